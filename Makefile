@@ -1,0 +1,50 @@
+# Kilocore. On a fresh Debian 12 with a Rust toolchain, `make demo` and `make test` do all their
+# set-up themselves, packages included.
+
+# What builds need, and the real programs that the tests and the demo run.
+BUILD_PACKAGES := gcc libc6-dev make
+DEMO_PACKAGES  := kyotocabinet-utils
+TEST_PACKAGES  := $(DEMO_PACKAGES) sysbench memcached libmemcached-tools stress-ng \
+                  mariadb-server-core mariadb-client xz-utils git python3
+
+CARGO ?= cargo
+REPORT := target/demo/report.html
+
+.PHONY: all demo test lint unit bench soak clean packages-build packages-demo packages-test
+
+all: packages-build
+	$(CARGO) build --release --workspace
+
+## demo: build, forecast a real program that knows nothing of Kilocore, leave an HTML report
+demo: packages-demo all
+	mkdir -p $(dir $(REPORT))
+	target/release/kilocore doctor --machine opteron-6344-4s --output $(REPORT) -- \
+	    kccachetest order -th 2 200000
+	@echo "The report with curves and call sites: $(REPORT)"
+
+## test: everything that must hold
+test: packages-test lint all unit
+
+lint: packages-build
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets -- -D warnings
+	RUSTDOCFLAGS="-D warnings -A rustdoc::private-intra-doc-links" $(CARGO) doc --workspace --no-deps --quiet
+
+# The preloaded libraries are tested as they ship, so the release build comes first.
+unit: packages-test all
+	$(CARGO) test --workspace
+
+## soak: the tests that take long: every lock under the heavy programs, thread storms
+soak: packages-test all
+	$(CARGO) test --workspace -- --ignored
+
+## bench: how fast, beside the best existing libraries
+bench: packages-build
+	$(CARGO) bench --workspace
+
+packages-build packages-demo packages-test: packages-%:
+	@tools/install-packages $(BUILD_PACKAGES) $(if $(filter demo,$*),$(DEMO_PACKAGES)) \
+	    $(if $(filter test,$*),$(TEST_PACKAGES))
+
+clean:
+	$(CARGO) clean

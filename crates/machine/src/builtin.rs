@@ -1,0 +1,95 @@
+//! The machines that come with Kilocore.
+
+use crate::nearest::nearest;
+use crate::{Description, MachineError};
+
+/// A machine file that is part of the program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Builtin {
+    /// The name by which it is asked for.
+    pub name: &'static str,
+    /// The text of its file.
+    pub text: &'static str,
+}
+
+impl Builtin {
+    /// Parses the file. The tests of this crate parse every one.
+    ///
+    /// # Errors
+    /// As [`Description::parse`]; never for a file that passed the tests.
+    pub fn description(&self) -> Result<Description, MachineError> {
+        Description::parse(self.text, self.name)
+    }
+}
+
+macro_rules! machines {
+    ($($name:literal),* $(,)?) => {
+        &[$(Builtin {
+            name: $name,
+            text: include_str!(concat!("../machines/", $name, ".toml")),
+        }),*]
+    };
+}
+
+/// Every built-in machine, by name. A new machine is a file in `machines/` and a line here.
+static BUILTIN: &[Builtin] = machines![
+    "core-i7-6700",
+    "epyc-7742-2s",
+    "epyc-9554-2s",
+    "hypothetical-1024",
+    "knl-7210",
+    "opteron-6344-4s",
+    "opteron-8356-8s",
+    "xeon-8375c-2s",
+    "xeon-e7-4830v3-4s",
+    "xeon-e7-8870v2-8s",
+    "xeon-gold-6338-1s",
+];
+
+/// The built-in machines, ordered by name.
+#[must_use]
+pub fn builtin() -> &'static [Builtin] {
+    BUILTIN
+}
+
+/// The machine of that name, or the one in the file of that path.
+///
+/// Whatever ends in `.toml` or has a `/` in it is a path.
+///
+/// # Errors
+/// [`MachineError::Unknown`] for an unknown name, [`MachineError::Unreadable`] for a file that
+/// cannot be read, and as [`Description::parse`].
+pub fn find(name_or_path: &str) -> Result<Description, MachineError> {
+    if let Some(known) = BUILTIN.iter().find(|known| known.name == name_or_path) {
+        return known.description();
+    }
+    if name_or_path.ends_with(".toml") || name_or_path.contains('/') {
+        return read(name_or_path);
+    }
+    Err(MachineError::Unknown {
+        name: name_or_path.to_owned(),
+        suggestion: nearest(name_or_path, BUILTIN.iter().map(|known| known.name))
+            .map(str::to_owned),
+        known: BUILTIN.iter().map(|known| known.name.to_owned()).collect(),
+    })
+}
+
+/// The longest machine file that is read. Real ones have some ten kilobytes; whatever is longer
+/// than this is a mistaken path, perhaps an endless device.
+const LONGEST_FILE: u64 = 1 << 20;
+
+fn read(path: &str) -> Result<Description, MachineError> {
+    use std::io::Read;
+    let unreadable = |reason: String| MachineError::Unreadable { path: path.to_owned(), reason };
+    let file = std::fs::File::open(path).map_err(|error| unreadable(error.to_string()))?;
+    let mut bytes = Vec::new();
+    file.take(LONGEST_FILE + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|error| unreadable(error.to_string()))?;
+    if bytes.len() as u64 > LONGEST_FILE {
+        return Err(unreadable("it is longer than 1 MiB".to_owned()));
+    }
+    let text = String::from_utf8(bytes)
+        .map_err(|error| unreadable(format!("it is not UTF-8 text: {error}")))?;
+    Description::parse(&text, path)
+}

@@ -1,0 +1,178 @@
+//! What a machine file holds.
+
+use serde::{Deserialize, Serialize};
+
+/// A figure and where it comes from: exactly one of `source` and `estimated` is given.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Figure {
+    /// The figure, in the unit that the field's name ends with.
+    pub value: f64,
+    /// The publication or measurement it was taken from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    /// How it was estimated, if nobody published it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub estimated: Option<String>,
+}
+
+/// A machine.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Description {
+    /// The version of this format: 1.
+    pub schema: u32,
+    /// The name by which the command line knows it, the same as the file's.
+    pub name: String,
+    /// What it is, in a line.
+    pub title: String,
+    /// Its clock under load on all cores, in GHz. All cycles of a simulation are of this clock.
+    pub clock_ghz: Figure,
+    /// The throughput of a core with all its hardware threads busy, as a multiple of that with
+    /// one of them busy: from 1 to [`Topology::threads_per_core`], and 1 where that is 1. A thread
+    /// whose siblings are all busy therefore runs at `smt_throughput / threads_per_core` of its
+    /// speed alone. It depends on what the threads run; this is a mean over ordinary programs.
+    pub smt_throughput: Figure,
+    /// What is inside what.
+    pub topology: Topology,
+    /// Core-to-core latencies.
+    pub latency: Latencies,
+    /// What the coherence protocol adds.
+    pub coherence: Coherence,
+    /// Caches.
+    pub caches: Caches,
+    /// Main memory.
+    pub memory: Memory,
+    /// Costs of the operating system.
+    pub os: OperatingSystem,
+    /// Power by state.
+    pub power: Power,
+}
+
+/// What is inside what. Counts multiply: a machine has `sockets` × `nodes_per_socket` ×
+/// `groups_per_node` × `cores_per_group` × `threads_per_core` hardware threads.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Topology {
+    /// Processor packages.
+    pub sockets: u32,
+    /// NUMA nodes (memory controllers, dies) in a socket.
+    pub nodes_per_socket: u32,
+    /// Groups of cores in a node that share a cache nearer than the rest of the node: a module,
+    /// a tile, a core complex. 1 where the node's cores share one cache evenly.
+    pub groups_per_node: u32,
+    /// Cores in a group.
+    pub cores_per_group: u32,
+    /// Hardware threads in a core.
+    pub threads_per_core: u32,
+    /// Links between nodes, `hops[a][b]`: symmetric, 0 on the diagonal, at least 1 elsewhere.
+    /// Nodes count socket by socket. Empty: one hop between any two. Between nodes, not
+    /// sockets, as the dies of a package have links of their own: on four Opteron 6344 a die is
+    /// one hop from one die of each other package and two from the other. Pairs within a
+    /// socket cost [`Latencies::same_socket_ns`] whatever their hops.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hops: Vec<Vec<u32>>,
+    /// Where these counts come from.
+    pub source: String,
+}
+
+/// The time from a core's request for a cache line that another core has just written until it
+/// has it, with nobody else asking. In nanoseconds.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Latencies {
+    /// Between the hardware threads of a core.
+    pub same_core_ns: Figure,
+    /// Between cores of a group.
+    pub same_group_ns: Figure,
+    /// Between groups of a node.
+    pub same_node_ns: Figure,
+    /// Between nodes of a socket.
+    pub same_socket_ns: Figure,
+    /// Between nodes of different sockets, one hop apart.
+    pub other_socket_ns: Figure,
+    /// For each hop beyond the first.
+    pub per_hop_ns: Figure,
+}
+
+/// What the coherence protocol adds to the bare latencies.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Coherence {
+    /// How long a line is busy at its home for each request to read it: requests that arrive
+    /// meanwhile wait their turn.
+    pub line_service_ns: Figure,
+    /// What each sharer to be invalidated adds to a write.
+    pub invalidate_per_sharer_ns: Figure,
+    /// How long the directory of a node is busy with a request for any of its lines.
+    pub home_service_ns: Figure,
+    /// What an atomic read-modify-write adds on a line that the core already owns.
+    pub rmw_cycles: Figure,
+    /// Time of one spin-loop hint (on x86 the instruction PAUSE, [`std::hint::spin_loop`]), with
+    /// the core's other threads idle.
+    pub pause_cycles: Figure,
+}
+
+/// Caches.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Caches {
+    /// Size of a line in bytes.
+    pub line_bytes: u32,
+    /// Time of a hit in the nearest cache.
+    pub hit_cycles: Figure,
+    /// Capacity of the caches that a core has to itself, in KiB.
+    pub private_kib: Figure,
+    /// Capacity of the last-level cache of a domain, in KiB; 0 where there is none.
+    pub shared_kib: Figure,
+    /// How many last-level domains there are in a node: 1, or the number of groups.
+    pub shared_per_node: u32,
+    /// Time of a hit in the last-level cache.
+    pub shared_hit_ns: Figure,
+}
+
+/// Main memory.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Memory {
+    /// Latency of the node's own memory.
+    pub local_ns: Figure,
+    /// Latency of another node's memory, one hop away.
+    pub remote_ns: Figure,
+    /// Bandwidth of one node, in GB/s (10^9 bytes).
+    pub bandwidth_gb_per_s: Figure,
+}
+
+/// Costs of the operating system.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OperatingSystem {
+    /// Processor time of switching from one thread to another.
+    pub context_switch_ns: Figure,
+    /// Processor time of a futex system call that finds it need not wait, or that wakes nobody.
+    pub futex_call_ns: Figure,
+    /// Processor time that waking one thread costs the waker.
+    pub wake_ns: Figure,
+    /// Time from that until the woken thread runs on a core that was idle.
+    pub wake_latency_ns: Figure,
+    /// How long a thread runs before another that wants the core gets it.
+    pub time_slice_us: Figure,
+    /// Time to leave a low-power wait on a cache line once that line is written.
+    pub low_power_exit_ns: Figure,
+}
+
+/// Power of a core by what it does, in watts, and of the rest of the machine.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Power {
+    /// Computing.
+    pub active_w: Figure,
+    /// Spinning on a line in its cache.
+    pub spin_w: Figure,
+    /// In a low-power wait.
+    pub low_power_w: Figure,
+    /// Idle in the operating system.
+    pub idle_w: Figure,
+    /// Everything of a socket but its cores.
+    pub socket_w: Figure,
+}

@@ -1,0 +1,171 @@
+//! Where the hardware threads of a machine are, and how far apart.
+
+use crate::{Description, Topology};
+
+/// A hardware thread, numbered in compact order: the first thread of every core, node by node,
+/// then the second thread of every core, and so on. The first `n` of them are therefore what a
+/// careful administrator pins `n` threads to: cores before siblings, and near before far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct HardwareThread(pub u32);
+
+/// Where a hardware thread is. All numbers count over the whole machine, from 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Location {
+    /// The processor package.
+    pub socket: u32,
+    /// The NUMA node.
+    pub node: u32,
+    /// The group of cores.
+    pub group: u32,
+    /// The core.
+    pub core: u32,
+    /// The thread in its core, from 0 to `threads_per_core` - 1.
+    pub thread: u32,
+}
+
+/// How far apart two hardware threads are, nearest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Distance {
+    /// They are one.
+    SameThread,
+    /// Siblings of a core.
+    SameCore,
+    /// Cores of a group.
+    SameGroup,
+    /// Groups of a node.
+    SameNode,
+    /// Nodes of a socket.
+    SameSocket,
+    /// Nodes of different sockets.
+    Sockets {
+        /// Links between their nodes, 1 or more.
+        hops: u32,
+    },
+}
+
+impl Topology {
+    /// NUMA nodes in the machine.
+    #[must_use]
+    pub fn nodes(&self) -> u32 {
+        self.sockets * self.nodes_per_socket
+    }
+
+    /// Cores in a node.
+    #[must_use]
+    pub fn cores_per_node(&self) -> u32 {
+        self.groups_per_node * self.cores_per_group
+    }
+
+    /// Cores in the machine.
+    #[must_use]
+    pub fn cores(&self) -> u32 {
+        self.nodes() * self.cores_per_node()
+    }
+
+    /// Hardware threads in the machine.
+    #[must_use]
+    pub fn hardware_threads(&self) -> u32 {
+        self.cores() * self.threads_per_core
+    }
+
+    /// Links between two nodes: 0 for a node and itself, 1 where no matrix is given.
+    ///
+    /// # Panics
+    /// If there is a matrix, and a node beyond it.
+    #[must_use]
+    pub fn hops(&self, a: u32, b: u32) -> u32 {
+        if self.hops.is_empty() { u32::from(a != b) } else { self.hops[a as usize][b as usize] }
+    }
+
+    /// Where a hardware thread is.
+    ///
+    /// # Panics
+    /// If the machine has fewer.
+    #[must_use]
+    pub fn location(&self, of: HardwareThread) -> Location {
+        assert!(
+            of.0 < self.hardware_threads(),
+            "hardware thread {} of {}",
+            of.0,
+            self.hardware_threads()
+        );
+        let (thread, core) = (of.0 / self.cores(), of.0 % self.cores());
+        let group = core / self.cores_per_group;
+        let node = group / self.groups_per_node;
+        Location { socket: node / self.nodes_per_socket, node, group, core, thread }
+    }
+
+    /// How far apart two hardware threads are.
+    ///
+    /// # Panics
+    /// If the machine has fewer.
+    #[must_use]
+    pub fn distance(&self, a: HardwareThread, b: HardwareThread) -> Distance {
+        let (x, y) = (self.location(a), self.location(b));
+        if a == b {
+            Distance::SameThread
+        } else if x.core == y.core {
+            Distance::SameCore
+        } else if x.group == y.group {
+            Distance::SameGroup
+        } else if x.node == y.node {
+            Distance::SameNode
+        } else if x.socket == y.socket {
+            Distance::SameSocket
+        } else {
+            Distance::Sockets { hops: self.hops(x.node, y.node) }
+        }
+    }
+}
+
+impl Description {
+    /// Hardware threads in the machine.
+    #[must_use]
+    pub fn hardware_threads(&self) -> u32 {
+        self.topology.hardware_threads()
+    }
+
+    /// Where a hardware thread is.
+    ///
+    /// # Panics
+    /// If the machine has fewer.
+    #[must_use]
+    pub fn location(&self, of: HardwareThread) -> Location {
+        self.topology.location(of)
+    }
+
+    /// How far apart two hardware threads are.
+    ///
+    /// # Panics
+    /// If the machine has fewer.
+    #[must_use]
+    pub fn distance(&self, a: HardwareThread, b: HardwareThread) -> Distance {
+        self.topology.distance(a, b)
+    }
+
+    /// The time in nanoseconds from a request by one thread until it has a line that the other
+    /// has just written. 0 for a thread and itself: that is a hit, which `caches` tells.
+    ///
+    /// # Panics
+    /// If the machine has fewer threads.
+    #[must_use]
+    pub fn latency(&self, a: HardwareThread, b: HardwareThread) -> f64 {
+        self.latency_at(self.distance(a, b))
+    }
+
+    /// The same, at a distance.
+    #[must_use]
+    pub fn latency_at(&self, distance: Distance) -> f64 {
+        let at = &self.latency;
+        match distance {
+            Distance::SameThread => 0.0,
+            Distance::SameCore => at.same_core_ns.value,
+            Distance::SameGroup => at.same_group_ns.value,
+            Distance::SameNode => at.same_node_ns.value,
+            Distance::SameSocket => at.same_socket_ns.value,
+            Distance::Sockets { hops } => {
+                at.other_socket_ns.value + f64::from(hops.saturating_sub(1)) * at.per_hop_ns.value
+            }
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! The words and cells that threads share.
+
+use core::sync::atomic::Ordering;
+
+/// An atomic word. The methods mean what their namesakes in [`core::sync::atomic`] mean.
+#[allow(missing_docs)]
+pub trait Atomic: Send + Sync {
+    /// What the word holds.
+    type Value: Copy + PartialEq + 'static;
+
+    fn new(value: Self::Value) -> Self;
+    fn load(&self, order: Ordering) -> Self::Value;
+    fn store(&self, value: Self::Value, order: Ordering);
+    fn swap(&self, value: Self::Value, order: Ordering) -> Self::Value;
+    fn compare_exchange(
+        &self,
+        current: Self::Value,
+        new: Self::Value,
+        success: Ordering,
+        failure: Ordering,
+    ) -> Result<Self::Value, Self::Value>;
+    fn compare_exchange_weak(
+        &self,
+        current: Self::Value,
+        new: Self::Value,
+        success: Ordering,
+        failure: Ordering,
+    ) -> Result<Self::Value, Self::Value>;
+}
+
+/// An atomic integer. Arithmetic wraps.
+#[allow(missing_docs)]
+pub trait AtomicInt: Atomic {
+    fn fetch_add(&self, value: Self::Value, order: Ordering) -> Self::Value;
+    fn fetch_sub(&self, value: Self::Value, order: Ordering) -> Self::Value;
+    fn fetch_and(&self, value: Self::Value, order: Ordering) -> Self::Value;
+    fn fetch_or(&self, value: Self::Value, order: Ordering) -> Self::Value;
+}
+
+/// Plain data reached by several threads, whose accesses an algorithm orders by other means.
+///
+/// The closures get raw pointers, as loom's `UnsafeCell` gives them: forming a reference is the
+/// caller's decision and carries the caller's SAFETY argument. A checker reports accesses that
+/// overlap when one of them is mutable; the simulator charges one access to each cache line
+/// that `T` covers.
+pub trait SharedCell<T>: Send + Sync {
+    /// A cell that holds `value`.
+    fn new(value: T) -> Self;
+
+    /// Shows the data for reading. Nobody may write it meanwhile.
+    fn with<R>(&self, read: impl FnOnce(*const T) -> R) -> R;
+
+    /// Shows the data for writing. Nobody else may read or write it meanwhile.
+    fn with_mut<R>(&self, write: impl FnOnce(*mut T) -> R) -> R;
+}
+
+/// Implements [`Atomic`] and [`AtomicInt`] by delegation for types that have the methods of
+/// the standard atomics as inherent ones.
+#[cfg(any(feature = "native", feature = "loom", feature = "shuttle"))]
+macro_rules! delegate_atomics {
+    ($($int:ty => $value:ty),* ; $ptr:ident) => {
+        $(
+            delegate_atomics!(@atomic [] $int, $value);
+            impl $crate::AtomicInt for $int {
+                #[inline(always)]
+                fn fetch_add(&self, value: $value, order: Ordering) -> $value {
+                    <$int>::fetch_add(self, value, order)
+                }
+                #[inline(always)]
+                fn fetch_sub(&self, value: $value, order: Ordering) -> $value {
+                    <$int>::fetch_sub(self, value, order)
+                }
+                #[inline(always)]
+                fn fetch_and(&self, value: $value, order: Ordering) -> $value {
+                    <$int>::fetch_and(self, value, order)
+                }
+                #[inline(always)]
+                fn fetch_or(&self, value: $value, order: Ordering) -> $value {
+                    <$int>::fetch_or(self, value, order)
+                }
+            }
+        )*
+        delegate_atomics!(@atomic [T: 'static] $ptr<T>, *mut T);
+    };
+    (@atomic [$($generics:tt)*] $word:ty, $value:ty) => {
+        impl<$($generics)*> $crate::Atomic for $word {
+            type Value = $value;
+            #[inline(always)]
+            fn new(value: $value) -> Self {
+                <$word>::new(value)
+            }
+            #[inline(always)]
+            fn load(&self, order: Ordering) -> $value {
+                <$word>::load(self, order)
+            }
+            #[inline(always)]
+            fn store(&self, value: $value, order: Ordering) {
+                <$word>::store(self, value, order)
+            }
+            #[inline(always)]
+            fn swap(&self, value: $value, order: Ordering) -> $value {
+                <$word>::swap(self, value, order)
+            }
+            #[inline(always)]
+            fn compare_exchange(
+                &self,
+                current: $value,
+                new: $value,
+                success: Ordering,
+                failure: Ordering,
+            ) -> Result<$value, $value> {
+                <$word>::compare_exchange(self, current, new, success, failure)
+            }
+            #[inline(always)]
+            fn compare_exchange_weak(
+                &self,
+                current: $value,
+                new: $value,
+                success: Ordering,
+                failure: Ordering,
+            ) -> Result<$value, $value> {
+                <$word>::compare_exchange_weak(self, current, new, success, failure)
+            }
+        }
+    };
+}
+#[cfg(any(feature = "native", feature = "loom", feature = "shuttle"))]
+pub(crate) use delegate_atomics;

@@ -1,0 +1,29 @@
+//! Indices and units. Each is a type of its own, so that a core is never taken for a node and a
+//! cycle never for a nanosecond.
+
+/// A hardware thread, numbered from 0 as the operating system numbers it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct CpuId(pub u32);
+
+/// A NUMA node, numbered from 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct NodeId(pub u32);
+
+/// A time or a duration in cycles of the time-stamp counter (natively) or of the simulated
+/// machine's clock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Cycles(pub u64);
+
+/// A duration in nanoseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Nanos(pub u64);
+
+impl Cycles {
+    /// The cycles from `earlier` to `self`, or none if the clocks of two cores disagree and
+    /// `earlier` is later.
+    #[inline]
+    #[must_use]
+    pub fn since(self, earlier: Cycles) -> Cycles {
+        Cycles(self.0.saturating_sub(earlier.0))
+    }
+}

@@ -1,0 +1,227 @@
+//! The real machine, on Linux.
+//!
+//! Atomics are those of `core`, waiting is a loop around the processor's spin hint or, where
+//! CPUID reports them, `umwait` (Intel) and `mwaitx` (AMD), and parking is the futex system
+//! call. On x86-64 core and node come from `rdtscp`, into whose second result Linux puts them,
+//! so that neither costs a system call.
+
+use core::cell::UnsafeCell;
+use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+
+use crate::atomic::delegate_atomics;
+use crate::{Atomic, CpuId, Cycles, Nanos, NodeId, Padded, Parked, Platform, SharedCell};
+use crate::{WAIT_SLOTS, Wait, WaitArray};
+
+mod low_power;
+
+/// The machine this program runs on.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Native;
+
+delegate_atomics!(AtomicU32 => u32, AtomicU64 => u64, AtomicUsize => usize; AtomicPtr);
+
+/// `UnsafeCell` with the sharing that [`SharedCell`] promises; no more than the data.
+#[derive(Debug)]
+#[repr(transparent)]
+pub struct NativeCell<T>(UnsafeCell<T>);
+
+// SAFETY: sharing the cell only hands out raw pointers; whoever dereferences one argues that
+// its accesses are ordered. `T: Send` because the data is reached from several threads in turn.
+unsafe impl<T: Send> Sync for NativeCell<T> {}
+
+impl<T: Send> SharedCell<T> for NativeCell<T> {
+    #[inline(always)]
+    fn new(value: T) -> Self {
+        Self(UnsafeCell::new(value))
+    }
+    #[inline(always)]
+    fn with<R>(&self, read: impl FnOnce(*const T) -> R) -> R {
+        read(self.0.get())
+    }
+    #[inline(always)]
+    fn with_mut<R>(&self, write: impl FnOnce(*mut T) -> R) -> R {
+        write(self.0.get())
+    }
+}
+
+static WAIT_SLOT_TABLE: [Padded<AtomicU32>; WAIT_SLOTS] =
+    [const { Padded(AtomicU32::new(0)) }; WAIT_SLOTS];
+
+/// Turns that a waiter spins before it first offers its processor to others: a fraction of a
+/// millisecond, far longer than any critical section that spinning suits. Whoever it waits for
+/// may have lost the processor, or never had one.
+const TURNS_BEFORE_YIELD: u32 = 4096;
+/// Turns between later offers.
+const TURNS_BETWEEN_YIELDS: u32 = 256;
+/// What a low-power rest counts for: it lasts until the line is written or for some tens of
+/// microseconds.
+const TURNS_OF_A_REST: u32 = 1024;
+
+impl Platform for Native {
+    type U32 = AtomicU32;
+    type U64 = AtomicU64;
+    type Usize = AtomicUsize;
+    type Ptr<T: 'static> = AtomicPtr<T>;
+    type Cell<T: Send + 'static> = NativeCell<T>;
+
+    #[inline]
+    fn cpu() -> CpuId {
+        CpuId(cpu_and_node().0)
+    }
+
+    #[inline]
+    fn node() -> NodeId {
+        NodeId(cpu_and_node().1)
+    }
+
+    #[inline(always)]
+    fn now() -> Cycles {
+        now()
+    }
+
+    #[inline(always)]
+    fn wait_until<A: Atomic>(
+        cell: &A,
+        how: Wait,
+        mut done: impl FnMut(A::Value) -> bool,
+    ) -> A::Value {
+        let mut turns = 0;
+        loop {
+            let value = cell.load(Ordering::Acquire);
+            if done(value) {
+                return value;
+            }
+            turns += match how {
+                Wait::Spin => {
+                    core::hint::spin_loop();
+                    1
+                }
+                Wait::LowPower => {
+                    low_power::rest(cell, |value| !done(value));
+                    TURNS_OF_A_REST
+                }
+            };
+            if turns >= TURNS_BEFORE_YIELD {
+                turns -= TURNS_BETWEEN_YIELDS;
+                Self::yield_now();
+            }
+        }
+    }
+
+    #[inline]
+    fn has_low_power_wait() -> bool {
+        low_power::available()
+    }
+
+    #[inline(always)]
+    fn pause(turns: u32) {
+        for _ in 0..turns {
+            core::hint::spin_loop();
+        }
+    }
+
+    fn yield_now() {
+        // SAFETY: sched_yield takes no argument and touches no memory of ours.
+        unsafe { libc::sched_yield() };
+    }
+
+    fn park(cell: &AtomicU32, expected: u32, timeout: Option<Nanos>) -> Parked {
+        let time = timeout.map(|Nanos(nanos)| libc::timespec {
+            tv_sec: (nanos / 1_000_000_000) as libc::time_t,
+            tv_nsec: (nanos % 1_000_000_000) as libc::c_long,
+        });
+        let time_ptr = time.as_ref().map_or(core::ptr::null(), core::ptr::from_ref);
+        // The locks are put under programs that read errno across a pthread_mutex_lock.
+        // SAFETY: errno of the calling thread, which is always there.
+        let errno = unsafe { libc::__errno_location() };
+        // SAFETY: as above.
+        let before = unsafe { errno.read() };
+        // SAFETY: `cell` is a live, aligned 32-bit word for the whole call and `time_ptr` is
+        // null or points to a timespec that outlives it; FUTEX_WAIT writes to neither.
+        let result = unsafe {
+            libc::syscall(
+                libc::SYS_futex,
+                cell.as_ptr(),
+                libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG,
+                expected,
+                time_ptr,
+            )
+        };
+        if result == 0 {
+            return Parked::Woken;
+        }
+        // SAFETY: as above.
+        match unsafe { errno.replace(before) } {
+            libc::EAGAIN => Parked::Changed,
+            libc::ETIMEDOUT => Parked::TimedOut,
+            _ => Parked::Woken, // EINTR: as good as woken for no reason
+        }
+    }
+
+    fn unpark(cell: *const AtomicU32, count: u32) -> u32 {
+        // As in `park`: errno stays as it was.
+        // SAFETY: errno of the calling thread, which is always there.
+        let errno = unsafe { libc::__errno_location() };
+        // SAFETY: as above.
+        let before = unsafe { errno.read() };
+        // SAFETY: FUTEX_WAKE on a private futex uses the address as a name and does not read
+        // it; an address that is no longer mapped makes the call fail harmlessly.
+        let woken = unsafe {
+            libc::syscall(
+                libc::SYS_futex,
+                cell.addr(),
+                libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG,
+                count.min(i32::MAX as u32),
+            )
+        };
+        // SAFETY: as above.
+        unsafe { errno.write(before) };
+        woken.max(0) as u32
+    }
+
+    #[inline(always)]
+    fn wait_array() -> WaitArray<Self> {
+        WaitArray::new(&WAIT_SLOT_TABLE)
+    }
+
+    #[inline(always)]
+    fn address_key<T>(object: &T) -> usize {
+        core::ptr::from_ref(object).addr()
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn now() -> Cycles {
+    // SAFETY: rdtsc is part of x86-64 and open to user space under Linux.
+    Cycles(unsafe { core::arch::x86_64::_rdtsc() })
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+#[inline]
+fn now() -> Cycles {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `time` is a live timespec for the kernel to fill in.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut time) };
+    Cycles(time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[inline]
+fn cpu_and_node() -> (u32, u32) {
+    let mut aux = 0;
+    // SAFETY: rdtscp is in every x86-64 processor since 2008 and Linux keeps node << 12 | cpu
+    // in its auxiliary register; `aux` is ours to write.
+    unsafe { core::arch::x86_64::__rdtscp(&mut aux) };
+    (aux & 0xFFF, aux >> 12)
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn cpu_and_node() -> (u32, u32) {
+    let (mut cpu, mut node) = (0u32, 0u32);
+    // SAFETY: getcpu writes two 32-bit words, both ours; the third argument is unused.
+    unsafe {
+        libc::syscall(libc::SYS_getcpu, &mut cpu, &mut node, core::ptr::null_mut::<u8>());
+    }
+    (cpu, node)
+}

@@ -1,0 +1,227 @@
+//! What will happen, earliest first.
+//!
+//! An entry is two words, so that the heap that every simulated access goes through stays small
+//! and compares quickly: the time with 16 random bits below it, which order what happens in the
+//! same cycle, and the event.
+
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+
+use crate::random::Random;
+
+/// Something that will happen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Event {
+    /// The task on a core goes on.
+    Continue { core: u32, epoch: Epoch },
+    /// A waiter looks at its line again.
+    Recheck { task: u32, epoch: Epoch },
+    /// Those on a list of waiters look at their line again, one after the other.
+    RecheckAll { list: u32 },
+    /// A core's time slice is over.
+    SliceEnd { core: u32, epoch: Epoch },
+    /// A task that sleeps becomes ready to run: it has been woken.
+    Woken { task: u32, epoch: Epoch },
+    /// A task that sleeps becomes ready to run: its time is up.
+    TimedOut { task: u32, epoch: Epoch },
+}
+
+/// Counts the changes of plan of a core or task: an event of an older epoch is void.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Epoch(u32);
+
+impl Epoch {
+    /// Makes all events of this epoch void.
+    pub(crate) fn advance(&mut self) {
+        self.0 = self.0.wrapping_add(1);
+    }
+}
+
+/// An event in a word: its kind in 3 bits, its core or task in 29, its epoch in 32.
+#[derive(Debug, Clone, Copy)]
+struct Packed(u64);
+
+impl From<Event> for Packed {
+    #[inline]
+    fn from(event: Event) -> Self {
+        let (kind, index, epoch) = match event {
+            Event::Continue { core, epoch } => (0, core, epoch),
+            Event::Recheck { task, epoch } => (1, task, epoch),
+            Event::SliceEnd { core, epoch } => (2, core, epoch),
+            Event::Woken { task, epoch } => (3, task, epoch),
+            Event::TimedOut { task, epoch } => (4, task, epoch),
+            Event::RecheckAll { list } => (5, list, Epoch(0)),
+        };
+        Packed(kind << 61 | u64::from(index) << 32 | u64::from(epoch.0))
+    }
+}
+
+impl From<Packed> for Event {
+    #[inline]
+    fn from(Packed(bits): Packed) -> Self {
+        let index = (bits >> 32) as u32 & ((1 << 29) - 1);
+        let epoch = Epoch(bits as u32);
+        match bits >> 61 {
+            0 => Event::Continue { core: index, epoch },
+            1 => Event::Recheck { task: index, epoch },
+            2 => Event::SliceEnd { core: index, epoch },
+            3 => Event::Woken { task: index, epoch },
+            4 => Event::TimedOut { task: index, epoch },
+            _ => Event::RecheckAll { list: index },
+        }
+    }
+}
+
+/// A planned event, ordered by its key alone, the earliest being the greatest: the heap of the
+/// standard library has its greatest element on top.
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    key: u64,
+    event: Packed,
+}
+
+impl Ord for Entry {
+    #[inline]
+    fn cmp(&self, other: &Self) -> Ordering {
+        other.key.cmp(&self.key)
+    }
+}
+
+impl PartialOrd for Entry {
+    #[inline]
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Entry {
+    #[inline]
+    fn eq(&self, other: &Self) -> bool {
+        self.key == other.key
+    }
+}
+
+impl Eq for Entry {}
+
+/// Random bits below the time.
+const CHANCE_BITS: u32 = 16;
+
+/// The events to come.
+#[derive(Debug)]
+pub(crate) struct Agenda {
+    heap: BinaryHeap<Entry>,
+    /// The time of the earliest event.
+    horizon: u64,
+    random: Random,
+    /// Random bits not used yet.
+    chance: u64,
+}
+
+impl Agenda {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self { heap: BinaryHeap::new(), horizon: u64::MAX, random: Random::new(seed, 0), chance: 1 }
+    }
+
+    /// The time of the earliest event; the end of all times if there is none.
+    #[inline]
+    pub(crate) fn horizon(&self) -> u64 {
+        self.horizon
+    }
+
+    /// Plans an event.
+    #[inline]
+    pub(crate) fn plan(&mut self, time: u64, event: Event) {
+        let entry = self.entry(time, event);
+        self.heap.push(entry);
+        self.horizon = self.horizon.min(time);
+    }
+
+    /// Takes the earliest event.
+    #[inline]
+    pub(crate) fn next(&mut self) -> Option<(u64, Event)> {
+        let Entry { key, event } = self.heap.pop()?;
+        self.look_ahead();
+        Some((key >> CHANCE_BITS, event.into()))
+    }
+
+    /// The same as [`plan`](Self::plan) and then [`next`](Self::next), but with one walk through
+    /// the heap.
+    #[inline]
+    pub(crate) fn exchange(&mut self, time: u64, event: Event) -> (u64, Event) {
+        let mine = self.entry(time, event);
+        let Entry { key, event } = match self.heap.peek_mut() {
+            Some(mut earliest) if *earliest > mine => std::mem::replace(&mut *earliest, mine),
+            _ => mine,
+        };
+        self.look_ahead();
+        (key >> CHANCE_BITS, event.into())
+    }
+
+    /// Puts things into an order that chance decides.
+    pub(crate) fn shuffle<T>(&mut self, things: &mut [T]) {
+        for left in (2..=things.len()).rev() {
+            // The high half of a product with 32 random bits is uniform enough in so small a range.
+            let pick = ((self.random.bits() >> 32) * left as u64) >> 32;
+            things.swap(left - 1, pick as usize);
+        }
+    }
+
+    fn entry(&mut self, time: u64, event: Event) -> Entry {
+        debug_assert!(time < 1 << (64 - CHANCE_BITS), "a simulation of days");
+        if self.chance == 1 {
+            // The bit on top marks how many are left.
+            self.chance = self.random.bits() >> CHANCE_BITS | 1 << (64 - CHANCE_BITS);
+        }
+        let chance = self.chance & ((1 << CHANCE_BITS) - 1);
+        self.chance >>= CHANCE_BITS;
+        Entry { key: time << CHANCE_BITS | chance, event: event.into() }
+    }
+
+    #[inline]
+    fn look_ahead(&mut self) {
+        self.horizon = self.heap.peek().map_or(u64::MAX, |entry| entry.key >> CHANCE_BITS);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Agenda, Epoch, Event};
+
+    #[test]
+    fn events_come_out_as_they_went_in_earliest_first() {
+        let mut agenda = Agenda::new(7);
+        let epoch = Epoch(u32::MAX);
+        let events = [
+            (5, Event::Continue { core: 1023, epoch }),
+            (3, Event::Recheck { task: 8191, epoch: Epoch(0) }),
+            (9, Event::SliceEnd { core: 0, epoch }),
+            (1, Event::Woken { task: 1, epoch }),
+            (7, Event::TimedOut { task: 2, epoch }),
+        ];
+        for (time, event) in events {
+            agenda.plan(time, event);
+        }
+        assert_eq!(agenda.horizon(), 1);
+        let late = Event::Continue { core: 4, epoch };
+        assert_eq!(agenda.exchange(8, late), events[3]);
+        let mut seen = vec![];
+        while let Some(next) = agenda.next() {
+            seen.push(next);
+        }
+        assert_eq!(seen, [events[1], events[0], events[4], (8, late), events[2]]);
+        assert_eq!(agenda.horizon(), u64::MAX);
+    }
+
+    #[test]
+    fn the_order_within_a_cycle_is_random_but_seeded() {
+        let order = |seed| {
+            let mut agenda = Agenda::new(seed);
+            for core in 0..16 {
+                agenda.plan(1, Event::Continue { core, epoch: Epoch(0) });
+            }
+            std::iter::from_fn(|| agenda.next()).map(|(_, e)| format!("{e:?}")).collect::<Vec<_>>()
+        };
+        assert_eq!(order(1), order(1));
+        assert_ne!(order(1), order(2));
+    }
+}

@@ -1,0 +1,157 @@
+//! A machine file, turned into cycles.
+
+use kilocore_machine::{Description, Distance, Figure};
+
+/// Where a core is. All cores of a simulation are places in one machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// The private cache: hardware threads of one core share it.
+    pub(crate) cache: u32,
+    /// The group of cores, counted over the machine.
+    pub(crate) group: u32,
+    /// The last-level cache, counted over the machine.
+    pub(crate) domain: u32,
+    /// The NUMA node, counted over the machine.
+    pub(crate) node: u32,
+    /// The socket.
+    pub(crate) socket: u32,
+}
+
+/// What things cost on a machine, in cycles of its clock.
+#[derive(Debug, Clone)]
+pub(crate) struct Costs {
+    pub(crate) clock_ghz: f64,
+    pub(crate) line_shift: u32,
+    pub(crate) hit: u64,
+    pub(crate) rmw: u64,
+    pub(crate) shared_hit: u64,
+    pub(crate) same_core: u64,
+    pub(crate) same_group: u64,
+    pub(crate) same_node: u64,
+    /// Latency between nodes, `[from * nodes + to]`.
+    between_nodes: Vec<u64>,
+    memory: Vec<u64>,
+    pub(crate) nodes: usize,
+    pub(crate) line_service: u64,
+    pub(crate) invalidate_per_sharer: u64,
+    pub(crate) home_service: u64,
+    /// Time that one line takes on a node's memory channels.
+    pub(crate) memory_service: u64,
+    pub(crate) private_lines: usize,
+    pub(crate) shared_lines: usize,
+    pub(crate) context_switch: u64,
+    pub(crate) futex_call: u64,
+    pub(crate) wake: u64,
+    pub(crate) wake_latency: u64,
+    pub(crate) time_slice: u64,
+    pub(crate) low_power_exit: u64,
+    /// One turn of a spin loop.
+    pub(crate) pause: u64,
+    /// How long a waiter spins before it offers its core to others.
+    pub(crate) spin_before_yield: u64,
+    /// How long it spins before it offers it again.
+    pub(crate) spin_between_yields: u64,
+    /// How much longer computing takes while all hardware threads of the core are busy.
+    pub(crate) shared_core_stretch: f64,
+    /// How far a core may run ahead on lines of its own.
+    pub(crate) lookahead: u64,
+}
+
+impl Costs {
+    pub(crate) fn new(machine: &Description) -> Self {
+        let ghz = machine.clock_ghz.value;
+        let cycles = |figure: &Figure| (figure.value * ghz).round() as u64;
+        let line_bytes = f64::from(machine.caches.line_bytes);
+        let lines = |kib: &Figure| (kib.value * 1024.0 / line_bytes) as usize;
+        let nodes = machine.topology.nodes() as usize;
+        let pairs = |cost: &dyn Fn(u32, u32) -> f64| {
+            (0..nodes as u32)
+                .flat_map(|a| (0..nodes as u32).map(move |b| (a, b)))
+                .map(|(a, b)| (cost(a, b) * ghz).round() as u64)
+                .collect::<Vec<u64>>()
+        };
+        Self {
+            clock_ghz: ghz,
+            line_shift: machine.caches.line_bytes.trailing_zeros(),
+            hit: machine.caches.hit_cycles.value.round() as u64,
+            rmw: machine.coherence.rmw_cycles.value.round() as u64,
+            shared_hit: cycles(&machine.caches.shared_hit_ns),
+            same_core: cycles(&machine.latency.same_core_ns),
+            same_group: cycles(&machine.latency.same_group_ns),
+            same_node: cycles(&machine.latency.same_node_ns),
+            between_nodes: pairs(&|a, b| machine.latency_at(node_distance(machine, a, b))),
+            memory: pairs(&|a, b| memory_ns(machine, a, b)),
+            nodes,
+            line_service: cycles(&machine.coherence.line_service_ns),
+            invalidate_per_sharer: cycles(&machine.coherence.invalidate_per_sharer_ns),
+            home_service: cycles(&machine.coherence.home_service_ns),
+            memory_service: (line_bytes / machine.memory.bandwidth_gb_per_s.value * ghz).ceil()
+                as u64,
+            private_lines: lines(&machine.caches.private_kib),
+            shared_lines: lines(&machine.caches.shared_kib),
+            context_switch: cycles(&machine.os.context_switch_ns),
+            futex_call: cycles(&machine.os.futex_call_ns),
+            wake: cycles(&machine.os.wake_ns),
+            wake_latency: cycles(&machine.os.wake_latency_ns),
+            time_slice: (machine.os.time_slice_us.value * 1000.0 * ghz).round() as u64,
+            low_power_exit: cycles(&machine.os.low_power_exit_ns),
+            pause: machine.coherence.pause_cycles.value.round() as u64,
+            spin_before_yield: (machine.coherence.pause_cycles.value * TURNS_BEFORE_YIELD) as u64,
+            spin_between_yields: (machine.coherence.pause_cycles.value * TURNS_BETWEEN_YIELDS)
+                as u64,
+            shared_core_stretch: f64::from(machine.topology.threads_per_core)
+                / machine.smt_throughput.value,
+            lookahead: cycles(&machine.latency.same_group_ns),
+        }
+    }
+
+    /// The time that a line takes from one cache to another.
+    #[inline]
+    pub(crate) fn transfer(&self, from: Place, to: Place) -> u64 {
+        if from.cache == to.cache {
+            self.same_core
+        } else if from.node != to.node {
+            self.between(from.node, to.node)
+        } else if from.group == to.group {
+            self.same_group
+        } else {
+            self.same_node
+        }
+    }
+
+    /// The time that a line takes between caches of two nodes; of the same node, if they are one.
+    #[inline]
+    pub(crate) fn between(&self, from: u32, to: u32) -> u64 {
+        self.between_nodes[from as usize * self.nodes + to as usize]
+    }
+
+    /// The time that a line takes from a node's memory to a core of another, or the same.
+    #[inline]
+    pub(crate) fn memory(&self, core: u32, home: u32) -> u64 {
+        self.memory[core as usize * self.nodes + home as usize]
+    }
+}
+
+fn node_distance(machine: &Description, a: u32, b: u32) -> Distance {
+    let per_socket = machine.topology.nodes_per_socket;
+    if a == b {
+        Distance::SameNode
+    } else if a / per_socket == b / per_socket {
+        Distance::SameSocket
+    } else {
+        Distance::Sockets { hops: machine.topology.hops(a, b) }
+    }
+}
+
+fn memory_ns(machine: &Description, core: u32, home: u32) -> f64 {
+    if core == home {
+        return machine.memory.local_ns.value;
+    }
+    let extra_hops = machine.topology.hops(core, home).saturating_sub(1);
+    machine.memory.remote_ns.value + f64::from(extra_hops) * machine.latency.per_hop_ns.value
+}
+
+/// Turns that a waiter spins before it offers its core to others, as natively.
+const TURNS_BEFORE_YIELD: f64 = 4096.0;
+/// Turns between later offers, as natively.
+const TURNS_BETWEEN_YIELDS: f64 = 256.0;

@@ -1,0 +1,289 @@
+//! The operating system: run queues, time slices, sleeping and waking.
+//!
+//! Each core has a queue of ready tasks and runs them in turn, a time slice each. A woken task
+//! goes to the core it ran on last if that is idle, else to the nearest idle core, else into its
+//! old core's queue. A core that runs out of tasks takes one from the longest queue. A futex has
+//! a hash bucket whose lock is a line of memory like any other, so that many callers queue for it.
+
+use std::collections::VecDeque;
+
+use rustc_hash::FxHashMap;
+
+use crate::agenda::{Epoch, Event};
+use crate::coherence::{Access, LineId};
+use crate::engine::{Core, Engine, State};
+use crate::outcome::Activity;
+
+/// The tasks that are ready to run on a core, and its time slice.
+#[derive(Debug)]
+pub(crate) struct RunQueue {
+    ready: VecDeque<u32>,
+    slice_start: u64,
+    /// Changes whenever the end of the slice that has been scheduled becomes void.
+    slice_epoch: Epoch,
+    slice_ends: bool,
+}
+
+impl RunQueue {
+    pub(crate) fn new() -> Self {
+        Self {
+            ready: VecDeque::new(),
+            slice_start: 0,
+            slice_epoch: Epoch::default(),
+            slice_ends: false,
+        }
+    }
+
+    /// Adds a task that is ready from the beginning.
+    pub(crate) fn push(&mut self, task: u32) {
+        self.ready.push_back(task);
+    }
+}
+
+/// Tasks that sleep on each futex, by address.
+#[derive(Debug, Default)]
+pub(crate) struct Futexes {
+    sleepers: FxHashMap<usize, VecDeque<u32>>,
+}
+
+/// Addresses from here on are never those of data: hash buckets live there.
+const BUCKETS: usize = 1 << 62;
+/// The kernel's hash table has 256 buckets per core; colliding addresses are not interesting.
+const BUCKET_SHIFT: u32 = 6;
+/// The part of a futex call that the bucket's lock is held.
+const BUCKET_SHARE: u64 = 4;
+
+impl Engine {
+    // ---- futexes --------------------------------------------------------------------------
+
+    /// The line of a futex's hash bucket.
+    pub(crate) fn bucket(&mut self, address: usize) -> LineId {
+        let node = self.cores[self.current as usize].place.node;
+        let key = self.memory.line_at(address, self.costs.line_shift, node).0 as usize;
+        self.memory.line_at(BUCKETS + (key << BUCKET_SHIFT), self.costs.line_shift, node)
+    }
+
+    /// Enters a futex system call: the cost of the call, and the bucket's lock.
+    pub(crate) fn enter_futex(&mut self, bucket: LineId) {
+        self.access(bucket, Access::Rmw);
+        let locked = self.costs.futex_call / BUCKET_SHARE;
+        let now = self.now();
+        self.memory.occupy(bucket, now + locked);
+    }
+
+    /// Makes the running task sleep on a futex; the caller suspends next.
+    pub(crate) fn sleep_on(&mut self, address: usize, timeout: Option<u64>) {
+        let task = self.running_task();
+        self.futexes.sleepers.entry(address).or_default().push_back(task);
+        self.sleep(timeout);
+    }
+
+    /// Makes the running task sleep, for ever or for a time; the caller suspends next.
+    pub(crate) fn sleep(&mut self, timeout: Option<u64>) {
+        let task = self.running_task();
+        let now = self.now();
+        let sleeper = &mut self.tasks[task as usize];
+        sleeper.state = State::Asleep;
+        sleeper.timed_out = false;
+        sleeper.epoch.advance();
+        let epoch = sleeper.epoch;
+        if let Some(timeout) = timeout {
+            self.agenda.plan(now + timeout, Event::TimedOut { task, epoch });
+        }
+    }
+
+    /// Takes a task off a futex again when its time is up.
+    pub(crate) fn leave_futex(&mut self, address: usize, task: u32) {
+        if let Some(sleepers) = self.futexes.sleepers.get_mut(&address) {
+            sleepers.retain(|&sleeper| sleeper != task);
+        }
+    }
+
+    /// Wakes tasks that sleep on a futex, oldest first; gives their number.
+    pub(crate) fn wake(&mut self, address: usize, count: u32) -> u32 {
+        let mut woken = 0;
+        while woken < count {
+            let sleepers = self.futexes.sleepers.get_mut(&address);
+            let Some(task) = sleepers.and_then(VecDeque::pop_front) else { break };
+            self.pass(Activity::System, self.costs.wake);
+            let now = self.now();
+            let sleeper = &mut self.tasks[task as usize];
+            sleeper.epoch.advance();
+            let epoch = sleeper.epoch;
+            self.agenda.plan(now, Event::Woken { task, epoch });
+            woken += 1;
+        }
+        woken
+    }
+
+    // ---- scheduling -----------------------------------------------------------------------
+
+    /// A task that slept wants a core.
+    pub(crate) fn make_ready(&mut self, task: u32, time: u64, timed_out: bool) {
+        let sleeper = &mut self.tasks[task as usize];
+        sleeper.timed_out = timed_out;
+        sleeper.remaining = 0;
+        let home = sleeper.core;
+        if let Some(core) = self.idle_core_near(home) {
+            self.cores[core as usize].time = self.cores[core as usize].time.max(time);
+            self.start(core, task, self.costs.wake_latency);
+        } else {
+            self.enqueue(home, task, time);
+        }
+    }
+
+    fn idle_core_near(&self, home: u32) -> Option<u32> {
+        if self.cores[home as usize].task.is_none() {
+            return Some(home);
+        }
+        let near = self.cores[home as usize].place;
+        let idle = |(_, core): &(usize, &Core)| core.task.is_none();
+        self.cores
+            .iter()
+            .enumerate()
+            .filter(idle)
+            .min_by_key(|(index, core)| {
+                (core.place.node != near.node, core.place.socket != near.socket, *index)
+            })
+            .map(|(index, _)| index as u32)
+    }
+
+    fn enqueue(&mut self, core: u32, task: u32, time: u64) {
+        self.tasks[task as usize].state = State::Queued;
+        let queue = &mut self.cores[core as usize].queue;
+        queue.ready.push_back(task);
+        if !queue.slice_ends {
+            queue.slice_ends = true;
+            let epoch = queue.slice_epoch;
+            let end = time.max(queue.slice_start + self.costs.time_slice);
+            self.agenda.plan(end, Event::SliceEnd { core, epoch });
+        }
+        let running = self.cores[core as usize].task.map(|running| &self.tasks[running as usize]);
+        if let Some(watch) = running.and_then(|running| running.watch) {
+            self.plan_yield(core, time.max(watch.yield_at));
+        }
+    }
+
+    /// A task that watches a line on a core that others want offers it to them after a while, as
+    /// [`Platform::wait_until`](kilocore_platform::Platform::wait_until) says.
+    pub(crate) fn plan_yield(&mut self, core: u32, time: u64) {
+        let queue = &self.cores[core as usize].queue;
+        if !queue.ready.is_empty() {
+            let epoch = queue.slice_epoch;
+            self.agenda.plan(time, Event::SliceEnd { core, epoch });
+        }
+    }
+
+    /// Puts a task on a core that is free, after `delay` of system time.
+    fn start(&mut self, core: u32, task: u32, delay: u64) {
+        let slot = &mut self.cores[core as usize];
+        slot.task = Some(task);
+        slot.epoch.advance();
+        slot.time += delay;
+        let runner = &mut self.tasks[task as usize];
+        runner.core = core;
+        runner.times.add(Activity::System, delay);
+        let queue = &mut slot.queue;
+        queue.slice_start = slot.time;
+        queue.slice_epoch.advance();
+        queue.slice_ends = !queue.ready.is_empty();
+        if queue.slice_ends {
+            let (end, epoch) = (slot.time + self.costs.time_slice, queue.slice_epoch);
+            self.agenda.plan(end, Event::SliceEnd { core, epoch });
+        }
+        let now = self.cores[core as usize].time;
+        let runner = &mut self.tasks[task as usize];
+        if let Some(watch) = &mut runner.watch {
+            watch.since = now;
+            watch.yield_at = now + self.costs.spin_between_yields;
+            let yield_at = watch.yield_at;
+            runner.state = State::Waiting;
+            let epoch = runner.epoch;
+            self.agenda.plan(now, Event::Recheck { task, epoch });
+            self.plan_yield(core, yield_at);
+        } else {
+            runner.state = State::Running;
+            let remaining = std::mem::take(&mut runner.remaining);
+            self.cores[core as usize].time += remaining;
+            self.continue_at_core_time(core);
+        }
+    }
+
+    /// Starts the first task of a core at time 0.
+    pub(crate) fn switch_on(&mut self, core: u32) {
+        if let Some(task) = self.cores[core as usize].queue.ready.pop_front() {
+            self.start(core, task, 0);
+        }
+    }
+
+    /// The task on a core has gone; another takes its place.
+    pub(crate) fn leave_core(&mut self, core: u32) {
+        let slot = &mut self.cores[core as usize];
+        slot.task = None;
+        slot.epoch.advance();
+        let next = slot.queue.ready.pop_front().or_else(|| self.steal(core));
+        if let Some(task) = next {
+            self.start(core, task, self.costs.context_switch);
+        }
+    }
+
+    /// Takes a task from the longest queue that belongs to a busy core.
+    fn steal(&mut self, thief: u32) -> Option<u32> {
+        let (victim, core) = self
+            .cores
+            .iter_mut()
+            .enumerate()
+            .filter(|(index, core)| *index != thief as usize && !core.queue.ready.is_empty())
+            .max_by_key(|(index, core)| (core.queue.ready.len(), std::cmp::Reverse(*index)))?;
+        debug_assert_ne!(victim, thief as usize);
+        core.queue.ready.pop_back()
+    }
+
+    pub(crate) fn end_slice(&mut self, core: u32, epoch: Epoch, time: u64) {
+        let queue = &self.cores[core as usize].queue;
+        if queue.slice_epoch != epoch || !queue.slice_ends {
+            return;
+        }
+        if queue.ready.is_empty() {
+            self.cores[core as usize].queue.slice_ends = false;
+        } else if time >= queue.slice_start + self.costs.time_slice || self.has_waited(core, time) {
+            self.preempt(core, time);
+        }
+    }
+
+    /// Whether the task on a core has watched a line for so long that it offers the core to others.
+    fn has_waited(&self, core: u32, time: u64) -> bool {
+        let task = self.cores[core as usize].task.map(|task| &self.tasks[task as usize]);
+        task.and_then(|task| task.watch).is_some_and(|watch| time >= watch.yield_at)
+    }
+
+    /// Takes the core away from its task, which goes to the end of the queue.
+    pub(crate) fn preempt(&mut self, core: u32, time: u64) {
+        let slot = &mut self.cores[core as usize];
+        let Some(task) = slot.task else { return };
+        if slot.queue.ready.is_empty() {
+            self.continue_at_core_time(core);
+            return;
+        }
+        let runner = &mut self.tasks[task as usize];
+        runner.epoch.advance();
+        if let Some(watch) = &mut runner.watch {
+            let now = slot.time.max(time);
+            runner.times.add(watch.activity, now.saturating_sub(watch.since));
+            watch.since = now;
+            slot.time = now;
+        } else {
+            // It has been charged up to the core's time already but has got only so far.
+            runner.remaining = slot.time.saturating_sub(time);
+            slot.time -= runner.remaining;
+        }
+        runner.state = State::Queued;
+        slot.queue.ready.push_back(task);
+        self.leave_core(core);
+    }
+
+    /// Whether another task could use the current core.
+    pub(crate) fn others_want_core(&self) -> bool {
+        !self.cores[self.current as usize].queue.ready.is_empty()
+    }
+}

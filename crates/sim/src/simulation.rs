@@ -1,0 +1,173 @@
+//! Setting a simulation up and running it.
+
+use kilocore_machine::{Description, HardwareThread};
+use kilocore_platform::Cycles;
+use thiserror::Error;
+
+use crate::agenda::Epoch;
+use crate::costs::{Costs, Place};
+use crate::engine::{self, Engine, State, Task};
+use crate::fiber::Fiber;
+use crate::outcome::{LineTraffic, Outcome, TaskTimes};
+use crate::platform::reset_wait_slots;
+
+/// How a simulation is run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Options {
+    /// How many hardware threads of the machine may be used, in the machine's compact order:
+    /// node by node, the second threads of the cores last. 1 to 1,024, and no more than it has.
+    pub cores: u32,
+    /// Seeds all chance: the same seed gives the same result on every host.
+    pub seed: u64,
+}
+
+/// Why a simulation could not be set up or finished.
+#[derive(Debug, Error)]
+pub enum SimError {
+    /// The machine has fewer hardware threads than were asked for, or none were.
+    #[error("{machine} has {available} hardware threads; cannot simulate {wanted} (choose 1 to {})", available.min(&MOST_CORES))]
+    Cores {
+        /// Name of the machine.
+        machine: String,
+        /// Hardware threads that it has.
+        available: u32,
+        /// Hardware threads that were asked for.
+        wanted: u32,
+    },
+    /// The host has no memory for the stack of another simulated thread.
+    #[error("no memory for the stack of a simulated thread")]
+    Stack(#[from] std::io::Error),
+    /// Nothing can happen any more, but tasks have not ended: a lost wake-up or a deadlock in
+    /// the simulated code.
+    #[error("simulated deadlock at cycle {}: tasks {tasks:?} wait for ever", at.0)]
+    Deadlock {
+        /// When the last event happened.
+        at: Cycles,
+        /// The tasks that have not ended.
+        tasks: Vec<usize>,
+    },
+}
+
+/// The largest number of cores that can be simulated.
+const MOST_CORES: u32 = 1024;
+
+/// How many lines an outcome lists.
+const BUSIEST_LINES: usize = 16;
+
+/// A machine with tasks on it that has not been switched on yet.
+#[derive(Debug)]
+pub struct Simulation {
+    engine: Box<Engine>,
+    sockets: usize,
+}
+
+impl Simulation {
+    /// A machine without tasks.
+    ///
+    /// # Errors
+    /// [`SimError::Cores`] if the machine does not have as many cores, or none are asked for.
+    pub fn new(machine: &Description, options: Options) -> Result<Self, SimError> {
+        let available = machine.hardware_threads();
+        if options.cores == 0 || options.cores > available.min(MOST_CORES) {
+            return Err(SimError::Cores {
+                machine: machine.name.clone(),
+                available,
+                wanted: options.cores,
+            });
+        }
+        let places: Vec<Place> = (0..options.cores).map(|cpu| place(machine, cpu)).collect();
+        let mut sockets: Vec<u32> = places.iter().map(|place| place.socket).collect();
+        sockets.sort_unstable();
+        sockets.dedup();
+        let engine = Engine::new(Costs::new(machine), &places, options.seed);
+        Ok(Self { engine: Box::new(engine), sockets: sockets.len() })
+    }
+
+    /// Adds a thread that runs `body`. Threads are dealt to the cores in turn and start at time
+    /// 0; with more of them than cores, those of a core share it by time slices.
+    ///
+    /// # Errors
+    /// [`SimError::Stack`] if the host has no memory for its stack.
+    pub fn spawn(&mut self, body: impl FnOnce() + 'static) -> Result<(), SimError> {
+        let task = self.engine.tasks.len();
+        let fiber = Fiber::new(task, body)?;
+        let core = task % self.engine.cores.len();
+        self.engine.tasks.push(Task {
+            fiber: Some(fiber),
+            state: State::Queued,
+            core: core as u32,
+            epoch: Epoch::default(),
+            remaining: 0,
+            watch: None,
+            watching: false,
+            timed_out: false,
+            times: TaskTimes::default(),
+        });
+        self.engine.cores[core].queue.push(task as u32);
+        Ok(())
+    }
+
+    /// Switches the machine on and runs it until all tasks have ended.
+    ///
+    /// # Errors
+    /// [`SimError::Deadlock`] if tasks are left that nothing will wake.
+    ///
+    /// # Panics
+    /// If a task panics, or if called from within a simulated task.
+    pub fn run(mut self) -> Result<Outcome, SimError> {
+        // SAFETY: the reference, if any, ends with the expression.
+        assert!(unsafe { engine::current() }.is_none(), "a simulated task cannot simulate");
+        reset_wait_slots();
+        let cores = self.engine.cores.len();
+        for core in 0..cores {
+            self.engine.switch_on(core as u32);
+        }
+        let engine: *mut Engine = &raw mut *self.engine;
+        // SAFETY: the pointer is to our own box, which nobody else uses until the call returns.
+        unsafe { engine::run(engine) };
+        let engine = self.engine;
+        let end = Cycles(engine.cores.iter().map(|core| core.time).max().unwrap_or(0));
+        let stuck: Vec<usize> =
+            (0..engine.tasks.len()).filter(|&t| engine.tasks[t].state != State::Done).collect();
+        if !stuck.is_empty() {
+            // Their fibers hold borrowed state of one another, so they are not unwound.
+            std::mem::forget(engine);
+            return Err(SimError::Deadlock { at: end, tasks: stuck });
+        }
+        let mut lines: Vec<LineTraffic> = engine
+            .memory
+            .traffic()
+            .enumerate()
+            .map(|(line, (transfers, queued))| LineTraffic {
+                line: line as u32,
+                transfers,
+                queued: Cycles(queued),
+            })
+            .collect();
+        lines.sort_unstable_by_key(|line| (std::cmp::Reverse(line.transfers), line.line));
+        lines.truncate(BUSIEST_LINES);
+        Ok(Outcome {
+            end,
+            cores,
+            sockets: self.sockets,
+            tasks: engine.tasks.iter().map(|task| task.times).collect(),
+            lines,
+            operations: engine.operations,
+            clock_ghz: engine.costs.clock_ghz,
+        })
+    }
+}
+
+fn place(machine: &Description, cpu: u32) -> Place {
+    let location = machine.location(HardwareThread(cpu));
+    let topology = &machine.topology;
+    let groups_per_domain =
+        (topology.groups_per_node / machine.caches.shared_per_node.max(1)).max(1);
+    Place {
+        cache: location.core,
+        group: location.group,
+        domain: location.group / groups_per_domain,
+        node: location.node,
+        socket: location.socket,
+    }
+}
