@@ -1,0 +1,117 @@
+//! A read-write lock around one counter, in the manner of glibc's `pthread_rwlock_t`.
+//!
+//! Readers register by adding one to the word and leave by subtracting one, so that two
+//! read-modify-writes on one cache line are the price of the shortest read: readers share the
+//! data but not the line, and reading stops scaling where that line saturates. Readers are
+//! preferred, as in glibc's default: they wait for a writer that is inside, never for one that
+//! waits. Waiters park at once. Unlike glibc's, a reader that registers while a writer is inside
+//! is let in by the writer's one store, without a second phase word, and all sleepers are woken
+//! together.
+//!
+//! It stands for the program's own read-write locks in forecasts; `kilocore run` leaves those to
+//! glibc.
+
+use kilocore_platform::{Atomic, AtomicInt, Ordering, Platform};
+
+/// A writer is inside.
+const WRITER: u32 = 1 << 31;
+/// Somebody may be parked on the gate.
+const PARKED: u32 = 1 << 30;
+/// Readers inside, or waiting for the writer inside to leave.
+const READERS: u32 = PARKED - 1;
+
+/// A read-write lock without data.
+#[derive(Debug)]
+pub struct CentralRw<P: Platform> {
+    state: P::U32,
+    /// Changes whenever sleepers are woken.
+    gate: P::U32,
+}
+
+impl<P: Platform> CentralRw<P> {
+    /// A free lock.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { state: P::U32::new(0), gate: P::U32::new(0) }
+    }
+
+    /// Waits until no writer is inside and enters as a reader.
+    #[inline]
+    pub fn acquire_shared(&self) {
+        let before = self.state.fetch_add(1, Ordering::Acquire);
+        if before & WRITER != 0 {
+            self.park_while(|state| state & WRITER != 0);
+        }
+    }
+
+    /// Leaves as a reader.
+    ///
+    /// # Safety
+    /// The caller's thread, or one that it acts for, is inside as a reader.
+    #[inline]
+    pub unsafe fn release_shared(&self) {
+        let before = self.state.fetch_sub(1, Ordering::Release);
+        if before & READERS == 1 && before & PARKED != 0 {
+            self.wake_all();
+        }
+    }
+
+    /// Waits until nobody is inside and enters as the writer.
+    #[inline]
+    pub fn acquire(&self) {
+        loop {
+            let state = self.state.load(Ordering::Relaxed);
+            if state & (WRITER | READERS) != 0 {
+                self.park_while(|state| state & (WRITER | READERS) != 0);
+            } else if self
+                .state
+                .compare_exchange(state, state | WRITER, Ordering::Acquire, Ordering::Relaxed)
+                .is_ok()
+            {
+                return;
+            }
+        }
+    }
+
+    /// Leaves as the writer and lets the readers in that wait.
+    ///
+    /// # Safety
+    /// The caller's thread, or one that it acts for, is inside as the writer.
+    #[inline]
+    pub unsafe fn release(&self) {
+        let before = self.state.fetch_and(!WRITER, Ordering::Release);
+        if before & PARKED != 0 {
+            self.wake_all();
+        }
+    }
+
+    #[cold]
+    fn park_while(&self, mut shut: impl FnMut(u32) -> bool) {
+        loop {
+            let gate = self.gate.load(Ordering::Acquire);
+            // Announced before the last look: whoever changes the state after this look sees
+            // the announcement and moves the gate, so that parking on the old gate fails.
+            let state = self.state.fetch_or(PARKED, Ordering::AcqRel);
+            if !shut(state) {
+                return;
+            }
+            P::park(&self.gate, gate, None);
+            if !shut(self.state.load(Ordering::Acquire)) {
+                return;
+            }
+        }
+    }
+
+    #[cold]
+    fn wake_all(&self) {
+        self.state.fetch_and(!PARKED, Ordering::Relaxed);
+        self.gate.fetch_add(1, Ordering::Release);
+        P::unpark(core::ptr::from_ref(&self.gate), u32::MAX);
+    }
+}
+
+impl<P: Platform> Default for CentralRw<P> {
+    fn default() -> Self {
+        Self::new()
+    }
+}

@@ -1,0 +1,74 @@
+//! The ticket lock: take a number, wait until it is called.
+//!
+//! Fair, eight bytes, quick when nobody waits. All waiters watch the one word that calls the
+//! numbers, so each release sends every one of them to the same cache line, and the next holder
+//! gets its copy after half of the others on average: a handover takes time proportional to the
+//! number of waiters. This is the lock whose collapse the literature describes (Boyd-Wickizer
+//! and others, 'Non-scalable locks are dangerous', OLS 2012) and the baseline here. It follows
+//! Linux before 4.2 in all but the width of its counters.
+
+use kilocore_platform::{Atomic, AtomicInt, Ordering, Platform, Wait};
+
+use crate::{LockInfo, RawLock};
+
+/// A ticket lock.
+#[derive(Debug)]
+pub struct Ticket<P: Platform> {
+    /// The next number to hand out.
+    next: P::U32,
+    /// The number that may enter.
+    serving: P::U32,
+}
+
+/// What the registry says of it.
+pub(crate) const INFO: LockInfo = LockInfo {
+    name: "ticket",
+    title: "ticket lock",
+    source: "Reed and Kanodia 1979; Linux 2.6.25 to 4.1",
+    best_at: "few cores, short sections, when order of arrival matters",
+    worst_at: "many waiters (collapses) and more threads than cores (waits for sleeping turns)",
+    aliases: &["ticket-ls"],
+};
+
+impl<P: Platform> RawLock<P> for Ticket<P> {
+    type Thread = ();
+
+    fn new() -> Self {
+        Self { next: P::U32::new(0), serving: P::U32::new(0) }
+    }
+
+    #[inline]
+    fn acquire(&self, (): &mut ()) {
+        // Relaxed: the number itself orders nothing; the acquire read of `serving` does.
+        let mine = self.next.fetch_add(1, Ordering::Relaxed);
+        P::wait_until(&self.serving, Wait::Spin, |serving| serving == mine);
+    }
+
+    #[inline]
+    fn try_acquire(&self, (): &mut ()) -> bool {
+        let serving = self.serving.load(Ordering::Acquire);
+        // Acquire pairs with the release of whoever called this number: if `next` still equals
+        // the number called, nobody entered since.
+        self.next
+            .compare_exchange(
+                serving,
+                serving.wrapping_add(1),
+                Ordering::Acquire,
+                Ordering::Relaxed,
+            )
+            .is_ok()
+    }
+
+    #[inline]
+    unsafe fn release(&self, (): &mut ()) {
+        // Only the holder writes `serving`, so a plain load and store replace a costly
+        // read-modify-write.
+        let mine = self.serving.load(Ordering::Relaxed);
+        self.serving.store(mine.wrapping_add(1), Ordering::Release);
+    }
+
+    unsafe fn forget_waiters(&self, (): &mut ()) {
+        let mine = self.serving.load(Ordering::Relaxed);
+        self.next.store(mine.wrapping_add(1), Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,247 @@
+//! A platform with one property of its machine changed: the shipped source of every lock runs
+//! on it unchanged, and a lock that relied on that property fails.
+//!
+//! An [`Alteration`] says which orderings are weakened and whether the core can rest on a line.
+//! Besides, every access is checked against memory that the program has declared
+//! [dead](bury), so that a lock that is touched after its holder destroyed it is caught.
+
+use std::cell::{Cell, RefCell};
+use std::marker::PhantomData;
+use std::ops::Range;
+
+use kilocore_platform::{
+    Atomic, AtomicInt, CpuId, Cycles, Nanos, NodeId, Ordering, Padded, Parked, Platform, Wait,
+    WaitArray,
+};
+
+use super::Threads;
+
+/// What is different about a machine.
+pub trait Alteration: Send + Sync + 'static {
+    /// Whether the core can rest on a cache line.
+    const LOW_POWER: bool = false;
+    /// Whether the lost half of an ordering is the release half.
+    const NO_RELEASE: bool = false;
+    /// Whether the lost half of an ordering is the acquire half.
+    const NO_ACQUIRE: bool = false;
+}
+
+/// Nothing is different, but accesses to dead memory are caught.
+#[derive(Debug)]
+pub struct Sound;
+impl Alteration for Sound {}
+
+/// The core can rest on a cache line.
+#[derive(Debug)]
+pub struct LowPower;
+impl Alteration for LowPower {
+    const LOW_POWER: bool = true;
+}
+
+/// No operation publishes what went before it.
+#[derive(Debug)]
+pub struct NoRelease;
+impl Alteration for NoRelease {
+    const NO_RELEASE: bool = true;
+}
+
+/// No operation sees what was published.
+#[derive(Debug)]
+pub struct NoAcquire;
+impl Alteration for NoAcquire {
+    const NO_ACQUIRE: bool = true;
+}
+
+/// `P`, altered.
+#[derive(Debug)]
+pub struct Altered<P, A>(PhantomData<(P, A)>);
+
+/// An atomic of the altered machine.
+#[derive(Debug)]
+#[repr(transparent)]
+pub struct Word<T: Atomic, A: Alteration>(T, PhantomData<A>);
+
+fn weaken<A: Alteration>(order: Ordering) -> Ordering {
+    use Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
+    match (order, A::NO_RELEASE, A::NO_ACQUIRE) {
+        (Release, true, _) | (Acquire, _, true) => Relaxed,
+        (AcqRel | SeqCst, true, true) => Relaxed,
+        (AcqRel | SeqCst, true, false) => Acquire,
+        (AcqRel | SeqCst, false, true) => Release,
+        _ => order,
+    }
+}
+
+/// A sequentially consistent load cannot become a release, nor such a store an acquire.
+fn weaken_load<A: Alteration>(order: Ordering) -> Ordering {
+    match (order, A::NO_ACQUIRE) {
+        (Ordering::SeqCst, true) => Ordering::Relaxed,
+        (Ordering::SeqCst, false) => Ordering::Acquire,
+        _ => weaken::<A>(order),
+    }
+}
+
+fn weaken_store<A: Alteration>(order: Ordering) -> Ordering {
+    match (order, A::NO_RELEASE) {
+        (Ordering::SeqCst, true) => Ordering::Relaxed,
+        (Ordering::SeqCst, false) => Ordering::Release,
+        _ => weaken::<A>(order),
+    }
+}
+
+thread_local! {
+    // A checker runs all its threads on one thread of the operating system, so that this is
+    // the state of an execution.
+    static DEAD: RefCell<Vec<Range<usize>>> = const { RefCell::new(Vec::new()) };
+    static DYING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs `destroy` for `object` and declares its memory dead: any access to an atomic in it
+/// panics from then on. The caller keeps the memory allocated until the execution ends.
+pub fn bury<T>(object: *const T, destroy: impl FnOnce()) {
+    DYING.set(true);
+    destroy();
+    DYING.set(false);
+    let start = object.addr();
+    DEAD.with_borrow_mut(|dead| dead.push(start..start + size_of::<T>()));
+}
+
+/// Forgets what was declared dead: at the start of an execution.
+pub fn exhume_all() {
+    DYING.set(false);
+    DEAD.with_borrow_mut(Vec::clear);
+}
+
+impl<T: Atomic, A: Alteration> Word<T, A> {
+    /// Does `operation`. Whether the word is dead is asked afterwards, because the checker
+    /// switches threads at the start of an operation.
+    fn living<R>(&self, operation: impl FnOnce(&T) -> R) -> R {
+        let result = operation(&self.0);
+        let address = std::ptr::from_ref(self).addr();
+        let dead = DEAD.with_borrow(|dead| dead.iter().any(|range| range.contains(&address)));
+        assert!(!dead, "the lock is touched after its last holder destroyed it");
+        result
+    }
+}
+
+impl<T: Atomic, A: Alteration> Drop for Word<T, A> {
+    fn drop(&mut self) {
+        if DYING.get() && !std::thread::panicking() {
+            // A write, so that the checker knows the end of this word to conflict with every
+            // access and tries them in both orders.
+            let last = self.0.load(Ordering::Relaxed);
+            self.0.swap(last, Ordering::Relaxed);
+        }
+    }
+}
+
+impl<T: Atomic, A: Alteration> Atomic for Word<T, A> {
+    type Value = T::Value;
+
+    fn new(value: T::Value) -> Self {
+        Self(T::new(value), PhantomData)
+    }
+    fn load(&self, order: Ordering) -> T::Value {
+        self.living(|word| word.load(weaken_load::<A>(order)))
+    }
+    fn store(&self, value: T::Value, order: Ordering) {
+        self.living(|word| word.store(value, weaken_store::<A>(order)));
+    }
+    fn swap(&self, value: T::Value, order: Ordering) -> T::Value {
+        self.living(|word| word.swap(value, weaken::<A>(order)))
+    }
+    fn compare_exchange(
+        &self,
+        current: T::Value,
+        new: T::Value,
+        success: Ordering,
+        failure: Ordering,
+    ) -> Result<T::Value, T::Value> {
+        let (success, failure) = (weaken::<A>(success), weaken_load::<A>(failure));
+        self.living(|word| word.compare_exchange(current, new, success, failure))
+    }
+    fn compare_exchange_weak(
+        &self,
+        current: T::Value,
+        new: T::Value,
+        success: Ordering,
+        failure: Ordering,
+    ) -> Result<T::Value, T::Value> {
+        let (success, failure) = (weaken::<A>(success), weaken_load::<A>(failure));
+        self.living(|word| word.compare_exchange_weak(current, new, success, failure))
+    }
+}
+
+impl<T: AtomicInt, A: Alteration> AtomicInt for Word<T, A> {
+    fn fetch_add(&self, value: T::Value, order: Ordering) -> T::Value {
+        self.living(|word| word.fetch_add(value, weaken::<A>(order)))
+    }
+    fn fetch_sub(&self, value: T::Value, order: Ordering) -> T::Value {
+        self.living(|word| word.fetch_sub(value, weaken::<A>(order)))
+    }
+    fn fetch_and(&self, value: T::Value, order: Ordering) -> T::Value {
+        self.living(|word| word.fetch_and(value, weaken::<A>(order)))
+    }
+    fn fetch_or(&self, value: T::Value, order: Ordering) -> T::Value {
+        self.living(|word| word.fetch_or(value, weaken::<A>(order)))
+    }
+}
+
+impl<P: Platform, A: Alteration> Platform for Altered<P, A> {
+    type U32 = Word<P::U32, A>;
+    type U64 = Word<P::U64, A>;
+    type Usize = Word<P::Usize, A>;
+    type Ptr<T: 'static> = Word<P::Ptr<T>, A>;
+    type Cell<T: Send + 'static> = P::Cell<T>;
+
+    const CHECKED: bool = P::CHECKED;
+
+    fn cpu() -> CpuId {
+        P::cpu()
+    }
+    fn node() -> NodeId {
+        P::node()
+    }
+    fn now() -> Cycles {
+        P::now()
+    }
+    fn wait_until<W: Atomic>(cell: &W, how: Wait, done: impl FnMut(W::Value) -> bool) -> W::Value {
+        P::wait_until(cell, how, done)
+    }
+    fn has_low_power_wait() -> bool {
+        A::LOW_POWER
+    }
+    fn pause(turns: u32) {
+        P::pause(turns);
+    }
+    fn yield_now() {
+        P::yield_now();
+    }
+    fn park(cell: &Self::U32, expected: u32, timeout: Option<Nanos>) -> Parked {
+        cell.living(|word| P::park(word, expected, timeout))
+    }
+    fn unpark(cell: *const Self::U32, count: u32) -> u32 {
+        // `Word` is transparent, so that the address is that of the word inside.
+        P::unpark(cell.cast(), count)
+    }
+    fn wait_array() -> WaitArray<Self> {
+        let slots: &'static [Padded<P::U32>] = P::wait_array().slots();
+        let altered: *const [Padded<Self::U32>] = std::ptr::from_ref(slots) as *const _;
+        // SAFETY: `Word` is transparent over the word and `Padded` is `repr(C)`, so that both
+        // slices have the same layout; the slots live as long as before.
+        WaitArray::new(unsafe { &*altered })
+    }
+    fn address_key<T>(object: &T) -> usize {
+        P::address_key(object)
+    }
+}
+
+impl<P: Threads, A: Alteration> Threads for Altered<P, A> {
+    type Handle = P::Handle;
+    fn spawn(run: impl FnOnce() + Send + 'static) -> Self::Handle {
+        P::spawn(run)
+    }
+    fn join(handle: Self::Handle) {
+        P::join(handle);
+    }
+}

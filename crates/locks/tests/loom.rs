@@ -1,0 +1,90 @@
+//! Every lock under loom: all executions of two threads that acquire once, those of two that
+//! acquire twice with at most three preemptions, and those of three with at most one or two.
+
+mod common;
+
+use common::altered::{Altered, LowPower, Sound};
+use common::programs;
+use kilocore_locks::{LockId, LockVisitor, RawLock};
+use kilocore_platform::Loom;
+
+type Checked = Altered<Loom, Sound>;
+type CheckedLowPower = Altered<Loom, LowPower>;
+
+fn model(preemptions: Option<usize>, program: impl Fn() + Send + Sync + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = preemptions;
+    builder.max_branches = 10_000;
+    builder.check(program);
+}
+
+fn alternating(index: u32) {
+    let (cpu, node) = programs::alternating(index);
+    Loom::place(cpu, node);
+}
+
+/// Writes a test that runs a program under the locks that a condition on the lock's name allows.
+macro_rules! for_every_lock {
+    ($test:ident, $platform:ty, $preemptions:expr, $program:expr) => {
+        for_every_lock!($test, $platform, $preemptions, |_| true, $program);
+    };
+    ($test:ident, $platform:ty, $preemptions:expr, $allowed:expr, $program:expr) => {
+        #[test]
+        fn $test() {
+            struct Check;
+            impl LockVisitor<$platform> for Check {
+                type Output = ();
+                fn visit<L: RawLock<$platform>>(self) {
+                    model($preemptions, $program);
+                }
+            }
+            let allowed: fn(LockId) -> bool = $allowed;
+            for lock in LockId::ALL.iter().copied().filter(|&lock| allowed(lock)) {
+                let start = std::time::Instant::now();
+                lock.visit(Check);
+                eprintln!("{}: {lock}: {:.1?}", stringify!($test), start.elapsed());
+            }
+        }
+    };
+}
+
+/// Two waiters that try in turn conflict at each try, in loom's eyes, so that it explores their
+/// alternation without end. With a single waiter there is nobody to alternate with.
+fn waiters_watch(lock: LockId) -> bool {
+    lock != LockId::Tas
+}
+
+/// Locks with which two preemptions and three threads come to an end. With the others loom finds
+/// schedules in which two waiters yield to each other for ever while the thread that both wait
+/// for is ready but never chosen; those are unfair, not wrong, and shuttle's are fair.
+fn ends_with_two_preemptions(lock: LockId) -> bool {
+    use LockId::{Adaptive, Clh, Futex, Malthusian, Mcs, McsPark};
+    matches!(lock, Mcs | McsPark | Clh | Futex | Adaptive | Malthusian)
+}
+
+for_every_lock!(two_exclude_each_other, Checked, None, || {
+    programs::exclusion::<Checked, L>(2, 1, programs::all_together);
+});
+for_every_lock!(two_exclude_each_other_twice, Checked, Some(3), || {
+    programs::exclusion::<Checked, L>(2, 2, programs::all_together);
+});
+for_every_lock!(three_exclude_each_other, Checked, Some(1), waiters_watch, || {
+    programs::exclusion::<Checked, L>(3, 1, alternating);
+});
+for_every_lock!(three_with_two_preemptions, Checked, Some(2), ends_with_two_preemptions, || {
+    programs::exclusion::<Checked, L>(3, 1, alternating);
+});
+for_every_lock!(
+    three_at_low_power,
+    CheckedLowPower,
+    Some(1),
+    |lock| lock == LockId::Requester,
+    || programs::exclusion::<CheckedLowPower, L>(3, 1, programs::all_together)
+);
+for_every_lock!(tries, Checked, None, || programs::trying::<Checked, L>());
+for_every_lock!(another_releases, Checked, None, || {
+    programs::released_by_another::<Checked, L>();
+});
+for_every_lock!(last_holder_destroys, Checked, None, || {
+    programs::destroyed_by_last_holder::<Checked, L>();
+});
