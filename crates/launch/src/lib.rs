@@ -1,0 +1,12 @@
+//! Running a program under the measuring library, and making a profile of what it left behind.
+//!
+//! The program keeps its standard input, output and error, its signals and its exit status;
+//! [`measure`] is what `kilocore measure` and `kilocore doctor` do with it.
+
+mod child;
+mod clock;
+mod host;
+mod measure;
+
+pub use host::{allowed_cores, host};
+pub use measure::{MeasureError, Options, measure, measure_telling};

@@ -1,0 +1,11 @@
+//! The functions that the library displaces.
+
+mod condition;
+mod exit;
+mod mutex;
+mod read_write;
+mod spin;
+mod threads;
+
+pub(crate) use mutex::{pthread_mutex_lock as lock_mutex, pthread_mutex_unlock as unlock_mutex};
+pub(crate) use threads::watch_end;

@@ -1,0 +1,86 @@
+//! Releasing a lock, whatever its family: the end of a hold and the beginning of a think time.
+
+use core::sync::atomic::Ordering;
+
+use crate::clock;
+use crate::recorder::Recorder;
+use crate::thread::{HELD, Held};
+
+impl Recorder {
+    /// Records that the calling thread is about to release the lock at `address`.
+    #[inline(always)]
+    pub(crate) fn releasing(self, address: usize) -> Released {
+        let held = &self.thread.held[..self.thread.depth.get().min(HELD)];
+        let Some(index) = held.iter().rposition(|held| held.get().object == address) else {
+            return Released::QUIETLY;
+        };
+        if held[index].get().again != 0 {
+            let entry = held[index].get();
+            held[index].set(Held { again: entry.again - 1, ..entry });
+            return Released::QUIETLY;
+        }
+        if self.thread.timed.get() {
+            return self.releasing_timed(index);
+        }
+        self.remove(index);
+        if self.thread.depth.get() == 0 && self.thread.times_next() {
+            self.thread.last_release.set(clock::now().cycles);
+        }
+        Released::QUIETLY
+    }
+
+    /// The same for a lock of a section that is timed.
+    #[inline(never)]
+    fn releasing_timed(self, index: usize) -> Released {
+        let now = clock::now().cycles;
+        let held = &self.thread.held[..self.thread.depth.get().min(HELD)];
+        if index + 1 < held.len() {
+            self.hand_over(index, now);
+        }
+        let entry = held[index].get();
+        let state = self.state();
+        let overhead = state.hold_overhead.load(Ordering::Relaxed) + entry.inner;
+        let own = now.saturating_sub(entry.start).saturating_sub(overhead);
+        // SAFETY: null or a block of the recording, which is never unmapped.
+        if let Some(shard) = unsafe { entry.shard.as_ref() } {
+            self.count_hold(shard, own, entry.atomic);
+        }
+        if index > 0 {
+            let outer = &held[index - 1];
+            let value = outer.get();
+            let around = state.think_overhead.load(Ordering::Relaxed);
+            let taken = now.saturating_sub(entry.request) + around;
+            outer.set(Held { inner: value.inner + taken, ..value });
+        }
+        self.remove(index);
+        if self.thread.depth.get() == 0 {
+            self.count_think();
+            self.thread.draw_skip(now);
+            self.thread.last_release.set(now);
+        }
+        // SAFETY: a record of the recording, which is never unmapped.
+        let waiters = unsafe { &(*entry.lock).waiters }.load(Ordering::Relaxed);
+        if waiters != 0 { Released { at: now } } else { Released::QUIETLY }
+    }
+
+    /// After the release: waking a waiter takes long, and is part of neither thinking nor
+    /// holding.
+    #[inline(always)]
+    pub(crate) fn released(self, released: Released) {
+        if released.at != 0 {
+            self.discount(clock::now().cycles.saturating_sub(released.at));
+        }
+    }
+}
+
+/// What is known of a release.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Released {
+    /// When it was, in cycles, if somebody waits who is woken by it and it is timed; otherwise 0.
+    at: u64,
+}
+
+impl Released {
+    /// Nobody is woken, or it does not matter.
+    const QUIETLY: Self = Self { at: 0 };
+}

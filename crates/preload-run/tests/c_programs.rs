@@ -1,0 +1,181 @@
+//! Small C programs that check one thing each, under every lock and under none.
+//!
+//! A program checks itself and prints `ok`; anything else on either output is a failure too,
+//! since the library must not print. Running each without the library shows that what it checks
+//! is what glibc does.
+
+mod common;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use common::{library, run, scratch, under};
+use kilocore_locks::LockId;
+
+/// More than any program needs, even under a spin lock on a busy machine.
+const LIMIT: Duration = Duration::from_secs(100);
+
+/// The source file `name` of `tests/c`.
+fn source(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/c").join(name)
+}
+
+/// Compiles `tests/c/NAME.c` with extra options, into a directory named after `test`.
+fn compile(test: &str, name: &str, options: &[&str]) -> PathBuf {
+    let program = scratch(test).join(name);
+    let mut compiler = Command::new("gcc");
+    compiler
+        .args(["-std=gnu11", "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-pthread"])
+        .args(options)
+        .arg("-o")
+        .arg(&program)
+        .arg(source(&format!("{name}.c")));
+    common::succeed(compiler, LIMIT);
+    program
+}
+
+/// No lock, and all locks.
+fn all() -> impl Iterator<Item = Option<&'static str>> {
+    std::iter::once(None).chain(LockId::ALL.iter().map(|lock| Some(lock.name())))
+}
+
+/// Whether `command` did what was expected and no more.
+fn verdict(command: Command, lock: Option<&str>) -> Result<(), String> {
+    let output = run(command, LIMIT);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned()
+        + &String::from_utf8_lossy(&output.stderr);
+    if output.status.success() && text == "ok\n" {
+        Ok(())
+    } else {
+        Err(format!("under {}: {}\n{text}", lock.unwrap_or("no lock"), output.status))
+    }
+}
+
+/// Runs the program `name` under every lock.
+fn check(name: &str, options: &[&str], arguments: &[&str]) {
+    check_as(name, name, options, arguments);
+}
+
+/// The same for a test that is not called as its program is.
+fn check_as(test: &str, name: &str, options: &[&str], arguments: &[&str]) {
+    let program = compile(test, name, options);
+    let failures: Vec<String> = all()
+        .filter_map(|lock| {
+            let mut command = Command::new(&program);
+            command.args(arguments);
+            verdict(under(command, lock), lock).err()
+        })
+        .collect();
+    assert!(failures.is_empty(), "{name} fails\n{}", failures.join("\n"));
+}
+
+#[test]
+fn mutexes_exclude() {
+    check("mutex", &[], &[]);
+}
+
+#[test]
+fn special_kinds_keep_their_meaning() {
+    check("kinds", &[], &[]);
+}
+
+#[test]
+fn deadlines_are_kept() {
+    check("timed", &[], &[]);
+}
+
+#[test]
+fn condition_variables_lose_nothing() {
+    check("condvar", &[], &[]);
+}
+
+#[test]
+fn cancellation_leaves_all_in_order() {
+    check("cancel", &["-fno-exceptions"], &[]);
+}
+
+/// As C++ does it: clean-up handlers are found by unwinding through the frames of the wait.
+#[test]
+fn cancellation_unwinds() {
+    check_as("unwind", "cancel", &["-fexceptions"], &[]);
+}
+
+#[test]
+fn condition_variables_can_be_destroyed_early() {
+    check("destroy", &[], &[]);
+}
+
+#[test]
+fn children_can_use_what_they_inherit() {
+    check("fork", &[], &[]);
+}
+
+#[test]
+fn threads_leave_nothing_behind() {
+    check("threads", &[], &["8000"]);
+}
+
+#[test]
+#[ignore = "minutes; the shorter form above runs always"]
+fn a_hundred_thousand_threads_leave_nothing_behind() {
+    check_as("many-threads", "threads", &[], &["100000"]);
+}
+
+#[test]
+fn allocators_may_lock() {
+    check("allocator", &["-fno-builtin"], &[]);
+}
+
+#[test]
+fn mutexes_work_to_the_very_end() {
+    check("late", &[], &[]);
+}
+
+#[test]
+fn c11_mutexes_stay_glibcs() {
+    check("c11", &[], &[]);
+}
+
+/// A library whose constructor takes mutexes comes before ours, comes after it, or later.
+#[test]
+fn libraries_may_lock_in_constructors() {
+    let early = compile("early", "early_library", &["-shared", "-fPIC"]);
+    let loader = compile("loader", "loader", &[]);
+    let mut failures = Vec::new();
+    for lock in all() {
+        let mut opened = Command::new(&loader);
+        opened.arg(&early);
+        failures.extend(verdict(under(opened, lock), lock).err());
+        let Some(lock) = lock else { continue };
+        for first in [true, false] {
+            let libraries =
+                if first { [library(), early.clone()] } else { [early.clone(), library()] };
+            let mut command = Command::new("echo");
+            command.arg("ok").env("KILOCORE_LOCK", lock).env(
+                "LD_PRELOAD",
+                std::env::join_paths(libraries).expect("no colons in a target directory"),
+            );
+            failures.extend(verdict(command, Some(lock)).err());
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+/// An unknown lock is reported in one line and changes nothing; none, or an empty name, is not
+/// even reported.
+#[test]
+fn unknown_locks_are_reported() {
+    let program = compile("unknown", "kinds", &[]);
+    for (lock, complains) in [("no-such-lock", true), ("", false)] {
+        let output = run(under(Command::new(&program), Some(lock)), LIMIT);
+        assert!(output.status.success());
+        assert_eq!(output.stdout, b"ok\n");
+        let stderr = String::from_utf8(output.stderr).expect("messages are UTF-8");
+        assert_eq!(stderr.lines().count(), usize::from(complains), "{stderr}");
+        if complains {
+            assert!(stderr.contains("KILOCORE_LOCK=no-such-lock"), "{stderr}");
+            assert!(stderr.contains("ticket"), "it does not list the locks: {stderr}");
+        }
+    }
+}

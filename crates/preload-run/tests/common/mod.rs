@@ -1,0 +1,127 @@
+//! Running programs with `libkilocore_run.so` under them.
+#![allow(dead_code)] // each test file uses its part
+
+use std::fs::File;
+use std::io::{Read, Seek};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+/// The library as it is shipped. Cargo does not build a shared library for tests, and one that
+/// somebody built earlier could be stale.
+pub(crate) fn library() -> PathBuf {
+    static LIBRARY: OnceLock<PathBuf> = OnceLock::new();
+    LIBRARY
+        .get_or_init(|| {
+            let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("target/tmp");
+            let mut cargo = Command::new(env!("CARGO"));
+            cargo
+                .args(["build", "--quiet", "--release", "--package", env!("CARGO_PKG_NAME")])
+                .arg("--target-dir")
+                .arg(target)
+                .current_dir(env!("CARGO_MANIFEST_DIR"));
+            succeed(cargo, Duration::from_secs(600));
+            target.join("release/libkilocore_run.so")
+        })
+        .clone()
+}
+
+/// A place for files of the test called `name`, empty.
+pub(crate) fn scratch(name: &str) -> PathBuf {
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = std::fs::remove_dir_all(&directory);
+    std::fs::create_dir_all(&directory).expect("the target directory is writable");
+    directory
+}
+
+/// `command` with the library under it and the lock called `lock`; untouched without a lock.
+pub(crate) fn under(mut command: Command, lock: Option<&str>) -> Command {
+    command.env_remove("LD_PRELOAD").env_remove("KILOCORE_LOCK");
+    if let Some(lock) = lock {
+        command.env("LD_PRELOAD", library()).env("KILOCORE_LOCK", lock);
+    }
+    command
+}
+
+/// A running program, killed should it outlast its value.
+pub(crate) struct Running {
+    pub(crate) child: Child,
+    what: String,
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Running {
+    pub(crate) fn start(mut command: Command) -> Self {
+        let what = format!("{command:?}");
+        let child = command.spawn().unwrap_or_else(|error| panic!("cannot run {what}: {error}"));
+        Self { child, what }
+    }
+
+    /// Checks that the library is in the program, and in it only if there is a lock.
+    pub(crate) fn check_library(&self, lock: Option<&str>) {
+        let maps = std::fs::read_to_string(format!("/proc/{}/maps", self.child.id()));
+        let loaded = maps.expect("it runs").contains("libkilocore_run.so");
+        assert_eq!(loaded, lock.is_some(), "{}", self.what);
+    }
+
+    /// Waits for its end, at most until `limit` has passed.
+    pub(crate) fn wait(&mut self, limit: Duration) -> ExitStatus {
+        let end = Instant::now() + limit;
+        loop {
+            if let Some(status) = self.child.try_wait().expect("it is a child of this process") {
+                return status;
+            }
+            assert!(Instant::now() < end, "not done after {limit:?}: {}", self.what);
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    }
+}
+
+/// Runs `command` to its end, with at most `limit` of time. Its output goes through files, so
+/// that it can be of any length.
+pub(crate) fn run(mut command: Command, limit: Duration) -> Output {
+    let mut stdout = unnamed_file();
+    let mut stderr = unnamed_file();
+    command
+        .stdin(Stdio::null())
+        .stdout(stdout.try_clone().expect("a file can be shared"))
+        .stderr(stderr.try_clone().expect("a file can be shared"));
+    let status = Running::start(command).wait(limit);
+    Output { status, stdout: contents(&mut stdout), stderr: contents(&mut stderr) }
+}
+
+/// As [`run`], for a program that must succeed; its standard output.
+pub(crate) fn succeed(command: Command, limit: Duration) -> String {
+    let what = format!("{command:?}");
+    let output = run(command, limit);
+    assert!(
+        output.status.success(),
+        "{what}: {}\n{}{}",
+        output.status,
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr),
+    );
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+fn unnamed_file() -> File {
+    let name = std::ffi::CString::default();
+    // SAFETY: a name, empty, and no flags.
+    let fd = unsafe { libc::memfd_create(name.as_ptr(), libc::MFD_CLOEXEC) };
+    assert!(fd >= 0, "memfd_create fails");
+    // SAFETY: a descriptor that was opened just now and is nobody else's.
+    unsafe { std::os::fd::FromRawFd::from_raw_fd(fd) }
+}
+
+fn contents(file: &mut File) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    file.rewind().and_then(|()| file.read_to_end(&mut bytes)).expect("memory can be read");
+    bytes
+}

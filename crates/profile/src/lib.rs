@@ -1,0 +1,23 @@
+//! The lock profile of a program: what `kilocore measure` writes and `kilocore predict` reads.
+//!
+//! A profile is one JSON document, [`Profile`]. `docs/profile-format.md` describes it for
+//! readers that are not written in Rust. It is made from the recordings that
+//! `libkilocore_measure.so` leaves behind, one for each process image ([`read_directory`]).
+
+mod document;
+mod histogram;
+mod json;
+mod migration;
+mod reader;
+mod recording;
+mod symbols;
+
+pub use document::{
+    Condition, Family, Frame, Handoffs, Host, Lock, Nesting, Process, Profile, ReadSide, Run,
+    Threads,
+};
+pub use histogram::Histogram;
+pub use json::{FORMAT, FORMAT_VERSION, ProfileError};
+pub use migration::MigratingLines;
+pub use recording::{ClockRate, RECORDING_EXTENSION, Recording, RecordingError, read_directory};
+pub use symbols::Symbols;

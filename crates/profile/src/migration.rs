@@ -1,0 +1,114 @@
+//! How many cache lines move to a new holder's core inside a critical section.
+//!
+//! # The idea
+//! A section that finds its data in its own cache lasts as long as on one core. When the last
+//! holder ran on another core, each line that it wrote has to be fetched, at the cost of one
+//! core-to-core transfer. So the mean hold on several cores exceeds that of the same program
+//! confined to one core by *lines × transfer × share of acquisitions that come from another
+//! core*, and that can be solved for the lines.
+//!
+//! # What limits it
+//! Transfers that overlap count for less than they are, so this is the number of lines fetched
+//! one after the other: what a forecast needs. A thread that loses its processor inside a section
+//! lengthens the mean by milliseconds; the longest holds are therefore left out, and how much the
+//! result depends on that is part of the spread. Where the recording supports no estimate there
+//! is none: one core, too few hand-overs, a site that only one of the runs reached.
+
+use crate::{Family, Frame, Histogram, Lock, Profile, Run};
+
+/// Fewer holds, or fewer hand-overs between cores, than this say nothing.
+const LEAST_COUNT: u64 = 200;
+
+/// A smaller share of hand-overs between cores drowns in noise.
+const LEAST_SHARE: f64 = 0.02;
+
+/// Shares of the shortest holds that the mean is taken of; the middle one gives the estimate.
+const TRIMS: [f64; 3] = [0.95, 0.98, 0.995];
+
+/// An estimate of the lines that move to a holder from another core.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MigratingLines {
+    /// The estimate; 0 or more.
+    pub lines: f64,
+    /// Not fewer than this, ...
+    pub low: f64,
+    /// ... nor more than this, as far as the spread of the holds and their resolution tell.
+    pub high: f64,
+}
+
+/// What identifies a lock across two runs: locks that were created at the same place.
+#[derive(PartialEq)]
+struct Key<'a> {
+    executable: &'a str,
+    family: Family,
+    attributes: &'a [String],
+    site: Vec<(&'a str, u64)>,
+}
+
+fn key<'a>(executable: &'a str, lock: &'a Lock) -> Key<'a> {
+    let place = |frame: &'a Frame| (frame.module.as_str(), frame.offset);
+    Key {
+        executable,
+        family: lock.family,
+        attributes: &lock.attributes,
+        site: lock.site.iter().map(place).collect(),
+    }
+}
+
+/// Exclusive holds of all locks of a run with this key.
+fn holds(run: &Run, wanted: &Key<'_>) -> Histogram {
+    let mut sum = Histogram::default();
+    for process in &run.processes {
+        for lock in &process.locks {
+            if key(&process.executable, lock) == *wanted {
+                sum.merge(&lock.hold);
+            }
+        }
+    }
+    sum
+}
+
+impl Profile {
+    /// How many cache lines move to a new holder of `lock` from the core of the last one, one
+    /// after the other. `process` is the index, in the first run, of the process it belongs to.
+    ///
+    /// Needs a second run confined to one core, and [`core_to_core_ns`](crate::Host). Locks of
+    /// one site are not told apart in the confined run. `None` where the data support no
+    /// estimate, and for shared holds, whose hand-overs are not recorded.
+    #[must_use]
+    pub fn migrating_lines(&self, process: usize, lock: &Lock) -> Option<MigratingLines> {
+        let transfer = self.host.core_to_core_ns.filter(|ns| *ns > 0.0 && ns.is_finite())?;
+        let first = self.runs.first().filter(|run| run.cores > 1)?;
+        let confined = self.runs.iter().skip(1).find(|run| run.cores == 1)?;
+        let process = first.processes.get(process)?;
+        let before = holds(confined, &key(&process.executable, lock));
+        let handoffs = lock.handoffs;
+        let total = handoffs.same_core.saturating_add(handoffs.other_core);
+        let share = handoffs.other_core as f64 / total.max(1) as f64;
+        let counts = [before.count, lock.hold.count, handoffs.other_core];
+        if counts.iter().any(|count| *count < LEAST_COUNT) || share < LEAST_SHARE {
+            return None;
+        }
+        let per_line = transfer * share;
+        let estimates = TRIMS.map(|trim| {
+            (lock.hold.trimmed_mean_ns(0.0, trim) - before.trimmed_mean_ns(0.0, trim)) / per_line
+        });
+        let error = (standard_error(&lock.hold).hypot(standard_error(&before))) / per_line;
+        let least = estimates.into_iter().fold(f64::INFINITY, f64::min);
+        let most = estimates.into_iter().fold(f64::NEG_INFINITY, f64::max);
+        Some(MigratingLines {
+            lines: estimates[1].max(0.0),
+            low: (least - 2.0 * error).max(0.0),
+            high: (most + 2.0 * error).max(0.0),
+        })
+    }
+}
+
+/// How far the trimmed mean may be off, in nanoseconds: the deviation of a mean of that many
+/// holds, the width of the buckets that they were counted in included.
+fn standard_error(holds: &Histogram) -> f64 {
+    let (low, high) = (holds.quantile(0.159), holds.quantile(0.841));
+    let deviation = (high - low) / 2.0;
+    let resolution = holds.quantile(0.5) * 0.02;
+    (deviation * deviation / holds.count.max(1) as f64 + resolution * resolution).sqrt()
+}

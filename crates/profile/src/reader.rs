@@ -1,0 +1,296 @@
+//! From the blocks of a recording to what a process did.
+//!
+//! Shards are added up, durations turned from cycles into nanoseconds, and addresses named. Every
+//! reference between blocks is checked, and sums saturate, because a process may end in the
+//! middle of anything and a file may be damaged: what cannot be found is left out.
+
+use std::collections::BTreeMap;
+use std::mem::offset_of;
+
+use kilocore_recording::{
+    BUCKETS, ConditionBlock, ContentionBlock, FileHeader, Histogram as RawHistogram,
+    HistogramBlock, LockBlock, MAX_FRAMES, MET, NESTED, SHARDS, ShardBlock, SiteBlock,
+    SparseHistogram, ThreadBlock, UnitId, attribute, bucket_lower_bound, family, kind, mode,
+    sparse,
+};
+
+use crate::recording::{ClockRate, Recording};
+use crate::symbols::{Module, Symbols};
+use crate::{
+    Condition, Family, Frame, Handoffs, Histogram, Lock, Nesting, Process, ReadSide, Threads,
+};
+
+impl Recording {
+    /// What the process did, in nanoseconds and with names for addresses.
+    #[must_use]
+    pub fn process(&self, clock: ClockRate, symbols: &mut Symbols) -> Process {
+        let mut reader = Reader { recording: self, clock, symbols, modules: self.modules() };
+        let ids: BTreeMap<UnitId, u32> = self
+            .of_kind(kind::LOCK)
+            .filter(|unit| self.word(*unit, offset_of!(LockBlock, family)) != 0)
+            .zip(0..)
+            .collect();
+        let mut locks = reader.locks(&ids);
+        locks.sort_by_key(|lock| std::cmp::Reverse((total(lock), std::cmp::Reverse(lock.id))));
+        let mut conditions = reader.conditions(&ids);
+        conditions.sort_by_key(|condition| std::cmp::Reverse(condition.wait.count));
+        Process {
+            pid: self.u32(offset_of!(FileHeader, pid)).unwrap_or(0),
+            executable: self.text(offset_of!(FileHeader, executable)),
+            threads: reader.threads(),
+            locks,
+            conditions,
+            locks_not_recorded: self.header(offset_of!(FileHeader, locks_not_recorded)),
+        }
+    }
+}
+
+/// Acquisitions in any mode.
+fn total(lock: &Lock) -> u64 {
+    lock.acquisitions.saturating_add(lock.read.as_ref().map_or(0, |read| read.acquisitions))
+}
+
+/// Counters of a lock in one mode, summed over shards.
+#[derive(Debug, Default)]
+struct Side {
+    same_core: u64,
+    other_core: u64,
+    hold: Histogram,
+    wait: Histogram,
+    met: Vec<u64>,
+    nested: BTreeMap<UnitId, u64>,
+}
+
+/// A recording on its way to a [`Process`].
+struct Reader<'a> {
+    recording: &'a Recording,
+    clock: ClockRate,
+    symbols: &'a mut Symbols,
+    modules: Vec<Module>,
+}
+
+impl Reader<'_> {
+    fn histogram(&self, unit: UnitId, offset: usize) -> Histogram {
+        let recording = self.recording;
+        let buckets: Vec<(f64, u64)> = (0..BUCKETS)
+            .map(|bucket| {
+                let at = offset + offset_of!(RawHistogram, buckets) + bucket * 8;
+                (self.lower_bound(bucket), recording.long(unit, at))
+            })
+            .filter(|(_, count)| *count != 0)
+            .collect();
+        let sum = recording.long(unit, offset + offset_of!(RawHistogram, sum));
+        Histogram {
+            count: buckets.iter().fold(0, |sum: u64, (_, count)| sum.saturating_add(*count)),
+            sum_ns: sum as f64 / self.clock.ghz,
+            buckets,
+        }
+    }
+
+    /// The lower bound of a bucket in nanoseconds.
+    fn lower_bound(&self, bucket: usize) -> f64 {
+        bucket_lower_bound(bucket) as f64 / self.clock.ghz
+    }
+
+    /// A sparse histogram at an offset in a block.
+    fn few(&self, unit: UnitId, offset: usize) -> Histogram {
+        let recording = self.recording;
+        let mut buckets: Vec<(usize, u64)> = (0..sparse::ENTRIES)
+            .filter_map(|index| {
+                let at = offset + offset_of!(SparseHistogram, entries) + index * size_of::<u32>();
+                let entry = recording.word(unit, at);
+                Some((sparse::bucket(entry)?, u64::from(sparse::count(entry))))
+            })
+            .collect();
+        buckets.sort_unstable();
+        let sum = recording.long(unit, offset + offset_of!(SparseHistogram, sum));
+        Histogram {
+            count: buckets.iter().map(|(_, count)| count).sum(),
+            sum_ns: sum as f64 / self.clock.ghz,
+            buckets: buckets
+                .into_iter()
+                .map(|(index, count)| (self.lower_bound(index), count))
+                .collect(),
+        }
+    }
+
+    /// Counters of all locks, by lock and mode.
+    fn sides(&self) -> BTreeMap<(UnitId, u32), Side> {
+        let recording = self.recording;
+        let mut sides: BTreeMap<(UnitId, u32), Side> = BTreeMap::new();
+        for lock in recording.of_kind(kind::LOCK) {
+            for index in 0..2 * SHARDS {
+                let unit = recording.word(lock, offset_of!(LockBlock, shards) + index * 4);
+                if recording.blocks.get(&unit) == Some(&kind::SHARD) {
+                    let side = sides.entry((lock, (index / SHARDS) as u32)).or_default();
+                    self.add_shard(side, unit);
+                }
+            }
+        }
+        for unit in recording.of_kind(kind::CONTENTION) {
+            let lock = recording.word(unit, offset_of!(ContentionBlock, lock));
+            let mode = recording.word(unit, offset_of!(ContentionBlock, mode));
+            let side = sides.entry((lock, mode)).or_default();
+            side.wait.merge(&self.histogram(unit, offset_of!(ContentionBlock, wait)));
+            side.met.resize(MET, 0);
+            for (index, count) in side.met.iter_mut().enumerate() {
+                let at = offset_of!(ContentionBlock, met) + index * 8;
+                *count = count.saturating_add(recording.long(unit, at));
+            }
+        }
+        for side in sides.values_mut() {
+            let known = side.met.iter().rposition(|count| *count != 0).map_or(0, |last| last + 1);
+            side.met.truncate(known);
+        }
+        sides
+    }
+
+    /// Adds the counters of a shard.
+    fn add_shard(&self, side: &mut Side, unit: UnitId) {
+        let recording = self.recording;
+        let same = recording.long(unit, offset_of!(ShardBlock, same_core));
+        let other = recording.long(unit, offset_of!(ShardBlock, other_core));
+        side.same_core = side.same_core.saturating_add(same);
+        side.other_core = side.other_core.saturating_add(other);
+        let hold = recording.word(unit, offset_of!(ShardBlock, hold));
+        side.hold.merge(&self.few(unit, offset_of!(ShardBlock, few_holds)));
+        if recording.blocks.get(&hold) == Some(&kind::HISTOGRAM) {
+            side.hold.merge(&self.histogram(hold, offset_of!(HistogramBlock, histogram)));
+        }
+        for slot in 0..NESTED {
+            let value = recording.long(unit, offset_of!(ShardBlock, nested) + slot * 8);
+            let outer = side.nested.entry((value >> 40) as UnitId).or_default();
+            *outer = outer.saturating_add(value & ((1 << 40) - 1));
+        }
+    }
+
+    /// The locks that were used.
+    fn locks(&mut self, ids: &BTreeMap<UnitId, u32>) -> Vec<Lock> {
+        let mut sides = self.sides();
+        let mut locks = Vec::new();
+        for (unit, id) in ids {
+            let exclusive = sides.remove(&(*unit, mode::EXCLUSIVE as u32)).unwrap_or_default();
+            let shared = sides.remove(&(*unit, mode::SHARED as u32)).unwrap_or_default();
+            if let Some(lock) = self.lock(*unit, *id, exclusive, shared, ids) {
+                locks.push(lock);
+            }
+        }
+        locks
+    }
+
+    /// One lock; `None` if it was never used, or is of a family that is not known.
+    fn lock(
+        &mut self,
+        unit: UnitId,
+        id: u32,
+        exclusive: Side,
+        shared: Side,
+        ids: &BTreeMap<UnitId, u32>,
+    ) -> Option<Lock> {
+        let recording = self.recording;
+        let failed = |mode| recording.long(unit, offset_of!(LockBlock, failed) + mode * 8);
+        let acquisitions = exclusive.same_core.saturating_add(exclusive.other_core);
+        let family = match recording.word(unit, offset_of!(LockBlock, family)) {
+            family::MUTEX => Family::Mutex,
+            family::READ_WRITE => Family::ReadWrite,
+            family::SPIN => Family::Spin,
+            _ => return None,
+        };
+        let read = (family == Family::ReadWrite).then(|| ReadSide {
+            acquisitions: shared.same_core,
+            contended: shared.wait.count,
+            failed_tries: failed(mode::SHARED),
+            hold: shared.hold,
+            wait: shared.wait,
+        });
+        let mut nested = exclusive.nested;
+        for (outer, count) in shared.nested {
+            let sum = nested.entry(outer).or_default();
+            *sum = sum.saturating_add(count);
+        }
+        let mut nested_in: Vec<Nesting> = nested
+            .into_iter()
+            .filter_map(|(outer, count)| Some(Nesting { outer: *ids.get(&outer)?, count }))
+            .collect();
+        nested_in.sort_by_key(|nesting| (std::cmp::Reverse(nesting.count), nesting.outer));
+        let used = acquisitions > 0
+            || failed(mode::EXCLUSIVE) > 0
+            || read.as_ref().is_some_and(|read| read.acquisitions > 0 || read.failed_tries > 0);
+        used.then(|| Lock {
+            id,
+            family,
+            attributes: attributes(recording.word(unit, offset_of!(LockBlock, attributes))),
+            address: recording.long(unit, offset_of!(LockBlock, address)),
+            instances: recording.long(unit, offset_of!(LockBlock, instances)),
+            site: self.site(recording.word(unit, offset_of!(LockBlock, site))),
+            acquisitions,
+            contended: exclusive.wait.count,
+            failed_tries: failed(mode::EXCLUSIVE),
+            hold: exclusive.hold,
+            wait: exclusive.wait,
+            waiters_met: exclusive.met,
+            handoffs: Handoffs { same_core: exclusive.same_core, other_core: exclusive.other_core },
+            nested_in,
+            read,
+        })
+    }
+
+    fn conditions(&mut self, ids: &BTreeMap<UnitId, u32>) -> Vec<Condition> {
+        let recording = self.recording;
+        let units: Vec<UnitId> = recording.of_kind(kind::CONDITION).collect();
+        units
+            .into_iter()
+            .map(|unit| Condition {
+                address: recording.long(unit, offset_of!(ConditionBlock, address)),
+                lock: ids.get(&recording.word(unit, offset_of!(ConditionBlock, lock))).copied(),
+                site: self.site(recording.word(unit, offset_of!(ConditionBlock, site))),
+                wait: self.histogram(unit, offset_of!(ConditionBlock, wait)),
+                timed_out: recording.long(unit, offset_of!(ConditionBlock, timed_out)),
+                signals: recording.long(unit, offset_of!(ConditionBlock, signals)),
+                broadcasts: recording.long(unit, offset_of!(ConditionBlock, broadcasts)),
+            })
+            .collect()
+    }
+
+    fn threads(&self) -> Threads {
+        let recording = self.recording;
+        let mut threads = Threads {
+            started: recording.header(offset_of!(FileHeader, threads_started)),
+            locking: recording.header(offset_of!(FileHeader, threads_locking)),
+            peak: recording.header(offset_of!(FileHeader, threads_peak)),
+            cpu_ns: recording.header(offset_of!(FileHeader, cpu_ns)) as f64,
+            ..Threads::default()
+        };
+        for unit in recording.of_kind(kind::THREAD) {
+            threads.think.merge(&self.histogram(unit, offset_of!(ThreadBlock, think)));
+            let asleep = recording.long(unit, offset_of!(ThreadBlock, asleep));
+            threads.think_asleep_ns += asleep as f64 / self.clock.ghz;
+        }
+        threads
+    }
+
+    fn site(&mut self, unit: UnitId) -> Vec<Frame> {
+        if self.recording.blocks.get(&unit) != Some(&kind::SITE) {
+            return Vec::new();
+        }
+        (0..MAX_FRAMES)
+            .map(|index| self.recording.long(unit, offset_of!(SiteBlock, frames) + index * 8))
+            .take_while(|address| *address != 0)
+            .flat_map(|address| self.symbols.frames(&self.modules, address))
+            .collect()
+    }
+}
+
+/// The names of attributes.
+fn attributes(bits: u32) -> Vec<String> {
+    const NAMES: [(u32, &str); 7] = [
+        (attribute::RECURSIVE, "recursive"),
+        (attribute::ERROR_CHECK, "errorcheck"),
+        (attribute::ADAPTIVE, "adaptive"),
+        (attribute::ROBUST, "robust"),
+        (attribute::PRIORITY, "priority"),
+        (attribute::PROCESS_SHARED, "pshared"),
+        (attribute::PREFER_WRITER, "prefer-writer"),
+    ];
+    NAMES.iter().filter(|(bit, _)| bits & bit != 0).map(|(_, name)| (*name).to_owned()).collect()
+}
