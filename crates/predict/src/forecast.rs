@@ -1,0 +1,241 @@
+//! A forecast: curves of throughput against cores, one for each lock, and what they mean.
+
+use serde::Serialize;
+
+use crate::Point;
+
+/// How a curve ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Shape {
+    /// Still rising at the largest number of cores.
+    Scales,
+    /// Close to its peak at the largest number of cores, but not rising any more.
+    Flattens,
+    /// Well below its peak at the largest number of cores.
+    Collapses,
+}
+
+impl Shape {
+    /// In a word.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Shape::Scales => "scales",
+            Shape::Flattens => "flattens",
+            Shape::Collapses => "collapses",
+        }
+    }
+}
+
+/// One simulated number of cores, with its band.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ForecastPoint {
+    /// The simulation of the workload as profiled.
+    #[serde(flatten)]
+    pub point: Point,
+    /// The lower end of the band that the spread of the profile opens, in sections per second.
+    pub low: f64,
+    /// The upper end.
+    pub high: f64,
+}
+
+/// Throughput against cores under one lock.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Curve {
+    /// The lock.
+    pub lock: &'static str,
+    /// What the curve does.
+    pub shape: Shape,
+    /// Cores at the highest throughput.
+    pub peak_cores: u32,
+    /// The highest throughput, in sections per second.
+    pub peak_per_s: f64,
+    /// The first number of cores beyond the peak at which a tenth of it is lost.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub collapse_cores: Option<u32>,
+    /// Throughput at the largest number of cores, as a share of the peak.
+    pub end_share: f64,
+    /// The points, by ascending number of cores.
+    pub points: Vec<ForecastPoint>,
+}
+
+/// The share of the peak below which a curve counts as collapsed at its end.
+const COLLAPSED: f64 = 0.8;
+/// The share of the peak below which the collapse is said to begin.
+const COLLAPSE_BEGINS: f64 = 0.9;
+/// The part of the increase in cores over the last stretch that throughput must follow to count as
+/// scaling.
+const STILL_RISING: f64 = 0.4;
+/// Where the last stretch begins, as a share of the largest number of cores.
+const LAST_STRETCH: f64 = 0.8;
+
+impl Curve {
+    /// The curve through the given points, which are sorted by cores and not empty.
+    ///
+    /// # Panics
+    /// If there are no points.
+    #[must_use]
+    pub fn new(lock: &'static str, points: Vec<ForecastPoint>) -> Self {
+        let rate = |p: &ForecastPoint| p.point.throughput_per_s;
+        let peak = points
+            .iter()
+            .max_by(|a, b| rate(a).total_cmp(&rate(b)))
+            .expect("a curve has points")
+            .clone();
+        let (peak_cores, peak_per_s) = (peak.point.cores, rate(&peak));
+        let last = points.last().expect("a curve has points");
+        let end_share = rate(last) / peak_per_s;
+        let collapse_cores = points
+            .iter()
+            .find(|p| p.point.cores > peak_cores && rate(p) < COLLAPSE_BEGINS * peak_per_s)
+            .map(|p| p.point.cores);
+        let begin = f64::from(last.point.cores) * LAST_STRETCH;
+        let before = points.iter().rfind(|p| f64::from(p.point.cores) <= begin);
+        let shape = if end_share < COLLAPSED {
+            Shape::Collapses
+        } else if before.is_some_and(|before| {
+            let more_cores = f64::from(last.point.cores) / f64::from(before.point.cores) - 1.0;
+            rate(last) / rate(before) - 1.0 < STILL_RISING * more_cores
+        }) {
+            Shape::Flattens
+        } else {
+            Shape::Scales
+        };
+        Self { lock, shape, peak_cores, peak_per_s, collapse_cores, end_share, points }
+    }
+
+    /// The point at the largest number of cores.
+    ///
+    /// # Panics
+    /// Never: a curve has points.
+    #[must_use]
+    pub fn end(&self) -> &ForecastPoint {
+        self.points.last().expect("a curve has points")
+    }
+}
+
+/// The machine of a forecast.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Target {
+    /// Its name.
+    pub name: String,
+    /// What it is.
+    pub title: String,
+    /// Its clock in GHz.
+    pub clock_ghz: f64,
+    /// Its hardware threads.
+    pub hardware_threads: u32,
+}
+
+/// A lock of the program as the forecast sees it: those created at the same place are one.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ForecastLock {
+    /// Where to look in the source: the innermost caller that does more than make or take a lock,
+    /// and through what it does that.
+    pub place: String,
+    /// Where it is created or first taken, innermost frame first, ready to be shown.
+    pub site: Vec<String>,
+    /// `mutex`, `read-write` or `spin`.
+    pub family: &'static str,
+    /// How many there are.
+    pub instances: u32,
+    /// How many equally used ones would collide as often.
+    pub effective_instances: u32,
+    /// Exclusive acquisitions in the profile.
+    pub acquisitions: u64,
+    /// Shared acquisitions in the profile.
+    pub shared_acquisitions: u64,
+    /// Share of the acquisitions that had to wait, as measured.
+    pub contended_share: f64,
+    /// Mean hold in nanoseconds of the host, without locks taken inside, in the mode in which the
+    /// lock is taken more often.
+    pub hold_ns: f64,
+    /// Mean exclusive hold in nanoseconds of the host, without locks taken inside.
+    pub exclusive_hold_ns: f64,
+    /// Mean wait of those that waited, in nanoseconds, as measured.
+    pub wait_ns: f64,
+    /// Lines of data that move with the lock, and the range that the profile leaves open.
+    pub lines: f64,
+    /// The lower end of that range.
+    pub lines_low: f64,
+    /// The upper end of that range.
+    pub lines_high: f64,
+    /// Whether the lines are assumed because the profile does not tell.
+    pub lines_assumed: bool,
+    /// Share of the threads' busy time spent under this lock, as measured.
+    pub held_share: f64,
+}
+
+/// What to do.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Recommendation {
+    /// The lock to take; none if no lock matters or helps.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lock: Option<&'static str>,
+    /// Throughput under it at the largest number of cores, as a multiple of today's.
+    pub gain: f64,
+    /// In plain words, a sentence each.
+    pub text: Vec<String>,
+    /// The command that follows the advice.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
+}
+
+/// A forecast for a program on a machine.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Forecast {
+    /// Always `simulated`: where the figures of the curves come from.
+    pub provenance: &'static str,
+    /// The machine.
+    pub machine: Target,
+    /// The program and its arguments, as profiled.
+    pub command: Vec<String>,
+    /// Threads of the profiled run that took locks.
+    pub profiled_threads: u64,
+    /// Mean computing between sections, in nanoseconds of the host.
+    pub think_ns: f64,
+    /// Mean sleep between sections, in nanoseconds.
+    pub asleep_ns: f64,
+    /// The locks that matter, the one under which most time is spent first.
+    pub locks: Vec<ForecastLock>,
+    /// What had to be assumed, a sentence each.
+    pub assumptions: Vec<String>,
+    /// The lock that stands for the program as it is.
+    pub today: &'static str,
+    /// The curves, one for each lock.
+    pub curves: Vec<Curve>,
+    /// What to do.
+    pub recommendation: Recommendation,
+    /// Seed of the simulations.
+    pub seed: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Curve, ForecastPoint, Shape};
+    use crate::Point;
+
+    fn curve(rates: &[(u32, f64)]) -> Curve {
+        let points = rates.iter().map(|&(cores, rate)| ForecastPoint {
+            point: Point { cores, throughput_per_s: rate, ..Point::empty("test") },
+            low: rate,
+            high: rate,
+        });
+        Curve::new("test", points.collect())
+    }
+
+    #[test]
+    fn a_fall_is_a_collapse_and_has_a_beginning() {
+        let fall = curve(&[(1, 1.0), (8, 6.0), (16, 5.8), (32, 4.0), (64, 2.0)]);
+        assert_eq!(fall.shape, Shape::Collapses);
+        assert_eq!((fall.peak_cores, fall.collapse_cores), (8, Some(32)));
+    }
+
+    #[test]
+    fn a_plateau_flattens_and_a_rise_scales() {
+        assert_eq!(curve(&[(1, 1.0), (8, 6.0), (32, 6.2), (64, 6.3)]).shape, Shape::Flattens);
+        assert_eq!(curve(&[(1, 1.0), (8, 6.0), (32, 20.0), (64, 35.0)]).shape, Shape::Scales);
+        assert_eq!(curve(&[(1, 1.0)]).shape, Shape::Scales);
+    }
+}

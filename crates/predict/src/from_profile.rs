@@ -1,0 +1,86 @@
+//! From a profile to a workload.
+//!
+//! Locks that are created at the same place are one [`LockUse`] with as many instances as would
+//! collide as often as the profiled ones did, were they used equally. Acquisitions inside others
+//! become sections inside sections. Durations keep the shape of their histograms, less the tail
+//! that comes from holders and thinkers that lost their core: on the target every thread has one.
+
+mod conduct;
+mod group;
+mod migration;
+mod observed;
+#[cfg(test)]
+pub(crate) mod synthetic;
+#[cfg(test)]
+mod tests;
+mod translation;
+
+use kilocore_profile::{Lock, Process, Profile};
+use thiserror::Error;
+
+use crate::forecast::ForecastLock;
+use crate::workload::Workload;
+pub use conduct::Conduct;
+use translation::Translation;
+
+/// Why no workload can be made of a profile.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum ProfileGap {
+    /// The program took no lock that was recorded.
+    #[error("the profile holds no lock acquisition: nothing that a lock could change")]
+    NoLocks,
+    /// The profile has no run.
+    #[error("the profile holds no run")]
+    NoRun,
+}
+
+/// A workload with what was learnt on the way.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Profiled {
+    /// The workload as profiled.
+    pub workload: Workload,
+    /// The same where all that the profile leaves open turns out well, and badly.
+    pub bounds: [Workload; 2],
+    /// The locks, in the order of [`Workload::locks`].
+    pub locks: Vec<ForecastLock>,
+    /// Mean computing between sections in nanoseconds of the host.
+    pub think_ns: f64,
+    /// Mean sleep between sections in nanoseconds.
+    pub asleep_ns: f64,
+    /// Threads that took locks.
+    pub threads: u64,
+    /// How the program ran while it was profiled.
+    pub conduct: Conduct,
+    /// What had to be assumed.
+    pub assumptions: Vec<String>,
+}
+
+/// Makes a workload of the program's first run.
+///
+/// Cycles of the host's clock are taken for as many of the target's.
+///
+/// # Errors
+/// [`ProfileGap`] if there is nothing to make it of.
+pub fn from_profile(profile: &Profile) -> Result<Profiled, ProfileGap> {
+    let run = profile.runs.first().ok_or(ProfileGap::NoRun)?;
+    let uses = |process: &Process| -> u64 {
+        let of = |lock: &Lock| lock.acquisitions + lock.read.as_ref().map_or(0, |r| r.acquisitions);
+        process.locks.iter().map(of).sum()
+    };
+    let most_used = (0..run.processes.len()).max_by_key(|&index| uses(&run.processes[index]));
+    let process_index = most_used.ok_or(ProfileGap::NoLocks)?;
+    let process = &run.processes[process_index];
+    if uses(process) == 0 {
+        return Err(ProfileGap::NoLocks);
+    }
+    let mut assumptions = Vec::new();
+    if run.processes.len() > 1 {
+        assumptions.push(format!(
+            "{} process images took locks; the forecast is for {} (process {}), which took most.",
+            run.processes.len(),
+            process.executable,
+            process.pid
+        ));
+    }
+    Ok(Translation::new(profile, run, process_index).workload(assumptions))
+}

@@ -1,0 +1,123 @@
+//! Locks that are created at the same place, taken together.
+
+use kilocore_profile::{Frame, Histogram, Lock};
+
+/// Locks of a process that are created at the same place.
+pub(super) struct Group<'a> {
+    pub(super) locks: Vec<&'a Lock>,
+    /// Exclusive acquisitions.
+    pub(super) exclusive: u64,
+    /// Shared acquisitions.
+    pub(super) shared: u64,
+    /// Acquisitions under other locks.
+    nested: u64,
+    /// Exclusive holds.
+    pub(super) hold: Histogram,
+    /// Shared holds.
+    pub(super) read_hold: Histogram,
+    /// Waits in both modes.
+    pub(super) wait: Histogram,
+    /// Acquisitions that had to wait.
+    pub(super) contended: u64,
+}
+
+impl<'a> Group<'a> {
+    pub(super) fn new(locks: Vec<&'a Lock>) -> Self {
+        let mut group = Self {
+            exclusive: 0,
+            shared: 0,
+            nested: 0,
+            hold: Histogram::default(),
+            read_hold: Histogram::default(),
+            wait: Histogram::default(),
+            contended: 0,
+            locks: Vec::new(),
+        };
+        for lock in &locks {
+            group.exclusive += lock.acquisitions;
+            group.contended += lock.contended;
+            group.hold.merge(&lock.hold);
+            group.wait.merge(&lock.wait);
+            group.nested += lock.nested_in.iter().map(|nesting| nesting.count).sum::<u64>();
+            if let Some(read) = &lock.read {
+                group.shared += read.acquisitions;
+                group.contended += read.contended;
+                group.read_hold.merge(&read.hold);
+                group.wait.merge(&read.wait);
+            }
+        }
+        group.locks = locks;
+        group
+    }
+
+    pub(super) fn uses(&self) -> u64 {
+        self.exclusive + self.shared
+    }
+
+    pub(super) fn outermost(&self) -> u64 {
+        self.uses().saturating_sub(self.nested)
+    }
+
+    /// Holds in the mode in which the locks are taken more often.
+    pub(super) fn usual_hold(&self) -> &Histogram {
+        if self.shared > self.exclusive { &self.read_hold } else { &self.hold }
+    }
+
+    pub(super) fn held_ns(&self) -> f64 {
+        self.hold.sum_ns + self.read_hold.sum_ns
+    }
+
+    /// How many equally used locks would give two random users the same one as often.
+    pub(super) fn effective_instances(&self) -> u32 {
+        let total = self.uses() as f64;
+        let collisions: f64 = self
+            .locks
+            .iter()
+            .map(|lock| {
+                let uses = lock.acquisitions + lock.read.as_ref().map_or(0, |r| r.acquisitions);
+                // An entry of several locks that lived one after the other was one at a time.
+                (uses as f64 / total).powi(2)
+            })
+            .sum();
+        ((1.0 / collisions).round() as u32).max(1)
+    }
+
+    /// The innermost caller that does more than make or take a lock, and what it does that
+    /// through: where to look in the program's source.
+    pub(super) fn place(&self) -> String {
+        let site = &self.locks[0].site;
+        let innermost =
+            site.first().map_or_else(|| "an unknown place".to_owned(), Frame::to_string);
+        match site.iter().find(|frame| !frame.function.is_empty() && !wraps_a_lock(frame)) {
+            Some(frame) if site.first().is_some_and(wraps_a_lock) => {
+                format!("{frame}, through {innermost}")
+            }
+            _ => innermost,
+        }
+    }
+}
+
+/// Whether a function is only there to make or take locks, going by the words of its name:
+/// `std::mutex::lock`, `g_mutex_init`, `RWLock::RWLock()`, `PyThread_allocate_lock`.
+fn wraps_a_lock(frame: &Frame) -> bool {
+    const WORDS: [&str; 9] =
+        ["mutex", "lock", "rwlock", "spinlock", "rwl", "mtx", "lck", "wrlock", "rdlock"];
+    let name = frame.function.split('(').next().unwrap_or_default();
+    let mut word = String::new();
+    let mut before_lower = false;
+    // `RWLock` is one word: a word begins at an upper-case letter that follows a lower-case one.
+    for c in name.chars().chain(std::iter::once(' ')) {
+        let begins = !c.is_alphanumeric() || (c.is_uppercase() && before_lower);
+        if begins {
+            if WORDS.contains(&word.to_lowercase().as_str()) {
+                return true;
+            }
+            word.clear();
+        }
+        if c.is_alphanumeric() {
+            word.push(c);
+        }
+        before_lower = c.is_lowercase();
+    }
+    false
+}

@@ -1,0 +1,26 @@
+//! Forecasts of how a program scales under each lock.
+//!
+//! # The way of a forecast
+//! 1. A [`Workload`] says what threads do: think, choose a lock, hold it, touch data that moves
+//!    from holder to holder. It is given by hand or made from a profile.
+//! 2. [`simulate`] runs it on a simulated machine with the lock code that ships.
+//! 3. Closed forms ([`closed_form`]) check the simulator inside their assumptions.
+
+mod advice;
+pub mod closed_form;
+mod duration;
+mod forecast;
+mod from_profile;
+mod program;
+mod simulate;
+mod sweep;
+mod workload;
+
+pub use advice::shell_word;
+pub use duration::Duration;
+pub use forecast::{Curve, Forecast, ForecastLock, ForecastPoint, Recommendation, Shape, Target};
+pub use from_profile::{Conduct, ProfileGap, Profiled, from_profile};
+pub use program::{ForecastError, Question, TODAY, forecast, without_locks};
+pub use simulate::{Point, PointError, RunSize, simulate};
+pub use sweep::{Job, sweep};
+pub use workload::{Inner, LockUse, Mode, Section, Workload};

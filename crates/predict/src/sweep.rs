@@ -1,0 +1,67 @@
+//! Many points at once, on all cores of the host.
+
+use std::num::NonZero;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use kilocore_locks::LockId;
+use kilocore_machine::Description;
+
+use crate::{Point, PointError, RunSize, Workload, simulate};
+
+/// One point to simulate.
+#[derive(Debug, Clone)]
+pub struct Job<'a> {
+    /// What the threads do.
+    pub workload: &'a Workload,
+    /// The lock.
+    pub lock: LockId,
+    /// Cores.
+    pub cores: u32,
+    /// How much is simulated.
+    pub size: RunSize,
+}
+
+/// Simulates all jobs on `machine` and gives their points in the order of the jobs.
+///
+/// The host's cores take jobs in turn, the last first, as those are the longest in a sweep by
+/// ascending cores; the result does not depend on who takes which. `progress` is called after
+/// each, from any thread.
+///
+/// # Errors
+/// The error of the first job, in their order, that fails.
+///
+/// # Panics
+/// If a simulated lock panics.
+pub fn sweep(
+    jobs: &[Job<'_>],
+    machine: &Description,
+    progress: &(dyn Fn() + Sync),
+) -> Result<Vec<Point>, PointError> {
+    let workers = std::thread::available_parallelism().map_or(1, NonZero::get).min(jobs.len());
+    let left = AtomicUsize::new(jobs.len());
+    let results: Vec<Mutex<Option<Result<Point, PointError>>>> =
+        jobs.iter().map(|_| Mutex::new(None)).collect();
+    let work = || {
+        let take = |left: usize| left.checked_sub(1);
+        while let Ok(before) = left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take) {
+            let Job { workload, lock, cores, size } = jobs[before - 1];
+            let result = simulate(workload, lock, machine, cores, size);
+            *results[before - 1].lock().expect("no worker panics while it stores a result") =
+                Some(result);
+            progress();
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..workers {
+            scope.spawn(work);
+        }
+    });
+    results
+        .into_iter()
+        .map(|slot| {
+            let stored = slot.into_inner().expect("no worker panics while it stores a result");
+            stored.expect("every job was taken")
+        })
+        .collect()
+}

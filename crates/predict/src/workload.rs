@@ -1,0 +1,73 @@
+//! What the threads of a program do, as far as locks are concerned.
+
+use crate::Duration;
+
+/// How a section takes its lock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// Nobody else is inside.
+    Exclusive,
+    /// Other readers may be inside.
+    Shared,
+}
+
+/// One kind of lock use: some code that runs under a lock.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Section {
+    /// Index of the lock in [`Workload::locks`].
+    pub lock: usize,
+    /// How it is taken.
+    pub mode: Mode,
+    /// Work under the lock on one core with nobody else there, in cycles, without what is done
+    /// under locks taken inside.
+    pub hold: Duration,
+    /// Lines of data written inside that move from holder to holder, beyond the lock itself.
+    pub lines: f64,
+    /// Sections inside it, each entered with its own probability.
+    pub inner: Vec<Inner>,
+}
+
+/// A section inside another.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Inner {
+    /// How many times it is entered for each time that the outer one is, on average.
+    pub times: f64,
+    /// What it is.
+    pub section: Section,
+}
+
+/// A lock, or a number of locks that are used alike.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LockUse {
+    /// How many there are; each use picks one at random.
+    pub instances: u32,
+    /// Whether the program uses it as a read-write lock.
+    pub read_write: bool,
+}
+
+/// What each thread does, over and over: think, then enter a section.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Workload {
+    /// Computing between sections, in cycles.
+    pub think: Duration,
+    /// Sleeping between sections, in cycles; the mean over all sections.
+    pub asleep: f64,
+    /// The locks.
+    pub locks: Vec<LockUse>,
+    /// The outermost sections, each with its share; the shares add up to 1.
+    pub sections: Vec<(f64, Section)>,
+}
+
+impl Workload {
+    /// Threads that share a single lock.
+    #[must_use]
+    pub fn single_lock(think: Duration, hold: Duration, lines: f64) -> Self {
+        let section = Section { lock: 0, mode: Mode::Exclusive, hold, lines, inner: Vec::new() };
+        Self {
+            think,
+            asleep: 0.0,
+            locks: vec![LockUse { instances: 1, read_write: false }],
+            sections: vec![(1.0, section)],
+        }
+    }
+}

@@ -1,0 +1,28 @@
+//! Writes the report of the tests' sample into a directory and prints its tables, to look at
+//! after a change of the templates: `cargo run -p kilocore-report --example sample_report -- DIR`.
+
+use std::path::Path;
+
+use kilocore_report::{terminal, write};
+
+#[path = "../tests/report/sample.rs"]
+mod sample;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let Some(directory) = std::env::args().nth(1) else {
+        return Err("give the directory to write into".into());
+    };
+    let sample = sample::Sample::new();
+    for ending in ["html", "svg", "csv", "json"] {
+        let file = |stem: &str| Path::new(&directory).join(stem).with_extension(ending);
+        write(&file("forecast"), &sample.report())?;
+        write(&file("curves"), &sample.curves_report())?;
+    }
+    println!("{}", terminal::forecast_table(&sample.forecast, 100));
+    println!("{}", terminal::curves_table(&sample.forecast.curves, 80));
+    println!("{}", terminal::machines_table(std::slice::from_ref(&sample.machine), 100));
+    println!("{}", terminal::machine_table(&sample.machine, 100));
+    let locks = kilocore_locks::LockId::ALL.iter().map(|lock| lock.info());
+    println!("{}", terminal::locks_table(locks, 100));
+    Ok(())
+}

@@ -1,0 +1,42 @@
+//! Forecasts and simulated curves for people, in files and on the terminal.
+//!
+//! # What it makes
+//! - [`html`] and [`curves_html`]: one HTML page that needs no network and, for all that matters,
+//!   no JavaScript. Charts are inline SVG with a title on every point, the choice of locks and
+//!   axes is plain form controls and style rules; a script adds sorting, copying and quicker
+//!   hover values.
+//! - [`svg`]: the chart of throughput alone. [`csv()`]: every point. [`json`]: everything.
+//! - [`write()`]: any of these into a file, by its ending, whole or not at all.
+//! - [`terminal`]: the tables that the command line prints.
+//!
+//! # What it promises
+//! Every chart and table carries a mark that says whether its figures were measured, simulated,
+//! published or estimated, and of what ([`Provenance`]). Text from the program under study
+//! (function names, call sites) is foreign: control characters are replaced before it is shown
+//! anywhere, and the templates escape whatever they insert.
+//!
+//! # Why there is no charting library in it
+//! Those that write SVG without a browser draw shapes and text; none found gives each point a
+//! title, each line a class for style rules, dashes and markers besides colours, and a text
+//! alternative. What a line chart needs beyond that is small: scales and ticks ([`scale`]) and a
+//! template.
+
+mod chart;
+mod curve_set;
+mod error;
+mod figures;
+mod format;
+pub mod number;
+mod page;
+mod program;
+mod provenance;
+pub mod scale;
+mod source;
+mod spreadsheet;
+pub mod terminal;
+mod text;
+
+pub use error::ReportError;
+pub use format::{Format, csv, curves_html, html, json, svg, write, write_whole};
+pub use provenance::{Mark, Provenance};
+pub use source::{CurvesReport, Document, ForecastReport, Generated};

@@ -1,0 +1,266 @@
+//! The HTML page.
+
+use askama::Template;
+use kilocore_locks::LockId;
+use kilocore_predict::Shape;
+
+use crate::chart::{Chart, ENERGY, Heading, LARGE, SMALL, THROUGHPUT, WAITING};
+use crate::curve_set::{CurveSet, Drawn, Role};
+use crate::figures::{self, Group};
+use crate::program::{self, ConditionRow, LockRow};
+use crate::provenance::{Mark, Provenance};
+use crate::scale::{Growth, Scale};
+use crate::text::{printable_document, shortened};
+use crate::{CurvesReport, Document, ForecastReport, Generated, ReportError, number};
+
+/// Style rules of the charts.
+pub(crate) const CHART_STYLE: &str = include_str!("../templates/chart.css");
+/// Style rules of the page.
+const PAGE_STYLE: &str = include_str!("../templates/report.css");
+/// Sorting, copying and quicker hover values.
+const SCRIPT: &str = include_str!("../templates/report.js");
+
+/// The page's content, ready for the template.
+#[derive(Debug, Template)]
+#[template(path = "report.html")]
+struct Page<'a> {
+    title: String,
+    /// The program, or the workload in words.
+    subject: String,
+    machine_name: &'a str,
+    machine_title: &'a str,
+    generated: &'a Generated,
+    advice: Option<Advice<'a>>,
+    tiles: Vec<Tile>,
+    linear: Chart,
+    logarithmic: Chart,
+    waiting: Chart,
+    energy: Chart,
+    locks: Vec<Algorithm<'a>>,
+    /// In the order of the report, for the legend and the table of points.
+    curves: Vec<Drawn<'a>>,
+    most_cores: u32,
+    /// Whether every point has as many threads as cores.
+    thread_per_core: bool,
+    program: Option<Program>,
+    machine: Vec<Group>,
+    assumptions: &'a [String],
+    simulated: Mark,
+}
+
+/// What to do.
+#[derive(Debug)]
+struct Advice<'a> {
+    sentences: &'a [String],
+    command: Option<&'a str>,
+}
+
+/// A figure worth seeing first.
+#[derive(Debug)]
+struct Tile {
+    label: String,
+    figure: String,
+    note: String,
+    mark: Mark,
+}
+
+/// A row of the table of lock algorithms.
+#[derive(Debug)]
+struct Algorithm<'a> {
+    drawn: Drawn<'a>,
+    /// What the algorithm is; empty if the registry does not know it.
+    about: &'static str,
+    sparkline: String,
+    /// Throughput at the end against today's; not finite without a today.
+    against_today: f64,
+}
+
+/// The program under study.
+#[derive(Debug)]
+struct Program {
+    facts: Vec<String>,
+    locks: Vec<LockRow>,
+    conditions: Vec<ConditionRow>,
+    measured: Mark,
+}
+
+/// The page of a forecast.
+pub(crate) fn forecast(report: &ForecastReport<'_>) -> Result<String, ReportError> {
+    let forecast = report.forecast;
+    let recommendation = &forecast.recommendation;
+    let command = forecast.command.join(" ");
+    let set = CurveSet::new(&forecast.curves, Some(forecast.today), recommendation.lock);
+    let program = Program {
+        facts: program::facts(report),
+        locks: forecast.locks.iter().map(LockRow::new).collect(),
+        conditions: report.profile.map(program::conditions).unwrap_or_default(),
+        measured: report.measured(),
+    };
+    let mut page = Page::new(report.into(), &set, &report.generated)?;
+    page.title = format!("{command} on {}", forecast.machine.name);
+    page.subject = command;
+    page.machine_title = &forecast.machine.title;
+    page.advice = Some(Advice {
+        sentences: &recommendation.text,
+        command: recommendation.command.as_deref(),
+    });
+    page.program = Some(program);
+    page.machine = report.machine.map(figures::groups).unwrap_or_default();
+    page.assumptions = &forecast.assumptions;
+    page.finish()
+}
+
+/// The page of curves alone.
+pub(crate) fn curves(report: &CurvesReport<'_>) -> Result<String, ReportError> {
+    let set = CurveSet::new(report.curves, None, None);
+    let mut page = Page::new(report.into(), &set, &report.generated)?;
+    page.title = format!("Locks on {}", report.machine.name);
+    page.subject = report.workload.clone();
+    page.machine_title = &report.machine.title;
+    page.machine = figures::groups(report.machine);
+    page.finish()
+}
+
+/// The chart of throughput, for a file of its own.
+pub(crate) fn chart_alone(document: Document<'_>) -> Result<String, ReportError> {
+    let set = curve_set(document);
+    if set.curves.is_empty() {
+        return Err(ReportError::NoCurves);
+    }
+    let title = match document {
+        Document::Forecast(report) => report.forecast.command.join(" "),
+        Document::Curves(report) => report.workload.clone(),
+    };
+    let title = shortened(&title, HEADING_WIDTH);
+    let heading = Some(Heading { title, mark: document.simulated() });
+    let chart = Chart::new("chart", &set, THROUGHPUT, Growth::Linear, LARGE, heading);
+    Ok(printable_document(&chart.render()?))
+}
+
+/// The most characters of a heading that fit over a chart.
+const HEADING_WIDTH: usize = 100;
+
+/// The curves of a report in their roles.
+pub(crate) fn curve_set(document: Document<'_>) -> CurveSet<'_> {
+    let (today, recommended) = match document {
+        Document::Forecast(r) => (Some(r.forecast.today), r.forecast.recommendation.lock),
+        Document::Curves(_) => (None, None),
+    };
+    CurveSet::new(document.curves(), today, recommended)
+}
+
+impl<'a> Page<'a> {
+    /// What both kinds of page share.
+    fn new(
+        document: Document<'a>,
+        set: &CurveSet<'a>,
+        generated: &'a Generated,
+    ) -> Result<Self, ReportError> {
+        if set.curves.is_empty() {
+            return Err(ReportError::NoCurves);
+        }
+        let chart = |id, quantity, growth, size| Chart::new(id, set, quantity, growth, size, None);
+        let simulated = document.simulated();
+        let mut points = document.curves().iter().flat_map(|curve| &curve.points);
+        Ok(Self {
+            title: String::new(),
+            subject: String::new(),
+            machine_name: document.machine_name(),
+            machine_title: "",
+            generated,
+            advice: None,
+            tiles: tiles(set, &simulated),
+            linear: chart("linear", THROUGHPUT, Growth::Linear, LARGE),
+            logarithmic: chart("log", THROUGHPUT, Growth::Logarithmic, LARGE),
+            waiting: chart("waiting", WAITING, Growth::Linear, SMALL),
+            energy: chart("energy", ENERGY, Growth::Linear, SMALL),
+            locks: algorithms(set),
+            curves: set.curves.clone(),
+            most_cores: set.most_cores(),
+            thread_per_core: points.all(|p| p.point.threads == p.point.cores),
+            program: None,
+            machine: Vec::new(),
+            assumptions: &[],
+            simulated,
+        })
+    }
+
+    /// The page as text.
+    fn finish(&self) -> Result<String, ReportError> {
+        Ok(printable_document(&self.render()?))
+    }
+}
+
+/// Today's lock, and the one to take or else the best.
+fn tiles(set: &CurveSet<'_>, simulated: &Mark) -> Vec<Tile> {
+    let tile = |label: String, drawn: &Drawn<'_>| {
+        let curve = drawn.curve;
+        let end = &curve.end().point;
+        Tile {
+            label,
+            figure: format!("{} on {} cores", number::per_second(end.throughput_per_s), end.cores),
+            note: match curve.shape {
+                Shape::Scales => "still rising there".to_owned(),
+                _ if curve.peak_cores == end.cores => {
+                    "as many as it gets, no longer rising".to_owned()
+                }
+                Shape::Flattens | Shape::Collapses => format!(
+                    "{} of its peak of {} on {} cores",
+                    number::percent(curve.end_share),
+                    number::per_second(curve.peak_per_s),
+                    curve.peak_cores,
+                ),
+            },
+            mark: Mark::new(simulated.kind, ""),
+        }
+    };
+    let mut tiles = Vec::new();
+    if let Some(today) = set.today() {
+        tiles.push(tile(format!("Today’s lock: {}", today.curve.lock), today));
+    }
+    let recommended = set.curves.iter().find(|d| d.role == Role::Recommended);
+    match (recommended, set.best_first().first()) {
+        (Some(drawn), _) => tiles.push(tile(format!("Recommended: {}", drawn.curve.lock), drawn)),
+        (None, Some(best)) if best.role == Role::Other && set.curves.len() > 1 => {
+            tiles.push(tile(format!("Best at the end: {}", best.curve.lock), best));
+        }
+        _ => {}
+    }
+    tiles
+}
+
+/// The rows of the table of algorithms, the best first.
+fn algorithms<'a>(set: &CurveSet<'a>) -> Vec<Algorithm<'a>> {
+    let today = set.today().map_or(f64::NAN, |d| d.curve.end().point.throughput_per_s);
+    let x = Scale::new(Growth::Linear, (0.0, f64::from(set.most_cores())), (1.0, 89.0));
+    let row = |drawn: Drawn<'a>| {
+        // Each on a scale of its own, to show the shape; the charts compare.
+        let y = Scale::new(Growth::Linear, (0.0, drawn.curve.peak_per_s), (21.0, 2.0));
+        let places = drawn.curve.points.iter().map(|p| {
+            let (cores, rate) = (f64::from(p.point.cores), p.point.throughput_per_s);
+            format!("{:.1},{:.1}", x.place(cores), y.place(rate))
+        });
+        let known = LockId::ALL.iter().find(|lock| lock.name() == drawn.curve.lock);
+        Algorithm {
+            about: known.map_or("", |lock| lock.info().title),
+            sparkline: places.collect::<Vec<_>>().join(" "),
+            against_today: drawn.curve.end().point.throughput_per_s / today,
+            drawn,
+        }
+    };
+    set.best_first().into_iter().map(row).collect()
+}
+
+/// What the shape of a curve is shown by, besides its name.
+fn shape_sign(shape: Shape) -> &'static str {
+    match shape {
+        Shape::Scales => "↗",
+        Shape::Flattens => "→",
+        Shape::Collapses => "↘",
+    }
+}
+
+/// The mark of figures that the profile leaves a range for.
+fn inferred() -> Mark {
+    Mark::new(Provenance::Estimated, "from the two measured runs")
+}

@@ -1,0 +1,64 @@
+//! Every point of every curve, a row each, as CSV.
+
+use kilocore_predict::ForecastPoint;
+use serde::Serialize;
+
+use crate::text::printable;
+use crate::{Document, ReportError};
+
+/// A row: a point, and where it comes from. Names of columns that are figures end in the unit.
+#[derive(Debug, Serialize)]
+struct Row<'a> {
+    provenance: &'static str,
+    machine: &'a str,
+    seed: u64,
+    lock: &'a str,
+    cores: u32,
+    threads: u32,
+    throughput_per_s: f64,
+    throughput_error_per_s: f64,
+    low_per_s: f64,
+    high_per_s: f64,
+    wait_share: f64,
+    joules_per_op: f64,
+    working_share: f64,
+    stalled_share: f64,
+    spinning_share: f64,
+    low_power_share: f64,
+    system_share: f64,
+    idle_share: f64,
+    fairness: f64,
+}
+
+/// The points of the report as CSV with a line of names.
+pub(crate) fn render(document: Document<'_>) -> Result<String, ReportError> {
+    let machine = printable(document.machine_name());
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    let points = document.curves().iter().flat_map(|curve| &curve.points);
+    for ForecastPoint { point, low, high } in points {
+        writer.serialize(Row {
+            provenance: document.simulated().kind.name(),
+            machine: &machine,
+            seed: document.seed(),
+            lock: point.lock,
+            cores: point.cores,
+            threads: point.threads,
+            throughput_per_s: point.throughput_per_s,
+            throughput_error_per_s: point.throughput_error_per_s,
+            low_per_s: *low,
+            high_per_s: *high,
+            wait_share: point.wait_share,
+            joules_per_op: point.joules_per_op,
+            working_share: point.working_share,
+            stalled_share: point.stalled_share,
+            spinning_share: point.spinning_share,
+            low_power_share: point.low_power_share,
+            system_share: point.system_share,
+            idle_share: point.idle_share,
+            fairness: point.fairness,
+        })?;
+    }
+    let bytes = writer.into_inner().map_err(|error| csv::Error::from(error.into_error()))?;
+    // Every field came from a string or a number.
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}

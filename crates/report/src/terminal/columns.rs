@@ -1,0 +1,101 @@
+//! Tables of aligned columns, without lines, that drop columns rather than break words.
+
+use comfy_table::presets::NOTHING;
+use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, Width};
+
+/// Blanks between columns.
+const GAP: u16 = 2;
+
+/// How a column stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Align {
+    /// Text.
+    Left,
+    /// Numbers.
+    Right,
+}
+
+/// A column of a table.
+#[derive(Debug)]
+pub(super) struct Column {
+    heading: String,
+    align: Align,
+    cells: Vec<String>,
+}
+
+impl Column {
+    /// A column with a cell for each item.
+    pub(super) fn new<T>(
+        heading: &str,
+        align: Align,
+        items: &[T],
+        cell: impl Fn(&T) -> String,
+    ) -> Self {
+        Self { heading: heading.to_owned(), align, cells: items.iter().map(cell).collect() }
+    }
+
+    /// Whether it has this heading.
+    pub(super) fn is(&self, heading: &str) -> bool {
+        self.heading == heading
+    }
+
+    /// What it takes, with the gap to the next.
+    fn width(&self) -> usize {
+        let texts = self.cells.iter().chain([&self.heading]);
+        texts.map(|text| text.chars().count()).max().unwrap_or(0) + usize::from(GAP)
+    }
+}
+
+/// What columns take together.
+pub(super) fn total_width(columns: &[Column]) -> usize {
+    columns.iter().map(Column::width).sum()
+}
+
+/// Drops columns with these headings, the first of them first, until the others fit.
+pub(super) fn fit(columns: &mut Vec<Column>, dispensable: &[&str], width: usize) {
+    for heading in dispensable {
+        if total_width(columns) > width {
+            columns.retain(|column| !column.is(heading));
+        }
+    }
+}
+
+/// The table of these columns, which have equally many cells.
+pub(super) fn table_of(columns: &[Column], width: u16) -> String {
+    let headings: Vec<(&str, Align)> =
+        columns.iter().map(|column| (column.heading.as_str(), column.align)).collect();
+    let mut table = table(width, &headings);
+    for row in 0..columns.first().map_or(0, |column| column.cells.len()) {
+        table.add_row(columns.iter().map(|column| &column.cells[row]));
+    }
+    text_of(&table)
+}
+
+/// A table without rows; long text in it is wrapped.
+pub(super) fn table(width: u16, headings: &[(&str, Align)]) -> Table {
+    let mut table = Table::new();
+    table
+        .load_style(NOTHING)
+        .set_content_arrangement(ContentArrangement::Dynamic)
+        .set_width(width)
+        .set_header(headings.iter().map(|(heading, _)| heading));
+    for (column, (_, align)) in table.column_iter_mut().zip(headings) {
+        column.set_padding((0, GAP));
+        if *align == Align::Right {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    table
+}
+
+/// Gives a column a fixed width, its gap included.
+pub(super) fn fix(table: &mut Table, column: usize, width: u16) {
+    if let Some(column) = table.column_mut(column) {
+        column.set_constraint(ColumnConstraint::Absolute(Width::Fixed(width)));
+    }
+}
+
+/// The text of a table, without blanks at the ends of lines.
+pub(super) fn text_of(table: &Table) -> String {
+    table.lines().map(|line| line.trim_end().to_owned() + "\n").collect()
+}

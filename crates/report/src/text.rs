@@ -1,0 +1,53 @@
+//! Text from elsewhere, made safe to show.
+
+/// The text without characters that move the cursor, change colours or reverse the order of what
+/// follows: each becomes `�`. Function names and paths come from the program under study, which
+/// may hold anything; escaping for HTML alone would let these through, and XML forbids some.
+pub(crate) fn printable(text: &str) -> String {
+    text.chars().map(|c| if misleads(c) { char::REPLACEMENT_CHARACTER } else { c }).collect()
+}
+
+/// The same of a whole document, whose own line ends stay.
+pub(crate) fn printable_document(text: &str) -> String {
+    let shown = |c| if c != '\n' && misleads(c) { char::REPLACEMENT_CHARACTER } else { c };
+    text.chars().map(shown).collect()
+}
+
+/// Whether a character is a control, an explicit change of writing direction or no character.
+fn misleads(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}')
+        || matches!(c, '\u{2028}' | '\u{2029}' | '\u{fffe}' | '\u{ffff}')
+}
+
+/// At most `width` characters of the text, with `…` in place of its middle: the end of a call
+/// site (its line) says as much as the beginning (its function).
+pub(crate) fn shortened(text: &str, width: usize) -> String {
+    let length = text.chars().count();
+    if length <= width {
+        return text.to_owned();
+    }
+    let kept = width.saturating_sub(1);
+    let tail = kept / 3;
+    let head: String = text.chars().take(kept - tail).collect();
+    let tail: String = text.chars().skip(length - tail).collect();
+    format!("{head}…{tail}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{printable, shortened};
+
+    #[test]
+    fn terminal_and_direction_controls_are_replaced() {
+        assert_eq!(printable("a\u{1b}[2Jb\u{0}\u{202e}c\n"), "a�[2Jb��c�");
+        assert_eq!(printable("größe<T>"), "größe<T>");
+    }
+
+    #[test]
+    fn a_long_text_loses_its_middle() {
+        assert_eq!(shortened("short", 9), "short");
+        assert_eq!(shortened("function_with_a_name (file.c:12)", 16), "function_w…c:12)");
+        assert_eq!(shortened("anything", 1), "…");
+    }
+}

@@ -1,0 +1,6 @@
+//! Reports, seen from outside.
+
+mod files;
+mod page;
+mod sample;
+mod tables;
