@@ -1,0 +1,92 @@
+//! Finding programs, and the libraries that are put under them.
+
+use std::env;
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::failure::Failure;
+
+/// Names the folder of the libraries, for those who keep them elsewhere.
+const FOLDER: &str = "KILOCORE_LIBRARY_DIR";
+
+/// The path of one of our shared libraries.
+pub(crate) fn library(name: &str) -> Result<PathBuf, Failure> {
+    let folders = candidate_folders()?;
+    folders.iter().map(|folder| folder.join(name)).find(|path| path.is_file()).ok_or_else(|| {
+        let places: Vec<String> = folders.iter().map(|f| f.display().to_string()).collect();
+        Failure::new(format!(
+            "{name} is in none of {}; build it with `cargo build --release --workspace`, or set \
+             {FOLDER} to the folder that holds it",
+            places.join(", ")
+        ))
+    })
+}
+
+fn candidate_folders() -> Result<Vec<PathBuf>, Failure> {
+    if let Some(folder) = env::var_os(FOLDER) {
+        return Ok(vec![PathBuf::from(folder)]);
+    }
+    let program = env::current_exe()
+        .map_err(|error| Failure::new(format!("cannot tell where kilocore is: {error}")))?;
+    let folder = program.parent().unwrap_or(Path::new("/"));
+    Ok(vec![folder.to_path_buf(), folder.join("../lib/kilocore")])
+}
+
+/// The value of `LD_PRELOAD` that adds a library to those that are there already.
+pub(crate) fn preloading(library: &Path) -> OsString {
+    let mut value = library.as_os_str().to_owned();
+    if let Some(others) = env::var_os("LD_PRELOAD").filter(|others| !others.is_empty()) {
+        value.push(":");
+        value.push(others);
+    }
+    value
+}
+
+/// Makes sure that the program is there.
+pub(crate) fn check(words: &[OsString]) -> Result<(), Failure> {
+    find_program(&words[0]).map(drop).map_err(|error| cannot_start(&words[0], &error))
+}
+
+/// The program to run, if it is there.
+pub(crate) fn command(words: &[OsString]) -> Result<Command, Failure> {
+    check(words)?;
+    let mut command = Command::new(&words[0]);
+    command.args(&words[1..]);
+    Ok(command)
+}
+
+/// Looks a program up as `execvp` does.
+fn find_program(program: &OsStr) -> io::Result<PathBuf> {
+    let path = Path::new(program);
+    if path.components().count() > 1 || program.as_encoded_bytes().contains(&b'/') {
+        return check_executable(path.to_path_buf());
+    }
+    let search = env::var_os("PATH").unwrap_or_default();
+    env::split_paths(&search)
+        .map(|folder| folder.join(path))
+        .find_map(|candidate| check_executable(candidate).ok())
+        .ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))
+}
+
+fn check_executable(path: PathBuf) -> io::Result<PathBuf> {
+    use std::os::unix::fs::PermissionsExt;
+    let metadata = path.metadata()?;
+    if metadata.is_file() && metadata.permissions().mode() & 0o111 != 0 {
+        Ok(path)
+    } else {
+        Err(io::Error::from(io::ErrorKind::PermissionDenied))
+    }
+}
+
+/// Says that a program cannot be started.
+pub(crate) fn cannot_start(program: &OsStr, error: &io::Error) -> Failure {
+    let name = program.display();
+    let mend = match error.kind() {
+        io::ErrorKind::NotFound => "check its name, or give its path",
+        io::ErrorKind::PermissionDenied => "it is not an executable file that you may run",
+        _ => "see above",
+    };
+    Failure::new(format!("cannot start '{name}': {error}; {mend}"))
+}

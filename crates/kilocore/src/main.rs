@@ -1,0 +1,66 @@
+//! `kilocore`: finds where a program stops scaling with cores, shows why, forecasts how it behaves
+//! on other machines, and runs it under the lock that helps.
+//!
+//! This crate is the command line and no more: each verb is one file that turns arguments into
+//! calls of the libraries and their results into text. Whatever goes wrong for a reason that the
+//! user can mend ends with exit status 2 and one message.
+
+mod catalogue;
+mod core_list;
+mod doctor;
+mod failure;
+mod launch;
+mod measure;
+mod output;
+mod predict;
+mod run;
+mod simulate;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Finds where a program stops scaling with cores, forecasts it on other machines, and runs it
+/// under the lock that helps.
+#[derive(Debug, Parser)]
+#[command(version, max_term_width = 100, subcommand_required = true, arg_required_else_help = true)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Measure a program, forecast it on a machine, and say which lock to take
+    Doctor(doctor::Arguments),
+    /// Profile the locks of an unmodified program
+    Measure(measure::Arguments),
+    /// Forecast a profiled program on a machine, for each lock and number of cores
+    Predict(predict::Arguments),
+    /// Run an unmodified program with its mutexes replaced
+    Run(run::Arguments),
+    /// Simulate an experiment
+    #[command(subcommand)]
+    Simulate(simulate::Experiment),
+    /// List the locks, or show one in full
+    Locks(catalogue::LocksArguments),
+    /// List the machines, show one in full, or describe this host
+    Machines(catalogue::MachinesArguments),
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let result = match arguments.command {
+        Command::Doctor(arguments) => doctor::doctor(arguments),
+        Command::Measure(arguments) => measure::measure(arguments),
+        Command::Predict(arguments) => predict::predict(arguments),
+        Command::Run(arguments) => run::run(arguments),
+        Command::Simulate(experiment) => simulate::simulate(experiment),
+        Command::Locks(arguments) => catalogue::locks(arguments),
+        Command::Machines(arguments) => catalogue::machines(arguments),
+    };
+    match result {
+        Ok(status) => status,
+        Err(failure) => failure.report(),
+    }
+}

@@ -1,0 +1,114 @@
+//! Where results go: a table for people, one JSON document for programs, a file by its ending.
+
+use std::io::{IsTerminal, Write};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use indicatif::{ProgressBar, ProgressStyle};
+use kilocore_report::{CurvesReport, Document, Generated};
+use serde::Serialize;
+
+use crate::failure::Failure;
+
+/// How a result is wanted.
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// Print one JSON document and nothing else on standard output
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Also write a report; its ending chooses the format: .html, .svg, .csv or .json
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+/// Prints text on standard output; a reader that has gone away is no failure.
+pub(crate) fn print(text: &str) {
+    let mut out = std::io::stdout().lock();
+    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+}
+
+/// Prints one JSON document on standard output.
+pub(crate) fn json(document: &impl Serialize) -> Result<(), Failure> {
+    let mut text = serde_json::to_string_pretty(document)?;
+    text.push('\n');
+    print(&text);
+    Ok(())
+}
+
+/// A progress bar on standard error, if that is a terminal; else one that shows nothing.
+pub(crate) fn progress(steps: u64, what: &'static str) -> ProgressBar {
+    if !std::io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let style = ProgressStyle::with_template("{msg} {wide_bar} {pos}/{len} {eta}")
+        .unwrap_or_else(|_| ProgressStyle::default_bar());
+    ProgressBar::new(steps).with_style(style).with_message(what)
+}
+
+/// The width that tables may take.
+pub(crate) fn width() -> u16 {
+    const NARROW: u16 = 80;
+    const WIDE: u16 = 100;
+    let columns = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    columns.unwrap_or(WIDE).clamp(NARROW, WIDE)
+}
+
+/// Who makes a report, how, and when.
+pub(crate) fn generated() -> Generated {
+    let words: Vec<String> = std::env::args_os()
+        .skip(1)
+        .map(|word| kilocore_predict::shell_word(&word.to_string_lossy()))
+        .collect();
+    Generated {
+        by: format!("kilocore {}", env!("CARGO_PKG_VERSION")),
+        command: format!("kilocore {}", words.join(" ")),
+        at: None,
+    }
+}
+
+/// Refuses a report whose ending names no format or that has no place, before any work is done.
+pub(crate) fn check(options: &Options) -> Result<(), Failure> {
+    if let Some(path) = &options.output {
+        kilocore_report::Format::of(path)?;
+        check_folder(path)?;
+    }
+    Ok(())
+}
+
+/// Refuses a file in a folder where none can be made.
+pub(crate) fn check_folder(path: &Path) -> Result<(), Failure> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    // The only sure way to find out; the file is gone at once.
+    tempfile::tempfile_in(folder.unwrap_or(Path::new("."))).map(drop).map_err(|error| {
+        Failure::new(format!(
+            "cannot write {}: {error}; choose a folder that exists and may be written to",
+            path.display()
+        ))
+    })
+}
+
+/// Writes a report, if one is wanted.
+pub(crate) fn report<'a>(
+    options: &Options,
+    document: impl Into<Document<'a>>,
+) -> Result<(), Failure> {
+    if let Some(path) = &options.output {
+        kilocore_report::write(path, document)?;
+        eprintln!("kilocore: report written to {}", path.display());
+    }
+    Ok(())
+}
+
+/// Gives out curves: `document` as JSON, or a table; and a report, if one is wanted.
+pub(crate) fn curves(
+    options: &Options,
+    document: &impl Serialize,
+    report_of: &CurvesReport<'_>,
+) -> Result<(), Failure> {
+    report(options, report_of)?;
+    if options.json {
+        return json(document);
+    }
+    print(&kilocore_report::terminal::curves_table(report_of.curves, width()));
+    Ok(())
+}

@@ -1,0 +1,180 @@
+//! `kilocore simulate EXPERIMENT`.
+
+use std::process::ExitCode;
+
+use clap::{Args, Subcommand, ValueEnum};
+use kilocore_locks::LockId;
+use kilocore_predict::{Curve, Duration, ForecastPoint, Job, RunSize, Workload, sweep};
+use kilocore_report::CurvesReport;
+use serde::Serialize;
+
+use crate::core_list::CoreList;
+use crate::failure::Failure;
+use crate::output;
+
+/// What can be simulated.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Experiment {
+    /// Threads that think, take one of some locks, hold it, and start over
+    Lock(LockArguments),
+}
+
+/// The parametric lock workload.
+#[derive(Debug, Args)]
+pub(crate) struct LockArguments {
+    /// Locks to compare, separated by commas; all if not given
+    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    lock: Vec<LockId>,
+    /// Name of a machine, or a machine file
+    #[arg(long, value_name = "MACHINE")]
+    machine: String,
+    /// Numbers of cores, as in 1,6,12-48:12; what suits the machine if not given
+    #[arg(long, value_name = "LIST")]
+    cores: Option<CoreList>,
+    /// Threads; one for each core if not given
+    #[arg(long, value_name = "COUNT")]
+    threads: Option<u32>,
+    /// Mean computing between two acquisitions, in cycles of the machine on one core
+    #[arg(long, default_value_t = 20_000.0, value_name = "CYCLES", value_parser = duration)]
+    think: f64,
+    /// Mean computing under the lock, in cycles on one core with nobody else there
+    #[arg(long, default_value_t = 400.0, value_name = "CYCLES", value_parser = duration)]
+    hold: f64,
+    /// Lines of data written under the lock, which move from holder to holder
+    #[arg(long, default_value_t = 0.0, value_name = "COUNT", value_parser = lines)]
+    lines: f64,
+    /// Number of locks, each acquisition picking one at random
+    #[arg(long, default_value_t = 1, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    locks: u32,
+    /// How thinking and holding vary around their means
+    #[arg(long, value_enum, default_value_t = Variation::Exponential)]
+    variation: Variation,
+    /// Acquisitions to simulate for each point
+    #[arg(long, default_value_t = RunSize::default().sections, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(100..=1_000_000_000))]
+    acquisitions: u64,
+    /// Seed of all chance
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    #[command(flatten)]
+    output: output::Options,
+}
+
+/// How durations vary.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Variation {
+    /// Exponentially distributed
+    Exponential,
+    /// Always the same
+    Constant,
+}
+
+#[derive(Serialize)]
+struct Document<'a> {
+    provenance: &'static str,
+    machine: &'a str,
+    seed: u64,
+    think_cycles: f64,
+    hold_cycles: f64,
+    lines: f64,
+    locks: u32,
+    points: &'a [kilocore_predict::Point],
+}
+
+fn duration(text: &str) -> Result<f64, String> {
+    positive(text, 1e12, "a number of cycles from 0 to 10^12")
+}
+
+fn lines(text: &str) -> Result<f64, String> {
+    positive(text, 4096.0, "a number of cache lines from 0 to 4096")
+}
+
+fn positive(text: &str, most: f64, what: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if (0.0..=most).contains(&value) => Ok(value),
+        _ => Err(format!("'{text}' is not {what}")),
+    }
+}
+
+pub(crate) fn simulate(experiment: Experiment) -> Result<ExitCode, Failure> {
+    match experiment {
+        Experiment::Lock(arguments) => lock(&arguments),
+    }
+}
+
+impl LockArguments {
+    /// The workload, for a report's reader.
+    fn in_words(&self) -> String {
+        let locks = if self.locks == 1 {
+            "one lock".to_owned()
+        } else {
+            format!("one of {} locks", self.locks)
+        };
+        format!(
+            "threads think {} cycles, then hold {locks} for {} cycles and write {} lines that move \
+             with it",
+            self.think, self.hold, self.lines
+        )
+    }
+}
+
+fn lock(arguments: &LockArguments) -> Result<ExitCode, Failure> {
+    output::check(&arguments.output)?;
+    let machine = kilocore_machine::find(&arguments.machine)?;
+    let per_node = machine.topology.cores_per_node();
+    let cores = arguments
+        .cores
+        .clone()
+        .unwrap_or_else(|| CoreList::for_machine(machine.hardware_threads(), per_node));
+    let locks =
+        if arguments.lock.is_empty() { LockId::ALL.to_vec() } else { arguments.lock.clone() };
+    let vary = match arguments.variation {
+        Variation::Exponential => Duration::Exponential,
+        Variation::Constant => Duration::Constant,
+    };
+    let mut workload =
+        Workload::single_lock(vary(arguments.think), vary(arguments.hold), arguments.lines);
+    workload.locks[0].instances = arguments.locks;
+    let size = RunSize {
+        threads: arguments.threads,
+        sections: arguments.acquisitions,
+        seed: arguments.seed,
+    };
+    let jobs: Vec<Job<'_>> = locks
+        .iter()
+        .flat_map(|&lock| cores.0.iter().map(move |&cores| (lock, cores)))
+        .map(|(lock, cores)| Job { workload: &workload, lock, cores, size })
+        .collect();
+    let progress = output::progress(jobs.len() as u64, "simulating");
+    let points = sweep(&jobs, &machine, &|| progress.inc(1))?;
+    progress.finish_and_clear();
+    let curves: Vec<Curve> = points
+        .chunks(cores.0.len())
+        .map(|chunk| {
+            let points = chunk.iter().map(|point| ForecastPoint {
+                low: point.throughput_per_s - point.throughput_error_per_s,
+                high: point.throughput_per_s + point.throughput_error_per_s,
+                point: point.clone(),
+            });
+            Curve::new(chunk[0].lock, points.collect())
+        })
+        .collect();
+    let document = Document {
+        provenance: "simulated",
+        machine: &machine.name,
+        seed: arguments.seed,
+        think_cycles: arguments.think,
+        hold_cycles: arguments.hold,
+        lines: arguments.lines,
+        locks: arguments.locks,
+        points: &points,
+    };
+    let report = CurvesReport {
+        generated: output::generated(),
+        machine: &machine,
+        workload: arguments.in_words(),
+        seed: arguments.seed,
+        curves: &curves,
+    };
+    output::curves(&arguments.output, &document, &report)?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,132 @@
+//! Bad input of any kind: exit status 2, one message that names the place and the mend, nothing
+//! on standard output, nothing half-written.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn kilocore(words: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_kilocore")).args(words).output().expect("kilocore runs")
+}
+
+/// Asserts that the command is refused with a message that holds all the given parts.
+#[track_caller]
+fn refused(words: &[&str], parts: &[&str]) {
+    let output = kilocore(words);
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{words:?}: {message}");
+    assert!(output.stdout.is_empty(), "{words:?} printed {:?}", output.stdout);
+    for part in parts {
+        assert!(message.contains(part), "{words:?}: no '{part}' in: {message}");
+    }
+}
+
+/// A file of the test's own.
+fn file(name: &str, content: &[u8]) -> PathBuf {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::write(&path, content).expect("the test's folder can be written");
+    path
+}
+
+#[test]
+fn unknown_names() {
+    let machine = ["--machine", "opteron-6344-4s"];
+    refused(
+        &[&["simulate", "lock", "--lock", "tickett"], &machine[..]].concat(),
+        &["tickett", "ticket"],
+    );
+    refused(
+        &["simulate", "lock", "--machine", "opteron-6344"],
+        &["opteron-6344", "opteron-6344-4s"],
+    );
+    refused(&["run", "--lock", "nosuch", "--", "true"], &["nosuch", "mcs"]);
+    refused(&["machines", "show", "nosuch"], &["nosuch"]);
+    refused(&["locks", "show", "nosuch"], &["nosuch"]);
+    refused(&["nosuch"], &["nosuch"]);
+}
+
+#[test]
+fn impossible_numbers_of_cores() {
+    let simulate = ["simulate", "lock", "--machine", "opteron-6344-4s", "--cores"];
+    for (cores, parts) in [
+        ("0", ["0 cores", "1 to 1024"]),
+        ("1000000000", ["1000000000", "1 to 1024"]),
+        ("49", ["48 hardware threads", "49"]),
+        ("8-4", ["8-4", "backwards"]),
+        ("many", ["many", "1,2,4-8"]),
+        ("-1", ["-1", "cores"]),
+    ] {
+        let argument = format!("--cores={cores}");
+        refused(&[&simulate[..4], &[&argument]].concat(), &parts);
+    }
+    let doctor = ["doctor", "--machine", "opteron-6344-4s", "--cores", "1,49", "--", "true"];
+    refused(&doctor, &["48 hardware threads", "49"]);
+    refused(&[&simulate[..], &["4", "--threads", "0"]].concat(), &["0 threads"]);
+    refused(&[&simulate[..], &["4", "--think=-5"]].concat(), &["-5", "cycles"]);
+    refused(&[&simulate[..], &["4", "--hold", "nan"]].concat(), &["nan", "cycles"]);
+}
+
+#[test]
+fn profiles_that_are_none() {
+    let predict = |path: &Path| {
+        let path = path.to_str().unwrap().to_owned();
+        ["predict".to_owned(), path, "--machine".to_owned(), "opteron-6344-4s".to_owned()]
+    };
+    let cases = [
+        (file("truncated.json", br#"{"format":"kilocore-profile","version":1,"comm"#), "cut short"),
+        (file("foreign.json", br#"{"traceEvents":[]}"#), "kilocore measure"),
+        (file("binary.json", &[0xFF, 0xFE, 0, 1, 2]), "binary.json"),
+        (file("empty.json", b""), "empty.json"),
+        (PathBuf::from("/nonexistent/profile.json"), "/nonexistent/profile.json"),
+    ];
+    for (path, part) in cases {
+        let words = predict(&path);
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        refused(&words, &[path.to_str().unwrap(), part]);
+    }
+}
+
+#[test]
+fn machine_files_with_missing_or_absurd_fields() {
+    let shown = kilocore(&["machines", "show", "opteron-6344-4s"]);
+    let text = String::from_utf8(shown.stdout).unwrap();
+    let without: String =
+        text.lines().filter(|line| !line.contains("clock_ghz")).map(|l| format!("{l}\n")).collect();
+    let absurd = text.replace("sockets = 4", "sockets = 4000");
+    assert_ne!(absurd, text);
+    for (name, content, part) in [
+        ("missing.toml", without, "clock_ghz"),
+        ("absurd.toml", absurd, "topology.sockets"),
+        ("none.toml", "this is no machine".to_owned(), "TOML"),
+    ] {
+        let path = file(name, content.as_bytes());
+        let path = path.to_str().unwrap();
+        refused(&["simulate", "lock", "--machine", path], &[path, part]);
+    }
+}
+
+#[test]
+fn programs_that_are_not_there() {
+    for verb in
+        [&["run", "--lock", "mcs"][..], &["measure"], &["doctor", "--machine", "core-i7-6700"]]
+    {
+        refused(
+            &[verb, &["--", "/nonexistent/program"]].concat(),
+            &["/nonexistent/program", "path"],
+        );
+        refused(
+            &[verb, &["--", "no-such-program-anywhere"]].concat(),
+            &["no-such-program-anywhere"],
+        );
+        refused(&[verb, &["--", "/etc/passwd"]].concat(), &["/etc/passwd", "executable"]);
+        refused(verb, &["COMMAND"]);
+    }
+}
+
+#[test]
+fn reports_of_unknown_kinds_are_refused_before_the_work() {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("report.docx");
+    let words =
+        ["simulate", "lock", "--machine", "core-i7-6700", "--output", path.to_str().unwrap()];
+    refused(&words, &["report.docx", ".html"]);
+    assert!(!path.exists());
+}

@@ -1,0 +1,65 @@
+//! The commands of the README run as they are printed there, in their order, in one folder.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The commands in the README's console blocks.
+fn commands() -> Vec<String> {
+    let readme = include_str!("../../../README.md");
+    let mut in_console = false;
+    let mut commands = Vec::new();
+    for line in readme.lines() {
+        if line.starts_with("```") {
+            in_console = line == "```console";
+        } else if let (true, Some(command)) = (in_console, line.strip_prefix("$ ")) {
+            commands.push(command.to_owned());
+        }
+    }
+    commands
+}
+
+/// Where the release build is: the preloaded libraries are tested as they ship.
+fn release_folder() -> PathBuf {
+    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let built = Command::new(env!("CARGO"))
+        .args(["build", "--release", "--workspace", "--quiet"])
+        .current_dir(&workspace)
+        .status()
+        .expect("cargo runs");
+    assert!(built.success());
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or(workspace.join("target"), Into::into);
+    target.join("release").canonicalize().expect("just built")
+}
+
+#[test]
+fn every_command_of_the_readme_succeeds() {
+    let commands = commands();
+    assert!(commands.len() >= 10, "the README has a tour: {commands:?}");
+    let folder = tempfile::tempdir().expect("a folder of the test's own");
+    let path = std::env::var("PATH").expect("a path");
+    let path = format!("{}:{path}", release_folder().display());
+    let run = |command: &str| {
+        Command::new("sh")
+            .args(["-c", command])
+            .current_dir(folder.path())
+            .env("PATH", &path)
+            .output()
+            .expect("a shell")
+    };
+    for command in commands {
+        let mut output = run(&command);
+        // Measuring a host that is too busy to be measured is refused, rightly.
+        for _ in 0..4 {
+            if output.status.success() || !command.contains("machines measure") {
+                break;
+            }
+            output = run(&command);
+        }
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{command}: {message}");
+        assert!(!output.stdout.is_empty() || command.contains("--output"), "{command}");
+    }
+    for report in ["report.html", "kyoto.json", "kyoto.html", "this-host.toml"] {
+        assert!(folder.path().join(report).metadata().is_ok_and(|file| file.len() > 1000));
+    }
+}

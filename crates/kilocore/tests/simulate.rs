@@ -1,0 +1,66 @@
+//! `kilocore simulate lock` on the 48-core machine: what the issue of ticket locks is about.
+
+use std::process::Command;
+
+use serde_json::Value;
+
+fn simulate(extra: &[&str]) -> Vec<u8> {
+    let output = Command::new(env!("CARGO_BIN_EXE_kilocore"))
+        .args(["simulate", "lock", "--machine", "opteron-6344-4s", "--json"])
+        .args(extra)
+        .output()
+        .expect("kilocore runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    output.stdout
+}
+
+/// Figures of a lock, by ascending cores.
+fn figures(document: &Value, lock: &str, key: &str) -> Vec<f64> {
+    let points = document["points"].as_array().expect("points");
+    let of_lock = points.iter().filter(|point| point["lock"] == lock);
+    of_lock.map(|point| point[key].as_f64().expect("a figure")).collect()
+}
+
+fn highest(figures: &[f64]) -> f64 {
+    figures.iter().copied().fold(0.0, f64::max)
+}
+
+const CORES: [&str; 2] = ["--cores", "1,6,12,24,36,48"];
+
+#[test]
+fn ticket_collapses_mcs_and_the_requester_lock_do_not() {
+    let words = ["--lock", "ticket,mcs,requester", "--think", "4000", "--hold", "400"];
+    let document: Value =
+        serde_json::from_slice(&simulate(&[&words[..], &CORES].concat())).unwrap();
+    let rates = |lock| figures(&document, lock, "throughput_per_s");
+    let ticket = rates("ticket");
+    assert!(highest(&ticket) > 2.0 * ticket[0], "it rises first: {ticket:?}");
+    assert!(ticket[5] < 0.4 * highest(&ticket), "then it collapses: {ticket:?}");
+    let mcs = rates("mcs");
+    assert!(mcs[5] > 0.75 * mcs[3], "MCS stays flat: {mcs:?}");
+    let requester = rates("requester");
+    assert!(requester[5] > 0.9 * highest(&requester[2..]), "so does requester: {requester:?}");
+    let joules = |lock| figures(&document, lock, "joules_per_op")[5];
+    assert!(joules("requester") < 0.9 * joules("mcs"), "and takes less energy");
+}
+
+#[test]
+fn the_same_command_prints_the_same_bytes() {
+    // All locks, several of each, so that nodes go from thread to thread and are freed.
+    let words = ["--think", "3000", "--hold", "300", "--lines", "3", "--locks", "4"];
+    let words = [&words[..], &["--acquisitions", "2000"], &CORES].concat();
+    let once = simulate(&words);
+    for _ in 0..3 {
+        assert!(once == simulate(&words), "two runs of one command differ");
+    }
+    assert!(once != simulate(&[&words[..], &["--seed", "2"]].concat()));
+}
+
+#[test]
+fn more_threads_than_cores_share_them() {
+    let words =
+        ["--lock", "futex,mcs", "--cores", "4", "--threads", "16", "--acquisitions", "2000"];
+    let document: Value = serde_json::from_slice(&simulate(&words)).unwrap();
+    let rate = |lock| figures(&document, lock, "throughput_per_s")[0];
+    assert!(rate("futex") > 2.0 * rate("mcs"), "queue locks wait for threads that do not run");
+}
