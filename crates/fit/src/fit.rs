@@ -1,95 +1,120 @@
-//! Weighing workloads by measurements, and forecasting with all that are left.
+//! From measurements to all workloads that explain them, and from those to forecasts.
 
 use kilocore_locks::LockId;
-use kilocore_predict::Workload;
-use serde::Serialize;
+use nalgebra::DVector;
 use thiserror::Error;
 
-use crate::{Atlas, Measurements};
-
-/// What is known beforehand of a workload: from a profile.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Constraints {
-    /// The workload as profiled, in cycles of the machine: its locks, their shares and the ratio
-    /// of hold to think are kept; how long all of it takes is not.
-    pub workload: Workload,
-}
-
-/// A forecast throughput with its band, in the unit of the measurements.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Estimate {
-    /// The median of all workloads that explain the measurements.
-    pub throughput: f64,
-    /// The lower end of the band, which should hold the true value nine times in ten.
-    pub low: f64,
-    /// Its upper end.
-    pub high: f64,
-}
-
-/// A workload that explains the measurements.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Plausible {
-    /// Its share of the whole weight.
-    pub weight: f64,
-    /// What it is, parameter by parameter.
-    pub parameters: Vec<(&'static str, f64)>,
-}
-
-/// How well the measurements pin one parameter of the workload down.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Pinned {
-    /// The parameter, with its unit.
-    pub parameter: &'static str,
-    /// The weighted median over all workloads that explain the measurements.
-    pub median: f64,
-    /// Their 5 % quantile.
-    pub low: f64,
-    /// Their 95 % quantile.
-    pub high: f64,
-    /// How much of what was possible beforehand is still possible: 1 if the measurements say
-    /// nothing of this parameter, near 0 if they give it away.
-    pub left: f64,
-}
+use crate::atlas::{Atlas, PhaseIndex};
+use crate::discrepancy::{Place, Process};
+use crate::estimate::{Estimate, Opinion};
+use crate::pinned::{self, Pinned, Plausible};
+use crate::weigh::{Basis, Hypothesis, weigh};
+use crate::{Measurements, mixture};
 
 /// Why no forecast is given.
 #[derive(Debug, Error)]
 pub enum Refusal {
     /// Too few points.
-    #[error("{0}")]
-    TooLittle(String),
+    #[error(
+        "{0} measured point{s} cannot tell workloads apart (give at least 3, of different locks \
+         or core counts)", s = if *.0 == 1 { "" } else { "s" }
+    )]
+    TooFew(usize),
     /// No workload explains the measurements.
-    #[error("{0}")]
-    Unexplained(String),
+    #[error(
+        "no workload explains these measurements: the best of all is off by {0:.0} % on average \
+         (are they all of one program, on this machine, with one thread for each core?)"
+    )]
+    Unexplained(f64),
     /// A simulation failed.
     #[error(transparent)]
     Simulation(#[from] kilocore_predict::PointError),
 }
 
+/// The fewest points that a fit takes.
+const FEWEST_POINTS: usize = 3;
+/// The root mean square error, in logarithms, beyond which the measurements are not those of any
+/// program: a factor of three either way.
+const UNEXPLAINED: f64 = 1.1;
+/// Lock phases that take part in forecasts.
+const MOST_PHASES: usize = 64;
+
 /// All workloads that explain the measurements.
 #[derive(Debug)]
 pub struct Fit {
-    _private: (),
+    hypotheses: Vec<Hypothesis>,
+    /// What each of them leaves unexplained.
+    unexplained: Vec<(Process, DVector<f64>)>,
+    residual: f64,
 }
 
 /// Weighs the workloads of `atlas` by `measurements`.
 ///
-/// `progress` is told how many simulations are done and how many are known to be needed, from any
-/// thread.
+/// `progress` is told how many simulations are done and how many are needed, from any thread.
 ///
 /// # Errors
 /// [`Refusal`] if the measurements do not allow a forecast.
 pub fn fit(
     atlas: &Atlas<'_>,
     measurements: &Measurements,
-    constraints: Option<&Constraints>,
     progress: &(dyn Fn(u64, u64) + Sync),
 ) -> Result<Fit, Refusal> {
-    let _ = (atlas, measurements, constraints, progress);
-    Err(Refusal::TooLittle("not there yet".to_owned()))
+    let points = &measurements.points;
+    if points.len() < FEWEST_POINTS {
+        return Err(Refusal::TooFew(points.len()));
+    }
+    let places: Vec<(LockId, u32)> = points.iter().map(|p| (p.lock, p.cores)).collect();
+    let measured: Vec<f64> = points.iter().map(|p| libm::log(p.throughput)).collect();
+    let phases: Vec<PhaseIndex> = (0..atlas.phases().len()).collect();
+    let basis = Basis::new(atlas, &phases, &places, progress)?;
+    let hypotheses = draw(weigh(atlas, &basis, &measured));
+    let residual = residual(&basis, &hypotheses, &measured);
+    if residual > UNEXPLAINED {
+        return Err(Refusal::Unexplained(100.0 * (libm::exp(residual) - 1.0)));
+    }
+    let unexplained = hypotheses.iter().map(|hypothesis| {
+        let (errors, places) = basis.errors(hypothesis, &measured);
+        (Process::new(hypothesis.level, places), errors)
+    });
+    Ok(Fit { unexplained: unexplained.collect(), hypotheses, residual })
+}
+
+/// Keeps the hypotheses of at most [`MOST_PHASES`] lock phases, each drawn with its weight, so that
+/// forecasts need not simulate all of them. The draws are evenly spaced over the sum of weights.
+fn draw(hypotheses: Vec<Hypothesis>) -> Vec<Hypothesis> {
+    let most = hypotheses.iter().map(|h| h.phase).max().unwrap_or(0);
+    let mut weights = vec![0.0; most + 1];
+    for hypothesis in &hypotheses {
+        weights[hypothesis.phase] += hypothesis.weight;
+    }
+    let mut draws = vec![0_u32; weights.len()];
+    let (mut sum, mut next) = (0.0, 0.5);
+    for (phase, weight) in weights.iter().enumerate() {
+        sum += weight * MOST_PHASES as f64;
+        while next < sum {
+            draws[phase] += 1;
+            next += 1.0;
+        }
+    }
+    let drawn: f64 = draws.iter().map(|&n| f64::from(n)).sum();
+    let reweigh = |mut h: Hypothesis| {
+        let factor = f64::from(draws[h.phase]) / drawn / weights[h.phase];
+        h.weight *= factor;
+        (h.weight > 0.0).then_some(h)
+    };
+    hypotheses.into_iter().filter_map(reweigh).collect()
+}
+
+/// The root mean square of what the weightiest hypothesis leaves unexplained, apart from the unit.
+fn residual(basis: &Basis, hypotheses: &[Hypothesis], measured: &[f64]) -> f64 {
+    let Some(best) = hypotheses.first() else { return f64::INFINITY };
+    let (errors, _) = basis.errors(best, measured);
+    let mean = errors.mean();
+    (errors.map(|e| (e - mean) * (e - mean)).mean()).sqrt()
 }
 
 impl Fit {
-    /// Forecasts throughputs, in the order of `wanted`.
+    /// Forecasts throughputs, in the order of `wanted`, in the unit of the measurements.
     ///
     /// # Errors
     /// [`Refusal::Simulation`] if a point cannot be simulated.
@@ -99,25 +124,44 @@ impl Fit {
         wanted: &[(LockId, u32)],
         progress: &(dyn Fn(u64, u64) + Sync),
     ) -> Result<Vec<Estimate>, Refusal> {
-        let _ = (atlas, wanted, progress);
-        Ok(Vec::new())
+        let mut phases: Vec<PhaseIndex> = self.hypotheses.iter().map(|h| h.phase).collect();
+        phases.sort_unstable();
+        phases.dedup();
+        let basis = Basis::new(atlas, &phases, wanted, progress)?;
+        let mut opinions = vec![Vec::with_capacity(self.hypotheses.len()); wanted.len()];
+        for (hypothesis, (process, errors)) in self.hypotheses.iter().zip(&self.unexplained) {
+            let (logs, places): (Vec<f64>, Vec<Place>) = basis.forecast(hypothesis);
+            for (i, (mean, variance)) in process.expect(errors, &places).into_iter().enumerate() {
+                let mean = logs[i] + mean;
+                opinions[i].push(Opinion { weight: hypothesis.weight, mean, variance });
+            }
+        }
+        Ok(opinions.iter().map(|opinions| Estimate::of(opinions)).collect())
     }
 
     /// The workloads, the weightiest first.
     #[must_use]
-    pub fn plausible(&self) -> Vec<Plausible> {
-        Vec::new()
+    pub fn plausible(&self, atlas: &Atlas<'_>) -> Vec<Plausible> {
+        pinned::plausible(atlas, &self.hypotheses)
     }
 
     /// How well each parameter is pinned down.
     #[must_use]
-    pub fn pinned(&self) -> Vec<Pinned> {
-        Vec::new()
+    pub fn pinned(&self, atlas: &Atlas<'_>) -> Vec<Pinned> {
+        let mut beforehand = Vec::new();
+        for (phase, described) in atlas.phases().iter().enumerate() {
+            for (mixture, prior) in mixture::all() {
+                let weight = prior * described.prior;
+                beforehand.push(Hypothesis { phase, mixture, level: 0.0, weight });
+            }
+        }
+        pinned::pinned(atlas, &self.hypotheses, &beforehand)
     }
 
-    /// The root mean square of the relative residuals of the given points.
+    /// The root mean square of what the weightiest workload leaves unexplained of the measurements,
+    /// as a share of them.
     #[must_use]
     pub fn residual(&self) -> f64 {
-        0.0
+        libm::exp(self.residual) - 1.0
     }
 }

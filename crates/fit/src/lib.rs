@@ -3,19 +3,37 @@
 //!
 //! # The way of a fit
 //! 1. [`Measurements`] are read from what a user has: throughputs of some locks on some cores.
-//! 2. An [`Atlas`] holds what plausible workloads do on the machine: each is simulated with the
-//!    lock code that ships, under each lock and on each number of cores that is asked for, once.
-//! 3. [`fit`] weighs every workload by how well it explains the measurements, and keeps all that
-//!    do: their spread is the uncertainty of what follows.
-//! 4. A [`Fit`] forecasts other locks and numbers of cores, each with a band.
+//! 2. A program is taken for a mixture of phases: one in which threads contend for locks, one that
+//!    runs in parallel, and one that no lock can mend, such as serial code ([`Background`]). What
+//!    each phase does on the machine is simulated, the lock phase with the lock code that ships.
+//!    An [`Atlas`] keeps what was simulated.
+//! 3. [`fit`] weighs every mixture by how well it explains the measurements. What it leaves
+//!    unexplained is taken for a smooth error of the model, whose size the measurements show.
+//! 4. A [`Fit`] holds all mixtures that explain them. It forecasts other locks and numbers of cores;
+//!    the spread of the mixtures and the error of the model make the band.
+//!
+//! One best fit would be the wrong answer: few measurements leave many workloads possible, which
+//! part company beyond the measured counts.
 //!
 //! [`usl`] fits the universal scalability law to the same points, for comparison.
 
-mod measurements;
-mod fit;
 mod atlas;
+mod background;
+mod catalogue;
+mod discrepancy;
+mod estimate;
+mod fit;
+mod measurements;
+mod mixture;
+mod pinned;
 pub mod usl;
+mod weigh;
 
 pub use atlas::Atlas;
-pub use fit::{Constraints, Estimate, Fit, Pinned, Plausible, Refusal, fit};
+pub use background::Background;
+pub use catalogue::LockPhase;
+pub use estimate::Estimate;
+pub use fit::{Fit, Refusal, fit};
 pub use measurements::{LeftOut, Measurement, Measurements, ReadError};
+pub use mixture::Mixture;
+pub use pinned::{Pinned, Plausible};

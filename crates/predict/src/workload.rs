@@ -70,4 +70,24 @@ impl Workload {
             sections: vec![(1.0, section)],
         }
     }
+
+    /// The same workload, everything in it taking `factor` times as long. Lines stay as many.
+    #[must_use]
+    pub fn stretched(&self, factor: f64) -> Self {
+        fn stretch(section: &Section, factor: f64) -> Section {
+            let inner = |i: &Inner| Inner { times: i.times, section: stretch(&i.section, factor) };
+            Section {
+                hold: section.hold.scaled(factor),
+                inner: section.inner.iter().map(inner).collect(),
+                ..section.clone()
+            }
+        }
+        let sections = self.sections.iter().map(|(share, s)| (*share, stretch(s, factor)));
+        Self {
+            think: self.think.scaled(factor),
+            asleep: self.asleep * factor,
+            locks: self.locks.clone(),
+            sections: sections.collect(),
+        }
+    }
 }
