@@ -21,11 +21,16 @@ pub struct RunSize {
     pub sections: u64,
     /// Seeds all chance.
     pub seed: u64,
+    /// Whether threads that wait long offer their cores to others, as Kilocore's locks do and most
+    /// other implementations do not.
+    pub waiters_yield: bool,
+    /// Time slices of each thread that a point with more threads than cores lasts, at the least.
+    pub slices: u32,
 }
 
 impl Default for RunSize {
     fn default() -> Self {
-        Self { threads: None, sections: 16_000, seed: 1 }
+        Self { threads: None, sections: 16_000, seed: 1, waiters_yield: true, slices: 10 }
     }
 }
 
@@ -122,7 +127,10 @@ pub fn simulate(
         return Err(PointError::Threads(threads));
     }
     let run = |size: RunSize| {
-        let simulation = Simulation::new(machine, Options { cores, seed: size.seed })?;
+        let mut simulation = Simulation::new(machine, Options { cores, seed: size.seed })?;
+        if !size.waiters_yield {
+            simulation.keep_waiters_on_cores();
+        }
         lock.visit(PointRun { workload, lock, machine, cores, threads, size, simulation })
     };
     let point = run(size)?;
@@ -131,7 +139,7 @@ pub fn simulate(
     }
     // Threads that take turns on a core are only seen to do so over many time slices.
     let seconds =
-        machine.os.time_slice_us.value / 1e6 * SLICES * f64::from(threads.div_ceil(cores));
+        machine.os.time_slice_us.value / 1e6 * f64::from(size.slices * threads.div_ceil(cores));
     let sections = (point.throughput_per_s * seconds) as u64;
     if sections <= size.sections {
         return Ok(point);
@@ -139,9 +147,7 @@ pub fn simulate(
     run(RunSize { sections: sections.min(MOST_SECTIONS), ..size })
 }
 
-/// Time slices of each thread that a point with more threads than cores should last.
-const SLICES: f64 = 10.0;
-/// The most sections that are simulated to that end.
+/// The most sections that are simulated so that threads are seen to take turns.
 const MOST_SECTIONS: u64 = 2_000_000;
 
 struct PointRun<'a> {
