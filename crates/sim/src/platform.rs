@@ -42,7 +42,7 @@ fn charge_in_order(line: LineId, access: Access) {
 }
 
 /// Lets everything happen that is earlier than the current core's time.
-fn give_way_to_earlier() {
+pub(crate) fn give_way_to_earlier() {
     loop {
         // SAFETY: the reference ends before the suspension.
         let must = unsafe { engine::current() }.is_some_and(|engine| engine.must_give_way());
@@ -225,6 +225,12 @@ impl Sim {
         if let Some(engine) = unsafe { engine::current() } {
             engine.work(duration.0);
         }
+    }
+
+    /// Lets everything happen that is earlier than the caller's time, as each access to memory does:
+    /// for tasks that share something that is not simulated, such as a counter of the experiment.
+    pub fn catch_up() {
+        give_way_to_earlier();
     }
 
     /// Sleeps in the operating system for a while, as a thread that waits for a device does.
