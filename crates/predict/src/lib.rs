@@ -8,6 +8,7 @@
 
 mod advice;
 mod any_lock;
+mod barrier;
 pub mod closed_form;
 mod duration;
 mod forecast;
@@ -22,6 +23,7 @@ mod sweep;
 mod workload;
 
 pub use advice::shell_word;
+pub use barrier::{BarrierRounds, simulate_barrier};
 pub use duration::Duration;
 pub use forecast::{Curve, Forecast, ForecastLock, ForecastPoint, Recommendation, Shape, Target};
 pub use from_profile::{Conduct, ProfileGap, Profiled, from_profile};

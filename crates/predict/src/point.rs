@@ -1,6 +1,10 @@
 //! One point of a curve.
 
+use kilocore_machine::Description;
+use kilocore_sim::{Activity, Outcome};
 use serde::Serialize;
+
+use crate::progress::Progress;
 
 /// The result: one point of a curve.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -36,6 +40,45 @@ pub struct Point {
     pub idle_share: f64,
     /// Sections of the thread that finished the fewest, as a share of the mean.
     pub fairness: f64,
+}
+
+impl Point {
+    /// What a simulation that has ended says.
+    pub(crate) fn new(
+        lock: &'static str,
+        machine: &Description,
+        cores: u32,
+        outcome: &Outcome,
+        progress: &Progress,
+    ) -> Self {
+        let capacity = outcome.end.0 as f64 * outcome.cores as f64;
+        let times = outcome.times();
+        let share = |activity| times.of(activity).0 as f64 / capacity;
+        let threads = outcome.tasks.len() as u32;
+        let threads_time = outcome.end.0 as f64 * f64::from(threads);
+        let in_locks = progress.in_locks.borrow();
+        let (throughput, error) = progress.throughput(outcome.clock_ghz);
+        let finished = progress.finished.get().max(1) as f64;
+        let counts = progress.by_thread.borrow();
+        let fewest = counts.iter().copied().min().unwrap_or(0) as f64;
+        Self {
+            lock,
+            cores,
+            threads,
+            throughput_per_s: throughput,
+            throughput_error_per_s: error,
+            wait_share: progress.waited.get() as f64 / threads_time,
+            lock_share_by_lock: in_locks.iter().map(|&spent| spent as f64 / threads_time).collect(),
+            joules_per_op: outcome.energy_joules(&machine.power) / finished,
+            working_share: share(Activity::Working),
+            stalled_share: share(Activity::Stalled),
+            spinning_share: share(Activity::Spinning),
+            low_power_share: share(Activity::LowPower),
+            system_share: share(Activity::System),
+            idle_share: (1.0 - times.total().0 as f64 / capacity).max(0.0),
+            fairness: fewest * f64::from(threads) / finished,
+        }
+    }
 }
 
 #[cfg(test)]

@@ -35,8 +35,13 @@ impl Progress {
         }
     }
 
+    /// How many sections there will be.
+    pub(crate) fn planned(&self) -> u64 {
+        self.warm_up + self.batch * BATCHES
+    }
+
     pub(crate) fn over(&self) -> bool {
-        self.finished.get() >= self.warm_up + self.batch * BATCHES
+        self.finished.get() >= self.planned()
     }
 
     pub(crate) fn finish(&self, thread: usize) {

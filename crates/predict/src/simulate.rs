@@ -5,7 +5,7 @@ use std::rc::Rc;
 use kilocore_locks::{LockId, LockVisitor, RawLock};
 use kilocore_machine::Description;
 use kilocore_platform::{Cycles, Padded, Platform, SharedCell};
-use kilocore_sim::{Activity, Options, Random, Sim, SimCell, SimError, Simulation};
+use kilocore_sim::{Options, Random, Sim, SimCell, SimError, Simulation};
 use thiserror::Error;
 
 use crate::any_lock::{AnyLock, LockThread};
@@ -62,10 +62,7 @@ pub fn simulate(
     cores: u32,
     size: RunSize,
 ) -> Result<Point, PointError> {
-    let threads = size.threads.unwrap_or(cores);
-    if threads == 0 || threads > MOST_THREADS {
-        return Err(PointError::Threads(threads));
-    }
+    let threads = threads_of(size, cores)?;
     let run = |size: RunSize| {
         let mut simulation = Simulation::new(machine, Options { cores, seed: size.seed })?;
         if !size.waiters_yield {
@@ -89,6 +86,15 @@ pub fn simulate(
 
 /// The most sections that are simulated so that threads are seen to take turns.
 const MOST_SECTIONS: u64 = 2_000_000;
+
+/// How many threads a point has.
+pub(crate) fn threads_of(size: RunSize, cores: u32) -> Result<u32, PointError> {
+    let threads = size.threads.unwrap_or(cores);
+    if threads == 0 || threads > MOST_THREADS {
+        return Err(PointError::Threads(threads));
+    }
+    Ok(threads)
+}
 
 struct PointRun<'a> {
     workload: &'a Workload,
@@ -126,33 +132,7 @@ impl LockVisitor<Sim> for PointRun<'_> {
             self.simulation.spawn(move || Thread::new(&shared, thread as usize, random).run())?;
         }
         let outcome = self.simulation.run()?;
-        let progress = &shared.progress;
-        let capacity = outcome.end.0 as f64 * outcome.cores as f64;
-        let times = outcome.times();
-        let share = |activity| times.of(activity).0 as f64 / capacity;
-        let threads_time = outcome.end.0 as f64 * f64::from(self.threads);
-        let in_locks = progress.in_locks.borrow();
-        let (throughput, error) = progress.throughput(outcome.clock_ghz);
-        let finished = progress.finished.get().max(1) as f64;
-        let counts = progress.by_thread.borrow();
-        let fewest = counts.iter().copied().min().unwrap_or(0) as f64;
-        Ok(Point {
-            lock: self.lock.name(),
-            cores: self.cores,
-            threads: self.threads,
-            throughput_per_s: throughput,
-            throughput_error_per_s: error,
-            wait_share: progress.waited.get() as f64 / threads_time,
-            lock_share_by_lock: in_locks.iter().map(|&spent| spent as f64 / threads_time).collect(),
-            joules_per_op: outcome.energy_joules(&self.machine.power) / finished,
-            working_share: share(Activity::Working),
-            stalled_share: share(Activity::Stalled),
-            spinning_share: share(Activity::Spinning),
-            low_power_share: share(Activity::LowPower),
-            system_share: share(Activity::System),
-            idle_share: (1.0 - times.total().0 as f64 / capacity).max(0.0),
-            fairness: fewest * f64::from(self.threads) / finished,
-        })
+        Ok(Point::new(self.lock.name(), self.machine, self.cores, &outcome, &shared.progress))
     }
 }
 

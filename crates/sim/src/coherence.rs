@@ -328,6 +328,11 @@ impl Coherence {
         self.lines[line.0 as usize].waiters.push(task);
     }
 
+    /// Forgets a task that waits for the line no longer, though it has not been written.
+    pub(crate) fn unwatch(&mut self, line: LineId, task: u32) {
+        self.lines[line.0 as usize].waiters.retain(|&waiter| waiter != task);
+    }
+
     /// Whether a task waits for the line to be written.
     #[inline]
     pub(crate) fn is_watched(&self, line: LineId) -> bool {

@@ -233,6 +233,16 @@ impl Sim {
         give_way_to_earlier();
     }
 
+    /// Spins on `cell` until `done` accepts its value, but no longer than `patience`; gives the
+    /// value last read. A spin loop with a bound on its turns, without simulating each of them.
+    pub fn watch_for<A: Atomic>(
+        cell: &A,
+        patience: Cycles,
+        done: impl FnMut(A::Value) -> bool,
+    ) -> A::Value {
+        watch(cell, Activity::Spinning, Some(patience), done)
+    }
+
     /// Sleeps in the operating system for a while, as a thread that waits for a device does.
     pub fn sleep(duration: Cycles) {
         give_way_to_earlier();
@@ -289,38 +299,12 @@ impl Platform for Sim {
         Cycles(unsafe { engine::current() }.map_or(0, |engine| engine.now()))
     }
 
-    fn wait_until<A: Atomic>(
-        cell: &A,
-        how: Wait,
-        mut done: impl FnMut(A::Value) -> bool,
-    ) -> A::Value {
-        let mut value = cell.load(Ordering::Acquire);
-        if done(value) || !Self::in_task() {
-            return value;
-        }
+    fn wait_until<A: Atomic>(cell: &A, how: Wait, done: impl FnMut(A::Value) -> bool) -> A::Value {
         let activity = match how {
             Wait::Spin => Activity::Spinning,
             Wait::LowPower => Activity::LowPower,
         };
-        let mut check = || {
-            value = cell.load(Ordering::Acquire);
-            done(value)
-        };
-        let check: *mut (dyn FnMut() -> bool + '_) = &raw mut check;
-        // SAFETY: only the lifetime changes. The engine calls the condition while this fiber is
-        // suspended below, which is while it lives, and forgets it when the wait is over.
-        let check: Check = unsafe { std::mem::transmute(check) };
-        // SAFETY: the reference ends with the block, before the suspension.
-        unsafe {
-            let engine = engine::current().expect("in a task");
-            let address = std::ptr::from_ref(cell).addr();
-            let node = engine.cores[engine.current as usize].place.node;
-            let line = engine.memory.line_at(address, engine.costs.line_shift, node);
-            engine.watch(line, check, activity);
-        }
-        // SAFETY: this is a fiber of the engine; no reference to it is alive.
-        unsafe { engine::suspend(Intent::Wait) };
-        value
+        watch(cell, activity, None, done)
     }
 
     fn has_low_power_wait() -> bool {
@@ -400,6 +384,39 @@ impl Platform for Sim {
             line << shift | address & ((1 << shift) - 1)
         })
     }
+}
+
+/// Waits until `done` accepts the value of `cell` or `patience` is over, and gives the value last
+/// read.
+fn watch<A: Atomic>(
+    cell: &A,
+    activity: Activity,
+    patience: Option<Cycles>,
+    mut done: impl FnMut(A::Value) -> bool,
+) -> A::Value {
+    let mut value = cell.load(Ordering::Acquire);
+    if done(value) || !Sim::in_task() {
+        return value;
+    }
+    let mut check = || {
+        value = cell.load(Ordering::Acquire);
+        done(value)
+    };
+    let check: *mut (dyn FnMut() -> bool + '_) = &raw mut check;
+    // SAFETY: only the lifetime changes. The engine calls the condition while this fiber is
+    // suspended below, which is while it lives, and forgets it when the wait is over.
+    let check: Check = unsafe { std::mem::transmute(check) };
+    // SAFETY: the reference ends with the block, before the suspension.
+    unsafe {
+        let engine = engine::current().expect("in a task");
+        let address = std::ptr::from_ref(cell).addr();
+        let node = engine.cores[engine.current as usize].place.node;
+        let line = engine.memory.line_at(address, engine.costs.line_shift, node);
+        engine.watch(line, check, activity, patience.map(|Cycles(cycles)| cycles));
+    }
+    // SAFETY: this is a fiber of the engine; no reference to it is alive.
+    unsafe { engine::suspend(Intent::Wait) };
+    value
 }
 
 /// The costs of entering a futex system call on the word at `address`.
