@@ -59,6 +59,10 @@ pub(crate) struct Task {
     /// Whether the line it waits for has it on its list.
     pub(crate) watching: bool,
     pub(crate) timed_out: bool,
+    /// How much it has had of its core, in cycles: what the scheduler goes by.
+    pub(crate) run: u64,
+    /// Since when that has not been accounted for.
+    pub(crate) run_since: u64,
     pub(crate) times: TaskTimes,
 }
 
@@ -89,6 +93,7 @@ pub(crate) struct Engine {
     pub(crate) current: u32,
     pub(crate) intent: Intent,
     pub(crate) operations: u64,
+    pub(crate) switches: u64,
 }
 
 thread_local! {
@@ -161,6 +166,7 @@ impl Engine {
             current: 0,
             intent: Intent::Continue,
             operations: 0,
+            switches: 0,
         }
     }
 
