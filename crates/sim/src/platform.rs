@@ -10,6 +10,7 @@ use kilocore_platform::{
 
 use crate::coherence::{Access, LineId};
 use crate::engine::{self, Intent};
+use crate::kernel_lock::KernelLock;
 use crate::outcome::Activity;
 use crate::waiting::Check;
 
@@ -288,7 +289,7 @@ impl Platform for Sim {
         how: Wait,
         mut done: impl FnMut(A::Value) -> bool,
     ) -> A::Value {
-        let mut value = cell.load(Ordering::Acquire);
+        let value = cell.load(Ordering::Acquire);
         if done(value) || !Self::in_task() {
             return value;
         }
@@ -296,25 +297,7 @@ impl Platform for Sim {
             Wait::Spin => Activity::Spinning,
             Wait::LowPower => Activity::LowPower,
         };
-        let mut check = || {
-            value = cell.load(Ordering::Acquire);
-            done(value)
-        };
-        let check: *mut (dyn FnMut() -> bool + '_) = &raw mut check;
-        // SAFETY: only the lifetime changes. The engine calls the condition while this fiber is
-        // suspended below, which is while it lives, and forgets it when the wait is over.
-        let check: Check = unsafe { std::mem::transmute(check) };
-        // SAFETY: the reference ends with the block, before the suspension.
-        unsafe {
-            let engine = engine::current().expect("in a task");
-            let address = std::ptr::from_ref(cell).addr();
-            let node = engine.cores[engine.current as usize].place.node;
-            let line = engine.memory.line_at(address, engine.costs.line_shift, node);
-            engine.watch(line, check, activity);
-        }
-        // SAFETY: this is a fiber of the engine; no reference to it is alive.
-        unsafe { engine::suspend(Intent::Wait) };
-        value
+        watch(cell, activity, &mut done).unwrap_or(value)
     }
 
     fn has_low_power_wait() -> bool {
@@ -342,8 +325,12 @@ impl Platform for Sim {
 
     fn park(cell: &SimU32, expected: u32, timeout: Option<Nanos>) -> Parked {
         let address = std::ptr::from_ref(cell).addr();
-        enter_futex(address);
-        if cell.load(Ordering::SeqCst) != expected {
+        let bucket = enter_futex(address);
+        let changed = cell.load(Ordering::SeqCst) != expected;
+        // Nobody can come between this and going to sleep: the lock is free from the store on, and
+        // no other task runs before this one suspends.
+        leave_futex(bucket);
+        if changed {
             return Parked::Changed;
         }
         // SAFETY: the reference ends with the block, before the suspension.
@@ -367,9 +354,12 @@ impl Platform for Sim {
     }
 
     fn unpark(cell: *const SimU32, count: u32) -> u32 {
-        enter_futex(cell.addr());
+        let bucket = enter_futex(cell.addr());
         // SAFETY: the reference ends with the expression.
-        unsafe { engine::current() }.map_or(0, |engine| engine.wake(cell.addr(), count))
+        let woken =
+            unsafe { engine::current() }.map_or(0, |engine| engine.wake(cell.addr(), count));
+        leave_futex(bucket);
+        woken
     }
 
     fn wait_array() -> WaitArray<Self> {
@@ -396,18 +386,72 @@ impl Platform for Sim {
     }
 }
 
-/// The costs of entering a futex system call on the word at `address`.
-fn enter_futex(address: usize) {
+/// Waits until `done` accepts what is in `cell`, the time being spent on `activity`.
+pub(crate) fn wait_for<A: Atomic>(
+    cell: &A,
+    activity: Activity,
+    mut done: impl FnMut(A::Value) -> bool,
+) {
+    let value = cell.load(Ordering::Acquire);
+    if !done(value) && Sim::in_task() {
+        watch(cell, activity, &mut done);
+    }
+}
+
+/// Watches a cell that `done` has just refused; gives the value that it accepts.
+fn watch<A: Atomic>(
+    cell: &A,
+    activity: Activity,
+    done: &mut dyn FnMut(A::Value) -> bool,
+) -> Option<A::Value> {
+    let mut value = None;
+    let mut check = || {
+        let now = cell.load(Ordering::Acquire);
+        value = Some(now);
+        done(now)
+    };
+    let check: *mut (dyn FnMut() -> bool + '_) = &raw mut check;
+    // SAFETY: only the lifetime changes. The engine calls the condition while this fiber is
+    // suspended below, which is while it lives, and forgets it when the wait is over.
+    let check: Check = unsafe { std::mem::transmute(check) };
+    // SAFETY: the reference ends with the block, before the suspension.
+    unsafe {
+        let engine = engine::current().expect("in a task");
+        let address = std::ptr::from_ref(cell).addr();
+        let node = engine.cores[engine.current as usize].place.node;
+        let line = engine.memory.line_at(address, engine.costs.line_shift, node);
+        engine.watch(line, check, activity);
+    }
+    // SAFETY: this is a fiber of the engine; no reference to it is alive.
+    unsafe { engine::suspend(Intent::Wait) };
+    value
+}
+
+/// Enters a futex system call on the word at `address`: the cost of the call, and the lock of the
+/// word's hash bucket, which is the lock given back if the kernel has one to wait for.
+fn enter_futex(address: usize) -> Option<&'static KernelLock> {
     give_way_to_earlier();
     // SAFETY: the reference ends with the block.
-    let bucket = unsafe {
-        let Some(engine) = engine::current() else { return };
+    let (bucket, lock) = unsafe {
+        let engine = engine::current()?;
         engine.pass(Activity::System, engine.costs.futex_call);
-        engine.bucket(address)
+        (engine.bucket(address), engine.bucket_lock(address))
     };
     give_way_to_earlier();
-    // SAFETY: the reference ends with the statement.
-    if let Some(engine) = unsafe { engine::current() } {
-        engine.enter_futex(bucket);
+    if let Some(lock) = lock {
+        // SAFETY: locks of buckets live as long as the engine, and this fiber no longer.
+        let lock = unsafe { &*lock };
+        lock.acquire();
+        return Some(lock);
+    }
+    // SAFETY: the reference ends with the expression.
+    unsafe { engine::current() }?.enter_futex(bucket);
+    None
+}
+
+/// Lets a bucket go.
+fn leave_futex(bucket: Option<&'static KernelLock>) {
+    if let Some(lock) = bucket {
+        lock.release();
     }
 }
