@@ -60,14 +60,20 @@ registry! {
     Tas => tas;
     /// [`Ttas`](crate::Ttas)
     Ttas => ttas;
+    /// [`Backoff`](crate::Backoff)
+    Backoff => backoff;
     /// [`Ticket`](crate::Ticket)
     Ticket => ticket;
+    /// [`TicketBackoff`](crate::TicketBackoff)
+    TicketBackoff => ticket_backoff;
     /// [`Mcs`](crate::Mcs)
     Mcs => mcs;
     /// [`Clh`](crate::Clh)
     Clh => clh;
     /// [`McsPark`](crate::McsPark)
     McsPark => mcs_park;
+    /// [`ClhPark`](crate::ClhPark)
+    ClhPark => clh_park;
     /// [`Futex`](crate::Futex)
     Futex => futex;
     /// [`Adaptive`](crate::Adaptive)
@@ -76,6 +82,8 @@ registry! {
     Cna => cna;
     /// [`Malthusian`](crate::Malthusian)
     Malthusian => malthusian;
+    /// [`MalthusianSpin`](crate::MalthusianSpin)
+    MalthusianSpin => malthusian_spin;
     /// [`Requester`](crate::Requester)
     Requester => requester;
 }
