@@ -66,6 +66,10 @@ registry! {
     Ticket => ticket;
     /// [`TicketBackoff`](crate::TicketBackoff)
     TicketBackoff => ticket_backoff;
+    /// [`Partitioned`](crate::Partitioned)
+    Partitioned => partitioned;
+    /// [`Alock`](crate::Alock)
+    Alock => alock;
     /// [`Mcs`](crate::Mcs)
     Mcs => mcs;
     /// [`Clh`](crate::Clh)
@@ -80,6 +84,18 @@ registry! {
     Adaptive => adaptive;
     /// [`Cna`](crate::Cna)
     Cna => cna;
+    /// [`CBoMcs`](crate::CBoMcs)
+    CBoMcs => c_bo_mcs;
+    /// [`CBoMcsPark`](crate::CBoMcsPark)
+    CBoMcsPark => c_bo_mcs_park;
+    /// [`CTktTkt`](crate::CTktTkt)
+    CTktTkt => c_tkt_tkt;
+    /// [`CPtlTkt`](crate::CPtlTkt)
+    CPtlTkt => c_ptl_tkt;
+    /// [`Hmcs`](crate::Hmcs)
+    Hmcs => hmcs;
+    /// [`Hticket`](crate::Hticket)
+    Hticket => hticket;
     /// [`Malthusian`](crate::Malthusian)
     Malthusian => malthusian;
     /// [`MalthusianSpin`](crate::MalthusianSpin)

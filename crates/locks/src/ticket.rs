@@ -35,6 +35,13 @@ pub(crate) const INFO: LockInfo = LockInfo {
 const TURNS_BEFORE_YIELD: u32 = 16_384;
 
 impl<P: Platform, const STEP: u32> Ticket<P, STEP> {
+    /// Whether somebody waits, or is about to. The caller holds the lock.
+    #[inline]
+    pub(crate) fn has_waiter(&self) -> bool {
+        let mine = self.serving.load(Ordering::Relaxed);
+        self.next.load(Ordering::Relaxed) != mine.wrapping_add(1)
+    }
+
     /// Waits until few enough are ahead to watch.
     #[cold]
     fn step_back(&self, mine: u32) {
