@@ -11,7 +11,7 @@ use kilocore_platform::{Atomic, AtomicInt, Padded};
 
 use crate::engine;
 use crate::outcome::Activity;
-use crate::platform::{SimU32, wait_for};
+use crate::platform::{SimU32, watch};
 
 /// A ticket lock, its two numbers on one line.
 #[derive(Debug)]
@@ -27,7 +27,7 @@ impl KernelLock {
         keep_core(true);
         let [next, serving] = &self.0.0;
         let mine = next.fetch_add(1, Ordering::Relaxed);
-        wait_for(serving, Activity::System, |serving| serving == mine);
+        watch(serving, Activity::System, None, |serving| serving == mine);
     }
 
     /// Lets the next one in.

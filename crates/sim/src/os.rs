@@ -207,11 +207,12 @@ impl Engine {
         if let Some(watch) = &mut runner.watch {
             watch.since = now;
             watch.yield_at = now + self.costs.spin_between_yields;
-            let yield_at = watch.yield_at;
+            let (yield_at, deadline) = (watch.yield_at, watch.deadline);
             runner.state = State::Waiting;
             let epoch = runner.epoch;
             self.agenda.plan(now, Event::Recheck { task, epoch });
             self.plan_yield(core, yield_at);
+            self.plan_deadline(task, deadline.max(now));
         } else {
             runner.state = State::Running;
             let remaining = std::mem::take(&mut runner.remaining);

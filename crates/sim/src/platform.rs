@@ -43,7 +43,7 @@ fn charge_in_order(line: LineId, access: Access) {
 }
 
 /// Lets everything happen that is earlier than the current core's time.
-fn give_way_to_earlier() {
+pub(crate) fn give_way_to_earlier() {
     loop {
         // SAFETY: the reference ends before the suspension.
         let must = unsafe { engine::current() }.is_some_and(|engine| engine.must_give_way());
@@ -228,6 +228,22 @@ impl Sim {
         }
     }
 
+    /// Lets everything happen that is earlier than the caller's time, as each access to memory does:
+    /// for tasks that share something that is not simulated, such as a counter of the experiment.
+    pub fn catch_up() {
+        give_way_to_earlier();
+    }
+
+    /// Spins on `cell` until `done` accepts its value, but no longer than `patience`; gives the
+    /// value last read. A spin loop with a bound on its turns, without simulating each of them.
+    pub fn watch_for<A: Atomic>(
+        cell: &A,
+        patience: Cycles,
+        done: impl FnMut(A::Value) -> bool,
+    ) -> A::Value {
+        watch(cell, Activity::Spinning, Some(patience), done)
+    }
+
     /// Sleeps in the operating system for a while, as a thread that waits for a device does.
     pub fn sleep(duration: Cycles) {
         give_way_to_earlier();
@@ -284,20 +300,12 @@ impl Platform for Sim {
         Cycles(unsafe { engine::current() }.map_or(0, |engine| engine.now()))
     }
 
-    fn wait_until<A: Atomic>(
-        cell: &A,
-        how: Wait,
-        mut done: impl FnMut(A::Value) -> bool,
-    ) -> A::Value {
-        let value = cell.load(Ordering::Acquire);
-        if done(value) || !Self::in_task() {
-            return value;
-        }
+    fn wait_until<A: Atomic>(cell: &A, how: Wait, done: impl FnMut(A::Value) -> bool) -> A::Value {
         let activity = match how {
             Wait::Spin => Activity::Spinning,
             Wait::LowPower => Activity::LowPower,
         };
-        watch(cell, activity, &mut done).unwrap_or(value)
+        watch(cell, activity, None, done)
     }
 
     fn has_low_power_wait() -> bool {
@@ -386,29 +394,21 @@ impl Platform for Sim {
     }
 }
 
-/// Waits until `done` accepts what is in `cell`, the time being spent on `activity`.
-pub(crate) fn wait_for<A: Atomic>(
+/// Waits until `done` accepts the value of `cell` or `patience` is over, and gives the value last
+/// read.
+pub(crate) fn watch<A: Atomic>(
     cell: &A,
     activity: Activity,
+    patience: Option<Cycles>,
     mut done: impl FnMut(A::Value) -> bool,
-) {
-    let value = cell.load(Ordering::Acquire);
-    if !done(value) && Sim::in_task() {
-        watch(cell, activity, &mut done);
+) -> A::Value {
+    let mut value = cell.load(Ordering::Acquire);
+    if done(value) || !Sim::in_task() {
+        return value;
     }
-}
-
-/// Watches a cell that `done` has just refused; gives the value that it accepts.
-fn watch<A: Atomic>(
-    cell: &A,
-    activity: Activity,
-    done: &mut dyn FnMut(A::Value) -> bool,
-) -> Option<A::Value> {
-    let mut value = None;
     let mut check = || {
-        let now = cell.load(Ordering::Acquire);
-        value = Some(now);
-        done(now)
+        value = cell.load(Ordering::Acquire);
+        done(value)
     };
     let check: *mut (dyn FnMut() -> bool + '_) = &raw mut check;
     // SAFETY: only the lifetime changes. The engine calls the condition while this fiber is
@@ -420,7 +420,7 @@ fn watch<A: Atomic>(
         let address = std::ptr::from_ref(cell).addr();
         let node = engine.cores[engine.current as usize].place.node;
         let line = engine.memory.line_at(address, engine.costs.line_shift, node);
-        engine.watch(line, check, activity);
+        engine.watch(line, check, activity, patience.map(|Cycles(cycles)| cycles));
     }
     // SAFETY: this is a fiber of the engine; no reference to it is alive.
     unsafe { engine::suspend(Intent::Wait) };

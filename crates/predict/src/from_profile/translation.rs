@@ -170,6 +170,7 @@ impl<'a> Translation<'a> {
         let locks = self.groups.iter().map(|group| LockUse {
             instances: group.effective_instances(),
             read_write: group.locks[0].family == Family::ReadWrite,
+            kept: None,
         });
         let think = &self.process.threads.think;
         // The histogram counts intervals; a section may be preceded by none.
@@ -184,6 +185,7 @@ impl<'a> Translation<'a> {
         Workload {
             think,
             asleep: per_section.asleep_ns * self.ghz,
+            memory: None,
             locks: locks.collect(),
             sections,
         }
