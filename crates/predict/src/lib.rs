@@ -20,7 +20,7 @@ pub use advice::shell_word;
 pub use duration::Duration;
 pub use forecast::{Curve, Forecast, ForecastLock, ForecastPoint, Recommendation, Shape, Target};
 pub use from_profile::{Conduct, ProfileGap, Profiled, from_profile};
-pub use program::{ForecastError, Question, TODAY, forecast, without_locks};
+pub use program::{ForecastError, Question, TODAY, forecast, forecast_profiled, without_locks};
 pub use simulate::{Point, PointError, RunSize, simulate};
 pub use sweep::{Job, sweep};
 pub use workload::{Inner, LockUse, Mode, Section, Workload};

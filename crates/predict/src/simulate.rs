@@ -10,7 +10,7 @@ use kilocore_sim::{Activity, Options, Random, Sim, SimCell, SimError, Simulation
 use serde::Serialize;
 use thiserror::Error;
 
-use crate::workload::{Mode, Section, Workload};
+use crate::workload::{LockUse, Mode, Section, Workload};
 
 /// How much of a workload is simulated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -225,7 +225,8 @@ impl<L: RawLock<Sim>> Shared<L> {
                 read_write: Padded(CentralRw::new()),
                 lines: (0..lines_of(index) as usize).map(|_| Padded(SimCell::new(0))).collect(),
             };
-            (0..lock.instances).map(instance).collect()
+            let owners = if lock.per_thread { threads } else { 1 };
+            (0..lock.instances * owners).map(instance).collect()
         });
         Self {
             locks: locks.collect(),
@@ -329,9 +330,11 @@ impl<'a, L: RawLock<Sim>> Thread<'a, L> {
     fn enter(&mut self, section: &Section) {
         let shared = self.shared;
         let instances = &shared.locks[section.lock];
-        let pick = (self.random.uniform() * instances.len() as f64) as usize;
-        let instance = &instances[pick];
-        let read_write = shared.workload.locks[section.lock].read_write;
+        let LockUse { instances: choices, per_thread, read_write } =
+            shared.workload.locks[section.lock];
+        let pick = (self.random.uniform() * f64::from(choices)) as usize;
+        let own = if per_thread { self.number * choices as usize } else { 0 };
+        let instance = &instances[own + pick];
         let asked = Sim::now();
         match (read_write, section.mode) {
             (false, _) => instance.exclusive.acquire(&mut self.lock_thread),
