@@ -29,7 +29,7 @@ pub use forecast::{Curve, Forecast, ForecastLock, ForecastPoint, Recommendation,
 pub use from_profile::{Conduct, ProfileGap, Profiled, from_profile};
 pub use memory::{MemoryUse, Placement};
 pub use point::Point;
-pub use program::{ForecastError, Question, TODAY, forecast, without_locks};
+pub use program::{ForecastError, Question, TODAY, forecast, forecast_profiled, without_locks};
 pub use simulate::{PointError, RunSize, simulate};
 pub use sweep::{Job, sweep};
 pub use workload::{Inner, KeptLock, LockUse, Mode, Section, Workload};

@@ -12,7 +12,7 @@ use crate::any_lock::{AnyLock, LockThread};
 use crate::memory::{Fetcher, whole_number};
 use crate::point::Point;
 use crate::progress::{End, Progress};
-use crate::workload::{Mode, Section, Workload};
+use crate::workload::{LockUse, Mode, Section, Workload};
 
 /// How much of a workload is simulated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -147,7 +147,8 @@ impl<L: RawLock<Sim>> Shared<L> {
                 lock: AnyLock::new(lock, threads),
                 lines: (0..lines_of(index) as usize).map(|_| Padded(SimCell::new(0))).collect(),
             };
-            (0..lock.instances).map(instance).collect()
+            let owners = if lock.per_thread { threads } else { 1 };
+            (0..lock.instances * owners).map(instance).collect()
         });
         Self {
             locks: locks.collect(),
@@ -210,8 +211,10 @@ impl<'a, L: RawLock<Sim>> Thread<'a, L> {
     fn enter(&mut self, section: &Section) {
         let shared = self.shared;
         let instances = &shared.locks[section.lock];
-        let pick = (self.random.uniform() * instances.len() as f64) as usize;
-        let instance = &instances[pick];
+        let LockUse { instances: choices, per_thread, .. } = shared.workload.locks[section.lock];
+        let pick = (self.random.uniform() * f64::from(choices)) as usize;
+        let own = if per_thread { self.number * choices as usize } else { 0 };
+        let instance = &instances[own + pick];
         let asked = Sim::now();
         instance.lock.acquire(section.mode, &mut self.lock_thread);
         let waited = Sim::now().since(asked);

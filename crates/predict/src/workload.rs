@@ -37,10 +37,12 @@ pub struct Inner {
 }
 
 /// A lock, or a number of locks that are used alike.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LockUse {
     /// How many there are; each use picks one at random.
     pub instances: u32,
+    /// Whether each thread has so many of its own, which no other takes.
+    pub per_thread: bool,
     /// Whether the program uses it as a read-write lock.
     pub read_write: bool,
     /// What it is if the choice of a lock does not reach it.
@@ -83,7 +85,7 @@ impl Workload {
             think,
             asleep: 0.0,
             memory: None,
-            locks: vec![LockUse { instances: 1, read_write: false, kept: None }],
+            locks: vec![LockUse { instances: 1, per_thread: false, read_write: false, kept: None }],
             sections: vec![(1.0, section)],
         }
     }
@@ -107,6 +109,34 @@ impl Workload {
             memory: self.memory.map(|memory| MemoryUse { lines: memory.lines * factor, ..memory }),
             locks: self.locks.clone(),
             sections: sections.collect(),
+        }
+    }
+
+    /// Puts a mutex in the place of each read-write lock. What readers read moves as the data of
+    /// writers does.
+    pub(crate) fn make_exclusive(&mut self) {
+        fn exclude(section: &mut Section, lines: &[f64]) {
+            section.mode = Mode::Exclusive;
+            section.lines = section.lines.max(lines[section.lock]);
+            for inner in &mut section.inner {
+                exclude(&mut inner.section, lines);
+            }
+        }
+        fn most_lines(section: &Section, lines: &mut [f64]) {
+            lines[section.lock] = lines[section.lock].max(section.lines);
+            for inner in &section.inner {
+                most_lines(&inner.section, lines);
+            }
+        }
+        let mut lines = vec![0.0; self.locks.len()];
+        for (_, section) in &self.sections {
+            most_lines(section, &mut lines);
+        }
+        for (_, section) in &mut self.sections {
+            exclude(section, &lines);
+        }
+        for lock in &mut self.locks {
+            lock.read_write = false;
         }
     }
 }

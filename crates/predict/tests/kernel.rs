@@ -20,7 +20,12 @@ fn kept(kept: KeptLock, think: f64, hold: f64, alone: f64) -> Workload {
         inner: Vec::new(),
     };
     Workload {
-        locks: vec![LockUse { instances: 1, read_write: true, kept: Some(kept) }],
+        locks: vec![LockUse {
+            instances: 1,
+            per_thread: false,
+            read_write: true,
+            kept: Some(kept),
+        }],
         sections: vec![(alone, section(Mode::Exclusive)), (1.0 - alone, section(Mode::Shared))],
         ..Workload::single_lock(Duration::Exponential(think), Duration::Constant(0.0), 0.0)
     }

@@ -45,6 +45,8 @@ pub(crate) struct Costs {
     pub(crate) shared_lines: usize,
     pub(crate) context_switch: u64,
     pub(crate) futex_call: u64,
+    /// Whether all who want a futex's bucket watch one line.
+    pub(crate) shared_bucket: bool,
     pub(crate) wake: u64,
     pub(crate) wake_latency: u64,
     pub(crate) time_slice: u64,
@@ -97,6 +99,7 @@ impl Costs {
             shared_lines: lines(&machine.caches.shared_kib),
             context_switch: cycles(&machine.os.context_switch_ns),
             futex_call: cycles(&machine.os.futex_call_ns),
+            shared_bucket: machine.os.queued_kernel_locks.value < 0.5,
             wake: cycles(&machine.os.wake_ns),
             wake_latency: cycles(&machine.os.wake_latency_ns),
             time_slice: (machine.os.time_slice_us.value * 1000.0 * ghz).round() as u64,

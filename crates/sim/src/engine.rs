@@ -63,6 +63,8 @@ pub(crate) struct Task {
     pub(crate) run: u64,
     /// Since when that has not been accounted for.
     pub(crate) run_since: u64,
+    /// Whether it holds a lock of the kernel or waits for one, and so keeps its core.
+    pub(crate) in_kernel: bool,
     pub(crate) times: TaskTimes,
 }
 

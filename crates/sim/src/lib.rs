@@ -48,6 +48,7 @@ mod coherence;
 mod costs;
 mod engine;
 mod fiber;
+mod kernel_lock;
 mod os;
 mod outcome;
 mod platform;

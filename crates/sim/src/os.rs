@@ -15,6 +15,7 @@ use crate::agenda::{Epoch, Event};
 use crate::coherence::{Access, LineId};
 use crate::costs::NEVER;
 use crate::engine::{Core, Engine, State};
+use crate::kernel_lock::KernelLock;
 use crate::outcome::Activity;
 
 /// The tasks that are ready to run on a core, and its time slice.
@@ -54,6 +55,8 @@ impl RunQueue {
 #[derive(Debug, Default)]
 pub(crate) struct Futexes {
     sleepers: FxHashMap<usize, VecDeque<u32>>,
+    /// The locks of their buckets, where callers wait for them as for a ticket lock.
+    locks: FxHashMap<LineId, Box<KernelLock>>,
 }
 
 /// Addresses from here on are never those of data: hash buckets live there.
@@ -78,6 +81,18 @@ impl Engine {
         let node = self.cores[self.current as usize].place.node;
         let key = self.memory.line_at(address, self.costs.line_shift, node).0 as usize;
         self.memory.line_at(BUCKETS + (key << BUCKET_SHIFT), self.costs.line_shift, node)
+    }
+
+    /// The lock of a futex's hash bucket, if the kernel's is a ticket lock.
+    pub(crate) fn bucket_lock(&mut self, address: usize) -> Option<*const KernelLock> {
+        if !self.costs.shared_bucket {
+            return None;
+        }
+        // By the bucket's line and not by the address, which the host's allocator may give out
+        // again: whether it does must not matter.
+        let bucket = self.bucket(address);
+        let make = || Box::new(KernelLock::new());
+        Some(&raw const **self.futexes.locks.entry(bucket).or_insert_with(make))
     }
 
     /// Enters a futex system call: the cost of the call, and the bucket's lock.
@@ -162,6 +177,9 @@ impl Engine {
     /// Whether a task that slept has had so much less of a core than the one that runs there that
     /// it takes the core.
     fn takes_core(&self, core: u32, task: u32) -> bool {
+        if self.in_kernel(core) {
+            return false;
+        }
         let granularity = self.costs.time_slice * WAKE_GRANULARITY;
         let running = self.cores[core as usize].task.map(|running| &self.tasks[running as usize]);
         running.is_some_and(|running| running.run > self.tasks[task as usize].run + granularity)
@@ -313,9 +331,16 @@ impl Engine {
         }
         if queue.ready.is_empty() {
             self.cores[core as usize].queue.slice_ends = false;
+        } else if self.in_kernel(core) {
+            self.agenda.plan(time + self.costs.futex_call.max(1), Event::SliceEnd { core, epoch });
         } else if time >= queue.slice_start + queue.slice || self.has_waited(core, time) {
             self.preempt(core, time);
         }
+    }
+
+    fn in_kernel(&self, core: u32) -> bool {
+        let task = self.cores[core as usize].task;
+        task.is_some_and(|task| self.tasks[task as usize].in_kernel)
     }
 
     /// Whether the task on a core has watched a line for so long that it offers the core to others.

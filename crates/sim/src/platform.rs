@@ -10,6 +10,7 @@ use kilocore_platform::{
 
 use crate::coherence::{Access, LineId};
 use crate::engine::{self, Intent};
+use crate::kernel_lock::KernelLock;
 use crate::outcome::Activity;
 use crate::waiting::Check;
 
@@ -344,8 +345,12 @@ impl Platform for Sim {
 
     fn park(cell: &SimU32, expected: u32, timeout: Option<Nanos>) -> Parked {
         let address = std::ptr::from_ref(cell).addr();
-        enter_futex(address);
-        if cell.load(Ordering::SeqCst) != expected {
+        let bucket = enter_futex(address);
+        let changed = cell.load(Ordering::SeqCst) != expected;
+        // Nobody can come between this and going to sleep: the lock is free from the store on, and
+        // no other task runs before this one suspends.
+        leave_futex(bucket);
+        if changed {
             return Parked::Changed;
         }
         // SAFETY: the reference ends with the block, before the suspension.
@@ -369,9 +374,12 @@ impl Platform for Sim {
     }
 
     fn unpark(cell: *const SimU32, count: u32) -> u32 {
-        enter_futex(cell.addr());
+        let bucket = enter_futex(cell.addr());
         // SAFETY: the reference ends with the expression.
-        unsafe { engine::current() }.map_or(0, |engine| engine.wake(cell.addr(), count))
+        let woken =
+            unsafe { engine::current() }.map_or(0, |engine| engine.wake(cell.addr(), count));
+        leave_futex(bucket);
+        woken
     }
 
     fn wait_array() -> WaitArray<Self> {
@@ -400,7 +408,7 @@ impl Platform for Sim {
 
 /// Waits until `done` accepts the value of `cell` or `patience` is over, and gives the value last
 /// read.
-fn watch<A: Atomic>(
+pub(crate) fn watch<A: Atomic>(
     cell: &A,
     activity: Activity,
     patience: Option<Cycles>,
@@ -431,18 +439,31 @@ fn watch<A: Atomic>(
     value
 }
 
-/// The costs of entering a futex system call on the word at `address`.
-fn enter_futex(address: usize) {
+/// Enters a futex system call on the word at `address`: the cost of the call, and the lock of the
+/// word's hash bucket, which is the lock given back if the kernel has one to wait for.
+fn enter_futex(address: usize) -> Option<&'static KernelLock> {
     give_way_to_earlier();
     // SAFETY: the reference ends with the block.
-    let bucket = unsafe {
-        let Some(engine) = engine::current() else { return };
+    let (bucket, lock) = unsafe {
+        let engine = engine::current()?;
         engine.pass(Activity::System, engine.costs.futex_call);
-        engine.bucket(address)
+        (engine.bucket(address), engine.bucket_lock(address))
     };
     give_way_to_earlier();
-    // SAFETY: the reference ends with the statement.
-    if let Some(engine) = unsafe { engine::current() } {
-        engine.enter_futex(bucket);
+    if let Some(lock) = lock {
+        // SAFETY: locks of buckets live as long as the engine, and this fiber no longer.
+        let lock = unsafe { &*lock };
+        lock.acquire();
+        return Some(lock);
+    }
+    // SAFETY: the reference ends with the expression.
+    unsafe { engine::current() }?.enter_futex(bucket);
+    None
+}
+
+/// Lets a bucket go.
+fn leave_futex(bucket: Option<&'static KernelLock>) {
+    if let Some(lock) = bucket {
+        lock.release();
     }
 }

@@ -113,6 +113,7 @@ impl Simulation {
             timed_out: false,
             run: 0,
             run_since: 0,
+            in_kernel: false,
             times: TaskTimes::default(),
         });
         self.engine.cores[core].queue.push(task as u32);

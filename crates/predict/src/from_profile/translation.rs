@@ -168,7 +168,8 @@ impl<'a> Translation<'a> {
             .flat_map(|group| self.sections(group, migrations, place, outermost))
             .collect();
         let locks = self.groups.iter().map(|group| LockUse {
-            instances: group.effective_instances(),
+            instances: if group.per_thread() { 1 } else { group.effective_instances() },
+            per_thread: group.per_thread(),
             read_write: group.locks[0].family == Family::ReadWrite,
             kept: None,
         });
