@@ -10,7 +10,7 @@ TEST_PACKAGES  := $(DEMO_PACKAGES) sysbench memcached libmemcached-tools stress-
 CARGO ?= cargo
 REPORT := target/demo/report.html
 
-.PHONY: all demo test lint unit bench soak clean packages-build packages-demo packages-test
+.PHONY: all demo test lint unit bench soak fidelity clean packages-build packages-demo packages-test
 
 all: packages-build
 	$(CARGO) build --release --workspace
@@ -41,6 +41,11 @@ soak: packages-test all
 ## bench: how fast, beside the best existing libraries
 bench: packages-build
 	$(CARGO) bench --workspace
+
+## fidelity: how far forecasts are from published measurements, anew, into docs/fidelity.md
+fidelity: packages-build
+	$(CARGO) build --release -p kilocore-fidelity
+	target/release/kilocore-fidelity --docs docs
 
 packages-build packages-demo packages-test: packages-%:
 	@tools/install-packages $(BUILD_PACKAGES) $(if $(filter demo,$*),$(DEMO_PACKAGES)) \

@@ -2,15 +2,17 @@
 
 use std::fs;
 use std::io::{IsTerminal, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Parser;
 use indicatif::{ProgressBar, ProgressStyle};
 use kilocore_fidelity::data::{DataSet, MACHINES, Program};
+use kilocore_fidelity::notes::Notes;
+use kilocore_fidelity::page::{self, Contents};
 use kilocore_fidelity::run::{Answer, answer};
 use kilocore_fidelity::split::Setting;
-use kilocore_fidelity::{dump, terminal};
+use kilocore_fidelity::{dump, profiles, terminal};
 use kilocore_fit::Atlas;
 
 /// Forecasts published measurements from a part of them, and compares with the rest.
@@ -32,8 +34,11 @@ struct Arguments {
     /// Write every held-back point to this file
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
-    /// The folder of the published measurements
-    #[arg(long, value_name = "FOLDER", default_value = "data/litl")]
+    /// Write the page and its plots into this folder, with the notes that are there
+    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["machine", "program", "setting"])]
+    docs: Option<PathBuf>,
+    /// The folder of the data: published measurements are in its folder `litl`
+    #[arg(long, value_name = "FOLDER", default_value = "data")]
     data: PathBuf,
     /// The seed of all simulations
     #[arg(long, default_value_t = 1)]
@@ -54,7 +59,15 @@ fn main() -> ExitCode {
 }
 
 fn compare(arguments: &Arguments) -> Result<(), String> {
-    let answers = answers(arguments)?;
+    let (sets, settings) = chosen(arguments)?;
+    let notes = match &arguments.docs {
+        Some(folder) => read_notes(folder, &sets)?,
+        None => Notes::default(),
+    };
+    let answers = answers(arguments, &sets, &settings)?;
+    if let Some(folder) = &arguments.docs {
+        write_page(arguments, folder, &sets, &answers, &notes)?;
+    }
     if let Some(path) = &arguments.json {
         let points = dump::held_back(&answers);
         let text = serde_json::to_string_pretty(&points).map_err(|e| e.to_string())?;
@@ -68,6 +81,34 @@ fn compare(arguments: &Arguments) -> Result<(), String> {
     }
     print(&format!("\n{}", terminal::summaries(&answers)));
     Ok(())
+}
+
+/// The notes of a page, refused before any work is done if they are about what does not exist.
+fn read_notes(folder: &Path, sets: &[DataSet]) -> Result<Notes, String> {
+    let file = folder.join("fidelity-notes.toml");
+    let notes = Notes::read(&file).map_err(|e| e.to_string())?;
+    notes.check(sets).map_err(|why| format!("{}: {why}", file.display()))?;
+    Ok(notes)
+}
+
+fn write_page(
+    arguments: &Arguments,
+    folder: &Path,
+    sets: &[DataSet],
+    answers: &[Answer],
+    notes: &Notes,
+) -> Result<(), String> {
+    let seed = arguments.seed;
+    let profiles = profiles::section(&arguments.data, seed)?;
+    let profiles = profiles.as_deref();
+    let contents = Contents { sets, answers, notes, profiles, seed };
+    let files = page::files(contents).map_err(|e| e.to_string())?;
+    page::write(folder, &files).map_err(|e| {
+        format!(
+            "cannot write into {}: {e}; choose a folder that may be written to",
+            folder.display()
+        )
+    })
 }
 
 /// Prints text on standard output; a reader that has gone away is no failure.
@@ -87,8 +128,9 @@ fn chosen(arguments: &Arguments) -> Result<(Vec<DataSet>, Vec<Setting>), String>
         return Err("--setting: no such setting; there are A and B".to_owned());
     }
     let machines = MACHINES.into_iter().filter(|m| wanted(&arguments.machine, m.name));
+    let litl = arguments.data.join("litl");
     let mut sets = machines
-        .map(|machine| DataSet::read(&arguments.data, machine).map_err(|e| e.to_string()))
+        .map(|machine| DataSet::read(&litl, machine).map_err(|e| e.to_string()))
         .collect::<Result<Vec<_>, _>>()?;
     if sets.is_empty() {
         return Err("--machine: no such machine in the data set; there are A48 and I48".to_owned());
@@ -104,15 +146,18 @@ fn chosen(arguments: &Arguments) -> Result<(Vec<DataSet>, Vec<Setting>), String>
     Ok((sets, settings))
 }
 
-fn answers(arguments: &Arguments) -> Result<Vec<Answer>, String> {
-    let (sets, settings) = chosen(arguments)?;
+fn answers(
+    arguments: &Arguments,
+    sets: &[DataSet],
+    settings: &[Setting],
+) -> Result<Vec<Answer>, String> {
     let cases: usize = sets.iter().map(|set| set.programs.len() * settings.len()).sum();
     let bar = progress_bar(cases as u64);
     let mut answers = Vec::new();
-    for set in &sets {
+    for set in sets {
         let machine = kilocore_machine::find(set.machine.description).map_err(|e| e.to_string())?;
         let atlas = Atlas::new(&machine, arguments.seed);
-        for &setting in &settings {
+        for &setting in settings {
             for program in &set.programs {
                 answers.push(one(setting, set, program, &atlas, &bar));
             }
