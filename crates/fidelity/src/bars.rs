@@ -3,7 +3,7 @@
 use crate::run::Answer;
 use crate::score::Method;
 use crate::split::Setting;
-use crate::summary::{Group, Summary};
+use crate::summary::{Group, Share, Summary};
 
 /// What is asked of a figure.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -17,7 +17,7 @@ pub enum Asked {
 }
 
 /// The names of all bars.
-pub const KEYS: [&str; 10] = [
+pub const KEYS: [&str; 11] = [
     "A-level",
     "A-shape",
     "A-regret",
@@ -28,7 +28,11 @@ pub const KEYS: [&str; 10] = [
     "B-regret",
     "B-collapse",
     "B-band",
+    VERDICT,
 ];
+
+/// The name of the bar on forecasts from profiles.
+const VERDICT: &str = "C-verdict";
 
 /// A figure of the forecast and of both baselines, and what is asked of it.
 #[derive(Debug, Clone, PartialEq)]
@@ -36,7 +40,7 @@ pub struct Bar {
     /// Its name in `fidelity-notes.toml`.
     pub key: &'static str,
     /// How much the forecasts were given.
-    pub setting: Setting,
+    pub setting: &'static str,
     /// What the figure is.
     pub what: &'static str,
     /// What is asked.
@@ -88,12 +92,13 @@ impl Bar {
             for (key, _, what, asked, figure) in rows.iter().filter(|row| row.1 == setting) {
                 let [forecast, usl, stays] = [0, 1, 2].map(|i| figure(&summaries[i]));
                 let baselines = usl.zip(stays).map(|(usl, stays)| [usl, stays]);
+                let setting = setting.name();
                 bars.push(Bar { key, setting, what, asked: *asked, forecast, baselines });
             }
             let all = Summary::of(&of(Group::All), Method::Forecast);
             bars.push(Bar {
                 key: if setting == Setting::A { "A-band" } else { "B-band" },
-                setting,
+                setting: setting.name(),
                 what: BAND,
                 asked: AtLeast(0.8),
                 forecast: all.inside.value(),
@@ -101,6 +106,19 @@ impl Bar {
             });
         }
         bars
+    }
+
+    /// The one on forecasts from profiles: whether their verdicts are right.
+    #[must_use]
+    pub fn on_verdicts(right: Share) -> Bar {
+        Bar {
+            key: VERDICT,
+            setting: "C",
+            what: "profiled programs with the right verdict: scales, flattens or collapses",
+            asked: Asked::AtLeast(1.0),
+            forecast: right.value(),
+            baselines: None,
+        }
     }
 
     /// Whether the figure is what is asked; none if nothing is.
@@ -150,7 +168,7 @@ mod tests {
     #[test]
     fn an_oracle_reaches_all_and_beats_the_baselines() {
         let bars = bars(1.0);
-        assert_eq!(bars.iter().map(|bar| bar.key).collect::<Vec<_>>(), KEYS);
+        assert_eq!(bars.iter().map(|bar| bar.key).collect::<Vec<_>>(), KEYS[..10]);
         for bar in &bars {
             assert_ne!(bar.reached(), Some(false), "{bar:?}");
         }
@@ -164,5 +182,6 @@ mod tests {
         assert_eq!(bar(&bars, "A-level").reached(), Some(false));
         assert_eq!(bar(&bars, "B-level").reached(), Some(true));
         assert!(bar(&bars, "A-band").missed());
+        assert!(Bar::on_verdicts(Share { having: 6, of: 7 }).missed());
     }
 }

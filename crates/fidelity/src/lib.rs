@@ -17,7 +17,6 @@ pub mod bars;
 pub mod baseline;
 pub mod data;
 pub mod dump;
-mod law;
 mod markdown;
 pub mod notes;
 pub mod page;

@@ -60,13 +60,12 @@ fn main() -> ExitCode {
 
 fn compare(arguments: &Arguments) -> Result<(), String> {
     let (sets, settings) = chosen(arguments)?;
-    let notes = match &arguments.docs {
-        Some(folder) => read_notes(folder, &sets)?,
-        None => Notes::default(),
-    };
+    // Whatever may be wrong with the input is found before the long work.
+    let material = arguments.docs.as_ref().map(|folder| Material::read(arguments, folder, &sets));
+    let material = material.transpose()?;
     let answers = answers(arguments, &sets, &settings)?;
-    if let Some(folder) = &arguments.docs {
-        write_page(arguments, folder, &sets, &answers, &notes)?;
+    if let Some(material) = material {
+        material.write_page(arguments, &sets, &answers)?;
     }
     if let Some(path) = &arguments.json {
         let points = dump::held_back(&answers);
@@ -83,32 +82,41 @@ fn compare(arguments: &Arguments) -> Result<(), String> {
     Ok(())
 }
 
-/// The notes of a page, refused before any work is done if they are about what does not exist.
-fn read_notes(folder: &Path, sets: &[DataSet]) -> Result<Notes, String> {
-    let file = folder.join("fidelity-notes.toml");
-    let notes = Notes::read(&file).map_err(|e| e.to_string())?;
-    notes.check(sets).map_err(|why| format!("{}: {why}", file.display()))?;
-    Ok(notes)
+/// What goes into the page besides the answers.
+struct Material<'a> {
+    folder: &'a Path,
+    notes: Notes,
+    /// Simulations of forecasts from profiles.
+    steps: u64,
 }
 
-fn write_page(
-    arguments: &Arguments,
-    folder: &Path,
-    sets: &[DataSet],
-    answers: &[Answer],
-    notes: &Notes,
-) -> Result<(), String> {
-    let seed = arguments.seed;
-    let profiles = profiles::section(&arguments.data, seed)?;
-    let profiles = profiles.as_deref();
-    let contents = Contents { sets, answers, notes, profiles, seed };
-    let files = page::files(contents).map_err(|e| e.to_string())?;
-    page::write(folder, &files).map_err(|e| {
-        format!(
-            "cannot write into {}: {e}; choose a folder that may be written to",
-            folder.display()
-        )
-    })
+impl<'a> Material<'a> {
+    fn read(arguments: &Arguments, folder: &'a Path, sets: &[DataSet]) -> Result<Self, String> {
+        let file = folder.join("fidelity-notes.toml");
+        let notes = Notes::read(&file).map_err(|e| e.to_string())?;
+        notes.check(sets).map_err(|why| format!("{}: {why}", file.display()))?;
+        Ok(Self { folder, notes, steps: profiles::steps(&arguments.data)? })
+    }
+
+    fn write_page(
+        &self,
+        arguments: &Arguments,
+        sets: &[DataSet],
+        answers: &[Answer],
+    ) -> Result<(), String> {
+        let (seed, folder) = (arguments.seed, self.folder);
+        let bar = progress_bar(self.steps);
+        bar.set_message("C");
+        let profiles = profiles::forecast(&arguments.data, seed, &|| bar.inc(1))?;
+        bar.finish_and_clear();
+        let (notes, profiles) = (&self.notes, profiles.as_ref());
+        let files = page::files(Contents { sets, answers, notes, profiles, seed });
+        let files = files.map_err(|e| e.to_string())?;
+        page::write(folder, &files).map_err(|e| {
+            let folder = folder.display();
+            format!("cannot write into {folder}: {e}; choose a folder that may be written to")
+        })
+    }
 }
 
 /// Prints text on standard output; a reader that has gone away is no failure.
@@ -152,7 +160,7 @@ fn answers(
     settings: &[Setting],
 ) -> Result<Vec<Answer>, String> {
     let cases: usize = sets.iter().map(|set| set.programs.len() * settings.len()).sum();
-    let bar = progress_bar(cases as u64);
+    let bar = progress_bar(STEPS * cases as u64);
     let mut answers = Vec::new();
     for set in sets {
         let machine = kilocore_machine::find(set.machine.description).map_err(|e| e.to_string())?;
@@ -191,11 +199,11 @@ fn one(
 }
 
 /// A progress bar on standard error, if that is a terminal; else one that shows nothing.
-fn progress_bar(cases: u64) -> ProgressBar {
+fn progress_bar(steps: u64) -> ProgressBar {
     if !std::io::stderr().is_terminal() {
         return ProgressBar::hidden();
     }
     let style = ProgressStyle::with_template("{msg:32} {wide_bar} {percent} % {eta}")
         .unwrap_or_else(|_| ProgressStyle::default_bar());
-    ProgressBar::new(cases * STEPS).with_style(style)
+    ProgressBar::new(steps).with_style(style)
 }

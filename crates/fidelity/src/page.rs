@@ -8,6 +8,7 @@ use kilocore_report::number;
 use crate::bars::Bar;
 use crate::data::{DataSet, MACHINES};
 use crate::notes::Notes;
+use crate::profiles::FromProfiles;
 use crate::run::Answer;
 use crate::split::{PREFERENCE, Setting};
 use crate::summary::{self, Group, Summary};
@@ -23,7 +24,7 @@ pub struct Contents<'a> {
     /// What a person says of it.
     pub notes: &'a Notes,
     /// The section on forecasts from profiles, if there is one.
-    pub profiles: Option<&'a str>,
+    pub profiles: Option<&'a FromProfiles>,
     /// The seed of all simulations.
     pub seed: u64,
 }
@@ -89,7 +90,8 @@ struct Page<'a> {
 pub fn files(contents: Contents<'_>) -> Result<Vec<File>, askama::Error> {
     let Contents { sets, answers, notes, profiles, seed } = contents;
     let plotted = plots::selection(answers);
-    let bars = Bar::all(answers);
+    let mut bars = Bar::all(answers);
+    bars.extend(profiles.map(|profiles| Bar::on_verdicts(profiles.right_verdicts)));
     let worst = worst(answers);
     let everything: Vec<&Answer> = answers.iter().filter(|a| a.setting == Setting::A).collect();
     let noise = Summary::of(&everything, score::Method::Forecast).noise;
@@ -108,7 +110,7 @@ pub fn files(contents: Contents<'_>) -> Result<Vec<File>, askama::Error> {
         worst: tables::worst(&worst),
         explained: worst.iter().filter_map(|a| Some((name(a), notes.on(a)?))).collect(),
         plots: plotted.iter().map(|a| plot(a)).collect(),
-        profiles,
+        profiles: profiles.map(|profiles| profiles.section.as_str()),
         details: details(answers),
     };
     let mut files = vec![File { path: "fidelity.md".to_owned(), text: page.render()? }];
@@ -213,6 +215,7 @@ mod tests {
     use crate::data::MACHINES;
     use crate::run::{Forecaster, answer};
     use crate::sample::{self, Oracle, Silent};
+    use crate::summary::Share;
 
     fn made_up(forecaster: &dyn Forecaster) -> Vec<File> {
         let programs = ["odd|name", "p", "q_r"].map(sample::collapsing).to_vec();
@@ -226,7 +229,11 @@ mod tests {
             }
         }
         let notes: Notes = Notes::sample("A48", "p", "Its waiters sleep.");
-        let profiles = Some("Profiles were forecast.");
+        let profiles = FromProfiles {
+            section: "Profiles were forecast.".to_owned(),
+            right_verdicts: Share { having: 1, of: 2 },
+        };
+        let profiles = Some(&profiles);
         files(Contents { sets: &sets, answers: &answers, notes: &notes, profiles, seed: 1 })
             .expect("the templates fit")
     }

@@ -56,7 +56,7 @@ pub(crate) fn bars(bars: &[Bar]) -> String {
             Asked::AsHighAsCanBe => "–".to_owned(),
         };
         vec![
-            bar.setting.name().to_owned(),
+            bar.setting.to_owned(),
             bar.what.to_owned(),
             asked,
             percent(bar.forecast),
