@@ -52,3 +52,15 @@ pub fn forecast(
         right_verdicts: Share::count(comparisons.iter().map(Comparison::verdict_is_right)),
     }))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_profiles_there_is_no_section() {
+        let folder = tempfile::tempdir().expect("a folder for the test");
+        assert_eq!(steps(folder.path()), Ok(0));
+        assert_eq!(forecast(folder.path(), 1, &|| ()), Ok(None));
+    }
+}
