@@ -59,12 +59,12 @@ pub(crate) struct Task {
     /// Whether the line it waits for has it on its list.
     pub(crate) watching: bool,
     pub(crate) timed_out: bool,
+    /// Whether it holds a lock of the kernel or waits for one, and so keeps its core.
+    pub(crate) in_kernel: bool,
     /// How much it has had of its core, in cycles: what the scheduler goes by.
     pub(crate) run: u64,
     /// Since when that has not been accounted for.
     pub(crate) run_since: u64,
-    /// Whether it holds a lock of the kernel or waits for one, and so keeps its core.
-    pub(crate) in_kernel: bool,
     pub(crate) times: TaskTimes,
 }
 

@@ -182,7 +182,9 @@ impl Engine {
         }
         let granularity = self.costs.time_slice * WAKE_GRANULARITY;
         let running = self.cores[core as usize].task.map(|running| &self.tasks[running as usize]);
-        running.is_some_and(|running| running.run > self.tasks[task as usize].run + granularity)
+        running.is_some_and(|running| {
+            !running.in_kernel && running.run > self.tasks[task as usize].run + granularity
+        })
     }
 
     /// Brings what the task on a core has had of it up to date.

@@ -111,9 +111,9 @@ impl Simulation {
             watch: None,
             watching: false,
             timed_out: false,
+            in_kernel: false,
             run: 0,
             run_since: 0,
-            in_kernel: false,
             times: TaskTimes::default(),
         });
         self.engine.cores[core].queue.push(task as u32);
