@@ -9,7 +9,7 @@ use askama::Template;
 use kilocore_predict::ForecastPoint;
 
 use crate::Mark;
-use crate::curve_set::{CurveSet, Drawn, Role, Style};
+use crate::curve_set::{CurveSet, Drawn, Given, Role, Style};
 use crate::number;
 use crate::scale::{Growth, Scale};
 
@@ -28,6 +28,8 @@ pub(crate) struct Quantity {
     pub(crate) limit: f64,
     /// How its axis grows where that of cores is linear.
     pub(crate) growth: Growth,
+    /// What hovering over a point tells.
+    pub(crate) hover: fn(&Drawn<'_>, &ForecastPoint) -> String,
 }
 
 /// Throughput, with its band.
@@ -38,6 +40,15 @@ pub(crate) const THROUGHPUT: Quantity = Quantity {
     throughput: true,
     limit: f64::INFINITY,
     growth: Growth::Linear,
+    hover,
+};
+/// Throughput as a fit forecasts it: in the unit in which it was measured, with its band and
+/// nothing beside.
+pub(crate) const FITTED: Quantity = Quantity {
+    name: "throughput, in the unit of the measurements",
+    written: number::figure,
+    hover: hover_fitted,
+    ..THROUGHPUT
 };
 /// Share of the threads' time spent waiting for a lock.
 pub(crate) const WAITING: Quantity = Quantity {
@@ -47,6 +58,7 @@ pub(crate) const WAITING: Quantity = Quantity {
     throughput: false,
     limit: 1.0,
     growth: Growth::Linear,
+    hover,
 };
 /// Energy for each section. A lock that collapses takes many times what the others do, among which
 /// there is more to see.
@@ -57,6 +69,7 @@ pub(crate) const ENERGY: Quantity = Quantity {
     throughput: false,
     limit: f64::INFINITY,
     growth: Growth::Logarithmic,
+    hover,
 };
 
 /// Width and height of a chart and the room around its plot, in SVG's units.
@@ -113,6 +126,8 @@ pub(crate) struct Series {
     /// The path around its band; empty if it has none.
     pub(crate) band: String,
     pub(crate) dots: Vec<Dot>,
+    /// What was measured, beside the curve.
+    pub(crate) measured: Vec<Dot>,
     /// Where its name stands.
     pub(crate) name_y: f64,
 }
@@ -169,7 +184,8 @@ impl Chart {
         let (left, right, bottom) = (LEFT, size.width - size.names, height - BOTTOM);
         let (x, y) = scales(set, quantity, growth, (left, right), (bottom, top));
         let axes = Axes { x, y, quantity };
-        let mut series: Vec<Series> = set.curves.iter().map(|drawn| axes.series(drawn)).collect();
+        let mut series: Vec<Series> =
+            set.curves.iter().map(|drawn| axes.series(drawn, &set.given)).collect();
         spread_names(&mut series, top, bottom);
         // What matters is drawn last, on top.
         series.sort_by_key(|s| match s.role {
@@ -220,7 +236,8 @@ fn scales(
     let finite = |values: &mut dyn Iterator<Item = f64>| -> Vec<f64> {
         values.filter(|value| value.is_finite()).collect()
     };
-    let values = finite(&mut points().map(quantity.of));
+    let given = set.given.iter().map(|given| given.throughput);
+    let values = finite(&mut points().map(quantity.of).chain(given));
     let highest = values.iter().copied().fold(0.0, f64::max);
     let bands = finite(&mut points().map(|p| if quantity.throughput { p.high } else { 0.0 }));
     let band = bands.into_iter().fold(highest, f64::max).min(highest * BAND_ROOM);
@@ -250,7 +267,7 @@ impl Axes {
         (self.x.place(f64::from(cores)), self.y.place(value))
     }
 
-    fn series(&self, drawn: &Drawn<'_>) -> Series {
+    fn series(&self, drawn: &Drawn<'_>, given: &[Given]) -> Series {
         let points = &drawn.curve.points;
         let placed = |of: &dyn Fn(&ForecastPoint) -> f64| -> Vec<(f64, f64)> {
             points.iter().map(|p| self.place(p.point.cores, of(p))).collect()
@@ -264,13 +281,26 @@ impl Axes {
             String::new()
         };
         let dots = points.iter().zip(&at);
+        let of_curve = given.iter().filter(|given| given.index == drawn.style.index);
+        let given = of_curve.map(|given| {
+            let (x, y) = self.place(given.cores, given.throughput);
+            let written = (self.quantity.written)(given.throughput);
+            Dot {
+                x,
+                y,
+                title: format!("{} on {} cores\n{written} measured", drawn.curve.lock, given.cores),
+            }
+        });
         Series {
             lock: drawn.curve.lock,
             role: drawn.role,
             style: drawn.style,
             line: path(&at),
             band,
-            dots: dots.map(|(p, &(x, y))| Dot { x, y, title: hover(drawn, p) }).collect(),
+            dots: dots
+                .map(|(p, &(x, y))| Dot { x, y, title: (self.quantity.hover)(drawn, p) })
+                .collect(),
+            measured: given.collect(),
             name_y: at.last().map_or(0.0, |at| at.1),
         }
     }
@@ -321,6 +351,18 @@ fn hover(drawn: &Drawn<'_>, p: &ForecastPoint) -> String {
     text
 }
 
+/// The same of a forecast from measurements.
+fn hover_fitted(drawn: &Drawn<'_>, p: &ForecastPoint) -> String {
+    format!(
+        "{} on {} cores\n{} forecast (band {} to {})",
+        drawn.curve.lock,
+        p.point.cores,
+        number::figure(p.point.throughput_per_s),
+        number::figure(p.low),
+        number::figure(p.high),
+    )
+}
+
 /// The path through some places.
 fn path(places: &[(f64, f64)]) -> String {
     let mut path = String::new();
@@ -353,8 +395,9 @@ mod tests {
 
     fn named(name_y: f64) -> Series {
         let style = Style::of(0);
-        let (line, band, dots) = (String::new(), String::new(), Vec::new());
-        Series { lock: "test", role: Role::Other, style, line, band, dots, name_y }
+        let (line, band) = (String::new(), String::new());
+        let (dots, measured) = (Vec::new(), Vec::new());
+        Series { lock: "test", role: Role::Other, style, line, band, dots, measured, name_y }
     }
 
     #[test]

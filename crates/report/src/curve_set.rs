@@ -81,6 +81,17 @@ pub(crate) struct Drawn<'a> {
 #[derive(Debug, Clone)]
 pub(crate) struct CurveSet<'a> {
     pub(crate) curves: Vec<Drawn<'a>>,
+    /// What was measured, if the curves are forecasts from that.
+    pub(crate) given: Vec<Given>,
+}
+
+/// A measured throughput beside a curve.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Given {
+    /// Place of the curve in the report.
+    pub(crate) index: usize,
+    pub(crate) cores: u32,
+    pub(crate) throughput: f64,
 }
 
 impl<'a> CurveSet<'a> {
@@ -93,7 +104,11 @@ impl<'a> CurveSet<'a> {
             lock if lock == recommended => Role::Recommended,
             _ => Role::Other,
         };
-        let reserved = if today.is_some() { 2 } else { 0 };
+        let reserved = match (today, recommended) {
+            (Some(_), _) => 2,
+            (None, Some(_)) => 1,
+            (None, None) => 0,
+        };
         let mut others = reserved..;
         let drawn = curves.iter().enumerate().map(|(index, curve)| {
             let role = role_of(curve);
@@ -104,7 +119,7 @@ impl<'a> CurveSet<'a> {
             };
             Drawn { curve, style: Style { index, ..Style::of(look.unwrap_or(index)) }, role }
         });
-        Self { curves: drawn.collect() }
+        Self { curves: drawn.collect(), given: Vec::new() }
     }
 
     /// The curve of today's lock, if there is one.
