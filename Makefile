@@ -10,7 +10,11 @@ TEST_PACKAGES  := $(DEMO_PACKAGES) sysbench memcached libmemcached-tools stress-
 CARGO ?= cargo
 REPORT := target/demo/report.html
 
-.PHONY: all demo test lint unit bench soak clean packages-build packages-demo packages-test
+.PHONY: all demo test lint unit bench soak fidelity-profiles clean ## fidelity-profiles: measure the programs of data/profiles anew, on this machine
+fidelity-profiles: all
+	tools/profiles/measure
+
+packages-build packages-demo packages-test
 
 all: packages-build
 	$(CARGO) build --release --workspace

@@ -17,6 +17,26 @@ pub enum Shape {
 }
 
 impl Shape {
+    /// How a curve ends that goes through these numbers of cores, ascending, and throughputs.
+    ///
+    /// # Panics
+    /// If there are no points.
+    #[must_use]
+    pub fn of(points: &[(u32, f64)]) -> Self {
+        let &(most, end) = points.last().expect("a curve has points");
+        let peak = points.iter().map(|(_, rate)| *rate).fold(0.0, f64::max);
+        if end < COLLAPSED * peak {
+            return Shape::Collapses;
+        }
+        let begin = f64::from(most) * LAST_STRETCH;
+        let before = points.iter().rfind(|(cores, _)| f64::from(*cores) <= begin);
+        let rising = before.is_none_or(|&(cores, rate)| {
+            let more_cores = f64::from(most) / f64::from(cores) - 1.0;
+            end / rate - 1.0 >= STILL_RISING * more_cores
+        });
+        if rising { Shape::Scales } else { Shape::Flattens }
+    }
+
     /// In a word.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -90,18 +110,8 @@ impl Curve {
             .iter()
             .find(|p| p.point.cores > peak_cores && rate(p) < COLLAPSE_BEGINS * peak_per_s)
             .map(|p| p.point.cores);
-        let begin = f64::from(last.point.cores) * LAST_STRETCH;
-        let before = points.iter().rfind(|p| f64::from(p.point.cores) <= begin);
-        let shape = if end_share < COLLAPSED {
-            Shape::Collapses
-        } else if before.is_some_and(|before| {
-            let more_cores = f64::from(last.point.cores) / f64::from(before.point.cores) - 1.0;
-            rate(last) / rate(before) - 1.0 < STILL_RISING * more_cores
-        }) {
-            Shape::Flattens
-        } else {
-            Shape::Scales
-        };
+        let through: Vec<(u32, f64)> = points.iter().map(|p| (p.point.cores, rate(p))).collect();
+        let shape = Shape::of(&through);
         Self { lock, shape, peak_cores, peak_per_s, collapse_cores, end_share, points }
     }
 

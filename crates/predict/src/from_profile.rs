@@ -55,6 +55,41 @@ pub struct Profiled {
     pub assumptions: Vec<String>,
 }
 
+impl Profiled {
+    /// The same under a load that never lets threads sleep between sections: what a server does
+    /// that always has requests waiting, where the profile is of one that had not.
+    #[must_use]
+    pub fn saturated(mut self) -> Self {
+        let [well, badly] = &mut self.bounds;
+        for workload in [&mut self.workload, well, badly] {
+            workload.asleep = 0.0;
+        }
+        if self.asleep_ns > 0.0 {
+            self.assumptions.push(
+                "Threads are taken never to sleep between locks, as if there were always work \
+                 waiting for them."
+                    .to_owned(),
+            );
+        }
+        self.asleep_ns = 0.0;
+        self
+    }
+
+    /// The same program with a mutex in the place of each read-write lock, so that its readers
+    /// exclude each other and the lock under comparison takes the place of that mutex.
+    #[must_use]
+    pub fn with_mutexes_only(mut self) -> Self {
+        let [well, badly] = &mut self.bounds;
+        for workload in [&mut self.workload, well, badly] {
+            workload.make_exclusive();
+        }
+        self.assumptions.push(
+            "Every read-write lock is taken for a mutex, which its readers hold alone.".to_owned(),
+        );
+        self
+    }
+}
+
 /// Makes a workload of the program's first run.
 ///
 /// Cycles of the host's clock are taken for as many of the target's.

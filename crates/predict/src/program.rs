@@ -67,7 +67,19 @@ pub fn forecast(
     question: &Question<'_>,
     progress: &(dyn Fn() + Sync),
 ) -> Result<Forecast, ForecastError> {
-    let profiled = from_profile(profile)?;
+    Ok(forecast_profiled(from_profile(profile)?, profile, question, progress)?)
+}
+
+/// As [`forecast`], of what was made of `profile` already.
+///
+/// # Errors
+/// [`PointError`] if the machine has not got the cores.
+pub fn forecast_profiled(
+    profiled: Profiled,
+    profile: &Profile,
+    question: &Question<'_>,
+    progress: &(dyn Fn() + Sync),
+) -> Result<Forecast, PointError> {
     let Profiled { workload, bounds: [well, badly], .. } = &profiled;
     let locks = question.all_locks();
     let jobs: Vec<Job<'_>> = question

@@ -7,7 +7,7 @@
 use core::sync::atomic::Ordering;
 
 use kilocore_recording::{
-    ContentionBlock, HistogramBlock, LockBlock, SHARDS, SHARED_SLOT, ShardBlock,
+    ContentionBlock, HistogramBlock, LockBlock, SHARDS, SHARED_SLOT, ShardBlock, majority,
 };
 
 use crate::acquire::Mode;
@@ -46,7 +46,7 @@ impl Recorder {
         })
     }
 
-    /// Counts an acquisition, and where the lock came from.
+    /// Counts an acquisition, whose it is, and where the lock came from.
     #[inline(always)]
     pub(crate) fn count_acquisition<O: Object>(
         self,
@@ -70,6 +70,11 @@ impl Recorder {
             if before != core {
                 last.store(core, Ordering::Relaxed);
                 same = before == 0;
+            }
+            if !atomic {
+                let votes = shard.taken_by.load(Ordering::Relaxed);
+                let votes = majority::vote(votes, self.thread.slot.get());
+                shard.taken_by.store(votes, Ordering::Relaxed);
             }
         }
         add(if same { &shard.same_core } else { &shard.other_core }, 1, atomic);

@@ -1,6 +1,6 @@
 //! Runs programs under the library and compares their profiles with what is known of them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -94,6 +94,19 @@ fn every_acquisition_of_every_thread_is_counted() {
     assert!(is_about(lock.hold.count, 40_000), "{} holds", lock.hold.count);
     let threads = &only_process(&profile).threads;
     assert_eq!((threads.started, threads.locking), (5, 4));
+}
+
+#[test]
+fn a_lock_of_one_thread_is_told_from_one_of_several() {
+    let profile = scenario("own");
+    let (shared, own): (Vec<_>, Vec<_>) =
+        only_process(&profile).locks.iter().partition(|lock| lock.acquisitions > 1_000);
+    let share = shared[0].mostly_by.map_or(0.0, |most| most.share);
+    assert!(share < 0.26, "four threads took it alike, one of them {share} of the times");
+    let own: Vec<_> = own.iter().filter_map(|lock| lock.mostly_by).collect();
+    let threads: BTreeSet<u32> = own.iter().map(|most| most.thread).collect();
+    assert_eq!((own.len(), threads.len()), (4, 4), "{own:?}");
+    assert!(own.iter().all(|most| most.share > 0.99), "{own:?}");
 }
 
 #[test]

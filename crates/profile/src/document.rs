@@ -146,6 +146,9 @@ pub struct Lock {
     pub waiters_met: Vec<u64>,
     /// Who held it before.
     pub handoffs: Handoffs,
+    /// The thread that took it more often than all others together; absent if none did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mostly_by: Option<MostlyBy>,
     /// Locks that were held when this one was taken.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub nested_in: Vec<Nesting>,
@@ -176,6 +179,15 @@ pub struct Handoffs {
     pub same_core: u64,
     /// Acquisitions on another core.
     pub other_core: u64,
+}
+
+/// A thread that took a lock more often than all others together.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct MostlyBy {
+    /// Which: a number that no other thread has at the same time.
+    pub thread: u32,
+    /// At least this share of all acquisitions was its own.
+    pub share: f64,
 }
 
 /// How often a lock was taken while another was held, that one being the innermost. An estimate

@@ -13,8 +13,8 @@ mod recording;
 mod symbols;
 
 pub use document::{
-    Condition, Family, Frame, Handoffs, Host, Lock, Nesting, Process, Profile, ReadSide, Run,
-    Threads,
+    Condition, Family, Frame, Handoffs, Host, Lock, MostlyBy, Nesting, Process, Profile, ReadSide,
+    Run, Threads,
 };
 pub use histogram::Histogram;
 pub use json::{FORMAT, FORMAT_VERSION, ProfileError};

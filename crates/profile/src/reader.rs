@@ -9,15 +9,16 @@ use std::mem::offset_of;
 
 use kilocore_recording::{
     BUCKETS, ConditionBlock, ContentionBlock, FileHeader, Histogram as RawHistogram,
-    HistogramBlock, LockBlock, MAX_FRAMES, MET, NESTED, SHARDS, ShardBlock, SiteBlock,
-    SparseHistogram, ThreadBlock, UnitId, attribute, bucket_lower_bound, family, kind, mode,
-    sparse,
+    HistogramBlock, LockBlock, MAX_FRAMES, MET, NESTED, SHARDS, SHARED_SLOT, ShardBlock, SiteBlock,
+    SparseHistogram, ThreadBlock, UnitId, attribute, bucket_lower_bound, family, kind, majority,
+    mode, sparse,
 };
 
 use crate::recording::{ClockRate, Recording};
 use crate::symbols::{Module, Symbols};
 use crate::{
-    Condition, Family, Frame, Handoffs, Histogram, Lock, Nesting, Process, ReadSide, Threads,
+    Condition, Family, Frame, Handoffs, Histogram, Lock, MostlyBy, Nesting, Process, ReadSide,
+    Threads,
 };
 
 impl Recording {
@@ -59,6 +60,8 @@ struct Side {
     wait: Histogram,
     met: Vec<u64>,
     nested: BTreeMap<UnitId, u64>,
+    /// By how many acquisitions threads lead, by their slots.
+    leads: BTreeMap<u32, u64>,
 }
 
 /// A recording on its way to a [`Process`].
@@ -124,6 +127,9 @@ impl Reader<'_> {
                 if recording.blocks.get(&unit) == Some(&kind::SHARD) {
                     let side = sides.entry((lock, (index / SHARDS) as u32)).or_default();
                     self.add_shard(side, unit);
+                    let (thread, lead) = self.leader(unit, index);
+                    let leads = side.leads.entry(thread).or_default();
+                    *leads = leads.saturating_add(lead);
                 }
             }
         }
@@ -164,6 +170,19 @@ impl Reader<'_> {
         }
     }
 
+    /// The slot of the thread that leads in the shard `index` of a lock, and by how many of the
+    /// acquisitions counted there.
+    fn leader(&self, unit: UnitId, index: usize) -> (u32, u64) {
+        if index / SHARDS == mode::SHARED {
+            // These shards belong to thread slots.
+            let taken = self.recording.long(unit, offset_of!(ShardBlock, same_core));
+            return ((index % SHARDS) as u32, taken);
+        }
+        let votes = self.recording.word(unit, offset_of!(ShardBlock, taken_by));
+        let (thread, lead) = majority::candidate(votes);
+        (thread, u64::from(lead))
+    }
+
     /// The locks that were used.
     fn locks(&mut self, ids: &BTreeMap<UnitId, u32>) -> Vec<Lock> {
         let mut sides = self.sides();
@@ -196,6 +215,7 @@ impl Reader<'_> {
             family::SPIN => Family::Spin,
             _ => return None,
         };
+        let mostly_by = mostly_by(&exclusive, &shared);
         let read = (family == Family::ReadWrite).then(|| ReadSide {
             acquisitions: shared.same_core,
             contended: shared.wait.count,
@@ -230,6 +250,7 @@ impl Reader<'_> {
             wait: exclusive.wait,
             waiters_met: exclusive.met,
             handoffs: Handoffs { same_core: exclusive.same_core, other_core: exclusive.other_core },
+            mostly_by,
             nested_in,
             read,
         })
@@ -279,6 +300,24 @@ impl Reader<'_> {
             .flat_map(|address| self.symbols.frames(&self.modules, address))
             .collect()
     }
+}
+
+/// The thread that took a lock more often than all others together, if one did.
+fn mostly_by(exclusive: &Side, shared: &Side) -> Option<MostlyBy> {
+    let mut leads = exclusive.leads.clone();
+    for (thread, lead) in &shared.leads {
+        let sum = leads.entry(*thread).or_default();
+        *sum = sum.saturating_add(*lead);
+    }
+    // Many threads share the last slot.
+    let of_many = leads.remove(&(SHARED_SLOT as u32)).unwrap_or(0);
+    let (&thread, &most) = leads.iter().max_by_key(|(_, lead)| **lead)?;
+    leads.remove(&thread);
+    let others = leads.values().copied().fold(of_many, u64::saturating_add);
+    let all = [exclusive.same_core, exclusive.other_core, shared.same_core];
+    let all = all.into_iter().fold(0, u64::saturating_add);
+    let lead = most.checked_sub(others).filter(|lead| *lead > 0)?;
+    Some(MostlyBy { thread, share: lead as f64 / all.max(lead) as f64 })
 }
 
 /// The names of attributes.

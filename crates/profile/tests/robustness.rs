@@ -141,6 +141,7 @@ fn lock(hold_ns: f64, handoffs: Handoffs) -> Lock {
         wait: Histogram::default(),
         waiters_met: Vec::new(),
         handoffs,
+        mostly_by: None,
         nested_in: Vec::new(),
         read: None,
     }

@@ -227,8 +227,8 @@ pub struct ShardBlock {
     /// Holds, less taking and holding locks inside, that [`few_holds`](Self::few_holds) has no
     /// room for: a [`HistogramBlock`], 0 before the first one.
     pub hold: AtomicU32,
-    /// Unused.
-    pub reserved: AtomicU32,
+    /// The thread slot that takes most, for exclusive holds: see [`majority`](crate::majority).
+    pub taken_by: AtomicU32,
     /// Acquisitions on the core of the previous holder; for shared holds, all acquisitions.
     pub same_core: AtomicU64,
     /// Acquisitions on another core.

@@ -27,6 +27,7 @@
 
 mod buckets;
 mod layout;
+pub mod majority;
 pub mod sparse;
 
 pub use buckets::{BUCKETS, bucket_lower_bound, bucket_of};

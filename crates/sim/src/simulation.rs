@@ -111,6 +111,7 @@ impl Simulation {
             watch: None,
             watching: false,
             timed_out: false,
+            in_kernel: false,
             times: TaskTimes::default(),
         });
         self.engine.cores[core].queue.push(task as u32);

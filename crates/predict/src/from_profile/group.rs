@@ -1,6 +1,11 @@
 //! Locks that are created at the same place, taken together.
 
+use std::collections::BTreeMap;
+
 use kilocore_profile::{Frame, Histogram, Lock};
+
+/// The share of uses from which a lock is its most frequent user's own.
+const ITS_OWN: f64 = 0.9;
 
 /// Locks of a process that are created at the same place.
 pub(super) struct Group<'a> {
@@ -80,6 +85,26 @@ impl<'a> Group<'a> {
             })
             .sum();
         ((1.0 / collisions).round() as u32).max(1)
+    }
+
+    /// Whether these are locks of which each thread has its own: each is taken by hardly more
+    /// than one thread, and not all by the same.
+    ///
+    /// Locks that one thread alone has in the whole program do not count, because a forecast has
+    /// every thread do the same.
+    pub(super) fn per_thread(&self) -> bool {
+        let mut own = 0;
+        let mut owners = BTreeMap::new();
+        for lock in &self.locks {
+            let uses = lock.acquisitions + lock.read.as_ref().map_or(0, |read| read.acquisitions);
+            if let Some(most) = lock.mostly_by.filter(|most| most.share >= ITS_OWN) {
+                own += uses;
+                *owners.entry(most.thread).or_insert(0) += uses;
+            }
+        }
+        let most = owners.values().copied().max().unwrap_or(0);
+        let nearly = |part: u64, whole: u64| part as f64 >= ITS_OWN * whole as f64;
+        nearly(own, self.uses()) && !nearly(most, own)
     }
 
     /// The innermost caller that does more than make or take a lock, and what it does that

@@ -30,6 +30,7 @@ pub(crate) fn mutex(id: u32, function: &str, acquisitions: u64) -> Lock {
         wait: durations(acquisitions / 10, 3_000.0),
         waiters_met: vec![acquisitions / 10],
         handoffs: Handoffs { same_core: acquisitions / 2, other_core: acquisitions / 2 },
+        mostly_by: None,
         nested_in: Vec::new(),
         read: None,
     }

@@ -1,8 +1,8 @@
-use kilocore_profile::{Condition, Nesting, Run};
+use kilocore_profile::{Condition, Lock, MostlyBy, Nesting, Run};
 
 use super::synthetic::{durations, frame, mutex, profile, profile_of, read_write, run};
 use super::{ProfileGap, Profiled, from_profile};
-use crate::{Mode, Section};
+use crate::{LockUse, Mode, Section};
 
 /// The host's cycles in a nanosecond.
 const GHZ: f64 = 2.0;
@@ -80,6 +80,46 @@ fn locks_of_one_site_count_as_many_as_collide_as_often() {
     // 1 / (0.9² + 10 × 0.01²) = 1.2
     let skewed = shards(&[9_000, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100]);
     assert_eq!((skewed.locks[0].instances, skewed.workload.locks[0].instances), (11, 1));
+}
+
+#[test]
+fn locks_that_threads_have_of_their_own_stay_so() {
+    let by = |thread: u32, share: f64| Some(MostlyBy { thread, share });
+    let of = |owners: [Option<MostlyBy>; 3]| {
+        let lock = |(id, mostly_by)| Lock { mostly_by, ..mutex(id, "connect", 1_000) };
+        let locks: Vec<_> = (1..).zip(owners).map(lock).collect();
+        translated(run(locks, 3_000)).workload.locks[0]
+    };
+    let own = LockUse { instances: 1, per_thread: true, read_write: false, kept: None };
+    assert_eq!(of([by(1, 1.0), by(2, 0.99), by(3, 1.0)]), own);
+    let shared = LockUse { instances: 3, per_thread: false, read_write: false, kept: None };
+    assert_eq!(of([by(1, 1.0), by(2, 0.3), by(3, 1.0)]), shared, "one is taken by several");
+    assert_eq!(of([by(1, 1.0), by(1, 1.0), by(1, 1.0)]), shared, "only one thread takes any");
+    assert_eq!(of([None; 3]), shared, "nothing is known");
+}
+
+#[test]
+fn a_saturated_program_never_sleeps() {
+    let mut run = run(vec![mutex(1, "store", 10_000)], 10_000);
+    run.processes[0].threads.think_asleep_ns = 1e8;
+    run.wall_ns *= 2.0;
+    let profiled = translated(run);
+    assert!(profiled.asleep_ns > 0.0 && profiled.bounds.iter().all(|b| b.asleep > 0.0));
+    let saturated = profiled.clone().saturated();
+    assert_eq!((saturated.asleep_ns, saturated.workload.asleep), (0.0, 0.0));
+    assert!(saturated.bounds.iter().all(|bound| bound.asleep == 0.0));
+    assert_eq!(saturated.workload.think, profiled.workload.think);
+}
+
+#[test]
+fn readers_of_a_mutex_exclude_each_other() {
+    let profiled = translated(run(vec![read_write(1, "index", 1_000, 3_000)], 4_000));
+    let exclusive = profiled.with_mutexes_only();
+    assert!(!exclusive.workload.locks[0].read_write);
+    let [(_, writing), (_, reading)] = &exclusive.workload.sections[..] else { panic!("two") };
+    assert_eq!((writing.mode, reading.mode), (Mode::Exclusive, Mode::Exclusive));
+    assert_eq!(reading.lines, writing.lines);
+    about(reading.hold.mean(), 50.0 * GHZ);
 }
 
 #[test]

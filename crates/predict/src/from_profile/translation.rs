@@ -168,8 +168,10 @@ impl<'a> Translation<'a> {
             .flat_map(|group| self.sections(group, migrations, place, outermost))
             .collect();
         let locks = self.groups.iter().map(|group| LockUse {
-            instances: group.effective_instances(),
+            instances: if group.per_thread() { 1 } else { group.effective_instances() },
+            per_thread: group.per_thread(),
             read_write: group.locks[0].family == Family::ReadWrite,
+            kept: None,
         });
         let think = &self.process.threads.think;
         // The histogram counts intervals; a section may be preceded by none.
@@ -184,6 +186,7 @@ impl<'a> Translation<'a> {
         Workload {
             think,
             asleep: per_section.asleep_ns * self.ghz,
+            memory: None,
             locks: locks.collect(),
             sections,
         }

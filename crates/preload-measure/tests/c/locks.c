@@ -385,6 +385,31 @@ static void waits(void) {
     in_threads(3, hold_long);
 }
 
+static pthread_mutex_t own[4] = {
+    PTHREAD_MUTEX_INITIALIZER,
+    PTHREAD_MUTEX_INITIALIZER,
+    PTHREAD_MUTEX_INITIALIZER,
+    PTHREAD_MUTEX_INITIALIZER,
+};
+
+static void *take_own(void *number) {
+    take(1);
+    /* From here to the other barrier all four are alive and known. */
+    pthread_barrier_wait(&barrier);
+    for (int i = 0; i < 1000; i++) {
+        pthread_mutex_lock(&own[(long)number]);
+        pthread_mutex_unlock(&own[(long)number]);
+        take(1);
+    }
+    pthread_barrier_wait(&barrier);
+    return NULL;
+}
+
+static void own_locks(void) {
+    pthread_barrier_init(&barrier, NULL, 4);
+    in_threads(4, take_own);
+}
+
 int main(int argc, char **argv) {
     const char *scenario = argc > 1 ? argv[1] : "";
     static const struct {
@@ -395,7 +420,7 @@ int main(int argc, char **argv) {
         {"readers", readers},   {"many_readers", many_readers}, {"conditions", conditions},
         {"cancelled", cancelled}, {"threads", threads},       {"short_lived", short_lived},
         {"never_destroyed", never_destroyed}, {"spins", spins}, {"kinds", kinds},
-        {"waits", waits},       {"sites", sites},
+        {"waits", waits},       {"sites", sites},             {"own", own_locks},
     };
     if (strcmp(scenario, "ends") == 0) {
         ends(argv[0]);

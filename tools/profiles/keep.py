@@ -1,0 +1,45 @@
+"""Keeps of a profile what forecasts use: keep.py PROFILE KEPT.
+
+The process images that took most locks, one in each run; of their locks those with at least a
+thousandth of the acquisitions or of the time held; condition variables with at least a hundredth
+of the time waited.
+"""
+
+import json
+import sys
+
+with open(sys.argv[1]) as file:
+    profile = json.load(file)
+
+
+def uses(lock):
+    return lock["acquisitions"] + lock.get("read", {}).get("acquisitions", 0)
+
+
+def held(lock):
+    return lock["hold"]["sum_ns"] + lock.get("read", {}).get("hold", {}).get("sum_ns", 0)
+
+
+for run in profile["runs"]:
+    process = max(run["processes"], key=lambda process: sum(map(uses, process["locks"])))
+    run["processes"] = [process]
+    locks = process["locks"]
+    all_uses, all_held = sum(map(uses, locks)), sum(map(held, locks))
+    kept = [
+        lock for lock in locks
+        if uses(lock) >= all_uses / 1000 or held(lock) >= all_held / 1000
+    ]
+    ids = {lock["id"] for lock in kept}
+    for lock in kept:
+        if "nested_in" in lock:
+            lock["nested_in"] = [outer for outer in lock["nested_in"] if outer["outer"] in ids]
+    process["locks"] = kept
+    waited = sum(condition["wait"]["sum_ns"] for condition in process["conditions"])
+    process["conditions"] = [
+        condition for condition in process["conditions"]
+        if condition["wait"]["sum_ns"] >= waited / 100 > 0
+    ]
+
+with open(sys.argv[2], "w") as file:
+    json.dump(profile, file, separators=(",", ":"))
+    file.write("\n")
