@@ -11,66 +11,8 @@ use kilocore_predict::ForecastPoint;
 use crate::Mark;
 use crate::curve_set::{CurveSet, Drawn, Given, Role, Style};
 use crate::number;
+use crate::quantity::Quantity;
 use crate::scale::{Growth, Scale};
-
-/// A quantity that is drawn against cores.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Quantity {
-    /// What the axis is labelled.
-    pub(crate) name: &'static str,
-    /// The figure of a point.
-    pub(crate) of: fn(&ForecastPoint) -> f64,
-    /// How it is written.
-    pub(crate) written: fn(f64) -> String,
-    /// Whether it is throughput, which alone has a band and a line of linear scaling.
-    pub(crate) throughput: bool,
-    /// The highest end that the axis may have.
-    pub(crate) limit: f64,
-    /// How its axis grows where that of cores is linear.
-    pub(crate) growth: Growth,
-    /// What hovering over a point tells.
-    pub(crate) hover: fn(&Drawn<'_>, &ForecastPoint) -> String,
-}
-
-/// Throughput, with its band.
-pub(crate) const THROUGHPUT: Quantity = Quantity {
-    name: "throughput, sections per second",
-    of: |p| p.point.throughput_per_s,
-    written: number::per_second,
-    throughput: true,
-    limit: f64::INFINITY,
-    growth: Growth::Linear,
-    hover,
-};
-/// Throughput as a fit forecasts it: in the unit in which it was measured, with its band and
-/// nothing beside.
-pub(crate) const FITTED: Quantity = Quantity {
-    name: "throughput, in the unit of the measurements",
-    written: number::figure,
-    hover: hover_fitted,
-    ..THROUGHPUT
-};
-/// Share of the threads' time spent waiting for a lock.
-pub(crate) const WAITING: Quantity = Quantity {
-    name: "share of the threads' time spent waiting",
-    of: |p| p.point.wait_share,
-    written: number::percent,
-    throughput: false,
-    limit: 1.0,
-    growth: Growth::Linear,
-    hover,
-};
-/// Energy for each section. A lock that collapses takes many times what the others do, among which
-/// there is more to see.
-pub(crate) const ENERGY: Quantity = Quantity {
-    name: "energy per section",
-    of: |p| p.point.joules_per_op,
-    written: number::joules,
-    throughput: false,
-    limit: f64::INFINITY,
-    growth: Growth::Logarithmic,
-    hover,
-};
 
 /// Width and height of a chart and the room around its plot, in SVG's units.
 #[derive(Debug, Clone, Copy)]
@@ -128,6 +70,8 @@ pub(crate) struct Series {
     pub(crate) dots: Vec<Dot>,
     /// What was measured, beside the curve.
     pub(crate) measured: Vec<Dot>,
+    /// Whether the band shows only when pointed at: among many bands none can be seen.
+    pub(crate) quiet: bool,
     /// Where its name stands.
     pub(crate) name_y: f64,
 }
@@ -202,7 +146,9 @@ impl Chart {
         let y_ticks =
             y_ticks.map(|v| Tick { at: y.place(v), label: (quantity.written)(v) }).collect();
         let (reference, reference_label) = axes.linear_scaling(set);
-        let description: Vec<String> = set.curves.iter().map(Drawn::sentence).collect();
+        let written = if quantity.throughput { quantity.written } else { number::per_second };
+        let sentence = |drawn: &Drawn<'_>| drawn.sentence_in(written);
+        let description: Vec<String> = set.curves.iter().map(sentence).collect();
         Self {
             id,
             heading,
@@ -267,7 +213,7 @@ impl Axes {
         (self.x.place(f64::from(cores)), self.y.place(value))
     }
 
-    fn series(&self, drawn: &Drawn<'_>, given: &[Given]) -> Series {
+    fn series(&self, drawn: &Drawn<'_>, all: &[Given]) -> Series {
         let points = &drawn.curve.points;
         let placed = |of: &dyn Fn(&ForecastPoint) -> f64| -> Vec<(f64, f64)> {
             points.iter().map(|p| self.place(p.point.cores, of(p))).collect()
@@ -281,16 +227,13 @@ impl Axes {
             String::new()
         };
         let dots = points.iter().zip(&at);
-        let of_curve = given.iter().filter(|given| given.index == drawn.style.index);
-        let given = of_curve.map(|given| {
+        let of_curve = all.iter().filter(|given| given.index == drawn.style.index);
+        let measured = of_curve.map(|given| {
             let (x, y) = self.place(given.cores, given.throughput);
-            let written = (self.quantity.written)(given.throughput);
-            Dot {
-                x,
-                y,
-                title: format!("{} on {} cores\n{written} measured", drawn.curve.lock, given.cores),
-            }
+            let (lock, written) = (drawn.curve.lock, (self.quantity.written)(given.throughput));
+            Dot { x, y, title: format!("{lock} on {} cores\n{written} measured", given.cores) }
         });
+        let measured: Vec<Dot> = measured.collect();
         Series {
             lock: drawn.curve.lock,
             role: drawn.role,
@@ -300,7 +243,8 @@ impl Axes {
             dots: dots
                 .map(|(p, &(x, y))| Dot { x, y, title: (self.quantity.hover)(drawn, p) })
                 .collect(),
-            measured: given.collect(),
+            quiet: !all.is_empty() && measured.is_empty() && drawn.role == Role::Other,
+            measured,
             name_y: at.last().map_or(0.0, |at| at.1),
         }
     }
@@ -331,36 +275,6 @@ impl Axes {
             _ => nothing,
         }
     }
-}
-
-/// What hovering over a point tells.
-fn hover(drawn: &Drawn<'_>, p: &ForecastPoint) -> String {
-    let mut text = format!("{} on {} cores", drawn.curve.lock, p.point.cores);
-    if p.point.threads != p.point.cores {
-        _ = write!(text, ", {} threads", p.point.threads);
-    }
-    _ = write!(
-        text,
-        "\n{} (band {} to {})\nwaiting {}, {} per section",
-        number::per_second(p.point.throughput_per_s),
-        number::per_second(p.low),
-        number::per_second(p.high),
-        number::percent(p.point.wait_share),
-        number::joules(p.point.joules_per_op),
-    );
-    text
-}
-
-/// The same of a forecast from measurements.
-fn hover_fitted(drawn: &Drawn<'_>, p: &ForecastPoint) -> String {
-    format!(
-        "{} on {} cores\n{} forecast (band {} to {})",
-        drawn.curve.lock,
-        p.point.cores,
-        number::figure(p.point.throughput_per_s),
-        number::figure(p.low),
-        number::figure(p.high),
-    )
 }
 
 /// The path through some places.
@@ -396,8 +310,8 @@ mod tests {
     fn named(name_y: f64) -> Series {
         let style = Style::of(0);
         let (line, band) = (String::new(), String::new());
-        let (dots, measured) = (Vec::new(), Vec::new());
-        Series { lock: "test", role: Role::Other, style, line, band, dots, measured, name_y }
+        let (dots, measured, quiet) = (Vec::new(), Vec::new(), false);
+        Series { lock: "test", role: Role::Other, style, line, band, dots, measured, quiet, name_y }
     }
 
     #[test]

@@ -145,15 +145,20 @@ impl<'a> CurveSet<'a> {
 impl Drawn<'_> {
     /// The curve in a sentence, for those who cannot see it.
     pub(crate) fn sentence(&self) -> String {
+        self.sentence_in(number::per_second)
+    }
+
+    /// The same, with throughputs written so.
+    pub(crate) fn sentence_in(&self, written: fn(f64) -> String) -> String {
         let Self { curve, .. } = self;
         let end = &curve.end().point;
         format!(
             "{lock} {shape}: peak {peak} at {peak_cores} cores, {end} at {cores}.",
             lock = curve.lock,
             shape = curve.shape.name(),
-            peak = number::per_second(curve.peak_per_s),
+            peak = written(curve.peak_per_s),
             peak_cores = curve.peak_cores,
-            end = number::per_second(end.throughput_per_s),
+            end = written(end.throughput_per_s),
             cores = end.cores,
         )
     }

@@ -3,12 +3,13 @@
 use askama::Template;
 use kilocore_fit::{Outlook, OutlookPoint};
 
-use crate::chart::{Chart, FITTED, LARGE};
+use crate::chart::{Chart, LARGE};
 use crate::curve_set::{CurveSet, Drawn, Given};
 use crate::figures::{self, Group};
 use crate::fit_words::{self, both_names, command, degree, sentences};
 use crate::page::{self, CHART_STYLE, PAGE_STYLE, SCRIPT, shape_sign};
 use crate::provenance::{Mark, Provenance};
+use crate::quantity::FITTED;
 use crate::scale::Growth;
 use crate::text::printable_document;
 use crate::{FitReport, Generated, ReportError, number};

@@ -32,6 +32,7 @@ pub mod number;
 mod page;
 mod program;
 mod provenance;
+mod quantity;
 pub mod scale;
 mod source;
 mod spreadsheet;

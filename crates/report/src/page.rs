@@ -4,12 +4,13 @@ use askama::Template;
 use kilocore_locks::LockId;
 use kilocore_predict::{Curve, Shape};
 
-use crate::chart::{Chart, ENERGY, FITTED, Heading, LARGE, SMALL, THROUGHPUT, WAITING};
+use crate::chart::{Chart, Heading, LARGE, SMALL};
 use crate::curve_set::{CurveSet, Drawn, Role};
 use crate::figures::{self, Group};
 use crate::fit_page;
 use crate::program::{self, ConditionRow, LockRow};
 use crate::provenance::{Mark, Provenance};
+use crate::quantity::{ENERGY, FITTED, THROUGHPUT, WAITING};
 use crate::scale::{Growth, Scale};
 use crate::text::{printable_document, shortened};
 use crate::{CurvesReport, Document, ForecastReport, Generated, ReportError, number};
