@@ -144,6 +144,10 @@ const SLICES: f64 = 10.0;
 /// The most sections that are simulated to that end.
 const MOST_SECTIONS: u64 = 2_000_000;
 
+/// Sleeps last this long on average, or longer: profiles tell sleeping from computing in intervals
+/// above some 20 µs only, and a thread that sleeps has to be woken again.
+const SHORTEST_SLEEP_US: f64 = 50.0;
+
 struct PointRun<'a> {
     workload: &'a Workload,
     lock: LockId,
@@ -166,6 +170,8 @@ struct Instance<L> {
 struct Shared<L> {
     workload: Workload,
     locks: Vec<Vec<Instance<L>>>,
+    /// The mean of sleeps is at least so many cycles.
+    shortest_sleep: f64,
     progress: Progress,
 }
 
@@ -173,7 +179,12 @@ impl LockVisitor<Sim> for PointRun<'_> {
     type Output = Result<Point, PointError>;
 
     fn visit<L: RawLock<Sim>>(mut self) -> Self::Output {
-        let shared = Rc::new(Shared::<L>::new(self.workload, self.size, self.threads));
+        let shared = Rc::new(Shared::<L>::new(
+            self.workload,
+            self.size,
+            self.threads,
+            self.machine.clock_ghz.value,
+        ));
         for thread in 0..self.threads {
             let shared = Rc::clone(&shared);
             let random = Random::new(self.size.seed, 1 + u64::from(thread));
@@ -211,7 +222,7 @@ impl LockVisitor<Sim> for PointRun<'_> {
 }
 
 impl<L: RawLock<Sim>> Shared<L> {
-    fn new(workload: &Workload, size: RunSize, threads: u32) -> Self {
+    fn new(workload: &Workload, size: RunSize, threads: u32, ghz: f64) -> Self {
         let lines_of = |lock: usize| {
             fn most(section: &Section, lock: usize) -> f64 {
                 let own = if section.lock == lock { section.lines } else { 0.0 };
@@ -231,6 +242,7 @@ impl<L: RawLock<Sim>> Shared<L> {
         Self {
             locks: locks.collect(),
             workload: workload.clone(),
+            shortest_sleep: SHORTEST_SLEEP_US * 1e3 * ghz,
             progress: Progress::new(size.sections, threads, workload.locks.len()),
         }
     }
@@ -312,9 +324,7 @@ impl<'a, L: RawLock<Sim>> Thread<'a, L> {
         let workload = &shared.workload;
         while !shared.progress.over() {
             Sim::work(workload.think.sample(&mut self.random));
-            if workload.asleep > 0.0 {
-                Sim::sleep(Cycles(self.random.exponential(workload.asleep).round() as u64));
-            }
+            self.sleep();
             let mut choice = self.random.uniform();
             let chosen = workload.sections.iter().find(|(share, _)| {
                 choice -= share;
@@ -325,6 +335,17 @@ impl<'a, L: RawLock<Sim>> Thread<'a, L> {
             }
             shared.progress.finish(self.number);
         }
+    }
+
+    /// Sleeps for as long as threads do on average between two sections: rarely, if that is so
+    /// short that no thread would sleep for it each time.
+    fn sleep(&mut self) {
+        let mean = self.shared.workload.asleep;
+        let shortest = self.shared.shortest_sleep;
+        if mean <= 0.0 || self.random.uniform() >= mean / mean.max(shortest) {
+            return;
+        }
+        Sim::sleep(Cycles(self.random.exponential(mean.max(shortest)).round() as u64));
     }
 
     fn enter(&mut self, section: &Section) {
