@@ -40,7 +40,7 @@ impl Task<'_> {
             machine: self.machine,
             cores: self.nodes().into_iter().map(|nodes| nodes * per_node).collect(),
             locks: locks.into_iter().collect(),
-            size: RunSize { sections: SECTIONS, seed, threads: None },
+            size: RunSize { sections: SECTIONS, seed, ..RunSize::default() },
         }
     }
 }

@@ -29,6 +29,9 @@ pub(crate) struct Simulated {
 /// the model's own error.
 const SECTIONS: u64 = 3_000;
 
+/// Time slices of each thread that a point with more threads than cores lasts.
+const SLICES: u32 = 2;
+
 /// Simulated points of many lock phases on one machine, each simulated once, when first asked for.
 ///
 /// Fits of several programs on the same machine share it. Its answers do not depend on what was
@@ -113,7 +116,13 @@ impl<'m> Atlas<'m> {
         let job = |&(phase, lock, cores): &Key| {
             let phase = &self.phases[phase];
             let threads = Some(phase.threads.on(cores));
-            let size = RunSize { threads, sections: SECTIONS, seed: self.seed };
+            let size = RunSize {
+                threads,
+                sections: SECTIONS,
+                seed: self.seed,
+                waiters_yield: phase.waiters_yield,
+                slices: SLICES,
+            };
             Job { workload: &phase.workload, lock, cores, size }
         };
         let jobs: Vec<Job<'_>> = missing.iter().map(job).collect();

@@ -15,6 +15,8 @@ pub struct LockPhase {
     pub locks: u32,
     /// How many threads there are.
     pub threads: Threads,
+    /// Whether threads that wait long offer their cores to others.
+    pub waiters_yield: bool,
     /// How plausible it is before anything is measured, relative to the others.
     pub prior: f64,
     /// What is simulated.
@@ -75,8 +77,34 @@ pub(crate) fn search() -> Vec<LockPhase> {
             }
         }
     }
+    phases.extend(crowded());
     phases
 }
+
+/// Lock phases with more threads than cores. Only long sections: with short ones, a point would have
+/// to last for millions of them before a time slice is over.
+fn crowded() -> Vec<LockPhase> {
+    let mut phases = Vec::new();
+    for (threads, asleep) in CROWDS {
+        for hold in [5_000.0, 50_000.0] {
+            for ratio in [8.0, 32.0, 128.0, 512.0] {
+                let mut phase = phase(hold, ratio, 2.0, 1);
+                phase.workload.asleep = hold * (ratio + 1.0) * asleep;
+                phases.push(LockPhase { threads, prior: 2.0, ..phase });
+            }
+        }
+    }
+    phases
+}
+
+/// More threads than cores, and how long each sleeps for each cycle of computing.
+const CROWDS: [(Threads, f64); 5] = [
+    (Threads::OneMore, 0.0),
+    (Threads::PerCore(2), 0.0),
+    (Threads::PerCore(2), 1.0),
+    (Threads::PerCore(4), 1.0),
+    (Threads::PerCore(4), 3.0),
+];
 
 fn phase(hold: f64, ratio: f64, lines: f64, locks: u32) -> LockPhase {
     let mut workload = Workload::single_lock(
@@ -91,6 +119,7 @@ fn phase(hold: f64, ratio: f64, lines: f64, locks: u32) -> LockPhase {
         lines,
         locks,
         threads: Threads::AsCores,
+        waiters_yield: false,
         prior: 1.0,
         workload,
     }
@@ -113,6 +142,7 @@ pub(crate) fn profiled(workload: &Workload) -> Vec<LockPhase> {
                 lines: workload.sections.iter().map(|(share, s)| share * s.lines).sum(),
                 locks: workload.locks.iter().map(|lock| lock.instances).sum(),
                 threads: Threads::AsCores,
+                waiters_yield: false,
                 prior: 1.0,
                 workload,
             }

@@ -34,6 +34,6 @@ pub use background::Background;
 pub use catalogue::LockPhase;
 pub use estimate::Estimate;
 pub use fit::{Fit, Refusal, fit};
-pub use measurements::{LeftOut, Measurement, Measurements, ReadError};
+pub use measurements::{LeftOut, Measurement, Measurements, Place, ReadError};
 pub use mixture::Mixture;
 pub use pinned::{Pinned, Plausible};

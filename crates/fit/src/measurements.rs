@@ -1,7 +1,36 @@
-//! Throughputs that somebody has measured.
+//! Throughputs that somebody has measured, from CSV or JSON.
+//!
+//! # CSV
+//! A line of names, then a row for each measurement. The columns `lock`, `cores` and `throughput`
+//! are needed, in any order; a column `threads`, if there is one, must say the same as `cores`.
+//! Commas, semicolons or tabs separate. Spaces, blank lines, lines that begin with `#`, a byte order
+//! mark and any line ends are all right.
+//!
+//! # JSON
+//! An array of objects with those keys, or an object whose `points` are such an array, as
+//! `kilocore fit --json` prints it: of that the `given` throughputs are taken, not the forecast
+//! ones.
+//!
+//! # What is made of it
+//! A row that cannot be used is left out and named. Of measurements of the same lock on as many
+//! cores the median is taken; a lock under two names counts as two.
+
+mod document;
+mod error;
+mod row;
+mod table;
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
 
 use kilocore_locks::LockId;
-use thiserror::Error;
+use serde::Serialize;
+
+pub use error::ReadError;
 
 /// One measured throughput.
 #[derive(Debug, Clone, PartialEq)]
@@ -16,13 +45,51 @@ pub struct Measurement {
     pub throughput: f64,
 }
 
-/// A row that could not be used.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// Where in its input something stands that was left out.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Place {
+    /// A line of a file, from 1.
+    Line(u64),
+    /// A point of a JSON document, from 0.
+    Point(u64),
+    /// Columns, or keys, of these names.
+    Columns(Vec<String>),
+    /// All rows of a lock on so many cores.
+    Of {
+        /// The name under which it came.
+        lock: String,
+        /// Cores.
+        cores: u32,
+    },
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Place::Line(line) => write!(f, "line {line}"),
+            Place::Point(index) => write!(f, "point {index} (from 0)"),
+            Place::Columns(names) if names.len() == 1 => write!(f, "column {}", names[0]),
+            Place::Columns(names) => write!(f, "columns {}", names.join(", ")),
+            Place::Of { lock, cores } => write!(f, "{lock} on {cores} cores"),
+        }
+    }
+}
+
+/// Something that could not be used.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct LeftOut {
-    /// Its line in the file, from 1, or its index in a JSON document, from 0.
-    pub place: u64,
+    /// Where it stands.
+    #[serde(flatten)]
+    pub place: Place,
     /// Why, in a sentence without a full stop.
     pub why: String,
+}
+
+impl fmt::Display for LeftOut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.place, self.why)
+    }
 }
 
 /// All that was measured of a program on a machine.
@@ -30,14 +97,102 @@ pub struct LeftOut {
 pub struct Measurements {
     /// Sorted by lock, alias and cores; no two with the same three.
     pub points: Vec<Measurement>,
-    /// Rows that were left out, in the order of the file.
+    /// What was left out: columns that are not needed, then rows in the order of the file.
     pub left_out: Vec<LeftOut>,
 }
 
-/// Why measurements could not be read.
-#[derive(Debug, Error)]
-pub enum ReadError {
-    /// The file cannot be opened or read.
-    #[error("{0}")]
-    Io(#[from] std::io::Error),
+/// The largest file that is read: a measurement takes some dozen bytes.
+const MOST_BYTES: u64 = 64 << 20;
+
+impl Measurements {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// [`ReadError`] if it cannot be read or holds nothing that can be used. The caller names the
+    /// file.
+    pub fn read(path: &Path) -> Result<Self, ReadError> {
+        let mut bytes = Vec::new();
+        File::open(path)?.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 > MOST_BYTES {
+            return Err(ReadError::TooLarge(MOST_BYTES >> 20));
+        }
+        Self::parse(&bytes)
+    }
+
+    /// Reads the content of a file: JSON if it begins as such, else CSV.
+    ///
+    /// # Errors
+    /// [`ReadError`] if nothing in it can be used.
+    pub fn parse(bytes: &[u8]) -> Result<Self, ReadError> {
+        let text = error::text_of(bytes)?;
+        let rows = match text.trim_start().bytes().next() {
+            None => return Err(ReadError::Empty),
+            Some(b'[' | b'{') => document::read(text)?,
+            Some(_) => table::read(text)?,
+        };
+        rows.finish()
+    }
+
+    /// Leaves out what was measured on more cores than a machine has hardware threads.
+    pub fn leave_out_beyond(&mut self, machine: &str, hardware_threads: u32) {
+        let (kept, beyond) =
+            std::mem::take(&mut self.points).into_iter().partition(|p| p.cores <= hardware_threads);
+        self.points = kept;
+        self.left_out.extend(beyond.into_iter().map(|point: Measurement| LeftOut {
+            place: Place::Of { lock: point.name().to_owned(), cores: point.cores },
+            why: format!("{machine} has {hardware_threads} hardware threads"),
+        }));
+    }
+}
+
+impl Measurement {
+    /// The name under which the lock came.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.alias.as_deref().unwrap_or(self.lock.name())
+    }
+}
+
+/// Rows as they are read.
+#[derive(Debug, Default)]
+struct Rows {
+    points: Vec<Measurement>,
+    left_out: Vec<LeftOut>,
+}
+
+impl Rows {
+    /// Takes a row in, or notes why it is left out.
+    fn take(&mut self, place: Place, row: Result<Measurement, String>) {
+        match row {
+            Ok(point) => self.points.push(point),
+            Err(why) => self.left_out.push(LeftOut { place, why }),
+        }
+    }
+
+    /// Notes columns that are not needed.
+    fn ignore_columns(&mut self, names: Vec<String>) {
+        if !names.is_empty() {
+            let why = "not needed for a fit".to_owned();
+            self.left_out.push(LeftOut { place: Place::Columns(names), why });
+        }
+    }
+
+    /// Puts the medians of repeated measurements in order.
+    fn finish(mut self) -> Result<Measurements, ReadError> {
+        if self.points.is_empty() {
+            self.left_out.retain(|left_out| !matches!(left_out.place, Place::Columns(_)));
+            return Err(ReadError::nothing_usable(&self.left_out));
+        }
+        let key = |p: &Measurement| (p.lock, p.alias.clone(), p.cores);
+        self.points.sort_by(|a, b| key(a).cmp(&key(b)).then(a.throughput.total_cmp(&b.throughput)));
+        let median = |repeats: &[Measurement]| {
+            let upper = &repeats[repeats.len() / 2];
+            let lower = &repeats[(repeats.len() - 1) / 2];
+            // Halved first, so that the sum cannot overflow.
+            let throughput = lower.throughput.midpoint(upper.throughput);
+            Measurement { throughput, ..upper.clone() }
+        };
+        let points = self.points.chunk_by(|a, b| key(a) == key(b)).map(median).collect();
+        Ok(Measurements { points, left_out: self.left_out })
+    }
 }

@@ -73,7 +73,7 @@ impl Target {
         let most = machine.hardware_threads().min(USUAL_MOST_CORES);
         let cores = self.cores.clone().unwrap_or_else(|| CoreList::for_machine(most, per_node));
         let locks = if self.lock.is_empty() { LockId::ALL.to_vec() } else { self.lock.clone() };
-        let size = RunSize { sections: SECTIONS, seed: self.seed, threads: None };
+        let size = RunSize { sections: SECTIONS, seed: self.seed, ..RunSize::default() };
         let question = Question { machine, cores: cores.0, locks, size };
         let progress = output::progress(question.simulations() as u64, "simulating");
         let forecast = forecast(profile, &question, &|| progress.inc(1))?;

@@ -138,6 +138,7 @@ fn lock(arguments: &LockArguments) -> Result<ExitCode, Failure> {
         threads: arguments.threads,
         sections: arguments.acquisitions,
         seed: arguments.seed,
+        ..RunSize::default()
     };
     let jobs: Vec<Job<'_>> = locks
         .iter()

@@ -14,21 +14,22 @@
 //! without contention; with contention the papers' handover remains. A waiter takes over the
 //! node that it watched, as in the papers.
 
-use core::ptr;
+use core::marker::PhantomData;
+use core::{fmt, ptr};
 
 use kilocore_platform::{Atomic, Ordering, Platform};
 
 use crate::node_cache::NodeCache;
-use crate::signal::{Signal, Spinning};
+use crate::signal::{Manner, Signal, Spinning};
 use crate::{LockInfo, RawLock};
 
-/// A CLH lock.
-#[derive(Debug)]
-pub struct Clh<P: Platform> {
+/// A CLH lock whose waiters wait in manner `M`.
+pub struct Clh<P: Platform, M: Manner = Spinning> {
     /// The node of the last in the queue, the holder included; null when the lock is free.
     tail: P::Ptr<Node<P>>,
     /// The holder's node, so that any thread can release.
     owner: P::Ptr<Node<P>>,
+    manner: PhantomData<M>,
 }
 
 /// A place in the queue. Raised when its owner lets the lock go.
@@ -69,23 +70,27 @@ impl<P: Platform> ClhThread<P> {
     }
 }
 
-impl<P: Platform> Clh<P> {
+impl<P: Platform, M: Manner> Clh<P, M> {
     #[cold]
     fn wait(before: *mut Node<P>, thread: &mut ClhThread<P>) {
         // SAFETY: the node that was in the tail is its owner's until it is released, and then
         // ours: only we took it out of the tail.
         unsafe {
-            (*before).released.wait::<Spinning>();
+            (*before).released.wait::<M>();
             thread.nodes.give_back(before);
         }
     }
 }
 
-impl<P: Platform> RawLock<P> for Clh<P> {
+impl<P: Platform, M: Manner> RawLock<P> for Clh<P, M> {
     type Thread = ClhThread<P>;
 
     fn new() -> Self {
-        Self { tail: P::Ptr::new(ptr::null_mut()), owner: P::Ptr::new(ptr::null_mut()) }
+        Self {
+            tail: P::Ptr::new(ptr::null_mut()),
+            owner: P::Ptr::new(ptr::null_mut()),
+            manner: PhantomData,
+        }
     }
 
     #[inline]
@@ -106,15 +111,8 @@ impl<P: Platform> RawLock<P> for Clh<P> {
             return false;
         }
         let node = thread.fresh_node();
-        let taken =
-            self.tail.compare_exchange(ptr::null_mut(), node, Ordering::AcqRel, Ordering::Relaxed);
-        if taken.is_err() {
-            // SAFETY: nobody has seen the node.
-            unsafe { thread.nodes.give_back(node) };
-            return false;
-        }
-        self.owner.store(node, Ordering::Relaxed);
-        true
+        // SAFETY: nobody has seen the node.
+        unsafe { thread.nodes.enter_if_free(node, &self.tail, &self.owner) }
     }
 
     #[inline]
@@ -128,7 +126,7 @@ impl<P: Platform> RawLock<P> for Clh<P> {
             if freed.is_ok() {
                 thread.nodes.give_back(node);
             } else {
-                Signal::raise::<Spinning>(&raw const (*node).released);
+                Signal::raise::<M>(&raw const (*node).released);
             }
         }
     }
@@ -136,5 +134,15 @@ impl<P: Platform> RawLock<P> for Clh<P> {
     unsafe fn forget_waiters(&self, _thread: &mut ClhThread<P>) {
         // The nodes of the waiters are lost with the threads that owned them.
         self.tail.store(self.owner.load(Ordering::Relaxed), Ordering::Relaxed);
+    }
+}
+
+impl<P: Platform, M: Manner> fmt::Debug for Clh<P, M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Clh")
+            .field("tail", &self.tail.load(Ordering::Relaxed))
+            .field("owner", &self.owner.load(Ordering::Relaxed))
+            .field("parks", &M::PARKS)
+            .finish()
     }
 }

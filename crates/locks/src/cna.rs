@@ -260,15 +260,8 @@ impl<P: Platform> RawLock<P> for Cna<P> {
             return false;
         }
         let node = thread.fresh_node();
-        let taken =
-            self.tail.compare_exchange(ptr::null_mut(), node, Ordering::AcqRel, Ordering::Relaxed);
-        if taken.is_err() {
-            // SAFETY: nobody has seen the node.
-            unsafe { thread.nodes.give_back(node) };
-            return false;
-        }
-        self.owner.store(node, Ordering::Relaxed);
-        true
+        // SAFETY: nobody has seen the node.
+        unsafe { thread.nodes.enter_if_free(node, &self.tail, &self.owner) }
     }
 
     #[inline]

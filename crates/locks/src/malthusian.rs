@@ -5,29 +5,31 @@
 //! circulate over the lock without ever parking for long; the passive ones sleep and leave core,
 //! caches and energy to them. When the queue runs dry the youngest passive waiter comes back,
 //! and now and then, for fairness in the long run, the eldest (Dice, 'Malthusian locks', EuroSys
-//! 2017, the lock it calls MCSCR). Waiters spin for a while and then park.
+//! 2017, the lock it calls MCSCR). Waiters spin for a while and then park;
+//! [`MalthusianSpin`](crate::MalthusianSpin) is the form whose waiters spin on.
 //!
 //! # Where it departs from the paper
 //! The passive list is not in the lock, which has room for two words only, but is handed from
 //! holder to holder in their queue nodes; the second word is the holder's node, so that any
 //! thread can release. Nodes come from a cache of the thread.
 
-use core::ptr;
+use core::marker::PhantomData;
+use core::{fmt, ptr};
 
 use kilocore_platform::{Atomic, Ordering, Platform, Wait};
 
 use crate::node_cache::NodeCache;
 use crate::random::Dice;
-use crate::signal::{Parking, Signal};
+use crate::signal::{Manner, Parking, Signal};
 use crate::{LockInfo, RawLock};
 
-/// A Malthusian lock.
-#[derive(Debug)]
-pub struct Malthusian<P: Platform> {
+/// A Malthusian lock whose waiters wait in manner `M`.
+pub struct Malthusian<P: Platform, M: Manner = Parking> {
     /// The last node of the queue, the holder's included; null when the lock is free.
     tail: P::Ptr<Node<P>>,
     /// The holder's node.
     owner: P::Ptr<Node<P>>,
+    manner: PhantomData<M>,
 }
 
 /// A waiter or holder.
@@ -177,17 +179,17 @@ impl<P: Platform> Passive<P> {
     /// # Safety
     /// The caller acts for the holder, `waiter` is at the front of the queue and on no list.
     /// Its node may be gone afterwards.
-    unsafe fn admit(self, waiter: Link<P>) {
+    unsafe fn admit<M: Manner>(self, waiter: Link<P>) {
         // SAFETY: a waiter's node stays until it is admitted, which is the last access.
         unsafe {
             (*waiter).youngest.store(self.youngest, Ordering::Relaxed);
             (*waiter).eldest.store(self.eldest, Ordering::Relaxed);
-            Signal::raise::<Parking>(&raw const (*waiter).admitted);
+            Signal::raise::<M>(&raw const (*waiter).admitted);
         }
     }
 }
 
-impl<P: Platform> Malthusian<P> {
+impl<P: Platform, M: Manner> Malthusian<P, M> {
     /// Waits behind `before`.
     ///
     /// # Safety
@@ -198,7 +200,7 @@ impl<P: Platform> Malthusian<P> {
         // its exchange of the tail fails; `node` is ours until we let the lock go.
         unsafe {
             (*before).next.store(node, Ordering::Release);
-            (*node).admitted.wait::<Parking>();
+            (*node).admitted.wait::<M>();
         }
     }
 
@@ -218,7 +220,7 @@ impl<P: Platform> Malthusian<P> {
                 if !next.is_null() {
                     (*eldest).next.store(next, Ordering::Release);
                 }
-                passive.admit(eldest);
+                passive.admit::<M>(eldest);
                 return;
             }
             let mut next = (*me).next.load(Ordering::Acquire);
@@ -232,7 +234,7 @@ impl<P: Platform> Malthusian<P> {
                     let youngest = passive.remove_youngest();
                     next = self.replace_or_next(me, youngest);
                     if next.is_null() {
-                        passive.admit(youngest);
+                        passive.admit::<M>(youngest);
                         return;
                     }
                     passive.add(youngest);
@@ -244,7 +246,7 @@ impl<P: Platform> Malthusian<P> {
                 passive.add(next);
                 next = behind;
             }
-            passive.admit(next);
+            passive.admit::<M>(next);
         }
     }
 
@@ -274,11 +276,15 @@ impl<P: Platform> Malthusian<P> {
     }
 }
 
-impl<P: Platform> RawLock<P> for Malthusian<P> {
+impl<P: Platform, M: Manner> RawLock<P> for Malthusian<P, M> {
     type Thread = MalthusianThread<P>;
 
     fn new() -> Self {
-        Self { tail: P::Ptr::new(ptr::null_mut()), owner: P::Ptr::new(ptr::null_mut()) }
+        Self {
+            tail: P::Ptr::new(ptr::null_mut()),
+            owner: P::Ptr::new(ptr::null_mut()),
+            manner: PhantomData,
+        }
     }
 
     #[inline]
@@ -300,15 +306,8 @@ impl<P: Platform> RawLock<P> for Malthusian<P> {
             return false;
         }
         let node = thread.fresh_node();
-        let taken =
-            self.tail.compare_exchange(ptr::null_mut(), node, Ordering::AcqRel, Ordering::Relaxed);
-        if taken.is_err() {
-            // SAFETY: nobody has seen the node.
-            unsafe { thread.nodes.give_back(node) };
-            return false;
-        }
-        self.owner.store(node, Ordering::Relaxed);
-        true
+        // SAFETY: nobody has seen the node.
+        unsafe { thread.nodes.enter_if_free(node, &self.tail, &self.owner) }
     }
 
     #[inline]
@@ -339,5 +338,15 @@ impl<P: Platform> RawLock<P> for Malthusian<P> {
             (*me).eldest.store(ptr::null_mut(), Ordering::Relaxed);
         }
         self.tail.store(me, Ordering::Relaxed);
+    }
+}
+
+impl<P: Platform, M: Manner> fmt::Debug for Malthusian<P, M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Malthusian")
+            .field("tail", &self.tail.load(Ordering::Relaxed))
+            .field("owner", &self.owner.load(Ordering::Relaxed))
+            .field("parks", &M::PARKS)
+            .finish()
     }
 }

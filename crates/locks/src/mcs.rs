@@ -71,6 +71,13 @@ impl<P: Platform, M: Manner> Mcs<P, M> {
             .is_ok()
     }
 
+    /// Whether somebody waits, or is about to. The caller holds the lock.
+    #[inline]
+    pub(crate) fn has_waiter(&self) -> bool {
+        !self.next.load(Ordering::Relaxed).is_null()
+            || self.tail.load(Ordering::Relaxed) != held::<P>()
+    }
+
     #[cold]
     fn queue(&self) {
         let node =

@@ -9,7 +9,7 @@ use alloc::boxed::Box;
 use core::marker::PhantomData;
 use core::{fmt, ptr};
 
-use kilocore_platform::{Padded, Platform};
+use kilocore_platform::{Atomic, Ordering, Padded, Platform};
 
 /// As many locks as threads usually hold at once; a thread that releases more than it acquires
 /// frees what exceeds this.
@@ -54,6 +54,34 @@ impl<P: Platform, N> NodeCache<P, N> {
             // SAFETY: the caller's promise is that of `free`.
             unsafe { Self::free(node) };
         }
+    }
+
+    /// Makes `node` the queue of a lock that nobody holds, and the holder's node; or, if somebody
+    /// does hold it, takes the node back and is false.
+    ///
+    /// # Safety
+    /// As for [`give_back`](Self::give_back), and the node is set up as for a free lock.
+    #[inline]
+    pub(crate) unsafe fn enter_if_free(
+        &mut self,
+        node: *mut N,
+        tail: &P::Ptr<N>,
+        owner: &P::Ptr<N>,
+    ) -> bool
+    where
+        N: 'static,
+    {
+        // As in an acquisition: release shows the fresh node to the one that comes behind,
+        // acquire shows us what the last holder did.
+        let taken =
+            tail.compare_exchange(ptr::null_mut(), node, Ordering::AcqRel, Ordering::Relaxed);
+        if taken.is_err() {
+            // SAFETY: nobody has seen the node.
+            unsafe { self.give_back(node) };
+            return false;
+        }
+        owner.store(node, Ordering::Relaxed);
+        true
     }
 
     #[cold]

@@ -60,22 +60,46 @@ registry! {
     Tas => tas;
     /// [`Ttas`](crate::Ttas)
     Ttas => ttas;
+    /// [`Backoff`](crate::Backoff)
+    Backoff => backoff;
     /// [`Ticket`](crate::Ticket)
     Ticket => ticket;
+    /// [`TicketBackoff`](crate::TicketBackoff)
+    TicketBackoff => ticket_backoff;
+    /// [`Partitioned`](crate::Partitioned)
+    Partitioned => partitioned;
+    /// [`Alock`](crate::Alock)
+    Alock => alock;
     /// [`Mcs`](crate::Mcs)
     Mcs => mcs;
     /// [`Clh`](crate::Clh)
     Clh => clh;
     /// [`McsPark`](crate::McsPark)
     McsPark => mcs_park;
+    /// [`ClhPark`](crate::ClhPark)
+    ClhPark => clh_park;
     /// [`Futex`](crate::Futex)
     Futex => futex;
     /// [`Adaptive`](crate::Adaptive)
     Adaptive => adaptive;
     /// [`Cna`](crate::Cna)
     Cna => cna;
+    /// [`CBoMcs`](crate::CBoMcs)
+    CBoMcs => c_bo_mcs;
+    /// [`CBoMcsPark`](crate::CBoMcsPark)
+    CBoMcsPark => c_bo_mcs_park;
+    /// [`CTktTkt`](crate::CTktTkt)
+    CTktTkt => c_tkt_tkt;
+    /// [`CPtlTkt`](crate::CPtlTkt)
+    CPtlTkt => c_ptl_tkt;
+    /// [`Hmcs`](crate::Hmcs)
+    Hmcs => hmcs;
+    /// [`Hticket`](crate::Hticket)
+    Hticket => hticket;
     /// [`Malthusian`](crate::Malthusian)
     Malthusian => malthusian;
+    /// [`MalthusianSpin`](crate::MalthusianSpin)
+    MalthusianSpin => malthusian_spin;
     /// [`Requester`](crate::Requester)
     Requester => requester;
 }

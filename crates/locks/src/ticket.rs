@@ -11,9 +11,10 @@ use kilocore_platform::{Atomic, AtomicInt, Ordering, Platform, Wait};
 
 use crate::{LockInfo, RawLock};
 
-/// A ticket lock.
+/// A ticket lock. A waiter steps back for `STEP` turns of a spin loop for each other waiter ahead
+/// of it before it looks again; with 0 it watches the word all the time.
 #[derive(Debug)]
-pub struct Ticket<P: Platform> {
+pub struct Ticket<P: Platform, const STEP: u32 = 0> {
     /// The next number to hand out.
     next: P::U32,
     /// The number that may enter.
@@ -27,10 +28,41 @@ pub(crate) const INFO: LockInfo = LockInfo {
     source: "Reed and Kanodia 1979; Linux 2.6.25 to 4.1",
     best_at: "few cores, short sections, when order of arrival matters",
     worst_at: "many waiters (collapses) and more threads than cores (waits for sleeping turns)",
-    aliases: &["ticket-ls"],
+    aliases: &[],
 };
 
-impl<P: Platform> RawLock<P> for Ticket<P> {
+/// Turns of stepping back between two offers of the core to others: a good part of a millisecond.
+const TURNS_BEFORE_YIELD: u32 = 16_384;
+
+impl<P: Platform, const STEP: u32> Ticket<P, STEP> {
+    /// Whether somebody waits, or is about to. The caller holds the lock.
+    #[inline]
+    pub(crate) fn has_waiter(&self) -> bool {
+        let mine = self.serving.load(Ordering::Relaxed);
+        self.next.load(Ordering::Relaxed) != mine.wrapping_add(1)
+    }
+
+    /// Waits until few enough are ahead to watch.
+    #[cold]
+    fn step_back(&self, mine: u32) {
+        let mut turns = 0;
+        loop {
+            let ahead = mine.wrapping_sub(self.serving.load(Ordering::Relaxed));
+            if ahead <= 1 {
+                return; // none but the holder, who may be about to leave
+            }
+            let step = (ahead - 1).saturating_mul(STEP).min(TURNS_BEFORE_YIELD);
+            P::pause(step);
+            turns += step;
+            if turns >= TURNS_BEFORE_YIELD {
+                turns = 0;
+                P::yield_now();
+            }
+        }
+    }
+}
+
+impl<P: Platform, const STEP: u32> RawLock<P> for Ticket<P, STEP> {
     type Thread = ();
 
     fn new() -> Self {
@@ -41,6 +73,9 @@ impl<P: Platform> RawLock<P> for Ticket<P> {
     fn acquire(&self, (): &mut ()) {
         // Relaxed: the number itself orders nothing; the acquire read of `serving` does.
         let mine = self.next.fetch_add(1, Ordering::Relaxed);
+        if STEP > 0 {
+            self.step_back(mine);
+        }
         P::wait_until(&self.serving, Wait::Spin, |serving| serving == mine);
     }
 

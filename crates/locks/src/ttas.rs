@@ -1,45 +1,35 @@
-//! The test-and-test-and-set lock with bounded exponential backoff.
+//! The test-and-test-and-set lock without backoff.
 //!
-//! A waiter watches the word in its own cache and exchanges only when it saw the lock free.
-//! When it loses that race it steps back for a random time whose bound doubles with each
-//! defeat, so that the number who rush at a release stays small whatever the number of waiters
-//! (Anderson, 'The performance of spin lock alternatives', TPDS 1990). The bound has a limit, or
-//! an unlucky waiter would sleep through many a free moment.
+//! A waiter watches the word in its own cache and tries to take the lock only when it saw it
+//! free (Rudolph and Segall, 'Dynamic decentralized cache schemes for MIMD parallel
+//! processors', ISCA 1984). That leaves the holder in peace, unlike plain test-and-set, but at
+//! each release all waiters rush: every one of them re-reads the word, and all who saw it free
+//! before the first of them had it take the line away once more, in vain (Anderson, 'The
+//! performance of spin lock alternatives', TPDS 1990). [`Backoff`](crate::Backoff) is the same
+//! lock with the remedy.
 
 use kilocore_platform::{Atomic, Ordering, Platform, Wait};
 
-use crate::random::Dice;
 use crate::{LockInfo, RawLock};
 
-/// A test-and-test-and-set lock with backoff.
+/// A test-and-test-and-set lock.
 #[derive(Debug)]
 pub struct Ttas<P: Platform> {
     held: P::U32,
 }
 
-/// What a thread brings along: its dice, so that waiters step back for different times.
-#[derive(Debug, Default)]
-pub struct TtasThread {
-    dice: Dice,
-}
-
 /// What the registry says of it.
 pub(crate) const INFO: LockInfo = LockInfo {
     name: "ttas",
-    title: "test-and-test-and-set spin lock with bounded exponential backoff",
-    source: "Anderson 1990",
-    best_at: "small and many locks with little contention; more threads than cores",
-    worst_at: "long contention: unfair, and the lock often idles while all step back",
-    aliases: &["ttas-ls", "backoff"],
+    title: "test-and-test-and-set spin lock",
+    source: "Rudolph and Segall 1984; Anderson 1990",
+    best_at: "small and many locks with little contention",
+    worst_at: "many waiters: all of them rush at every release; unfair",
+    aliases: &["ttas-ls"],
 };
 
 const FREE: u32 = 0;
 const HELD: u32 = 1;
-
-/// The bound of the first step back, in turns of a spin loop.
-const FIRST_BACKOFF: u32 = 4;
-/// The bound that is never exceeded: about the time of a hundred handovers.
-const LONGEST_BACKOFF: u32 = 1024;
 
 impl<P: Platform> Ttas<P> {
     #[inline]
@@ -48,44 +38,41 @@ impl<P: Platform> Ttas<P> {
     }
 
     #[cold]
-    fn wait(&self, dice: &mut Dice) {
-        let mut bound = FIRST_BACKOFF;
+    fn wait(&self) {
         loop {
             P::wait_until(&self.held, Wait::Spin, |held| held == FREE);
             if self.take_if_free() {
                 return;
             }
-            P::pause(1 + dice.roll::<P>() % bound);
-            bound = (bound * 2).min(LONGEST_BACKOFF);
         }
     }
 }
 
 impl<P: Platform> RawLock<P> for Ttas<P> {
-    type Thread = TtasThread;
+    type Thread = ();
 
     fn new() -> Self {
         Self { held: P::U32::new(FREE) }
     }
 
     #[inline]
-    fn acquire(&self, thread: &mut TtasThread) {
+    fn acquire(&self, (): &mut ()) {
         if !self.take_if_free() {
-            self.wait(&mut thread.dice);
+            self.wait();
         }
     }
 
     #[inline]
-    fn try_acquire(&self, _thread: &mut TtasThread) -> bool {
+    fn try_acquire(&self, (): &mut ()) -> bool {
         self.take_if_free()
     }
 
     #[inline]
-    unsafe fn release(&self, _thread: &mut TtasThread) {
+    unsafe fn release(&self, (): &mut ()) {
         self.held.store(FREE, Ordering::Release);
     }
 
-    unsafe fn forget_waiters(&self, _thread: &mut TtasThread) {
+    unsafe fn forget_waiters(&self, (): &mut ()) {
         // Waiters leave no trace in the word.
     }
 }

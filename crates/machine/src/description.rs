@@ -151,6 +151,9 @@ pub struct OperatingSystem {
     pub context_switch_ns: Figure,
     /// Processor time of a futex system call that finds it need not wait, or that wakes nobody.
     pub futex_call_ns: Figure,
+    /// 1 if the kernel's spin locks queue their waiters, as on x86 since Linux 4.2; 0 if they all
+    /// watch one line. A futex's hash bucket has such a lock.
+    pub queued_kernel_locks: Figure,
     /// Processor time that waking one thread costs the waker.
     pub wake_ns: Figure,
     /// Time from that until the woken thread runs on a core that was idle.

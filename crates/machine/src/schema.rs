@@ -120,6 +120,12 @@ pub(crate) const FIELDS: &[Field] = &[
     figure("memory.bandwidth_gb_per_s", 0.1, 1e5, "bandwidth of a node, in GB/s"),
     figure("os.context_switch_ns", 10.0, 1e6, "switching between two threads, in ns"),
     figure("os.futex_call_ns", 5.0, 1e6, "a futex call that neither waits nor wakes, in ns"),
+    figure(
+        "os.queued_kernel_locks",
+        0.0,
+        1.0,
+        "1 if the kernel's spin locks queue their waiters, 0 if these share a line",
+    ),
     figure("os.wake_ns", 10.0, 1e7, "what waking a thread costs the waker, in ns"),
     figure("os.wake_latency_ns", 1.0, 1e8, "from the wake until the woken thread runs, in ns"),
     figure(

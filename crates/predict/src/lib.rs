@@ -7,20 +7,29 @@
 //! 3. Closed forms ([`closed_form`]) check the simulator inside their assumptions.
 
 mod advice;
+mod any_lock;
+mod barrier;
 pub mod closed_form;
 mod duration;
 mod forecast;
 mod from_profile;
+mod memory;
+mod point;
 mod program;
+mod progress;
+mod rwsem;
 mod simulate;
 mod sweep;
 mod workload;
 
 pub use advice::shell_word;
+pub use barrier::{BarrierRounds, simulate_barrier};
 pub use duration::Duration;
 pub use forecast::{Curve, Forecast, ForecastLock, ForecastPoint, Recommendation, Shape, Target};
 pub use from_profile::{Conduct, ProfileGap, Profiled, from_profile};
+pub use memory::{MemoryUse, Placement};
+pub use point::Point;
 pub use program::{ForecastError, Question, TODAY, forecast, forecast_profiled, without_locks};
-pub use simulate::{Point, PointError, RunSize, simulate};
+pub use simulate::{PointError, RunSize, simulate};
 pub use sweep::{Job, sweep};
-pub use workload::{Inner, LockUse, Mode, Section, Workload};
+pub use workload::{Inner, KeptLock, LockUse, Mode, Section, Workload};

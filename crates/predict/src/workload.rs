@@ -1,6 +1,6 @@
 //! What the threads of a program do, as far as locks are concerned.
 
-use crate::Duration;
+use crate::{Duration, MemoryUse};
 
 /// How a section takes its lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,6 +45,20 @@ pub struct LockUse {
     pub per_thread: bool,
     /// Whether the program uses it as a read-write lock.
     pub read_write: bool,
+    /// What it is if the choice of a lock does not reach it.
+    pub kept: Option<KeptLock>,
+}
+
+/// A lock that stays what it is, whatever is put under the program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KeptLock {
+    /// A read-write semaphore of the kernel, such as the one that guards a process's address space:
+    /// page faults take it shared, `mmap` and `munmap` alone.
+    KernelReadWrite,
+    /// A spin lock of the kernel, such as that of a page table.
+    KernelSpin,
+    /// A lock inside the C library, such as that of an arena of `malloc`.
+    Futex,
 }
 
 /// What each thread does, over and over: think, then enter a section.
@@ -54,6 +68,8 @@ pub struct Workload {
     pub think: Duration,
     /// Sleeping between sections, in cycles; the mean over all sections.
     pub asleep: f64,
+    /// What is fetched from memory between sections, after the computing.
+    pub memory: Option<MemoryUse>,
     /// The locks.
     pub locks: Vec<LockUse>,
     /// The outermost sections, each with its share; the shares add up to 1.
@@ -68,12 +84,14 @@ impl Workload {
         Self {
             think,
             asleep: 0.0,
-            locks: vec![LockUse { instances: 1, per_thread: false, read_write: false }],
+            memory: None,
+            locks: vec![LockUse { instances: 1, per_thread: false, read_write: false, kept: None }],
             sections: vec![(1.0, section)],
         }
     }
 
-    /// The same workload, everything in it taking `factor` times as long. Lines stay as many.
+    /// The same workload, everything in it taking `factor` times as long. Lines that move
+    /// with locks stay as many; those that come from memory are work, and grow with it.
     #[must_use]
     pub fn stretched(&self, factor: f64) -> Self {
         fn stretch(section: &Section, factor: f64) -> Section {
@@ -88,6 +106,7 @@ impl Workload {
         Self {
             think: self.think.scaled(factor),
             asleep: self.asleep * factor,
+            memory: self.memory.map(|memory| MemoryUse { lines: memory.lines * factor, ..memory }),
             locks: self.locks.clone(),
             sections: sections.collect(),
         }

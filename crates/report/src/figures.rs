@@ -112,6 +112,7 @@ pub(crate) fn groups(machine: &Description) -> Vec<Group> {
                 row("futex call that need not wait", &os.futex_call_ns, "ns"),
                 row("waking a thread", &os.wake_ns, "ns"),
                 row("until the woken thread runs", &os.wake_latency_ns, "ns"),
+                row("queued kernel locks", &os.queued_kernel_locks, ""),
                 row("time slice", &os.time_slice_us, "µs"),
                 row("leaving a low-power wait", &os.low_power_exit_ns, "ns"),
             ],

@@ -56,6 +56,8 @@ pub(crate) struct Coherence {
     in_shared: Sharers,
     homes_busy: Vec<u64>,
     channels_busy: Vec<u64>,
+    /// The way of memory's lines between nodes, `[from * nodes + home]`.
+    links_busy: Vec<u64>,
     private: Vec<Tags>,
     shared: Vec<Tags>,
     places: Vec<Place>,
@@ -78,6 +80,7 @@ impl Coherence {
             in_shared: Sharers::new(domains),
             homes_busy: vec![0; costs.nodes],
             channels_busy: vec![0; costs.nodes],
+            links_busy: vec![0; costs.nodes * costs.nodes],
             private: places.iter().map(|_| Tags::new(costs.private_lines, 8)).collect(),
             shared: (0..domains).map(|_| Tags::new(costs.shared_lines, 16)).collect(),
             places,
@@ -246,6 +249,33 @@ impl Coherence {
         turn - start + costs.memory(here.node, state.home)
     }
 
+    /// Keeps the channels of `home`, and the link to it if it is to be used, busy with a batch of
+    /// lines for a core of `from` that asks at `now`; gives the moment at which it is its turn.
+    pub(crate) fn occupy_channel(
+        &mut self,
+        from: u32,
+        home: u32,
+        now: u64,
+        on_channel: u64,
+        on_link: Option<u64>,
+    ) -> u64 {
+        let nodes = self.channels_busy.len();
+        let channel = &mut self.channels_busy[home as usize];
+        let Some(on_link) = on_link else {
+            let start = now.max(*channel);
+            *channel = start + on_channel;
+            return start;
+        };
+        // Whoever waits for the link does not hold up the channels meanwhile: they serve the lines
+        // of others first.
+        let link = &mut self.links_busy[from as usize * nodes + home as usize];
+        let passes = now.max(*link);
+        *link = passes + on_link;
+        let start = now.max(*channel);
+        *channel = start + on_channel;
+        start.max(passes)
+    }
+
     fn add_sharer(&mut self, index: usize, cache: u32) {
         let state = &mut self.lines[index];
         if !self.sharers.contains(index, cache as usize) {
@@ -296,6 +326,11 @@ impl Coherence {
     /// Remembers a task that waits for the line to be written.
     pub(crate) fn watch(&mut self, line: LineId, task: u32) {
         self.lines[line.0 as usize].waiters.push(task);
+    }
+
+    /// Forgets a task that waits for the line no longer, though it has not been written.
+    pub(crate) fn unwatch(&mut self, line: LineId, task: u32) {
+        self.lines[line.0 as usize].waiters.retain(|&waiter| waiter != task);
     }
 
     /// Whether a task waits for the line to be written.

@@ -37,10 +37,16 @@ pub(crate) struct Costs {
     pub(crate) home_service: u64,
     /// Time that one line takes on a node's memory channels.
     pub(crate) memory_service: u64,
+    /// The same, not rounded: for many lines at once.
+    pub(crate) line_on_channel: f64,
+    /// Time that one line takes on the way from another node's memory.
+    pub(crate) line_on_link: f64,
     pub(crate) private_lines: usize,
     pub(crate) shared_lines: usize,
     pub(crate) context_switch: u64,
     pub(crate) futex_call: u64,
+    /// Whether all who want a futex's bucket watch one line.
+    pub(crate) shared_bucket: bool,
     pub(crate) wake: u64,
     pub(crate) wake_latency: u64,
     pub(crate) time_slice: u64,
@@ -63,6 +69,7 @@ impl Costs {
         let cycles = |figure: &Figure| (figure.value * ghz).round() as u64;
         let line_bytes = f64::from(machine.caches.line_bytes);
         let lines = |kib: &Figure| (kib.value * 1024.0 / line_bytes) as usize;
+        let line_on_channel = line_bytes / machine.memory.bandwidth_gb_per_s.value * ghz;
         let nodes = machine.topology.nodes() as usize;
         let pairs = |cost: &dyn Fn(u32, u32) -> f64| {
             (0..nodes as u32)
@@ -85,12 +92,14 @@ impl Costs {
             line_service: cycles(&machine.coherence.line_service_ns),
             invalidate_per_sharer: cycles(&machine.coherence.invalidate_per_sharer_ns),
             home_service: cycles(&machine.coherence.home_service_ns),
-            memory_service: (line_bytes / machine.memory.bandwidth_gb_per_s.value * ghz).ceil()
-                as u64,
+            memory_service: line_on_channel.ceil() as u64,
+            line_on_channel,
+            line_on_link: line_on_channel / LINK_SHARE,
             private_lines: lines(&machine.caches.private_kib),
             shared_lines: lines(&machine.caches.shared_kib),
             context_switch: cycles(&machine.os.context_switch_ns),
             futex_call: cycles(&machine.os.futex_call_ns),
+            shared_bucket: machine.os.queued_kernel_locks.value < 0.5,
             wake: cycles(&machine.os.wake_ns),
             wake_latency: cycles(&machine.os.wake_latency_ns),
             time_slice: (machine.os.time_slice_us.value * 1000.0 * ghz).round() as u64,
@@ -151,6 +160,10 @@ fn memory_ns(machine: &Description, core: u32, home: u32) -> f64 {
     machine.memory.remote_ns.value + f64::from(extra_hops) * machine.latency.per_hop_ns.value
 }
 
+/// What the cores of one node can read from another node's memory, as a share of that memory's
+/// bandwidth. Estimated for all machines from one: MCTOP's description of a four-socket Xeon has
+/// 12.5 to 12.8 GB/s from another socket's memory where a socket reads 38.8 to 39.1 of its own.
+const LINK_SHARE: f64 = 0.325;
 /// Turns that a waiter spins before it offers its core to others, as natively.
 const TURNS_BEFORE_YIELD: f64 = 4096.0;
 /// Turns between later offers, as natively.

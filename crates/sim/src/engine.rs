@@ -59,6 +59,8 @@ pub(crate) struct Task {
     /// Whether the line it waits for has it on its list.
     pub(crate) watching: bool,
     pub(crate) timed_out: bool,
+    /// Whether it holds a lock of the kernel or waits for one, and so keeps its core.
+    pub(crate) in_kernel: bool,
     pub(crate) times: TaskTimes,
 }
 

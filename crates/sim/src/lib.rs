@@ -48,15 +48,18 @@ mod coherence;
 mod costs;
 mod engine;
 mod fiber;
+mod kernel_lock;
 mod os;
 mod outcome;
 mod platform;
 mod random;
 mod sharers;
 mod simulation;
+mod stream;
 mod waiting;
 
 pub use outcome::{Activity, LineTraffic, Outcome, TaskTimes};
 pub use platform::{Sim, SimCell, SimPtr, SimU32, SimU64, SimUsize};
 pub use random::Random;
 pub use simulation::{Options, SimError, Simulation};
+pub use stream::MOST_OVERLAP;

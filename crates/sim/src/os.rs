@@ -12,6 +12,7 @@ use rustc_hash::FxHashMap;
 use crate::agenda::{Epoch, Event};
 use crate::coherence::{Access, LineId};
 use crate::engine::{Core, Engine, State};
+use crate::kernel_lock::KernelLock;
 use crate::outcome::Activity;
 
 /// The tasks that are ready to run on a core, and its time slice.
@@ -44,6 +45,8 @@ impl RunQueue {
 #[derive(Debug, Default)]
 pub(crate) struct Futexes {
     sleepers: FxHashMap<usize, VecDeque<u32>>,
+    /// The locks of their buckets, where callers wait for them as for a ticket lock.
+    locks: FxHashMap<usize, Box<KernelLock>>,
 }
 
 /// Addresses from here on are never those of data: hash buckets live there.
@@ -61,6 +64,14 @@ impl Engine {
         let node = self.cores[self.current as usize].place.node;
         let key = self.memory.line_at(address, self.costs.line_shift, node).0 as usize;
         self.memory.line_at(BUCKETS + (key << BUCKET_SHIFT), self.costs.line_shift, node)
+    }
+
+    /// The lock of a futex's hash bucket, if the kernel's is a ticket lock.
+    pub(crate) fn bucket_lock(&mut self, address: usize) -> Option<*const KernelLock> {
+        let make = || Box::new(KernelLock::new());
+        self.costs
+            .shared_bucket
+            .then(|| &raw const **self.futexes.locks.entry(address).or_insert_with(make))
     }
 
     /// Enters a futex system call: the cost of the call, and the bucket's lock.
@@ -196,11 +207,12 @@ impl Engine {
         if let Some(watch) = &mut runner.watch {
             watch.since = now;
             watch.yield_at = now + self.costs.spin_between_yields;
-            let yield_at = watch.yield_at;
+            let (yield_at, deadline) = (watch.yield_at, watch.deadline);
             runner.state = State::Waiting;
             let epoch = runner.epoch;
             self.agenda.plan(now, Event::Recheck { task, epoch });
             self.plan_yield(core, yield_at);
+            self.plan_deadline(task, deadline.max(now));
         } else {
             runner.state = State::Running;
             let remaining = std::mem::take(&mut runner.remaining);
@@ -246,9 +258,16 @@ impl Engine {
         }
         if queue.ready.is_empty() {
             self.cores[core as usize].queue.slice_ends = false;
+        } else if self.in_kernel(core) {
+            self.agenda.plan(time + self.costs.futex_call.max(1), Event::SliceEnd { core, epoch });
         } else if time >= queue.slice_start + self.costs.time_slice || self.has_waited(core, time) {
             self.preempt(core, time);
         }
+    }
+
+    fn in_kernel(&self, core: u32) -> bool {
+        let task = self.cores[core as usize].task;
+        task.is_some_and(|task| self.tasks[task as usize].in_kernel)
     }
 
     /// Whether the task on a core has watched a line for so long that it offers the core to others.

@@ -10,6 +10,7 @@ use kilocore_platform::{
 
 use crate::coherence::{Access, LineId};
 use crate::engine::{self, Intent};
+use crate::kernel_lock::KernelLock;
 use crate::outcome::Activity;
 use crate::waiting::Check;
 
@@ -42,7 +43,7 @@ fn charge_in_order(line: LineId, access: Access) {
 }
 
 /// Lets everything happen that is earlier than the current core's time.
-fn give_way_to_earlier() {
+pub(crate) fn give_way_to_earlier() {
     loop {
         // SAFETY: the reference ends before the suspension.
         let must = unsafe { engine::current() }.is_some_and(|engine| engine.must_give_way());
@@ -227,6 +228,22 @@ impl Sim {
         }
     }
 
+    /// Lets everything happen that is earlier than the caller's time, as each access to memory does:
+    /// for tasks that share something that is not simulated, such as a counter of the experiment.
+    pub fn catch_up() {
+        give_way_to_earlier();
+    }
+
+    /// Spins on `cell` until `done` accepts its value, but no longer than `patience`; gives the
+    /// value last read. A spin loop with a bound on its turns, without simulating each of them.
+    pub fn watch_for<A: Atomic>(
+        cell: &A,
+        patience: Cycles,
+        done: impl FnMut(A::Value) -> bool,
+    ) -> A::Value {
+        watch(cell, Activity::Spinning, Some(patience), done)
+    }
+
     /// Sleeps in the operating system for a while, as a thread that waits for a device does.
     pub fn sleep(duration: Cycles) {
         give_way_to_earlier();
@@ -283,38 +300,12 @@ impl Platform for Sim {
         Cycles(unsafe { engine::current() }.map_or(0, |engine| engine.now()))
     }
 
-    fn wait_until<A: Atomic>(
-        cell: &A,
-        how: Wait,
-        mut done: impl FnMut(A::Value) -> bool,
-    ) -> A::Value {
-        let mut value = cell.load(Ordering::Acquire);
-        if done(value) || !Self::in_task() {
-            return value;
-        }
+    fn wait_until<A: Atomic>(cell: &A, how: Wait, done: impl FnMut(A::Value) -> bool) -> A::Value {
         let activity = match how {
             Wait::Spin => Activity::Spinning,
             Wait::LowPower => Activity::LowPower,
         };
-        let mut check = || {
-            value = cell.load(Ordering::Acquire);
-            done(value)
-        };
-        let check: *mut (dyn FnMut() -> bool + '_) = &raw mut check;
-        // SAFETY: only the lifetime changes. The engine calls the condition while this fiber is
-        // suspended below, which is while it lives, and forgets it when the wait is over.
-        let check: Check = unsafe { std::mem::transmute(check) };
-        // SAFETY: the reference ends with the block, before the suspension.
-        unsafe {
-            let engine = engine::current().expect("in a task");
-            let address = std::ptr::from_ref(cell).addr();
-            let node = engine.cores[engine.current as usize].place.node;
-            let line = engine.memory.line_at(address, engine.costs.line_shift, node);
-            engine.watch(line, check, activity);
-        }
-        // SAFETY: this is a fiber of the engine; no reference to it is alive.
-        unsafe { engine::suspend(Intent::Wait) };
-        value
+        watch(cell, activity, None, done)
     }
 
     fn has_low_power_wait() -> bool {
@@ -342,8 +333,12 @@ impl Platform for Sim {
 
     fn park(cell: &SimU32, expected: u32, timeout: Option<Nanos>) -> Parked {
         let address = std::ptr::from_ref(cell).addr();
-        enter_futex(address);
-        if cell.load(Ordering::SeqCst) != expected {
+        let bucket = enter_futex(address);
+        let changed = cell.load(Ordering::SeqCst) != expected;
+        // Nobody can come between this and going to sleep: the lock is free from the store on, and
+        // no other task runs before this one suspends.
+        leave_futex(bucket);
+        if changed {
             return Parked::Changed;
         }
         // SAFETY: the reference ends with the block, before the suspension.
@@ -367,9 +362,12 @@ impl Platform for Sim {
     }
 
     fn unpark(cell: *const SimU32, count: u32) -> u32 {
-        enter_futex(cell.addr());
+        let bucket = enter_futex(cell.addr());
         // SAFETY: the reference ends with the expression.
-        unsafe { engine::current() }.map_or(0, |engine| engine.wake(cell.addr(), count))
+        let woken =
+            unsafe { engine::current() }.map_or(0, |engine| engine.wake(cell.addr(), count));
+        leave_futex(bucket);
+        woken
     }
 
     fn wait_array() -> WaitArray<Self> {
@@ -396,18 +394,64 @@ impl Platform for Sim {
     }
 }
 
-/// The costs of entering a futex system call on the word at `address`.
-fn enter_futex(address: usize) {
+/// Waits until `done` accepts the value of `cell` or `patience` is over, and gives the value last
+/// read.
+pub(crate) fn watch<A: Atomic>(
+    cell: &A,
+    activity: Activity,
+    patience: Option<Cycles>,
+    mut done: impl FnMut(A::Value) -> bool,
+) -> A::Value {
+    let mut value = cell.load(Ordering::Acquire);
+    if done(value) || !Sim::in_task() {
+        return value;
+    }
+    let mut check = || {
+        value = cell.load(Ordering::Acquire);
+        done(value)
+    };
+    let check: *mut (dyn FnMut() -> bool + '_) = &raw mut check;
+    // SAFETY: only the lifetime changes. The engine calls the condition while this fiber is
+    // suspended below, which is while it lives, and forgets it when the wait is over.
+    let check: Check = unsafe { std::mem::transmute(check) };
+    // SAFETY: the reference ends with the block, before the suspension.
+    unsafe {
+        let engine = engine::current().expect("in a task");
+        let address = std::ptr::from_ref(cell).addr();
+        let node = engine.cores[engine.current as usize].place.node;
+        let line = engine.memory.line_at(address, engine.costs.line_shift, node);
+        engine.watch(line, check, activity, patience.map(|Cycles(cycles)| cycles));
+    }
+    // SAFETY: this is a fiber of the engine; no reference to it is alive.
+    unsafe { engine::suspend(Intent::Wait) };
+    value
+}
+
+/// Enters a futex system call on the word at `address`: the cost of the call, and the lock of the
+/// word's hash bucket, which is the lock given back if the kernel has one to wait for.
+fn enter_futex(address: usize) -> Option<&'static KernelLock> {
     give_way_to_earlier();
     // SAFETY: the reference ends with the block.
-    let bucket = unsafe {
-        let Some(engine) = engine::current() else { return };
+    let (bucket, lock) = unsafe {
+        let engine = engine::current()?;
         engine.pass(Activity::System, engine.costs.futex_call);
-        engine.bucket(address)
+        (engine.bucket(address), engine.bucket_lock(address))
     };
     give_way_to_earlier();
-    // SAFETY: the reference ends with the statement.
-    if let Some(engine) = unsafe { engine::current() } {
-        engine.enter_futex(bucket);
+    if let Some(lock) = lock {
+        // SAFETY: locks of buckets live as long as the engine, and this fiber no longer.
+        let lock = unsafe { &*lock };
+        lock.acquire();
+        return Some(lock);
+    }
+    // SAFETY: the reference ends with the expression.
+    unsafe { engine::current() }?.enter_futex(bucket);
+    None
+}
+
+/// Lets a bucket go.
+fn leave_futex(bucket: Option<&'static KernelLock>) {
+    if let Some(lock) = bucket {
+        lock.release();
     }
 }

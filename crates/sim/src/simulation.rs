@@ -83,6 +83,16 @@ impl Simulation {
         Ok(Self { engine: Box::new(engine), sockets: sockets.len() })
     }
 
+    /// Makes waiters keep their cores however long they wait.
+    ///
+    /// [`Platform::wait_until`](kilocore_platform::Platform::wait_until) offers the core to others
+    /// after a while; other implementations of the same locks do not. Measurements of theirs are
+    /// compared with a simulation of that.
+    pub fn keep_waiters_on_cores(&mut self) {
+        self.engine.costs.spin_before_yield = u64::MAX / 4;
+        self.engine.costs.spin_between_yields = u64::MAX / 4;
+    }
+
     /// Adds a thread that runs `body`. Threads are dealt to the cores in turn and start at time
     /// 0; with more of them than cores, those of a core share it by time slices.
     ///
@@ -101,6 +111,7 @@ impl Simulation {
             watch: None,
             watching: false,
             timed_out: false,
+            in_kernel: false,
             times: TaskTimes::default(),
         });
         self.engine.cores[core].queue.push(task as u32);

@@ -23,6 +23,8 @@ pub(crate) struct Watch {
     pub(crate) since: u64,
     /// When it offers its core to others.
     pub(crate) yield_at: u64,
+    /// When it gives up.
+    pub(crate) deadline: u64,
 }
 
 /// Lists of waiters that will look at their line at the same moment, by number.
@@ -44,16 +46,32 @@ impl AlertedLists {
 
 impl Engine {
     /// Makes the running task wait for a line to change until `check` accepts; it has just
-    /// refused. The caller suspends next.
-    pub(crate) fn watch(&mut self, line: LineId, check: Check, activity: Activity) {
+    /// refused; or until `patience` is over, if it has an end. The caller suspends next.
+    pub(crate) fn watch(
+        &mut self,
+        line: LineId,
+        check: Check,
+        activity: Activity,
+        patience: Option<u64>,
+    ) {
         let since = self.now();
         let task = self.running_task();
         let waiter = &mut self.tasks[task as usize];
         let yield_at = since + self.costs.spin_before_yield;
-        waiter.watch = Some(Watch { line, check, activity, since, yield_at });
+        let deadline = patience.map_or(u64::MAX, |patience| since + patience);
+        waiter.watch = Some(Watch { line, check, activity, since, yield_at, deadline });
         waiter.state = State::Waiting;
+        self.plan_deadline(task, deadline);
         self.enlist(task, line);
         self.plan_yield(self.current, yield_at);
+    }
+
+    /// Lets a waiter look at its line, and at the time, when its patience ends.
+    pub(crate) fn plan_deadline(&mut self, task: u32, deadline: u64) {
+        if deadline < u64::MAX {
+            let epoch = self.tasks[task as usize].epoch;
+            self.agenda.plan(deadline, Event::Recheck { task, epoch });
+        }
     }
 
     fn enlist(&mut self, task: u32, line: LineId) {
@@ -85,9 +103,13 @@ impl Engine {
         // SAFETY: the condition lies on the stack of the waiter's fiber, which is suspended and
         // keeps it alive until the wait is over. It cannot reach this engine: `CURRENT` is null
         // while no fiber runs, so that its reads, paid for above, are not charged again.
-        let over = unsafe { (*watch.check)() };
+        let over = unsafe { (*watch.check)() } || self.cores[index].time >= watch.deadline;
         let waiter = &mut self.tasks[task as usize];
         if over {
+            if std::mem::take(&mut waiter.watching) {
+                self.memory.unwatch(watch.line, task);
+            }
+            let waiter = &mut self.tasks[task as usize];
             waiter.watch = None;
             waiter.state = State::Running;
             self.continue_at_core_time(index as u32);

@@ -318,6 +318,7 @@ impl Host {
         Ok(OperatingSystem {
             context_switch_ns: self.measured_or(switch, &like.context_switch_ns),
             futex_call_ns: self.measured_or(futex_call, &like.futex_call_ns),
+            queued_kernel_locks: like.queued_kernel_locks.clone(),
             wake_ns: self.measured_or(wake.map(|(cost, _)| cost), &like.wake_ns),
             wake_latency_ns: self.measured_or(wake.map(|(_, delay)| delay), &like.wake_latency_ns),
             time_slice_us: self.measured_or(system::time_slice_us(self.home)?, &like.time_slice_us),

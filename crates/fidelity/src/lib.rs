@@ -1,0 +1,26 @@
+//! How far forecasts from a part of published measurements are from the rest of them.
+//!
+//! # The way of a comparison
+//! 1. [`data`] reads the published throughputs of real programs under many locks on two machines.
+//! 2. [`split`] says which of them a forecast is given: three locks on few nodes. The rest is held
+//!    back. The rule knows names and counts, never throughputs.
+//! 3. [`run`] has a [`run::Forecaster`] say what the held-back points are, and asks two
+//!    [`baseline`]s the same.
+//! 4. [`score`] compares: relative errors, the point of collapse, what the choice of a lock costs,
+//!    and whether the band holds the measurement. [`summary`] takes scores together.
+//! 5. [`page`] writes `docs/fidelity.md` and its plots; [`terminal`] prints the same figures
+//!    tersely; [`dump`] gives out every point.
+//!
+//! Nothing here depends on time or on the host: the same forecaster gives the same bytes.
+
+pub mod baseline;
+pub mod data;
+pub mod dump;
+mod law;
+pub mod run;
+#[cfg(test)]
+mod sample;
+pub mod score;
+pub mod split;
+pub mod summary;
+pub mod terminal;

@@ -1,0 +1,156 @@
+//! `kilocore-fidelity`: forecasts from a part of published measurements, beside the rest of them.
+
+use std::fs;
+use std::io::{IsTerminal, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Parser;
+use indicatif::{ProgressBar, ProgressStyle};
+use kilocore_fidelity::data::{DataSet, MACHINES, Program};
+use kilocore_fidelity::run::{Answer, answer};
+use kilocore_fidelity::split::Setting;
+use kilocore_fidelity::{dump, terminal};
+use kilocore_fit::Atlas;
+
+/// Forecasts published measurements from a part of them, and compares with the rest.
+#[derive(Debug, Parser)]
+#[command(version, max_term_width = 100)]
+struct Arguments {
+    /// Only this machine of the data set: A48 or I48
+    #[arg(long)]
+    machine: Option<String>,
+    /// Only programs whose names contain this
+    #[arg(long, value_name = "PART")]
+    program: Option<String>,
+    /// Only this setting: A (locks given up to half of the machine) or B (up to a quarter)
+    #[arg(long)]
+    setting: Option<String>,
+    /// Also print errors by lock and number of nodes
+    #[arg(long)]
+    by_lock: bool,
+    /// Write every held-back point to this file
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// The folder of the published measurements
+    #[arg(long, value_name = "FOLDER", default_value = "data/litl")]
+    data: PathBuf,
+    /// The seed of all simulations
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+}
+
+/// The exit status for bad input of any kind.
+const BAD_INPUT: u8 = 2;
+
+fn main() -> ExitCode {
+    match compare(&Arguments::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("kilocore-fidelity: {message}");
+            ExitCode::from(BAD_INPUT)
+        }
+    }
+}
+
+fn compare(arguments: &Arguments) -> Result<(), String> {
+    let answers = answers(arguments)?;
+    if let Some(path) = &arguments.json {
+        let points = dump::held_back(&answers);
+        let text = serde_json::to_string_pretty(&points).map_err(|e| e.to_string())?;
+        fs::write(path, text + "\n").map_err(|e| {
+            format!("cannot write {}: {e}; choose a folder that may be written to", path.display())
+        })?;
+    }
+    print(&terminal::programs(&answers));
+    if arguments.by_lock {
+        print(&format!("\n{}", terminal::by_lock(&answers)));
+    }
+    print(&format!("\n{}", terminal::summaries(&answers)));
+    Ok(())
+}
+
+/// Prints text on standard output; a reader that has gone away is no failure.
+fn print(text: &str) {
+    let mut out = std::io::stdout().lock();
+    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+}
+
+/// The data sets and settings that are asked for, checked before any work is done.
+fn chosen(arguments: &Arguments) -> Result<(Vec<DataSet>, Vec<Setting>), String> {
+    let wanted = |name: &Option<String>, is: &str| {
+        name.as_ref().is_none_or(|name| name.eq_ignore_ascii_case(is))
+    };
+    let settings: Vec<Setting> =
+        Setting::ALL.into_iter().filter(|s| wanted(&arguments.setting, s.name())).collect();
+    if settings.is_empty() {
+        return Err("--setting: no such setting; there are A and B".to_owned());
+    }
+    let machines = MACHINES.into_iter().filter(|m| wanted(&arguments.machine, m.name));
+    let mut sets = machines
+        .map(|machine| DataSet::read(&arguments.data, machine).map_err(|e| e.to_string()))
+        .collect::<Result<Vec<_>, _>>()?;
+    if sets.is_empty() {
+        return Err("--machine: no such machine in the data set; there are A48 and I48".to_owned());
+    }
+    if let Some(part) = &arguments.program {
+        for set in &mut sets {
+            set.programs.retain(|program| program.name.contains(part.as_str()));
+        }
+    }
+    if sets.iter().all(|set| set.programs.is_empty()) {
+        return Err("--program: no program of the data set has that in its name".to_owned());
+    }
+    Ok((sets, settings))
+}
+
+fn answers(arguments: &Arguments) -> Result<Vec<Answer>, String> {
+    let (sets, settings) = chosen(arguments)?;
+    let cases: usize = sets.iter().map(|set| set.programs.len() * settings.len()).sum();
+    let bar = progress_bar(cases as u64);
+    let mut answers = Vec::new();
+    for set in &sets {
+        let machine = kilocore_machine::find(set.machine.description).map_err(|e| e.to_string())?;
+        let atlas = Atlas::new(&machine, arguments.seed);
+        for &setting in &settings {
+            for program in &set.programs {
+                answers.push(one(setting, set, program, &atlas, &bar));
+            }
+        }
+    }
+    bar.finish_and_clear();
+    Ok(answers)
+}
+
+/// Steps of the progress bar for each forecast.
+const STEPS: u64 = 1_000;
+
+fn one(
+    setting: Setting,
+    set: &DataSet,
+    program: &Program,
+    atlas: &Atlas<'_>,
+    bar: &ProgressBar,
+) -> Answer {
+    let what = format!("{} {} {}", setting.name(), set.machine.name, program.name);
+    bar.set_message(what);
+    let before = bar.position();
+    let progress = |done: u64, all: u64| {
+        if let Some(steps) = (STEPS * done).checked_div(all) {
+            bar.set_position(before + steps.min(STEPS));
+        }
+    };
+    let answer = answer(setting, set.machine, program, atlas, &progress);
+    bar.set_position(before + STEPS);
+    answer
+}
+
+/// A progress bar on standard error, if that is a terminal; else one that shows nothing.
+fn progress_bar(cases: u64) -> ProgressBar {
+    if !std::io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let style = ProgressStyle::with_template("{msg:32} {wide_bar} {percent} % {eta}")
+        .unwrap_or_else(|_| ProgressStyle::default_bar());
+    ProgressBar::new(cases * STEPS).with_style(style)
+}

@@ -1,0 +1,85 @@
+//! Measurements as JSON.
+
+use kilocore_locks::LockId;
+use serde_json::{Map, Value};
+
+use super::error::{ReadError, shown};
+use super::row::Row;
+use super::{Place, Rows};
+
+/// Keys that are needed, under any of these names; the first that is there counts.
+const NEEDED: [(&str, &[&str]); 3] = [
+    ("lock", &["lock"]),
+    ("cores", &["cores"]),
+    ("throughput", &["given", "throughput", "throughput_per_s"]),
+];
+
+/// Reads a document.
+pub(super) fn read(text: &str) -> Result<Rows, ReadError> {
+    let document: Value = serde_json::from_str(text)?;
+    let points = match &document {
+        Value::Array(points) => points,
+        Value::Object(object) => match object.get("points") {
+            Some(Value::Array(points)) => points,
+            Some(_) => return Err(ReadError::Structure("points is no array".to_owned())),
+            None => {
+                return Err(ReadError::Structure(format!(
+                    "an object with the keys {} and without points",
+                    keys(object)
+                )));
+            }
+        },
+        // A document that begins with a bracket or a brace is one of the two.
+        _ => return Err(ReadError::Structure("neither array nor object".to_owned())),
+    };
+    check_keys(points)?;
+    let mut rows = Rows::default();
+    for (index, point) in (0..).zip(points) {
+        let row = match point {
+            Value::Object(point) => row(point),
+            _ => Err("not an object".to_owned()),
+        };
+        rows.take(Place::Point(index), row.and_then(Row::measurement));
+    }
+    Ok(rows)
+}
+
+/// Refuses documents of which no point has a key that all of them need.
+fn check_keys(points: &[Value]) -> Result<(), ReadError> {
+    let objects: Vec<&Map<String, Value>> = points.iter().filter_map(Value::as_object).collect();
+    let Some(first) = objects.first() else { return Ok(()) };
+    let nowhere = |names: &[&str]| {
+        !objects.iter().any(|object| names.iter().any(|&name| object.contains_key(name)))
+    };
+    let missing: Vec<&'static str> =
+        NEEDED.iter().filter(|(_, names)| nowhere(names)).map(|(name, _)| *name).collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    Err(ReadError::MissingColumns { found: first.keys().cloned().collect(), missing })
+}
+
+fn keys(object: &Map<String, Value>) -> String {
+    let keys: Vec<String> = object.keys().map(|key| shown(key)).collect();
+    if keys.is_empty() { "(none)".to_owned() } else { keys.join(", ") }
+}
+
+/// The words of a point.
+fn row(point: &Map<String, Value>) -> Result<Row, String> {
+    let word = |key: &str| match point.get(key) {
+        None | Some(Value::Null) => None,
+        Some(Value::String(text)) => Some(text.trim().to_owned()),
+        Some(other) => Some(other.to_string()),
+    };
+    if point.get("given") == Some(&Value::Null) {
+        return Err("forecast, not measured: given is null".to_owned());
+    }
+    let (_, throughputs) = NEEDED[2];
+    let alias = word("alias").filter(|alias| alias.parse::<LockId>().is_ok());
+    Ok(Row {
+        lock: alias.or_else(|| word("lock")),
+        cores: word("cores"),
+        threads: word("threads"),
+        throughput: throughputs.iter().find_map(|key| word(key)),
+    })
+}

@@ -1,0 +1,137 @@
+//! Why measurements could not be read.
+
+use std::fmt::Write;
+
+use thiserror::Error;
+
+use super::LeftOut;
+
+/// Why measurements could not be read. Messages do not name the file: the caller knows it.
+#[derive(Debug, Error)]
+pub enum ReadError {
+    /// The file cannot be opened or read.
+    #[error("{0}")]
+    Io(#[from] std::io::Error),
+    /// The file holds more than measurements.
+    #[error("larger than {0} MiB; measurements are a CSV or JSON file of some lines")]
+    TooLarge(u64),
+    /// Nothing is in it.
+    #[error("empty; give CSV with the columns lock,cores,throughput, or JSON")]
+    Empty,
+    /// It is compressed, or another kind of binary file that can be told.
+    #[error("this is {what}, not text; {mend}")]
+    Binary {
+        /// What it is.
+        what: &'static str,
+        /// What to do.
+        mend: &'static str,
+    },
+    /// It is no UTF-8.
+    #[error("byte {0} is not UTF-8 text; save the measurements as CSV in UTF-8, or as JSON")]
+    Encoding(usize),
+    /// Columns are missing.
+    #[error("{}", what_is_missing(.found, .missing))]
+    MissingColumns {
+        /// The columns, or keys of the first point, that are there.
+        found: Vec<String>,
+        /// Those that are needed and not there.
+        missing: Vec<&'static str>,
+    },
+    /// Two columns have the same meaning.
+    #[error("there are two columns for {0}; keep one")]
+    ColumnTwice(&'static str),
+    /// The rows are of several programs, or of several machines.
+    #[error(
+        "the column {column} names both '{first}' and '{second}', and one workload is fitted at a \
+         time; keep the rows of one"
+    )]
+    Several {
+        /// The column.
+        column: String,
+        /// The first name in it.
+        first: String,
+        /// The first other one.
+        second: String,
+    },
+    /// The CSV is malformed.
+    #[error("{0}")]
+    Csv(#[from] csv::Error),
+    /// The JSON is malformed.
+    #[error("not JSON: {0}")]
+    Json(#[from] serde_json::Error),
+    /// The JSON is not what is asked for.
+    #[error(
+        "{0}; give an array of objects with the keys lock, cores and throughput, or an object with \
+         such an array under the key points"
+    )]
+    Structure(String),
+    /// No row can be used.
+    #[error("no measurement can be used{0}")]
+    NothingUsable(String),
+}
+
+/// What is missing, and what is there instead.
+fn what_is_missing(found: &[String], missing: &[&str]) -> String {
+    let quoted: Vec<String> = found.iter().map(|name| format!("'{}'", shown(name))).collect();
+    format!(
+        "no column {}: the columns are {}, and lock, cores and throughput are needed (CSV names \
+         them in its first line, JSON in each point)",
+        missing.join(" and no column "),
+        if quoted.is_empty() { "none".to_owned() } else { quoted.join(", ") },
+    )
+}
+
+/// Rows that are named when none can be used.
+const NAMED: usize = 3;
+
+impl ReadError {
+    /// Nothing is left, for these reasons.
+    pub(super) fn nothing_usable(left_out: &[LeftOut]) -> Self {
+        let mut reasons = String::new();
+        for left_out in left_out.iter().take(NAMED) {
+            let _ = write!(reasons, "; {left_out}");
+        }
+        match left_out.len() {
+            0 => reasons.push_str(": there is no row after the names of the columns"),
+            more if more > NAMED => {
+                let _ = write!(reasons, "; and {} more", more - NAMED);
+            }
+            _ => {}
+        }
+        Self::NothingUsable(reasons)
+    }
+}
+
+/// Foreign text as it is shown in a message: short, and without control characters.
+pub(super) fn shown(text: &str) -> String {
+    const MOST: usize = 60;
+    let mut shown: String =
+        text.chars().take(MOST).map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
+    if text.chars().count() > MOST {
+        shown.push('…');
+    }
+    shown
+}
+
+/// The text in a file, without a byte order mark.
+pub(super) fn text_of(bytes: &[u8]) -> Result<&str, ReadError> {
+    const UNPACK: &str = "unpack it first";
+    const EXPORT: &str = "export the sheet as CSV";
+    const SAVE: &str = "save it in UTF-8";
+    let kinds: [(&[u8], &str, &str); 7] = [
+        (b"\x1f\x8b", "a gzip file", UNPACK),
+        (b"BZh", "a bzip2 file", UNPACK),
+        (b"\xfd7zXZ\0", "an xz file", UNPACK),
+        (b"\x28\xb5\x2f\xfd", "a zstd file", UNPACK),
+        (b"PK\x03\x04", "a zip archive or a spreadsheet", EXPORT),
+        (b"\xff\xfe", "UTF-16", SAVE),
+        (b"\xfe\xff", "UTF-16", SAVE),
+    ];
+    for (magic, what, mend) in kinds {
+        if bytes.starts_with(magic) {
+            return Err(ReadError::Binary { what, mend });
+        }
+    }
+    let text = std::str::from_utf8(bytes).map_err(|e| ReadError::Encoding(e.valid_up_to()))?;
+    Ok(text.strip_prefix('\u{feff}').unwrap_or(text))
+}

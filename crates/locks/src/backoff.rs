@@ -1,0 +1,91 @@
+//! The test-and-test-and-set lock with bounded exponential backoff.
+//!
+//! A waiter watches the word in its own cache and exchanges only when it saw the lock free.
+//! When it loses that race it steps back for a random time whose bound doubles with each
+//! defeat, so that the number who rush at a release stays small whatever the number of waiters
+//! (Anderson, 'The performance of spin lock alternatives', TPDS 1990). The bound has a limit, or
+//! an unlucky waiter would sleep through many a free moment.
+
+use kilocore_platform::{Atomic, Ordering, Platform, Wait};
+
+use crate::random::Dice;
+use crate::{LockInfo, RawLock};
+
+/// A test-and-test-and-set lock with backoff.
+#[derive(Debug)]
+pub struct Backoff<P: Platform> {
+    held: P::U32,
+}
+
+/// What a thread brings along: its dice, so that waiters step back for different times.
+#[derive(Debug, Default)]
+pub struct BackoffThread {
+    dice: Dice,
+}
+
+/// What the registry says of it.
+pub(crate) const INFO: LockInfo = LockInfo {
+    name: "backoff",
+    title: "test-and-test-and-set spin lock with bounded exponential backoff",
+    source: "Anderson 1990",
+    best_at: "small and many locks with little contention; more threads than cores",
+    worst_at: "long contention: unfair, and the lock often idles while all step back",
+    aliases: &[],
+};
+
+const FREE: u32 = 0;
+const HELD: u32 = 1;
+
+/// The bound of the first step back, in turns of a spin loop.
+const FIRST_BACKOFF: u32 = 4;
+/// The bound that is never exceeded: about the time of a hundred handovers.
+const LONGEST_BACKOFF: u32 = 1024;
+
+impl<P: Platform> Backoff<P> {
+    #[inline]
+    fn take_if_free(&self) -> bool {
+        self.held.compare_exchange(FREE, HELD, Ordering::Acquire, Ordering::Relaxed).is_ok()
+    }
+
+    #[cold]
+    fn wait(&self, dice: &mut Dice) {
+        let mut bound = FIRST_BACKOFF;
+        loop {
+            P::wait_until(&self.held, Wait::Spin, |held| held == FREE);
+            if self.take_if_free() {
+                return;
+            }
+            P::pause(1 + dice.roll::<P>() % bound);
+            bound = (bound * 2).min(LONGEST_BACKOFF);
+        }
+    }
+}
+
+impl<P: Platform> RawLock<P> for Backoff<P> {
+    type Thread = BackoffThread;
+
+    fn new() -> Self {
+        Self { held: P::U32::new(FREE) }
+    }
+
+    #[inline]
+    fn acquire(&self, thread: &mut BackoffThread) {
+        if !self.take_if_free() {
+            self.wait(&mut thread.dice);
+        }
+    }
+
+    #[inline]
+    fn try_acquire(&self, _thread: &mut BackoffThread) -> bool {
+        self.take_if_free()
+    }
+
+    #[inline]
+    unsafe fn release(&self, _thread: &mut BackoffThread) {
+        self.held.store(FREE, Ordering::Release);
+    }
+
+    unsafe fn forget_waiters(&self, _thread: &mut BackoffThread) {
+        // Waiters leave no trace in the word.
+    }
+}

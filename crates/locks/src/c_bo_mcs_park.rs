@@ -1,0 +1,20 @@
+//! The cohort lock C-BO-MCS whose local waiters park when they have spun for a while.
+//!
+//! See [`CBoMcs`](crate::CBoMcs). Only the waiters in the nodes' queues park; the one of each
+//! node that waits for the global lock backs off as there.
+
+use crate::signal::Parking;
+use crate::{Backoff, Cohort, Inflatable, LockInfo, Mcs};
+
+/// A cohort lock of a backoff lock over MCS locks whose waiters spin, then park.
+pub type CBoMcsPark<P> = Inflatable<P, Cohort<P, Backoff<P>, Mcs<P, Parking>>>;
+
+/// What the registry says of it.
+pub(crate) const INFO: LockInfo = LockInfo {
+    name: "c-bo-mcs-park",
+    title: "cohort lock: backoff lock between nodes, parking MCS queues within",
+    source: "Dice, Marathe and Shavit 2012 with the waiting of Karlin and others 1991",
+    best_at: "long sections on several nodes, saving energy",
+    worst_at: "short sections with many waiters: each handover waits for a wake-up",
+    aliases: &["c-bo-mcs_stp"],
+};

@@ -1,0 +1,19 @@
+//! The cohort lock C-TKT-TKT: ticket locks in the nodes and between them.
+//!
+//! See [`Cohort`](crate::Cohort). A ticket lock's waiters all watch one line, which is cheap
+//! within a node, and between nodes few watch (Dice, Marathe and Shavit, PPoPP 2012).
+
+use crate::{Cohort, Inflatable, LockInfo, Ticket};
+
+/// A cohort lock of a ticket lock over ticket locks.
+pub type CTktTkt<P> = Inflatable<P, Cohort<P, Ticket<P>, Ticket<P>>>;
+
+/// What the registry says of it.
+pub(crate) const INFO: LockInfo = LockInfo {
+    name: "c-tkt-tkt",
+    title: "cohort lock: ticket locks between nodes and within",
+    source: "Dice, Marathe and Shavit, PPoPP 2012",
+    best_at: "several nodes of few cores contending for shared data; fair between nodes",
+    worst_at: "more threads than cores; nodes of many cores",
+    aliases: &[],
+};

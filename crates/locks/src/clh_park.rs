@@ -1,0 +1,21 @@
+//! The CLH queue lock whose waiters park when they have spun for a while.
+//!
+//! The algorithm is that of [`Clh`](crate::Clh); only the wait differs. As with
+//! [`McsPark`](crate::McsPark), the queue hands the lock to whoever came first, asleep or not, so
+//! that with more threads than cores the lock idles through one wake-up after the other.
+
+use crate::LockInfo;
+use crate::signal::Parking;
+
+/// A CLH lock whose waiters spin, then park.
+pub type ClhPark<P> = crate::clh::Clh<P, Parking>;
+
+/// What the registry says of it.
+pub(crate) const INFO: LockInfo = LockInfo {
+    name: "clh-park",
+    title: "CLH queue lock, spin then park",
+    source: "Craig 1993 with the waiting of Karlin and others 1991",
+    best_at: "long sections on many cores, saving energy; fair",
+    worst_at: "short sections with more threads than cores: each handover waits for a wake-up",
+    aliases: &["clh_stp"],
+};

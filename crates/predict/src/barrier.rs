@@ -1,0 +1,225 @@
+//! Rounds of work that end in a barrier, as programs build one from a lock.
+//!
+//! # The barrier
+//! A mutex, a count, and a condition variable: each thread takes the mutex, counts itself, and
+//! waits unless it is the last, which opens the way out; the last to leave opens the way in again.
+//! So every thread passes the mutex two times in each round, all at the same moment. The barrier
+//! may watch the open way for a while before it waits on the condition variable, as that of the
+//! PARSEC programs does; it then comes back to the mutex by trying until it gets it.
+//!
+//! The condition variable is one futex word. A waiter lets the mutex go, sleeps, and takes the
+//! mutex again; a broadcast wakes all sleepers. Versions of glibc before 2.25 passed them on to
+//! the queue of a mutex of their own kind instead; that is left out.
+//!
+//! # The work
+//! All rounds have the same work whatever the number of threads, which divide it. What a thread
+//! gets varies, so that the others wait for the slowest.
+
+use std::rc::Rc;
+
+use kilocore_locks::{LockId, LockVisitor, RawLock};
+use kilocore_machine::Description;
+use kilocore_platform::{Atomic, AtomicInt, Cycles, Ordering, Padded, Platform};
+use kilocore_sim::{Options, Random, Sim, SimU32, Simulation};
+
+use crate::memory::Fetcher;
+use crate::progress::Progress;
+use crate::simulate::threads_of;
+use crate::{MemoryUse, Point, PointError, RunSize};
+
+/// A program that works in rounds.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BarrierRounds {
+    /// Computing of all threads together in a round, in cycles.
+    pub work: f64,
+    /// How unequal the threads' parts are: their standard deviation, as a share of their mean,
+    /// 0 to 1. The part of each beyond the smallest possible is exponentially distributed.
+    pub imbalance: f64,
+    /// What all threads together fetch from memory in a round.
+    pub memory: Option<MemoryUse>,
+    /// How long a thread watches for the others before it sleeps, in cycles.
+    pub spin: f64,
+}
+
+/// Simulates a point: [`RunSize::sections`] rounds after a quarter as many that are not counted.
+/// Throughput and energy are those of rounds.
+///
+/// # Errors
+/// As [`simulate`](crate::simulate).
+pub fn simulate_barrier(
+    rounds: &BarrierRounds,
+    lock: LockId,
+    machine: &Description,
+    cores: u32,
+    size: RunSize,
+) -> Result<Point, PointError> {
+    let threads = threads_of(size, cores)?;
+    let mut simulation = Simulation::new(machine, Options { cores, seed: size.seed })?;
+    if !size.waiters_yield {
+        simulation.keep_waiters_on_cores();
+    }
+    lock.visit(BarrierRun { rounds, lock, machine, cores, threads, size, simulation })
+}
+
+struct BarrierRun<'a> {
+    rounds: &'a BarrierRounds,
+    lock: LockId,
+    machine: &'a Description,
+    cores: u32,
+    threads: u32,
+    size: RunSize,
+    simulation: Simulation,
+}
+
+/// What all threads share.
+struct Shared<L> {
+    rounds: BarrierRounds,
+    machine: Description,
+    cores: u32,
+    threads: u32,
+    barrier: Barrier<L>,
+    progress: Progress,
+}
+
+impl LockVisitor<Sim> for BarrierRun<'_> {
+    type Output = Result<Point, PointError>;
+
+    fn visit<L: RawLock<Sim>>(mut self) -> Self::Output {
+        let shared = Rc::new(Shared::<L> {
+            rounds: self.rounds.clone(),
+            machine: self.machine.clone(),
+            cores: self.cores,
+            threads: self.threads,
+            barrier: Barrier::new(self.threads),
+            progress: Progress::new(self.size.sections, self.threads, 1),
+        });
+        for thread in 0..self.threads {
+            let shared = Rc::clone(&shared);
+            let random = Random::new(self.size.seed, 1 + u64::from(thread));
+            self.simulation.spawn(move || shared.run_thread(thread as usize, random))?;
+        }
+        let outcome = self.simulation.run()?;
+        let point =
+            Point::new(self.lock.name(), self.machine, self.cores, &outcome, &shared.progress);
+        // Whoever is last finishes the round for all.
+        Ok(Point { fairness: 1.0, ..point })
+    }
+}
+
+impl<L: RawLock<Sim>> Shared<L> {
+    fn run_thread(&self, number: usize, mut random: Random) {
+        let Self { rounds, progress, .. } = self;
+        let mut fetcher =
+            rounds.memory.map(|usage| Fetcher::new(usage, &self.machine, self.cores, &mut random));
+        let mut lock_thread = L::Thread::default();
+        let equal = 1.0 / f64::from(self.threads);
+        let spin = Cycles(rounds.spin.round() as u64);
+        for _ in 0..progress.planned() {
+            let varies = rounds.imbalance * (random.exponential(1.0) - 1.0);
+            let part = equal * (1.0 + varies);
+            Sim::work(Cycles((rounds.work * part).round() as u64));
+            if let Some(fetcher) = &mut fetcher {
+                fetcher.fetch(part, &mut random);
+            }
+            let asked = Sim::now();
+            self.barrier.wait(spin, &mut lock_thread, || progress.finish(number));
+            let waited = Sim::now().since(asked).0;
+            progress.waited.set(progress.waited.get() + waited);
+            progress.in_locks.borrow_mut()[0] += waited;
+        }
+    }
+}
+
+/// The barrier. Its count and its phase share a line, as variables of one structure do.
+#[derive(Debug)]
+struct Barrier<L> {
+    mutex: Padded<L>,
+    state: Padded<State>,
+    condition: Padded<Condition>,
+    members: u32,
+}
+
+#[derive(Debug)]
+struct State {
+    inside: SimU32,
+    phase: SimU32,
+}
+
+/// The phase in which threads arrive.
+const ARRIVING: u32 = 0;
+/// The phase in which they leave.
+const LEAVING: u32 = 1;
+
+impl<L: RawLock<Sim>> Barrier<L> {
+    fn new(members: u32) -> Self {
+        Self {
+            mutex: Padded(L::new()),
+            state: Padded(State { inside: SimU32::new(0), phase: SimU32::new(ARRIVING) }),
+            condition: Padded(Condition(SimU32::new(0))),
+            members,
+        }
+    }
+
+    /// Waits until all members have come; the last of them calls `complete` first.
+    fn wait(&self, spin: Cycles, thread: &mut L::Thread, complete: impl FnOnce()) {
+        let State { inside, phase } = &*self.state;
+        self.mutex.acquire(thread);
+        self.wait_for(ARRIVING, spin, thread);
+        // The mutex makes a load and a store of it, as with any variable that a lock protects.
+        let arrived = inside.load(Ordering::Relaxed) + 1;
+        inside.store(arrived, Ordering::Relaxed);
+        if arrived == self.members {
+            complete();
+            phase.store(LEAVING, Ordering::Relaxed);
+            self.condition.broadcast();
+        } else {
+            self.wait_for(LEAVING, spin, thread);
+        }
+        let left = inside.load(Ordering::Relaxed) - 1;
+        inside.store(left, Ordering::Relaxed);
+        if left == 0 {
+            phase.store(ARRIVING, Ordering::Relaxed);
+            self.condition.broadcast();
+        }
+        // SAFETY: taken above, and again at the end of each wait.
+        unsafe { self.mutex.release(thread) };
+    }
+
+    /// Waits for a phase, with the mutex held before and after.
+    fn wait_for(&self, wanted: u32, spin: Cycles, thread: &mut L::Thread) {
+        let phase = &self.state.phase;
+        if phase.load(Ordering::Relaxed) == wanted {
+            return;
+        }
+        if spin > Cycles(0) {
+            // SAFETY: the caller holds the mutex.
+            unsafe { self.mutex.release(thread) };
+            Sim::watch_for(phase, spin, |seen| seen == wanted);
+            while !self.mutex.try_acquire(thread) {
+                Sim::pause(1);
+            }
+        }
+        while phase.load(Ordering::Relaxed) != wanted {
+            self.condition.wait(&*self.mutex, thread);
+        }
+    }
+}
+
+/// A condition variable: counts the broadcasts.
+#[derive(Debug)]
+struct Condition(SimU32);
+
+impl Condition {
+    fn wait<L: RawLock<Sim>>(&self, mutex: &L, thread: &mut L::Thread) {
+        let seen = self.0.load(Ordering::Relaxed);
+        // SAFETY: whoever waits holds the mutex.
+        unsafe { mutex.release(thread) };
+        Sim::park(&self.0, seen, None);
+        mutex.acquire(thread);
+    }
+
+    fn broadcast(&self) {
+        self.0.fetch_add(1, Ordering::Release);
+        Sim::unpark(std::ptr::from_ref(&self.0), u32::MAX);
+    }
+}

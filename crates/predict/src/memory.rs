@@ -1,0 +1,128 @@
+//! Work that memory limits: lines that no private cache holds, fetched beside the computing.
+//!
+//! The simulator serves the fetches ([`Sim::fetch`]), so that bandwidth, latency and the misses
+//! that a core can have under way limit it as on the machine. Where the data lies is the
+//! program's doing: most often the main thread fills it first, so that all of it lies on one node.
+
+use kilocore_machine::{Description, HardwareThread};
+use kilocore_platform::{Cycles, NodeId, Platform};
+use kilocore_sim::{Random, Sim};
+
+/// On which nodes the data lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Placement {
+    /// Each thread's part on its own node: each thread touched its own first.
+    Local,
+    /// Spread over the nodes in use: all touched it first, or the kernel was told to.
+    Interleaved,
+    /// All on the first node: the main thread touched it first.
+    OneNode,
+}
+
+/// What one round of a thread fetches beside its computing.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MemoryUse {
+    /// Lines, on average.
+    pub lines: f64,
+    /// Fetches that a core has under way at a time: 1 where addresses come from the data fetched,
+    /// [`kilocore_sim::MOST_OVERLAP`] for streams.
+    pub overlap: u32,
+    /// Where the lines lie.
+    pub placement: Placement,
+    /// Size of all data that is gone through again and again, in KiB, which the threads divide
+    /// among them; as much of a thread's part as fits into its share of the last-level cache is
+    /// found there. Without it, everything comes from memory.
+    pub footprint_kib: Option<f64>,
+}
+
+impl MemoryUse {
+    /// A stream through data too large for any cache: `lines` lines each round.
+    #[must_use]
+    pub fn stream(lines: f64, placement: Placement) -> Self {
+        Self { lines, overlap: kilocore_sim::MOST_OVERLAP, placement, footprint_kib: None }
+    }
+}
+
+/// The most batches that a round's lines are fetched in: enough for the cores to take turns at the
+/// memory, and few enough to be simulated quickly.
+const MOST_BATCHES: u32 = 16;
+
+/// A simulated thread's side of a [`MemoryUse`].
+#[derive(Debug)]
+pub(crate) struct Fetcher {
+    usage: MemoryUse,
+    /// Nodes in use; they are the first ones.
+    nodes: u32,
+    /// The node that the thread began on.
+    own: NodeId,
+    /// The node that the next batch of interleaved data lies on.
+    next: u32,
+    /// The part of the lines that the last-level cache has.
+    cached: f64,
+    /// What one of those takes, in cycles.
+    hit: f64,
+}
+
+impl Fetcher {
+    /// The fetcher of the thread that calls, which is one of those on `cores` cores.
+    pub(crate) fn new(
+        usage: MemoryUse,
+        machine: &Description,
+        cores: u32,
+        random: &mut Random,
+    ) -> Self {
+        let nodes = (0..cores).map(|core| machine.location(HardwareThread(core)).node + 1).max();
+        let nodes = nodes.unwrap_or(1);
+        let hit = machine.caches.shared_hit_ns.value * machine.clock_ghz.value;
+        Self {
+            usage,
+            nodes,
+            own: Sim::node(),
+            next: (random.uniform() * f64::from(nodes)) as u32,
+            cached: cached_share(&usage, machine, cores, Sim::cpu().0),
+            hit: hit / f64::from(usage.overlap.max(1)),
+        }
+    }
+
+    /// Fetches one round's lines, `share` of the whole.
+    pub(crate) fn fetch(&mut self, share: f64, random: &mut Random) {
+        let lines = self.usage.lines * share;
+        let hits = whole_number(lines * self.cached, random);
+        Sim::work(Cycles((hits as f64 * self.hit).round() as u64));
+        let misses = whole_number(lines * (1.0 - self.cached), random) as u32;
+        let overlap = self.usage.overlap.max(1);
+        // Of equal size and none below what is under way at a time: a short one takes as long.
+        let batches = (misses / overlap).clamp(1, MOST_BATCHES);
+        for batch in 0..batches {
+            let lines = (misses + batch) / batches;
+            let home = match self.usage.placement {
+                Placement::Local => self.own,
+                Placement::OneNode => NodeId(0),
+                Placement::Interleaved => {
+                    self.next = (self.next + 1) % self.nodes;
+                    NodeId(self.next)
+                }
+            };
+            Sim::fetch(home, lines, overlap);
+        }
+    }
+}
+
+/// The part of its data that a thread on `core` finds in its last-level cache, of which it has
+/// what the other cores at it leave, the data being gone through in no particular order.
+fn cached_share(usage: &MemoryUse, machine: &Description, cores: u32, core: u32) -> f64 {
+    let Some(footprint) = usage.footprint_kib else { return 0.0 };
+    let per_node = machine.topology.groups_per_node;
+    let groups = (per_node / machine.caches.shared_per_node.max(1)).max(1);
+    let cache_of = |core: u32| machine.location(HardwareThread(core)).group / groups;
+    let mine = cache_of(core);
+    let neighbours = (0..cores).filter(|&other| cache_of(other) == mine).count();
+    let part = footprint * neighbours as f64 / f64::from(cores);
+    (machine.caches.shared_kib.value / part.max(f64::MIN_POSITIVE)).min(1.0)
+}
+
+/// A random whole number whose mean is `mean`.
+pub(crate) fn whole_number(mean: f64, random: &mut Random) -> usize {
+    let whole = mean.floor();
+    whole as usize + usize::from(random.uniform() < mean - whole)
+}

@@ -1,0 +1,106 @@
+//! One point of a curve.
+
+use kilocore_machine::Description;
+use kilocore_sim::{Activity, Outcome};
+use serde::Serialize;
+
+use crate::progress::Progress;
+
+/// The result: one point of a curve.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Point {
+    /// The lock.
+    pub lock: &'static str,
+    /// Cores.
+    pub cores: u32,
+    /// Threads on them.
+    pub threads: u32,
+    /// Outermost sections finished per second of simulated time.
+    pub throughput_per_s: f64,
+    /// Half the width of the 95 % confidence interval of that, from the simulation's own chance.
+    pub throughput_error_per_s: f64,
+    /// Share of the threads' time between asking for a lock and having it.
+    pub wait_share: f64,
+    /// Share of the threads' time inside the operations of each lock of the workload, or group of
+    /// locks that are used alike: waiting for it, taking it and letting it go.
+    pub lock_share_by_lock: Vec<f64>,
+    /// Energy for each section, everything of the sockets in use included.
+    pub joules_per_op: f64,
+    /// Share of the cores' time spent computing.
+    pub working_share: f64,
+    /// Share spent waiting for cache lines.
+    pub stalled_share: f64,
+    /// Share spent spinning.
+    pub spinning_share: f64,
+    /// Share spent in low-power waits.
+    pub low_power_share: f64,
+    /// Share spent in the operating system.
+    pub system_share: f64,
+    /// The rest: cores with nothing to run.
+    pub idle_share: f64,
+    /// Sections of the thread that finished the fewest, as a share of the mean.
+    pub fairness: f64,
+}
+
+impl Point {
+    /// What a simulation that has ended says.
+    pub(crate) fn new(
+        lock: &'static str,
+        machine: &Description,
+        cores: u32,
+        outcome: &Outcome,
+        progress: &Progress,
+    ) -> Self {
+        let capacity = outcome.end.0 as f64 * outcome.cores as f64;
+        let times = outcome.times();
+        let share = |activity| times.of(activity).0 as f64 / capacity;
+        let threads = outcome.tasks.len() as u32;
+        let threads_time = outcome.end.0 as f64 * f64::from(threads);
+        let in_locks = progress.in_locks.borrow();
+        let (throughput, error) = progress.throughput(outcome.clock_ghz);
+        let finished = progress.finished.get().max(1) as f64;
+        let counts = progress.by_thread.borrow();
+        let fewest = counts.iter().copied().min().unwrap_or(0) as f64;
+        Self {
+            lock,
+            cores,
+            threads,
+            throughput_per_s: throughput,
+            throughput_error_per_s: error,
+            wait_share: progress.waited.get() as f64 / threads_time,
+            lock_share_by_lock: in_locks.iter().map(|&spent| spent as f64 / threads_time).collect(),
+            joules_per_op: outcome.energy_joules(&machine.power) / finished,
+            working_share: share(Activity::Working),
+            stalled_share: share(Activity::Stalled),
+            spinning_share: share(Activity::Spinning),
+            low_power_share: share(Activity::LowPower),
+            system_share: share(Activity::System),
+            idle_share: (1.0 - times.total().0 as f64 / capacity).max(0.0),
+            fairness: fewest * f64::from(threads) / finished,
+        }
+    }
+}
+
+#[cfg(test)]
+impl Point {
+    /// A point without figures.
+    pub(crate) fn empty(lock: &'static str) -> Self {
+        Self {
+            lock,
+            cores: 1,
+            threads: 1,
+            throughput_per_s: 0.0,
+            throughput_error_per_s: 0.0,
+            wait_share: 0.0,
+            lock_share_by_lock: Vec::new(),
+            joules_per_op: 0.0,
+            working_share: 0.0,
+            stalled_share: 0.0,
+            spinning_share: 0.0,
+            low_power_share: 0.0,
+            system_share: 0.0,
+            idle_share: 0.0,
+            fairness: 0.0,
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! Many lines from memory at once.
+//!
+//! A thread that streams through memory, or misses its caches again and again, is simulated by the
+//! batch and not by the line: a batch waits for its turn at the channels of its home node, and on
+//! the link to that node if it is not the reader's own, keeps both busy for as long as its lines
+//! take there, and comes in as fast as the reader's outstanding misses allow. Batches of several
+//! cores are served in the order in which they ask. Two limits follow, and are not put in: a core
+//! never reads faster than `overlap` lines in each memory latency, and all readers of a node
+//! together never faster than its bandwidth.
+
+use kilocore_platform::NodeId;
+
+use crate::engine::{self, Engine};
+use crate::outcome::Activity;
+use crate::platform::{Sim, give_way_to_earlier};
+
+/// The misses that a core can have under way: its line fill buffers. Ten on the Intel cores from
+/// Nehalem to Broadwell, twelve and more since; AMD cores of the same times are like that.
+pub const MOST_OVERLAP: u32 = 10;
+
+impl Sim {
+    /// Fetches `lines` lines that no cache holds from the memory of `home`, `overlap` of them under
+    /// way at a time: 1 where each address comes from the line before, [`MOST_OVERLAP`] where the
+    /// core or its prefetchers run ahead.
+    ///
+    /// The lines are one batch, which the memory serves as a whole: make it long in latencies and
+    /// others wait for it as they would not on hardware.
+    ///
+    /// # Panics
+    /// If the machine has no node `home`, or nothing is to overlap.
+    pub fn fetch(home: NodeId, lines: u32, overlap: u32) {
+        assert!(overlap > 0, "at least one miss is under way");
+        give_way_to_earlier();
+        // SAFETY: the reference ends with the statement.
+        if let Some(engine) = unsafe { engine::current() } {
+            engine.fetch(home.0, lines, overlap);
+        }
+    }
+}
+
+impl Engine {
+    fn fetch(&mut self, home: u32, lines: u32, overlap: u32) {
+        if lines == 0 {
+            return;
+        }
+        self.operations += 1;
+        let from = self.cores[self.current as usize].place.node;
+        let alone = self.alone(from, home, lines, overlap);
+        let on_link = (from != home).then(|| cycles(lines, self.costs.line_on_link));
+        let on_channel = cycles(lines, self.costs.line_on_channel);
+        let now = self.now();
+        let start = self.memory.occupy_channel(from, home, now, on_channel, on_link);
+        self.pass(Activity::Stalled, start - now + alone);
+    }
+
+    /// How long a batch takes once it is its turn: as long as the slowest of what it needs.
+    fn alone(&self, from: u32, home: u32, lines: u32, overlap: u32) -> u64 {
+        let latency = self.costs.memory(from, home);
+        let per_line = latency as f64 / f64::from(overlap);
+        let transfer = if from == home {
+            self.costs.line_on_channel
+        } else {
+            self.costs.line_on_channel.max(self.costs.line_on_link)
+        };
+        latency.max(cycles(lines, per_line.max(transfer)))
+    }
+}
+
+fn cycles(lines: u32, each: f64) -> u64 {
+    (f64::from(lines) * each).round() as u64
+}
