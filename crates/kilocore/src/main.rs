@@ -9,6 +9,7 @@ mod catalogue;
 mod core_list;
 mod doctor;
 mod failure;
+mod fit;
 mod launch;
 mod measure;
 mod output;
@@ -37,6 +38,8 @@ enum Command {
     Measure(measure::Arguments),
     /// Forecast a profiled program on a machine, for each lock and number of cores
     Predict(predict::Arguments),
+    /// Forecast a program from throughputs that were measured on some core counts
+    Fit(fit::Arguments),
     /// Run an unmodified program with its mutexes replaced
     Run(run::Arguments),
     /// Simulate an experiment
@@ -54,6 +57,7 @@ fn main() -> ExitCode {
         Command::Doctor(arguments) => doctor::doctor(arguments),
         Command::Measure(arguments) => measure::measure(arguments),
         Command::Predict(arguments) => predict::predict(arguments),
+        Command::Fit(arguments) => fit::fit(&arguments),
         Command::Run(arguments) => run::run(arguments),
         Command::Simulate(experiment) => simulate::simulate(experiment),
         Command::Locks(arguments) => catalogue::locks(arguments),

@@ -47,7 +47,7 @@ pub(crate) struct Target {
 const SECTIONS: u64 = 8_000;
 
 /// The most cores that a forecast looks at unless it is told to look further.
-const USUAL_MOST_CORES: u32 = 128;
+pub(crate) const USUAL_MOST_CORES: u32 = 128;
 
 impl Target {
     /// The machine asked for, if it has the cores asked for.

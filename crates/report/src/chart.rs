@@ -9,55 +9,10 @@ use askama::Template;
 use kilocore_predict::ForecastPoint;
 
 use crate::Mark;
-use crate::curve_set::{CurveSet, Drawn, Role, Style};
+use crate::curve_set::{CurveSet, Drawn, Given, Role, Style};
 use crate::number;
+use crate::quantity::Quantity;
 use crate::scale::{Growth, Scale};
-
-/// A quantity that is drawn against cores.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Quantity {
-    /// What the axis is labelled.
-    pub(crate) name: &'static str,
-    /// The figure of a point.
-    pub(crate) of: fn(&ForecastPoint) -> f64,
-    /// How it is written.
-    pub(crate) written: fn(f64) -> String,
-    /// Whether it is throughput, which alone has a band and a line of linear scaling.
-    pub(crate) throughput: bool,
-    /// The highest end that the axis may have.
-    pub(crate) limit: f64,
-    /// How its axis grows where that of cores is linear.
-    pub(crate) growth: Growth,
-}
-
-/// Throughput, with its band.
-pub(crate) const THROUGHPUT: Quantity = Quantity {
-    name: "throughput, sections per second",
-    of: |p| p.point.throughput_per_s,
-    written: number::per_second,
-    throughput: true,
-    limit: f64::INFINITY,
-    growth: Growth::Linear,
-};
-/// Share of the threads' time spent waiting for a lock.
-pub(crate) const WAITING: Quantity = Quantity {
-    name: "share of the threads' time spent waiting",
-    of: |p| p.point.wait_share,
-    written: number::percent,
-    throughput: false,
-    limit: 1.0,
-    growth: Growth::Linear,
-};
-/// Energy for each section. A lock that collapses takes many times what the others do, among which
-/// there is more to see.
-pub(crate) const ENERGY: Quantity = Quantity {
-    name: "energy per section",
-    of: |p| p.point.joules_per_op,
-    written: number::joules,
-    throughput: false,
-    limit: f64::INFINITY,
-    growth: Growth::Logarithmic,
-};
 
 /// Width and height of a chart and the room around its plot, in SVG's units.
 #[derive(Debug, Clone, Copy)]
@@ -113,6 +68,10 @@ pub(crate) struct Series {
     /// The path around its band; empty if it has none.
     pub(crate) band: String,
     pub(crate) dots: Vec<Dot>,
+    /// What was measured, beside the curve.
+    pub(crate) measured: Vec<Dot>,
+    /// Whether the band shows only when pointed at: among many bands none can be seen.
+    pub(crate) quiet: bool,
     /// Where its name stands.
     pub(crate) name_y: f64,
 }
@@ -169,7 +128,8 @@ impl Chart {
         let (left, right, bottom) = (LEFT, size.width - size.names, height - BOTTOM);
         let (x, y) = scales(set, quantity, growth, (left, right), (bottom, top));
         let axes = Axes { x, y, quantity };
-        let mut series: Vec<Series> = set.curves.iter().map(|drawn| axes.series(drawn)).collect();
+        let mut series: Vec<Series> =
+            set.curves.iter().map(|drawn| axes.series(drawn, &set.given)).collect();
         spread_names(&mut series, top, bottom);
         // What matters is drawn last, on top.
         series.sort_by_key(|s| match s.role {
@@ -186,7 +146,9 @@ impl Chart {
         let y_ticks =
             y_ticks.map(|v| Tick { at: y.place(v), label: (quantity.written)(v) }).collect();
         let (reference, reference_label) = axes.linear_scaling(set);
-        let description: Vec<String> = set.curves.iter().map(Drawn::sentence).collect();
+        let written = if quantity.throughput { quantity.written } else { number::per_second };
+        let sentence = |drawn: &Drawn<'_>| drawn.sentence_in(written);
+        let description: Vec<String> = set.curves.iter().map(sentence).collect();
         Self {
             id,
             heading,
@@ -220,7 +182,8 @@ fn scales(
     let finite = |values: &mut dyn Iterator<Item = f64>| -> Vec<f64> {
         values.filter(|value| value.is_finite()).collect()
     };
-    let values = finite(&mut points().map(quantity.of));
+    let given = set.given.iter().map(|given| given.throughput);
+    let values = finite(&mut points().map(quantity.of).chain(given));
     let highest = values.iter().copied().fold(0.0, f64::max);
     let bands = finite(&mut points().map(|p| if quantity.throughput { p.high } else { 0.0 }));
     let band = bands.into_iter().fold(highest, f64::max).min(highest * BAND_ROOM);
@@ -250,7 +213,7 @@ impl Axes {
         (self.x.place(f64::from(cores)), self.y.place(value))
     }
 
-    fn series(&self, drawn: &Drawn<'_>) -> Series {
+    fn series(&self, drawn: &Drawn<'_>, all: &[Given]) -> Series {
         let points = &drawn.curve.points;
         let placed = |of: &dyn Fn(&ForecastPoint) -> f64| -> Vec<(f64, f64)> {
             points.iter().map(|p| self.place(p.point.cores, of(p))).collect()
@@ -264,13 +227,24 @@ impl Axes {
             String::new()
         };
         let dots = points.iter().zip(&at);
+        let of_curve = all.iter().filter(|given| given.index == drawn.style.index);
+        let measured = of_curve.map(|given| {
+            let (x, y) = self.place(given.cores, given.throughput);
+            let (lock, written) = (drawn.curve.lock, (self.quantity.written)(given.throughput));
+            Dot { x, y, title: format!("{lock} on {} cores\n{written} measured", given.cores) }
+        });
+        let measured: Vec<Dot> = measured.collect();
         Series {
             lock: drawn.curve.lock,
             role: drawn.role,
             style: drawn.style,
             line: path(&at),
             band,
-            dots: dots.map(|(p, &(x, y))| Dot { x, y, title: hover(drawn, p) }).collect(),
+            dots: dots
+                .map(|(p, &(x, y))| Dot { x, y, title: (self.quantity.hover)(drawn, p) })
+                .collect(),
+            quiet: !all.is_empty() && measured.is_empty() && drawn.role == Role::Other,
+            measured,
             name_y: at.last().map_or(0.0, |at| at.1),
         }
     }
@@ -301,24 +275,6 @@ impl Axes {
             _ => nothing,
         }
     }
-}
-
-/// What hovering over a point tells.
-fn hover(drawn: &Drawn<'_>, p: &ForecastPoint) -> String {
-    let mut text = format!("{} on {} cores", drawn.curve.lock, p.point.cores);
-    if p.point.threads != p.point.cores {
-        _ = write!(text, ", {} threads", p.point.threads);
-    }
-    _ = write!(
-        text,
-        "\n{} (band {} to {})\nwaiting {}, {} per section",
-        number::per_second(p.point.throughput_per_s),
-        number::per_second(p.low),
-        number::per_second(p.high),
-        number::percent(p.point.wait_share),
-        number::joules(p.point.joules_per_op),
-    );
-    text
 }
 
 /// The path through some places.
@@ -353,8 +309,9 @@ mod tests {
 
     fn named(name_y: f64) -> Series {
         let style = Style::of(0);
-        let (line, band, dots) = (String::new(), String::new(), Vec::new());
-        Series { lock: "test", role: Role::Other, style, line, band, dots, name_y }
+        let (line, band) = (String::new(), String::new());
+        let (dots, measured, quiet) = (Vec::new(), Vec::new(), false);
+        Series { lock: "test", role: Role::Other, style, line, band, dots, measured, quiet, name_y }
     }
 
     #[test]

@@ -81,6 +81,17 @@ pub(crate) struct Drawn<'a> {
 #[derive(Debug, Clone)]
 pub(crate) struct CurveSet<'a> {
     pub(crate) curves: Vec<Drawn<'a>>,
+    /// What was measured, if the curves are forecasts from that.
+    pub(crate) given: Vec<Given>,
+}
+
+/// A measured throughput beside a curve.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Given {
+    /// Place of the curve in the report.
+    pub(crate) index: usize,
+    pub(crate) cores: u32,
+    pub(crate) throughput: f64,
 }
 
 impl<'a> CurveSet<'a> {
@@ -93,7 +104,11 @@ impl<'a> CurveSet<'a> {
             lock if lock == recommended => Role::Recommended,
             _ => Role::Other,
         };
-        let reserved = if today.is_some() { 2 } else { 0 };
+        let reserved = match (today, recommended) {
+            (Some(_), _) => 2,
+            (None, Some(_)) => 1,
+            (None, None) => 0,
+        };
         let mut others = reserved..;
         let drawn = curves.iter().enumerate().map(|(index, curve)| {
             let role = role_of(curve);
@@ -104,7 +119,7 @@ impl<'a> CurveSet<'a> {
             };
             Drawn { curve, style: Style { index, ..Style::of(look.unwrap_or(index)) }, role }
         });
-        Self { curves: drawn.collect() }
+        Self { curves: drawn.collect(), given: Vec::new() }
     }
 
     /// The curve of today's lock, if there is one.
@@ -130,15 +145,20 @@ impl<'a> CurveSet<'a> {
 impl Drawn<'_> {
     /// The curve in a sentence, for those who cannot see it.
     pub(crate) fn sentence(&self) -> String {
+        self.sentence_in(number::per_second)
+    }
+
+    /// The same, with throughputs written so.
+    pub(crate) fn sentence_in(&self, written: fn(f64) -> String) -> String {
         let Self { curve, .. } = self;
         let end = &curve.end().point;
         format!(
             "{lock} {shape}: peak {peak} at {peak_cores} cores, {end} at {cores}.",
             lock = curve.lock,
             shape = curve.shape.name(),
-            peak = number::per_second(curve.peak_per_s),
+            peak = written(curve.peak_per_s),
             peak_cores = curve.peak_cores,
-            end = number::per_second(end.throughput_per_s),
+            end = written(end.throughput_per_s),
             cores = end.cores,
         )
     }

@@ -6,7 +6,9 @@ use std::path::Path;
 use kilocore_predict::ForecastPoint;
 use serde::Serialize;
 
-use crate::{CurvesReport, Document, ForecastReport, Generated, ReportError, page, spreadsheet};
+use crate::{
+    CurvesReport, Document, ForecastReport, Generated, ReportError, fit_page, page, spreadsheet,
+};
 
 /// What a report may be written as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,7 +75,9 @@ impl Format {
         match (self, document) {
             (Format::Html, Document::Forecast(report)) => page::forecast(report),
             (Format::Html, Document::Curves(report)) => page::curves(report),
+            (Format::Html, Document::Fit(report)) => fit_page::page(report),
             (Format::Svg, _) => page::chart_alone(document),
+            (Format::Csv, Document::Fit(report)) => spreadsheet::fit(report.outlook),
             (Format::Csv, _) => spreadsheet::render(document),
             (Format::Json, _) => self::json(document),
         }
@@ -123,7 +127,8 @@ struct CurvesDocument<'a> {
     points: Vec<&'a ForecastPoint>,
 }
 
-/// Everything as one JSON document: of a forecast the [`ForecastReport`], of curves alone their
+/// Everything as one JSON document: of a forecast the [`ForecastReport`], of a
+/// fit the [`FitReport`](crate::FitReport), of curves alone their
 /// points and what they come from. The same report gives the same bytes.
 ///
 /// # Errors
@@ -131,6 +136,7 @@ struct CurvesDocument<'a> {
 pub fn json<'a>(document: impl Into<Document<'a>>) -> Result<String, ReportError> {
     let mut text = match document.into() {
         Document::Forecast(report) => serde_json::to_string_pretty(report)?,
+        Document::Fit(report) => serde_json::to_string_pretty(report)?,
         document @ Document::Curves(report) => serde_json::to_string_pretty(&CurvesDocument {
             provenance: document.simulated().kind.name(),
             machine: &report.machine.name,

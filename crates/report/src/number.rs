@@ -74,6 +74,26 @@ pub fn multiple(ratio: f64) -> String {
     if ratio.is_finite() { format!("{} ×", three_digits(ratio)) } else { NONE.to_owned() }
 }
 
+/// A figure without a unit, three significant digits: `0.0175`, `12.3`, `4,120`, `12.3 M`.
+#[must_use]
+pub fn figure(value: f64) -> String {
+    match value.abs() {
+        v if !v.is_finite() => NONE.to_owned(),
+        0.0 => "0".to_owned(),
+        v if v < 1e-4 => format!("{value:.2e}"),
+        v if v >= 99_950.0 => engineering(value, ""),
+        v if v >= 999.5 => {
+            let sign = if value < 0.0 { "-" } else { "" };
+            format!("{sign}{}", count((v / 10.0).round() as u64 * 10))
+        }
+        v => {
+            let before_point = v.log10().floor() as i32 + 1;
+            let decimals = usize::try_from(3 - before_point).unwrap_or(0);
+            format!("{value:.decimals$}")
+        }
+    }
+}
+
 /// A whole number with its thousands apart: `1,234,567`.
 #[must_use]
 pub fn count(value: u64) -> String {
@@ -150,6 +170,24 @@ mod tests {
         assert_eq!(multiple(f64::INFINITY), "–");
         assert_eq!(plain(0.5), "0.5");
         assert_eq!(plain(120.0), "120");
+    }
+
+    #[test]
+    fn figures_without_a_unit_have_three_digits() {
+        for (value, text) in [
+            (0.0, "0"),
+            (0.017_470_3, "0.0175"),
+            (0.5, "0.500"),
+            (12.34, "12.3"),
+            (999.4, "999"),
+            (4_123.0, "4,120"),
+            (-4_123.0, "-4,120"),
+            (12_345_678.0, "12.3 M"),
+            (1.234e-7, "1.23e-7"),
+            (f64::NAN, "–"),
+        ] {
+            assert_eq!(figure(value), text, "{value}");
+        }
     }
 
     #[test]

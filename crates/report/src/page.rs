@@ -2,13 +2,15 @@
 
 use askama::Template;
 use kilocore_locks::LockId;
-use kilocore_predict::Shape;
+use kilocore_predict::{Curve, Shape};
 
-use crate::chart::{Chart, ENERGY, Heading, LARGE, SMALL, THROUGHPUT, WAITING};
+use crate::chart::{Chart, Heading, LARGE, SMALL};
 use crate::curve_set::{CurveSet, Drawn, Role};
 use crate::figures::{self, Group};
+use crate::fit_page;
 use crate::program::{self, ConditionRow, LockRow};
 use crate::provenance::{Mark, Provenance};
+use crate::quantity::{ENERGY, FITTED, THROUGHPUT, WAITING};
 use crate::scale::{Growth, Scale};
 use crate::text::{printable_document, shortened};
 use crate::{CurvesReport, Document, ForecastReport, Generated, ReportError, number};
@@ -16,9 +18,9 @@ use crate::{CurvesReport, Document, ForecastReport, Generated, ReportError, numb
 /// Style rules of the charts.
 pub(crate) const CHART_STYLE: &str = include_str!("../templates/chart.css");
 /// Style rules of the page.
-const PAGE_STYLE: &str = include_str!("../templates/report.css");
+pub(crate) const PAGE_STYLE: &str = include_str!("../templates/report.css");
 /// Sorting, copying and quicker hover values.
-const SCRIPT: &str = include_str!("../templates/report.js");
+pub(crate) const SCRIPT: &str = include_str!("../templates/report.js");
 
 /// The page's content, ready for the template.
 #[derive(Debug, Template)]
@@ -130,10 +132,15 @@ pub(crate) fn chart_alone(document: Document<'_>) -> Result<String, ReportError>
     let title = match document {
         Document::Forecast(report) => report.forecast.command.join(" "),
         Document::Curves(report) => report.workload.clone(),
+        Document::Fit(_) => "Forecast from measured throughputs".to_owned(),
     };
     let title = shortened(&title, HEADING_WIDTH);
     let heading = Some(Heading { title, mark: document.simulated() });
-    let chart = Chart::new("chart", &set, THROUGHPUT, Growth::Linear, LARGE, heading);
+    let quantity = match document {
+        Document::Fit(_) => FITTED,
+        _ => THROUGHPUT,
+    };
+    let chart = Chart::new("chart", &set, quantity, Growth::Linear, LARGE, heading);
     Ok(printable_document(&chart.render()?))
 }
 
@@ -145,6 +152,7 @@ pub(crate) fn curve_set(document: Document<'_>) -> CurveSet<'_> {
     let (today, recommended) = match document {
         Document::Forecast(r) => (Some(r.forecast.today), r.forecast.recommendation.lock),
         Document::Curves(_) => (None, None),
+        Document::Fit(report) => return fit_page::curve_set(report),
     };
     CurveSet::new(document.curves(), today, recommended)
 }
@@ -232,27 +240,35 @@ fn tiles(set: &CurveSet<'_>, simulated: &Mark) -> Vec<Tile> {
 /// The rows of the table of algorithms, the best first.
 fn algorithms<'a>(set: &CurveSet<'a>) -> Vec<Algorithm<'a>> {
     let today = set.today().map_or(f64::NAN, |d| d.curve.end().point.throughput_per_s);
-    let x = Scale::new(Growth::Linear, (0.0, f64::from(set.most_cores())), (1.0, 89.0));
-    let row = |drawn: Drawn<'a>| {
-        // Each on a scale of its own, to show the shape; the charts compare.
-        let y = Scale::new(Growth::Linear, (0.0, drawn.curve.peak_per_s), (21.0, 2.0));
-        let places = drawn.curve.points.iter().map(|p| {
-            let (cores, rate) = (f64::from(p.point.cores), p.point.throughput_per_s);
-            format!("{:.1},{:.1}", x.place(cores), y.place(rate))
-        });
-        let known = LockId::ALL.iter().find(|lock| lock.name() == drawn.curve.lock);
-        Algorithm {
-            about: known.map_or("", |lock| lock.info().title),
-            sparkline: places.collect::<Vec<_>>().join(" "),
-            against_today: drawn.curve.end().point.throughput_per_s / today,
-            drawn,
-        }
+    let row = |drawn: Drawn<'a>| Algorithm {
+        about: about(drawn.curve.lock),
+        sparkline: sparkline(drawn.curve, set.most_cores()),
+        against_today: drawn.curve.end().point.throughput_per_s / today,
+        drawn,
     };
     set.best_first().into_iter().map(row).collect()
 }
 
+/// What the lock of that name is; nothing if the registry does not know it.
+pub(crate) fn about(name: &str) -> &'static str {
+    let known = LockId::ALL.iter().find(|lock| lock.name() == name);
+    known.map_or("", |lock| lock.info().title)
+}
+
+/// The points of a curve's line in a table: each on a scale of its own, to show the shape; the
+/// charts compare.
+pub(crate) fn sparkline(curve: &Curve, most_cores: u32) -> String {
+    let x = Scale::new(Growth::Linear, (0.0, f64::from(most_cores)), (1.0, 89.0));
+    let y = Scale::new(Growth::Linear, (0.0, curve.peak_per_s), (21.0, 2.0));
+    let places = curve.points.iter().map(|p| {
+        let (cores, rate) = (f64::from(p.point.cores), p.point.throughput_per_s);
+        format!("{:.1},{:.1}", x.place(cores), y.place(rate))
+    });
+    places.collect::<Vec<_>>().join(" ")
+}
+
 /// What the shape of a curve is shown by, besides its name.
-fn shape_sign(shape: Shape) -> &'static str {
+pub(crate) fn shape_sign(shape: Shape) -> &'static str {
     match shape {
         Shape::Scales => "↗",
         Shape::Flattens => "→",

@@ -1,5 +1,6 @@
 //! What a report is made from.
 
+use kilocore_fit::Outlook;
 use kilocore_machine::Description;
 use kilocore_predict::{Curve, Forecast};
 use kilocore_profile::Profile;
@@ -80,13 +81,45 @@ impl CurvesReport<'_> {
     }
 }
 
-/// Either kind of report.
+/// What a fit has to say, and for which machine.
+#[derive(Debug, Clone, Serialize)]
+pub struct FitReport<'a> {
+    /// By whom, how and when.
+    pub generated: Generated,
+    /// All of it.
+    #[serde(flatten)]
+    pub outlook: &'a Outlook,
+    /// Its curves, from [`Outlook::curves`].
+    #[serde(skip)]
+    pub curves: &'a [Curve],
+    /// The machine it is for, in full.
+    #[serde(rename = "machine_file")]
+    pub machine: &'a Description,
+}
+
+impl FitReport<'_> {
+    /// The mark of the forecast figures.
+    #[must_use]
+    pub fn simulated(&self) -> Mark {
+        Mark::simulated(&self.outlook.machine, self.outlook.seed)
+    }
+
+    /// The name of the curve that advice recommends.
+    pub(crate) fn recommended(&self) -> &str {
+        let advice = &self.outlook.recommendation;
+        advice.alias.unwrap_or(advice.lock)
+    }
+}
+
+/// Any kind of report.
 #[derive(Debug, Clone, Copy)]
 pub enum Document<'a> {
     /// A forecast for a program.
     Forecast(&'a ForecastReport<'a>),
     /// Curves alone.
     Curves(&'a CurvesReport<'a>),
+    /// Forecasts from measured throughputs.
+    Fit(&'a FitReport<'a>),
 }
 
 impl<'a> From<&'a ForecastReport<'a>> for Document<'a> {
@@ -101,22 +134,30 @@ impl<'a> From<&'a CurvesReport<'a>> for Document<'a> {
     }
 }
 
+impl<'a> From<&'a FitReport<'a>> for Document<'a> {
+    fn from(report: &'a FitReport<'a>) -> Self {
+        Document::Fit(report)
+    }
+}
+
 impl<'a> Document<'a> {
-    /// The curves of either.
+    /// The curves of any.
     #[must_use]
     pub fn curves(self) -> &'a [Curve] {
         match self {
             Document::Forecast(report) => &report.forecast.curves,
             Document::Curves(report) => report.curves,
+            Document::Fit(report) => report.curves,
         }
     }
 
-    /// The mark of the simulated figures of either.
+    /// The mark of the simulated figures of any.
     #[must_use]
     pub fn simulated(self) -> Mark {
         match self {
             Document::Forecast(report) => report.simulated(),
             Document::Curves(report) => report.simulated(),
+            Document::Fit(report) => report.simulated(),
         }
     }
 
@@ -125,6 +166,7 @@ impl<'a> Document<'a> {
         match self {
             Document::Forecast(report) => &report.forecast.machine.name,
             Document::Curves(report) => &report.machine.name,
+            Document::Fit(report) => &report.machine.name,
         }
     }
 
@@ -133,6 +175,7 @@ impl<'a> Document<'a> {
         match self {
             Document::Forecast(report) => report.forecast.seed,
             Document::Curves(report) => report.seed,
+            Document::Fit(report) => report.outlook.seed,
         }
     }
 }

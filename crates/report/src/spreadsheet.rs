@@ -1,5 +1,6 @@
 //! Every point of every curve, a row each, as CSV.
 
+use kilocore_fit::Outlook;
 use kilocore_predict::ForecastPoint;
 use serde::Serialize;
 
@@ -58,6 +59,46 @@ pub(crate) fn render(document: Document<'_>) -> Result<String, ReportError> {
             fairness: point.fairness,
         })?;
     }
+    text_of(writer)
+}
+
+/// A row of a fit: a forecast, and what was measured there.
+#[derive(Debug, Serialize)]
+struct FitRow<'a> {
+    provenance: &'static str,
+    machine: &'a str,
+    seed: u64,
+    lock: &'a str,
+    alias: Option<&'a str>,
+    cores: u32,
+    throughput: f64,
+    low: f64,
+    high: f64,
+    given: Option<f64>,
+}
+
+/// The forecasts of a fit as CSV with a line of names, in the unit of the measurements.
+pub(crate) fn fit(outlook: &Outlook) -> Result<String, ReportError> {
+    let machine = printable(&outlook.machine);
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    for point in &outlook.points {
+        writer.serialize(FitRow {
+            provenance: point.provenance,
+            machine: &machine,
+            seed: outlook.seed,
+            lock: point.lock,
+            alias: point.alias,
+            cores: point.cores,
+            throughput: point.throughput,
+            low: point.low,
+            high: point.high,
+            given: point.given,
+        })?;
+    }
+    text_of(writer)
+}
+
+fn text_of(writer: csv::Writer<Vec<u8>>) -> Result<String, ReportError> {
     let bytes = writer.into_inner().map_err(|error| csv::Error::from(error.into_error()))?;
     // Every field came from a string or a number.
     Ok(String::from_utf8_lossy(&bytes).into_owned())

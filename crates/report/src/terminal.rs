@@ -4,6 +4,7 @@
 //! function takes the width in columns that it may use; below [`NARROWEST`] it uses that.
 
 mod columns;
+mod fit;
 mod profile;
 
 use kilocore_locks::LockInfo;
@@ -16,6 +17,7 @@ use crate::curve_set::{CurveSet, Drawn, Role};
 use crate::text::{printable, shortened};
 use crate::{Mark, figures, number};
 
+pub use fit::fit_table;
 pub use profile::profile_table;
 
 /// The least width that tables are laid out for, in columns.

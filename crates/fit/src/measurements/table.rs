@@ -57,7 +57,7 @@ fn delimiter(text: &str) -> u8 {
     *b"\t;,".iter().max_by_key(|&&separator| count(separator)).expect("there are three")
 }
 
-/// Names under which the throughput may come.
+/// Names under which the throughput may come, where it is not `given` beside a forecast.
 const THROUGHPUT: [&str; 2] = ["throughput", "throughput_per_s"];
 
 impl Columns {
@@ -74,7 +74,10 @@ impl Columns {
         };
         let lock = among(&["lock"], "lock")?;
         let cores = among(&["cores"], "cores")?;
-        let throughput = among(&THROUGHPUT, "throughput")?;
+        let throughput = match among(&["given"], "given")? {
+            Some(given) => Some(given),
+            None => among(&THROUGHPUT, "throughput")?,
+        };
         let threads = among(&["threads"], "threads")?;
         let (Some(lock), Some(cores), Some(throughput)) = (lock, cores, throughput) else {
             let needed = [("lock", lock), ("cores", cores), ("throughput", throughput)];

@@ -1,0 +1,232 @@
+//! `kilocore fit`: what it refuses, what it leaves out, and whether it finds again what a known
+//! workload does.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+fn kilocore(words: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_kilocore")).args(words).output().expect("kilocore runs")
+}
+
+fn succeeds(words: &[&str]) -> Output {
+    let output = kilocore(words);
+    assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
+    output
+}
+
+/// A file of the test's own.
+fn file(name: &str, content: &[u8]) -> PathBuf {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::write(&path, content).expect("the test's folder can be written");
+    path
+}
+
+/// Asserts that measurements are refused with one line, which names the file and holds all the
+/// given parts. A file of this name is made if there is content.
+#[track_caller]
+fn refused(name: &str, content: Option<&[u8]>, parts: &[&str]) {
+    let path = match content {
+        Some(content) => file(name, content),
+        None => Path::new(env!("CARGO_TARGET_TMPDIR")).join(name),
+    };
+    let path = path.to_str().expect("a plain path");
+    let output = kilocore(&["fit", path, "--machine", "core-i7-6700", "--json"]);
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{name}: {message}");
+    assert!(output.stdout.is_empty(), "{name} printed {:?}", output.stdout);
+    let failures: Vec<&str> = message.lines().filter(|line| !line.contains("left out")).collect();
+    let [failure] = failures.as_slice() else { panic!("one message for {name}: {message}") };
+    assert!(failure.starts_with("kilocore: ") && failure.contains(path), "{failure}");
+    for part in parts {
+        assert!(failure.contains(part), "{name}: no '{part}' in: {failure}");
+    }
+}
+
+const HEADER: &str = "lock,cores,throughput\n";
+
+#[test]
+fn files_that_hold_no_measurements() {
+    refused("fit-none.csv", None, &["No such file"]);
+    refused("", None, &["directory"]);
+    refused("fit-empty.csv", Some(b""), &["empty"]);
+    refused("fit-gzip.csv", Some(b"\x1f\x8b\x08\0\0\0\0\0"), &["gzip", "unpack"]);
+    refused("fit-latin.csv", Some(b"lock,cores,throughput\nmcs,1,\xe4\n"), &["UTF-8"]);
+    refused("fit-header.csv", Some(HEADER.as_bytes()), &["no row"]);
+    refused(
+        "fit-missing.csv",
+        Some(b"lock,threads\nmcs,1\n"),
+        &["cores", "throughput", "'threads'"],
+    );
+    refused("fit-nameless.csv", Some(b"mcs,1,5\n"), &["'mcs'", "lock, cores and throughput"]);
+    refused("fit-broken.json", Some(b"{\"points\":["), &["JSON", "line 1"]);
+    refused("fit-other.json", Some(b"{\"curves\":[]}"), &["points", "curves"]);
+    refused("fit-profile.json", Some(b"{\"format\":1,\"runs\":[]}"), &["points"]);
+}
+
+#[test]
+fn rows_that_leave_nothing() {
+    let rows = |rows: &str| format!("{HEADER}{rows}").into_bytes();
+    for (name, content, parts) in [
+        ("fit-negative.csv", "mcs,2,-5\n", ["line 2", "negative"]),
+        ("fit-zero.csv", "mcs,2,0\n", ["line 2", "zero"]),
+        ("fit-absent.csv", "mcs,2,\n", ["line 2", "absent"]),
+        ("fit-words.csv", "mcs,2,fast\n", ["line 2", "'fast'"]),
+        ("fit-nan.csv", "mcs,2,nan\n", ["line 2", "not a number"]),
+        ("fit-infinite.csv", "mcs,2,inf\n", ["line 2", "infinite"]),
+        ("fit-cores.csv", "mcs,0,5\n", ["line 2", "whole number"]),
+        ("fit-half.csv", "mcs,1.5,5\n", ["line 2", "whole number"]),
+        ("fit-foreign.csv", "qspinlock,2,5\n", ["line 2", "counterpart"]),
+        ("fit-beyond.csv", "mcs,64,5\n", ["8 hardware threads", "core-i7-6700"]),
+    ] {
+        refused(name, Some(&rows(content)), &parts);
+    }
+}
+
+#[test]
+fn too_few_points_to_tell_workloads_apart() {
+    refused("fit-one.csv", Some(b"lock,cores,throughput\nmcs,2,5\n"), &["1 measured point"]);
+    // Repeats are one point.
+    let repeats = b"lock,cores,throughput\nmcs,2,5\nmcs,2,6\nmcs,2,7\nmcs,2,8\n";
+    refused("fit-repeats.csv", Some(repeats), &["1 measured point"]);
+    let left = b"lock,cores,throughput\nmcs,2,5\nmcs,4,x\nmcs,64,5\n";
+    refused("fit-left.csv", Some(left), &["1 measured point"]);
+}
+
+#[test]
+fn words_that_are_wrong() {
+    let path = file("fit-words-wrong.csv", b"lock,cores,throughput\nmcs,2,5\n");
+    let path = path.to_str().expect("a plain path");
+    for (words, parts) in [
+        (&["--machine", "core-i7-6700", "--cores", "16"][..], ["8 hardware threads", "16"]),
+        (&["--machine", "core-i7-6700", "--lock", "qspinlock"], ["qspinlock", "ticket"]),
+        (&["--machine", "core-i7"], ["core-i7", "core-i7-6700"]),
+        (&["--machine", "core-i7-6700", "--profile", "/nonexistent"], ["/nonexistent", "No such"]),
+        (&["--machine", "core-i7-6700", "--output", "fit.docx"], ["fit.docx", ".html"]),
+    ] {
+        let output = kilocore(&[&["fit", path], words].concat());
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{words:?}: {message}");
+        assert!(output.stdout.is_empty());
+        for part in parts {
+            assert!(message.contains(part), "{words:?}: no '{part}' in: {message}");
+        }
+    }
+}
+
+/// A curve on the small machine, quick to fit.
+const SMALL: &[u8] = b"lock;cores;throughput;host\npthread;1;2.9e6;a\npthread;2;2.6e6;a\n\
+    pthread;4;2.1e6;a\nmcs_spin;4;3.1e6;a\nticket;4;2.8e6;a\nhazelock;4;1;a\nmcs;32;5;a\n";
+
+#[test]
+fn the_same_input_gives_the_same_bytes_and_every_name_is_kept() {
+    let path = file("fit-small.csv", SMALL);
+    let path = path.to_str().expect("a plain path");
+    let words =
+        ["fit", path, "--machine", "core-i7-6700", "--json", "--lock", "pthread,mcs,clh_spin,cna"];
+    let first = succeeds(&[&words[..], &["--cores", "4,8"]].concat());
+    let again = succeeds(&[&words[..], &["--cores", "4,8"]].concat());
+    assert_eq!(first.stdout, again.stdout);
+
+    let notes = String::from_utf8_lossy(&first.stderr).into_owned();
+    for part in ["line 7", "hazelock", "mcs on 32 cores", "column host"] {
+        assert!(notes.contains(part), "no '{part}' in: {notes}");
+    }
+    let document: Value = serde_json::from_slice(&first.stdout).expect("one document");
+    let points = document["points"].as_array().expect("points");
+    let named: Vec<(&str, Option<&str>)> = points
+        .iter()
+        .step_by(2)
+        .map(|p| (p["lock"].as_str().expect("a name"), p["alias"].as_str()))
+        .collect();
+    let expected = [
+        ("futex", Some("pthread")),
+        ("mcs", Some("mcs_spin")),
+        ("clh", Some("clh_spin")),
+        ("cna", None),
+    ];
+    assert_eq!(named, expected);
+    assert_eq!(points[0]["given"], 2.1e6);
+    assert_eq!(points[1]["given"], Value::Null);
+    for point in points {
+        let figure = |key: &str| point[key].as_f64().expect("a figure");
+        assert!(0.0 < figure("low") && figure("low") <= figure("throughput"), "{point}");
+        assert!(figure("throughput") <= figure("high"), "{point}");
+        assert_eq!(point["provenance"], "simulated");
+    }
+    assert_eq!(document["machine"], "core-i7-6700");
+    assert_eq!(document["left_out"].as_array().map(Vec::len), Some(3));
+    assert_eq!(document["recommendation"]["cores"], 8);
+    // Only one lock was measured on more than one number of cores.
+    assert_eq!(document["usl"].as_array().map(Vec::len), Some(1));
+    assert!(document["pinned"].as_array().is_some_and(|pinned| pinned.len() > 3));
+    let weight = |plausible: &Value| plausible["weight"].as_f64().expect("a weight");
+    let weights: Vec<f64> =
+        document["plausible"].as_array().expect("workloads").iter().map(weight).collect();
+    assert!(weights.is_sorted_by(|a, b| a >= b) && !weights.is_empty(), "{weights:?}");
+    assert!(document["residual"].as_f64().is_some_and(|residual| (0.0..3.0).contains(&residual)));
+}
+
+#[test]
+fn reports_are_written_beside_the_table() {
+    let path = file("fit-report.csv", SMALL);
+    let path = path.to_str().expect("a plain path");
+    let report = Path::new(env!("CARGO_TARGET_TMPDIR")).join("fit-report.html");
+    let words =
+        ["fit", path, "--machine", "core-i7-6700", "--lock", "mcs,ticket", "--cores", "1,4,8"];
+    let output = succeeds(&[&words[..], &["--output", report.to_str().expect("plain")]].concat());
+    let table = String::from_utf8(output.stdout).expect("text");
+    for part in ["What the workload looks like", "mcs (mcs_spin)", "on 8", "scalability law"] {
+        assert!(table.contains(part), "no '{part}' in: {table}");
+    }
+    assert!(table.lines().all(|line| line.chars().count() <= 100), "{table}");
+    let page = std::fs::read_to_string(report).expect("the report");
+    assert!(page.contains("measured") && page.contains("mcs_spin on 4 cores"));
+}
+
+/// Points of a JSON document by lock and cores.
+fn throughputs(document: &Value, key: &str) -> Vec<((String, u64), f64)> {
+    let points = document["points"].as_array().expect("points");
+    let place = |p: &Value| {
+        (p["lock"].as_str().expect("a lock").to_owned(), p["cores"].as_u64().expect("cores"))
+    };
+    points.iter().map(|p| (place(p), p[key].as_f64().expect("a figure"))).collect()
+}
+
+#[test]
+fn a_known_workload_is_found_again() {
+    let machine = ["--machine", "opteron-6344-4s", "--json"];
+    let workload = ["--think", "4000", "--hold", "400", "--lines", "2"];
+    let simulate = |locks, cores, seed| {
+        let what = ["simulate", "lock", "--lock", locks, "--cores", cores, "--seed", seed];
+        succeeds(&[&what[..], &machine, &workload].concat()).stdout
+    };
+    // Another seed than the fit's own, as nothing measured comes from the same simulation.
+    let given = simulate("ticket,mcs,futex", "6,12,24", "2");
+    let path = file("fit-known.json", &given);
+    let words =
+        ["fit", path.to_str().expect("plain"), "--lock", "ticket,mcs,futex,clh,cna,requester"];
+    let fit = succeeds(&[&words[..], &["--cores", "24,36,48"], &machine].concat());
+    let fit: Value = serde_json::from_slice(&fit.stdout).expect("one document");
+    let truth = simulate("ticket,mcs,futex,clh,cna,requester", "24,36,48", "2");
+    let truth: Value = serde_json::from_slice(&truth).expect("one document");
+
+    let truth = throughputs(&truth, "throughput_per_s");
+    let (low, high) = (throughputs(&fit, "low"), throughputs(&fit, "high"));
+    let mut held_back = 0;
+    let mut within = 0;
+    for (place, value) in &truth {
+        let of = |all: &[((String, u64), f64)]| {
+            all.iter().find(|(other, _)| other == place).expect("forecast").1
+        };
+        if place.1 == 24 && ["ticket", "mcs", "futex"].contains(&place.0.as_str()) {
+            continue;
+        }
+        held_back += 1;
+        within += u32::from((of(&low)..=of(&high)).contains(value));
+    }
+    assert_eq!(held_back, 15);
+    // The band should hold nine in ten.
+    assert!(within >= 12, "{within} of {held_back}: {truth:?} in {low:?} to {high:?}");
+}

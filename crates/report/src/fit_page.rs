@@ -1,0 +1,106 @@
+//! The page of a fit.
+
+use askama::Template;
+use kilocore_fit::{Outlook, OutlookPoint};
+
+use crate::chart::{Chart, LARGE};
+use crate::curve_set::{CurveSet, Drawn, Given};
+use crate::figures::{self, Group};
+use crate::fit_words::{self, both_names, command, degree, sentences};
+use crate::page::{self, CHART_STYLE, PAGE_STYLE, SCRIPT, shape_sign};
+use crate::provenance::{Mark, Provenance};
+use crate::quantity::FITTED;
+use crate::scale::Growth;
+use crate::text::printable_document;
+use crate::{FitReport, Generated, ReportError, number};
+
+/// The page's content, ready for the template.
+#[derive(Debug, Template)]
+#[template(path = "fit.html")]
+struct FitPage<'a> {
+    title: String,
+    machine_name: &'a str,
+    machine_title: &'a str,
+    generated: &'a Generated,
+    outlook: &'a Outlook,
+    sentences: Vec<String>,
+    command: String,
+    linear: Chart,
+    logarithmic: Chart,
+    /// In the order of the report.
+    curves: Vec<Drawn<'a>>,
+    /// The best at the end first.
+    rows: Vec<Row<'a>>,
+    most_cores: u32,
+    machine: Vec<Group>,
+    simulated: Mark,
+    estimated: Mark,
+}
+
+/// A curve in the table.
+#[derive(Debug)]
+struct Row<'a> {
+    drawn: Drawn<'a>,
+    points: &'a [OutlookPoint],
+    sparkline: String,
+}
+
+impl Row<'_> {
+    fn name(&self) -> String {
+        let first = &self.points[0];
+        both_names(first.lock, (first.name != first.lock).then_some(first.name))
+    }
+
+    /// What the lock is.
+    fn about(&self) -> &'static str {
+        page::about(self.points[0].lock)
+    }
+}
+
+/// The curves of a fit, the recommended one in its role, with what was measured beside them.
+pub(crate) fn curve_set<'a>(report: &FitReport<'a>) -> CurveSet<'a> {
+    let mut set = CurveSet::new(report.curves, None, Some(report.recommended()));
+    for (index, points) in report.outlook.by_curve().enumerate() {
+        let given = points.iter().filter_map(|point| {
+            Some(Given { index, cores: point.cores, throughput: point.given? })
+        });
+        set.given.extend(given);
+    }
+    set
+}
+
+/// The page of a fit: one file that needs no other.
+pub(crate) fn page(report: &FitReport<'_>) -> Result<String, ReportError> {
+    let set = curve_set(report);
+    if set.curves.is_empty() {
+        return Err(ReportError::NoCurves);
+    }
+    let points: Vec<&[OutlookPoint]> = report.outlook.by_curve().collect();
+    let chart = |id, growth| Chart::new(id, &set, FITTED, growth, LARGE, None);
+    let page = FitPage {
+        title: format!("Fit on {}", report.machine.name),
+        machine_name: &report.machine.name,
+        machine_title: &report.machine.title,
+        generated: &report.generated,
+        outlook: report.outlook,
+        sentences: sentences(report.outlook),
+        command: command(report.outlook),
+        linear: chart("linear", Growth::Linear),
+        logarithmic: chart("log", Growth::Logarithmic),
+        rows: set
+            .best_first()
+            .into_iter()
+            .map(|drawn| Row {
+                points: points[drawn.style.index],
+                sparkline: page::sparkline(drawn.curve, set.most_cores()),
+                drawn,
+            })
+            .collect(),
+        curves: set.curves.clone(),
+        most_cores: set.most_cores(),
+        machine: figures::groups(report.machine),
+        simulated: report.simulated(),
+        estimated: Mark::new(Provenance::Estimated, "from the measurements"),
+    };
+    Ok(printable_document(&page.render()?))
+}

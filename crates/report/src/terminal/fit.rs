@@ -1,0 +1,132 @@
+//! A fit for the terminal: the advice, what the workload looks like, the forecast, and the
+//! universal scalability law beside it.
+
+use kilocore_fit::{LockLaw, Outlook, OutlookPoint};
+use kilocore_predict::Curve;
+
+use super::columns::{Align, Column, fit, table_of};
+use super::{NARROWEST, sparkline, wrapped};
+use crate::fit_words::{both_names, command, degree, law_peak, sentences};
+use crate::{FitReport, number};
+
+/// Forecasts from measured throughputs, at most `width` columns wide.
+#[must_use]
+pub fn fit_table(report: &FitReport<'_>, width: u16) -> String {
+    let width = width.max(NARROWEST);
+    let outlook = report.outlook;
+    let mut parts = vec![
+        wrapped(&sentences(outlook).join(" "), width),
+        format!("    {}", command(outlook)),
+        format!(
+            "What the workload looks like (estimated from the measurements)\n{}",
+            parameters(outlook, width)
+        ),
+        format!(
+            "Throughput by lock, in the unit of the measurements ({})\n{}",
+            report.simulated().plain(),
+            forecasts(report, width)
+        ),
+    ];
+    if !outlook.usl.is_empty() {
+        let title = "For comparison: the universal scalability law, fitted to each measured lock \
+                     alone; it knows neither the lock nor the machine";
+        parts.push(format!("{}\n{}", wrapped(title, width), laws(outlook, width)));
+    }
+    parts.join("\n\n") + "\n"
+}
+
+fn parameters(outlook: &Outlook, width: u16) -> String {
+    let pinned = &outlook.pinned;
+    let columns = [
+        Column::new("parameter", Align::Left, pinned, |p| p.parameter.to_owned()),
+        Column::new("median", Align::Right, pinned, |p| number::figure(p.median)),
+        Column::new("nine in ten between", Align::Right, pinned, |p| {
+            format!("{} and {}", number::figure(p.low), number::figure(p.high))
+        }),
+        Column::new("pinned down", Align::Left, pinned, |p| degree(p).to_owned()),
+    ];
+    table_of(&columns, width).trim_end().to_owned()
+}
+
+/// Columns that are left out where there is no room for all, the first of them first.
+const DISPENSABLE: [&str; 4] = ["measured", "falls from", "curve", "shape"];
+
+/// A curve and its points.
+struct Row<'a> {
+    curve: &'a Curve,
+    points: &'a [OutlookPoint],
+}
+
+impl Row<'_> {
+    fn end(&self) -> &OutlookPoint {
+        self.points.last().expect("a curve has points")
+    }
+
+    fn name(&self) -> String {
+        let end = self.end();
+        both_names(end.lock, (end.name != end.lock).then_some(end.name))
+    }
+}
+
+fn forecasts(report: &FitReport<'_>, width: u16) -> String {
+    let mut rows: Vec<Row<'_>> = report
+        .curves
+        .iter()
+        .zip(report.outlook.by_curve())
+        .map(|(curve, points)| Row { curve, points })
+        .collect();
+    rows.sort_by(|a, b| b.end().throughput.total_cmp(&a.end().throughput));
+    let most = rows.first().map_or(0, |row| row.end().cores);
+    let recommended = report.recommended();
+    let mut columns = vec![
+        Column::new("lock", Align::Left, &rows, |row| {
+            let mark = if row.end().name == recommended { " ●" } else { "" };
+            row.name() + mark
+        }),
+        Column::new("curve", Align::Left, &rows, |row| sparkline(row.curve)),
+        Column::new("shape", Align::Left, &rows, |row| row.curve.shape.name().to_owned()),
+        Column::new("peak", Align::Right, &rows, |row| number::figure(row.curve.peak_per_s)),
+        Column::new("at", Align::Right, &rows, |row| row.curve.peak_cores.to_string()),
+        Column::new("falls from", Align::Right, &rows, |row| {
+            row.curve.collapse_cores.map_or(String::new(), |cores| cores.to_string())
+        }),
+        Column::new(&format!("on {most}"), Align::Right, &rows, |row| {
+            number::figure(row.end().throughput)
+        }),
+        Column::new("band", Align::Right, &rows, |row| {
+            format!("{} to {}", number::figure(row.end().low), number::figure(row.end().high))
+        }),
+        Column::new("measured", Align::Right, &rows, |row| {
+            let on = row.points.iter().filter(|point| point.given.is_some());
+            let on: Vec<String> = on.map(|point| point.cores.to_string()).collect();
+            match on.as_slice() {
+                [] => String::new(),
+                [first, .., last] if on.len() > 3 => format!("on {first} to {last}"),
+                _ => format!("on {}", on.join(", ")),
+            }
+        }),
+    ];
+    fit(&mut columns, &DISPENSABLE, width.into());
+    let notes = format!(
+        "● recommended; curve: each on a scale of its own; band: on {most} cores; falls from: cores \
+         from which a tenth of the peak is lost"
+    );
+    table_of(&columns, width) + &wrapped(&notes, width)
+}
+
+fn laws(outlook: &Outlook, width: u16) -> String {
+    let laws = &outlook.usl;
+    let end = |law: &LockLaw| law.points.last().map_or(f64::NAN, |point| point.throughput);
+    let most = laws.iter().filter_map(|law| law.points.last()).map(|point| point.cores).max();
+    let columns = [
+        Column::new("lock", Align::Left, laws, |law| both_names(law.lock, law.alias.as_deref())),
+        Column::new("λ", Align::Right, laws, |law| number::figure(law.law.lambda)),
+        Column::new("σ", Align::Right, laws, |law| number::figure(law.law.sigma)),
+        Column::new("κ", Align::Right, laws, |law| number::figure(law.law.kappa)),
+        Column::new("peak at", Align::Right, laws, law_peak),
+        Column::new(&format!("on {}", most.unwrap_or(0)), Align::Right, laws, |law| {
+            number::figure(end(law))
+        }),
+    ];
+    table_of(&columns, width).trim_end().to_owned()
+}
