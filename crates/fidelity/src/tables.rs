@@ -28,7 +28,7 @@ fn verdict(value: Option<bool>) -> String {
 pub(crate) fn bars(bars: &[Bar]) -> String {
     let columns = [
         ("setting", Left),
-        ("sensitive programs of both machines", Left),
+        ("of sensitive programs, if nothing else is said", Left),
         ("asked", Right),
         ("forecast", Right),
         ("reached", Left),
@@ -40,6 +40,7 @@ pub(crate) fn bars(bars: &[Bar]) -> String {
         let baselines = bar.baselines;
         let asked = match bar.asked {
             Asked::AtMost(most) => format!("≤ {:.0} %", 100.0 * most),
+            Asked::AtLeast(1.0) => "all".to_owned(),
             Asked::AtLeast(least) => format!("≥ {:.0} %", 100.0 * least),
             Asked::AsHighAsCanBe => "–".to_owned(),
         };
