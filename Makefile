@@ -10,11 +10,7 @@ TEST_PACKAGES  := $(DEMO_PACKAGES) sysbench memcached libmemcached-tools stress-
 CARGO ?= cargo
 REPORT := target/demo/report.html
 
-.PHONY: all demo test lint unit bench soak fidelity-profiles clean ## fidelity-profiles: measure the programs of data/profiles anew, on this machine
-fidelity-profiles: all
-	tools/profiles/measure
-
-packages-build packages-demo packages-test
+.PHONY: all demo test lint unit bench soak fidelity fidelity-profiles clean packages-build packages-demo packages-test
 
 all: packages-build
 	$(CARGO) build --release --workspace
@@ -45,6 +41,15 @@ soak: packages-test all
 ## bench: how fast, beside the best existing libraries
 bench: packages-build
 	$(CARGO) bench --workspace
+
+## fidelity: how far forecasts are from published measurements, anew, into docs/fidelity.md
+fidelity: packages-build
+	$(CARGO) build --release -p kilocore-fidelity
+	target/release/kilocore-fidelity --docs docs
+
+## fidelity-profiles: measure the programs of data/profiles anew, on this machine
+fidelity-profiles: all
+	tools/profiles/measure
 
 packages-build packages-demo packages-test: packages-%:
 	@tools/install-packages $(BUILD_PACKAGES) $(if $(filter demo,$*),$(DEMO_PACKAGES)) \

@@ -6,6 +6,7 @@ of the time waited.
 """
 
 import json
+import os
 import sys
 
 with open(sys.argv[1]) as file:
@@ -39,6 +40,10 @@ for run in profile["runs"]:
         condition for condition in process["conditions"]
         if condition["wait"]["sum_ns"] >= waited / 100 > 0
     ]
+
+# The command as one would type it at the top of the project, wherever that was.
+top = os.path.abspath(os.path.join(os.path.dirname(sys.argv[0]), "..", "..")) + os.sep
+profile["command"] = [word.removeprefix(top) for word in profile["command"]]
 
 with open(sys.argv[2], "w") as file:
     json.dump(profile, file, separators=(",", ":"))

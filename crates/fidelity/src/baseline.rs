@@ -4,7 +4,7 @@
 //! Both know only locks that were measured. A lock that was not is taken for the nearest one that
 //! was: the given lock of its kind.
 
-use crate::law::{self, Law};
+use kilocore_fit::usl;
 
 use crate::data::Series;
 use crate::split::Split;
@@ -54,7 +54,7 @@ pub fn nearest<'a>(split: &Split<'a>, alias: &str) -> Option<&'a Series> {
 pub struct Baseline {
     /// Cores and throughputs that are known of the nearest given lock; ascending.
     known: Vec<(u32, f64)>,
-    law: Option<Law>,
+    law: Option<usl::Law>,
 }
 
 impl Baseline {
@@ -69,7 +69,7 @@ impl Baseline {
         if known.is_empty() {
             return None;
         }
-        Some(Self { law: law::fit(&for_law), known })
+        Some(Self { law: usl::fit(&for_law), known })
     }
 
     /// Throughput as at the nearest given count that is not larger, or the smallest.
@@ -114,5 +114,16 @@ mod tests {
         }
         let stays = |cores| Baseline::new(&split, "mcs_stp").expect("locks are given").stays(cores);
         assert_eq!([6, 12, 24, 36, 48].map(stays), [1.0, 2.0, 4.0, 4.0, 4.0]);
+    }
+
+    #[test]
+    fn a_law_goes_beyond_its_points_and_needs_two() {
+        let program = sample::program("p", &[("pthread", &[6.0, 12.0, 24.0, 36.0, 48.0])]);
+        let split = Split::new(Setting::A, MACHINE, &program);
+        let linear = Baseline::new(&split, "pthread").expect("it is given");
+        assert!((linear.law(48) / 48.0 - 1.0).abs() < 1e-6, "{}", linear.law(48));
+        let split = Split::new(Setting::B, crate::data::MACHINES[1], &program);
+        let single = Baseline::new(&split, "pthread").expect("it is given");
+        assert_eq!((single.law(48), single.stays(48)), (6.0, 6.0));
     }
 }

@@ -13,14 +13,20 @@
 //!
 //! Nothing here depends on time or on the host: the same forecaster gives the same bytes.
 
+pub mod bars;
 pub mod baseline;
 pub mod data;
 pub mod dump;
-mod law;
+mod markdown;
+pub mod notes;
+pub mod page;
+pub mod plots;
+pub mod profiles;
 pub mod run;
 #[cfg(test)]
 mod sample;
 pub mod score;
 pub mod split;
 pub mod summary;
+mod tables;
 pub mod terminal;

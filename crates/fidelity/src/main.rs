@@ -2,15 +2,17 @@
 
 use std::fs;
 use std::io::{IsTerminal, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Parser;
 use indicatif::{ProgressBar, ProgressStyle};
 use kilocore_fidelity::data::{DataSet, MACHINES, Program};
+use kilocore_fidelity::notes::Notes;
+use kilocore_fidelity::page::{self, Contents};
 use kilocore_fidelity::run::{Answer, answer};
 use kilocore_fidelity::split::Setting;
-use kilocore_fidelity::{dump, terminal};
+use kilocore_fidelity::{dump, profiles, terminal};
 use kilocore_fit::Atlas;
 
 /// Forecasts published measurements from a part of them, and compares with the rest.
@@ -32,8 +34,11 @@ struct Arguments {
     /// Write every held-back point to this file
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
-    /// The folder of the published measurements
-    #[arg(long, value_name = "FOLDER", default_value = "data/litl")]
+    /// Write the page and its plots into this folder, with the notes that are there
+    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["machine", "program", "setting"])]
+    docs: Option<PathBuf>,
+    /// The folder of the data: published measurements are in its folder `litl`
+    #[arg(long, value_name = "FOLDER", default_value = "data")]
     data: PathBuf,
     /// The seed of all simulations
     #[arg(long, default_value_t = 1)]
@@ -54,7 +59,14 @@ fn main() -> ExitCode {
 }
 
 fn compare(arguments: &Arguments) -> Result<(), String> {
-    let answers = answers(arguments)?;
+    let (sets, settings) = chosen(arguments)?;
+    // Whatever may be wrong with the input is found before the long work.
+    let material = arguments.docs.as_ref().map(|folder| Material::read(arguments, folder, &sets));
+    let material = material.transpose()?;
+    let answers = answers(arguments, &sets, &settings)?;
+    if let Some(material) = material {
+        material.write_page(arguments, &sets, &answers)?;
+    }
     if let Some(path) = &arguments.json {
         let points = dump::held_back(&answers);
         let text = serde_json::to_string_pretty(&points).map_err(|e| e.to_string())?;
@@ -68,6 +80,43 @@ fn compare(arguments: &Arguments) -> Result<(), String> {
     }
     print(&format!("\n{}", terminal::summaries(&answers)));
     Ok(())
+}
+
+/// What goes into the page besides the answers.
+struct Material<'a> {
+    folder: &'a Path,
+    notes: Notes,
+    /// Simulations of forecasts from profiles.
+    steps: u64,
+}
+
+impl<'a> Material<'a> {
+    fn read(arguments: &Arguments, folder: &'a Path, sets: &[DataSet]) -> Result<Self, String> {
+        let file = folder.join("fidelity-notes.toml");
+        let notes = Notes::read(&file).map_err(|e| e.to_string())?;
+        notes.check(sets).map_err(|why| format!("{}: {why}", file.display()))?;
+        Ok(Self { folder, notes, steps: profiles::steps(&arguments.data)? })
+    }
+
+    fn write_page(
+        &self,
+        arguments: &Arguments,
+        sets: &[DataSet],
+        answers: &[Answer],
+    ) -> Result<(), String> {
+        let (seed, folder) = (arguments.seed, self.folder);
+        let bar = progress_bar(self.steps);
+        bar.set_message("C");
+        let profiles = profiles::forecast(&arguments.data, seed, &|| bar.inc(1))?;
+        bar.finish_and_clear();
+        let (notes, profiles) = (&self.notes, profiles.as_ref());
+        let files = page::files(Contents { sets, answers, notes, profiles, seed });
+        let files = files.map_err(|e| e.to_string())?;
+        page::write(folder, &files).map_err(|e| {
+            let folder = folder.display();
+            format!("cannot write into {folder}: {e}; choose a folder that may be written to")
+        })
+    }
 }
 
 /// Prints text on standard output; a reader that has gone away is no failure.
@@ -87,8 +136,9 @@ fn chosen(arguments: &Arguments) -> Result<(Vec<DataSet>, Vec<Setting>), String>
         return Err("--setting: no such setting; there are A and B".to_owned());
     }
     let machines = MACHINES.into_iter().filter(|m| wanted(&arguments.machine, m.name));
+    let litl = arguments.data.join("litl");
     let mut sets = machines
-        .map(|machine| DataSet::read(&arguments.data, machine).map_err(|e| e.to_string()))
+        .map(|machine| DataSet::read(&litl, machine).map_err(|e| e.to_string()))
         .collect::<Result<Vec<_>, _>>()?;
     if sets.is_empty() {
         return Err("--machine: no such machine in the data set; there are A48 and I48".to_owned());
@@ -104,15 +154,18 @@ fn chosen(arguments: &Arguments) -> Result<(Vec<DataSet>, Vec<Setting>), String>
     Ok((sets, settings))
 }
 
-fn answers(arguments: &Arguments) -> Result<Vec<Answer>, String> {
-    let (sets, settings) = chosen(arguments)?;
+fn answers(
+    arguments: &Arguments,
+    sets: &[DataSet],
+    settings: &[Setting],
+) -> Result<Vec<Answer>, String> {
     let cases: usize = sets.iter().map(|set| set.programs.len() * settings.len()).sum();
-    let bar = progress_bar(cases as u64);
+    let bar = progress_bar(STEPS * cases as u64);
     let mut answers = Vec::new();
-    for set in &sets {
+    for set in sets {
         let machine = kilocore_machine::find(set.machine.description).map_err(|e| e.to_string())?;
         let atlas = Atlas::new(&machine, arguments.seed);
-        for &setting in &settings {
+        for &setting in settings {
             for program in &set.programs {
                 answers.push(one(setting, set, program, &atlas, &bar));
             }
@@ -146,11 +199,11 @@ fn one(
 }
 
 /// A progress bar on standard error, if that is a terminal; else one that shows nothing.
-fn progress_bar(cases: u64) -> ProgressBar {
+fn progress_bar(steps: u64) -> ProgressBar {
     if !std::io::stderr().is_terminal() {
         return ProgressBar::hidden();
     }
     let style = ProgressStyle::with_template("{msg:32} {wide_bar} {percent} % {eta}")
         .unwrap_or_else(|_| ProgressStyle::default_bar());
-    ProgressBar::new(cases * STEPS).with_style(style)
+    ProgressBar::new(steps).with_style(style)
 }

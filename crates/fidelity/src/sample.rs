@@ -54,3 +54,17 @@ impl Forecaster for Silent {
 
 /// The machine of most tests.
 pub(crate) const MACHINE: Machine = crate::data::MACHINES[0];
+
+/// A program whose locks collapse, but for `mcs_spin` and `mcs-ls`.
+pub(crate) fn collapsing(name: &str) -> Program {
+    program(
+        name,
+        &[
+            ("backoff", &[1.0, 2.0, 3.0, 2.0, 1.0]),
+            ("mcs-ls", &[1.0, 2.0, 4.0, 6.0, 8.0]),
+            ("mcs_spin", &[1.0, 2.0, 4.0, 6.0, 8.0]),
+            ("pthread", &[1.0, 2.0, 3.0, 4.0, 4.0]),
+            ("ticket", &[1.0, 2.0, 2.0, 1.0, 0.5]),
+        ],
+    )
+}

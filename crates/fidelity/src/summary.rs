@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use crate::run::{Answer, Compared, Curve};
 use crate::score::{self, Collapse, Method};
+use crate::split::Setting;
 
 /// Programs by how much the choice of a lock matters at all nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -154,6 +155,40 @@ impl Summary {
     }
 }
 
+/// What stands for all machines together.
+pub const BOTH: &str = "both";
+
+/// The answers of each setting, machine (and all together) and group, without empty ones.
+#[must_use]
+pub fn groups(answers: &[Answer]) -> Vec<(Setting, &'static str, Group, Vec<&Answer>)> {
+    let mut machines: Vec<&'static str> = Vec::new();
+    for answer in answers {
+        if !machines.contains(&answer.machine.name) {
+            machines.push(answer.machine.name);
+        }
+    }
+    if machines.len() > 1 {
+        machines.push(BOTH);
+    }
+    let mut groups = Vec::new();
+    for setting in Setting::ALL {
+        for &machine in &machines {
+            for group in Group::ALL {
+                let of = |a: &&Answer| {
+                    a.setting == setting
+                        && (machine == BOTH || a.machine.name == machine)
+                        && group.has(a)
+                };
+                let chosen: Vec<&Answer> = answers.iter().filter(of).collect();
+                if !chosen.is_empty() {
+                    groups.push((setting, machine, group, chosen));
+                }
+            }
+        }
+    }
+    groups
+}
+
 /// How far apart implementations of one algorithm are: the median, over all points of curves whose
 /// lock has several names, of how much the fastest exceeds the slowest.
 #[must_use]
@@ -181,7 +216,6 @@ mod tests {
     use super::*;
     use crate::run::answer;
     use crate::sample::{self, MACHINE, Oracle, Silent};
-    use crate::split::Setting;
 
     fn program() -> crate::data::Program {
         let series: &[(&str, &[f64])] = &[

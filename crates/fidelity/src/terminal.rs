@@ -5,8 +5,7 @@ use kilocore_report::number;
 
 use crate::run::Answer;
 use crate::score::{self, Method};
-use crate::split::Setting;
-use crate::summary::{Group, Share, Summary};
+use crate::summary::{BOTH, Group, Share, Summary, groups};
 
 fn table(header: &[&str], names: usize) -> Table {
     let mut table = Table::new();
@@ -176,37 +175,4 @@ pub fn by_lock(answers: &[Answer]) -> String {
         }
     }
     text_of(&table)
-}
-
-/// What stands for all machines together.
-pub(crate) const BOTH: &str = "both";
-
-/// The answers of each setting, machine (and all together) and group, without empty ones.
-pub(crate) fn groups(answers: &[Answer]) -> Vec<(Setting, &'static str, Group, Vec<&Answer>)> {
-    let mut machines: Vec<&'static str> = Vec::new();
-    for answer in answers {
-        if !machines.contains(&answer.machine.name) {
-            machines.push(answer.machine.name);
-        }
-    }
-    if machines.len() > 1 {
-        machines.push(BOTH);
-    }
-    let mut groups = Vec::new();
-    for setting in Setting::ALL {
-        for &machine in &machines {
-            for group in Group::ALL {
-                let of = |a: &&Answer| {
-                    a.setting == setting
-                        && (machine == BOTH || a.machine.name == machine)
-                        && group.has(a)
-                };
-                let chosen: Vec<&Answer> = answers.iter().filter(of).collect();
-                if !chosen.is_empty() {
-                    groups.push((setting, machine, group, chosen));
-                }
-            }
-        }
-    }
-    groups
 }

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use kilocore_locks::LockId;
 use kilocore_machine::Description;
-use kilocore_predict::{Job, PointError, RunSize, Workload, sweep};
+use kilocore_predict::{PointError, Workload, in_parallel};
 
 use crate::background::Background;
 use crate::catalogue::{self, LockPhase};
@@ -25,13 +26,6 @@ pub(crate) struct Simulated {
     pub(crate) wait_share: f64,
 }
 
-/// Outermost sections simulated for a point: for about 3 % of chance in its throughput, less than
-/// the model's own error.
-const SECTIONS: u64 = 3_000;
-
-/// Time slices of each thread that a point with more threads than cores lasts.
-const SLICES: u32 = 2;
-
 /// Simulated points of many lock phases on one machine, each simulated once, when first asked for.
 ///
 /// Fits of several programs on the same machine share it. Its answers do not depend on what was
@@ -42,13 +36,15 @@ pub struct Atlas<'m> {
     seed: u64,
     phases: Vec<LockPhase>,
     points: Mutex<BTreeMap<Key, Simulated>>,
+    /// Throughputs of backgrounds by cores.
+    backgrounds: Mutex<BTreeMap<(Background, u32), f64>>,
 }
 
 impl<'m> Atlas<'m> {
     /// One that tries all lock phases that a program may have.
     #[must_use]
     pub fn new(machine: &'m Description, seed: u64) -> Self {
-        Self { machine, seed, phases: catalogue::search(), points: Mutex::default() }
+        Self::with(machine, seed, catalogue::search())
     }
 
     /// One for a program whose locks are known from a profile: their number, their shares and the
@@ -57,7 +53,11 @@ impl<'m> Atlas<'m> {
     /// Durations of `workload` are cycles of the machine.
     #[must_use]
     pub fn for_workload(machine: &'m Description, seed: u64, workload: &Workload) -> Self {
-        Self { machine, seed, phases: catalogue::profiled(workload), points: Mutex::default() }
+        Self::with(machine, seed, catalogue::profiled(workload))
+    }
+
+    fn with(machine: &'m Description, seed: u64, phases: Vec<LockPhase>) -> Self {
+        Self { machine, seed, phases, points: Mutex::default(), backgrounds: Mutex::default() }
     }
 
     /// The machine.
@@ -90,10 +90,22 @@ impl<'m> Atlas<'m> {
     }
 
     /// The time that `background` takes on each number of cores, where one core takes 1.
-    pub(crate) fn background(&self, background: Background, cores: &[u32]) -> Vec<f64> {
-        match background {
-            Background::Serial => vec![1.0; cores.len()],
-        }
+    pub(crate) fn background(
+        &self,
+        background: Background,
+        cores: &[u32],
+    ) -> Result<Vec<f64>, PointError> {
+        let mut known = self.backgrounds.lock().expect("nothing panics while it holds the times");
+        let mut throughput = |cores: u32| match known.get(&(background, cores)) {
+            Some(&throughput) => Ok::<_, PointError>(throughput),
+            None => {
+                let new = background.throughput_per_s(self.machine, cores, self.seed)?;
+                known.insert((background, cores), new);
+                Ok(new)
+            }
+        };
+        let alone = throughput(1)?;
+        cores.iter().map(|&cores| Ok(alone / throughput(cores)?)).collect()
     }
 
     fn simulate_missing(
@@ -108,30 +120,20 @@ impl<'m> Atlas<'m> {
                 .iter()
                 .flat_map(|&phase| wanted.iter().map(move |&(lock, cores)| (phase, lock, cores)));
             let mut missing: Vec<Key> = all.filter(|key| !points.contains_key(key)).collect();
-            // The longest last, as the sweep takes jobs from the end.
+            // The longest last, as jobs are taken from the end.
             missing.sort_unstable_by_key(|&(phase, lock, cores)| (cores, phase, lock));
             missing.dedup();
             missing
         };
-        let job = |&(phase, lock, cores): &Key| {
-            let phase = &self.phases[phase];
-            let threads = Some(phase.threads.on(cores));
-            let size = RunSize {
-                threads,
-                sections: SECTIONS,
-                seed: self.seed,
-                waiters_yield: phase.waiters_yield,
-                slices: SLICES,
-            };
-            Job { workload: &phase.workload, lock, cores, size }
+        let count = missing.len() as u64;
+        let done = AtomicU64::new(0);
+        let advance = || progress(done.fetch_add(1, Ordering::Relaxed) + 1, count);
+        let point = |index: usize| {
+            let (phase, lock, cores) = missing[index];
+            self.phases[phase].simulate(lock, self.machine, cores, self.seed)
         };
-        let jobs: Vec<Job<'_>> = missing.iter().map(job).collect();
-        let done = std::sync::atomic::AtomicU64::new(0);
-        let count = || {
-            let before = done.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-            progress(before + 1, jobs.len() as u64);
-        };
-        let results = sweep(&jobs, self.machine, &count)?;
+        let results = in_parallel(missing.len(), &point, &advance);
+        let results: Vec<_> = results.into_iter().collect::<Result<_, _>>()?;
         let mut points = self.locked();
         for (key, point) in missing.iter().zip(results) {
             let simulated = Simulated {

@@ -50,8 +50,9 @@ impl Basis {
             by_phase[phase] = Some((row[0].throughput_per_s, row[1..].to_vec()));
         }
         let cores: Vec<u32> = places.iter().map(|&(_, cores)| cores).collect();
-        let backgrounds = Background::ALL.iter().map(|&b| (b, atlas.background(b, &cores)));
-        Ok(Self { places: places.to_vec(), phases: by_phase, backgrounds: backgrounds.collect() })
+        let times = |&b: &Background| Ok((b, atlas.background(b, &cores)?));
+        let backgrounds = Background::ALL.iter().map(times).collect::<Result<_, PointError>>()?;
+        Ok(Self { places: places.to_vec(), phases: by_phase, backgrounds })
     }
 
     /// The logarithm of the throughput of a mixture at each place, relative to one core, and the

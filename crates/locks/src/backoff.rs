@@ -1,12 +1,15 @@
 //! The test-and-test-and-set lock with bounded exponential backoff.
 //!
-//! A waiter watches the word in its own cache and exchanges only when it saw the lock free.
-//! When it loses that race it steps back for a random time whose bound doubles with each
-//! defeat, so that the number who rush at a release stays small whatever the number of waiters
-//! (Anderson, 'The performance of spin lock alternatives', TPDS 1990). The bound has a limit, or
-//! an unlucky waiter would sleep through many a free moment.
+//! A waiter looks at the word, and if it is held steps back for a random time whose bound doubles
+//! with each look, so that few look or exchange at a time whatever the number of waiters
+//! (Anderson, 'The performance of spin lock alternatives', TPDS 1990). The bound has a limit, or an
+//! unlucky waiter would sleep through many a free moment.
+//!
+//! Departure from the paper: waiters step back from a held lock too, and not only from a lost race.
+//! Were they to watch the word, all of them would come for it at each release. The price is paid in
+//! fairness: whoever has just let the lock go finds it free more often than others do.
 
-use kilocore_platform::{Atomic, Ordering, Platform, Wait};
+use kilocore_platform::{Atomic, Ordering, Platform};
 
 use crate::random::Dice;
 use crate::{LockInfo, RawLock};
@@ -37,9 +40,10 @@ const FREE: u32 = 0;
 const HELD: u32 = 1;
 
 /// The bound of the first step back, in turns of a spin loop.
-const FIRST_BACKOFF: u32 = 4;
-/// The bound that is never exceeded: about the time of a hundred handovers.
-const LONGEST_BACKOFF: u32 = 1024;
+const FIRST_BACKOFF: u32 = 16;
+/// The bound that is never exceeded: some tens of microseconds. So many waiters can look at the
+/// lock once in that time without being in the holder's way.
+const LONGEST_BACKOFF: u32 = 4096;
 
 impl<P: Platform> Backoff<P> {
     #[inline]
@@ -51,12 +55,15 @@ impl<P: Platform> Backoff<P> {
     fn wait(&self, dice: &mut Dice) {
         let mut bound = FIRST_BACKOFF;
         loop {
-            P::wait_until(&self.held, Wait::Spin, |held| held == FREE);
-            if self.take_if_free() {
+            P::pause(1 + dice.roll::<P>() % bound);
+            if self.held.load(Ordering::Relaxed) == FREE && self.take_if_free() {
                 return;
             }
-            P::pause(1 + dice.roll::<P>() % bound);
-            bound = (bound * 2).min(LONGEST_BACKOFF);
+            if bound < LONGEST_BACKOFF {
+                bound *= 2;
+            } else {
+                P::yield_now();
+            }
         }
     }
 }

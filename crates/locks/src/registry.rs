@@ -78,10 +78,14 @@ registry! {
     McsPark => mcs_park;
     /// [`ClhPark`](crate::ClhPark)
     ClhPark => clh_park;
+    /// [`McsTp`](crate::McsTp)
+    McsTp => mcs_tp;
     /// [`Futex`](crate::Futex)
     Futex => futex;
     /// [`Adaptive`](crate::Adaptive)
     Adaptive => adaptive;
+    /// [`Mutexee`](crate::Mutexee)
+    Mutexee => mutexee;
     /// [`Cna`](crate::Cna)
     Cna => cna;
     /// [`CBoMcs`](crate::CBoMcs)

@@ -2,7 +2,8 @@
 //! shows: a look that is not repeated, a wake-up that is not sent, a step too early. Each must
 //! be caught by the programs that the shipped locks pass, on schedules of shuttle.
 //!
-//! The orderings are weakened in the shipped source itself, in `weakened.rs`.
+//! Other families have files of their own. The orderings are weakened in the shipped source
+//! itself, in `weakened.rs`.
 
 mod common;
 
@@ -10,43 +11,11 @@ use std::marker::PhantomData;
 use std::ptr;
 
 use common::altered::{Altered, Sound};
-use common::{explore, programs, verdict};
+use common::twins::{LOST_WAKE_UP, Pointer, RACE, Word, assert_caught, assert_caught_in};
+use common::twins::{assert_passes, rest_of_the_lock};
+use common::{programs, verdict};
 use kilocore_locks::RawLock;
 use kilocore_platform::{Atomic, AtomicInt, Loom, Ordering, Platform, Shuttle, Wait};
-
-/// What shuttle says when all threads that are left sleep: a wake-up was lost.
-const LOST_WAKE_UP: &[&str] = &["deadlock"];
-/// What is said when two are inside: by the cell, if their accesses overlap, or by the count at
-/// the end, if each looks before either adds.
-const RACE: &[&str] = &["race", "an increment was lost"];
-
-fn assert_caught<L: RawLock<Shuttle>>(how: &[&str]) {
-    assert_caught_in(|| programs::exclusion::<Shuttle, L>(3, 2, programs::all_together), how);
-}
-
-fn assert_caught_in(program: impl Fn() + Copy + Send + Sync + 'static, how: &[&str]) {
-    let message = verdict(|| {
-        explore(program, 5_000, 3);
-    })
-    .expect_err("shuttle finds nothing wrong with the broken twin");
-    assert!(how.iter().any(|how| message.contains(how)), "caught for another reason: {message}");
-}
-
-/// Implements what the programs below do not use.
-macro_rules! rest_of_the_lock {
-    () => {
-        fn try_acquire(&self, (): &mut ()) -> bool {
-            unreachable!("no program here tries")
-        }
-        unsafe fn forget_waiters(&self, (): &mut ()) {
-            unreachable!("no program here forks")
-        }
-    };
-}
-
-type Word = <Shuttle as Platform>::U32;
-type LongWord = <Shuttle as Platform>::U64;
-type Pointer<T> = <Shuttle as Platform>::Ptr<T>;
 
 /// Test-and-set that looks and then sets, in two steps.
 struct TasInTwoSteps(Word);
@@ -323,134 +292,13 @@ fn a_waiter_admitted_in_two_steps_is_caught() {
     assert_caught::<BrokenQueue<LooksBeforeItAdmits>>(LOST_WAKE_UP);
 }
 
-/// The errors of a requester-based lock.
-trait RequesterError: Send + Sync + 'static {
-    /// A waiter rests without looking who is served after it has read the slot.
-    const RESTS_WITHOUT_A_LOOK: bool = false;
-    /// A waiter looks who is served, and then reads the slot.
-    const LOOKS_TOO_EARLY: bool = false;
-    /// A waiter parks without setting the bit that says so.
-    const PARKS_UNMARKED: bool = false;
-    /// A release bumps the slot before it serves the next ticket.
-    const BUMPS_TOO_EARLY: bool = false;
-}
-
-/// A requester-based lock with threshold 0.
-struct BrokenRequester<E>(LongWord, PhantomData<E>);
-
-impl<E: RequesterError> BrokenRequester<E> {
-    fn near(&self, mine: u32) -> bool {
-        mine - self.0.load(Ordering::Acquire) as u32 <= 1
-    }
-
-    fn rest(&self, mine: u32) {
-        let slot = Shuttle::wait_array().slot(0, mine);
-        loop {
-            if E::LOOKS_TOO_EARLY && self.near(mine) {
-                return;
-            }
-            let seen = slot.load(Ordering::Acquire);
-            if !E::LOOKS_TOO_EARLY && !E::RESTS_WITHOUT_A_LOOK && self.near(mine) {
-                return;
-            }
-            let parked = if E::PARKS_UNMARKED { seen } else { seen | 1 };
-            let marked = seen == parked
-                || slot
-                    .compare_exchange(seen, parked, Ordering::Relaxed, Ordering::Relaxed)
-                    .is_ok();
-            if marked {
-                Shuttle::park(slot, parked, None);
-            }
-            if E::RESTS_WITHOUT_A_LOOK && self.near(mine) {
-                return;
-            }
-        }
-    }
-
-    fn wake(near: u32) {
-        let slot = Shuttle::wait_array().slot(0, near);
-        loop {
-            let seen = slot.load(Ordering::Relaxed);
-            let bumped = (seen | 1) + 1;
-            let bump = slot.compare_exchange(seen, bumped, Ordering::Release, Ordering::Relaxed);
-            if bump.is_ok() {
-                if seen & 1 != 0 {
-                    Shuttle::unpark(slot, u32::MAX);
-                }
-                return;
-            }
-        }
-    }
-}
-
-impl<E: RequesterError> RawLock<Shuttle> for BrokenRequester<E> {
-    type Thread = ();
-    fn new() -> Self {
-        Self(LongWord::new(0), PhantomData)
-    }
-    fn acquire(&self, (): &mut ()) {
-        let before = self.0.fetch_add(1 << 32, Ordering::Acquire);
-        let mine = (before >> 32) as u32;
-        if mine - before as u32 > 1 {
-            self.rest(mine);
-        }
-        Shuttle::wait_until(&self.0, Wait::Spin, |tickets| tickets as u32 == mine);
-    }
-    unsafe fn release(&self, (): &mut ()) {
-        let mine = self.0.load(Ordering::Relaxed) as u32;
-        if E::BUMPS_TOO_EARLY {
-            Self::wake(mine + 2);
-            self.0.fetch_add(1, Ordering::Release);
-            return;
-        }
-        let before = self.0.fetch_add(1, Ordering::Release);
-        if (before >> 32) as u32 - mine > 2 {
-            Self::wake(mine + 2);
-        }
-    }
-    rest_of_the_lock!();
-}
-
-macro_rules! requester_error {
-    ($test:ident, $error:ident, $flag:ident) => {
-        struct $error;
-        impl RequesterError for $error {
-            const $flag: bool = true;
-        }
-
-        #[test]
-        fn $test() {
-            type Lock = BrokenRequester<$error>;
-            // A single round: in a second one, threads that come back would spin for the one
-            // that sleeps, which is as wrong, but not a deadlock.
-            let program = || programs::exclusion::<Shuttle, Lock>(3, 1, programs::all_together);
-            assert_caught_in(program, LOST_WAKE_UP);
-        }
-    };
-}
-
-requester_error!(
-    a_requester_that_rests_without_a_look_is_caught,
-    RestsWithoutALook,
-    RESTS_WITHOUT_A_LOOK
-);
-requester_error!(a_requester_that_looks_too_early_is_caught, LooksTooEarly, LOOKS_TOO_EARLY);
-requester_error!(a_requester_that_parks_unmarked_is_caught, ParksUnmarked, PARKS_UNMARKED);
-requester_error!(a_release_that_bumps_too_early_is_caught, BumpsTooEarly, BUMPS_TOO_EARLY);
-
 /// None of the errors: the twins are right but for them.
 struct NoError;
 impl FutexError for NoError {}
 impl QueueError for NoError {}
-impl RequesterError for NoError {}
 
 #[test]
 fn the_twins_without_their_errors_pass() {
-    fn assert_passes<L: RawLock<Shuttle>>() {
-        let program = || programs::exclusion::<Shuttle, L>(3, 2, programs::all_together);
-        explore(program, 1_000, 3);
-    }
     assert_passes::<BrokenFutex<NoError>>();
     assert_passes::<BrokenQueue<NoError>>();
-    assert_passes::<BrokenRequester<NoError>>();
 }

@@ -23,7 +23,7 @@ use kilocore_platform::{Atomic, AtomicInt, Cycles, Ordering, Padded, Platform};
 use kilocore_sim::{Options, Random, Sim, SimU32, Simulation};
 
 use crate::memory::Fetcher;
-use crate::progress::Progress;
+use crate::progress::{End, Progress};
 use crate::simulate::threads_of;
 use crate::{MemoryUse, Point, PointError, RunSize};
 
@@ -77,6 +77,7 @@ struct Shared<L> {
     machine: Description,
     cores: u32,
     threads: u32,
+    sections: u64,
     barrier: Barrier<L>,
     progress: Progress,
 }
@@ -90,8 +91,9 @@ impl LockVisitor<Sim> for BarrierRun<'_> {
             machine: self.machine.clone(),
             cores: self.cores,
             threads: self.threads,
+            sections: self.size.sections,
             barrier: Barrier::new(self.threads),
-            progress: Progress::new(self.size.sections, self.threads, 1),
+            progress: Progress::new(End::Sections(self.size.sections), self.threads, 1),
         });
         for thread in 0..self.threads {
             let shared = Rc::clone(&shared);
@@ -114,7 +116,7 @@ impl<L: RawLock<Sim>> Shared<L> {
         let mut lock_thread = L::Thread::default();
         let equal = 1.0 / f64::from(self.threads);
         let spin = Cycles(rounds.spin.round() as u64);
-        for _ in 0..progress.planned() {
+        for _ in 0..Progress::planned(self.sections) {
             let varies = rounds.imbalance * (random.exponential(1.0) - 1.0);
             let part = equal * (1.0 + varies);
             Sim::work(Cycles((rounds.work * part).round() as u64));

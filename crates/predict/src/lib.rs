@@ -31,5 +31,5 @@ pub use memory::{MemoryUse, Placement};
 pub use point::Point;
 pub use program::{ForecastError, Question, TODAY, forecast, forecast_profiled, without_locks};
 pub use simulate::{PointError, RunSize, simulate};
-pub use sweep::{Job, sweep};
+pub use sweep::{Job, in_parallel, sweep};
 pub use workload::{Inner, KeptLock, LockUse, Mode, Section, Workload};

@@ -58,7 +58,7 @@ impl Point {
         let threads_time = outcome.end.0 as f64 * f64::from(threads);
         let in_locks = progress.in_locks.borrow();
         let (throughput, error) = progress.throughput(outcome.clock_ghz);
-        let finished = progress.finished.get().max(1) as f64;
+        let finished = progress.finished().max(1) as f64;
         let counts = progress.by_thread.borrow();
         let fewest = counts.iter().copied().min().unwrap_or(0) as f64;
         Self {

@@ -1,4 +1,9 @@
 //! How far a simulated point has got, and what was counted on the way.
+//!
+//! A point with a core for each thread lasts for a number of sections. One with more threads than
+//! cores lasts for a number of time slices, because threads are only seen to take turns over many
+//! of them; it ends earlier when it gets too expensive, which is while much is being done and
+//! little waited.
 
 use std::cell::{Cell, RefCell};
 
@@ -6,14 +11,35 @@ use kilocore_platform::{Cycles, Platform};
 use kilocore_sim::Sim;
 
 /// Batches whose means give the confidence interval.
-const BATCHES: u64 = 20;
+const BATCHES: usize = 20;
+/// The part of a run, at its beginning, that is not counted: one in this many.
+const WARM_UP: usize = 5;
 
-/// Counts finished sections, decides when to stop, and remembers when batches were full.
+/// The [`Sim::effort`] after which a point with more threads than cores ends: some 30 ms of a
+/// host's time.
+const MOST_EFFORT: u64 = 300_000;
+/// How many times that it may take if it has not got sections enough.
+const PROLONGED: u64 = 2;
+/// The fewest sections, all threads taken together, that show anything.
+const FEWEST: u64 = 100;
+
+/// When a run ends.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum End {
+    /// After so many sections, and a quarter as many before they count.
+    Sections(u64),
+    /// At this time, if there are so many sections by then, or else when it has cost enough.
+    Time(Cycles, u64),
+}
+
+/// Counts finished sections and decides when to stop.
+#[derive(Debug)]
 pub(crate) struct Progress {
-    warm_up: u64,
-    batch: u64,
-    pub(crate) finished: Cell<u64>,
-    batch_ends: RefCell<Vec<Cycles>>,
+    end: End,
+    /// When sections were finished, in that order.
+    finished: RefCell<Vec<Cycles>>,
+    /// When it was decided to stop.
+    stopped: Cell<Option<Cycles>>,
     pub(crate) by_thread: RefCell<Vec<u64>>,
     /// Cycles between asking for locks and having them.
     pub(crate) waited: Cell<u64>,
@@ -22,50 +48,102 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    pub(crate) fn new(sections: u64, threads: u32, locks: usize) -> Self {
-        let batch = sections.div_ceil(BATCHES).max(1);
+    pub(crate) fn new(end: End, threads: u32, locks: usize) -> Self {
         Self {
-            warm_up: batch * BATCHES / 4,
-            batch,
-            finished: Cell::new(0),
-            batch_ends: RefCell::new(Vec::new()),
+            end,
+            finished: RefCell::default(),
+            stopped: Cell::new(None),
             by_thread: RefCell::new(vec![0; threads as usize]),
             waited: Cell::new(0),
             in_locks: RefCell::new(vec![0; locks]),
         }
     }
 
-    /// How many sections there will be.
-    pub(crate) fn planned(&self) -> u64 {
-        self.warm_up + self.batch * BATCHES
+    /// Sections of a run that lasts for `counted` of them: those and the ones before.
+    pub(crate) fn planned(counted: u64) -> u64 {
+        let batch = batch(counted);
+        (batch * BATCHES / 4 + batch * BATCHES) as u64
     }
 
+    /// Whether threads are to stop.
     pub(crate) fn over(&self) -> bool {
-        self.finished.get() >= self.planned()
+        let finished = self.finished() as u64;
+        match self.end {
+            End::Sections(counted) => finished >= Self::planned(counted),
+            End::Time(time, sections) => {
+                if self.stopped.get().is_none() {
+                    let effort = Sim::effort();
+                    let seen = Sim::now() >= time && finished >= sections;
+                    let dear = effort >= MOST_EFFORT && finished >= FEWEST;
+                    if seen || dear || effort >= MOST_EFFORT * PROLONGED {
+                        self.stopped.set(Some(Sim::now()));
+                    }
+                }
+                self.stopped.get().is_some()
+            }
+        }
     }
 
+    /// Sections finished.
+    pub(crate) fn finished(&self) -> usize {
+        self.finished.borrow().len()
+    }
+
+    /// Counts a section of a thread.
     pub(crate) fn finish(&self, thread: usize) {
-        let finished = self.finished.get() + 1;
-        self.finished.set(finished);
+        self.finished.borrow_mut().push(Sim::now());
         self.by_thread.borrow_mut()[thread] += 1;
-        if finished >= self.warm_up && (finished - self.warm_up).is_multiple_of(self.batch) {
-            self.batch_ends.borrow_mut().push(Sim::now());
-        }
     }
 
     /// Sections per second, and half of its 95 % confidence interval.
     pub(crate) fn throughput(&self, clock_ghz: f64) -> (f64, f64) {
-        let ends = self.batch_ends.borrow();
-        let ends = &ends[..ends.len().min(BATCHES as usize + 1)];
-        let seconds = |cycles: u64| cycles as f64 / (clock_ghz * 1e9);
-        let batches: Vec<f64> =
-            ends.windows(2).map(|pair| seconds(pair[1].since(pair[0]).0.max(1))).collect();
-        let n = batches.len() as f64;
-        let mean = batches.iter().sum::<f64>() / n;
-        let variance = batches.iter().map(|b| (b - mean).powi(2)).sum::<f64>() / (n - 1.0);
-        let throughput = self.batch as f64 / mean;
-        (throughput, throughput * STUDENT_T_19 * (variance / n).sqrt() / mean)
+        let per_batch = match self.end {
+            End::Sections(counted) => self.by_sections(counted),
+            End::Time(..) => self.by_time(),
+        };
+        let n = per_batch.len() as f64;
+        // Batches of as many sections are weighed by the time that they took, and batches as
+        // long as each other by their sections: both give sections by time.
+        let (sections, cycles) =
+            per_batch.iter().fold((0.0, 0.0), |sum, batch| (sum.0 + batch.0, sum.1 + batch.1));
+        let ratio = sections / cycles;
+        let variance =
+            per_batch.iter().map(|(s, c)| (s - ratio * c).powi(2)).sum::<f64>() / (n - 1.0);
+        let error = STUDENT_T_19 * (variance / n).sqrt() / (cycles / n);
+        (ratio * clock_ghz * 1e9, error * clock_ghz * 1e9)
     }
+
+    /// Batches of as many sections each: sections and cycles.
+    fn by_sections(&self, counted: u64) -> Vec<(f64, f64)> {
+        let batch = batch(counted);
+        let finished = self.finished.borrow();
+        let ends: Vec<Cycles> = (0..=BATCHES)
+            .map(|number| finished[batch * BATCHES / 4 + number * batch - 1])
+            .collect();
+        let cycles = |pair: &[Cycles]| pair[1].since(pair[0]).0.max(1) as f64;
+        ends.windows(2).map(|pair| (batch as f64, cycles(pair))).collect()
+    }
+
+    /// Batches of the same length each: sections and cycles.
+    fn by_time(&self) -> Vec<(f64, f64)> {
+        let end = self.stopped.get().unwrap_or(Cycles(0)).0.max(1) as f64;
+        let start = end / WARM_UP as f64;
+        let length = (end - start) / BATCHES as f64;
+        let mut batches = vec![(0.0, length); BATCHES];
+        for finished in &*self.finished.borrow() {
+            let place = (finished.0 as f64 - start) / length;
+            if place >= 0.0
+                && let Some(batch) = batches.get_mut(place as usize)
+            {
+                batch.0 += 1.0;
+            }
+        }
+        batches
+    }
+}
+
+fn batch(counted: u64) -> usize {
+    (counted as usize).div_ceil(BATCHES).max(1)
 }
 
 /// The 97.5 % quantile of Student's distribution for 20 batches.

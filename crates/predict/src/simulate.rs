@@ -11,7 +11,7 @@ use thiserror::Error;
 use crate::any_lock::{AnyLock, LockThread};
 use crate::memory::{Fetcher, whole_number};
 use crate::point::Point;
-use crate::progress::Progress;
+use crate::progress::{End, Progress};
 use crate::workload::{LockUse, Mode, Section, Workload};
 
 /// How much of a workload is simulated.
@@ -63,29 +63,12 @@ pub fn simulate(
     size: RunSize,
 ) -> Result<Point, PointError> {
     let threads = threads_of(size, cores)?;
-    let run = |size: RunSize| {
-        let mut simulation = Simulation::new(machine, Options { cores, seed: size.seed })?;
-        if !size.waiters_yield {
-            simulation.keep_waiters_on_cores();
-        }
-        lock.visit(PointRun { workload, lock, machine, cores, threads, size, simulation })
-    };
-    let point = run(size)?;
-    if threads <= cores {
-        return Ok(point);
+    let mut simulation = Simulation::new(machine, Options { cores, seed: size.seed })?;
+    if !size.waiters_yield {
+        simulation.keep_waiters_on_cores();
     }
-    // Threads that take turns on a core are only seen to do so over many time slices.
-    let seconds =
-        machine.os.time_slice_us.value / 1e6 * f64::from(size.slices * threads.div_ceil(cores));
-    let sections = (point.throughput_per_s * seconds) as u64;
-    if sections <= size.sections {
-        return Ok(point);
-    }
-    run(RunSize { sections: sections.min(MOST_SECTIONS), ..size })
+    lock.visit(PointRun { workload, lock, machine, cores, threads, size, simulation })
 }
-
-/// The most sections that are simulated so that threads are seen to take turns.
-const MOST_SECTIONS: u64 = 2_000_000;
 
 /// Sleeps last this long on average, or longer: profiles tell sleeping from computing in intervals
 /// above some 20 µs only, and a thread that sleeps has to be woken again.
@@ -108,6 +91,19 @@ struct PointRun<'a> {
     threads: u32,
     size: RunSize,
     simulation: Simulation,
+}
+
+impl PointRun<'_> {
+    fn end(&self) -> End {
+        let Self { machine, cores, threads, size, .. } = self;
+        if threads <= cores {
+            return End::Sections(size.sections);
+        }
+        // Threads that take turns on a core are only seen to do so over many time slices.
+        let slices = f64::from(size.slices * threads.div_ceil(*cores));
+        let us = machine.os.time_slice_us.value * slices;
+        End::Time(Cycles((us * 1000.0 * machine.clock_ghz.value) as u64), size.sections)
+    }
 }
 
 /// A lock of the program and the data that it protects.
@@ -144,7 +140,7 @@ impl LockVisitor<Sim> for PointRun<'_> {
 
 impl<L: RawLock<Sim>> Shared<L> {
     fn new(run: &PointRun<'_>) -> Self {
-        let PointRun { workload, size, threads, .. } = *run;
+        let PointRun { workload, threads, .. } = *run;
         let lines_of = |lock: usize| {
             fn most(section: &Section, lock: usize) -> f64 {
                 let own = if section.lock == lock { section.lines } else { 0.0 };
@@ -166,7 +162,7 @@ impl<L: RawLock<Sim>> Shared<L> {
             shortest_sleep: SHORTEST_SLEEP_US * 1e3 * run.machine.clock_ghz.value,
             machine: run.machine.clone(),
             cores: run.cores,
-            progress: Progress::new(size.sections, threads, workload.locks.len()),
+            progress: Progress::new(run.end(), threads, workload.locks.len()),
         }
     }
 

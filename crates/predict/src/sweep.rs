@@ -38,15 +38,30 @@ pub fn sweep(
     machine: &Description,
     progress: &(dyn Fn() + Sync),
 ) -> Result<Vec<Point>, PointError> {
-    let workers = std::thread::available_parallelism().map_or(1, NonZero::get).min(jobs.len());
-    let left = AtomicUsize::new(jobs.len());
-    let results: Vec<Mutex<Option<Result<Point, PointError>>>> =
-        jobs.iter().map(|_| Mutex::new(None)).collect();
+    let point = |index: usize| {
+        let Job { workload, lock, cores, size } = jobs[index];
+        simulate(workload, lock, machine, cores, size)
+    };
+    in_parallel(jobs.len(), &point, progress).into_iter().collect()
+}
+
+/// Runs `run` for each index below `count`, on all cores of the host, the last index first, and
+/// gives the results in order. `progress` is called after each, from any thread.
+///
+/// # Panics
+/// If `run` panics.
+pub fn in_parallel<T: Send>(
+    count: usize,
+    run: &(dyn Fn(usize) -> T + Sync),
+    progress: &(dyn Fn() + Sync),
+) -> Vec<T> {
+    let workers = std::thread::available_parallelism().map_or(1, NonZero::get).min(count);
+    let left = AtomicUsize::new(count);
+    let results: Vec<Mutex<Option<T>>> = (0..count).map(|_| Mutex::new(None)).collect();
     let work = || {
         let take = |left: usize| left.checked_sub(1);
         while let Ok(before) = left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take) {
-            let Job { workload, lock, cores, size } = jobs[before - 1];
-            let result = simulate(workload, lock, machine, cores, size);
+            let result = run(before - 1);
             *results[before - 1].lock().expect("no worker panics while it stores a result") =
                 Some(result);
             progress();

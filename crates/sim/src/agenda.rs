@@ -157,6 +157,11 @@ impl Agenda {
         (key >> CHANCE_BITS, event.into())
     }
 
+    /// A random number below `limit`.
+    pub(crate) fn below(&mut self, limit: u64) -> u64 {
+        (self.random.uniform() * limit as f64) as u64
+    }
+
     /// Puts things into an order that chance decides.
     pub(crate) fn shuffle<T>(&mut self, things: &mut [T]) {
         for left in (2..=things.len()).rev() {

@@ -61,6 +61,10 @@ pub(crate) struct Task {
     pub(crate) timed_out: bool,
     /// Whether it holds a lock of the kernel or waits for one, and so keeps its core.
     pub(crate) in_kernel: bool,
+    /// How much it has had of its core, in cycles: what the scheduler goes by.
+    pub(crate) run: u64,
+    /// Since when that has not been accounted for.
+    pub(crate) run_since: u64,
     pub(crate) times: TaskTimes,
 }
 
@@ -91,6 +95,7 @@ pub(crate) struct Engine {
     pub(crate) current: u32,
     pub(crate) intent: Intent,
     pub(crate) operations: u64,
+    pub(crate) switches: u64,
 }
 
 thread_local! {
@@ -163,6 +168,7 @@ impl Engine {
             current: 0,
             intent: Intent::Continue,
             operations: 0,
+            switches: 0,
         }
     }
 

@@ -219,6 +219,9 @@ impl<T: Send> SharedCell<T> for SimCell<T> {
     }
 }
 
+/// What a context switch takes of the host's time, in memory operations.
+const OPERATIONS_A_SWITCH: u64 = 4;
+
 impl Sim {
     /// Computes for a while without touching memory that others touch.
     pub fn work(duration: Cycles) {
@@ -232,6 +235,15 @@ impl Sim {
     /// for tasks that share something that is not simulated, such as a counter of the experiment.
     pub fn catch_up() {
         give_way_to_earlier();
+    }
+
+    /// What the simulation has cost the host so far, in a measure that is the same on every host:
+    /// about the number of memory operations that would have taken as long.
+    #[must_use]
+    pub fn effort() -> u64 {
+        // SAFETY: the reference ends with the expression.
+        unsafe { engine::current() }
+            .map_or(0, |engine| engine.operations + OPERATIONS_A_SWITCH * engine.switches)
     }
 
     /// Spins on `cell` until `done` accepts its value, but no longer than `patience`; gives the

@@ -5,7 +5,7 @@ use kilocore_platform::Cycles;
 use thiserror::Error;
 
 use crate::agenda::Epoch;
-use crate::costs::{Costs, Place};
+use crate::costs::{Costs, NEVER, Place};
 use crate::engine::{self, Engine, State, Task};
 use crate::fiber::Fiber;
 use crate::outcome::{LineTraffic, Outcome, TaskTimes};
@@ -89,8 +89,8 @@ impl Simulation {
     /// after a while; other implementations of the same locks do not. Measurements of theirs are
     /// compared with a simulation of that.
     pub fn keep_waiters_on_cores(&mut self) {
-        self.engine.costs.spin_before_yield = u64::MAX / 4;
-        self.engine.costs.spin_between_yields = u64::MAX / 4;
+        self.engine.costs.spin_before_yield = NEVER;
+        self.engine.costs.spin_between_yields = NEVER;
     }
 
     /// Adds a thread that runs `body`. Threads are dealt to the cores in turn and start at time
@@ -112,6 +112,8 @@ impl Simulation {
             watching: false,
             timed_out: false,
             in_kernel: false,
+            run: 0,
+            run_since: 0,
             times: TaskTimes::default(),
         });
         self.engine.cores[core].queue.push(task as u32);

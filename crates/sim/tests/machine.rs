@@ -342,3 +342,40 @@ fn a_busy_line_does_not_hold_up_others_of_its_home() {
     let rmw = opteron().coherence.rmw_cycles.value as u64;
     assert!(took.get() < 200 * rmw + 2000, "{}", took.get());
 }
+
+/// How long a thread that wakes after computing for `computed` and sleeping for `slept` waits for
+/// the only core, which another thread uses all the time. In slices.
+fn slices_until_the_core_is_had(computed: f64, slept: f64) -> f64 {
+    let machine = opteron();
+    let slice = machine.os.time_slice_us.value * 1000.0 * machine.clock_ghz.value;
+    let piece = Cycles((slice / 100.0) as u64);
+    let woken = Rc::new(Cell::new(0.0));
+    let seen = Rc::clone(&woken);
+    simulate(1, 2, move |thread| {
+        let compute = |slices: f64| {
+            (0..(slices * 100.0) as u64).for_each(|_| {
+                Sim::work(piece);
+                Sim::catch_up();
+            })
+        };
+        if thread == 0 {
+            return compute(40.0);
+        }
+        compute(computed);
+        let asleep = Sim::now();
+        Sim::sleep(Cycles((slept * slice) as u64));
+        seen.set(Sim::now().since(asleep).0 as f64 / slice - slept);
+    });
+    woken.get()
+}
+
+#[test]
+fn a_thread_that_slept_long_takes_the_core_at_once() {
+    assert!(slices_until_the_core_is_had(2.0, 5.0) < 0.02);
+}
+
+#[test]
+fn a_thread_that_slept_for_a_moment_waits_for_its_turn() {
+    let waited = slices_until_the_core_is_had(2.0, 0.02);
+    assert!((0.5..1.01).contains(&waited), "{waited}");
+}

@@ -3,6 +3,7 @@
 
 pub mod altered;
 pub mod programs;
+pub mod twins;
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -1,0 +1,66 @@
+//! Setting C: forecasts from profiles that were measured on another machine.
+//!
+//! The forecasts, their comparison and the text are those of the crate `kilocore-end-to-end`.
+
+use std::path::Path;
+
+use kilocore_end_to_end::{Comparison, compare, markdown, simulations};
+
+use crate::summary::Share;
+
+/// What forecasts from profiles come to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FromProfiles {
+    /// The section of the page, from its first paragraph on.
+    pub section: String,
+    /// Programs on machines whose verdict is that of the measurement.
+    pub right_verdicts: Share,
+}
+
+/// Whether there are profiles under `data`.
+fn present(data: &Path) -> bool {
+    data.join("profiles").is_dir()
+}
+
+/// How many simulations [`forecast`] runs.
+///
+/// # Errors
+/// As [`forecast`].
+pub fn steps(data: &Path) -> Result<u64, String> {
+    if !present(data) {
+        return Ok(0);
+    }
+    simulations(data).map(|steps| steps as u64).map_err(|e| e.to_string())
+}
+
+/// Forecasts from all profiles under `data`; none if there are none. `progress` is called after
+/// each simulation, from any thread.
+///
+/// # Errors
+/// What is wrong with a profile, with its file.
+pub fn forecast(
+    data: &Path,
+    seed: u64,
+    progress: &(dyn Fn() + Sync),
+) -> Result<Option<FromProfiles>, String> {
+    if !present(data) {
+        return Ok(None);
+    }
+    let comparisons = compare(data, seed, progress).map_err(|e| e.to_string())?;
+    Ok(Some(FromProfiles {
+        section: markdown(&comparisons).trim_end().to_owned(),
+        right_verdicts: Share::count(comparisons.iter().map(Comparison::verdict_is_right)),
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_profiles_there_is_no_section() {
+        let folder = tempfile::tempdir().expect("a folder for the test");
+        assert_eq!(steps(folder.path()), Ok(0));
+        assert_eq!(forecast(folder.path(), 1, &|| ()), Ok(None));
+    }
+}

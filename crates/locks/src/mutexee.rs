@@ -1,0 +1,258 @@
+//! MUTEXEE: a mutex that sleeps late and wakes reluctantly.
+//!
+//! Putting a thread to sleep and waking it costs more energy and time than most waits last. So a
+//! waiter spins much longer than glibc's before it sleeps, and a release, when somebody sleeps,
+//! first watches for a moment whether a thread that is awake takes the lock, in which case no
+//! wake-up is needed (Falsafi, Guerraoui, Picorel and Trigonakis, 'Unlocking energy', USENIX ATC
+//! 2016). Where most acquisitions come out of sleep nonetheless, both spins are in vain, and the
+//! lock makes do with short ones for a while.
+//!
+//! # The word
+//!
+//! | bit | meaning |
+//! | --- | --- |
+//! | `HELD` | somebody holds it |
+//! | `SLEEPERS` | somebody may sleep: a release has to see to it that one wakes, or leave that to the next holder |
+//! | `WATCHED` | the last holder still watches for somebody to take it |
+//!
+//! Whoever takes the lock while it is watched has taken the duty over to wake the sleepers, and
+//! lets it go only when the watcher has seen that and cleared its bit: until then the watcher
+//! touches the word. A watcher that saw nobody clears the word and wakes one sleeper, which takes
+//! the lock with `SLEEPERS` set, as it cannot know whether it was the only one.
+//!
+//! # Where it departs from the paper
+//! There, the releasing thread may look at a lock that its next holder has already destroyed;
+//! hence the bit `WATCHED`. The turns between two looks are spin-loop hints and not memory
+//! fences. The share of slept acquisitions is taken over [`WINDOW`] of them, and the long spins
+//! are given another chance after [`SHORT_WINDOWS`]. Sleepers have no time limit.
+
+use kilocore_platform::{Atomic, AtomicInt, Cycles, Ordering, Platform, Wait};
+
+use crate::{LockInfo, RawLock};
+
+/// A MUTEXEE lock.
+#[derive(Debug)]
+pub struct Mutexee<P: Platform> {
+    state: P::U32,
+    /// What waiters did lately, a [`History`]. Written by holders only.
+    history: P::U32,
+}
+
+/// What the registry says of it.
+pub(crate) const INFO: LockInfo = LockInfo {
+    name: "mutexee",
+    title: "mutex that spins long before it sleeps and before it wakes a sleeper",
+    source: "Falsafi, Guerraoui, Picorel and Trigonakis, USENIX ATC 2016",
+    best_at: "contended mutexes of moderate length, throughput for energy",
+    worst_at: "fairness: who sleeps may sleep for long; many spinners on one word",
+    aliases: &[],
+};
+
+const FREE: u32 = 0;
+const HELD: u32 = 1;
+const SLEEPERS: u32 = 2;
+const WATCHED: u32 = 4;
+
+/// Turns of a spin loop between two looks.
+const TURNS_BETWEEN_LOOKS: u32 = 2;
+
+/// How long waiters and watchers spin: the paper's figures for its two modes.
+struct Spins {
+    /// Before sleeping.
+    acquiring: Cycles,
+    /// Before waking.
+    releasing: Cycles,
+}
+
+const LONG: Spins = Spins { acquiring: Cycles(8_000), releasing: Cycles(384) };
+const SHORT: Spins = Spins { acquiring: Cycles(256), releasing: Cycles(128) };
+
+/// Acquisitions after a wait over which the share of those that slept is taken.
+const WINDOW: u32 = 256;
+/// The share of slept acquisitions, in percent, beyond which long spins do not pay: the paper's.
+const MOST_SLEPT_PERCENT: u32 = 30;
+/// Windows with short spins until long ones are tried again.
+const SHORT_WINDOWS: u32 = 8;
+
+/// What waiters did lately, packed: bits 0 to 15 those of this window, 16 to 27 those of them
+/// that slept, 28 to 31 the windows with short spins that are left.
+#[derive(Clone, Copy)]
+struct History(u32);
+
+impl History {
+    fn spins(self) -> &'static Spins {
+        if self.0 >> 28 == 0 { &LONG } else { &SHORT }
+    }
+
+    /// The history after one more acquisition.
+    fn with(self, slept: bool) -> Self {
+        let waited = (self.0 & 0xFFFF) + 1;
+        let slept = (self.0 >> 16 & 0xFFF) + u32::from(slept);
+        let short = self.0 >> 28;
+        if waited < WINDOW {
+            return Self(short << 28 | slept << 16 | waited);
+        }
+        let short = match short {
+            0 if slept * 100 > waited * MOST_SLEPT_PERCENT => SHORT_WINDOWS,
+            0 => 0,
+            left => left - 1,
+        };
+        Self(short << 28)
+    }
+}
+
+/// Looks now and then, for `time`, whether `done`, and says whether it was. Under a checker it
+/// looks once.
+#[inline]
+fn spin<P: Platform>(time: Cycles, mut done: impl FnMut() -> bool) -> bool {
+    let start = P::now().0;
+    loop {
+        P::pause(TURNS_BETWEEN_LOOKS);
+        if done() {
+            return true;
+        }
+        if P::CHECKED || P::now().0.wrapping_sub(start) >= time.0 {
+            return false;
+        }
+    }
+}
+
+impl<P: Platform> Mutexee<P> {
+    #[inline]
+    fn take_if_free(&self) -> bool {
+        let state = self.state.load(Ordering::Relaxed);
+        state & HELD == 0 && self.take(state, HELD)
+    }
+
+    /// Sets `bits` in a free lock that was in `state`.
+    #[inline]
+    fn take(&self, state: u32, bits: u32) -> bool {
+        self.state
+            .compare_exchange(state, state | bits, Ordering::Acquire, Ordering::Relaxed)
+            .is_ok()
+    }
+
+    #[cold]
+    fn wait(&self) {
+        // Relaxed: a hint, good whichever value it is.
+        let spins = History(self.history.load(Ordering::Relaxed)).spins();
+        let slept = !spin::<P>(spins.acquiring, || self.take_if_free());
+        if slept {
+            self.sleep();
+        }
+        // Held here, so that no other thread writes it.
+        let history = History(self.history.load(Ordering::Relaxed)).with(slept);
+        self.history.store(history.0, Ordering::Relaxed);
+    }
+
+    fn sleep(&self) {
+        loop {
+            let state = self.state.load(Ordering::Relaxed);
+            if state & HELD == 0 {
+                if self.take(state, HELD | SLEEPERS) {
+                    return;
+                }
+                continue;
+            }
+            let marked = state | SLEEPERS;
+            let sleeps = state == marked
+                || self
+                    .state
+                    .compare_exchange(state, marked, Ordering::Relaxed, Ordering::Relaxed)
+                    .is_ok();
+            if sleeps {
+                P::park(&self.state, marked, None);
+            }
+        }
+    }
+
+    /// Lets go when somebody may sleep or the last holder may still watch.
+    #[cold]
+    fn release_watching(&self) {
+        let state = P::wait_until(&self.state, Wait::Spin, |state| state & WATCHED == 0);
+        if state & SLEEPERS == 0 && self.set_free() {
+            return;
+        }
+        let spins = History(self.history.load(Ordering::Relaxed)).spins();
+        // With both bits set nobody but the holder changes the word.
+        self.state.store(SLEEPERS | WATCHED, Ordering::Release);
+        let taken = spin::<P>(spins.releasing, || self.state.load(Ordering::Relaxed) & HELD != 0);
+        let address = &raw const self.state;
+        // Release: whoever finds the bit clear may destroy the lock.
+        let nobody = !taken
+            && self
+                .state
+                .compare_exchange(SLEEPERS | WATCHED, FREE, Ordering::Release, Ordering::Relaxed)
+                .is_ok();
+        if nobody {
+            // The word may be gone: only its address is named.
+            P::unpark(address, 1);
+        } else {
+            self.state.fetch_and(!WATCHED, Ordering::Release);
+        }
+    }
+
+    #[inline]
+    fn set_free(&self) -> bool {
+        self.state.compare_exchange(HELD, FREE, Ordering::Release, Ordering::Relaxed).is_ok()
+    }
+}
+
+impl<P: Platform> RawLock<P> for Mutexee<P> {
+    type Thread = ();
+
+    fn new() -> Self {
+        Self { state: P::U32::new(FREE), history: P::U32::new(0) }
+    }
+
+    #[inline]
+    fn acquire(&self, (): &mut ()) {
+        if !self.take(FREE, HELD) {
+            self.wait();
+        }
+    }
+
+    #[inline]
+    fn try_acquire(&self, (): &mut ()) -> bool {
+        self.take_if_free()
+    }
+
+    #[inline]
+    unsafe fn release(&self, (): &mut ()) {
+        if !self.set_free() {
+            self.release_watching();
+        }
+    }
+
+    unsafe fn forget_waiters(&self, (): &mut ()) {
+        self.state.store(HELD, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{History, LONG, MOST_SLEPT_PERCENT, SHORT, SHORT_WINDOWS, WINDOW};
+
+    /// The history after a window in which `slept` acquisitions slept.
+    fn after_window(mut history: History, slept: u32) -> History {
+        for turn in 0..WINDOW {
+            history = history.with(turn < slept);
+        }
+        history
+    }
+
+    #[test]
+    fn spins_shorten_where_most_sleep_and_lengthen_again() {
+        let most = WINDOW * MOST_SLEPT_PERCENT / 100;
+        let fresh = History(0);
+        assert_eq!(fresh.spins().acquiring, LONG.acquiring);
+        assert_eq!(after_window(fresh, most).spins().acquiring, LONG.acquiring);
+        let mut history = after_window(fresh, most + 1);
+        for _ in 0..SHORT_WINDOWS {
+            assert_eq!(history.spins().acquiring, SHORT.acquiring);
+            history = after_window(history, WINDOW);
+        }
+        assert_eq!(history.spins().acquiring, LONG.acquiring);
+        assert_eq!(history.0, 0);
+    }
+}
