@@ -46,6 +46,7 @@ pub struct Fit {
     /// What each of them leaves unexplained.
     unexplained: Vec<(Process, DVector<f64>)>,
     residual: f64,
+    log_evidence: f64,
 }
 
 /// Weighs the workloads of `atlas` by `measurements`.
@@ -67,7 +68,8 @@ pub fn fit(
     let measured: Vec<f64> = points.iter().map(|p| libm::log(p.throughput)).collect();
     let phases: Vec<PhaseIndex> = (0..atlas.phases().len()).collect();
     let basis = Basis::new(atlas, &phases, &places, progress)?;
-    let hypotheses = draw(weigh(atlas, &basis, &measured));
+    let (weighed, log_evidence) = weigh(atlas, &basis, &measured);
+    let hypotheses = draw(weighed);
     let residual = residual(&basis, &hypotheses, &measured);
     if residual > UNEXPLAINED {
         return Err(Refusal::Unexplained(100.0 * (libm::exp(residual) - 1.0)));
@@ -76,7 +78,7 @@ pub fn fit(
         let (errors, places) = basis.errors(hypothesis, &measured);
         (Process::new(hypothesis.level, places), errors)
     });
-    Ok(Fit { unexplained: unexplained.collect(), hypotheses, residual })
+    Ok(Fit { unexplained: unexplained.collect(), hypotheses, residual, log_evidence })
 }
 
 /// Keeps the hypotheses of at most [`MOST_PHASES`] lock phases, each drawn with its weight, so that
@@ -163,5 +165,13 @@ impl Fit {
     #[must_use]
     pub fn residual(&self) -> f64 {
         libm::exp(self.residual) - 1.0
+    }
+
+    /// The logarithm of how likely the measurements are under all workloads together, up to a
+    /// constant that depends on how many they are. Descriptions of one machine can be compared by
+    /// its sum over several programs.
+    #[must_use]
+    pub fn log_evidence(&self) -> f64 {
+        self.log_evidence
     }
 }

@@ -113,8 +113,9 @@ const BETWEEN: [f64; 3] = [0.1, 0.3, 0.6];
 const EXACT: usize = 4_000;
 
 /// Weighs all mixtures of all phases of `atlas` by the logarithms of throughputs `measured` at the
-/// places of `basis`; the weightiest first, their weights adding up to 1.
-pub(crate) fn weigh(atlas: &Atlas<'_>, basis: &Basis, measured: &[f64]) -> Vec<Hypothesis> {
+/// places of `basis`; the weightiest first, their weights adding up to 1. With them goes the
+/// logarithm of how likely the measurements are under all of them.
+pub(crate) fn weigh(atlas: &Atlas<'_>, basis: &Basis, measured: &[f64]) -> (Vec<Hypothesis>, f64) {
     let mut hypotheses = weigh_roughly(atlas, basis, measured);
     hypotheses.sort_by(|a, b| b.weight.total_cmp(&a.weight));
     hypotheses.truncate(EXACT);
@@ -127,9 +128,12 @@ pub(crate) fn weigh(atlas: &Atlas<'_>, basis: &Basis, measured: &[f64]) -> Vec<H
             + mixtures.of(&hypothesis.mixture)
             + libm::log(atlas.phases()[hypothesis.phase].prior);
     }
-    from_logarithms(&mut hypotheses);
+    let prior: f64 = atlas.phases().iter().map(|phase| phase.prior).sum::<f64>()
+        * mixtures.0.iter().map(|(_, weight)| weight).sum::<f64>()
+        * LEVELS.len() as f64;
+    let evidence = from_logarithms(&mut hypotheses) - libm::log(prior);
     hypotheses.sort_by(|a, b| b.weight.total_cmp(&a.weight));
-    hypotheses
+    (hypotheses, evidence)
 }
 
 /// The prior weights of mixtures.
@@ -175,8 +179,8 @@ fn weigh_roughly(atlas: &Atlas<'_>, basis: &Basis, measured: &[f64]) -> Vec<Hypo
     hypotheses
 }
 
-/// Turns logarithms of weights into weights that add up to 1.
-fn from_logarithms(hypotheses: &mut [Hypothesis]) {
+/// Turns logarithms of weights into weights that add up to 1, and gives the logarithm of their sum.
+fn from_logarithms(hypotheses: &mut [Hypothesis]) -> f64 {
     let most = hypotheses.iter().map(|h| h.weight).fold(f64::NEG_INFINITY, f64::max);
     for hypothesis in &mut *hypotheses {
         hypothesis.weight = libm::exp(hypothesis.weight - most);
@@ -185,4 +189,5 @@ fn from_logarithms(hypotheses: &mut [Hypothesis]) {
     for hypothesis in hypotheses {
         hypothesis.weight /= sum;
     }
+    most + libm::log(sum)
 }
