@@ -3,9 +3,11 @@
 The process images that took most locks, one in each run; of their locks those with at least a
 thousandth of the acquisitions or of the time held; condition variables with at least a hundredth
 of the time waited.
+Long names of functions are cut short.
 """
 
 import json
+import os
 import sys
 
 with open(sys.argv[1]) as file:
@@ -40,6 +42,28 @@ for run in profile["runs"]:
         if condition["wait"]["sum_ns"] >= waited / 100 > 0
     ]
 
+# Names of C++ templates run to thousands of characters; their beginning tells what they are.
+LONGEST = 100
+
+
+def shortened(value):
+    if isinstance(value, dict):
+        name = value.get("function")
+        if name and len(name) > LONGEST:
+            value["function"] = name[: LONGEST - 1] + "…"
+        for inner in value.values():
+            shortened(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            shortened(inner)
+
+
+shortened(profile)
+
+# The command as one would type it at the top of the project, wherever that was.
+top = os.path.abspath(os.path.join(os.path.dirname(sys.argv[0]), "..", "..")) + os.sep
+profile["command"] = [word.removeprefix(top) for word in profile["command"]]
+
 with open(sys.argv[2], "w") as file:
-    json.dump(profile, file, separators=(",", ":"))
+    json.dump(profile, file, separators=(",", ":"), ensure_ascii=False)
     file.write("\n")

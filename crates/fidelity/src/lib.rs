@@ -15,6 +15,7 @@
 
 pub mod bars;
 pub mod baseline;
+pub mod before;
 pub mod data;
 pub mod dump;
 mod markdown;
@@ -30,3 +31,4 @@ pub mod split;
 pub mod summary;
 mod tables;
 pub mod terminal;
+mod written;

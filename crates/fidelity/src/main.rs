@@ -7,6 +7,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use indicatif::{ProgressBar, ProgressStyle};
+use kilocore_fidelity::before::Before;
 use kilocore_fidelity::data::{DataSet, MACHINES, Program};
 use kilocore_fidelity::notes::Notes;
 use kilocore_fidelity::page::{self, Contents};
@@ -37,6 +38,9 @@ struct Arguments {
     /// Write the page and its plots into this folder, with the notes that are there
     #[arg(long, value_name = "FOLDER", conflicts_with_all = ["machine", "program", "setting"])]
     docs: Option<PathBuf>,
+    /// Show beside the errors those of an earlier run, from what its --json wrote
+    #[arg(long, value_name = "FILE")]
+    before: Option<PathBuf>,
     /// The folder of the data: published measurements are in its folder `litl`
     #[arg(long, value_name = "FOLDER", default_value = "data")]
     data: PathBuf,
@@ -60,6 +64,7 @@ fn main() -> ExitCode {
 
 fn compare(arguments: &Arguments) -> Result<(), String> {
     let (sets, settings) = chosen(arguments)?;
+    let before = arguments.before.as_deref().map(Before::read).transpose()?.unwrap_or_default();
     // Whatever may be wrong with the input is found before the long work.
     let material = arguments.docs.as_ref().map(|folder| Material::read(arguments, folder, &sets));
     let material = material.transpose()?;
@@ -74,11 +79,11 @@ fn compare(arguments: &Arguments) -> Result<(), String> {
             format!("cannot write {}: {e}; choose a folder that may be written to", path.display())
         })?;
     }
-    print(&terminal::programs(&answers));
+    print(&terminal::programs(&answers, &before));
     if arguments.by_lock {
         print(&format!("\n{}", terminal::by_lock(&answers)));
     }
-    print(&format!("\n{}", terminal::summaries(&answers)));
+    print(&format!("\n{}", terminal::summaries(&answers, &before)));
     Ok(())
 }
 

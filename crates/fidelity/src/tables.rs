@@ -12,21 +12,9 @@ use crate::run::{Answer, Compared};
 use crate::score::{self, Method};
 use crate::split::Setting;
 use crate::summary::{Group, Share, Summary, groups};
+use crate::written::{bias, percent, share};
 
 use Align::{Left, Right};
-
-fn percent(value: Option<f64>) -> String {
-    number::percent(value.unwrap_or(f64::NAN))
-}
-
-fn share(share: Share) -> String {
-    if share.of == 0 { "–".to_owned() } else { format!("{} of {}", share.having, share.of) }
-}
-
-/// By how much forecasts are too high or too low, from the logarithm of the ratio.
-fn bias(value: Option<f64>) -> String {
-    value.map_or_else(|| "–".to_owned(), |v| format!("{:+.0} %", 100.0 * (v.exp() - 1.0)))
-}
 
 fn verdict(value: Option<bool>) -> String {
     match value {
@@ -40,7 +28,7 @@ fn verdict(value: Option<bool>) -> String {
 pub(crate) fn bars(bars: &[Bar]) -> String {
     let columns = [
         ("setting", Left),
-        ("sensitive programs of both machines", Left),
+        ("of sensitive programs, if nothing else is said", Left),
         ("asked", Right),
         ("forecast", Right),
         ("reached", Left),
@@ -52,6 +40,7 @@ pub(crate) fn bars(bars: &[Bar]) -> String {
         let baselines = bar.baselines;
         let asked = match bar.asked {
             Asked::AtMost(most) => format!("≤ {:.0} %", 100.0 * most),
+            Asked::AtLeast(1.0) => "all".to_owned(),
             Asked::AtLeast(least) => format!("≥ {:.0} %", 100.0 * least),
             Asked::AsHighAsCanBe => "–".to_owned(),
         };

@@ -3,9 +3,11 @@
 use comfy_table::{CellAlignment, Table, presets};
 use kilocore_report::number;
 
+use crate::before::Before;
 use crate::run::Answer;
 use crate::score::{self, Method};
 use crate::summary::{BOTH, Group, Share, Summary, groups};
+use crate::written::{bias, percent, share};
 
 fn table(header: &[&str], names: usize) -> Table {
     let mut table = Table::new();
@@ -24,23 +26,10 @@ fn text_of(table: &Table) -> String {
     table.lines().map(|line| line.trim_end().to_owned() + "\n").collect()
 }
 
-pub(crate) fn percent(value: Option<f64>) -> String {
-    number::percent(value.unwrap_or(f64::NAN))
-}
-
-pub(crate) fn share(share: Share) -> String {
-    format!("{}/{}", share.having, share.of)
-}
-
-/// A signed bias as a percentage by which forecasts are too high or too low.
-fn bias(value: Option<f64>) -> String {
-    value.map_or_else(|| "–".to_owned(), |v| format!("{:+.0} %", 100.0 * (v.exp() - 1.0)))
-}
-
 /// A line for each answer: errors of the forecast and of both baselines, then the choice of lock,
-/// collapses and the band.
+/// collapses and the band. *was* is the error of an earlier run.
 #[must_use]
-pub fn programs(answers: &[Answer]) -> String {
+pub fn programs(answers: &[Answer], before: &Before) -> String {
     let header = [
         "",
         "",
@@ -48,6 +37,7 @@ pub fn programs(answers: &[Answer]) -> String {
         "spread",
         "points",
         "level",
+        "was",
         "(usl",
         "stays)",
         "shape",
@@ -75,6 +65,7 @@ pub fn programs(answers: &[Answer]) -> String {
             number::multiple(answer.spread),
             forecast.points.to_string(),
             percent(forecast.level),
+            percent(before.level(&[answer])),
             percent(usl.level),
             percent(stays.level),
             percent(forecast.shape),
@@ -92,9 +83,9 @@ pub fn programs(answers: &[Answer]) -> String {
     text_of(&table)
 }
 
-/// Summaries by setting, machine, group and method.
+/// Summaries by setting, machine, group and method. *was* is the error of an earlier run.
 #[must_use]
-pub fn summaries(answers: &[Answer]) -> String {
+pub fn summaries(answers: &[Answer], before: &Before) -> String {
     let header = [
         "",
         "machine",
@@ -102,6 +93,7 @@ pub fn summaries(answers: &[Answer]) -> String {
         "by",
         "n",
         "level",
+        "was",
         "by program",
         "shape",
         "by program",
@@ -126,6 +118,7 @@ pub fn summaries(answers: &[Answer]) -> String {
                 format!("{method:?}").to_lowercase(),
                 summary.programs.to_string(),
                 percent(summary.level),
+                band(percent(before.level(&chosen))),
                 percent(summary.level_by_program),
                 percent(summary.shape),
                 percent(summary.shape_by_program),

@@ -38,12 +38,12 @@ pub(crate) enum Conduct {
 /// the model's own error.
 const SECTIONS: u64 = 3_000;
 /// Rounds between barriers simulated for a point.
-const ROUNDS: u64 = 40;
+const ROUNDS: u64 = 24;
 /// Time slices of each thread that a point with more threads than cores lasts.
 const SLICES: u32 = 2;
 
 impl LockPhase {
-    /// Simulates a point of it.
+    /// Simulates a point of it, the program being given `cores` cores.
     pub(crate) fn simulate(
         &self,
         lock: LockId,
@@ -51,8 +51,10 @@ impl LockPhase {
         cores: u32,
         seed: u64,
     ) -> Result<Point, PointError> {
+        let confined = cores;
+        let cores = self.threads.cores(confined, machine.hardware_threads());
         let size = |sections| RunSize {
-            threads: Some(self.threads.on(cores)),
+            threads: Some(self.threads.on(confined)),
             sections,
             seed,
             // The locks that people measure are seldom ones whose waiters give their cores away.
@@ -66,25 +68,44 @@ impl LockPhase {
     }
 }
 
-/// How many threads a program runs on some cores.
+/// How many threads a program runs when it is given some cores.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Threads {
     /// One for each core.
     AsCores,
-    /// One more than there are cores, as in programs whose main thread works as well.
-    OneMore,
-    /// Several for each core.
-    PerCore(u32),
+    /// Some for each core and some more, confined to those cores.
+    Confined(Crowd),
+    /// As many, on all cores of the machine that they can use.
+    Spread(Crowd),
+}
+
+/// More threads than cores: `per_core` for each core, and `more`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Crowd {
+    /// Threads for each core.
+    pub per_core: u32,
+    /// Threads beyond that, such as a main thread that works as well.
+    pub more: u32,
 }
 
 impl Threads {
-    /// Threads on `cores` cores.
+    /// Threads when the program is given `cores` cores.
     #[must_use]
     pub fn on(self, cores: u32) -> u32 {
         match self {
             Threads::AsCores => cores,
-            Threads::OneMore => cores + 1,
-            Threads::PerCore(threads) => cores * threads,
+            Threads::Confined(crowd) | Threads::Spread(crowd) => {
+                cores * crowd.per_core + crowd.more
+            }
+        }
+    }
+
+    /// The cores that they use then, of `all` that the machine has.
+    #[must_use]
+    pub fn cores(self, cores: u32, all: u32) -> u32 {
+        match self {
+            Threads::AsCores | Threads::Confined(_) => cores,
+            Threads::Spread(_) => self.on(cores).min(all),
         }
     }
 
@@ -92,21 +113,21 @@ impl Threads {
     #[must_use]
     pub fn per_core(self) -> f64 {
         match self {
-            Threads::AsCores | Threads::OneMore => 1.0,
-            Threads::PerCore(threads) => f64::from(threads),
+            Threads::AsCores => 1.0,
+            Threads::Confined(crowd) | Threads::Spread(crowd) => f64::from(crowd.per_core),
         }
     }
 }
 
-/// The mean cycles that locks are held. In steps of about three, from a few instructions to a long
-/// system call: a factor of three changes a curve by about as much as measurements scatter.
-const HOLDS: [f64; 6] = [50.0, 150.0, 500.0, 1_500.0, 5_000.0, 20_000.0];
+/// The mean cycles that locks are held. In steps of four, from a few instructions to a long
+/// system call: a factor of four changes a curve by about as much as measurements scatter.
+const HOLDS: [f64; 5] = [100.0, 400.0, 1_600.0, 6_400.0, 25_600.0];
 /// Thinking for each cycle of holding. A lock is busy all the time from about that many cores.
-const THINK_PER_HOLD: [f64; 10] = [0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0];
+const THINK_PER_HOLD: [f64; 9] = [0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0];
 /// Lines of data that move with the lock.
 const LINES: [f64; 3] = [0.0, 2.0, 8.0];
 /// Locks, used equally.
-const LOCKS: [u32; 3] = [1, 4, 16];
+const LOCKS: [u32; 2] = [1, 8];
 
 /// All lock phases of the search.
 pub(crate) fn search() -> Vec<LockPhase> {
@@ -131,7 +152,7 @@ fn crowded() -> Vec<LockPhase> {
     let mut phases = Vec::new();
     for (threads, asleep) in CROWDS {
         for hold in [5_000.0, 50_000.0] {
-            for ratio in [8.0, 32.0, 128.0, 512.0] {
+            for ratio in [8.0, 64.0, 512.0] {
                 let asleep = hold * (ratio + 1.0) * asleep;
                 let workload = Workload { asleep, ..one_lock(hold, ratio, 2.0) };
                 let phase = phase(hold, ratio, 2.0, 1);
@@ -148,8 +169,8 @@ fn crowded() -> Vec<LockPhase> {
 /// sleeps.
 fn rounds() -> Vec<LockPhase> {
     let mut phases = Vec::new();
-    for threads in [Threads::AsCores, Threads::OneMore] {
-        for work in [1e5, 3e5, 1e6, 3e6, 1e7] {
+    for threads in [Threads::AsCores, Threads::Spread(Crowd { per_core: 1, more: 1 })] {
+        for work in [1e5, 1e6, 1e7] {
             for imbalance in [0.1, 0.5] {
                 for spin in [0.0, 1e5] {
                     let rounds = BarrierRounds { work, imbalance, memory: None, spin };
@@ -163,13 +184,17 @@ fn rounds() -> Vec<LockPhase> {
     phases
 }
 
-/// More threads than cores, and how long each sleeps for each cycle of computing.
-const CROWDS: [(Threads, f64); 5] = [
-    (Threads::OneMore, 0.0),
-    (Threads::PerCore(2), 0.0),
-    (Threads::PerCore(2), 1.0),
-    (Threads::PerCore(4), 1.0),
-    (Threads::PerCore(4), 3.0),
+/// More threads than cores, and how long each sleeps for each cycle of computing. Measurements on a
+/// part of a machine are taken both ways: with the program confined to that part, and with as many
+/// threads as it has cores, but all cores to run on.
+const CROWDS: [(Threads, f64); 7] = [
+    (Threads::Confined(Crowd { per_core: 1, more: 1 }), 0.0),
+    (Threads::Spread(Crowd { per_core: 1, more: 1 }), 0.0),
+    (Threads::Confined(Crowd { per_core: 2, more: 0 }), 0.0),
+    (Threads::Confined(Crowd { per_core: 2, more: 0 }), 1.0),
+    (Threads::Spread(Crowd { per_core: 2, more: 0 }), 1.0),
+    (Threads::Confined(Crowd { per_core: 4, more: 0 }), 3.0),
+    (Threads::Spread(Crowd { per_core: 4, more: 0 }), 3.0),
 ];
 
 fn phase(hold: f64, ratio: f64, lines: f64, locks: u32) -> LockPhase {

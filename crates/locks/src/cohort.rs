@@ -62,9 +62,24 @@ pub struct Cohort<P: Platform, G: LargeLock<P>, L: LocalLock<P>, const PASSES: u
 
 /// What only holders touch.
 struct Holder<P: Platform> {
-    /// The place in `nodes` of the node that has the global lock.
+    /// The place in `nodes` of the node that has the global lock; [`ALONE`] besides, if the
+    /// holder took it without a local lock.
     node: P::U32,
     departures: P::U64,
+}
+
+/// Added to the holder's node.
+const ALONE: u32 = 1 << 31;
+
+/// How a thread came to hold a cohort lock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Entry {
+    /// With the local lock, from another thread of its node.
+    FromNode,
+    /// By the global lock.
+    ByGlobalLock,
+    /// By the global lock alone, after a holder of its own node.
+    AfterOwnNode,
 }
 
 /// What the threads of one node share.
@@ -73,6 +88,33 @@ struct Node<P: Platform, L> {
     /// Under the local lock: how many holders of this node the global lock has seen since it
     /// came here, those past and the one to come; 0 if it is not here.
     in_a_row: P::U32,
+}
+
+impl<P: Platform, G: LargeLock<P>, L: LocalLock<P>, const PASSES: u32> Cohort<P, G, L, PASSES> {
+    /// Acquires the local lock, and the global one if it does not come along.
+    #[inline]
+    pub(crate) fn acquire_by_node(&self, thread: &mut G::Thread) -> Entry {
+        let place = P::node().0 as usize % NODES;
+        let node = &self.nodes[place];
+        node.lock.acquire(&mut ());
+        if node.in_a_row.load(Ordering::Relaxed) != 0 {
+            return Entry::FromNode;
+        }
+        self.global.acquire(thread);
+        node.in_a_row.store(1, Ordering::Relaxed);
+        self.holder.node.store(place as u32, Ordering::Relaxed);
+        Entry::ByGlobalLock
+    }
+
+    /// Acquires the global lock alone.
+    #[inline]
+    pub(crate) fn acquire_globally(&self, thread: &mut G::Thread) -> Entry {
+        let place = P::node().0 % NODES as u32;
+        self.global.acquire(thread);
+        let before = self.holder.node.load(Ordering::Relaxed) & !ALONE;
+        self.holder.node.store(place | ALONE, Ordering::Relaxed);
+        if before == place { Entry::AfterOwnNode } else { Entry::ByGlobalLock }
+    }
 }
 
 impl<P: Platform, G: LargeLock<P>, L: LocalLock<P>, const PASSES: u32> LargeLock<P>
@@ -91,19 +133,18 @@ impl<P: Platform, G: LargeLock<P>, L: LocalLock<P>, const PASSES: u32> LargeLock
 
     #[inline]
     fn acquire(&self, thread: &mut G::Thread) {
-        let place = P::node().0 as usize % NODES;
-        let node = &self.nodes[place];
-        node.lock.acquire(&mut ());
-        if node.in_a_row.load(Ordering::Relaxed) == 0 {
-            self.global.acquire(thread);
-            node.in_a_row.store(1, Ordering::Relaxed);
-            self.holder.node.store(place as u32, Ordering::Relaxed);
-        }
+        self.acquire_by_node(thread);
     }
 
     #[inline]
     unsafe fn release(&self, thread: &mut G::Thread) {
-        let node = &self.nodes[self.holder.node.load(Ordering::Relaxed) as usize];
+        let place = self.holder.node.load(Ordering::Relaxed);
+        if place & ALONE != 0 {
+            // SAFETY: the holder has the global lock alone, and the caller acts for it.
+            unsafe { self.global.release(thread) };
+            return;
+        }
+        let node = &self.nodes[place as usize];
         let most = if P::CHECKED { 2 } else { PASSES };
         let in_a_row = node.in_a_row.load(Ordering::Relaxed);
         let stays = in_a_row < most && node.lock.has_waiter();

@@ -9,6 +9,7 @@
 extern crate alloc;
 
 mod adaptive;
+mod ahmcs;
 mod alock;
 mod backoff;
 mod c_bo_mcs;
@@ -45,6 +46,7 @@ mod ticket_backoff;
 mod ttas;
 
 pub use adaptive::Adaptive;
+pub use ahmcs::{AdaptiveTree, Ahmcs, AhmcsThread};
 pub use alock::Alock;
 pub use backoff::{Backoff, BackoffThread};
 pub use c_bo_mcs::CBoMcs;

@@ -98,6 +98,8 @@ registry! {
     CPtlTkt => c_ptl_tkt;
     /// [`Hmcs`](crate::Hmcs)
     Hmcs => hmcs;
+    /// [`Ahmcs`](crate::Ahmcs)
+    Ahmcs => ahmcs;
     /// [`Hticket`](crate::Hticket)
     Hticket => hticket;
     /// [`Malthusian`](crate::Malthusian)

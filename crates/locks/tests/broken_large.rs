@@ -11,7 +11,7 @@ use common::twins::{
     LongWord, Pointer, RACE, Word, assert_caught, assert_caught_in, assert_passes, rest_of_the_lock,
 };
 use kilocore_locks::{Body, Inflatable, LargeLock, LocalLock, RawLock, Ticket};
-use kilocore_platform::{Atomic, AtomicInt, CpuId, NodeId, Ordering, Platform, Shuttle, Wait};
+use kilocore_platform::{CpuId, NodeId, Ordering, Platform, Shuttle, Wait};
 
 /// Two inside, or, if the lock's counts are spoilt before two are inside, threads that spin for
 /// ever.

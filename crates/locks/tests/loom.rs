@@ -53,9 +53,11 @@ macro_rules! for_every_lock {
 /// bound, two threads would take minutes. The waiters of `mcs-tp` write while they wait, which
 /// loom would explore without end.
 fn bounded(lock: LockId, wanted: Option<usize>) -> Option<usize> {
-    use LockId::{Alock, CBoMcs, CBoMcsPark, CPtlTkt, CTktTkt, Hmcs, Hticket, McsTp, Partitioned};
+    use LockId::{
+        Ahmcs, Alock, CBoMcs, CBoMcsPark, CPtlTkt, CTktTkt, Hmcs, Hticket, McsTp, Partitioned,
+    };
     match lock {
-        Alock | CBoMcs | CBoMcsPark | CPtlTkt | CTktTkt | Hmcs | Hticket | Partitioned => {
+        Ahmcs | Alock | CBoMcs | CBoMcsPark | CPtlTkt | CTktTkt | Hmcs | Hticket | Partitioned => {
             Some(wanted.map_or(4, |bound| bound.min(2)))
         }
         McsTp => Some(wanted.unwrap_or(4)),

@@ -70,6 +70,10 @@ pub fn simulate(
     lock.visit(PointRun { workload, lock, machine, cores, threads, size, simulation })
 }
 
+/// Sleeps last this long on average, or longer: profiles tell sleeping from computing in intervals
+/// above some 20 µs only, and a thread that sleeps has to be woken again.
+const SHORTEST_SLEEP_US: f64 = 50.0;
+
 /// How many threads a point has.
 pub(crate) fn threads_of(size: RunSize, cores: u32) -> Result<u32, PointError> {
     let threads = size.threads.unwrap_or(cores);
@@ -114,6 +118,8 @@ struct Shared<L> {
     machine: Description,
     cores: u32,
     locks: Vec<Vec<Instance<L>>>,
+    /// The mean of sleeps is at least so many cycles.
+    shortest_sleep: f64,
     progress: Progress,
 }
 
@@ -153,6 +159,7 @@ impl<L: RawLock<Sim>> Shared<L> {
         Self {
             locks: locks.collect(),
             workload: workload.clone(),
+            shortest_sleep: SHORTEST_SLEEP_US * 1e3 * run.machine.clock_ghz.value,
             machine: run.machine.clone(),
             cores: run.cores,
             progress: Progress::new(run.end(), threads, workload.locks.len()),
@@ -189,9 +196,7 @@ impl<'a, L: RawLock<Sim>> Thread<'a, L> {
             if let Some(fetcher) = &mut self.fetcher {
                 fetcher.fetch(1.0, &mut self.random);
             }
-            if workload.asleep > 0.0 {
-                Sim::sleep(Cycles(self.random.exponential(workload.asleep).round() as u64));
-            }
+            self.sleep();
             let mut choice = self.random.uniform();
             let chosen = workload.sections.iter().find(|(share, _)| {
                 choice -= share;
@@ -206,6 +211,17 @@ impl<'a, L: RawLock<Sim>> Thread<'a, L> {
             }
             shared.progress.finish(self.number);
         }
+    }
+
+    /// Sleeps for as long as threads do on average between two sections: rarely, if that is so
+    /// short that no thread would sleep for it each time.
+    fn sleep(&mut self) {
+        let mean = self.shared.workload.asleep;
+        let shortest = self.shared.shortest_sleep;
+        if mean <= 0.0 || self.random.uniform() >= mean / mean.max(shortest) {
+            return;
+        }
+        Sim::sleep(Cycles(self.random.exponential(mean.max(shortest)).round() as u64));
     }
 
     fn enter(&mut self, section: &Section) {

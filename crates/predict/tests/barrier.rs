@@ -14,7 +14,7 @@ fn rounds(work: f64, spin: f64) -> BarrierRounds {
 }
 
 fn point(rounds: &BarrierRounds, lock: LockId, machine: &Description, cores: u32) -> Point {
-    let size = RunSize { sections: 100, ..RunSize::default() };
+    let size = RunSize { sections: 40, ..RunSize::default() };
     simulate_barrier(rounds, lock, machine, cores, size).unwrap()
 }
 

@@ -115,7 +115,7 @@ impl Recorder {
         if let Some(lock) = lock {
             lock.waiters.fetch_sub(1, Ordering::Relaxed);
         }
-        self.thread.waited.set(self.thread.waited.get() + waited);
+        self.thread.note_wait(waited);
         if is_acquired(result) {
             if let Some(block) = lock.and_then(|lock| self.contention(lock, mode)) {
                 block.wait.count(waited, 1, true);

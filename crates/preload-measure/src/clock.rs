@@ -1,4 +1,4 @@
-//! The time-stamp counter, and the core it was read on.
+//! The time-stamp counter, the core it was read on, and what the operating system counts.
 
 /// A moment: cycles of the time-stamp counter, and the core.
 #[derive(Debug, Clone, Copy)]
@@ -39,4 +39,13 @@ pub(crate) fn system_ns(clock: libc::clockid_t) -> u64 {
     // SAFETY: `time` is ours to be written.
     unsafe { libc::clock_gettime(clock, &raw mut time) };
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+/// How often the calling thread has given up its core by its own will: slept, or waited.
+pub(crate) fn voluntary_switches() -> u64 {
+    // SAFETY: zero is a valid value.
+    let mut usage: libc::rusage = unsafe { core::mem::zeroed() };
+    // SAFETY: `usage` is ours to be written.
+    unsafe { libc::getrusage(libc::RUSAGE_THREAD, &raw mut usage) };
+    usage.ru_nvcsw.max(0) as u64
 }

@@ -200,6 +200,7 @@ impl Recorder {
         self.thread.core.set(moment.core);
         self.thread.mark_cycles.set(moment.cycles);
         self.thread.mark_cpu_ns.set(clock::system_ns(libc::CLOCK_THREAD_CPUTIME_ID));
+        self.thread.mark_switches.set(clock::voluntary_switches());
         crate::hooks::watch_end();
         self.thread.base.set(self.base());
     }

@@ -3,7 +3,9 @@
 //! An interval from a release to the next acquisition is short most of the time, and then it was
 //! spent on the processor. Only for intervals above [`LONG`] is it worth a system call to read
 //! the thread's processor time. What the thread did not run since the last such reading, less
-//! what it is known to have waited for locks and conditions, it slept in this interval.
+//! what it is known to have waited for locks and conditions, it slept in this interval, provided
+//! that it gave up its core by its own will. Otherwise it was ready to run and others had its
+//! core: that says something of the machine it ran on, and nothing of the program.
 
 use core::sync::atomic::Ordering;
 
@@ -60,13 +62,17 @@ impl Recorder {
         let ran = ((u128::from(ran_ns) * u128::from(rate)) >> 20) as u64;
         let passed = cycles.saturating_sub(thread.mark_cycles.replace(cycles));
         let waited = thread.waited.replace(0);
+        let waits = thread.waits.replace(0);
+        let switches = clock::voluntary_switches();
+        // A wait for a lock or a condition is one, too, as a rule.
+        let slept = switches.saturating_sub(thread.mark_switches.replace(switches)) > waits;
         let interval = cycles - last;
         // May include sleep in sections that were not timed.
-        let asleep = passed.saturating_sub(ran).saturating_sub(waited);
+        let away = passed.saturating_sub(ran).saturating_sub(waited);
         // SAFETY: null or a block of the recording, which is never unmapped.
-        if let Some(block) = unsafe { thread.think.get().as_ref() } {
-            add(&block.asleep, asleep, thread.slot.get() as usize == SHARED_SLOT);
+        if slept && let Some(block) = unsafe { thread.think.get().as_ref() } {
+            add(&block.asleep, away, thread.slot.get() as usize == SHARED_SLOT);
         }
-        interval.saturating_sub(asleep)
+        interval.saturating_sub(away)
     }
 }

@@ -66,7 +66,10 @@ pub(crate) struct Thread {
     pub(crate) mark_cycles: Cell<u64>,
     /// … what it was, in nanoseconds, …
     pub(crate) mark_cpu_ns: Cell<u64>,
-    /// … and the cycles spent waiting for locks and conditions since.
+    /// … how often it had given up its core by its own will, …
+    pub(crate) mark_switches: Cell<u64>,
+    /// … and how often and for how many cycles it waited for locks and conditions since.
+    pub(crate) waits: Cell<u64>,
     pub(crate) waited: Cell<u64>,
     /// Outermost sections to go before the next one that is timed.
     pub(crate) skip: Cell<u32>,
@@ -136,7 +139,14 @@ impl Thread {
         }
         self.think.set(core::ptr::null());
         self.waited.set(0);
+        self.waits.set(0);
         self.restart();
+    }
+
+    /// Notes that the thread waited for a lock or a condition.
+    pub(crate) fn note_wait(&self, cycles: u64) {
+        self.waits.set(self.waits.get() + 1);
+        self.waited.set(self.waited.get() + cycles);
     }
 
     /// Forgets the locks held and the course of sampling.

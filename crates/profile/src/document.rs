@@ -86,8 +86,8 @@ pub struct Threads {
     /// next, with no lock held. Sampled, as [`Lock::hold`] is. Intervals below some 30 µs
     /// are taken to be spent on the processor altogether.
     pub think: Histogram,
-    /// Time in those same intervals that the thread did not run: asleep, or ready but not
-    /// running. Times waiting for locks and conditions are not in it.
+    /// Time in those same intervals that the thread did not run, where it had given up its core
+    /// by its own will: asleep, and then perhaps ready but not running. Times waiting for locks and conditions are not in it.
     pub think_asleep_ns: f64,
 }
 

@@ -7,6 +7,11 @@
 //! confined to one core by *lines × transfer × share of acquisitions that come from another
 //! core*, and that can be solved for the lines.
 //!
+//! A lock may stay with a core for long while its data does not: where it is taken in runs, what
+//! it protects was written on any core, long ago. Then it is not only the first holder of a run who
+//! fetches lines, and there are fewer of them. The profile does not tell the two apart, so that the
+//! estimate lies between what they say: the lines go with the lock, or they lie on each core alike.
+//!
 //! # What limits it
 //! Transfers that overlap count for less than they are, so this is the number of lines fetched
 //! one after the other: what a forecast needs. A thread that loses its processor inside a section
@@ -34,6 +39,8 @@ pub struct MigratingLines {
     pub low: f64,
     /// ... nor more than this, as far as the spread of the holds and their resolution tell.
     pub high: f64,
+    /// What fetching them added to a hold in the run on several cores, in nanoseconds, on average.
+    pub extra_ns: f64,
 }
 
 /// What identifies a lock across two runs: locks that were created at the same place.
@@ -89,17 +96,18 @@ impl Profile {
         if counts.iter().any(|count| *count < LEAST_COUNT) || share < LEAST_SHARE {
             return None;
         }
-        let per_line = transfer * share;
-        let estimates = TRIMS.map(|trim| {
-            (lock.hold.trimmed_mean_ns(0.0, trim) - before.trimmed_mean_ns(0.0, trim)) / per_line
-        });
-        let error = (standard_error(&lock.hold).hypot(standard_error(&before))) / per_line;
-        let least = estimates.into_iter().fold(f64::INFINITY, f64::min);
-        let most = estimates.into_iter().fold(f64::NEG_INFINITY, f64::max);
+        let with_the_lock = transfer * share;
+        let on_all_cores = transfer * share.max(1.0 - 1.0 / f64::from(first.cores));
+        let extra = TRIMS
+            .map(|trim| lock.hold.trimmed_mean_ns(0.0, trim) - before.trimmed_mean_ns(0.0, trim));
+        let error = standard_error(&lock.hold).hypot(standard_error(&before));
+        let least = extra.into_iter().fold(f64::INFINITY, f64::min);
+        let most = extra.into_iter().fold(f64::NEG_INFINITY, f64::max);
         Some(MigratingLines {
-            lines: estimates[1].max(0.0),
-            low: (least - 2.0 * error).max(0.0),
-            high: (most + 2.0 * error).max(0.0),
+            lines: extra[1].max(0.0) / (with_the_lock * on_all_cores).sqrt(),
+            low: (least - 2.0 * error).max(0.0) / on_all_cores,
+            high: (most + 2.0 * error).max(0.0) / with_the_lock,
+            extra_ns: extra[1].max(0.0),
         })
     }
 }

@@ -189,9 +189,20 @@ fn migrating_lines_follow_from_the_two_runs() {
     let estimate =
         |profile: &Profile| profile.migrating_lines(0, &profile.runs[0].processes[0].locks[0]);
     // 300 ns more (up to the width of a bucket), over half of the acquisitions at 100 ns a line.
-    let MigratingLines { lines, low, high } = estimate(&profile).expect("the data suffice");
+    let MigratingLines { lines, low, high, extra_ns } =
+        estimate(&profile).expect("the data suffice");
     assert!((5.9..6.7).contains(&lines), "{lines}");
     assert!(low <= lines && lines <= high && high - low < 2.0, "{low} to {high}");
+
+    assert!((295.0..335.0).contains(&extra_ns), "{extra_ns}");
+
+    // The same for a lock that one in eight holders takes over from the other core: 24 lines if they
+    // go with it, 6 if they are on either core alike, and the mean of these in between.
+    let mut in_runs = profile.clone();
+    in_runs.runs[0].processes[0].locks[0].handoffs =
+        Handoffs { same_core: 8_750, other_core: 1_250 };
+    let MigratingLines { lines, low, high, .. } = estimate(&in_runs).expect("the data suffice");
+    assert!(low < 6.7 && (11.8..13.4).contains(&lines) && high > 23.0, "{low} {lines} {high}");
 
     let mut same = profile.clone();
     same.runs[0].processes[0].locks[0].hold = same.runs[1].processes[0].locks[0].hold.clone();

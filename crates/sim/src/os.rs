@@ -56,7 +56,7 @@ impl RunQueue {
 pub(crate) struct Futexes {
     sleepers: FxHashMap<usize, VecDeque<u32>>,
     /// The locks of their buckets, where callers wait for them as for a ticket lock.
-    locks: FxHashMap<usize, Box<KernelLock>>,
+    locks: FxHashMap<LineId, Box<KernelLock>>,
 }
 
 /// Addresses from here on are never those of data: hash buckets live there.
@@ -85,10 +85,14 @@ impl Engine {
 
     /// The lock of a futex's hash bucket, if the kernel's is a ticket lock.
     pub(crate) fn bucket_lock(&mut self, address: usize) -> Option<*const KernelLock> {
+        if !self.costs.shared_bucket {
+            return None;
+        }
+        // By the bucket's line and not by the address, which the host's allocator may give out
+        // again: whether it does must not matter.
+        let bucket = self.bucket(address);
         let make = || Box::new(KernelLock::new());
-        self.costs
-            .shared_bucket
-            .then(|| &raw const **self.futexes.locks.entry(address).or_insert_with(make))
+        Some(&raw const **self.futexes.locks.entry(bucket).or_insert_with(make))
     }
 
     /// Enters a futex system call: the cost of the call, and the bucket's lock.
@@ -173,6 +177,9 @@ impl Engine {
     /// Whether a task that slept has had so much less of a core than the one that runs there that
     /// it takes the core.
     fn takes_core(&self, core: u32, task: u32) -> bool {
+        if self.in_kernel(core) {
+            return false;
+        }
         let granularity = self.costs.time_slice * WAKE_GRANULARITY;
         let running = self.cores[core as usize].task.map(|running| &self.tasks[running as usize]);
         running.is_some_and(|running| {

@@ -7,6 +7,11 @@ use kilocore_profile::{Frame, Histogram, Lock};
 /// The share of uses from which a lock is its most frequent user's own.
 const ITS_OWN: f64 = 0.9;
 
+/// Whether a part is nearly the whole.
+fn nearly(part: u64, whole: u64) -> bool {
+    part as f64 >= ITS_OWN * whole as f64
+}
+
 /// Locks of a process that are created at the same place.
 pub(super) struct Group<'a> {
     pub(super) locks: Vec<&'a Lock>,
@@ -87,24 +92,35 @@ impl<'a> Group<'a> {
         ((1.0 / collisions).round() as u32).max(1)
     }
 
-    /// Whether these are locks of which each thread has its own: each is taken by hardly more
-    /// than one thread, and not all by the same.
-    ///
-    /// Locks that one thread alone has in the whole program do not count, because a forecast has
-    /// every thread do the same.
-    pub(super) fn per_thread(&self) -> bool {
-        let mut own = 0;
-        let mut owners = BTreeMap::new();
+    /// Whether these are locks of which each thread has its own, or that one thread alone takes,
+    /// among others that do other things. `busiest` is the thread that does nearly all the work
+    /// of the program, if there is one: its locks would be those of all, were there more like it.
+    pub(super) fn per_thread(&self, busiest: Option<u32>) -> bool {
+        let owned = self.owned();
+        let by_others = owned.iter().filter(|(thread, _)| Some(**thread) != busiest);
+        nearly(by_others.map(|(_, uses)| uses).sum(), self.uses())
+    }
+
+    /// Uses of locks that hardly more than one thread takes, by that thread.
+    fn owned(&self) -> BTreeMap<u32, u64> {
+        let mut owned = BTreeMap::new();
         for lock in &self.locks {
             let uses = lock.acquisitions + lock.read.as_ref().map_or(0, |read| read.acquisitions);
             if let Some(most) = lock.mostly_by.filter(|most| most.share >= ITS_OWN) {
-                own += uses;
-                *owners.entry(most.thread).or_insert(0) += uses;
+                *owned.entry(most.thread).or_insert(0) += uses;
             }
         }
-        let most = owners.values().copied().max().unwrap_or(0);
-        let nearly = |part: u64, whole: u64| part as f64 >= ITS_OWN * whole as f64;
-        nearly(own, self.uses()) && !nearly(most, own)
+        owned
+    }
+
+    /// The thread that takes nearly all the locks of all groups, if one does.
+    pub(super) fn busiest(groups: &[Self]) -> Option<u32> {
+        let mut owned = BTreeMap::new();
+        for (thread, uses) in groups.iter().flat_map(Self::owned) {
+            *owned.entry(thread).or_insert(0) += uses;
+        }
+        let all = groups.iter().map(Self::uses).sum();
+        owned.into_iter().find(|(_, uses)| nearly(*uses, all)).map(|(thread, _)| thread)
     }
 
     /// The innermost caller that does more than make or take a lock, and what it does that

@@ -24,7 +24,6 @@ impl Migration {
 
     /// What moves with a group's locks, as far as the profile tells.
     pub(super) fn of(profile: &Profile, process: usize, group: &Group<'_>) -> Option<Self> {
-        let transfer_ns = profile.host.core_to_core_ns?;
         let mut sum = Self { lines: [0.0; 3], extra_ns: 0.0, assumed: false };
         let mut weight = 0.0;
         for lock in &group.locks {
@@ -32,13 +31,11 @@ impl Migration {
                 continue;
             };
             let uses = lock.acquisitions as f64;
-            let handoffs = lock.handoffs.same_core + lock.handoffs.other_core;
-            let from_elsewhere = lock.handoffs.other_core as f64 / handoffs.max(1) as f64;
             let estimates = [estimate.low, estimate.lines, estimate.high];
             for (sum, lines) in sum.lines.iter_mut().zip(estimates) {
                 *sum += uses * lines;
             }
-            sum.extra_ns += uses * estimate.lines * from_elsewhere * transfer_ns;
+            sum.extra_ns += uses * estimate.extra_ns;
             weight += uses;
         }
         (weight > 0.0).then(|| Self {

@@ -94,8 +94,22 @@ fn locks_that_threads_have_of_their_own_stay_so() {
     assert_eq!(of([by(1, 1.0), by(2, 0.99), by(3, 1.0)]), own);
     let shared = LockUse { instances: 3, per_thread: false, read_write: false, kept: None };
     assert_eq!(of([by(1, 1.0), by(2, 0.3), by(3, 1.0)]), shared, "one is taken by several");
-    assert_eq!(of([by(1, 1.0), by(1, 1.0), by(1, 1.0)]), shared, "only one thread takes any");
+    assert_eq!(of([by(1, 1.0), by(1, 1.0), by(1, 1.0)]), shared, "one thread does all the work");
     assert_eq!(of([None; 3]), shared, "nothing is known");
+}
+
+#[test]
+fn a_lock_of_one_thread_among_others_is_its_own() {
+    let by = Some(MostlyBy { thread: 1, share: 1.0 });
+    let log = |uses| Lock { mostly_by: by, ..mutex(2, "write_log", uses) };
+    let with = |uses| translated(run(vec![mutex(1, "look_up", 9_000), log(uses)], 10_000));
+    let of = |profiled: Profiled, place: &str| {
+        let at = profiled.locks.iter().position(|lock| lock.place.contains(place)).unwrap();
+        profiled.workload.locks[at].per_thread
+    };
+    assert!(of(with(1_000), "write_log"));
+    assert!(!of(with(1_000), "look_up"));
+    assert!(!of(with(900_000), "write_log"), "the others do next to nothing");
 }
 
 #[test]
@@ -216,6 +230,25 @@ fn the_time_that_lines_take_to_move_is_taken_off_the_hold() {
     assert!(well.sections[0].1.lines < section.lines && section.lines < badly.sections[0].1.lines);
     assert!(!profiled.locks[0].lines_assumed);
     assert!(!profiled.assumptions.iter().any(|a| a.contains("one line is assumed")));
+}
+
+#[test]
+fn threads_in_each_others_way_between_locks_are_noticed() {
+    let confined = |think_ns: f64| {
+        let mut confined = run(vec![mutex(1, "store", 10_000)], 10_000);
+        confined.cores = 1;
+        confined.processes[0].threads.think = durations(10_000, think_ns);
+        let both = run(vec![mutex(1, "store", 10_000)], 10_000);
+        from_profile(&profile_of(vec![both, confined])).unwrap()
+    };
+    let said = |profiled: &Profiled| profiled.assumptions.join("\n").contains("no pthread lock");
+    let in_the_way = confined(250.0);
+    about(in_the_way.workload.think.mean(), 250.0 * GHZ);
+    about(in_the_way.think_ns, 250.0);
+    assert!(said(&in_the_way));
+    let hardly = confined(700.0);
+    about(hardly.workload.think.mean(), 1_000.0 * GHZ);
+    assert!(!said(&hardly));
 }
 
 #[test]

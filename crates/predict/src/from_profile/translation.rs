@@ -20,6 +20,10 @@ const DEEPEST: usize = 4;
 /// The least share of a measured hold that is left when the moving of lines is taken off.
 const LEAST_UNDISTURBED: f64 = 0.2;
 
+/// Thinking that lasts this many times as long on several cores as on one does so for more reasons
+/// than caches that are shared and clocks that vary.
+const DISTURBED: f64 = 2.0;
+
 pub(super) struct Translation<'a> {
     profile: &'a Profile,
     run: &'a Run,
@@ -125,7 +129,19 @@ impl<'a> Translation<'a> {
         let outermost: u64 = self.groups.iter().map(Group::outermost).sum::<u64>().max(1);
         let threads = &self.process.threads;
         let conduct = Conduct::new(self.run, self.process, &self.groups);
-        let think_ns = (threads.think.sum_ns + conduct.outside_ns) / outermost as f64;
+        let thinking = self.undisturbed_think();
+        let disturbed = threads.think.mean_ns() / thinking.mean_ns().max(f64::MIN_POSITIVE);
+        let between = thinking.mean_ns() * threads.think.count as f64;
+        let think_ns = (between + conduct.outside_ns) / outermost as f64;
+        if disturbed > DISTURBED {
+            assumptions.push(format!(
+                "Between locks threads took {disturbed:.1} times as long on {} cores as on one: \
+                 they get into one another's way there, at something that is no pthread lock (a \
+                 counter, an allocator, a random-number generator). The time on one core is taken, \
+                 so that the forecast lacks this limit and is too high.",
+                self.run.cores
+            ));
+        }
         if conduct.outside_ns > 0.0 {
             assumptions.push(format!(
                 "{:.0} % of the processor time was spent before a thread's first lock, after its \
@@ -167,15 +183,16 @@ impl<'a> Translation<'a> {
             .filter(|&group| self.groups[group].outermost() > 0)
             .flat_map(|group| self.sections(group, migrations, place, outermost))
             .collect();
+        let busiest = Group::busiest(&self.groups);
         let locks = self.groups.iter().map(|group| LockUse {
-            instances: if group.per_thread() { 1 } else { group.effective_instances() },
-            per_thread: group.per_thread(),
+            instances: if group.per_thread(busiest) { 1 } else { group.effective_instances() },
+            per_thread: group.per_thread(busiest),
             read_write: group.locks[0].family == Family::ReadWrite,
             kept: None,
         });
-        let think = &self.process.threads.think;
+        let think = self.undisturbed_think();
         // The histogram counts intervals; a section may be preceded by none.
-        let intervals = (think.count as f64 / outermost as f64).min(1.0);
+        let intervals = (self.process.threads.think.count as f64 / outermost as f64).min(1.0);
         let between = observed(think, self.ghz).scaled(intervals);
         let think = if per_section.outside_ns > 0.0 {
             // Nothing is known of how it varies.
@@ -190,6 +207,22 @@ impl<'a> Translation<'a> {
             locks: locks.collect(),
             sections,
         }
+    }
+
+    /// Thinking as it is with nobody else there: that of the confined run, if threads get into one
+    /// another's way between locks, too.
+    fn undisturbed_think(&self) -> &Histogram {
+        let think = &self.process.threads.think;
+        let confined = self.profile.runs.iter().skip(1).find(|run| run.cores == 1);
+        let alone = confined
+            .filter(|_| self.run.cores > 1)
+            .into_iter()
+            .flat_map(|run| &run.processes)
+            .filter(|process| process.executable == self.process.executable)
+            .map(|process| &process.threads.think)
+            .max_by_key(|think| think.count);
+        let disturbed = |alone: &&Histogram| think.mean_ns() > DISTURBED * alone.mean_ns();
+        alone.filter(|alone| alone.count > 0).filter(disturbed).unwrap_or(think)
     }
 
     /// The outermost sections of a group: one for each mode that it is used in.

@@ -47,7 +47,7 @@ impl Waiting {
             return;
         }
         let waited = clock::now().cycles.saturating_sub(self.began);
-        recorder.thread.waited.set(recorder.thread.waited.get() + waited);
+        recorder.thread.note_wait(waited);
         recorder.discount(waited);
         if let Some(condition) = self.condition {
             condition.wait.count(waited, 1, true);
