@@ -34,16 +34,16 @@ pub(crate) fn sentences(outlook: &Outlook) -> Vec<String> {
         cores(advice.cores),
         outlook.machine,
         both_names(advice.lock, advice.alias),
-        number::figure(advice.throughput),
-        number::figure(advice.low),
-        number::figure(advice.high),
+        unbroken(&number::figure(advice.throughput)),
+        unbroken(&number::figure(advice.low)),
+        unbroken(&number::figure(advice.high)),
     )];
     text.extend(against_measured(advice));
     let loose = outlook.pinned.iter().filter(|pinned| degree(pinned) != "well").count();
     text.push(format!(
         "The likeliest workload misses the measurements by {}; of {} parameters the measurements \
          pin {} down well.",
-        number::percent(outlook.residual),
+        unbroken(&number::percent(outlook.residual)),
         outlook.pinned.len(),
         outlook.pinned.len() - loose,
     ));
@@ -92,6 +92,11 @@ pub(crate) fn command(outlook: &Outlook) -> String {
 /// The peak of a law.
 pub(crate) fn law_peak(law: &LockLaw) -> String {
     law.peak_cores.map_or_else(|| "none".to_owned(), |peak| format!("{peak:.0}"))
+}
+
+/// A figure that no line break parts from its unit.
+fn unbroken(figure: &str) -> String {
+    figure.replace(' ', "\u{a0}")
 }
 
 /// `a, b and c`.

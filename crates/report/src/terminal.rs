@@ -225,15 +225,20 @@ fn sparkline(curve: &Curve) -> String {
     bars.into_iter().rev().collect()
 }
 
+/// A blank at which no line is broken.
+const NO_BREAK: char = '\u{a0}';
+
 /// A point of a list, its lines after the first indented.
 fn bullet(text: &str, width: u16) -> String {
     format!("- {}", wrapped(text, width - 2).replace('\n', "\n  "))
 }
 
-/// Text in lines of at most `width` columns, broken at blanks.
+/// Text in lines of at most `width` columns, broken at blanks, but not at those that hold a figure
+/// and its unit together.
 fn wrapped(text: &str, width: u16) -> String {
     let mut lines: Vec<String> = Vec::new();
-    for word in printable(text).split_whitespace() {
+    let breaks = |c: char| c.is_whitespace() && c != NO_BREAK;
+    for word in printable(text).split(breaks).filter(|word| !word.is_empty()) {
         match lines.last_mut() {
             Some(line) if line.chars().count() + 1 + word.chars().count() <= usize::from(width) => {
                 line.push(' ');
@@ -242,5 +247,5 @@ fn wrapped(text: &str, width: u16) -> String {
             _ => lines.push(word.to_owned()),
         }
     }
-    lines.join("\n")
+    lines.join("\n").replace(NO_BREAK, " ")
 }

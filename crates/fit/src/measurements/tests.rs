@@ -68,7 +68,7 @@ fn of_repeats_the_median_is_taken_for_each_name() {
 fn rows_that_cannot_be_used_are_named_with_the_reason() {
     let read = parse(
         "lock,cores,throughput,threads\nmcs,6,20,\nmcs,12,-5,\nmcs,12,0,\nmcs,12,,\nmcs,12,fast,\n\
-         mcs,12,NaN,\nmcs,12,inf,\nmcs,12,1e999,\nmcs,0,5,\nmcs,1.5,5,\nmcs,-6,5,\nhmcs,6,5,\n\
+         mcs,12,NaN,\nmcs,12,inf,\nmcs,12,1e999,\nmcs,0,5,\nmcs,1.5,5,\nmcs,-6,5,\nno-such-lock,6,5,\n\
          mcs,6,5,12\nmcs,6\nmcs,6,1,5,7\n,6,5,\n",
     );
     assert_eq!(read.points, [point(LockId::Mcs, None, 6, 20.0)]);
@@ -83,7 +83,7 @@ fn rows_that_cannot_be_used_are_named_with_the_reason() {
         (10, "whole number from 1"),
         (11, "whole number from 1"),
         (12, "whole number from 1"),
-        (13, "no counterpart of lock 'hmcs'"),
+        (13, "no counterpart of lock 'no-such-lock'"),
         (14, "12 threads on 6 cores"),
         (15, "throughput is absent"),
         (16, "decimal comma"),
@@ -129,7 +129,7 @@ fn files_that_hold_nothing_usable_are_refused_in_one_line() {
     refused(b"mcs,6,20\n", &["no column lock", "'mcs', '6', '20'"]);
     refused(b"lock,cores,cores,throughput\nmcs,6,6,20\n", &["two columns for cores"]);
     refused(
-        b"lock,cores,throughput\nhmcs,6,1\nmcs,6,-1\nmcs,0,1\nmcs,6,x\n",
+        b"lock,cores,throughput\nno-such-lock,6,1\nmcs,6,-1\nmcs,0,1\nmcs,6,x\n",
         &["line 2", "line 3", "line 4", "and 1 more"],
     );
     refused(

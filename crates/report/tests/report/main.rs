@@ -1,6 +1,7 @@
 //! Reports, seen from outside.
 
 mod files;
+mod fit;
 mod page;
 mod sample;
 mod tables;
