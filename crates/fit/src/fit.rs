@@ -22,8 +22,8 @@ pub enum Refusal {
     TooFew(usize),
     /// No workload explains the measurements.
     #[error(
-        "no workload explains these measurements: the best of all is off by {0:.0} % on average \
-         (are they all of one program, on this machine, with one thread for each core?)"
+        "no workload explains these measurements: the best of all is off by a factor of {0:.1} on \
+         average (are they all of one program, on this machine, with one thread for each core?)"
     )]
     Unexplained(f64),
     /// A simulation failed.
@@ -36,6 +36,8 @@ const FEWEST_POINTS: usize = 3;
 /// The root mean square error, in logarithms, beyond which the measurements are not those of any
 /// program: a factor of three either way.
 const UNEXPLAINED: f64 = 1.1;
+/// The largest factor that such an error is told as.
+const WORST_FACTOR: f64 = 1e6;
 /// Lock phases that take part in forecasts.
 const MOST_PHASES: usize = 64;
 
@@ -72,7 +74,7 @@ pub fn fit(
     let hypotheses = draw(weighed);
     let residual = residual(&basis, &hypotheses, &measured);
     if residual > UNEXPLAINED {
-        return Err(Refusal::Unexplained(100.0 * (libm::exp(residual) - 1.0)));
+        return Err(Refusal::Unexplained(libm::exp(residual).min(WORST_FACTOR)));
     }
     let unexplained = hypotheses.iter().map(|hypothesis| {
         let (errors, places) = basis.errors(hypothesis, &measured);
