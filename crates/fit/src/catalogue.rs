@@ -38,7 +38,7 @@ pub(crate) enum Conduct {
 /// the model's own error.
 const SECTIONS: u64 = 3_000;
 /// Rounds between barriers simulated for a point.
-const ROUNDS: u64 = 24;
+const ROUNDS: u64 = 12;
 /// Time slices of each thread that a point with more threads than cores lasts.
 const SLICES: u32 = 2;
 
@@ -164,25 +164,29 @@ fn crowded() -> Vec<LockPhase> {
     phases
 }
 
-/// Phases in which threads meet at barriers, with work between two of them for all threads
-/// together, how unequally it is dealt, and how long a thread watches for the others before it
-/// sleeps.
+/// Phases in which threads meet at barriers, with more or less work for all of them together
+/// between two.
 fn rounds() -> Vec<LockPhase> {
     let mut phases = Vec::new();
-    for threads in [Threads::AsCores, Threads::Spread(Crowd { per_core: 1, more: 1 })] {
+    for (threads, imbalance, spin) in MEETINGS {
         for work in [1e5, 1e6, 1e7] {
-            for imbalance in [0.1, 0.5] {
-                for spin in [0.0, 1e5] {
-                    let rounds = BarrierRounds { work, imbalance, memory: None, spin };
-                    let conduct = Conduct::Rounds(rounds);
-                    let phase = phase(0.0, 0.0, 0.0, 1);
-                    phases.push(LockPhase { threads, prior: 2.0, conduct, ..phase });
-                }
-            }
+            let rounds = BarrierRounds { work, imbalance, memory: None, spin };
+            let conduct = Conduct::Rounds(rounds);
+            phases.push(LockPhase { threads, prior: 2.0, conduct, ..phase(0.0, 0.0, 0.0, 1) });
         }
     }
     phases
 }
+
+/// How threads meet: how many they are, how unequally the work is dealt, and for how many cycles
+/// each watches for the others before it sleeps. Few watch, for the watching is slow to simulate.
+const MEETINGS: [(Threads, f64, f64); 5] = [
+    (Threads::AsCores, 0.1, 0.0),
+    (Threads::AsCores, 0.5, 0.0),
+    (Threads::AsCores, 0.1, 1e5),
+    (Threads::Spread(Crowd { per_core: 1, more: 1 }), 0.1, 0.0),
+    (Threads::Spread(Crowd { per_core: 1, more: 1 }), 0.5, 0.0),
+];
 
 /// More threads than cores, and how long each sleeps for each cycle of computing. Measurements on a
 /// part of a machine are taken both ways: with the program confined to that part, and with as many
