@@ -96,7 +96,7 @@ pub fn simulations(data: &Path) -> Result<usize, Error> {
 /// `progress` is called after each simulation, from any thread.
 ///
 /// # Errors
-/// [`Error`] if a file is missing or malformed, or a profile holds no locks.
+/// [`struct@Error`] if a file is missing or malformed, or a profile holds no locks.
 pub fn compare(
     data: &Path,
     seed: u64,

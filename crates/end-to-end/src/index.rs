@@ -47,7 +47,7 @@ struct Index {
 /// Reads `index.toml` of a folder of profiles.
 ///
 /// # Errors
-/// [`Error`] if it is missing or malformed.
+/// [`struct@Error`] if it is missing or malformed.
 pub fn read_index(folder: &Path) -> Result<Vec<Entry>, Error> {
     let path = folder.join("index.toml");
     let text = fs::read_to_string(&path).map_err(|e| Error::new(&path, e))?;

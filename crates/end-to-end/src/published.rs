@@ -29,7 +29,7 @@ struct Row {
 /// Reads the measurements made on one machine, by program.
 ///
 /// # Errors
-/// [`Error`] if the file is missing or malformed.
+/// [`struct@Error`] if the file is missing or malformed.
 pub fn read_published(path: &Path) -> Result<BTreeMap<String, Published>, Error> {
     let mut reader = csv::Reader::from_path(path).map_err(|e| Error::new(path, e))?;
     let mut programs: BTreeMap<String, Published> = BTreeMap::new();
