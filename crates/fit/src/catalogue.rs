@@ -2,9 +2,7 @@
 
 use kilocore_locks::LockId;
 use kilocore_machine::Description;
-use kilocore_predict::{
-    BarrierRounds, Duration, Point, PointError, RunSize, Workload, simulate, simulate_barrier,
-};
+use kilocore_predict::{Duration, Point, PointError, RunSize, Workload, simulate};
 
 /// A phase in which threads think, take one of some locks, and hold it.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,23 +20,12 @@ pub struct LockPhase {
     /// How plausible it is before anything is measured, relative to the others.
     pub prior: f64,
     /// What is simulated.
-    pub(crate) conduct: Conduct,
-}
-
-/// What the threads of a lock phase do over and over.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Conduct {
-    /// They think, and enter a section.
-    Sections(Workload),
-    /// They work, and meet at a barrier that is made of the lock.
-    Rounds(BarrierRounds),
+    pub(crate) workload: Workload,
 }
 
 /// Outermost sections simulated for a point: for about 3 % of chance in its throughput, less than
 /// the model's own error.
 const SECTIONS: u64 = 3_000;
-/// Rounds between barriers simulated for a point.
-const ROUNDS: u64 = 12;
 /// Time slices of each thread that a point with more threads than cores lasts.
 const SLICES: u32 = 2;
 
@@ -53,18 +40,15 @@ impl LockPhase {
     ) -> Result<Point, PointError> {
         let confined = cores;
         let cores = self.threads.cores(confined, machine.hardware_threads());
-        let size = |sections| RunSize {
+        let size = RunSize {
             threads: Some(self.threads.on(confined)),
-            sections,
+            sections: SECTIONS,
             seed,
             // The locks that people measure are seldom ones whose waiters give their cores away.
             waiters_yield: false,
             slices: SLICES,
         };
-        match &self.conduct {
-            Conduct::Sections(workload) => simulate(workload, lock, machine, cores, size(SECTIONS)),
-            Conduct::Rounds(rounds) => simulate_barrier(rounds, lock, machine, cores, size(ROUNDS)),
-        }
+        simulate(&self.workload, lock, machine, cores, size)
     }
 }
 
@@ -142,7 +126,6 @@ pub(crate) fn search() -> Vec<LockPhase> {
         }
     }
     phases.extend(crowded());
-    phases.extend(rounds());
     phases
 }
 
@@ -151,42 +134,18 @@ pub(crate) fn search() -> Vec<LockPhase> {
 fn crowded() -> Vec<LockPhase> {
     let mut phases = Vec::new();
     for (threads, asleep) in CROWDS {
-        for hold in [5_000.0, 50_000.0] {
-            for ratio in [8.0, 64.0, 512.0] {
-                let asleep = hold * (ratio + 1.0) * asleep;
-                let workload = Workload { asleep, ..one_lock(hold, ratio, 2.0) };
-                let phase = phase(hold, ratio, 2.0, 1);
-                let conduct = Conduct::Sections(workload);
-                phases.push(LockPhase { threads, prior: 2.0, conduct, ..phase });
-            }
+        for ratio in [8.0, 64.0, 512.0] {
+            let asleep = CROWDED_HOLD * (ratio + 1.0) * asleep;
+            let workload = Workload { asleep, ..one_lock(CROWDED_HOLD, ratio, 2.0) };
+            let phase = phase(CROWDED_HOLD, ratio, 2.0, 1);
+            phases.push(LockPhase { threads, prior: 4.0, workload, ..phase });
         }
     }
     phases
 }
 
-/// Phases in which threads meet at barriers, with more or less work for all of them together
-/// between two.
-fn rounds() -> Vec<LockPhase> {
-    let mut phases = Vec::new();
-    for (threads, imbalance, spin) in MEETINGS {
-        for work in [1e5, 1e6, 1e7] {
-            let rounds = BarrierRounds { work, imbalance, memory: None, spin };
-            let conduct = Conduct::Rounds(rounds);
-            phases.push(LockPhase { threads, prior: 2.0, conduct, ..phase(0.0, 0.0, 0.0, 1) });
-        }
-    }
-    phases
-}
-
-/// How threads meet: how many they are, how unequally the work is dealt, and for how many cycles
-/// each watches for the others before it sleeps. Few watch, for the watching is slow to simulate.
-const MEETINGS: [(Threads, f64, f64); 5] = [
-    (Threads::AsCores, 0.1, 0.0),
-    (Threads::AsCores, 0.5, 0.0),
-    (Threads::AsCores, 0.1, 1e5),
-    (Threads::Spread(Crowd { per_core: 1, more: 1 }), 0.1, 0.0),
-    (Threads::Spread(Crowd { per_core: 1, more: 1 }), 0.5, 0.0),
-];
+/// How long locks are held there, in cycles.
+const CROWDED_HOLD: f64 = 20_000.0;
 
 /// More threads than cores, and how long each sleeps for each cycle of computing. Measurements on a
 /// part of a machine are taken both ways: with the program confined to that part, and with as many
@@ -211,7 +170,7 @@ fn phase(hold: f64, ratio: f64, lines: f64, locks: u32) -> LockPhase {
         locks,
         threads: Threads::AsCores,
         prior: 1.0,
-        conduct: Conduct::Sections(workload),
+        workload,
     }
 }
 
@@ -238,7 +197,7 @@ pub(crate) fn profiled(workload: &Workload) -> Vec<LockPhase> {
                 locks: workload.locks.iter().map(|lock| lock.instances).sum(),
                 threads: Threads::AsCores,
                 prior: 1.0,
-                conduct: Conduct::Sections(workload),
+                workload,
             }
         })
         .collect()
