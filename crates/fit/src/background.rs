@@ -9,7 +9,7 @@ use kilocore_predict::{
 
 /// A phase whose time does not depend on the lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Background {
+pub(crate) enum Background {
     /// One thread works and all others wait.
     Serial,
     /// All stream through data that lies on one node, as it does when the main thread made it.
@@ -34,7 +34,7 @@ impl Background {
 
     /// What it is, for a reader.
     #[must_use]
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Background::Serial => "serial code",
             Background::OneMemory => "streaming from the memory of one node",

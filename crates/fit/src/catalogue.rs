@@ -6,19 +6,19 @@ use kilocore_predict::{Duration, Point, PointError, RunSize, Workload, simulate}
 
 /// A phase in which threads think, take one of some locks, and hold it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct LockPhase {
+pub(crate) struct LockPhase {
     /// Mean computing between two acquisitions for each cycle of holding.
-    pub think_per_hold: f64,
+    pub(crate) think_per_hold: f64,
     /// Mean computing under the lock, in cycles on one core with nobody else there.
-    pub hold_cycles: f64,
+    pub(crate) hold_cycles: f64,
     /// Lines of data written under the lock, which move from holder to holder.
-    pub lines: f64,
+    pub(crate) lines: f64,
     /// Locks, used equally.
-    pub locks: u32,
+    pub(crate) locks: u32,
     /// How many threads there are.
-    pub threads: Threads,
+    pub(crate) threads: Threads,
     /// How plausible it is before anything is measured, relative to the others.
-    pub prior: f64,
+    pub(crate) prior: f64,
     /// What is simulated.
     pub(crate) workload: Workload,
 }
@@ -54,7 +54,7 @@ impl LockPhase {
 
 /// How many threads a program runs when it is given some cores.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Threads {
+pub(crate) enum Threads {
     /// One for each core.
     AsCores,
     /// Some for each core and some more, confined to those cores.
@@ -65,17 +65,17 @@ pub enum Threads {
 
 /// More threads than cores: `per_core` for each core, and `more`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Crowd {
+pub(crate) struct Crowd {
     /// Threads for each core.
-    pub per_core: u32,
+    pub(crate) per_core: u32,
     /// Threads beyond that, such as a main thread that works as well.
-    pub more: u32,
+    pub(crate) more: u32,
 }
 
 impl Threads {
     /// Threads when the program is given `cores` cores.
     #[must_use]
-    pub fn on(self, cores: u32) -> u32 {
+    pub(crate) fn on(self, cores: u32) -> u32 {
         match self {
             Threads::AsCores => cores,
             Threads::Confined(crowd) | Threads::Spread(crowd) => {
@@ -86,7 +86,7 @@ impl Threads {
 
     /// The cores that they use then, of `all` that the machine has.
     #[must_use]
-    pub fn cores(self, cores: u32, all: u32) -> u32 {
+    pub(crate) fn cores(self, cores: u32, all: u32) -> u32 {
         match self {
             Threads::AsCores | Threads::Confined(_) => cores,
             Threads::Spread(_) => self.on(cores).min(all),
@@ -95,7 +95,7 @@ impl Threads {
 
     /// Threads for each core of a machine with many.
     #[must_use]
-    pub fn per_core(self) -> f64 {
+    pub(crate) fn per_core(self) -> f64 {
         match self {
             Threads::AsCores => 1.0,
             Threads::Confined(crowd) | Threads::Spread(crowd) => f64::from(crowd.per_core),

@@ -4,7 +4,7 @@
 //! # The way of a fit
 //! 1. [`Measurements`] are read from what a user has: throughputs of some locks on some cores.
 //! 2. A program is taken for a mixture of phases: one in which threads contend for locks, one that
-//!    runs in parallel, and one that no lock can mend, such as serial code ([`Background`]). What
+//!    runs in parallel, and one that no lock can mend, such as serial code. What
 //!    each phase does on the machine is simulated, the lock phase with the lock code that ships.
 //!    An [`Atlas`] keeps what was simulated.
 //! 3. [`fit`] weighs every mixture by how well it explains the measurements. What it leaves
@@ -31,11 +31,8 @@ pub mod usl;
 mod weigh;
 
 pub use atlas::Atlas;
-pub use background::Background;
-pub use catalogue::LockPhase;
 pub use estimate::Estimate;
 pub use fit::{Fit, Refusal, fit};
 pub use measurements::{LeftOut, Measurement, Measurements, Place, ReadError};
-pub use mixture::Mixture;
 pub use outlook::{Advice, Gain, LawPoint, LockLaw, Named, Outlook, OutlookPoint};
 pub use pinned::{Pinned, Plausible};

@@ -1,25 +1,22 @@
 //! Mixtures of phases: the workloads that are weighed.
 
-use serde::Serialize;
-
 use crate::background::Background;
 
 /// How a program's time on one core is divided between its phases.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Mixture {
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Mixture {
     /// What it does that no lock can mend.
-    #[serde(skip)]
-    pub background: Background,
+    pub(crate) background: Background,
     /// The share of the background.
-    pub background_share: f64,
+    pub(crate) background_share: f64,
     /// The share of work that all cores divide among them.
-    pub parallel_share: f64,
+    pub(crate) parallel_share: f64,
 }
 
 impl Mixture {
     /// The share of the lock phase.
     #[must_use]
-    pub fn lock_share(&self) -> f64 {
+    pub(crate) fn lock_share(&self) -> f64 {
         1.0 - self.background_share - self.parallel_share
     }
 }

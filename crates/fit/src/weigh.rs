@@ -91,10 +91,9 @@ impl Basis {
         hypothesis: &Hypothesis,
         measured: &[f64],
     ) -> (DVector<f64>, Vec<Place>) {
-        let points: Vec<(f64, f64)> = self.mixture(hypothesis.phase, &hypothesis.mixture).collect();
-        let errors = measured.iter().zip(&points).map(|(measured, (log, _))| measured - log);
-        let places = self.places_of(points.iter().map(|&(_, waiting)| waiting));
-        (DVector::from_iterator(points.len(), errors), places)
+        let (logs, places) = self.forecast(hypothesis);
+        let errors = measured.iter().zip(&logs).map(|(measured, log)| measured - log);
+        (DVector::from_iterator(logs.len(), errors), places)
     }
 
     /// What a hypothesis says at each place, and the places.

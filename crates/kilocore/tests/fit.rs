@@ -227,6 +227,6 @@ fn a_known_workload_is_found_again() {
         within += u32::from((of(&low)..=of(&high)).contains(value));
     }
     assert_eq!(held_back, 15);
-    // The band should hold nine in ten.
+    // The band should hold nineteen in twenty.
     assert!(within >= 12, "{within} of {held_back}: {truth:?} in {low:?} to {high:?}");
 }

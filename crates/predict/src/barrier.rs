@@ -20,11 +20,11 @@ use std::rc::Rc;
 use kilocore_locks::{LockId, LockVisitor, RawLock};
 use kilocore_machine::Description;
 use kilocore_platform::{Atomic, AtomicInt, Cycles, Ordering, Padded, Platform};
-use kilocore_sim::{Options, Random, Sim, SimU32, Simulation};
+use kilocore_sim::{Random, Sim, SimU32, Simulation};
 
 use crate::memory::Fetcher;
 use crate::progress::{End, Progress};
-use crate::simulate::threads_of;
+use crate::simulate::set_up;
 use crate::{MemoryUse, Point, PointError, RunSize};
 
 /// A program that works in rounds.
@@ -54,11 +54,7 @@ pub fn simulate_barrier(
     cores: u32,
     size: RunSize,
 ) -> Result<Point, PointError> {
-    let threads = threads_of(size, cores)?;
-    let mut simulation = Simulation::new(machine, Options { cores, seed: size.seed })?;
-    if !size.waiters_yield {
-        simulation.keep_waiters_on_cores();
-    }
+    let (threads, simulation) = set_up(machine, cores, size)?;
     lock.visit(BarrierRun { rounds, lock, machine, cores, threads, size, simulation })
 }
 

@@ -62,11 +62,7 @@ pub fn simulate(
     cores: u32,
     size: RunSize,
 ) -> Result<Point, PointError> {
-    let threads = threads_of(size, cores)?;
-    let mut simulation = Simulation::new(machine, Options { cores, seed: size.seed })?;
-    if !size.waiters_yield {
-        simulation.keep_waiters_on_cores();
-    }
+    let (threads, simulation) = set_up(machine, cores, size)?;
     lock.visit(PointRun { workload, lock, machine, cores, threads, size, simulation })
 }
 
@@ -74,13 +70,21 @@ pub fn simulate(
 /// above some 20 µs only, and a thread that sleeps has to be woken again.
 const SHORTEST_SLEEP_US: f64 = 50.0;
 
-/// How many threads a point has.
-pub(crate) fn threads_of(size: RunSize, cores: u32) -> Result<u32, PointError> {
+/// How many threads a point has, and the machine that they run on.
+pub(crate) fn set_up(
+    machine: &Description,
+    cores: u32,
+    size: RunSize,
+) -> Result<(u32, Simulation), PointError> {
     let threads = size.threads.unwrap_or(cores);
     if threads == 0 || threads > MOST_THREADS {
         return Err(PointError::Threads(threads));
     }
-    Ok(threads)
+    let mut simulation = Simulation::new(machine, Options { cores, seed: size.seed })?;
+    if !size.waiters_yield {
+        simulation.keep_waiters_on_cores();
+    }
+    Ok((threads, simulation))
 }
 
 struct PointRun<'a> {
