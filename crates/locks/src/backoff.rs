@@ -39,11 +39,13 @@ pub(crate) const INFO: LockInfo = LockInfo {
 const FREE: u32 = 0;
 const HELD: u32 = 1;
 
-/// The bound of the first step back, in turns of a spin loop.
-const FIRST_BACKOFF: u32 = 16;
-/// The bound that is never exceeded: some tens of microseconds. So many waiters can look at the
-/// lock once in that time without being in the holder's way.
-const LONGEST_BACKOFF: u32 = 4096;
+/// The bound of the first step back, in turns of a spin loop: with [`LONGEST_BACKOFF`] what the
+/// library Concurrency Kit steps back by unless told otherwise, and with it most programs that use
+/// such a lock.
+const FIRST_BACKOFF: u32 = 1 << 9;
+/// The bound that is never exceeded: some milliseconds. Under long contention most waiters are
+/// thus away, and the few that are not find the lock and its data in their own caches.
+const LONGEST_BACKOFF: u32 = 1 << 20;
 
 impl<P: Platform> Backoff<P> {
     #[inline]

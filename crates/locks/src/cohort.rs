@@ -54,7 +54,7 @@ pub(crate) const NODES: usize = 8;
 
 /// A cohort lock with the global lock `G`, local locks `L`, and at most `PASSES` acquisitions of
 /// one node in a row while others may wait.
-pub struct Cohort<P: Platform, G: LargeLock<P>, L: LocalLock<P>, const PASSES: u32 = 64> {
+pub struct Cohort<P: Platform, G: LargeLock<P>, L: LocalLock<P>, const PASSES: u32 = 100> {
     holder: Padded<Holder<P>>,
     global: Padded<G>,
     nodes: [Padded<Node<P, L>>; NODES],
