@@ -129,6 +129,9 @@ pub struct Caches {
     pub shared_per_node: u32,
     /// Time of a hit in the last-level cache.
     pub shared_hit_ns: Figure,
+    /// 1 if a last-level cache serves its cores all lines that one of them has a clean copy of; 0
+    /// if such a read goes to the line's home.
+    pub shared_finds_copies: Figure,
 }
 
 /// Main memory.
@@ -158,6 +161,11 @@ pub struct OperatingSystem {
     pub wake_ns: Figure,
     /// Time from that until the woken thread runs on a core that was idle.
     pub wake_latency_ns: Figure,
+    /// After how long an idle core goes to a deeper state, from which the wake takes longer, in µs;
+    /// 0 if it never does.
+    pub deep_idle_after_us: Figure,
+    /// How much longer it takes, in nanoseconds.
+    pub deep_idle_exit_ns: Figure,
     /// How long a thread runs before another that wants the core gets it.
     pub time_slice_us: Figure,
     /// Time to leave a low-power wait on a cache line once that line is written.

@@ -115,6 +115,12 @@ pub(crate) const FIELDS: &[Field] = &[
     figure("caches.shared_kib", 0.0, 1e8, "a last-level cache, in KiB; 0 for none"),
     count("caches.shared_per_node", 1, 1024, "last-level caches in a node: 1, or one a group"),
     figure("caches.shared_hit_ns", 0.0, 1e3, "a hit in the last-level cache, in ns"),
+    figure(
+        "caches.shared_finds_copies",
+        0.0,
+        1.0,
+        "1 if a last-level cache serves all that its cores hold copies of, 0 if the home does",
+    ),
     figure("memory.local_ns", 5.0, 1e4, "latency of the node's own memory, in ns"),
     figure("memory.remote_ns", 5.0, 1e4, "latency of another node's memory, one hop away, in ns"),
     figure("memory.bandwidth_gb_per_s", 0.1, 1e5, "bandwidth of a node, in GB/s"),
@@ -128,6 +134,13 @@ pub(crate) const FIELDS: &[Field] = &[
     ),
     figure("os.wake_ns", 10.0, 1e7, "what waking a thread costs the waker, in ns"),
     figure("os.wake_latency_ns", 1.0, 1e8, "from the wake until the woken thread runs, in ns"),
+    figure(
+        "os.deep_idle_after_us",
+        0.0,
+        1e7,
+        "how long a core is idle before it goes to a deeper state, in µs; 0 for never",
+    ),
+    figure("os.deep_idle_exit_ns", 0.0, 1e8, "how much longer the wake takes from there, in ns"),
     figure(
         "os.time_slice_us",
         1.0,

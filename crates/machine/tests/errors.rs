@@ -197,7 +197,7 @@ fn each_slip_is_named_with_its_place_and_its_mend() {
             "from 1 to 16",
         ),
         (
-            "pause_cycles.value = 40",
+            "pause_cycles.value = 10",
             "pause_cycles.value = -1",
             "coherence.pause_cycles.value",
             "is -1",

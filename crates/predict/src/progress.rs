@@ -106,7 +106,9 @@ impl Progress {
         // long as each other by their sections: both give sections by time.
         let (sections, cycles) =
             per_batch.iter().fold((0.0, 0.0), |sum, batch| (sum.0 + batch.0, sum.1 + batch.1));
-        let ratio = sections / cycles;
+        // A run that is given up as too dear may have finished none in the time that counts: less
+        // than one, that is.
+        let ratio = f64::max(sections, 0.5) / cycles;
         let variance =
             per_batch.iter().map(|(s, c)| (s - ratio * c).powi(2)).sum::<f64>() / (n - 1.0);
         let error = STUDENT_T_19 * (variance / n).sqrt() / (cycles / n);

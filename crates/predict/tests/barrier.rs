@@ -64,7 +64,8 @@ fn short_rounds_are_slower_on_more_cores() {
 
 #[test]
 fn watching_spares_the_sleep() {
-    for cores in [2, 6, 12] {
+    // Of few threads: many that watch by trylock take the lock's line from those that arrive.
+    for cores in [2, 6] {
         let asleep = speed(&rounds(50_000.0, 0.0), LockId::Mcs, cores);
         let awake = speed(&rounds(50_000.0, 260_000.0), LockId::Mcs, cores);
         assert!(awake > 1.2 * asleep, "{cores}: {asleep} {awake}");

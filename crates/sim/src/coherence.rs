@@ -4,11 +4,14 @@
 //! core that touched it first) and a moment until which it is busy. A request that finds the line
 //! or its home busy waits its turn. Serving a read keeps the line busy for the line's service
 //! time, or for the whole transfer when a modified copy has to be fetched first; a write keeps it
-//! busy until the writer has it and all other copies are gone.
+//! busy until the writer has it and all other copies are gone. On machines whose last-level caches
+//! know what their cores hold, a clean line is fetched below each of them once and then read there
+//! by any number of cores at a time: what makes many waiters on one word much cheaper.
 
 use rustc_hash::FxHashMap;
 
 use crate::agenda::Epoch;
+use crate::copies_below::CopiesBelow;
 use crate::costs::{Costs, Place};
 use crate::sharers::Sharers;
 
@@ -54,6 +57,7 @@ pub(crate) struct Coherence {
     in_private: Sharers,
     /// Which last-level caches hold each line.
     in_shared: Sharers,
+    copies: CopiesBelow,
     homes_busy: Vec<u64>,
     channels_busy: Vec<u64>,
     /// The way of memory's lines between nodes, `[from * nodes + home]`.
@@ -78,6 +82,7 @@ impl Coherence {
             sharers: Sharers::new(places.len()),
             in_private: Sharers::new(places.len()),
             in_shared: Sharers::new(domains),
+            copies: CopiesBelow::new(domains),
             homes_busy: vec![0; costs.nodes],
             channels_busy: vec![0; costs.nodes],
             links_busy: vec![0; costs.nodes * costs.nodes],
@@ -116,6 +121,7 @@ impl Coherence {
             for set in [&mut self.sharers, &mut self.in_private, &mut self.in_shared] {
                 set.push_line();
             }
+            self.copies.push_line();
         }
         self.recent[slot] = (key, number);
         LineId(number)
@@ -153,6 +159,13 @@ impl Coherence {
     ) -> u64 {
         let index = line.0 as usize;
         let here = self.places[cache as usize];
+        if costs.finds_copies
+            && access == Access::Read
+            && self.lines[index].owner == NOBODY
+            && let Some(since) = self.copies.since(index, here.domain)
+        {
+            return self.read_below(costs, index, here, now.max(since));
+        }
         let start = self.line_start(costs, index, here, now);
         let latency = self.fetch_latency(costs, index, here, start);
         let done = match access {
@@ -166,6 +179,20 @@ impl Coherence {
         done
     }
 
+    /// Serves a read of a clean line that is below the core's own last-level cache, or arrives
+    /// there at `start`: neither the line nor its home has anything to do with it.
+    fn read_below(&mut self, costs: &Costs, index: usize, here: Place, start: u64) -> u64 {
+        let directory = &mut self.homes_busy[here.node as usize];
+        let passes = start.max(*directory);
+        *directory = passes + costs.home_service;
+        self.add_sharer(index, here.cache);
+        let state = &mut self.lines[index];
+        state.transfers += 1;
+        state.queued += passes - start;
+        self.fill(index, here.cache, here.domain);
+        passes + costs.same_node.min(costs.shared_hit.max(1))
+    }
+
     fn finish_read(
         &mut self,
         costs: &Costs,
@@ -175,8 +202,12 @@ impl Coherence {
         latency: u64,
     ) -> u64 {
         let modified = self.lines[index].owner;
-        if modified != NOBODY && !self.sharers.contains(index, modified as usize) {
-            self.add_sharer(index, modified);
+        if modified != NOBODY {
+            let domain = self.places[modified as usize].domain;
+            self.copies.insert(index, domain, start + latency);
+            if !self.sharers.contains(index, modified as usize) {
+                self.add_sharer(index, modified);
+            }
         }
         let state = &mut self.lines[index];
         // A modified copy is fetched by one request at a time; clean ones are read one after
@@ -184,6 +215,7 @@ impl Coherence {
         let service = if modified == NOBODY { costs.line_service.min(latency) } else { latency };
         state.owner = NOBODY;
         state.busy_until = start + service;
+        self.copies.insert(index, here.domain, start + latency);
         self.add_sharer(index, here.cache);
         start + latency
     }
@@ -210,6 +242,7 @@ impl Coherence {
         state.nodes = 1 << here.node;
         state.busy_until = done;
         self.sharers.reset_to(index, here.cache as usize);
+        self.copies.clear(index);
         done
     }
 
@@ -314,6 +347,7 @@ impl Coherence {
         }
         if state.sharers == 0 {
             state.nodes = 0;
+            self.copies.clear(index);
         }
     }
 

@@ -33,6 +33,8 @@ pub(crate) struct Costs {
     memory: Vec<u64>,
     pub(crate) nodes: usize,
     pub(crate) line_service: u64,
+    /// Whether last-level caches serve reads of what their cores have copies of.
+    pub(crate) finds_copies: bool,
     pub(crate) invalidate_per_sharer: u64,
     pub(crate) home_service: u64,
     /// Time that one line takes on a node's memory channels.
@@ -49,6 +51,9 @@ pub(crate) struct Costs {
     pub(crate) shared_bucket: bool,
     pub(crate) wake: u64,
     pub(crate) wake_latency: u64,
+    /// A core that is idle for longer takes longer to wake.
+    pub(crate) deep_idle_after: u64,
+    pub(crate) deep_idle_exit: u64,
     pub(crate) time_slice: u64,
     pub(crate) low_power_exit: u64,
     /// One turn of a spin loop.
@@ -90,6 +95,7 @@ impl Costs {
             memory: pairs(&|a, b| memory_ns(machine, a, b)),
             nodes,
             line_service: cycles(&machine.coherence.line_service_ns),
+            finds_copies: machine.caches.shared_finds_copies.value >= 0.5,
             invalidate_per_sharer: cycles(&machine.coherence.invalidate_per_sharer_ns),
             home_service: cycles(&machine.coherence.home_service_ns),
             memory_service: line_on_channel.ceil() as u64,
@@ -102,6 +108,11 @@ impl Costs {
             shared_bucket: machine.os.queued_kernel_locks.value < 0.5,
             wake: cycles(&machine.os.wake_ns),
             wake_latency: cycles(&machine.os.wake_latency_ns),
+            deep_idle_after: match machine.os.deep_idle_after_us.value {
+                0.0 => NEVER,
+                us => (us * 1000.0 * ghz).round() as u64,
+            },
+            deep_idle_exit: cycles(&machine.os.deep_idle_exit_ns),
             time_slice: (machine.os.time_slice_us.value * 1000.0 * ghz).round() as u64,
             low_power_exit: cycles(&machine.os.low_power_exit_ns),
             pause: machine.coherence.pause_cycles.value.round() as u64,

@@ -45,6 +45,7 @@
 
 mod agenda;
 mod coherence;
+mod copies_below;
 mod costs;
 mod engine;
 mod fiber;

@@ -162,8 +162,11 @@ impl Engine {
         let sleeper = &mut self.tasks[task as usize];
         sleeper.run = sleeper.run.max(least);
         if let Some(core) = self.idle_core_near(home) {
-            self.cores[core as usize].time = self.cores[core as usize].time.max(time);
-            self.start(core, task, self.costs.wake_latency);
+            let slot = &mut self.cores[core as usize];
+            let deep = time.saturating_sub(slot.time) > self.costs.deep_idle_after;
+            slot.time = slot.time.max(time);
+            let exit = if deep { self.costs.deep_idle_exit } else { 0 };
+            self.start(core, task, self.costs.wake_latency + exit);
         } else if self.takes_core(home, task) {
             self.enqueue(home, task, time);
             let ready = &mut self.cores[home as usize].queue.ready;

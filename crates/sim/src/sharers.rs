@@ -42,6 +42,11 @@ impl Sharers {
         }
     }
 
+    /// Leaves no sharer.
+    pub(crate) fn clear(&mut self, line: usize) {
+        self.of_mut(line).fill(0);
+    }
+
     fn of_mut(&mut self, line: usize) -> &mut [u64] {
         let start = line * self.words_per_line;
         &mut self.words[start..start + self.words_per_line]

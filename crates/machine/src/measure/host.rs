@@ -182,6 +182,7 @@ impl Host {
             shared_kib: self.listed(shape.shared_kib),
             shared_per_node: shape.shared_per_node,
             shared_hit_ns: shared_hit,
+            shared_finds_copies: self.lent(&self.like.caches.shared_finds_copies),
         })
     }
 
@@ -321,6 +322,8 @@ impl Host {
             queued_kernel_locks: like.queued_kernel_locks.clone(),
             wake_ns: self.measured_or(wake.map(|(cost, _)| cost), &like.wake_ns),
             wake_latency_ns: self.measured_or(wake.map(|(_, delay)| delay), &like.wake_latency_ns),
+            deep_idle_after_us: self.lent(&like.deep_idle_after_us),
+            deep_idle_exit_ns: self.lent(&like.deep_idle_exit_ns),
             time_slice_us: self.measured_or(system::time_slice_us(self.home)?, &like.time_slice_us),
             low_power_exit_ns: self.lent(&like.low_power_exit_ns),
         })

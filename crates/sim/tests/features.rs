@@ -1,0 +1,89 @@
+//! What some machines have and others have not.
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use kilocore_machine::Description;
+use kilocore_platform::{Atomic, Cycles, Ordering, Padded, Parked, Platform};
+use kilocore_sim::{Options, Sim, SimU32, SimU64, Simulation};
+
+fn xeon() -> Description {
+    kilocore_machine::find("xeon-e7-4830v3-4s").unwrap()
+}
+
+fn simulate(machine: &Description, threads: u32, body: impl Fn(u32) + Clone + 'static) {
+    let mut simulation = Simulation::new(machine, Options { cores: threads, seed: 1 }).unwrap();
+    for thread in 0..threads {
+        let body = body.clone();
+        simulation.spawn(move || body(thread)).unwrap();
+    }
+    simulation.run().unwrap();
+}
+
+/// Cycles until all other cores have read what core 0 wrote, asking at the same moment.
+fn until_all_have_read(machine: &Description, threads: u32) -> u64 {
+    let word = Rc::new(Padded(SimU64::new(0)));
+    let last = Rc::new(Cell::new(0));
+    let seen = Rc::clone(&last);
+    simulate(machine, threads, move |thread| {
+        if thread == 0 {
+            word.store(1, Ordering::Release);
+            return;
+        }
+        Sim::work(Cycles(100_000));
+        assert_eq!(word.load(Ordering::Acquire), 1);
+        seen.set(seen.get().max(Sim::now().0));
+    });
+    last.get() - 100_000
+}
+
+#[test]
+fn a_shared_cache_that_finds_copies_serves_its_cores_side_by_side() {
+    let mut machine = xeon();
+    machine.caches.shared_finds_copies.value = 0.0;
+    let (one, other) = (until_all_have_read(&machine, 12), until_all_have_read(&machine, 48));
+    machine.caches.shared_finds_copies.value = 1.0;
+    let (one_finding, other_finding) =
+        (until_all_have_read(&machine, 12), until_all_have_read(&machine, 48));
+    // Eleven readers of the writer's node: the first fetches, ten wait for it and no longer for
+    // each other.
+    let cycles = |ns: f64| (ns * machine.clock_ghz.value) as u64;
+    let fetch = cycles(machine.latency.same_group_ns.value);
+    let hit = cycles(machine.caches.shared_hit_ns.value);
+    let passing = 10 * cycles(machine.coherence.home_service_ns.value).max(1);
+    assert!(one_finding >= fetch + hit, "{one_finding}: none has it before it is there");
+    assert!(one_finding < fetch + hit + 2 * passing, "{one_finding}");
+    assert!(one > one_finding + 5 * hit, "{one} {one_finding}");
+    assert!(other > 2 * other_finding, "{other} {other_finding}");
+}
+
+/// Cycles from the wake until a thread runs that has slept for `asleep` cycles.
+fn wake_after(machine: &Description, asleep: u64) -> u64 {
+    let word = Rc::new(SimU32::new(0));
+    let (ran, woken) = (Rc::new(Cell::new(0)), Rc::new(Cell::new(0)));
+    let (at, since) = (Rc::clone(&ran), Rc::clone(&woken));
+    simulate(machine, 2, move |thread| {
+        if thread == 0 {
+            assert_eq!(Sim::park(&word, 0, None), Parked::Woken);
+            at.set(Sim::now().0);
+        } else {
+            Sim::work(Cycles(asleep));
+            word.store(1, Ordering::Release);
+            since.set(Sim::now().0);
+            assert_eq!(Sim::unpark(&*word, 1), 1);
+        }
+    });
+    ran.get() - woken.get()
+}
+
+#[test]
+fn a_core_that_was_idle_for_long_takes_longer_to_wake() {
+    let mut machine = xeon();
+    machine.os.deep_idle_after_us.value = 50.0;
+    machine.os.deep_idle_exit_ns.value = 16_000.0;
+    let us = |us: f64| (us * 1000.0 * machine.clock_ghz.value) as u64;
+    let (shortly, long) = (wake_after(&machine, us(20.0)), wake_after(&machine, us(80.0)));
+    assert_eq!(long - shortly, us(16.0));
+    machine.os.deep_idle_after_us.value = 0.0;
+    assert_eq!(wake_after(&machine, us(80.0)), shortly);
+}
