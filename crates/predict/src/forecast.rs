@@ -54,7 +54,8 @@ pub struct ForecastPoint {
     /// The simulation of the workload as profiled.
     #[serde(flatten)]
     pub point: Point,
-    /// The lower end of the band that the spread of the profile opens, in sections per second.
+    /// The lower end of the band in which a measurement is expected nineteen times in twenty, in
+    /// sections per second: what the profile leaves open, and how far the model errs.
     pub low: f64,
     /// The upper end.
     pub high: f64,

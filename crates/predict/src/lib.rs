@@ -14,6 +14,7 @@ mod duration;
 mod forecast;
 mod from_profile;
 mod memory;
+mod model_error;
 mod point;
 mod program;
 mod progress;

@@ -7,6 +7,7 @@ use thiserror::Error;
 
 use crate::advice::advise;
 use crate::from_profile::{ProfileGap, Profiled, from_profile};
+use crate::model_error;
 use crate::{
     Curve, Forecast, ForecastPoint, Job, Point, PointError, Recommendation, RunSize, Section,
     Target, Workload, sweep,
@@ -96,7 +97,7 @@ pub fn forecast_profiled(
         })
         .collect();
     let points = sweep(&jobs, question.machine, progress)?;
-    let curves: Vec<Curve> = locks
+    let mut curves: Vec<Curve> = locks
         .iter()
         .map(|lock| {
             let of_lock = points.chunks(VARIANTS).filter(|three| three[0].lock == lock.name());
@@ -104,7 +105,10 @@ pub fn forecast_profiled(
         })
         .collect();
     let machine = question.machine;
+    // Where the model errs, it errs on all locks of a program much alike: how locks compare is only
+    // as open as the profile leaves it.
     let recommendation = advise(&curves, &profiled, profile, &machine.name);
+    curves.iter_mut().flat_map(|curve| &mut curve.points).for_each(model_error::widen);
     Ok(Forecast {
         provenance: "simulated",
         machine: target(machine),
