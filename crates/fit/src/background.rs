@@ -20,6 +20,8 @@ pub(crate) enum Background {
     Faults,
     /// All map and unmap memory, alone in the kernel.
     Mappings,
+    /// All meet at barriers, at which they arrive and which they leave one after another.
+    Barriers,
 }
 
 impl Background {
@@ -30,6 +32,7 @@ impl Background {
         Background::LocalMemory,
         Background::Faults,
         Background::Mappings,
+        Background::Barriers,
     ];
 
     /// What it is, for a reader.
@@ -41,6 +44,16 @@ impl Background {
             Background::LocalMemory => "streaming from memory",
             Background::Faults => "page faults",
             Background::Mappings => "mapping memory",
+            Background::Barriers => "barriers",
+        }
+    }
+
+    /// The share of one core's time that goes to a small amount of it, where 1 is usual. A barrier
+    /// takes a core that is alone next to no time, and many cores much more than that.
+    pub(crate) fn smallness(self) -> f64 {
+        match self {
+            Background::Barriers => 0.1,
+            _ => 1.0,
         }
     }
 
@@ -53,6 +66,9 @@ impl Background {
     ) -> Result<f64, PointError> {
         let workload = match self {
             Background::Serial => return Ok(1.0),
+            // Whether they count up a word or take a mutex and wake each other, it is one after
+            // another, and the program's own locks have no part in it.
+            Background::Barriers => return Ok(1.0 / f64::from(cores)),
             Background::OneMemory => streaming(Placement::OneNode),
             Background::LocalMemory => streaming(Placement::Local),
             Background::Faults => in_kernel(Mode::Shared),

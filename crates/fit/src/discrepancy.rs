@@ -3,7 +3,7 @@
 //! No mixture is the program. The logarithm of a measured throughput is taken for that of the
 //! mixture plus a Gaussian process (Kennedy and O'Hagan, 'Bayesian calibration of computer
 //! models', 2001): smooth over the logarithm of the cores, a part of it common to all locks and a
-//! part of each lock's own. The own part grows with the share of time that the mixture spends
+//! part of each lock's own, most of which it shares with its relatives. The own part grows with the share of time that the mixture spends
 //! waiting for locks, for where threads do not wait the lock does not matter. How large all of it
 //! is, is weighed together with the mixtures: a program that the model explains well gets a narrow
 //! band, another a wide one. A constant of unknown size, the unit, is part of the process.
@@ -13,6 +13,8 @@
 use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
 
 use kilocore_locks::LockId;
+
+use crate::kin::kin;
 
 /// Standard deviations of the common part that are tried, in logarithms of throughput.
 pub(crate) const LEVELS: [f64; 5] = [0.03, 0.06, 0.12, 0.25, 0.5];
@@ -24,6 +26,8 @@ const UNIT_VARIANCE: f64 = 100.0;
 const LENGTH: f64 = 1.0;
 /// A lock's own part, relative to the common one, where no thread waits for a lock.
 const OWN_WITHOUT_WAITING: f64 = 0.3;
+/// How far the own parts of relatives go together.
+const AMONG_RELATIVES: f64 = 0.8;
 /// What is added where all threads wait all the time.
 const OWN_FOR_WAITING: f64 = 1.5;
 
@@ -45,7 +49,12 @@ impl Place {
 /// How far errors at `a` and `b` go together, for a level of the process.
 fn covariance(level: f64, a: &Place, b: &Place) -> f64 {
     let apart = (a.log_cores - b.log_cores) / LENGTH;
-    let own = if a.lock == b.lock { a.own() * b.own() } else { 0.0 };
+    let alike = match () {
+        () if a.lock == b.lock => 1.0,
+        () if kin(a.lock) == kin(b.lock) => AMONG_RELATIVES,
+        () => 0.0,
+    };
+    let own = alike * a.own() * b.own();
     UNIT_VARIANCE + level * level * libm::exp(-0.5 * apart * apart) * (1.0 + own)
 }
 

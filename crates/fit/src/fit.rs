@@ -5,8 +5,9 @@ use nalgebra::DVector;
 use thiserror::Error;
 
 use crate::atlas::{Atlas, PhaseIndex};
-use crate::discrepancy::{Place, Process};
+use crate::discrepancy::Process;
 use crate::estimate::{Estimate, Opinion};
+use crate::kin::{doubt, relative};
 use crate::pinned::{self, Pinned, Plausible};
 use crate::weigh::{Basis, Hypothesis, weigh};
 use crate::{Measurements, mixture};
@@ -47,6 +48,8 @@ pub struct Fit {
     hypotheses: Vec<Hypothesis>,
     /// What each of them leaves unexplained.
     unexplained: Vec<(Process, DVector<f64>)>,
+    /// The locks of the measurements, in their order.
+    measured: Vec<LockId>,
     residual: f64,
     log_evidence: f64,
 }
@@ -80,7 +83,13 @@ pub fn fit(
         let (errors, places) = basis.errors(hypothesis, &measured);
         (Process::new(hypothesis.level, places), errors)
     });
-    Ok(Fit { unexplained: unexplained.collect(), hypotheses, residual, log_evidence })
+    Ok(Fit {
+        unexplained: unexplained.collect(),
+        measured: places.iter().map(|&(lock, _)| lock).collect(),
+        hypotheses,
+        residual,
+        log_evidence,
+    })
 }
 
 /// Keeps the hypotheses of at most [`MOST_PHASES`] lock phases, each drawn with its weight, so that
@@ -131,16 +140,36 @@ impl Fit {
         let mut phases: Vec<PhaseIndex> = self.hypotheses.iter().map(|h| h.phase).collect();
         phases.sort_unstable();
         phases.dedup();
-        let basis = Basis::new(atlas, &phases, wanted, progress)?;
-        let mut opinions = vec![Vec::with_capacity(self.hypotheses.len()); wanted.len()];
+        let (places, relatives) = self.with_relatives(wanted);
+        let basis = Basis::new(atlas, &phases, &places, progress)?;
+        let themselves: Vec<usize> = (0..wanted.len()).collect();
+        let (own, relatives) = (basis.standing_in(&themselves), basis.standing_in(&relatives));
+        let mut opinions = vec![Vec::with_capacity(2 * self.hypotheses.len()); wanted.len()];
         for (hypothesis, (process, errors)) in self.hypotheses.iter().zip(&self.unexplained) {
-            let (logs, places): (Vec<f64>, Vec<Place>) = basis.forecast(hypothesis);
-            for (i, (mean, variance)) in process.expect(errors, &places).into_iter().enumerate() {
-                let mean = logs[i] + mean;
-                opinions[i].push(Opinion { weight: hypothesis.weight, mean, variance });
+            let doubt = doubt(hypothesis.level);
+            for (basis, belief) in [(&own, 1.0 - doubt), (&relatives, doubt)] {
+                let (logs, places) = basis.forecast(hypothesis);
+                let weight = hypothesis.weight * belief;
+                let expected = process.expect(errors, &places);
+                for (i, (mean, variance)) in expected.into_iter().enumerate() {
+                    opinions[i].push(Opinion { weight, mean: logs[i] + mean, variance });
+                }
             }
         }
         Ok(opinions.iter().map(|opinions| Estimate::of(opinions)).collect())
+    }
+
+    /// The places wanted and behind them the same with the locks' measured relatives, where there
+    /// are any; and for each wanted place the index of its relative's, or its own.
+    fn with_relatives(&self, wanted: &[(LockId, u32)]) -> (Vec<(LockId, u32)>, Vec<usize>) {
+        let mut places = wanted.to_vec();
+        let place = |(own, &(lock, cores)): (usize, &(LockId, u32))| {
+            let Some(relative) = relative(lock, &self.measured) else { return own };
+            places.push((relative, cores));
+            places.len() - 1
+        };
+        let relatives = wanted.iter().enumerate().map(place).collect();
+        (places, relatives)
     }
 
     /// The workloads, the weightiest first.

@@ -23,6 +23,7 @@ mod catalogue;
 mod discrepancy;
 mod estimate;
 mod fit;
+mod kin;
 mod measurements;
 mod mixture;
 mod outlook;

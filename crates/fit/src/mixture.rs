@@ -47,6 +47,7 @@ pub(crate) fn all() -> Vec<(Mixture, f64)> {
         mixtures.push((mixture(none, 0.0, parallel), 1.0));
         for &background in Background::ALL {
             for (share, weight) in BACKGROUND_SHARES {
+                let share = share * background.smallness();
                 mixtures.push((mixture(background, share, parallel), weight / kinds));
             }
         }

@@ -27,8 +27,10 @@ pub struct Pinned {
     pub low: f64,
     /// Their 95 % quantile.
     pub high: f64,
+    /// Whether it was known beforehand, from a profile.
+    pub given: bool,
     /// How much of what was possible beforehand is still possible: 1 if the measurements say
-    /// nothing of this parameter, near 0 if they give it away.
+    /// nothing of this parameter, near 0 if they give it away; 0 of one that was known.
     pub left: f64,
 }
 
@@ -45,6 +47,9 @@ const PARAMETERS: [(&str, Read); 7] = [
     ("locks", |atlas, h| f64::from(atlas.phases()[h.phase].locks)),
     ("threads per core", |atlas, h| atlas.phases()[h.phase].threads.per_core()),
 ];
+
+/// Fewer possibilities beside the likeliest are none.
+const CERTAIN: f64 = 1e-9;
 
 pub(crate) fn plausible(atlas: &Atlas<'_>, hypotheses: &[Hypothesis]) -> Vec<Plausible> {
     let describe = |h: &Hypothesis| Plausible {
@@ -68,13 +73,15 @@ pub(crate) fn pinned(
             values
         };
         let (after, before) = (values(hypotheses), values(beforehand));
+        let possible = libm::exp(entropy(&before)) - 1.0;
+        let given = possible < CERTAIN;
         Pinned {
             parameter,
             median: quantile(&after, 0.5),
             low: quantile(&after, 0.05),
             high: quantile(&after, 0.95),
-            left: (libm::exp(entropy(&after)) - 1.0)
-                / (libm::exp(entropy(&before)) - 1.0).max(1e-9),
+            given,
+            left: if given { 0.0 } else { (libm::exp(entropy(&after)) - 1.0) / possible },
         }
     };
     PARAMETERS.iter().map(pin).collect()

@@ -55,6 +55,21 @@ impl Basis {
         Ok(Self { places: places.to_vec(), phases: by_phase, backgrounds })
     }
 
+    /// A basis for the first of its places, as many as `standing_in` has; at each of them a lock phase
+    /// does what is simulated at the place of that index.
+    pub(crate) fn standing_in(&self, standing_in: &[usize]) -> Self {
+        let places = standing_in.len();
+        let pick = |(alone, row): &(f64, Vec<Simulated>)| {
+            (*alone, standing_in.iter().map(|&place| row[place]).collect())
+        };
+        let first = |times: &Vec<f64>| times[..places].to_vec();
+        Self {
+            places: self.places[..places].to_vec(),
+            phases: self.phases.iter().map(|phase| phase.as_ref().map(pick)).collect(),
+            backgrounds: self.backgrounds.iter().map(|(b, times)| (*b, first(times))).collect(),
+        }
+    }
+
     /// The logarithm of the throughput of a mixture at each place, relative to one core, and the
     /// share of time that its threads wait for locks.
     pub(crate) fn mixture(

@@ -230,3 +230,34 @@ fn a_known_workload_is_found_again() {
     // The band should hold nineteen in twenty.
     assert!(within >= 12, "{within} of {held_back}: {truth:?} in {low:?} to {high:?}");
 }
+
+/// A profile of a real program, as `kilocore measure` wrote it.
+const PROFILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/profiles/kyotocabinet.json");
+
+#[test]
+fn a_profile_gives_what_need_not_be_searched() {
+    let given = "lock,cores,throughput\npthread,1,10\npthread,2,14\npthread,4,15\nticket,4,17\n";
+    let path = file("fit-with-profile.csv", given.as_bytes());
+    let words = ["fit", path.to_str().expect("plain"), "--profile", PROFILE];
+    let machine = ["--machine", "core-i7-6700", "--lock", "mcs,futex", "--cores", "4,8"];
+    let document = succeeds(&[&words[..], &machine, &["--json"]].concat());
+    let document: Value = serde_json::from_slice(&document.stdout).expect("one document");
+    let given = |parameter: &Value| parameter["given"] == true;
+    let pinned = document["pinned"].as_array().expect("parameters");
+    let names: Vec<&str> =
+        pinned.iter().filter(|p| given(p)).filter_map(|p| p["parameter"].as_str()).collect();
+    for known in ["think per hold", "locks"] {
+        assert!(names.contains(&known), "{known} is in the profile: {pinned:?}");
+    }
+    assert!(!names.contains(&"hold (cycles)"), "{pinned:?}");
+    let points = throughputs(&document, "throughput");
+    assert_eq!(points.len(), 4);
+    assert!(points.iter().all(|(_, throughput)| (1.0..1000.0).contains(throughput)), "{points:?}");
+
+    let table = succeeds(&[&words[..], &machine].concat());
+    let table = String::from_utf8(table.stdout).expect("text");
+    assert!(
+        table.lines().any(|l| l.starts_with("think per hold") && l.ends_with("given")),
+        "{table}"
+    );
+}

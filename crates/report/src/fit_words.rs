@@ -12,9 +12,10 @@ const WELL: f64 = 0.25;
 /// See [`WELL`].
 const LOOSELY: f64 = 0.7;
 
-/// How far the measurements pin a parameter down, in words.
+/// How far the measurements pin a parameter down, in words; `given` if a profile has said it.
 pub(crate) fn degree(pinned: &Pinned) -> &'static str {
     match pinned.left {
+        _ if pinned.given => "given",
         left if left <= WELL => "well",
         left if left <= LOOSELY => "loosely",
         _ => "not pinned down",
@@ -39,13 +40,14 @@ pub(crate) fn sentences(outlook: &Outlook) -> Vec<String> {
         unbroken(&number::figure(advice.high)),
     )];
     text.extend(against_measured(advice));
-    let loose = outlook.pinned.iter().filter(|pinned| degree(pinned) != "well").count();
+    let open: Vec<&Pinned> = outlook.pinned.iter().filter(|pinned| !pinned.given).collect();
+    let well = open.iter().filter(|pinned| degree(pinned) == "well").count();
     text.push(format!(
         "The likeliest workload misses the measurements by {}; of {} parameters the measurements \
          pin {} down well.",
         unbroken(&number::percent(outlook.residual)),
-        outlook.pinned.len(),
-        outlook.pinned.len() - loose,
+        open.len(),
+        well,
     ));
     text
 }

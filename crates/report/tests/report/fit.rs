@@ -35,7 +35,14 @@ fn outlook() -> Outlook {
             name,
         })
     });
-    let pinned = |parameter, left| Pinned { parameter, median: 4.0, low: 1.0, high: 32.0, left };
+    let pinned = |parameter, left| Pinned {
+        parameter,
+        median: 4.0,
+        low: 1.0,
+        high: 32.0,
+        given: false,
+        left,
+    };
     let points: Vec<OutlookPoint> = points.collect();
     let gain = |lock, alias, gain| Gain { lock, alias, gain, sure: gain > 2.0 };
     Outlook {
