@@ -9,7 +9,7 @@ use askama::Template;
 use kilocore_predict::ForecastPoint;
 
 use crate::Mark;
-use crate::curve_set::{CurveSet, Drawn, Given, Role, Style};
+use crate::curve_set::{CurveSet, Drawn, Role, Style};
 use crate::number;
 use crate::quantity::Quantity;
 use crate::scale::{Growth, Scale};
@@ -129,7 +129,7 @@ impl Chart {
         let (x, y) = scales(set, quantity, growth, (left, right), (bottom, top));
         let axes = Axes { x, y, quantity };
         let mut series: Vec<Series> =
-            set.curves.iter().map(|drawn| axes.series(drawn, &set.given)).collect();
+            set.curves.iter().map(|drawn| axes.series(drawn, set)).collect();
         spread_names(&mut series, top, bottom);
         // What matters is drawn last, on top.
         series.sort_by_key(|s| match s.role {
@@ -185,7 +185,8 @@ fn scales(
     let given = set.given.iter().map(|given| given.throughput);
     let values = finite(&mut points().map(quantity.of).chain(given));
     let highest = values.iter().copied().fold(0.0, f64::max);
-    let bands = finite(&mut points().map(|p| if quantity.throughput { p.high } else { 0.0 }));
+    let loud = set.curves.iter().filter(|drawn| quantity.throughput && !set.is_quiet(drawn));
+    let bands = finite(&mut loud.flat_map(|drawn| &drawn.curve.points).map(|p| p.high));
     let band = bands.into_iter().fold(highest, f64::max).min(highest * BAND_ROOM);
     let top = (band * 1.04).min(quantity.limit);
     let most = f64::from(set.most_cores());
@@ -213,7 +214,7 @@ impl Axes {
         (self.x.place(f64::from(cores)), self.y.place(value))
     }
 
-    fn series(&self, drawn: &Drawn<'_>, all: &[Given]) -> Series {
+    fn series(&self, drawn: &Drawn<'_>, set: &CurveSet<'_>) -> Series {
         let points = &drawn.curve.points;
         let placed = |of: &dyn Fn(&ForecastPoint) -> f64| -> Vec<(f64, f64)> {
             points.iter().map(|p| self.place(p.point.cores, of(p))).collect()
@@ -227,7 +228,7 @@ impl Axes {
             String::new()
         };
         let dots = points.iter().zip(&at);
-        let of_curve = all.iter().filter(|given| given.index == drawn.style.index);
+        let of_curve = set.given.iter().filter(|given| given.index == drawn.style.index);
         let measured = of_curve.map(|given| {
             let (x, y) = self.place(given.cores, given.throughput);
             let (lock, written) = (drawn.curve.lock, (self.quantity.written)(given.throughput));
@@ -243,7 +244,7 @@ impl Axes {
             dots: dots
                 .map(|(p, &(x, y))| Dot { x, y, title: (self.quantity.hover)(drawn, p) })
                 .collect(),
-            quiet: !all.is_empty() && measured.is_empty() && drawn.role == Role::Other,
+            quiet: set.is_quiet(drawn),
             measured,
             name_y: at.last().map_or(0.0, |at| at.1),
         }

@@ -95,6 +95,14 @@ pub(crate) struct Given {
 }
 
 impl<'a> CurveSet<'a> {
+    /// Whether a curve's band shows only when pointed at: beside curves that matter more, it is
+    /// neither one of those nor measured.
+    pub(crate) fn is_quiet(&self, drawn: &Drawn<'_>) -> bool {
+        drawn.role == Role::Other
+            && self.curves.iter().any(|other| other.role != Role::Other)
+            && !self.given.iter().any(|given| given.index == drawn.style.index)
+    }
+
     /// The curves in the order given. The recommended one and today's have the first two styles,
     /// so that they look the same in every report; the order settles the others.
     pub(crate) fn new(curves: &'a [Curve], today: Option<&str>, recommended: Option<&str>) -> Self {
