@@ -14,6 +14,7 @@ use crate::agenda::Epoch;
 use crate::copies_below::CopiesBelow;
 use crate::costs::{Costs, Place};
 use crate::sharers::Sharers;
+use crate::tags::Tags;
 
 /// What a core wants to do to a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -402,36 +403,4 @@ fn bits(set: u64) -> impl Iterator<Item = u32> {
             bit
         })
     })
-}
-
-/// What a cache holds: set-associative, replaced first in, first out.
-#[derive(Debug)]
-struct Tags {
-    ways: usize,
-    sets: usize,
-    /// Line numbers plus one; 0 is empty.
-    tags: Vec<u32>,
-    next: Vec<u8>,
-}
-
-impl Tags {
-    fn new(lines: usize, ways: usize) -> Self {
-        let sets = lines / ways;
-        // Zeroed memory costs nothing until it is touched, so that a thousand caches are cheap.
-        Self { ways, sets, tags: vec![0; sets * ways], next: vec![0; sets] }
-    }
-
-    /// Puts a line in that is not there; gives the one that had to leave. A cache without
-    /// capacity gives back the line itself.
-    fn insert(&mut self, line: usize) -> Option<usize> {
-        if self.sets == 0 {
-            return Some(line);
-        }
-        let set = line % self.sets;
-        let way = usize::from(self.next[set]);
-        self.next[set] = ((way + 1) % self.ways) as u8;
-        let tag = &mut self.tags[set * self.ways + way];
-        let old = std::mem::replace(tag, line as u32 + 1);
-        (old != 0).then(|| old as usize - 1)
-    }
 }

@@ -57,6 +57,7 @@ mod random;
 mod sharers;
 mod simulation;
 mod stream;
+mod tags;
 mod waiting;
 
 pub use outcome::{Activity, LineTraffic, Outcome, TaskTimes};
