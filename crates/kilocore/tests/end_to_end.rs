@@ -6,7 +6,7 @@
 
 use std::fs;
 use std::io::Write;
-use std::os::unix::process::ExitStatusExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::OnceLock;
@@ -264,7 +264,7 @@ fn an_interrupted_program_still_gives_a_profile_and_is_not_run_again() {
     let folder = folder("interrupt");
     let [ready, profile] = ["ready", "profile.json"].map(|name| folder.join(name));
     let [ready, profile] = [&ready, &profile].map(|path| path.to_str().expect("text"));
-    let command = kilocore([
+    let mut command = kilocore([
         "measure",
         "--twice",
         "--output",
@@ -275,6 +275,14 @@ fn an_interrupted_program_still_gives_a_profile_and_is_not_run_again() {
         COUNTS_INTERRUPTS,
         ready,
     ]);
+    // Whoever runs the tests in the background has interrupts ignored, which children inherit.
+    // SAFETY: `signal` may be called between fork and exec.
+    unsafe {
+        command.pre_exec(|| {
+            libc::signal(libc::SIGINT, libc::SIG_DFL);
+            Ok(())
+        });
+    }
     let output = run_while(command, |kilocore| {
         let end = Instant::now() + LIMIT;
         while !Path::new(ready).exists() {
