@@ -8,7 +8,8 @@
 
 use crate::ForecastPoint;
 
-/// The standard deviation on many cores: the mean square of what `kilocore-fit` deems possible.
+/// The standard deviation on many cores: about the root mean square of what `kilocore-fit` deems
+/// possible beforehand, where threads wait half of their time.
 const ON_MANY_CORES: f64 = 0.5;
 /// Standard deviations from the middle of a normal distribution to the ends of a band that holds
 /// nineteen in twenty.

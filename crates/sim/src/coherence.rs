@@ -183,15 +183,13 @@ impl Coherence {
     /// Serves a read of a clean line that is below the core's own last-level cache, or arrives
     /// there at `start`: neither the line nor its home has anything to do with it.
     fn read_below(&mut self, costs: &Costs, index: usize, here: Place, start: u64) -> u64 {
-        let directory = &mut self.homes_busy[here.node as usize];
-        let passes = start.max(*directory);
-        *directory = passes + costs.home_service;
+        let passes = self.pass_directory(costs, here.node, start);
         self.add_sharer(index, here.cache);
         let state = &mut self.lines[index];
         state.transfers += 1;
         state.queued += passes - start;
         self.fill(index, here.cache, here.domain);
-        passes + costs.same_node.min(costs.shared_hit.max(1))
+        passes + costs.copy_in_node()
     }
 
     fn finish_read(
@@ -256,10 +254,16 @@ impl Coherence {
             NOBODY => state.nodes >> here.node & 1 != 0,
             owner => self.places[owner as usize].node == here.node,
         };
-        let directory = &mut self.homes_busy[if local { here.node } else { state.home } as usize];
+        let (home, busy_until) = (state.home, state.busy_until);
+        self.pass_directory(costs, if local { here.node } else { home }, now).max(busy_until)
+    }
+
+    /// When a request that arrives at `now` has passed the directory of a node.
+    fn pass_directory(&mut self, costs: &Costs, node: u32, now: u64) -> u64 {
+        let directory = &mut self.homes_busy[node as usize];
         let passes = now.max(*directory);
         *directory = passes + costs.home_service;
-        passes.max(state.busy_until)
+        passes
     }
 
     /// The time from `start` until the requester has a copy.
@@ -270,7 +274,7 @@ impl Coherence {
         }
         if state.sharers > 0 {
             if state.nodes >> here.node & 1 != 0 {
-                return costs.same_node.min(costs.shared_hit.max(1));
+                return costs.copy_in_node();
             }
             return nearest(costs, here.node, state.nodes);
         }

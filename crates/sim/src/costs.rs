@@ -139,6 +139,12 @@ impl Costs {
         }
     }
 
+    /// The time that a clean line takes from within the node.
+    #[inline]
+    pub(crate) fn copy_in_node(&self) -> u64 {
+        self.same_node.min(self.shared_hit.max(1))
+    }
+
     /// The time that a line takes between caches of two nodes; of the same node, if they are one.
     #[inline]
     pub(crate) fn between(&self, from: u32, to: u32) -> u64 {
