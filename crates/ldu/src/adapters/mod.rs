@@ -1,0 +1,1 @@
+//! Structures that are ready to be put behind a log.

@@ -1,0 +1,90 @@
+//! What every read-write lock can do.
+
+use core::marker::PhantomData;
+
+use kilocore_platform::Platform;
+
+use crate::RawLock;
+
+/// A read-write lock without the data it protects.
+///
+/// # What an implementation promises
+/// * **Exclusion.** A writer is inside alone; readers are inside with readers only. What happened
+///   before a writer left is visible to whoever enters next, and what readers read happened before
+///   the next writer enters.
+/// * **Progress.** If everybody inside leaves, somebody who waits enters.
+/// * **Any thread may release** for the one that acquired.
+pub trait RawRwLock<P: Platform>: Send + Sync + Sized + 'static {
+    /// A free lock.
+    fn new() -> Self;
+
+    /// Waits until no writer is inside and enters as a reader.
+    fn acquire_shared(&self);
+
+    /// Leaves as a reader.
+    ///
+    /// # Safety
+    /// The caller's thread, or one that it acts for, is inside as a reader.
+    unsafe fn release_shared(&self);
+
+    /// Waits until nobody is inside and enters as the writer.
+    fn acquire(&self);
+
+    /// Enters as the writer if that is possible without waiting.
+    fn try_acquire(&self) -> bool;
+
+    /// Leaves as the writer.
+    ///
+    /// # Safety
+    /// The caller's thread, or one that it acts for, is inside as the writer.
+    unsafe fn release(&self);
+
+    /// Turns from the writer into a reader; no other writer is inside in between.
+    ///
+    /// # Safety
+    /// The caller's thread, or one that it acts for, is inside as the writer.
+    unsafe fn downgrade(&self);
+}
+
+/// A mutual-exclusion lock that serves as a read-write lock in which readers, too, are alone.
+#[derive(Debug)]
+pub struct NoSharing<P: Platform, L> {
+    lock: L,
+    platform: PhantomData<P>,
+}
+
+impl<P: Platform, L: RawLock<P, Thread = ()>> RawRwLock<P> for NoSharing<P, L> {
+    fn new() -> Self {
+        Self { lock: L::new(), platform: PhantomData }
+    }
+
+    #[inline]
+    fn acquire_shared(&self) {
+        self.lock.acquire(&mut ());
+    }
+
+    #[inline]
+    unsafe fn release_shared(&self) {
+        // SAFETY: a reader inside holds the lock.
+        unsafe { self.lock.release(&mut ()) };
+    }
+
+    #[inline]
+    fn acquire(&self) {
+        self.lock.acquire(&mut ());
+    }
+
+    #[inline]
+    fn try_acquire(&self) -> bool {
+        self.lock.try_acquire(&mut ())
+    }
+
+    #[inline]
+    unsafe fn release(&self) {
+        // SAFETY: the writer inside holds the lock.
+        unsafe { self.lock.release(&mut ()) };
+    }
+
+    #[inline]
+    unsafe fn downgrade(&self) {}
+}
