@@ -4,10 +4,24 @@
 extern crate alloc;
 
 pub mod adapters;
+mod global;
+mod ldu;
+mod log;
+mod node;
 mod object;
+mod per_core;
+mod queue;
 mod scheme;
+mod schemes;
 mod structure;
 
+pub use global::Global;
+pub use ldu::{ElsewhereError, In, Ldu, Out};
+pub use log::{Counts, Limits};
+pub use node::{Node, Update};
 pub use object::{Attached, Detached, Hook, Object};
+pub use per_core::{PerCore, SLOTS, Slots};
+pub use queue::{Fill, Queue};
 pub use scheme::Scheme;
+pub use schemes::{Deferred, SchemeQueue};
 pub use structure::{Search, Structure};

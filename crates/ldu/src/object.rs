@@ -135,9 +135,12 @@ impl<H: Hook, T: Send + Sync> Detached<H, T> {
     /// The item, to be changed; none while the scheme may still read it.
     #[inline]
     pub fn get_mut(&mut self) -> Option<&mut T> {
+        if !self.is_settled() {
+            return None;
+        }
         // SAFETY: it is detached and settled, so nobody else can reach the item, and the borrow of
         // the token keeps it so.
-        self.is_settled().then(|| unsafe { &mut self.object.as_mut().item })
+        Some(unsafe { &mut self.object.as_mut().item })
     }
 
     /// The item, or the object again while the scheme may still read it.

@@ -11,6 +11,7 @@
 //! It stands for the program's own read-write locks in forecasts; `kilocore run` leaves those to
 //! glibc.
 
+use crate::RawRwLock;
 use kilocore_platform::{Atomic, AtomicInt, Ordering, Platform};
 
 /// A writer is inside.
@@ -107,6 +108,39 @@ impl<P: Platform> CentralRw<P> {
         self.state.fetch_and(!PARKED, Ordering::Relaxed);
         self.gate.fetch_add(1, Ordering::Release);
         P::unpark(core::ptr::from_ref(&self.gate), u32::MAX);
+    }
+}
+
+impl<P: Platform> RawRwLock<P> for CentralRw<P> {
+    fn new() -> Self {
+        Self::new()
+    }
+    fn acquire_shared(&self) {
+        self.acquire_shared();
+    }
+    unsafe fn release_shared(&self) {
+        // SAFETY: by the caller's promise.
+        unsafe { self.release_shared() };
+    }
+    fn acquire(&self) {
+        self.acquire();
+    }
+    fn try_acquire(&self) -> bool {
+        let state = self.state.load(Ordering::Relaxed);
+        state & (WRITER | READERS) == 0
+            && self
+                .state
+                .compare_exchange(state, state | WRITER, Ordering::Acquire, Ordering::Relaxed)
+                .is_ok()
+    }
+    unsafe fn release(&self) {
+        // SAFETY: by the caller's promise.
+        unsafe { self.release() };
+    }
+    unsafe fn downgrade(&self) {
+        self.state.fetch_add(1, Ordering::Relaxed);
+        // SAFETY: by the caller's promise.
+        unsafe { self.release() };
     }
 }
 

@@ -14,10 +14,13 @@ use kilocore_platform::{
     WaitArray,
 };
 
-use super::Threads;
+use crate::Threads;
+use crate::quarantine;
 
 /// What is different about a machine.
 pub trait Alteration: Send + Sync + 'static {
+    /// What a checker is told of loads.
+    type Shadow: Shadow;
     /// Whether the core can rest on a cache line.
     const LOW_POWER: bool = false;
     /// Whether the lost half of an ordering is the release half.
@@ -26,15 +29,58 @@ pub trait Alteration: Send + Sync + 'static {
     const NO_ACQUIRE: bool = false;
 }
 
+/// What a checker is told of loads, beside the load itself.
+pub trait Shadow: Send + Sync + 'static {
+    /// That of a new word.
+    fn new() -> Self;
+    /// The word is about to be loaded.
+    fn load(&self);
+}
+
+impl Shadow for () {
+    fn new() {}
+    fn load(&self) {}
+}
+
+/// A word beside each word, which every load exchanges for itself.
+///
+/// loom remembers the last access to a word and looks at executions in which the next conflicting
+/// one comes before it. If a thread loads a word and then exchanges it, the last access before the
+/// exchange is the thread's own load, so that loom misses that the exchange could have come before
+/// another thread's load. With every load also an exchange, relaxed and therefore without effect
+/// on what is ordered, the thread's own load conflicts with the other's.
+#[derive(Debug)]
+pub struct LoadsConflict(loom::sync::atomic::AtomicUsize);
+
+impl Shadow for LoadsConflict {
+    fn new() -> Self {
+        Self(loom::sync::atomic::AtomicUsize::new(0))
+    }
+    fn load(&self) {
+        self.0.fetch_add(0, Ordering::Relaxed);
+    }
+}
+
+/// Nothing is different, accesses to dead memory are caught, and loom takes no load for one that
+/// conflicts with nothing. Only for loom; it takes several times as long.
+#[derive(Debug)]
+pub struct Thorough;
+impl Alteration for Thorough {
+    type Shadow = LoadsConflict;
+}
+
 /// Nothing is different, but accesses to dead memory are caught.
 #[derive(Debug)]
 pub struct Sound;
-impl Alteration for Sound {}
+impl Alteration for Sound {
+    type Shadow = ();
+}
 
 /// The core can rest on a cache line.
 #[derive(Debug)]
 pub struct LowPower;
 impl Alteration for LowPower {
+    type Shadow = ();
     const LOW_POWER: bool = true;
 }
 
@@ -42,6 +88,7 @@ impl Alteration for LowPower {
 #[derive(Debug)]
 pub struct NoRelease;
 impl Alteration for NoRelease {
+    type Shadow = ();
     const NO_RELEASE: bool = true;
 }
 
@@ -49,6 +96,7 @@ impl Alteration for NoRelease {
 #[derive(Debug)]
 pub struct NoAcquire;
 impl Alteration for NoAcquire {
+    type Shadow = ();
     const NO_ACQUIRE: bool = true;
 }
 
@@ -58,8 +106,8 @@ pub struct Altered<P, A>(PhantomData<(P, A)>);
 
 /// An atomic of the altered machine.
 #[derive(Debug)]
-#[repr(transparent)]
-pub struct Word<T: Atomic, A: Alteration>(T, PhantomData<A>);
+#[repr(C)]
+pub struct Word<T: Atomic, A: Alteration>(T, A::Shadow);
 
 fn weaken<A: Alteration>(order: Ordering) -> Ordering {
     use Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
@@ -120,6 +168,7 @@ impl<T: Atomic, A: Alteration> Word<T, A> {
         let address = std::ptr::from_ref(self).addr();
         let dead = DEAD.with_borrow(|dead| dead.iter().any(|range| range.contains(&address)));
         assert!(!dead, "the lock is touched after its last holder destroyed it");
+        assert!(!quarantine::is_dead(address), "an object is touched after it was given back");
         result
     }
 }
@@ -139,9 +188,10 @@ impl<T: Atomic, A: Alteration> Atomic for Word<T, A> {
     type Value = T::Value;
 
     fn new(value: T::Value) -> Self {
-        Self(T::new(value), PhantomData)
+        Self(T::new(value), A::Shadow::new())
     }
     fn load(&self, order: Ordering) -> T::Value {
+        self.1.load();
         self.living(|word| word.load(weaken_load::<A>(order)))
     }
     fn store(&self, value: T::Value, order: Ordering) {
@@ -221,18 +271,23 @@ impl<P: Platform, A: Alteration> Platform for Altered<P, A> {
         cell.living(|word| P::park(word, expected, timeout))
     }
     fn unpark(cell: *const Self::U32, count: u32) -> u32 {
-        // `Word` is transparent, so that the address is that of the word inside.
+        // The word inside is at the same address.
         P::unpark(cell.cast(), count)
     }
     fn wait_array() -> WaitArray<Self> {
         let slots: &'static [Padded<P::U32>] = P::wait_array().slots();
+        assert_eq!(size_of::<A::Shadow>(), 0, "the slots have no room for shadows");
         let altered: *const [Padded<Self::U32>] = std::ptr::from_ref(slots) as *const _;
-        // SAFETY: `Word` is transparent over the word and `Padded` is `repr(C)`, so that both
-        // slices have the same layout; the slots live as long as before.
+        // SAFETY: `Word` is the word and nothing else, and it and `Padded` are `repr(C)`, so that
+        // both slices have the same layout; the slots live as long as before.
         WaitArray::new(unsafe { &*altered })
     }
     fn address_key<T>(object: &T) -> usize {
         P::address_key(object)
+    }
+    fn discard<T>(object: *const T) {
+        P::discard(object);
+        quarantine::discard(object.addr()..object.addr() + size_of::<T>());
     }
 }
 

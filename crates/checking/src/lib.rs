@@ -1,0 +1,18 @@
+//! What the model checks of Kilocore's algorithms share: only tests use it.
+//!
+//! * [`Threads`]: programs that run on every platform that can start threads.
+//! * [`model`] and [`explore`]: those programs under loom and under shuttle.
+//! * [`verdict`]: what a checker says of a program that it must find fault with.
+//! * [`Altered`]: a platform with one property changed, such as every release taken away.
+//! * [`quarantine`]: memory that was given back stays where it is, and every access to it is caught.
+
+mod altered;
+pub mod quarantine;
+mod run;
+mod threads;
+
+pub use altered::{Altered, Alteration, LowPower, NoAcquire, NoRelease, Sound, Thorough, Word};
+pub use altered::{LoadsConflict, Shadow};
+pub use altered::{bury, exhume_all};
+pub use run::{explore, model, verdict};
+pub use threads::Threads;

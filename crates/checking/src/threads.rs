@@ -1,0 +1,43 @@
+//! Platforms on which a test can start threads.
+
+use kilocore_platform::{Loom, Native, Platform, Shuttle};
+
+/// A platform on which a test can start threads.
+pub trait Threads: Platform {
+    /// A thread that can be waited for.
+    type Handle;
+    /// Starts a thread.
+    fn spawn(run: impl FnOnce() + Send + 'static) -> Self::Handle;
+    /// Waits for a thread's end, and panics if it panicked.
+    fn join(handle: Self::Handle);
+}
+
+impl Threads for Native {
+    type Handle = std::thread::JoinHandle<()>;
+    fn spawn(run: impl FnOnce() + Send + 'static) -> Self::Handle {
+        std::thread::spawn(run)
+    }
+    fn join(handle: Self::Handle) {
+        handle.join().unwrap();
+    }
+}
+
+impl Threads for Loom {
+    type Handle = loom::thread::JoinHandle<()>;
+    fn spawn(run: impl FnOnce() + Send + 'static) -> Self::Handle {
+        loom::thread::spawn(run)
+    }
+    fn join(handle: Self::Handle) {
+        handle.join().unwrap();
+    }
+}
+
+impl Threads for Shuttle {
+    type Handle = shuttle::thread::JoinHandle<()>;
+    fn spawn(run: impl FnOnce() + Send + 'static) -> Self::Handle {
+        shuttle::thread::spawn(run)
+    }
+    fn join(handle: Self::Handle) {
+        handle.join().unwrap();
+    }
+}

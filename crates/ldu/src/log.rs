@@ -1,0 +1,326 @@
+//! A root without its structure: the lock, the queue, and how the two make reads right.
+//!
+//! # A read
+//! A reader enters the lock as a reader. If the queue is empty, it is in: it has taken no exclusive
+//! lock and shares the structure with other readers, which is the concurrent read that the paper
+//! leaves to the future (section 2.7). Otherwise somebody must synchronize, that is, apply the log as
+//! the writer; whoever does so turns from the writer into a reader.
+//!
+//! Of many readers that find the queue full, one synchronizes for all: a reader need not see an
+//! empty queue, which it might never do while others update, but a synchronization that *began
+//! after it came*. It takes the number of those that have begun, with a read-modify-write, and is
+//! satisfied when it is inside and the number has grown. The read-modify-write is what makes this
+//! sound: the synchronization that counts itself after it has, by that, seen all that the reader has
+//! seen.
+//!
+//! # Why reads are linearizable
+//! A synchronization numbers itself and then takes the queue; that beginning is the moment at which
+//! the reads that it serves take effect. An update that returned before is in the queue, and is
+//! applied: whatever synchronization came before has ended, as it held the lock. An update that is
+//! applied has read a smaller number, so it was called before. So no update that a read sees was
+//! called after one returned that the read does not see. A reader that finds the queue empty takes
+//! effect at that look. Direct updates apply the log first, so that nobody sees one of them without
+//! what was logged before.
+//!
+//! The one subtle step: an update that comes too late for the taken queue, and returns, is followed
+//! by another on another thread; that one must read the new number. The first has seen the
+//! exchange that took the queue, or the lock of a slot, or the word of a node that was settled, each
+//! of which is released after the number was written.
+
+use core::ptr::{self, NonNull};
+
+use kilocore_locks::RawRwLock;
+use kilocore_platform::{Atomic, AtomicInt, Cycles, Ordering, Padded, Platform, SharedCell};
+
+use crate::node::{Epoch, Logged, Node, Settled, Update};
+use crate::queue::{Fill, Queue};
+
+/// When a log that nobody reads is applied all the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Nodes from which on an update applies the log if nobody is inside. At four times as many it
+    /// waits until it can, so that the log stays below that, as nearly as the queue knows its
+    /// length. Each node is one object, so that what this bounds is how many objects wait for
+    /// being freed, and how long the next reader takes.
+    pub nodes: u32,
+    /// Time from which on a log is applied by the next update that looks, if any: the paper's
+    /// periodic flush.
+    pub age: Option<Cycles>,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { nodes: 4096, age: None }
+    }
+}
+
+/// What a root has applied so far.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Updates that were logged, counted when their node is next looked at.
+    pub logged: u64,
+    /// Updates that reached the structure. The others cancelled each other.
+    pub applied: u64,
+    /// How often a log was applied.
+    pub synchronizations: u64,
+}
+
+/// Lock, queue and counts.
+pub(crate) struct Log<P: Platform, Q, L> {
+    lock: Padded<L>,
+    /// On lines of its own: updates write it, and readers should find the lock undisturbed.
+    queue: Padded<Q>,
+    /// How many synchronizations have begun.
+    begun: P::U64,
+    /// When the last one began. Written under the lock.
+    last: P::U64,
+    limits: Limits,
+    /// Used under the lock.
+    counts: P::Cell<Counts>,
+}
+
+/// Objects that are out of the structure, out of the queue, and given up: to be freed, once the
+/// lock is released.
+pub(crate) struct Released<P: Platform> {
+    first: *mut Node<P>,
+}
+
+impl<P: Platform, Q: Queue<P>, L: RawRwLock<P>> Log<P, Q, L> {
+    pub(crate) fn new(domain: Q::Domain, limits: Limits) -> Self {
+        Self {
+            lock: Padded(L::new()),
+            queue: Padded(Q::new(domain)),
+            begun: P::U64::new(0),
+            limits,
+            last: P::U64::new(P::now().0),
+            counts: P::Cell::new(Counts::default()),
+        }
+    }
+
+    /// Logs an update, and applies the log if it has grown too long or too old.
+    ///
+    /// # Safety
+    /// The caller owns the node, and it stays alive and in place until it is settled. `apply` is as
+    /// for [`synchronize`](Self::synchronize).
+    #[inline]
+    pub(crate) unsafe fn update(
+        &self,
+        node: NonNull<Node<P>>,
+        apply: impl FnMut(NonNull<Node<P>>, Update),
+    ) -> Released<P> {
+        // Before the update, so that one which a synchronization leaves out began after it.
+        let epoch = Epoch::of(self.begun.load(Ordering::Relaxed));
+        // SAFETY: the node is alive, as the caller promises.
+        if unsafe { node.as_ref() }.log(epoch) == Logged::InPlace {
+            return Released::none();
+        }
+        // SAFETY: `log` has found it in no queue.
+        match unsafe { self.queue.push(node) } {
+            Fill::Between => Released::none(),
+            Fill::Nodes(length) => self.relieve(length, apply),
+        }
+    }
+
+    #[cold]
+    fn relieve(&self, length: u32, apply: impl FnMut(NonNull<Node<P>>, Update)) -> Released<P> {
+        let Limits { nodes: most, age } = self.limits;
+        let last = Cycles(self.last.load(Ordering::Relaxed));
+        if length < most && age.is_none_or(|age| P::now().since(last) < age) {
+            return Released::none();
+        }
+        if length >= most.saturating_mul(4) {
+            self.lock.acquire();
+        } else if !self.lock.try_acquire() {
+            // Whoever is inside is short of time, or about to apply it; the next will see.
+            return Released::none();
+        }
+        // SAFETY: acquired above.
+        let released = unsafe { self.apply_all(apply) };
+        // SAFETY: acquired above.
+        unsafe { self.lock.release() };
+        released
+    }
+
+    /// Makes an update at once, after those that are logged.
+    ///
+    /// # Safety
+    /// As for [`update`](Self::update).
+    #[inline]
+    pub(crate) unsafe fn update_directly(
+        &self,
+        node: NonNull<Node<P>>,
+        mut apply: impl FnMut(NonNull<Node<P>>, Update),
+    ) -> Released<P> {
+        self.lock.acquire();
+        let released = if self.queue.is_empty() {
+            Released::none()
+        } else {
+            // SAFETY: acquired above.
+            unsafe { self.apply_all(&mut apply) }
+        };
+        // SAFETY: the node is alive, as the caller promises.
+        unsafe { node.as_ref() }.update_directly(|update| apply(node, update));
+        // SAFETY: acquired above.
+        unsafe { self.lock.release() };
+        released
+    }
+
+    /// Enters as a reader who sees every update that returned before. `apply` is called for each
+    /// update that is applied, by one thread at a time and with nobody reading.
+    #[inline]
+    pub(crate) fn enter(&self, apply: impl FnMut(NonNull<Node<P>>, Update)) -> Released<P> {
+        self.lock.acquire_shared();
+        if self.queue.is_empty() {
+            return Released::none();
+        }
+        self.enter_synchronized(apply)
+    }
+
+    #[cold]
+    fn enter_synchronized(&self, apply: impl FnMut(NonNull<Node<P>>, Update)) -> Released<P> {
+        // Release and acquire: see the module's documentation.
+        let came = self.begun.fetch_add(0, Ordering::AcqRel);
+        let satisfied = || self.begun.load(Ordering::Relaxed) != came;
+        // SAFETY: entered by `enter`.
+        unsafe { self.lock.release_shared() };
+        if !self.lock.try_acquire() {
+            // Somebody is inside, perhaps synchronizing, and then for this reader as well.
+            self.lock.acquire_shared();
+            if satisfied() {
+                return Released::none();
+            }
+            // SAFETY: acquired above.
+            unsafe { self.lock.release_shared() };
+            self.lock.acquire();
+        }
+        let released = if satisfied() {
+            Released::none()
+        } else {
+            // SAFETY: acquired above, in either way.
+            unsafe { self.apply_all(apply) }
+        };
+        // SAFETY: as above.
+        unsafe { self.lock.downgrade() };
+        released
+    }
+
+    /// Leaves as a reader.
+    ///
+    /// # Safety
+    /// The caller has entered.
+    #[inline]
+    pub(crate) unsafe fn leave(&self) {
+        // SAFETY: by the caller's promise.
+        unsafe { self.lock.release_shared() };
+    }
+
+    /// Applies the log, whoever is inside.
+    pub(crate) fn synchronize(&self, apply: impl FnMut(NonNull<Node<P>>, Update)) -> Released<P> {
+        self.lock.acquire();
+        // SAFETY: acquired above.
+        let released = unsafe { self.apply_all(apply) };
+        // SAFETY: acquired above.
+        unsafe { self.lock.release() };
+        released
+    }
+
+    /// Applies the log unless somebody is inside or it is empty. False if somebody is.
+    pub(crate) fn try_synchronize(
+        &self,
+        apply: impl FnMut(NonNull<Node<P>>, Update),
+    ) -> (bool, Released<P>) {
+        if !self.lock.try_acquire() {
+            return (false, Released::none());
+        }
+        // SAFETY: acquired above.
+        let released = unsafe { self.apply_all(apply) };
+        // SAFETY: acquired above.
+        unsafe { self.lock.release() };
+        (true, released)
+    }
+
+    /// What was applied so far.
+    pub(crate) fn counts(&self) -> Counts {
+        self.lock.acquire_shared();
+        // SAFETY: a reader is inside, so nobody writes it.
+        let counts = self.counts.with(|counts| unsafe { *counts });
+        // SAFETY: acquired above.
+        unsafe { self.lock.release_shared() };
+        counts
+    }
+
+    /// Applies every update that was logged so far.
+    ///
+    /// # Safety
+    /// The caller holds the lock as the writer.
+    unsafe fn apply_all(&self, mut apply: impl FnMut(NonNull<Node<P>>, Update)) -> Released<P> {
+        // Release and acquire: see the module's documentation. The exchange that takes the queue
+        // releases this count to those who push later.
+        let epoch = Epoch::of(self.begun.fetch_add(1, Ordering::AcqRel) + 1);
+        self.last.store(P::now().0, Ordering::Relaxed);
+        let mut released = Released::none();
+        let mut counts = Counts { synchronizations: 1, ..Counts::default() };
+        let mut again: *mut Node<P> = ptr::null_mut();
+        let mut chain = |newest: NonNull<Node<P>>| {
+            let mut next = newest.as_ptr();
+            while let Some(node) = NonNull::new(next) {
+                // SAFETY: it was taken from the queue and is not settled yet, so it lives.
+                let at = unsafe { node.as_ref() };
+                // Read now: a node that is settled may be queued again or freed.
+                next = at.next.load(Ordering::Relaxed);
+                let settled = at.settle(epoch, &mut counts.logged, |update| {
+                    counts.applied += 1;
+                    apply(node, update);
+                });
+                match settled {
+                    Settled::Done => {}
+                    Settled::Released => released.add(node),
+                    Settled::Again => {
+                        at.next.store(again, Ordering::Relaxed);
+                        again = node.as_ptr();
+                    }
+                }
+            }
+        };
+        // SAFETY: only the lock's holder takes.
+        unsafe { self.queue.take(&mut chain) };
+        while let Some(node) = NonNull::new(again) {
+            // SAFETY: it is still marked as queued, so it lives, and it is in no queue.
+            again = unsafe { node.as_ref() }.next.load(Ordering::Relaxed);
+            // SAFETY: as above.
+            unsafe { self.queue.push(node) };
+        }
+        self.counts.with_mut(|all| {
+            // SAFETY: the lock's holder is alone with them.
+            let all = unsafe { &mut *all };
+            all.logged += counts.logged;
+            all.applied += counts.applied;
+            all.synchronizations += counts.synchronizations;
+        });
+        released
+    }
+}
+
+impl<P: Platform> Released<P> {
+    #[inline]
+    fn none() -> Self {
+        Self { first: ptr::null_mut() }
+    }
+
+    fn add(&mut self, node: NonNull<Node<P>>) {
+        // SAFETY: it was given up and taken from the queue, so it is whoever has this list's.
+        unsafe { node.as_ref() }.next.store(self.first, Ordering::Relaxed);
+        self.first = node.as_ptr();
+    }
+
+    /// Hands each object to `free`, which owns it.
+    #[inline]
+    pub(crate) fn free_all(self, mut free: impl FnMut(NonNull<Node<P>>)) {
+        let mut first = self.first;
+        while let Some(node) = NonNull::new(first) {
+            // SAFETY: as in `add`.
+            first = unsafe { node.as_ref() }.next.load(Ordering::Relaxed);
+            free(node);
+        }
+    }
+}

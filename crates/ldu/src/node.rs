@@ -1,0 +1,321 @@
+//! The log node that each object carries, and its state word.
+//!
+//! # The idea
+//! Operations on one object alternate, so that what is pending for an object is one bit: whether it
+//! is where its owner wants it. An update turns the bit, a pair of updates thereby cancels, and
+//! whoever applies the log compares the bit with where the object is. One word holds all of it, and
+//! one compare-and-swap changes it:
+//!
+//! | bits | meaning | changed by |
+//! | --- | --- | --- |
+//! | `QUEUED` | the node is in a queue, or about to be | set by the owner, cleared under the root's lock |
+//! | `PRESENT` | the object is in the structure | whoever holds the root's lock |
+//! | `RELEASED` | the owner has given the object up | the owner, as the last thing that it does |
+//! | `EARLIER` | an odd number of updates from before `epoch` is pending | the owner turns it, the lock's holder clears it |
+//! | `LATEST` | an odd number of updates of `epoch` is pending | as `EARLIER` |
+//! | `updates` | how many updates that is, all together | as `EARLIER`; stops counting at 65,535 |
+//! | `epoch` | how many synchronizations had begun at the last update | the owner |
+//!
+//! A node that is not queued has nothing pending. One that is queued with nothing pending is a
+//! garbage log, which the next update uses again.
+//!
+//! # Epochs
+//! A synchronization takes the queue and then looks at one node after the other, while updates go on.
+//! An update of a node that it is about to look at must not be seen if an earlier update, of a node
+//! that it has passed, is not: the reader would see a state that never was. So synchronizations are
+//! numbered, each update notes which was the last to have begun, and a synchronization leaves out
+//! what came after its own beginning.
+//!
+//! # Where it departs from the paper
+//! The paper (section 2.3) has two nodes for each object, a mark in each and a word with a bit for
+//! each: an update exchanges the opposite mark and, unless that cancels, tests and sets a bit; who
+//! applies a node claims its mark, clears the bit and claims the mark once more, since an update in
+//! between would be lost. Here an update of a queued node is one compare-and-swap, and applying ends
+//! with one that fails if anything has changed meanwhile. There is no window in which an update can
+//! be lost, and a node that this compare-and-swap has taken out is not touched again, so that its
+//! owner may free it at once. The paper has no epochs, and its reads can see such states.
+
+use kilocore_platform::{Atomic, AtomicInt, Ordering, Platform, SharedCell};
+
+/// The node is in a queue, or its owner is about to put it there.
+const QUEUED: u64 = 1;
+/// The object is in the structure.
+const PRESENT: u64 = 1 << 1;
+/// The owner has given the object up.
+const RELEASED: u64 = 1 << 2;
+/// Updates from before the epoch, modulo two.
+const EARLIER: u64 = 1 << 3;
+/// Updates of the epoch, modulo two.
+const LATEST: u64 = 1 << 4;
+/// The number of updates that are pending, those included that cancelled each other.
+const UPDATES_SHIFT: u32 = 8;
+const UPDATES_MOST: u64 = 0xffff;
+/// The rest is the epoch.
+const EPOCH_SHIFT: u32 = 24;
+
+/// How many synchronizations of a root have begun, modulo 2^40.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Epoch(u64);
+
+impl Epoch {
+    /// That of so many synchronizations.
+    #[inline]
+    pub(crate) fn of(begun: u64) -> Self {
+        Self(begun & (u64::MAX >> EPOCH_SHIFT))
+    }
+}
+
+/// Identifies a root among all that ever lived in this process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct RootId(pub(crate) u64);
+
+impl RootId {
+    /// The root of nodes that never were in one.
+    pub(crate) const NONE: Self = Self(0);
+}
+
+/// What an object embeds: 24 bytes, natively.
+///
+/// All its methods but those that say otherwise are for the owner, which is whoever has the
+/// object's token. At most one thread at a time is that.
+#[repr(C, align(8))]
+pub struct Node<P: Platform> {
+    state: P::U64,
+    /// The next node in the queue. Belongs to the owner until the node is queued, and then to
+    /// whoever takes the queue.
+    pub(crate) next: P::Ptr<Node<P>>,
+    /// The root that the object was last put into.
+    root: P::Cell<RootId>,
+}
+
+/// What to do to the structure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Update {
+    /// Put the object in.
+    Insert,
+    /// Take the object out.
+    Remove,
+}
+
+/// What an update leaves to be done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Logged {
+    /// Nothing: the node was queued already.
+    InPlace,
+    /// The node must be put into the queue.
+    Queue,
+}
+
+/// What became of a node that was taken from a queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Settled {
+    /// It is out of the queue and not to be touched any more.
+    Done,
+    /// It is the caller's to free.
+    Released,
+    /// It was updated after the synchronization began: it is to be queued again.
+    Again,
+}
+
+impl<P: Platform> Node<P> {
+    /// The node of an object that never was in a structure.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            state: P::U64::new(0),
+            next: P::Ptr::new(core::ptr::null_mut()),
+            root: P::Cell::new(RootId::NONE),
+        }
+    }
+
+    /// Whether nothing is pending for the object and nobody but the owner will touch its node.
+    ///
+    /// Acquire: all that was done to the object by others has happened.
+    #[inline]
+    #[must_use]
+    pub fn is_settled(&self) -> bool {
+        self.state.load(Ordering::Acquire) & QUEUED == 0
+    }
+
+    /// Whether the object is inserted, as its owner sees it.
+    #[inline]
+    #[must_use]
+    pub fn is_attached(&self) -> bool {
+        wanted(self.state.load(Ordering::Relaxed))
+    }
+
+    /// The root that the object was last put into.
+    #[inline]
+    pub(crate) fn root(&self) -> RootId {
+        // SAFETY: only the owner, which the caller is, reads or writes it.
+        self.root.with(|root| unsafe { *root })
+    }
+
+    /// Says into which root the object is about to be put.
+    #[inline]
+    pub(crate) fn set_root(&self, root: RootId) {
+        // SAFETY: only the owner, which the caller is, reads or writes it.
+        self.root.with_mut(|own| unsafe { *own = root });
+    }
+
+    /// Logs that the object is to be where it is not. `epoch` was read by this call's caller.
+    ///
+    /// One compare-and-swap if the node is queued, which cancels an opposite update or uses the
+    /// garbage log of such a pair again; otherwise a store. What the owner did before is seen by
+    /// whoever applies it.
+    #[inline]
+    pub(crate) fn log(&self, epoch: Epoch) -> Logged {
+        // Acquire: the last to apply it has read its link, which is now written again.
+        let mut seen = self.state.load(Ordering::Acquire);
+        // Nobody but the owner queues a node, so one that is seen out of the queue stays so.
+        while seen & QUEUED != 0 {
+            let new = with_update(seen, epoch);
+            // Release shows the object to whoever applies the update, acquire as above.
+            let changed =
+                self.state.compare_exchange_weak(seen, new, Ordering::AcqRel, Ordering::Acquire);
+            match changed {
+                Ok(_) => return Logged::InPlace,
+                Err(now) => seen = now,
+            }
+        }
+        // Others see this only once the node is queued, which publishes it.
+        let new = with_update(seen & PRESENT | QUEUED, epoch);
+        self.state.store(new, Ordering::Relaxed);
+        Logged::Queue
+    }
+
+    /// Gives the object up. True if it is the caller's to free now; otherwise whoever takes it
+    /// from the queue frees it.
+    #[inline]
+    pub(crate) fn give_up(&self) -> bool {
+        if self.is_settled() {
+            return true;
+        }
+        // Release: what the owner did to the object happened before it is freed. Acquire: what
+        // those who applied it did, happened before the caller frees it.
+        self.state.fetch_or(RELEASED, Ordering::AcqRel) & QUEUED == 0
+    }
+
+    /// Makes an update at once. The caller is the owner, holds the root's lock and has applied
+    /// the log, so that nothing is pending and the node is in no queue.
+    #[inline]
+    pub(crate) fn update_directly(&self, apply: impl FnOnce(Update)) {
+        // The owner is here and whoever else changes the word holds the lock, so it stands still.
+        let seen = self.state.load(Ordering::Relaxed);
+        debug_assert!(seen & QUEUED == 0, "the log was applied");
+        let present = seen & PRESENT == 0;
+        apply(Update::towards(present));
+        self.state.store(present_bit(present), Ordering::Release);
+    }
+
+    /// Brings the object to where its owner wanted it when synchronization number `epoch` began.
+    /// `updates` grows by the number of updates that this answers.
+    ///
+    /// The caller holds the root's lock and has taken the node from a queue. It has read the
+    /// link: after [`Settled::Done`] the node may be gone.
+    #[inline]
+    pub(crate) fn settle(
+        &self,
+        epoch: Epoch,
+        updates: &mut u64,
+        mut apply: impl FnMut(Update),
+    ) -> Settled {
+        // Acquire, here and below: the owner's writes to the object before it updated it.
+        let mut seen = self.state.load(Ordering::Acquire);
+        let mut present = seen & PRESENT != 0;
+        loop {
+            // What this synchronization must not see yet.
+            let later = if epoch_of(seen) == epoch { seen & LATEST } else { 0 };
+            let due = wanted(seen) != (later != 0);
+            if due != present {
+                apply(Update::towards(due));
+                present = due;
+            }
+            let (new, settled) = if later != 0 {
+                let kept = seen & (QUEUED | RELEASED | LATEST);
+                (kept | 1 << UPDATES_SHIFT | epoch.0 << EPOCH_SHIFT, Settled::Again)
+            } else if seen & RELEASED != 0 {
+                *updates += updates_of(seen);
+                // Nobody else is left who could change the word.
+                return Settled::Released;
+            } else {
+                (0, Settled::Done)
+            };
+            // Release: the owner may free the object when it sees this, after all of the above.
+            // It fails if the owner has updated the object or given it up since the word was read.
+            let new = new | present_bit(present);
+            let left = self.state.compare_exchange(seen, new, Ordering::AcqRel, Ordering::Acquire);
+            match left {
+                Ok(_) => {
+                    *updates += updates_of(seen) - updates_of(new);
+                    return settled;
+                }
+                Err(now) => seen = now,
+            }
+        }
+    }
+}
+
+impl<P: Platform> Default for Node<P> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<P: Platform> core::fmt::Debug for Node<P> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        let state = self.state.load(Ordering::Relaxed);
+        f.debug_struct("Node")
+            .field("queued", &(state & QUEUED != 0))
+            .field("present", &(state & PRESENT != 0))
+            .field("wanted", &wanted(state))
+            .field("released", &(state & RELEASED != 0))
+            .finish_non_exhaustive()
+    }
+}
+
+impl Update {
+    #[inline]
+    fn towards(present: bool) -> Self {
+        if present { Self::Insert } else { Self::Remove }
+    }
+}
+
+/// Whether the owner wants the object in the structure.
+#[inline]
+fn wanted(state: u64) -> bool {
+    (state & (PRESENT | EARLIER | LATEST)).count_ones() % 2 == 1
+}
+
+/// The word after one more update.
+#[inline]
+fn with_update(state: u64, epoch: Epoch) -> u64 {
+    let updates = (updates_of(state) + 1).min(UPDATES_MOST);
+    let pending = if epoch_of(state) == epoch {
+        state & (EARLIER | LATEST) ^ LATEST
+    } else {
+        // What was the latest is earlier now.
+        let earlier = state & EARLIER != 0;
+        let latest = state & LATEST != 0;
+        LATEST | if earlier != latest { EARLIER } else { 0 }
+    };
+    state & (QUEUED | PRESENT | RELEASED)
+        | pending
+        | updates << UPDATES_SHIFT
+        | epoch.0 << EPOCH_SHIFT
+}
+
+#[inline]
+fn epoch_of(state: u64) -> Epoch {
+    Epoch(state >> EPOCH_SHIFT)
+}
+
+#[inline]
+fn updates_of(state: u64) -> u64 {
+    state >> UPDATES_SHIFT & UPDATES_MOST
+}
+
+#[inline]
+fn present_bit(present: bool) -> u64 {
+    if present { PRESENT } else { 0 }
+}

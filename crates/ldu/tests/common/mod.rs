@@ -1,0 +1,65 @@
+//! What the checkers run: small programs around a log, with oracles that know what must be.
+#![allow(dead_code, missing_docs, unreachable_pub, missing_debug_implementations)]
+
+pub mod history;
+pub mod programs;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use kilocore_ldu::Structure;
+
+/// What went wrong, said by panics that the checkers report.
+pub const TWICE: &str = "put in twice";
+pub const ABSENT: &str = "taken out without being in";
+pub const FREED_INSIDE: &str = "freed while in the structure";
+
+/// An item that knows where it is. Its flags are no part of the program that is checked.
+pub struct Probe {
+    pub id: usize,
+    inside: AtomicBool,
+    freed: Arc<AtomicUsize>,
+}
+
+impl Probe {
+    pub fn new(id: usize, freed: &Arc<AtomicUsize>) -> Self {
+        Self { id, inside: AtomicBool::new(false), freed: Arc::clone(freed) }
+    }
+}
+
+impl Drop for Probe {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            assert!(!self.inside.load(Ordering::Relaxed), "an object was {FREED_INSIDE}");
+        }
+        self.freed.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// The sequential structure: which probes are in, a bit for each.
+#[derive(Debug, Default)]
+pub struct Census {
+    pub members: u64,
+}
+
+impl Census {
+    pub fn has(&self, id: usize) -> bool {
+        self.members >> id & 1 == 1
+    }
+}
+
+impl Structure for Census {
+    type Item = Probe;
+
+    unsafe fn insert(&mut self, probe: &Probe) {
+        assert!(!probe.inside.swap(true, Ordering::Relaxed), "an object was {TWICE}");
+        assert!(!self.has(probe.id), "an object was {TWICE}");
+        self.members |= 1 << probe.id;
+    }
+
+    unsafe fn remove(&mut self, probe: &Probe) {
+        assert!(probe.inside.swap(false, Ordering::Relaxed), "an object was {ABSENT}");
+        assert!(self.has(probe.id), "an object was {ABSENT}");
+        self.members &= !(1 << probe.id);
+    }
+}

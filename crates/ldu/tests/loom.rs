@@ -1,0 +1,115 @@
+//! Logs under loom: all executions of two threads, and those of three with a bounded number of
+//! preemptions. The root's lock is a spinning one here, to keep to what is checked: the locks have
+//! checks of their own.
+
+mod common;
+
+use common::programs::{self, Place, Step};
+use kilocore_checking::quarantine::Quarantine;
+use kilocore_checking::{Altered, Thorough, model};
+use kilocore_ldu::{Global, PerCore, Slots};
+use kilocore_locks::{CentralRw, NoSharing, Ttas};
+use kilocore_platform::{CpuId, Loom, NodeId};
+
+use Step::{Insert, InsertDirectly, Remove, RemoveDirectly};
+
+#[global_allocator]
+static MEMORY: Quarantine = Quarantine;
+
+type Machine = Altered<Loom, Thorough>;
+type One = NoSharing<Machine, Ttas<Machine>>;
+type Shared = CentralRw<Machine>;
+
+fn together(_: u32) {
+    Loom::place(CpuId(0), NodeId(0));
+}
+
+fn apart(thread: u32) {
+    Loom::place(CpuId(thread), NodeId(0));
+}
+
+fn two(preemptions: Option<usize>, steps: &'static [&'static [Step]], reads: u32) {
+    model(preemptions, move || {
+        programs::updates_and_reads::<Machine, Global<Machine>, One>((), steps, reads, together);
+    });
+}
+
+fn two_per_core(
+    preemptions: Option<usize>,
+    steps: &'static [&'static [Step]],
+    reads: u32,
+    place: Place,
+) {
+    model(preemptions, move || {
+        let slots = Slots::new(2, 1);
+        programs::updates_and_reads::<Machine, PerCore<Machine>, One>(slots, steps, reads, place);
+    });
+}
+
+#[test]
+fn a_pair_beside_a_read() {
+    two(None, &[&[Insert, Remove]], 1);
+}
+
+#[test]
+fn two_pairs_beside_a_read() {
+    two(Some(3), &[&[Insert, Remove, Insert, Remove]], 1);
+}
+
+#[test]
+fn a_pair_beside_two_reads() {
+    two(Some(3), &[&[Insert, Remove]], 2);
+}
+
+#[test]
+fn two_updaters_beside_a_read() {
+    two(Some(2), &[&[Insert, Remove], &[Insert]], 1);
+}
+
+#[test]
+fn direct_and_logged_updates() {
+    two(Some(3), &[&[Insert, RemoveDirectly, Insert, Remove, InsertDirectly]], 1);
+}
+
+#[test]
+fn an_object_passed_on() {
+    model(Some(3), || {
+        programs::passed_on::<Machine, Global<Machine>, One>((), together);
+    });
+}
+
+#[test]
+fn readers_that_share() {
+    model(Some(2), || {
+        programs::updates_and_reads::<Machine, Global<Machine>, Shared>(
+            (),
+            &[&[Insert, Remove]],
+            1,
+            together,
+        );
+    });
+}
+
+#[test]
+fn per_core_a_pair_beside_a_read() {
+    two_per_core(Some(3), &[&[Insert, Remove]], 1, apart);
+}
+
+#[test]
+fn per_core_two_updaters_beside_a_read() {
+    two_per_core(Some(2), &[&[Insert], &[Insert]], 1, apart);
+}
+
+#[test]
+fn per_core_on_the_same_core() {
+    two_per_core(Some(2), &[&[Insert], &[Insert]], 1, together);
+}
+
+#[test]
+fn per_core_slot_conflict() {
+    for place in [together as Place, apart] {
+        model(Some(2), move || {
+            programs::two_roots::<Machine, PerCore<Machine>, One>(Slots::new(2, 1), place);
+        });
+    }
+}
