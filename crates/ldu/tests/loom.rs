@@ -28,10 +28,21 @@ fn apart(thread: u32) {
     Loom::place(CpuId(thread), NodeId(0));
 }
 
+/// Whether the history is recorded: see there why each program runs with and without.
+const BOTH: [bool; 2] = [false, true];
+
 fn two(preemptions: Option<usize>, steps: &'static [&'static [Step]], reads: u32) {
-    model(preemptions, move || {
-        programs::updates_and_reads::<Machine, Global<Machine>, One>((), steps, reads, together);
-    });
+    for recorded in BOTH {
+        model(preemptions, move || {
+            programs::updates_and_reads::<Machine, Global<Machine>, One>(
+                (),
+                steps,
+                reads,
+                together,
+                recorded,
+            );
+        });
+    }
 }
 
 fn two_per_core(
@@ -40,10 +51,14 @@ fn two_per_core(
     reads: u32,
     place: Place,
 ) {
-    model(preemptions, move || {
-        let slots = Slots::new(2, 1);
-        programs::updates_and_reads::<Machine, PerCore<Machine>, One>(slots, steps, reads, place);
-    });
+    for recorded in BOTH {
+        model(preemptions, move || {
+            let slots = Slots::new(2, 1);
+            programs::updates_and_reads::<Machine, PerCore<Machine>, One>(
+                slots, steps, reads, place, recorded,
+            );
+        });
+    }
 }
 
 #[test]
@@ -53,12 +68,12 @@ fn a_pair_beside_a_read() {
 
 #[test]
 fn two_pairs_beside_a_read() {
-    two(Some(3), &[&[Insert, Remove, Insert, Remove]], 1);
+    two(Some(4), &[&[Insert, Remove, Insert, Remove]], 1);
 }
 
 #[test]
 fn a_pair_beside_two_reads() {
-    two(Some(3), &[&[Insert, Remove]], 2);
+    two(Some(4), &[&[Insert, Remove]], 2);
 }
 
 #[test]
@@ -73,26 +88,31 @@ fn direct_and_logged_updates() {
 
 #[test]
 fn an_object_passed_on() {
-    model(Some(3), || {
-        programs::passed_on::<Machine, Global<Machine>, One>((), together);
-    });
+    for recorded in BOTH {
+        model(Some(4), move || {
+            programs::passed_on::<Machine, Global<Machine>, One>((), together, recorded);
+        });
+    }
 }
 
 #[test]
 fn readers_that_share() {
-    model(Some(2), || {
-        programs::updates_and_reads::<Machine, Global<Machine>, Shared>(
-            (),
-            &[&[Insert, Remove]],
-            1,
-            together,
-        );
-    });
+    for recorded in BOTH {
+        model(Some(2), move || {
+            programs::updates_and_reads::<Machine, Global<Machine>, Shared>(
+                (),
+                &[&[Insert, Remove]],
+                1,
+                together,
+                recorded,
+            );
+        });
+    }
 }
 
 #[test]
 fn per_core_a_pair_beside_a_read() {
-    two_per_core(Some(3), &[&[Insert, Remove]], 1, apart);
+    two_per_core(Some(4), &[&[Insert, Remove]], 1, apart);
 }
 
 #[test]
@@ -108,8 +128,11 @@ fn per_core_on_the_same_core() {
 #[test]
 fn per_core_slot_conflict() {
     for place in [together as Place, apart] {
-        model(Some(2), move || {
-            programs::two_roots::<Machine, PerCore<Machine>, One>(Slots::new(2, 1), place);
-        });
+        for recorded in BOTH {
+            model(Some(3), move || {
+                let slots = Slots::new(2, 1);
+                programs::two_roots::<Machine, PerCore<Machine>, One>(slots, place, recorded);
+            });
+        }
     }
 }

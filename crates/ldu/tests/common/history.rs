@@ -7,8 +7,9 @@
 //! checked program makes.
 
 use std::collections::HashSet;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
+
+use kilocore_platform::{Atomic, AtomicInt, Ordering, Platform};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operation {
@@ -25,33 +26,37 @@ pub struct Event {
     pub operation: Operation,
 }
 
-/// Records the operations of an execution. Its clock and its list are no part of the program: the
-/// checkers run one thread at a time.
-#[derive(Debug, Clone, Default)]
-pub struct History(Arc<(AtomicU64, Mutex<Vec<Event>>)>);
+/// Records the operations of an execution.
+///
+/// Its clock is a word of the platform, added to with acquire and release, so that whatever has
+/// returned before something else is called also happened before it. Only then does its order
+/// bind: of two operations that nothing orders, one may miss what the other has seen, whichever
+/// was first. But such a clock also hides what the program itself fails to order, so that a
+/// program should be checked without it, too.
+#[derive(Debug)]
+pub struct History<P: Platform> {
+    clock: Option<P::U64>,
+    events: Mutex<Vec<Event>>,
+}
 
-impl History {
+impl<P: Platform> History<P> {
+    /// Nothing yet, and nothing ever unless `recorded`.
+    pub fn new(recorded: bool) -> Self {
+        Self { clock: recorded.then(|| P::U64::new(0)), events: Mutex::default() }
+    }
+
     /// Makes an operation, which says what it was.
     pub fn record<R>(&self, run: impl FnOnce() -> (Operation, R)) -> R {
-        let (clock, events) = &*self.0;
-        let called = clock.fetch_add(1, Ordering::SeqCst);
+        let Some(clock) = &self.clock else { return run().1 };
+        let called = clock.fetch_add(1, Ordering::AcqRel);
         let (operation, result) = run();
-        let returned = clock.fetch_add(1, Ordering::SeqCst);
-        events.lock().unwrap().push(Event { called, returned, operation });
+        let returned = clock.fetch_add(1, Ordering::AcqRel);
+        self.events.lock().unwrap().push(Event { called, returned, operation });
         result
     }
 
-    pub fn events(&self) -> Vec<Event> {
-        self.0.1.lock().unwrap().clone()
-    }
-
-    /// Forgets what happened so far, for programs whose history is too long.
-    pub fn forget(&self) {
-        self.0.1.lock().unwrap().clear();
-    }
-
     pub fn assert_linearizable(&self) {
-        let events = self.events();
+        let events = self.events.lock().unwrap();
         assert!(is_linearizable(&events), "not linearizable: {events:?}");
     }
 }

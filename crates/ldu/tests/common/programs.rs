@@ -1,7 +1,7 @@
 //! The programs: each is right with a sound log and makes one kind of error visible.
 
-use std::sync::{Arc, Mutex};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 use kilocore_checking::{Threads, quarantine};
 use kilocore_ldu::{In, Ldu, Limits, Out, Queue};
@@ -14,20 +14,17 @@ use super::{Census, Probe};
 /// A root of probes, whose history is written.
 pub struct Site<P: Platform, Q: Queue<P>, L: RawRwLock<P>> {
     root: Ldu<P, Census, Q, L>,
-    history: History,
+    history: History<P>,
     freed: Arc<AtomicUsize>,
     made: AtomicUsize,
 }
 
 impl<P: Platform, Q: Queue<P>, L: RawRwLock<P>> Site<P, Q, L> {
-    pub fn new(domain: Q::Domain) -> Arc<Self> {
-        Self::with_limits(domain, Limits::default())
-    }
-
-    pub fn with_limits(domain: Q::Domain, limits: Limits) -> Arc<Self> {
+    /// A root whose history is `recorded`, and at the end must be linearizable.
+    pub fn new(domain: Q::Domain, limits: Limits, recorded: bool) -> Arc<Self> {
         Arc::new(Self {
             root: Ldu::with(Census::default(), domain, limits),
-            history: History::default(),
+            history: History::new(recorded),
             freed: Arc::default(),
             made: AtomicUsize::new(0),
         })
@@ -132,14 +129,19 @@ fn follow<P: Platform, Q: Queue<P>, L: RawRwLock<P>>(
 }
 
 /// Each list of steps on a thread and with an object of its own, while this thread reads.
-pub fn updates_and_reads<P, Q, L>(domain: Q::Domain, lists: &'static [&'static [Step]], reads: u32, place: Place)
-where
+pub fn updates_and_reads<P, Q, L>(
+    domain: Q::Domain,
+    lists: &'static [&'static [Step]],
+    reads: u32,
+    place: Place,
+    recorded: bool,
+) where
     P: Threads,
     Q: Queue<P>,
     L: RawRwLock<P>,
 {
     quarantine::begin();
-    let site = Site::<P, Q, L>::new(domain);
+    let site = Site::<P, Q, L>::new(domain, Limits::default(), recorded);
     let others = lists.iter().enumerate().map(|(id, steps)| {
         let site = Arc::clone(&site);
         Box::new(move || {
@@ -158,14 +160,14 @@ where
 }
 
 /// One thread updates an object that another inserted, and hands it back.
-pub fn passed_on<P, Q, L>(domain: Q::Domain, place: Place)
+pub fn passed_on<P, Q, L>(domain: Q::Domain, place: Place, recorded: bool)
 where
     P: Threads,
     Q: Queue<P>,
     L: RawRwLock<P>,
 {
     quarantine::begin();
-    let site = Site::<P, Q, L>::new(domain);
+    let site = Site::<P, Q, L>::new(domain, Limits::default(), recorded);
     place(0);
     let object = site.insert(site.object(0));
     let back = Arc::new(Mutex::new(None));
@@ -186,7 +188,8 @@ where
     quarantine::end();
 }
 
-/// Two threads that keep so much in the log that each update applies it, while this one reads.
+/// Two threads that keep so much in the log that each update applies it, while this one reads. Their
+/// history would be too long to be searched.
 pub fn crowded<P, Q, L>(domain: Q::Domain, place: Place)
 where
     P: Threads,
@@ -195,7 +198,7 @@ where
 {
     quarantine::begin();
     let limits = Limits { nodes: 0, age: None };
-    let site = Site::<P, Q, L>::with_limits(domain, limits);
+    let site = Site::<P, Q, L>::new(domain, limits, false);
     let other = |index: u32| {
         let site = Arc::clone(&site);
         Box::new(move || {
@@ -206,27 +209,25 @@ where
             }
         }) as Box<dyn FnOnce() + Send>
     };
-    // No history: it would be too long to be searched.
     beside::<P>(vec![other(1), other(2)], || {
         place(0);
         site.root.read(|census| census.members);
     });
-    site.history.forget();
     site.finish();
     quarantine::end();
 }
 
 /// Two roots that share slots, each updated by a thread of its own, while this thread reads both and
 /// then ends one of them.
-pub fn two_roots<P, Q, L>(domain: Q::Domain, place: Place)
+pub fn two_roots<P, Q, L>(domain: Q::Domain, place: Place, recorded: bool)
 where
     P: Threads,
     Q: Queue<P>,
     L: RawRwLock<P>,
 {
     quarantine::begin();
-    let first = Site::<P, Q, L>::new(domain.clone());
-    let second = Site::<P, Q, L>::new(domain);
+    let first = Site::<P, Q, L>::new(domain.clone(), Limits::default(), recorded);
+    let second = Site::<P, Q, L>::new(domain, Limits::default(), recorded);
     let update = |site: &Arc<Site<P, Q, L>>, index: u32| {
         let site = Arc::clone(site);
         Box::new(move || {
