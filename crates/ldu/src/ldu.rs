@@ -12,6 +12,7 @@ use crate::global::Global;
 use crate::log::{Counts, Limits, Log, Released};
 use crate::node::{Node, RootId, Update};
 use crate::object::{Attached, Detached, Hook, Object};
+use crate::policy::{Always, Policy};
 use crate::queue::Queue;
 use crate::structure::Structure;
 
@@ -22,15 +23,25 @@ use crate::structure::Structure;
 /// [`PerCore`](crate::PerCore) if so many cores update this one structure that the head of the
 /// global queue limits them. `L` is the lock that readers share.
 ///
+/// `D` says when an update is logged: [`Always`], or [`Adaptive`](crate::Adaptive)ly where that is
+/// faster.
+///
 /// The crate's documentation says when to use it and when not.
-pub struct Ldu<P: Platform, S: Structure, Q: Queue<P> = Global<P>, L: RawRwLock<P> = CentralRw<P>> {
-    root: Box<Root<P, S, Q, L>>,
+pub struct Ldu<P, S, Q = Global<P>, L = CentralRw<P>, D = Always>
+where
+    P: Platform,
+    S: Structure,
+    Q: Queue<P>,
+    L: RawRwLock<P>,
+    D: Policy<P>,
+{
+    root: Box<Root<P, S, Q, L, D>>,
 }
 
 /// What does not move.
-struct Root<P: Platform, S: Structure, Q, L> {
+struct Root<P: Platform, S: Structure, Q, L, D> {
     id: RootId,
-    log: Log<P, Q, L>,
+    log: Log<P, Q, L, D>,
     structure: P::Cell<S>,
 }
 
@@ -79,7 +90,14 @@ impl<P: Platform, S: Structure, L: RawRwLock<P>> Ldu<P, S, Global<P>, L> {
     }
 }
 
-impl<P: Platform, S: Structure, Q: Queue<P>, L: RawRwLock<P>> Ldu<P, S, Q, L> {
+impl<P, S, Q, L, D> Ldu<P, S, Q, L, D>
+where
+    P: Platform,
+    S: Structure,
+    Q: Queue<P>,
+    L: RawRwLock<P>,
+    D: Policy<P>,
+{
     /// A structure, which is empty, whose queue shares `domain` with those of other roots.
     pub fn with(structure: S, domain: Q::Domain, limits: Limits) -> Self {
         Self {
@@ -271,7 +289,14 @@ fn elsewhere(what: &str) -> ! {
     panic!("the object to be {what} is another root's");
 }
 
-impl<P: Platform, S: Structure, Q: Queue<P>, L: RawRwLock<P>> Root<P, S, Q, L> {
+impl<P, S, Q, L, D> Root<P, S, Q, L, D>
+where
+    P: Platform,
+    S: Structure,
+    Q: Queue<P>,
+    L: RawRwLock<P>,
+    D: Policy<P>,
+{
     /// Applies an update. Called with the lock held as the writer.
     #[inline]
     fn apply(&self, node: NonNull<Node<P>>, update: Update) {
@@ -294,7 +319,14 @@ impl<P: Platform, S: Structure, Q: Queue<P>, L: RawRwLock<P>> Root<P, S, Q, L> {
     }
 }
 
-impl<P: Platform, S: Structure, Q: Queue<P>, L: RawRwLock<P>> Drop for Ldu<P, S, Q, L> {
+impl<P, S, Q, L, D> Drop for Ldu<P, S, Q, L, D>
+where
+    P: Platform,
+    S: Structure,
+    Q: Queue<P>,
+    L: RawRwLock<P>,
+    D: Policy<P>,
+{
     /// Applies what was logged, so that removed objects are freed; those that are still inserted
     /// stay with their tokens.
     fn drop(&mut self) {
@@ -313,9 +345,22 @@ impl Drop for AbortOnUnwind {
 }
 
 /// Leaves as a reader, also if showing the structure panicked.
-struct Inside<'a, P: Platform, S: Structure, Q: Queue<P>, L: RawRwLock<P>>(&'a Root<P, S, Q, L>);
+struct Inside<'a, P, S, Q, L, D>(&'a Root<P, S, Q, L, D>)
+where
+    P: Platform,
+    S: Structure,
+    Q: Queue<P>,
+    L: RawRwLock<P>,
+    D: Policy<P>;
 
-impl<P: Platform, S: Structure, Q: Queue<P>, L: RawRwLock<P>> Drop for Inside<'_, P, S, Q, L> {
+impl<P, S, Q, L, D> Drop for Inside<'_, P, S, Q, L, D>
+where
+    P: Platform,
+    S: Structure,
+    Q: Queue<P>,
+    L: RawRwLock<P>,
+    D: Policy<P>,
+{
     #[inline]
     fn drop(&mut self) {
         // SAFETY: made right after entering.
@@ -333,7 +378,14 @@ fn free<P: Platform, S: Structure>(released: Released<P>) {
     });
 }
 
-impl<P: Platform, S: Structure, Q: Queue<P>, L: RawRwLock<P>> fmt::Debug for Ldu<P, S, Q, L> {
+impl<P, S, Q, L, D> fmt::Debug for Ldu<P, S, Q, L, D>
+where
+    P: Platform,
+    S: Structure,
+    Q: Queue<P>,
+    L: RawRwLock<P>,
+    D: Policy<P>,
+{
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Ldu").field("counts", &self.counts()).finish_non_exhaustive()
     }

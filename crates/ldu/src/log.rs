@@ -33,6 +33,7 @@ use kilocore_locks::RawRwLock;
 use kilocore_platform::{Atomic, AtomicInt, Cycles, Ordering, Padded, Platform, SharedCell};
 
 use crate::node::{Epoch, Logged, Node, Settled, Update};
+use crate::policy::Policy;
 use crate::queue::{Fill, Queue};
 
 /// When a log that nobody reads is applied all the same.
@@ -66,7 +67,7 @@ pub struct Counts {
 }
 
 /// Lock, queue and counts.
-pub(crate) struct Log<P: Platform, Q, L> {
+pub(crate) struct Log<P: Platform, Q, L, D> {
     lock: Padded<L>,
     /// On lines of its own: updates write it, and readers should find the lock undisturbed.
     queue: Padded<Q>,
@@ -75,6 +76,7 @@ pub(crate) struct Log<P: Platform, Q, L> {
     /// When the last one began. Written under the lock.
     last: P::U64,
     limits: Limits,
+    policy: D,
     /// Used under the lock.
     counts: P::Cell<Counts>,
 }
@@ -85,25 +87,45 @@ pub(crate) struct Released<P: Platform> {
     first: *mut Node<P>,
 }
 
-impl<P: Platform, Q: Queue<P>, L: RawRwLock<P>> Log<P, Q, L> {
+impl<P: Platform, Q: Queue<P>, L: RawRwLock<P>, D: Policy<P>> Log<P, Q, L, D> {
     pub(crate) fn new(domain: Q::Domain, limits: Limits) -> Self {
         Self {
             lock: Padded(L::new()),
             queue: Padded(Q::new(domain)),
             begun: P::U64::new(0),
             limits,
+            policy: D::new(),
             last: P::U64::new(P::now().0),
             counts: P::Cell::new(Counts::default()),
         }
     }
 
-    /// Logs an update, and applies the log if it has grown too long or too old.
+    /// Makes an update as the policy says.
     ///
     /// # Safety
     /// The caller owns the node, and it stays alive and in place until it is settled. `apply` is as
     /// for [`synchronize`](Self::synchronize).
     #[inline]
     pub(crate) unsafe fn update(
+        &self,
+        node: NonNull<Node<P>>,
+        apply: impl FnMut(NonNull<Node<P>>, Update),
+    ) -> Released<P> {
+        if self.policy.logs() {
+            // SAFETY: by the caller's promise.
+            unsafe { self.log(node, apply) }
+        } else {
+            // SAFETY: by the caller's promise.
+            unsafe { self.update_directly(node, apply) }
+        }
+    }
+
+    /// Logs an update, and applies the log if it has grown too long or too old.
+    ///
+    /// # Safety
+    /// As for [`update`](Self::update).
+    #[inline]
+    pub(crate) unsafe fn log(
         &self,
         node: NonNull<Node<P>>,
         apply: impl FnMut(NonNull<Node<P>>, Update),
@@ -160,6 +182,7 @@ impl<P: Platform, Q: Queue<P>, L: RawRwLock<P>> Log<P, Q, L> {
         };
         // SAFETY: the node is alive, as the caller promises.
         unsafe { node.as_ref() }.update_directly(|update| apply(node, update));
+        self.policy.updated();
         // SAFETY: acquired above.
         unsafe { self.lock.release() };
         released
@@ -169,6 +192,7 @@ impl<P: Platform, Q: Queue<P>, L: RawRwLock<P>> Log<P, Q, L> {
     /// update that is applied, by one thread at a time and with nobody reading.
     #[inline]
     pub(crate) fn enter(&self, apply: impl FnMut(NonNull<Node<P>>, Update)) -> Released<P> {
+        self.policy.reading();
         self.lock.acquire_shared();
         if self.queue.is_empty() {
             return Released::none();
@@ -297,6 +321,7 @@ impl<P: Platform, Q: Queue<P>, L: RawRwLock<P>> Log<P, Q, L> {
             all.applied += counts.applied;
             all.synchronizations += counts.synchronizations;
         });
+        self.policy.applied(counts.logged);
         released
     }
 }
