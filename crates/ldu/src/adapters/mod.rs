@@ -1,8 +1,11 @@
 //! Structures that are ready to be put behind a log.
 
+mod hasher;
 mod invalid;
 mod link;
 mod list;
+mod set;
 
 pub use invalid::Invalid;
 pub use list::{All, Entry, List};
+pub use set::{Member, Set};
