@@ -3,6 +3,7 @@
 
 pub mod altered;
 pub mod programs;
+pub mod read_write;
 pub mod twins;
 
 use std::any::Any;
