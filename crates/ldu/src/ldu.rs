@@ -3,14 +3,13 @@
 use alloc::boxed::Box;
 use core::fmt;
 use core::ptr::NonNull;
-use core::sync::atomic::{AtomicU64, Ordering};
 
-use kilocore_locks::{CentralRw, RawRwLock};
+use kilocore_locks::{RawRwLock, Rwsem};
 use kilocore_platform::{Platform, SharedCell};
 
 use crate::global::Global;
 use crate::log::{Counts, Limits, Log, Released};
-use crate::node::{Node, RootId, Update};
+use crate::node::{Node, Update};
 use crate::object::{Attached, Detached, Hook, Object};
 use crate::policy::{Always, Policy};
 use crate::queue::Queue;
@@ -27,7 +26,7 @@ use crate::structure::Structure;
 /// faster.
 ///
 /// The crate's documentation says when to use it and when not.
-pub struct Ldu<P, S, Q = Global<P>, L = CentralRw<P>, D = Always>
+pub struct Ldu<P, S, Q = Global<P>, L = Rwsem<P>, D = Always>
 where
     P: Platform,
     S: Structure,
@@ -40,7 +39,6 @@ where
 
 /// What does not move.
 struct Root<P: Platform, S: Structure, Q, L, D> {
-    id: RootId,
     log: Log<P, Q, L, D>,
     structure: P::Cell<S>,
 }
@@ -78,11 +76,6 @@ pub type Out<P, S> = Detached<Node<P>, <S as Structure>::Item>;
 /// An object that is in a structure of `S`.
 pub type In<P, S> = Attached<Node<P>, <S as Structure>::Item>;
 
-fn new_id() -> RootId {
-    static LAST: AtomicU64 = AtomicU64::new(RootId::NONE.0);
-    RootId(LAST.fetch_add(1, Ordering::Relaxed) + 1)
-}
-
 impl<P: Platform, S: Structure, L: RawRwLock<P>> Ldu<P, S, Global<P>, L> {
     /// A structure, which is empty, with a queue of its own.
     pub fn new(structure: S) -> Self {
@@ -102,7 +95,6 @@ where
     pub fn with(structure: S, domain: Q::Domain, limits: Limits) -> Self {
         Self {
             root: Box::new(Root {
-                id: new_id(),
                 log: Log::new(domain, limits),
                 structure: P::Cell::new(structure),
             }),
@@ -138,7 +130,7 @@ where
     /// The object again, if another root's log still has to take it out.
     #[inline]
     pub fn try_insert(&self, object: Out<P, S>) -> Result<In<P, S>, ElsewhereError<Out<P, S>>> {
-        if !self.adopt(&object) {
+        if !self.root.log.adopt(object.hook()) {
             return Err(ElsewhereError(object));
         }
         let object = object.into_raw();
@@ -169,7 +161,7 @@ where
     /// The object again, if it is in another root.
     #[inline]
     pub fn try_remove(&self, object: In<P, S>) -> Result<Out<P, S>, ElsewhereError<In<P, S>>> {
-        if object.hook().root() != self.root.id {
+        if !self.root.log.owns(object.hook()) {
             return Err(ElsewhereError(object));
         }
         let object = object.into_raw();
@@ -185,7 +177,7 @@ where
     /// As [`insert`](Self::insert).
     #[inline]
     pub fn insert_directly(&self, object: Out<P, S>) -> In<P, S> {
-        if !self.adopt(&object) {
+        if !self.root.log.adopt(object.hook()) {
             elsewhere("inserted");
         }
         let object = object.into_raw();
@@ -201,7 +193,7 @@ where
     /// As [`remove`](Self::remove).
     #[inline]
     pub fn remove_directly(&self, object: In<P, S>) -> Out<P, S> {
-        if object.hook().root() != self.root.id {
+        if !self.root.log.owns(object.hook()) {
             elsewhere("removed");
         }
         let object = object.into_raw();
@@ -245,20 +237,6 @@ where
     #[must_use]
     pub fn counts(&self) -> Counts {
         self.root.log.counts()
-    }
-
-    /// Makes a detached object this root's, unless another one has something left to do with it.
-    #[inline]
-    fn adopt(&self, object: &Out<P, S>) -> bool {
-        let node = object.hook();
-        if node.root() == self.root.id {
-            return true;
-        }
-        let free = node.is_settled();
-        if free {
-            node.set_root(self.root.id);
-        }
-        free
     }
 
     /// # Safety

@@ -21,7 +21,7 @@ pub use adaptive::Adaptive;
 pub use global::Global;
 pub use ldu::{ElsewhereError, In, Ldu, Out};
 pub use log::{Counts, Limits};
-pub use node::{Node, Update};
+pub use node::Node;
 pub use object::{Attached, Detached, Hook, Object};
 pub use per_core::{PerCore, SLOTS, Slots};
 pub use policy::{Always, Policy};
@@ -29,3 +29,9 @@ pub use queue::{Fill, Queue};
 pub use scheme::Scheme;
 pub use schemes::{Deferred, SchemePolicy, SchemeQueue};
 pub use structure::{Search, Structure};
+
+/// A log without a structure, for those who bring their own objects.
+pub mod raw {
+    pub use crate::log::{Log, Released};
+    pub use crate::node::{Node, Update};
+}
