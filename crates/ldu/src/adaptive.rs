@@ -6,35 +6,42 @@
 //! and leaves a log that is used only above that to the future (section 2.7).
 //!
 //! # The idea
-//! Nothing about the machine is assumed: both ways are tried, and the faster one is taken for a
-//! good while. A trial is four windows of some hundred operations each, in the order one, other,
-//! other, one, so that a drift of the load favours neither. What counts is how many operations the
-//! root does in a time, reads and updates alike. Then nothing is counted or tried for twenty times
-//! as long as the trial lasted, and longer if it keeps saying the same, so that trials cost a
-//! twentieth of the time at most, also where one of the ways is hopeless: its windows are cut short.
+//! Nothing about the machine is assumed: both ways are tried, and the one whose operations take
+//! less time is taken for a good while. A trial is four windows of some hundred operations each, in
+//! the order one, other, other, one, so that a drift of the load favours neither. In them every
+//! operation is timed, waiting included. Updates and reads are averaged apart and put together in
+//! the proportion of the whole trial, so that a window that happened to have more of the dear kind
+//! is not held against its way. (Throughput would be easier to count, and misleads: where another
+//! root is what limits the program, this one's is the same in either way.)
 //!
-//! Operations are counted where that is free: updates under the lock. Readers count themselves only
-//! while a window is open, in a few words that are spread over cores. Roots that are hardly used are
-//! never tried, begin without a log, and allocate nothing for it.
+//! After a trial nothing is timed or tried for twenty times as long as it lasted, and for longer if
+//! it keeps saying the same, so that trials cost a twentieth of the time at most, also where one of
+//! the ways is hopeless: its windows are cut short. Roots that are hardly used are never tried, begin
+//! without a log, and allocate nothing for it.
+
+mod record;
 
 use alloc::boxed::Box;
 use core::fmt;
 use core::ptr;
 
-use kilocore_platform::{Atomic, AtomicInt, Cycles, Ordering, Padded, Platform, SharedCell};
+use kilocore_platform::{Atomic, Cycles, Ordering, Platform, SharedCell};
 
-use crate::policy::Policy;
+use self::record::{Record, Sums};
+use crate::policy::{Advice, Kind, Policy};
 
 /// Updates are to be logged.
 const LOG: u32 = 1;
-/// Readers are to count themselves.
-const COUNT: u32 = 2;
+/// Operations are to be timed.
+const TIME: u32 = 2;
 
-/// Operations of a window.
+/// Operations of a window, and reads among them if there are any in so many times as many.
 const WINDOW: u64 = 256;
-/// Direct updates between two looks at the clock.
+const READS: u64 = 8;
+const PATIENCE: u64 = 8;
+/// Updates between two looks at how far a window is.
 const LOOK: u64 = 32;
-/// Updates before the first trial.
+/// Direct updates before the first trial.
 const COLD: u64 = 512;
 /// A window is cut short when it has lasted so many times as long as the first one.
 const CUT: u64 = 8;
@@ -42,31 +49,18 @@ const CUT: u64 = 8;
 const REST: u64 = 20;
 /// The same after trials that kept saying the same.
 const LONGEST_REST: u64 = 160;
-/// Words that readers count themselves in.
-const STRIPES: usize = 8;
 
 /// The windows of a trial: whether each is of the way that was used before.
 const TRIAL: [bool; 4] = [true, false, false, true];
 
 /// Tries what is faster, logging or not.
 pub struct Adaptive<P: Platform> {
-    /// [`LOG`] and [`COUNT`]. Read by all, and written twice a window, under the lock.
+    /// [`LOG`] and [`TIME`]. Read by all, and written once a window, under the lock.
     advice: P::U32,
-    /// How many readers have come while they were to count themselves. Null until the first trial.
-    readers: P::Ptr<Readers<P>>,
+    /// What a trial has timed. Null until the first one.
+    record: P::Ptr<Record<P>>,
     /// Used under the lock.
     book: P::Cell<Book>,
-}
-
-struct Readers<P: Platform> {
-    stripes: [Padded<P::U64>; STRIPES],
-}
-
-/// What was seen in windows.
-#[derive(Debug, Clone, Copy, Default)]
-struct Seen {
-    operations: u64,
-    cycles: u64,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -75,19 +69,20 @@ enum Phase {
     Cold,
     /// Until then, or when the clock is next looked at.
     Resting { until: Cycles },
-    /// In this window of a trial.
-    Trying { window: usize, began: Cycles, readers: u64, cut: u64 },
+    /// In a window of a trial that `began` with so many operations of its way timed before.
+    Trying { window: usize, began: Cycles, before: Sums },
 }
 
 #[derive(Debug, Clone, Copy)]
 struct Book {
     phase: Phase,
-    /// Updates since the phase or window began, and since the clock was last looked at.
-    updates: u64,
-    since_look: u64,
+    /// Direct updates since the last look.
+    unseen: u64,
+    /// Which way was found to be the faster one.
     logging: bool,
-    used: Seen,
-    other: Seen,
+    /// When the trial began, and how long its windows may be.
+    trial_began: Cycles,
+    cut: u64,
     rest: u64,
 }
 
@@ -97,86 +92,98 @@ impl<P: Platform> Adaptive<P> {
         if P::CHECKED { 1 } else { limit }
     }
 
-    fn readers(&self) -> u64 {
-        let readers = self.readers.load(Ordering::Acquire);
-        if readers.is_null() {
-            return 0;
-        }
-        // SAFETY: once there, they stay until the root is dropped.
-        let stripes = unsafe { &(*readers).stripes };
-        stripes.iter().fold(0, |sum, stripe| sum.wrapping_add(stripe.load(Ordering::Relaxed)))
+    fn record(&self) -> Option<&Record<P>> {
+        // Acquire: the record's words.
+        // SAFETY: once there, it stays until the root is dropped.
+        unsafe { self.record.load(Ordering::Acquire).as_ref() }
     }
 
-    /// Takes note of updates. The caller holds the root's lock.
+    /// Takes note of a moment under the lock, which the caller holds.
     #[inline]
-    fn note(&self, updates: u64, look: bool) {
+    fn note(&self, updates: u64, at_least: u64) {
         self.book.with_mut(|book| {
             // SAFETY: the lock's holder is alone with it.
             let book = unsafe { &mut *book };
-            book.updates += updates;
-            book.since_look += updates;
-            if look || book.since_look >= Self::scaled(LOOK) {
-                book.since_look = 0;
-                self.look(book);
+            book.unseen += updates;
+            if book.unseen >= Self::scaled(at_least) {
+                self.consider(book);
             }
         });
     }
 
     #[cold]
-    fn look(&self, book: &mut Book) {
+    fn consider(&self, book: &mut Book) {
         match book.phase {
-            Phase::Cold if book.updates >= Self::scaled(COLD) => {
-                let readers =
-                    Box::new(Readers { stripes: core::array::from_fn(|_| Padded(P::U64::new(0))) });
-                self.readers.store(Box::into_raw(readers), Ordering::Release);
-                self.open(book, 0, u64::MAX);
+            Phase::Cold => {
+                if book.unseen < Self::scaled(COLD) {
+                    return;
+                }
+                self.record.store(Box::into_raw(Box::new(Record::new())), Ordering::Release);
+                self.begin_trial(book);
             }
-            Phase::Resting { until } if P::now() >= until => {
-                (book.used, book.other) = Default::default();
-                self.open(book, 0, u64::MAX);
-            }
-            Phase::Trying { window, began, readers, cut } => {
-                let cycles = P::now().since(began).0.max(1);
-                let operations = book.updates + self.readers().wrapping_sub(readers);
-                if operations >= Self::scaled(WINDOW) || cycles >= cut {
-                    self.close(book, window, Seen { operations, cycles }, cut);
+            Phase::Resting { until } => {
+                if P::now() >= until {
+                    self.begin_trial(book);
                 }
             }
-            Phase::Cold | Phase::Resting { .. } => {}
+            Phase::Trying { window, began, before } => {
+                let timed = self.sums(book.logging == TRIAL[window]).since(before);
+                let lasted = P::now().since(began).0;
+                let enough = timed.operations() >= Self::scaled(WINDOW)
+                    && timed.reads.count >= Self::scaled(READS)
+                    || timed.operations() >= Self::scaled(WINDOW * PATIENCE)
+                    || lasted >= book.cut;
+                if enough {
+                    self.close(book, window, lasted);
+                }
+            }
         }
+        book.unseen = 0;
     }
 
-    fn open(&self, book: &mut Book, window: usize, cut: u64) {
-        book.updates = 0;
-        self.advise(book.logging == TRIAL[window], COUNT);
-        let readers = self.readers();
-        book.phase = Phase::Trying { window, began: P::now(), readers, cut };
+    fn sums(&self, logged: bool) -> Sums {
+        self.record().map_or(Sums::default(), |record| record.sums(logged))
     }
 
-    fn close(&self, book: &mut Book, window: usize, seen: Seen, cut: u64) {
-        let all = if TRIAL[window] { &mut book.used } else { &mut book.other };
-        all.operations += seen.operations;
-        all.cycles += seen.cycles;
+    fn begin_trial(&self, book: &mut Book) {
+        if let Some(record) = self.record() {
+            record.clear();
+        }
+        book.trial_began = P::now();
+        book.cut = u64::MAX;
+        self.open(book, 0);
+    }
+
+    fn open(&self, book: &mut Book, window: usize) {
+        let logged = book.logging == TRIAL[window];
+        let before = self.sums(logged);
+        book.phase = Phase::Trying { window, began: P::now(), before };
+        self.advise(logged, TIME);
+    }
+
+    fn close(&self, book: &mut Book, window: usize, lasted: u64) {
         if window + 1 < TRIAL.len() {
-            self.open(book, window + 1, cut.min(seen.cycles.saturating_mul(CUT)));
+            book.cut = book.cut.min(lasted.saturating_mul(CUT)).max(1);
+            self.open(book, window + 1);
             return;
         }
-        let rate = |one: Seen, other: Seen| u128::from(one.operations) * u128::from(other.cycles);
-        if rate(book.other, book.used) > rate(book.used, book.other) {
+        let (used, other) = (self.sums(book.logging), self.sums(!book.logging));
+        if other.costs_less_than(used) {
             book.logging = !book.logging;
             book.rest = REST;
         } else {
             book.rest = (book.rest * 2).clamp(REST, LONGEST_REST);
         }
-        let trial = book.used.cycles + book.other.cycles;
-        let until = P::now().0.saturating_add(trial.saturating_mul(Self::scaled(book.rest)));
+        let now = P::now();
+        let trial = now.since(book.trial_began).0;
+        let until = now.0.saturating_add(trial.saturating_mul(Self::scaled(book.rest)));
         book.phase = Phase::Resting { until: Cycles(until) };
         self.advise(book.logging, 0);
     }
 
-    fn advise(&self, log: bool, count: u32) {
-        let log = if log { LOG } else { 0 };
-        self.advice.store(log | count, Ordering::Relaxed);
+    fn advise(&self, logged: bool, time: u32) {
+        let log = if logged { LOG } else { 0 };
+        self.advice.store(log | time, Ordering::Relaxed);
     }
 }
 
@@ -184,63 +191,60 @@ impl<P: Platform> Policy<P> for Adaptive<P> {
     fn new() -> Self {
         Self {
             advice: P::U32::new(0),
-            readers: P::Ptr::new(ptr::null_mut()),
+            record: P::Ptr::new(ptr::null_mut()),
             book: P::Cell::new(Book {
                 phase: Phase::Cold,
-                updates: 0,
-                since_look: 0,
+                unseen: 0,
                 logging: false,
-                used: Seen::default(),
-                other: Seen::default(),
+                trial_began: Cycles(0),
+                cut: 0,
                 rest: 0,
             }),
         }
     }
 
     #[inline]
-    fn logs(&self) -> bool {
-        self.advice.load(Ordering::Relaxed) & LOG != 0
+    fn begin(&self) -> Advice {
+        let advice = self.advice.load(Ordering::Relaxed);
+        let began = (advice & TIME != 0).then(P::now);
+        Advice { logs: advice & LOG != 0, began }
     }
 
     #[inline]
-    fn reading(&self) {
-        if self.advice.load(Ordering::Relaxed) & COUNT == 0 {
-            return;
-        }
-        // Acquire: the words that are counted in.
-        let readers = self.readers.load(Ordering::Acquire);
-        if !readers.is_null() {
-            // SAFETY: once there, they stay until the root is dropped.
-            let stripes = unsafe { &(*readers).stripes };
-            stripes[P::cpu().0 as usize % STRIPES].fetch_add(1, Ordering::Relaxed);
-        }
+    fn done(&self, kind: Kind, advice: Advice) -> bool {
+        let Some(began) = advice.began else { return false };
+        let took = P::now().since(began);
+        let Some(record) = self.record() else { return false };
+        let before = record.add(advice.logs, kind, took);
+        // Direct updates look for themselves.
+        advice.logs && before % Self::scaled(LOOK) == 0
     }
 
     #[inline]
-    fn applied(&self, updates: u64) {
-        // The clock is looked at each time: a log is applied rarely, or else it will be soon.
-        self.note(updates, true);
+    fn look(&self) {
+        self.note(0, 0);
     }
 
     #[inline]
     fn updated(&self) {
-        self.note(1, false);
+        self.note(1, LOOK);
     }
 }
 
 impl<P: Platform> Drop for Adaptive<P> {
     fn drop(&mut self) {
-        let readers = self.readers.load(Ordering::Relaxed);
-        if !readers.is_null() {
-            P::discard(readers);
+        let record = self.record.load(Ordering::Relaxed);
+        if !record.is_null() {
+            P::discard(record);
             // SAFETY: it came from a Box in `look`, and this is the root's end.
-            drop(unsafe { Box::from_raw(readers) });
+            drop(unsafe { Box::from_raw(record) });
         }
     }
 }
 
 impl<P: Platform> fmt::Debug for Adaptive<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Adaptive").field("logs", &Policy::logs(self)).finish_non_exhaustive()
+        let logs = self.advice.load(Ordering::Relaxed) & LOG != 0;
+        f.debug_struct("Adaptive").field("logs", &logs).finish_non_exhaustive()
     }
 }

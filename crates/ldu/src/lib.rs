@@ -24,7 +24,7 @@ pub use log::{Counts, Limits};
 pub use node::Node;
 pub use object::{Attached, Detached, Hook, Object};
 pub use per_core::{PerCore, SLOTS, Slots};
-pub use policy::{Always, Policy};
+pub use policy::{Advice, Always, Kind, Policy};
 pub use queue::{Fill, Queue};
 pub use scheme::Scheme;
 pub use schemes::{Deferred, SchemePolicy, SchemeQueue};

@@ -36,8 +36,9 @@ use core::ptr::{self, NonNull};
 use kilocore_locks::RawRwLock;
 use kilocore_platform::{Atomic, AtomicInt, Cycles, Ordering, Padded, Platform, SharedCell};
 
+use crate::global::linked;
 use crate::node::{Epoch, Logged, Node, RootId, Settled, Update};
-use crate::policy::Policy;
+use crate::policy::{Kind, Policy};
 use crate::queue::{Fill, Queue};
 
 /// When a log that nobody reads is applied all the same.
@@ -146,13 +147,20 @@ impl<P: Platform, Q: Queue<P>, L: RawRwLock<P>, D: Policy<P>> Log<P, Q, L, D> {
         node: NonNull<Node<P>>,
         apply: impl FnMut(NonNull<Node<P>>, Update),
     ) -> Released<P> {
-        if self.policy.logs() {
+        let advice = self.policy.begin();
+        let released = if advice.logs {
             // SAFETY: by the caller's promise.
             unsafe { self.log(node, apply) }
         } else {
             // SAFETY: by the caller's promise.
             unsafe { self.update_directly(node, apply) }
+        };
+        if self.policy.done(Kind::Update, advice) && self.lock.try_acquire() {
+            self.policy.look();
+            // SAFETY: acquired just above.
+            unsafe { self.lock.release() };
         }
+        released
     }
 
     /// Logs an update, and applies the log if it has grown too long or too old.
@@ -227,12 +235,12 @@ impl<P: Platform, Q: Queue<P>, L: RawRwLock<P>, D: Policy<P>> Log<P, Q, L, D> {
     /// [`update`](Self::update).
     #[inline]
     pub fn enter(&self, apply: impl FnMut(NonNull<Node<P>>, Update)) -> Released<P> {
-        self.policy.reading();
+        let advice = self.policy.begin();
         self.lock.acquire_shared();
-        if self.queue.is_empty() {
-            return Released::none();
-        }
-        self.enter_synchronized(apply)
+        let released =
+            if self.queue.is_empty() { Released::none() } else { self.enter_synchronized(apply) };
+        self.policy.done(Kind::Read, advice);
+        released
     }
 
     #[cold]
@@ -328,7 +336,7 @@ impl<P: Platform, Q: Queue<P>, L: RawRwLock<P>, D: Policy<P>> Log<P, Q, L, D> {
                 // SAFETY: it was taken from the queue and is not settled yet, so it lives.
                 let at = unsafe { node.as_ref() };
                 // Read now: a node that is settled may be queued again or freed.
-                next = at.next.load(Ordering::Relaxed);
+                next = linked(at);
                 let settled = at.settle(epoch, &mut counts.logged, |update| {
                     counts.applied += 1;
                     apply(node, update);
@@ -358,7 +366,7 @@ impl<P: Platform, Q: Queue<P>, L: RawRwLock<P>, D: Policy<P>> Log<P, Q, L, D> {
             all.applied += counts.applied;
             all.synchronizations += counts.synchronizations;
         });
-        self.policy.applied(counts.logged);
+        self.policy.look();
         released
     }
 }
