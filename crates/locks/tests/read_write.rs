@@ -6,7 +6,7 @@ mod common;
 
 use std::sync::Arc;
 
-use common::altered::{Alteration, Altered, NoAcquire, NoRelease, NoStoreRelease, Sound};
+use common::altered::{Alteration, Altered, NoAcquire, NoRelease, Sound};
 use common::read_write::{Deed, Pair, Read, Write, WriteAndRead};
 use common::read_write::{lets_readers_in, program, trying};
 use common::verdict;
@@ -190,10 +190,4 @@ fn without_acquire_every_lock_races() {
         assert_races::<NoAcquire, CentralRw<_>>(threads);
         assert_races::<NoAcquire, Rwsem<_>>(threads);
     }
-}
-
-/// By stores the queue's lock is let go, and a reader is told that it is inside.
-#[test]
-fn a_semaphore_whose_stores_do_not_release_races() {
-    assert_races::<NoStoreRelease, Rwsem<_>>(WRITER_AND_READER);
 }
