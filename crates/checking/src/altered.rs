@@ -25,8 +25,6 @@ pub trait Alteration: Send + Sync + 'static {
     const LOW_POWER: bool = false;
     /// Whether the lost half of an ordering is the release half.
     const NO_RELEASE: bool = false;
-    /// Whether stores lose it, and read-modify-writes do not.
-    const NO_STORE_RELEASE: bool = Self::NO_RELEASE;
     /// Whether the lost half of an ordering is the acquire half.
     const NO_ACQUIRE: bool = false;
 }
@@ -94,14 +92,6 @@ impl Alteration for NoRelease {
     const NO_RELEASE: bool = true;
 }
 
-/// No store publishes what went before it; read-modify-writes do.
-#[derive(Debug)]
-pub struct NoStoreRelease;
-impl Alteration for NoStoreRelease {
-    type Shadow = ();
-    const NO_STORE_RELEASE: bool = true;
-}
-
 /// No operation sees what was published.
 #[derive(Debug)]
 pub struct NoAcquire;
@@ -140,8 +130,8 @@ fn weaken_load<A: Alteration>(order: Ordering) -> Ordering {
 }
 
 fn weaken_store<A: Alteration>(order: Ordering) -> Ordering {
-    match (order, A::NO_STORE_RELEASE) {
-        (Ordering::SeqCst | Ordering::Release, true) => Ordering::Relaxed,
+    match (order, A::NO_RELEASE) {
+        (Ordering::SeqCst, true) => Ordering::Relaxed,
         (Ordering::SeqCst, false) => Ordering::Release,
         _ => weaken::<A>(order),
     }

@@ -12,6 +12,6 @@ mod run;
 mod threads;
 
 pub use altered::{Alteration, Altered, LoadsConflict, Shadow, Word, bury, exhume_all};
-pub use altered::{LowPower, NoAcquire, NoRelease, NoStoreRelease, Sound, Thorough};
+pub use altered::{LowPower, NoAcquire, NoRelease, Sound, Thorough};
 pub use run::{explore, model, verdict};
 pub use threads::Threads;
