@@ -25,7 +25,8 @@ fn verdict(program: impl Fn() + Copy + Send + Sync + 'static) -> Result<(), Stri
 #[derive(Debug)]
 struct CoreByCore;
 
-impl Tuning for CoreByCore {
+// SAFETY: none. The structure of the suite notices, and panics.
+unsafe impl Tuning for CoreByCore {
     const MERGES: bool = false;
 }
 
@@ -40,7 +41,8 @@ fn a_log_that_is_not_merged_by_time_is_found_out() {
 #[derive(Debug)]
 struct Uncut;
 
-impl Tuning for Uncut {
+// SAFETY: none. The structure of the suite notices, and panics.
+unsafe impl Tuning for Uncut {
     const CUTS: bool = false;
 }
 
@@ -55,7 +57,8 @@ fn a_log_that_is_not_cut_at_one_moment_is_found_out() {
 #[derive(Debug)]
 struct Unmarked<O>(O);
 
-impl<O: Order> Order for Unmarked<O> {
+// SAFETY: none. The program below frees nothing that may still be linked.
+unsafe impl<O: Order> Order for Unmarked<O> {
     const NAME: &'static str = "unmarked";
     const SORTED: bool = O::SORTED;
     const MARKS: bool = false;

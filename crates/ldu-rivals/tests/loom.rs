@@ -38,13 +38,15 @@ impl<S: Scheme<Loom>> Shared<S> {
     }
 }
 
-/// Runs `two` in a thread and `one` in another, each with one of two neighbours in a list.
+/// Runs `two` in a thread and `one` in another, each with one of two neighbours in a list; if
+/// `watched`, while a third one looks.
 fn explore<S: Scheme<Loom>>(
+    watched: bool,
     one: fn(&Shared<S>, Token<S>, &mut S::Thread),
     two: fn(&Shared<S>, Token<S>, &mut S::Thread),
 ) {
     let mut model = loom::model::Builder::new();
-    model.preemption_bound = Some(3);
+    model.preemption_bound = Some(if watched { 2 } else { 3 });
     model.check(move || {
         let scheme = S::new(2);
         let root = scheme.root(Multiset::default());
@@ -58,8 +60,13 @@ fn explore<S: Scheme<Loom>>(
                 two(&shared, second, &mut thread);
             })
         };
+        let watcher = watched.then(|| {
+            let shared = Arc::clone(&shared);
+            loom::thread::spawn(move || drop(shared.ids(&mut shared.scheme.thread())))
+        });
         one(&shared, first, &mut thread);
         other.join().unwrap();
+        watcher.into_iter().for_each(|watcher| watcher.join().unwrap());
         assert!(shared.ids(&mut thread).is_empty());
         drop(thread);
         let Shared { root, scheme, counts } = Arc::into_inner(shared).unwrap();
@@ -92,16 +99,18 @@ fn insert_again<S: Scheme<Loom>>(shared: &Shared<S>, object: Token<S>, thread: &
 }
 
 macro_rules! explored {
-    ($name:ident, $one:ident, $two:ident) => {
+    ($name:ident, $watched:expr, $one:ident, $two:ident) => {
         #[test]
         fn $name() {
-            explore::<Harris<Loom, Ordered>>($one, $two);
-            explore::<Harris<Loom, Unordered>>($one, $two);
+            explore::<Harris<Loom, Ordered>>($watched, $one, $two);
+            explore::<Harris<Loom, Unordered>>($watched, $one, $two);
         }
     };
 }
 
-explored!(two_neighbours_are_removed, remove, remove);
-explored!(somebody_looks, look_and_remove, remove);
-explored!(somebody_inserts, remove, insert_another);
-explored!(somebody_looks_at_what_is_inserted_again, look_and_remove, insert_again);
+explored!(two_neighbours_are_removed, false, remove, remove);
+explored!(somebody_looks, false, look_and_remove, remove);
+explored!(somebody_inserts, false, remove, insert_another);
+explored!(somebody_looks_at_what_is_inserted_again, false, look_and_remove, insert_again);
+explored!(a_third_one_looks_at_what_is_inserted, true, insert_another, remove);
+explored!(a_third_one_looks_at_what_is_inserted_again, true, insert_again, remove);

@@ -156,34 +156,57 @@ impl<P: Platform, O: Order> List<P, O> {
     ) -> Place<'_, P, O> {
         'from_the_head: loop {
             let mut link = &*self.head;
-            let mut at = link.load(Ordering::Acquire);
-            // SAFETY: it was reachable since the epoch was pinned.
-            while let Some(node) = unsafe { at.as_ref() } {
-                let next = node.next.load(Ordering::Acquire);
-                if !has(next, MARKED) && at != victim {
-                    if there(node) {
-                        break;
-                    }
-                    link = &node.next;
-                    at = next;
+            // Where the link led, and where we are: marked nodes between the two are to be taken off.
+            let mut first = link.load(Ordering::Acquire);
+            let mut at = first;
+            loop {
+                // SAFETY: it was reachable since the epoch was pinned.
+                let node = unsafe { at.as_ref() };
+                let next = node.map_or(ptr::null_mut(), |node| node.next.load(Ordering::Acquire));
+                if has(next, MARKED) || (at == victim && !at.is_null()) {
+                    at = target(next);
                     continue;
                 }
-                // Fails if another node came between, and if the node before was marked: then its
-                // link has the bit. Release passes on what the link showed us.
-                let after = target(next);
-                let unlinked =
-                    link.compare_exchange(at, after, Ordering::AcqRel, Ordering::Relaxed);
-                if unlinked.is_err() {
+                // SAFETY: an epoch is pinned, and the run was walked over just now.
+                if at != first && !unsafe { self.take_off(link, first, at) } {
                     continue 'from_the_head;
                 }
-                if has(next, MARKED) {
-                    // Nobody else writes a marked link, and only one takes the node off.
-                    node.next.store(with(next, UNLINKED), Ordering::Release);
+                match node {
+                    Some(node) if !there(node) => link = &node.next,
+                    _ => return Place { link, node: at },
                 }
-                at = after;
+                (first, at) = (next, next);
             }
-            return Place { link, node: at };
         }
+    }
+
+    /// Takes the run of marked nodes from `first` to before `after` off the list, if `link` still leads
+    /// to it and is not marked itself.
+    ///
+    /// # Safety
+    /// An epoch is pinned; the run was found in the list since.
+    unsafe fn take_off(
+        &self,
+        link: &P::Ptr<Node<P, O>>,
+        first: *mut Node<P, O>,
+        after: *mut Node<P, O>,
+    ) -> bool {
+        // Release passes on what the marked links showed us.
+        if link.compare_exchange(first, after, Ordering::AcqRel, Ordering::Relaxed).is_err() {
+            return false;
+        }
+        let mut at = first;
+        while at != after {
+            // SAFETY: it was reachable since the epoch was pinned.
+            let node = unsafe { &*at };
+            let next = node.next.load(Ordering::Relaxed);
+            if has(next, MARKED) {
+                // Nobody else writes a marked link, and only one takes the node off.
+                node.next.store(with(next, UNLINKED), Ordering::Release);
+            }
+            at = target(next);
+        }
+        true
     }
 
     /// The nodes that are in the list, each at some moment while it is walked over, and what they

@@ -1,10 +1,12 @@
 //! Harris's lock-free list, ordered or not.
 //!
 //! A removal first marks the node's link to its successor, by which the node counts as removed and
-//! nothing can be linked behind it any more, and then takes it off the list; whoever passes a
-//! marked node on an update helps (Harris, 'A pragmatic implementation of non-blocking
-//! linked-lists', DISC 2001; unlinking one node at a time as Michael does, 'High performance dynamic
-//! lock-free hash tables and list-based sets', SPAA 2002). [`Ordered`] keeps the list in the order
+//! nothing can be linked behind it any more, and then takes it off the list; whoever passes marked
+//! nodes on an update takes the run of them off at once (Harris, 'A pragmatic implementation of
+//! non-blocking linked-lists', DISC 2001; Michael, 'High performance dynamic lock-free hash tables
+//! and list-based sets', SPAA 2002). Who loses a race for a link starts again from the head, at
+//! once: the papers have no backoff, and with many cores at one link most attempts are in vain.
+//! [`Ordered`] keeps the list in the order
 //! of [`Search::rank`]; [`Unordered`] inserts at the head, as the authors of the deferred-update log
 //! did for their comparison, and a removal searches from there.
 //!
@@ -27,6 +29,9 @@
 //! that favours this rival. The links are simulated, and so are the debts.
 //!
 //! # Where it departs from the papers
+//! Theirs is given a key and looks for the node, marks it and takes it off. This is given the
+//! object: it marks first, and one walk does.
+//!
 //! Whoever takes a marked node off sets a second bit in its link, which will not change any more. The
 //! thread that removes the node finds it and need not walk on to the place where the node is not;
 //! in a list without order that would be the end.

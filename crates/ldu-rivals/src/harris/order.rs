@@ -4,7 +4,11 @@ use kilocore_ldu::Search;
 use kilocore_platform::Platform;
 
 /// The order of a list.
-pub trait Order: Send + Sync + 'static {
+///
+/// # Safety
+/// Keys are totally ordered, and removals mark: a node that a removal does not find stays linked
+/// when it is freed.
+pub unsafe trait Order: Send + Sync + 'static {
     /// What the list is called, as on the command line.
     const NAME: &'static str;
 
@@ -27,7 +31,8 @@ pub trait Order: Send + Sync + 'static {
 #[derive(Debug, Clone, Copy)]
 pub struct Ordered;
 
-impl Order for Ordered {
+// SAFETY: pairs of integers are totally ordered.
+unsafe impl Order for Ordered {
     const NAME: &'static str = "harris";
     const SORTED: bool = true;
 
@@ -44,7 +49,8 @@ impl Order for Ordered {
 #[derive(Debug, Clone, Copy)]
 pub struct Unordered;
 
-impl Order for Unordered {
+// SAFETY: there is one key.
+unsafe impl Order for Unordered {
     const NAME: &'static str = "harris-unordered";
     const SORTED: bool = false;
 

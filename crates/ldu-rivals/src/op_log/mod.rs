@@ -58,7 +58,11 @@ use crate::guarded::Guarded;
 use crate::request::{Operation, Request};
 
 /// The constants of an [`OpLog`].
-pub trait Tuning: Send + Sync + 'static {
+///
+/// # Safety
+/// Those that are not listed are left as they are: without them the structure is told to insert what
+/// it has and to remove what it has not.
+pub unsafe trait Tuning: Send + Sync + 'static {
     /// Logs that a core has.
     const WAYS: usize = 4096;
 
@@ -79,7 +83,8 @@ pub trait Tuning: Send + Sync + 'static {
 #[derive(Debug, Clone, Copy)]
 pub struct Published;
 
-impl Tuning for Published {}
+// SAFETY: it changes nothing.
+unsafe impl Tuning for Published {}
 
 /// Ways that a core has on `P`: a checker's has two, so that roots meet.
 const fn ways<P: Platform, C: Tuning>() -> usize {

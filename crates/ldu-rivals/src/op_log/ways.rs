@@ -109,7 +109,9 @@ impl<P: Platform> State<P> {
     fn take_over(&mut self, root: &Holders<P>, core: usize) -> usize {
         // SAFETY: a root whose name is on the way is alive, and the way's lock is held.
         if let Some(victim) = unsafe { self.owner.as_ref() } {
-            victim.put_aside(mem::replace(&mut self.log, Log::new()));
+            if self.log.len() > 0 {
+                victim.put_aside(mem::replace(&mut self.log, Log::new()));
+            }
             // The last use of the victim.
             victim.leaves(core);
         }

@@ -18,7 +18,8 @@ use spin_rw::SpinRw;
 #[derive(Debug)]
 pub struct Tight;
 
-impl Tuning for Tight {
+// SAFETY: it changes sizes only.
+unsafe impl Tuning for Tight {
     const WAYS: usize = 1;
     const MOST_LOGGED: usize = 12;
 }
