@@ -108,10 +108,10 @@ static void *come_and_go(void *argument)
 static int send_message(struct kc_ldu *root, struct topic *topic)
 {
 	int count = 0;
-	kc_ldu_read_lock(root);
+	struct kc_ldu_reader reader = kc_ldu_read_lock(root);
 	for (struct subscriber *s = topic->first; s; s = s->next)
 		count += s->number >= 0;
-	kc_ldu_read_unlock(root);
+	kc_ldu_read_unlock(root, reader);
 	return count;
 }
 

@@ -30,6 +30,11 @@ struct kc_ldu_object {
 	uint64_t private_state[3];
 };
 
+/* What a reader gets when it enters and brings back when it leaves. */
+struct kc_ldu_reader {
+	uint64_t private_state[2];
+};
+
 /* A structure behind a log. */
 struct kc_ldu;
 
@@ -113,8 +118,8 @@ int kc_ldu_release(struct kc_ldu *root, struct kc_ldu_object *object);
  * Enters as a reader: between the two calls the structure stays as it is, with all updates in it
  * that returned before. Readers share it.
  */
-void kc_ldu_read_lock(struct kc_ldu *root);
-void kc_ldu_read_unlock(struct kc_ldu *root);
+struct kc_ldu_reader kc_ldu_read_lock(struct kc_ldu *root);
+void kc_ldu_read_unlock(struct kc_ldu *root, struct kc_ldu_reader reader);
 
 /* Applies the log. */
 void kc_ldu_synchronize(struct kc_ldu *root);

@@ -4,10 +4,10 @@ use core::ffi::{c_int, c_void};
 use core::ptr::NonNull;
 use std::sync::Arc;
 
-use kilocore_ldu::raw::{Log, Released, Update};
-use kilocore_ldu::{Adaptive, Always, Global, Limits, PerCore, SLOTS, Slots};
+use kilocore_ldu::raw::{Inside, Log, Released, Update};
+use kilocore_ldu::{Adaptive, Advice, Always, Global, Limits, PerCore, SLOTS, Slots};
 use kilocore_locks::Rwsem;
-use kilocore_platform::Native;
+use kilocore_platform::{Cycles, Native};
 
 use crate::object::Object;
 
@@ -242,29 +242,46 @@ pub unsafe extern "C" fn kc_ldu_release(root: *const KcLdu, object: *mut Object)
     0
 }
 
+/// What a reader brings back when it leaves.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct KcLduReader {
+    /// When it came, or 0.
+    began: u64,
+    /// Whether updates were logged then.
+    logs: u64,
+}
+
 /// Enters as a reader.
 ///
 /// # Safety
 /// `root` is live.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn kc_ldu_read_lock(root: *const KcLdu) {
+pub unsafe extern "C" fn kc_ldu_read_lock(root: *const KcLdu) -> KcLduReader {
     // SAFETY: by the caller's promise.
     let root = unsafe { &*root };
     let calls = &root.calls;
-    calls
-        .give_back(with_log!(root, log => log.enter(|object, update| calls.apply(object, update))));
+    let apply = |object, update| calls.apply(object, update);
+    let (Inside(advice), released) = with_log!(root, log => log.enter(apply));
+    calls.give_back(released);
+    KcLduReader {
+        began: advice.began.map_or(0, |Cycles(cycles)| cycles),
+        logs: u64::from(advice.logs),
+    }
 }
 
 /// Leaves as a reader.
 ///
 /// # Safety
-/// `root` is live and the caller has entered.
+/// `root` is live, and the caller has entered and got `reader` then.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn kc_ldu_read_unlock(root: *const KcLdu) {
+pub unsafe extern "C" fn kc_ldu_read_unlock(root: *const KcLdu, reader: KcLduReader) {
     // SAFETY: by the caller's promise.
     let root = unsafe { &*root };
+    let began = (reader.began != 0).then_some(Cycles(reader.began));
+    let inside = Inside(Advice { logs: reader.logs != 0, began });
     // SAFETY: by the caller's promise.
-    with_log!(root, log => unsafe { log.leave() });
+    with_log!(root, log => unsafe { log.leave(inside) });
 }
 
 /// Applies the log.

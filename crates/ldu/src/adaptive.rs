@@ -35,18 +35,25 @@ const LOG: u32 = 1;
 /// Operations are to be timed.
 const TIME: u32 = 2;
 
-/// Operations of a window, and reads among them if there are any in so many times as many.
+/// Operations of a window.
 const WINDOW: u64 = 256;
-const READS: u64 = 8;
-const PATIENCE: u64 = 8;
+/// If there are reads among them, but fewer than so many, it goes on for so many times as long.
+const READS: u64 = 3;
+const PATIENCE: u64 = 4;
+/// It lasts for so many times as long as an operation of the slower kind, because many threads are
+/// under way at a time, and what is under way when the window changes belongs to neither.
+const OVERLAP: u64 = 12;
 /// Updates between two looks at how far a window is.
 const LOOK: u64 = 32;
 /// Direct updates before the first trial.
-const COLD: u64 = 512;
+const COLD: u64 = 256;
 /// A window is cut short when it has lasted so many times as long as the first one.
 const CUT: u64 = 8;
-/// How many times as long as a trial the time after it is.
+/// How many times as long as a trial the time after it is, if the trial said the same as the one
+/// before.
 const REST: u64 = 20;
+/// The same if it did not: it may have been wrong.
+const SHORT_REST: u64 = 5;
 /// The same after trials that kept saying the same.
 const LONGEST_REST: u64 = 160;
 
@@ -129,11 +136,11 @@ impl<P: Platform> Adaptive<P> {
             Phase::Trying { window, began, before } => {
                 let timed = self.sums(book.logging == TRIAL[window]).since(before);
                 let lasted = P::now().since(began).0;
-                let enough = timed.operations() >= Self::scaled(WINDOW)
-                    && timed.reads.count >= Self::scaled(READS)
-                    || timed.operations() >= Self::scaled(WINDOW * PATIENCE)
-                    || lasted >= book.cut;
-                if enough {
+                let few_reads = (1..READS).contains(&timed.reads.ended);
+                let wanted = if few_reads { WINDOW * PATIENCE } else { WINDOW };
+                let enough = timed.operations() >= Self::scaled(wanted)
+                    && lasted >= timed.longest_mean().saturating_mul(Self::scaled(OVERLAP));
+                if enough || lasted >= book.cut {
                     self.close(book, window, lasted);
                 }
             }
@@ -162,6 +169,9 @@ impl<P: Platform> Adaptive<P> {
     }
 
     fn close(&self, book: &mut Book, window: usize, lasted: u64) {
+        if let (0, Some(record)) = (window, self.record()) {
+            record.take_measure(self.sums(book.logging));
+        }
         if window + 1 < TRIAL.len() {
             book.cut = book.cut.min(lasted.saturating_mul(CUT)).max(1);
             self.open(book, window + 1);
@@ -170,7 +180,7 @@ impl<P: Platform> Adaptive<P> {
         let (used, other) = (self.sums(book.logging), self.sums(!book.logging));
         if other.costs_less_than(used) {
             book.logging = !book.logging;
-            book.rest = REST;
+            book.rest = SHORT_REST;
         } else {
             book.rest = (book.rest * 2).clamp(REST, LONGEST_REST);
         }
@@ -204,10 +214,16 @@ impl<P: Platform> Policy<P> for Adaptive<P> {
     }
 
     #[inline]
-    fn begin(&self) -> Advice {
+    fn begin(&self, kind: Kind) -> Advice {
         let advice = self.advice.load(Ordering::Relaxed);
-        let began = (advice & TIME != 0).then(P::now);
-        Advice { logs: advice & LOG != 0, began }
+        let logs = advice & LOG != 0;
+        if advice & TIME == 0 {
+            return Advice { logs, began: None };
+        }
+        if let Some(record) = self.record() {
+            record.begin(logs, kind);
+        }
+        Advice { logs, began: Some(P::now()) }
     }
 
     #[inline]
@@ -215,7 +231,7 @@ impl<P: Platform> Policy<P> for Adaptive<P> {
         let Some(began) = advice.began else { return false };
         let took = P::now().since(began);
         let Some(record) = self.record() else { return false };
-        let before = record.add(advice.logs, kind, took);
+        let before = record.end(advice.logs, kind, took);
         // Direct updates look for themselves.
         advice.logs && before % Self::scaled(LOOK) == 0
     }

@@ -8,7 +8,7 @@ use kilocore_locks::{RawRwLock, Rwsem};
 use kilocore_platform::{Platform, SharedCell};
 
 use crate::global::Global;
-use crate::log::{Counts, Limits, Log, Released};
+use crate::log::{Counts, Inside, Limits, Log, Released};
 use crate::node::{Node, Update};
 use crate::object::{Attached, Detached, Hook, Object};
 use crate::policy::{Always, Policy};
@@ -210,8 +210,8 @@ where
     #[inline]
     pub fn read<R>(&self, show: impl FnOnce(&S) -> R) -> R {
         let root = &*self.root;
-        let released = root.log.enter(|node, update| root.apply(node, update));
-        let inside = Inside(root);
+        let (inside, released) = root.log.enter(|node, update| root.apply(node, update));
+        let inside = Leave { root, inside };
         // SAFETY: whoever is inside shares the structure with readers only.
         let result = root.structure.with(|structure| show(unsafe { &*structure }));
         drop(inside);
@@ -323,15 +323,19 @@ impl Drop for AbortOnUnwind {
 }
 
 /// Leaves as a reader, also if showing the structure panicked.
-struct Inside<'a, P, S, Q, L, D>(&'a Root<P, S, Q, L, D>)
+struct Leave<'a, P, S, Q, L, D>
 where
     P: Platform,
     S: Structure,
     Q: Queue<P>,
     L: RawRwLock<P>,
-    D: Policy<P>;
+    D: Policy<P>,
+{
+    root: &'a Root<P, S, Q, L, D>,
+    inside: Inside,
+}
 
-impl<P, S, Q, L, D> Drop for Inside<'_, P, S, Q, L, D>
+impl<P, S, Q, L, D> Drop for Leave<'_, P, S, Q, L, D>
 where
     P: Platform,
     S: Structure,
@@ -342,7 +346,7 @@ where
     #[inline]
     fn drop(&mut self) {
         // SAFETY: made right after entering.
-        unsafe { self.0.log.leave() };
+        unsafe { self.root.log.leave(self.inside) };
     }
 }
 

@@ -32,6 +32,6 @@ pub use structure::{Search, Structure};
 
 /// A log without a structure, for those who bring their own objects.
 pub mod raw {
-    pub use crate::log::{Log, Released};
+    pub use crate::log::{Inside, Log, Released};
     pub use crate::node::{Node, Update};
 }

@@ -38,7 +38,7 @@ use kilocore_platform::{Atomic, AtomicInt, Cycles, Ordering, Padded, Platform, S
 
 use crate::global::linked;
 use crate::node::{Epoch, Logged, Node, RootId, Settled, Update};
-use crate::policy::{Kind, Policy};
+use crate::policy::{Advice, Kind, Policy};
 use crate::queue::{Fill, Queue};
 
 /// When a log that nobody reads is applied all the same.
@@ -88,6 +88,11 @@ pub struct Log<P: Platform, Q, L, D> {
     /// Used under the lock.
     counts: P::Cell<Counts>,
 }
+
+/// What a reader brings back when it leaves.
+#[must_use = "whoever has entered has to leave"]
+#[derive(Debug, Clone, Copy)]
+pub struct Inside(pub Advice);
 
 /// Objects that are out of the structure, out of the queue, and given up: to be freed, once the
 /// lock is released.
@@ -147,7 +152,7 @@ impl<P: Platform, Q: Queue<P>, L: RawRwLock<P>, D: Policy<P>> Log<P, Q, L, D> {
         node: NonNull<Node<P>>,
         apply: impl FnMut(NonNull<Node<P>>, Update),
     ) -> Released<P> {
-        let advice = self.policy.begin();
+        let advice = self.policy.begin(Kind::Update);
         let released = if advice.logs {
             // SAFETY: by the caller's promise.
             unsafe { self.log(node, apply) }
@@ -155,11 +160,7 @@ impl<P: Platform, Q: Queue<P>, L: RawRwLock<P>, D: Policy<P>> Log<P, Q, L, D> {
             // SAFETY: by the caller's promise.
             unsafe { self.update_directly(node, apply) }
         };
-        if self.policy.done(Kind::Update, advice) && self.lock.try_acquire() {
-            self.policy.look();
-            // SAFETY: acquired just above.
-            unsafe { self.lock.release() };
-        }
+        self.done(Kind::Update, advice);
         released
     }
 
@@ -232,15 +233,14 @@ impl<P: Platform, Q: Queue<P>, L: RawRwLock<P>, D: Policy<P>> Log<P, Q, L, D> {
     }
 
     /// Enters as a reader who sees every update that returned before. `apply` is as for
-    /// [`update`](Self::update).
+    /// [`update`](Self::update). What is given back goes to [`leave`](Self::leave).
     #[inline]
-    pub fn enter(&self, apply: impl FnMut(NonNull<Node<P>>, Update)) -> Released<P> {
-        let advice = self.policy.begin();
+    pub fn enter(&self, apply: impl FnMut(NonNull<Node<P>>, Update)) -> (Inside, Released<P>) {
+        let advice = self.policy.begin(Kind::Read);
         self.lock.acquire_shared();
         let released =
             if self.queue.is_empty() { Released::none() } else { self.enter_synchronized(apply) };
-        self.policy.done(Kind::Read, advice);
-        released
+        (Inside(advice), released)
     }
 
     #[cold]
@@ -274,11 +274,22 @@ impl<P: Platform, Q: Queue<P>, L: RawRwLock<P>, D: Policy<P>> Log<P, Q, L, D> {
     /// Leaves as a reader.
     ///
     /// # Safety
-    /// The caller has entered.
+    /// The caller has entered, and got `inside` then.
     #[inline]
-    pub unsafe fn leave(&self) {
+    pub unsafe fn leave(&self, inside: Inside) {
         // SAFETY: by the caller's promise.
         unsafe { self.lock.release_shared() };
+        self.done(Kind::Read, inside.0);
+    }
+
+    /// Says that an operation has ended, and lets the policy look if it wants to and can.
+    #[inline]
+    fn done(&self, kind: Kind, advice: Advice) {
+        if self.policy.done(kind, advice) && self.lock.try_acquire() {
+            self.policy.look();
+            // SAFETY: acquired just above.
+            unsafe { self.lock.release() };
+        }
     }
 
     /// Applies the log, once those who are inside have left. `apply` is as for

@@ -13,7 +13,7 @@ pub trait Policy<P: Platform>: Send + Sync + 'static {
 
     /// An operation begins. What is given back says how an update is to be made, and goes to
     /// [`done`](Self::done).
-    fn begin(&self) -> Advice;
+    fn begin(&self, kind: Kind) -> Advice;
 
     /// The operation that [`begin`](Self::begin) gave this advice for has ended. True if the
     /// policy wants to be [asked](Self::look) soon.
@@ -41,7 +41,9 @@ pub struct Advice {
 pub enum Kind {
     /// An object is put in or taken out.
     Update,
-    /// The structure is read. Until the reader is in: what it does there is its own business.
+    /// The structure is read: from asking to be let in until the reader has left. How long it takes
+    /// inside depends on the way, too: many readers that are let in together are in each other's
+    /// way.
     Read,
 }
 
@@ -54,7 +56,7 @@ impl<P: Platform> Policy<P> for Always {
         Self
     }
     #[inline(always)]
-    fn begin(&self) -> Advice {
+    fn begin(&self, _kind: Kind) -> Advice {
         Advice { logs: true, began: None }
     }
     #[inline(always)]

@@ -7,24 +7,31 @@ use crate::policy::Kind;
 /// Lines that the sums are spread over, by core.
 const STRIPES: usize = 8;
 
-/// What one operation counts for at most: some tenths of a millisecond. One that lasts longer has
-/// lost its core, which is not for its way to answer for.
-const LONGEST: u64 = 1 << 20;
+/// What one operation counts for at most, in means of the trial's first window. One that takes
+/// longer has lost its core as a rule, which is not for its way to answer for, and would decide the
+/// trial alone.
+const LONGEST: u64 = 64;
+/// And in any case for so many cycles.
+const SHORT: u64 = 1 << 16;
 
 /// Sums that operations add themselves to.
 pub(super) struct Record<P: Platform> {
+    /// What one operation counts for at most, in cycles. Relaxed: the order does not matter.
+    longest: Padded<P::U64>,
     stripes: [Padded<Stripe<P>>; STRIPES],
 }
 
-/// Count and cycles, of updates and reads, made directly and with a log.
+/// How many began, how many ended and in how many cycles: of updates and reads, made directly and
+/// with a log.
 struct Stripe<P: Platform> {
-    words: [[[P::U64; 2]; 2]; 2],
+    words: [[[P::U64; 3]; 2]; 2],
 }
 
 /// How many there were and how long they took, all together.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Sum {
-    pub(super) count: u64,
+    pub(super) begun: u64,
+    pub(super) ended: u64,
     pub(super) cycles: u64,
 }
 
@@ -41,7 +48,7 @@ impl<P: Platform> Record<P> {
         let pair = |_| core::array::from_fn(word);
         let kinds = |_| core::array::from_fn(pair);
         let stripe = |_| Padded(Stripe { words: core::array::from_fn(kinds) });
-        Self { stripes: core::array::from_fn(stripe) }
+        Self { longest: Padded(P::U64::new(u64::MAX)), stripes: core::array::from_fn(stripe) }
     }
 
     /// Forgets everything. What is just being added may remain.
@@ -50,23 +57,45 @@ impl<P: Platform> Record<P> {
         for word in stripes.flat_map(|stripe| stripe.words.as_flattened().as_flattened()) {
             word.store(0, Ordering::Relaxed);
         }
+        self.longest.store(u64::MAX, Ordering::Relaxed);
     }
 
-    /// Adds an operation to others, and says to how many.
+    /// Takes the operations of the first window for the measure of those that follow.
+    pub(super) fn take_measure(&self, first: Sums) {
+        let cycles = first.updates.cycles.saturating_add(first.reads.cycles);
+        let mean = cycles / first.operations().max(1);
+        self.longest.store(mean.saturating_mul(LONGEST).max(SHORT), Ordering::Relaxed);
+    }
+
     #[inline]
-    pub(super) fn add(&self, logged: bool, kind: Kind, took: Cycles) -> u64 {
+    fn words(&self, logged: bool, kind: Kind) -> &[P::U64; 3] {
         let stripe = &self.stripes[P::cpu().0 as usize % STRIPES];
-        let [count, cycles] = &stripe.words[usize::from(logged)][kind as usize];
-        cycles.fetch_add(took.0.min(LONGEST), Ordering::Relaxed);
-        count.fetch_add(1, Ordering::Relaxed)
+        &stripe.words[usize::from(logged)][kind as usize]
+    }
+
+    /// An operation begins.
+    #[inline]
+    pub(super) fn begin(&self, logged: bool, kind: Kind) {
+        let [begun, ..] = self.words(logged, kind);
+        begun.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// An operation ends; gives how many have before, as far as its core knows.
+    #[inline]
+    pub(super) fn end(&self, logged: bool, kind: Kind, took: Cycles) -> u64 {
+        let [_, ended, cycles] = self.words(logged, kind);
+        let counted = took.0.min(self.longest.load(Ordering::Relaxed));
+        cycles.fetch_add(counted, Ordering::Relaxed);
+        ended.fetch_add(1, Ordering::Relaxed)
     }
 
     pub(super) fn sums(&self, logged: bool) -> Sums {
         let sum = |kind: Kind| {
             let mut sum = Sum::default();
             for stripe in &self.stripes {
-                let [count, cycles] = &stripe.words[usize::from(logged)][kind as usize];
-                sum.count += count.load(Ordering::Relaxed);
+                let [begun, ended, cycles] = &stripe.words[usize::from(logged)][kind as usize];
+                sum.begun += begun.load(Ordering::Relaxed);
+                sum.ended += ended.load(Ordering::Relaxed);
                 sum.cycles += cycles.load(Ordering::Relaxed);
             }
             sum
@@ -78,15 +107,27 @@ impl<P: Platform> Record<P> {
 impl Sum {
     fn since(self, before: Self) -> Self {
         Self {
-            count: self.count.saturating_sub(before.count),
+            begun: self.begun.saturating_sub(before.begun),
+            ended: self.ended.saturating_sub(before.ended),
             cycles: self.cycles.saturating_sub(before.cycles),
         }
     }
 
-    /// What `count` of these would take, in 2^-16 cycles; those that never came take nothing.
-    fn of(self, count: u64) -> u128 {
-        let each = (u128::from(self.cycles) << 16) / u128::from(self.count.max(1));
-        each * u128::from(count)
+    /// What one takes on average, in 2^-16 cycles, if there was any.
+    fn mean(self) -> Option<u128> {
+        (u128::from(self.cycles) << 16).checked_div(u128::from(self.ended))
+    }
+
+    /// What so many more take than as many of the other way. Nothing is held against a way in which
+    /// there was none. Counted are those that began: of slow ones, more are under way at a window's
+    /// end.
+    fn excess(self, other: Self) -> i128 {
+        match (self.mean(), other.mean()) {
+            (Some(own), Some(others)) => {
+                (own as i128 - others as i128) * i128::from(self.begun + other.begun)
+            }
+            _ => 0,
+        }
     }
 }
 
@@ -95,15 +136,19 @@ impl Sums {
         Self { updates: self.updates.since(before.updates), reads: self.reads.since(before.reads) }
     }
 
+    /// How many have ended.
     pub(super) fn operations(self) -> u64 {
-        self.updates.count + self.reads.count
+        self.updates.ended + self.reads.ended
+    }
+
+    /// What an operation of the slower kind takes on average, in cycles.
+    pub(super) fn longest_mean(self) -> u64 {
+        let mean = |sum: Sum| sum.cycles / sum.ended.max(1);
+        mean(self.updates).max(mean(self.reads))
     }
 
     /// Whether these operations take less time than `other`, both in the proportion of all of them.
     pub(super) fn costs_less_than(self, other: Self) -> bool {
-        let updates = self.updates.count + other.updates.count;
-        let reads = self.reads.count + other.reads.count;
-        let cost = |sums: Self| sums.updates.of(updates) + sums.reads.of(reads);
-        cost(self) < cost(other)
+        self.updates.excess(other.updates) + self.reads.excess(other.reads) < 0
     }
 }

@@ -1,0 +1,17 @@
+//! Deferred updates of the reverse mapping: figures 2.8 to 2.11 and table 2.1 of the LDU paper.
+//!
+//! Processes are created and end on all cores of a machine, and update the reverse mapping of the
+//! files and anonymous areas that they share ([`kilocore_rmap`]), while something else goes on
+//! beside. What is compared is how the reverse mapping is shared: a [`SchemeId`]. A [`Setting`] has
+//! all the rest, and is the same for every scheme.
+
+mod published;
+mod run;
+mod schemes;
+mod workload;
+mod world;
+
+pub use published::{Published, RATIOS, Ratio, TIMES, Times, published};
+pub use run::{LduError, Point, RunLength, simulate};
+pub use schemes::{SchemeId, UnknownScheme};
+pub use workload::{Parameter, Setting, Workload};

@@ -1,0 +1,187 @@
+//! One workload under one scheme on one number of cores.
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use kilocore_ldu::Scheme;
+use kilocore_machine::Description;
+use kilocore_platform::Cycles;
+use kilocore_sim::{Options, Random, Sim, SimError, Simulation};
+use serde::Serialize;
+use thiserror::Error;
+
+use crate::ldu::schemes::{SchemeId, SchemeVisitor};
+use crate::ldu::workload::Setting;
+use crate::ldu::world::{Ids, Progress, Task, World};
+
+/// How much of a workload is simulated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RunLength {
+    /// Processes that each core creates, as far as it gets; a quarter as many before are not
+    /// counted.
+    pub forks_per_core: u32,
+    /// Processes that all cores create, at the least.
+    pub forks: u32,
+    /// Seeds all chance.
+    pub seed: u64,
+}
+
+impl Default for RunLength {
+    fn default() -> Self {
+        Self { forks_per_core: 20, forks: 400, seed: 1 }
+    }
+}
+
+/// A point of a curve.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Point {
+    /// How the reverse mapping was shared.
+    pub scheme: &'static str,
+    /// Cores.
+    pub cores: u32,
+    /// Share of the reverse mapping's operations that were updates, in percent.
+    pub updates_percent: f64,
+    /// Units of the workload a second.
+    pub throughput_per_s: f64,
+    /// Share of the cores' time in user mode.
+    pub user: f64,
+    /// Share of it in the kernel, waiting for cache lines and spinning included.
+    pub sys: f64,
+    /// Share of it with nothing to run.
+    pub idle: f64,
+}
+
+/// Why an experiment cannot be simulated.
+#[derive(Debug, Error)]
+pub enum LduError {
+    /// The simulation could not be set up, or did not end.
+    #[error(transparent)]
+    Simulation(#[from] SimError),
+    /// A share of updates that no mix of operations has.
+    #[error("{0} % updates: choose more than 0, and at most 100")]
+    Updates(f64),
+}
+
+/// Simulates a point. `updates_percent` of all operations on the reverse mapping are updates, and
+/// the others walk it.
+///
+/// # Errors
+/// [`LduError`] if the machine has not got the cores, or there is no such share of updates.
+pub fn simulate(
+    setting: &Setting,
+    scheme: SchemeId,
+    machine: &Description,
+    cores: u32,
+    updates_percent: f64,
+    length: RunLength,
+) -> Result<Point, LduError> {
+    if !(updates_percent > 0.0 && updates_percent <= 100.0) {
+        return Err(LduError::Updates(updates_percent));
+    }
+    let options = Options { cores, seed: length.seed };
+    let simulation = Simulation::new(machine, options)?;
+    scheme.visit(Run { setting, scheme, machine, cores, updates_percent, length, simulation })
+}
+
+/// What is not counted, at the least, in microseconds and forks: adaptive schemes need it to adapt.
+const WARM_US: f64 = 20_000.0;
+const WARM_FORKS: u64 = 1_000;
+
+/// How often the counted time is put off or made longer, by a quarter of what was planned, if there
+/// were too few forks.
+const STEPS: u32 = 60;
+
+struct Run<'a> {
+    setting: &'a Setting,
+    scheme: SchemeId,
+    machine: &'a Description,
+    cores: u32,
+    updates_percent: f64,
+    length: RunLength,
+    simulation: Simulation,
+}
+
+impl Run<'_> {
+    /// How many tasks there are: one on each core, unless the workload has fewer.
+    fn tasks(&self) -> u32 {
+        self.setting.at_once.map_or(self.cores, |most| most.min(self.cores))
+    }
+
+    fn progress(&self, clock_ghz: f64) -> Progress {
+        let Setting { forks, user_us, system_us, fork_us, execs, exec_us, .. } = *self.setting;
+        let us = (user_us + system_us) / forks + fork_us + execs * exec_us;
+        let RunLength { forks_per_core, forks, .. } = self.length;
+        let pieces = forks_per_core.max(forks.div_ceil(self.tasks()));
+        let all = u64::from(pieces) * u64::from(self.tasks());
+        let cycles_per_us = clock_ghz * 1e3;
+        let warm = (us * f64::from(pieces) * 0.25).max(WARM_US) * cycles_per_us;
+        let counted = us * f64::from(pieces) * cycles_per_us;
+        Progress {
+            warm: Cell::new(Cycles(warm as u64)),
+            end: Cell::new(Cycles((warm + counted) as u64)),
+            step: Cycles((warm + counted) as u64 / 4),
+            steps_left: Cell::new(STEPS),
+            unseen: Cell::new(0),
+            pieces: Cell::new(0),
+            wanted_unseen: if self.tasks() > 1 { WARM_FORKS } else { 0 },
+            wanted: (all / 4).min(u64::from(forks)),
+            running: Cell::new(self.tasks()),
+            tasks: self.tasks(),
+            user: Cell::new(0),
+            updates: Cell::new(0),
+            walks: Cell::new(0),
+        }
+    }
+}
+
+impl SchemeVisitor for Run<'_> {
+    type Output = Result<Point, LduError>;
+
+    fn visit<F: Scheme<Sim>, A: Scheme<Sim>>(mut self) -> Self::Output {
+        let clock_ghz = self.machine.clock_ghz.value;
+        let updates = self.updates_percent / 100.0;
+        let world = Rc::new(World::<F, A>::new(
+            self.cores,
+            self.setting.clone(),
+            (1.0 - updates) / updates,
+            clock_ghz,
+            self.progress(clock_ghz),
+        ));
+        let mut context = world.memory.context();
+        let first = world.first_process(&mut context);
+        let tasks = u64::from(self.tasks());
+        let mut parents = Vec::new();
+        for task in 0..tasks {
+            let id = kilocore_rmap::ProcessId(2 + task);
+            parents.push(Rc::new(world.memory.fork(&first, id, &mut context)));
+        }
+        for (task, parent) in (0..tasks).zip(&parents) {
+            let (world, parent) = (Rc::clone(&world), Rc::clone(parent));
+            let random = Random::new(self.length.seed, 1 + task);
+            let ids = Ids { next: 2 + tasks + task, step: tasks };
+            let body = move || Task::new(&world, &parent, random, ids).run();
+            self.simulation.spawn(body)?;
+        }
+        let outcome = self.simulation.run()?;
+        for parent in parents {
+            let parent = Rc::into_inner(parent).expect("the tasks have ended");
+            world.memory.exit(parent, &mut context);
+        }
+        world.memory.exit(first, &mut context);
+        let progress = &world.progress;
+        let seconds = progress.end.get().since(progress.warm.get()).0 as f64 / (clock_ghz * 1e9);
+        let capacity = outcome.end.0 as f64 * f64::from(self.cores);
+        let user = progress.user.get() as f64 / capacity;
+        let busy = outcome.times().total().0 as f64 / capacity;
+        let operations = (progress.updates.get() + progress.walks.get()).max(1);
+        Ok(Point {
+            scheme: self.scheme.name(),
+            cores: self.cores,
+            updates_percent: 100.0 * progress.updates.get() as f64 / operations as f64,
+            throughput_per_s: progress.pieces.get() as f64 / self.setting.forks / seconds,
+            user,
+            sys: busy - user,
+            idle: 1.0 - busy,
+        })
+    }
+}

@@ -1,0 +1,251 @@
+//! The workloads, and where their parameters come from.
+//!
+//! All were fixed before any scheme but the stock kernel's was run, and none is set by scheme. What
+//! the paper and its sources do not say (how many processes a job of AIM7 creates, for instance) is
+//! fixed so that the *stock* kernel's throughput is what was published for few cores, or is a guess;
+//! [`Setting::parameters`] says which.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::Serialize;
+
+/// One of the paper's three.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Workload {
+    /// AIM7's multiuser mix: jobs of simulated users.
+    Aim7,
+    /// The Exim mail server of MOSBENCH: messages.
+    Exim,
+    /// lmbench's measurement of `fork`, a hundred of them at a time: child processes.
+    LmbenchFork,
+}
+
+impl Workload {
+    /// All of them.
+    pub const ALL: [Workload; 3] = [Workload::Aim7, Workload::Exim, Workload::LmbenchFork];
+
+    /// Its name on the command line.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Aim7 => "aim7",
+            Self::Exim => "exim",
+            Self::LmbenchFork => "lmbench-fork",
+        }
+    }
+
+    /// What its throughput counts.
+    #[must_use]
+    pub fn unit(self) -> &'static str {
+        match self {
+            Self::Aim7 => "jobs",
+            Self::Exim => "messages",
+            Self::LmbenchFork => "forks",
+        }
+    }
+}
+
+impl fmt::Display for Workload {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Workload {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        let found = Self::ALL.into_iter().find(|workload| workload.name() == text);
+        found.ok_or_else(|| {
+            format!("there is no workload '{text}' (choose aim7, exim or lmbench-fork)")
+        })
+    }
+}
+
+/// A parameter, for a reader.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Parameter {
+    /// What it is.
+    pub name: &'static str,
+    /// Its value, with its unit.
+    pub value: String,
+    /// Where it comes from.
+    pub source: &'static str,
+}
+
+/// Everything about a workload that is not the scheme.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Setting {
+    /// Which one.
+    pub workload: Workload,
+    /// Files that the program maps: itself, its libraries, the linker.
+    pub files: u32,
+    /// Areas that map each of them.
+    pub areas_per_file: u32,
+    /// How many of those have anonymous pages.
+    pub written_per_file: u32,
+    /// Anonymous areas: heap, stack and others.
+    pub anonymous: u32,
+    /// Processes that are created, and end, for each unit of throughput.
+    pub forks: f64,
+    /// Share of them that start another program.
+    pub execs: f64,
+    /// Areas that are mapped and unmapped again for each unit.
+    pub mmaps: f64,
+    /// Computing in user mode for each unit, in microseconds.
+    pub user_us: f64,
+    /// What creating a process and its end take in the kernel besides the reverse mapping, in
+    /// microseconds.
+    pub fork_us: f64,
+    /// What starting a program takes besides, in microseconds.
+    pub exec_us: f64,
+    /// What else a unit takes in the kernel, in microseconds.
+    pub system_us: f64,
+    /// Directories that units take the lock of, none or several.
+    pub directories: u32,
+    /// How often a unit does that.
+    pub directory_sections: f64,
+    /// How long it holds the lock, in microseconds.
+    pub directory_us: f64,
+    /// At most so many units are under way; no bound if none.
+    pub at_once: Option<u32>,
+}
+
+impl Setting {
+    /// That of a workload.
+    #[must_use]
+    pub fn of(workload: Workload) -> Self {
+        let common = Self {
+            workload,
+            files: 3,
+            areas_per_file: 5,
+            written_per_file: 2,
+            anonymous: 3,
+            forks: 1.0,
+            execs: 0.0,
+            mmaps: 0.0,
+            user_us: 0.0,
+            fork_us: 148.0,
+            exec_us: 510.0,
+            system_us: 0.0,
+            directories: 0,
+            directory_sections: 0.0,
+            directory_us: 0.0,
+            at_once: None,
+        };
+        match workload {
+            Workload::Aim7 => Self {
+                files: 4,
+                forks: 5.0,
+                execs: 0.2,
+                mmaps: 2.0,
+                user_us: 3_240.0,
+                system_us: 1_350.0,
+                ..common
+            },
+            Workload::Exim => Self {
+                files: 10,
+                forks: 2.1,
+                user_us: 137.0,
+                system_us: 1_330.0,
+                directories: 62,
+                directory_sections: 4.0,
+                directory_us: 6.0,
+                ..common
+            },
+            Workload::LmbenchFork => Self { user_us: 8.0, at_once: Some(100), ..common },
+        }
+    }
+
+    /// The parameters with their sources.
+    #[must_use]
+    pub fn parameters(&self) -> Vec<Parameter> {
+        let mut all = Vec::new();
+        let mut add = |name, value: String, source| all.push(Parameter { name, value, source });
+        add("files mapped", self.files.to_string(), self.files_source());
+        add(
+            "areas for each file",
+            format!(
+                "{}, {} of them with anonymous pages",
+                self.areas_per_file, self.written_per_file
+            ),
+            "measured: /proc/PID/smaps of dash and exim4 on Debian 12, linker and libraries alike",
+        );
+        add(
+            "anonymous areas",
+            self.anonymous.to_string(),
+            "the same: heap, stack and the C library's own",
+        );
+        add("forks for each unit", self.forks.to_string(), self.forks_source());
+        if self.execs > 0.0 {
+            add("share that start a program", self.execs.to_string(), "a guess");
+            add(
+                "kernel time to start a program",
+                format!("{} µs", self.exec_us),
+                "measured: fork and exec of /bin/true less fork alone, best of 3 times 300, one core of a virtual machine",
+            );
+        }
+        if self.mmaps > 0.0 {
+            add("areas mapped and unmapped", self.mmaps.to_string(), "a guess");
+        }
+        add("user time for each unit", format!("{} µs", self.user_us), self.time_source());
+        add(
+            "kernel time for each fork and exit",
+            format!("{} µs", self.fork_us),
+            "measured: fork, _exit and wait of a small process, best of 5 times 1,000, one core of a virtual machine",
+        );
+        if self.system_us > 0.0 {
+            let name = "other kernel time for each unit";
+            add(name, format!("{} µs", self.system_us), self.time_source());
+        }
+        if self.directories > 0 {
+            add(
+                "directories with a lock",
+                format!(
+                    "{}, taken {} times a unit for {} µs",
+                    self.directories, self.directory_sections, self.directory_us
+                ),
+                "MOSBENCH's Exim spreads its spool over 62 directories (Boyd-Wickizer and others, OSDI 2010, as remembered); creating and removing the spool's two files; the time is a guess",
+            );
+        }
+        if let Some(at_once) = self.at_once {
+            add("processes at a time", at_once.to_string(), "the paper, section 2.6.4");
+        }
+        all
+    }
+
+    fn files_source(&self) -> &'static str {
+        match self.workload {
+            Workload::Aim7 => "the program, libm, libc and the linker, as AIM7's makefile links it",
+            Workload::Exim => {
+                "MOSBENCH's Exim with Berkeley DB, PCRE and the C library's parts; Debian 12's has 33"
+            }
+            Workload::LmbenchFork => "the program, libc and the linker",
+        }
+    }
+
+    fn forks_source(&self) -> &'static str {
+        match self.workload {
+            Workload::Aim7 => {
+                "fixed so that the stock kernel, simulated, stops scaling near the published 60 cores"
+            }
+            Workload::Exim => {
+                "Exim forks for each connection, of ten messages, and twice to deliver each (Boyd-Wickizer and others, as remembered)"
+            }
+            Workload::LmbenchFork => "what it measures",
+        }
+    }
+
+    fn time_source(&self) -> &'static str {
+        match self.workload {
+            Workload::Aim7 => {
+                "published: 616,000 jobs a minute where the stock kernel stops scaling, taken as 60 cores, make 5.84 ms a job; divided between user and system as table 2.1 has them for the stock kernel, less the forks and programs"
+            }
+            Workload::Exim => {
+                "some 550 messages a second on one core of a 2.4 GHz machine (Boyd-Wickizer and others, as remembered) make 1.8 ms; divided between user and system as in table 2.1, less the forks"
+            }
+            Workload::LmbenchFork => "published: user to system time as in table 2.1",
+        }
+    }
+}
