@@ -11,8 +11,7 @@ pub mod quarantine;
 mod run;
 mod threads;
 
-pub use altered::{Altered, Alteration, LowPower, NoAcquire, NoRelease, Sound, Thorough, Word};
-pub use altered::{LoadsConflict, Shadow};
-pub use altered::{bury, exhume_all};
+pub use altered::{Alteration, Altered, LoadsConflict, Shadow, Word, bury, exhume_all};
+pub use altered::{LowPower, NoAcquire, NoRelease, Sound, Thorough};
 pub use run::{explore, model, verdict};
 pub use threads::Threads;

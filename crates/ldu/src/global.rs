@@ -1,110 +1,132 @@
 //! The queue with one head: a list without a lock, newest first.
 //!
-//! A push is one compare-and-swap of the head, and taking is one exchange; there is no operation
-//! that takes a single node, so that a head which went and came back does no harm. It is the
-//! simplest log, and all cores write its head: see [`PerCore`](crate::PerCore) for roots that so
-//! many cores update that this is what limits them.
+//! A push exchanges the head for its node and then links the node to the one that was there; taking
+//! exchanges the head for nothing. Neither ever tries again, however many do it at once, which a
+//! push by compare-and-swap would have to: with a hundred cores at one head, most of such exchanges
+//! fail, and each failure is a transfer of the line. (The kernel's list, which the paper uses, is
+//! pushed to in that way.) All cores still write one head: see [`PerCore`](crate::PerCore) for roots
+//! that so many cores update that this is what limits them.
 //!
-//! The low bits of the head, which a node's address leaves free, count pushes. A push that finds
-//! them full clears them and adds to a count beside: the length is known well enough to bound the
-//! log, at the price of another write in one push of eight.
+//! # The price
+//! Between its two steps a push has not linked its node yet, and whoever has taken the list and
+//! comes to that node waits, as in queue locks a holder waits for its successor's link. The update
+//! has not returned then, so a reader that waits for it waits for something that it may as well have
+//! to see.
+//!
+//! # Its length
+//! Nobody counts the nodes; one in eight, picked by its place in memory, adds eight to a count when
+//! it is pushed. Nodes that are in the queue together are in different places, so that this comes
+//! near enough to the length to bound it.
 
 use core::ptr::{self, NonNull};
 
-use kilocore_platform::{Atomic, AtomicInt, Ordering, Platform};
+use kilocore_platform::{Atomic, AtomicInt, Ordering, Platform, Wait};
 
 use crate::node::Node;
 use crate::queue::{Fill, Queue};
 
-/// How many pushes the low bits of the head count.
+/// How many nodes one that counts stands for.
 const BATCH: u32 = 8;
-/// Those bits. A node is aligned to that.
-const COUNT: usize = BATCH as usize - 1;
 
 /// A list of nodes with one head.
 pub struct Global<P: Platform> {
-    /// The newest node, and in the low bits how many were pushed since `batches` was last raised.
+    /// The newest node.
     head: P::Ptr<Node<P>>,
-    /// Full batches since the list was last taken. Late by as much as a thread is between
-    /// pushing and counting; nothing but the length's bound rests on it.
-    batches: P::U32,
+    /// About how many nodes were pushed since the list was last taken; late by as much as a thread
+    /// is between pushing and counting. Nothing but the length's bound rests on it.
+    length: P::U32,
+}
+
+/// The link of a node whose push is between its two steps. Not the address of any node, because
+/// nodes are aligned.
+fn unlinked<P: Platform>() -> *mut Node<P> {
+    ptr::without_provenance_mut(1)
+}
+
+/// The node behind one that was taken from a queue, or null.
+#[inline]
+pub(crate) fn linked<P: Platform>(node: &Node<P>) -> *mut Node<P> {
+    // Acquire: the node behind, and what its owner did before pushing it.
+    let next = node.next.load(Ordering::Acquire);
+    if next != unlinked() {
+        return next;
+    }
+    P::wait_until(&node.next, Wait::Spin, |next| next != unlinked())
 }
 
 impl<P: Platform> Global<P> {
     /// Puts a chain in, from the newest node to the oldest.
     ///
     /// # Safety
-    /// As for [`Queue::push`], of each node from `newest` to `oldest`. The chain has `length`
-    /// nodes.
-    pub(crate) unsafe fn splice(
-        &self,
-        newest: NonNull<Node<P>>,
-        oldest: NonNull<Node<P>>,
-        length: u32,
-    ) -> Fill {
-        let mut head = self.head.load(Ordering::Relaxed);
-        let full = loop {
-            // SAFETY: the node is the caller's until the exchange below succeeds.
-            let link = unsafe { &oldest.as_ref().next };
-            link.store(node_of(head), Ordering::Relaxed);
-            let count = (head.addr() & COUNT) as u32 + length;
-            let new = newest.as_ptr().map_addr(|address| address | count as usize & COUNT);
-            // Release shows the nodes, and what their owners did before, to whoever takes the
-            // list: also if others push on top, for those exchanges continue this one's release.
-            // Acquire: that synchronizations have begun which did not get these nodes.
-            match self.head.compare_exchange_weak(head, new, Ordering::AcqRel, Ordering::Relaxed) {
-                Ok(_) => break count / BATCH,
-                Err(now) => head = now,
-            }
-        };
-        if full == 0 {
-            return Fill::Between;
-        }
-        let batches = self.batches.fetch_add(full, Ordering::Relaxed).saturating_add(full);
-        Fill::Nodes(batches.saturating_mul(BATCH))
+    /// As for [`Queue::push`], of each node from `newest` to `oldest`.
+    #[inline]
+    pub(crate) unsafe fn splice(&self, newest: NonNull<Node<P>>, oldest: NonNull<Node<P>>) {
+        // SAFETY: the nodes are the caller's until the exchange below, and whoever takes them
+        // does not come past the oldest before it is linked.
+        let link = unsafe { &oldest.as_ref().next };
+        link.store(unlinked(), Ordering::Relaxed);
+        // Release shows the nodes, and what their owners did before, to whoever takes the list:
+        // also if others push on top, for their exchanges continue this one's release. Acquire:
+        // that synchronizations have begun which did not get these nodes; and the nodes behind,
+        // which the link passes on.
+        let behind = self.head.swap(newest.as_ptr(), Ordering::AcqRel);
+        link.store(behind, Ordering::Release);
+    }
+
+    /// Adds so many nodes to the length.
+    pub(crate) fn count(&self, nodes: u32) -> Fill {
+        let length = self.length.fetch_add(nodes, Ordering::Relaxed);
+        Fill::Nodes(length.saturating_add(nodes))
     }
 
     /// About how many nodes are in it.
     #[inline]
     pub(crate) fn length(&self) -> u32 {
-        self.batches.load(Ordering::Relaxed).saturating_mul(BATCH)
+        self.length.load(Ordering::Relaxed)
     }
 }
 
-/// The node of a head.
-fn node_of<P: Platform>(head: *mut Node<P>) -> *mut Node<P> {
-    head.map_addr(|address| address & !COUNT)
+/// Whether a node counts for [`BATCH`] of them.
+#[inline]
+fn counts<P: Platform>(node: &Node<P>) -> bool {
+    let key = P::address_key(node) as u64;
+    // A multiplicative hash: nodes lie at multiples of some size.
+    key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32 & u64::from(BATCH - 1) == 0
 }
 
-// SAFETY: a node is linked in by the exchange that publishes it, and the exchange that takes the
-// list takes all that were linked in before, once.
+// SAFETY: a node is in the list from its exchange on, and the exchange that takes the list takes
+// all that are in, once. Only the pusher writes the link after that, before its push returns, and
+// whoever takes the node waits for it.
 unsafe impl<P: Platform> Queue<P> for Global<P> {
     type Domain = ();
 
     fn new((): ()) -> Self {
-        Self { head: P::Ptr::new(ptr::null_mut()), batches: P::U32::new(0) }
+        Self { head: P::Ptr::new(ptr::null_mut()), length: P::U32::new(0) }
     }
 
     #[inline]
     unsafe fn push(&self, node: NonNull<Node<P>>) -> Fill {
+        // SAFETY: the node is the caller's until it is pushed.
+        let counts = counts(unsafe { node.as_ref() });
         // SAFETY: by the caller's promise, of a chain of one.
-        unsafe { self.splice(node, node, 1) }
+        unsafe { self.splice(node, node) };
+        if counts { self.count(BATCH) } else { Fill::Between }
     }
 
     #[inline]
     fn is_empty(&self) -> bool {
         // A push that happened before is seen by coherence alone, and the reader of the structure
         // is ordered after whoever applied it by the root's lock.
-        node_of(self.head.load(Ordering::Relaxed)).is_null()
+        self.head.load(Ordering::Relaxed).is_null()
     }
 
     #[inline]
     unsafe fn take(&self, each: &mut dyn FnMut(NonNull<Node<P>>)) {
         // An exchange, also if the list looks empty: it must see every push that happened before,
         // and its release is what the next push acquires.
-        let newest = node_of(self.head.swap(ptr::null_mut(), Ordering::AcqRel));
+        let newest = self.head.swap(ptr::null_mut(), Ordering::AcqRel);
         if let Some(newest) = NonNull::new(newest) {
-            self.batches.store(0, Ordering::Relaxed);
+            self.length.store(0, Ordering::Relaxed);
             each(newest);
         }
     }

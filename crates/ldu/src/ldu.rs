@@ -3,15 +3,15 @@
 use alloc::boxed::Box;
 use core::fmt;
 use core::ptr::NonNull;
-use core::sync::atomic::{AtomicU64, Ordering};
 
-use kilocore_locks::{CentralRw, RawRwLock};
+use kilocore_locks::{RawRwLock, Rwsem};
 use kilocore_platform::{Platform, SharedCell};
 
 use crate::global::Global;
 use crate::log::{Counts, Limits, Log, Released};
-use crate::node::{Node, RootId, Update};
+use crate::node::{Node, Update};
 use crate::object::{Attached, Detached, Hook, Object};
+use crate::policy::{Always, Policy};
 use crate::queue::Queue;
 use crate::structure::Structure;
 
@@ -22,15 +22,24 @@ use crate::structure::Structure;
 /// [`PerCore`](crate::PerCore) if so many cores update this one structure that the head of the
 /// global queue limits them. `L` is the lock that readers share.
 ///
+/// `D` says when an update is logged: [`Always`], or [`Adaptive`](crate::Adaptive)ly where that is
+/// faster.
+///
 /// The crate's documentation says when to use it and when not.
-pub struct Ldu<P: Platform, S: Structure, Q: Queue<P> = Global<P>, L: RawRwLock<P> = CentralRw<P>> {
-    root: Box<Root<P, S, Q, L>>,
+pub struct Ldu<P, S, Q = Global<P>, L = Rwsem<P>, D = Always>
+where
+    P: Platform,
+    S: Structure,
+    Q: Queue<P>,
+    L: RawRwLock<P>,
+    D: Policy<P>,
+{
+    root: Box<Root<P, S, Q, L, D>>,
 }
 
 /// What does not move.
-struct Root<P: Platform, S: Structure, Q, L> {
-    id: RootId,
-    log: Log<P, Q, L>,
+struct Root<P: Platform, S: Structure, Q, L, D> {
+    log: Log<P, Q, L, D>,
     structure: P::Cell<S>,
 }
 
@@ -67,11 +76,6 @@ pub type Out<P, S> = Detached<Node<P>, <S as Structure>::Item>;
 /// An object that is in a structure of `S`.
 pub type In<P, S> = Attached<Node<P>, <S as Structure>::Item>;
 
-fn new_id() -> RootId {
-    static LAST: AtomicU64 = AtomicU64::new(RootId::NONE.0);
-    RootId(LAST.fetch_add(1, Ordering::Relaxed) + 1)
-}
-
 impl<P: Platform, S: Structure, L: RawRwLock<P>> Ldu<P, S, Global<P>, L> {
     /// A structure, which is empty, with a queue of its own.
     pub fn new(structure: S) -> Self {
@@ -79,12 +83,18 @@ impl<P: Platform, S: Structure, L: RawRwLock<P>> Ldu<P, S, Global<P>, L> {
     }
 }
 
-impl<P: Platform, S: Structure, Q: Queue<P>, L: RawRwLock<P>> Ldu<P, S, Q, L> {
+impl<P, S, Q, L, D> Ldu<P, S, Q, L, D>
+where
+    P: Platform,
+    S: Structure,
+    Q: Queue<P>,
+    L: RawRwLock<P>,
+    D: Policy<P>,
+{
     /// A structure, which is empty, whose queue shares `domain` with those of other roots.
     pub fn with(structure: S, domain: Q::Domain, limits: Limits) -> Self {
         Self {
             root: Box::new(Root {
-                id: new_id(),
                 log: Log::new(domain, limits),
                 structure: P::Cell::new(structure),
             }),
@@ -120,7 +130,7 @@ impl<P: Platform, S: Structure, Q: Queue<P>, L: RawRwLock<P>> Ldu<P, S, Q, L> {
     /// The object again, if another root's log still has to take it out.
     #[inline]
     pub fn try_insert(&self, object: Out<P, S>) -> Result<In<P, S>, ElsewhereError<Out<P, S>>> {
-        if !self.adopt(&object) {
+        if !self.root.log.adopt(object.hook()) {
             return Err(ElsewhereError(object));
         }
         let object = object.into_raw();
@@ -151,7 +161,7 @@ impl<P: Platform, S: Structure, Q: Queue<P>, L: RawRwLock<P>> Ldu<P, S, Q, L> {
     /// The object again, if it is in another root.
     #[inline]
     pub fn try_remove(&self, object: In<P, S>) -> Result<Out<P, S>, ElsewhereError<In<P, S>>> {
-        if object.hook().root() != self.root.id {
+        if !self.root.log.owns(object.hook()) {
             return Err(ElsewhereError(object));
         }
         let object = object.into_raw();
@@ -167,7 +177,7 @@ impl<P: Platform, S: Structure, Q: Queue<P>, L: RawRwLock<P>> Ldu<P, S, Q, L> {
     /// As [`insert`](Self::insert).
     #[inline]
     pub fn insert_directly(&self, object: Out<P, S>) -> In<P, S> {
-        if !self.adopt(&object) {
+        if !self.root.log.adopt(object.hook()) {
             elsewhere("inserted");
         }
         let object = object.into_raw();
@@ -183,7 +193,7 @@ impl<P: Platform, S: Structure, Q: Queue<P>, L: RawRwLock<P>> Ldu<P, S, Q, L> {
     /// As [`remove`](Self::remove).
     #[inline]
     pub fn remove_directly(&self, object: In<P, S>) -> Out<P, S> {
-        if object.hook().root() != self.root.id {
+        if !self.root.log.owns(object.hook()) {
             elsewhere("removed");
         }
         let object = object.into_raw();
@@ -229,20 +239,6 @@ impl<P: Platform, S: Structure, Q: Queue<P>, L: RawRwLock<P>> Ldu<P, S, Q, L> {
         self.root.log.counts()
     }
 
-    /// Makes a detached object this root's, unless another one has something left to do with it.
-    #[inline]
-    fn adopt(&self, object: &Out<P, S>) -> bool {
-        let node = object.hook();
-        if node.root() == self.root.id {
-            return true;
-        }
-        let free = node.is_settled();
-        if free {
-            node.set_root(self.root.id);
-        }
-        free
-    }
-
     /// # Safety
     /// The caller owns the object, and it is this root's.
     #[inline]
@@ -271,7 +267,14 @@ fn elsewhere(what: &str) -> ! {
     panic!("the object to be {what} is another root's");
 }
 
-impl<P: Platform, S: Structure, Q: Queue<P>, L: RawRwLock<P>> Root<P, S, Q, L> {
+impl<P, S, Q, L, D> Root<P, S, Q, L, D>
+where
+    P: Platform,
+    S: Structure,
+    Q: Queue<P>,
+    L: RawRwLock<P>,
+    D: Policy<P>,
+{
     /// Applies an update. Called with the lock held as the writer.
     #[inline]
     fn apply(&self, node: NonNull<Node<P>>, update: Update) {
@@ -294,7 +297,14 @@ impl<P: Platform, S: Structure, Q: Queue<P>, L: RawRwLock<P>> Root<P, S, Q, L> {
     }
 }
 
-impl<P: Platform, S: Structure, Q: Queue<P>, L: RawRwLock<P>> Drop for Ldu<P, S, Q, L> {
+impl<P, S, Q, L, D> Drop for Ldu<P, S, Q, L, D>
+where
+    P: Platform,
+    S: Structure,
+    Q: Queue<P>,
+    L: RawRwLock<P>,
+    D: Policy<P>,
+{
     /// Applies what was logged, so that removed objects are freed; those that are still inserted
     /// stay with their tokens.
     fn drop(&mut self) {
@@ -313,9 +323,22 @@ impl Drop for AbortOnUnwind {
 }
 
 /// Leaves as a reader, also if showing the structure panicked.
-struct Inside<'a, P: Platform, S: Structure, Q: Queue<P>, L: RawRwLock<P>>(&'a Root<P, S, Q, L>);
+struct Inside<'a, P, S, Q, L, D>(&'a Root<P, S, Q, L, D>)
+where
+    P: Platform,
+    S: Structure,
+    Q: Queue<P>,
+    L: RawRwLock<P>,
+    D: Policy<P>;
 
-impl<P: Platform, S: Structure, Q: Queue<P>, L: RawRwLock<P>> Drop for Inside<'_, P, S, Q, L> {
+impl<P, S, Q, L, D> Drop for Inside<'_, P, S, Q, L, D>
+where
+    P: Platform,
+    S: Structure,
+    Q: Queue<P>,
+    L: RawRwLock<P>,
+    D: Policy<P>,
+{
     #[inline]
     fn drop(&mut self) {
         // SAFETY: made right after entering.
@@ -333,7 +356,14 @@ fn free<P: Platform, S: Structure>(released: Released<P>) {
     });
 }
 
-impl<P: Platform, S: Structure, Q: Queue<P>, L: RawRwLock<P>> fmt::Debug for Ldu<P, S, Q, L> {
+impl<P, S, Q, L, D> fmt::Debug for Ldu<P, S, Q, L, D>
+where
+    P: Platform,
+    S: Structure,
+    Q: Queue<P>,
+    L: RawRwLock<P>,
+    D: Policy<P>,
+{
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Ldu").field("counts", &self.counts()).finish_non_exhaustive()
     }

@@ -1,5 +1,9 @@
 //! A root without its structure: the lock, the queue, and how the two make reads right.
 //!
+//! For structures whose objects are somewhere else than [`Ldu`](crate::Ldu) has them: in a kernel,
+//! behind a C interface, or part of something larger. What the types of `Ldu` guarantee, the caller
+//! of a [`Log`] promises.
+//!
 //! # A read
 //! A reader enters the lock as a reader. If the queue is empty, it is in: it has taken no exclusive
 //! lock and shares the structure with other readers, which is the concurrent read that the paper
@@ -32,7 +36,9 @@ use core::ptr::{self, NonNull};
 use kilocore_locks::RawRwLock;
 use kilocore_platform::{Atomic, AtomicInt, Cycles, Ordering, Padded, Platform, SharedCell};
 
-use crate::node::{Epoch, Logged, Node, Settled, Update};
+use crate::global::linked;
+use crate::node::{Epoch, Logged, Node, RootId, Settled, Update};
+use crate::policy::{Kind, Policy};
 use crate::queue::{Fill, Queue};
 
 /// When a log that nobody reads is applied all the same.
@@ -65,8 +71,11 @@ pub struct Counts {
     pub synchronizations: u64,
 }
 
-/// Lock, queue and counts.
-pub(crate) struct Log<P: Platform, Q, L> {
+/// The lock, the queue, and what was applied.
+///
+/// It is not moved once something was logged.
+pub struct Log<P: Platform, Q, L, D> {
+    id: RootId,
     lock: Padded<L>,
     /// On lines of its own: updates write it, and readers should find the lock undisturbed.
     queue: Padded<Q>,
@@ -75,35 +84,91 @@ pub(crate) struct Log<P: Platform, Q, L> {
     /// When the last one began. Written under the lock.
     last: P::U64,
     limits: Limits,
+    policy: D,
     /// Used under the lock.
     counts: P::Cell<Counts>,
 }
 
 /// Objects that are out of the structure, out of the queue, and given up: to be freed, once the
 /// lock is released.
-pub(crate) struct Released<P: Platform> {
+#[must_use = "they are to be freed"]
+pub struct Released<P: Platform> {
     first: *mut Node<P>,
 }
 
-impl<P: Platform, Q: Queue<P>, L: RawRwLock<P>> Log<P, Q, L> {
-    pub(crate) fn new(domain: Q::Domain, limits: Limits) -> Self {
+impl<P: Platform, Q: Queue<P>, L: RawRwLock<P>, D: Policy<P>> Log<P, Q, L, D> {
+    /// An empty log whose queue shares `domain` with those of other roots.
+    pub fn new(domain: Q::Domain, limits: Limits) -> Self {
         Self {
+            id: RootId::new(),
             lock: Padded(L::new()),
             queue: Padded(Q::new(domain)),
             begun: P::U64::new(0),
             limits,
+            policy: D::new(),
             last: P::U64::new(P::now().0),
             counts: P::Cell::new(Counts::default()),
         }
     }
 
+    /// Makes a detached object this root's, unless another one has something left to do with it.
+    ///
+    /// The caller is the object's owner.
+    #[inline]
+    pub fn adopt(&self, node: &Node<P>) -> bool {
+        if node.root() == self.id {
+            return true;
+        }
+        let free = node.is_settled();
+        if free {
+            node.set_root(self.id);
+        }
+        free
+    }
+
+    /// Whether an object was last put into this root. The caller is the object's owner.
+    #[inline]
+    pub fn owns(&self, node: &Node<P>) -> bool {
+        node.root() == self.id
+    }
+
+    /// Makes an update as the policy says: puts the object in if it was out, and out if it was in.
+    ///
+    /// `apply` is called for each update that is applied on the way, by one thread at a time and
+    /// with nobody inside; for an object insertions and removals come in turn. It must not panic,
+    /// nor use this log.
+    ///
+    /// # Safety
+    /// The caller owns the object and this root [owns](Self::owns) it. The node stays alive and in
+    /// place until it is settled, or was given up and came back among the [`Released`].
+    #[inline]
+    pub unsafe fn update(
+        &self,
+        node: NonNull<Node<P>>,
+        apply: impl FnMut(NonNull<Node<P>>, Update),
+    ) -> Released<P> {
+        let advice = self.policy.begin();
+        let released = if advice.logs {
+            // SAFETY: by the caller's promise.
+            unsafe { self.log(node, apply) }
+        } else {
+            // SAFETY: by the caller's promise.
+            unsafe { self.update_directly(node, apply) }
+        };
+        if self.policy.done(Kind::Update, advice) && self.lock.try_acquire() {
+            self.policy.look();
+            // SAFETY: acquired just above.
+            unsafe { self.lock.release() };
+        }
+        released
+    }
+
     /// Logs an update, and applies the log if it has grown too long or too old.
     ///
     /// # Safety
-    /// The caller owns the node, and it stays alive and in place until it is settled. `apply` is as
-    /// for [`synchronize`](Self::synchronize).
+    /// As for [`update`](Self::update).
     #[inline]
-    pub(crate) unsafe fn update(
+    pub unsafe fn log(
         &self,
         node: NonNull<Node<P>>,
         apply: impl FnMut(NonNull<Node<P>>, Update),
@@ -146,7 +211,7 @@ impl<P: Platform, Q: Queue<P>, L: RawRwLock<P>> Log<P, Q, L> {
     /// # Safety
     /// As for [`update`](Self::update).
     #[inline]
-    pub(crate) unsafe fn update_directly(
+    pub unsafe fn update_directly(
         &self,
         node: NonNull<Node<P>>,
         mut apply: impl FnMut(NonNull<Node<P>>, Update),
@@ -160,20 +225,22 @@ impl<P: Platform, Q: Queue<P>, L: RawRwLock<P>> Log<P, Q, L> {
         };
         // SAFETY: the node is alive, as the caller promises.
         unsafe { node.as_ref() }.update_directly(|update| apply(node, update));
+        self.policy.updated();
         // SAFETY: acquired above.
         unsafe { self.lock.release() };
         released
     }
 
-    /// Enters as a reader who sees every update that returned before. `apply` is called for each
-    /// update that is applied, by one thread at a time and with nobody reading.
+    /// Enters as a reader who sees every update that returned before. `apply` is as for
+    /// [`update`](Self::update).
     #[inline]
-    pub(crate) fn enter(&self, apply: impl FnMut(NonNull<Node<P>>, Update)) -> Released<P> {
+    pub fn enter(&self, apply: impl FnMut(NonNull<Node<P>>, Update)) -> Released<P> {
+        let advice = self.policy.begin();
         self.lock.acquire_shared();
-        if self.queue.is_empty() {
-            return Released::none();
-        }
-        self.enter_synchronized(apply)
+        let released =
+            if self.queue.is_empty() { Released::none() } else { self.enter_synchronized(apply) };
+        self.policy.done(Kind::Read, advice);
+        released
     }
 
     #[cold]
@@ -209,13 +276,14 @@ impl<P: Platform, Q: Queue<P>, L: RawRwLock<P>> Log<P, Q, L> {
     /// # Safety
     /// The caller has entered.
     #[inline]
-    pub(crate) unsafe fn leave(&self) {
+    pub unsafe fn leave(&self) {
         // SAFETY: by the caller's promise.
         unsafe { self.lock.release_shared() };
     }
 
-    /// Applies the log, whoever is inside.
-    pub(crate) fn synchronize(&self, apply: impl FnMut(NonNull<Node<P>>, Update)) -> Released<P> {
+    /// Applies the log, once those who are inside have left. `apply` is as for
+    /// [`update`](Self::update).
+    pub fn synchronize(&self, apply: impl FnMut(NonNull<Node<P>>, Update)) -> Released<P> {
         self.lock.acquire();
         // SAFETY: acquired above.
         let released = unsafe { self.apply_all(apply) };
@@ -224,8 +292,9 @@ impl<P: Platform, Q: Queue<P>, L: RawRwLock<P>> Log<P, Q, L> {
         released
     }
 
-    /// Applies the log unless somebody is inside or it is empty. False if somebody is.
-    pub(crate) fn try_synchronize(
+    /// Applies the log unless somebody is inside. False if so. `apply` is as for
+    /// [`update`](Self::update).
+    pub fn try_synchronize(
         &self,
         apply: impl FnMut(NonNull<Node<P>>, Update),
     ) -> (bool, Released<P>) {
@@ -240,7 +309,7 @@ impl<P: Platform, Q: Queue<P>, L: RawRwLock<P>> Log<P, Q, L> {
     }
 
     /// What was applied so far.
-    pub(crate) fn counts(&self) -> Counts {
+    pub fn counts(&self) -> Counts {
         self.lock.acquire_shared();
         // SAFETY: a reader is inside, so nobody writes it.
         let counts = self.counts.with(|counts| unsafe { *counts });
@@ -267,7 +336,7 @@ impl<P: Platform, Q: Queue<P>, L: RawRwLock<P>> Log<P, Q, L> {
                 // SAFETY: it was taken from the queue and is not settled yet, so it lives.
                 let at = unsafe { node.as_ref() };
                 // Read now: a node that is settled may be queued again or freed.
-                next = at.next.load(Ordering::Relaxed);
+                next = linked(at);
                 let settled = at.settle(epoch, &mut counts.logged, |update| {
                     counts.applied += 1;
                     apply(node, update);
@@ -297,11 +366,13 @@ impl<P: Platform, Q: Queue<P>, L: RawRwLock<P>> Log<P, Q, L> {
             all.applied += counts.applied;
             all.synchronizations += counts.synchronizations;
         });
+        self.policy.look();
         released
     }
 }
 
 impl<P: Platform> Released<P> {
+    /// None.
     #[inline]
     fn none() -> Self {
         Self { first: ptr::null_mut() }
@@ -313,14 +384,26 @@ impl<P: Platform> Released<P> {
         self.first = node.as_ptr();
     }
 
-    /// Hands each object to `free`, which owns it.
+    /// Hands each object to `free`, which owns it from then on.
     #[inline]
-    pub(crate) fn free_all(self, mut free: impl FnMut(NonNull<Node<P>>)) {
+    pub fn free_all(self, mut free: impl FnMut(NonNull<Node<P>>)) {
         let mut first = self.first;
         while let Some(node) = NonNull::new(first) {
             // SAFETY: as in `add`.
             first = unsafe { node.as_ref() }.next.load(Ordering::Relaxed);
             free(node);
         }
+    }
+}
+
+impl<P: Platform, Q, L, D> core::fmt::Debug for Log<P, Q, L, D> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Log").field("limits", &self.limits).finish_non_exhaustive()
+    }
+}
+
+impl<P: Platform> core::fmt::Debug for Released<P> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Released").field("any", &!self.first.is_null()).finish()
     }
 }

@@ -67,11 +67,21 @@ impl Epoch {
 
 /// Identifies a root among all that ever lived in this process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct RootId(pub(crate) u64);
+pub(crate) struct RootId(u64);
 
 impl RootId {
     /// The root of nodes that never were in one.
-    pub(crate) const NONE: Self = Self(0);
+    const NONE: Self = Self(0);
+
+    /// That of a new root.
+    ///
+    /// Its address would not do: another root may get it later. The counter is no part of the
+    /// simulated machine, as it is not of the algorithm.
+    pub(crate) fn new() -> Self {
+        static LAST: core::sync::atomic::AtomicU64 =
+            core::sync::atomic::AtomicU64::new(RootId::NONE.0);
+        Self(LAST.fetch_add(1, core::sync::atomic::Ordering::Relaxed) + 1)
+    }
 }
 
 /// What an object embeds: 24 bytes, natively.
@@ -184,10 +194,10 @@ impl<P: Platform> Node<P> {
         Logged::Queue
     }
 
-    /// Gives the object up. True if it is the caller's to free now; otherwise whoever takes it
-    /// from the queue frees it.
+    /// Gives a detached object up. True if it is the caller's to free now; otherwise it comes back
+    /// among what a later call for its root has [`Released`](crate::raw::Released).
     #[inline]
-    pub(crate) fn give_up(&self) -> bool {
+    pub fn give_up(&self) -> bool {
         if self.is_settled() {
             return true;
         }

@@ -213,7 +213,7 @@
 
 use alloc::boxed::Box;
 use core::fmt;
-use core::mem::ManuallyDrop;
+use core::mem::{ManuallyDrop, MaybeUninit};
 use core::ops::Deref;
 use core::ptr::NonNull;
 
@@ -241,8 +241,9 @@ pub unsafe trait Hook: Send + Sync + Sized + 'static {
     fn is_settled(&self) -> bool;
 }
 
-/// An item and what a scheme needs to know of it.
-#[repr(C)]
+/// An item and what a scheme needs to know of it, on cache lines of their own: objects that lie side
+/// by side are updated by different cores.
+#[repr(C, align(64))]
 pub struct Object<H, T> {
     /// The scheme's part.
     pub hook: H,
@@ -256,10 +257,14 @@ impl<H: Hook, T: Send + Sync + 'static> Object<H, T> {
     /// # Safety
     /// The object came from [`Detached::new`] and nobody uses it any more.
     pub unsafe fn free(object: NonNull<Self>) {
-        H::Platform::discard(object.as_ptr());
         // SAFETY: it came from a Box in `Detached::new`, and by the caller's promise this is its
-        // end.
-        drop(unsafe { Box::from_raw(object.as_ptr()) });
+        // end. What the item does when it is dropped is done while the memory still is its own.
+        let memory = unsafe {
+            object.drop_in_place();
+            Box::from_raw(object.as_ptr().cast::<MaybeUninit<Self>>())
+        };
+        H::Platform::discard(object.as_ptr());
+        drop(memory);
     }
 }
 

@@ -38,6 +38,9 @@ use crate::queue::{Fill, Queue};
 /// Slots of a core, as in the paper.
 pub const SLOTS: u32 = 1 << 11;
 
+/// Slots that share two cache lines.
+const GROUP: usize = 4;
+
 /// Pushes to a slot between two reports of how full it is.
 const REPORT: u32 = 64;
 
@@ -46,12 +49,14 @@ const REPORT: u32 = 64;
 /// Takes 32 bytes for each slot of each core, 64 KiB a core with [`SLOTS`] slots.
 pub struct Slots<P: Platform> {
     cores: Box<[Padded<CoreSlots<P>>]>,
+    /// One less than each core's slots.
+    mask: usize,
 }
 
 /// The slots of one core.
-type CoreSlots<P> = Box<[Slot<P>]>;
+type CoreSlots<P> = Box<[Padded<[Slot<P>; GROUP]>]>;
 
-/// Where nodes of one root wait on one core. Natively two of them fill a cache line.
+/// Where nodes of one root wait on one core. Natively 32 bytes.
 #[repr(C, align(32))]
 struct Slot<P: Platform> {
     lock: Ttas<P>,
@@ -77,7 +82,7 @@ pub struct PerCore<P: Platform> {
     slots: Arc<Slots<P>>,
     /// A bit for each core whose slot may hold nodes of this root. Set under the slot's lock,
     /// cleared by whoever takes.
-    cores: Box<[P::U64]>,
+    cores: Box<[Padded<P::U64>]>,
     /// Nodes that had to leave their slot.
     moved: Global<P>,
 }
@@ -91,16 +96,15 @@ impl<P: Platform> Slots<P> {
     pub fn new(cores: u32, slots: u32) -> Arc<Self> {
         assert!(cores > 0, "a machine has cores");
         assert!(slots.is_power_of_two(), "the number of slots is a power of two");
-        let core = |_| Padded((0..slots).map(|_| Slot::new()).collect());
-        Arc::new(Self { cores: (0..cores).map(core).collect() })
+        let group = |_| Padded(core::array::from_fn(|_| Slot::new()));
+        let core = |_| Padded((0..slots.div_ceil(GROUP as u32)).map(group).collect());
+        Arc::new(Self { cores: (0..cores).map(core).collect(), mask: slots as usize - 1 })
     }
 
-    /// The slots of the caller's core, and its number. Cores that were not announced share those
-    /// of others.
+    /// The number of the caller's core. Cores that were not announced share those of others.
     #[inline]
-    fn here(&self) -> (usize, &[Slot<P>]) {
-        let core = P::cpu().0 as usize % self.cores.len();
-        (core, &self.cores[core])
+    fn here(&self) -> usize {
+        P::cpu().0 as usize % self.cores.len()
     }
 }
 
@@ -136,18 +140,20 @@ impl<P: Platform> Held<P> {
         // this slot before the root is gone, for which it waits for the lock that the caller holds.
         let root = unsafe { &*self.root };
         // SAFETY: the nodes are queued here and nowhere else, and linked from newest to oldest.
-        unsafe { root.moved.splice(newest, oldest, length) };
+        unsafe { root.moved.splice(newest, oldest) };
+        root.moved.count(length);
         *self = Self::empty();
     }
 }
 
 impl<P: Platform> PerCore<P> {
-    /// The number of this root's slot.
+    /// This root's slot on a core.
     #[inline]
-    fn slot(&self, slots: &[Slot<P>]) -> usize {
+    fn slot(&self, core: usize) -> &Slot<P> {
         let key = P::address_key(self) as u64;
         // A multiplicative hash: roots lie at multiples of some size.
-        (key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40) as usize & (slots.len() - 1)
+        let slot = (key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40) as usize & self.slots.mask;
+        &self.slots.cores[core][slot / GROUP][slot % GROUP]
     }
 
     /// Marks a core whose slot this root has just begun to use. The caller holds the slot's lock.
@@ -166,8 +172,7 @@ impl<P: Platform> PerCore<P> {
 
     /// Takes what this root has in the slot of a core.
     fn take_slot(&self, core: usize) -> Option<NonNull<Node<P>>> {
-        let slots = &self.slots.cores[core];
-        slots[self.slot(slots)].with(|held, _| {
+        self.slot(core).with(|held, _| {
             if !ptr::eq(held.root, self) {
                 return None;
             }
@@ -187,13 +192,17 @@ unsafe impl<P: Platform> Queue<P> for PerCore<P> {
 
     fn new(slots: Arc<Slots<P>>) -> Self {
         let words = slots.cores.len().div_ceil(64);
-        Self { slots, cores: (0..words).map(|_| P::U64::new(0)).collect(), moved: Global::new(()) }
+        Self {
+            slots,
+            cores: (0..words).map(|_| Padded(P::U64::new(0))).collect(),
+            moved: Global::new(()),
+        }
     }
 
     #[inline]
     unsafe fn push(&self, node: NonNull<Node<P>>) -> Fill {
-        let (core, slots) = self.slots.here();
-        slots[self.slot(slots)].with(|held, length| {
+        let core = self.slots.here();
+        self.slot(core).with(|held, length| {
             let mut others = length.load(Ordering::Relaxed);
             let begins = held.newest.is_null() || !ptr::eq(held.root, self);
             if begins {

@@ -16,9 +16,6 @@ use crate::structure::Search;
 /// Each operation takes effect at some moment between its call and its return; a search sees the
 /// effect of all that returned before it was called.
 pub trait Scheme<P: Platform>: Send + Sync + Sized + 'static {
-    /// What it is called, as on the command line.
-    const NAME: &'static str;
-
     /// What it keeps in each object.
     type Hook: Hook<Platform = P>;
 
@@ -30,6 +27,9 @@ pub trait Scheme<P: Platform>: Send + Sync + Sized + 'static {
     /// A root is dropped by its last user when all its objects were removed; then it may still
     /// have work to do, for objects that it frees.
     type Root<S: Search>: Send + Sync + 'static;
+
+    /// What it is called, as on the command line.
+    fn name() -> &'static str;
 
     /// What all roots share, for a machine with `cores` cores whose numbers are below that.
     fn new(cores: u32) -> Self;

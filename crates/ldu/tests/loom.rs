@@ -60,7 +60,7 @@ fn two_per_core(
 
 #[test]
 fn a_pair_beside_a_read() {
-    two(None, &[&[Insert, Remove]], 1);
+    two(Some(5), &[&[Insert, Remove]], 1);
 }
 
 #[test]

@@ -11,8 +11,9 @@
 //! It stands for the program's own read-write locks in forecasts; `kilocore run` leaves those to
 //! glibc.
 
-use crate::RawRwLock;
 use kilocore_platform::{Atomic, AtomicInt, Ordering, Platform};
+
+use crate::RawRwLock;
 
 /// A writer is inside.
 const WRITER: u32 = 1 << 31;
@@ -30,62 +31,6 @@ pub struct CentralRw<P: Platform> {
 }
 
 impl<P: Platform> CentralRw<P> {
-    /// A free lock.
-    #[must_use]
-    pub fn new() -> Self {
-        Self { state: P::U32::new(0), gate: P::U32::new(0) }
-    }
-
-    /// Waits until no writer is inside and enters as a reader.
-    #[inline]
-    pub fn acquire_shared(&self) {
-        let before = self.state.fetch_add(1, Ordering::Acquire);
-        if before & WRITER != 0 {
-            self.park_while(|state| state & WRITER != 0);
-        }
-    }
-
-    /// Leaves as a reader.
-    ///
-    /// # Safety
-    /// The caller's thread, or one that it acts for, is inside as a reader.
-    #[inline]
-    pub unsafe fn release_shared(&self) {
-        let before = self.state.fetch_sub(1, Ordering::Release);
-        if before & READERS == 1 && before & PARKED != 0 {
-            self.wake_all();
-        }
-    }
-
-    /// Waits until nobody is inside and enters as the writer.
-    #[inline]
-    pub fn acquire(&self) {
-        loop {
-            let state = self.state.load(Ordering::Relaxed);
-            if state & (WRITER | READERS) != 0 {
-                self.park_while(|state| state & (WRITER | READERS) != 0);
-            } else if self
-                .state
-                .compare_exchange(state, state | WRITER, Ordering::Acquire, Ordering::Relaxed)
-                .is_ok()
-            {
-                return;
-            }
-        }
-    }
-
-    /// Leaves as the writer and lets the readers in that wait.
-    ///
-    /// # Safety
-    /// The caller's thread, or one that it acts for, is inside as the writer.
-    #[inline]
-    pub unsafe fn release(&self) {
-        let before = self.state.fetch_and(!WRITER, Ordering::Release);
-        if before & PARKED != 0 {
-            self.wake_all();
-        }
-    }
-
     #[cold]
     fn park_while(&self, mut shut: impl FnMut(u32) -> bool) {
         loop {
@@ -113,39 +58,60 @@ impl<P: Platform> CentralRw<P> {
 
 impl<P: Platform> RawRwLock<P> for CentralRw<P> {
     fn new() -> Self {
-        Self::new()
+        Self { state: P::U32::new(0), gate: P::U32::new(0) }
     }
-    fn acquire_shared(&self) {
-        self.acquire_shared();
-    }
-    unsafe fn release_shared(&self) {
-        // SAFETY: by the caller's promise.
-        unsafe { self.release_shared() };
-    }
-    fn acquire(&self) {
-        self.acquire();
-    }
-    fn try_acquire(&self) -> bool {
-        let state = self.state.load(Ordering::Relaxed);
-        state & (WRITER | READERS) == 0
-            && self
-                .state
-                .compare_exchange(state, state | WRITER, Ordering::Acquire, Ordering::Relaxed)
-                .is_ok()
-    }
-    unsafe fn release(&self) {
-        // SAFETY: by the caller's promise.
-        unsafe { self.release() };
-    }
-    unsafe fn downgrade(&self) {
-        self.state.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: by the caller's promise.
-        unsafe { self.release() };
-    }
-}
 
-impl<P: Platform> Default for CentralRw<P> {
-    fn default() -> Self {
-        Self::new()
+    #[inline]
+    fn acquire_shared(&self) {
+        let before = self.state.fetch_add(1, Ordering::Acquire);
+        if before & WRITER != 0 {
+            self.park_while(|state| state & WRITER != 0);
+        }
+    }
+
+    #[inline]
+    unsafe fn release_shared(&self) {
+        let before = self.state.fetch_sub(1, Ordering::Release);
+        if before & READERS == 1 && before & PARKED != 0 {
+            self.wake_all();
+        }
+    }
+
+    #[inline]
+    fn acquire(&self) {
+        while !self.try_acquire() {
+            self.park_while(|state| state & (WRITER | READERS) != 0);
+        }
+    }
+
+    #[inline]
+    fn try_acquire(&self) -> bool {
+        let mut state = self.state.load(Ordering::Relaxed);
+        // Again if only the mark of the sleepers has come or gone.
+        while state & (WRITER | READERS) == 0 {
+            let taken = state | WRITER;
+            match self.state.compare_exchange(state, taken, Ordering::Acquire, Ordering::Relaxed) {
+                Ok(_) => return true,
+                Err(now) => state = now,
+            }
+        }
+        false
+    }
+
+    #[inline]
+    unsafe fn release(&self) {
+        let before = self.state.fetch_and(!WRITER, Ordering::Release);
+        if before & PARKED != 0 {
+            self.wake_all();
+        }
+    }
+
+    #[inline]
+    unsafe fn downgrade(&self) {
+        // One step, in which no writer finds the word free. Readers have registered already.
+        let before = self.state.fetch_sub(WRITER - 1, Ordering::Release);
+        if before & PARKED != 0 {
+            self.wake_all();
+        }
     }
 }

@@ -2,8 +2,9 @@
 //!
 //! Each algorithm is one file, generic over [`Platform`](kilocore_platform::Platform), that
 //! opens with what it is, where it comes from and where it departs from that. All implement
-//! [`RawLock`]; [`LockId`] is the registry that the command line, the benchmarks, the model
-//! checks, the simulator and `kilocore run` go through. How to add one is in `CONTRIBUTING.md`.
+//! [`RawLock`] or, if they tell readers from writers, [`RawRwLock`]; [`LockId`] is the registry
+//! of the former that the command line, the benchmarks, the model checks, the simulator and
+//! `kilocore run` go through. How to add one is in `CONTRIBUTING.md`.
 #![no_std]
 
 extern crate alloc;
@@ -40,6 +41,7 @@ mod raw;
 mod raw_rw;
 mod registry;
 mod requester;
+mod rwsem;
 mod signal;
 mod tas;
 mod ticket;
@@ -75,6 +77,7 @@ pub use raw::{LockVisitor, RawLock};
 pub use raw_rw::{NoSharing, RawRwLock};
 pub use registry::{LockId, LockInfo, UnknownLock};
 pub use requester::Requester;
+pub use rwsem::Rwsem;
 pub use signal::{Manner, Parking, Spinning};
 pub use tas::Tas;
 pub use ticket::Ticket;

@@ -1,84 +1,193 @@
-//! The read-write lock under the checkers: writers are alone, readers see whole writes, and
-//! nobody sleeps for ever.
+//! The read-write locks under the checkers and natively: writers are alone, readers see whole
+//! writes, a writer that becomes a reader lets no other writer in between, and nobody sleeps for
+//! ever.
 
 mod common;
 
 use std::sync::Arc;
 
-use common::Threads;
-use kilocore_locks::CentralRw;
-use kilocore_platform::{Loom, Platform, SharedCell, Shuttle};
+use common::altered::{Alteration, Altered, NoAcquire, NoRelease, Sound};
+use common::read_write::{Deed, Pair, Read, Write, WriteAndRead};
+use common::read_write::{lets_readers_in, program, trying};
+use common::verdict;
+use kilocore_locks::{CentralRw, NoSharing, RawRwLock, Rwsem, Ticket};
+use kilocore_platform::{Loom, Native, Shuttle};
 
-/// A lock and two numbers that are equal whenever nobody writes.
-struct Pair<P: Platform> {
-    lock: CentralRw<P>,
-    numbers: [P::Cell<u32>; 2],
-}
-
-impl<P: Platform> Pair<P> {
-    fn write(&self) {
-        self.lock.acquire();
-        for number in &self.numbers {
-            // SAFETY: the writer is alone.
-            number.with_mut(|number| unsafe { *number += 1 });
-        }
-        // SAFETY: acquired above.
-        unsafe { self.lock.release() };
-    }
-
-    fn read(&self) -> u32 {
-        self.lock.acquire_shared();
-        // SAFETY: readers share the numbers with readers only.
-        let seen = [0, 1].map(|i| self.numbers[i].with(|number| unsafe { *number }));
-        // SAFETY: acquired above.
-        unsafe { self.lock.release_shared() };
-        assert_eq!(seen[0], seen[1], "a reader saw half of a write");
-        seen[0]
-    }
-}
-
-fn program<P: Threads>(writers: u32, readers: u32, rounds: u32) {
-    let pair =
-        Arc::new(Pair::<P> { lock: CentralRw::new(), numbers: [P::Cell::new(0), P::Cell::new(0)] });
-    let start = |write: bool| {
-        let pair = Arc::clone(&pair);
-        P::spawn(move || {
-            for _ in 0..rounds {
-                if write {
-                    pair.write();
-                } else {
-                    pair.read();
-                }
-            }
-        })
-    };
-    let mut threads: Vec<P::Handle> = (1..writers).map(|_| start(true)).collect();
-    threads.extend((0..readers).map(|_| start(false)));
-    for _ in 0..rounds {
-        pair.write();
-    }
-    threads.into_iter().for_each(P::join);
-    assert_eq!(pair.read(), writers * rounds);
-}
-
-#[test]
-fn loom_explores_a_writer_and_a_reader() {
-    loom::model(|| program::<Loom>(1, 1, 1));
-}
-
-#[test]
-fn loom_explores_two_writers() {
-    loom::model(|| program::<Loom>(2, 0, 1));
-}
-
-#[test]
-fn loom_explores_two_readers_and_a_writer() {
+fn model(preemptions: Option<usize>, program: impl Fn() + Send + Sync + 'static) {
+    let start = std::time::Instant::now();
     let mut model = loom::model::Builder::new();
-    model.preemption_bound = Some(2);
-    model.check(|| program::<Loom>(1, 2, 1));
+    model.preemption_bound = preemptions;
+    model.max_branches = 10_000;
+    model.check(program);
+    eprintln!("{:.1?}", start.elapsed());
+}
+
+/// Writes the tests of a lock in a module of its own.
+macro_rules! checks {
+    ($module:ident, $lock:ident) => {
+        mod $module {
+            use super::*;
+
+            type Checked<P> = Altered<P, Sound>;
+            type Explored = $lock<Checked<Loom>>;
+            type Tried = $lock<Checked<Shuttle>>;
+
+            #[test]
+            fn loom_explores_a_writer_and_a_reader() {
+                model(None, || program::<Checked<Loom>, Explored>(&[&[Write], &[Read]]));
+            }
+
+            #[test]
+            fn loom_explores_two_writers() {
+                model(None, || program::<Checked<Loom>, Explored>(&[&[Write], &[Write]]));
+            }
+
+            #[test]
+            fn loom_explores_a_writer_that_reads_and_a_writer() {
+                model(None, || {
+                    program::<Checked<Loom>, Explored>(&[&[WriteAndRead], &[Write]]);
+                });
+            }
+
+            #[test]
+            fn loom_explores_a_writer_that_reads_and_a_reader() {
+                model(Some(3), || program::<Checked<Loom>, Explored>(&[&[WriteAndRead], &[Read]]));
+            }
+
+            #[test]
+            fn loom_explores_a_writer_that_lets_a_reader_in() {
+                model(None, lets_readers_in::<Checked<Loom>, Explored>);
+            }
+
+            #[test]
+            fn loom_explores_a_try() {
+                model(None, || trying::<Checked<Loom>, Explored>(Write));
+                model(None, || trying::<Checked<Loom>, Explored>(Read));
+            }
+
+            #[test]
+            fn loom_explores_two_readers_and_a_writer() {
+                model(Some(2), || {
+                    program::<Checked<Loom>, Explored>(&[&[Write], &[Read], &[Read]])
+                });
+            }
+
+            #[test]
+            fn loom_explores_writers_that_come_back() {
+                model(Some(2), || program::<Checked<Loom>, Explored>(&[&[Write; 3], &[Write]]));
+            }
+
+            #[test]
+            fn loom_explores_a_writer_that_others_pass_over() {
+                model(Some(1), || {
+                    program::<Checked<Loom>, Explored>(&[&[Write; 3], &[Write], &[Read]]);
+                });
+            }
+
+            #[test]
+            fn loom_explores_readers_that_writers_pass_over() {
+                model(Some(1), || {
+                    program::<Checked<Loom>, Explored>(&[&[Write; 3], &[Write], &[Read; 2]]);
+                });
+            }
+
+            #[test]
+            fn shuttle_tries_more_of_all() {
+                let deeds = || {
+                    program::<Checked<Shuttle>, Tried>(&[
+                        &[Write; 3],
+                        &[Write; 3],
+                        &[Read; 3],
+                        &[Read; 3],
+                    ])
+                };
+                common::explore(deeds, 3_000, 4);
+                let deeds = || {
+                    program::<Checked<Shuttle>, Tried>(&[
+                        &[Write; 3],
+                        &[WriteAndRead; 3],
+                        &[Read; 3],
+                        &[Write; 3],
+                    ]);
+                };
+                common::explore(deeds, 3_000, 4);
+            }
+
+            #[test]
+            fn shuttle_lets_readers_in_and_tries() {
+                common::explore(lets_readers_in::<Checked<Shuttle>, Tried>, 2_000, 3);
+                common::explore(|| trying::<Checked<Shuttle>, Tried>(Write), 2_000, 3);
+                common::explore(|| trying::<Checked<Shuttle>, Tried>(Read), 2_000, 3);
+            }
+
+            #[test]
+            fn a_native_crowd_loses_no_write() {
+                crowd::<$lock<Native>>();
+            }
+        }
+    };
+}
+
+checks!(central, CentralRw);
+checks!(rwsem, Rwsem);
+
+/// More threads than a small host has cores, all deeds mixed.
+fn crowd<L: RawRwLock<Native>>() {
+    const ROUNDS: u32 = 20_000;
+    let pair = Pair::<Native, L>::new();
+    let push = |pair: &Pair<Native, L>, number: u32| -> u32 {
+        let mut written = 0;
+        for round in 0..ROUNDS {
+            match (round * 7 + number) % 10 {
+                0 => pair.write(),
+                1 => pair.write_and_read(),
+                2 => written += u32::from(pair.try_write()),
+                _ => _ = pair.read(),
+            }
+        }
+        written + ROUNDS / 5
+    };
+    let threads = [0, 1, 2, 3].map(|number| {
+        let pair = Arc::clone(&pair);
+        std::thread::spawn(move || push(&pair, number))
+    });
+    let written: u32 = threads.into_iter().map(|thread| thread.join().unwrap()).sum();
+    assert_eq!(pair.read(), written, "a write was lost");
+}
+
+/// A mutual-exclusion lock in the part of a read-write lock.
+#[test]
+fn shuttle_tries_a_lock_without_sharing() {
+    type Lock = NoSharing<Shuttle, Ticket<Shuttle>>;
+    common::explore(
+        || program::<Shuttle, Lock>(&[&[Write; 2], &[WriteAndRead; 2], &[Read; 2]]),
+        1_000,
+        3,
+    );
+}
+
+const TWO_WRITERS: &[&[Deed]] = &[&[Write], &[Write]];
+const WRITER_AND_READER: &[&[Deed]] = &[&[Write], &[Read]];
+
+/// A race on the data is what a missing ordering amounts to.
+fn assert_races<A: Alteration, L: RawRwLock<Altered<Loom, A>>>(threads: &'static [&[Deed]]) {
+    let check = || model(Some(2), move || program::<Altered<Loom, A>, L>(threads));
+    let message = verdict(check).expect_err("loom finds nothing wrong");
+    assert!(message.contains("Causality violation"), "{threads:?}: {message}");
 }
 
 #[test]
-fn shuttle_tries_more_of_both() {
-    common::explore(|| program::<Shuttle>(2, 2, 3), 3_000, 4);
+fn without_release_every_lock_races() {
+    for threads in [TWO_WRITERS, WRITER_AND_READER] {
+        assert_races::<NoRelease, CentralRw<_>>(threads);
+        assert_races::<NoRelease, Rwsem<_>>(threads);
+    }
+}
+
+#[test]
+fn without_acquire_every_lock_races() {
+    for threads in [TWO_WRITERS, WRITER_AND_READER] {
+        assert_races::<NoAcquire, CentralRw<_>>(threads);
+        assert_races::<NoAcquire, Rwsem<_>>(threads);
+    }
 }

@@ -1,10 +1,9 @@
 //! A lock of a simulated program, of whichever kind.
 
-use kilocore_locks::{CentralRw, Futex, RawLock, Ticket};
+use kilocore_locks::{CentralRw, Futex, RawLock, RawRwLock, Rwsem, Ticket};
 use kilocore_platform::Padded;
 use kilocore_sim::Sim;
 
-use crate::rwsem::{Rwsem, RwsemThread};
 use crate::workload::{KeptLock, LockUse, Mode};
 
 /// A lock. All are padded, as allocators place most locks apart from each other.
@@ -15,7 +14,7 @@ pub(crate) enum AnyLock<L> {
     /// A read-write lock of the program's, which stays as it is.
     ReadWrite(Padded<CentralRw<Sim>>),
     /// A read-write semaphore of the kernel.
-    Rwsem(Box<Rwsem>),
+    Rwsem(Box<Rwsem<Sim>>),
     /// A spin lock of the kernel.
     Spin(Padded<Ticket<Sim>>),
     /// A lock inside the C library.
@@ -26,21 +25,20 @@ pub(crate) enum AnyLock<L> {
 #[derive(Debug)]
 pub(crate) struct LockThread<L: RawLock<Sim>> {
     tried: L::Thread,
-    rwsem: RwsemThread,
 }
 
 impl<L: RawLock<Sim>> LockThread<L> {
-    /// That of the thread with this number, counted from 0.
-    pub(crate) fn new(number: usize) -> Self {
-        Self { tried: L::Thread::default(), rwsem: RwsemThread::new(number) }
+    /// That of the thread with this number; they are all alike.
+    pub(crate) fn new(_number: usize) -> Self {
+        Self { tried: L::Thread::default() }
     }
 }
 
 impl<L: RawLock<Sim>> AnyLock<L> {
-    /// One of the locks that `usage` describes, for threads with numbers below `threads`.
-    pub(crate) fn new(usage: &LockUse, threads: u32) -> Self {
+    /// One of the locks that `usage` describes, for however many threads.
+    pub(crate) fn new(usage: &LockUse, _threads: u32) -> Self {
         match usage.kept {
-            Some(KeptLock::KernelReadWrite) => Self::Rwsem(Box::new(Rwsem::new(threads as usize))),
+            Some(KeptLock::KernelReadWrite) => Self::Rwsem(Box::new(Rwsem::new())),
             Some(KeptLock::KernelSpin) => Self::Spin(Padded(Ticket::new())),
             Some(KeptLock::Futex) => Self::Futex(Padded(Futex::new())),
             None if usage.read_write => Self::ReadWrite(Padded(CentralRw::new())),
@@ -54,8 +52,8 @@ impl<L: RawLock<Sim>> AnyLock<L> {
             (Self::Tried(lock), _) => lock.acquire(&mut thread.tried),
             (Self::ReadWrite(lock), Mode::Exclusive) => lock.acquire(),
             (Self::ReadWrite(lock), Mode::Shared) => lock.acquire_shared(),
-            (Self::Rwsem(lock), Mode::Exclusive) => lock.acquire(&mut thread.rwsem),
-            (Self::Rwsem(lock), Mode::Shared) => lock.acquire_shared(&mut thread.rwsem),
+            (Self::Rwsem(lock), Mode::Exclusive) => lock.acquire(),
+            (Self::Rwsem(lock), Mode::Shared) => lock.acquire_shared(),
             (Self::Spin(lock), _) => lock.acquire(&mut ()),
             (Self::Futex(lock), _) => lock.acquire(&mut ()),
         }
@@ -77,6 +75,61 @@ impl<L: RawLock<Sim>> AnyLock<L> {
                 (Self::Spin(lock), _) => lock.release(&mut ()),
                 (Self::Futex(lock), _) => lock.release(&mut ()),
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::rc::Rc;
+
+    use kilocore_locks::{RawRwLock, Rwsem};
+    use kilocore_platform::Cycles;
+    use kilocore_sim::{Options, Random, Sim, Simulation};
+
+    #[test]
+    fn a_semaphore_s_writer_is_alone_and_its_readers_are_together() {
+        const THREADS: usize = 12;
+        let machine = kilocore_machine::find("opteron-6344-4s").unwrap();
+        for seed in 0..20 {
+            let mut simulation = Simulation::new(&machine, Options { cores: 8, seed }).unwrap();
+            let semaphore = Rc::new(Rwsem::<Sim>::new());
+            // Readers inside, or -1 for a writer; and the most readers there were.
+            let (inside, most) = (Rc::new(Cell::new(0i32)), Rc::new(Cell::new(0)));
+            for number in 0..THREADS {
+                let semaphore = Rc::clone(&semaphore);
+                let (inside, most) = (Rc::clone(&inside), Rc::clone(&most));
+                let body = move || {
+                    let mut random = Random::new(seed, 1 + number as u64);
+                    for _ in 0..200 {
+                        Sim::work(Cycles(random.exponential(2_000.0) as u64));
+                        let held = Cycles(random.exponential(500.0) as u64);
+                        if random.uniform() < 0.2 {
+                            semaphore.acquire();
+                            assert_eq!(inside.replace(-1), 0);
+                            Sim::work(held);
+                            Sim::catch_up();
+                            assert_eq!(inside.replace(0), -1);
+                            // SAFETY: acquired above.
+                            unsafe { semaphore.release() };
+                        } else {
+                            semaphore.acquire_shared();
+                            assert!(inside.get() >= 0);
+                            inside.set(inside.get() + 1);
+                            most.set(inside.get().max(most.get()));
+                            Sim::work(held);
+                            Sim::catch_up();
+                            inside.set(inside.get() - 1);
+                            // SAFETY: acquired above.
+                            unsafe { semaphore.release_shared() };
+                        }
+                    }
+                };
+                simulation.spawn(body).unwrap();
+            }
+            simulation.run().unwrap();
+            assert!(most.get() > 2, "readers share it");
         }
     }
 }

@@ -18,7 +18,6 @@ mod model_error;
 mod point;
 mod program;
 mod progress;
-mod rwsem;
 mod simulate;
 mod sweep;
 mod workload;

@@ -2,6 +2,7 @@
 #![allow(dead_code, missing_docs, unreachable_pub)]
 
 pub mod programs;
+pub mod read_write;
 pub mod twins;
 
 pub use kilocore_checking::{self as altered, Threads, explore, verdict};

@@ -1,0 +1,299 @@
+//! Roots.
+
+use core::ffi::{c_int, c_void};
+use core::ptr::NonNull;
+use std::sync::Arc;
+
+use kilocore_ldu::raw::{Log, Released, Update};
+use kilocore_ldu::{Adaptive, Always, Global, Limits, PerCore, SLOTS, Slots};
+use kilocore_locks::Rwsem;
+use kilocore_platform::Native;
+
+use crate::object::Object;
+
+const ENOENT: c_int = 2;
+const EBUSY: c_int = 16;
+const EEXIST: c_int = 17;
+const EINVAL: c_int = 22;
+
+type Function = unsafe extern "C" fn(*mut c_void, *mut Object);
+
+/// What the log does to the structure.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct KcLduStructure {
+    insert: Option<Function>,
+    remove: Option<Function>,
+    release: Option<Function>,
+}
+
+/// How a root is to be.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct KcLduOptions {
+    slots: *const KcLduSlots,
+    when: c_int,
+    most_objects: u32,
+}
+
+/// `KC_LDU_ADAPTIVE`
+const ADAPTIVE: c_int = 1;
+
+/// Slots for the queues of several roots.
+#[derive(Debug)]
+pub struct KcLduSlots(Arc<Slots<Native>>);
+
+type Lock = Rwsem<Native>;
+
+/// A root.
+#[derive(Debug)]
+pub struct KcLdu {
+    log: AnyLog,
+    calls: Calls,
+}
+
+/// A log of any of the kinds that C can ask for.
+#[derive(Debug)]
+enum AnyLog {
+    Global(Log<Native, Global<Native>, Lock, Always>),
+    PerCore(Log<Native, PerCore<Native>, Lock, Always>),
+    Adaptive(Log<Native, Global<Native>, Lock, Adaptive<Native>>),
+}
+
+/// The caller's functions, and what they get.
+#[derive(Debug, Clone, Copy)]
+struct Calls {
+    insert: Function,
+    remove: Function,
+    release: Option<Function>,
+    context: *mut c_void,
+}
+
+// SAFETY: by the header's contract the caller's functions may be called by any thread, with this
+// context, one at a time.
+unsafe impl Send for Calls {}
+// SAFETY: as above.
+unsafe impl Sync for Calls {}
+
+impl Calls {
+    fn apply(&self, object: NonNull<Object>, update: Update) {
+        let function = match update {
+            Update::Insert => self.insert,
+            Update::Remove => self.remove,
+        };
+        // SAFETY: the log applies an object's updates in turn and one at a time, as the header
+        // promises to the functions.
+        unsafe { function(self.context, object.as_ptr()) };
+    }
+
+    fn give_back(&self, released: Released<Native>) {
+        released.free_all(|object| self.release(object));
+    }
+
+    fn release(&self, object: NonNull<Object>) {
+        if let Some(release) = self.release {
+            // SAFETY: the object was given up and nobody else can reach it.
+            unsafe { release(self.context, object.as_ptr()) };
+        }
+    }
+}
+
+/// Does something with the log of a root, whichever it is.
+macro_rules! with_log {
+    ($root:expr, $log:ident => $action:expr) => {
+        match &$root.log {
+            AnyLog::Global($log) => $action,
+            AnyLog::PerCore($log) => $action,
+            AnyLog::Adaptive($log) => $action,
+        }
+    };
+}
+
+/// A root whose structure is what the functions make of `context`, or null.
+///
+/// # Safety
+/// `structure` points to functions as the header describes them, and `options`, unless null, to
+/// options whose slots are null or live.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn kc_ldu_new(
+    structure: *const KcLduStructure,
+    context: *mut c_void,
+    options: *const KcLduOptions,
+) -> *mut KcLdu {
+    // SAFETY: by the caller's promise.
+    let KcLduStructure { insert, remove, release } = unsafe { *structure };
+    let (Some(insert), Some(remove)) = (insert, remove) else { return core::ptr::null_mut() };
+    // SAFETY: by the caller's promise.
+    let options = unsafe { options.as_ref() };
+    let mut limits = Limits::default();
+    if let Some(most) = options.map(|options| options.most_objects).filter(|&most| most > 0) {
+        limits.nodes = most;
+    }
+    // SAFETY: by the caller's promise.
+    let slots = options.and_then(|options| unsafe { options.slots.as_ref() });
+    let adaptive = options.is_some_and(|options| options.when == ADAPTIVE);
+    let log = match (slots, adaptive) {
+        (None, false) => AnyLog::Global(Log::new((), limits)),
+        (None, true) => AnyLog::Adaptive(Log::new((), limits)),
+        (Some(slots), false) => AnyLog::PerCore(Log::new(Arc::clone(&slots.0), limits)),
+        (Some(_), true) => return core::ptr::null_mut(),
+    };
+    let calls = Calls { insert, remove, release, context };
+    Box::into_raw(Box::new(KcLdu { log, calls }))
+}
+
+/// Applies the log and ends a root.
+///
+/// # Safety
+/// `root` came from [`kc_ldu_new`] and nobody uses it any more.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn kc_ldu_destroy(root: *mut KcLdu) {
+    // SAFETY: by the caller's promise.
+    let root = unsafe { Box::from_raw(root) };
+    synchronize(&root);
+}
+
+/// Slots for cores with numbers below `cores`, or null.
+#[unsafe(no_mangle)]
+pub extern "C" fn kc_ldu_slots_new(cores: u32) -> *mut KcLduSlots {
+    if cores == 0 {
+        return core::ptr::null_mut();
+    }
+    Box::into_raw(Box::new(KcLduSlots(Slots::new(cores, SLOTS))))
+}
+
+/// Ends slots.
+///
+/// # Safety
+/// `slots` came from [`kc_ldu_slots_new`] and nobody makes a root of them any more.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn kc_ldu_slots_destroy(slots: *mut KcLduSlots) {
+    // SAFETY: by the caller's promise.
+    drop(unsafe { Box::from_raw(slots) });
+}
+
+/// Puts an object in.
+///
+/// # Safety
+/// `root` is live, and `object` an object that the caller owns and that stays where it is.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn kc_ldu_insert(root: *const KcLdu, object: *mut Object) -> c_int {
+    // SAFETY: by the caller's promise.
+    let (root, object) = unsafe { (&*root, NonNull::new_unchecked(object)) };
+    // SAFETY: by the caller's promise.
+    let node = unsafe { object.as_ref() };
+    if node.is_attached() {
+        return -EEXIST;
+    }
+    if !with_log!(root, log => log.adopt(node)) {
+        return -EBUSY;
+    }
+    update(root, object);
+    0
+}
+
+/// Takes an object out.
+///
+/// # Safety
+/// As for [`kc_ldu_insert`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn kc_ldu_remove(root: *const KcLdu, object: *mut Object) -> c_int {
+    // SAFETY: by the caller's promise.
+    let (root, object) = unsafe { (&*root, NonNull::new_unchecked(object)) };
+    // SAFETY: by the caller's promise.
+    let node = unsafe { object.as_ref() };
+    if !node.is_attached() || !with_log!(root, log => log.owns(node)) {
+        return -ENOENT;
+    }
+    update(root, object);
+    0
+}
+
+fn update(root: &KcLdu, object: NonNull<Object>) {
+    let calls = &root.calls;
+    let apply = |object, update| calls.apply(object, update);
+    // SAFETY: the callers above have seen that the object is this root's; that it stays alive and
+    // in place is what the header asks for.
+    calls.give_back(with_log!(root, log => unsafe { log.update(object, apply) }));
+}
+
+/// Gives a removed object up.
+///
+/// # Safety
+/// As for [`kc_ldu_insert`]; if 0 is returned, the caller no longer owns the object.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn kc_ldu_release(root: *const KcLdu, object: *mut Object) -> c_int {
+    // SAFETY: by the caller's promise.
+    let (root, object) = unsafe { (&*root, NonNull::new_unchecked(object)) };
+    // SAFETY: by the caller's promise.
+    let node = unsafe { object.as_ref() };
+    if root.calls.release.is_none() {
+        return -EINVAL;
+    }
+    if node.is_attached() {
+        return -EEXIST;
+    }
+    if !with_log!(root, log => log.owns(node)) {
+        return -ENOENT;
+    }
+    if node.give_up() {
+        root.calls.release(object);
+    }
+    0
+}
+
+/// Enters as a reader.
+///
+/// # Safety
+/// `root` is live.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn kc_ldu_read_lock(root: *const KcLdu) {
+    // SAFETY: by the caller's promise.
+    let root = unsafe { &*root };
+    let calls = &root.calls;
+    calls
+        .give_back(with_log!(root, log => log.enter(|object, update| calls.apply(object, update))));
+}
+
+/// Leaves as a reader.
+///
+/// # Safety
+/// `root` is live and the caller has entered.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn kc_ldu_read_unlock(root: *const KcLdu) {
+    // SAFETY: by the caller's promise.
+    let root = unsafe { &*root };
+    // SAFETY: by the caller's promise.
+    with_log!(root, log => unsafe { log.leave() });
+}
+
+/// Applies the log.
+///
+/// # Safety
+/// `root` is live.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn kc_ldu_synchronize(root: *const KcLdu) {
+    // SAFETY: by the caller's promise.
+    synchronize(unsafe { &*root });
+}
+
+fn synchronize(root: &KcLdu) {
+    let calls = &root.calls;
+    let apply = |object, update| calls.apply(object, update);
+    calls.give_back(with_log!(root, log => log.synchronize(apply)));
+}
+
+/// Applies the log unless a reader is inside.
+///
+/// # Safety
+/// `root` is live.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn kc_ldu_flush(root: *const KcLdu) -> bool {
+    // SAFETY: by the caller's promise.
+    let root = unsafe { &*root };
+    let calls = &root.calls;
+    let apply = |object, update| calls.apply(object, update);
+    let (done, released) = with_log!(root, log => log.try_synchronize(apply));
+    calls.give_back(released);
+    done
+}

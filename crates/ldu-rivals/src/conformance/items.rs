@@ -1,0 +1,135 @@
+//! Items that notice what happens to them, and a structure of them.
+
+use core::fmt;
+use core::ops::RangeInclusive;
+use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use alloc::collections::BTreeMap;
+use alloc::sync::Arc;
+use kilocore_ldu::{Search, Structure};
+use kilocore_platform::{Platform, SharedCell};
+
+/// How many items there were.
+#[derive(Debug, Default)]
+pub struct Counts {
+    made: AtomicUsize,
+    dropped: AtomicUsize,
+}
+
+impl Counts {
+    /// Panics unless every item was dropped, and none twice.
+    pub fn expect_all_dropped(&self) {
+        let (made, dropped) =
+            (self.made.load(Ordering::SeqCst), self.dropped.load(Ordering::SeqCst));
+        assert_eq!(made, dropped, "items made and items dropped");
+    }
+}
+
+/// A number that can be changed, and one that cannot.
+///
+/// The former is in a cell of the platform, so that checkers see it changed or dropped while it is
+/// read. Items have cache lines to themselves, so that a simulation does not depend on where the
+/// allocator puts them.
+#[repr(align(128))]
+pub struct Item<P: Platform> {
+    /// Tells items apart.
+    pub id: usize,
+    key: P::Cell<u64>,
+    alive: AtomicBool,
+    counts: Arc<Counts>,
+}
+
+impl<P: Platform> Item<P> {
+    /// An item, counted.
+    pub fn new(id: usize, key: u64, counts: &Arc<Counts>) -> Self {
+        counts.made.fetch_add(1, Ordering::SeqCst);
+        let alive = AtomicBool::new(true);
+        Self { id, key: P::Cell::new(key), alive, counts: Arc::clone(counts) }
+    }
+
+    /// The number.
+    pub fn key(&self) -> u64 {
+        assert!(self.alive.load(Ordering::SeqCst), "an item is used after its end");
+        // SAFETY: it is written by who has the item exclusively.
+        self.key.with(|key| unsafe { *key })
+    }
+
+    /// Changes the number.
+    pub fn set_key(&mut self, value: u64) {
+        // SAFETY: the item is borrowed exclusively.
+        self.key.with_mut(|key| unsafe { *key = value });
+    }
+}
+
+impl<P: Platform> Drop for Item<P> {
+    fn drop(&mut self) {
+        if P::CHECKED {
+            // A reader that is still there is found out.
+            self.key.with_mut(|_| ());
+        }
+        assert!(self.alive.swap(false, Ordering::SeqCst), "an item is dropped twice");
+        self.counts.dropped.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+impl<P: Platform> fmt::Debug for Item<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Item").field("id", &self.id).finish_non_exhaustive()
+    }
+}
+
+/// Items by their keys, searched by ranges of them.
+///
+/// Keeps pointers, as an intrusive structure does.
+#[derive(Debug)]
+pub struct Multiset<P: Platform> {
+    items: BTreeMap<(u64, usize), *const Item<P>>,
+}
+
+// SAFETY: items are Send and Sync, and alive while they are in here.
+unsafe impl<P: Platform> Send for Multiset<P> {}
+// SAFETY: as above.
+unsafe impl<P: Platform> Sync for Multiset<P> {}
+
+impl<P: Platform> Default for Multiset<P> {
+    fn default() -> Self {
+        Self { items: BTreeMap::new() }
+    }
+}
+
+impl<P: Platform> Structure for Multiset<P> {
+    type Item = Item<P>;
+
+    unsafe fn insert(&mut self, item: &Item<P>) {
+        let before = self.items.insert((item.key(), item.id), item);
+        assert!(before.is_none(), "an item is inserted that is in the structure");
+    }
+
+    unsafe fn remove(&mut self, item: &Item<P>) {
+        let before = self.items.remove(&(item.key(), item.id));
+        assert!(
+            before.is_some_and(|before| core::ptr::eq(before, item)),
+            "an item is removed that is not in the structure"
+        );
+    }
+}
+
+impl<P: Platform> Search for Multiset<P> {
+    type Query = RangeInclusive<u64>;
+
+    fn search(&self, query: &RangeInclusive<u64>, found: &mut dyn FnMut(&Item<P>)) {
+        for item in self.items.range((*query.start(), 0)..=(*query.end(), usize::MAX)) {
+            // SAFETY: items stay alive until they are removed.
+            found(unsafe { &**item.1 });
+        }
+    }
+
+    fn matches(item: &Item<P>, query: &RangeInclusive<u64>) -> bool {
+        query.contains(&item.key())
+    }
+
+    /// Several keys have the same.
+    fn rank(item: &Item<P>) -> u64 {
+        item.key() / 4
+    }
+}

@@ -1,0 +1,38 @@
+//! A structure, and how many objects are in it.
+
+use kilocore_ldu::Structure;
+
+/// What a lock guards.
+pub(crate) struct Contents<S> {
+    pub(crate) structure: S,
+    /// Objects inside, for the root's end: see [`Anchor`](crate::anchor::Anchor).
+    objects: usize,
+}
+
+impl<S: Structure> Contents<S> {
+    pub(crate) fn new(structure: S) -> Self {
+        Self { structure, objects: 0 }
+    }
+
+    /// # Safety
+    /// As for [`Structure::insert`].
+    #[inline]
+    pub(crate) unsafe fn insert(&mut self, item: &S::Item) {
+        // SAFETY: by the caller's promise.
+        unsafe { self.structure.insert(item) };
+        self.objects += 1;
+    }
+
+    /// # Safety
+    /// As for [`Structure::remove`].
+    #[inline]
+    pub(crate) unsafe fn remove(&mut self, item: &S::Item) {
+        // SAFETY: by the caller's promise.
+        unsafe { self.structure.remove(item) };
+        self.objects -= 1;
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.objects == 0
+    }
+}

@@ -1,0 +1,133 @@
+//! The structure behind a lock.
+//!
+//! The plainest way to share it, and the measure of all others: with a mutual-exclusion lock
+//! ([`NoSharing`](kilocore_locks::NoSharing)) what most programs do, with a read-write semaphore
+//! what the stock Linux kernel does for its reverse mappings. An update costs a handover of the
+//! lock, whatever the structure; searches share where the lock lets them.
+//!
+//! The lock and the structure lie on cache lines of their own. Objects are freed at once.
+
+use core::fmt;
+use core::marker::PhantomData;
+
+use kilocore_ldu::{Attached, Detached, Scheme, Search};
+use kilocore_locks::{Mcs, NoSharing, RawRwLock};
+use kilocore_platform::Platform;
+
+use crate::anchor::{Anchor, Body};
+use crate::contents::Contents;
+use crate::guarded::Guarded;
+use crate::plain::PlainHook;
+
+/// What a scheme is called that is made of exchangeable parts.
+pub trait Label: Send + Sync + 'static {
+    /// The name, as on the command line.
+    const NAME: &'static str;
+}
+
+/// Names [`Locked`] with a mutual-exclusion lock.
+#[derive(Debug, Clone, Copy)]
+pub struct Mutex;
+
+impl Label for Mutex {
+    const NAME: &'static str = "mutex";
+}
+
+/// Names [`Locked`] with the lock that the stock kernel has there.
+#[derive(Debug, Clone, Copy)]
+pub struct Stock;
+
+impl Label for Stock {
+    const NAME: &'static str = "stock";
+}
+
+/// The structure behind a lock `L`, called `N`.
+pub struct Locked<P, L = NoSharing<P, Mcs<P>>, N = Mutex> {
+    parts: PhantomData<fn(P, L, N)>,
+}
+
+/// A root of [`Locked`].
+pub struct LockedRoot<P: Platform, L: RawRwLock<P>, S: Search> {
+    body: Anchor<P, Inside<P, L, S>>,
+}
+
+struct Inside<P: Platform, L: RawRwLock<P>, S: Search> {
+    guarded: Guarded<P, L, Contents<S>>,
+}
+
+impl<P: Platform, L: RawRwLock<P>, S: Search> Body for Inside<P, L, S> {
+    fn finish(&mut self) -> bool {
+        self.guarded.write_alone(|contents| contents.is_empty())
+    }
+}
+
+impl<P: Platform, L: RawRwLock<P>, N: Label> Scheme<P> for Locked<P, L, N> {
+    type Hook = PlainHook<P>;
+    type Thread = ();
+    type Root<S: Search> = LockedRoot<P, L, S>;
+
+    fn name() -> &'static str {
+        N::NAME
+    }
+
+    fn new(_cores: u32) -> Self {
+        Self { parts: PhantomData }
+    }
+
+    fn thread(&self) {}
+
+    fn root<S: Search>(&self, structure: S) -> LockedRoot<P, L, S> {
+        let guarded = Guarded::new(Contents::new(structure));
+        LockedRoot { body: Anchor::new(Inside { guarded }) }
+    }
+
+    fn insert<S: Search>(
+        &self,
+        root: &LockedRoot<P, L, S>,
+        object: Detached<PlainHook<P>, S::Item>,
+        (): &mut (),
+    ) -> Attached<PlainHook<P>, S::Item> {
+        object.hook().home.set(&*root.body);
+        // SAFETY: its only token, and inserted by the next statement. It is an attached one by then,
+        // so that it stays if the structure panics.
+        let object = unsafe { Attached::from_raw(object.into_raw()) };
+        // SAFETY: it was detached, so in no structure, and its memory stays until it was removed.
+        root.body.guarded.write(|contents| unsafe { contents.insert(&object) });
+        object
+    }
+
+    fn remove<S: Search>(
+        &self,
+        root: &LockedRoot<P, L, S>,
+        object: Attached<PlainHook<P>, S::Item>,
+        (): &mut (),
+    ) -> Detached<PlainHook<P>, S::Item> {
+        object.hook().home.expect(&*root.body);
+        // SAFETY: it is attached, so in a structure, and its hook says which.
+        root.body.guarded.write(|contents| unsafe { contents.remove(&object) });
+        // SAFETY: its only token, removed just now.
+        unsafe { Detached::from_raw(object.into_raw()) }
+    }
+
+    fn search<S: Search>(
+        &self,
+        root: &LockedRoot<P, L, S>,
+        query: &S::Query,
+        found: &mut dyn FnMut(&S::Item),
+        (): &mut (),
+    ) {
+        root.body.guarded.read(|contents| contents.structure.search(query, found));
+    }
+}
+
+impl<P, L, N> fmt::Debug for Locked<P, L, N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Locked").finish_non_exhaustive()
+    }
+}
+
+impl<P: Platform, L: RawRwLock<P>, S: Search> fmt::Debug for LockedRoot<P, L, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LockedRoot").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,250 @@
+//! Logging where it pays, and nowhere else.
+//!
+//! A log loses where a structure is read about as often as it is updated: each read has to apply
+//! what little has gathered, as the writer. Where it breaks even depends on the machine, the number
+//! of cores, the structure and what the program does beside; the paper measured 65 to 85 % updates,
+//! and leaves a log that is used only above that to the future (section 2.7).
+//!
+//! # The idea
+//! Nothing about the machine is assumed: both ways are tried, and the one whose operations take
+//! less time is taken for a good while. A trial is four windows of some hundred operations each, in
+//! the order one, other, other, one, so that a drift of the load favours neither. In them every
+//! operation is timed, waiting included. Updates and reads are averaged apart and put together in
+//! the proportion of the whole trial, so that a window that happened to have more of the dear kind
+//! is not held against its way. (Throughput would be easier to count, and misleads: where another
+//! root is what limits the program, this one's is the same in either way.)
+//!
+//! After a trial nothing is timed or tried for twenty times as long as it lasted, and for longer if
+//! it keeps saying the same, so that trials cost a twentieth of the time at most, also where one of
+//! the ways is hopeless: its windows are cut short. Roots that are hardly used are never tried, begin
+//! without a log, and allocate nothing for it.
+
+mod record;
+
+use alloc::boxed::Box;
+use core::fmt;
+use core::ptr;
+
+use kilocore_platform::{Atomic, Cycles, Ordering, Platform, SharedCell};
+
+use self::record::{Record, Sums};
+use crate::policy::{Advice, Kind, Policy};
+
+/// Updates are to be logged.
+const LOG: u32 = 1;
+/// Operations are to be timed.
+const TIME: u32 = 2;
+
+/// Operations of a window, and reads among them if there are any in so many times as many.
+const WINDOW: u64 = 256;
+const READS: u64 = 8;
+const PATIENCE: u64 = 8;
+/// Updates between two looks at how far a window is.
+const LOOK: u64 = 32;
+/// Direct updates before the first trial.
+const COLD: u64 = 512;
+/// A window is cut short when it has lasted so many times as long as the first one.
+const CUT: u64 = 8;
+/// How many times as long as a trial the time after it is.
+const REST: u64 = 20;
+/// The same after trials that kept saying the same.
+const LONGEST_REST: u64 = 160;
+
+/// The windows of a trial: whether each is of the way that was used before.
+const TRIAL: [bool; 4] = [true, false, false, true];
+
+/// Tries what is faster, logging or not.
+pub struct Adaptive<P: Platform> {
+    /// [`LOG`] and [`TIME`]. Read by all, and written once a window, under the lock.
+    advice: P::U32,
+    /// What a trial has timed. Null until the first one.
+    record: P::Ptr<Record<P>>,
+    /// Used under the lock.
+    book: P::Cell<Book>,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Phase {
+    /// No trial yet.
+    Cold,
+    /// Until then, or when the clock is next looked at.
+    Resting { until: Cycles },
+    /// In a window of a trial that `began` with so many operations of its way timed before.
+    Trying { window: usize, began: Cycles, before: Sums },
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Book {
+    phase: Phase,
+    /// Direct updates since the last look.
+    unseen: u64,
+    /// Which way was found to be the faster one.
+    logging: bool,
+    /// When the trial began, and how long its windows may be.
+    trial_began: Cycles,
+    cut: u64,
+    rest: u64,
+}
+
+impl<P: Platform> Adaptive<P> {
+    /// Limits that a checker shrinks, so that it sees switches.
+    const fn scaled(limit: u64) -> u64 {
+        if P::CHECKED { 1 } else { limit }
+    }
+
+    fn record(&self) -> Option<&Record<P>> {
+        // Acquire: the record's words.
+        // SAFETY: once there, it stays until the root is dropped.
+        unsafe { self.record.load(Ordering::Acquire).as_ref() }
+    }
+
+    /// Takes note of a moment under the lock, which the caller holds.
+    #[inline]
+    fn note(&self, updates: u64, at_least: u64) {
+        self.book.with_mut(|book| {
+            // SAFETY: the lock's holder is alone with it.
+            let book = unsafe { &mut *book };
+            book.unseen += updates;
+            if book.unseen >= Self::scaled(at_least) {
+                self.consider(book);
+            }
+        });
+    }
+
+    #[cold]
+    fn consider(&self, book: &mut Book) {
+        match book.phase {
+            Phase::Cold => {
+                if book.unseen < Self::scaled(COLD) {
+                    return;
+                }
+                self.record.store(Box::into_raw(Box::new(Record::new())), Ordering::Release);
+                self.begin_trial(book);
+            }
+            Phase::Resting { until } => {
+                if P::now() >= until {
+                    self.begin_trial(book);
+                }
+            }
+            Phase::Trying { window, began, before } => {
+                let timed = self.sums(book.logging == TRIAL[window]).since(before);
+                let lasted = P::now().since(began).0;
+                let enough = timed.operations() >= Self::scaled(WINDOW)
+                    && timed.reads.count >= Self::scaled(READS)
+                    || timed.operations() >= Self::scaled(WINDOW * PATIENCE)
+                    || lasted >= book.cut;
+                if enough {
+                    self.close(book, window, lasted);
+                }
+            }
+        }
+        book.unseen = 0;
+    }
+
+    fn sums(&self, logged: bool) -> Sums {
+        self.record().map_or(Sums::default(), |record| record.sums(logged))
+    }
+
+    fn begin_trial(&self, book: &mut Book) {
+        if let Some(record) = self.record() {
+            record.clear();
+        }
+        book.trial_began = P::now();
+        book.cut = u64::MAX;
+        self.open(book, 0);
+    }
+
+    fn open(&self, book: &mut Book, window: usize) {
+        let logged = book.logging == TRIAL[window];
+        let before = self.sums(logged);
+        book.phase = Phase::Trying { window, began: P::now(), before };
+        self.advise(logged, TIME);
+    }
+
+    fn close(&self, book: &mut Book, window: usize, lasted: u64) {
+        if window + 1 < TRIAL.len() {
+            book.cut = book.cut.min(lasted.saturating_mul(CUT)).max(1);
+            self.open(book, window + 1);
+            return;
+        }
+        let (used, other) = (self.sums(book.logging), self.sums(!book.logging));
+        if other.costs_less_than(used) {
+            book.logging = !book.logging;
+            book.rest = REST;
+        } else {
+            book.rest = (book.rest * 2).clamp(REST, LONGEST_REST);
+        }
+        let now = P::now();
+        let trial = now.since(book.trial_began).0;
+        let until = now.0.saturating_add(trial.saturating_mul(Self::scaled(book.rest)));
+        book.phase = Phase::Resting { until: Cycles(until) };
+        self.advise(book.logging, 0);
+    }
+
+    fn advise(&self, logged: bool, time: u32) {
+        let log = if logged { LOG } else { 0 };
+        self.advice.store(log | time, Ordering::Relaxed);
+    }
+}
+
+impl<P: Platform> Policy<P> for Adaptive<P> {
+    fn new() -> Self {
+        Self {
+            advice: P::U32::new(0),
+            record: P::Ptr::new(ptr::null_mut()),
+            book: P::Cell::new(Book {
+                phase: Phase::Cold,
+                unseen: 0,
+                logging: false,
+                trial_began: Cycles(0),
+                cut: 0,
+                rest: 0,
+            }),
+        }
+    }
+
+    #[inline]
+    fn begin(&self) -> Advice {
+        let advice = self.advice.load(Ordering::Relaxed);
+        let began = (advice & TIME != 0).then(P::now);
+        Advice { logs: advice & LOG != 0, began }
+    }
+
+    #[inline]
+    fn done(&self, kind: Kind, advice: Advice) -> bool {
+        let Some(began) = advice.began else { return false };
+        let took = P::now().since(began);
+        let Some(record) = self.record() else { return false };
+        let before = record.add(advice.logs, kind, took);
+        // Direct updates look for themselves.
+        advice.logs && before % Self::scaled(LOOK) == 0
+    }
+
+    #[inline]
+    fn look(&self) {
+        self.note(0, 0);
+    }
+
+    #[inline]
+    fn updated(&self) {
+        self.note(1, LOOK);
+    }
+}
+
+impl<P: Platform> Drop for Adaptive<P> {
+    fn drop(&mut self) {
+        let record = self.record.load(Ordering::Relaxed);
+        if !record.is_null() {
+            P::discard(record);
+            // SAFETY: it came from a Box in `look`, and this is the root's end.
+            drop(unsafe { Box::from_raw(record) });
+        }
+    }
+}
+
+impl<P: Platform> fmt::Debug for Adaptive<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let logs = self.advice.load(Ordering::Relaxed) & LOG != 0;
+        f.debug_struct("Adaptive").field("logs", &logs).finish_non_exhaustive()
+    }
+}

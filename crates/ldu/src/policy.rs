@@ -1,0 +1,68 @@
+//! When updates are logged.
+
+use kilocore_platform::{Cycles, Platform};
+
+/// Decides whether a root's updates are logged or made at once, as they come.
+///
+/// Any update may be made in either way at any time: a direct one applies the log first. So what a
+/// policy says is advice and may be out of date; it decides how fast the root is and not whether
+/// it is right.
+pub trait Policy<P: Platform>: Send + Sync + 'static {
+    /// That of a new root.
+    fn new() -> Self;
+
+    /// An operation begins. What is given back says how an update is to be made, and goes to
+    /// [`done`](Self::done).
+    fn begin(&self) -> Advice;
+
+    /// The operation that [`begin`](Self::begin) gave this advice for has ended. True if the
+    /// policy wants to be [asked](Self::look) soon.
+    fn done(&self, kind: Kind, advice: Advice) -> bool;
+
+    /// Time to change the advice. Called under the root's lock: when the log was applied, and when
+    /// [`done`](Self::done) wanted it and the lock was free.
+    fn look(&self);
+
+    /// An update was made at once. Called under the root's lock.
+    fn updated(&self);
+}
+
+/// What a policy says to an operation that begins.
+#[derive(Debug, Clone, Copy)]
+pub struct Advice {
+    /// Whether an update is to be logged.
+    pub logs: bool,
+    /// When the operation began, if the policy wants to know how long it takes.
+    pub began: Option<Cycles>,
+}
+
+/// An operation on a root.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// An object is put in or taken out.
+    Update,
+    /// The structure is read. Until the reader is in: what it does there is its own business.
+    Read,
+}
+
+/// Updates are logged, always.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Always;
+
+impl<P: Platform> Policy<P> for Always {
+    fn new() -> Self {
+        Self
+    }
+    #[inline(always)]
+    fn begin(&self) -> Advice {
+        Advice { logs: true, began: None }
+    }
+    #[inline(always)]
+    fn done(&self, _kind: Kind, _advice: Advice) -> bool {
+        false
+    }
+    #[inline(always)]
+    fn look(&self) {}
+    #[inline(always)]
+    fn updated(&self) {}
+}

@@ -1,0 +1,161 @@
+//! The programs for read-write locks, as `programs.rs` has them for the others.
+
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use kilocore_locks::RawRwLock;
+use kilocore_platform::{Atomic, Ordering, Platform, SharedCell, Wait};
+
+use super::Threads;
+use super::altered::exhume_all;
+
+/// A lock and two numbers that are equal whenever nobody writes.
+pub struct Pair<P: Platform, L> {
+    lock: L,
+    numbers: [P::Cell<u32>; 2],
+    platform: PhantomData<P>,
+}
+
+impl<P: Platform, L: RawRwLock<P>> Pair<P, L> {
+    pub fn new() -> Arc<Self> {
+        let numbers = [P::Cell::new(0), P::Cell::new(0)];
+        Arc::new(Self { lock: L::new(), numbers, platform: PhantomData })
+    }
+
+    /// Adds one to both. The caller is inside as the writer.
+    fn add(&self) {
+        for number in &self.numbers {
+            // SAFETY: the writer is alone.
+            number.with_mut(|number| unsafe { *number += 1 });
+        }
+    }
+
+    /// The numbers. The caller is inside.
+    fn look(&self) -> u32 {
+        // SAFETY: readers share the numbers with readers only.
+        let seen = [0, 1].map(|i| self.numbers[i].with(|number| unsafe { *number }));
+        assert_eq!(seen[0], seen[1], "a reader saw half of a write");
+        seen[0]
+    }
+
+    pub fn write(&self) {
+        self.lock.acquire();
+        self.add();
+        // SAFETY: acquired above.
+        unsafe { self.lock.release() };
+    }
+
+    pub fn read(&self) -> u32 {
+        self.lock.acquire_shared();
+        let seen = self.look();
+        // SAFETY: acquired above.
+        unsafe { self.lock.release_shared() };
+        seen
+    }
+
+    pub fn write_and_read(&self) {
+        self.lock.acquire();
+        self.add();
+        let written = self.look();
+        // SAFETY: acquired above.
+        unsafe { self.lock.downgrade() };
+        assert_eq!(self.look(), written, "a writer came in between");
+        // SAFETY: acquired above, and turned into a reader.
+        unsafe { self.lock.release_shared() };
+    }
+
+    /// Writes if that is possible without waiting, and says whether it was.
+    pub fn try_write(&self) -> bool {
+        let taken = self.lock.try_acquire();
+        if taken {
+            self.add();
+            // SAFETY: acquired above.
+            unsafe { self.lock.release() };
+        }
+        taken
+    }
+}
+
+/// What a thread does with the lock.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Deed {
+    Read,
+    Write,
+    WriteAndRead,
+}
+pub use Deed::{Read, Write, WriteAndRead};
+
+/// A thread for each list of deeds, the first of them the calling one.
+pub fn program<P: Threads, L: RawRwLock<P>>(threads: &[&'static [Deed]]) {
+    exhume_all();
+    let pair = Pair::<P, L>::new();
+    let run = |pair: &Pair<P, L>, deeds: &[Deed]| {
+        for deed in deeds {
+            match deed {
+                Read => _ = pair.read(),
+                Write => pair.write(),
+                WriteAndRead => pair.write_and_read(),
+            }
+        }
+    };
+    let others = threads[1..].iter().map(|&deeds| {
+        let pair = Arc::clone(&pair);
+        P::spawn(move || run(&pair, deeds))
+    });
+    let others: Vec<P::Handle> = others.collect();
+    run(&pair, threads[0]);
+    others.into_iter().for_each(P::join);
+    let writes = threads.iter().flat_map(|&deeds| deeds).filter(|&&deed| deed != Read).count();
+    assert_eq!(pair.read(), writes as u32, "a write was lost");
+}
+
+/// A writer that became a reader stays until another reader has come.
+pub fn lets_readers_in<P: Threads, L: RawRwLock<P>>() {
+    let shared = Arc::new((L::new(), P::U32::new(0)));
+    let reader = {
+        let shared = Arc::clone(&shared);
+        P::spawn(move || {
+            let (lock, came) = &*shared;
+            lock.acquire_shared();
+            came.store(1, Ordering::Release);
+            // SAFETY: acquired above.
+            unsafe { lock.release_shared() };
+        })
+    };
+    let (lock, came) = &*shared;
+    lock.acquire();
+    // SAFETY: acquired above.
+    unsafe { lock.downgrade() };
+    P::wait_until(came, Wait::Spin, |came| came == 1);
+    assert!(!lock.try_acquire(), "a try succeeded beside a reader");
+    // SAFETY: acquired above, and turned into a reader.
+    unsafe { lock.release_shared() };
+    P::join(reader);
+}
+
+/// One thread tries while another writes; afterwards the lock is free.
+pub fn trying<P: Threads, L: RawRwLock<P>>(other: Deed) {
+    let pair = Pair::<P, L>::new();
+    let other = {
+        let pair = Arc::clone(&pair);
+        P::spawn(move || {
+            if other == Write {
+                pair.write();
+            } else {
+                pair.read();
+            }
+        })
+    };
+    let tried = u32::from(pair.try_write());
+    P::join(other);
+    let written = pair.read() - tried;
+    assert!(written <= 1, "a write was lost");
+    assert!(pair.lock.try_acquire(), "a try failed on a free lock");
+    assert!(!pair.lock.try_acquire(), "a try succeeded beside a writer");
+    // SAFETY: the first try acquired it.
+    unsafe { pair.lock.release() };
+    pair.lock.acquire_shared();
+    assert!(!pair.lock.try_acquire(), "a try succeeded beside a reader");
+    // SAFETY: acquired above.
+    unsafe { pair.lock.release_shared() };
+}

@@ -1,0 +1,235 @@
+//! The operations: those that update the reverse mapping, and those that walk it.
+
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::marker::PhantomData;
+
+use kilocore_ldu::adapters::Overlap;
+use kilocore_ldu::{Detached, Scheme};
+use kilocore_platform::Platform;
+
+use crate::mapping::{Entry, Mapping, Page, ProcessId, one};
+use crate::process::{AnonymousLink, Area, FileLink, Process, Region};
+use crate::shared::{Family, File};
+
+/// The memory of a machine, whose reverse mapping is shared in the way `F` for files and `A` for
+/// anonymous memory.
+#[derive(Debug)]
+pub struct Memory<P, F, A> {
+    files: F,
+    anonymous: A,
+    platform: PhantomData<P>,
+}
+
+/// What a thread that works on a [`Memory`] brings along.
+#[derive(Debug)]
+pub struct Context<P: Platform, F: Scheme<P>, A: Scheme<P>> {
+    files: F::Thread,
+    anonymous: A::Thread,
+}
+
+impl<P: Platform, F: Scheme<P>, A: Scheme<P>> Memory<P, F, A> {
+    /// That of a machine with so many cores.
+    pub fn new(cores: u32) -> Self {
+        Self { files: F::new(cores), anonymous: A::new(cores), platform: PhantomData }
+    }
+
+    /// What the calling thread needs from now on.
+    pub fn context(&self) -> Context<P, F, A> {
+        Context { files: self.files.thread(), anonymous: self.anonymous.thread() }
+    }
+
+    /// A file that nobody maps yet.
+    pub fn file(&self) -> Arc<File<P, F>> {
+        Arc::new(File::new(&self.files))
+    }
+
+    /// Starts a program: `execve`, of a process that has no memory yet.
+    pub fn exec(
+        &self,
+        id: ProcessId,
+        layout: &[Region<P, F>],
+        context: &mut Context<P, F, A>,
+    ) -> Process<P, F, A> {
+        let mut process = Process { id, areas: Vec::with_capacity(layout.len()) };
+        for region in layout {
+            self.mmap(&mut process, region, context);
+        }
+        process
+    }
+
+    /// Maps one more area.
+    pub fn mmap(
+        &self,
+        process: &mut Process<P, F, A>,
+        region: &Region<P, F>,
+        context: &mut Context<P, F, A>,
+    ) {
+        let &Region { start, pages, ref file, written } = region;
+        let mapping = Mapping { process: process.id, area: start };
+        let file = file.as_ref().map(|(file, offset)| {
+            self.link_file(Arc::clone(file), *offset, pages, mapping, context)
+        });
+        let mut area = Area { start, pages, file, anonymous: Vec::new() };
+        if written {
+            let family = Arc::new(Family::new(&self.anonymous));
+            self.add_anon_vma(&mut area, family, mapping, context);
+        }
+        process.areas.push(area);
+    }
+
+    /// Unmaps an area, by its number among the process's areas.
+    ///
+    /// # Panics
+    /// If the process has fewer areas.
+    pub fn munmap(
+        &self,
+        process: &mut Process<P, F, A>,
+        area: usize,
+        context: &mut Context<P, F, A>,
+    ) {
+        let area = process.areas.remove(area);
+        self.unlink(area, context);
+    }
+
+    /// Makes a copy of a process.
+    pub fn fork(
+        &self,
+        parent: &Process<P, F, A>,
+        id: ProcessId,
+        context: &mut Context<P, F, A>,
+    ) -> Process<P, F, A> {
+        let mut child = Process { id, areas: Vec::with_capacity(parent.areas.len()) };
+        for area in &parent.areas {
+            child.areas.push(self.copy(area, id, context));
+        }
+        child
+    }
+
+    fn copy(
+        &self,
+        area: &Area<P, F, A>,
+        id: ProcessId,
+        context: &mut Context<P, F, A>,
+    ) -> Area<P, F, A> {
+        let &Area { start, pages, .. } = area;
+        let mapping = Mapping { process: id, area: start };
+        let mut copy = Area {
+            start,
+            pages,
+            file: None,
+            anonymous: Vec::with_capacity(area.anonymous.len() + 1),
+        };
+        // Pages of the parent may be in any of its `anon_vma`s, and are the child's as well now.
+        for link in &area.anonymous {
+            let family = Arc::clone(&link.family);
+            self.link_anonymous(&mut copy, family, link.anon_vma, mapping, context);
+        }
+        if let Some(own) = area.anonymous.last() {
+            self.add_anon_vma(&mut copy, Arc::clone(&own.family), mapping, context);
+        }
+        copy.file = area.file.as_ref().map(|link| {
+            self.link_file(Arc::clone(&link.file), link.offset, pages, mapping, context)
+        });
+        copy
+    }
+
+    /// Ends a process.
+    pub fn exit(&self, process: Process<P, F, A>, context: &mut Context<P, F, A>) {
+        for area in process.areas {
+            self.unlink(area, context);
+        }
+    }
+
+    /// Shows who maps one of `pages` of a file, as migration and reclaim ask for one page and
+    /// truncation for all from some page on.
+    pub fn walk_file(
+        &self,
+        file: &File<P, F>,
+        pages: core::ops::RangeInclusive<u64>,
+        found: &mut dyn FnMut(Mapping),
+        context: &mut Context<P, F, A>,
+    ) {
+        let query = Overlap { start: *pages.start(), last: *pages.end() };
+        let mut show = |entry: &Entry<P>| found(entry.value);
+        self.files.search(&file.mappings, &query, &mut show, &mut context.files);
+    }
+
+    /// Shows who may map an anonymous page that was born in an `anon_vma` of a family.
+    pub fn walk_anonymous(
+        &self,
+        family: &Family<P, A>,
+        anon_vma: ProcessId,
+        page: Page,
+        found: &mut dyn FnMut(Mapping),
+        context: &mut Context<P, F, A>,
+    ) {
+        let query = one(page.of(anon_vma));
+        let mut show = |entry: &Entry<P>| found(entry.value);
+        self.anonymous.search(&family.mappings, &query, &mut show, &mut context.anonymous);
+    }
+
+    /// Brings everything that was deferred to a file's tree.
+    pub fn synchronize_file(&self, file: &File<P, F>, context: &mut Context<P, F, A>) {
+        self.files.synchronize(&file.mappings, &mut context.files);
+    }
+
+    fn link_file(
+        &self,
+        file: Arc<File<P, F>>,
+        offset: Page,
+        pages: u64,
+        mapping: Mapping,
+        context: &mut Context<P, F, A>,
+    ) -> FileLink<P, F> {
+        file.refer();
+        let entry = Detached::new(Entry::new(offset.0, offset.0 + pages - 1, mapping));
+        let entry = self.files.insert(&file.mappings, entry, &mut context.files);
+        FileLink { file, offset, entry }
+    }
+
+    /// Gives an area an `anon_vma` of its own in a family.
+    fn add_anon_vma(
+        &self,
+        area: &mut Area<P, F, A>,
+        family: Arc<Family<P, A>>,
+        mapping: Mapping,
+        context: &mut Context<P, F, A>,
+    ) {
+        family.refer();
+        self.link_anonymous(area, family, mapping.process, mapping, context);
+    }
+
+    /// Links an area to an `anon_vma` of a family.
+    fn link_anonymous(
+        &self,
+        area: &mut Area<P, F, A>,
+        family: Arc<Family<P, A>>,
+        anon_vma: ProcessId,
+        mapping: Mapping,
+        context: &mut Context<P, F, A>,
+    ) {
+        let first = area.start.of(anon_vma);
+        let entry = Detached::new(Entry::new(first, first + area.pages - 1, mapping));
+        let entry = self.anonymous.insert(&family.mappings, entry, &mut context.anonymous);
+        area.anonymous.push(AnonymousLink { family, anon_vma, entry });
+    }
+
+    fn unlink(&self, area: Area<P, F, A>, context: &mut Context<P, F, A>) {
+        let own = area.anonymous.len().wrapping_sub(1);
+        for (number, link) in area.anonymous.into_iter().enumerate() {
+            let root = &link.family.mappings;
+            let entry = self.anonymous.remove(root, link.entry, &mut context.anonymous);
+            self.anonymous.release(entry, &mut context.anonymous);
+            if number == own {
+                link.family.forget();
+            }
+        }
+        if let Some(link) = area.file {
+            let root = &link.file.mappings;
+            let entry = self.files.remove(root, link.entry, &mut context.files);
+            self.files.release(entry, &mut context.files);
+            link.file.forget();
+        }
+    }
+}
