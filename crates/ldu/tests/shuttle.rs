@@ -11,7 +11,7 @@ use common::subject::Cores;
 use kilocore_checking::quarantine::Quarantine;
 use kilocore_checking::{Altered, Sound, explore};
 use kilocore_ldu::{Global, Ldu, Limits, PerCore};
-use kilocore_locks::{CentralRw, NoSharing, Ttas};
+use kilocore_locks::{CentralRw, NoSharing, Rwsem, Ttas};
 use kilocore_platform::{CpuId, Cycles, NodeId, Shuttle};
 
 use Step::{Insert, InsertDirectly, Look, Remove, RemoveDirectly};
@@ -22,6 +22,7 @@ static MEMORY: Quarantine = Quarantine;
 type Machine = Altered<Shuttle, Sound>;
 type One = NoSharing<Machine, Ttas<Machine>>;
 type Shared = CentralRw<Machine>;
+type Kernel = Rwsem<Machine>;
 
 /// Schedules of each kind for each log and program.
 const SCHEDULES: usize = 1_500;
@@ -60,8 +61,10 @@ macro_rules! for_every_log {
             }
             check::<Ldu<Machine, Census, Global<Machine>, One>>();
             check::<Ldu<Machine, Census, Global<Machine>, Shared>>();
+            check::<Ldu<Machine, Census, Global<Machine>, Kernel>>();
             check::<Ldu<Machine, Census, PerCore<Machine>, One>>();
             check::<Ldu<Machine, Census, PerCore<Machine>, Shared>>();
+            check::<Ldu<Machine, Census, PerCore<Machine>, Kernel>>();
         }
     };
 }
