@@ -4,7 +4,8 @@
 
 mod common;
 
-use common::paper::{Paper, Pitfall, Sane};
+use common::paper::{Pitfall, Sane};
+use common::paper_root::Paper;
 use common::programs::{self, Place, Step};
 use common::subject::Cores;
 use common::{ABSENT, Census, MISSED, TORN};

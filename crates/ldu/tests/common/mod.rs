@@ -5,8 +5,10 @@ pub mod history;
 pub mod larger;
 pub mod ledger;
 pub mod paper;
+pub mod paper_root;
 pub mod paper_slots;
 pub mod programs;
+pub mod site;
 pub mod subject;
 
 use std::sync::Arc;
