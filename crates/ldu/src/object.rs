@@ -6,12 +6,209 @@
 //! object does not compile, and the operations on one object are ordered by whatever passes the
 //! token from thread to thread.
 //!
-//! ```ignore
-//! # use kilocore_ldu::{Ldu, adapters::Set};
-//! let names: Ldu<Set<u64>> = Ldu::new(Set::default());
-//! let object = names.object(7);
-//! let attached = names.insert(object);
-//! let again = names.insert(object); // moved above
+//! What is right:
+//!
+//! ```
+//! # use kilocore_ldu::{Ldu, Structure};
+//! # use kilocore_platform::Native;
+//! # #[derive(Default)] struct Sum<T>(u64, std::marker::PhantomData<T>);
+//! # impl<T: Copy + Into<u64> + Send + Sync + 'static> Structure for Sum<T> {
+//! #     type Item = T;
+//! #     unsafe fn insert(&mut self, item: &T) { self.0 += (*item).into() }
+//! #     unsafe fn remove(&mut self, item: &T) { self.0 -= (*item).into() }
+//! # }
+//! let root: Ldu<Native, Sum<u64>> = Ldu::new(Sum::default());
+//! let mut out = root.object(7);
+//! if let Some(item) = out.get_mut() {
+//!     *item = 8; // nobody else can see it yet
+//! }
+//! let inside = root.insert(out);
+//! assert_eq!(*inside, 8);
+//! assert_eq!(root.read(|sum| sum.0), 8);
+//! let out = root.remove(inside);
+//! let inside = root.insert(out);
+//! let out = root.remove(inside);
+//! assert_eq!(*out, 8);
+//! ```
+//!
+//! # What does not compile
+//!
+//! To insert twice. This does:
+//!
+//! ```
+//! # use kilocore_ldu::{Ldu, Structure};
+//! # use kilocore_platform::Native;
+//! # #[derive(Default)] struct Sum<T>(u64, std::marker::PhantomData<T>);
+//! # impl<T: Copy + Into<u64> + Send + Sync + 'static> Structure for Sum<T> {
+//! #     type Item = T;
+//! #     unsafe fn insert(&mut self, item: &T) { self.0 += (*item).into() }
+//! #     unsafe fn remove(&mut self, item: &T) { self.0 -= (*item).into() }
+//! # }
+//! let root: Ldu<Native, Sum<u64>> = Ldu::new(Sum::default());
+//! let out = root.object(7);
+//! let inside = root.insert(out);
+//! let again = root.insert(root.remove(inside));
+//! # root.remove(again);
+//! ```
+//!
+//! This does not:
+//!
+//! ```compile_fail,E0382
+//! # use kilocore_ldu::{Ldu, Structure};
+//! # use kilocore_platform::Native;
+//! # #[derive(Default)] struct Sum<T>(u64, std::marker::PhantomData<T>);
+//! # impl<T: Copy + Into<u64> + Send + Sync + 'static> Structure for Sum<T> {
+//! #     type Item = T;
+//! #     unsafe fn insert(&mut self, item: &T) { self.0 += (*item).into() }
+//! #     unsafe fn remove(&mut self, item: &T) { self.0 -= (*item).into() }
+//! # }
+//! let root: Ldu<Native, Sum<u64>> = Ldu::new(Sum::default());
+//! let out = root.object(7);
+//! let inside = root.insert(out);
+//! let again = root.insert(out);
+//! # root.remove(again);
+//! ```
+//!
+//! To remove twice. This does:
+//!
+//! ```
+//! # use kilocore_ldu::{Ldu, Structure};
+//! # use kilocore_platform::Native;
+//! # #[derive(Default)] struct Sum<T>(u64, std::marker::PhantomData<T>);
+//! # impl<T: Copy + Into<u64> + Send + Sync + 'static> Structure for Sum<T> {
+//! #     type Item = T;
+//! #     unsafe fn insert(&mut self, item: &T) { self.0 += (*item).into() }
+//! #     unsafe fn remove(&mut self, item: &T) { self.0 -= (*item).into() }
+//! # }
+//! let root: Ldu<Native, Sum<u64>> = Ldu::new(Sum::default());
+//! let inside = root.insert(root.object(7));
+//! let out = root.remove(inside);
+//! let again = root.remove(root.insert(out));
+//! ```
+//!
+//! This does not:
+//!
+//! ```compile_fail,E0382
+//! # use kilocore_ldu::{Ldu, Structure};
+//! # use kilocore_platform::Native;
+//! # #[derive(Default)] struct Sum<T>(u64, std::marker::PhantomData<T>);
+//! # impl<T: Copy + Into<u64> + Send + Sync + 'static> Structure for Sum<T> {
+//! #     type Item = T;
+//! #     unsafe fn insert(&mut self, item: &T) { self.0 += (*item).into() }
+//! #     unsafe fn remove(&mut self, item: &T) { self.0 -= (*item).into() }
+//! # }
+//! let root: Ldu<Native, Sum<u64>> = Ldu::new(Sum::default());
+//! let inside = root.insert(root.object(7));
+//! let out = root.remove(inside);
+//! let again = root.remove(inside);
+//! ```
+//!
+//! To use the token from before an insertion. This does:
+//!
+//! ```
+//! # use kilocore_ldu::{Ldu, Structure};
+//! # use kilocore_platform::Native;
+//! # #[derive(Default)] struct Sum<T>(u64, std::marker::PhantomData<T>);
+//! # impl<T: Copy + Into<u64> + Send + Sync + 'static> Structure for Sum<T> {
+//! #     type Item = T;
+//! #     unsafe fn insert(&mut self, item: &T) { self.0 += (*item).into() }
+//! #     unsafe fn remove(&mut self, item: &T) { self.0 -= (*item).into() }
+//! # }
+//! let root: Ldu<Native, Sum<u64>> = Ldu::new(Sum::default());
+//! let out = root.object(7);
+//! let inside = root.insert(out);
+//! assert_eq!(*inside, 7);
+//! # root.remove(inside);
+//! ```
+//!
+//! This does not:
+//!
+//! ```compile_fail,E0382
+//! # use kilocore_ldu::{Ldu, Structure};
+//! # use kilocore_platform::Native;
+//! # #[derive(Default)] struct Sum<T>(u64, std::marker::PhantomData<T>);
+//! # impl<T: Copy + Into<u64> + Send + Sync + 'static> Structure for Sum<T> {
+//! #     type Item = T;
+//! #     unsafe fn insert(&mut self, item: &T) { self.0 += (*item).into() }
+//! #     unsafe fn remove(&mut self, item: &T) { self.0 -= (*item).into() }
+//! # }
+//! let root: Ldu<Native, Sum<u64>> = Ldu::new(Sum::default());
+//! let out = root.object(7);
+//! let inside = root.insert(out);
+//! assert_eq!(*out, 7);
+//! # root.remove(inside);
+//! ```
+//!
+//! To change the item of an object that may be in the structure. This does:
+//!
+//! ```
+//! # use kilocore_ldu::{Ldu, Structure};
+//! # use kilocore_platform::Native;
+//! # #[derive(Default)] struct Sum<T>(u64, std::marker::PhantomData<T>);
+//! # impl<T: Copy + Into<u64> + Send + Sync + 'static> Structure for Sum<T> {
+//! #     type Item = T;
+//! #     unsafe fn insert(&mut self, item: &T) { self.0 += (*item).into() }
+//! #     unsafe fn remove(&mut self, item: &T) { self.0 -= (*item).into() }
+//! # }
+//! let root: Ldu<Native, Sum<u64>> = Ldu::new(Sum::default());
+//! let mut inside = root.insert(root.object(7));
+//! let mut out = root.remove(inside);
+//! if let Some(item) = out.get_mut() {
+//!     *item = 8;
+//! }
+//! ```
+//!
+//! This does not:
+//!
+//! ```compile_fail,E0594
+//! # use kilocore_ldu::{Ldu, Structure};
+//! # use kilocore_platform::Native;
+//! # #[derive(Default)] struct Sum<T>(u64, std::marker::PhantomData<T>);
+//! # impl<T: Copy + Into<u64> + Send + Sync + 'static> Structure for Sum<T> {
+//! #     type Item = T;
+//! #     unsafe fn insert(&mut self, item: &T) { self.0 += (*item).into() }
+//! #     unsafe fn remove(&mut self, item: &T) { self.0 -= (*item).into() }
+//! # }
+//! let root: Ldu<Native, Sum<u64>> = Ldu::new(Sum::default());
+//! let mut inside = root.insert(root.object(7));
+//! *inside = 8;
+//! let mut out = root.remove(inside);
+//! ```
+//!
+//! To put an object into a root of other items. This does:
+//!
+//! ```
+//! # use kilocore_ldu::{Ldu, Structure};
+//! # use kilocore_platform::Native;
+//! # #[derive(Default)] struct Sum<T>(u64, std::marker::PhantomData<T>);
+//! # impl<T: Copy + Into<u64> + Send + Sync + 'static> Structure for Sum<T> {
+//! #     type Item = T;
+//! #     unsafe fn insert(&mut self, item: &T) { self.0 += (*item).into() }
+//! #     unsafe fn remove(&mut self, item: &T) { self.0 -= (*item).into() }
+//! # }
+//! let root: Ldu<Native, Sum<u64>> = Ldu::new(Sum::default());
+//! let other: Ldu<Native, Sum<u32>> = Ldu::new(Sum::default());
+//! let out = root.remove(root.insert(root.object(7)));
+//! let inside = root.insert(out);
+//! # root.remove(inside);
+//! ```
+//!
+//! This does not:
+//!
+//! ```compile_fail,E0308
+//! # use kilocore_ldu::{Ldu, Structure};
+//! # use kilocore_platform::Native;
+//! # #[derive(Default)] struct Sum<T>(u64, std::marker::PhantomData<T>);
+//! # impl<T: Copy + Into<u64> + Send + Sync + 'static> Structure for Sum<T> {
+//! #     type Item = T;
+//! #     unsafe fn insert(&mut self, item: &T) { self.0 += (*item).into() }
+//! #     unsafe fn remove(&mut self, item: &T) { self.0 -= (*item).into() }
+//! # }
+//! let root: Ldu<Native, Sum<u64>> = Ldu::new(Sum::default());
+//! let other: Ldu<Native, Sum<u32>> = Ldu::new(Sum::default());
+//! let out = root.remove(root.insert(root.object(7)));
+//! let inside = other.insert(out);
+//! # other.remove(inside);
 //! ```
 
 use alloc::boxed::Box;

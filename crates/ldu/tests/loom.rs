@@ -4,10 +4,11 @@
 
 mod common;
 
+use common::Census;
 use common::programs::{self, Place, Step};
 use kilocore_checking::quarantine::Quarantine;
 use kilocore_checking::{Altered, Thorough, model};
-use kilocore_ldu::{Global, PerCore, Slots};
+use kilocore_ldu::{Global, Ldu, PerCore, Slots};
 use kilocore_locks::{CentralRw, NoSharing, Ttas};
 use kilocore_platform::{CpuId, Loom, NodeId};
 
@@ -19,6 +20,10 @@ static MEMORY: Quarantine = Quarantine;
 type Machine = Altered<Loom, Thorough>;
 type One = NoSharing<Machine, Ttas<Machine>>;
 type Shared = CentralRw<Machine>;
+
+/// The logs that are checked.
+type AtTheRoot<L = One> = Ldu<Machine, Census, Global<Machine>, L>;
+type OnCores = Ldu<Machine, Census, PerCore<Machine>, One>;
 
 fn together(_: u32) {
     Loom::place(CpuId(0), NodeId(0));
@@ -34,13 +39,7 @@ const BOTH: [bool; 2] = [false, true];
 fn two(preemptions: Option<usize>, steps: &'static [&'static [Step]], reads: u32) {
     for recorded in BOTH {
         model(preemptions, move || {
-            programs::updates_and_reads::<Machine, Global<Machine>, One>(
-                (),
-                steps,
-                reads,
-                together,
-                recorded,
-            );
+            programs::updates_and_reads::<Machine, AtTheRoot>((), steps, reads, together, recorded);
         });
     }
 }
@@ -54,9 +53,7 @@ fn two_per_core(
     for recorded in BOTH {
         model(preemptions, move || {
             let slots = Slots::new(2, 1);
-            programs::updates_and_reads::<Machine, PerCore<Machine>, One>(
-                slots, steps, reads, place, recorded,
-            );
+            programs::updates_and_reads::<Machine, OnCores>(slots, steps, reads, place, recorded);
         });
     }
 }
@@ -90,7 +87,7 @@ fn direct_and_logged_updates() {
 fn an_object_passed_on() {
     for recorded in BOTH {
         model(Some(4), move || {
-            programs::passed_on::<Machine, Global<Machine>, One>((), together, recorded);
+            programs::passed_on::<Machine, AtTheRoot>((), together, recorded);
         });
     }
 }
@@ -99,7 +96,7 @@ fn an_object_passed_on() {
 fn readers_that_share() {
     for recorded in BOTH {
         model(Some(2), move || {
-            programs::updates_and_reads::<Machine, Global<Machine>, Shared>(
+            programs::updates_and_reads::<Machine, AtTheRoot<Shared>>(
                 (),
                 &[&[Insert, Remove]],
                 1,
@@ -131,8 +128,18 @@ fn per_core_slot_conflict() {
         for recorded in BOTH {
             model(Some(3), move || {
                 let slots = Slots::new(2, 1);
-                programs::two_roots::<Machine, PerCore<Machine>, One>(slots, place, recorded);
+                programs::two_roots::<Machine, OnCores>(slots, place, recorded);
             });
         }
+    }
+}
+
+#[test]
+fn one_object_within_another() {
+    model(Some(3), || programs::one_within_the_other::<Machine, AtTheRoot>((), together));
+    for place in [together as Place, apart] {
+        model(Some(2), move || {
+            programs::one_within_the_other::<Machine, OnCores>(Slots::new(2, 1), place);
+        });
     }
 }

@@ -2,7 +2,14 @@
 #![allow(dead_code, missing_docs, unreachable_pub, missing_debug_implementations)]
 
 pub mod history;
+pub mod larger;
+pub mod ledger;
+pub mod paper;
+pub mod paper_root;
+pub mod paper_slots;
 pub mod programs;
+pub mod site;
+pub mod subject;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -13,6 +20,8 @@ use kilocore_ldu::Structure;
 pub const TWICE: &str = "put in twice";
 pub const ABSENT: &str = "taken out without being in";
 pub const FREED_INSIDE: &str = "freed while in the structure";
+pub const MISSED: &str = "its owner reads and misses its update";
+pub const TORN: &str = "a read misses an update and sees a later one";
 
 /// An item that knows where it is. Its flags are no part of the program that is checked.
 pub struct Probe {

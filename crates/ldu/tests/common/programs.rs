@@ -1,93 +1,21 @@
-//! The programs: each is right with a sound log and makes one kind of error visible.
+//! The programs: each is right with a sound log and makes one kind of error visible. They are small
+//! enough for loom; larger ones are in `larger.rs`.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use kilocore_checking::{Threads, quarantine};
-use kilocore_ldu::{In, Ldu, Limits, Out, Queue};
-use kilocore_locks::RawRwLock;
+use kilocore_ldu::Limits;
 use kilocore_platform::Platform;
 
-use super::history::{History, Operation};
-use super::{Census, Probe};
+use super::TORN;
+pub use super::site::{Site, Step, Token, follow};
+use super::subject::Subject;
 
-/// A root of probes, whose history is written.
-pub struct Site<P: Platform, Q: Queue<P>, L: RawRwLock<P>> {
-    root: Ldu<P, Census, Q, L>,
-    history: History<P>,
-    freed: Arc<AtomicUsize>,
-    made: AtomicUsize,
-}
+/// What another thread runs.
+pub type Run = Box<dyn FnOnce() + Send>;
 
-impl<P: Platform, Q: Queue<P>, L: RawRwLock<P>> Site<P, Q, L> {
-    /// A root whose history is `recorded`, and at the end must be linearizable.
-    pub fn new(domain: Q::Domain, limits: Limits, recorded: bool) -> Arc<Self> {
-        Arc::new(Self {
-            root: Ldu::with(Census::default(), domain, limits),
-            history: History::new(recorded),
-            freed: Arc::default(),
-            made: AtomicUsize::new(0),
-        })
-    }
-
-    pub fn object(&self, id: usize) -> Out<P, Census> {
-        self.made.fetch_add(1, Ordering::Relaxed);
-        self.root.object(Probe::new(id, &self.freed))
-    }
-
-    pub fn insert(&self, object: Out<P, Census>) -> In<P, Census> {
-        self.history.record(|| {
-            let id = object.id;
-            (Operation::Insert(id), self.root.insert(object))
-        })
-    }
-
-    pub fn remove(&self, object: In<P, Census>) -> Out<P, Census> {
-        self.history.record(|| {
-            let id = object.id;
-            (Operation::Remove(id), self.root.remove(object))
-        })
-    }
-
-    pub fn insert_directly(&self, object: Out<P, Census>) -> In<P, Census> {
-        self.history.record(|| {
-            let id = object.id;
-            (Operation::Insert(id), self.root.insert_directly(object))
-        })
-    }
-
-    pub fn remove_directly(&self, object: In<P, Census>) -> Out<P, Census> {
-        self.history.record(|| {
-            let id = object.id;
-            (Operation::Remove(id), self.root.remove_directly(object))
-        })
-    }
-
-    pub fn read(&self) -> u64 {
-        self.history.record(|| {
-            let members = self.root.read(|census| census.members);
-            (Operation::Read(members), members)
-        })
-    }
-
-    pub fn synchronize(&self) {
-        self.root.synchronize();
-    }
-
-    /// Ends the root, whose objects all were given up, and looks back at everything.
-    pub fn finish(self: Arc<Self>) {
-        let last = self.read();
-        assert_eq!(last, 0, "an update was lost");
-        self.history.assert_linearizable();
-        let site = Arc::into_inner(self).expect("all threads have ended");
-        drop(site.root);
-        let (made, freed) = (site.made.into_inner(), site.freed.load(Ordering::Relaxed));
-        assert_eq!(freed, made, "an object was not freed, or more than once");
-    }
-}
-
-/// Runs `others` beside `own`, each on a core of its own, and waits for all of them.
-fn beside<P: Threads>(others: Vec<Box<dyn FnOnce() + Send>>, own: impl FnOnce()) {
+/// Runs `others` beside `own`, each on a thread of its own, and waits for all of them.
+pub fn beside<P: Threads>(others: Vec<Run>, own: impl FnOnce()) {
     let threads: Vec<_> = others.into_iter().map(|run| P::spawn(run)).collect();
     own();
     threads.into_iter().for_each(P::join);
@@ -96,58 +24,24 @@ fn beside<P: Threads>(others: Vec<Box<dyn FnOnce() + Send>>, own: impl FnOnce())
 /// Tells the platform on which core the calling thread runs, by the thread's number.
 pub type Place = fn(u32);
 
-/// What a thread does with one object.
-#[derive(Debug, Clone, Copy)]
-pub enum Step {
-    Insert,
-    Remove,
-    InsertDirectly,
-    RemoveDirectly,
-}
-use Step::{Insert, InsertDirectly, Remove, RemoveDirectly};
-
-/// Puts an object in and takes it out, over and over as `steps` say, and gives it up.
-fn follow<P: Platform, Q: Queue<P>, L: RawRwLock<P>>(
-    site: &Site<P, Q, L>,
-    id: usize,
-    steps: &[Step],
-) {
-    let mut out = Some(site.object(id));
-    let mut inside = None;
-    for step in steps {
-        match step {
-            Insert => inside = out.take().map(|object| site.insert(object)),
-            Remove => out = inside.take().map(|object| site.remove(object)),
-            InsertDirectly => inside = out.take().map(|object| site.insert_directly(object)),
-            RemoveDirectly => out = inside.take().map(|object| site.remove_directly(object)),
-        }
-    }
-    if let Some(object) = inside.take() {
-        out = Some(site.remove(object));
-    }
-    drop(out);
-}
+use Step::{Insert, Remove};
 
 /// Each list of steps on a thread and with an object of its own, while this thread reads.
-pub fn updates_and_reads<P, Q, L>(
-    domain: Q::Domain,
+pub fn updates_and_reads<P: Threads, S: Subject<P>>(
+    domain: S::Domain,
     lists: &'static [&'static [Step]],
     reads: u32,
     place: Place,
     recorded: bool,
-) where
-    P: Threads,
-    Q: Queue<P>,
-    L: RawRwLock<P>,
-{
+) {
     quarantine::begin();
-    let site = Site::<P, Q, L>::new(domain, Limits::default(), recorded);
+    let site = Site::<P, S>::new(domain, Limits::default(), recorded);
     let others = lists.iter().enumerate().map(|(id, steps)| {
         let site = Arc::clone(&site);
         Box::new(move || {
             place(id as u32 + 1);
             follow(&site, id, steps);
-        }) as Box<dyn FnOnce() + Send>
+        }) as Run
     });
     beside::<P>(others.collect(), || {
         place(0);
@@ -160,14 +54,9 @@ pub fn updates_and_reads<P, Q, L>(
 }
 
 /// One thread updates an object that another inserted, and hands it back.
-pub fn passed_on<P, Q, L>(domain: Q::Domain, place: Place, recorded: bool)
-where
-    P: Threads,
-    Q: Queue<P>,
-    L: RawRwLock<P>,
-{
+pub fn passed_on<P: Threads, S: Subject<P>>(domain: S::Domain, place: Place, recorded: bool) {
     quarantine::begin();
-    let site = Site::<P, Q, L>::new(domain, Limits::default(), recorded);
+    let site = Site::<P, S>::new(domain, Limits::default(), recorded);
     place(0);
     let object = site.insert(site.object(0));
     let back = Arc::new(Mutex::new(None));
@@ -190,15 +79,10 @@ where
 
 /// Two threads that keep so much in the log that each update applies it, while this one reads. Their
 /// history would be too long to be searched.
-pub fn crowded<P, Q, L>(domain: Q::Domain, place: Place)
-where
-    P: Threads,
-    Q: Queue<P>,
-    L: RawRwLock<P>,
-{
+pub fn crowded<P: Threads, S: Subject<P>>(domain: S::Domain, place: Place) {
     quarantine::begin();
     let limits = Limits { nodes: 0, age: None };
-    let site = Site::<P, Q, L>::new(domain, limits, false);
+    let site = Site::<P, S>::new(domain, limits, false);
     let other = |index: u32| {
         let site = Arc::clone(&site);
         Box::new(move || {
@@ -207,11 +91,11 @@ where
                 let id = 10 * index as usize + id;
                 follow(&site, id, &[Insert, Remove]);
             }
-        }) as Box<dyn FnOnce() + Send>
+        }) as Run
     };
     beside::<P>(vec![other(1), other(2)], || {
         place(0);
-        site.root.read(|census| census.members);
+        site.read();
     });
     site.finish();
     quarantine::end();
@@ -219,21 +103,16 @@ where
 
 /// Two roots that share slots, each updated by a thread of its own, while this thread reads both and
 /// then ends one of them.
-pub fn two_roots<P, Q, L>(domain: Q::Domain, place: Place, recorded: bool)
-where
-    P: Threads,
-    Q: Queue<P>,
-    L: RawRwLock<P>,
-{
+pub fn two_roots<P: Threads, S: Subject<P>>(domain: S::Domain, place: Place, recorded: bool) {
     quarantine::begin();
-    let first = Site::<P, Q, L>::new(domain.clone(), Limits::default(), recorded);
-    let second = Site::<P, Q, L>::new(domain, Limits::default(), recorded);
-    let update = |site: &Arc<Site<P, Q, L>>, index: u32| {
+    let first = Site::<P, S>::new(domain.clone(), Limits::default(), recorded);
+    let second = Site::<P, S>::new(domain, Limits::default(), recorded);
+    let update = |site: &Arc<Site<P, S>>, index: u32| {
         let site = Arc::clone(site);
         Box::new(move || {
             place(index);
             follow(&site, 0, &[Insert, Remove]);
-        }) as Box<dyn FnOnce() + Send>
+        }) as Run
     };
     beside::<P>(vec![update(&second, 1)], || {
         place(0);
@@ -242,6 +121,165 @@ where
         // The other thread may just be moving what this one has logged.
         first.finish();
         second.read();
+    });
+    second.finish();
+    quarantine::end();
+}
+
+/// One object lies in the log behind another one, whose node is a garbage log that its owner uses
+/// again while this thread reads.
+pub fn behind_a_garbage_log<P: Threads, S: Subject<P>>(domain: S::Domain) {
+    quarantine::begin();
+    let site = Site::<P, S>::new(domain, Limits::default(), false);
+    let other = {
+        let site = Arc::clone(&site);
+        move || {
+            let behind = site.insert(site.object(0));
+            let before = site.insert(site.object(1));
+            let before = site.insert(site.remove(before));
+            site.look(0, true);
+            drop(site.remove(before));
+            drop(site.remove(behind));
+        }
+    };
+    beside::<P>(vec![Box::new(other)], || {
+        site.read();
+    });
+    site.finish();
+    quarantine::end();
+}
+
+/// A thread puts two objects in and takes them out in the opposite order, so that the second is never
+/// in without the first, while this one reads. Both lie in the log as garbage, the first before the
+/// second.
+pub fn one_within_the_other<P: Threads, S: Subject<P>>(domain: S::Domain, place: Place) {
+    quarantine::begin();
+    let site = Site::<P, S>::new(domain, Limits::default(), false);
+    let [second, first] = [1, 0].map(|id| site.insert(site.object(id)));
+    let [second, first] = [second, first].map(|object| site.remove(object));
+    let other = {
+        let site = Arc::clone(&site);
+        move || {
+            place(1);
+            let first = site.insert(first);
+            let second = site.insert(second);
+            drop(site.remove(second));
+            drop(site.remove(first));
+        }
+    };
+    beside::<P>(vec![Box::new(other)], || {
+        place(0);
+        assert_ne!(site.read(), 1 << 1, "{TORN}");
+    });
+    site.finish();
+    quarantine::end();
+}
+
+/// An object that lies where its owner can leave it for when all threads have ended.
+struct Kept<P: Platform, S: Subject<P>>(Arc<Site<P, S>>, Arc<Mutex<Option<Token<P, S>>>>);
+
+impl<P: Platform, S: Subject<P>> Kept<P, S> {
+    fn new(site: &Arc<Site<P, S>>, id: usize) -> Self {
+        let object = Some(Token::new(site, id));
+        Self(Arc::clone(site), Arc::new(Mutex::new(object)))
+    }
+
+    /// What a thread does with it.
+    fn run(&self, steps: &'static [Step]) -> impl FnOnce() + use<P, S> {
+        let (site, place) = (Arc::clone(&self.0), Arc::clone(&self.1));
+        move || {
+            let object = place.lock().unwrap().take().expect("it was laid there");
+            let object = object.follow(&site, steps);
+            *place.lock().unwrap() = Some(object);
+        }
+    }
+
+    fn give_up(self) {
+        let object = self.1.lock().unwrap().take().expect("its thread has ended");
+        object.give_up(&self.0);
+    }
+}
+
+/// A thread follows the steps with an object that is not given up until the end, while this one
+/// reads.
+pub fn kept<P: Threads, S: Subject<P>>(domain: S::Domain, steps: &'static [Step]) {
+    quarantine::begin();
+    let site = Site::<P, S>::new(domain, Limits::default(), false);
+    let object = Kept::new(&site, 0);
+    beside::<P>(vec![Box::new(object.run(steps))], || {
+        site.read();
+    });
+    object.give_up();
+    site.finish();
+    quarantine::end();
+}
+
+/// Two roots that share slots, each with a thread that follows steps with an object of its own, which
+/// is not given up until the end.
+pub fn kept_in_two<P: Threads, S: Subject<P>>(
+    domain: S::Domain,
+    steps: [&'static [Step]; 2],
+    place: Place,
+) {
+    quarantine::begin();
+    let new = |_| Site::<P, S>::new(domain.clone(), Limits::default(), false);
+    let sites = [0, 1].map(new);
+    let objects = [0, 1].map(|index| Kept::new(&sites[index], index));
+    let [own, other] = [0, 1].map(|index| {
+        let run = objects[index].run(steps[index]);
+        move || {
+            place(index as u32);
+            run();
+        }
+    });
+    beside::<P>(vec![Box::new(other)], own);
+    objects.into_iter().for_each(Kept::give_up);
+    sites.into_iter().for_each(Site::finish);
+    quarantine::end();
+}
+
+/// An object goes from one root to another, while its first root is read.
+pub fn moved<P: Threads, S: Subject<P>>(domain: S::Domain) {
+    quarantine::begin();
+    let first = Site::<P, S>::new(domain.clone(), Limits::default(), false);
+    let second = Site::<P, S>::new(domain, Limits::default(), false);
+    let other = {
+        let (first, second) = (Arc::clone(&first), Arc::clone(&second));
+        move || {
+            let object = first.insert(second.object(0));
+            // A pair that cancels leaves a garbage log behind.
+            let object = first.remove(object);
+            let object = second.insert_from(&first, object);
+            second.look(0, true);
+            drop(second.remove(object));
+        }
+    };
+    beside::<P>(vec![Box::new(other)], || {
+        first.read();
+    });
+    first.finish();
+    second.finish();
+    quarantine::end();
+}
+
+/// A root ends when its only object has gone to another one that shares its slots and that another
+/// thread updates.
+pub fn outlived<P: Threads, S: Subject<P>>(domain: S::Domain) {
+    quarantine::begin();
+    let second = Site::<P, S>::new(domain.clone(), Limits::default(), false);
+    let other = {
+        let second = Arc::clone(&second);
+        move || follow(&second, 1, &[Insert])
+    };
+    beside::<P>(vec![Box::new(other)], || {
+        let first = Site::<P, S>::new(domain, Limits::default(), false);
+        let object = first.insert(second.object(0));
+        let object = first.remove(object);
+        assert_eq!(first.end(), (0, 0), "a root has freed what it has not made");
+        follow(&second, 2, &[Insert]);
+        let object = second.insert(object);
+        second.look(0, true);
+        drop(second.remove(object));
     });
     second.finish();
     quarantine::end();

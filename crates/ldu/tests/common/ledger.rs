@@ -1,0 +1,58 @@
+//! A structure whose items are data that only the log orders: what their owner has written before an
+//! insertion, the structure reads, and what the structure has read, the owner overwrites when the
+//! object is settled.
+
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use kilocore_checking::{Threads, quarantine};
+use kilocore_ldu::{Ldu, Limits, Queue, Structure};
+use kilocore_locks::RawRwLock;
+use kilocore_platform::{Platform, SharedCell};
+
+/// The sum of what is in.
+pub struct Ledger<P> {
+    sum: u64,
+    platform: PhantomData<fn() -> P>,
+}
+
+fn amount<P: Platform>(entry: &P::Cell<u64>) -> u64 {
+    // SAFETY: nobody writes it while the object may be in the structure, if the log is right.
+    entry.with(|amount| unsafe { *amount })
+}
+
+impl<P: Platform> Structure for Ledger<P> {
+    type Item = P::Cell<u64>;
+
+    unsafe fn insert(&mut self, entry: &P::Cell<u64>) {
+        self.sum += amount::<P>(entry);
+    }
+    unsafe fn remove(&mut self, entry: &P::Cell<u64>) {
+        self.sum -= amount::<P>(entry);
+    }
+}
+
+/// A thread puts an entry in, takes it out, changes it if it may, and does so again; this one reads.
+pub fn entries<P: Threads, Q: Queue<P>, L: RawRwLock<P>>(domain: Q::Domain) {
+    quarantine::begin();
+    let ledger = Ledger { sum: 0, platform: PhantomData };
+    let root = Arc::new(Ldu::<P, Ledger<P>, Q, L>::with(ledger, domain, Limits::default()));
+    let other = {
+        let root = Arc::clone(&root);
+        move || {
+            let mut entry = root.remove(root.insert(root.object(P::Cell::new(1))));
+            if let Some(amount) = entry.get_mut() {
+                // SAFETY: nobody else has it, as `get_mut` says.
+                amount.with_mut(|amount| unsafe { *amount = 2 });
+            }
+            drop(root.remove(root.insert(entry)));
+        }
+    };
+    let other = P::spawn(other);
+    let sum = root.read(|ledger| ledger.sum);
+    assert!(sum <= 2, "a sum of {sum} was never there");
+    P::join(other);
+    assert_eq!(root.read(|ledger| ledger.sum), 0, "an update was lost");
+    drop(root);
+    quarantine::end();
+}

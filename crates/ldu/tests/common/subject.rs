@@ -1,0 +1,102 @@
+//! What the programs run on: a shipped log, or a twin of the paper's with or without an error.
+
+use std::ops::Deref;
+
+use kilocore_ldu::{ElsewhereError, Global, In, Ldu, Limits, Out, PerCore, Queue, Slots};
+use kilocore_locks::RawRwLock;
+use kilocore_platform::Platform;
+
+use super::{Census, Probe};
+
+/// A root of probes behind some log.
+pub trait Subject<P: Platform>: Send + Sync + Sized + 'static {
+    /// What roots share.
+    type Domain: Clone + Send + Sync + 'static;
+    /// A probe that is out.
+    type Out: Deref<Target = Probe> + Send;
+    /// A probe that is in.
+    type In: Deref<Target = Probe> + Send;
+
+    fn new(domain: Self::Domain, limits: Limits) -> Self;
+    fn object(&self, probe: Probe) -> Self::Out;
+
+    /// Puts an object in that is new, or this root's, or that of a root which has ended.
+    fn insert(&self, object: Self::Out) -> Self::In;
+    /// Puts an object in that is `other`'s.
+    fn insert_from(&self, other: &Self, object: Self::Out) -> Self::In;
+    fn remove(&self, object: Self::In) -> Self::Out;
+
+    /// As [`insert`](Self::insert), and applied when it returns.
+    fn insert_directly(&self, object: Self::Out) -> Self::In {
+        let object = self.insert(object);
+        self.synchronize();
+        object
+    }
+    /// As [`remove`](Self::remove), and applied when it returns.
+    fn remove_directly(&self, object: Self::In) -> Self::Out {
+        let object = self.remove(object);
+        self.synchronize();
+        object
+    }
+
+    /// Who is in: a bit for each.
+    fn read(&self) -> u64;
+    fn synchronize(&self);
+    /// Frees the root. A root that is dropped otherwise, by a panic, may be leaked.
+    fn end(self);
+}
+
+/// A subject whose domain is known by a number.
+pub trait Cores<P: Platform>: Subject<P> {
+    /// What roots share on a machine with so many cores, with one slot on each so that any two roots
+    /// conflict.
+    fn domain(cores: u32) -> Self::Domain;
+}
+
+impl<P: Platform, L: RawRwLock<P>> Cores<P> for Ldu<P, Census, Global<P>, L> {
+    fn domain(_: u32) {}
+}
+
+impl<P: Platform, L: RawRwLock<P>> Cores<P> for Ldu<P, Census, PerCore<P>, L> {
+    fn domain(cores: u32) -> Self::Domain {
+        Slots::new(cores, 1)
+    }
+}
+
+impl<P: Platform, Q: Queue<P>, L: RawRwLock<P>> Subject<P> for Ldu<P, Census, Q, L> {
+    type Domain = Q::Domain;
+    type Out = Out<P, Census>;
+    type In = In<P, Census>;
+
+    fn new(domain: Q::Domain, limits: Limits) -> Self {
+        Self::with(Census::default(), domain, limits)
+    }
+    fn object(&self, probe: Probe) -> Self::Out {
+        self.object(probe)
+    }
+    fn insert(&self, object: Self::Out) -> Self::In {
+        self.insert(object)
+    }
+    fn insert_from(&self, other: &Self, object: Self::Out) -> Self::In {
+        self.try_insert(object).unwrap_or_else(|ElsewhereError(object)| {
+            other.synchronize();
+            self.insert(object)
+        })
+    }
+    fn remove(&self, object: Self::In) -> Self::Out {
+        self.remove(object)
+    }
+    fn insert_directly(&self, object: Self::Out) -> Self::In {
+        self.insert_directly(object)
+    }
+    fn remove_directly(&self, object: Self::In) -> Self::Out {
+        self.remove_directly(object)
+    }
+    fn read(&self) -> u64 {
+        self.read(|census| census.members)
+    }
+    fn synchronize(&self) {
+        self.synchronize();
+    }
+    fn end(self) {}
+}

@@ -1,0 +1,278 @@
+//! The pitfalls of the paper's algorithm. Its twin with one of them is caught by a small program, for
+//! the reason that the pitfall gives; the twin without it passes the same program, and so does the
+//! shipped log, of which each test says how it avoids the pitfall.
+
+mod common;
+
+use common::paper::{Pitfall, Sane};
+use common::paper_root::Paper;
+use common::programs::{self, Place, Step};
+use common::subject::Cores;
+use common::{ABSENT, Census, MISSED, TORN};
+use kilocore_checking::quarantine::Quarantine;
+use kilocore_checking::{Altered, Sound, Thorough, Threads, explore, model, verdict};
+use kilocore_ldu::{Global, Ldu, PerCore};
+use kilocore_locks::{NoSharing, Ttas};
+use kilocore_platform::{CpuId, Loom, NodeId, Platform, Shuttle};
+
+use Step::{Insert, Look, Remove};
+
+#[global_allocator]
+static MEMORY: Quarantine = Quarantine;
+
+/// What the quarantine says.
+const TOUCHED: &str = "an object is touched after it was given back";
+/// What loom and shuttle's cell say of data that is written without order.
+const RACES: [&str; 2] = ["Causality violation: Concurrent read and write", "race: data is"];
+
+/// Schedules of each kind under shuttle for what must pass.
+const SCHEDULES: usize = 2_000;
+/// The same for what must be caught, where the first that fails is the last.
+const SEARCHED: usize = 20_000;
+/// Preemptions that PCT places.
+const DEPTH: usize = 3;
+
+/// Preemptions in loom's executions of the shipped logs, whose steps are more; see also `loom.rs`.
+const SHIPPED: usize = 3;
+
+type Small = Altered<Loom, Thorough>;
+type Large = Altered<Shuttle, Sound>;
+
+type AtTheRoot<P> = Ldu<P, Census, Global<P>, NoSharing<P, Ttas<P>>>;
+type OnCores<P> = Ldu<P, Census, PerCore<P>, NoSharing<P, Ttas<P>>>;
+
+/// What a pitfall is caught by.
+trait Program: Copy + Send + Sync + 'static {
+    /// Cores with slots, or none for the global list.
+    const CORES: u32;
+    /// Preemptions in loom's executions; none for as many as there can be.
+    const PREEMPTIONS: Option<usize>;
+
+    fn run<P: Threads, S: Cores<P>>(self);
+
+    fn small<S: Cores<Small>>(self, preemptions: Option<usize>) -> Result<(), String> {
+        verdict(|| model(preemptions, move || self.run::<Small, S>()))
+    }
+
+    fn large<S: Cores<Large>>(self, schedules: usize) -> Result<(), String> {
+        verdict(|| explore(move || self.run::<Large, S>(), schedules, DEPTH))
+    }
+
+    /// The twin without an error passes, and the shipped logs do.
+    fn assert_sound(self) {
+        let shipped = Some(SHIPPED.min(Self::PREEMPTIONS.unwrap_or(SHIPPED)));
+        assert_eq!(self.small::<Paper<Small, Sane>>(Self::PREEMPTIONS), Ok(()), "loom, the twin");
+        assert_eq!(self.large::<Paper<Large, Sane>>(SCHEDULES), Ok(()), "shuttle, the twin");
+        if Self::CORES == 0 {
+            assert_eq!(self.small::<AtTheRoot<Small>>(shipped), Ok(()), "loom, the shipped log");
+            assert_eq!(
+                self.large::<AtTheRoot<Large>>(SCHEDULES),
+                Ok(()),
+                "shuttle, the shipped log"
+            );
+        } else {
+            assert_eq!(self.small::<OnCores<Small>>(shipped), Ok(()), "loom, the shipped log");
+            assert_eq!(self.large::<OnCores<Large>>(SCHEDULES), Ok(()), "shuttle, the shipped log");
+        }
+    }
+
+    /// Both checkers catch the twin with an error.
+    fn assert_catches<E: Pitfall>(self, how: &[&str]) {
+        assert_caught(self.small::<Paper<Small, E>>(Self::PREEMPTIONS), how);
+        assert_caught(self.large::<Paper<Large, E>>(SEARCHED), how);
+    }
+}
+
+fn assert_caught(verdict: Result<(), String>, how: &[&str]) {
+    let message = verdict.expect_err("nothing is found wrong with the twin");
+    assert!(how.iter().any(|how| message.contains(how)), "caught for another reason: {message}");
+}
+
+/// A test with its pitfall and its program.
+macro_rules! pitfall {
+    (
+        $(#[doc = $doc:literal])*
+        $test:ident: $flag:ident, $how:expr;
+        $cores:literal, $preemptions:expr, |$domain:ident| $run:expr
+    ) => {
+        $(#[doc = $doc])*
+        #[test]
+        fn $test() {
+            struct Error;
+            impl Pitfall for Error {
+                const $flag: bool = true;
+            }
+
+            #[derive(Clone, Copy)]
+            struct Caught;
+            impl Program for Caught {
+                const CORES: u32 = $cores;
+                const PREEMPTIONS: Option<usize> = $preemptions;
+                fn run<P: Threads, S: Cores<P>>(self) {
+                    let $domain = S::domain($cores);
+                    $run
+                }
+            }
+
+            Caught.assert_catches::<Error>(&$how);
+            Caught.assert_sound();
+        }
+    };
+}
+
+fn anywhere(_: u32) {}
+
+pitfall! {
+    /// Pitfall 1: the look at the mark is not repeated after `used` is cleared.
+    ///
+    /// Shipped: what is pending and whether the node is queued are one word, and the
+    /// compare-and-swap that takes the node out fails if something became pending.
+    no_second_look: NO_SECOND_LOOK, [MISSED];
+    0, Some(4), |domain| programs::kept::<P, S>(domain, &[Insert, Remove, Insert, Look])
+}
+
+pitfall! {
+    /// Pitfall 2: the next node is looked for after `used` is cleared.
+    ///
+    /// Shipped: nothing but the order of two lines, which the programs here and in `loom.rs` check.
+    next_read_late: NEXT_READ_LATE, [MISSED];
+    0, Some(4), |domain| programs::behind_a_garbage_log::<P, S>(domain)
+}
+
+pitfall! {
+    /// Pitfall 3: an object is freed when it is not used, and whoever cleared `used` looks at it
+    /// again.
+    ///
+    /// Shipped: the compare-and-swap that clears the word is the last access; an owner who gives the
+    /// object up before leaves freeing it to whoever applies it.
+    freed_when_unused: FREES_UNUSED, [TOUCHED];
+    0, None, |domain| {
+        programs::updates_and_reads::<P, S>(domain, &[&[Insert, Remove]], 1, anywhere, false);
+    }
+}
+
+pitfall! {
+    /// Pitfall 4: a mark is claimed without the lock, and what it stands for is made later: the
+    /// opposite update is made first.
+    ///
+    /// Shipped: there is nothing to claim. An update is due as long as the word says so, which only
+    /// the lock's holder clears, after it was made.
+    claimed_outside: CLAIMS_OUTSIDE, [ABSENT];
+    0, Some(4), |domain| programs::kept::<P, S>(domain, &[Insert, Remove, Look])
+}
+
+pitfall! {
+    /// Pitfall 5: a slot's nodes are taken out for another root before their own root's lock is held.
+    ///
+    /// Shipped: they go to their root's own list, under the slot's lock, which every reader visits
+    /// after the slots; so they are always in one or the other.
+    detached_outside: DETACHES_OUTSIDE, [MISSED];
+    1, Some(2), |domain| {
+        programs::kept_in_two::<P, S>(domain, [&[Insert, Look], &[Insert]], anywhere);
+    }
+}
+
+pitfall! {
+    /// Pitfall 6: the first node of a slot is asked for its root, and is freed meanwhile.
+    ///
+    /// Shipped: a slot names its root, and is only looked at under its lock.
+    peeked: PEEKS, [TOUCHED];
+    1, Some(2), |domain| programs::two_roots::<P, S>(domain, anywhere, false)
+}
+
+pitfall! {
+    /// Pitfall 8: an object changes its root while its nodes are queued for the old one.
+    ///
+    /// Shipped: `insert` refuses an object that is not settled.
+    moved_undrained: MOVES_UNDRAINED, [MISSED];
+    0, None, |domain| programs::moved::<P, S>(domain)
+}
+
+pitfall! {
+    /// Pitfall 8: arguments are written after the mark, as figure 2.3 has it: whoever looks for the
+    /// second time claims an update without them.
+    ///
+    /// Shipped: the arguments are the object's own, which nobody changes while it is attached or
+    /// not settled: `get_mut` gives none then.
+    arguments_late: ARGUMENTS_LATE, RACES;
+    0, Some(4), |domain| programs::kept::<P, S>(domain, &[Insert, Remove, Insert, Look])
+}
+
+pitfall! {
+    /// Pitfall 9: a root ends while a slot holds its nodes, and whoever takes the slot over wants its
+    /// lock.
+    ///
+    /// Shipped: a root that is dropped applies its log, for which it visits its slots under their
+    /// locks; whoever moves its nodes out of one holds that lock.
+    ended_undrained: ENDS_UNDRAINED, [TOUCHED];
+    1, Some(1), |domain| programs::outlived::<P, S>(domain)
+}
+
+/// A slot without a lock, and a thread that changes its core between choosing a slot and using it.
+struct MigratesUnlocked;
+impl Pitfall for MigratesUnlocked {
+    const NO_SLOT_LOCK: bool = true;
+    fn migrate() {
+        to_the_other_core();
+    }
+}
+
+/// The same without the slot's lock, as in the kernel, where no thread migrates there.
+struct StaysUnlocked;
+impl Pitfall for StaysUnlocked {
+    const NO_SLOT_LOCK: bool = true;
+}
+
+/// The same with the lock.
+struct MigratesLocked;
+impl Pitfall for MigratesLocked {
+    fn migrate() {
+        to_the_other_core();
+    }
+}
+
+fn to_the_other_core() {
+    Shuttle::place(CpuId(1 - Shuttle::cpu().0), NodeId(0));
+}
+
+/// Pitfall 7: a thread migrates between choosing a slot and using it, so that two threads use one
+/// slot. With a lock they may; without one, all is well as long as each stays on its core.
+///
+/// Shipped: whoever uses a slot has its lock.
+#[test]
+fn migrated_between_choosing_a_slot_and_using_it() {
+    fn run<S: Cores<Large>>(place: Place) {
+        const STEPS: &[Step] = &[Insert, Look, Remove, Look, Insert, Look];
+        programs::kept_in_two::<Large, S>(S::domain(2), [STEPS; 2], place);
+    }
+    fn check<S: Cores<Large>>() -> Result<(), String> {
+        verdict(|| explore(|| run::<S>(apart), SCHEDULES, DEPTH))
+    }
+    fn apart(thread: u32) {
+        Shuttle::place(CpuId(thread), NodeId(0));
+    }
+
+    assert_caught(check::<Paper<Large, MigratesUnlocked>>(), &[MISSED]);
+    assert_eq!(check::<Paper<Large, StaysUnlocked>>(), Ok(()));
+    assert_eq!(check::<Paper<Large, MigratesLocked>>(), Ok(()));
+    assert_eq!(check::<OnCores<Large>>(), Ok(()));
+    explore(|| run::<OnCores<Large>>(anywhere), SCHEDULES, DEPTH);
+}
+
+/// What is wrong with the paper's reads besides: a reader applies one node after the other while
+/// updates go on, and may miss one of a node that it has passed and see a later one.
+///
+/// Shipped: a synchronization leaves out what is later than its own beginning.
+#[test]
+fn a_paper_read_can_miss_an_update_and_see_a_later_one() {
+    fn run<P: Threads, S: Cores<P>>() {
+        programs::one_within_the_other::<P, S>(S::domain(0), anywhere);
+    }
+    let small = |program: fn()| verdict(|| model(Some(3), program));
+    let large = |program: fn()| verdict(|| explore(program, SCHEDULES, DEPTH));
+
+    assert_caught(small(run::<Small, Paper<Small, Sane>>), &[TORN]);
+    assert_caught(large(run::<Large, Paper<Large, Sane>>), &[TORN]);
+    assert_eq!(small(run::<Small, AtTheRoot<Small>>), Ok(()));
+    assert_eq!(large(run::<Large, AtTheRoot<Large>>), Ok(()));
+}

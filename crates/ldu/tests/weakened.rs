@@ -1,0 +1,159 @@
+//! The shipped source on a machine that drops one half of every ordering: loom must catch it, or the
+//! checks in `loom.rs` would prove nothing about orderings. Histories are not recorded, as their
+//! clock would order what the log does not.
+//!
+//! A root that is dropped applies its log, also while a race unwinds, and then the next race aborts.
+//! So each program runs in a process of its own, of which the first panic counts.
+
+mod common;
+
+use std::process::Command;
+
+use common::programs::{self, Step};
+use common::{Census, ledger};
+use kilocore_checking::quarantine::Quarantine;
+use kilocore_checking::{Alteration, Altered, LoadsConflict, Thorough, model};
+use kilocore_ldu::{Global, Ldu, PerCore, Slots};
+use kilocore_locks::{CentralRw, NoSharing, RawRwLock, Ttas};
+use kilocore_platform::{CpuId, Loom, NodeId};
+
+use Step::{Insert, Look, Remove};
+
+#[global_allocator]
+static MEMORY: Quarantine = Quarantine;
+
+type Machine<A> = Altered<Loom, A>;
+type One<A> = NoSharing<Machine<A>, Ttas<Machine<A>>>;
+type AtTheRoot<A, L = One<A>> = Ldu<Machine<A>, Census, Global<Machine<A>>, L>;
+type OnCores<A> = Ldu<Machine<A>, Census, PerCore<Machine<A>>, One<A>>;
+
+/// No operation publishes what went before it.
+struct NoRelease;
+impl Alteration for NoRelease {
+    type Shadow = LoadsConflict;
+    const NO_RELEASE: bool = true;
+}
+
+/// No operation sees what was published.
+struct NoAcquire;
+impl Alteration for NoAcquire {
+    type Shadow = LoadsConflict;
+    const NO_ACQUIRE: bool = true;
+}
+
+/// Names the program that a process is to run.
+const PROGRAM: &str = "KILOCORE_LDU_WEAKENED_PROGRAM";
+
+/// How a process ends whose program has passed, and no other.
+const PASSED: i32 = 42;
+
+const PREEMPTIONS: Option<usize> = Some(3);
+
+fn apart(thread: u32) {
+    Loom::place(CpuId(thread), NodeId(0));
+}
+
+/// A lock that keeps its orderings: what is wrong then is the log's.
+struct Kept(NoSharing<Machine<Thorough>, Ttas<Machine<Thorough>>>);
+
+impl<A: Alteration> RawRwLock<Machine<A>> for Kept {
+    fn new() -> Self {
+        Self(RawRwLock::new())
+    }
+    fn acquire_shared(&self) {
+        self.0.acquire_shared();
+    }
+    unsafe fn release_shared(&self) {
+        // SAFETY: by the caller's promise.
+        unsafe { self.0.release_shared() };
+    }
+    fn acquire(&self) {
+        self.0.acquire();
+    }
+    fn try_acquire(&self) -> bool {
+        self.0.try_acquire()
+    }
+    unsafe fn release(&self) {
+        // SAFETY: by the caller's promise.
+        unsafe { self.0.release() };
+    }
+    unsafe fn downgrade(&self) {
+        // SAFETY: by the caller's promise.
+        unsafe { self.0.downgrade() };
+    }
+}
+
+/// Each program and its name.
+fn programs<A: Alteration>() -> [(&'static str, fn()); 5] {
+    const STEPS: &[&[Step]] = &[&[Insert, Look, Remove]];
+    type Shared<A> = AtTheRoot<A, CentralRw<Machine<A>>>;
+    [
+        ("a lock of one, a global queue", || {
+            programs::updates_and_reads::<_, AtTheRoot<A>>((), STEPS, 1, apart, false);
+        }),
+        ("readers that share, a global queue", || {
+            programs::updates_and_reads::<_, Shared<A>>((), STEPS, 1, apart, false);
+        }),
+        ("a lock of one, slots on cores", || {
+            let slots = Slots::new(2, 1);
+            programs::updates_and_reads::<_, OnCores<A>>(slots, STEPS, 1, apart, false);
+        }),
+        ("a sound lock, a global queue", || {
+            ledger::entries::<Machine<A>, Global<Machine<A>>, Kept>(());
+        }),
+        ("a sound lock, slots on cores", || {
+            ledger::entries::<Machine<A>, PerCore<Machine<A>>, Kept>(Slots::new(2, 1));
+        }),
+    ]
+}
+
+/// What the first panic of each program says, if there is any. `test` is the caller's name: in the
+/// processes that this starts, it gets here again and runs the program.
+fn verdicts<A: Alteration>(test: &str) -> Vec<(&'static str, Option<String>)> {
+    if let Ok(chosen) = std::env::var(PROGRAM) {
+        let mut programs = programs::<A>().into_iter();
+        let (_, program) = programs.find(|(name, _)| *name == chosen).expect("no such program");
+        model(PREEMPTIONS, program);
+        std::process::exit(PASSED);
+    }
+    let run = |(name, _)| {
+        let output = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", test, "--nocapture"])
+            .env(PROGRAM, name)
+            .env("RUST_BACKTRACE", "0")
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        let mut lines = said.lines().skip_while(|line| !line.contains("panicked at"));
+        let message = lines.nth(1).map(ToString::to_string);
+        assert_eq!(message.is_none(), output.status.code() == Some(PASSED), "{name}: {said}");
+        (name, message)
+    };
+    programs::<A>().into_iter().map(run).collect()
+}
+
+/// A race is what a missing ordering amounts to: on the structure, on an item, or on the memory of an
+/// object that is freed.
+fn assert_all_caught<A: Alteration>(test: &str) {
+    for (name, message) in verdicts::<A>(test) {
+        let message = message.unwrap_or_else(|| panic!("loom finds nothing wrong with {name}"));
+        assert!(message.contains("Causality violation"), "{name}: {message}");
+    }
+}
+
+#[test]
+fn without_release_every_log_is_caught() {
+    assert_all_caught::<NoRelease>("without_release_every_log_is_caught");
+}
+
+#[test]
+fn without_acquire_every_log_is_caught() {
+    assert_all_caught::<NoAcquire>("without_acquire_every_log_is_caught");
+}
+
+#[test]
+fn with_both_every_log_passes_the_same_programs() {
+    for (name, message) in verdicts::<Thorough>("with_both_every_log_passes_the_same_programs") {
+        assert_eq!(message, None, "{name}");
+    }
+}
