@@ -14,9 +14,9 @@
 //! is not held against its way. (Throughput would be easier to count, and misleads: where another
 //! root is what limits the program, this one's is the same in either way.)
 //!
-//! After a trial nothing is timed or tried for twenty times as long as it lasted, and for longer if
-//! it keeps saying the same, so that trials cost a twentieth of the time at most, also where one of
-//! the ways is hopeless: its windows are cut short. Roots that are hardly used are never tried, begin
+//! After a trial nothing is timed or tried for many times as long as it lasted, and for longer if it
+//! keeps saying the same. Where one of the ways is hopeless, the trial ends as soon as that is plain.
+//! Roots that are hardly used are never tried, begin
 //! without a log, and allocate nothing for it.
 
 mod record;
@@ -42,20 +42,22 @@ const READS: u64 = 3;
 const PATIENCE: u64 = 4;
 /// It lasts for so many times as long as an operation of the slower kind, because many threads are
 /// under way at a time, and what is under way when the window changes belongs to neither.
-const OVERLAP: u64 = 12;
+const OVERLAP: u64 = 8;
 /// Updates between two looks at how far a window is.
 const LOOK: u64 = 32;
 /// Direct updates before the first trial.
 const COLD: u64 = 256;
 /// A window is cut short when it has lasted so many times as long as the first one.
 const CUT: u64 = 8;
-/// How many times as long as a trial the time after it is, if the trial said the same as the one
-/// before.
-const REST: u64 = 20;
-/// The same if it did not: it may have been wrong.
+/// How many times as long as a trial the time after it is, if the trial was close, or the first, and
+/// said something else than the one before: it may have been wrong.
 const SHORT_REST: u64 = 5;
-/// The same after trials that kept saying the same.
-const LONGEST_REST: u64 = 160;
+/// The same if it was close and said the same; and if it was plain. Twice as long each time.
+const REST: u64 = 20;
+const PLAIN_REST: u64 = 80;
+/// But no longer than that. A program that updates a dozen roots in turn waits for the trials of
+/// all of them, so this is more than one root would need.
+const LONGEST_REST: u64 = 1280;
 
 /// The windows of a trial: whether each is of the way that was used before.
 const TRIAL: [bool; 4] = [true, false, false, true];
@@ -140,7 +142,9 @@ impl<P: Platform> Adaptive<P> {
                 let wanted = if few_reads { WINDOW * PATIENCE } else { WINDOW };
                 let enough = timed.operations() >= Self::scaled(wanted)
                     && lasted >= timed.longest_mean().saturating_mul(Self::scaled(OVERLAP));
-                if enough || lasted >= book.cut {
+                if self.is_plain(book) {
+                    self.end_trial(book);
+                } else if enough || lasted >= book.cut {
                     self.close(book, window, lasted);
                 }
             }
@@ -175,14 +179,26 @@ impl<P: Platform> Adaptive<P> {
         if window + 1 < TRIAL.len() {
             book.cut = book.cut.min(lasted.saturating_mul(CUT)).max(1);
             self.open(book, window + 1);
-            return;
-        }
-        let (used, other) = (self.sums(book.logging), self.sums(!book.logging));
-        if other.costs_less_than(used) {
-            book.logging = !book.logging;
-            book.rest = SHORT_REST;
         } else {
-            book.rest = (book.rest * 2).clamp(REST, LONGEST_REST);
+            self.end_trial(book);
+        }
+    }
+
+    /// Whether one of the ways is hopeless.
+    fn is_plain(&self, book: &Book) -> bool {
+        let (used, other) = (self.sums(book.logging), self.sums(!book.logging));
+        used.costs_far_less_than(other) || other.costs_far_less_than(used)
+    }
+
+    fn end_trial(&self, book: &mut Book) {
+        let least = if self.is_plain(book) { PLAIN_REST } else { REST };
+        if self.sums(!book.logging).costs_less_than(self.sums(book.logging)) {
+            book.logging = !book.logging;
+            // The first trial comes early, when what the program does may not be what it will do.
+            let sure = least == PLAIN_REST && book.rest > 0;
+            book.rest = if sure { PLAIN_REST } else { SHORT_REST };
+        } else {
+            book.rest = (book.rest * 2).clamp(least, LONGEST_REST);
         }
         let now = P::now();
         let trial = now.since(book.trial_began).0;

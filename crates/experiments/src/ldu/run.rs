@@ -84,7 +84,7 @@ pub fn simulate(
 }
 
 /// What is not counted, at the least, in microseconds and forks: adaptive schemes need it to adapt.
-const WARM_US: f64 = 20_000.0;
+const WARM_US: f64 = 100_000.0;
 const WARM_FORKS: u64 = 1_000;
 
 /// How often the counted time is put off or made longer, by a quarter of what was planned, if there
@@ -147,27 +147,14 @@ impl SchemeVisitor for Run<'_> {
             clock_ghz,
             self.progress(clock_ghz),
         ));
-        let mut context = world.memory.context();
-        let first = world.first_process(&mut context);
         let tasks = u64::from(self.tasks());
-        let mut parents = Vec::new();
         for task in 0..tasks {
-            let id = kilocore_rmap::ProcessId(2 + task);
-            parents.push(Rc::new(world.memory.fork(&first, id, &mut context)));
-        }
-        for (task, parent) in (0..tasks).zip(&parents) {
-            let (world, parent) = (Rc::clone(&world), Rc::clone(parent));
+            let world = Rc::clone(&world);
             let random = Random::new(self.length.seed, 1 + task);
-            let ids = Ids { next: 2 + tasks + task, step: tasks };
-            let body = move || Task::new(&world, &parent, random, ids).run();
-            self.simulation.spawn(body)?;
+            let ids = Ids { next: task, step: tasks };
+            self.simulation.spawn(move || Task::new(&world, random, ids).run())?;
         }
         let outcome = self.simulation.run()?;
-        for parent in parents {
-            let parent = Rc::into_inner(parent).expect("the tasks have ended");
-            world.memory.exit(parent, &mut context);
-        }
-        world.memory.exit(first, &mut context);
         let progress = &world.progress;
         let seconds = progress.end.get().since(progress.warm.get()).0 as f64 / (clock_ghz * 1e9);
         let capacity = outcome.end.0 as f64 * f64::from(self.cores);

@@ -1,13 +1,13 @@
 //! What the simulated processes share, and what each of them does over and over.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
 use kilocore_ldu::Scheme;
 use kilocore_locks::{RawRwLock, Rwsem};
-use kilocore_platform::{Cycles, Padded, Platform};
+use kilocore_platform::{Atomic, AtomicInt, Cycles, Ordering, Padded, Platform, Wait};
 use kilocore_rmap::{Context, File, Layout, Memory, Page, Process, ProcessId, Region};
-use kilocore_sim::{Random, Sim};
+use kilocore_sim::{Random, Sim, SimU32};
 
 use crate::ldu::workload::Setting;
 
@@ -94,6 +94,10 @@ pub(crate) struct World<F: Scheme<Sim>, A: Scheme<Sim>> {
     walks_per_update: f64,
     cycles_per_us: f64,
     pub(crate) progress: Progress,
+    /// The process from which the tasks' own come, as long as they need it.
+    first: RefCell<Option<Process<Sim, F, A>>>,
+    /// Turns from none to the number of tasks that have their process.
+    started: SimU32,
 }
 
 impl<F: Scheme<Sim>, A: Scheme<Sim>> World<F, A> {
@@ -110,6 +114,8 @@ impl<F: Scheme<Sim>, A: Scheme<Sim>> World<F, A> {
         let data = memory.file();
         let cycles_per_us = clock_ghz * 1e3;
         Self {
+            first: RefCell::new(None),
+            started: SimU32::new(0),
             memory,
             layout,
             data,
@@ -119,11 +125,6 @@ impl<F: Scheme<Sim>, A: Scheme<Sim>> World<F, A> {
             cycles_per_us,
             progress,
         }
-    }
-
-    /// The process from which all others come.
-    pub(crate) fn first_process(&self, context: &mut Context<Sim, F, A>) -> Process<Sim, F, A> {
-        self.memory.exec(ProcessId(1), &self.layout, context)
     }
 }
 
@@ -155,7 +156,6 @@ fn layout<F: Scheme<Sim>, A: Scheme<Sim>>(
 /// A simulated process that creates others.
 pub(crate) struct Task<'a, F: Scheme<Sim>, A: Scheme<Sim>> {
     world: &'a World<F, A>,
-    parent: &'a Process<Sim, F, A>,
     context: Context<Sim, F, A>,
     random: Random,
     ids: Ids,
@@ -177,21 +177,17 @@ impl Ids {
 }
 
 impl<'a, F: Scheme<Sim>, A: Scheme<Sim>> Task<'a, F, A> {
-    pub(crate) fn new(
-        world: &'a World<F, A>,
-        parent: &'a Process<Sim, F, A>,
-        random: Random,
-        ids: Ids,
-    ) -> Self {
-        Self { world, parent, context: world.memory.context(), random, ids }
+    pub(crate) fn new(world: &'a World<F, A>, random: Random, ids: Ids) -> Self {
+        Self { world, context: world.memory.context(), random, ids }
     }
 
     /// Does pieces of work until all tasks have come to the end.
     pub(crate) fn run(mut self) {
+        let process = self.start();
         let progress = &self.world.progress;
         let mut counts = true;
         while progress.running.get() > 0 {
-            self.piece();
+            self.piece(&process);
             Sim::catch_up();
             let now = Sim::now();
             progress.count(now);
@@ -200,10 +196,36 @@ impl<'a, F: Scheme<Sim>, A: Scheme<Sim>> Task<'a, F, A> {
                 progress.running.set(progress.running.get() - 1);
             }
         }
+        self.world.memory.exit(process, &mut self.context);
+    }
+
+    /// The task's own process: a copy of the first one, which the first task starts and the last
+    /// one ends.
+    fn start(&mut self) -> Process<Sim, F, A> {
+        let world = self.world;
+        let id = self.ids.take();
+        if id.0 == 0 {
+            let first = world.memory.exec(self.ids.take(), &world.layout, &mut self.context);
+            world.first.replace(Some(first));
+            world.started.store(1, Ordering::Release);
+        }
+        Sim::wait_until(&world.started, Wait::Spin, |started| started > 0);
+        let process = {
+            // Nobody changes it before all have started.
+            let first = world.first.borrow();
+            let first = first.as_ref().expect("there until the last has started");
+            world.memory.fork(first, id, &mut self.context)
+        };
+        if world.started.fetch_add(1, Ordering::AcqRel) == world.progress.tasks
+            && let Some(first) = world.first.take()
+        {
+            world.memory.exit(first, &mut self.context);
+        }
+        process
     }
 
     /// What belongs to one process that is created and ends.
-    fn piece(&mut self) {
+    fn piece(&mut self, parent: &Process<Sim, F, A>) {
         let world = self.world;
         let setting = &world.setting;
         let forks = setting.forks;
@@ -212,7 +234,7 @@ impl<'a, F: Scheme<Sim>, A: Scheme<Sim>> Task<'a, F, A> {
         self.directories();
         self.map_data();
         let id = self.ids.take();
-        let mut child = world.memory.fork(self.parent, id, &mut self.context);
+        let mut child = world.memory.fork(parent, id, &mut self.context);
         self.work(setting.fork_us * FORK_SHARE);
         self.walk_after(&child, links(&child));
         if self.random.uniform() < setting.execs {
@@ -225,7 +247,7 @@ impl<'a, F: Scheme<Sim>, A: Scheme<Sim>> Task<'a, F, A> {
         let gone = links(&child);
         world.memory.exit(child, &mut self.context);
         self.work(setting.fork_us * (1.0 - FORK_SHARE));
-        self.walk_after(self.parent, gone);
+        self.walk_after(parent, gone);
     }
 
     /// Creates and removes files in directories that others use as well.

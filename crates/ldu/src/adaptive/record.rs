@@ -11,8 +11,14 @@ const STRIPES: usize = 8;
 /// longer has lost its core as a rule, which is not for its way to answer for, and would decide the
 /// trial alone.
 const LONGEST: u64 = 64;
-/// And in any case for so many cycles.
+/// But so many cycles in any case.
 const SHORT: u64 = 1 << 16;
+
+/// One way costs far less than the other if so many of its operations take less time than one.
+const FAR: u64 = 4;
+/// For that each way has shown so many operations, and each kind of it so many.
+const MANY: u64 = 64;
+const FEW: u64 = 4;
 
 /// Sums that operations add themselves to.
 pub(super) struct Record<P: Platform> {
@@ -149,6 +155,23 @@ impl Sums {
 
     /// Whether these operations take less time than `other`, both in the proportion of all of them.
     pub(super) fn costs_less_than(self, other: Self) -> bool {
-        self.updates.excess(other.updates) + self.reads.excess(other.reads) < 0
+        self.excess(other, 1) < 0
+    }
+
+    /// Whether that is so clear that more of them would not change it.
+    pub(super) fn costs_far_less_than(self, other: Self) -> bool {
+        let known = |own: Sum, others: Sum| {
+            own.begun + others.begun == 0 || own.ended.min(others.ended) >= FEW
+        };
+        self.operations().min(other.operations()) >= MANY
+            && known(self.updates, other.updates)
+            && known(self.reads, other.reads)
+            && self.excess(other, FAR) < 0
+    }
+
+    /// What `times` as many of these take more than those of the other way.
+    fn excess(self, other: Self, times: u64) -> i128 {
+        let scaled = |sum: Sum| Sum { cycles: sum.cycles.saturating_mul(times), ..sum };
+        scaled(self.updates).excess(other.updates) + scaled(self.reads).excess(other.reads)
     }
 }
