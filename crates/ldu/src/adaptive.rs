@@ -46,7 +46,7 @@ const OVERLAP: u64 = 8;
 /// Updates between two looks at how far a window is.
 const LOOK: u64 = 32;
 /// Direct updates before the first trial.
-const COLD: u64 = 256;
+const COLD: u64 = 1024;
 /// A window is cut short when it has lasted so many times as long as the first one.
 const CUT: u64 = 8;
 /// How many times as long as a trial the time after it is, if the trial was close, or the first, and
@@ -192,7 +192,15 @@ impl<P: Platform> Adaptive<P> {
 
     fn end_trial(&self, book: &mut Book) {
         let least = if self.is_plain(book) { PLAIN_REST } else { REST };
-        if self.sums(!book.logging).costs_less_than(self.sums(book.logging)) {
+        let (logged, direct) = (self.sums(true), self.sums(false));
+        // Close ones go to the structure as it is: a root that is not what limits the program costs
+        // the same in either way, and may become what limits it with a log.
+        let changes = if book.logging {
+            direct.costs_less_than(logged)
+        } else {
+            logged.costs_clearly_less_than(direct)
+        };
+        if changes {
             book.logging = !book.logging;
             // The first trial comes early, when what the program does may not be what it will do.
             let sure = least == PLAIN_REST && book.rest > 0;

@@ -14,11 +14,13 @@ const LONGEST: u64 = 64;
 /// But so many cycles in any case.
 const SHORT: u64 = 1 << 16;
 
+/// A log is worth keeping if 27 of its operations take less time than 25 without.
+const WORTH: (u64, u64) = (27, 25);
 /// One way costs far less than the other if so many of its operations take less time than one.
 const FAR: u64 = 4;
 /// For that each way has shown so many operations, and each kind of it so many.
 const MANY: u64 = 64;
-const FEW: u64 = 4;
+const FEW: u64 = 16;
 
 /// Sums that operations add themselves to.
 pub(super) struct Record<P: Platform> {
@@ -155,7 +157,13 @@ impl Sums {
 
     /// Whether these operations take less time than `other`, both in the proportion of all of them.
     pub(super) fn costs_less_than(self, other: Self) -> bool {
-        self.excess(other, 1) < 0
+        self.excess(other, 1, 1) < 0
+    }
+
+    /// Whether they take so much less time that it is worth keeping a log.
+    pub(super) fn costs_clearly_less_than(self, other: Self) -> bool {
+        let (more, than) = WORTH;
+        self.excess(other, more, than) < 0
     }
 
     /// Whether that is so clear that more of them would not change it.
@@ -166,12 +174,13 @@ impl Sums {
         self.operations().min(other.operations()) >= MANY
             && known(self.updates, other.updates)
             && known(self.reads, other.reads)
-            && self.excess(other, FAR) < 0
+            && self.excess(other, FAR, 1) < 0
     }
 
-    /// What `times` as many of these take more than those of the other way.
-    fn excess(self, other: Self, times: u64) -> i128 {
-        let scaled = |sum: Sum| Sum { cycles: sum.cycles.saturating_mul(times), ..sum };
-        scaled(self.updates).excess(other.updates) + scaled(self.reads).excess(other.reads)
+    /// What `own` as many of these take more than `others` as many of those of the other way.
+    fn excess(self, other: Self, own: u64, others: u64) -> i128 {
+        let scaled = |sum: Sum, by: u64| Sum { cycles: sum.cycles.saturating_mul(by), ..sum };
+        let excess = |a: Sum, b: Sum| scaled(a, own).excess(scaled(b, others));
+        excess(self.updates, other.updates) + excess(self.reads, other.reads)
     }
 }
