@@ -59,6 +59,11 @@ const PLAIN_REST: u64 = 80;
 /// all of them, so this is more than one root would need.
 const LONGEST_REST: u64 = 1280;
 
+/// Every time that a log is given up again, the next trial comes twice as late, so many times at
+/// most. Some roots look better with a log until they have one: they are not what limits the program
+/// without it, and are with it.
+const MOST_DISTRUST: u32 = 6;
+
 /// The windows of a trial: whether each is of the way that was used before.
 const TRIAL: [bool; 4] = [true, false, false, true];
 
@@ -93,6 +98,8 @@ struct Book {
     trial_began: Cycles,
     cut: u64,
     rest: u64,
+    /// How often a log was given up again, since it last was plainly better.
+    distrust: u32,
 }
 
 impl<P: Platform> Adaptive<P> {
@@ -205,8 +212,17 @@ impl<P: Platform> Adaptive<P> {
             // The first trial comes early, when what the program does may not be what it will do.
             let sure = least == PLAIN_REST && book.rest > 0;
             book.rest = if sure { PLAIN_REST } else { SHORT_REST };
+            if !book.logging {
+                book.distrust = (book.distrust + 1).min(MOST_DISTRUST);
+            }
         } else {
             book.rest = (book.rest * 2).clamp(least, LONGEST_REST);
+            if least == PLAIN_REST && book.logging {
+                book.distrust = 0;
+            }
+        }
+        if !book.logging {
+            book.rest = book.rest.max(REST << book.distrust);
         }
         let now = P::now();
         let trial = now.since(book.trial_began).0;
@@ -233,6 +249,7 @@ impl<P: Platform> Policy<P> for Adaptive<P> {
                 trial_began: Cycles(0),
                 cut: 0,
                 rest: 0,
+                distrust: 0,
             }),
         }
     }
