@@ -3,11 +3,12 @@
 
 pub mod spin_rw;
 
+use kilocore_ldu::{Adaptive, Deferred, Global, PerCore};
 use kilocore_ldu_rivals::conformance::{Job, Plan};
 use kilocore_ldu_rivals::{
     FlatCombining, Harris, Locked, Mutex, OpLog, Ordered, Published, Stock, Tuning, Unordered,
 };
-use kilocore_locks::{Futex, NoSharing};
+use kilocore_locks::{Futex, NoSharing, Rwsem};
 use kilocore_platform::{CpuId, NodeId, Shuttle};
 use shuttle::Runner;
 use shuttle::scheduler::{PctScheduler, RandomScheduler};
@@ -35,6 +36,12 @@ pub type LoggedAndShared<P> = OpLog<P, SpinRw<P>, Published>;
 pub type Combined<P> = FlatCombining<P>;
 pub type CombinedAndShared<P> = FlatCombining<P, SpinRw<P>>;
 
+pub type BySemaphore<P> = Locked<P, Rwsem<P>, Stock>;
+pub type LduGlobal<P> = Deferred<P, Global<P>, Rwsem<P>>;
+pub type LduPerCore<P> = Deferred<P, PerCore<P>, Rwsem<P>>;
+pub type LduAdaptive<P> = Deferred<P, Global<P>, Rwsem<P>, Adaptive<P>>;
+pub type LduPerCoreAdaptive<P> = Deferred<P, PerCore<P>, SpinRw<P>, Adaptive<P>>;
+
 /// A test for each scheme on platform `$platform`, in which `$S` is the scheme.
 #[macro_export]
 macro_rules! for_every_scheme {
@@ -43,7 +50,9 @@ macro_rules! for_every_scheme {
             by_mutex ByMutex, by_futex ByFutex, by_read_write_lock ByRwLock,
             in_order InOrder, without_order WithoutOrder,
             logged Logged, logged_tightly LoggedTightly, logged_and_shared LoggedAndShared,
-            combined Combined, combined_and_shared CombinedAndShared
+            combined Combined, combined_and_shared CombinedAndShared,
+            by_semaphore BySemaphore, ldu_global LduGlobal, ldu_per_core LduPerCore,
+            ldu_adaptive LduAdaptive, ldu_per_core_adaptive LduPerCoreAdaptive
         }
     };
     (@tests $platform:ty, $S:ident => $body:expr; $($name:ident $scheme:ident),*) => {
