@@ -1,13 +1,14 @@
 //! The queue with a part on each core.
 //!
-//! Each core has a table of slots, and each slot holds nodes of one root at a time; which slot a
-//! root uses is a hash of its place, the same on each core. A push writes lines that no other core
-//! writes, until somebody takes: then each core's slot is visited that the root has marked.
+//! Each core has a table of slots, and each slot holds nodes of one root at a time. Roots are dealt
+//! to the slots in turn, the same on each core; the paper hashes their addresses. A push writes
+//! lines that no other core writes, until somebody takes: then each core's slot is visited that the
+//! root has marked.
 //!
 //! # A conflict of two roots in a slot
 //! The paper flushes the older root's nodes: it takes that root's lock and applies them (section
 //! 2.3.4, figure 2.5). Here they move to the older root's own list instead, a [`Global`] one, by
-//! one compare-and-swap, and are applied when that root is next read. Nobody waits for the lock of
+//! one exchange, and are applied when that root is next read. Nobody waits for the lock of
 //! a root that it has nothing to do with, no update ever takes two locks, and none applies
 //! another root's operations. With so many roots that slots conflict all the time, as with the
 //! roots of anonymous mappings, the per-core form thereby costs little more than the global one,
@@ -27,6 +28,7 @@
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 use core::ptr::{self, NonNull};
+use core::sync::atomic::AtomicUsize;
 
 use kilocore_locks::{RawLock, Ttas};
 use kilocore_platform::{Atomic, AtomicInt, Ordering, Padded, Platform, SharedCell};
@@ -51,6 +53,8 @@ pub struct Slots<P: Platform> {
     cores: Box<[Padded<CoreSlots<P>>]>,
     /// One less than each core's slots.
     mask: usize,
+    /// How many roots there were. No part of the simulated machine, as it is not of the algorithm.
+    roots: AtomicUsize,
 }
 
 /// The slots of one core.
@@ -80,6 +84,8 @@ unsafe impl<P: Platform> Send for Held<P> {}
 /// A queue whose nodes wait on the cores that pushed them.
 pub struct PerCore<P: Platform> {
     slots: Arc<Slots<P>>,
+    /// Which of them is this root's, on each core.
+    slot: usize,
     /// A bit for each core whose slot may hold nodes of this root. Set under the slot's lock,
     /// cleared by whoever takes.
     cores: Box<[Padded<P::U64>]>,
@@ -98,7 +104,11 @@ impl<P: Platform> Slots<P> {
         assert!(slots.is_power_of_two(), "the number of slots is a power of two");
         let group = |_| Padded(core::array::from_fn(|_| Slot::new()));
         let core = |_| Padded((0..slots.div_ceil(GROUP as u32)).map(group).collect());
-        Arc::new(Self { cores: (0..cores).map(core).collect(), mask: slots as usize - 1 })
+        Arc::new(Self {
+            cores: (0..cores).map(core).collect(),
+            mask: slots as usize - 1,
+            roots: AtomicUsize::new(0),
+        })
     }
 
     /// The number of the caller's core. Cores that were not announced share those of others.
@@ -150,10 +160,7 @@ impl<P: Platform> PerCore<P> {
     /// This root's slot on a core.
     #[inline]
     fn slot(&self, core: usize) -> &Slot<P> {
-        let key = P::address_key(self) as u64;
-        // A multiplicative hash: roots lie at multiples of some size.
-        let slot = (key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40) as usize & self.slots.mask;
-        &self.slots.cores[core][slot / GROUP][slot % GROUP]
+        &self.slots.cores[core][self.slot / GROUP][self.slot % GROUP]
     }
 
     /// Marks a core whose slot this root has just begun to use. The caller holds the slot's lock.
@@ -192,8 +199,10 @@ unsafe impl<P: Platform> Queue<P> for PerCore<P> {
 
     fn new(slots: Arc<Slots<P>>) -> Self {
         let words = slots.cores.len().div_ceil(64);
+        let slot = slots.roots.fetch_add(1, Ordering::Relaxed) & slots.mask;
         Self {
             slots,
+            slot,
             cores: (0..words).map(|_| Padded(P::U64::new(0))).collect(),
             moved: Global::new(()),
         }
