@@ -85,7 +85,7 @@
 //! # Memory
 //! An object costs 24 bytes beside the item, and is rounded up to whole cache lines. A root takes
 //! 768 bytes, of which the default lock is 512, on lines that keep updates apart from readers;
-//! an adaptive one 896, and 2.2 KB more once it is tried. A log that nobody reads is applied by the
+//! an adaptive one 896, and 1.2 KB more once it is tried. A log that nobody reads is applied by the
 //! update that finds it longer than [`Limits::nodes`] or older than [`Limits::age`].
 //!
 //! # Memory ordering and what a read sees

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use kilocore_ldu::{Adaptive, Deferred, Global, PerCore, Scheme};
-use kilocore_locks::CentralRw;
+use kilocore_ldu_rivals::{FlatCombining, Harris, Locked, OpLog, Ordered, Stock, Unordered};
+use kilocore_locks::Rwsem;
 use kilocore_platform::Native;
 use kilocore_rmap::{Context, File, Mapping, Memory, Page, Process, ProcessId, Region};
 use proptest::prelude::*;
@@ -178,19 +179,81 @@ fn run<F: Scheme<Native>, A: Scheme<Native>>(steps: &[Step]) {
     world.end();
 }
 
-type Lock = CentralRw<Native>;
+type Lock = Rwsem<Native>;
 type GlobalLdu = Deferred<Native, Global<Native>, Lock>;
 type PerCoreLdu = Deferred<Native, PerCore<Native>, Lock>;
 type AdaptiveLdu = Deferred<Native, Global<Native>, Lock, Adaptive<Native>>;
+type Semaphore = Locked<Native, Lock, Stock>;
+type Mutex = Locked<Native>;
+type OrderedList = Harris<Native, Ordered>;
+type UnorderedList = Harris<Native, Unordered>;
+type Logs = OpLog<Native>;
+type Combining = FlatCombining<Native>;
+
+/// Does something for each way to share files and anonymous memory.
+macro_rules! for_every_pair {
+    ($run:ident($($argument:expr),*)) => {
+        $run::<Semaphore, Semaphore>($($argument),*);
+        $run::<Mutex, Mutex>($($argument),*);
+        $run::<OrderedList, OrderedList>($($argument),*);
+        $run::<UnorderedList, UnorderedList>($($argument),*);
+        $run::<Logs, Logs>($($argument),*);
+        $run::<Combining, Combining>($($argument),*);
+        $run::<GlobalLdu, GlobalLdu>($($argument),*);
+        $run::<PerCoreLdu, PerCoreLdu>($($argument),*);
+        $run::<GlobalLdu, UnorderedList>($($argument),*);
+        $run::<AdaptiveLdu, AdaptiveLdu>($($argument),*);
+    };
+}
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
-    fn logs_give_what_is_mapped(steps in prop::collection::vec(step(), 1..300)) {
-        run::<GlobalLdu, GlobalLdu>(&steps);
-        run::<PerCoreLdu, PerCoreLdu>(&steps);
-        run::<PerCoreLdu, GlobalLdu>(&steps);
-        run::<AdaptiveLdu, AdaptiveLdu>(&steps);
+    fn every_scheme_finds_what_is_mapped(steps in prop::collection::vec(step(), 1..300)) {
+        for_every_pair!(run(&steps));
     }
+}
+
+/// Threads that create processes and end them, with walks between, on files and families that
+/// all share.
+fn together<F: Scheme<Native>, A: Scheme<Native>>() {
+    const THREADS: u64 = 4;
+    const FORKS: u64 = 300;
+    let mut world = World::<F, A>::new();
+    world.exec();
+    let first = world.processes.pop().expect("just started");
+    let (memory, files) = (&world.memory, &world.files);
+    std::thread::scope(|scope| {
+        for thread in 0..THREADS {
+            let first = &first;
+            scope.spawn(move || {
+                let mut context = memory.context();
+                for fork in 0..FORKS {
+                    let id = ProcessId(2 + thread * FORKS + fork);
+                    let child = memory.fork(first, id, &mut context);
+                    let mut own = 0;
+                    let mut found = |mapping: Mapping| own += u32::from(mapping.process == id);
+                    let (page, mut pages) = (8, 0);
+                    for area in child.areas() {
+                        let Some((file, offset)) = area.file() else { continue };
+                        let mapped = offset.0..offset.0 + area.pages();
+                        pages += u32::from(Arc::ptr_eq(file, &files[0]) && mapped.contains(&page));
+                    }
+                    memory.walk_file(&files[0], page..=page, &mut found, &mut context);
+                    assert_eq!(own, pages, "a process finds what it has mapped itself");
+                    memory.exit(child, &mut context);
+                }
+            });
+        }
+    });
+    world.processes.push(first);
+    world.check_file(0, 8);
+    world.check_anonymous(0, 3, 5);
+    world.end();
+}
+
+#[test]
+fn threads_share_files_and_families() {
+    for_every_pair!(together());
 }
