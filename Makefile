@@ -10,7 +10,7 @@ TEST_PACKAGES  := $(DEMO_PACKAGES) sysbench memcached libmemcached-tools stress-
 CARGO ?= cargo
 REPORT := target/demo/report.html
 
-.PHONY: all demo test lint unit bench soak fidelity fidelity-profiles clean packages-build packages-demo packages-test
+.PHONY: all demo test lint unit bench soak fidelity fidelity-profiles ldu clean packages-build packages-demo packages-test
 
 all: packages-build
 	$(CARGO) build --release --workspace
@@ -50,6 +50,18 @@ fidelity: packages-build
 ## fidelity-profiles: measure the programs of data/profiles anew, on this machine
 fidelity-profiles: all
 	tools/profiles/measure
+
+## ldu: the published figures of deferred updates, simulated anew, into docs/ldu; takes an hour
+ldu: packages-build
+	$(CARGO) build --release -p kilocore
+	mkdir -p docs/ldu
+	set -e; for workload in aim7 exim lmbench-fork; do \
+	    target/release/kilocore simulate ldu --workload $$workload --cores 1,15-120:15 \
+	        --output docs/ldu/$$workload.csv --output docs/ldu/$$workload.svg; \
+	    target/release/kilocore simulate ldu --workload $$workload --cores 120 \
+	        --updates 50..99 --scheme stock,ldu-global,ldu-adaptive \
+	        --output docs/ldu/$$workload-updates.csv --output docs/ldu/$$workload-updates.svg; \
+	done
 
 packages-build packages-demo packages-test: packages-%:
 	@tools/install-packages $(BUILD_PACKAGES) $(if $(filter demo,$*),$(DEMO_PACKAGES)) \

@@ -7,6 +7,7 @@
 //!   hover values.
 //! - [`svg`]: the chart of throughput alone. [`csv()`]: every point. [`json`]: everything.
 //! - [`write()`]: any of these into a file, by its ending, whole or not at all.
+//! - [`Lines`]: the chart of an experiment that is not about locks.
 //! - [`terminal`]: the tables that the command line prints.
 //!
 //! # What it promises
@@ -28,6 +29,7 @@ mod figures;
 mod fit_page;
 mod fit_words;
 mod format;
+mod lines;
 pub mod number;
 mod page;
 mod program;
@@ -41,5 +43,6 @@ mod text;
 
 pub use error::ReportError;
 pub use format::{Format, csv, curves_html, html, json, svg, write, write_whole};
+pub use lines::{Across, Line, Lines};
 pub use provenance::{Mark, Provenance};
 pub use source::{CurvesReport, Document, FitReport, ForecastReport, Generated};

@@ -61,6 +61,33 @@ pub fn curves_table(curves: &[Curve], width: u16) -> String {
     curve_rows(&CurveSet::new(curves, None, None), width.max(NARROWEST)) + "\n"
 }
 
+/// Figures in rows: a name or number in front, and a figure under each heading. Columns that have
+/// no room stand below the others, behind the same fronts.
+#[must_use]
+pub fn figures_table(
+    front: &str,
+    headings: &[&str],
+    rows: &[(String, Vec<String>)],
+    width: u16,
+) -> String {
+    let width = usize::from(width.max(NARROWEST));
+    let fronts = || Column::new(front, Align::Left, rows, |row| row.0.clone());
+    let mut blocks = vec![vec![fronts()]];
+    for (index, heading) in headings.iter().enumerate() {
+        let column = Column::new(heading, Align::Right, rows, |row| {
+            row.1.get(index).cloned().unwrap_or_default()
+        });
+        let block = blocks.last_mut().expect("there is a first block");
+        block.push(column);
+        if block.len() > 2 && total_width(block) > width {
+            let column = block.pop().into_iter();
+            blocks.push([fronts()].into_iter().chain(column).collect());
+        }
+    }
+    let tables: Vec<String> = blocks.iter().map(|block| table_of(block, width as u16)).collect();
+    tables.join("\n")
+}
+
 /// Machines by name.
 #[must_use]
 pub fn machines_table(machines: &[Description], width: u16) -> String {

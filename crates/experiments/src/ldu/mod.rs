@@ -5,13 +5,17 @@
 //! beside. What is compared is how the reverse mapping is shared: a [`SchemeId`]. A [`Setting`] has
 //! all the rest, and is the same for every scheme.
 
+mod break_even;
 mod published;
 mod run;
 mod schemes;
+mod sweep;
 mod workload;
 mod world;
 
+pub use break_even::{BreakEven, break_even};
 pub use published::{Published, RATIOS, Ratio, TIMES, Times, published};
 pub use run::{LduError, Point, RunLength, simulate};
 pub use schemes::{SchemeId, UnknownScheme};
+pub use sweep::{Job, sweep};
 pub use workload::{Parameter, Setting, Workload};

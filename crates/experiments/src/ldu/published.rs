@@ -59,6 +59,15 @@ pub struct Times {
     pub idle_percent: f64,
 }
 
+impl Times {
+    /// The shares of user, system and idle time, from the seconds.
+    #[must_use]
+    pub fn shares(&self) -> [f64; 3] {
+        let all = self.user_s + self.system_s + self.idle_s;
+        [self.user_s, self.system_s, self.idle_s].map(|seconds| seconds / all)
+    }
+}
+
 /// Table 2.1.
 pub const TIMES: [Times; 12] = {
     use Workload::{Aim7, Exim, LmbenchFork};
@@ -97,6 +106,18 @@ pub struct Ratio {
     pub stock: f64,
     /// What the log does, at 50, 66, 75, 80, 85, 90 and 99 % updates.
     pub log: [(f64, f64); 7],
+}
+
+impl Ratio {
+    /// The log's throughput over that of the stock kernel, at each share of updates.
+    #[must_use]
+    pub fn over_stock(&self) -> [(f64, f64); 7] {
+        self.log.map(|(updates, log)| match self.workload {
+            // Published as times.
+            Workload::LmbenchFork => (updates, self.stock / log),
+            Workload::Aim7 | Workload::Exim => (updates, log / self.stock),
+        })
+    }
 }
 
 /// Figure 2.11.

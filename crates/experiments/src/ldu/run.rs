@@ -15,20 +15,25 @@ use crate::ldu::workload::Setting;
 use crate::ldu::world::{Ids, Progress, Task, World};
 
 /// How much of a workload is simulated.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RunLength {
     /// Processes that each core creates, as far as it gets; a quarter as many before are not
     /// counted.
     pub forks_per_core: u32,
     /// Processes that all cores create, at the least.
     pub forks: u32,
+    /// What is not counted before, at the least, in microseconds: adaptive schemes need it to
+    /// adapt.
+    pub warm_us: f64,
+    /// The same in processes that all cores create.
+    pub warm_forks: u32,
     /// Seeds all chance.
     pub seed: u64,
 }
 
 impl Default for RunLength {
     fn default() -> Self {
-        Self { forks_per_core: 20, forks: 400, seed: 1 }
+        Self { forks_per_core: 20, forks: 400, warm_us: 100_000.0, warm_forks: 1_000, seed: 1 }
     }
 }
 
@@ -75,17 +80,22 @@ pub fn simulate(
     updates_percent: f64,
     length: RunLength,
 ) -> Result<Point, LduError> {
-    if !(updates_percent > 0.0 && updates_percent <= 100.0) {
-        return Err(LduError::Updates(updates_percent));
-    }
-    let options = Options { cores, seed: length.seed };
-    let simulation = Simulation::new(machine, options)?;
+    let simulation = check(machine, cores, updates_percent, length)?;
     scheme.visit(Run { setting, scheme, machine, cores, updates_percent, length, simulation })
 }
 
-/// What is not counted, at the least, in microseconds and forks: adaptive schemes need it to adapt.
-const WARM_US: f64 = 100_000.0;
-const WARM_FORKS: u64 = 1_000;
+/// A simulation of the machine, with nothing in it yet, if there can be such a point.
+pub(crate) fn check(
+    machine: &Description,
+    cores: u32,
+    updates_percent: f64,
+    length: RunLength,
+) -> Result<Simulation, LduError> {
+    if !(updates_percent > 0.0 && updates_percent <= 100.0) {
+        return Err(LduError::Updates(updates_percent));
+    }
+    Ok(Simulation::new(machine, Options { cores, seed: length.seed })?)
+}
 
 /// How often the counted time is put off or made longer, by a quarter of what was planned, if there
 /// were too few forks.
@@ -110,11 +120,11 @@ impl Run<'_> {
     fn progress(&self, clock_ghz: f64) -> Progress {
         let Setting { forks, user_us, system_us, fork_us, execs, exec_us, .. } = *self.setting;
         let us = (user_us + system_us) / forks + fork_us + execs * exec_us;
-        let RunLength { forks_per_core, forks, .. } = self.length;
+        let RunLength { forks_per_core, forks, warm_us, warm_forks, .. } = self.length;
         let pieces = forks_per_core.max(forks.div_ceil(self.tasks()));
         let all = u64::from(pieces) * u64::from(self.tasks());
         let cycles_per_us = clock_ghz * 1e3;
-        let warm = (us * f64::from(pieces) * 0.25).max(WARM_US) * cycles_per_us;
+        let warm = (us * f64::from(pieces) * 0.25).max(warm_us) * cycles_per_us;
         let counted = us * f64::from(pieces) * cycles_per_us;
         Progress {
             warm: Cell::new(Cycles(warm as u64)),
@@ -123,7 +133,7 @@ impl Run<'_> {
             steps_left: Cell::new(STEPS),
             unseen: Cell::new(0),
             pieces: Cell::new(0),
-            wanted_unseen: if self.tasks() > 1 { WARM_FORKS } else { 0 },
+            wanted_unseen: if self.tasks() > 1 { u64::from(warm_forks) } else { 0 },
             wanted: (all / 4).min(u64::from(forks)),
             running: Cell::new(self.tasks()),
             tasks: self.tasks(),

@@ -1,8 +1,8 @@
-//! `kilocore simulate EXPERIMENT`.
+//! `kilocore simulate lock`: the parametric lock workload.
 
 use std::process::ExitCode;
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, ValueEnum};
 use kilocore_locks::LockId;
 use kilocore_predict::{Curve, Duration, ForecastPoint, Job, RunSize, Workload, sweep};
 use kilocore_report::CurvesReport;
@@ -12,16 +12,9 @@ use crate::core_list::CoreList;
 use crate::failure::Failure;
 use crate::output;
 
-/// What can be simulated.
-#[derive(Debug, Subcommand)]
-pub(crate) enum Experiment {
-    /// Threads that think, take one of some locks, hold it, and start over
-    Lock(LockArguments),
-}
-
 /// The parametric lock workload.
 #[derive(Debug, Args)]
-pub(crate) struct LockArguments {
+pub(crate) struct Arguments {
     /// Locks to compare, separated by commas; all if not given
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     lock: Vec<LockId>,
@@ -95,13 +88,7 @@ fn positive(text: &str, most: f64, what: &str) -> Result<f64, String> {
     }
 }
 
-pub(crate) fn simulate(experiment: Experiment) -> Result<ExitCode, Failure> {
-    match experiment {
-        Experiment::Lock(arguments) => lock(&arguments),
-    }
-}
-
-impl LockArguments {
+impl Arguments {
     /// The workload, for a report's reader.
     fn in_words(&self) -> String {
         let locks = if self.locks == 1 {
@@ -117,7 +104,7 @@ impl LockArguments {
     }
 }
 
-fn lock(arguments: &LockArguments) -> Result<ExitCode, Failure> {
+pub(crate) fn lock(arguments: &Arguments) -> Result<ExitCode, Failure> {
     output::check(&arguments.output)?;
     let machine = kilocore_machine::find(&arguments.machine)?;
     let per_node = machine.topology.cores_per_node();

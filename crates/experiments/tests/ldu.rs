@@ -1,0 +1,126 @@
+//! What the paper on deferred updates claims of 120 cores holds on the simulated machine as well.
+
+use kilocore_experiments::ldu::{
+    Job, Point, RATIOS, RunLength, SchemeId, Setting, TIMES, Workload, published, sweep,
+};
+use kilocore_machine::Description;
+
+/// Short: these schemes need not adapt.
+const LENGTH: RunLength =
+    RunLength { forks_per_core: 4, forks: 80, warm_us: 5_000.0, warm_forks: 100, seed: 1 };
+
+fn machine() -> Description {
+    kilocore_machine::find("xeon-e7-8870v2-8s").expect("the machine is built in")
+}
+
+/// A point for each scheme and number of cores, with updates only.
+fn points(setting: &Setting, which: &[(SchemeId, u32)]) -> Vec<Point> {
+    let job =
+        |&(scheme, cores)| Job { setting, scheme, cores, updates_percent: 100.0, length: LENGTH };
+    let jobs: Vec<Job<'_>> = which.iter().map(job).collect();
+    sweep(&jobs, &machine(), &|| ()).expect("the machine has 120 cores")
+}
+
+#[test]
+fn on_all_cores_a_deferred_log_is_as_much_faster_as_published() {
+    use SchemeId::{LduGlobal, LduPerCore, Stock};
+    for (workload, least) in
+        [(Workload::Aim7, 1.7), (Workload::Exim, 1.6), (Workload::LmbenchFork, 2.2)]
+    {
+        let setting = Setting::of(workload);
+        let points = points(&setting, &[(Stock, 120), (LduGlobal, 120), (LduPerCore, 120)]);
+        let [stock, global, per_core] = &points[..] else { panic!("three jobs, three points") };
+        let best = global.throughput_per_s.max(per_core.throughput_per_s);
+        assert!(best >= least * stock.throughput_per_s, "{workload}: {points:?}");
+        assert!(least <= published(workload).best_over_stock, "{workload}");
+    }
+}
+
+#[test]
+fn the_stock_kernel_flattens_out() {
+    let setting = Setting::of(Workload::Aim7);
+    let points =
+        points(&setting, &[(SchemeId::Stock, 15), (SchemeId::Stock, 60), (SchemeId::Stock, 120)]);
+    let [few, half, all] = &points[..] else { panic!("three jobs, three points") };
+    assert!(half.throughput_per_s > 1.5 * few.throughput_per_s, "it scales first: {points:?}");
+    assert!(all.throughput_per_s <= 1.3 * half.throughput_per_s, "no longer: {points:?}");
+}
+
+#[test]
+fn points_come_in_the_order_of_the_jobs_and_are_the_same_again() {
+    let setting = Setting::of(Workload::Exim);
+    let which: Vec<(SchemeId, u32)> =
+        [7, 2].iter().flat_map(|&cores| SchemeId::ALL.iter().map(move |&s| (s, cores))).collect();
+    let once = points(&setting, &which);
+    let names: Vec<(&str, u32)> = once.iter().map(|point| (point.scheme, point.cores)).collect();
+    let wanted: Vec<(&str, u32)> = which.iter().map(|&(s, cores)| (s.name(), cores)).collect();
+    assert_eq!(names, wanted);
+    assert_eq!(once, points(&setting, &which));
+    assert!(once.iter().all(|point| point.throughput_per_s > 0.0), "{once:?}");
+}
+
+#[test]
+fn another_seed_gives_other_points() {
+    let setting = Setting::of(Workload::LmbenchFork);
+    let job = |seed| Job {
+        setting: &setting,
+        scheme: SchemeId::LduGlobal,
+        cores: 4,
+        updates_percent: 80.0,
+        length: RunLength { seed, ..LENGTH },
+    };
+    let points = sweep(&[job(1), job(2), job(1)], &machine(), &|| ()).unwrap();
+    assert_ne!(points[0], points[1]);
+    assert_eq!(points[0], points[2]);
+}
+
+#[test]
+fn what_cannot_be_simulated_is_refused_before_any_work() {
+    use std::sync::atomic::{AtomicU32, Ordering};
+    let setting = Setting::of(Workload::Aim7);
+    let job = |cores, updates_percent| {
+        let scheme = SchemeId::Stock;
+        Job { setting: &setting, scheme, cores, updates_percent, length: LENGTH }
+    };
+    for (bad, part) in [
+        (job(121, 100.0), "121"),
+        (job(0, 100.0), "choose 1 to 120"),
+        (job(1, 0.0), "more than 0"),
+        (job(1, 100.5), "at most 100"),
+        (job(1, f64::NAN), "more than 0"),
+    ] {
+        let done = AtomicU32::new(0);
+        let count = || _ = done.fetch_add(1, Ordering::Relaxed);
+        let error = sweep(&[job(1, 100.0), bad], &machine(), &count).unwrap_err().to_string();
+        assert!(error.contains(part), "{error}");
+        assert_eq!(done.into_inner(), 0, "{error}");
+    }
+}
+
+#[test]
+fn the_published_figures_agree_with_each_other() {
+    for workload in Workload::ALL {
+        // The idle percentages printed in table 2.1 are those of its seconds, to rounding.
+        let times: Vec<_> = TIMES.iter().filter(|times| times.workload == workload).collect();
+        assert_eq!(times.len(), 4, "{workload}: stock, list and two logs");
+        let idle = |scheme| {
+            let line = times.iter().find(|times| times.scheme == scheme).expect("a line for each");
+            line.shares()[2]
+        };
+        for times in &times {
+            assert!(times.scheme.parse::<SchemeId>().is_ok(), "{times:?}");
+            let [user, sys, idle] = times.shares();
+            assert!((user + sys + idle - 1.0).abs() < 1e-9);
+            assert!((100.0 * idle - times.idle_percent).abs() < 0.6, "{times:?}");
+        }
+        assert!(["harris-unordered", "ldu-global", "ldu-per-core"].map(idle) < [idle("stock"); 3]);
+        // Figure 2.11: the log is ahead of the stock kernel from the published share on, and
+        // behind it below.
+        let ratio = RATIOS.iter().find(|ratio| ratio.workload == workload).expect("one for each");
+        let (below, above) = published(workload).break_even;
+        for (updates, over_stock) in ratio.over_stock() {
+            assert!(updates < above || over_stock >= 1.0, "{workload}: {updates} %");
+            assert!(updates > below || over_stock <= 1.0, "{workload}: {updates} %");
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! The results for people: the paper's figures and its table, the published beside the simulated.
+
+use kilocore_experiments::ldu::{BreakEven, RATIOS, SchemeId, TIMES, published};
+use kilocore_report::{number, terminal};
+
+use super::document::PUBLISHED_ON;
+use super::results::Results;
+
+/// All tables that there are figures for.
+pub(super) fn all(results: &Results<'_>, width: u16) -> String {
+    let mut parts = Vec::new();
+    // On one number of cores, several shares say the same in a table of their own.
+    if results.updates.len() == 1 || results.cores.len() > 1 {
+        parts.extend(results.updates.iter().map(|&share| by_cores(results, share, width)));
+    }
+    if results.updates.len() > 1 {
+        parts.push(by_updates(results, width));
+        parts.extend(break_evens(results, width));
+    }
+    parts.push(times(results, width));
+    parts.push(against_stock(results, width));
+    parts.join("\n")
+}
+
+fn names(schemes: &[SchemeId]) -> Vec<&'static str> {
+    schemes.iter().map(|scheme| scheme.name()).collect()
+}
+
+/// Throughput under each scheme, behind a front.
+fn rates(results: &Results<'_>, front: String, updates: f64, cores: u32) -> (String, Vec<String>) {
+    let rate = |&scheme: &SchemeId| {
+        let point = results.point(updates, scheme, cores);
+        number::figure(point.map_or(f64::NAN, |point| point.throughput_per_s))
+    };
+    (front, results.schemes.iter().map(rate).collect())
+}
+
+/// Figures 2.8 to 2.10.
+fn by_cores(results: &Results<'_>, updates: f64, width: u16) -> String {
+    let rows: Vec<_> = results
+        .cores
+        .iter()
+        .map(|&cores| rates(results, cores.to_string(), updates, cores))
+        .collect();
+    format!(
+        "{}: {} per second by cores, {} % updates ({})\n{}",
+        results.setting.workload,
+        results.setting.workload.unit(),
+        number::plain(updates),
+        results.mark().plain(),
+        terminal::figures_table("cores", &names(results.schemes), &rows, width)
+    )
+}
+
+/// Figure 2.11.
+fn by_updates(results: &Results<'_>, width: u16) -> String {
+    let most = results.most_cores();
+    let rows: Vec<_> = results
+        .updates
+        .iter()
+        .map(|&updates| rates(results, percentage(updates), updates, most))
+        .collect();
+    format!(
+        "{}: {} per second by share of updates, on {most} cores ({})\n{}",
+        results.setting.workload,
+        results.setting.workload.unit(),
+        results.mark().plain(),
+        terminal::figures_table("updates", &names(results.schemes), &rows, width)
+    )
+}
+
+fn percentage(updates: f64) -> String {
+    format!("{} %", number::plain(updates))
+}
+
+/// Each log against the stock kernel by share of updates, and from where on it is ahead.
+fn break_evens(results: &Results<'_>, width: u16) -> Option<String> {
+    let found = results.break_evens();
+    if found.is_empty() {
+        return None;
+    }
+    let of_workload = RATIOS.iter().find(|ratio| ratio.workload == results.setting.workload);
+    let figures = of_workload.map(|ratio| ratio.over_stock());
+    let published_ratio = |updates: f64| {
+        let at = figures.iter().flatten().find(|figure| figure.0 == updates);
+        at.map_or(f64::NAN, |figure| figure.1)
+    };
+    let row = |&updates: &f64| {
+        let ratio = |&(scheme, _): &(SchemeId, _)| results.over_stock(updates, scheme);
+        let ratios = found.iter().map(ratio).chain([published_ratio(updates)]);
+        (percentage(updates), ratios.map(number::multiple).collect())
+    };
+    let rows: Vec<_> = results.updates.iter().map(row).collect();
+    let logs: Vec<SchemeId> = found.iter().map(|&(scheme, _)| scheme).collect();
+    let headings = [&names(&logs)[..], &["published"]].concat();
+    let (first, last) = published(results.setting.workload).break_even;
+    let published =
+        if first == last { format!("at {first} %") } else { format!("at {first} to {last} %") };
+    let mut text = format!(
+        "Against stock with as many updates, on {} cores (simulated), and figure 2.11 (published)\n{}\
+         published: ldu-global on 120 cores against stock without further walks\n",
+        results.most_cores(),
+        terminal::figures_table("updates", &headings, &rows, width)
+    );
+    for (scheme, outcome) in found {
+        text += &format!("{scheme}: {} (simulated)\n", in_words(outcome, results.most_updates()));
+    }
+    Some(text + &format!("ldu-global: breaks even {published} updates (published)\n"))
+}
+
+fn in_words(outcome: BreakEven, most_updates: f64) -> String {
+    match outcome {
+        BreakEven::Ahead => "ahead at all these shares".to_owned(),
+        BreakEven::At(share) => format!("breaks even at {share:.0} % updates"),
+        BreakEven::Behind => format!("behind even at {}", percentage(most_updates)),
+    }
+}
+
+/// Table 2.1.
+fn times(results: &Results<'_>, width: u16) -> String {
+    let (cores, updates) = (results.most_cores(), results.most_updates());
+    let row = |&scheme: &SchemeId| {
+        let point = results.point(updates, scheme, cores);
+        let simulated = point.map_or([f64::NAN; 3], |point| [point.user, point.sys, point.idle]);
+        let workload = results.setting.workload;
+        let line = TIMES.iter().find(|t| t.workload == workload && t.scheme == scheme.name());
+        let published = line.map_or([f64::NAN; 3], |times| times.shares());
+        let shares = simulated.into_iter().chain(published);
+        (scheme.name().to_owned(), shares.map(number::percent).collect())
+    };
+    let rows: Vec<_> = results.schemes.iter().map(row).collect();
+    let headings = ["user", "sys", "idle", "published user", "sys", "idle"];
+    format!(
+        "Time of {cores} cores, {} updates (simulated), and by table 2.1 of 120 cores \
+         (published)\n{}",
+        percentage(updates),
+        terminal::figures_table("scheme", &headings, &rows, width)
+    )
+}
+
+/// Each scheme's throughput over that of the stock kernel.
+fn against_stock(results: &Results<'_>, width: u16) -> String {
+    let (cores, updates) = (results.most_cores(), results.most_updates());
+    let figures = published(results.setting.workload);
+    let mut text = String::new();
+    if results.schemes.contains(&SchemeId::Stock) {
+        let row = |&scheme: &SchemeId| {
+            let ratio = number::multiple(results.over_stock(updates, scheme));
+            (scheme.name().to_owned(), vec![ratio])
+        };
+        let rows: Vec<_> = results.schemes.iter().map(row).collect();
+        text = format!(
+            "Throughput against stock on {cores} cores, {} updates (simulated)\n{}",
+            percentage(updates),
+            terminal::figures_table("scheme", &["× stock"], &rows, width)
+        );
+    }
+    text += &format!(
+        "On {PUBLISHED_ON} (published): the best log {} stock",
+        number::multiple(figures.best_over_stock)
+    );
+    if let Some(ratio) = figures.best_over_unordered_list {
+        text += &format!(" and {} the unordered list", number::multiple(ratio));
+    }
+    text + &format!(";\nstock scales to {} cores\n", figures.stock_scales_to)
+}

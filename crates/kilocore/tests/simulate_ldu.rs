@@ -1,0 +1,181 @@
+//! `kilocore simulate ldu` on few cores of the 120-core machine.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+fn kilocore(words: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_kilocore"))
+        .args(["simulate", "ldu"])
+        .args(words)
+        .output()
+        .expect("kilocore runs")
+}
+
+#[track_caller]
+fn simulate(words: &[&str]) -> String {
+    let output = kilocore(words);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).expect("text")
+}
+
+/// Asserts that the command is refused with a message that holds all the given parts.
+#[track_caller]
+fn refused(words: &[&str], parts: &[&str]) {
+    let output = kilocore(words);
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{words:?}: {message}");
+    assert!(output.stdout.is_empty(), "{words:?} printed {:?}", output.stdout);
+    for part in parts {
+        assert!(message.contains(part), "{words:?}: no '{part}' in: {message}");
+    }
+}
+
+fn path(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)
+}
+
+const AIM7: [&str; 6] = ["--workload", "aim7", "--cores", "1,3", "--scheme", "stock,ldu-global"];
+
+#[test]
+fn the_document_has_points_parameters_and_the_published_figures() {
+    let words = [&AIM7[..], &["--updates", "80..85,100", "--json"]].concat();
+    let document: Value = serde_json::from_str(&simulate(&words)).unwrap();
+    assert_eq!(document["provenance"], "simulated");
+    assert_eq!(document["machine"], "xeon-e7-8870v2-8s");
+    assert_eq!(document["seed"], 1);
+    assert_eq!(document["workload"], "aim7");
+    assert_eq!(document["unit"], "jobs");
+    for parameter in document["parameters"].as_array().unwrap() {
+        for key in ["name", "value", "source"] {
+            assert!(!parameter[key].as_str().unwrap().is_empty(), "{parameter}");
+        }
+    }
+    let points = document["points"].as_array().unwrap();
+    let of = |updates: f64, scheme: &str, cores: u64| {
+        let found = points.iter().filter(|point| {
+            point["updates_percent"] == updates
+                && point["scheme"] == scheme
+                && point["cores"] == cores
+        });
+        let found: Vec<_> = found.collect();
+        assert_eq!(found.len(), 1, "{updates} % {scheme} on {cores} cores");
+        found[0].clone()
+    };
+    assert_eq!(points.len(), 3 * 2 * 2);
+    for updates in [80.0, 85.0, 100.0] {
+        for scheme in ["stock", "ldu-global"] {
+            let rate = |cores| of(updates, scheme, cores)["throughput_per_s"].as_f64().unwrap();
+            assert!(rate(3) > 2.0 * rate(1), "three cores do not disturb each other");
+            let point = of(updates, scheme, 3);
+            let share = |key: &str| point[key].as_f64().unwrap();
+            assert!((share("user") + share("sys") + share("idle") - 1.0).abs() < 1e-9, "{point}");
+        }
+    }
+    assert_eq!(document["break_even"][0]["scheme"], "ldu-global");
+    assert_eq!(document["break_even"][0]["cores"], 3);
+    let published = &document["published"];
+    assert_eq!(published["provenance"], "published");
+    assert_eq!(published["throughput"]["best_over_stock"], 1.7);
+    assert_eq!(published["times"].as_array().unwrap().len(), 4);
+    assert_eq!(published["by_updates"]["over_stock"][0]["updates_percent"], 50.0);
+}
+
+#[test]
+fn the_same_command_prints_the_same_bytes() {
+    let words = ["--workload", "exim", "--cores", "1,4", "--json"];
+    let once = simulate(&words);
+    assert_eq!(once, simulate(&words));
+    assert_ne!(once, simulate(&[&words[..], &["--seed", "2"]].concat()));
+}
+
+#[test]
+fn every_table_says_where_its_figures_come_from() {
+    let text = simulate(&[&AIM7[..], &["--updates", "50,99"]].concat());
+    // A table is a title, which is the line above the names of columns, and rows.
+    let titles: Vec<&str> = text.split("\n\n").map(|part| part.lines().next().unwrap()).collect();
+    assert_eq!(titles.len(), 6, "by cores twice, by updates, ratios, times, ratios: {text}");
+    for title in &titles {
+        assert!(title.contains("simulated") || title.contains("published"), "{title}");
+    }
+    for part in [
+        "aim7: jobs per second by cores, 50 % updates (simulated on machine xeon-e7-8870v2-8s, seed 1)",
+        "by share of updates, on 3 cores (simulated",
+        "breaks even at 66 to 75 % updates (published)",
+        "table 2.1",
+        "(published): the best log 1.70 × stock and 1.10 × the unordered list",
+    ] {
+        assert!(text.contains(part), "no '{part}' in:\n{text}");
+    }
+    let narrow = simulate(&["--workload", "lmbench-fork", "--cores", "2"]);
+    assert!(narrow.contains("forks per second"), "{narrow}");
+    for scheme in ["stock", "mutex", "harris-unordered", "oplog", "flat-combining", "ldu-adaptive"]
+    {
+        assert!(narrow.contains(scheme), "all schemes if none is named: {narrow}");
+    }
+}
+
+#[test]
+fn files_are_written_by_their_ending() {
+    let text_of = |name: &str| std::fs::read_to_string(path(name)).expect("the file is there");
+    let files =
+        ["ldu.csv", "ldu.json", "ldu.svg"].map(|name| format!("--output={}", path(name).display()));
+    let files: Vec<&str> = files.iter().map(String::as_str).collect();
+    simulate(&[&AIM7[..], &files].concat());
+    let csv = text_of("ldu.csv");
+    let mut lines = csv.lines();
+    assert_eq!(
+        lines.next(),
+        Some(
+            "provenance,machine,seed,workload,unit,scheme,cores,updates_percent,\
+             throughput_per_s,user,sys,idle"
+        )
+    );
+    let rows: Vec<&str> = lines.collect();
+    assert_eq!(rows.len(), 4);
+    for (row, point) in rows.iter().zip(["stock,1", "stock,3", "ldu-global,1", "ldu-global,3"]) {
+        let start = format!("simulated,xeon-e7-8870v2-8s,1,aim7,jobs,{point},100.0,");
+        assert!(row.starts_with(&start), "{row}");
+    }
+    let json: Value = serde_json::from_str(&text_of("ldu.json")).unwrap();
+    assert_eq!(json["points"].as_array().unwrap().len(), 4);
+    let by_cores = text_of("ldu.svg");
+    assert!(by_cores.contains("jobs per second against cores, by scheme"), "{by_cores}");
+    assert!(by_cores.contains("simulated on machine xeon-e7-8870v2-8s, seed 1"));
+    let updates = path("ldu-updates.svg");
+    simulate(&[&AIM7[..], &["--updates", "75,100", "-o", updates.to_str().unwrap()]].concat());
+    let by_updates = text_of("ldu-updates.svg");
+    assert!(by_updates.contains("aim7 on 3 cores by updates"), "{by_updates}");
+}
+
+#[test]
+fn bad_input_is_refused_with_the_mend() {
+    let exim = ["--workload", "exim"];
+    let with = |extra: &[&'static str]| [&exim[..], extra].concat();
+    let all = "choose stock, mutex, harris-ordered, harris-unordered, oplog, flat-combining, \
+               ldu-global, ldu-per-core, ldu-combined, ldu-adaptive";
+    refused(&with(&["--scheme", "stock,ldu"]), &["'ldu'", all]);
+    refused(&with(&["--updates", "0"]), &["0 % updates", "more than 0, and at most 100"]);
+    refused(&with(&["--updates", "-5"]), &["-5 % updates", "more than 0"]);
+    refused(&with(&["--updates", "50,101"]), &["101 % updates", "at most 100"]);
+    refused(&with(&["--updates", "99..50"]), &["99..50", "backwards"]);
+    refused(&with(&["--updates", "10..20"]), &["10..20", "50, 66, 75"]);
+    refused(&with(&["--updates", "most"]), &["most", "50..99"]);
+    refused(&with(&["--cores", "1,121"]), &["120 hardware threads", "121", "1 to 120"]);
+    refused(&with(&["--cores", "0"]), &["0 cores"]);
+    refused(&with(&["--machine", "xeon"]), &["xeon", "xeon-e7-8870v2-8s"]);
+    refused(&["--workload", "aim9"], &["aim9", "aim7, exim or lmbench-fork"]);
+    refused(&[], &["--workload"]);
+}
+
+#[test]
+fn files_of_other_kinds_are_refused_before_the_work() {
+    for name in ["ldu.html", "ldu.docx", "ldu"] {
+        let path = path(name);
+        let words = ["--workload", "exim", "--output", path.to_str().unwrap()];
+        refused(&words, &[name, ".svg, .csv or .json"]);
+        assert!(!path.exists());
+    }
+    refused(&["--workload", "exim", "--output", "/nonexistent/ldu.csv"], &["folder that exists"]);
+}

@@ -1,0 +1,129 @@
+//! A chart of lines that are no forecasts of locks: whatever an experiment compares, against
+//! whatever it varies.
+
+use askama::Template;
+
+use crate::chart::Chart;
+use crate::text::printable_document;
+use crate::{Mark, ReportError, number};
+
+/// What lines run across.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Across {
+    /// Numbers of cores, from 0.
+    Cores,
+    /// Percentages of this, from the lowest.
+    Percent(&'static str),
+}
+
+impl Across {
+    /// What the axis is labelled.
+    pub(crate) fn name(self) -> String {
+        match self {
+            Self::Cores => "cores".to_owned(),
+            Self::Percent(of) => format!("% {of}"),
+        }
+    }
+}
+
+/// A line.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Line {
+    /// What it is of.
+    pub name: &'static str,
+    /// Its points from left to right: where, and how high.
+    pub points: Vec<(f64, f64)>,
+}
+
+/// Lines on common axes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Lines {
+    /// What stands above.
+    pub title: String,
+    /// Where the figures come from.
+    pub mark: Mark,
+    /// The horizontal axis.
+    pub across: Across,
+    /// What the vertical axis is labelled.
+    pub up: String,
+    /// What there is a line of each: `scheme`.
+    pub by: &'static str,
+    /// The lines.
+    pub lines: Vec<Line>,
+}
+
+impl Lines {
+    /// The chart as an SVG document.
+    ///
+    /// # Errors
+    /// [`ReportError::NoCurves`] if no line has a point, [`ReportError::Layout`] if the template
+    /// cannot be filled in.
+    pub fn svg(&self) -> Result<String, ReportError> {
+        if self.lines.iter().all(|line| line.points.is_empty()) {
+            return Err(ReportError::NoCurves);
+        }
+        Ok(printable_document(&Chart::of_lines(self).render()?))
+    }
+
+    /// What hovering over a point tells.
+    pub(crate) fn point_in_words(&self, line: &Line, across: f64, up: f64) -> String {
+        let at = match self.across {
+            Across::Cores => format!("on {} cores", number::plain(across)),
+            Across::Percent(of) => format!("{} % {of}", number::plain(across)),
+        };
+        format!("{}, {at}\n{} {}", line.name, number::figure(up), self.up)
+    }
+
+    /// The figures in sentences, for those who cannot see them.
+    pub(crate) fn in_words(&self) -> String {
+        let sentence = |line: &Line| {
+            let (first, last) = (line.points.first()?, line.points.last()?);
+            let highest = line.points.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
+            let at = |point: &(f64, f64)| {
+                format!("{} at {}", number::figure(point.1), number::plain(point.0))
+            };
+            let (name, first, highest, last) = (line.name, at(first), at(highest), at(last));
+            Some(format!("{name}: {first}, highest {highest}, {last}."))
+        };
+        self.lines.iter().filter_map(sentence).collect::<Vec<_>>().join(" ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Across, Line, Lines};
+    use crate::{Mark, ReportError};
+
+    fn lines(points: Vec<(f64, f64)>) -> Lines {
+        Lines {
+            title: "a < b".to_owned(),
+            mark: Mark::simulated("m", 1),
+            across: Across::Percent("updates"),
+            up: "jobs per second".to_owned(),
+            by: "scheme",
+            lines: vec![Line { name: "stock", points }],
+        }
+    }
+
+    #[test]
+    fn the_chart_is_xml_with_a_title_on_every_point() {
+        let svg = lines(vec![(50.0, 20.0), (99.0, 10.0)]).svg().unwrap();
+        let document = roxmltree::Document::parse(&svg).unwrap();
+        let text = |name| {
+            let of_name = document.descendants().filter(move |node| node.has_tag_name(name));
+            of_name.filter_map(|node| node.text()).collect::<Vec<_>>().join("|")
+        };
+        let titles = "stock, 50 % updates\n20.0 jobs per second|\
+                      stock, 99 % updates\n10.0 jobs per second";
+        assert_eq!(text("title"), titles);
+        assert_eq!(text("desc"), "stock: 20.0 at 50, highest 20.0 at 50, 10.0 at 99.");
+        assert!(text("text").contains("simulated on machine m, seed 1"));
+        assert!(text("text").contains("a < b"));
+    }
+
+    #[test]
+    fn a_single_point_has_a_place_and_none_is_refused() {
+        assert!(!lines(vec![(99.0, 10.0)]).svg().unwrap().contains("NaN"));
+        assert!(matches!(lines(Vec::new()).svg(), Err(ReportError::NoCurves)));
+    }
+}
