@@ -5,7 +5,7 @@ use core::ptr::NonNull;
 use std::sync::Arc;
 
 use kilocore_ldu::raw::{Inside, Log, Released, Update};
-use kilocore_ldu::{Adaptive, Advice, Always, Global, Limits, PerCore, SLOTS, Slots};
+use kilocore_ldu::{Adaptive, Advice, Always, Global, Limits, PerCore, SLOTS, Slots, TURNS};
 use kilocore_locks::Rwsem;
 use kilocore_platform::{Cycles, Native};
 
@@ -43,7 +43,7 @@ const ADAPTIVE: c_int = 1;
 #[derive(Debug)]
 pub struct KcLduSlots(Arc<Slots<Native>>);
 
-type Lock = Rwsem<Native>;
+type Lock = Rwsem<Native, TURNS>;
 
 /// A root.
 #[derive(Debug)]

@@ -15,6 +15,10 @@ use crate::policy::{Always, Policy};
 use crate::queue::Queue;
 use crate::structure::Structure;
 
+/// Turns that those who wait for a root spin before they sleep: some ten microseconds, which a read
+/// or a synchronization rarely takes.
+pub const TURNS: u32 = 256;
+
 /// A structure of type `S` that many threads update and few read.
 ///
 /// Updates are logged, without a lock, and applied when somebody reads; an insertion and a removal
@@ -26,7 +30,7 @@ use crate::structure::Structure;
 /// faster.
 ///
 /// The crate's documentation says when to use it and when not.
-pub struct Ldu<P, S, Q = Global<P>, L = Rwsem<P>, D = Always>
+pub struct Ldu<P, S, Q = Global<P>, L = Rwsem<P, TURNS>, D = Always>
 where
     P: Platform,
     S: Structure,

@@ -121,7 +121,7 @@ mod structure;
 
 pub use adaptive::Adaptive;
 pub use global::Global;
-pub use ldu::{ElsewhereError, In, Ldu, Out};
+pub use ldu::{ElsewhereError, In, Ldu, Out, TURNS};
 pub use log::{Counts, Limits};
 pub use node::Node;
 pub use object::{Attached, Detached, Hook, Object};

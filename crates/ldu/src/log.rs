@@ -5,9 +5,9 @@
 //! of a [`Log`] promises.
 //!
 //! # A read
-//! A reader enters the lock as a reader. If the queue is empty, it is in: it has taken no exclusive
-//! lock and shares the structure with other readers, which is the concurrent read that the paper
-//! leaves to the future (section 2.7). Otherwise somebody must synchronize, that is, apply the log as
+//! A reader that finds the queue empty enters the lock as a reader: it takes no exclusive lock and
+//! shares the structure with others, which is the concurrent read that the paper leaves to the future
+//! (section 2.7). Otherwise somebody must synchronize, that is, apply the log as
 //! the writer; whoever does so turns from the writer into a reader.
 //!
 //! Of many readers that find the queue full, one synchronizes for all: a reader need not see an
@@ -237,33 +237,40 @@ impl<P: Platform, Q: Queue<P>, L: RawRwLock<P>, D: Policy<P>> Log<P, Q, L, D> {
     #[inline]
     pub fn enter(&self, apply: impl FnMut(NonNull<Node<P>>, Update)) -> (Inside, Released<P>) {
         let advice = self.policy.begin(Kind::Read);
-        self.lock.acquire_shared();
-        let released =
-            if self.queue.is_empty() { Released::none() } else { self.enter_synchronized(apply) };
+        // Looked at before entering: what was logged before and is in the queue no more, is being
+        // applied by somebody whom entering waits for.
+        let released = if self.queue.is_empty() {
+            self.lock.acquire_shared();
+            Released::none()
+        } else {
+            self.enter_synchronized(apply)
+        };
         (Inside(advice), released)
     }
 
     #[cold]
     fn enter_synchronized(&self, apply: impl FnMut(NonNull<Node<P>>, Update)) -> Released<P> {
-        // Release and acquire: see the module's documentation.
+        if self.lock.try_acquire() {
+            // SAFETY: acquired just above.
+            let released = unsafe { self.apply_all(apply) };
+            // SAFETY: as above.
+            unsafe { self.lock.downgrade() };
+            return released;
+        }
+        // Somebody is inside. Release and acquire: see the module's documentation.
         let came = self.begun.fetch_add(0, Ordering::AcqRel);
         let satisfied = || self.begun.load(Ordering::Relaxed) != came;
-        // SAFETY: entered by `enter`.
-        unsafe { self.lock.release_shared() };
-        if !self.lock.try_acquire() {
-            // Somebody is inside, perhaps synchronizing, and then for this reader as well.
-            self.lock.acquire_shared();
-            if satisfied() {
-                return Released::none();
-            }
-            // SAFETY: acquired above.
-            unsafe { self.lock.release_shared() };
-            self.lock.acquire();
+        self.lock.acquire_shared();
+        if satisfied() {
+            return Released::none();
         }
+        // SAFETY: acquired above.
+        unsafe { self.lock.release_shared() };
+        self.lock.acquire();
         let released = if satisfied() {
             Released::none()
         } else {
-            // SAFETY: acquired above, in either way.
+            // SAFETY: acquired above.
             unsafe { self.apply_all(apply) }
         };
         // SAFETY: as above.
@@ -337,7 +344,9 @@ impl<P: Platform, Q: Queue<P>, L: RawRwLock<P>, D: Policy<P>> Log<P, Q, L, D> {
         // Release and acquire: see the module's documentation. The exchange that takes the queue
         // releases this count to those who push later.
         let epoch = Epoch::of(self.begun.fetch_add(1, Ordering::AcqRel) + 1);
-        self.last.store(P::now().0, Ordering::Relaxed);
+        if self.limits.age.is_some() {
+            self.last.store(P::now().0, Ordering::Relaxed);
+        }
         let mut released = Released::none();
         let mut counts = Counts { synchronizations: 1, ..Counts::default() };
         let mut again: *mut Node<P> = ptr::null_mut();

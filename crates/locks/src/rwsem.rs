@@ -71,14 +71,18 @@ const READERS: u32 = HANDOVER - 1;
 const CALLS_IN_VAIN: u32 = 500;
 
 /// A read-write semaphore without data.
-pub struct Rwsem<P: Platform> {
+///
+/// Those in the queue spin for `TURNS` turns before they sleep: none in the kernel, whose
+/// sections are long. In user space a waiter that sleeps at once takes a hundred times as long
+/// as a short section, and so does everybody behind it.
+pub struct Rwsem<P: Platform, const TURNS: u32 = 0> {
     count: Padded<P::U32>,
     queue: Queue<P>,
     /// Lets one writer at a time spin.
     spinners: Padded<Mcs<P>>,
 }
 
-impl<P: Platform> Rwsem<P> {
+impl<P: Platform, const TURNS: u32> Rwsem<P, TURNS> {
     /// Takes it as the writer, keeping `keep` of the count, if none of the bits `barred` is set;
     /// else sets `mark`. In one step: what is marked was not free when it was marked.
     fn take_or_mark(&self, barred: u32, keep: u32, mark: u32) -> bool {
@@ -143,7 +147,7 @@ impl<P: Platform> Rwsem<P> {
             return;
         }
         loop {
-            waiter.sleep();
+            waiter.sleep::<TURNS>();
             if self.queue.locked(|line| self.take_as_first(&waiter, line)) {
                 return;
             }
@@ -184,7 +188,7 @@ impl<P: Platform> Rwsem<P> {
             false
         });
         if !inside {
-            waiter.sleep();
+            waiter.sleep::<TURNS>();
         }
     }
 
@@ -237,7 +241,7 @@ fn bound<P: Platform>() -> u32 {
     if P::CHECKED { 2 } else { CALLS_IN_VAIN }
 }
 
-impl<P: Platform> RawRwLock<P> for Rwsem<P> {
+impl<P: Platform, const TURNS: u32> RawRwLock<P> for Rwsem<P, TURNS> {
     fn new() -> Self {
         Self { count: Padded(P::U32::new(0)), queue: Queue::new(), spinners: Padded(Mcs::new()) }
     }
@@ -285,7 +289,7 @@ impl<P: Platform> RawRwLock<P> for Rwsem<P> {
     }
 }
 
-impl<P: Platform> fmt::Debug for Rwsem<P> {
+impl<P: Platform, const TURNS: u32> fmt::Debug for Rwsem<P, TURNS> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let count = self.count.load(Ordering::Relaxed);
         f.debug_struct("Rwsem")

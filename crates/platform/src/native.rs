@@ -2,8 +2,8 @@
 //!
 //! Atomics are those of `core`, waiting is a loop around the processor's spin hint or, where
 //! CPUID reports them, `umwait` (Intel) and `mwaitx` (AMD), and parking is the futex system
-//! call. On x86-64 core and node come from `rdtscp`, into whose second result Linux puts them,
-//! so that neither costs a system call.
+//! call. On x86-64 core and node come from `rdpid`, or `rdtscp` where there is no such instruction;
+//! Linux keeps them in the register that both read, so that neither costs a system call.
 
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
@@ -13,6 +13,8 @@ use crate::{Atomic, CpuId, Cycles, Nanos, NodeId, Padded, Parked, Platform, Shar
 use crate::{WAIT_SLOTS, Wait, WaitArray};
 
 mod low_power;
+#[cfg(target_arch = "x86_64")]
+mod place;
 
 /// The machine this program runs on.
 #[derive(Debug, Clone, Copy, Default)]
@@ -209,11 +211,21 @@ fn now() -> Cycles {
 #[cfg(target_arch = "x86_64")]
 #[inline]
 fn cpu_and_node() -> (u32, u32) {
-    let mut aux = 0;
-    // SAFETY: rdtscp is in every x86-64 processor since 2008 and Linux keeps node << 12 | cpu
-    // in its auxiliary register; `aux` is ours to write.
-    unsafe { core::arch::x86_64::__rdtscp(&mut aux) };
-    (aux & 0xFFF, aux >> 12)
+    let id = if place::has_rdpid() {
+        let id: u64;
+        // SAFETY: the processor has the instruction, which writes this register and no more.
+        unsafe {
+            core::arch::asm!("rdpid {}", out(reg) id, options(nomem, nostack, preserves_flags))
+        };
+        id as u32
+    } else {
+        let mut id = 0;
+        // SAFETY: rdtscp is in every x86-64 processor since 2008; `id` is ours to write.
+        unsafe { core::arch::x86_64::__rdtscp(&mut id) };
+        id
+    };
+    // Linux keeps node << 12 | cpu in the register that both read.
+    (id & 0xFFF, id >> 12)
 }
 
 #[cfg(not(target_arch = "x86_64"))]

@@ -23,7 +23,7 @@ mod subject;
 mod work;
 
 use crossbeam_skiplist::SkipSet;
-use kilocore_ldu::{Adaptive, Deferred, Global, PerCore};
+use kilocore_ldu::{Adaptive, Deferred, Global, PerCore, TURNS};
 use kilocore_ldu_rivals::{FlatCombining, Harris, Locked, Mutex, OpLog, Ordered, Stock, Unordered};
 use kilocore_locks::{Futex, NoSharing, Rwsem};
 use kilocore_platform::Native;
@@ -40,7 +40,7 @@ const UPDATES_PER_SEARCH: [usize; 4] = [1, 10, 100, 1000];
 /// The subject that the others are compared with.
 const REFERENCE: &str = "mutex";
 
-type Lock = Rwsem<Native>;
+type Lock = Rwsem<Native, TURNS>;
 type Exclusive = NoSharing<Native, Futex<Native>>;
 
 /// A subject that can be made as often as it takes.

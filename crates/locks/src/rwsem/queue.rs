@@ -40,8 +40,16 @@ impl<P: Platform> Waiter<P> {
         self.wish
     }
 
-    /// Sleeps until called.
-    pub(super) fn sleep(&self) {
+    /// Spins for some turns and then sleeps until called.
+    pub(super) fn sleep<const TURNS: u32>(&self) {
+        let turns = if P::CHECKED { TURNS.min(1) } else { TURNS };
+        for _ in 0..turns {
+            // Acquire: as below.
+            if self.word.load(Ordering::Acquire) != ASLEEP {
+                return;
+            }
+            P::pause(1);
+        }
         // Acquire: a reader that is called is inside, after the writers that its caller saw leave.
         while self.word.load(Ordering::Acquire) == ASLEEP {
             P::park(&self.word, ASLEEP, None);
