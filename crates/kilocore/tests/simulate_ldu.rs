@@ -84,7 +84,8 @@ fn the_document_has_points_parameters_and_the_published_figures() {
 
 #[test]
 fn the_same_command_prints_the_same_bytes() {
-    let words = ["--workload", "exim", "--cores", "1,4", "--json"];
+    let schemes = "harris-unordered,oplog,ldu-combined,ldu-adaptive";
+    let words = ["--workload", "lmbench-fork", "--cores", "1,3", "--scheme", schemes, "--json"];
     let once = simulate(&words);
     assert_eq!(once, simulate(&words));
     assert_ne!(once, simulate(&[&words[..], &["--seed", "2"]].concat()));

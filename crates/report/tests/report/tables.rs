@@ -72,3 +72,19 @@ fn machines_and_locks_are_listed() {
         assert!(widest(&text) <= 100, "{text}");
     }
 }
+
+#[test]
+fn columns_without_room_stand_below_behind_the_same_fronts() {
+    let headings =
+        ["a-long-heading-of-22-c", "another-heading-of-25-cha", "third-heading-of-24-char"];
+    let rows = [("1".to_owned(), vec!["10".to_owned(), "20".to_owned(), "30".to_owned()])];
+    let wide = terminal::figures_table("cores", &headings, &rows, 100);
+    assert_eq!(wide.lines().count(), 2, "{wide}");
+    let narrow = terminal::figures_table("cores", &headings, &rows, 60);
+    let lines: Vec<&str> = narrow.lines().collect();
+    assert_eq!(lines.len(), 5, "{narrow}");
+    assert!(lines.iter().all(|line| line.chars().count() <= 60), "{narrow}");
+    assert!(lines[0].contains(headings[1]) && !lines[0].contains(headings[2]), "{narrow}");
+    assert!(lines[3].starts_with("cores") && lines[3].contains(headings[2]), "{narrow}");
+    assert!(lines[4].starts_with('1') && lines[4].ends_with("30"), "{narrow}");
+}

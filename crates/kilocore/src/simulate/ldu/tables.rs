@@ -30,9 +30,18 @@ fn names(schemes: &[SchemeId]) -> Vec<&'static str> {
 fn rates(results: &Results<'_>, front: String, updates: f64, cores: u32) -> (String, Vec<String>) {
     let rate = |&scheme: &SchemeId| {
         let point = results.point(updates, scheme, cores);
-        number::figure(point.map_or(f64::NAN, |point| point.throughput_per_s))
+        rate_in_words(point.map_or(f64::NAN, |point| point.throughput_per_s))
     };
     (front, results.schemes.iter().map(rate).collect())
+}
+
+/// Without prefixes, which would differ within a column.
+fn rate_in_words(rate: f64) -> String {
+    if rate >= 1e4 {
+        number::count((rate / 10.0).round() as u64 * 10)
+    } else {
+        number::figure(rate)
+    }
 }
 
 /// Figures 2.8 to 2.10.
