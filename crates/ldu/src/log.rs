@@ -5,7 +5,7 @@
 //! of a [`Log`] promises.
 //!
 //! # A read
-//! A reader that finds the queue empty enters the lock as a reader: it takes no exclusive lock and
+//! A reader that finds the queue empty, inside of the lock, is in: it takes no exclusive lock and
 //! shares the structure with others, which is the concurrent read that the paper leaves to the future
 //! (section 2.7). Otherwise somebody must synchronize, that is, apply the log as
 //! the writer; whoever does so turns from the writer into a reader.
@@ -237,15 +237,27 @@ impl<P: Platform, Q: Queue<P>, L: RawRwLock<P>, D: Policy<P>> Log<P, Q, L, D> {
     #[inline]
     pub fn enter(&self, apply: impl FnMut(NonNull<Node<P>>, Update)) -> (Inside, Released<P>) {
         let advice = self.policy.begin(Kind::Read);
-        // Looked at before entering: what was logged before and is in the queue no more, is being
-        // applied by somebody whom entering waits for.
-        let released = if self.queue.is_empty() {
-            self.lock.acquire_shared();
+        let released = if self.queue.is_empty() && self.enter_if_empty() {
             Released::none()
         } else {
             self.enter_synchronized(apply)
         };
         (Inside(advice), released)
+    }
+
+    /// Enters as a reader, unless the queue is not empty.
+    ///
+    /// Only a look from inside says that it is: from outside, it also is while somebody applies what
+    /// was in it, and puts back what was updated meanwhile.
+    #[inline]
+    fn enter_if_empty(&self) -> bool {
+        self.lock.acquire_shared();
+        let empty = self.queue.is_empty();
+        if !empty {
+            // SAFETY: acquired above.
+            unsafe { self.lock.release_shared() };
+        }
+        empty
     }
 
     #[cold]
