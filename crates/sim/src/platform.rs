@@ -11,7 +11,7 @@ use kilocore_platform::{
 use crate::coherence::{Access, LineId};
 use crate::engine::{self, Intent};
 use crate::kernel_lock::KernelLock;
-use crate::outcome::Activity;
+use crate::outcome::{Activity, TaskTimes};
 use crate::waiting::Check;
 
 /// The machine of the [`Simulation`](crate::Simulation) that runs on this host thread.
@@ -235,6 +235,15 @@ impl Sim {
     /// for tasks that share something that is not simulated, such as a counter of the experiment.
     pub fn catch_up() {
         give_way_to_earlier();
+    }
+
+    /// How long cores have done what for the calling task so far.
+    #[must_use]
+    pub fn times() -> TaskTimes {
+        // SAFETY: the reference ends with the expression.
+        unsafe { engine::current() }.map_or_else(TaskTimes::default, |engine| {
+            engine.tasks[engine.running_task() as usize].times
+        })
     }
 
     /// What the simulation has cost the host so far, in a measure that is the same on every host:

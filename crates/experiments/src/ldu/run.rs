@@ -12,7 +12,7 @@ use thiserror::Error;
 
 use crate::ldu::schemes::{SchemeId, SchemeVisitor};
 use crate::ldu::workload::Setting;
-use crate::ldu::world::{Ids, Progress, Task, World};
+use crate::ldu::world::{Ids, Progress, Spent, Task, World};
 
 /// How much of a workload is simulated.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -137,7 +137,7 @@ impl Run<'_> {
             wanted: (all / 4).min(u64::from(forks)),
             running: Cell::new(self.tasks()),
             tasks: self.tasks(),
-            user: Cell::new(0),
+            spent: Cell::new(Spent::default()),
             updates: Cell::new(0),
             walks: Cell::new(0),
         }
@@ -164,12 +164,13 @@ impl SchemeVisitor for Run<'_> {
             let ids = Ids { next: task, step: tasks };
             self.simulation.spawn(move || Task::new(&world, random, ids).run())?;
         }
-        let outcome = self.simulation.run()?;
+        self.simulation.run()?;
         let progress = &world.progress;
         let seconds = progress.end.get().since(progress.warm.get()).0 as f64 / (clock_ghz * 1e9);
-        let capacity = outcome.end.0 as f64 * f64::from(self.cores);
-        let user = progress.user.get() as f64 / capacity;
-        let busy = outcome.times().total().0 as f64 / capacity;
+        let Spent { all, busy, user } = progress.spent.get();
+        // Cores without a task are idle.
+        let capacity = all as f64 * f64::from(self.cores) / tasks as f64;
+        let (user, busy) = (user as f64 / capacity, busy as f64 / capacity);
         let operations = (progress.updates.get() + progress.walks.get()).max(1);
         Ok(Point {
             scheme: self.scheme.name(),

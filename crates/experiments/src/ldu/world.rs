@@ -40,11 +40,40 @@ pub(crate) struct Progress {
     /// Tasks that have not come to the end yet. The others go on until these have, for company.
     pub(crate) running: Cell<u32>,
     pub(crate) tasks: u32,
-    /// Time in user mode, of all tasks.
-    pub(crate) user: Cell<u64>,
+    /// Where the tasks' time went, while pieces were counted.
+    pub(crate) spent: Cell<Spent>,
     /// Updates of the reverse mapping, and walks, while pieces were counted.
     pub(crate) updates: Cell<u64>,
     pub(crate) walks: Cell<u64>,
+}
+
+/// Where time went, in cycles.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Spent {
+    /// All of it.
+    pub(crate) all: u64,
+    /// On a core.
+    pub(crate) busy: u64,
+    /// In user mode.
+    pub(crate) user: u64,
+}
+
+impl Spent {
+    fn since(self, before: Self) -> Self {
+        Self {
+            all: self.all - before.all,
+            busy: self.busy - before.busy,
+            user: self.user - before.user,
+        }
+    }
+
+    fn plus(self, other: Self) -> Self {
+        Self {
+            all: self.all + other.all,
+            busy: self.busy + other.busy,
+            user: self.user + other.user,
+        }
+    }
 }
 
 impl Progress {
@@ -159,6 +188,8 @@ pub(crate) struct Task<'a, F: Scheme<Sim>, A: Scheme<Sim>> {
     context: Context<Sim, F, A>,
     random: Random,
     ids: Ids,
+    /// Time in user mode so far.
+    user: u64,
 }
 
 /// Numbers for the processes that a task creates: those of other tasks lie between them.
@@ -178,7 +209,7 @@ impl Ids {
 
 impl<'a, F: Scheme<Sim>, A: Scheme<Sim>> Task<'a, F, A> {
     pub(crate) fn new(world: &'a World<F, A>, random: Random, ids: Ids) -> Self {
-        Self { world, context: world.memory.context(), random, ids }
+        Self { world, context: world.memory.context(), random, ids, user: 0 }
     }
 
     /// Does pieces of work until all tasks have come to the end.
@@ -186,17 +217,27 @@ impl<'a, F: Scheme<Sim>, A: Scheme<Sim>> Task<'a, F, A> {
         let process = self.start();
         let progress = &self.world.progress;
         let mut counts = true;
+        let mut before = Spent::default();
         while progress.running.get() > 0 {
             self.piece(&process);
             Sim::catch_up();
             let now = Sim::now();
             progress.count(now);
+            if now <= progress.warm.get() {
+                before = self.spent();
+            }
             if now > progress.end.get() && counts {
                 counts = false;
+                progress.spent.set(progress.spent.get().plus(self.spent().since(before)));
                 progress.running.set(progress.running.get() - 1);
             }
         }
         self.world.memory.exit(process, &mut self.context);
+    }
+
+    /// Where the task's time went so far.
+    fn spent(&self) -> Spent {
+        Spent { all: Sim::now().0, busy: Sim::times().total().0, user: self.user }
     }
 
     /// The task's own process: a copy of the first one, which the first task starts and the last
@@ -333,8 +374,7 @@ impl<'a, F: Scheme<Sim>, A: Scheme<Sim>> Task<'a, F, A> {
     /// Computes in user mode.
     fn compute(&mut self, mean_us: f64) {
         let cycles = self.spread(mean_us);
-        let user = &self.world.progress.user;
-        user.set(user.get() + cycles.0);
+        self.user += cycles.0;
         Sim::work(cycles);
     }
 
