@@ -74,7 +74,7 @@ pub use mcs_tp::McsTp;
 pub use mutexee::Mutexee;
 pub use partitioned::{Grants, Partitioned};
 pub use raw::{LockVisitor, RawLock};
-pub use raw_rw::{NoSharing, RawRwLock};
+pub use raw_rw::{NoSharing, RawRwLock, ReadersAlone};
 pub use registry::{LockId, LockInfo, UnknownLock};
 pub use requester::Requester;
 pub use rwsem::Rwsem;

@@ -88,3 +88,43 @@ impl<P: Platform, L: RawLock<P, Thread = ()>> RawRwLock<P> for NoSharing<P, L> {
     #[inline]
     unsafe fn downgrade(&self) {}
 }
+
+/// A read-write lock in which readers, too, are alone: they enter as writers.
+#[derive(Debug)]
+pub struct ReadersAlone<L>(L);
+
+impl<P: Platform, L: RawRwLock<P>> RawRwLock<P> for ReadersAlone<L> {
+    fn new() -> Self {
+        Self(L::new())
+    }
+
+    #[inline]
+    fn acquire_shared(&self) {
+        self.0.acquire();
+    }
+
+    #[inline]
+    unsafe fn release_shared(&self) {
+        // SAFETY: a reader inside is one as the writer.
+        unsafe { self.0.release() };
+    }
+
+    #[inline]
+    fn acquire(&self) {
+        self.0.acquire();
+    }
+
+    #[inline]
+    fn try_acquire(&self) -> bool {
+        self.0.try_acquire()
+    }
+
+    #[inline]
+    unsafe fn release(&self) {
+        // SAFETY: by the caller's promise.
+        unsafe { self.0.release() };
+    }
+
+    #[inline]
+    unsafe fn downgrade(&self) {}
+}

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use kilocore_ldu::{Adaptive, Deferred, Global, PerCore, Scheme};
 use kilocore_ldu_rivals::{FlatCombining, Harris, Locked, OpLog, Ordered, Stock, Unordered};
-use kilocore_locks::{Mcs, NoSharing, Rwsem};
+use kilocore_locks::{Mcs, NoSharing, ReadersAlone, Rwsem};
 use kilocore_sim::Sim;
 use thiserror::Error;
 
@@ -23,6 +23,7 @@ type UnorderedList = Harris<Sim, Unordered>;
 type Logs = OpLog<Sim, Lock>;
 type Combining = FlatCombining<Sim, NoSharing<Sim, Mcs<Sim>>>;
 type LduGlobal = Deferred<Sim, Global<Sim>, Lock>;
+type LduAlone = Deferred<Sim, Global<Sim>, ReadersAlone<Lock>>;
 type LduPerCore = Deferred<Sim, PerCore<Sim>, Lock>;
 type LduAdaptive = Deferred<Sim, Global<Sim>, Lock, Adaptive<Sim>>;
 
@@ -80,6 +81,8 @@ schemes! {
     FlatCombining = "flat-combining", "one thread applies what all have published": Combining, Combining;
     /// Logs with one queue for each root.
     LduGlobal = "ldu-global", "deferred-update logs with global queues": LduGlobal, LduGlobal;
+    /// Logs as in the paper: readers exclude each other.
+    LduExclusive = "ldu-exclusive", "deferred-update logs whose readers exclude each other, as in the paper": LduAlone, LduAlone;
     /// Logs with queues on each core.
     LduPerCore = "ldu-per-core", "deferred-update logs with per-core queues": LduPerCore, LduPerCore;
     /// The paper's combination.
