@@ -41,24 +41,25 @@
 //! ```
 //!
 //! # When to use it, and when not
-//! Use it where cores *contend* to update one structure and updates are four of five operations or
+//! Use it where cores *contend* to update one structure and updates are three of four operations or
 //! more: reverse mappings, registries of connections and subscriptions, lists of waiters and of dirty
 //! things, counts by key. Figures of `kilocore simulate ldu` (simulated, 8 × 15 cores, the reverse
 //! mapping under process creation; 100 % updates unless said otherwise):
 //!
-//! | throughput over a read-write semaphore, 120 cores | AIM7 | Exim | lmbench fork |
-//! | --- | --- | --- | --- |
-//! | unordered lock-free list | 3.4 | 3.4 | 2.4 |
-//! | log, global queue | 3.9 | 4.4 | 16 |
-//! | log, per-core queue | 3.9 | 4.5 | 17 |
-//! | log, global queue, 90 % updates | 1.8 | 1.7 | 1.8 |
-//! | log, global queue, 75 % updates | 1.1 | 1.1 | 1.05 |
-//! | log, global queue, 50 % updates | **0.6** | **0.65** | **0.6** |
+//! | throughput over a read-write semaphore, 120 cores | AIM7 | lmbench fork |
+//! | --- | --- | --- |
+//! | unordered lock-free list | 3.5 | 2.0 |
+//! | log, global queue | 4.1 | 16 |
+//! | log, per-core queue | 4.1 | 17 |
+//! | log, global queue, 90 % updates | 2.4 | 2.5 |
+//! | log, global queue, 75 % updates | 1.5 | 1.4 |
+//! | log, global queue, 50 % updates | **0.8** | **0.7** |
 //!
 //! Do not use it
-//! * where reads are a quarter of the operations or more: each has to apply what little has gathered.
+//! * where reads are a third of the operations or more: each has to apply what little has gathered.
 //!   [`Adaptive`] logs only where that is faster;
-//! * where nobody contends: a mutex around the structure is as fast and simpler;
+//! * where nobody contends: with one thread an update that is not absorbed takes 1.2 to 1.9 times as
+//!   long as under a mutex, and up to 2.7 times with per-core queues (measured, `docs/ldu.md`);
 //! * for stacks, queues, and whatever depends on the order of insertions of different objects;
 //! * where callers must know whether a key was there already: inserting says nothing, as it looks at
 //!   nothing. Whoever updates has the object in hand;
