@@ -61,20 +61,16 @@ impl Shadow for LoadsConflict {
     }
 }
 
-/// Nothing is different, accesses to dead memory are caught, and loom takes no load for one that
-/// conflicts with nothing. Only for loom; it takes several times as long.
-#[derive(Debug)]
-pub struct Thorough;
-impl Alteration for Thorough {
-    type Shadow = LoadsConflict;
-}
-
 /// Nothing is different, but accesses to dead memory are caught.
 #[derive(Debug)]
-pub struct Sound;
-impl Alteration for Sound {
-    type Shadow = ();
+pub struct Sound<S = ()>(PhantomData<S>);
+impl<S: Shadow> Alteration for Sound<S> {
+    type Shadow = S;
 }
+
+/// [`Sound`], and loom takes no load for one that conflicts with nothing. Only for loom; it takes
+/// several times as long.
+pub type Thorough = Sound<LoadsConflict>;
 
 /// The core can rest on a cache line.
 #[derive(Debug)]
@@ -86,17 +82,17 @@ impl Alteration for LowPower {
 
 /// No operation publishes what went before it.
 #[derive(Debug)]
-pub struct NoRelease;
-impl Alteration for NoRelease {
-    type Shadow = ();
+pub struct NoRelease<S = ()>(PhantomData<S>);
+impl<S: Shadow> Alteration for NoRelease<S> {
+    type Shadow = S;
     const NO_RELEASE: bool = true;
 }
 
 /// No operation sees what was published.
 #[derive(Debug)]
-pub struct NoAcquire;
-impl Alteration for NoAcquire {
-    type Shadow = ();
+pub struct NoAcquire<S = ()>(PhantomData<S>);
+impl<S: Shadow> Alteration for NoAcquire<S> {
+    type Shadow = S;
     const NO_ACQUIRE: bool = true;
 }
 

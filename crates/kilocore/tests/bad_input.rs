@@ -1,31 +1,11 @@
 //! Bad input of any kind: exit status 2, one message that names the place and the mend, nothing
 //! on standard output, nothing half-written.
 
+mod common;
+
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
 
-fn kilocore(words: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_kilocore")).args(words).output().expect("kilocore runs")
-}
-
-/// Asserts that the command is refused with a message that holds all the given parts.
-#[track_caller]
-fn refused(words: &[&str], parts: &[&str]) {
-    let output = kilocore(words);
-    let message = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(2), "{words:?}: {message}");
-    assert!(output.stdout.is_empty(), "{words:?} printed {:?}", output.stdout);
-    for part in parts {
-        assert!(message.contains(part), "{words:?}: no '{part}' in: {message}");
-    }
-}
-
-/// A file of the test's own.
-fn file(name: &str, content: &[u8]) -> PathBuf {
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    std::fs::write(&path, content).expect("the test's folder can be written");
-    path
-}
+use common::{file, kilocore, refused};
 
 #[test]
 fn unknown_names() {

@@ -1,26 +1,19 @@
 //! `kilocore fit`: what it refuses, what it leaves out, and whether it finds again what a known
 //! workload does.
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+mod common;
+
+use std::path::Path;
+use std::process::Output;
+
+use common::{file, kilocore};
 
 use serde_json::Value;
-
-fn kilocore(words: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_kilocore")).args(words).output().expect("kilocore runs")
-}
 
 fn succeeds(words: &[&str]) -> Output {
     let output = kilocore(words);
     assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
     output
-}
-
-/// A file of the test's own.
-fn file(name: &str, content: &[u8]) -> PathBuf {
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    std::fs::write(&path, content).expect("the test's folder can be written");
-    path
 }
 
 /// Asserts that measurements are refused with one line, which names the file and holds all the

@@ -1,35 +1,28 @@
 //! `kilocore simulate ldu` on few cores of the 120-core machine.
 
+mod common;
+
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+
+use common::kilocore;
 
 use serde_json::Value;
 
-fn kilocore(words: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_kilocore"))
-        .args(["simulate", "ldu"])
-        .args(words)
-        .output()
-        .expect("kilocore runs")
+/// `words`, as an experiment.
+fn ldu<'a>(words: &[&'a str]) -> Vec<&'a str> {
+    [&["simulate", "ldu"], words].concat()
 }
 
 #[track_caller]
 fn simulate(words: &[&str]) -> String {
-    let output = kilocore(words);
+    let output = kilocore(&ldu(words));
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).expect("text")
 }
 
-/// Asserts that the command is refused with a message that holds all the given parts.
 #[track_caller]
 fn refused(words: &[&str], parts: &[&str]) {
-    let output = kilocore(words);
-    let message = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(2), "{words:?}: {message}");
-    assert!(output.stdout.is_empty(), "{words:?} printed {:?}", output.stdout);
-    for part in parts {
-        assert!(message.contains(part), "{words:?}: no '{part}' in: {message}");
-    }
+    common::refused(&ldu(words), parts);
 }
 
 fn path(name: &str) -> PathBuf {

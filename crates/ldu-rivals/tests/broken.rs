@@ -2,23 +2,18 @@
 
 mod common;
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-
 use common::spin_rw::SpinRw;
-use common::{explore, on_shuttle, small};
+use common::{on_shuttle, small};
+use kilocore_checking::explore;
 use kilocore_ldu::{Attached, Detached, Scheme, Search};
 use kilocore_ldu_rivals::conformance::{Counts, Item, Job, Multiset, together};
 use kilocore_ldu_rivals::{Harris, OpLog, Order, Ordered, Tuning, Unordered};
 use kilocore_platform::{Platform, Shuttle};
 use std::sync::Arc;
 
-/// What the checker says of a program.
+/// What shuttle says of a program.
 fn verdict(program: impl Fn() + Copy + Send + Sync + 'static) -> Result<(), String> {
-    let explored = catch_unwind(AssertUnwindSafe(|| explore(program, 2_000, 3)));
-    explored.map_err(|panic| match panic.downcast::<String>() {
-        Ok(message) => *message,
-        Err(panic) => panic.downcast_ref::<&str>().unwrap().to_string(),
-    })
+    kilocore_checking::verdict(|| explore(program, 2_000, 3))
 }
 
 /// A log that is applied core by core.

@@ -6,7 +6,8 @@ mod common;
 
 use std::sync::Arc;
 
-use common::{LoggedTightly, explore, on_shuttle, place_on_shuttle, small};
+use common::{LoggedTightly, on_shuttle, place_on_shuttle, small};
+use kilocore_checking::explore;
 use kilocore_ldu::{Detached, Scheme};
 use kilocore_ldu_rivals::conformance::{Counts, Item, Job, Multiset, alone, together};
 use kilocore_platform::Shuttle;

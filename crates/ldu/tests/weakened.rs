@@ -27,19 +27,8 @@ type One<A> = NoSharing<Machine<A>, Ttas<Machine<A>>>;
 type AtTheRoot<A, L = One<A>> = Ldu<Machine<A>, Census, Global<Machine<A>>, L>;
 type OnCores<A> = Ldu<Machine<A>, Census, PerCore<Machine<A>>, One<A>>;
 
-/// No operation publishes what went before it.
-struct NoRelease;
-impl Alteration for NoRelease {
-    type Shadow = LoadsConflict;
-    const NO_RELEASE: bool = true;
-}
-
-/// No operation sees what was published.
-struct NoAcquire;
-impl Alteration for NoAcquire {
-    type Shadow = LoadsConflict;
-    const NO_ACQUIRE: bool = true;
-}
+type NoRelease = kilocore_checking::NoRelease<LoadsConflict>;
+type NoAcquire = kilocore_checking::NoAcquire<LoadsConflict>;
 
 /// Names the program that a process is to run.
 const PROGRAM: &str = "KILOCORE_LDU_WEAKENED_PROGRAM";

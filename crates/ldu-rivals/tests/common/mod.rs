@@ -10,8 +10,6 @@ use kilocore_ldu_rivals::{
 };
 use kilocore_locks::{Futex, NoSharing, Rwsem};
 use kilocore_platform::{CpuId, NodeId, Shuttle};
-use shuttle::Runner;
-use shuttle::scheduler::{PctScheduler, RandomScheduler};
 
 use spin_rw::SpinRw;
 
@@ -92,20 +90,4 @@ pub fn place_on_shuttle(core: usize) {
 /// A plan that shuttle can carry out some thousand times.
 pub fn small(threads: usize, operations: usize, seed: u64) -> Plan {
     Plan { threads, objects: 2, operations, seed, place: place_on_shuttle }
-}
-
-/// Runs `program` on `schedules` random schedules of shuttle, and on as many that place `depth`
-/// preemptions. The seed is fixed, so that what one run finds the next one finds as well.
-pub fn explore(program: impl Fn() + Copy + Send + Sync + 'static, schedules: usize, depth: usize) {
-    const SEED: u64 = 0x5eed;
-    static ONCE: std::sync::Once = std::sync::Once::new();
-    ONCE.call_once(|| {
-        // SAFETY: done once, before this process's checkers start; no other code here reads or
-        // writes the environment meanwhile.
-        unsafe { std::env::set_var(shuttle::SILENCE_WARNINGS, "1") };
-    });
-    let random = RandomScheduler::new_from_seed(SEED, schedules);
-    Runner::new(random, shuttle::Config::default()).run(program);
-    let pct = PctScheduler::new_from_seed(SEED, depth, schedules);
-    Runner::new(pct, shuttle::Config::default()).run(program);
 }
