@@ -293,7 +293,7 @@ impl<P: Platform> Drop for Adaptive<P> {
         let record = self.record.load(Ordering::Relaxed);
         if !record.is_null() {
             P::discard(record);
-            // SAFETY: it came from a Box in `look`, and this is the root's end.
+            // SAFETY: it came from a Box in `consider`, and this is the root's end.
             drop(unsafe { Box::from_raw(record) });
         }
     }

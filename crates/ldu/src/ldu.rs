@@ -79,6 +79,8 @@ pub struct ElsewhereError<T>(pub T);
 pub type Out<P, S> = Detached<Node<P>, <S as Structure>::Item>;
 /// An object that is in a structure of `S`.
 pub type In<P, S> = Attached<Node<P>, <S as Structure>::Item>;
+/// The same without a token.
+type Raw<P, S> = NonNull<Object<Node<P>, <S as Structure>::Item>>;
 
 impl<P: Platform, S: Structure, L: RawRwLock<P>> Ldu<P, S, Global<P>, L> {
     /// A structure, which is empty, with a queue of its own.
@@ -134,14 +136,7 @@ where
     /// The object again, if another root's log still has to take it out.
     #[inline]
     pub fn try_insert(&self, object: Out<P, S>) -> Result<In<P, S>, ElsewhereError<Out<P, S>>> {
-        if !self.root.log.adopt(object.hook()) {
-            return Err(ElsewhereError(object));
-        }
-        let object = object.into_raw();
-        // SAFETY: the token was given up, so this thread owns the object.
-        unsafe { self.log(object) };
-        // SAFETY: its only other token went into this function, and it was just inserted.
-        Ok(unsafe { Attached::from_raw(object) })
+        self.insert_by(object, Self::update)
     }
 
     /// Logs that an object is taken out.
@@ -165,14 +160,7 @@ where
     /// The object again, if it is in another root.
     #[inline]
     pub fn try_remove(&self, object: In<P, S>) -> Result<Out<P, S>, ElsewhereError<In<P, S>>> {
-        if !self.root.log.owns(object.hook()) {
-            return Err(ElsewhereError(object));
-        }
-        let object = object.into_raw();
-        // SAFETY: the token was given up, so this thread owns the object.
-        unsafe { self.log(object) };
-        // SAFETY: its only other token went into this function, and it was just removed.
-        Ok(unsafe { Detached::from_raw(object) })
+        self.remove_by(object, Self::update)
     }
 
     /// As [`insert`](Self::insert), but at once, as the writer.
@@ -181,14 +169,10 @@ where
     /// As [`insert`](Self::insert).
     #[inline]
     pub fn insert_directly(&self, object: Out<P, S>) -> In<P, S> {
-        if !self.root.log.adopt(object.hook()) {
-            elsewhere("inserted");
+        match self.insert_by(object, Self::update_directly) {
+            Ok(attached) => attached,
+            Err(_) => elsewhere("inserted"),
         }
-        let object = object.into_raw();
-        // SAFETY: as in `try_insert`.
-        unsafe { self.update_directly(object) };
-        // SAFETY: as in `try_insert`.
-        unsafe { Attached::from_raw(object) }
     }
 
     /// As [`remove`](Self::remove), but at once, as the writer.
@@ -197,14 +181,10 @@ where
     /// As [`remove`](Self::remove).
     #[inline]
     pub fn remove_directly(&self, object: In<P, S>) -> Out<P, S> {
-        if !self.root.log.owns(object.hook()) {
-            elsewhere("removed");
+        match self.remove_by(object, Self::update_directly) {
+            Ok(detached) => detached,
+            Err(_) => elsewhere("removed"),
         }
-        let object = object.into_raw();
-        // SAFETY: as in `try_remove`.
-        unsafe { self.update_directly(object) };
-        // SAFETY: as in `try_remove`.
-        unsafe { Detached::from_raw(object) }
     }
 
     /// Shows the structure as it is after every update that returned before this was called.
@@ -243,10 +223,42 @@ where
         self.root.log.counts()
     }
 
+    #[inline]
+    fn insert_by(
+        &self,
+        object: Out<P, S>,
+        update: unsafe fn(&Self, Raw<P, S>),
+    ) -> Result<In<P, S>, ElsewhereError<Out<P, S>>> {
+        if !self.root.log.adopt(object.hook()) {
+            return Err(ElsewhereError(object));
+        }
+        let object = object.into_raw();
+        // SAFETY: the token was given up, so this thread owns the object.
+        unsafe { update(self, object) };
+        // SAFETY: its only other token went into this function, and it was just inserted.
+        Ok(unsafe { Attached::from_raw(object) })
+    }
+
+    #[inline]
+    fn remove_by(
+        &self,
+        object: In<P, S>,
+        update: unsafe fn(&Self, Raw<P, S>),
+    ) -> Result<Out<P, S>, ElsewhereError<In<P, S>>> {
+        if !self.root.log.owns(object.hook()) {
+            return Err(ElsewhereError(object));
+        }
+        let object = object.into_raw();
+        // SAFETY: the token was given up, so this thread owns the object.
+        unsafe { update(self, object) };
+        // SAFETY: its only other token went into this function, and it was just removed.
+        Ok(unsafe { Detached::from_raw(object) })
+    }
+
     /// # Safety
     /// The caller owns the object, and it is this root's.
     #[inline]
-    unsafe fn log(&self, object: NonNull<Object<Node<P>, S::Item>>) {
+    unsafe fn update(&self, object: Raw<P, S>) {
         let root = &*self.root;
         // SAFETY: by the caller's promise. The object stays in place and is only freed when its
         // node is settled.
@@ -255,9 +267,9 @@ where
     }
 
     /// # Safety
-    /// As for [`log`](Self::log).
+    /// As for [`update`](Self::update).
     #[inline]
-    unsafe fn update_directly(&self, object: NonNull<Object<Node<P>, S::Item>>) {
+    unsafe fn update_directly(&self, object: Raw<P, S>) {
         let root = &*self.root;
         let node = object.cast();
         // SAFETY: by the caller's promise.

@@ -28,15 +28,15 @@ pub(crate) struct LockThread<L: RawLock<Sim>> {
 }
 
 impl<L: RawLock<Sim>> LockThread<L> {
-    /// That of the thread with this number; they are all alike.
-    pub(crate) fn new(_number: usize) -> Self {
+    /// That of a thread which holds none.
+    pub(crate) fn new() -> Self {
         Self { tried: L::Thread::default() }
     }
 }
 
 impl<L: RawLock<Sim>> AnyLock<L> {
-    /// One of the locks that `usage` describes, for however many threads.
-    pub(crate) fn new(usage: &LockUse, _threads: u32) -> Self {
+    /// One of the locks that `usage` describes.
+    pub(crate) fn new(usage: &LockUse) -> Self {
         match usage.kept {
             Some(KeptLock::KernelReadWrite) => Self::Rwsem(Box::new(Rwsem::new())),
             Some(KeptLock::KernelSpin) => Self::Spin(Padded(Ticket::new())),

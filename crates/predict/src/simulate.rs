@@ -154,7 +154,7 @@ impl<L: RawLock<Sim>> Shared<L> {
         };
         let locks = workload.locks.iter().enumerate().map(|(index, lock)| {
             let instance = |_| Instance {
-                lock: AnyLock::new(lock, threads),
+                lock: AnyLock::new(lock),
                 lines: (0..lines_of(index) as usize).map(|_| Padded(SimCell::new(0))).collect(),
             };
             let owners = if lock.per_thread { threads } else { 1 };
@@ -189,7 +189,7 @@ struct Thread<'a, L: RawLock<Sim>> {
 impl<'a, L: RawLock<Sim>> Thread<'a, L> {
     fn new(shared: &'a Shared<L>, number: usize, mut random: Random) -> Self {
         let fetcher = shared.fetcher(&mut random);
-        Self { shared, number, random, lock_thread: LockThread::new(number), fetcher }
+        Self { shared, number, random, lock_thread: LockThread::new(), fetcher }
     }
 
     fn run(mut self) {

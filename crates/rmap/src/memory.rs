@@ -152,7 +152,7 @@ impl<P: Platform, F: Scheme<P>, A: Scheme<P>> Memory<P, F, A> {
     ) {
         let query = Overlap { start: *pages.start(), last: *pages.end() };
         let mut show = |entry: &Entry<P>| found(entry.value);
-        self.files.search(&file.mappings, &query, &mut show, &mut context.files);
+        self.files.search(&file.0.mappings, &query, &mut show, &mut context.files);
     }
 
     /// Shows who may map an anonymous page that was born in an `anon_vma` of a family.
@@ -166,12 +166,12 @@ impl<P: Platform, F: Scheme<P>, A: Scheme<P>> Memory<P, F, A> {
     ) {
         let query = one(page.of(anon_vma));
         let mut show = |entry: &Entry<P>| found(entry.value);
-        self.anonymous.search(&family.mappings, &query, &mut show, &mut context.anonymous);
+        self.anonymous.search(&family.0.mappings, &query, &mut show, &mut context.anonymous);
     }
 
     /// Brings everything that was deferred to a file's tree.
     pub fn synchronize_file(&self, file: &File<P, F>, context: &mut Context<P, F, A>) {
-        self.files.synchronize(&file.mappings, &mut context.files);
+        self.files.synchronize(&file.0.mappings, &mut context.files);
     }
 
     fn link_file(
@@ -182,9 +182,9 @@ impl<P: Platform, F: Scheme<P>, A: Scheme<P>> Memory<P, F, A> {
         mapping: Mapping,
         context: &mut Context<P, F, A>,
     ) -> FileLink<P, F> {
-        file.refer();
+        file.0.refer();
         let entry = Detached::new(Entry::new(offset.0, offset.0 + pages - 1, mapping));
-        let entry = self.files.insert(&file.mappings, entry, &mut context.files);
+        let entry = self.files.insert(&file.0.mappings, entry, &mut context.files);
         FileLink { file, offset, entry }
     }
 
@@ -196,7 +196,7 @@ impl<P: Platform, F: Scheme<P>, A: Scheme<P>> Memory<P, F, A> {
         mapping: Mapping,
         context: &mut Context<P, F, A>,
     ) {
-        family.refer();
+        family.0.refer();
         self.link_anonymous(area, family, mapping.process, mapping, context);
     }
 
@@ -211,25 +211,25 @@ impl<P: Platform, F: Scheme<P>, A: Scheme<P>> Memory<P, F, A> {
     ) {
         let first = area.start.of(anon_vma);
         let entry = Detached::new(Entry::new(first, first + area.pages - 1, mapping));
-        let entry = self.anonymous.insert(&family.mappings, entry, &mut context.anonymous);
+        let entry = self.anonymous.insert(&family.0.mappings, entry, &mut context.anonymous);
         area.anonymous.push(AnonymousLink { family, anon_vma, entry });
     }
 
     fn unlink(&self, area: Area<P, F, A>, context: &mut Context<P, F, A>) {
         let own = area.anonymous.len().wrapping_sub(1);
         for (number, link) in area.anonymous.into_iter().enumerate() {
-            let root = &link.family.mappings;
+            let root = &link.family.0.mappings;
             let entry = self.anonymous.remove(root, link.entry, &mut context.anonymous);
             self.anonymous.release(entry, &mut context.anonymous);
             if number == own {
-                link.family.forget();
+                link.family.0.forget();
             }
         }
         if let Some(link) = area.file {
-            let root = &link.file.mappings;
+            let root = &link.file.0.mappings;
             let entry = self.files.remove(root, link.entry, &mut context.files);
             self.files.release(entry, &mut context.files);
-            link.file.forget();
+            link.file.0.forget();
         }
     }
 }

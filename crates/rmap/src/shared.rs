@@ -7,55 +7,50 @@ use kilocore_platform::{Atomic, AtomicInt, Ordering, Padded, Platform};
 
 use crate::mapping::Tree;
 
-/// A file that is mapped, such as a program or a library.
-pub struct File<P: Platform, F: Scheme<P>> {
-    pub(crate) mappings: F::Root<Tree<P>>,
+/// What areas map, and how many refer to it: counted in a word that all who share it write.
+pub(crate) struct Shared<P: Platform, S: Scheme<P>> {
+    pub(crate) mappings: S::Root<Tree<P>>,
     references: Padded<P::U64>,
 }
 
-/// The anonymous areas that forks have derived from one.
-pub struct Family<P: Platform, A: Scheme<P>> {
-    pub(crate) mappings: A::Root<Tree<P>>,
-    references: Padded<P::U64>,
-}
-
-impl<P: Platform, F: Scheme<P>> File<P, F> {
-    pub(crate) fn new(scheme: &F) -> Self {
+impl<P: Platform, S: Scheme<P>> Shared<P, S> {
+    fn new(scheme: &S) -> Self {
         let mappings = scheme.root(Tree::new());
         Self { mappings, references: Padded(P::U64::new(0)) }
     }
 
-    /// One more area refers to it.
+    /// One more refers to it.
     pub(crate) fn refer(&self) {
         self.references.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// One area less does.
+    /// One less does.
     pub(crate) fn forget(&self) {
         self.references.fetch_sub(1, Ordering::Release);
+    }
+}
+
+/// A file that is mapped, such as a program or a library. Areas refer to it.
+pub struct File<P: Platform, F: Scheme<P>>(pub(crate) Shared<P, F>);
+
+/// The anonymous areas that forks have derived from one. Each `anon_vma` refers to it.
+pub struct Family<P: Platform, A: Scheme<P>>(pub(crate) Shared<P, A>);
+
+impl<P: Platform, F: Scheme<P>> File<P, F> {
+    pub(crate) fn new(scheme: &F) -> Self {
+        Self(Shared::new(scheme))
     }
 
     /// How many areas map it.
     #[must_use]
     pub fn references(&self) -> u64 {
-        self.references.load(Ordering::Acquire)
+        self.0.references.load(Ordering::Acquire)
     }
 }
 
 impl<P: Platform, A: Scheme<P>> Family<P, A> {
     pub(crate) fn new(scheme: &A) -> Self {
-        let mappings = scheme.root(Tree::new());
-        Self { mappings, references: Padded(P::U64::new(0)) }
-    }
-
-    /// It has one more `anon_vma`.
-    pub(crate) fn refer(&self) {
-        self.references.fetch_add(1, Ordering::Relaxed);
-    }
-
-    /// It has one less.
-    pub(crate) fn forget(&self) {
-        self.references.fetch_sub(1, Ordering::Release);
+        Self(Shared::new(scheme))
     }
 }
 
