@@ -201,10 +201,7 @@ impl<P: Platform, Q: Queue<P>, L: RawRwLock<P>, D: Policy<P>> Log<P, Q, L, D> {
             return Released::none();
         }
         // SAFETY: acquired above.
-        let released = unsafe { self.apply_all(apply) };
-        // SAFETY: acquired above.
-        unsafe { self.lock.release() };
-        released
+        unsafe { self.apply_and_leave(apply) }
     }
 
     /// Makes an update at once, after those that are logged.
@@ -316,10 +313,7 @@ impl<P: Platform, Q: Queue<P>, L: RawRwLock<P>, D: Policy<P>> Log<P, Q, L, D> {
     pub fn synchronize(&self, apply: impl FnMut(NonNull<Node<P>>, Update)) -> Released<P> {
         self.lock.acquire();
         // SAFETY: acquired above.
-        let released = unsafe { self.apply_all(apply) };
-        // SAFETY: acquired above.
-        unsafe { self.lock.release() };
-        released
+        unsafe { self.apply_and_leave(apply) }
     }
 
     /// Applies the log unless somebody is inside. False if so. `apply` is as for
@@ -332,10 +326,7 @@ impl<P: Platform, Q: Queue<P>, L: RawRwLock<P>, D: Policy<P>> Log<P, Q, L, D> {
             return (false, Released::none());
         }
         // SAFETY: acquired above.
-        let released = unsafe { self.apply_all(apply) };
-        // SAFETY: acquired above.
-        unsafe { self.lock.release() };
-        (true, released)
+        (true, unsafe { self.apply_and_leave(apply) })
     }
 
     /// What was applied so far.
@@ -346,6 +337,18 @@ impl<P: Platform, Q: Queue<P>, L: RawRwLock<P>, D: Policy<P>> Log<P, Q, L, D> {
         // SAFETY: acquired above.
         unsafe { self.lock.release_shared() };
         counts
+    }
+
+    /// Applies every update that was logged so far, and leaves as the writer.
+    ///
+    /// # Safety
+    /// As for [`apply_all`](Self::apply_all).
+    unsafe fn apply_and_leave(&self, apply: impl FnMut(NonNull<Node<P>>, Update)) -> Released<P> {
+        // SAFETY: by the caller's promise.
+        let released = unsafe { self.apply_all(apply) };
+        // SAFETY: as above.
+        unsafe { self.lock.release() };
+        released
     }
 
     /// Applies every update that was logged so far.
