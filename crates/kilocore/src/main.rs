@@ -20,6 +20,11 @@ mod simulate;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use kilocore_sim::SimHeap;
+
+/// Simulations print the same bytes every time.
+#[global_allocator]
+static HEAP: SimHeap = SimHeap;
 
 /// Finds where a program stops scaling with cores, forecasts it on other machines, and runs it
 /// under the lock that helps.

@@ -49,6 +49,9 @@ struct Line {
 /// All lines, and the caches and channels that hold and carry them.
 #[derive(Debug)]
 pub(crate) struct Coherence {
+    /// The numbers of lines by address over the line's size. Nothing is ever removed, as gaps would
+    /// let the map grow sooner or later by where the host happens to put things, and the objects
+    /// allocated after that would lie otherwise on their lines.
     numbers: FxHashMap<usize, u32>,
     /// The last lookups, by address.
     recent: Vec<(usize, u32)>,
@@ -71,6 +74,8 @@ pub(crate) struct Coherence {
 const RECENT: usize = 4096;
 /// An entry of the last lookups that matches no address.
 const NO_LOOKUP: (usize, u32) = (usize::MAX, 0);
+/// The number of a line whose object is gone.
+const FORGOTTEN: u32 = u32::MAX;
 
 impl Coherence {
     /// The memory of a machine whose private caches are at the given places.
@@ -107,8 +112,9 @@ impl Coherence {
 
     fn look_up(&mut self, key: usize, slot: usize, node: u32) -> LineId {
         let fresh = self.lines.len() as u32;
-        let number = *self.numbers.entry(key).or_insert(fresh);
-        if number == fresh {
+        let number = self.numbers.entry(key).or_insert(FORGOTTEN);
+        if *number == FORGOTTEN {
+            *number = fresh;
             self.lines.push(Line {
                 owner: NOBODY,
                 home: node,
@@ -124,6 +130,7 @@ impl Coherence {
             }
             self.copies.push_line();
         }
+        let number = *number;
         self.recent[slot] = (key, number);
         LineId(number)
     }
@@ -131,7 +138,9 @@ impl Coherence {
     /// Forgets which lines are at the addresses of an object that goes away.
     pub(crate) fn forget(&mut self, address: usize, bytes: usize, line_shift: u32) {
         for key in address >> line_shift..=(address + bytes.max(1) - 1) >> line_shift {
-            self.numbers.remove(&key);
+            if let Some(number) = self.numbers.get_mut(&key) {
+                *number = FORGOTTEN;
+            }
             self.recent[key % RECENT] = NO_LOOKUP;
         }
     }

@@ -49,6 +49,7 @@ mod copies_below;
 mod costs;
 mod engine;
 mod fiber;
+mod heap;
 mod kernel_lock;
 mod os;
 mod outcome;
@@ -60,6 +61,7 @@ mod stream;
 mod tags;
 mod waiting;
 
+pub use heap::SimHeap;
 pub use outcome::{Activity, LineTraffic, Outcome, TaskTimes};
 pub use platform::{Sim, SimCell, SimPtr, SimU32, SimU64, SimUsize};
 pub use random::Random;

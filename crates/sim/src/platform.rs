@@ -291,6 +291,11 @@ thread_local! {
         Box::leak((0..WAIT_SLOTS).map(|_| Padded(SimU32::new(0))).collect());
 }
 
+/// Sees to it that this host thread has its waiting slots, which outlive any simulation.
+pub(crate) fn prepare_wait_slots() {
+    SLOTS.with(|_| ());
+}
+
 /// Clears what an earlier simulation on this host thread may have left in the waiting slots.
 pub(crate) fn reset_wait_slots() {
     for slot in SLOTS.with(|slots| *slots) {

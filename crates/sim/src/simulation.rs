@@ -8,8 +8,9 @@ use crate::agenda::Epoch;
 use crate::costs::{Costs, NEVER, Place};
 use crate::engine::{self, Engine, State, Task};
 use crate::fiber::Fiber;
+use crate::heap::OpenHeap;
 use crate::outcome::{LineTraffic, Outcome, TaskTimes};
-use crate::platform::reset_wait_slots;
+use crate::platform::{prepare_wait_slots, reset_wait_slots};
 
 /// How a simulation is run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,10 +56,16 @@ const MOST_CORES: u32 = 1024;
 const BUSIEST_LINES: usize = 16;
 
 /// A machine with tasks on it that has not been switched on yet.
+///
+/// While it is there, and until it has run, what its thread allocates lies in memory of its own if
+/// the program's allocator is [`SimHeap`](crate::SimHeap), so that words share lines the same way
+/// every time.
 #[derive(Debug)]
 pub struct Simulation {
     engine: Box<Engine>,
     sockets: usize,
+    /// Dropped last.
+    heap: Option<OpenHeap>,
 }
 
 impl Simulation {
@@ -75,12 +82,14 @@ impl Simulation {
                 wanted: options.cores,
             });
         }
+        prepare_wait_slots();
+        let heap = OpenHeap::new();
         let places: Vec<Place> = (0..options.cores).map(|cpu| place(machine, cpu)).collect();
         let mut sockets: Vec<u32> = places.iter().map(|place| place.socket).collect();
         sockets.sort_unstable();
         sockets.dedup();
         let engine = Engine::new(Costs::new(machine), &places, options.seed);
-        Ok(Self { engine: Box::new(engine), sockets: sockets.len() })
+        Ok(Self { engine: Box::new(engine), sockets: sockets.len(), heap })
     }
 
     /// Makes waiters keep their cores however long they wait.
@@ -138,7 +147,7 @@ impl Simulation {
         let engine: *mut Engine = &raw mut *self.engine;
         // SAFETY: the pointer is to our own box, which nobody else uses until the call returns.
         unsafe { engine::run(engine) };
-        let engine = self.engine;
+        let Self { heap: _heap, engine, sockets } = self;
         let end = Cycles(engine.cores.iter().map(|core| core.time).max().unwrap_or(0));
         let stuck: Vec<usize> =
             (0..engine.tasks.len()).filter(|&t| engine.tasks[t].state != State::Done).collect();
@@ -162,7 +171,7 @@ impl Simulation {
         Ok(Outcome {
             end,
             cores,
-            sockets: self.sockets,
+            sockets,
             tasks: engine.tasks.iter().map(|task| task.times).collect(),
             lines,
             operations: engine.operations,

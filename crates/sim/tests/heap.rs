@@ -1,0 +1,145 @@
+//! Simulations of code that allocates, with the allocator that makes them the same every time.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use kilocore_machine::Description;
+use kilocore_platform::{Atomic, AtomicInt, Cycles, Ordering, Platform};
+use kilocore_sim::{Options, Outcome, Random, Sim, SimHeap, SimU32, Simulation};
+
+#[global_allocator]
+static HEAP: SimHeap = SimHeap;
+
+/// One test at a time: there are only so many regions.
+static ALONE: Mutex<()> = Mutex::new(());
+
+macro_rules! alone {
+    () => {
+        let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    };
+}
+
+fn machine() -> Description {
+    kilocore_machine::find("xeon-e7-8870v2-8s").expect("it is built in")
+}
+
+fn simulation(seed: u64) -> Simulation {
+    Simulation::new(&machine(), Options { cores: 8, seed }).expect("it has 8 cores")
+}
+
+/// Tasks that put words of their own among those of the others, use some of all, and free them.
+fn tasks_that_allocate(seed: u64) -> Outcome {
+    let mut simulation = simulation(seed);
+    let shelf: Arc<Vec<SimU32>> = Arc::new((0..64).map(|_| SimU32::new(0)).collect());
+    for task in 0..8 {
+        let shelf = Arc::clone(&shelf);
+        let body = move || {
+            let mut random = Random::new(seed, task);
+            let mut own: Vec<Box<[SimU32]>> = Vec::new();
+            for _ in 0..300 {
+                let length = 1 + (random.uniform() * 40.0) as usize;
+                own.push((0..length).map(|_| SimU32::new(0)).collect());
+                let pick = (random.uniform() * own.len() as f64) as usize;
+                own[pick][0].fetch_add(1, Ordering::Relaxed);
+                shelf[(random.uniform() * 64.0) as usize].fetch_add(1, Ordering::Relaxed);
+                if own.len() > 20 {
+                    let gone = own.swap_remove(pick);
+                    // As whoever frees simulated memory tells the simulator.
+                    gone.iter().for_each(|word| Sim::discard(word));
+                }
+                Sim::work(Cycles(50));
+            }
+            own.iter().flatten().for_each(|word| Sim::discard(word));
+        };
+        simulation.spawn(body).expect("there is memory for it");
+    }
+    simulation.run().expect("nobody waits")
+}
+
+/// Moves the host's heap about.
+fn disturb(seed: u64) -> Vec<Vec<u8>> {
+    let mut random = Random::new(seed, 99);
+    let mut kept: Vec<Vec<u8>> = Vec::new();
+    for _ in 0..2_000 {
+        kept.push(vec![1; 1 + (random.uniform() * 500.0) as usize]);
+        if random.uniform() < 0.5 {
+            let pick = (random.uniform() * kept.len() as f64) as usize;
+            kept.swap_remove(pick);
+        }
+    }
+    kept
+}
+
+#[test]
+fn what_the_process_did_before_does_not_matter() {
+    alone!();
+    let first = format!("{:?}", tasks_that_allocate(7));
+    for seed in 0..4 {
+        let kept = disturb(seed);
+        assert_eq!(first, format!("{:?}", tasks_that_allocate(7)));
+        let elsewhere = std::thread::spawn(move || {
+            let _kept = disturb(seed + 10);
+            format!("{:?}", tasks_that_allocate(7))
+        });
+        assert_eq!(first, elsewhere.join().expect("it does not panic"));
+        drop(kept);
+    }
+    assert_ne!(first, format!("{:?}", tasks_that_allocate(8)), "the seed does");
+}
+
+#[test]
+fn what_outlives_a_simulation_keeps_its_contents() {
+    alone!();
+    let mut kept = Vec::new();
+    // More than there are regions.
+    for round in 0..300_u32 {
+        let open = simulation(1);
+        let mut text = format!("{round:0>300}");
+        text.push_str("grown");
+        kept.push((round, text, vec![0_u64; 100]));
+        drop(open);
+    }
+    let elsewhere = std::thread::spawn(move || {
+        for (round, text, zeroes) in kept {
+            assert_eq!(text, format!("{round:0>300}grown"));
+            assert!(zeroes.iter().all(|&zero| zero == 0));
+        }
+    });
+    elsewhere.join().expect("all is as it was");
+    let first = format!("{:?}", tasks_that_allocate(7));
+    assert_eq!(first, format!("{:?}", tasks_that_allocate(7)), "there are regions again");
+}
+
+#[test]
+fn what_is_larger_than_a_region_comes_from_the_system() {
+    alone!();
+    let _open = simulation(1);
+    let mut large: Vec<u8> = Vec::new();
+    if large.try_reserve(5 << 30).is_err() {
+        return eprintln!("this host does not give out so much");
+    }
+    large.extend_from_slice(b"beginning");
+    large.shrink_to_fit();
+    assert_eq!(large, b"beginning");
+    let mut grown = vec![7_u8; 1 << 20];
+    grown.reserve(5 << 30);
+    assert!(grown.iter().all(|&byte| byte == 7), "moved with what was in it");
+}
+
+#[test]
+fn simulations_that_are_set_up_together_have_heaps_of_their_own() {
+    alone!();
+    let address = |open: &[Simulation]| {
+        let word = Box::new(SimU32::new(open.len() as u32));
+        std::ptr::from_ref(&*word).addr()
+    };
+    let mut open = vec![simulation(1)];
+    let first = address(&open);
+    open.push(simulation(1));
+    assert!(address(&open).abs_diff(first) >= 1 << 30, "another region");
+    // The first one ends before the second, whose region is still the one in use.
+    drop(open.remove(0));
+    assert!(address(&open).abs_diff(first) >= 1 << 30);
+    drop(open);
+    let outside = Box::new(0_u32);
+    assert!(std::ptr::from_ref(&*outside).addr().abs_diff(first) >= 1 << 30, "the system's");
+}
