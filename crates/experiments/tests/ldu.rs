@@ -6,8 +6,14 @@ use kilocore_experiments::ldu::{
 use kilocore_machine::Description;
 
 /// Short: these schemes need not adapt.
-const LENGTH: RunLength =
-    RunLength { forks_per_core: 4, forks: 80, warm_us: 5_000.0, warm_forks: 100, seed: 1 };
+const LENGTH: RunLength = RunLength {
+    forks_per_core: 4,
+    forks: 80,
+    warm_us: 5_000.0,
+    counted_us: 0.0,
+    warm_forks: 100,
+    seed: 1,
+};
 
 fn machine() -> Description {
     kilocore_machine::find("xeon-e7-8870v2-8s").expect("the machine is built in")

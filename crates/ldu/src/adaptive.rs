@@ -14,9 +14,10 @@
 //! is not held against its way. (Throughput would be easier to count, and misleads: where another
 //! root is what limits the program, this one's is the same in either way.)
 //!
-//! After a trial nothing is timed or tried for many times as long as it lasted, and for longer if it
-//! keeps saying the same. Where one of the ways is hopeless, the trial ends as soon as that is plain.
-//! Roots that are hardly used are never tried, begin
+//! After a trial nothing is timed or tried for many times as long as it lasted: for the longer, the
+//! more time the worse way wastes, and the more often trials have said the same. Where the way that
+//! is tried is hopeless, the trial ends as soon as that is plain. A way that was found to be the
+//! faster one has to lose two trials in a row. Roots that are hardly used are never tried, begin
 //! without a log, and allocate nothing for it.
 
 mod record;
@@ -27,7 +28,7 @@ use core::ptr;
 
 use kilocore_platform::{Atomic, Cycles, Ordering, Platform, SharedCell};
 
-use self::record::{Record, Sums};
+use self::record::{Record, Sums, WASTE_OF_ALL};
 use crate::policy::{Advice, Kind, Policy};
 
 /// Updates are to be logged.
@@ -40,8 +41,9 @@ const WINDOW: u64 = 256;
 /// If there are reads among them, but fewer than so many, it goes on for so many times as long.
 const READS: u64 = 3;
 const PATIENCE: u64 = 4;
-/// It lasts for so many times as long as an operation of the slower kind, because many threads are
-/// under way at a time, and what is under way when the window changes belongs to neither.
+/// It lasts for so many times as long as an operation of the slower kind, and has so many times as
+/// many as are under way, because what is when the window changes belongs to neither way, and those
+/// are the slow ones.
 const OVERLAP: u64 = 8;
 /// Updates between two looks at how far a window is.
 const LOOK: u64 = 32;
@@ -49,20 +51,22 @@ const LOOK: u64 = 32;
 const COLD: u64 = 1024;
 /// A window is cut short when it has lasted so many times as long as the first one.
 const CUT: u64 = 8;
-/// How many times as long as a trial the time after it is, if the trial was close, or the first, and
-/// said something else than the one before: it may have been wrong.
-const SHORT_REST: u64 = 5;
-/// The same if it was close and said the same; and if it was plain. Twice as long each time.
-const REST: u64 = 20;
-const PLAIN_REST: u64 = 80;
-/// But no longer than that. A program that updates a dozen roots in turn waits for the trials of
-/// all of them, so this is more than one root would need.
-const LONGEST_REST: u64 = 1280;
+/// How many times as long as a trial the time after it is, at the least, and if it left a doubt.
+const REST: u64 = 5;
+/// How many times if all the time in the worse way was wasted, and a part of it if a part was. Half
+/// of the trial is in the worse way, those who wait when it ends are served after it, and a program
+/// may have a dozen roots: trying costs it some per cent at first. Twice as long each time that the
+/// trial says the same.
+const REST_FROM_WASTE: u64 = 400;
+/// But no longer than that: some seconds, where trials take a millisecond.
+const LONGEST_REST: u64 = 2560;
 
 /// Every time that a log is given up again, the next trial comes twice as late, so many times at
 /// most. Some roots look better with a log until they have one: they are not what limits the program
 /// without it, and are with it.
 const MOST_DISTRUST: u32 = 6;
+/// How many times as long as a trial it is to the next one without a log, before any distrust.
+const LEAST_TRUST: u64 = 20;
 
 /// The windows of a trial: whether each is of the way that was used before.
 const TRIAL: [bool; 4] = [true, false, false, true];
@@ -98,8 +102,32 @@ struct Book {
     trial_began: Cycles,
     cut: u64,
     rest: u64,
+    /// Whether the last trial said that the other way is faster.
+    doubted: bool,
     /// How often a log was given up again, since it last was plainly better.
     distrust: u32,
+}
+
+impl Book {
+    /// Decides how long the way that was found to be the better one is not put in question, in
+    /// trials.
+    fn settle(&mut self, better: Sums, worse: Sums, changed: bool, first: bool) {
+        if changed && !self.logging {
+            self.distrust = (self.distrust + 1).min(MOST_DISTRUST);
+        } else if self.logging && better.costs_far_less_than(worse) {
+            self.distrust = 0;
+        }
+        let least = (worse.waste(better) * REST_FROM_WASTE / WASTE_OF_ALL).max(REST);
+        self.rest = match (changed, first) {
+            // The first trial comes early, when what the program does may not be what it will do.
+            (true, true) => REST,
+            (true, false) => least,
+            (false, _) => (self.rest * 2).clamp(least, LONGEST_REST),
+        };
+        if !self.logging {
+            self.rest = self.rest.max(LEAST_TRUST << self.distrust);
+        }
+    }
 }
 
 impl<P: Platform> Adaptive<P> {
@@ -143,16 +171,19 @@ impl<P: Platform> Adaptive<P> {
                 }
             }
             Phase::Trying { window, began, before } => {
-                let timed = self.sums(book.logging == TRIAL[window]).since(before);
+                let (used, other) = (self.sums(book.logging), self.sums(!book.logging));
+                let timed = if TRIAL[window] { used } else { other }.since(before);
                 let lasted = P::now().since(began).0;
                 let few_reads = (1..READS).contains(&timed.reads.ended);
                 let wanted = if few_reads { WINDOW * PATIENCE } else { WINDOW };
-                let enough = timed.operations() >= Self::scaled(wanted)
-                    && lasted >= timed.longest_mean().saturating_mul(Self::scaled(OVERLAP));
-                if self.is_plain(book) {
-                    self.end_trial(book);
+                let overlap = Self::scaled(OVERLAP);
+                let enough = timed.operations()
+                    >= Self::scaled(wanted).max(timed.under_way().saturating_mul(overlap))
+                    && lasted >= timed.longest_mean().saturating_mul(overlap);
+                if used.costs_far_less_than(other) {
+                    self.end_trial(book, used, other);
                 } else if enough || lasted >= book.cut {
-                    self.close(book, window, lasted);
+                    self.close(book, window, lasted, used, other);
                 }
             }
         }
@@ -179,54 +210,44 @@ impl<P: Platform> Adaptive<P> {
         self.advise(logged, TIME);
     }
 
-    fn close(&self, book: &mut Book, window: usize, lasted: u64) {
+    fn close(&self, book: &mut Book, window: usize, lasted: u64, used: Sums, other: Sums) {
         if let (0, Some(record)) = (window, self.record()) {
-            record.take_measure(self.sums(book.logging));
+            record.take_measure(used);
         }
-        if window + 1 < TRIAL.len() {
+        // That the other way is far better is believed at a window's end only: its first operations
+        // find nobody before them.
+        if window + 1 == TRIAL.len() || other.costs_far_less_than(used) {
+            self.end_trial(book, used, other);
+        } else {
             book.cut = book.cut.min(lasted.saturating_mul(CUT)).max(1);
             self.open(book, window + 1);
-        } else {
-            self.end_trial(book);
         }
     }
 
-    /// Whether one of the ways is hopeless.
-    fn is_plain(&self, book: &Book) -> bool {
-        let (used, other) = (self.sums(book.logging), self.sums(!book.logging));
-        used.costs_far_less_than(other) || other.costs_far_less_than(used)
-    }
-
-    fn end_trial(&self, book: &mut Book) {
-        let least = if self.is_plain(book) { PLAIN_REST } else { REST };
-        let (logged, direct) = (self.sums(true), self.sums(false));
+    fn end_trial(&self, book: &mut Book, used: Sums, other: Sums) {
         // Close ones go to the structure as it is: a root that is not what limits the program costs
         // the same in either way, and may become what limits it with a log.
-        let changes = if book.logging {
-            direct.costs_less_than(logged)
+        let loses = if book.logging {
+            other.costs_less_than(used)
         } else {
-            logged.costs_clearly_less_than(direct)
+            other.costs_clearly_less_than(used)
         };
-        if changes {
-            book.logging = !book.logging;
-            // The first trial comes early, when what the program does may not be what it will do.
-            let sure = least == PLAIN_REST && book.rest > 0;
-            book.rest = if sure { PLAIN_REST } else { SHORT_REST };
-            if !book.logging {
-                book.distrust = (book.distrust + 1).min(MOST_DISTRUST);
-            }
+        // Once found to be the faster one, a way has to lose twice in a row: an operation takes as
+        // long as others have left it to wait, and what the rest of the program does meanwhile may
+        // take longer than a window to come to terms with the other way.
+        let first = book.rest == 0;
+        if loses && !book.doubted && !first {
+            book.doubted = true;
         } else {
-            book.rest = (book.rest * 2).clamp(least, LONGEST_REST);
-            if least == PLAIN_REST && book.logging {
-                book.distrust = 0;
-            }
+            book.doubted = false;
+            book.logging ^= loses;
+            let (better, worse) = if loses { (other, used) } else { (used, other) };
+            book.settle(better, worse, loses, first);
         }
-        if !book.logging {
-            book.rest = book.rest.max(REST << book.distrust);
-        }
+        let rest = if book.doubted { REST } else { book.rest };
         let now = P::now();
         let trial = now.since(book.trial_began).0;
-        let until = now.0.saturating_add(trial.saturating_mul(Self::scaled(book.rest)));
+        let until = now.0.saturating_add(trial.saturating_mul(Self::scaled(rest)));
         book.phase = Phase::Resting { until: Cycles(until) };
         self.advise(book.logging, 0);
     }
@@ -249,6 +270,7 @@ impl<P: Platform> Policy<P> for Adaptive<P> {
                 trial_began: Cycles(0),
                 cut: 0,
                 rest: 0,
+                doubted: false,
                 distrust: 0,
             }),
         }

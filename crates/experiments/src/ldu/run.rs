@@ -27,13 +27,23 @@ pub struct RunLength {
     pub warm_us: f64,
     /// The same in processes that all cores create.
     pub warm_forks: u32,
+    /// How long what is counted lasts at the least, in microseconds: an adaptive scheme that tries
+    /// something now and then should be seen doing it as often as it does.
+    pub counted_us: f64,
     /// Seeds all chance.
     pub seed: u64,
 }
 
 impl Default for RunLength {
     fn default() -> Self {
-        Self { forks_per_core: 20, forks: 400, warm_us: 100_000.0, warm_forks: 1_000, seed: 1 }
+        Self {
+            forks_per_core: 20,
+            forks: 400,
+            warm_us: 100_000.0,
+            warm_forks: 1_000,
+            counted_us: 50_000.0,
+            seed: 1,
+        }
     }
 }
 
@@ -120,12 +130,12 @@ impl Run<'_> {
     fn progress(&self, clock_ghz: f64) -> Progress {
         let Setting { forks, user_us, system_us, fork_us, execs, exec_us, .. } = *self.setting;
         let us = (user_us + system_us) / forks + fork_us + execs * exec_us;
-        let RunLength { forks_per_core, forks, warm_us, warm_forks, .. } = self.length;
+        let RunLength { forks_per_core, forks, warm_us, counted_us, warm_forks, .. } = self.length;
         let pieces = forks_per_core.max(forks.div_ceil(self.tasks()));
         let all = u64::from(pieces) * u64::from(self.tasks());
         let cycles_per_us = clock_ghz * 1e3;
         let warm = (us * f64::from(pieces) * 0.25).max(warm_us) * cycles_per_us;
-        let counted = us * f64::from(pieces) * cycles_per_us;
+        let counted = (us * f64::from(pieces)).max(counted_us) * cycles_per_us;
         Progress {
             warm: Cell::new(Cycles(warm as u64)),
             end: Cell::new(Cycles((warm + counted) as u64)),

@@ -16,11 +16,16 @@ const SHORT: u64 = 1 << 16;
 
 /// A log is worth keeping if 27 of its operations take less time than 25 without.
 const WORTH: (u64, u64) = (27, 25);
-/// One way costs far less than the other if so many of its operations take less time than one.
-const FAR: u64 = 4;
-/// For that each way has shown so many operations, and each kind of it so many.
-const MANY: u64 = 64;
+/// One way is hopeless if, times the operations that it has shown, what it takes more is so many
+/// times what the other takes: 7 times more after 32 operations, as much more after 224.
+const HOPELESS: u64 = 224;
+/// But so many it has to have shown at the least, and the other one, too.
+const MANY: u64 = 32;
+/// Fewer of a kind say little about the kind.
 const FEW: u64 = 16;
+
+/// What [`Sums::waste`] is if all time was wasted.
+pub(super) const WASTE_OF_ALL: u64 = 1000;
 
 /// Sums that operations add themselves to.
 pub(super) struct Record<P: Platform> {
@@ -149,6 +154,12 @@ impl Sums {
         self.updates.ended + self.reads.ended
     }
 
+    /// How many have begun and not ended.
+    pub(super) fn under_way(self) -> u64 {
+        let of = |sum: Sum| sum.begun.saturating_sub(sum.ended);
+        of(self.updates) + of(self.reads)
+    }
+
     /// What an operation of the slower kind takes on average, in cycles.
     pub(super) fn longest_mean(self) -> u64 {
         let mean = |sum: Sum| sum.cycles / sum.ended.max(1);
@@ -166,15 +177,34 @@ impl Sums {
         self.excess(other, more, than) < 0
     }
 
-    /// Whether that is so clear that more of them would not change it.
+    /// Whether that is so clear that more of them would not change it. A kind of which little was
+    /// seen is taken to be dear in this way, and to be free in the other.
     pub(super) fn costs_far_less_than(self, other: Self) -> bool {
-        let known = |own: Sum, others: Sum| {
-            own.begun + others.begun == 0 || own.ended.min(others.ended) >= FEW
-        };
-        self.operations().min(other.operations()) >= MANY
-            && known(self.updates, other.updates)
-            && known(self.reads, other.reads)
-            && self.excess(other, FAR, 1) < 0
+        let shown = self.operations().min(other.operations());
+        if shown < MANY {
+            return false;
+        }
+        let kinds = [(self.updates, other.updates), (self.reads, other.reads)];
+        let (mut most, mut others_least) = (0, 0);
+        for (own, others) in kinds {
+            let times = u128::from(own.begun + others.begun);
+            let Some(mean) = own.mean().or((times == 0).then_some(0)) else { return false };
+            most += mean * times * u128::from(FEW) / u128::from(own.ended.clamp(1, FEW));
+            let known = others.mean().filter(|_| others.ended >= FEW);
+            others_least += known.unwrap_or(0) * times;
+        }
+        others_least.saturating_sub(most) * u128::from(shown) > most * u128::from(HOPELESS)
+    }
+
+    /// How much of the time of these operations would have been saved if they had taken what
+    /// `other` ones take, both in the proportion of all of them: from 0 to [`WASTE_OF_ALL`].
+    pub(super) fn waste(self, other: Self) -> u64 {
+        let times = |own: Sum, others: Sum| u128::from(own.begun + others.begun);
+        let own = self.updates.mean().unwrap_or(0) * times(self.updates, other.updates)
+            + self.reads.mean().unwrap_or(0) * times(self.reads, other.reads);
+        let saved = self.excess(other, 1, 1).max(0) as u128;
+        let all = u128::from(WASTE_OF_ALL);
+        (saved * all).checked_div(own).unwrap_or(0).min(all) as u64
     }
 
     /// What `own` as many of these take more than `others` as many of those of the other way.
@@ -182,5 +212,51 @@ impl Sums {
         let scaled = |sum: Sum, by: u64| Sum { cycles: sum.cycles.saturating_mul(by), ..sum };
         let excess = |a: Sum, b: Sum| scaled(a, own).excess(scaled(b, others));
         excess(self.updates, other.updates) + excess(self.reads, other.reads)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Sum, Sums, WASTE_OF_ALL};
+
+    fn sum(ended: u64, mean: u64) -> Sum {
+        Sum { begun: ended, ended, cycles: ended * mean }
+    }
+
+    fn updates(ended: u64, mean: u64) -> Sums {
+        Sums { updates: sum(ended, mean), reads: Sum::default() }
+    }
+
+    #[test]
+    fn the_more_was_seen_the_smaller_a_difference_is_plain() {
+        let plain = |ended, ratio| updates(256, 1000).costs_far_less_than(updates(ended, ratio));
+        assert!(!plain(31, 1_000_000), "too few to say anything");
+        assert!(plain(32, 8001) && !plain(32, 7999));
+        assert!(plain(224, 2001) && !plain(224, 1999));
+        assert!(!updates(256, 0).costs_far_less_than(updates(256, 0)), "a clock that stands still");
+    }
+
+    #[test]
+    fn a_kind_of_which_little_was_seen_is_taken_at_its_worst() {
+        let ways = |reads: u64, others_reads: u64| {
+            let own = Sums { updates: sum(1000, 1), reads: sum(reads, 1000) };
+            let other = Sums { updates: sum(100, 500), reads: sum(others_reads, 1000) };
+            own.costs_far_less_than(other)
+        };
+        assert!(!ways(0, 4), "nobody knows what reads take");
+        assert!(ways(16, 0) && ways(2, 0), "even if reads were free in the other way");
+        let reads = |others_mean| {
+            let own = Sums { updates: sum(100, 1), reads: sum(100, 1000) };
+            own.costs_far_less_than(Sums { updates: sum(100, 1), reads: sum(100, others_mean) })
+        };
+        assert!(reads(5000) && !reads(2000));
+        assert!(ways(16, 40) && !ways(1, 40), "one read may have been a lucky one");
+    }
+
+    #[test]
+    fn waste_is_what_would_have_been_saved() {
+        assert_eq!(updates(100, 1000).waste(updates(50, 250)), WASTE_OF_ALL * 3 / 4);
+        assert_eq!(updates(100, 250).waste(updates(50, 1000)), 0);
+        assert_eq!(Sums::default().waste(updates(50, 1000)), 0);
     }
 }
