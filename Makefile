@@ -59,7 +59,7 @@ ldu: packages-build
 	    target/release/kilocore simulate ldu --workload $$workload --cores 1,15-120:15 \
 	        --output docs/ldu/$$workload.csv --output docs/ldu/$$workload.svg; \
 	    target/release/kilocore simulate ldu --workload $$workload --cores 120 \
-	        --updates 50..99 --scheme stock,ldu-global,ldu-adaptive \
+	        --updates 50..99 --scheme stock,ldu-global,ldu-exclusive,ldu-adaptive \
 	        --output docs/ldu/$$workload-updates.csv --output docs/ldu/$$workload-updates.svg; \
 	done
 
