@@ -38,9 +38,10 @@ const TIME: u32 = 2;
 
 /// Operations of a window.
 const WINDOW: u64 = 256;
-/// If there are reads among them, but fewer than so many, it goes on for so many times as long.
+/// If the root is read, but there are fewer reads among them than so many, it goes on for so many
+/// times as long: what a log saves updates is paid by reads.
 const READS: u64 = 3;
-const PATIENCE: u64 = 4;
+const PATIENCE: u64 = 16;
 /// It lasts for so many times as long as an operation of the slower kind, and has so many times as
 /// many as are under way, because what is when the window changes belongs to neither way, and those
 /// are the slow ones.
@@ -65,8 +66,9 @@ const LONGEST_REST: u64 = 2560;
 /// most. Some roots look better with a log until they have one: they are not what limits the program
 /// without it, and are with it.
 const MOST_DISTRUST: u32 = 6;
-/// How many times as long as a trial it is to the next one without a log, before any distrust.
-const LEAST_TRUST: u64 = 20;
+/// How many times as long as a trial the time after it is at the least, halved, when a log was given
+/// up again.
+const DISTRUSTED_REST: u64 = 20;
 
 /// The windows of a trial: whether each is of the way that was used before.
 const TRIAL: [bool; 4] = [true, false, false, true];
@@ -85,8 +87,9 @@ pub struct Adaptive<P: Platform> {
 enum Phase {
     /// No trial yet.
     Cold,
-    /// Until then, or when the clock is next looked at.
-    Resting { until: Cycles },
+    /// Until then, or when the clock is next looked at. Again for as long as a trial takes if that is
+    /// late, once.
+    Resting { until: Cycles, again: Option<u64> },
     /// In a window of a trial that `began` with so many operations of its way timed before.
     Trying { window: usize, began: Cycles, before: Sums },
 }
@@ -98,6 +101,8 @@ struct Book {
     unseen: u64,
     /// Which way was found to be the faster one.
     logging: bool,
+    /// Whether there were reads in the last trial.
+    is_read: bool,
     /// When the trial began, and how long its windows may be.
     trial_began: Cycles,
     cut: u64,
@@ -124,8 +129,8 @@ impl Book {
             (true, false) => least,
             (false, _) => (self.rest * 2).clamp(least, LONGEST_REST),
         };
-        if !self.logging {
-            self.rest = self.rest.max(LEAST_TRUST << self.distrust);
+        if !self.logging && self.distrust > 0 {
+            self.rest = self.rest.max(DISTRUSTED_REST << self.distrust);
         }
     }
 }
@@ -165,16 +170,25 @@ impl<P: Platform> Adaptive<P> {
                 self.record.store(Box::into_raw(Box::new(Record::new())), Ordering::Release);
                 self.begin_trial(book);
             }
-            Phase::Resting { until } => {
-                if P::now() >= until {
-                    self.begin_trial(book);
+            Phase::Resting { until, again } => {
+                let now = P::now();
+                match again {
+                    _ if now < until => {}
+                    // Nobody has used the root for a while: all of it is out of the caches, which
+                    // the first window must not answer for.
+                    Some(trial) if now.since(until).0 > trial => {
+                        let until = Cycles(now.0.saturating_add(trial));
+                        book.phase = Phase::Resting { until, again: None };
+                    }
+                    _ => self.begin_trial(book),
                 }
             }
             Phase::Trying { window, began, before } => {
                 let (used, other) = (self.sums(book.logging), self.sums(!book.logging));
                 let timed = if TRIAL[window] { used } else { other }.since(before);
                 let lasted = P::now().since(began).0;
-                let few_reads = (1..READS).contains(&timed.reads.ended);
+                let is_read = book.is_read || timed.reads.ended > 0;
+                let few_reads = is_read && timed.reads.ended < READS;
                 let wanted = if few_reads { WINDOW * PATIENCE } else { WINDOW };
                 let overlap = Self::scaled(OVERLAP);
                 let enough = timed.operations()
@@ -232,14 +246,15 @@ impl<P: Platform> Adaptive<P> {
         } else {
             other.costs_clearly_less_than(used)
         };
+        book.is_read = used.reads.ended + other.reads.ended > 0;
         // Once found to be the faster one, a way has to lose twice in a row: an operation takes as
         // long as others have left it to wait, and what the rest of the program does meanwhile may
-        // take longer than a window to come to terms with the other way.
+        // take longer than a window to come to terms with the other way. Only updates that wait for
+        // each other in a hopeless way are as plain a sign as any.
         let first = book.rest == 0;
-        if loses && !book.doubted && !first {
-            book.doubted = true;
-        } else {
-            book.doubted = false;
+        let hopeless = !book.logging && other.costs_far_less_than(used);
+        book.doubted = loses && !(first || book.doubted || hopeless);
+        if !book.doubted {
             book.logging ^= loses;
             let (better, worse) = if loses { (other, used) } else { (used, other) };
             book.settle(better, worse, loses, first);
@@ -248,7 +263,7 @@ impl<P: Platform> Adaptive<P> {
         let now = P::now();
         let trial = now.since(book.trial_began).0;
         let until = now.0.saturating_add(trial.saturating_mul(Self::scaled(rest)));
-        book.phase = Phase::Resting { until: Cycles(until) };
+        book.phase = Phase::Resting { until: Cycles(until), again: Some(trial) };
         self.advise(book.logging, 0);
     }
 
@@ -267,6 +282,7 @@ impl<P: Platform> Policy<P> for Adaptive<P> {
                 phase: Phase::Cold,
                 unseen: 0,
                 logging: false,
+                is_read: false,
                 trial_began: Cycles(0),
                 cut: 0,
                 rest: 0,
@@ -297,6 +313,12 @@ impl<P: Platform> Policy<P> for Adaptive<P> {
         let before = record.end(advice.logs, kind, took);
         // Direct updates look for themselves.
         advice.logs && before % Self::scaled(LOOK) == 0
+    }
+
+    fn owed(&self, took: Cycles) {
+        if let Some(record) = self.record() {
+            record.add_to_logged(took);
+        }
     }
 
     #[inline]

@@ -152,13 +152,13 @@ impl<P: Platform, Q: Queue<P>, L: RawRwLock<P>, D: Policy<P>> Log<P, Q, L, D> {
         node: NonNull<Node<P>>,
         apply: impl FnMut(NonNull<Node<P>>, Update),
     ) -> Released<P> {
-        let advice = self.policy.begin(Kind::Update);
+        let mut advice = self.policy.begin(Kind::Update);
         let released = if advice.logs {
             // SAFETY: by the caller's promise.
             unsafe { self.log(node, apply) }
         } else {
             // SAFETY: by the caller's promise.
-            unsafe { self.update_directly(node, apply) }
+            unsafe { self.update_at_once(node, apply, &mut advice) }
         };
         self.done(Kind::Update, advice);
         released
@@ -212,14 +212,29 @@ impl<P: Platform, Q: Queue<P>, L: RawRwLock<P>, D: Policy<P>> Log<P, Q, L, D> {
     pub unsafe fn update_directly(
         &self,
         node: NonNull<Node<P>>,
+        apply: impl FnMut(NonNull<Node<P>>, Update),
+    ) -> Released<P> {
+        // SAFETY: by the caller's promise.
+        unsafe { self.update_at_once(node, apply, &mut Advice { logs: false, began: None }) }
+    }
+
+    /// As [`update_directly`](Self::update_directly), for an operation that was given `advice`.
+    ///
+    /// # Safety
+    /// As for [`update`](Self::update).
+    #[inline]
+    unsafe fn update_at_once(
+        &self,
+        node: NonNull<Node<P>>,
         mut apply: impl FnMut(NonNull<Node<P>>, Update),
+        advice: &mut Advice,
     ) -> Released<P> {
         self.lock.acquire();
         let released = if self.queue.is_empty() {
             Released::none()
         } else {
             // SAFETY: acquired above.
-            unsafe { self.apply_all(&mut apply) }
+            unsafe { self.apply_for(advice, &mut apply) }
         };
         // SAFETY: the node is alive, as the caller promises.
         unsafe { node.as_ref() }.update_directly(|update| apply(node, update));
@@ -233,11 +248,11 @@ impl<P: Platform, Q: Queue<P>, L: RawRwLock<P>, D: Policy<P>> Log<P, Q, L, D> {
     /// [`update`](Self::update). What is given back goes to [`leave`](Self::leave).
     #[inline]
     pub fn enter(&self, apply: impl FnMut(NonNull<Node<P>>, Update)) -> (Inside, Released<P>) {
-        let advice = self.policy.begin(Kind::Read);
+        let mut advice = self.policy.begin(Kind::Read);
         let released = if self.queue.is_empty() && self.enter_if_empty() {
             Released::none()
         } else {
-            self.enter_synchronized(apply)
+            self.enter_synchronized(apply, &mut advice)
         };
         (Inside(advice), released)
     }
@@ -258,10 +273,14 @@ impl<P: Platform, Q: Queue<P>, L: RawRwLock<P>, D: Policy<P>> Log<P, Q, L, D> {
     }
 
     #[cold]
-    fn enter_synchronized(&self, apply: impl FnMut(NonNull<Node<P>>, Update)) -> Released<P> {
+    fn enter_synchronized(
+        &self,
+        apply: impl FnMut(NonNull<Node<P>>, Update),
+        advice: &mut Advice,
+    ) -> Released<P> {
         if self.lock.try_acquire() {
             // SAFETY: acquired just above.
-            let released = unsafe { self.apply_all(apply) };
+            let released = unsafe { self.apply_for(advice, apply) };
             // SAFETY: as above.
             unsafe { self.lock.downgrade() };
             return released;
@@ -280,7 +299,7 @@ impl<P: Platform, Q: Queue<P>, L: RawRwLock<P>, D: Policy<P>> Log<P, Q, L, D> {
             Released::none()
         } else {
             // SAFETY: acquired above.
-            unsafe { self.apply_all(apply) }
+            unsafe { self.apply_for(advice, apply) }
         };
         // SAFETY: as above.
         unsafe { self.lock.downgrade() };
@@ -337,6 +356,27 @@ impl<P: Platform, Q: Queue<P>, L: RawRwLock<P>, D: Policy<P>> Log<P, Q, L, D> {
         // SAFETY: acquired above.
         unsafe { self.lock.release_shared() };
         counts
+    }
+
+    /// Applies every update that was logged so far. If the operation that does it is timed and
+    /// belongs to those that log nothing, the log answers for the time that this takes.
+    ///
+    /// # Safety
+    /// As for [`apply_all`](Self::apply_all).
+    unsafe fn apply_for(
+        &self,
+        advice: &mut Advice,
+        apply: impl FnMut(NonNull<Node<P>>, Update),
+    ) -> Released<P> {
+        let before = advice.began.map(|began| (began, P::now()));
+        // SAFETY: by the caller's promise.
+        let released = unsafe { self.apply_all(apply) };
+        if let (Some((began, before)), false) = (before, advice.logs) {
+            let took = P::now().since(before);
+            advice.began = Some(Cycles(began.0 + took.0));
+            self.policy.owed(took);
+        }
+        released
     }
 
     /// Applies every update that was logged so far, and leaves as the writer.

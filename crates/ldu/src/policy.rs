@@ -19,6 +19,10 @@ pub trait Policy<P: Platform>: Send + Sync + 'static {
     /// policy wants to be [asked](Self::look) soon.
     fn done(&self, kind: Kind, advice: Advice) -> bool;
 
+    /// An operation that was told not to log has applied the log, and spent so long on it. That is
+    /// not part of the time it took.
+    fn owed(&self, took: Cycles);
+
     /// Time to change the advice. Called under the root's lock: when the log was applied, and when
     /// [`done`](Self::done) wanted it and the lock was free.
     fn look(&self);
@@ -63,6 +67,8 @@ impl<P: Platform> Policy<P> for Always {
     fn done(&self, _kind: Kind, _advice: Advice) -> bool {
         false
     }
+    #[inline(always)]
+    fn owed(&self, _took: Cycles) {}
     #[inline(always)]
     fn look(&self) {}
     #[inline(always)]

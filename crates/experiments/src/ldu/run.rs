@@ -38,7 +38,7 @@ impl Default for RunLength {
     fn default() -> Self {
         Self {
             forks_per_core: 20,
-            forks: 400,
+            forks: 4_000,
             warm_us: 100_000.0,
             warm_forks: 1_000,
             counted_us: 50_000.0,

@@ -13,6 +13,8 @@ const STRIPES: usize = 8;
 const LONGEST: u64 = 64;
 /// But so many cycles in any case.
 const SHORT: u64 = 1 << 16;
+/// What is left of a log when a window ends counts for so many times as much at most.
+const REMNANT: u64 = 16;
 
 /// A log is worth keeping if 27 of its operations take less time than 25 without.
 const WORTH: (u64, u64) = (27, 25);
@@ -100,6 +102,13 @@ impl<P: Platform> Record<P> {
         let counted = took.0.min(self.longest.load(Ordering::Relaxed));
         cycles.fetch_add(counted, Ordering::Relaxed);
         ended.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Updates of a log have cost so much more: what was left of it when a window ended.
+    pub(super) fn add_to_logged(&self, took: Cycles) {
+        let [_, _, cycles] = self.words(true, Kind::Update);
+        let most = self.longest.load(Ordering::Relaxed).saturating_mul(REMNANT);
+        cycles.fetch_add(took.0.min(most), Ordering::Relaxed);
     }
 
     pub(super) fn sums(&self, logged: bool) -> Sums {
