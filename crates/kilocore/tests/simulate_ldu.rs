@@ -85,6 +85,22 @@ fn the_same_command_prints_the_same_bytes() {
 }
 
 #[test]
+fn a_point_is_the_same_alone_and_in_company() {
+    let points = |schemes: &str, cores: &str| {
+        let words = ["--workload", "aim7", "--updates", "90", "--scheme", schemes, "--json"];
+        let text = simulate(&[&words[..], &["--cores", cores]].concat());
+        let document: Value = serde_json::from_str(&text).unwrap();
+        document["points"].as_array().unwrap().clone()
+    };
+    let company = points("stock,oplog,ldu-global", "4,12");
+    for scheme in ["stock", "oplog", "ldu-global"] {
+        // The host's threads share the points of a sweep, each after others.
+        let [alone] = &points(scheme, "12")[..] else { panic!("one point was asked for") };
+        assert!(company.contains(alone), "{alone} is not in {company:?}");
+    }
+}
+
+#[test]
 fn every_table_says_where_its_figures_come_from() {
     let text = simulate(&[&AIM7[..], &["--updates", "50,99"]].concat());
     // A table is a title, which is the line above the names of columns, and rows.
