@@ -37,6 +37,11 @@
 //! assert!(outcome.end > Cycles(50_000)); // 100 × 500, and the line on its way round
 //! ```
 //!
+//! # The same result every time
+//! All chance is seeded, and nothing depends on the host but where its allocator puts simulated
+//! objects that are allocated anew, and with that, which of them share a line. Programs whose
+//! simulations allocate set [`SimHeap`] as their allocator.
+//!
 //! # Where it departs from its models
 //! The method is that of execution-driven simulation with a directory cost model. A core may run
 //! ahead of the others on lines that it owns, but only by the time that another core's request
