@@ -66,9 +66,8 @@ const LONGEST_REST: u64 = 2560;
 /// most. Some roots look better with a log until they have one: they are not what limits the program
 /// without it, and are with it.
 const MOST_DISTRUST: u32 = 6;
-/// How many times as long as a trial the time after it is at the least, halved, when a log was given
-/// up again.
-const DISTRUSTED_REST: u64 = 20;
+/// How many times as long as a trial the time after it is at the least, the first time.
+const DISTRUSTED_REST: u64 = 40;
 
 /// The windows of a trial: whether each is of the way that was used before.
 const TRIAL: [bool; 4] = [true, false, false, true];
@@ -87,8 +86,8 @@ pub struct Adaptive<P: Platform> {
 enum Phase {
     /// No trial yet.
     Cold,
-    /// Until then, or when the clock is next looked at. Again for as long as a trial takes if that is
-    /// late, once.
+    /// Until then, or when the clock is next looked at. If that is late, once `again` for as long as a
+    /// trial takes.
     Resting { until: Cycles, again: Option<u64> },
     /// In a window of a trial that `began` with so many operations of its way timed before.
     Trying { window: usize, began: Cycles, before: Sums },
@@ -106,6 +105,7 @@ struct Book {
     /// When the trial began, and how long its windows may be.
     trial_began: Cycles,
     cut: u64,
+    /// How many times as long as the trial the time after it is; 0 before the first one.
     rest: u64,
     /// Whether the last trial said that the other way is faster.
     doubted: bool,
@@ -130,7 +130,7 @@ impl Book {
             (false, _) => (self.rest * 2).clamp(least, LONGEST_REST),
         };
         if !self.logging && self.distrust > 0 {
-            self.rest = self.rest.max(DISTRUSTED_REST << self.distrust);
+            self.rest = self.rest.max(DISTRUSTED_REST << (self.distrust - 1));
         }
     }
 }
@@ -249,8 +249,9 @@ impl<P: Platform> Adaptive<P> {
         book.is_read = used.reads.ended + other.reads.ended > 0;
         // Once found to be the faster one, a way has to lose twice in a row: an operation takes as
         // long as others have left it to wait, and what the rest of the program does meanwhile may
-        // take longer than a window to come to terms with the other way. Only updates that wait for
-        // each other in a hopeless way are as plain a sign as any.
+        // take longer than a window to come to terms with the other way. Where doing without a log
+        // is hopeless there is no doubt: a log is hard to flatter, as its updates are still to be
+        // paid by reads.
         let first = book.rest == 0;
         let hopeless = !book.logging && other.costs_far_less_than(used);
         book.doubted = loses && !(first || book.doubted || hopeless);
