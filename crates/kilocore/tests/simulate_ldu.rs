@@ -160,6 +160,23 @@ fn files_are_written_by_their_ending() {
 }
 
 #[test]
+fn the_page_has_the_chart_the_tables_and_the_sources() {
+    let page = path("ldu page.html");
+    let file = format!("--output={}", page.display());
+    let printed = simulate(&[&AIM7[..], &["--updates", "50,99", &file]].concat());
+    let page = std::fs::read_to_string(page).expect("the file is there");
+    let titles = printed.split("\n\n").map(|part| part.lines().next().unwrap());
+    for title in titles.filter(|title| !title.is_empty()) {
+        assert!(page.contains(&format!("<h2>{title}</h2>")), "no '{title}'");
+    }
+    assert_eq!(page.matches("class=\"chart\"").count(), 1);
+    for part in ["ldu-global", "forks for each unit", "8 Intel Xeon E7-8870", "simulate ldu"] {
+        assert!(page.contains(part), "no '{part}'");
+    }
+    assert!(!page.contains("src=") && !page.contains("href="), "it needs no other file");
+}
+
+#[test]
 fn bad_input_is_refused_with_the_mend() {
     let exim = ["--workload", "exim"];
     let with = |extra: &[&'static str]| [&exim[..], extra].concat();
@@ -181,10 +198,10 @@ fn bad_input_is_refused_with_the_mend() {
 
 #[test]
 fn files_of_other_kinds_are_refused_before_the_work() {
-    for name in ["ldu.html", "ldu.docx", "ldu"] {
+    for name in ["ldu.docx", "ldu"] {
         let path = path(name);
         let words = ["--workload", "exim", "--output", path.to_str().unwrap()];
-        refused(&words, &[name, ".svg, .csv or .json"]);
+        refused(&words, &[name, ".html, .svg, .csv or .json"]);
         assert!(!path.exists());
     }
     refused(&["--workload", "exim", "--output", "/nonexistent/ldu.csv"], &["folder that exists"]);

@@ -7,7 +7,7 @@
 //!   hover values.
 //! - [`svg`]: the chart of throughput alone. [`csv()`]: every point. [`json`]: everything.
 //! - [`write()`]: any of these into a file, by its ending, whole or not at all.
-//! - [`Lines`]: the chart of an experiment that is not about locks.
+//! - [`Lines`] and [`LinesReport`]: the chart, and the page, of an experiment that is not about locks.
 //! - [`terminal`]: the tables that the command line prints.
 //!
 //! # What it promises
@@ -30,6 +30,7 @@ mod fit_page;
 mod fit_words;
 mod format;
 mod lines;
+mod lines_page;
 pub mod number;
 mod page;
 mod program;
@@ -44,5 +45,6 @@ mod text;
 pub use error::ReportError;
 pub use format::{Format, csv, curves_html, html, json, svg, write, write_whole};
 pub use lines::{Across, Line, Lines};
+pub use lines_page::{Assumption, LinesReport, Table};
 pub use provenance::{Mark, Provenance};
 pub use source::{CurvesReport, Document, FitReport, ForecastReport, Generated};

@@ -59,10 +59,15 @@ impl Lines {
     /// [`ReportError::NoCurves`] if no line has a point, [`ReportError::Layout`] if the template
     /// cannot be filled in.
     pub fn svg(&self) -> Result<String, ReportError> {
-        if self.lines.iter().all(|line| line.points.is_empty()) {
+        if self.is_empty() {
             return Err(ReportError::NoCurves);
         }
         Ok(printable_document(&Chart::of_lines(self).render()?))
+    }
+
+    /// Whether there is nothing to draw.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.lines.iter().all(|line| line.points.is_empty())
     }
 
     /// What hovering over a point tells.

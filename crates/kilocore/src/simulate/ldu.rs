@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use clap::Args;
 use kilocore_experiments::ldu::{Job, RunLength, SchemeId, Setting, Workload, sweep};
 use kilocore_machine::Description;
-use kilocore_report::Format;
+use kilocore_report::{Assumption, Format, LinesReport};
 
 use crate::core_list::CoreList;
 use crate::failure::Failure;
@@ -45,9 +45,9 @@ pub(crate) struct Arguments {
     /// Print one JSON document and nothing else on standard output
     #[arg(long)]
     json: bool,
-    /// Also write the points; its ending chooses the format: .svg, .csv or .json. May be given for
-    /// several files. The chart is against shares of updates if there are several, else against
-    /// cores
+    /// Also write the results; its ending chooses the format: .html, .svg, .csv or .json. May be
+    /// given for several files. The chart is against shares of updates if there are several, else
+    /// against cores
     #[arg(long, short, value_name = "FILE")]
     output: Vec<PathBuf>,
 }
@@ -77,7 +77,7 @@ pub(crate) fn ldu(arguments: &Arguments) -> Result<ExitCode, Failure> {
     progress.finish_and_clear();
     let results = Results {
         setting: &setting,
-        machine: &machine.name,
+        machine: &machine,
         seed: arguments.seed,
         updates: &updates,
         schemes: &schemes,
@@ -90,7 +90,9 @@ pub(crate) fn ldu(arguments: &Arguments) -> Result<ExitCode, Failure> {
     if arguments.json {
         output::json(&Document::new(&results))?;
     } else {
-        output::print(&tables::all(&results, output::width()));
+        let width = output::width();
+        let tables: Vec<String> = tables::all(&results).iter().map(|t| t.plain(width)).collect();
+        output::print(&tables.join("\n"));
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -118,22 +120,15 @@ fn whole_nodes(machine: &Description) -> CoreList {
 
 /// The format of a file, which must have a place.
 fn format_of(path: &Path) -> Result<Format, Failure> {
-    match Format::of(path) {
-        Ok(format) if format != Format::Html => {
-            output::check_folder(path)?;
-            Ok(format)
-        }
-        _ => Err(Failure::new(format!(
-            "{}: this experiment is written as a chart, as points or as one document; end the name \
-             in .svg, .csv or .json",
-            path.display()
-        ))),
-    }
+    let format = Format::of(path)?;
+    output::check_folder(path)?;
+    Ok(format)
 }
 
 fn write(path: &Path, format: Format, results: &Results<'_>) -> Result<(), Failure> {
     let text = match format {
-        Format::Svg | Format::Html => results.chart().svg()?,
+        Format::Html => page(results).html()?,
+        Format::Svg => results.chart().svg()?,
         Format::Csv => csv(results)?,
         Format::Json => serde_json::to_string_pretty(&Document::new(results))? + "\n",
     };
@@ -145,4 +140,23 @@ fn write(path: &Path, format: Format, results: &Results<'_>) -> Result<(), Failu
     })?;
     eprintln!("kilocore: written to {}", path.display());
     Ok(())
+}
+
+/// Everything on one page.
+fn page<'a>(results: &Results<'a>) -> LinesReport<'a> {
+    let parameters = results.setting.parameters();
+    let assumption = |parameter: kilocore_experiments::ldu::Parameter| Assumption {
+        name: parameter.name.to_owned(),
+        value: parameter.value,
+        source: parameter.source.to_owned(),
+    };
+    LinesReport {
+        generated: output::generated(),
+        kind: "A published experiment, simulated",
+        title: format!("Deferred updates under {}", results.setting.workload),
+        machine: results.machine,
+        charts: vec![results.chart()],
+        tables: tables::all(results),
+        assumptions: parameters.into_iter().map(assumption).collect(),
+    }
 }

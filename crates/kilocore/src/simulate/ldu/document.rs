@@ -89,7 +89,7 @@ impl<'a> Document<'a> {
         });
         Self {
             provenance: "simulated",
-            machine: results.machine,
+            machine: &results.machine.name,
             seed: results.seed,
             workload,
             unit: workload.unit(),
@@ -159,7 +159,7 @@ pub(super) fn csv(results: &Results<'_>) -> Result<String, Failure> {
     for Row { scheme, cores, updates_percent, throughput_per_s, user, sys, idle } in rows(results) {
         writer.serialize(CsvRow {
             provenance: "simulated",
-            machine: results.machine,
+            machine: &results.machine.name,
             seed: results.seed,
             workload,
             unit: workload.unit(),

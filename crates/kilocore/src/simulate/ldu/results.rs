@@ -1,13 +1,14 @@
 //! What was simulated, to be looked up.
 
 use kilocore_experiments::ldu::{BreakEven, Point, SchemeId, Setting, break_even};
+use kilocore_machine::Description;
 use kilocore_report::{Across, Line, Lines, Mark, number};
 
 /// The points of a sweep, and of what they are.
 #[derive(Debug)]
 pub(super) struct Results<'a> {
     pub(super) setting: &'a Setting,
-    pub(super) machine: &'a str,
+    pub(super) machine: &'a Description,
     pub(super) seed: u64,
     /// Shares that were asked for, ascending.
     pub(super) updates: &'a [f64],
@@ -74,7 +75,7 @@ impl Results<'_> {
     }
 
     pub(super) fn mark(&self) -> Mark {
-        Mark::simulated(self.machine, self.seed)
+        Mark::simulated(&self.machine.name, self.seed)
     }
 
     /// Throughput against shares of updates if there are several, else against cores.

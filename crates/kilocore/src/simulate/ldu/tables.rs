@@ -1,25 +1,25 @@
 //! The results for people: the paper's figures and its table, the published beside the simulated.
 
 use kilocore_experiments::ldu::{BreakEven, RATIOS, SchemeId, TIMES, published};
-use kilocore_report::{number, terminal};
+use kilocore_report::{Table, number};
 
 use super::document::PUBLISHED_ON;
 use super::results::Results;
 
 /// All tables that there are figures for.
-pub(super) fn all(results: &Results<'_>, width: u16) -> String {
-    let mut parts = Vec::new();
+pub(super) fn all(results: &Results<'_>) -> Vec<Table> {
+    let mut tables = Vec::new();
     // On one number of cores, several shares say the same in a table of their own.
     if results.updates.len() == 1 || results.cores.len() > 1 {
-        parts.extend(results.updates.iter().map(|&share| by_cores(results, share, width)));
+        tables.extend(results.updates.iter().map(|&share| by_cores(results, share)));
     }
     if results.updates.len() > 1 {
-        parts.push(by_updates(results, width));
-        parts.extend(break_evens(results, width));
+        tables.push(by_updates(results));
+        tables.extend(break_evens(results));
     }
-    parts.push(times(results, width));
-    parts.push(against_stock(results, width));
-    parts.join("\n")
+    tables.push(times(results));
+    tables.push(against_stock(results));
+    tables
 }
 
 fn names(schemes: &[SchemeId]) -> Vec<&'static str> {
@@ -45,37 +45,39 @@ fn rate_in_words(rate: f64) -> String {
 }
 
 /// Figures 2.8 to 2.10.
-fn by_cores(results: &Results<'_>, updates: f64, width: u16) -> String {
-    let rows: Vec<_> = results
-        .cores
-        .iter()
-        .map(|&cores| rates(results, cores.to_string(), updates, cores))
-        .collect();
-    format!(
-        "{}: {} per second by cores, {} % updates ({})\n{}",
-        results.setting.workload,
-        results.setting.workload.unit(),
-        number::plain(updates),
-        results.mark().plain(),
-        terminal::figures_table("cores", &names(results.schemes), &rows, width)
-    )
+fn by_cores(results: &Results<'_>, updates: f64) -> Table {
+    let row = |&cores: &u32| rates(results, cores.to_string(), updates, cores);
+    Table {
+        title: format!(
+            "{}: {} per second by cores, {} % updates ({})",
+            results.setting.workload,
+            results.setting.workload.unit(),
+            number::plain(updates),
+            results.mark().plain(),
+        ),
+        front: "cores",
+        headings: names(results.schemes),
+        rows: results.cores.iter().map(row).collect(),
+        below: Vec::new(),
+    }
 }
 
 /// Figure 2.11.
-fn by_updates(results: &Results<'_>, width: u16) -> String {
+fn by_updates(results: &Results<'_>) -> Table {
     let most = results.most_cores();
-    let rows: Vec<_> = results
-        .updates
-        .iter()
-        .map(|&updates| rates(results, percentage(updates), updates, most))
-        .collect();
-    format!(
-        "{}: {} per second by share of updates, on {most} cores ({})\n{}",
-        results.setting.workload,
-        results.setting.workload.unit(),
-        results.mark().plain(),
-        terminal::figures_table("updates", &names(results.schemes), &rows, width)
-    )
+    let row = |&updates: &f64| rates(results, percentage(updates), updates, most);
+    Table {
+        title: format!(
+            "{}: {} per second by share of updates, on {most} cores ({})",
+            results.setting.workload,
+            results.setting.workload.unit(),
+            results.mark().plain(),
+        ),
+        front: "updates",
+        headings: names(results.schemes),
+        rows: results.updates.iter().map(row).collect(),
+        below: Vec::new(),
+    }
 }
 
 fn percentage(updates: f64) -> String {
@@ -83,7 +85,7 @@ fn percentage(updates: f64) -> String {
 }
 
 /// Each log against the stock kernel by share of updates, and from where on it is ahead.
-fn break_evens(results: &Results<'_>, width: u16) -> Option<String> {
+fn break_evens(results: &Results<'_>) -> Option<Table> {
     let found = results.break_evens();
     if found.is_empty() {
         return None;
@@ -101,20 +103,28 @@ fn break_evens(results: &Results<'_>, width: u16) -> Option<String> {
     };
     let rows: Vec<_> = results.updates.iter().map(row).collect();
     let logs: Vec<SchemeId> = found.iter().map(|&(scheme, _)| scheme).collect();
-    let headings = [&names(&logs)[..], &["published"]].concat();
     let (first, last) = published(results.setting.workload).break_even;
     let published =
         if first == last { format!("at {first} %") } else { format!("at {first} to {last} %") };
-    let mut text = format!(
-        "Against stock with as many updates, on {} cores (simulated), and figure 2.11 (published)\n{}\
-         published: ldu-global on 120 cores against stock without further walks\n",
-        results.most_cores(),
-        terminal::figures_table("updates", &headings, &rows, width)
-    );
-    for (scheme, outcome) in found {
-        text += &format!("{scheme}: {} (simulated)\n", in_words(outcome, results.most_updates()));
-    }
-    Some(text + &format!("ldu-global: breaks even {published} updates (published)\n"))
+    let against = "published: ldu-global on 120 cores against stock without further walks";
+    let outcome = |&(scheme, outcome): &(SchemeId, BreakEven)| {
+        format!("{scheme}: {} (simulated)", in_words(outcome, results.most_updates()))
+    };
+    let last = format!("ldu-global: breaks even {published} updates (published)");
+    Some(Table {
+        title: format!(
+            "Against stock with as many updates, on {} cores (simulated), and figure 2.11 (published)",
+            results.most_cores(),
+        ),
+        front: "updates",
+        headings: [&names(&logs)[..], &["published"]].concat(),
+        rows,
+        below: [against.to_owned()]
+            .into_iter()
+            .chain(found.iter().map(outcome))
+            .chain([last])
+            .collect(),
+    })
 }
 
 fn in_words(outcome: BreakEven, most_updates: f64) -> String {
@@ -126,7 +136,7 @@ fn in_words(outcome: BreakEven, most_updates: f64) -> String {
 }
 
 /// Table 2.1.
-fn times(results: &Results<'_>, width: u16) -> String {
+fn times(results: &Results<'_>) -> Table {
     let (cores, updates) = (results.most_cores(), results.most_updates());
     let row = |&scheme: &SchemeId| {
         let point = results.point(updates, scheme, cores);
@@ -137,39 +147,43 @@ fn times(results: &Results<'_>, width: u16) -> String {
         let shares = simulated.into_iter().chain(published);
         (scheme.name().to_owned(), shares.map(number::percent).collect())
     };
-    let rows: Vec<_> = results.schemes.iter().map(row).collect();
-    let headings = ["user", "sys", "idle", "published user", "sys", "idle"];
-    format!(
-        "Time of {cores} cores, {} updates (simulated), and by table 2.1 of 120 cores \
-         (published)\n{}",
-        percentage(updates),
-        terminal::figures_table("scheme", &headings, &rows, width)
-    )
+    Table {
+        title: format!(
+            "Time of {cores} cores, {} updates (simulated), and by table 2.1 of 120 cores (published)",
+            percentage(updates),
+        ),
+        front: "scheme",
+        headings: vec!["user", "sys", "idle", "published user", "sys", "idle"],
+        rows: results.schemes.iter().map(row).collect(),
+        below: Vec::new(),
+    }
 }
 
 /// Each scheme's throughput over that of the stock kernel.
-fn against_stock(results: &Results<'_>, width: u16) -> String {
+fn against_stock(results: &Results<'_>) -> Table {
     let (cores, updates) = (results.most_cores(), results.most_updates());
     let figures = published(results.setting.workload);
-    let mut text = String::new();
-    if results.schemes.contains(&SchemeId::Stock) {
-        let row = |&scheme: &SchemeId| {
-            let ratio = number::multiple(results.over_stock(updates, scheme));
-            (scheme.name().to_owned(), vec![ratio])
-        };
-        let rows: Vec<_> = results.schemes.iter().map(row).collect();
-        text = format!(
-            "Throughput against stock on {cores} cores, {} updates (simulated)\n{}",
-            percentage(updates),
-            terminal::figures_table("scheme", &["× stock"], &rows, width)
-        );
-    }
-    text += &format!(
+    let row = |&scheme: &SchemeId| {
+        let ratio = number::multiple(results.over_stock(updates, scheme));
+        (scheme.name().to_owned(), vec![ratio])
+    };
+    let is_there = results.schemes.contains(&SchemeId::Stock);
+    let mut text = format!(
         "On {PUBLISHED_ON} (published): the best log {} stock",
         number::multiple(figures.best_over_stock)
     );
     if let Some(ratio) = figures.best_over_unordered_list {
         text += &format!(" and {} the unordered list", number::multiple(ratio));
     }
-    text + &format!(";\nstock scales to {} cores\n", figures.stock_scales_to)
+    text += &format!(";\nstock scales to {} cores", figures.stock_scales_to);
+    Table {
+        title: format!(
+            "Throughput against stock on {cores} cores, {} updates (simulated)",
+            percentage(updates),
+        ),
+        front: "scheme",
+        headings: vec!["× stock"],
+        rows: if is_there { results.schemes.iter().map(row).collect() } else { Vec::new() },
+        below: vec![text],
+    }
 }

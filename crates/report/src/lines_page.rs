@@ -1,0 +1,112 @@
+//! The page of an experiment that is not about locks.
+
+use askama::Template;
+use kilocore_machine::Description;
+
+use crate::chart::Chart;
+use crate::curve_set::Drawn;
+use crate::figures::{self, Group};
+use crate::page::{CHART_STYLE, PAGE_STYLE, SCRIPT};
+use crate::text::printable_document;
+use crate::{Generated, Lines, ReportError, terminal};
+
+/// Figures in rows, in words ready to be shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Table {
+    /// What stands above: says where the figures come from.
+    pub title: String,
+    /// What the rows are of.
+    pub front: &'static str,
+    /// What the columns are of.
+    pub headings: Vec<&'static str>,
+    /// What is in front of each row, and its figures. If there is none, the sentences stand alone.
+    pub rows: Vec<(String, Vec<String>)>,
+    /// What there is to say about it.
+    pub below: Vec<String>,
+}
+
+impl Table {
+    /// The table for a terminal that is so many characters wide.
+    #[must_use]
+    pub fn plain(&self, width: u16) -> String {
+        let mut text = String::new();
+        if !self.rows.is_empty() {
+            let table = terminal::figures_table(self.front, &self.headings, &self.rows, width);
+            text = format!("{}\n{table}", self.title);
+        }
+        for sentence in &self.below {
+            text += sentence;
+            text.push('\n');
+        }
+        text
+    }
+}
+
+/// Something that was assumed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Assumption {
+    /// What it is.
+    pub name: String,
+    /// Its value, with its unit.
+    pub value: String,
+    /// Where it comes from.
+    pub source: String,
+}
+
+/// An experiment for a page.
+#[derive(Debug, Clone)]
+pub struct LinesReport<'a> {
+    /// By whom, how and when.
+    pub generated: Generated,
+    /// What kind of thing it is, in a few words.
+    pub kind: &'static str,
+    /// What it is of.
+    pub title: String,
+    /// The machine.
+    pub machine: &'a Description,
+    /// What is shown first.
+    pub charts: Vec<Lines>,
+    /// What comes after.
+    pub tables: Vec<Table>,
+    /// What was assumed.
+    pub assumptions: Vec<Assumption>,
+}
+
+/// The page's content, ready for the template.
+#[derive(Debug, Template)]
+#[template(path = "lines.html")]
+struct LinesPage<'a> {
+    title: &'a str,
+    machine_name: &'a str,
+    machine_title: &'a str,
+    generated: &'a Generated,
+    report: &'a LinesReport<'a>,
+    charts: Vec<Chart>,
+    machine: Vec<Group>,
+    /// Lines cannot be hidden.
+    curves: [Drawn<'a>; 0],
+}
+
+impl LinesReport<'_> {
+    /// The page: one file that needs no other.
+    ///
+    /// # Errors
+    /// [`ReportError::NoCurves`] if a chart has no point, [`ReportError::Layout`] if the template
+    /// cannot be filled in.
+    pub fn html(&self) -> Result<String, ReportError> {
+        if self.charts.iter().any(Lines::is_empty) {
+            return Err(ReportError::NoCurves);
+        }
+        let page = LinesPage {
+            title: &self.title,
+            machine_name: &self.machine.name,
+            machine_title: &self.machine.title,
+            generated: &self.generated,
+            report: self,
+            charts: self.charts.iter().map(Chart::of_lines).collect(),
+            machine: figures::groups(self.machine),
+            curves: [],
+        };
+        Ok(printable_document(&page.render()?))
+    }
+}
