@@ -19,6 +19,7 @@
 //! `cargo bench -p kilocore-ldu-rivals --bench updates`.
 
 mod libraries;
+mod never;
 mod subject;
 mod work;
 
@@ -30,6 +31,7 @@ use kilocore_platform::Native;
 use scc::TreeIndex;
 
 use crate::libraries::{AsItIs, HashSet, Inside, Replicated};
+use crate::never::Never;
 use crate::subject::{Intervals, Kind, Numbers, Shared, Subject};
 use crate::work::{Mix, Pairs, exchange};
 
@@ -60,6 +62,9 @@ fn schemes<K: Kind>(each: &mut impl Each) {
     each.visit("ldu-per-core", Shared::<Deferred<Native, PerCore<Native>, Lock>, K>::new);
     let adaptive = Shared::<Deferred<Native, Global<Native>, Lock, Adaptive<Native>>, K>::new;
     each.visit("ldu-adaptive", adaptive);
+    // The other of the two ways that an adaptive root has, beside `ldu-global`.
+    let never = Shared::<Deferred<Native, Global<Native>, Lock, Never>, K>::new;
+    each.visit("ldu, never logging", never);
     // Readers of the semaphore go to sleep as soon as a writer is inside. With the mutex, what is
     // left is the logs' own.
     let global = Shared::<Deferred<Native, Global<Native>, Exclusive>, K>::new;
