@@ -37,6 +37,7 @@ mod held;
 mod hooks;
 mod modules;
 mod object;
+mod patience;
 mod recorder;
 mod registry;
 mod release;

@@ -8,6 +8,7 @@ use kilocore_interpose::errno;
 use kilocore_recording::{Block, BlockHeader, FileHeader, SHARED_SLOT, ThreadBlock, UNIT, UnitId};
 
 use crate::environment;
+use crate::patience::Patience;
 use crate::state::State;
 use crate::thread::Thread;
 use crate::{clock, file};
@@ -169,18 +170,15 @@ impl Recorder {
     /// would for a signal handler that interrupted the holder.
     pub(crate) fn lock_tables(self) -> Option<Tables> {
         let word = &self.state().tables;
-        for attempt in 0..20_000 {
+        let mut patience = Patience::new();
+        loop {
             if word.load(Ordering::Relaxed) == 0 && word.swap(1, Ordering::Acquire) == 0 {
                 return Some(Tables(word));
             }
-            if attempt % 64 == 63 {
-                // SAFETY: takes no argument.
-                unsafe { libc::sched_yield() };
-            } else {
-                core::hint::spin_loop();
+            if !patience.wait() {
+                return None;
             }
         }
-        None
     }
 
     /// Gives the thread a slot and a place for its think times.

@@ -13,6 +13,7 @@ use core::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, AtomicU64, Ordering};
 
 use kilocore_recording::{PATH_BYTES, SHARDS, SHARED_SLOT};
 
+use crate::patience::Patience;
 use crate::{environment, file};
 
 /// Buckets of the table of locks.
@@ -158,7 +159,7 @@ impl State {
 
     /// Lets the recording grow beyond the `seen` bytes it had.
     pub(crate) fn grow(&self, seen: u64) -> Option<u64> {
-        let mut turns = 0_u32;
+        let mut patience = Patience::new();
         loop {
             let backed = self.backed.load(Ordering::Acquire);
             if backed > seen {
@@ -167,12 +168,9 @@ impl State {
             if self.growing.swap(1, Ordering::Acquire) == 0 {
                 break;
             }
-            turns += 1;
-            if turns > 10_000 {
+            if !patience.wait() {
                 return None;
             }
-            // SAFETY: takes no argument.
-            unsafe { libc::sched_yield() };
         }
         let mut path = [0; PATH_BYTES];
         for (to, from) in path.iter_mut().zip(&self.path) {
