@@ -368,10 +368,10 @@ impl<P: Platform, Q: Queue<P>, L: RawRwLock<P>, D: Policy<P>> Log<P, Q, L, D> {
         advice: &mut Advice,
         apply: impl FnMut(NonNull<Node<P>>, Update),
     ) -> Released<P> {
-        let before = advice.began.map(|began| (began, P::now()));
+        let timed = advice.began.filter(|_| !advice.logs).map(|began| (began, P::now()));
         // SAFETY: by the caller's promise.
         let released = unsafe { self.apply_all(apply) };
-        if let (Some((began, before)), false) = (before, advice.logs) {
+        if let Some((began, before)) = timed {
             let took = P::now().since(before);
             advice.began = Some(Cycles(began.0 + took.0));
             self.policy.owed(took);

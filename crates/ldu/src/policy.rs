@@ -6,7 +6,7 @@ use kilocore_platform::{Cycles, Platform};
 ///
 /// Any update may be made in either way at any time: a direct one applies the log first. So what a
 /// policy says is advice and may be out of date; it decides how fast the root is and not whether
-/// it is right.
+/// it is right. One that wants to know nothing says no more than how updates are made.
 pub trait Policy<P: Platform>: Send + Sync + 'static {
     /// That of a new root.
     fn new() -> Self;
@@ -17,18 +17,24 @@ pub trait Policy<P: Platform>: Send + Sync + 'static {
 
     /// The operation that [`begin`](Self::begin) gave this advice for has ended. True if the
     /// policy wants to be [asked](Self::look) soon.
-    fn done(&self, kind: Kind, advice: Advice) -> bool;
+    #[inline(always)]
+    fn done(&self, _kind: Kind, _advice: Advice) -> bool {
+        false
+    }
 
     /// An operation that was told not to log has applied the log, and spent so long on it. That is
     /// not part of the time it took.
-    fn owed(&self, took: Cycles);
+    #[inline(always)]
+    fn owed(&self, _took: Cycles) {}
 
     /// Time to change the advice. Called under the root's lock: when the log was applied, and when
     /// [`done`](Self::done) wanted it and the lock was free.
-    fn look(&self);
+    #[inline(always)]
+    fn look(&self) {}
 
     /// An update was made at once. Called under the root's lock.
-    fn updated(&self);
+    #[inline(always)]
+    fn updated(&self) {}
 }
 
 /// What a policy says to an operation that begins.
@@ -63,14 +69,4 @@ impl<P: Platform> Policy<P> for Always {
     fn begin(&self, _kind: Kind) -> Advice {
         Advice { logs: true, began: None }
     }
-    #[inline(always)]
-    fn done(&self, _kind: Kind, _advice: Advice) -> bool {
-        false
-    }
-    #[inline(always)]
-    fn owed(&self, _took: Cycles) {}
-    #[inline(always)]
-    fn look(&self) {}
-    #[inline(always)]
-    fn updated(&self) {}
 }

@@ -13,9 +13,9 @@ use core::alloc::{GlobalAlloc, Layout};
 use core::cell::Cell;
 use core::marker::PhantomData;
 use core::ptr::{self, NonNull};
-use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicBool, Ordering};
 use std::alloc::System;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use rlsf::Tlsf;
 
@@ -44,10 +44,8 @@ pub struct SimHeap;
 /// Whether [`SimHeap`] is the program's allocator. Relaxed: only its own thread relies on it.
 static IN_USE: AtomicBool = AtomicBool::new(false);
 
-/// Where the regions begin; 0 before they are reserved, 1 if the host did not allow it. Relaxed:
-/// the address is all there is to see.
-static BASE: AtomicUsize = AtomicUsize::new(0);
-const REFUSED: usize = 1;
+/// Where the regions begin, once they are reserved; nowhere if the host did not allow it.
+static BASE: OnceLock<Option<usize>> = OnceLock::new();
 
 static ALL: [Region; REGIONS] = [const { Region(Mutex::new(State::NEW)) }; REGIONS];
 
@@ -115,7 +113,7 @@ impl OpenHeap {
         if !IN_USE.load(Ordering::Relaxed) || depth == NESTED {
             return None;
         }
-        let base = base()?;
+        let base = (*BASE.get_or_init(reserve))?;
         let region = ALL.iter().enumerate().position(|(index, region)| {
             let Ok(mut state) = region.0.try_lock() else { return false };
             let free = !state.open && state.live == 0;
@@ -160,49 +158,37 @@ fn begin(state: &mut State, start: usize) {
     unsafe { state.blocks.insert_free_block_ptr(NonNull::new_unchecked(whole)) };
 }
 
-/// Where the regions begin, reserved if they were not.
-fn base() -> Option<usize> {
-    static RESERVING: Mutex<()> = Mutex::new(());
-    let _guard = RESERVING.lock().unwrap_or_else(PoisonError::into_inner);
-    if BASE.load(Ordering::Relaxed) == 0 {
-        // SAFETY: a new mapping, which touches nothing that is there.
-        let mapped = unsafe {
-            libc::mmap(
-                ptr::null_mut(),
-                REGION_BYTES * (REGIONS + 1),
-                libc::PROT_READ | libc::PROT_WRITE,
-                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
-                -1,
-                0,
-            )
-        };
-        let base = if mapped == libc::MAP_FAILED {
-            REFUSED
-        } else {
-            mapped.expose_provenance().next_multiple_of(REGION_BYTES)
-        };
-        BASE.store(base, Ordering::Relaxed);
-    }
-    Some(BASE.load(Ordering::Relaxed)).filter(|&base| base != REFUSED)
+/// Reserves the regions and gives where they begin.
+fn reserve() -> Option<usize> {
+    // SAFETY: a new mapping, which touches nothing that is there.
+    let mapped = unsafe {
+        libc::mmap(
+            ptr::null_mut(),
+            REGION_BYTES * (REGIONS + 1),
+            libc::PROT_READ | libc::PROT_WRITE,
+            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
+            -1,
+            0,
+        )
+    };
+    let mapped = (mapped != libc::MAP_FAILED).then_some(mapped)?;
+    Some(mapped.expose_provenance().next_multiple_of(REGION_BYTES))
 }
 
 /// The region of an address.
 #[inline]
 fn region_of(address: usize) -> Option<&'static Region> {
-    let base = BASE.load(Ordering::Relaxed);
-    if base <= REFUSED {
-        return None;
-    }
+    let base = (*BASE.get()?)?;
     ALL.get(address.wrapping_sub(base) / REGION_BYTES)
 }
 
-/// The region that this thread allocates in.
+/// A block of the region that this thread allocates in, if it does in one that has room.
 #[inline]
-fn open_region() -> Option<&'static Region> {
+fn in_region(layout: Layout) -> Option<NonNull<u8>> {
     // While a thread ends there is no simulation either.
     let (regions, depth) = OPEN.try_with(Cell::get).ok()?;
     let latest = depth.checked_sub(1)?;
-    Some(&ALL[usize::from(regions[latest])])
+    ALL[usize::from(regions[latest])].allocate(layout)
 }
 
 // SAFETY: each block comes from `rlsf` in a region of its own or from the system, both of which
@@ -210,7 +196,7 @@ fn open_region() -> Option<&'static Region> {
 // locals here do not allocate, and nothing unwinds.
 unsafe impl GlobalAlloc for SimHeap {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        if let Some(block) = open_region().and_then(|region| region.allocate(layout)) {
+        if let Some(block) = in_region(layout) {
             return block.as_ptr();
         }
         if !IN_USE.load(Ordering::Relaxed) {
@@ -221,7 +207,7 @@ unsafe impl GlobalAlloc for SimHeap {
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        if let Some(block) = open_region().and_then(|region| region.allocate(layout)) {
+        if let Some(block) = in_region(layout) {
             // SAFETY: the block is as large and nobody else's.
             unsafe { block.write_bytes(0, layout.size()) };
             return block.as_ptr();

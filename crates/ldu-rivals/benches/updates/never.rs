@@ -1,7 +1,7 @@
 //! A root that never logs: what it costs that it could.
 
 use kilocore_ldu::{Advice, Kind, Policy, SchemePolicy, SchemeQueue};
-use kilocore_platform::{Cycles, Native};
+use kilocore_platform::Native;
 
 /// Every update is made at once.
 pub(crate) struct Never;
@@ -14,15 +14,6 @@ impl Policy<Native> for Never {
     fn begin(&self, _kind: Kind) -> Advice {
         Advice { logs: false, began: None }
     }
-    #[inline(always)]
-    fn done(&self, _kind: Kind, _advice: Advice) -> bool {
-        false
-    }
-    fn owed(&self, _took: Cycles) {}
-    #[inline(always)]
-    fn look(&self) {}
-    #[inline(always)]
-    fn updated(&self) {}
 }
 
 impl SchemePolicy<Native> for Never {

@@ -140,13 +140,18 @@ impl Sum {
         (u128::from(self.cycles) << 16).checked_div(u128::from(self.ended))
     }
 
+    /// How many have begun, of this way and the other: how often the kind counts in comparing them.
+    fn times(self, other: Self) -> u64 {
+        self.begun + other.begun
+    }
+
     /// What so many more take than as many of the other way. Nothing is held against a way in which
     /// there was none. Counted are those that began: of slow ones, more are under way at a window's
     /// end.
     fn excess(self, other: Self) -> i128 {
         match (self.mean(), other.mean()) {
             (Some(own), Some(others)) => {
-                (own as i128 - others as i128) * i128::from(self.begun + other.begun)
+                (own as i128 - others as i128) * i128::from(self.times(other))
             }
             _ => 0,
         }
@@ -196,7 +201,7 @@ impl Sums {
         let kinds = [(self.updates, other.updates), (self.reads, other.reads)];
         let (mut most, mut others_least) = (0, 0);
         for (own, others) in kinds {
-            let times = u128::from(own.begun + others.begun);
+            let times = u128::from(own.times(others));
             let Some(mean) = own.mean().or((times == 0).then_some(0)) else { return false };
             most += mean * times * u128::from(FEW) / u128::from(own.ended.clamp(1, FEW));
             let known = others.mean().filter(|_| others.ended >= FEW);
@@ -208,9 +213,8 @@ impl Sums {
     /// How much of the time of these operations would have been saved if they had taken what
     /// `other` ones take, both in the proportion of all of them: from 0 to [`WASTE_OF_ALL`].
     pub(super) fn waste(self, other: Self) -> u64 {
-        let times = |own: Sum, others: Sum| u128::from(own.begun + others.begun);
-        let own = self.updates.mean().unwrap_or(0) * times(self.updates, other.updates)
-            + self.reads.mean().unwrap_or(0) * times(self.reads, other.reads);
+        let cost = |own: Sum, others: Sum| own.mean().unwrap_or(0) * u128::from(own.times(others));
+        let own = cost(self.updates, other.updates) + cost(self.reads, other.reads);
         let saved = self.excess(other, 1, 1).max(0) as u128;
         let all = u128::from(WASTE_OF_ALL);
         (saved * all).checked_div(own).unwrap_or(0).min(all) as u64
