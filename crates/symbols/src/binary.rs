@@ -1,0 +1,277 @@
+//! An executable file or a library: where its code lies and what that is called.
+//!
+//! There are two ways to a name. [`Binary::function`] asks the symbol table, which knows each
+//! function that the linker has seen, debugging information or not. [`Binary::frames`] asks the
+//! debugging information, which also knows lines and which functions were inlined.
+
+use std::cell::OnceCell;
+use std::fmt;
+use std::fs;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use addr2line::{Loader, demangle_auto};
+use object::{Object, ObjectSection, ObjectSegment, ObjectSymbol, SymbolKind};
+
+use crate::extents::Extents;
+use crate::table::{AliasRank, Builder, Table};
+use crate::{BuildId, UnwindSections};
+
+/// Why a file has no names to offer.
+#[derive(Debug, thiserror::Error)]
+pub enum BinaryError {
+    /// It is a directory or a device, such as `/dev/zero`, from which memory may be mapped; or
+    /// larger than any program.
+    #[error("{path} is not a regular file")]
+    NotAFile {
+        /// The file.
+        path: PathBuf,
+    },
+    /// It cannot be read.
+    #[error("{path}: {source}")]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+    /// It is not an executable file.
+    #[error("{path} is not an executable file or a library: {what}")]
+    Parse {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        what: String,
+    },
+}
+
+/// A function at an address.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Frame {
+    /// Its name, demangled; empty if nothing is known.
+    pub function: String,
+    /// Source file and line, where the debugging information has it.
+    pub line: Option<String>,
+}
+
+/// A part of an executable file, and the addresses that the file gives it.
+#[derive(Debug, Clone, Copy)]
+struct Segment {
+    offset: u64,
+    size: u64,
+    address: u64,
+}
+
+/// What is known of an executable file.
+pub struct Binary {
+    segments: Vec<Segment>,
+    build_id: Option<BuildId>,
+    functions: Table,
+    has_symbol_table: bool,
+    /// Where functions lie, if their names are not known.
+    extents: Extents,
+    /// The file with the debugging information.
+    debug: Option<PathBuf>,
+    loader: OnceCell<Option<Loader>>,
+}
+
+impl fmt::Debug for Binary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Binary").field("build_id", &self.build_id).finish_non_exhaustive()
+    }
+}
+
+impl Binary {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// If it cannot be read or is not an executable file.
+    pub fn open(path: &Path) -> Result<Self, BinaryError> {
+        let binary = Self::parse(path, &contents(path)?)?;
+        Ok(Self { debug: Some(path.to_owned()), ..binary })
+    }
+
+    /// Reads the bytes of a file; `path` says in messages where they are from. Nothing but
+    /// symbols is known of it then.
+    ///
+    /// # Errors
+    /// If they are not an executable file.
+    pub fn parse(path: &Path, bytes: &[u8]) -> Result<Self, BinaryError> {
+        let parse = |error: object::Error| BinaryError::Parse {
+            path: path.to_owned(),
+            what: error.to_string(),
+        };
+        let file = object::File::parse(bytes).map_err(parse)?;
+        let segments = file.segments().map(|segment| {
+            let (offset, size) = segment.file_range();
+            Segment { offset, size, address: segment.address() }
+        });
+        let (functions, has_symbol_table) = functions(&file);
+        let size = file.architecture().address_size().map_or(8, |size| size.bytes());
+        let extents = match has_symbol_table {
+            true => Extents::default(),
+            false => UnwindSections::parse(bytes)
+                .map(|sections| Extents::of(&sections, file.is_little_endian(), size))
+                .unwrap_or_default(),
+        };
+        Ok(Self {
+            segments: segments.collect(),
+            build_id: file.build_id().ok().flatten().and_then(BuildId::new),
+            functions,
+            has_symbol_table,
+            extents,
+            debug: None,
+            loader: OnceCell::new(),
+        })
+    }
+
+    /// Takes symbols and debugging information from a separate file, if that is of the same build.
+    /// Says whether it was.
+    ///
+    /// # Errors
+    /// If it cannot be read or is not an executable file.
+    pub fn take_debug_file(&mut self, path: &Path) -> Result<bool, BinaryError> {
+        let other = Self::open(path)?;
+        if other.build_id != self.build_id {
+            return Ok(false);
+        }
+        if other.has_symbol_table {
+            self.functions = other.functions;
+            self.has_symbol_table = true;
+        }
+        self.debug = other.debug;
+        self.loader = OnceCell::new();
+        Ok(true)
+    }
+
+    /// Whether it has a symbol table, and not only the symbols that other files may link to.
+    #[must_use]
+    pub fn has_symbol_table(&self) -> bool {
+        self.has_symbol_table
+    }
+
+    /// What its linker called this build of it.
+    #[must_use]
+    pub fn build_id(&self) -> Option<&BuildId> {
+        self.build_id.as_ref()
+    }
+
+    /// The address that the file itself gives to a byte of it.
+    #[must_use]
+    pub fn address(&self, offset: u64) -> Option<u64> {
+        self.segments
+            .iter()
+            .find(|segment| offset.checked_sub(segment.offset).is_some_and(|at| at < segment.size))
+            .map(|segment| segment.address.wrapping_add(offset - segment.offset))
+    }
+
+    /// The function that an address of the file lies in, by its symbol table: demangled, without
+    /// what was inlined into it.
+    #[must_use]
+    pub fn function(&self, address: u64) -> Option<String> {
+        self.functions.at(address).map(|(symbol, _)| demangle(symbol))
+    }
+
+    /// Where the function begins that an address of a stripped file lies in. It has no name, but
+    /// what is needed to unwind it says where it lies.
+    #[must_use]
+    pub fn function_start(&self, address: u64) -> Option<u64> {
+        self.extents.start(address)
+    }
+
+    /// The functions at an address of the file: one, or several where inlined, the innermost
+    /// first. At least one, though its name may be empty.
+    #[must_use]
+    pub fn frames(&self, address: u64) -> Vec<Frame> {
+        let open = || self.debug.as_ref().and_then(|path| Loader::new(path).ok());
+        let loader = self.loader.get_or_init(open);
+        // The reader asks for the address behind, which the last one does not have.
+        let Some(loader) = loader.as_ref().filter(|_| address != u64::MAX) else {
+            return vec![Frame::default()];
+        };
+        let mut frames = Vec::new();
+        if let Ok(mut inlined) = loader.find_frames(address) {
+            while let Ok(Some(found)) = inlined.next() {
+                let function = found.function.as_ref().and_then(|name| name.demangle().ok());
+                let line = found
+                    .location
+                    .and_then(|location| Some(format!("{}:{}", location.file?, location.line?)));
+                let function = function.map_or_else(String::new, |name| name.into_owned());
+                frames.push(Frame { function, line });
+            }
+        }
+        // Without debugging information, or without a name in it, the symbol table has one.
+        if frames.last().is_none_or(|frame| frame.function.is_empty()) {
+            let line = frames.pop().and_then(|frame| frame.line);
+            let function = demangle(loader.find_symbol(address).unwrap_or(""));
+            frames.push(Frame { function, line });
+        }
+        frames
+    }
+}
+
+/// The bytes of a regular file. Files of the kernel's own, some of which never end, have no size
+/// or an immense one.
+fn contents(path: &Path) -> Result<Vec<u8>, BinaryError> {
+    const LARGEST: u64 = 4 << 30;
+    let fail = |source| BinaryError::Read { path: path.to_owned(), source };
+    let metadata = fs::metadata(path).map_err(fail)?;
+    if !metadata.is_file() || metadata.len() > LARGEST {
+        return Err(BinaryError::NotAFile { path: path.to_owned() });
+    }
+    let mut bytes = Vec::new();
+    if metadata.len() > 0 {
+        let file = fs::File::open(path).map_err(fail)?;
+        file.take(metadata.len()).read_to_end(&mut bytes).map_err(fail)?;
+    }
+    Ok(bytes)
+}
+
+/// A symbol's name as its source has it.
+fn demangle(symbol: &str) -> String {
+    // Names of C functions such as `f` would be taken for C++ types.
+    let is_mangled = symbol.starts_with('_');
+    if is_mangled { demangle_auto(symbol.into(), None).into_owned() } else { symbol.to_owned() }
+}
+
+/// The functions of a file's symbol table, or of that for other files if it has no other; and
+/// whether it has.
+fn functions(file: &object::File<'_>) -> (Table, bool) {
+    let mut builder = Builder::default();
+    let mut any = false;
+    for symbol in file.symbols() {
+        any = true;
+        add_function(&mut builder, file, &symbol);
+    }
+    if !any {
+        for symbol in file.dynamic_symbols() {
+            add_function(&mut builder, file, &symbol);
+        }
+    }
+    // The last one cannot be longer than that by much.
+    (builder.build(4096), any)
+}
+
+/// Functions before labels, and what has a size before what has none.
+type Rank = (bool, bool, AliasRank);
+
+/// Adds a symbol if it is one of code.
+fn add_function<'data>(
+    builder: &mut Builder<Rank>,
+    file: &object::File<'data>,
+    symbol: &impl ObjectSymbol<'data>,
+) {
+    let is_function = symbol.kind() == SymbolKind::Text;
+    let is_label = symbol.kind() == SymbolKind::Unknown
+        && symbol
+            .section_index()
+            .and_then(|index| file.section_by_index(index).ok())
+            .is_some_and(|section| section.kind() == object::SectionKind::Text);
+    let Ok(name) = symbol.name() else { return };
+    if !symbol.is_definition() || !(is_function || is_label) || name.is_empty() {
+        return;
+    }
+    let size = Some(symbol.size()).filter(|size| *size != 0);
+    let rank = AliasRank::new(symbol.is_weak(), symbol.is_global(), name);
+    builder.add(symbol.address(), size, (is_function, size.is_some(), rank), name, 0);
+}

@@ -1,0 +1,101 @@
+//! Where files of a known build id may lie besides the place where they ran.
+
+use std::path::PathBuf;
+
+use crate::BuildId;
+
+/// The places: perf's cache, which has a copy of what ran, and the system's debugging files.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DebugFiles {
+    /// Where `perf record` keeps copies: `~/.debug`.
+    pub perf_cache: Option<PathBuf>,
+    /// Where the system's debugging files are: `/usr/lib/debug`.
+    pub system: Option<PathBuf>,
+}
+
+impl Default for DebugFiles {
+    fn default() -> Self {
+        let home = std::env::var_os("HOME").filter(|home| !home.is_empty());
+        Self {
+            perf_cache: home.map(|home| PathBuf::from(home).join(".debug")),
+            system: Some(PathBuf::from("/usr/lib/debug")),
+        }
+    }
+}
+
+impl DebugFiles {
+    /// Nowhere else.
+    #[must_use]
+    pub fn none() -> Self {
+        Self { perf_cache: None, system: None }
+    }
+
+    /// Where perf's copy of an executable file is, if it made one.
+    #[must_use]
+    pub fn image(&self, id: &BuildId) -> Option<PathBuf> {
+        self.cached(id, "elf")
+    }
+
+    /// Where perf's copy of a kernel's symbols is, if it made one.
+    #[must_use]
+    pub fn kallsyms(&self, id: &BuildId) -> Option<PathBuf> {
+        self.cached(id, "kallsyms")
+    }
+
+    /// Where perf's copy of the kernel's code in user space is, if it made one.
+    #[must_use]
+    pub fn vdso(&self, id: &BuildId) -> Option<PathBuf> {
+        self.cached(id, "vdso")
+    }
+
+    /// The files, the best first, that may have the symbols of a file that itself has none.
+    #[must_use]
+    pub fn debug(&self, id: &BuildId) -> Vec<PathBuf> {
+        let (first, rest) = Self::parts(id);
+        let system = self
+            .system
+            .as_ref()
+            .map(|root| root.join(".build-id").join(&first).join(format!("{rest}.debug")));
+        let cached = self.cached(id, "debug");
+        system.into_iter().chain(cached).filter(|path| path.is_file()).collect()
+    }
+
+    fn cached(&self, id: &BuildId, file: &str) -> Option<PathBuf> {
+        let (first, rest) = Self::parts(id);
+        let path = self.perf_cache.as_ref()?.join(".build-id").join(first).join(rest).join(file);
+        path.is_file().then_some(path)
+    }
+
+    /// A directory for the first byte, a name for the others.
+    fn parts(id: &BuildId) -> (String, String) {
+        let mut digits = id.to_string();
+        let rest = digits.split_off(2);
+        (digits, rest)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn files_are_found_by_build_id() {
+        let root = tempfile::tempdir().expect("there is room");
+        let files = DebugFiles {
+            perf_cache: Some(root.path().join("cache")),
+            system: Some(root.path().join("system")),
+        };
+        let id = BuildId::new(&[0xab, 0xcd, 0xef]).expect("it is one");
+        assert_eq!((files.image(&id), files.debug(&id)), (None, Vec::new()));
+        let directory = root.path().join("cache/.build-id/ab/cdef");
+        fs::create_dir_all(&directory).expect("there is room");
+        fs::write(directory.join("elf"), "").expect("there is room");
+        assert_eq!(files.image(&id), Some(directory.join("elf")));
+        assert_eq!(files.kallsyms(&id), None);
+        let directory = root.path().join("system/.build-id/ab");
+        fs::create_dir_all(&directory).expect("there is room");
+        fs::write(directory.join("cdef.debug"), "").expect("there is room");
+        assert_eq!(files.debug(&id), [directory.join("cdef.debug")]);
+    }
+}

@@ -1,0 +1,57 @@
+//! Where the functions of a file lie, whether they have names or not.
+//!
+//! Programs are stripped of their symbols, but not of what exceptions and debuggers need to find a
+//! function's caller: each function has an entry there, with the addresses that it is from and to.
+//! So its code can be told from that of others, and called by where it begins.
+
+use addr2line::gimli::{
+    BaseAddresses, CieOrFde, EhFrame, EndianSlice, RunTimeEndian, UnwindSection,
+};
+
+use crate::UnwindSections;
+
+/// No program has more functions; a file that says so is not read on.
+const MOST: usize = 1 << 22;
+
+/// The extents of functions, ascending.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Extents(Vec<(u64, u64)>);
+
+impl Extents {
+    /// Those of an executable file; none if it does not say.
+    pub(crate) fn of(sections: &UnwindSections, is_little_endian: bool, address_size: u8) -> Self {
+        let Some(section) = &sections.eh_frame else { return Self::default() };
+        let endian = match is_little_endian {
+            true => RunTimeEndian::Little,
+            false => RunTimeEndian::Big,
+        };
+        let mut frames = EhFrame::from(EndianSlice::new(&section.bytes, endian));
+        frames.set_address_size(address_size);
+        let mut bases = BaseAddresses::default().set_eh_frame(section.addresses.start);
+        if let Some(text) = &sections.text {
+            bases = bases.set_text(text.start);
+        }
+        if let Some(got) = &sections.got {
+            bases = bases.set_got(got.start);
+        }
+        let mut all = Vec::new();
+        let mut entries = frames.entries(&bases);
+        while let (Ok(Some(entry)), true) = (entries.next(), all.len() < MOST) {
+            let CieOrFde::Fde(partial) = entry else { continue };
+            let Ok(function) = partial.parse(EhFrame::cie_from_offset) else { continue };
+            let (start, end) = (function.initial_address(), function.end_address());
+            if start < end {
+                all.push((start, end));
+            }
+        }
+        all.sort_unstable();
+        Self(all)
+    }
+
+    /// Where the function begins that an address lies in.
+    pub(crate) fn start(&self, address: u64) -> Option<u64> {
+        let next = self.0.partition_point(|&(start, _)| start <= address);
+        let &(start, end) = self.0[..next].last()?;
+        (address < end).then_some(start)
+    }
+}

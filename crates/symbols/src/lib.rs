@@ -1,0 +1,26 @@
+//! Names for addresses of ELF files, of the kernel and of just-in-time compilers, after the
+//! program has ended.
+//!
+//! [`Binary`] names the code of an executable file or a library, [`KernelSymbols`] that of the
+//! kernel and its modules, and [`PerfMap`] what a just-in-time compiler says of its own code. A
+//! [`BuildId`] tells whether a file is still the one that ran; [`DebugFiles`] knows where else the
+//! file of a build id may lie. Whatever bytes these files have, reading them ends with a table or
+//! with an error.
+
+mod binary;
+mod build_id;
+mod debug_files;
+mod extents;
+mod kernel;
+mod perf_map;
+mod table;
+mod unwind;
+mod vdso;
+
+pub use binary::{Binary, BinaryError, Frame};
+pub use build_id::BuildId;
+pub use debug_files::DebugFiles;
+pub use kernel::{KernelSymbol, KernelSymbols, KernelSymbolsError};
+pub use perf_map::PerfMap;
+pub use unwind::{Section, UnwindSections};
+pub use vdso::own_vdso;

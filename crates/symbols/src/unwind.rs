@@ -1,0 +1,55 @@
+//! What an executable file says of how its functions' callers are found.
+
+use std::ops::Range;
+
+use object::{Object, ObjectSection, ObjectSegment};
+
+/// A section, by the addresses that the file gives it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Section {
+    /// Where it lies.
+    pub addresses: Range<u64>,
+    /// What is in it.
+    pub bytes: Vec<u8>,
+}
+
+/// The sections that tell how to unwind.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct UnwindSections {
+    /// The lowest address of the file.
+    pub base: u64,
+    /// Where its code lies.
+    pub text: Option<Range<u64>>,
+    /// Where its table of addresses lies.
+    pub got: Option<Range<u64>>,
+    /// `.eh_frame`
+    pub eh_frame: Option<Section>,
+    /// `.eh_frame_hdr`
+    pub eh_frame_hdr: Option<Section>,
+}
+
+impl UnwindSections {
+    /// Those of an executable file; none if these bytes are none, or it has none.
+    #[must_use]
+    pub fn parse(bytes: &[u8]) -> Option<Self> {
+        let file = object::File::parse(bytes).ok()?;
+        let range = |name| {
+            let section = file.section_by_name(name)?;
+            Some(section.address()..section.address().checked_add(section.size())?)
+        };
+        let whole = |name| {
+            let section = file.section_by_name(name)?;
+            let bytes = section.uncompressed_data().ok()?.into_owned();
+            let end = section.address().checked_add(bytes.len() as u64)?;
+            Some(Section { addresses: section.address()..end, bytes })
+        };
+        let eh_frame = whole(".eh_frame")?;
+        Some(Self {
+            base: file.segments().map(|segment| segment.address()).min()?,
+            text: range(".text"),
+            got: range(".got"),
+            eh_frame: Some(eh_frame),
+            eh_frame_hdr: whole(".eh_frame_hdr"),
+        })
+    }
+}
