@@ -3,10 +3,10 @@
 //! The program keeps its standard input, output and error, its signals and its exit status;
 //! [`measure`] is what `kilocore measure` and `kilocore doctor` do with it.
 
-mod child;
 mod clock;
 mod host;
 mod measure;
+mod preload;
 
-pub use host::{allowed_cores, host};
+pub use host::host;
 pub use measure::{MeasureError, Options, measure, measure_telling};

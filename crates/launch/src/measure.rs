@@ -5,12 +5,14 @@ use std::fs::{self, Permissions};
 use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
+use std::slice;
 
 use kilocore_profile::{FORMAT, FORMAT_VERSION, Profile, RecordingError, Run, read_directory};
+use kilocore_spawn::{CpuId, Output, Start, allowed_cores, shell_status};
 
-use crate::child::{self, Start};
 use crate::clock::Mark;
-use crate::host::{allowed_cores, host};
+use crate::host::host;
+use crate::preload;
 
 /// How to measure.
 #[derive(Debug, Clone)]
@@ -99,23 +101,31 @@ pub fn measure_telling(
         .map_err(|source| MeasureError::Library { library: options.library.clone(), source })?;
     let cores = allowed_cores();
     let begin = Mark::now();
-    let once = |confined_to: Option<usize>| -> Result<(Run, bool), MeasureError> {
+    let once = |confined_to: Option<&CpuId>| -> Result<(Run, bool), MeasureError> {
         let directory = recordings_directory()?;
+        let output = match (confined_to, options.output_to_stderr) {
+            (Some(_), _) => Output::Discarded,
+            (None, true) => Output::ToStderr,
+            (None, false) => Output::Inherited,
+        };
         let start = Start {
             command,
-            library: &library,
-            recordings: directory.path(),
-            confined_to,
-            output_to_stderr: options.output_to_stderr,
+            environment: preload::environment(&library, directory.path()),
+            cores: confined_to.map(slice::from_ref),
+            empty_input: confined_to.is_some(),
+            output,
+            ..Start::default()
         };
         let began = Mark::now();
-        let end = child::run(&start)
-            .map_err(|source| MeasureError::Start { program: program.clone(), source })?;
+        let end = kilocore_spawn::run(start).map_err(|reason| MeasureError::Start {
+            program: program.clone(),
+            source: reason.into(),
+        })?;
         let wall_ns = began.elapsed_ns() as f64;
         let run = Run {
             cores: if confined_to.is_some() { 1 } else { cores.len() as u32 },
             wall_ns,
-            exit_status: child::shell_status(end.status),
+            exit_status: shell_status(end.status),
             processes: read_directory(directory.path(), Some(begin.rate_since()))?,
         };
         Ok((run, end.interrupted))
@@ -129,7 +139,7 @@ pub fn measure_telling(
     let mut runs = vec![run];
     if again {
         before_confined_run();
-        let (confined, interrupted) = once(cores.last().copied())?;
+        let (confined, interrupted) = once(cores.last())?;
         if !interrupted {
             runs.push(confined);
         }

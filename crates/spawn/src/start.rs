@@ -1,0 +1,240 @@
+//! Starting the program and waiting for its end.
+
+use std::ffi::OsString;
+use std::fmt;
+use std::io;
+use std::ops::ControlFlow;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Command, ExitStatus, Stdio};
+use std::time::Duration;
+
+use crate::observe::{Observer, Outlet, Pumps};
+use crate::signals::Forwarding;
+use crate::{CpuId, confine, gate};
+
+/// Called with the id of the process that is about to execute the program, on a thread of its
+/// own. The program is not executed before it returns, and not at all if it breaks.
+pub type BeforeExec<'a> = Box<dyn FnOnce(libc::pid_t) -> ControlFlow<()> + Send + 'a>;
+
+/// Where the program's standard output and standard error go.
+#[derive(Debug, Clone, Copy, Default)]
+pub enum Output<'a> {
+    /// To this process's.
+    #[default]
+    Inherited,
+    /// Both to this process's standard error.
+    ToStderr,
+    /// Nowhere.
+    Discarded,
+    /// To these files.
+    To {
+        /// Standard output.
+        stdout: BorrowedFd<'a>,
+        /// Standard error.
+        stderr: BorrowedFd<'a>,
+    },
+}
+
+/// How to start a program.
+#[derive(Default)]
+pub struct Start<'a> {
+    /// The program and its arguments.
+    pub command: &'a [OsString],
+    /// Variables of its environment, beside those of this process's.
+    pub environment: Vec<(OsString, OsString)>,
+    /// The cores it may run on; all those of this process if none are named.
+    pub cores: Option<&'a [CpuId]>,
+    /// Whether its standard input is empty instead of this process's.
+    pub empty_input: bool,
+    /// Where its output goes.
+    pub output: Output<'a>,
+    /// Who sees the output as well. The program then writes to pipes: if it asks, its output is
+    /// no terminal, and the C library's buffers it by blocks instead of lines.
+    pub observer: Option<&'a dyn Observer>,
+    /// What to do while its process waits to execute it.
+    pub before_exec: Option<BeforeExec<'a>>,
+}
+
+impl fmt::Debug for Start<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Start")
+            .field("command", &self.command)
+            .field("environment", &self.environment)
+            .field("cores", &self.cores)
+            .field("output", &self.output)
+            .field("observed", &self.observer.is_some())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Why a program was not started.
+#[derive(Debug)]
+pub enum NotStarted {
+    /// The system refused.
+    Refused(io::Error),
+    /// [`Start::before_exec`] held it back.
+    HeldBack,
+}
+
+impl From<io::Error> for NotStarted {
+    fn from(error: io::Error) -> Self {
+        Self::Refused(error)
+    }
+}
+
+impl From<NotStarted> for io::Error {
+    fn from(reason: NotStarted) -> Self {
+        match reason {
+            NotStarted::Refused(error) => error,
+            NotStarted::HeldBack => Self::other("it was held back"),
+        }
+    }
+}
+
+/// How a program ended.
+#[derive(Debug)]
+pub struct End {
+    /// What the system says.
+    pub status: ExitStatus,
+    /// Whether somebody asked it to end: it may have ended as if all were well all the same.
+    pub interrupted: bool,
+    /// From the moment before its execution to its end, by the clock on the wall.
+    pub elapsed: Duration,
+    /// Processor time in user space, of the program and of all children that were waited for.
+    pub user: Duration,
+    /// Processor time in the kernel, of the same.
+    pub system: Duration,
+    /// Why observed output could not be passed on; the program then saw its pipe break. That the
+    /// reader of this process's output went away is no failure and not told.
+    pub output_failure: Option<io::Error>,
+}
+
+/// Runs the program to its end.
+///
+/// `SIGINT`, `SIGTERM`, `SIGHUP` and `SIGQUIT` sent to this process meanwhile are passed on to it.
+/// Handlers are the process's: of several calls at a time, all but one wait.
+///
+/// # Errors
+/// That it could not be started. How it ended is no error.
+pub fn run(start: Start<'_>) -> Result<End, NotStarted> {
+    let forwarding = Forwarding::begin();
+    let (program, arguments) = start
+        .command
+        .split_first()
+        .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "no program was named"))?;
+    let mut command = Command::new(program);
+    command.args(arguments).envs(start.environment);
+    if start.empty_input {
+        command.stdin(Stdio::null());
+    }
+    let pumps = match start.observer {
+        Some(observer) => {
+            let (pumps, stdout, stderr) = Pumps::new(outlets(start.output)?, observer)?;
+            command.stdout(stdout).stderr(stderr);
+            Some(pumps)
+        }
+        None => {
+            direct(&mut command, start.output)?;
+            None
+        }
+    };
+    if let Some(cores) = start.cores {
+        let cores = cores.to_vec();
+        // SAFETY: between fork and exec, calls only what is async-signal-safe and allocates
+        // nothing.
+        unsafe { command.pre_exec(move || confine(&cores)) };
+    }
+    let (child, began) = gate::spawn(&mut command, start.before_exec)?;
+    // With the command go this process's ends of the program's pipes.
+    drop(command);
+    let pid = child.id() as libc::pid_t;
+    forwarding.to(pid);
+    let (ended, output_failure) = match pumps {
+        None => (wait(pid), None),
+        Some(pumps) => pumps.run(start.cores, || wait(pid)),
+    };
+    forwarding.to_nobody();
+    let (status, usage) = reap(pid)?;
+    Ok(End {
+        status,
+        interrupted: forwarding.end(),
+        elapsed: Duration::from_nanos(ended.saturating_sub(began)),
+        user: duration(usage.ru_utime),
+        system: duration(usage.ru_stime),
+        output_failure,
+    })
+}
+
+/// Where pumps pour what they took.
+fn outlets(output: Output<'_>) -> io::Result<[Outlet; 2]> {
+    Ok(match output {
+        Output::Inherited => [own(io::stdout().as_fd())?, own(io::stderr().as_fd())?],
+        Output::ToStderr => [own(io::stderr().as_fd())?, own(io::stderr().as_fd())?],
+        Output::Discarded => [None, None],
+        Output::To { stdout, stderr } => [own(stdout)?, own(stderr)?],
+    })
+}
+
+fn own(file: BorrowedFd<'_>) -> io::Result<Option<OwnedFd>> {
+    file.try_clone_to_owned().map(Some)
+}
+
+/// Connects output that nobody observes.
+fn direct(command: &mut Command, output: Output<'_>) -> io::Result<()> {
+    match output {
+        Output::Inherited => {}
+        Output::ToStderr => {
+            command.stdout(io::stderr().as_fd().try_clone_to_owned()?);
+        }
+        Output::Discarded => {
+            command.stdout(Stdio::null()).stderr(Stdio::null());
+        }
+        Output::To { stdout, stderr } => {
+            command.stdout(stdout.try_clone_to_owned()?).stderr(stderr.try_clone_to_owned()?);
+        }
+    }
+    Ok(())
+}
+
+/// Waits for the program's end, without letting go of its process id; the moment of its end.
+fn wait(pid: libc::pid_t) -> u64 {
+    loop {
+        // SAFETY: zero bytes are a valid siginfo.
+        let mut info: libc::siginfo_t = unsafe { core::mem::zeroed() };
+        // SAFETY: `info` is ours; WNOWAIT leaves the child to be waited for later.
+        let result = unsafe {
+            libc::waitid(
+                libc::P_PID,
+                pid as libc::id_t,
+                &raw mut info,
+                libc::WEXITED | libc::WNOWAIT,
+            )
+        };
+        if result == 0 || io::Error::last_os_error().kind() != io::ErrorKind::Interrupted {
+            return gate::monotonic_ns();
+        }
+    }
+}
+
+/// Takes the status of a program that has ended, and lets go of its process id.
+fn reap(pid: libc::pid_t) -> io::Result<(ExitStatus, libc::rusage)> {
+    let mut status = 0;
+    // SAFETY: zero bytes are a valid rusage.
+    let mut usage: libc::rusage = unsafe { core::mem::zeroed() };
+    loop {
+        // SAFETY: both are ours to be written.
+        if unsafe { libc::wait4(pid, &raw mut status, 0, &raw mut usage) } == pid {
+            return Ok((ExitStatus::from_raw(status), usage));
+        }
+        let error = io::Error::last_os_error();
+        if error.kind() != io::ErrorKind::Interrupted {
+            return Err(error);
+        }
+    }
+}
+
+fn duration(time: libc::timeval) -> Duration {
+    Duration::from_secs(time.tv_sec.max(0) as u64)
+        + Duration::from_micros(time.tv_usec.max(0) as u64)
+}
