@@ -1,0 +1,16 @@
+//! Sampled call stacks: readers of several formats, and the one table that all of them fill.
+//!
+//! A profile is a tree of calling contexts ([`Contexts`]) over a table of functions
+//! ([`Functions`]), with what is known about how it came to be ([`Facts`]). Its size is bounded by
+//! the distinct stacks in it, not by the samples, so that files of any length can be read.
+
+mod context;
+mod function;
+pub mod perf_data;
+mod profile;
+mod read;
+
+pub use context::{Context, ContextId, Contexts, Tally};
+pub use function::{Function, FunctionId, Functions, Origin};
+pub use profile::{Facts, Format, Rate, Remark, SampledProfile, Unit};
+pub use read::{Limits, Options, Progress, ReadError, read};

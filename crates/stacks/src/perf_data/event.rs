@@ -1,0 +1,120 @@
+//! What was sampled.
+
+use linux_perf_data::linux_perf_event_reader::{
+    HardwareEventId, PerfEventAttr, PerfEventType, SamplingPolicy, SoftwareCounterType,
+};
+
+use crate::{Rate, Unit};
+
+/// A name without what `perf record -e NAME:MODIFIERS` says of where and how to count.
+pub(super) fn without_modifiers(name: &str) -> &str {
+    const MODIFIERS: &str = "ukhIGHpPSDWebR";
+    match name.rsplit_once(':') {
+        Some((event, modifiers)) if modifiers.chars().all(|c| MODIFIERS.contains(c)) => event,
+        _ => name,
+    }
+}
+
+/// What perf calls an event, if the file does not say.
+pub(super) fn name_of(attr: &PerfEventAttr) -> String {
+    match attr.type_ {
+        PerfEventType::Hardware(event, _) => match event {
+            HardwareEventId::CpuCycles => "cycles",
+            HardwareEventId::Instructions => "instructions",
+            HardwareEventId::CacheReferences => "cache-references",
+            HardwareEventId::CacheMisses => "cache-misses",
+            HardwareEventId::BranchInstructions => "branches",
+            HardwareEventId::BranchMisses => "branch-misses",
+            HardwareEventId::BusCycles => "bus-cycles",
+            HardwareEventId::StalledCyclesFrontend => "stalled-cycles-frontend",
+            HardwareEventId::StalledCyclesBackend => "stalled-cycles-backend",
+            HardwareEventId::RefCpuCycles => "ref-cycles",
+            _ => "hardware event",
+        }
+        .to_owned(),
+        PerfEventType::Software(event) => match event {
+            SoftwareCounterType::CpuClock => "cpu-clock",
+            SoftwareCounterType::TaskClock => "task-clock",
+            SoftwareCounterType::PageFaults => "page-faults",
+            SoftwareCounterType::ContextSwitches => "context-switches",
+            SoftwareCounterType::CpuMigrations => "cpu-migrations",
+            SoftwareCounterType::PageFaultsMin => "minor-faults",
+            SoftwareCounterType::PageFaultsMaj => "major-faults",
+            SoftwareCounterType::AlignmentFaults => "alignment-faults",
+            SoftwareCounterType::EmulationFaults => "emulation-faults",
+            SoftwareCounterType::Dummy => "dummy",
+            SoftwareCounterType::BpfOutput => "bpf-output",
+            SoftwareCounterType::CgroupSwitches => "cgroup-switches",
+            _ => "software event",
+        }
+        .to_owned(),
+        PerfEventType::Tracepoint(id) => format!("tracepoint {id}"),
+        PerfEventType::HwCache(..) => "hardware cache event".to_owned(),
+        PerfEventType::Breakpoint(..) => "breakpoint".to_owned(),
+        PerfEventType::DynamicPmu(pmu, config, ..) => format!("pmu{pmu}/config={config:#x}/"),
+    }
+}
+
+/// What a sample stands for, if it does not say itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Weight {
+    /// As many events as the sample says.
+    Recorded,
+    /// As many events each time.
+    Fixed(u64),
+    /// Nobody knows: itself.
+    One,
+}
+
+impl Weight {
+    pub(super) fn new(attr: &PerfEventAttr, has_period: bool) -> Self {
+        match attr.sampling_policy {
+            _ if has_period => Self::Recorded,
+            SamplingPolicy::Period(period) => Self::Fixed(period.get()),
+            _ => Self::One,
+        }
+    }
+
+    /// What a sample stands for that says this.
+    pub(super) fn of(self, period: Option<u64>) -> u64 {
+        match self {
+            Self::Recorded => period.unwrap_or(1),
+            Self::Fixed(period) => period,
+            Self::One => 1,
+        }
+    }
+}
+
+/// What weights count.
+pub(super) fn unit(attr: &PerfEventAttr, name: &str, weight: Weight) -> Unit {
+    match attr.type_ {
+        _ if weight == Weight::One => Unit::Samples,
+        PerfEventType::Software(SoftwareCounterType::CpuClock | SoftwareCounterType::TaskClock) => {
+            Unit::Nanoseconds
+        }
+        _ => Unit::Events(without_modifiers(name).to_owned()),
+    }
+}
+
+/// How often it was sampled.
+pub(super) fn rate(attr: &PerfEventAttr) -> Option<Rate> {
+    match attr.sampling_policy {
+        SamplingPolicy::Period(period) => Some(Rate::Period(period.get())),
+        SamplingPolicy::Frequency(frequency) => Some(Rate::Hertz(frequency as f64)),
+        SamplingPolicy::NoSampling => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn modifiers_are_not_names() {
+        assert_eq!(without_modifiers("cpu-clock:ppp"), "cpu-clock");
+        assert_eq!(without_modifiers("cycles:uH"), "cycles");
+        assert_eq!(without_modifiers("cpu/cycles/"), "cpu/cycles/");
+        assert_eq!(without_modifiers("sched:sched_switch"), "sched:sched_switch");
+        assert_eq!(without_modifiers("syscalls:sys_enter_read:u"), "syscalls:sys_enter_read");
+    }
+}

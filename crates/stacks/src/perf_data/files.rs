@@ -1,0 +1,134 @@
+//! The programs and libraries that ran, found and opened once.
+//!
+//! A file is only taken if it is of the build that was recorded, as far as the recording says which
+//! that is; perf's copy of what ran is the next best.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use kilocore_symbols::{Binary, BuildId, own_vdso};
+
+use super::Options;
+use super::features::Features;
+use super::kernel::is_this_host;
+use super::place::{Index, Object};
+
+/// A file that was opened.
+#[derive(Debug)]
+pub(super) struct Opened {
+    pub(super) binary: Binary,
+    source: Source,
+}
+
+/// Where its bytes are.
+#[derive(Debug)]
+enum Source {
+    File(PathBuf),
+    Bytes(Vec<u8>),
+}
+
+impl Opened {
+    /// Its bytes.
+    pub(super) fn contents(&self) -> Option<Vec<u8>> {
+        match &self.source {
+            Source::File(path) => fs::read(path).ok(),
+            Source::Bytes(bytes) => Some(bytes.clone()),
+        }
+    }
+}
+
+/// Files by object; for those that cannot be had, the reason.
+#[derive(Debug)]
+pub(super) struct Files<'a> {
+    pub(super) features: &'a Features,
+    pub(super) options: &'a Options,
+    opened: HashMap<Index, Result<Opened, String>>,
+}
+
+impl<'a> Files<'a> {
+    pub(super) fn new(features: &'a Features, options: &'a Options) -> Self {
+        Self { features, options, opened: HashMap::new() }
+    }
+
+    /// The file of an object.
+    pub(super) fn open(&mut self, index: Index, object: &Object) -> &Result<Opened, String> {
+        let Self { features, options, opened } = self;
+        let search = Search { features, options };
+        opened.entry(index).or_insert_with(|| match object {
+            Object::File { path, build_id } => {
+                let recorded = build_id.as_ref().or_else(|| features.build_id(path));
+                search.file(path, recorded)
+            }
+            Object::Vdso => search.vdso(),
+            Object::Anonymous { .. } => Err("it is memory without a file".to_owned()),
+        })
+    }
+}
+
+/// Looking for files.
+struct Search<'a> {
+    features: &'a Features,
+    options: &'a Options,
+}
+
+impl Search<'_> {
+    fn file(&self, path: &str, recorded: Option<&BuildId>) -> Result<Opened, String> {
+        let mut why = None;
+        for candidate in self.candidates(path, recorded) {
+            let wrong = match Binary::open(&candidate) {
+                Ok(binary) if recorded.is_none() || binary.build_id() == recorded => {
+                    let binary = self.with_debug_file(binary);
+                    return Ok(Opened { binary, source: Source::File(candidate) });
+                }
+                Ok(_) => "it was built anew since; record again, or give the old one".to_owned(),
+                Err(error) => error.to_string(),
+            };
+            why.get_or_insert(wrong);
+        }
+        Err(why.unwrap_or_else(|| "it is nowhere".to_owned()))
+    }
+
+    /// Where a file may be: in the directories that were given, where it was, and where perf
+    /// keeps its copy.
+    fn candidates(&self, path: &str, recorded: Option<&BuildId>) -> Vec<PathBuf> {
+        let path = Path::new(path);
+        let relative = path.strip_prefix("/").unwrap_or(path);
+        let given = self.options.files.iter().flat_map(|directory| {
+            let whole = directory.join(relative);
+            let name = path.file_name().map(|name| directory.join(name));
+            [Some(whole), name].into_iter().flatten().filter(|path| path.is_file())
+        });
+        let copy = recorded.and_then(|id| self.options.debug_files.image(id));
+        given.chain([path.to_owned()]).chain(copy).collect()
+    }
+
+    /// Adds what a separate file has, if this one has no symbol table.
+    fn with_debug_file(&self, mut binary: Binary) -> Binary {
+        let id = binary.build_id().filter(|_| !binary.has_symbol_table());
+        let files = id.map(|id| self.options.debug_files.debug(id)).unwrap_or_default();
+        for file in files {
+            if binary.take_debug_file(&file).unwrap_or(false) {
+                break;
+            }
+        }
+        binary
+    }
+
+    /// The code that the kernel lends to processes: this host's, or perf's copy.
+    fn vdso(&self) -> Result<Opened, String> {
+        let seen = self.features.files.iter().find(|file| file.path == "[vdso]");
+        let recorded = seen.map(|file| &file.build_id);
+        let is_it = |binary: &Binary| match recorded {
+            Some(id) => binary.build_id() == Some(id),
+            None => is_this_host(self.features),
+        };
+        let copy = recorded.and_then(|id| fs::read(self.options.debug_files.vdso(id)?).ok());
+        for bytes in own_vdso().into_iter().chain(copy) {
+            if let Some(binary) = Binary::parse(Path::new("[vdso]"), &bytes).ok().filter(is_it) {
+                return Ok(Opened { binary, source: Source::Bytes(bytes) });
+            }
+        }
+        Err("this host's kernel has another one than was recorded".to_owned())
+    }
+}

@@ -1,0 +1,196 @@
+//! What `perf record` writes.
+//!
+//! A file goes through four hands: [`layout`] finds its parts, [`stream`] makes one sequence of
+//! sane records of it, whatever it is, the crate `linux-perf-data` puts these into the order of time,
+//! and [`recording`] follows processes and their memory through them and gathers stacks of
+//! [`place`]s. When all is read, [`names`] turns places into functions. Memory is bounded by the
+//! distinct stacks and by what perf buffers in a round, not by the samples.
+//!
+//! What a killed perf or a full disk left is read as far as it goes, with a
+//! [`Remark::Truncated`].
+
+mod bytes;
+mod error;
+mod event;
+mod features;
+mod files;
+mod kernel;
+mod layout;
+mod names;
+mod place;
+mod processes;
+mod recording;
+mod sample;
+mod stream;
+mod unwind;
+
+use std::io::{Read, Seek};
+use std::path::PathBuf;
+
+use kilocore_symbols::DebugFiles;
+use linux_perf_data::{PerfFileReader, PerfFileRecord};
+
+pub use error::PerfDataError;
+
+use bytes::Bytes;
+use features::Features;
+use files::Files;
+use layout::Layout;
+use names::Namer;
+use recording::{Event, Recording};
+use stream::Stream;
+use unwind::Unwinder;
+
+use crate::{Facts, Format, FunctionId, Remark, SampledProfile};
+
+/// What to take of a file, and where to find names.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// The event to take, with or without its modifiers; else that with the most samples.
+    pub event: Option<String>,
+    /// Samples before the first time and from the second one on are left out, in nanoseconds of
+    /// the clock that was recorded by.
+    pub window: Option<(u64, u64)>,
+    /// The symbols of the kernel that was recorded: a copy of its `/proc/kallsyms`, or its
+    /// `System.map`. Else the running kernel's are taken, if it is the same.
+    pub kallsyms: Option<PathBuf>,
+    /// Directories to look for programs and libraries in, by their paths below it or by their
+    /// names, before the places where they were.
+    pub files: Vec<PathBuf>,
+    /// Where files of a known build are.
+    pub debug_files: DebugFiles,
+    /// Whether functions that were inlined become frames of their own. Then names depend on
+    /// debugging information.
+    pub inlined: bool,
+}
+
+/// How far reading is, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Progress {
+    /// So much was read.
+    pub read: u64,
+    /// So much there is.
+    pub length: u64,
+}
+
+/// Whether a file that begins with these bytes is one of perf's.
+#[must_use]
+pub fn is_perf_data(start: &[u8]) -> bool {
+    [b"PERFILE2", b"2ELIFREP", b"PERFFILE", b"ELIFFREP"]
+        .iter()
+        .any(|magic| start.starts_with(*magic))
+}
+
+/// Reads a file. `progress` is told now and then how far it is.
+///
+/// # Errors
+/// If it is not a file of perf's, or has nothing to give.
+pub fn read<R: Read + Seek>(
+    mut file: R,
+    options: &Options,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<SampledProfile, PerfDataError> {
+    let layout = Layout::read(&mut file)?;
+    let features = Features::of(&layout);
+    let (mut stream, events) = Stream::new(&mut file, &layout, features.compression, progress)?;
+    let PerfFileReader { mut perf_file, mut record_iter } =
+        PerfFileReader::parse_pipe(&mut stream)?;
+    let attributes = perf_file.event_attributes();
+    let parsed = layout.events.iter().enumerate().map(|(index, raw)| {
+        // An event is the first of those that it was split into.
+        let first = events.iter().position(|event| *event == index);
+        let attr = attributes[first.expect("each was sent")].attr;
+        Event::new(attr, raw, index, &features, layout.big_endian)
+    });
+    let unwinder = Unwinder::new(features.architecture.as_deref());
+    let files = Files::new(&features, options);
+    let mut recording = Recording::new(parsed.collect(), files, unwinder, layout.big_endian);
+    while let Some(record) = record_iter.next_record(&mut perf_file)? {
+        if let PerfFileRecord::EventRecord { attr_index, record } = record {
+            let event = events[attr_index];
+            recording.record(event, &record);
+            if recording.events[event].stacks.is_full() {
+                return Err(PerfDataError::TooManyStacks);
+            }
+        }
+    }
+    drop(record_iter);
+    let broken = stream.broken().or(layout.broken);
+    let mut remarks: Vec<Remark> = Vec::new();
+    remarks.extend(broken.map(|broken| Remark::Truncated { at: broken.at, what: broken.what }));
+    profile(recording, remarks)
+}
+
+/// The event that is taken, as an index.
+fn choose(events: &[Event], options: &Options) -> Result<usize, PerfDataError> {
+    let is_wanted = |event: &Event| options.event.as_ref().is_none_or(|name| event.is_called(name));
+    let wanted = events.iter().enumerate().filter(|(_, event)| is_wanted(event));
+    // The first of several with as many.
+    let most = wanted.max_by_key(|(index, event)| (event.samples, std::cmp::Reverse(*index)));
+    most.map(|(index, _)| index).ok_or_else(|| PerfDataError::NoSuchEvent {
+        name: options.event.clone().unwrap_or_default(),
+        there: events.iter().map(|event| event.name.clone()).collect(),
+    })
+}
+
+/// The profile of one event.
+fn profile(
+    mut recording: Recording<'_>,
+    mut remarks: Vec<Remark>,
+) -> Result<SampledProfile, PerfDataError> {
+    let Files { features, options, .. } = recording.files;
+    let chosen = choose(&recording.events, options)?;
+    let (lost, throttled) = (recording.lost(), recording.throttled);
+    remarks.extend(skipped(&recording));
+    let event = recording.events.swap_remove(chosen);
+    let sampled = recording.events.iter().filter(|other| other.samples > 0);
+    let left_out: Vec<String> = sampled.map(|other| other.name.clone()).collect();
+    if !left_out.is_empty() {
+        remarks.push(Remark::OtherEvents { left_out });
+    }
+
+    let unit = event::unit(&event.attr, &event.name, event.weight);
+    let mut profile = SampledProfile::new(Format::PerfData, unit);
+    let (objects, kernel) = (&recording.objects, recording.kernel);
+    let mut namer = Namer::new(recording.files, objects, kernel, event.has_kernel)?;
+    let mut known: Vec<Option<Vec<FunctionId>>> = vec![None; recording.places.all().len()];
+    let mut stack = Vec::new();
+    for (places, tally) in event.stacks.stacks() {
+        stack.clear();
+        for place in places {
+            let functions = known[place as usize].get_or_insert_with(|| {
+                let functions = namer.functions(*recording.places.get(place));
+                functions.iter().map(|function| profile.functions.id(function)).collect()
+            });
+            stack.extend(&*functions);
+        }
+        profile.contexts.sample(&stack, tally);
+    }
+    remarks.extend(namer.remarks());
+    profile.remarks = remarks;
+    profile.facts = Facts {
+        event: Some(event.name.clone()),
+        rate: event::rate(&event.attr),
+        span_ns: event.times.map(|(first, last)| last - first),
+        duration_ns: features.sample_times.and_then(|(first, last)| last.checked_sub(first)),
+        processors: event.processors,
+        threads: event.threads.len(),
+        lost,
+        throttled,
+        kernel: features.release.clone(),
+        command: features.command.clone(),
+        has_kernel: event.has_kernel,
+    };
+    Ok(profile)
+}
+
+/// What was left out because it could not be read.
+fn skipped(recording: &Recording<'_>) -> Option<Remark> {
+    let (count, left_out) = (recording.skipped.count, recording.mappings_left_out());
+    let (first, what) = match recording.skipped.first {
+        Some((first, what)) => (first, what),
+        None if left_out > 0 => (0, "more mappings than processes have"),
+        None => return None,
+    };
+    Some(Remark::Skipped { count: count + left_out, first, what: what.to_owned() })
+}

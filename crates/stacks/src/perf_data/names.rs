@@ -1,0 +1,145 @@
+//! From places to functions.
+//!
+//! A function's name is that of the symbol table, and not those of the functions that the compiler
+//! inlined into it: the latter need debugging information, which of two recordings of a program
+//! only one may have, and the same code would get two names. Whoever knows that both have it can
+//! ask for inlined functions.
+
+use std::collections::{BTreeMap, HashMap};
+
+use kilocore_symbols::{Binary, PerfMap};
+
+use super::PerfDataError;
+use super::files::Files;
+use super::kernel::{KernelMap, KernelNames, is_this_host};
+use super::place::{Index, Interned, Object, Place};
+use crate::{Function, Remark};
+
+/// Whether code of an object got names, and if not, why.
+#[derive(Debug, Default)]
+struct Outcome {
+    named: bool,
+    why: Option<String>,
+}
+
+/// Names places.
+pub(super) struct Namer<'a> {
+    files: Files<'a>,
+    objects: &'a Interned<Object>,
+    kernel: KernelNames,
+    /// What just-in-time compilers left, by process; none if they left nothing.
+    maps: HashMap<i32, Option<PerfMap>>,
+    outcomes: BTreeMap<String, Outcome>,
+}
+
+impl<'a> Namer<'a> {
+    pub(super) fn new(
+        files: Files<'a>,
+        objects: &'a Interned<Object>,
+        kernel: KernelMap,
+        has_kernel: bool,
+    ) -> Result<Self, PerfDataError> {
+        let kernel = KernelNames::new(kernel, files.features, files.options, has_kernel)?;
+        Ok(Self { files, objects, kernel, maps: HashMap::new(), outcomes: BTreeMap::new() })
+    }
+
+    /// The functions at a place: one, or several where inlined, the innermost first.
+    pub(super) fn functions(&mut self, place: Place) -> Vec<Function> {
+        let (names, object) = match place {
+            Place::Kernel(address) => {
+                let (name, object) = self.kernel.name(address);
+                let why = self.kernel.why_not(&object);
+                self.note(&object, name.is_some(), why);
+                (name.into_iter().collect(), object)
+            }
+            Place::Object(index, at) => {
+                (self.of_object(index, at), self.objects.get(index).name().to_owned())
+            }
+            Place::Nowhere | Place::Unknown => (Vec::new(), String::new()),
+            Place::GuestKernel => (Vec::new(), "[guest.kernel.kallsyms]".to_owned()),
+            Place::GuestUser => (Vec::new(), "[guest]".to_owned()),
+            Place::Hypervisor => (Vec::new(), "[hypervisor]".to_owned()),
+        };
+        let names = if names.is_empty() { vec![Function::UNKNOWN.to_owned()] } else { names };
+        let function = |name| Function { name, object: object.clone(), origin: place.origin() };
+        names.into_iter().map(function).collect()
+    }
+
+    /// The names of the functions at an offset in an object, or at an address of memory.
+    fn of_object(&mut self, index: Index, at: u64) -> Vec<String> {
+        let object = self.objects.get(index);
+        let inlined = self.files.options.inlined;
+        let mut in_place = None;
+        let (names, why) = match object {
+            Object::Anonymous { process, .. } => self.of_generated(*process, at),
+            Object::File { .. } | Object::Vdso => match self.files.open(index, object) {
+                Ok(file) => {
+                    in_place = self::in_place(&file.binary, at, object.name());
+                    (of_binary(&file.binary, at, inlined), stripped(&file.binary))
+                }
+                Err(why) => (Vec::new(), Some(why.clone())),
+            },
+        };
+        self.note(object.name(), !names.is_empty(), why);
+        if names.is_empty() { in_place.into_iter().collect() } else { names }
+    }
+
+    /// The name of a function that a just-in-time compiler made in a process.
+    fn of_generated(&mut self, process: i32, at: u64) -> (Vec<String>, Option<String>) {
+        let pid = process.cast_unsigned();
+        let is_own = is_this_host(self.files.features);
+        let read = || is_own.then(|| PerfMap::of_process(pid)).flatten();
+        let map = self.maps.entry(process).or_insert_with(read);
+        match map {
+            Some(map) => (map.function(at).map(str::to_owned).into_iter().collect(), None),
+            None => {
+                let path = PerfMap::path(pid);
+                let path = path.display();
+                (Vec::new(), Some(format!("it is memory without a file, and {path} is not there")))
+            }
+        }
+    }
+
+    /// Notes whether code of an object has a name.
+    fn note(&mut self, object: &str, named: bool, why: Option<String>) {
+        let outcome = match self.outcomes.get_mut(object) {
+            Some(outcome) => outcome,
+            None => self.outcomes.entry(object.to_owned()).or_default(),
+        };
+        outcome.named |= named;
+        outcome.why = outcome.why.take().or(why);
+    }
+
+    /// The objects of which no code at all has a name, with the reasons.
+    pub(super) fn remarks(self) -> impl Iterator<Item = Remark> {
+        let unnamed = self.outcomes.into_iter().filter(|(_, outcome)| !outcome.named);
+        unnamed
+            .filter_map(|(object, outcome)| Some(Remark::NoSymbols { object, why: outcome.why? }))
+    }
+}
+
+/// The names of the functions at an offset in a file.
+fn of_binary(binary: &Binary, offset: u64, inlined: bool) -> Vec<String> {
+    let address = binary.address(offset).unwrap_or(offset);
+    if inlined {
+        let frames = binary.frames(address).into_iter().map(|frame| frame.function);
+        let names: Vec<String> = frames.filter(|name| !name.is_empty()).collect();
+        if !names.is_empty() {
+            return names;
+        }
+    }
+    binary.function(address).into_iter().collect()
+}
+
+/// What to call a function of a stripped file: by where it begins.
+fn in_place(binary: &Binary, offset: u64, path: &str) -> Option<String> {
+    let start = binary.function_start(binary.address(offset)?)?;
+    let name = path.rsplit('/').next().unwrap_or(path);
+    Some(format!("{name}+{start:#x}"))
+}
+
+/// Why a file has names for little of its code, if it has.
+fn stripped(binary: &Binary) -> Option<String> {
+    let why = "it is stripped; install its debugging symbols, or do not strip it";
+    (!binary.has_symbol_table()).then(|| why.to_owned())
+}

@@ -1,0 +1,240 @@
+//! Stacks from copies of stacks.
+//!
+//! With `--call-graph dwarf` a sample has the registers of user space and the top of its stack
+//! instead of its callers. The crate `framehop` finds these with what the files that were mapped
+//! say of their functions. Where nothing says anything it follows frame pointers.
+
+use std::collections::HashMap;
+use std::ops::{Deref, Range};
+use std::rc::Rc;
+
+use framehop::aarch64::{CacheAarch64, PtrAuthMask, UnwindRegsAarch64, UnwinderAarch64};
+use framehop::x86_64::{CacheX86_64, UnwindRegsX86_64, UnwinderX86_64};
+use framehop::{ExplicitModuleSectionInfo, Module, Unwinder as _};
+use kilocore_symbols::{Section, UnwindSections};
+
+use super::files::Files;
+use super::place::{Index, Interned, Object};
+use super::processes::Processes;
+use super::sample::UserState;
+
+/// The processor that was recorded, if its stacks can be followed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Architecture {
+    X86,
+    Arm,
+}
+
+impl Architecture {
+    /// By the name that the recording has for it, or that of this host.
+    fn new(name: Option<&str>) -> Option<Self> {
+        match name.unwrap_or(std::env::consts::ARCH) {
+            "x86_64" => Some(Self::X86),
+            "aarch64" => Some(Self::Arm),
+            _ => None,
+        }
+    }
+}
+
+/// Bytes that several modules share.
+#[derive(Clone, Default)]
+struct Shared(Rc<[u8]>);
+
+impl Deref for Shared {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+/// What an object says of its functions' callers.
+#[derive(Clone)]
+struct Sections {
+    base: u64,
+    text: Option<Range<u64>>,
+    got: Option<Range<u64>>,
+    eh_frame: Option<(Range<u64>, Shared)>,
+    eh_frame_hdr: Option<(Range<u64>, Shared)>,
+}
+
+impl Sections {
+    fn new(sections: UnwindSections) -> Self {
+        let shared = |Section { addresses, bytes }| (addresses, Shared(bytes.into()));
+        Self {
+            base: sections.base,
+            text: sections.text,
+            got: sections.got,
+            eh_frame: sections.eh_frame.map(shared),
+            eh_frame_hdr: sections.eh_frame_hdr.map(shared),
+        }
+    }
+
+    /// A module of a process, given where the file's address zero is in its memory.
+    fn module(&self, range: Range<u64>, zero: u64) -> Module<Shared> {
+        let addresses = |section: &Option<(Range<u64>, Shared)>| {
+            section.as_ref().map(|(addresses, _)| addresses.clone())
+        };
+        let bytes = |section: &Option<(Range<u64>, Shared)>| {
+            section.as_ref().map(|(_, bytes)| bytes.clone())
+        };
+        let info = ExplicitModuleSectionInfo {
+            base_svma: self.base,
+            text_svma: self.text.clone(),
+            got_svma: self.got.clone(),
+            eh_frame_svma: addresses(&self.eh_frame),
+            eh_frame: bytes(&self.eh_frame),
+            eh_frame_hdr_svma: addresses(&self.eh_frame_hdr),
+            eh_frame_hdr: bytes(&self.eh_frame_hdr),
+            ..ExplicitModuleSectionInfo::default()
+        };
+        Module::new(String::new(), range, zero.wrapping_add(self.base), info)
+    }
+}
+
+/// One process's modules, as of a version of its memory.
+enum Modules {
+    X86(UnwinderX86_64<Shared>),
+    Arm(UnwinderAarch64<Shared>),
+}
+
+/// Follows stacks.
+pub(super) struct Unwinder {
+    architecture: Option<Architecture>,
+    /// The sections of each object; none if it has none.
+    sections: HashMap<Index, Option<Rc<Sections>>>,
+    /// By process, with the version of its memory.
+    modules: HashMap<i32, (u64, Modules)>,
+    x86: CacheX86_64,
+    arm: CacheAarch64,
+}
+
+impl std::fmt::Debug for Unwinder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Unwinder").field("architecture", &self.architecture).finish_non_exhaustive()
+    }
+}
+
+impl Unwinder {
+    /// As deep as perf itself looks.
+    const DEEPEST: usize = 127;
+    /// So many processes at a time have their modules at hand.
+    const PROCESSES: usize = 64;
+    /// What is mapped above is not a program's.
+    const HIGHEST: u64 = 1 << 56;
+
+    pub(super) fn new(architecture: Option<&str>) -> Self {
+        Self {
+            architecture: Architecture::new(architecture),
+            sections: HashMap::new(),
+            modules: HashMap::new(),
+            x86: CacheX86_64::new(),
+            arm: CacheAarch64::new(),
+        }
+    }
+
+    /// The addresses that a thread's functions are at, the innermost first; calls are before the
+    /// addresses that they return to. `mask` says which registers there are.
+    pub(super) fn unwind(
+        &mut self,
+        (processes, objects): (&Processes, &Interned<Object>),
+        files: &mut Files<'_>,
+        process: i32,
+        mask: u64,
+        state: &UserState<'_>,
+    ) -> Vec<u64> {
+        let Some(architecture) = self.architecture else { return Vec::new() };
+        let version = processes.version(process);
+        if self.modules.get(&process).is_none_or(|(known, _)| *known != version) {
+            if self.modules.len() >= Self::PROCESSES {
+                self.modules.clear();
+            }
+            let modules = self.modules_of((processes, objects), files, process, architecture);
+            self.modules.insert(process, (version, modules));
+        }
+        let register = |number: u32| {
+            let index = (mask & ((1 << number) - 1)).count_ones() as usize;
+            (mask >> number & 1 == 1).then(|| state.registers.get(index))?
+        };
+        let (_, modules) = &self.modules[&process];
+        match modules {
+            Modules::X86(unwinder) => {
+                let (Some(bp), Some(sp), Some(ip)) = (register(6), register(7), register(8)) else {
+                    return Vec::new();
+                };
+                let mut stack = reader(state.stack, sp);
+                let registers = UnwindRegsX86_64::new(ip, sp, bp);
+                let mut frames = unwinder.iter_frames(ip, registers, &mut self.x86, &mut stack);
+                let next = || Some(frames.next().ok()??.address_for_lookup());
+                std::iter::from_fn(next).take(Self::DEEPEST).collect()
+            }
+            Modules::Arm(unwinder) => {
+                let numbers = (register(29), register(30), register(31), register(32));
+                let (Some(fp), Some(lr), Some(sp), Some(pc)) = numbers else { return Vec::new() };
+                let mut stack = reader(state.stack, sp);
+                let highest = unwinder.max_known_code_address();
+                let mask = match highest {
+                    0 => PtrAuthMask::new_no_strip(),
+                    _ => PtrAuthMask::from_max_known_address(highest),
+                };
+                let registers = UnwindRegsAarch64::new_with_ptr_auth_mask(mask, lr, sp, fp);
+                let mut frames = unwinder.iter_frames(pc, registers, &mut self.arm, &mut stack);
+                let next = || Some(frames.next().ok()??.address_for_lookup());
+                std::iter::from_fn(next).take(Self::DEEPEST).collect()
+            }
+        }
+    }
+
+    /// The modules of a process.
+    fn modules_of(
+        &mut self,
+        (processes, objects): (&Processes, &Interned<Object>),
+        files: &mut Files<'_>,
+        process: i32,
+        architecture: Architecture,
+    ) -> Modules {
+        let mut modules = match architecture {
+            Architecture::X86 => Modules::X86(UnwinderX86_64::new()),
+            Architecture::Arm => Modules::Arm(UnwinderAarch64::new()),
+        };
+        for (start, mapping) in processes.mappings(process) {
+            let object = objects.get(mapping.object);
+            let Some(sections) = self.sections(files, mapping.object, object) else { continue };
+            let Ok(file) = files.open(mapping.object, object) else { continue };
+            let Some(address) = file.binary.address(mapping.offset) else { continue };
+            if mapping.end > Self::HIGHEST || start < address {
+                continue;
+            }
+            let module = sections.module(start..mapping.end, start - address);
+            match &mut modules {
+                Modules::X86(unwinder) => unwinder.add_module(module),
+                Modules::Arm(unwinder) => unwinder.add_module(module),
+            }
+        }
+        modules
+    }
+
+    /// The sections of an object.
+    fn sections(
+        &mut self,
+        files: &mut Files<'_>,
+        index: Index,
+        object: &Object,
+    ) -> Option<Rc<Sections>> {
+        let known = self.sections.entry(index).or_insert_with(|| {
+            let bytes = files.open(index, object).as_ref().ok()?.contents()?;
+            let sections = UnwindSections::parse(&bytes)?;
+            (sections.base < Self::HIGHEST).then(|| Rc::new(Sections::new(sections)))
+        });
+        known.clone()
+    }
+}
+
+/// Reads numbers of a copied stack, given where it was.
+fn reader(stack: &[u8], start: u64) -> impl FnMut(u64) -> Result<u64, ()> {
+    move |address| {
+        let at = address.checked_sub(start).and_then(|at| usize::try_from(at).ok()).ok_or(())?;
+        let bytes = stack.get(at..at.checked_add(8).ok_or(())?).ok_or(())?;
+        Ok(u64::from_le_bytes(bytes.try_into().map_err(|_| ())?))
+    }
+}

@@ -1,0 +1,186 @@
+//! A sampled profile and what is known about how it came to be.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use crate::{Contexts, Functions, Tally};
+
+/// What the weights of a profile count.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Unit {
+    /// Nanoseconds of processor time.
+    Nanoseconds,
+    /// Samples, whatever each stands for.
+    Samples,
+    /// Events of this kind: `cycles`, for instance.
+    Events(String),
+}
+
+impl fmt::Display for Unit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Nanoseconds => f.write_str("ns"),
+            Self::Samples => f.write_str("samples"),
+            Self::Events(name) => f.write_str(name),
+        }
+    }
+}
+
+/// The format that a profile was in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Format {
+    /// What `perf record` writes.
+    PerfData,
+    /// What `perf script` prints.
+    PerfScript,
+    /// A line for each stack: names with semicolons between them, a space, a number.
+    Folded,
+    /// A protocol buffer, with gzip around it or without.
+    Pprof,
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::PerfData => "perf.data",
+            Self::PerfScript => "perf script",
+            Self::Folded => "folded stacks",
+            Self::Pprof => "pprof",
+        })
+    }
+}
+
+/// How often a sampler looks.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Rate {
+    /// So many times a second; the sampler adjusts the period.
+    Hertz(f64),
+    /// Once in so many of the profile's units.
+    Period(u64),
+}
+
+/// What a profile says of itself. Whatever its format cannot say is open.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Facts {
+    /// The event that was sampled, as the profile names it.
+    pub event: Option<String>,
+    /// How often.
+    pub rate: Option<Rate>,
+    /// From the first sample's time to the last one's, in nanoseconds.
+    pub span_ns: Option<u64>,
+    /// How long the profile says it was recorded, in nanoseconds.
+    pub duration_ns: Option<u64>,
+    /// The processors that samples came from.
+    pub processors: BTreeSet<u32>,
+    /// How many threads samples came from; 0 if the format does not say.
+    pub threads: usize,
+    /// Samples that the sampler says it lost.
+    pub lost: u64,
+    /// How often the kernel says it stopped sampling for a while, because it took too long.
+    pub throttled: u64,
+    /// The release of the kernel that it was recorded under.
+    pub kernel: Option<String>,
+    /// The command that was recorded.
+    pub command: Option<String>,
+    /// Whether it has samples of a kernel. A program's profile without them says nothing about
+    /// system calls.
+    pub has_kernel: bool,
+}
+
+/// Something about a profile that its user should know.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Remark {
+    /// The file ends in the middle of something; what comes before was read.
+    Truncated {
+        /// Where reading ended, in bytes.
+        at: u64,
+        /// What could not be read.
+        what: String,
+    },
+    /// Lines or records that could not be read were left out.
+    Skipped {
+        /// How many.
+        count: u64,
+        /// The first one: its number in the file, from 1, and what was wrong with it.
+        first: u64,
+        /// What was wrong with the first one.
+        what: String,
+    },
+    /// Events other than the one that was taken were left out.
+    OtherEvents {
+        /// Their names.
+        left_out: Vec<String>,
+    },
+    /// Some functions are named by what was compiled into them.
+    Inlined,
+    /// Addresses in this file have no names; why.
+    NoSymbols {
+        /// The file.
+        object: String,
+        /// Why not.
+        why: String,
+    },
+}
+
+impl fmt::Display for Remark {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Truncated { at, what } => {
+                write!(f, "the file breaks off at byte {at}: {what}; what comes before was read")
+            }
+            Self::Skipped { count: 1, first, what } => {
+                write!(f, "one entry was left out, number {first}: {what}")
+            }
+            Self::Skipped { count, first, what } => {
+                write!(f, "{count} entries were left out, the first is number {first}: {what}")
+            }
+            Self::OtherEvents { left_out } => {
+                write!(f, "other events were left out: {}", left_out.join(", "))
+            }
+            Self::Inlined => f.write_str(
+                "some functions are named by what was compiled into them, which perf does not \
+                 always find out, so that the same code may have several names; print with `perf \
+                 script --no-inline`",
+            ),
+            Self::NoSymbols { object, why } => write!(f, "no names for {object}: {why}"),
+        }
+    }
+}
+
+/// A profile: calling contexts and what fell on them.
+#[derive(Debug, Clone)]
+pub struct SampledProfile {
+    /// Its functions.
+    pub functions: Functions,
+    /// Its stacks.
+    pub contexts: Contexts,
+    /// What the weights count.
+    pub unit: Unit,
+    /// The format it was read from.
+    pub format: Format,
+    /// What it says of itself.
+    pub facts: Facts,
+    /// What its user should know.
+    pub remarks: Vec<Remark>,
+}
+
+impl SampledProfile {
+    /// One without samples.
+    #[must_use]
+    pub fn new(format: Format, unit: Unit) -> Self {
+        Self {
+            functions: Functions::default(),
+            contexts: Contexts::default(),
+            unit,
+            format,
+            facts: Facts::default(),
+            remarks: Vec::new(),
+        }
+    }
+
+    /// All samples together.
+    #[must_use]
+    pub fn total(&self) -> Tally {
+        self.contexts.total()
+    }
+}

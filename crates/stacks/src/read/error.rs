@@ -1,0 +1,138 @@
+//! Why a profile cannot be read.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::Format;
+use crate::perf_data::PerfDataError;
+
+/// Why a profile cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReadError {
+    /// The file cannot be opened, or the system cannot read it.
+    #[error("{}: {source}; name a profile that exists and may be read", name(file))]
+    Read {
+        /// The file.
+        file: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The compressed file breaks off before anything in it could be read.
+    #[error(
+        "{}: byte {at}: {what}, and nothing can be read before that; copy or compress the profile \
+         again",
+        name(file)
+    )]
+    Damaged {
+        /// The file.
+        file: PathBuf,
+        /// Where reading ended, in bytes.
+        at: u64,
+        /// What could not be read.
+        what: String,
+    },
+    /// There is nothing in it.
+    #[error(
+        "{}: the file is empty; record again, and let the recording end before you read it",
+        name(file)
+    )]
+    Empty {
+        /// The file.
+        file: PathBuf,
+    },
+    /// None of the formats.
+    #[error(
+        "{}: {what}, so this is no profile that can be read; give what `perf record` writes \
+         or `perf script` prints, folded stacks (`a;b;c 12`) or a pprof profile",
+        name(file)
+    )]
+    Unknown {
+        /// The file.
+        file: PathBuf,
+        /// What the file begins with.
+        what: String,
+    },
+    /// Compressed by a program other than gzip.
+    #[error("{}: compressed by {program}; unpack it first: `{program} -d`", name(file))]
+    Compressed {
+        /// The file.
+        file: PathBuf,
+        /// The program.
+        program: &'static str,
+    },
+    /// A recording of perf that has no profile to give.
+    #[error("{}: {source}", name(file))]
+    PerfData {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong with it.
+        source: PerfDataError,
+    },
+    /// Of the right format, but without a single entry that could be read.
+    #[error(
+        "{}:{entry}: {what}; nothing in this file could be read as {format}, so {mend}",
+        name(file)
+    )]
+    Nothing {
+        /// The file.
+        file: PathBuf,
+        /// What it was taken for.
+        format: Format,
+        /// The first entry that could not be read: its line, or its number in a binary file.
+        entry: u64,
+        /// What is wrong with it.
+        what: String,
+        /// What to do.
+        mend: &'static str,
+    },
+    /// Two counts on each line: a difference of two profiles.
+    #[error(
+        "{}:{line}: a stack with two numbers: this is the difference of two profiles; \
+         give each of the two as a file of its own",
+        name(file)
+    )]
+    Differential {
+        /// The file.
+        file: PathBuf,
+        /// The first such line, from 1.
+        line: u64,
+    },
+    /// The event that was asked for is not in the profile.
+    #[error("{}: no samples of event {event:?}; there are: {}", name(file), there.join(", "))]
+    NoSuchEvent {
+        /// The file.
+        file: PathBuf,
+        /// What was asked for.
+        event: String,
+        /// What the file has.
+        there: Vec<String>,
+    },
+    /// Samples, but none says where it fell.
+    #[error(
+        "{}: {samples} samples, none with a stack; record with `perf record -g`, and print all \
+         of `perf script`'s default fields",
+        name(file)
+    )]
+    NoStacks {
+        /// The file.
+        file: PathBuf,
+        /// How many samples.
+        samples: u64,
+    },
+    /// Larger than any useful profile.
+    #[error("{}: more than {limit} {what}; record for a shorter time or less often", name(file))]
+    TooLarge {
+        /// The file.
+        file: PathBuf,
+        /// Of what there are too many.
+        what: &'static str,
+        /// How many would be read.
+        limit: usize,
+    },
+}
+
+/// What messages call the file.
+fn name(file: &Path) -> String {
+    if file == Path::new("-") { "standard input".to_owned() } else { file.display().to_string() }
+}

@@ -1,0 +1,87 @@
+//! The records of a profile, as far as they are needed.
+//!
+//! The numbers of fields are those of pprof's `profile.proto`. Texts are indices into the table of
+//! strings; other records are named by ids that the file chooses.
+
+use prost::Message;
+
+/// Numbers of the fields of the whole.
+pub(crate) mod field {
+    pub(crate) const SAMPLE_TYPE: u64 = 1;
+    pub(crate) const SAMPLE: u64 = 2;
+    pub(crate) const MAPPING: u64 = 3;
+    pub(crate) const LOCATION: u64 = 4;
+    pub(crate) const FUNCTION: u64 = 5;
+    pub(crate) const STRING: u64 = 6;
+    pub(crate) const DURATION_NANOS: u64 = 10;
+    pub(crate) const PERIOD_TYPE: u64 = 11;
+    pub(crate) const PERIOD: u64 = 12;
+    pub(crate) const DEFAULT_SAMPLE_TYPE: u64 = 14;
+    /// Fields that are records, texts or packed numbers, a bit for each.
+    pub(crate) const WITH_LENGTH: u64 = 0b0010_1000_0111_1110;
+    /// Fields that are numbers.
+    pub(crate) const NUMBERS: u64 = 0b1111_0111_1000_0000;
+}
+
+/// What a number counts.
+#[derive(Clone, Copy, PartialEq, Message)]
+pub(crate) struct ValueType {
+    /// `cpu`, for instance.
+    #[prost(int64, tag = "1")]
+    pub(crate) kind: i64,
+    /// `nanoseconds`, for instance.
+    #[prost(int64, tag = "2")]
+    pub(crate) unit: i64,
+}
+
+/// A stack and a number for each sample type.
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct Sample {
+    /// The innermost first.
+    #[prost(uint64, repeated, tag = "1")]
+    pub(crate) locations: Vec<u64>,
+    #[prost(int64, repeated, tag = "2")]
+    pub(crate) values: Vec<i64>,
+}
+
+/// A file that code was loaded from.
+#[derive(Clone, Copy, PartialEq, Message)]
+pub(crate) struct Mapping {
+    #[prost(uint64, tag = "1")]
+    pub(crate) id: u64,
+    #[prost(int64, tag = "5")]
+    pub(crate) file: i64,
+}
+
+/// An address.
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct Location {
+    #[prost(uint64, tag = "1")]
+    pub(crate) id: u64,
+    #[prost(uint64, tag = "2")]
+    pub(crate) mapping: u64,
+    #[prost(uint64, tag = "3")]
+    pub(crate) address: u64,
+    /// The innermost first; the last one has the code, the others were inlined into it.
+    #[prost(message, repeated, tag = "4")]
+    pub(crate) lines: Vec<Line>,
+}
+
+/// A function at an address.
+#[derive(Clone, Copy, PartialEq, Message)]
+pub(crate) struct Line {
+    #[prost(uint64, tag = "1")]
+    pub(crate) function: u64,
+}
+
+/// A function.
+#[derive(Clone, Copy, PartialEq, Message)]
+pub(crate) struct Function {
+    #[prost(uint64, tag = "1")]
+    pub(crate) id: u64,
+    #[prost(int64, tag = "2")]
+    pub(crate) name: i64,
+    /// As the linker names it.
+    #[prost(int64, tag = "3")]
+    pub(crate) linked: i64,
+}
