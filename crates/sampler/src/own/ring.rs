@@ -1,0 +1,176 @@
+//! A buffer that the kernel fills with records and we empty.
+//!
+//! Its first page has two positions that only grow: the kernel writes up to the head, we have
+//! read up to the tail. What lies between is ours, and the kernel loses records rather than write
+//! over it. Positions are taken modulo the size, a power of two, so a record may begin at the end
+//! of the buffer and go on at its beginning.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use memmap2::{MmapOptions, MmapRaw};
+use perf_event_open_sys::bindings::perf_event_mmap_page;
+
+/// The buffer of a core's event.
+#[derive(Debug)]
+pub(crate) struct Ring {
+    event: OwnedFd,
+    map: MmapRaw,
+    page: usize,
+    size: usize,
+}
+
+/// The size of a page.
+pub(crate) fn page_size() -> usize {
+    // SAFETY: asks for a constant.
+    usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096)
+}
+
+impl Ring {
+    /// Gives an event a buffer of so many pages, a power of two.
+    pub(crate) fn new(event: OwnedFd, pages: usize) -> Result<Self, (OwnedFd, io::Error)> {
+        let page = page_size();
+        let size = pages * page;
+        match MmapOptions::new().len(page + size).map_raw(event.as_raw_fd()) {
+            Ok(map) => Ok(Self { event, map, page, size }),
+            Err(error) => Err((event, error)),
+        }
+    }
+
+    /// The event, without its buffer.
+    pub(crate) fn into_event(self) -> OwnedFd {
+        self.event
+    }
+
+    /// The event, to be waited for.
+    pub(crate) fn fd(&self) -> RawFd {
+        self.event.as_raw_fd()
+    }
+
+    /// What the kernel calls the event in its records.
+    pub(crate) fn id(&self) -> io::Result<u64> {
+        let mut id = 0;
+        // SAFETY: the request writes a number of 64 bits.
+        match unsafe { perf_event_open_sys::ioctls::ID(self.fd(), &raw mut id) } {
+            0 => Ok(id),
+            _ => Err(io::Error::last_os_error()),
+        }
+    }
+
+    /// Lets the event of a core begin.
+    pub(crate) fn enable(&self) -> io::Result<()> {
+        // SAFETY: the request takes a number.
+        match unsafe { perf_event_open_sys::ioctls::ENABLE(self.fd(), 0) } {
+            0 => Ok(()),
+            _ => Err(io::Error::last_os_error()),
+        }
+    }
+
+    /// How many records the kernel says were lost, of an event that counts them.
+    pub(crate) fn lost(&self) -> io::Result<u64> {
+        // By the read format: the count, the id, the losses.
+        let mut values = [0; 24];
+        File::from(self.event.try_clone()?).read_exact(&mut values)?;
+        Ok(u64::from_ne_bytes(*values.last_chunk().unwrap_or(&[0; 8])))
+    }
+
+    /// Appends what is in the buffer to `records`, whole records all, and empties it.
+    pub(crate) fn drain(&mut self, records: &mut Vec<u8>) {
+        let (head, tail) = self.positions();
+        let head_now = head.load(Ordering::Acquire);
+        let tail_now = tail.load(Ordering::Relaxed);
+        // The kernel keeps it below the size; no copy depends on that it does.
+        let length = usize::try_from(head_now.wrapping_sub(tail_now)).unwrap_or(0).min(self.size);
+        let from = tail_now as usize & (self.size - 1);
+        let before_end = length.min(self.size - from);
+        self.copy(from, before_end, records);
+        self.copy(0, length - before_end, records);
+        tail.store(head_now, Ordering::Release);
+    }
+
+    fn positions(&self) -> (&AtomicU64, &AtomicU64) {
+        let control = self.map.as_mut_ptr().cast::<perf_event_mmap_page>();
+        // SAFETY: the map begins with this structure, page-aligned, and lives as long as `self`.
+        // Both positions are aligned words that kernel and we access atomically only: the kernel
+        // writes the head and we the tail.
+        unsafe {
+            (
+                AtomicU64::from_ptr(&raw mut (*control).data_head),
+                AtomicU64::from_ptr(&raw mut (*control).data_tail),
+            )
+        }
+    }
+
+    fn copy(&self, from: usize, length: usize, records: &mut Vec<u8>) {
+        debug_assert!(from + length <= self.size);
+        // SAFETY: after the first page come `size` bytes of buffer, and the range is within them.
+        // It lies between tail and head, where the kernel does not write: the acquire load of the
+        // head saw all of it written, and the tail is moved after this.
+        let bytes =
+            unsafe { std::slice::from_raw_parts(self.map.as_ptr().add(self.page + from), length) };
+        records.extend_from_slice(bytes);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::FileExt;
+
+    use perf_event_open_sys::bindings::PERF_RECORD_SAMPLE;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::raw::{self, records};
+
+    /// A file in the place of an event: the test is the kernel.
+    struct Played {
+        file: File,
+        head: u64,
+    }
+
+    impl Played {
+        fn new() -> (Self, Ring) {
+            let file = tempfile::tempfile().unwrap();
+            file.set_len(2 * page_size() as u64).unwrap();
+            let ring = Ring::new(file.try_clone().unwrap().into(), 1).unwrap();
+            (Self { file, head: 0 }, ring)
+        }
+
+        /// Writes where the kernel would, a byte at a time.
+        fn write(&mut self, bytes: &[u8]) {
+            let page = page_size() as u64;
+            for byte in bytes {
+                self.file.write_all_at(&[*byte], page + self.head % page).unwrap();
+                self.head += 1;
+            }
+            let offset = std::mem::offset_of!(perf_event_mmap_page, data_head) as u64;
+            self.file.write_all_at(&self.head.to_ne_bytes(), offset).unwrap();
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn records_come_out_as_they_went_in(sizes in proptest::collection::vec(0usize..1500, 1..40)) {
+            let (mut kernel, mut ring) = Played::new();
+            let (mut written, mut read) = (Vec::new(), Vec::new());
+            let mut filled = 0;
+            for (index, size) in sizes.into_iter().enumerate() {
+                let record = raw::record(PERF_RECORD_SAMPLE, 0, &[&vec![index as u8; size]]);
+                if filled + record.len() > page_size() {
+                    ring.drain(&mut read);
+                    filled = 0;
+                }
+                filled += record.len();
+                kernel.write(&record);
+                written.extend_from_slice(&record);
+            }
+            ring.drain(&mut read);
+            prop_assert!(records(&read).all(|record| record.is_ok()));
+            prop_assert!(read == written);
+            ring.drain(&mut read);
+            prop_assert!(read == written, "nothing comes twice");
+        }
+    }
+}
