@@ -1,0 +1,178 @@
+//! What makes a comparison less than it seems.
+
+use std::fmt;
+
+use serde::{Serialize, Serializer};
+
+/// Something that makes a comparison less than it seems. Says what, and what to do about it.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Warning {
+    /// How much was done is not known.
+    WorkAssumed,
+    /// How many cores there were is not known.
+    CoresUnknown {
+        /// The profile.
+        name: String,
+    },
+    /// The profiles are of different events.
+    Events {
+        /// The base's.
+        base: String,
+        /// The other's.
+        scaled: String,
+    },
+    /// The sampling rates differ, or are not known to be the same.
+    Rates {
+        /// In words: the base's.
+        base: String,
+        /// The other's.
+        scaled: String,
+    },
+    /// One was recorded for much longer.
+    Durations {
+        /// Of the base, in seconds.
+        base: f64,
+        /// Of the other.
+        scaled: f64,
+    },
+    /// Few samples.
+    FewSamples {
+        /// The profile.
+        name: String,
+        /// How many.
+        samples: u64,
+    },
+    /// Much of the time is in functions without names.
+    MissingSymbols {
+        /// The profile.
+        name: String,
+        /// From 0 to 1.
+        share: f64,
+    },
+    /// Nothing is known of the time that threads were waiting.
+    OnProcessorOnly,
+    /// One profile has samples of the kernel and the other has none.
+    KernelOnOneSide {
+        /// The one without.
+        without: String,
+    },
+    /// Neither has samples of the kernel.
+    NoKernel,
+    /// Samples were lost.
+    Lost {
+        /// The profile.
+        name: String,
+        /// From 0 to 1: of all that were taken.
+        share: f64,
+    },
+    /// The program used more than the cores it is said to have had.
+    MoreThanItsCores {
+        /// The profile.
+        name: String,
+        /// How many it used at least.
+        used: f64,
+        /// How many it is said to have had.
+        cores: u32,
+    },
+    /// One profile has call stacks and the other has none.
+    StacksOnOneSide {
+        /// The one without.
+        without: String,
+    },
+    /// Much of the time is in functions that the other side does not have at all.
+    FewFunctionsInCommon {
+        /// From 0 to 1.
+        share: f64,
+    },
+    /// What the reader had to say of a file.
+    Reader {
+        /// The profile.
+        name: String,
+        /// Its remark.
+        remark: String,
+    },
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let percent = |share: &f64| format!("{:.0} %", share * 100.0);
+        match self {
+            Self::WorkAssumed => f.write_str(
+                "assumed that every run did the same work: one unit; if not, say how much \
+                 (--base-work, --scaled-work)",
+            ),
+            Self::CoresUnknown { name } => write!(
+                f,
+                "{name} does not say on how many cores the program ran; say it (--base-cores, \
+                 --scaled-cores)"
+            ),
+            Self::Events { base, scaled } => write!(
+                f,
+                "the profiles are of different events, {base} and {scaled}: only what both events \
+                 count alike can be compared"
+            ),
+            Self::Rates { base, scaled } => write!(
+                f,
+                "the sampling rates differ: {base} in the base, {scaled} in the other; rare \
+                 functions are seen less well at the lower one"
+            ),
+            Self::Durations { base, scaled } => write!(
+                f,
+                "one run is much longer: {base:.1} s and {scaled:.1} s of processor time; starting up \
+                 and warming up weigh more in the shorter one"
+            ),
+            Self::FewSamples { name, samples } => write!(
+                f,
+                "{name} has {samples} samples: only large losses stand out; record for longer or \
+                 more often"
+            ),
+            Self::MissingSymbols { name, share } => write!(
+                f,
+                "{} of {name} is in functions without names; install debugging symbols, or allow \
+                 the kernel's (kernel.kptr_restrict=0)",
+                percent(share)
+            ),
+            Self::OnProcessorOnly => f.write_str(
+                "only time on processors is compared: waiting while asleep, for locks, disks or \
+                 the network, is not seen",
+            ),
+            Self::KernelOnOneSide { without } => write!(
+                f,
+                "{without} has no samples of the kernel and the other profile has: what the \
+                 kernel takes looks like a loss or gain that it is not"
+            ),
+            Self::NoKernel => f.write_str(
+                "there are no samples of the kernel: time in system calls and page faults is not \
+                 seen (kernel.perf_event_paranoid=1, or as root)",
+            ),
+            Self::Lost { name, share } => write!(
+                f,
+                "{} of the samples of {name} were lost; sample less often",
+                percent(share)
+            ),
+            Self::MoreThanItsCores { name, used, cores } => write!(
+                f,
+                "{name} used {used:.1} cores and is said to have had {cores}: check the number of \
+                 cores and that only the program was recorded"
+            ),
+            Self::StacksOnOneSide { without } => write!(
+                f,
+                "{without} has no call stacks: compare functions by their own time, not by what \
+                 they call (record with -g)"
+            ),
+            Self::FewFunctionsInCommon { share } => write!(
+                f,
+                "{} of the time is in functions that only one profile has: are they of the same \
+                 program, with the same symbols?",
+                percent(share)
+            ),
+            Self::Reader { name, remark } => write!(f, "{name}: {remark}"),
+        }
+    }
+}
+
+impl Serialize for Warning {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(self)
+    }
+}

@@ -1,0 +1,6 @@
+//! Comparisons of profiles made by hand.
+
+mod exact;
+mod known;
+mod output;
+mod profiles;
