@@ -1,0 +1,50 @@
+//! `dup`: duplicating a descriptor and closing the duplicate.
+//!
+//! Threads share the table of descriptors; processes have one each, but theirs point to files that
+//! the kernel counts references of. Here each task duplicates a file of its own.
+
+use std::fs::File;
+use std::os::fd::AsRawFd;
+
+use crate::sys::{self, check};
+use crate::{Benchmark, Info, Kind, Refusal, Seat, Shared, Task};
+
+pub(super) struct Dup;
+
+const INFO: Info = Info {
+    name: "dup",
+    title: "descriptors: dup and close",
+    operation: "a dup of a file of the task's own, and a close",
+    source: "Cui, Chen, Shi 2012: dupbench",
+    default: Kind::Processes,
+    only: None,
+    keeps_core: true,
+    hidden: false,
+};
+
+impl Benchmark for Dup {
+    fn info(&self) -> &'static Info {
+        &INFO
+    }
+
+    fn task(&self, _shared: &Shared, _seat: &Seat) -> Result<Box<dyn Task>, Refusal> {
+        Ok(Box::new(Duplicating { file: sys::memory_file(0)? }))
+    }
+}
+
+struct Duplicating {
+    file: File,
+}
+
+impl Task for Duplicating {
+    fn run(&mut self, operations: u64) -> Result<(), Refusal> {
+        let fd = self.file.as_raw_fd();
+        for _ in 0..operations {
+            // SAFETY: touches no memory.
+            let duplicate = check("dup", unsafe { libc::dup(fd) })?;
+            // SAFETY: just made, and nobody else's.
+            check("close", unsafe { libc::close(duplicate) })?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,145 @@
+//! `page-fault` and `page-fault-file`: touching pages for the first time.
+//!
+//! The first is private memory, which the kernel finds, clears and enters into its lists; the
+//! second are pages of a file in memory that all tasks map, which it only has to look up and to
+//! count. Threads share the address space that the faults are in.
+
+use std::fs::File;
+use std::ops::Range;
+
+use crate::environment::page_bytes;
+use crate::sys::{self, Mapping};
+use crate::{Benchmark, Info, Kind, Place, Refusal, Seat, Shared, Task};
+
+/// Private memory.
+pub(super) struct Private;
+
+const PRIVATE: Info = Info {
+    name: "page-fault",
+    title: "memory: first touches of private pages",
+    operation: "a page of private memory touched first; each 1,024, mapping and unmapping them",
+    source: "will-it-scale: page_fault1",
+    default: Kind::Threads,
+    only: None,
+    keeps_core: false,
+    hidden: false,
+};
+
+/// A file that all map.
+pub(super) struct OfFile;
+
+const OF_FILE: Info = Info {
+    name: "page-fault-file",
+    title: "memory: first touches of pages of a shared file",
+    operation: "a page of a shared file written first; each 1,024, mapping and unmapping them",
+    source: "after will-it-scale: page_fault3, which has a file for each task",
+    default: Kind::Processes,
+    only: None,
+    keeps_core: false,
+    hidden: false,
+};
+
+/// Pages of a mapping.
+const PAGES: usize = 1024;
+/// From the byte that one task writes to that of the next: cache lines come in pairs. A page of
+/// 4 KiB has 32 such places; beyond, tasks share them.
+const LINES_APART: usize = 128;
+
+impl Benchmark for Private {
+    fn info(&self) -> &'static Info {
+        &PRIVATE
+    }
+
+    fn task(&self, _shared: &Shared, _seat: &Seat) -> Result<Box<dyn Task>, Refusal> {
+        Faulting::boxed(None, 0)
+    }
+}
+
+impl Benchmark for OfFile {
+    fn info(&self) -> &'static Info {
+        &OF_FILE
+    }
+
+    fn prepare(&self, _place: &mut Place<'_>) -> Result<Shared, Refusal> {
+        let bytes = PAGES * page_bytes();
+        let file = sys::memory_file(bytes as u64)?;
+        // The pages are there before they are measured.
+        let mapping = Mapping::shared(&file, bytes)?;
+        touch(&mapping, page_bytes(), 0, 0..PAGES);
+        Ok(Shared { files: vec![file], ..Shared::default() })
+    }
+
+    fn task(&self, shared: &Shared, seat: &Seat) -> Result<Box<dyn Task>, Refusal> {
+        let page = page_bytes();
+        let file = shared.file((PAGES * page) as u64)?;
+        // What the tasks of a machine write is the same page, and not the same line of it.
+        Faulting::boxed(Some(file), seat.index as usize * LINES_APART % page)
+    }
+}
+
+struct Faulting {
+    file: Option<File>,
+    /// None before there is one.
+    mapping: Option<Mapping>,
+    page: usize,
+    /// Which byte of each page is written.
+    offset: usize,
+    /// Pages touched since the mapping was made.
+    touched: usize,
+}
+
+impl Faulting {
+    fn boxed(file: Option<File>, offset: usize) -> Result<Box<dyn Task>, Refusal> {
+        Ok(Box::new(Self { file, mapping: None, page: page_bytes(), offset, touched: 0 }))
+    }
+
+    /// A mapping with pages left to touch. The one before goes first: two at a time would ask for
+    /// twice the memory.
+    fn mapping(&mut self) -> Result<&Mapping, Refusal> {
+        if self.touched == PAGES {
+            self.mapping = None;
+            self.touched = 0;
+        }
+        match &mut self.mapping {
+            Some(mapping) => Ok(mapping),
+            none => Ok(none.insert(map(self.file.as_ref(), self.page)?)),
+        }
+    }
+}
+
+/// A mapping none of whose pages was touched.
+fn map(file: Option<&File>, page: usize) -> Result<Mapping, Refusal> {
+    let bytes = PAGES * page;
+    let Some(file) = file else {
+        let mapping = Mapping::private(bytes)?;
+        // One huge page would take the place of all faults.
+        // SAFETY: advice for exactly what was just mapped.
+        unsafe { libc::madvise(mapping.start().cast(), bytes, libc::MADV_NOHUGEPAGE) };
+        return Ok(mapping);
+    };
+    Mapping::shared(file, bytes)
+}
+
+/// Writes a byte of each of these pages.
+fn touch(mapping: &Mapping, page: usize, offset: usize, pages: Range<usize>) {
+    assert!(offset < page && pages.end * page <= mapping.bytes());
+    for index in pages {
+        // SAFETY: inside the mapping, as was just seen, which may be written to; nobody reads it.
+        unsafe { mapping.start().add(index * page + offset).write_volatile(1) };
+    }
+}
+
+impl Task for Faulting {
+    fn run(&mut self, operations: u64) -> Result<(), Refusal> {
+        let mut left = usize::try_from(operations).unwrap_or(usize::MAX);
+        while left > 0 {
+            let (page, offset) = (self.page, self.offset);
+            let first = self.touched % PAGES;
+            let count = left.min(PAGES - first);
+            touch(self.mapping()?, page, offset, first..first + count);
+            self.touched = first + count;
+            left -= count;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,189 @@
+//! What of the host may change a figure, as far as the system tells.
+
+use std::fs;
+
+use serde::{Deserialize, Serialize};
+
+use crate::cpus::Cpus;
+
+/// The host while it was measured. What the system does not tell is left out.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Environment {
+    /// The processor's name for itself.
+    pub processor: String,
+    /// Processors that the measuring program might use.
+    pub cpus: u32,
+    /// NUMA nodes that they are on.
+    pub nodes: u32,
+    /// The kernel's name, release and version.
+    pub kernel: String,
+    /// What keeps the clock: `performance`, `schedutil`.
+    pub governor: Option<String>,
+    /// Whether processors may run faster than their nominal frequency.
+    pub turbo: Option<bool>,
+    /// Whether cores run several hardware threads.
+    pub smt: Option<bool>,
+    /// How addresses are randomized: 0 not, 1 without the heap, 2 fully.
+    pub aslr: Option<u32>,
+    /// The hypervisor below, if there is one.
+    pub hypervisor: Option<String>,
+    /// What the kernel does against flaws of the processor, by flaw.
+    pub mitigations: Vec<(String, String)>,
+    /// Bytes of a page.
+    pub page_bytes: u32,
+    /// When anonymous memory gets huge pages: `always`, `madvise`, `never`.
+    pub huge_pages: Option<String>,
+    /// Memory in MiB.
+    pub memory_mib: u64,
+    /// How many tasks ran or wanted to in the minute before.
+    pub load: Option<f64>,
+    /// The kernel's command line, which may change all this.
+    pub command_line: Option<String>,
+}
+
+impl Environment {
+    /// This host's, now.
+    #[must_use]
+    pub fn now(cpus: &Cpus) -> Self {
+        let cpu = "/sys/devices/system/cpu";
+        Self {
+            processor: processor(),
+            cpus: cpus.count(),
+            nodes: cpus.nodes(),
+            kernel: kernel(),
+            governor: line(&format!("{cpu}/cpu0/cpufreq/scaling_governor")),
+            turbo: turbo(cpu),
+            smt: line(&format!("{cpu}/smt/active")).map(|active| active == "1"),
+            aslr: line("/proc/sys/kernel/randomize_va_space").and_then(|text| text.parse().ok()),
+            hypervisor: hypervisor(),
+            mitigations: mitigations(cpu),
+            page_bytes: page_bytes() as u32,
+            huge_pages: line("/sys/kernel/mm/transparent_hugepage/enabled")
+                .as_deref()
+                .and_then(chosen),
+            memory_mib: memory_mib(),
+            load: line("/proc/loadavg").as_deref().and_then(first_number),
+            command_line: line("/proc/cmdline"),
+        }
+    }
+
+    /// What it is, with a few words on each.
+    #[must_use]
+    pub fn in_rows(&self) -> Vec<(&'static str, String)> {
+        let word = |word: &Option<String>| word.clone().unwrap_or_else(|| "not told".to_owned());
+        let switch = |on: Option<bool>| match on {
+            Some(true) => "on".to_owned(),
+            Some(false) => "off".to_owned(),
+            None => "not told".to_owned(),
+        };
+        let number = |number: Option<String>| number.unwrap_or_else(|| "not told".to_owned());
+        let mitigations = self.mitigations.iter().filter(|(_, state)| state != "Not affected");
+        let mitigations: Vec<String> =
+            mitigations.map(|(flaw, state)| format!("{flaw}: {state}")).collect();
+        vec![
+            ("processor", self.processor.clone()),
+            ("processors in use", format!("{} on {} nodes", self.cpus, self.nodes)),
+            ("kernel", self.kernel.clone()),
+            ("hypervisor", self.hypervisor.clone().unwrap_or_else(|| "none seen".to_owned())),
+            ("frequency governor", word(&self.governor)),
+            ("turbo", switch(self.turbo)),
+            ("simultaneous multithreading", switch(self.smt)),
+            ("address randomization", number(self.aslr.map(|level| level.to_string()))),
+            ("page", format!("{} bytes, huge pages: {}", self.page_bytes, word(&self.huge_pages))),
+            ("memory", format!("{} MiB", self.memory_mib)),
+            ("load before", number(self.load.map(|load| load.to_string()))),
+            ("mitigations", mitigations.join("; ")),
+        ]
+    }
+}
+
+/// The first line of a small file of the system's.
+fn line(path: &str) -> Option<String> {
+    let text = fs::read_to_string(path).ok()?;
+    text.lines().next().map(|line| line.trim().to_owned())
+}
+
+/// Of `always [madvise] never` the word in brackets.
+fn chosen(text: &str) -> Option<String> {
+    let (_, after) = text.split_once('[')?;
+    after.split_once(']').map(|(word, _)| word.to_owned())
+}
+
+fn first_number(text: &str) -> Option<f64> {
+    text.split_whitespace().next()?.parse().ok()
+}
+
+fn processor() -> String {
+    let text = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let named = |key: &str| {
+        let mut fields = text.lines().filter_map(|line| line.split_once(':'));
+        fields.find(|(name, _)| name.trim() == key).map(|(_, value)| value.trim().to_owned())
+    };
+    named("model name").unwrap_or_else(|| "unknown".to_owned())
+}
+
+fn kernel() -> String {
+    let of = |file: &str| line(&format!("/proc/sys/kernel/{file}")).unwrap_or_default();
+    format!("{} {} {}", of("ostype"), of("osrelease"), of("version")).trim().to_owned()
+}
+
+fn turbo(cpu: &str) -> Option<bool> {
+    let intel = line(&format!("{cpu}/intel_pstate/no_turbo")).map(|off| off == "0");
+    intel.or_else(|| line(&format!("{cpu}/cpufreq/boost")).map(|on| on == "1"))
+}
+
+fn hypervisor() -> Option<String> {
+    let flags = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let mut flags = flags.lines().filter(|line| line.starts_with("flags"));
+    let below = flags.next()?.split_whitespace().any(|flag| flag == "hypervisor");
+    let product = || line("/sys/class/dmi/id/product_name").filter(|name| !name.is_empty());
+    let kind = || line("/sys/hypervisor/type").filter(|name| !name.is_empty());
+    below.then(|| kind().or_else(product).unwrap_or_else(|| "one without a name".to_owned()))
+}
+
+fn mitigations(cpu: &str) -> Vec<(String, String)> {
+    let Ok(folder) = fs::read_dir(format!("{cpu}/vulnerabilities")) else { return Vec::new() };
+    let mut found: Vec<(String, String)> = folder
+        .filter_map(Result::ok)
+        .filter_map(|file| {
+            let state = line(&file.path().to_string_lossy())?;
+            Some((file.file_name().to_string_lossy().into_owned(), state))
+        })
+        .collect();
+    found.sort();
+    found
+}
+
+fn memory_mib() -> u64 {
+    let text = fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let total = text.lines().find_map(|line| line.strip_prefix("MemTotal:"));
+    let kib = total.and_then(|text| text.trim().strip_suffix("kB")?.trim().parse::<u64>().ok());
+    kib.unwrap_or(0) / 1024
+}
+
+/// Bytes of a page.
+pub(crate) fn page_bytes() -> usize {
+    // SAFETY: touches no memory.
+    usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_host_tells_what_every_linux_tells() {
+        let environment = Environment::now(&Cpus::of_this_process());
+        assert!(environment.kernel.starts_with("Linux "), "{environment:?}");
+        assert!(environment.page_bytes >= 4096 && environment.memory_mib > 0);
+        assert!(environment.cpus >= 1 && environment.aslr.is_some_and(|level| level <= 2));
+        assert!(environment.in_rows().iter().all(|(name, _)| !name.is_empty()));
+    }
+
+    #[test]
+    fn the_word_in_brackets_is_chosen() {
+        assert_eq!(chosen("always [madvise] never").as_deref(), Some("madvise"));
+        assert_eq!(chosen("always"), None);
+        assert_eq!(first_number("0.52 0.58 1/200 3"), Some(0.52));
+    }
+}

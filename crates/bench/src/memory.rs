@@ -1,0 +1,113 @@
+//! How much memory could be had: what the kernel reckons, and what control groups leave.
+//!
+//! Files on a tmpfs are memory. Whoever fills more than the group has is killed, however much the
+//! host has. What a group has used holds pages of files, too; those that were not used lately go
+//! when others are needed, and are not counted here.
+
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+
+/// Where systems mount the control groups.
+const GROUPS: &str = "/sys/fs/cgroup";
+
+/// Bytes that could be had without swapping; none if the system does not tell.
+pub(crate) fn available() -> Option<u64> {
+    let of_host = fs::read_to_string("/proc/meminfo").ok().as_deref().and_then(of_host);
+    let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+    [of_host, of_groups(&groups, Path::new(GROUPS))].into_iter().flatten().min()
+}
+
+fn of_host(text: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    kib.checked_mul(1024)
+}
+
+/// What the files of a version are called.
+struct Names {
+    limit: &'static str,
+    used: &'static str,
+    /// In `memory.stat`: pages of files that were not used lately.
+    idle: &'static str,
+}
+
+const VERSION_1: Names = Names {
+    limit: "memory.limit_in_bytes",
+    used: "memory.usage_in_bytes",
+    idle: "total_inactive_file",
+};
+const VERSION_2: Names =
+    Names { limit: "memory.max", used: "memory.current", idle: "inactive_file" };
+
+/// The least that a group of this process, or one above it, leaves. The groups are as in
+/// `/proc/self/cgroup`.
+fn of_groups(groups: &str, mounted: &Path) -> Option<u64> {
+    let of_line = |line: &str| {
+        let mut fields = line.splitn(3, ':').skip(1);
+        let (controllers, path) = (fields.next()?, fields.next()?);
+        let (root, names) = match controllers {
+            "" => (mounted.to_owned(), &VERSION_2),
+            list if list.split(',').any(|one| one == "memory") => {
+                (mounted.join("memory"), &VERSION_1)
+            }
+            _ => return None,
+        };
+        // In a container the path may be that of the host: what there is of it counts.
+        let parts = Path::new(path).components().filter(|p| matches!(p, Component::Normal(_)));
+        let inside: PathBuf = parts.collect();
+        inside.ancestors().filter_map(|group| left(&root.join(group), names)).min()
+    };
+    groups.lines().filter_map(of_line).min()
+}
+
+/// What a group leaves; none if it has no limit.
+fn left(group: &Path, names: &Names) -> Option<u64> {
+    let text = |file: &str| fs::read_to_string(group.join(file)).ok();
+    let number = |file: &str| text(file)?.trim().parse::<u64>().ok();
+    let (limit, used) = (number(names.limit)?, number(names.used)?);
+    let stat = text("memory.stat").unwrap_or_default();
+    let mut lines = stat.lines().filter_map(|line| line.split_once(' '));
+    let idle = lines.find(|(name, _)| *name == names.idle);
+    let idle = idle.and_then(|(_, bytes)| bytes.trim().parse().ok()).unwrap_or(0);
+    Some(limit.saturating_sub(used.saturating_sub(idle)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn write(folder: &Path, files: &[(&str, &str)]) {
+        fs::create_dir_all(folder).unwrap();
+        files.iter().for_each(|(name, text)| fs::write(folder.join(name), text).unwrap());
+    }
+
+    #[test]
+    fn the_group_that_leaves_least_counts() {
+        let mounted = tempfile::tempdir().unwrap();
+        let root = mounted.path();
+        write(&root.join("a/b"), &[("memory.max", "max\n"), ("memory.current", "5\n")]);
+        assert_eq!(of_groups("0::/a/b\n", root), None);
+        write(&root.join("a"), &[("memory.max", "1000\n"), ("memory.current", "700\n")]);
+        assert_eq!(of_groups("0::/a/b\n", root), Some(300));
+        write(&root.join("a"), &[("memory.stat", "anon 400\ninactive_file 200\n")]);
+        assert_eq!(of_groups("0::/a/b\n", root), Some(500));
+        write(&root.join("a/b"), &[("memory.max", "3\n")]);
+        assert_eq!(of_groups("0::/a/b\n", root), Some(0));
+        assert_eq!(of_groups("0::/../../elsewhere\nnonsense\n", root), None);
+    }
+
+    #[test]
+    fn version_1_has_a_folder_of_its_own() {
+        let mounted = tempfile::tempdir().unwrap();
+        let files = [("memory.limit_in_bytes", "90\n"), ("memory.usage_in_bytes", "60\n")];
+        write(&mounted.path().join("memory"), &files);
+        let groups = "5:cpu,cpuacct:/x\n4:memory:/docker/1\n";
+        assert_eq!(of_groups(groups, mounted.path()), Some(30));
+    }
+
+    #[test]
+    fn the_kernel_tells_in_kib() {
+        assert_eq!(of_host("MemTotal: 9 kB\nMemAvailable:   2 kB\n"), Some(2048));
+        assert_eq!(of_host("MemTotal: 9 kB\n"), None);
+    }
+}

@@ -1,0 +1,233 @@
+//! Carrying out a plan.
+
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use thiserror::Error;
+
+use crate::cpus::Cpus;
+use crate::document::{
+    Document, Generated, MOST_SAMPLES, Outcome, Point, SCHEMA, Settings, VERSION,
+};
+use crate::environment::Environment;
+use crate::helper::Helpers;
+use crate::keeper::Keeper;
+use crate::place::Place;
+use crate::plan::{Plan, rounds};
+use crate::trial::Trial;
+use crate::{Benchmark, Kind, Refusal, Shared};
+
+/// Why nothing of a plan can be carried out.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum PlanError {
+    /// More cores than there are.
+    #[error("{asked} cores are asked for, and this process may use {allowed}; choose fewer")]
+    Cores {
+        /// The most that are asked for.
+        asked: u32,
+        /// What there is.
+        allowed: u32,
+    },
+    /// No cores, no repeats or nothing to run.
+    #[error("there is nothing to measure: name a benchmark, a number of cores and a repeat")]
+    Nothing,
+    /// More samples than can be worked with.
+    #[error("{asked} repeats are asked for; choose at most {MOST_SAMPLES}")]
+    Repeats {
+        /// How many are asked for.
+        asked: u32,
+    },
+    /// The process that cleans up does not start.
+    #[error("cannot measure: {0}")]
+    Keeper(Refusal),
+}
+
+/// How far a run has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Progress {
+    /// The benchmark that is measured.
+    pub benchmark: &'static str,
+    /// Samples taken or given up, of all benchmarks.
+    pub done: u64,
+    /// Samples in all.
+    pub of: u64,
+}
+
+/// Carries out a plan. Benchmarks that cannot run are in the document, with the reason.
+///
+/// Call it from a thread that lives until it returns: tasks die with the thread that made them.
+///
+/// # Errors
+/// [`PlanError`] if the plan as a whole cannot be carried out.
+pub fn run(
+    plan: &Plan,
+    helpers: &Helpers,
+    by: String,
+    command: String,
+    mut progress: impl FnMut(Progress),
+) -> Result<Document, PlanError> {
+    let cpus = Cpus::of_this_process();
+    let most = plan.cores.iter().copied().max().unwrap_or(0);
+    if most == 0 || plan.cores.contains(&0) || plan.repeats == 0 || plan.benchmarks.is_empty() {
+        return Err(PlanError::Nothing);
+    }
+    if plan.repeats > MOST_SAMPLES {
+        return Err(PlanError::Repeats { asked: plan.repeats });
+    }
+    if most > cpus.count() {
+        return Err(PlanError::Cores { asked: most, allowed: cpus.count() });
+    }
+    let begun = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());
+    let environment = Environment::now(&cpus);
+    let keeper = Keeper::start(helpers).map_err(PlanError::Keeper)?;
+    let mut runner = Runner { plan, helpers, cpus, keeper, done: 0, begun: Instant::now() };
+    let benchmarks = (0..plan.benchmarks.len()).map(|index| runner.benchmark(index, &mut progress));
+    let benchmarks = benchmarks.collect();
+    Ok(Document {
+        schema: SCHEMA.to_owned(),
+        version: VERSION,
+        provenance: "measured".to_owned(),
+        generated: Generated { by, command, begun_unix_s: begun },
+        environment,
+        settings: settings(plan),
+        benchmarks,
+    })
+}
+
+fn settings(plan: &Plan) -> Settings {
+    let mut cores = plan.cores.clone();
+    cores.sort_unstable();
+    cores.dedup();
+    Settings {
+        cores,
+        pin: plan.pin,
+        repeats: plan.repeats,
+        seconds: plan.measure.as_secs_f64(),
+        warm_up_seconds: plan.warm_up.as_secs_f64(),
+        seed: plan.seed,
+    }
+}
+
+/// The part of a time that is over when a benchmark should be. What one does not use, those after
+/// it have.
+fn share(all: Duration, index: usize, plan: &Plan) -> Duration {
+    all.mul_f64((index + 1) as f64 / plan.benchmarks.len() as f64)
+}
+
+/// Whether a round that takes as long as those so far ends in time.
+fn another_fits(rounds: u32, begun: Instant, due: Instant) -> bool {
+    rounds == 0 || Instant::now() + begun.elapsed() / rounds <= due
+}
+
+struct Runner<'a> {
+    plan: &'a Plan,
+    helpers: &'a Helpers,
+    cpus: Cpus,
+    keeper: Keeper,
+    /// Samples taken or given up.
+    done: u64,
+    begun: Instant,
+}
+
+impl Runner<'_> {
+    /// Runs one benchmark on all core counts.
+    fn benchmark(&mut self, index: usize, progress: &mut impl FnMut(Progress)) -> Outcome {
+        let plan = self.plan;
+        let benchmark = plan.benchmarks[index];
+        let info = benchmark.info();
+        let kind = plan.kind.unwrap_or(info.default);
+        let samples = (settings(plan).cores.len() * plan.repeats as usize) as u64;
+        let (before, of) = (self.done, samples * plan.benchmarks.len() as u64);
+        let mut show = |done| progress(Progress { benchmark: info.name, done, of });
+        show(before);
+        let outcome = match info.check_kind(kind).and_then(|()| self.prepare(benchmark)) {
+            Err(refusal) => Outcome::refused(info, kind, refusal),
+            Ok((shared, mut notes)) => {
+                let due = plan.budget.map(|all| self.begun + share(all, index, plan));
+                let (points, rounds) = self.points(benchmark, kind, &shared, due, &mut show);
+                if rounds < plan.repeats {
+                    let asked = plan.repeats;
+                    notes
+                        .push(format!("{rounds} of {asked} rounds, which filled the time for all"));
+                }
+                Outcome::new(info, kind, notes, points)
+            }
+        };
+        // What it shared goes before the next is prepared; a keeper that is gone shows there.
+        let _ = self.keeper.clear();
+        self.done = before + samples;
+        show(self.done);
+        outcome
+    }
+
+    fn prepare(&mut self, benchmark: &dyn Benchmark) -> Result<(Shared, Vec<String>), Refusal> {
+        let most = self.plan.cores.iter().copied().max().unwrap_or(1);
+        let mut place = Place::new(&mut self.keeper, &self.plan.scratch, most);
+        let shared = benchmark.prepare(&mut place)?;
+        Ok((shared, place.into_notes()))
+    }
+
+    /// Takes all samples, or those rounds of them that fit, and says how many rounds that were. A
+    /// core count that was refused once is not tried again.
+    fn points(
+        &self,
+        benchmark: &dyn Benchmark,
+        kind: Kind,
+        shared: &Shared,
+        due: Option<Instant>,
+        show: &mut impl FnMut(u64),
+    ) -> (Vec<Point>, u32) {
+        let plan = self.plan;
+        let cores = settings(plan).cores;
+        let new = |&cores: &u32| Point { cores, summary: None, refused: None, samples: Vec::new() };
+        let mut points: Vec<Point> = cores.iter().map(new).collect();
+        let (begun, of_round) = (Instant::now(), cores.len());
+        for (turn, cores) in rounds(&cores, plan.repeats, plan.seed).into_iter().enumerate() {
+            let rounds = (turn / of_round) as u32;
+            if turn % of_round == 0 && due.is_some_and(|due| !another_fits(rounds, begun, due)) {
+                return (points, rounds);
+            }
+            let point = points.iter_mut().find(|point| point.cores == cores);
+            let point = point.expect("rounds are made of these counts");
+            if point.refused.is_none() {
+                match self.trial(benchmark, kind, shared, cores) {
+                    Ok(sample) => {
+                        point.samples.push(crate::document::Sample { turn: turn as u32, ..sample });
+                    }
+                    Err(refusal) => point.refused = Some(refusal.into()),
+                }
+            }
+            show(self.done + turn as u64 + 1);
+        }
+        (points, plan.repeats)
+    }
+
+    fn trial(
+        &self,
+        benchmark: &dyn Benchmark,
+        kind: Kind,
+        shared: &Shared,
+        cores: u32,
+    ) -> Result<crate::document::Sample, Refusal> {
+        let (helpers, plan) = (self.helpers, self.plan);
+        let (warm_up, measure) = (plan.warm_up, plan.measure);
+        let cpus = self.cpus.seats(plan.pin, cores);
+        let lifeline = self.keeper.lifeline();
+        Trial { helpers, benchmark, shared, lifeline, kind, cpus, warm_up, measure }.run()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_round_is_taken_if_it_fits_or_is_the_first() {
+        let now = Instant::now();
+        let Some(begun) = now.checked_sub(Duration::from_secs(20)) else { return };
+        assert!(another_fits(0, begun, begun));
+        // Two rounds took twenty seconds, so a third takes ten.
+        assert!(another_fits(2, begun, now + Duration::from_secs(100)));
+        assert!(!another_fits(2, begun, now + Duration::from_secs(5)));
+    }
+}

@@ -1,0 +1,229 @@
+//! What a curve of rates over core counts says.
+//!
+//! Two laws are fitted. Gustafson's: each core does as much work as one does alone, but for a
+//! serial share s, S(N) = N − s(N − 1). And Gunther's universal scalability law, which can fall.
+//! How far each is from the curve says which one describes it.
+
+use kilocore_fit::usl;
+use serde::{Deserialize, Serialize};
+
+use crate::document::Summary;
+
+/// What a curve looks like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Shape {
+    /// The cores do at least [`Shape::SCALES`] of what they would do apart.
+    Scales,
+    /// They do less, but not less than fewer cores.
+    Flattens,
+    /// More cores do less than fewer.
+    Collapses,
+}
+
+impl Shape {
+    /// The share of linear scaling from which a curve scales.
+    pub const SCALES: f64 = 0.8;
+
+    /// In a word.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Shape::Scales => "scales",
+            Shape::Flattens => "flattens",
+            Shape::Collapses => "collapses",
+        }
+    }
+}
+
+/// A law and how far it is from what was measured.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Gustafson {
+    /// The serial share: 0 scales linearly, 1 not at all. The law knows no more than 1.
+    pub serial: f64,
+    /// Root mean square of the relative errors.
+    pub error: f64,
+}
+
+/// A law and how far it is from what was measured.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Usl {
+    /// The rate of one core per second.
+    pub lambda_per_s: f64,
+    /// Contention.
+    pub sigma: f64,
+    /// Coherency; always 0 where only two core counts were measured.
+    pub kappa: f64,
+    /// Cores with the highest rate, if the law has such a number.
+    pub peak: Option<f64>,
+    /// Root mean square of the relative errors.
+    pub error: f64,
+}
+
+impl Usl {
+    /// The rate per second on so many cores.
+    #[must_use]
+    pub fn at(&self, cores: f64) -> f64 {
+        usl::Law { lambda: self.lambda_per_s, sigma: self.sigma, kappa: self.kappa }.at(cores)
+    }
+}
+
+/// What a curve says.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Scaling {
+    /// What it looks like.
+    pub shape: Shape,
+    /// The speedup on the most cores: how many times the rate of one. Where one core was not
+    /// measured, the fewest cores are taken to scale linearly.
+    pub speedup: f64,
+    /// The cores with the highest rate.
+    pub peak_cores: u32,
+    /// The fewest cores beyond the peak from which a tenth of it is lost, and surely so: the
+    /// intervals do not meet.
+    pub collapse_cores: Option<u32>,
+    /// Whether other programs had the cores of the tasks, more on some core counts than on others,
+    /// so that a curve that does not scale may be their doing.
+    #[serde(default)]
+    pub disturbed: bool,
+    /// Gustafson's law.
+    pub gustafson: Gustafson,
+    /// The universal scalability law.
+    pub usl: Option<Usl>,
+}
+
+/// The share of the peak below which a curve has fallen.
+const FALLEN: f64 = 0.9;
+/// How much the shares of time on the core may differ between core counts.
+const EVEN: f64 = 0.05;
+
+impl Scaling {
+    /// What the curve through these points, cores ascending, says; nothing if they are of less than
+    /// two core counts. `keeps_core` is [`Info::keeps_core`](crate::Info::keeps_core).
+    #[must_use]
+    pub fn of(points: &[(u32, Summary)], keeps_core: bool) -> Option<Self> {
+        let ((first, base), (most, last)) = (points.first()?, points.last()?);
+        if points.len() < 2 {
+            return None;
+        }
+        let alone = base.per_s / f64::from(*first);
+        let speedups: Vec<(f64, f64)> =
+            points.iter().map(|(cores, at)| (f64::from(*cores), at.per_s / alone)).collect();
+        let (peak_cores, peak) = points.iter().max_by(|a, b| a.1.per_s.total_cmp(&b.1.per_s))?;
+        let fallen =
+            |at: &Summary| at.per_s <= FALLEN * peak.per_s && at.interval.high < peak.interval.low;
+        let mut beyond = points.iter().filter(|(cores, _)| cores > peak_cores);
+        let collapse_cores = beyond.find(|(_, at)| fallen(at)).map(|(cores, _)| *cores);
+        let speedup = last.per_s / alone;
+        let shape = match collapse_cores {
+            Some(_) => Shape::Collapses,
+            None if speedup >= Shape::SCALES * f64::from(*most) => Shape::Scales,
+            None => Shape::Flattens,
+        };
+        let on_core = || points.iter().map(|(_, at)| at.on_core);
+        let range = on_core().fold(0.0, f64::max) - on_core().fold(f64::INFINITY, f64::min);
+        Some(Self {
+            shape,
+            speedup,
+            peak_cores: *peak_cores,
+            collapse_cores,
+            disturbed: keeps_core && shape != Shape::Scales && range > EVEN,
+            gustafson: gustafson(&speedups),
+            usl: fit_usl(points),
+        })
+    }
+}
+
+/// The root mean square of relative errors of a law at measured points.
+fn misfit(points: &[(f64, f64)], law: impl Fn(f64) -> f64) -> f64 {
+    let squares = points.iter().map(|&(cores, measured)| (law(cores) / measured - 1.0).powi(2));
+    (squares.sum::<f64>() / points.len() as f64).sqrt()
+}
+
+/// Least squares of the speedup's errors.
+fn gustafson(speedups: &[(f64, f64)]) -> Gustafson {
+    let missing: f64 = speedups.iter().map(|(n, s)| (n - s) * (n - 1.0)).sum();
+    let most: f64 = speedups.iter().map(|(n, _)| (n - 1.0).powi(2)).sum();
+    let serial = (missing / most).clamp(0.0, 1.0);
+    Gustafson { serial, error: misfit(speedups, |cores| cores - serial * (cores - 1.0)) }
+}
+
+fn fit_usl(points: &[(u32, Summary)]) -> Option<Usl> {
+    let rates: Vec<(f64, f64)> =
+        points.iter().map(|(cores, at)| (f64::from(*cores), at.per_s)).collect();
+    let law = usl::fit(&rates)?;
+    Some(Usl {
+        lambda_per_s: law.lambda,
+        sigma: law.sigma,
+        kappa: law.kappa,
+        peak: law.peak(),
+        error: misfit(&rates, |cores| law.at(cores)),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::statistics::{Interval, Noise};
+
+    fn curve(rate: impl Fn(f64) -> f64) -> Vec<(u32, Summary)> {
+        let at = |cores: u32| {
+            let per_s = rate(f64::from(cores));
+            let interval = Interval { low: per_s * 0.99, high: per_s * 1.01, certainty: 0.95 };
+            (cores, Summary::plain(per_s, interval, Noise::Steady))
+        };
+        [1, 2, 4, 8, 16].map(at).to_vec()
+    }
+
+    #[test]
+    fn a_line_scales_and_has_no_serial_share() {
+        let found = Scaling::of(&curve(|n| 7.0 * n), true).unwrap();
+        assert_eq!((found.shape, found.collapse_cores), (Shape::Scales, None));
+        assert!((found.speedup - 16.0).abs() < 1e-9 && found.gustafson.serial < 1e-9);
+        assert!(found.usl.unwrap().sigma < 1e-6);
+    }
+
+    #[test]
+    fn gustafsons_share_is_found_again() {
+        let found = Scaling::of(&curve(|n| 5.0 * (n - 0.3 * (n - 1.0))), true).unwrap();
+        assert!((found.gustafson.serial - 0.3).abs() < 1e-9 && found.gustafson.error < 1e-9);
+        assert_eq!(found.shape, Shape::Flattens);
+    }
+
+    #[test]
+    fn a_fall_is_seen_where_it_begins() {
+        let law = |n: f64| n / (1.0 + 0.1 * (n - 1.0) + 0.05 * n * (n - 1.0));
+        let found = Scaling::of(&curve(law), true).unwrap();
+        assert_eq!((found.shape, found.peak_cores), (Shape::Collapses, 4));
+        assert_eq!(found.collapse_cores, Some(8));
+        let usl = found.usl.unwrap();
+        assert!((usl.sigma - 0.1).abs() < 1e-5 && (usl.kappa - 0.05).abs() < 1e-5, "{usl:?}");
+        assert!(usl.error < found.gustafson.error);
+    }
+
+    #[test]
+    fn a_fall_within_the_noise_is_none() {
+        let mut points = curve(|n| if n > 8.0 { 7.0 } else { n });
+        let (_, last) = points.last_mut().unwrap();
+        last.interval.high = 9.0;
+        assert_eq!(Scaling::of(&points, true).unwrap().collapse_cores, None);
+    }
+
+    #[test]
+    fn a_curve_that_others_may_have_bent_is_doubted() {
+        let mut points = curve(|n| n.sqrt());
+        assert!(!Scaling::of(&points, true).unwrap().disturbed);
+        points.last_mut().unwrap().1.on_core = 0.9;
+        assert!(Scaling::of(&points, true).unwrap().disturbed);
+        // Tasks may have slept.
+        assert!(!Scaling::of(&points, false).unwrap().disturbed);
+        let mut points = curve(|n| n);
+        points[0].1.on_core = 0.5;
+        assert!(!Scaling::of(&points, true).unwrap().disturbed);
+    }
+
+    #[test]
+    fn one_count_says_nothing() {
+        assert_eq!(Scaling::of(&curve(|n| n)[..1], true), None);
+        assert_eq!(Scaling::of(&[], true), None);
+    }
+}

@@ -1,0 +1,132 @@
+//! A task's way from its start to its end.
+
+use std::sync::atomic::Ordering;
+
+use crate::control::{Control, Phase, Slot, Stage};
+use crate::sys::{now_ns, thread_ns};
+use crate::{Refusal, Task};
+
+/// How long a batch should take. Looking at the clock and the phase takes some hundred nanoseconds,
+/// a few ten-thousandths of this.
+const BATCH_NS: u64 = 500_000;
+/// How much a batch may grow at once: the first ones are slow for being first.
+const MOST_GROWTH: u64 = 16;
+
+/// The number of operations that would have taken [`BATCH_NS`], by how long a batch took.
+fn next_batch(batch: u64, took_ns: u64) -> u64 {
+    let fitting = u128::from(batch) * u128::from(BATCH_NS) / u128::from(took_ns.max(1));
+    u64::try_from(fitting).unwrap_or(u64::MAX).clamp(1, batch.saturating_mul(MOST_GROWTH))
+}
+
+/// What is counted while [`Phase::Measure`] lasts.
+#[derive(Debug)]
+struct Tally {
+    begin_ns: u64,
+    operations: u64,
+    slowest_batch_ns: u64,
+    fastest_batch_ns: u64,
+    usage: Usage,
+}
+
+impl Tally {
+    fn begin(now: u64) -> Self {
+        let (slowest_batch_ns, fastest_batch_ns) = (0, u64::MAX);
+        let usage = Usage::now();
+        Self { begin_ns: now, operations: 0, slowest_batch_ns, fastest_batch_ns, usage }
+    }
+
+    #[inline]
+    fn add(&mut self, operations: u64, took_ns: u64) {
+        self.operations += operations;
+        self.slowest_batch_ns = self.slowest_batch_ns.max(took_ns);
+        self.fastest_batch_ns = self.fastest_batch_ns.min(took_ns);
+    }
+
+    fn write(&self, slot: &Slot, end_ns: u64, batch: u64) {
+        // First, so that little lies between it and the end.
+        let usage = Usage::now();
+        slot.begin_ns.store(self.begin_ns, Ordering::Relaxed);
+        slot.end_ns.store(end_ns, Ordering::Relaxed);
+        slot.operations.store(self.operations, Ordering::Relaxed);
+        slot.batch.store(batch, Ordering::Relaxed);
+        slot.slowest_batch_ns.store(self.slowest_batch_ns, Ordering::Relaxed);
+        slot.fastest_batch_ns.store(self.fastest_batch_ns, Ordering::Relaxed);
+        slot.preemptions.store(usage.preemptions - self.usage.preemptions, Ordering::Relaxed);
+        slot.on_core_ns.store(usage.on_core_ns - self.usage.on_core_ns, Ordering::Relaxed);
+    }
+}
+
+/// What this thread has had of its core.
+#[derive(Debug, Clone, Copy)]
+struct Usage {
+    /// How often it lost the core without asking for it.
+    preemptions: u64,
+    on_core_ns: u64,
+}
+
+impl Usage {
+    fn now() -> Self {
+        // SAFETY: zero bytes are a valid rusage.
+        let mut usage: libc::rusage = unsafe { core::mem::zeroed() };
+        // SAFETY: `usage` is ours to be written.
+        unsafe { libc::getrusage(libc::RUSAGE_THREAD, &raw mut usage) };
+        Self {
+            preemptions: u64::try_from(usage.ru_nivcsw).unwrap_or(0),
+            // The times in `usage` may move in ticks of some milliseconds.
+            on_core_ns: thread_ns(),
+        }
+    }
+}
+
+/// Runs a task through all phases. Where it counts from and to are ends of batches.
+pub(crate) fn take_part(task: &mut dyn Task, index: u32, control: &Control) -> Result<(), Refusal> {
+    control.reach(Stage::Arrived);
+    control.wait_for_start();
+    let (mut batch, mut warm, mut ended) = (1, false, false);
+    let mut tally: Option<Tally> = None;
+    let mut last = now_ns();
+    loop {
+        let phase = control.phase();
+        if phase == Phase::Quit {
+            return Ok(());
+        }
+        task.run(batch)?;
+        let now = now_ns();
+        let took = now - last;
+        last = now;
+        match (control.phase(), &mut tally) {
+            (Phase::Gather | Phase::Warm, _) => {
+                batch = next_batch(batch, took);
+                if !std::mem::replace(&mut warm, true) {
+                    control.reach(Stage::Warm);
+                }
+            }
+            (Phase::Measure, None) => {
+                tally = Some(Tally::begin(now));
+                control.reach(Stage::Begun);
+            }
+            (Phase::Measure, Some(tally)) => tally.add(batch, took),
+            (Phase::Over, Some(tally)) if !ended => {
+                tally.add(batch, took);
+                tally.write(control.slot(index), now, batch);
+                ended = true;
+                control.reach(Stage::Ended);
+            }
+            (Phase::Over | Phase::Quit, _) => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_batch_grows_to_half_a_millisecond_and_not_at_once() {
+        assert_eq!(next_batch(100, 50_000), 1000);
+        assert_eq!(next_batch(100, 1), 1600);
+        assert_eq!(next_batch(1, u64::MAX), 1);
+        assert_eq!(next_batch(1000, 1_000_000), 500);
+        assert_eq!(next_batch(u64::MAX, 0), u64::MAX);
+    }
+}
