@@ -5,7 +5,7 @@
 BUILD_PACKAGES := gcc libc6-dev make
 DEMO_PACKAGES  := kyotocabinet-utils
 TEST_PACKAGES  := $(DEMO_PACKAGES) sysbench memcached libmemcached-tools stress-ng \
-                  mariadb-server-core mariadb-client xz-utils git python3
+                  mariadb-server-core mariadb-client xz-utils git python3 linux-perf
 
 CARGO ?= cargo
 REPORT := target/demo/report.html
@@ -27,6 +27,8 @@ test: packages-test lint all unit
 
 lint: packages-build
 	$(CARGO) fmt --all --check
+	# Declared by a macro, into which cargo fmt does not see.
+	rustfmt --edition 2024 --check crates/bench/src/benchmarks/*.rs
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings -A rustdoc::private-intra-doc-links" $(CARGO) doc --workspace --no-deps --quiet
 

@@ -165,10 +165,7 @@ fn measure(file: Option<PathBuf>, json: bool) -> Result<ExitCode, Failure> {
     let machine = kilocore_machine::measure::measure_host()?;
     spinner.finish_and_clear();
     if let Some(path) = &file {
-        kilocore_report::write_whole(path, &machine.to_toml()).map_err(|error| {
-            Failure::new(format!("cannot write {}: {error}; choose another place", path.display()))
-        })?;
-        eprintln!("kilocore: machine file written to {}", path.display());
+        output::write(path, &machine.to_toml())?;
     }
     if json || file.is_none() {
         show(&machine, json)?;

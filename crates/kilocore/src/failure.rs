@@ -24,9 +24,10 @@ impl Failure {
         Self { message: format!("{}: {}", file.display(), self.message) }
     }
 
-    /// Prints the message on standard error and gives the exit status.
+    /// Prints the message on standard error and gives the exit status. Parts of it may come from a
+    /// file; of what steers a terminal only line ends are let through.
     pub(crate) fn report(&self) -> ExitCode {
-        eprintln!("kilocore: {}", self.message);
+        eprintln!("kilocore: {}", kilocore_report::printable_document(&self.message));
         ExitCode::from(BAD_INPUT)
     }
 }

@@ -5,12 +5,14 @@
 //! calls of the libraries and their results into text. Whatever goes wrong for a reason that the
 //! user can mend ends with exit status 2 and one message.
 
+mod bench;
 mod catalogue;
 mod core_list;
 mod doctor;
 mod failure;
 mod fit;
 mod launch;
+mod locate;
 mod measure;
 mod output;
 mod predict;
@@ -45,8 +47,15 @@ enum Command {
     Predict(predict::Arguments),
     /// Forecast a program from throughputs that were measured on some core counts
     Fit(fit::Arguments),
+    /// Find the functions that stop a program from scaling, from two sampled profiles
+    Locate(Box<locate::Arguments>),
     /// Run an unmodified program with its mutexes replaced
     Run(run::Arguments),
+    /// Measure which system interfaces of this kernel scale with cores
+    Bench(bench::Arguments),
+    /// For Kilocore's own use
+    #[command(hide = true, name = bench::HELPER)]
+    BenchHelper(bench::HelperArguments),
     /// Simulate an experiment
     #[command(subcommand)]
     Simulate(simulate::Experiment),
@@ -63,7 +72,10 @@ fn main() -> ExitCode {
         Command::Measure(arguments) => measure::measure(arguments),
         Command::Predict(arguments) => predict::predict(arguments),
         Command::Fit(arguments) => fit::fit(&arguments),
+        Command::Locate(arguments) => locate::locate(&arguments),
         Command::Run(arguments) => run::run(arguments),
+        Command::Bench(arguments) => bench::bench(arguments),
+        Command::BenchHelper(arguments) => Ok(bench::helper(&arguments)),
         Command::Simulate(experiment) => simulate::simulate(experiment),
         Command::Locks(arguments) => catalogue::locks(arguments),
         Command::Machines(arguments) => catalogue::machines(arguments),

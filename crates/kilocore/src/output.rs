@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
-use kilocore_report::{CurvesReport, Document, Generated};
+use kilocore_report::{CurvesReport, Document, Format, Generated};
 use serde::Serialize;
 
 use crate::failure::Failure;
@@ -21,10 +21,17 @@ pub(crate) struct Options {
     pub(crate) output: Option<PathBuf>,
 }
 
-/// Prints text on standard output; a reader that has gone away is no failure.
+/// Prints text on standard output; a reader that has gone away is no failure. If it cannot be
+/// written, the program ends: its result is nowhere.
 pub(crate) fn print(text: &str) {
     let mut out = std::io::stdout().lock();
-    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            eprintln!("kilocore: cannot write the result: {error}; send it where there is room");
+            std::process::exit(2);
+        }
+        _ => {}
+    }
 }
 
 /// Prints one JSON document on standard output.
@@ -68,11 +75,14 @@ pub(crate) fn generated() -> Generated {
 
 /// Refuses a report whose ending names no format or that has no place, before any work is done.
 pub(crate) fn check(options: &Options) -> Result<(), Failure> {
-    if let Some(path) = &options.output {
-        kilocore_report::Format::of(path)?;
-        check_folder(path)?;
-    }
-    Ok(())
+    options.output.as_deref().map_or(Ok(()), |path| format_of(path).map(drop))
+}
+
+/// The format that a report's ending asks for. Refuses one that names none, or has no place.
+pub(crate) fn format_of(path: &Path) -> Result<Format, Failure> {
+    let format = Format::of(path)?;
+    check_folder(path)?;
+    Ok(format)
 }
 
 /// Refuses a file in a folder where none can be made.
@@ -85,6 +95,18 @@ pub(crate) fn check_folder(path: &Path) -> Result<(), Failure> {
             path.display()
         ))
     })
+}
+
+/// Writes a file that appears complete or not at all, and says so.
+pub(crate) fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    kilocore_report::write_whole(path, text).map_err(|error| {
+        Failure::new(format!(
+            "cannot write {}: {error}; choose a folder that exists and may be written to",
+            path.display()
+        ))
+    })?;
+    eprintln!("kilocore: written to {}", path.display());
+    Ok(())
 }
 
 /// Writes a report, if one is wanted.

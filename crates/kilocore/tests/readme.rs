@@ -62,7 +62,7 @@ fn every_command_of_the_readme_succeeds() {
         assert!(output.status.success(), "{command}: {message}");
         assert!(!output.stdout.is_empty() || command.contains("--output"), "{command}");
     }
-    for report in ["report.html", "kyoto.json", "kyoto.html", "this-host.toml"] {
+    for report in ["report.html", "kyoto.json", "kyoto.html", "copy.html", "this-host.toml"] {
         assert!(folder.path().join(report).metadata().is_ok_and(|file| file.len() > 1000));
     }
 }

@@ -3,6 +3,8 @@
 //! A [`Chart`] is laid out here and written by the template `chart.svg`, which serves the page
 //! (inside the document, styled by it) and the file (with its own style and heading).
 
+mod of_lines;
+
 use std::fmt::Write;
 
 use askama::Template;
@@ -10,7 +12,6 @@ use kilocore_predict::ForecastPoint;
 
 use crate::Mark;
 use crate::curve_set::{CurveSet, Drawn, Role, Style};
-use crate::lines::{Across, Line, Lines};
 use crate::number;
 use crate::quantity::Quantity;
 use crate::scale::{Growth, Scale};
@@ -89,7 +90,7 @@ pub(crate) struct Heading {
 #[template(path = "chart.svg")]
 pub(crate) struct Chart {
     /// Different for each chart of a page.
-    id: &'static str,
+    id: String,
     /// In a file of its own, the text above it.
     heading: Option<Heading>,
     /// Its figures in sentences.
@@ -154,7 +155,7 @@ impl Chart {
         let sentence = |drawn: &Drawn<'_>| drawn.sentence_in(written);
         let description: Vec<String> = set.curves.iter().map(sentence).collect();
         Self {
-            id,
+            id: id.to_owned(),
             heading,
             description: description.join(" "),
             x_name: "cores".to_owned(),
@@ -171,74 +172,6 @@ impl Chart {
             reference,
             reference_label,
             names: size.names > NAME_HEIGHT,
-            series,
-        }
-    }
-}
-
-impl Chart {
-    /// Lays out lines that are no forecasts, as a file of its own.
-    pub(crate) fn of_lines(lines: &Lines) -> Self {
-        let (top, size) = (TOP + HEADING, LARGE);
-        let height = size.height + HEADING;
-        let (left, right, bottom) = (LEFT, size.width - size.names, height - BOTTOM);
-        let ends = |of: fn(&(f64, f64)) -> f64| {
-            let values = lines.lines.iter().flat_map(|line| &line.points).map(of);
-            let ends = (f64::INFINITY, f64::NEG_INFINITY);
-            values.fold(ends, |(low, high), value| (low.min(value), high.max(value)))
-        };
-        let (first, last) = ends(|point| point.0);
-        let first = if lines.across == Across::Cores { 0.0 } else { first };
-        let x = Scale::new(Growth::Linear, (first, last), (left, right));
-        let y = Scale::new(Growth::Linear, (0.0, ends(|point| point.1).1 * 1.04), (bottom, top));
-        let drawn = |(index, line): (usize, &Line)| {
-            let at = |&(across, up): &(f64, f64)| Dot {
-                x: x.place(across),
-                y: y.place(up),
-                title: lines.point_in_words(line, across, up),
-            };
-            let dots: Vec<Dot> = line.points.iter().map(at).collect();
-            let places: Vec<(f64, f64)> = dots.iter().map(|dot| (dot.x, dot.y)).collect();
-            Series {
-                lock: line.name,
-                role: Role::Other,
-                style: Style::of(index),
-                line: path(&places),
-                band: String::new(),
-                measured: Vec::new(),
-                quiet: false,
-                name_y: places.last().map_or(0.0, |at| at.1),
-                dots,
-            }
-        };
-        let mut series: Vec<Series> = lines.lines.iter().enumerate().map(drawn).collect();
-        spread_names(&mut series, top, bottom);
-        let x_labels = ((right - left) / 55.0) as u32;
-        let x_ticks = match lines.across {
-            Across::Cores => x.core_ticks(x_labels),
-            Across::Percent(_) => x.ticks(x_labels),
-        };
-        let x_tick = |value: f64| Tick { at: x.place(value), label: number::plain(value) };
-        let y_tick =
-            |value: f64| Tick { at: y.place(value), label: number::engineering(value, "") };
-        Self {
-            id: "chart",
-            heading: Some(Heading { title: lines.title.clone(), mark: lines.mark.clone() }),
-            description: lines.in_words(),
-            x_name: lines.across.name(),
-            y_name: lines.up.clone(),
-            by: lines.by,
-            width: size.width,
-            height,
-            left,
-            right,
-            top,
-            bottom,
-            x_ticks: x_ticks.into_iter().map(x_tick).collect(),
-            y_ticks: y.ticks(((bottom - top) / 40.0) as u32).into_iter().map(y_tick).collect(),
-            reference: String::new(),
-            reference_label: (0.0, 0.0),
-            names: true,
             series,
         }
     }

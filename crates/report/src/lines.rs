@@ -33,6 +33,26 @@ pub struct Line {
     pub name: &'static str,
     /// Its points from left to right: where, and how high.
     pub points: Vec<(f64, f64)>,
+    /// The lower and the upper end of a band at each point; empty for none.
+    pub band: Vec<(f64, f64)>,
+    /// A point with a ring around it, and why it has one.
+    pub ring: Option<(f64, f64, String)>,
+    /// Whether only its last point is marked: a law has points wherever one looks.
+    pub smooth: bool,
+}
+
+impl Line {
+    /// A line without a band or a ring.
+    #[must_use]
+    pub fn new(name: &'static str, points: Vec<(f64, f64)>) -> Self {
+        Self { name, points, band: Vec::new(), ring: None, smooth: false }
+    }
+
+    /// A line that follows a law through its points.
+    #[must_use]
+    pub fn smooth(name: &'static str, points: Vec<(f64, f64)>) -> Self {
+        Self { smooth: true, ..Self::new(name, points) }
+    }
 }
 
 /// Lines on common axes.
@@ -48,6 +68,10 @@ pub struct Lines {
     pub up: String,
     /// What there is a line of each: `scheme`.
     pub by: &'static str,
+    /// How much each core would add if they added alike: the slope of a line for comparison.
+    pub linear: Option<f64>,
+    /// Whether two such charts stand side by side.
+    pub small: bool,
     /// The lines.
     pub lines: Vec<Line>,
 }
@@ -62,7 +86,7 @@ impl Lines {
         if self.is_empty() {
             return Err(ReportError::NoCurves);
         }
-        Ok(printable_document(&Chart::of_lines(self).render()?))
+        Ok(printable_document(&Chart::of_lines(self, "chart".to_owned()).render()?))
     }
 
     /// Whether there is nothing to draw.
@@ -106,7 +130,9 @@ mod tests {
             across: Across::Percent("updates"),
             up: "jobs per second".to_owned(),
             by: "scheme",
-            lines: vec![Line { name: "stock", points }],
+            linear: None,
+            small: false,
+            lines: vec![Line::new("stock", points)],
         }
     }
 
@@ -124,6 +150,22 @@ mod tests {
         assert_eq!(text("desc"), "stock: 20.0 at 50, highest 20.0 at 50, 10.0 at 99.");
         assert!(text("text").contains("simulated on machine m, seed 1"));
         assert!(text("text").contains("a < b"));
+    }
+
+    #[test]
+    fn rings_say_why_and_the_linear_line_ends_inside_the_plot() {
+        let mut lines = lines(vec![(1.0, 1.0), (2.0, 1.5), (4.0, 1.2)]);
+        lines.across = Across::Cores;
+        let plain = lines.svg().unwrap();
+        lines.linear = Some(1.0);
+        lines.lines[0].band = vec![(0.9, 1.1), (1.4, 1.6), (1.1, 1.3)];
+        lines.lines[0].ring = Some((4.0, 1.2, "falls from here".to_owned()));
+        let svg = lines.svg().unwrap();
+        let document = roxmltree::Document::parse(&svg).unwrap();
+        let has = |text| document.descendants().any(|node| node.text() == Some(text));
+        assert!(has("falls from here") && has("linear scaling"));
+        assert!(!plain.contains("linear scaling") && !plain.contains("class=\"band\""));
+        assert!(svg.contains("class=\"band\""));
     }
 
     #[test]

@@ -7,7 +7,7 @@ use crate::chart::Chart;
 use crate::curve_set::Drawn;
 use crate::figures::{self, Group};
 use crate::page::{CHART_STYLE, PAGE_STYLE, SCRIPT};
-use crate::text::printable_document;
+use crate::text::{printable, printable_document};
 use crate::{Generated, Lines, ReportError, terminal};
 
 /// Figures in rows, in words ready to be shown.
@@ -26,16 +26,21 @@ pub struct Table {
 }
 
 impl Table {
-    /// The table for a terminal that is so many characters wide.
+    /// The table for a terminal that is so many characters wide. What would move its cursor, in
+    /// names and sentences from elsewhere, is replaced.
     #[must_use]
     pub fn plain(&self, width: u16) -> String {
         let mut text = String::new();
         if !self.rows.is_empty() {
-            let table = terminal::figures_table(self.front, &self.headings, &self.rows, width);
-            text = format!("{}\n{table}", self.title);
+            let row = |(front, figures): &(String, Vec<String>)| {
+                (printable(front), figures.iter().map(|figure| printable(figure)).collect())
+            };
+            let rows: Vec<(String, Vec<String>)> = self.rows.iter().map(row).collect();
+            let table = terminal::figures_table(self.front, &self.headings, &rows, width);
+            text = format!("{}\n{table}", printable(&self.title));
         }
         for sentence in &self.below {
-            text += sentence;
+            text += &printable_document(sentence);
             text.push('\n');
         }
         text
@@ -53,6 +58,22 @@ pub struct Assumption {
     pub source: String,
 }
 
+/// What an experiment was made on.
+#[derive(Debug, Clone)]
+pub enum Host<'a> {
+    /// A machine that was simulated.
+    Machine(&'a Description),
+    /// A real one.
+    Real {
+        /// Its name.
+        name: String,
+        /// What it is.
+        title: String,
+        /// What is known of it: what, and its value.
+        facts: Vec<(&'static str, String)>,
+    },
+}
+
 /// An experiment for a page.
 #[derive(Debug, Clone)]
 pub struct LinesReport<'a> {
@@ -63,8 +84,8 @@ pub struct LinesReport<'a> {
     /// What it is of.
     pub title: String,
     /// The machine.
-    pub machine: &'a Description,
-    /// What is shown first.
+    pub host: Host<'a>,
+    /// What is shown first; small ones stand in pairs.
     pub charts: Vec<Lines>,
     /// What comes after.
     pub tables: Vec<Table>,
@@ -82,6 +103,8 @@ struct LinesPage<'a> {
     generated: &'a Generated,
     report: &'a LinesReport<'a>,
     charts: Vec<Chart>,
+    pairs: Vec<Chart>,
+    facts: &'a [(&'static str, String)],
     machine: Vec<Group>,
     /// Lines cannot be hidden.
     curves: [Drawn<'a>; 0],
@@ -97,14 +120,26 @@ impl LinesReport<'_> {
         if self.charts.iter().any(Lines::is_empty) {
             return Err(ReportError::NoCurves);
         }
+        let (machine_name, machine_title, facts, machine) = match &self.host {
+            Host::Machine(machine) => {
+                (&machine.name, &machine.title, &[][..], figures::groups(machine))
+            }
+            Host::Real { name, title, facts } => (name, title, &facts[..], Vec::new()),
+        };
+        let charts = |small: bool| -> Vec<Chart> {
+            let of_size = self.charts.iter().enumerate().filter(|(_, lines)| lines.small == small);
+            of_size.map(|(i, lines)| Chart::of_lines(lines, format!("chart{i}"))).collect()
+        };
         let page = LinesPage {
             title: &self.title,
-            machine_name: &self.machine.name,
-            machine_title: &self.machine.title,
+            machine_name,
+            machine_title,
             generated: &self.generated,
             report: self,
-            charts: self.charts.iter().map(Chart::of_lines).collect(),
-            machine: figures::groups(self.machine),
+            charts: charts(false),
+            pairs: charts(true),
+            facts,
+            machine,
             curves: [],
         };
         Ok(printable_document(&page.render()?))

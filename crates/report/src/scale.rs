@@ -47,6 +47,12 @@ impl Scale {
         self.range.0 + share * (self.range.1 - self.range.0)
     }
 
+    /// The upper end of the domain.
+    #[must_use]
+    pub fn most(&self) -> f64 {
+        self.domain.1
+    }
+
     /// Round figures inside the domain, ascending, about `wanted` of them or fewer.
     #[must_use]
     pub fn ticks(&self, wanted: u32) -> Vec<f64> {

@@ -98,7 +98,7 @@ pub(crate) fn fit(outlook: &Outlook) -> Result<String, ReportError> {
     text_of(writer)
 }
 
-fn text_of(writer: csv::Writer<Vec<u8>>) -> Result<String, ReportError> {
+pub(crate) fn text_of(writer: csv::Writer<Vec<u8>>) -> Result<String, ReportError> {
     let bytes = writer.into_inner().map_err(|error| csv::Error::from(error.into_error()))?;
     // Every field came from a string or a number.
     Ok(String::from_utf8_lossy(&bytes).into_owned())

@@ -5,6 +5,7 @@
 
 mod columns;
 mod fit;
+mod locate;
 mod profile;
 
 use kilocore_locks::LockInfo;
@@ -18,6 +19,7 @@ use crate::text::{printable, shortened};
 use crate::{Mark, figures, number};
 
 pub use fit::fit_table;
+pub use locate::locate_table;
 pub use profile::profile_table;
 
 /// The least width that tables are laid out for, in columns.
@@ -86,6 +88,21 @@ pub fn figures_table(
     }
     let tables: Vec<String> = blocks.iter().map(|block| table_of(block, width as u16)).collect();
     tables.join("\n")
+}
+
+/// Words in rows below headings.
+#[must_use]
+pub fn words_table<const COLUMNS: usize>(
+    headings: [&str; COLUMNS],
+    rows: &[[String; COLUMNS]],
+    width: u16,
+) -> String {
+    let headings = headings.map(|name| (name, Align::Left));
+    let mut table = table(width.max(NARROWEST), &headings);
+    for row in rows {
+        table.add_row(row.iter().map(|word| printable(word)));
+    }
+    text_of(&table)
 }
 
 /// Machines by name.

@@ -7,8 +7,10 @@ pub(crate) fn printable(text: &str) -> String {
     text.chars().map(|c| if misleads(c) { char::REPLACEMENT_CHARACTER } else { c }).collect()
 }
 
-/// The same of a whole document, whose own line ends stay.
-pub(crate) fn printable_document(text: &str) -> String {
+/// The text without characters that move the cursor, change colours or reverse the order of what
+/// follows, each of which becomes `�`. Line ends stay.
+#[must_use]
+pub fn printable_document(text: &str) -> String {
     let shown = |c| if c != '\n' && misleads(c) { char::REPLACEMENT_CHARACTER } else { c };
     text.chars().map(shown).collect()
 }

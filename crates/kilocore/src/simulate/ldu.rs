@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
-use kilocore_experiments::ldu::{Job, RunLength, SchemeId, Setting, Workload, sweep};
+use kilocore_experiments::ldu::{Job, Parameter, RunLength, SchemeId, Setting, Workload, sweep};
 use kilocore_machine::Description;
-use kilocore_report::{Assumption, Format, LinesReport};
+use kilocore_report::{Assumption, Format, Host, LinesReport};
 
 use crate::core_list::CoreList;
 use crate::failure::Failure;
@@ -53,7 +53,7 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn ldu(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let files = arguments.output.iter().map(|path| Ok((path, format_of(path)?)));
+    let files = arguments.output.iter().map(|path| Ok((path, output::format_of(path)?)));
     let files: Vec<(&PathBuf, Format)> = files.collect::<Result<_, Failure>>()?;
     let machine = kilocore_machine::find(&arguments.machine)?;
     let schemes = match &arguments.scheme[..] {
@@ -118,13 +118,6 @@ fn whole_nodes(machine: &Description) -> CoreList {
     CoreList(cores)
 }
 
-/// The format of a file, which must have a place.
-fn format_of(path: &Path) -> Result<Format, Failure> {
-    let format = Format::of(path)?;
-    output::check_folder(path)?;
-    Ok(format)
-}
-
 fn write(path: &Path, format: Format, results: &Results<'_>) -> Result<(), Failure> {
     let text = match format {
         Format::Html => page(results).html()?,
@@ -132,20 +125,13 @@ fn write(path: &Path, format: Format, results: &Results<'_>) -> Result<(), Failu
         Format::Csv => csv(results)?,
         Format::Json => serde_json::to_string_pretty(&Document::new(results))? + "\n",
     };
-    kilocore_report::write_whole(path, &text).map_err(|error| {
-        Failure::new(format!(
-            "{}: cannot write: {error}; choose a folder that exists and may be written to",
-            path.display()
-        ))
-    })?;
-    eprintln!("kilocore: written to {}", path.display());
-    Ok(())
+    output::write(path, &text)
 }
 
 /// Everything on one page.
 fn page<'a>(results: &Results<'a>) -> LinesReport<'a> {
     let parameters = results.setting.parameters();
-    let assumption = |parameter: kilocore_experiments::ldu::Parameter| Assumption {
+    let assumption = |parameter: Parameter| Assumption {
         name: parameter.name.to_owned(),
         value: parameter.value,
         source: parameter.source.to_owned(),
@@ -154,7 +140,7 @@ fn page<'a>(results: &Results<'a>) -> LinesReport<'a> {
         generated: output::generated(),
         kind: "A published experiment, simulated",
         title: format!("Deferred updates under {}", results.setting.workload),
-        machine: results.machine,
+        host: Host::Machine(results.machine),
         charts: vec![results.chart()],
         tables: tables::all(results),
         assumptions: parameters.into_iter().map(assumption).collect(),

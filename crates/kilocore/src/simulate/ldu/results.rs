@@ -91,7 +91,7 @@ impl Results<'_> {
             };
             shown.map(place).collect()
         };
-        let line = |&scheme: &SchemeId| Line { name: scheme.name(), points: points(scheme) };
+        let line = |&scheme: &SchemeId| Line::new(scheme.name(), points(scheme));
         let title = if by_updates {
             format!("{workload} on {most} cores by updates of the reverse mapping")
         } else {
@@ -104,6 +104,8 @@ impl Results<'_> {
             across: if by_updates { Across::Percent("updates") } else { Across::Cores },
             up: format!("{unit} per second"),
             by: "scheme",
+            linear: None,
+            small: false,
             lines: self.schemes.iter().map(line).collect(),
         }
     }

@@ -1,0 +1,128 @@
+//! Programs that are compiled, run and recorded here.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::planted::{assert_found, assert_nothing};
+
+/// The program with planted bottlenecks.
+fn compiled(folder: &TempDir) -> String {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/locate/planted.c");
+    let program = folder.path().join("planted");
+    let status = Command::new("gcc")
+        .args(["-O1", "-g", "-fno-omit-frame-pointer", "-pthread", "-o"])
+        .args([&program, &source])
+        .status()
+        .expect("gcc is there");
+    assert!(status.success());
+    program.display().to_string()
+}
+
+/// Whether a sampler can be used here on two cores: `perf_event_open` is up to whoever runs the
+/// machine. Says if not.
+fn can_sample(sampler: &str) -> bool {
+    let folder = tempfile::tempdir().expect("a folder of the test's own");
+    let sampler = format!("--sampler={sampler}");
+    let output = record(&folder, "probe", &["--cores=1,2", "--runs=1", &sampler], &["true"]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    let refused =
+        ["perf_event_open", "perf_event_paranoid", "may be used here", "no perf on the PATH"];
+    let can = !refused.iter().any(|part| said.contains(part));
+    if !can {
+        eprintln!("not tested, as nothing can be sampled here: {said}");
+    }
+    can
+}
+
+fn record(folder: &TempDir, name: &str, options: &[&str], command: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_kilocore"))
+        .args(["locate", "record", "--folder"])
+        .arg(folder.path().join(name))
+        .args(options)
+        .arg("--")
+        .args(command)
+        .output()
+        .expect("kilocore runs")
+}
+
+fn answer(output: &Output) -> Value {
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {said}"))
+}
+
+/// What is planted grows with the threads by itself and not by how busy the host is: the other
+/// two kinds need cores of their own.
+const EVERYWHERE: [(&str, &str); 3] = [("scan", "40000"), ("copy", "40000"), ("syscall", "16000")];
+
+#[test]
+fn planted_functions_are_found_by_both_samplers() {
+    let folder = tempfile::tempdir().expect("a folder of the test's own");
+    let program = compiled(&folder);
+    for sampler in ["perf", "own"].into_iter().filter(|sampler| can_sample(sampler)) {
+        for (kind, units) in EVERYWHERE {
+            let name = format!("{kind}-{sampler}");
+            let sampler = format!("--sampler={sampler}");
+            let options =
+                ["--json", "--cores=1,2", "--runs=3", r"--work=units done: (\d+)", &sampler];
+            let output = record(&folder, &name, &options, &[&program, kind, "{cores}", units]);
+            let answer = answer(&output);
+            assert_found(&answer, kind, &name);
+            assert_eq!(answer["base"]["work"], (3 * units.parse::<u64>().unwrap()).to_string());
+            assert_eq!(answer["run_noise"]["source"], "measured");
+        }
+    }
+}
+
+/// The same program on the same cores, twice three times: every other run is one side, so that
+/// whatever else the host does falls on both.
+#[test]
+fn two_recordings_of_the_same_differ_by_noise_alone() {
+    if !can_sample("auto") {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder of the test's own");
+    let program = compiled(&folder);
+    let options = ["--json", "--cores=1,2", "--runs=6"];
+    answer(&record(&folder, "runs", &options, &[&program, "none", "{cores}", "30000"]));
+    let one = folder.path().join("runs/cores-2");
+    let other = folder.path().join("other");
+    std::fs::create_dir(&other).expect("a folder of the test's own");
+    for run in [2, 4, 6] {
+        for ending in ["", ".kilocore.json"] {
+            let name = format!("run-{run}.perf.data{ending}");
+            std::fs::rename(one.join(&name), other.join(&name)).expect("it was recorded");
+        }
+    }
+    let output = Command::new(env!("CARGO_BIN_EXE_kilocore"))
+        .args(["locate", "--json"])
+        .args([one, other])
+        .output()
+        .expect("kilocore runs");
+    assert_nothing(&answer(&output), "the same twice");
+}
+
+/// A program that fails ends it, with the program's status.
+#[test]
+fn a_program_that_fails_is_not_compared() {
+    if !can_sample("auto") {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder of the test's own");
+    let output = record(&folder, "fails", &["--cores=1,2"], &["sh", "-c", "exit 3"]);
+    assert_eq!(output.status.code(), Some(3));
+    assert!(output.stdout.is_empty());
+    let uncounted =
+        record(&folder, "uncounted", &["--cores=1,2", "--work=nothing"], &["echo", "a"]);
+    let said = String::from_utf8_lossy(&uncounted.stderr);
+    assert_eq!(uncounted.status.code(), Some(2), "{said}");
+    assert!(said.contains("nothing") && said.contains("its last lines"), "{said}");
+    // The same folder may be named again.
+    let busy = "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done; echo a";
+    let options = ["--cores=1,2", "--work=a", "--runs=1"];
+    let again = record(&folder, "uncounted", &options, &["sh", "-c", busy]);
+    assert_eq!(again.status.code(), Some(0), "{}", String::from_utf8_lossy(&again.stderr));
+}

@@ -1,0 +1,116 @@
+//! Charts of lines that are no forecasts of locks.
+
+use super::{
+    BAND_ROOM, BOTTOM, Chart, Dot, HEADING, Heading, LARGE, LEFT, Series, Size, TOP, Tick,
+};
+use super::{path, spread_names};
+use crate::curve_set::{Role, Style};
+use crate::lines::{Across, Line, Lines};
+use crate::number;
+use crate::scale::{Growth, Scale};
+
+/// Half as wide, with the names of lines.
+const SMALL_LINES: Size = Size { width: 470.0, height: 270.0, names: 84.0 };
+
+impl Chart {
+    /// Lays out lines that are no forecasts, with a heading.
+    pub(crate) fn of_lines(lines: &Lines, id: String) -> Self {
+        let (top, size) = (TOP + HEADING, if lines.small { SMALL_LINES } else { LARGE });
+        let height = size.height + HEADING;
+        let (left, right, bottom) = (LEFT, size.width - size.names, height - BOTTOM);
+        let (x, y) = line_scales(lines, (left, right), (bottom, top));
+        let drawn = |(index, line): (usize, &Line)| line_series(lines, line, index, &x, &y);
+        let mut series: Vec<Series> = lines.lines.iter().enumerate().map(drawn).collect();
+        spread_names(&mut series, top, bottom);
+        let x_labels = ((right - left) / 55.0) as u32;
+        let x_ticks = match lines.across {
+            Across::Cores => x.core_ticks(x_labels),
+            Across::Percent(_) => x.ticks(x_labels),
+        };
+        let x_tick = |value: f64| Tick { at: x.place(value), label: number::plain(value) };
+        // Multiples are compared with numbers of cores, which have no prefixes.
+        let written = |value: f64| match lines.linear {
+            Some(_) => number::plain(value),
+            None => number::engineering(value, ""),
+        };
+        let y_tick = |value: f64| Tick { at: y.place(value), label: written(value) };
+        let (reference, reference_label) = linear(lines, &x, &y);
+        Self {
+            id,
+            heading: Some(Heading { title: lines.title.clone(), mark: lines.mark.clone() }),
+            description: lines.in_words(),
+            x_name: lines.across.name(),
+            y_name: lines.up.clone(),
+            by: lines.by,
+            width: size.width,
+            height,
+            left,
+            right,
+            top,
+            bottom,
+            x_ticks: x_ticks.into_iter().map(x_tick).collect(),
+            y_ticks: y.ticks(((bottom - top) / 40.0) as u32).into_iter().map(y_tick).collect(),
+            reference,
+            reference_label,
+            names: true,
+            series,
+        }
+    }
+}
+
+/// The axes that hold all points of lines, and of their bands what is not far above.
+fn line_scales(lines: &Lines, across: (f64, f64), up: (f64, f64)) -> (Scale, Scale) {
+    let points = || lines.lines.iter().flat_map(|line| &line.points);
+    let (first, last) = points()
+        .map(|point| point.0)
+        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), at| (low.min(at), high.max(at)));
+    let first = if lines.across == Across::Cores { 0.0 } else { first };
+    let highest = points().map(|point| point.1).fold(f64::NEG_INFINITY, f64::max);
+    let bands = lines.lines.iter().flat_map(|line| &line.band).map(|band| band.1);
+    let top = bands.fold(highest, f64::max).min(highest * BAND_ROOM);
+    let y = Scale::new(Growth::Linear, (0.0, top * 1.04), up);
+    (Scale::new(Growth::Linear, (first, last), across), y)
+}
+
+/// A line as it is drawn.
+fn line_series(lines: &Lines, line: &Line, index: usize, x: &Scale, y: &Scale) -> Series {
+    let dot =
+        |across: f64, up: f64, title: String| Dot { x: x.place(across), y: y.place(up), title };
+    let points = line.points.iter();
+    let dots: Vec<Dot> = points
+        .map(|&(across, up)| dot(across, up, lines.point_in_words(line, across, up)))
+        .collect();
+    let places: Vec<(f64, f64)> = dots.iter().map(|dot| (dot.x, dot.y)).collect();
+    let end = |(point, value): (&(f64, f64), f64)| (x.place(point.0), y.place(value));
+    let highs = line.points.iter().zip(line.band.iter().map(|band| band.1)).map(end);
+    let lows = line.points.iter().zip(line.band.iter().map(|band| band.0)).map(end);
+    let around: Vec<(f64, f64)> = highs.chain(lows.collect::<Vec<_>>().into_iter().rev()).collect();
+    Series {
+        lock: line.name,
+        role: Role::Other,
+        style: Style::of(index),
+        line: path(&places),
+        band: if around.len() > 2 { path(&around) + "Z" } else { String::new() },
+        measured: line.ring.iter().map(|(at, up, why)| dot(*at, *up, why.clone())).collect(),
+        quiet: false,
+        name_y: places.last().map_or(0.0, |at| at.1),
+        dots: dots
+            .into_iter()
+            .skip(if line.smooth { places.len().saturating_sub(1) } else { 0 })
+            .collect(),
+    }
+}
+
+/// The line of linear scaling from the origin to the edge of the plot, and where its name stands.
+fn linear(lines: &Lines, x: &Scale, y: &Scale) -> (String, (f64, f64)) {
+    let Some(slope) = lines.linear.filter(|slope| *slope > 0.0) else {
+        return (String::new(), (0.0, 0.0));
+    };
+    let cores = x.most().min(y.most() / slope);
+    let to = (x.place(cores), y.place(slope * cores));
+    // Names stand where it would go on; there its own stands above it.
+    const NAME: f64 = 90.0;
+    let right = x.place(x.most());
+    let label = if to.0 > right - NAME { (right - 1.8 * NAME, to.1 - 12.0) } else { to };
+    (path(&[(x.place(0.0), y.place(0.0)), to]), label)
+}

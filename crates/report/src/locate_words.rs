@@ -1,0 +1,157 @@
+//! What a comparison of two profiles says, in sentences.
+
+use kilocore_locate::{Comparison, Measure, NoiseSource, Owner, Times};
+
+use crate::number;
+
+/// A part of the loss below this is not worth a sentence.
+const WORTH_MENTION: f64 = 0.05;
+
+/// A figure in the comparison's measure per unit of work.
+pub(crate) fn per_unit(comparison: &Comparison, value: f64) -> String {
+    match &comparison.measure {
+        Measure::Nanoseconds => number::nanoseconds(value),
+        other => number::engineering(value, other.name()),
+    }
+}
+
+/// The same with its sign.
+pub(crate) fn signed(comparison: &Comparison, value: f64) -> String {
+    let sign = if value > 0.0 { "+" } else { "" };
+    format!("{sign}{}", per_unit(comparison, value))
+}
+
+/// A loss of the comparison.
+fn loss(comparison: &Comparison, times: Times) -> f64 {
+    times.loss(comparison.works).per_unit(comparison.works)
+}
+
+/// The answer: how far the program scales, what it loses and where.
+pub(crate) fn sentences(comparison: &Comparison) -> Vec<String> {
+    let mut said = Vec::new();
+    said.extend(speedup(comparison));
+    said.push(total(comparison));
+    if comparison.total_loss().numerator > 0 {
+        said.push(culprit(comparison));
+        said.extend(locks(comparison));
+    }
+    said
+}
+
+/// How uncertain the figures are and why.
+pub(crate) fn about_noise(comparison: &Comparison) -> String {
+    let noise = number::percent(comparison.run_noise.relative);
+    let source = match comparison.run_noise.source {
+        NoiseSource::Measured(freedom) => {
+            format!(
+                "from the repeated runs ({freedom} degrees of freedom) and, as they are few, from \
+                 what is assumed of any machine"
+            )
+        }
+        NoiseSource::Given => "as given".to_owned(),
+        NoiseSource::Assumed => {
+            "assumed, as there is one run of each side; give folders of several to measure it"
+                .to_owned()
+        }
+    };
+    format!(
+        "± is a 95 % interval from the numbers of samples and from how much runs differ: by {noise}, \
+         {source}. ● stands out from noise, with the number of functions taken into account; ○ \
+         does not."
+    )
+}
+
+fn speedup(comparison: &Comparison) -> Option<String> {
+    let speedup = comparison.speedup()?;
+    let (base, scaled) = (comparison.base.cores?, comparison.scaled.cores?);
+    let linear = speedup / comparison.core_ratio()?;
+    Some(format!(
+        "On {} the program does {} times the work that it does on {} in the same time: {} of a \
+         linear speedup.",
+        cores(scaled),
+        number::figure(speedup),
+        cores(base),
+        number::percent(linear)
+    ))
+}
+
+fn cores(count: u32) -> String {
+    if count == 1 { "one core".to_owned() } else { format!("{count} cores") }
+}
+
+fn total(comparison: &Comparison) -> String {
+    let total = comparison.total_loss();
+    let value = total.per_unit(comparison.works);
+    if total.numerator <= 0 {
+        return format!(
+            "A unit of work takes no more than before ({}): it scales as far as was looked.",
+            signed(comparison, value)
+        );
+    }
+    let mut text = format!("A unit of work takes {} more", per_unit(comparison, value));
+    if let Some(idle) = comparison.idle {
+        text += &format!(
+            ": {} on processors and {} in which its cores did not run it, as its threads slept or \
+             other programs had them",
+            signed(comparison, comparison.busy_loss().per_unit(comparison.works)),
+            signed(comparison, loss(comparison, idle))
+        );
+    }
+    text + "."
+}
+
+fn culprit(comparison: &Comparison) -> String {
+    let worst = comparison.code.iter().find(|row| row.function.is_some());
+    let Some((row, function)) = worst.and_then(|row| Some((row, row.function?))) else {
+        return "No function of the program is on any stack.".to_owned();
+    };
+    if !row.uncertainty.above_noise {
+        return "No function of the program stands out from noise.".to_owned();
+    }
+    let times = row.charged.times();
+    let share = times.loss(comparison.works).share_of(comparison.busy_loss());
+    let name = comparison.tree.function(function).to_string();
+    let mut text = format!(
+        "Of the time on processors, most is lost in {name}, with what libraries and the kernel do \
+         for it: {} ± {}",
+        signed(comparison, loss(comparison, times)),
+        per_unit(comparison, row.uncertainty.margin),
+    );
+    // Where others gain, one may lose more than all together.
+    if let Some(share) = share.filter(|share| (0.0..=1.0).contains(share)) {
+        text += &format!(", {} of it", number::percent(share));
+    }
+    let top = comparison.functions.first().filter(|top| top.function != function);
+    if let Some(top) = top.filter(|top| top.exclusive_uncertainty.above_noise) {
+        let itself = comparison.tree.function(top.function);
+        let whose = match Owner::of(itself) {
+            Owner::Kernel => " of the kernel",
+            Owner::Library => " of a library",
+            Owner::Program | Owner::Unknown => "",
+        };
+        text += &format!("; of single functions, {itself}{whose} grows most");
+    }
+    text + "."
+}
+
+fn locks(comparison: &Comparison) -> Vec<String> {
+    let whole = comparison.total_loss();
+    let mut said = Vec::new();
+    let user = comparison.locks.user.share_of(whole).unwrap_or(0.0);
+    if user > WORTH_MENTION {
+        said.push(format!(
+            "{} of the loss is in the code of the program's locks: 'kilocore doctor -- COMMAND' \
+             says which of them, and which algorithm would help.",
+            number::percent(user)
+        ));
+    }
+    let kernel = comparison.locks.kernel.share_of(whole).unwrap_or(0.0);
+    if kernel > WORTH_MENTION {
+        said.push(format!(
+            "{} of the loss is in locks of the kernel: what the program asks of it at once, and \
+             the contexts below which they are taken, is what can be changed.",
+            number::percent(kernel)
+        ));
+    }
+    said
+}
