@@ -1,5 +1,6 @@
 //! Comparisons of profiles made by hand.
 
+mod chance;
 mod exact;
 mod known;
 mod output;
