@@ -120,7 +120,8 @@ fn processes_that_live_shortly_are_sampled_or_missed_aloud() {
         let due = time * 997 / 1_000_000_000;
         assert!(due > 100, "too little to tell: {recording:?}");
         match recording.scope {
-            Scope::Cores => assert!(recording.samples > due / 2, "{recording:?}"),
+            // A host that stops this machine for a while takes time and no samples.
+            Scope::Cores => assert!(recording.samples > due / 4, "{recording:?}"),
             // On a slow host most of the time goes into forking itself, which is sampled.
             Scope::Processes => assert!(
                 recording.samples > due / 2
