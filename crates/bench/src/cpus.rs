@@ -5,6 +5,7 @@ use std::fmt;
 use std::path::Path;
 use std::str::FromStr;
 
+use kilocore_affinity::{CpuId, CpuSet};
 use kilocore_machine::measure::{Processor, shape};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -163,16 +164,7 @@ impl Cpus {
 
 /// The processors that this thread may run on, ascending.
 pub(crate) fn allowed() -> Vec<u32> {
-    // SAFETY: zero bytes are an empty set.
-    let mut set: libc::cpu_set_t = unsafe { core::mem::zeroed() };
-    // SAFETY: `set` is ours to be written, of the size given.
-    if unsafe { libc::sched_getaffinity(0, size_of_val(&set), &raw mut set) } != 0 {
-        return vec![0];
-    }
-    (0..libc::CPU_SETSIZE as u32)
-        // SAFETY: the index is below the size of the set.
-        .filter(|&cpu| unsafe { libc::CPU_ISSET(cpu as usize, &set) })
-        .collect()
+    CpuSet::of_this_thread().map_or_else(|_| vec![0], |set| set.iter().map(|cpu| cpu.0).collect())
 }
 
 /// Confines the calling thread to these processors, if any are given.
@@ -180,17 +172,9 @@ pub(crate) fn pin(cpus: &[u32]) -> Result<(), Refusal> {
     if cpus.is_empty() {
         return Ok(());
     }
-    // SAFETY: zero bytes are an empty set.
-    let mut set: libc::cpu_set_t = unsafe { core::mem::zeroed() };
-    for &cpu in cpus.iter().filter(|&&cpu| cpu < libc::CPU_SETSIZE as u32) {
-        // SAFETY: the index is below the size of the set.
-        unsafe { libc::CPU_SET(cpu as usize, &mut set) };
-    }
-    // SAFETY: a set of the size given.
-    match unsafe { libc::sched_setaffinity(0, size_of_val(&set), &raw const set) } {
-        0 => Ok(()),
-        _ => Err(Refusal::last("sched_setaffinity")),
-    }
+    let set = CpuSet::of(cpus.iter().copied().map(CpuId));
+    let confined = set.and_then(|set| set.confine_this_thread());
+    confined.map_err(|error| Refusal::of("sched_setaffinity", &error))
 }
 
 #[cfg(test)]

@@ -17,8 +17,9 @@ mod signals;
 mod start;
 mod status;
 
-pub use cores::{CpuId, allowed_cores, confine, spare_cores};
+pub use cores::{allowed_cores, confine, spare_cores};
 pub use host::{boot_id, hostname, kernel_release, machine};
+pub use kilocore_affinity::CpuId;
 pub use observe::{Observer, Stream};
 pub use start::{BeforeExec, End, NotStarted, Output, Start, run};
 pub use status::shell_status;

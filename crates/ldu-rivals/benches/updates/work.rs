@@ -6,6 +6,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
 
+use kilocore_affinity::CpuSet;
+
 use crate::subject::Subject;
 
 /// Exchanges per figure.
@@ -30,21 +32,10 @@ fn processor_time() -> f64 {
 /// Keeps the calling thread on a processor of its own, if the program may use as many: two threads
 /// that begin on one may stay there for longer than a figure takes.
 fn stay_apart(number: usize) {
-    let size = mem::size_of::<libc::cpu_set_t>();
-    // SAFETY: a set of processors is an array of bits, all of which may be 0.
-    let mut all: libc::cpu_set_t = unsafe { mem::zeroed() };
-    // SAFETY: `all` is a live set of that size for the kernel to fill in.
-    unsafe { libc::sched_getaffinity(0, size, &mut all) };
-    // SAFETY: the number is below the size of a set.
-    let processor = |cpu: &usize| unsafe { libc::CPU_ISSET(*cpu, &all) };
-    let mut mine = (0..libc::CPU_SETSIZE as usize).filter(processor);
-    if let Some(cpu) = mine.nth(number) {
-        // SAFETY: as for `all`.
-        let mut one: libc::cpu_set_t = unsafe { mem::zeroed() };
-        // SAFETY: the number is below the size of a set.
-        unsafe { libc::CPU_SET(cpu, &mut one) };
-        // SAFETY: `one` is a live set of that size.
-        unsafe { libc::sched_setaffinity(0, size, &one) };
+    let Ok(all) = CpuSet::of_this_thread() else { return };
+    if let Some(cpu) = all.iter().nth(number) {
+        // Wherever it stays if this fails, it counts its own processor time.
+        let _ = CpuSet::of([cpu]).and_then(|one| one.confine_this_thread());
     }
 }
 

@@ -1,0 +1,133 @@
+//! Which hardware threads a thread may run on.
+//!
+//! The set of the C library has room for 1,024 of them, and on a larger machine the kernel refuses
+//! to fill it. The set here has room for all that Linux can be built for, and some. It is plain
+//! memory: nothing allocates, so that a thread can be confined between `fork` and `exec`.
+
+use core::ffi::c_ulong;
+use std::io;
+
+/// A hardware thread, numbered from 0 as the operating system numbers it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CpuId(pub u32);
+
+/// The bits of a word of a set.
+const BITS: u32 = c_ulong::BITS;
+
+/// How many words a set has.
+const WORDS: usize = (CpuSet::ROOM / BITS) as usize;
+
+/// A set of hardware threads, as the kernel has it: a bit for each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CpuSet([c_ulong; WORDS]);
+
+impl CpuSet {
+    /// The numbers that fit are below this. Linux 6 can be built for 8,192.
+    pub const ROOM: u32 = 16_384;
+
+    /// No thread.
+    pub const EMPTY: Self = Self([0; WORDS]);
+
+    /// Those that the calling thread may run on.
+    ///
+    /// # Errors
+    /// What the system says: a sandbox may forbid the call.
+    pub fn of_this_thread() -> io::Result<Self> {
+        let mut set = Self::EMPTY;
+        // SAFETY: the kernel writes at most as many bytes as it is told, which the set has; any
+        // bits are a set.
+        let failed =
+            unsafe { libc::sched_getaffinity(0, size_of::<Self>(), (&raw mut set).cast()) } != 0;
+        if failed { Err(io::Error::last_os_error()) } else { Ok(set) }
+    }
+
+    /// Those with the numbers given.
+    ///
+    /// # Errors
+    /// `EINVAL` if a number is not below [`ROOM`](Self::ROOM).
+    pub fn of(cpus: impl IntoIterator<Item = CpuId>) -> io::Result<Self> {
+        let mut set = Self::EMPTY;
+        for cpu in cpus {
+            let word = set.0.get_mut((cpu.0 / BITS) as usize);
+            let word = word.ok_or_else(|| io::Error::from_raw_os_error(libc::EINVAL))?;
+            *word |= 1 << (cpu.0 % BITS);
+        }
+        Ok(set)
+    }
+
+    /// Whether it has this one.
+    #[must_use]
+    pub fn contains(&self, cpu: CpuId) -> bool {
+        self.0.get((cpu.0 / BITS) as usize).is_some_and(|word| word >> (cpu.0 % BITS) & 1 == 1)
+    }
+
+    /// All of them, ascending.
+    pub fn iter(&self) -> impl Iterator<Item = CpuId> + '_ {
+        (0..Self::ROOM).map(CpuId).filter(|&cpu| self.contains(cpu))
+    }
+
+    /// Confines the calling thread, and what it starts from now on, to these.
+    ///
+    /// Does nothing but a system call: it may be called between `fork` and `exec`.
+    ///
+    /// # Errors
+    /// What the system says: `EINVAL` if the thread may use none of them.
+    pub fn confine_this_thread(&self) -> io::Result<()> {
+        // SAFETY: the kernel reads at most as many bytes as it is told, which the set has.
+        let failed = unsafe {
+            libc::sched_setaffinity(0, size_of::<Self>(), core::ptr::from_ref(self).cast())
+        } != 0;
+        if failed { Err(io::Error::last_os_error()) } else { Ok(()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sets_hold_what_is_put_into_them() {
+        let cpus = [0, 63, 64, 1023, 1024, 5000, CpuSet::ROOM - 1].map(CpuId);
+        let set = CpuSet::of(cpus).unwrap();
+        assert_eq!(set.iter().collect::<Vec<_>>(), cpus);
+        assert!(!set.contains(CpuId(1)) && !set.contains(CpuId(CpuSet::ROOM)));
+        let too_large = CpuSet::of([CpuId(CpuSet::ROOM)]).unwrap_err();
+        assert_eq!(too_large.raw_os_error(), Some(libc::EINVAL));
+    }
+
+    #[test]
+    fn a_thread_is_confined_and_set_free_again() {
+        let before = CpuSet::of_this_thread().unwrap();
+        let last = before.iter().last().expect("it runs somewhere");
+        let only = CpuSet::of([last]).unwrap();
+        only.confine_this_thread().unwrap();
+        assert_eq!(CpuSet::of_this_thread().unwrap(), only);
+        before.confine_this_thread().unwrap();
+        assert_eq!(CpuSet::of_this_thread().unwrap(), before);
+    }
+
+    /// The C library's own view, whose set is large enough here or the call fails.
+    #[test]
+    fn the_c_library_sees_the_same() {
+        // SAFETY: zero bytes are an empty set.
+        let mut theirs: libc::cpu_set_t = unsafe { core::mem::zeroed() };
+        // SAFETY: `theirs` is ours to be written, of the size given.
+        let failed =
+            unsafe { libc::sched_getaffinity(0, size_of_val(&theirs), &raw mut theirs) } != 0;
+        if failed {
+            return;
+        }
+        let ours = CpuSet::of_this_thread().unwrap();
+        for cpu in 0..libc::CPU_SETSIZE as u32 {
+            // SAFETY: the index is below the size of the set.
+            let is_theirs = unsafe { libc::CPU_ISSET(cpu as usize, &theirs) };
+            assert_eq!(ours.contains(CpuId(cpu)), is_theirs, "{cpu}");
+        }
+    }
+
+    #[test]
+    fn nowhere_is_refused() {
+        let refused = CpuSet::EMPTY.confine_this_thread().unwrap_err();
+        assert_eq!(refused.raw_os_error(), Some(libc::EINVAL));
+    }
+}
