@@ -3,6 +3,7 @@
 
 # What builds need, and the real programs that the tests and the demo run.
 BUILD_PACKAGES := gcc libc6-dev make
+FUZZ_PACKAGES  := g++
 DEMO_PACKAGES  := kyotocabinet-utils
 TEST_PACKAGES  := $(DEMO_PACKAGES) sysbench memcached libmemcached-tools stress-ng \
                   mariadb-server-core mariadb-client xz-utils git python3 linux-perf
@@ -10,7 +11,11 @@ TEST_PACKAGES  := $(DEMO_PACKAGES) sysbench memcached libmemcached-tools stress-
 CARGO ?= cargo
 REPORT := target/demo/report.html
 
-.PHONY: all demo test lint unit bench soak fidelity fidelity-profiles ldu clean packages-build packages-demo packages-test
+# For how long `make fuzz` tries each reader of outside data.
+FUZZ_SECONDS ?= 60
+
+.PHONY: all demo test lint unit bench soak fuzz fidelity fidelity-profiles ldu clean \
+        packages-build packages-demo packages-test packages-fuzz
 
 all: packages-build
 	$(CARGO) build --release --workspace
@@ -27,6 +32,7 @@ test: packages-test lint all unit
 
 lint: packages-build
 	$(CARGO) fmt --all --check
+	$(CARGO) fmt --manifest-path fuzz/Cargo.toml --check
 	# Declared by a macro, into which cargo fmt does not see.
 	rustfmt --edition 2024 --check crates/bench/src/benchmarks/*.rs
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
@@ -39,6 +45,10 @@ unit: packages-test all
 ## soak: the tests that take long: every lock under the heavy programs, thread storms
 soak: packages-test all
 	$(CARGO) test --workspace -- --ignored
+
+## fuzz: what reads data from outside, led by where inputs lead; FUZZ_SECONDS for each target
+fuzz: packages-fuzz all
+	tools/fuzz $(FUZZ_SECONDS)
 
 ## bench: how fast, beside the best existing libraries
 bench: packages-build
@@ -65,9 +75,9 @@ ldu: packages-build
 	        --output docs/ldu/$$workload-updates.csv --output docs/ldu/$$workload-updates.svg; \
 	done
 
-packages-build packages-demo packages-test: packages-%:
+packages-build packages-demo packages-test packages-fuzz: packages-%:
 	@tools/install-packages $(BUILD_PACKAGES) $(if $(filter demo,$*),$(DEMO_PACKAGES)) \
-	    $(if $(filter test,$*),$(TEST_PACKAGES))
+	    $(if $(filter test,$*),$(TEST_PACKAGES)) $(if $(filter fuzz,$*),$(FUZZ_PACKAGES))
 
 clean:
 	$(CARGO) clean
