@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::process::{Command, Output};
+use std::sync::Mutex;
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -86,9 +87,13 @@ fn planted_functions_are_first_by_both_samplers() {
     }
 }
 
+/// Held by what needs both cores for itself.
+static BOTH_CORES: Mutex<()> = Mutex::new(());
+
 #[test]
 #[ignore = "needs two quiet cores"]
 fn planted_functions_are_above_noise_by_both_samplers() {
+    let _alone = BOTH_CORES.lock();
     let folder = tempfile::tempdir().expect("a folder of the test's own");
     let program = compiled(&folder);
     for sampler in ["perf", "own"].into_iter().filter(|sampler| can_sample(sampler)) {
@@ -139,6 +144,7 @@ fn two_recordings_of_the_same_are_compared() {
 #[test]
 #[ignore = "takes minutes"]
 fn recordings_of_the_same_seldom_differ_by_more_than_noise() {
+    let _alone = BOTH_CORES.lock();
     if !can_sample("auto") {
         return;
     }
