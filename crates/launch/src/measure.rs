@@ -127,6 +127,7 @@ pub fn measure_telling(
             wall_ns,
             exit_status: shell_status(end.status),
             processes: read_directory(directory.path(), Some(begin.rate_since()))?,
+            outside: None,
         };
         Ok((run, end.interrupted))
     };

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::Histogram;
+use crate::{Histogram, Outside};
 
 /// A lock profile. All durations are wall-clock nanoseconds of the host unless they say
 /// otherwise.
@@ -42,7 +42,7 @@ pub struct Host {
 }
 
 /// One execution of the program.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Run {
     /// How many cores it was allowed.
     pub cores: u32,
@@ -52,10 +52,14 @@ pub struct Run {
     pub exit_status: i32,
     /// Each process image that took a lock: forks and execs add one each.
     pub processes: Vec<Process>,
+    /// What was seen of the program from outside, also of what no recording tells; absent if
+    /// nobody looked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outside: Option<Outside>,
 }
 
 /// One process image.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Process {
     /// Process id.
     pub pid: u32,
@@ -67,6 +71,9 @@ pub struct Process {
     pub locks: Vec<Lock>,
     /// Its condition variables, the one with the most waits first.
     pub conditions: Vec<Condition>,
+    /// Its barriers, the one with the most waits first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub barriers: Vec<Barrier>,
     /// Locks beyond what the recorder has room for, which it passed on unrecorded.
     pub locks_not_recorded: u64,
 }
@@ -92,10 +99,13 @@ pub struct Threads {
 }
 
 /// What kind of lock the program asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Family {
     /// `pthread_mutex_t`
+    #[default]
     Mutex,
     /// `pthread_rwlock_t`
     ReadWrite,
@@ -106,7 +116,7 @@ pub enum Family {
 /// One lock, from its first use (or initialization) to its destruction. Locks that are created
 /// one after the other at the same place by the same code are counted as one when `instances`
 /// is above 1.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Lock {
     /// Its number in this process. Numbers are given in the order of creation; locks that were
     /// never taken leave gaps.
@@ -134,12 +144,17 @@ pub struct Lock {
     /// Tries (and timed waits) that did not get the lock.
     pub failed_tries: u64,
     /// Exclusive holds, from acquisition to release, less the times in them that were spent
-    /// taking or holding other locks inside. Taking and releasing the lock itself is not in it.
+    /// taking or holding other locks inside, or off the processor. Taking and releasing the lock itself is not in it.
     ///
     /// Threads that take locks in quick succession are sampled, and each hold that was timed
     /// counts for those that were not, so that `count` is an estimate of
     /// [`acquisitions`](Self::acquisitions).
     pub hold: Histogram,
+    /// Time in exclusive holds during which the holder did not run because it had given up its
+    /// core by its own will: asleep, and then perhaps ready but not running. It is not in
+    /// [`hold`](Self::hold); nor is time in which others had taken the holder's core from it.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub hold_asleep_ns: f64,
     /// Waits of the contended exclusive acquisitions.
     pub wait: Histogram,
     /// How many other waiters a contended acquisition met: index 0 is none but the holder.
@@ -155,10 +170,30 @@ pub struct Lock {
     /// Shared acquisitions, for a read-write lock.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read: Option<ReadSide>,
+    /// Where it is taken, in any mode: the callers with the longest waits first. Sampled.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub callers: Vec<Caller>,
+}
+
+/// A place at which a lock is taken.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Caller {
+    /// Who takes it, the innermost caller first.
+    pub site: Vec<Frame>,
+    /// Acquisitions there. An estimate.
+    pub acquisitions: u64,
+    /// How many of them had to wait. An estimate.
+    pub contended: u64,
+    /// Time that they waited. An estimate.
+    pub wait_ns: f64,
+}
+
+fn is_zero(value: &f64) -> bool {
+    *value == 0.0
 }
 
 /// Shared acquisitions of a read-write lock.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct ReadSide {
     /// Shared acquisitions.
     pub acquisitions: u64,
@@ -168,6 +203,9 @@ pub struct ReadSide {
     pub failed_tries: u64,
     /// Shared holds, less what was spent on locks taken inside.
     pub hold: Histogram,
+    /// As [`Lock::hold_asleep_ns`], in shared holds.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub hold_asleep_ns: f64,
     /// Waits of the contended shared acquisitions.
     pub wait: Histogram,
 }
@@ -201,7 +239,7 @@ pub struct Nesting {
 }
 
 /// A condition variable.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Condition {
     /// Its address.
     pub address: u64,
@@ -217,6 +255,21 @@ pub struct Condition {
     pub signals: u64,
     /// Calls of `pthread_cond_broadcast`.
     pub broadcasts: u64,
+}
+
+/// A `pthread_barrier_t`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Barrier {
+    /// Its address.
+    pub address: u64,
+    /// Who initialized it or, if nobody was seen to, first waited at it.
+    pub site: Vec<Frame>,
+    /// How many threads it waits for.
+    pub parties: u32,
+    /// How many times it let its threads go on.
+    pub rounds: u64,
+    /// Waits at it, those of the last to arrive included.
+    pub wait: Histogram,
 }
 
 /// A place in the program.

@@ -8,16 +8,18 @@ mod document;
 mod histogram;
 mod json;
 mod migration;
+mod outside;
 mod reader;
 mod recording;
 mod symbols;
 
 pub use document::{
-    Condition, Family, Frame, Handoffs, Host, Lock, MostlyBy, Nesting, Process, Profile, ReadSide,
-    Run, Threads,
+    Barrier, Caller, Condition, Family, Frame, Handoffs, Host, Lock, MostlyBy, Nesting, Process,
+    Profile, ReadSide, Run, Threads,
 };
 pub use histogram::Histogram;
 pub use json::{FORMAT, FORMAT_VERSION, ProfileError};
 pub use migration::MigratingLines;
+pub use outside::{Outside, Unrecorded, WhyUnrecorded};
 pub use recording::{ClockRate, RECORDING_EXTENSION, Recording, RecordingError, read_directory};
 pub use symbols::Symbols;

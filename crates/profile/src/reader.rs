@@ -41,6 +41,7 @@ impl Recording {
             threads: reader.threads(),
             locks,
             conditions,
+            barriers: Vec::new(),
             locks_not_recorded: self.header(offset_of!(FileHeader, locks_not_recorded)),
         }
     }
@@ -221,6 +222,7 @@ impl Reader<'_> {
             contended: shared.wait.count,
             failed_tries: failed(mode::SHARED),
             hold: shared.hold,
+            hold_asleep_ns: 0.0,
             wait: shared.wait,
         });
         let mut nested = exclusive.nested;
@@ -247,12 +249,14 @@ impl Reader<'_> {
             contended: exclusive.wait.count,
             failed_tries: failed(mode::EXCLUSIVE),
             hold: exclusive.hold,
+            hold_asleep_ns: 0.0,
             wait: exclusive.wait,
             waiters_met: exclusive.met,
             handoffs: Handoffs { same_core: exclusive.same_core, other_core: exclusive.other_core },
             mostly_by,
             nested_in,
             read,
+            callers: Vec::new(),
         })
     }
 

@@ -142,8 +142,7 @@ fn lock(hold_ns: f64, handoffs: Handoffs) -> Lock {
         waiters_met: Vec::new(),
         handoffs,
         mostly_by: None,
-        nested_in: Vec::new(),
-        read: None,
+        ..Lock::default()
     }
 }
 
@@ -157,9 +156,9 @@ fn run(cores: u32, lock: Lock) -> Run {
             executable: "/bin/program".to_owned(),
             threads: Threads::default(),
             locks: vec![lock],
-            conditions: Vec::new(),
-            locks_not_recorded: 0,
+            ..Process::default()
         }],
+        outside: None,
     }
 }
 

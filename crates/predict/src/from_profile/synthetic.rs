@@ -31,8 +31,7 @@ pub(crate) fn mutex(id: u32, function: &str, acquisitions: u64) -> Lock {
         waiters_met: vec![acquisitions / 10],
         handoffs: Handoffs { same_core: acquisitions / 2, other_core: acquisitions / 2 },
         mostly_by: None,
-        nested_in: Vec::new(),
-        read: None,
+        ..Lock::default()
     }
 }
 
@@ -45,7 +44,7 @@ pub(crate) fn read_write(id: u32, function: &str, exclusive: u64, shared: u64) -
             contended: 0,
             failed_tries: 0,
             hold: durations(shared, 50.0),
-            wait: Histogram::default(),
+            ..ReadSide::default()
         }),
         ..mutex(id, function, exclusive)
     }
@@ -71,9 +70,9 @@ pub(crate) fn run(locks: Vec<Lock>, thoughts: u64) -> Run {
                 think_asleep_ns: 0.0,
             },
             locks,
-            conditions: Vec::new(),
-            locks_not_recorded: 0,
+            ..Process::default()
         }],
+        outside: None,
     }
 }
 

@@ -245,8 +245,9 @@ fn profile() -> Profile {
             },
             locks: Vec::new(),
             conditions: vec![condition.clone()],
-            locks_not_recorded: 0,
+            ..Process::default()
         }],
+        outside: None,
     };
     Profile {
         format: "kilocore-profile".to_owned(),
