@@ -13,8 +13,12 @@ use alloc::boxed::Box;
 use kilocore_platform::Platform;
 
 /// What a root is made of.
-pub(crate) trait Body: Send + Sync + 'static {
-    /// Does what is left to do before the end, and says whether no object is left inside.
+///
+/// # Safety
+/// [`finish`](Self::finish) is true only if no object is left inside and nobody refers to the body
+/// any more: its memory is given back then.
+pub(crate) unsafe trait Body: Send + Sync + 'static {
+    /// Does what is left to do before the end, and says whether the body may go.
     fn finish(&mut self) -> bool;
 }
 

@@ -55,7 +55,8 @@ struct Inside<P: Platform, L: RawRwLock<P>, S: Search> {
     guarded: Guarded<P, L, Contents<S>>,
 }
 
-impl<P: Platform, L: RawRwLock<P>, S: Search> Body for Inside<P, L, S> {
+// SAFETY: objects refer to the body while they are among its contents, and nothing else does.
+unsafe impl<P: Platform, L: RawRwLock<P>, S: Search> Body for Inside<P, L, S> {
     fn finish(&mut self) -> bool {
         self.guarded.write_alone(|contents| contents.is_empty())
     }

@@ -45,7 +45,8 @@ fn apart(thread: u32) {
 /// A lock that keeps its orderings: what is wrong then is the log's.
 struct Kept(NoSharing<Machine<Thorough>, Ttas<Machine<Thorough>>>);
 
-impl<A: Alteration> RawRwLock<Machine<A>> for Kept {
+// SAFETY: it is the lock inside.
+unsafe impl<A: Alteration> RawRwLock<Machine<A>> for Kept {
     fn new() -> Self {
         Self(RawRwLock::new())
     }

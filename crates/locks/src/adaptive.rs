@@ -64,7 +64,9 @@ impl<P: Platform> Adaptive<P> {
     }
 }
 
-impl<P: Platform> RawLock<P> for Adaptive<P> {
+// SAFETY: the word is taken and freed as in `Futex`; the average beside it is a hint that the next
+// holder may not even see. Two words of 32 bits, all zeros is free, and they name no thread.
+unsafe impl<P: Platform> RawLock<P> for Adaptive<P> {
     type Thread = ();
 
     fn new() -> Self {

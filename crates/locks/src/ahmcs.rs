@@ -64,7 +64,9 @@ pub struct AdaptiveTree<P: Platform> {
     tree: Cohort<P, Mcs<P>, Mcs<P>>,
 }
 
-impl<P: Platform> LargeLock<P> for AdaptiveTree<P> {
+// SAFETY: all is the cohort lock's, which whoever enters at the root shares by holding its global
+// lock alone.
+unsafe impl<P: Platform> LargeLock<P> for AdaptiveTree<P> {
     type Thread = AhmcsThread;
 
     fn new() -> Self {
@@ -89,7 +91,8 @@ impl<P: Platform> LargeLock<P> for AdaptiveTree<P> {
     }
 }
 
-impl<P: Platform> Body<P> for AdaptiveTree<P> {
+// SAFETY: it is the cohort lock's.
+unsafe impl<P: Platform> Body<P> for AdaptiveTree<P> {
     fn departures(&self) -> &P::U64 {
         self.tree.departures()
     }

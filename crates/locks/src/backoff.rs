@@ -70,7 +70,10 @@ impl<P: Platform> Backoff<P> {
     }
 }
 
-impl<P: Platform> RawLock<P> for Backoff<P> {
+// SAFETY: the word goes from free to held by one exchange with acquire, and back by a store with
+// release, which is the last access; so each holder is alone and sees what the last one did. One
+// word, all zeros is `FREE`, and it names no thread.
+unsafe impl<P: Platform> RawLock<P> for Backoff<P> {
     type Thread = BackoffThread;
 
     fn new() -> Self {

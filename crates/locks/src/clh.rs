@@ -82,7 +82,11 @@ impl<P: Platform, M: Manner> Clh<P, M> {
     }
 }
 
-impl<P: Platform, M: Manner> RawLock<P> for Clh<P, M> {
+// SAFETY: each exchange of the tail finds null, which only a free lock has, or the node of the one
+// before, for whose one raise the newcomer waits. A release takes its node back out of the tail or
+// raises it, with release, and does not touch the lock afterwards. Two words, all zeros is free;
+// the holder's node is one of them, so that any thread can release.
+unsafe impl<P: Platform, M: Manner> RawLock<P> for Clh<P, M> {
     type Thread = ClhThread<P>;
 
     fn new() -> Self {

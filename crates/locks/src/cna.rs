@@ -234,7 +234,11 @@ impl<P: Platform> Cna<P> {
     }
 }
 
-impl<P: Platform> RawLock<P> for Cna<P> {
+// SAFETY: each exchange of the tail finds null, which only a free lock has, or the newcomer waits
+// for the one grant that the holder gives, with release, to one waiter. Freeing the tail, or the
+// grant, is the last access to what others can reach. Two words, all zeros is free; the holder's
+// node is one of them, so that any thread can release.
+unsafe impl<P: Platform> RawLock<P> for Cna<P> {
     type Thread = CnaThread<P>;
 
     fn new() -> Self {

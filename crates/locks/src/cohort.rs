@@ -117,7 +117,10 @@ impl<P: Platform, G: LargeLock<P>, L: LocalLock<P>, const PASSES: u32> Cohort<P,
     }
 }
 
-impl<P: Platform, G: LargeLock<P>, L: LocalLock<P>, const PASSES: u32> LargeLock<P>
+// SAFETY: a holder has the global lock, or got it from the last holder of its node together with
+// the node's lock, under which alone `in_a_row` is written: so two never have it. A release lets
+// go of one or both, the one that lets the next holder in last.
+unsafe impl<P: Platform, G: LargeLock<P>, L: LocalLock<P>, const PASSES: u32> LargeLock<P>
     for Cohort<P, G, L, PASSES>
 {
     type Thread = G::Thread;
@@ -161,7 +164,8 @@ impl<P: Platform, G: LargeLock<P>, L: LocalLock<P>, const PASSES: u32> LargeLock
     }
 }
 
-impl<P: Platform, G: LargeLock<P>, L: LocalLock<P>, const PASSES: u32> Body<P>
+// SAFETY: it is a word of its own, which nothing above touches.
+unsafe impl<P: Platform, G: LargeLock<P>, L: LocalLock<P>, const PASSES: u32> Body<P>
     for Cohort<P, G, L, PASSES>
 {
     fn departures(&self) -> &P::U64 {

@@ -87,7 +87,10 @@ fn wake_one<P: Platform>(state: *const P::U32) {
     P::unpark(state, 1);
 }
 
-impl<P: Platform> RawLock<P> for Futex<P> {
+// SAFETY: whoever takes the word from `FREE`, by an exchange with acquire, holds it until the
+// exchange with release that makes it `FREE` again, which is the last access: after it only the
+// address is used. One word, all zeros is `FREE`, and it names no thread.
+unsafe impl<P: Platform> RawLock<P> for Futex<P> {
     type Thread = ();
 
     fn new() -> Self {

@@ -127,7 +127,12 @@ impl<P: Platform, B: Body<P>> Inflatable<P, B> {
     }
 }
 
-impl<P: Platform, B: Body<P>> RawLock<P> for Inflatable<P, B> {
+// SAFETY: whoever takes the word from 0 holds the thin lock; everybody else goes through the body,
+// which is attached in the state of one that the thin holder holds, and which excludes by its own
+// promise. The module's documentation argues that a body is taken off only when nobody else knows
+// of it. After freeing the word, or releasing the body, the lock is not touched. Two words, all
+// zeros is free, and they name no thread.
+unsafe impl<P: Platform, B: Body<P>> RawLock<P> for Inflatable<P, B> {
     type Thread = InflatableThread<P, B>;
 
     fn new() -> Self {

@@ -7,10 +7,11 @@ use crate::{Backoff, Manner, Mcs, RawLock, Ticket};
 /// A mutual-exclusion lock that may be larger than a [`RawLock`]: the whole of one that
 /// [`Inflatable`](crate::Inflatable) fits into its place, or a part of another.
 ///
-/// It promises what a [`RawLock`] does, except about size and zeros: exclusion, progress, that
-/// any thread may release, and that a releasing thread does not touch the lock after the store
-/// that lets the next holder in.
-pub trait LargeLock<P: Platform>: Send + Sync + Sized + 'static {
+/// # Safety
+/// As unsafe code trusts it, it promises what a [`RawLock`] does, except about size and zeros:
+/// exclusion, that any thread may release, and that a releasing thread does not touch the lock
+/// after the store that lets the next holder in.
+pub unsafe trait LargeLock<P: Platform>: Send + Sync + Sized + 'static {
     /// What a thread brings along; see [`RawLock::Thread`].
     type Thread: Default + 'static;
 
@@ -31,7 +32,9 @@ pub trait LargeLock<P: Platform>: Send + Sync + Sized + 'static {
 /// would forbid those below for locks that are not of the registry.
 macro_rules! small_locks_are_large_ones {
     ($([$($parameters:tt)*] $lock:ty;)*) => {
-        $(impl<P: Platform, $($parameters)*> LargeLock<P> for $lock {
+        $(
+        // SAFETY: it is the `RawLock`, which promises all of this and more.
+        unsafe impl<P: Platform, $($parameters)*> LargeLock<P> for $lock {
             type Thread = <$lock as RawLock<P>>::Thread;
 
             fn new() -> Self {
@@ -48,7 +51,8 @@ macro_rules! small_locks_are_large_ones {
                 // SAFETY: the caller's promise is the same.
                 unsafe { RawLock::release(self, thread) };
             }
-        })*
+        }
+        )*
     };
 }
 
@@ -59,8 +63,12 @@ small_locks_are_large_ones! {
 }
 
 /// A [`LargeLock`] that can be the body of an [`Inflatable`](crate::Inflatable).
-pub trait Body<P: Platform>: LargeLock<P> {
-    /// A word, 0 in a new lock, that the body itself leaves alone and that lies where only
-    /// holders write, so that it costs a holder nothing to count there.
+///
+/// # Safety
+/// [`departures`](Self::departures) is always the same word of the body, 0 in a new one, and the
+/// body itself never writes it: by that count an `Inflatable` knows that nobody uses the body any
+/// more.
+pub unsafe trait Body<P: Platform>: LargeLock<P> {
+    /// A word that lies where only holders write, so that it costs a holder nothing to count there.
     fn departures(&self) -> &P::U64;
 }

@@ -276,7 +276,11 @@ impl<P: Platform, M: Manner> Malthusian<P, M> {
     }
 }
 
-impl<P: Platform, M: Manner> RawLock<P> for Malthusian<P, M> {
+// SAFETY: each exchange of the tail finds null, which only a free lock has, or the newcomer waits
+// for the signal that the holder raises, with release, for one waiter. Freeing the tail, or that
+// raise, is the last access to what others can reach. Two words, all zeros is free; the holder's
+// node is one of them, so that any thread can release.
+unsafe impl<P: Platform, M: Manner> RawLock<P> for Malthusian<P, M> {
     type Thread = MalthusianThread<P>;
 
     fn new() -> Self {

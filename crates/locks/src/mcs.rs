@@ -130,7 +130,11 @@ impl<P: Platform, M: Manner> Mcs<P, M> {
     }
 }
 
-impl<P: Platform, M: Manner> RawLock<P> for Mcs<P, M> {
+// SAFETY: the tail leaves null only to a holder, by an exchange with acquire, and everybody else
+// waits for the one signal that a holder raises, with release, for the first in the queue. A
+// release frees the tail or raises that signal, and touches nothing afterwards. Two words, all
+// zeros is free, and they name nobody but waiters.
+unsafe impl<P: Platform, M: Manner> RawLock<P> for Mcs<P, M> {
     type Thread = ();
 
     fn new() -> Self {

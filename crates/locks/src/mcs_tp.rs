@@ -214,7 +214,11 @@ impl<P: Platform> McsTp<P> {
     }
 }
 
-impl<P: Platform> RawLock<P> for McsTp<P> {
+// SAFETY: as in `Mcs`: the tail leaves null only to a holder, and of the others the holder admits
+// one. A waiter that is removed instead is in no queue any more, and starts anew. Freeing the
+// tail, or admitting, is the last access. Two words, all zeros is free, and they name nobody but
+// waiters.
+unsafe impl<P: Platform> RawLock<P> for McsTp<P> {
     type Thread = ();
 
     fn new() -> Self {

@@ -198,7 +198,11 @@ impl<P: Platform> Mutexee<P> {
     }
 }
 
-impl<P: Platform> RawLock<P> for Mutexee<P> {
+// SAFETY: `HELD` is set by a compare-and-swap with acquire where it was clear, and cleared with
+// release. A holder lets go only when `WATCHED` is clear, which the last holder clears as its last
+// access; so whoever releases last is the last to touch the word. Two words of 32 bits, all zeros
+// is `FREE`, and they name no thread.
+unsafe impl<P: Platform> RawLock<P> for Mutexee<P> {
     type Thread = ();
 
     fn new() -> Self {

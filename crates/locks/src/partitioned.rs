@@ -57,7 +57,9 @@ impl<P: Platform, const SLOTS: usize> Grants<P, SLOTS> {
     }
 }
 
-impl<P: Platform, const SLOTS: usize> LargeLock<P> for Grants<P, SLOTS> {
+// SAFETY: each number is handed out once and called once, by the store with release that ends the
+// section before and that the next holder reads with acquire; that store is the last access.
+unsafe impl<P: Platform, const SLOTS: usize> LargeLock<P> for Grants<P, SLOTS> {
     type Thread = ();
 
     fn new() -> Self {
@@ -84,7 +86,8 @@ impl<P: Platform, const SLOTS: usize> LargeLock<P> for Grants<P, SLOTS> {
     }
 }
 
-impl<P: Platform, const SLOTS: usize> Body<P> for Grants<P, SLOTS> {
+// SAFETY: it is a word of its own, which nothing above touches.
+unsafe impl<P: Platform, const SLOTS: usize> Body<P> for Grants<P, SLOTS> {
     fn departures(&self) -> &P::U64 {
         &self.holder.departures
     }

@@ -4,12 +4,14 @@ use kilocore_platform::Platform;
 
 /// A mutual-exclusion lock without the data it protects.
 ///
-/// # What an implementation promises
+/// # Safety
+/// Unsafe code trusts a lock: it reaches data from whoever holds one, puts one over memory that a
+/// program has laid out, and frees one that was just released. So an implementation promises:
+///
 /// * **Exclusion.** Between a return of [`acquire`](Self::acquire) (or a successful
 ///   [`try_acquire`](Self::try_acquire)) and the matching [`release`](Self::release) no other
 ///   thread is between its own two. All that happened before a release is visible after the
 ///   next acquire.
-/// * **Progress.** If every holder releases, some waiter acquires.
 /// * **In place.** A lock is at most [`MAX_SIZE`](Self::MAX_SIZE) bytes with the alignment of a
 ///   pointer or less, and on the native platform the all-zero bit pattern is a free lock, so
 ///   that it can live in memory that somebody else initialized statically. What a waiter needs
@@ -19,7 +21,10 @@ use kilocore_platform::Platform;
 ///   will use it, it may release it and free the memory at once: a releasing thread does not
 ///   touch the lock after the store that lets the next holder in. (It may still name its
 ///   address to [`Platform::unpark`].)
-pub trait RawLock<P: Platform>: Send + Sync + Sized + 'static {
+///
+/// # Progress
+/// If every holder releases, some waiter acquires. A lock that breaks this is useless, not unsafe.
+pub unsafe trait RawLock<P: Platform>: Send + Sync + Sized + 'static {
     /// What a thread brings along: recycled queue nodes, a random state. One value per thread
     /// serves all locks of the kind, however many of them the thread holds, in whatever order
     /// it releases them. `()` for locks that need none. Where it holds nodes, an acquisition

@@ -8,13 +8,19 @@ use crate::RawLock;
 
 /// A read-write lock without the data it protects.
 ///
-/// # What an implementation promises
+/// # Safety
+/// Unsafe code trusts a lock: it reaches data from whoever is inside. So an implementation promises:
+///
 /// * **Exclusion.** A writer is inside alone; readers are inside with readers only. What happened
 ///   before a writer left is visible to whoever enters next, and what readers read happened before
 ///   the next writer enters.
-/// * **Progress.** If everybody inside leaves, somebody who waits enters.
+/// * **Turning.** [`downgrade`](Self::downgrade) lets readers in, and no writer.
 /// * **Any thread may release** for the one that acquired.
-pub trait RawRwLock<P: Platform>: Send + Sync + Sized + 'static {
+///
+/// # Progress
+/// If everybody inside leaves, somebody who waits enters. A lock that breaks this is useless, not
+/// unsafe.
+pub unsafe trait RawRwLock<P: Platform>: Send + Sync + Sized + 'static {
     /// A free lock.
     fn new() -> Self;
 
@@ -53,7 +59,9 @@ pub struct NoSharing<P: Platform, L> {
     platform: PhantomData<P>,
 }
 
-impl<P: Platform, L: RawLock<P, Thread = ()>> RawRwLock<P> for NoSharing<P, L> {
+// SAFETY: everybody inside holds the lock, and so is alone; turning from a writer into a reader
+// lets nobody in, which is allowed.
+unsafe impl<P: Platform, L: RawLock<P, Thread = ()>> RawRwLock<P> for NoSharing<P, L> {
     fn new() -> Self {
         Self { lock: L::new(), platform: PhantomData }
     }
@@ -93,7 +101,9 @@ impl<P: Platform, L: RawLock<P, Thread = ()>> RawRwLock<P> for NoSharing<P, L> {
 #[derive(Debug)]
 pub struct ReadersAlone<L>(L);
 
-impl<P: Platform, L: RawRwLock<P>> RawRwLock<P> for ReadersAlone<L> {
+// SAFETY: everybody inside is there as the writer, and so is alone; turning from a writer into a
+// reader lets nobody in, which is allowed.
+unsafe impl<P: Platform, L: RawRwLock<P>> RawRwLock<P> for ReadersAlone<L> {
     fn new() -> Self {
         Self(L::new())
     }

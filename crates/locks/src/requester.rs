@@ -179,7 +179,10 @@ impl<P: Platform, const THRESHOLD: u32> Requester<P, THRESHOLD> {
     }
 }
 
-impl<P: Platform, const THRESHOLD: u32> RawLock<P> for Requester<P, THRESHOLD> {
+// SAFETY: each number is handed out once and served once, by the addition with release that ends
+// the section before and that the next holder reads with acquire; after it only the lock's address
+// is used, to find a slot. One word, all zeros is free, and it names no thread.
+unsafe impl<P: Platform, const THRESHOLD: u32> RawLock<P> for Requester<P, THRESHOLD> {
     type Thread = ();
 
     fn new() -> Self {

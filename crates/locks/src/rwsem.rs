@@ -241,7 +241,11 @@ fn bound<P: Platform>() -> u32 {
     if P::CHECKED { 2 } else { CALLS_IN_VAIN }
 }
 
-impl<P: Platform, const TURNS: u32> RawRwLock<P> for Rwsem<P, TURNS> {
+// SAFETY: a writer enters by a compare-and-swap that finds neither writer nor reader counted; a
+// reader is counted, and inside if there is no writer, or once whoever let it in has counted it
+// and seen none. All enter with acquire what others left with release, in one word or through the
+// queue's lock. No thread inside is named.
+unsafe impl<P: Platform, const TURNS: u32> RawRwLock<P> for Rwsem<P, TURNS> {
     fn new() -> Self {
         Self { count: Padded(P::U32::new(0)), queue: Queue::new(), spinners: Padded(Mcs::new()) }
     }

@@ -29,7 +29,10 @@ pub(crate) const INFO: LockInfo = LockInfo {
 const FREE: u32 = 0;
 const HELD: u32 = 1;
 
-impl<P: Platform> RawLock<P> for Tas<P> {
+// SAFETY: the word goes from free to held by a compare-and-swap with acquire, and back by a store
+// with release, which is the last access; so each holder is alone and sees what the last one did.
+// One word, all zeros is `FREE`, and it names no thread.
+unsafe impl<P: Platform> RawLock<P> for Tas<P> {
     type Thread = ();
 
     fn new() -> Self {

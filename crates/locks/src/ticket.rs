@@ -62,7 +62,10 @@ impl<P: Platform, const STEP: u32> Ticket<P, STEP> {
     }
 }
 
-impl<P: Platform, const STEP: u32> RawLock<P> for Ticket<P, STEP> {
+// SAFETY: each number is handed out once and called once, by the store with release that ends the
+// section before and that the next holder reads with acquire; that store is the last access. Two
+// words, all zeros is free, and they name no thread.
+unsafe impl<P: Platform, const STEP: u32> RawLock<P> for Ticket<P, STEP> {
     type Thread = ();
 
     fn new() -> Self {

@@ -20,7 +20,9 @@ use kilocore_platform::{Atomic, AtomicInt, Loom, Ordering, Platform, Shuttle, Wa
 /// Test-and-set that looks and then sets, in two steps.
 struct TasInTwoSteps(Word);
 
-impl RawLock<Shuttle> for TasInTwoSteps {
+// SAFETY: a broken twin does not keep what it promises. A checker runs it, which reports that
+// instead of letting it happen.
+unsafe impl RawLock<Shuttle> for TasInTwoSteps {
     type Thread = ();
     fn new() -> Self {
         Self(Word::new(0))
@@ -46,7 +48,9 @@ struct TicketInTwoSteps {
     serving: Word,
 }
 
-impl RawLock<Shuttle> for TicketInTwoSteps {
+// SAFETY: a broken twin does not keep what it promises. A checker runs it, which reports that
+// instead of letting it happen.
+unsafe impl RawLock<Shuttle> for TicketInTwoSteps {
     type Thread = ();
     fn new() -> Self {
         Self { next: Word::new(0), serving: Word::new(0) }
@@ -74,7 +78,9 @@ struct TicketReadLate<P: Platform> {
     serving: P::U32,
 }
 
-impl<P: Platform> RawLock<P> for TicketReadLate<P> {
+// SAFETY: a broken twin does not keep what it promises. A checker runs it, which reports that
+// instead of letting it happen.
+unsafe impl<P: Platform> RawLock<P> for TicketReadLate<P> {
     type Thread = ();
     fn new() -> Self {
         Self { next: P::U32::new(0), serving: P::U32::new(0) }
@@ -123,7 +129,9 @@ trait FutexError: Send + Sync + 'static {
 
 struct BrokenFutex<E>(Word, PhantomData<E>);
 
-impl<E: FutexError> RawLock<Shuttle> for BrokenFutex<E> {
+// SAFETY: a broken twin does not keep what it promises. A checker runs it, which reports that
+// instead of letting it happen.
+unsafe impl<E: FutexError> RawLock<Shuttle> for BrokenFutex<E> {
     type Thread = ();
     fn new() -> Self {
         Self(Word::new(0), PhantomData)
@@ -209,7 +217,9 @@ struct QueueNode {
     admitted: Word,
 }
 
-impl<E: QueueError> RawLock<Shuttle> for BrokenQueue<E> {
+// SAFETY: a broken twin does not keep what it promises. A checker runs it, which reports that
+// instead of letting it happen.
+unsafe impl<E: QueueError> RawLock<Shuttle> for BrokenQueue<E> {
     type Thread = ();
     fn new() -> Self {
         let none = || Pointer::new(ptr::null_mut());

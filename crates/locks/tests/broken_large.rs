@@ -24,7 +24,9 @@ struct ArrayOfFlags {
     may_enter: [Word; 2],
 }
 
-impl LargeLock<Shuttle> for ArrayOfFlags {
+// SAFETY: a broken twin does not keep what it promises. A checker runs it, which reports that
+// instead of letting it happen.
+unsafe impl LargeLock<Shuttle> for ArrayOfFlags {
     type Thread = u32;
     fn new() -> Self {
         Self { next: Word::new(0), may_enter: [Word::new(1), Word::new(0)] }
@@ -45,7 +47,8 @@ impl LargeLock<Shuttle> for ArrayOfFlags {
 /// A large lock by itself, where its size is no matter.
 struct Bare<L>(L);
 
-impl<L: LargeLock<Shuttle>> RawLock<Shuttle> for Bare<L> {
+// SAFETY: it is the lock inside, but for its size, which no program under a checker relies on.
+unsafe impl<L: LargeLock<Shuttle>> RawLock<Shuttle> for Bare<L> {
     type Thread = L::Thread;
     fn new() -> Self {
         Self(L::new())
@@ -91,7 +94,9 @@ struct BrokenCohort<E> {
     error: PhantomData<E>,
 }
 
-impl<E: CohortError> LargeLock<Shuttle> for BrokenCohort<E> {
+// SAFETY: a broken twin does not keep what it promises. A checker runs it, which reports that
+// instead of letting it happen.
+unsafe impl<E: CohortError> LargeLock<Shuttle> for BrokenCohort<E> {
     type Thread = ();
     fn new() -> Self {
         Self {
@@ -128,7 +133,8 @@ impl<E: CohortError> LargeLock<Shuttle> for BrokenCohort<E> {
     }
 }
 
-impl<E: CohortError> Body<Shuttle> for BrokenCohort<E> {
+// SAFETY: it is a word of its own, which nothing above touches.
+unsafe impl<E: CohortError> Body<Shuttle> for BrokenCohort<E> {
     fn departures(&self) -> &LongWord {
         &self.departures
     }
@@ -209,7 +215,9 @@ impl<E: InflatableError> BrokenInflatable<E> {
     }
 }
 
-impl<E: InflatableError> RawLock<Shuttle> for BrokenInflatable<E> {
+// SAFETY: a broken twin does not keep what it promises. A checker runs it, which reports that
+// instead of letting it happen.
+unsafe impl<E: InflatableError> RawLock<Shuttle> for BrokenInflatable<E> {
     type Thread = ();
     fn new() -> Self {
         Self { arrivals: LongWord::new(0), body: Pointer::new(ptr::null_mut()), error: PhantomData }

@@ -76,7 +76,10 @@ macro_rules! checker_platform {
             }
         }
 
-        impl Platform for $name {
+        // SAFETY: the words and cells are the checker's, which follow the memory model or are
+        // stronger; `wait_until` returns after an acquire load whose value `done` accepted, and
+        // `unpark` compares addresses only.
+        unsafe impl Platform for $name {
             type U32 = AtomicU32;
             type U64 = AtomicU64;
             type Usize = AtomicUsize;

@@ -70,12 +70,25 @@ pub enum Parked {
 
 /// A machine, as seen by an algorithm.
 ///
-/// # Contract of an implementation
-/// Atomics follow the C++11 memory model. A waiter in [`wait_until`](Self::wait_until) returns
-/// in finite time once the watched word satisfies its condition for good. A thread between its
-/// comparison and its sleep in [`park`](Self::park) is not missed by
-/// [`unpark`](Self::unpark): the comparison and the falling asleep are one step.
-pub trait Platform: Sized + Send + Sync + 'static {
+/// # Safety
+/// Unsafe code trusts a machine: every lock hands data from thread to thread by its words. So an
+/// implementation promises:
+///
+/// * **Atomics** are the words that they are said to be and follow the C++11 memory model, with the
+///   orderings that are asked for or stronger ones.
+/// * **Cells** show the value that they were made with, in its place, to whoever asks: the same
+///   valid pointer as long as the cell is not moved.
+/// * **[`wait_until`](Self::wait_until)** returns only what it has read from the word with acquire
+///   ordering and `done` has accepted.
+/// * **[`unpark`](Self::unpark)** does not read the word.
+/// * **On [`Native`]**, and on whatever else runs over memory that a program has laid out, an
+///   atomic has the size and alignment of its value, and all zeros are 0.
+///
+/// # Progress
+/// A waiter in `wait_until` returns in finite time once the watched word satisfies its condition
+/// for good. A thread between its comparison and its sleep in [`park`](Self::park) is not missed by
+/// `unpark`: the comparison and the falling asleep are one step.
+pub unsafe trait Platform: Sized + Send + Sync + 'static {
     /// A 32-bit atomic word; the only kind that can be parked on.
     type U32: AtomicInt<Value = u32>;
     /// A 64-bit atomic word.

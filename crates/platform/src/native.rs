@@ -59,7 +59,10 @@ const TURNS_BETWEEN_YIELDS: u32 = 256;
 /// microseconds.
 const TURNS_OF_A_REST: u32 = 1024;
 
-impl Platform for Native {
+// SAFETY: the words are those of `core`, the cell is its `UnsafeCell`; `wait_until` returns after
+// an acquire load whose value `done` accepted, and `unpark` gives the kernel an address that
+// FUTEX_WAKE on a private futex does not follow.
+unsafe impl Platform for Native {
     type U32 = AtomicU32;
     type U64 = AtomicU64;
     type Usize = AtomicUsize;

@@ -303,7 +303,10 @@ pub(crate) fn reset_wait_slots() {
     }
 }
 
-impl Platform for Sim {
+// SAFETY: all tasks of a simulation run on one thread of the host, so that its words, which are
+// those of `core`, are sequentially consistent, and the cell is an `UnsafeCell`; `wait_until`
+// returns a value that `done` accepted, and `unpark` takes the address for a name.
+unsafe impl Platform for Sim {
     type U32 = SimU32;
     type U64 = SimU64;
     type Usize = SimUsize;

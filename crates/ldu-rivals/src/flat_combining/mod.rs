@@ -168,7 +168,8 @@ unsafe fn apply<P: Platform, S: Search>(contents: &mut Contents<S>, request: Req
     }
 }
 
-impl<P: Platform, L: RawRwLock<P>, S: Search> Body for Inside<P, L, S> {
+// SAFETY: objects refer to the body while they are among its contents, and nothing else does.
+unsafe impl<P: Platform, L: RawRwLock<P>, S: Search> Body for Inside<P, L, S> {
     fn finish(&mut self) -> bool {
         self.guarded.write_alone(|contents| contents.is_empty())
     }

@@ -88,7 +88,8 @@ impl<P: Platform, O: Order> Inside<P, O> {
     }
 }
 
-impl<P: Platform, O: Order> Body for Inside<P, O> {
+// SAFETY: objects refer to the body while they are in its list, and nothing else does.
+unsafe impl<P: Platform, O: Order> Body for Inside<P, O> {
     fn finish(&mut self) -> bool {
         self.list.is_empty()
     }

@@ -156,7 +156,9 @@ impl<P: Platform, L: RawRwLock<P>, S: Search> Inside<P, L, S> {
     }
 }
 
-impl<P: Platform, L: RawRwLock<P>, S: Search> Body for Inside<P, L, S> {
+// SAFETY: objects refer to the body while they are among its contents; the update has made all
+// ways forget it.
+unsafe impl<P: Platform, L: RawRwLock<P>, S: Search> Body for Inside<P, L, S> {
     /// Also sees to it that no way refers to this root any more.
     fn finish(&mut self) -> bool {
         let (caches, holders) = (&self.caches, &self.holders);

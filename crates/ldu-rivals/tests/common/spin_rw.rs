@@ -28,7 +28,9 @@ impl<P: Platform> SpinRw<P> {
     }
 }
 
-impl<P: Platform> RawRwLock<P> for SpinRw<P> {
+// SAFETY: the word counts readers or says that there is a writer, and changes by compare-and-swap
+// from what may be entered; all enter with acquire what others left with release.
+unsafe impl<P: Platform> RawRwLock<P> for SpinRw<P> {
     fn new() -> Self {
         Self { state: P::U32::new(0) }
     }
