@@ -42,9 +42,11 @@ lint: packages-build
 unit: packages-test all
 	$(CARGO) test --workspace
 
-## soak: the tests that take long: every lock under the heavy programs, thread storms
+## soak: the tests that take long: every lock under the heavy programs, thread storms; and those of
+## the libraries' interfaces under AddressSanitizer
 soak: packages-test all
 	$(CARGO) test --workspace -- --ignored
+	tools/sanitize
 
 ## fuzz: what reads data from outside, led by where inputs lead; FUZZ_SECONDS for each target
 fuzz: packages-fuzz all

@@ -185,10 +185,12 @@ pub unsafe extern "C" fn kc_ldu_insert(root: *const KcLdu, object: *mut Object) 
     if node.is_attached() {
         return -EEXIST;
     }
-    if !with_log!(root, log => log.adopt(node)) {
+    // SAFETY: the caller owns the object, and it is detached.
+    if !with_log!(root, log => unsafe { log.adopt(node) }) {
         return -EBUSY;
     }
-    update(root, object);
+    // SAFETY: as above, and it is this root's now.
+    unsafe { update(root, object) };
     0
 }
 
@@ -202,18 +204,21 @@ pub unsafe extern "C" fn kc_ldu_remove(root: *const KcLdu, object: *mut Object) 
     let (root, object) = unsafe { (&*root, NonNull::new_unchecked(object)) };
     // SAFETY: by the caller's promise.
     let node = unsafe { object.as_ref() };
-    if !node.is_attached() || !with_log!(root, log => log.owns(node)) {
+    // SAFETY: the caller owns the object.
+    if !node.is_attached() || !with_log!(root, log => unsafe { log.owns(node) }) {
         return -ENOENT;
     }
-    update(root, object);
+    // SAFETY: as above, and it is this root's.
+    unsafe { update(root, object) };
     0
 }
 
-fn update(root: &KcLdu, object: NonNull<Object>) {
+/// # Safety
+/// The caller owns the object, it is this root's, and it stays alive and in place.
+unsafe fn update(root: &KcLdu, object: NonNull<Object>) {
     let calls = &root.calls;
     let apply = |object, update| calls.apply(object, update);
-    // SAFETY: the callers above have seen that the object is this root's; that it stays alive and
-    // in place is what the header asks for.
+    // SAFETY: by the caller's promise; a root is not moved, and `kc_ldu_destroy` synchronizes it.
     calls.give_back(with_log!(root, log => unsafe { log.update(object, apply) }));
 }
 
@@ -233,10 +238,12 @@ pub unsafe extern "C" fn kc_ldu_release(root: *const KcLdu, object: *mut Object)
     if node.is_attached() {
         return -EEXIST;
     }
-    if !with_log!(root, log => log.owns(node)) {
+    // SAFETY: the caller owns the object.
+    if !with_log!(root, log => unsafe { log.owns(node) }) {
         return -ENOENT;
     }
-    if node.give_up() {
+    // SAFETY: as above; it is detached, and the caller does not use it again.
+    if unsafe { node.give_up() } {
         root.calls.release(object);
     }
     0

@@ -147,9 +147,12 @@ impl<P: Platform> Adaptive<P> {
         unsafe { self.record.load(Ordering::Acquire).as_ref() }
     }
 
-    /// Takes note of a moment under the lock, which the caller holds.
+    /// Takes note of a moment.
+    ///
+    /// # Safety
+    /// The caller holds the root's lock as the writer.
     #[inline]
-    fn note(&self, updates: u64, at_least: u64) {
+    unsafe fn note(&self, updates: u64, at_least: u64) {
         self.book.with_mut(|book| {
             // SAFETY: the lock's holder is alone with it.
             let book = unsafe { &mut *book };
@@ -323,13 +326,15 @@ impl<P: Platform> Policy<P> for Adaptive<P> {
     }
 
     #[inline]
-    fn look(&self) {
-        self.note(0, 0);
+    unsafe fn look(&self) {
+        // SAFETY: by the caller's promise.
+        unsafe { self.note(0, 0) };
     }
 
     #[inline]
-    fn updated(&self) {
-        self.note(1, LOOK);
+    unsafe fn updated(&self) {
+        // SAFETY: by the caller's promise.
+        unsafe { self.note(1, LOOK) };
     }
 }
 

@@ -58,8 +58,8 @@ unsafe impl<P: Platform> Hook for Node<P> {
 
     #[inline]
     unsafe fn dispose<T: Send + Sync + 'static>(object: NonNull<Object<Self, T>>) {
-        // SAFETY: the caller owns the object.
-        if unsafe { object.as_ref() }.hook.give_up() {
+        // SAFETY: the caller owns the object, which is detached, and does not use it again.
+        if unsafe { object.as_ref().hook.give_up() } {
             // SAFETY: nobody else can reach it any more.
             unsafe { Object::free(object) };
         }
@@ -229,7 +229,8 @@ where
         object: Out<P, S>,
         update: unsafe fn(&Self, Raw<P, S>),
     ) -> Result<In<P, S>, ElsewhereError<Out<P, S>>> {
-        if !self.root.log.adopt(object.hook()) {
+        // SAFETY: the token says that the object is detached and this thread its owner.
+        if !unsafe { self.root.log.adopt(object.hook()) } {
             return Err(ElsewhereError(object));
         }
         let object = object.into_raw();
@@ -245,7 +246,8 @@ where
         object: In<P, S>,
         update: unsafe fn(&Self, Raw<P, S>),
     ) -> Result<Out<P, S>, ElsewhereError<In<P, S>>> {
-        if !self.root.log.owns(object.hook()) {
+        // SAFETY: the token says that this thread is the object's owner.
+        if !unsafe { self.root.log.owns(object.hook()) } {
             return Err(ElsewhereError(object));
         }
         let object = object.into_raw();

@@ -118,9 +118,41 @@ impl<P: Platform, Q: Queue<P>, L: RawRwLock<P>, D: Policy<P>> Log<P, Q, L, D> {
 
     /// Makes a detached object this root's, unless another one has something left to do with it.
     ///
-    /// The caller is the object's owner.
+    /// # Safety
+    /// The caller owns the object, which is detached. So nobody else calls this or
+    /// [`owns`](Self::owns) for it meanwhile, and no other root thinks that it is its own.
+    ///
+    /// Two threads that have a reference to a node, but not the object, would race:
+    ///
+    /// ```
+    /// # use kilocore_ldu::{Always, Global, raw::{Log, Node}};
+    /// # use kilocore_locks::CentralRw;
+    /// # use kilocore_platform::Native;
+    /// # type Root = Log<Native, Global<Native>, CentralRw<Native>, Always>;
+    /// let (root, node) = (Root::new((), Default::default()), Node::new());
+    /// // SAFETY: nobody else knows of the node.
+    /// assert!(unsafe { root.adopt(&node) && root.owns(&node) });
+    /// ```
+    ///
+    /// ```compile_fail,E0133
+    /// # use kilocore_ldu::{Always, Global, raw::{Log, Node}};
+    /// # use kilocore_locks::CentralRw;
+    /// # use kilocore_platform::Native;
+    /// # type Root = Log<Native, Global<Native>, CentralRw<Native>, Always>;
+    /// let (root, node) = (Root::new((), Default::default()), Node::new());
+    /// assert!(root.adopt(&node));
+    /// ```
+    ///
+    /// ```compile_fail,E0133
+    /// # use kilocore_ldu::{Always, Global, raw::{Log, Node}};
+    /// # use kilocore_locks::CentralRw;
+    /// # use kilocore_platform::Native;
+    /// # type Root = Log<Native, Global<Native>, CentralRw<Native>, Always>;
+    /// let (root, node) = (Root::new((), Default::default()), Node::new());
+    /// assert!(!root.owns(&node));
+    /// ```
     #[inline]
-    pub fn adopt(&self, node: &Node<P>) -> bool {
+    pub unsafe fn adopt(&self, node: &Node<P>) -> bool {
         if node.root() == self.id {
             return true;
         }
@@ -131,9 +163,12 @@ impl<P: Platform, Q: Queue<P>, L: RawRwLock<P>, D: Policy<P>> Log<P, Q, L, D> {
         free
     }
 
-    /// Whether an object was last put into this root. The caller is the object's owner.
+    /// Whether an object was last put into this root.
+    ///
+    /// # Safety
+    /// The caller owns the object.
     #[inline]
-    pub fn owns(&self, node: &Node<P>) -> bool {
+    pub unsafe fn owns(&self, node: &Node<P>) -> bool {
         node.root() == self.id
     }
 
@@ -145,7 +180,9 @@ impl<P: Platform, Q: Queue<P>, L: RawRwLock<P>, D: Policy<P>> Log<P, Q, L, D> {
     ///
     /// # Safety
     /// The caller owns the object and this root [owns](Self::owns) it. The node stays alive and in
-    /// place until it is settled, or was given up and came back among the [`Released`].
+    /// place until it is settled, or was given up and came back among the [`Released`]. The log is
+    /// not moved from the first update on, nor does it end before it was
+    /// [synchronized](Self::synchronize) after the last.
     #[inline]
     pub unsafe fn update(
         &self,
@@ -238,9 +275,11 @@ impl<P: Platform, Q: Queue<P>, L: RawRwLock<P>, D: Policy<P>> Log<P, Q, L, D> {
         };
         // SAFETY: the node is alive, as the caller promises.
         unsafe { node.as_ref() }.update_directly(|update| apply(node, update));
-        self.policy.updated();
         // SAFETY: acquired above.
-        unsafe { self.lock.release() };
+        unsafe {
+            self.policy.updated();
+            self.lock.release();
+        }
         released
     }
 
@@ -321,9 +360,11 @@ impl<P: Platform, Q: Queue<P>, L: RawRwLock<P>, D: Policy<P>> Log<P, Q, L, D> {
     #[inline]
     fn done(&self, kind: Kind, advice: Advice) {
         if self.policy.done(kind, advice) && self.lock.try_acquire() {
-            self.policy.look();
             // SAFETY: acquired just above.
-            unsafe { self.lock.release() };
+            unsafe {
+                self.policy.look();
+                self.lock.release();
+            }
         }
     }
 
@@ -441,7 +482,8 @@ impl<P: Platform, Q: Queue<P>, L: RawRwLock<P>, D: Policy<P>> Log<P, Q, L, D> {
             all.applied += counts.applied;
             all.synchronizations += counts.synchronizations;
         });
-        self.policy.look();
+        // SAFETY: by the caller's promise.
+        unsafe { self.policy.look() };
         released
     }
 }

@@ -86,8 +86,8 @@ impl RootId {
 
 /// What an object embeds: 24 bytes, natively.
 ///
-/// All its methods but those that say otherwise are for the owner, which is whoever has the
-/// object's token. At most one thread at a time is that.
+/// Whoever changes it is the owner, which is whoever has the object's token: at most one thread at
+/// a time. Anybody who has a reference may ask, by its safe methods.
 #[repr(C, align(8))]
 pub struct Node<P: Platform> {
     state: P::U64,
@@ -196,8 +196,35 @@ impl<P: Platform> Node<P> {
 
     /// Gives a detached object up. True if it is the caller's to free now; otherwise it comes back
     /// among what a later call for its root has [`Released`](crate::raw::Released).
+    ///
+    /// # Safety
+    /// The caller owns the object, which is detached, and is its owner no more: from now on whoever
+    /// is told to free it may do so at any moment.
+    ///
+    /// A token is no such promise, as its object is used until it ends; so safe code cannot give an
+    /// object up behind its back:
+    ///
+    /// ```
+    /// # use kilocore_ldu::{Ldu, adapters::{Member, Set}};
+    /// # use kilocore_platform::Native;
+    /// let root: Ldu<Native, Set<Native, u64>> = Ldu::new(Set::default());
+    /// let out = root.remove(root.insert(root.object(Member::new(7))));
+    /// let settled = out.hook().is_settled();
+    /// root.synchronize();
+    /// assert_eq!(out.value, 7);
+    /// ```
+    ///
+    /// ```compile_fail,E0133
+    /// # use kilocore_ldu::{Ldu, adapters::{Member, Set}};
+    /// # use kilocore_platform::Native;
+    /// let root: Ldu<Native, Set<Native, u64>> = Ldu::new(Set::default());
+    /// let out = root.remove(root.insert(root.object(Member::new(7))));
+    /// let settled = out.hook().give_up();
+    /// root.synchronize();
+    /// assert_eq!(out.value, 7); // would be read after it was freed
+    /// ```
     #[inline]
-    pub fn give_up(&self) -> bool {
+    pub unsafe fn give_up(&self) -> bool {
         if self.is_settled() {
             return true;
         }

@@ -223,7 +223,8 @@ use kilocore_platform::Platform;
 ///
 /// # Safety
 /// [`dispose`](Self::dispose) frees the object, once, and not before the scheme has stopped using
-/// it. [`is_settled`](Self::is_settled) tells the truth.
+/// it. [`is_settled`](Self::is_settled) tells the truth. Whoever has a token can look at the hook, so
+/// safe code that has `&Self` cannot change what the scheme knows of the object.
 pub unsafe trait Hook: Send + Sync + Sized + 'static {
     /// The machine that the scheme runs on.
     type Platform: Platform;

@@ -27,14 +27,37 @@ pub trait Policy<P: Platform>: Send + Sync + 'static {
     #[inline(always)]
     fn owed(&self, _took: Cycles) {}
 
-    /// Time to change the advice. Called under the root's lock: when the log was applied, and when
-    /// [`done`](Self::done) wanted it and the lock was free.
+    /// Time to change the advice: when the log was applied, and when [`done`](Self::done) wanted it
+    /// and the lock was free.
+    ///
+    /// # Safety
+    /// The caller holds the root's lock as the writer: nobody else calls this, or
+    /// [`updated`](Self::updated), meanwhile. What [`Adaptive`](crate::Adaptive) keeps would be
+    /// written by two threads at once otherwise:
+    ///
+    /// ```
+    /// # use kilocore_ldu::{Adaptive, Policy};
+    /// # use kilocore_platform::Native;
+    /// let policy = <Adaptive<Native> as Policy<Native>>::new();
+    /// // SAFETY: nobody else knows of the policy.
+    /// unsafe { policy.look() };
+    /// ```
+    ///
+    /// ```compile_fail,E0133
+    /// # use kilocore_ldu::{Adaptive, Policy};
+    /// # use kilocore_platform::Native;
+    /// let policy = <Adaptive<Native> as Policy<Native>>::new();
+    /// policy.look();
+    /// ```
     #[inline(always)]
-    fn look(&self) {}
+    unsafe fn look(&self) {}
 
-    /// An update was made at once. Called under the root's lock.
+    /// An update was made at once.
+    ///
+    /// # Safety
+    /// As for [`look`](Self::look).
     #[inline(always)]
-    fn updated(&self) {}
+    unsafe fn updated(&self) {}
 }
 
 /// What a policy says to an operation that begins.

@@ -24,6 +24,23 @@ use kilocore_platform::Platform;
 ///
 /// # Progress
 /// If every holder releases, some waiter acquires. A lock that breaks this is useless, not unsafe.
+///
+/// # What does not compile
+/// A lock that does nothing, without an unsafe word:
+///
+/// ```compile_fail,E0200
+/// # use kilocore_locks::RawLock;
+/// # use kilocore_platform::Native;
+/// struct Open;
+/// impl RawLock<Native> for Open {
+///     type Thread = ();
+///     fn new() -> Self { Open }
+///     fn acquire(&self, (): &mut ()) {}
+///     fn try_acquire(&self, (): &mut ()) -> bool { true }
+///     unsafe fn release(&self, (): &mut ()) {}
+///     unsafe fn forget_waiters(&self, (): &mut ()) {}
+/// }
+/// ```
 pub unsafe trait RawLock<P: Platform>: Send + Sync + Sized + 'static {
     /// What a thread brings along: recycled queue nodes, a random state. One value per thread
     /// serves all locks of the kind, however many of them the thread holds, in whatever order

@@ -20,6 +20,24 @@ use crate::RawLock;
 /// # Progress
 /// If everybody inside leaves, somebody who waits enters. A lock that breaks this is useless, not
 /// unsafe.
+///
+/// # What does not compile
+/// A lock that does nothing, without an unsafe word:
+///
+/// ```compile_fail,E0200
+/// # use kilocore_locks::RawRwLock;
+/// # use kilocore_platform::Native;
+/// struct Open;
+/// impl RawRwLock<Native> for Open {
+///     fn new() -> Self { Open }
+///     fn acquire_shared(&self) {}
+///     unsafe fn release_shared(&self) {}
+///     fn acquire(&self) {}
+///     fn try_acquire(&self) -> bool { true }
+///     unsafe fn release(&self) {}
+///     unsafe fn downgrade(&self) {}
+/// }
+/// ```
 pub unsafe trait RawRwLock<P: Platform>: Send + Sync + Sized + 'static {
     /// A free lock.
     fn new() -> Self;
