@@ -96,6 +96,8 @@ fn streaming(placement: Placement) -> Workload {
         think: Duration::Constant(LINES * CYCLES_PER_LINE),
         asleep: 0.0,
         memory: Some(MemoryUse::stream(LINES, placement)),
+        serial: 0.0,
+        barriers: None,
         locks: Vec::new(),
         sections: Vec::new(),
     }
@@ -103,12 +105,14 @@ fn streaming(placement: Placement) -> Workload {
 
 fn in_kernel(mode: Mode) -> Workload {
     let hold = Duration::Exponential(KERNEL_CYCLES);
-    let section = Section { lock: 0, mode, hold, lines: 0.0, inner: Vec::new() };
+    let section = Section { lock: 0, mode, hold, asleep: 0.0, lines: 0.0, inner: Vec::new() };
     let kept = Some(KeptLock::KernelReadWrite);
     Workload {
         think: Duration::Exponential(BETWEEN_CYCLES),
         asleep: 0.0,
         memory: None,
+        serial: 0.0,
+        barriers: None,
         locks: vec![LockUse { instances: 1, per_thread: false, read_write: true, kept }],
         sections: vec![(1.0, section)],
     }

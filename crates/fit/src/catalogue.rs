@@ -183,12 +183,13 @@ fn one_lock(hold: f64, ratio: f64, lines: f64) -> Workload {
 const STRETCHES: [f64; 9] = [0.0625, 0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0];
 
 /// The lock phases that a profiled workload allows: its locks, their shares and its ratio of hold
-/// to think stay, and all of it takes longer or shorter.
+/// to think stay, and all of it takes longer or shorter. Serial parts and barriers are phases of
+/// their own here, which the mixture weighs.
 pub(crate) fn profiled(workload: &Workload) -> Vec<LockPhase> {
     STRETCHES
         .iter()
         .map(|&stretch| {
-            let workload = workload.stretched(stretch);
+            let workload = Workload { serial: 0.0, barriers: None, ..workload.stretched(stretch) };
             let hold: f64 = workload.sections.iter().map(|(share, s)| share * s.hold.mean()).sum();
             LockPhase {
                 think_per_hold: workload.think.mean() / hold.max(1.0),

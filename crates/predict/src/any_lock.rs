@@ -32,6 +32,11 @@ impl<L: RawLock<Sim>> LockThread<L> {
     pub(crate) fn new() -> Self {
         Self { tried: L::Thread::default() }
     }
+
+    /// Its side of the algorithm that is tried.
+    pub(crate) fn tried(&mut self) -> &mut L::Thread {
+        &mut self.tried
+    }
 }
 
 impl<L: RawLock<Sim>> AnyLock<L> {

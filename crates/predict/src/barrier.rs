@@ -15,6 +15,7 @@
 //! All rounds have the same work whatever the number of threads, which divide it. What a thread
 //! gets varies, so that the others wait for the slowest.
 
+use std::cell::Cell;
 use std::rc::Rc;
 
 use kilocore_locks::{LockId, LockVisitor, RawLock};
@@ -39,6 +40,9 @@ pub struct BarrierRounds {
     pub memory: Option<MemoryUse>,
     /// How long a thread watches for the others before it sleeps, in cycles.
     pub spin: f64,
+    /// Whether the barrier is made of the lock; else it is the C library's own, whose waiters do
+    /// not watch.
+    pub of_lock: bool,
 }
 
 /// Simulates a point: [`RunSize::sections`] rounds after a quarter as many that are not counted.
@@ -76,6 +80,7 @@ struct Shared<L> {
     threads: u32,
     sections: u64,
     barrier: Barrier<L>,
+    own: OwnBarrier,
     progress: Progress,
 }
 
@@ -90,6 +95,7 @@ impl LockVisitor<Sim> for BarrierRun<'_> {
             threads: self.threads,
             sections: self.size.sections,
             barrier: Barrier::new(self.threads),
+            own: OwnBarrier::new(self.threads),
             progress: Progress::new(End::Sections(self.size.sections), self.threads, 1),
         });
         for thread in 0..self.threads {
@@ -121,7 +127,12 @@ impl<L: RawLock<Sim>> Shared<L> {
                 fetcher.fetch(part, &mut random);
             }
             let asked = Sim::now();
-            self.barrier.wait(spin, &mut lock_thread, || progress.finish(number));
+            let complete = || progress.finish(number, 1.0);
+            if rounds.of_lock {
+                self.barrier.wait(spin, &mut lock_thread, complete);
+            } else {
+                self.own.wait(complete);
+            }
             let waited = Sim::now().since(asked).0;
             progress.waited.set(progress.waited.get() + waited);
             progress.in_locks.borrow_mut()[0] += waited;
@@ -131,11 +142,13 @@ impl<L: RawLock<Sim>> Shared<L> {
 
 /// The barrier. Its count and its phase share a line, as variables of one structure do.
 #[derive(Debug)]
-struct Barrier<L> {
+pub(crate) struct Barrier<L> {
     mutex: Padded<L>,
     state: Padded<State>,
     condition: Padded<Condition>,
     members: u32,
+    /// Cycles between asking for the mutex and having it.
+    pub(crate) in_mutex: Cell<u64>,
 }
 
 #[derive(Debug)]
@@ -150,8 +163,9 @@ const ARRIVING: u32 = 0;
 const LEAVING: u32 = 1;
 
 impl<L: RawLock<Sim>> Barrier<L> {
-    fn new(members: u32) -> Self {
+    pub(crate) fn new(members: u32) -> Self {
         Self {
+            in_mutex: Cell::new(0),
             mutex: Padded(L::new()),
             state: Padded(State { inside: SimU32::new(0), phase: SimU32::new(ARRIVING) }),
             condition: Padded(Condition(SimU32::new(0))),
@@ -160,9 +174,9 @@ impl<L: RawLock<Sim>> Barrier<L> {
     }
 
     /// Waits until all members have come; the last of them calls `complete` first.
-    fn wait(&self, spin: Cycles, thread: &mut L::Thread, complete: impl FnOnce()) {
+    pub(crate) fn wait(&self, spin: Cycles, thread: &mut L::Thread, complete: impl FnOnce()) {
         let State { inside, phase } = &*self.state;
-        self.mutex.acquire(thread);
+        self.acquire(thread);
         self.wait_for(ARRIVING, spin, thread);
         // The mutex makes a load and a store of it, as with any variable that a lock protects.
         let arrived = inside.load(Ordering::Relaxed) + 1;
@@ -199,8 +213,19 @@ impl<L: RawLock<Sim>> Barrier<L> {
             }
         }
         while phase.load(Ordering::Relaxed) != wanted {
-            self.condition.wait(&*self.mutex, thread);
+            let word = &self.condition.0.0;
+            let seen = word.load(Ordering::Relaxed);
+            // SAFETY: whoever waits holds the mutex.
+            unsafe { self.mutex.release(thread) };
+            Sim::park(word, seen, None);
+            self.acquire(thread);
         }
+    }
+
+    fn acquire(&self, thread: &mut L::Thread) {
+        let asked = Sim::now();
+        self.mutex.acquire(thread);
+        self.in_mutex.set(self.in_mutex.get() + Sim::now().since(asked).0);
     }
 }
 
@@ -209,16 +234,38 @@ impl<L: RawLock<Sim>> Barrier<L> {
 struct Condition(SimU32);
 
 impl Condition {
-    fn wait<L: RawLock<Sim>>(&self, mutex: &L, thread: &mut L::Thread) {
-        let seen = self.0.load(Ordering::Relaxed);
-        // SAFETY: whoever waits holds the mutex.
-        unsafe { mutex.release(thread) };
-        Sim::park(&self.0, seen, None);
-        mutex.acquire(thread);
-    }
-
     fn broadcast(&self) {
         self.0.fetch_add(1, Ordering::Release);
         Sim::unpark(std::ptr::from_ref(&self.0), u32::MAX);
+    }
+}
+
+/// The C library's own barrier: threads count themselves in one word, and the last to arrive wakes
+/// those that sleep on another.
+#[derive(Debug)]
+pub(crate) struct OwnBarrier {
+    inside: Padded<SimU32>,
+    round: Padded<SimU32>,
+    members: u32,
+}
+
+impl OwnBarrier {
+    pub(crate) fn new(members: u32) -> Self {
+        Self { inside: Padded(SimU32::new(0)), round: Padded(SimU32::new(0)), members }
+    }
+
+    /// Waits until all members have come; the last of them calls `complete` first.
+    pub(crate) fn wait(&self, complete: impl FnOnce()) {
+        let round = self.round.load(Ordering::Relaxed);
+        if self.inside.fetch_add(1, Ordering::AcqRel) + 1 == self.members {
+            complete();
+            self.inside.store(0, Ordering::Relaxed);
+            self.round.fetch_add(1, Ordering::Release);
+            Sim::unpark(std::ptr::from_ref(&*self.round), u32::MAX);
+            return;
+        }
+        while self.round.load(Ordering::Acquire) == round {
+            Sim::park(&self.round, round, None);
+        }
     }
 }

@@ -10,13 +10,37 @@ pub enum Duration {
     Constant(f64),
     /// Exponentially distributed with this mean.
     Exponential(f64),
-    /// As observed.
-    Observed {
-        /// Upper ends of equally likely ranges, ascending; the first range starts at `low`.
-        quantiles: Vec<f64>,
-        /// The lower end of the first range.
-        low: f64,
-    },
+    /// As observed: ranges, of which the rarest count as well, because a few long durations may
+    /// hold all the work.
+    Observed(Vec<Range>),
+}
+
+/// Durations between two bounds, all alike likely.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Range {
+    /// The share of all durations that is in this range or in one before; ascending, and 1 in the
+    /// last.
+    pub up_to: f64,
+    /// The shortest, in cycles.
+    pub low: f64,
+    /// The longest, in cycles.
+    pub high: f64,
+}
+
+impl Range {
+    fn mean(&self) -> f64 {
+        f64::midpoint(self.low, self.high)
+    }
+
+    fn mean_square(&self) -> f64 {
+        (self.low * self.low + self.low * self.high + self.high * self.high) / 3.0
+    }
+}
+
+/// The mean of a quantity over all ranges, each by its share.
+fn over(ranges: &[Range], of: impl Fn(&Range) -> f64) -> f64 {
+    let before = std::iter::once(0.0).chain(ranges.iter().map(|range| range.up_to));
+    ranges.iter().zip(before).map(|(range, before)| (range.up_to - before) * of(range)).sum()
 }
 
 impl Duration {
@@ -25,10 +49,20 @@ impl Duration {
     pub fn mean(&self) -> f64 {
         match self {
             Duration::Constant(mean) | Duration::Exponential(mean) => *mean,
-            Duration::Observed { quantiles, low } => {
-                let starts = std::iter::once(low).chain(quantiles);
-                let middles = starts.zip(quantiles).map(|(a, b)| (a + b) / 2.0);
-                middles.sum::<f64>() / quantiles.len().max(1) as f64
+            Duration::Observed(ranges) => over(ranges, Range::mean),
+        }
+    }
+
+    /// The variance as a multiple of the square of the mean; 0 if that is 0.
+    #[must_use]
+    pub fn relative_variance(&self) -> f64 {
+        let mean = self.mean();
+        match self {
+            Duration::Constant(_) => 0.0,
+            _ if mean <= 0.0 => 0.0,
+            Duration::Exponential(_) => 1.0,
+            Duration::Observed(ranges) => {
+                (over(ranges, Range::mean_square) / (mean * mean) - 1.0).max(0.0)
             }
         }
     }
@@ -39,11 +73,19 @@ impl Duration {
         match self {
             Duration::Constant(mean) => Duration::Constant(mean * factor),
             Duration::Exponential(mean) => Duration::Exponential(mean * factor),
-            Duration::Observed { quantiles, low } => Duration::Observed {
-                quantiles: quantiles.iter().map(|q| q * factor).collect(),
-                low: low * factor,
-            },
+            Duration::Observed(ranges) => {
+                let stretch =
+                    |r: &Range| Range { low: r.low * factor, high: r.high * factor, ..*r };
+                Duration::Observed(ranges.iter().map(stretch).collect())
+            }
         }
+    }
+
+    /// The same shape with another mean, in cycles; that mean each time, if it had none.
+    #[must_use]
+    pub fn lasting(&self, mean: f64) -> Self {
+        let before = self.mean();
+        if before > 0.0 { self.scaled(mean / before) } else { Duration::Constant(mean) }
     }
 
     /// Draws a duration.
@@ -51,14 +93,61 @@ impl Duration {
         let cycles = match self {
             Duration::Constant(mean) => *mean,
             Duration::Exponential(mean) => random.exponential(*mean),
-            Duration::Observed { quantiles, low } => {
-                let place = random.uniform() * quantiles.len() as f64;
-                let index = place as usize;
-                let Some(&end) = quantiles.get(index) else { return Cycles(0) };
-                let start = if index == 0 { *low } else { quantiles[index - 1] };
-                start + (end - start) * (place - index as f64)
+            Duration::Observed(ranges) => {
+                let place = random.uniform();
+                let index = ranges.partition_point(|range| range.up_to <= place);
+                let Some(range) = ranges.get(index).or(ranges.last()) else { return Cycles(0) };
+                let before = if index == 0 { 0.0 } else { ranges[index - 1].up_to };
+                let within = (place - before) / (range.up_to - before).max(f64::MIN_POSITIVE);
+                range.low + (range.high - range.low) * within.clamp(0.0, 1.0)
             }
         };
         Cycles(cycles.round() as u64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kilocore_sim::Random;
+
+    use super::{Duration, Range};
+
+    /// Few of the durations have nearly all of the time.
+    fn heavy() -> Duration {
+        Duration::Observed(vec![
+            Range { up_to: 0.994, low: 100.0, high: 300.0 },
+            Range { up_to: 1.0, low: 90_000.0, high: 110_000.0 },
+        ])
+    }
+
+    #[test]
+    fn the_mean_and_the_variance_are_those_of_what_is_drawn() {
+        let duration = heavy();
+        let mut random = Random::new(7, 1);
+        let drawn: Vec<f64> = (0..200_000).map(|_| duration.sample(&mut random).0 as f64).collect();
+        let mean = drawn.iter().sum::<f64>() / drawn.len() as f64;
+        let square = drawn.iter().map(|d| d * d).sum::<f64>() / drawn.len() as f64;
+        let expected = 0.994 * 200.0 + 0.006 * 100_000.0;
+        assert!((duration.mean() - expected).abs() < 1e-6);
+        // 1,200 long ones: within four standard deviations, 3 % each.
+        assert!((mean / expected - 1.0).abs() < 0.12, "{mean}");
+        let relative = square / (mean * mean) - 1.0;
+        assert!((relative / duration.relative_variance() - 1.0).abs() < 0.2, "{relative}");
+    }
+
+    #[test]
+    fn stretching_keeps_the_shape() {
+        let (long, stretched) = (heavy(), heavy().scaled(3.0));
+        assert!((stretched.mean() / long.mean() - 3.0).abs() < 1e-12);
+        let variances = [long.relative_variance(), stretched.relative_variance()];
+        assert!((variances[0] - variances[1]).abs() < 1e-9);
+    }
+
+    #[test]
+    fn nothing_observed_takes_no_time() {
+        let nothing = Duration::Observed(Vec::new());
+        assert_eq!(nothing.mean(), 0.0);
+        assert_eq!(nothing.relative_variance(), 0.0);
+        assert_eq!(nothing.sample(&mut Random::new(1, 1)).0, 0);
     }
 }

@@ -2,13 +2,17 @@
 //!
 //! Locks that are created at the same place are one [`LockUse`] with as many instances as would
 //! collide as often as the profiled ones did, were they used equally. Acquisitions inside others
-//! become sections inside sections. Durations keep the shape of their histograms, less the tail
-//! that comes from holders and thinkers that lost their core: on the target every thread has one.
+//! become sections inside sections. Durations keep the shape of their histograms, and add up to the
+//! profile's processor time less what the simulation adds anew (`busy.rs`). Cores that were unused
+//! for no reason seen make a part of it serial (`conduct.rs`), and barriers that threads met at
+//! become rounds (`phases.rs`).
 
+mod busy;
 mod conduct;
 mod group;
 mod migration;
 mod observed;
+mod phases;
 #[cfg(test)]
 pub(crate) mod synthetic;
 #[cfg(test)]
@@ -20,8 +24,11 @@ use thiserror::Error;
 
 use crate::forecast::ForecastLock;
 use crate::workload::Workload;
-pub use conduct::Conduct;
+pub use conduct::{Conduct, ProcessorTime};
 use translation::Translation;
+
+/// What says that a part of the computing is taken to be serial.
+const SERIAL: &str = "of the computing is taken to be serial";
 
 /// Why no workload can be made of a profile.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -43,7 +50,10 @@ pub struct Profiled {
     pub bounds: [Workload; 2],
     /// The locks, in the order of [`Workload::locks`].
     pub locks: Vec<ForecastLock>,
-    /// Mean computing between sections in nanoseconds of the host.
+    /// Outermost sections of the run: as many as that of the workload compute for
+    /// [`ProcessorTime::work_ns`], at the host's clock.
+    pub sections: f64,
+    /// Mean computing between sections in nanoseconds of the host, without what is serial.
     pub think_ns: f64,
     /// Mean sleep between sections in nanoseconds.
     pub asleep_ns: f64,
@@ -63,7 +73,12 @@ impl Profiled {
         let [well, badly] = &mut self.bounds;
         for workload in [&mut self.workload, well, badly] {
             workload.asleep = 0.0;
+            // Cores were unused for want of work.
+            workload.think = workload.think.lasting(workload.think.mean() + workload.serial);
+            workload.serial = 0.0;
         }
+        self.conduct.time.serial_ns = 0.0;
+        self.assumptions.retain(|assumption| !assumption.contains(SERIAL));
         if self.asleep_ns > 0.0 {
             self.assumptions.push(
                 "Threads are taken never to sleep between locks, as if there were always work \

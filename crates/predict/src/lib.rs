@@ -24,12 +24,12 @@ mod workload;
 
 pub use advice::shell_word;
 pub use barrier::{BarrierRounds, simulate_barrier};
-pub use duration::Duration;
+pub use duration::{Duration, Range};
 pub use forecast::{Curve, Forecast, ForecastLock, ForecastPoint, Recommendation, Shape, Target};
-pub use from_profile::{Conduct, ProfileGap, Profiled, from_profile};
+pub use from_profile::{Conduct, ProcessorTime, ProfileGap, Profiled, from_profile};
 pub use memory::{MemoryUse, Placement};
 pub use point::Point;
 pub use program::{ForecastError, Question, TODAY, forecast, forecast_profiled, without_locks};
 pub use simulate::{PointError, RunSize, simulate};
 pub use sweep::{Job, in_parallel, sweep};
-pub use workload::{Inner, KeptLock, LockUse, Mode, Section, Workload};
+pub use workload::{Barriers, Inner, KeptLock, LockUse, Mode, Section, Workload};

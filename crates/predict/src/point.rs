@@ -1,6 +1,8 @@
 //! One point of a curve.
 
-use kilocore_machine::Description;
+use std::collections::BTreeSet;
+
+use kilocore_machine::{Description, HardwareThread};
 use kilocore_sim::{Activity, Outcome};
 use serde::Serialize;
 
@@ -58,9 +60,9 @@ impl Point {
         let threads_time = outcome.end.0 as f64 * f64::from(threads);
         let in_locks = progress.in_locks.borrow();
         let (throughput, error) = progress.throughput(outcome.clock_ghz);
-        let finished = progress.finished().max(1) as f64;
+        let finished = progress.finished().max(1.0);
         let counts = progress.by_thread.borrow();
-        let fewest = counts.iter().copied().min().unwrap_or(0) as f64;
+        let fewest = counts.iter().copied().reduce(f64::min).unwrap_or(0.0);
         Self {
             lock,
             cores,
@@ -78,6 +80,55 @@ impl Point {
             idle_share: (1.0 - times.total().0 as f64 / capacity).max(0.0),
             fairness: fewest * f64::from(threads) / finished,
         }
+    }
+}
+
+impl Point {
+    /// The same with `cycles` more for each section in which one core computes and the others have
+    /// nothing to do.
+    ///
+    /// Serial parts are few and long beside sections, so that what happens at their ends is
+    /// nothing beside them: their time adds to that of the rest.
+    pub(crate) fn with_serial(self, cycles: f64, machine: &Description) -> Self {
+        self.with_more(cycles, 1.0, machine)
+    }
+
+    /// The same with `cycles` more for each section in which no core has anything to do.
+    pub(crate) fn with_idle(self, cycles: f64, machine: &Description) -> Self {
+        self.with_more(cycles, 0.0, machine)
+    }
+
+    /// The same with `cycles` more for each section in which so many cores compute.
+    fn with_more(mut self, cycles: f64, busy: f64, machine: &Description) -> Self {
+        if cycles <= 0.0 {
+            return self;
+        }
+        let seconds = cycles / (machine.clock_ghz.value * 1e9);
+        let before = 1.0 / (1.0 + seconds * self.throughput_per_s);
+        self.throughput_per_s *= before;
+        self.throughput_error_per_s *= before * before;
+        for share in self.lock_share_by_lock.iter_mut().chain([
+            &mut self.wait_share,
+            &mut self.working_share,
+            &mut self.stalled_share,
+            &mut self.spinning_share,
+            &mut self.low_power_share,
+            &mut self.system_share,
+            &mut self.idle_share,
+        ]) {
+            *share *= before;
+        }
+        let cores = f64::from(self.cores);
+        self.working_share += (1.0 - before) * busy / cores;
+        self.idle_share += (1.0 - before) * (cores - busy) / cores;
+        let socket = |core| machine.location(HardwareThread(core)).socket;
+        let sockets = (0..self.cores).map(socket).collect::<BTreeSet<_>>().len();
+        let power = &machine.power;
+        let watts = power.active_w.value * busy
+            + power.idle_w.value * (cores - busy)
+            + power.socket_w.value * sockets as f64;
+        self.joules_per_op += seconds * watts;
+        self
     }
 }
 

@@ -9,8 +9,8 @@ use crate::advice::advise;
 use crate::from_profile::{ProfileGap, Profiled, from_profile};
 use crate::model_error;
 use crate::{
-    Curve, Forecast, ForecastPoint, Job, Point, PointError, Recommendation, RunSize, Section,
-    Target, Workload, sweep,
+    Curve, Forecast, ForecastPoint, Job, Point, PointError, Recommendation, RunSize, Target,
+    Workload, sweep,
 };
 
 /// What to forecast.
@@ -134,18 +134,12 @@ const FEWEST_SECTIONS: u64 = 400;
 /// The size asked for or, where sections last long, as many of them as there is time for. The
 /// band tells that there were fewer: chance is part of it.
 fn affordable(size: RunSize, workload: &Workload, cores: u32) -> RunSize {
-    let held: f64 = workload.sections.iter().map(|(share, s)| share * held(s)).sum();
+    let held: f64 = workload.sections.iter().map(|(share, s)| share * s.held()).sum();
     let alone = workload.think.mean() + workload.asleep + held;
     // Either sections follow one another, or every core has its own.
     let cycles = held.max(alone / f64::from(cores.max(1))).max(1.0);
     let sections = ((MOST_CYCLES / cycles) as u64).max(FEWEST_SECTIONS).min(size.sections);
     RunSize { sections, ..size }
-}
-
-/// Mean cycles under a section's lock, sections inside it included.
-fn held(section: &Section) -> f64 {
-    let inside: f64 = section.inner.iter().map(|inner| inner.times * held(&inner.section)).sum();
-    section.hold.mean() + inside
 }
 
 /// What there is to say of a program that took no lock: no curves, and advice to look elsewhere.

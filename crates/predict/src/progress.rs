@@ -21,7 +21,7 @@ const MOST_EFFORT: u64 = 300_000;
 /// How many times that it may take if it has not got sections enough.
 const PROLONGED: u64 = 2;
 /// The fewest sections, all threads taken together, that show anything.
-const FEWEST: u64 = 100;
+const FEWEST: f64 = 100.0;
 
 /// When a run ends.
 #[derive(Debug, Clone, Copy)]
@@ -36,11 +36,13 @@ pub(crate) enum End {
 #[derive(Debug)]
 pub(crate) struct Progress {
     end: End,
-    /// When sections were finished, in that order.
-    finished: RefCell<Vec<Cycles>>,
+    /// When something was finished, in that order, and how much: in sections.
+    finished: RefCell<Vec<(Cycles, f64)>>,
+    /// The sum of that.
+    sections: Cell<f64>,
     /// When it was decided to stop.
     stopped: Cell<Option<Cycles>>,
-    pub(crate) by_thread: RefCell<Vec<u64>>,
+    pub(crate) by_thread: RefCell<Vec<f64>>,
     /// Cycles between asking for locks and having them.
     pub(crate) waited: Cell<u64>,
     /// Cycles in the operations of each lock of the workload.
@@ -52,8 +54,9 @@ impl Progress {
         Self {
             end,
             finished: RefCell::default(),
+            sections: Cell::new(0.0),
             stopped: Cell::new(None),
-            by_thread: RefCell::new(vec![0; threads as usize]),
+            by_thread: RefCell::new(vec![0.0; threads as usize]),
             waited: Cell::new(0),
             in_locks: RefCell::new(vec![0; locks]),
         }
@@ -67,13 +70,13 @@ impl Progress {
 
     /// Whether threads are to stop.
     pub(crate) fn over(&self) -> bool {
-        let finished = self.finished() as u64;
+        let finished = self.finished();
         match self.end {
-            End::Sections(counted) => finished >= Self::planned(counted),
+            End::Sections(counted) => finished >= Self::planned(counted) as f64,
             End::Time(time, sections) => {
                 if self.stopped.get().is_none() {
                     let effort = Sim::effort();
-                    let seen = Sim::now() >= time && finished >= sections;
+                    let seen = Sim::now() >= time && finished >= sections as f64;
                     let dear = effort >= MOST_EFFORT && finished >= FEWEST;
                     if seen || dear || effort >= MOST_EFFORT * PROLONGED {
                         self.stopped.set(Some(Sim::now()));
@@ -85,14 +88,15 @@ impl Progress {
     }
 
     /// Sections finished.
-    pub(crate) fn finished(&self) -> usize {
-        self.finished.borrow().len()
+    pub(crate) fn finished(&self) -> f64 {
+        self.sections.get()
     }
 
-    /// Counts a section of a thread.
-    pub(crate) fn finish(&self, thread: usize) {
-        self.finished.borrow_mut().push(Sim::now());
-        self.by_thread.borrow_mut()[thread] += 1;
+    /// Counts a section of a thread, or a part of one.
+    pub(crate) fn finish(&self, thread: usize, sections: f64) {
+        self.finished.borrow_mut().push((Sim::now(), sections));
+        self.sections.set(self.sections.get() + sections);
+        self.by_thread.borrow_mut()[thread] += sections;
     }
 
     /// Sections per second, and half of its 95 % confidence interval.
@@ -119,9 +123,16 @@ impl Progress {
     fn by_sections(&self, counted: u64) -> Vec<(f64, f64)> {
         let batch = batch(counted);
         let finished = self.finished.borrow();
-        let ends: Vec<Cycles> = (0..=BATCHES)
-            .map(|number| finished[batch * BATCHES / 4 + number * batch - 1])
-            .collect();
+        // A batch ends with whatever completes it, of which a part may be the next one's.
+        let mut ends = Vec::with_capacity(BATCHES + 1);
+        let mut sum = 0.0;
+        for &(time, sections) in &*finished {
+            sum += sections;
+            let due = |ends: &Vec<_>| (batch * BATCHES / 4 + ends.len() * batch) as f64 - 1e-6;
+            while ends.len() <= BATCHES && sum >= due(&ends) {
+                ends.push(time);
+            }
+        }
         let cycles = |pair: &[Cycles]| pair[1].since(pair[0]).0.max(1) as f64;
         ends.windows(2).map(|pair| (batch as f64, cycles(pair))).collect()
     }
@@ -132,12 +143,12 @@ impl Progress {
         let start = end / WARM_UP as f64;
         let length = (end - start) / BATCHES as f64;
         let mut batches = vec![(0.0, length); BATCHES];
-        for finished in &*self.finished.borrow() {
-            let place = (finished.0 as f64 - start) / length;
+        for (time, sections) in &*self.finished.borrow() {
+            let place = (time.0 as f64 - start) / length;
             if place >= 0.0
                 && let Some(batch) = batches.get_mut(place as usize)
             {
-                batch.0 += 1.0;
+                batch.0 += sections;
             }
         }
         batches

@@ -1,5 +1,6 @@
 //! One workload on one machine with one lock and one number of cores.
 
+use std::cell::Cell;
 use std::rc::Rc;
 
 use kilocore_locks::{LockId, LockVisitor, RawLock};
@@ -9,10 +10,11 @@ use kilocore_sim::{Options, Random, Sim, SimCell, SimError, Simulation};
 use thiserror::Error;
 
 use crate::any_lock::{AnyLock, LockThread};
+use crate::barrier::{Barrier, BarrierRounds, OwnBarrier, simulate_barrier};
 use crate::memory::{Fetcher, whole_number};
 use crate::point::Point;
 use crate::progress::{End, Progress};
-use crate::workload::{LockUse, Mode, Section, Workload};
+use crate::workload::{Barriers, LockUse, Mode, Section, Workload};
 
 /// How much of a workload is simulated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,12 +52,68 @@ pub enum PointError {
 /// The largest number of threads: each takes a stack on the host.
 const MOST_THREADS: u32 = 8192;
 
+/// The fewest rounds between barriers that show what those cost.
+const ROUNDS: u64 = 20;
+/// How many times as many sections as asked for may be simulated so that there are so many rounds.
+const MORE_FOR_ROUNDS: f64 = 2.0;
+
 /// Simulates a point.
 ///
 /// # Errors
 /// [`PointError`] if the machine has not got the cores, or the host not the memory for the
 /// threads.
 pub fn simulate(
+    workload: &Workload,
+    lock: LockId,
+    machine: &Description,
+    cores: u32,
+    size: RunSize,
+) -> Result<Point, PointError> {
+    let Some(barriers) = workload.barriers else {
+        return run_point(workload, lock, machine, cores, size);
+    };
+    let needed = barriers.sections * ROUNDS as f64;
+    if needed <= size.sections as f64 * MORE_FOR_ROUNDS {
+        let sections = size.sections.max(needed.ceil() as u64);
+        return run_point(workload, lock, machine, cores, RunSize { sections, ..size });
+    }
+    // Rounds so long that the sections in them know nothing of the barriers: those are simulated
+    // beside them, and what they cost is added.
+    let between = Workload { barriers: None, ..workload.clone() };
+    let point = run_point(&between, lock, machine, cores, size)?;
+    let lost = lost_at_barriers(workload, &barriers, lock, machine, cores, size)?;
+    Ok(point.with_idle(lost, machine))
+}
+
+/// Time that barriers take in excess of the computing between them, in cycles for each section.
+fn lost_at_barriers(
+    workload: &Workload,
+    barriers: &Barriers,
+    lock: LockId,
+    machine: &Description,
+    cores: u32,
+    size: RunSize,
+) -> Result<f64, PointError> {
+    let threads = f64::from(size.threads.unwrap_or(cores).max(1));
+    let busy = workload.busy() - workload.serial;
+    let part = workload.think.mean() / busy.max(f64::MIN_POSITIVE);
+    let of_a_thread = (barriers.sections / threads).max(1.0);
+    let by_chance = (workload.think.relative_variance() / of_a_thread).sqrt() * part;
+    let rounds = BarrierRounds {
+        work: busy * barriers.sections,
+        imbalance: barriers.imbalance.hypot(by_chance).min(1.0),
+        memory: None,
+        spin: 0.0,
+        of_lock: barriers.lock.is_some(),
+    };
+    let size = RunSize { sections: ROUNDS, ..size };
+    let point = simulate_barrier(&rounds, lock, machine, cores, size)?;
+    let a_round = machine.clock_ghz.value * 1e9 / point.throughput_per_s;
+    let computing = rounds.work / threads.min(f64::from(cores));
+    Ok((a_round - computing).max(0.0) / barriers.sections)
+}
+
+fn run_point(
     workload: &Workload,
     lock: LockId,
     machine: &Description,
@@ -124,7 +182,20 @@ struct Shared<L> {
     locks: Vec<Vec<Instance<L>>>,
     /// The mean of sleeps is at least so many cycles.
     shortest_sleep: f64,
+    /// Mean cycles of computing in a section, if sections are counted by that.
+    by_work: Option<f64>,
+    meeting: Meeting<L>,
     progress: Progress,
+}
+
+/// Where threads wait for each other, if they do.
+struct Meeting<L> {
+    barriers: Option<Barriers>,
+    /// A barrier that is made of a lock of the program.
+    of_lock: Barrier<L>,
+    own: OwnBarrier,
+    /// Whether the threads are to stop after the barrier that they have passed.
+    over: Cell<bool>,
 }
 
 impl LockVisitor<Sim> for PointRun<'_> {
@@ -138,7 +209,10 @@ impl LockVisitor<Sim> for PointRun<'_> {
             self.simulation.spawn(move || Thread::new(&shared, thread as usize, random).run())?;
         }
         let outcome = self.simulation.run()?;
-        Ok(Point::new(self.lock.name(), self.machine, self.cores, &outcome, &shared.progress))
+        shared.count_barriers();
+        let point =
+            Point::new(self.lock.name(), self.machine, self.cores, &outcome, &shared.progress);
+        Ok(point.with_serial(self.workload.serial, self.machine))
     }
 }
 
@@ -166,7 +240,25 @@ impl<L: RawLock<Sim>> Shared<L> {
             shortest_sleep: SHORTEST_SLEEP_US * 1e3 * run.machine.clock_ghz.value,
             machine: run.machine.clone(),
             cores: run.cores,
+            by_work: by_work(workload, run.size.sections),
+            meeting: Meeting {
+                barriers: workload.barriers,
+                of_lock: Barrier::new(threads),
+                own: OwnBarrier::new(threads),
+                over: Cell::new(false),
+            },
             progress: Progress::new(run.end(), threads, workload.locks.len()),
+        }
+    }
+
+    /// Adds what threads spent at the mutex of a barrier to what they spent at locks.
+    fn count_barriers(&self) {
+        if let Some(lock) = self.meeting.barriers.and_then(|barriers| barriers.lock) {
+            let spent = self.meeting.of_lock.in_mutex.get();
+            self.progress.waited.set(self.progress.waited.get() + spent);
+            if let Some(in_lock) = self.progress.in_locks.borrow_mut().get_mut(lock) {
+                *in_lock += spent;
+            }
         }
     }
 
@@ -175,6 +267,19 @@ impl<L: RawLock<Sim>> Shared<L> {
         let usage = self.workload.memory?;
         Some(Fetcher::new(usage, &self.machine, self.cores, random))
     }
+}
+
+/// The error of the throughput, as a share of it, from which drawn durations must not add more.
+const DRAWN_ERROR: f64 = 0.02;
+
+/// The computing in a section, if sections are to be counted by it: where a few durations hold most
+/// of the work, a run of so many sections draws too few of them for their mean. What is done of a
+/// long one then counts while it is being done.
+fn by_work(workload: &Workload, sections: u64) -> Option<f64> {
+    let busy = workload.busy() - workload.serial;
+    let part = workload.think.mean() / busy.max(f64::MIN_POSITIVE);
+    let variance = workload.think.relative_variance() * part * part;
+    (variance / sections.max(1) as f64 > DRAWN_ERROR * DRAWN_ERROR).then_some(busy)
 }
 
 /// One simulated thread.
@@ -193,14 +298,47 @@ impl<'a, L: RawLock<Sim>> Thread<'a, L> {
     }
 
     fn run(mut self) {
-        let shared = self.shared;
-        let workload = &shared.workload;
-        while !shared.progress.over() {
-            Sim::work(workload.think.sample(&mut self.random));
-            if let Some(fetcher) = &mut self.fetcher {
-                fetcher.fetch(1.0, &mut self.random);
+        if let Some(barriers) = self.shared.meeting.barriers {
+            return self.run_rounds(&barriers);
+        }
+        while !self.shared.progress.over() {
+            self.once(1.0);
+        }
+    }
+
+    /// Rounds of the same work for all threads together, each ended by a barrier.
+    fn run_rounds(&mut self, barriers: &Barriers) {
+        let Shared { meeting, progress, .. } = self.shared;
+        let equal = barriers.sections / progress.by_thread.borrow().len() as f64;
+        while !meeting.over.get() {
+            let varies = barriers.imbalance * (self.random.exponential(1.0) - 1.0);
+            let mut left = equal * (1.0 + varies);
+            while left > 0.0 {
+                self.once(left.min(1.0));
+                left -= 1.0;
             }
-            self.sleep();
+            // All have to agree on whether it was the last round.
+            let complete = || meeting.over.set(progress.over());
+            if barriers.lock.is_some() {
+                let thread = self.lock_thread.tried();
+                meeting.of_lock.wait(Cycles(0), thread, complete);
+            } else {
+                meeting.own.wait(complete);
+            }
+        }
+    }
+
+    /// Thinks and enters an outermost section; of a part of one, that part of the time and with
+    /// that probability.
+    fn once(&mut self, part: f64) {
+        let workload = &self.shared.workload;
+        self.think(part);
+        if let Some(fetcher) = &mut self.fetcher {
+            fetcher.fetch(part, &mut self.random);
+        }
+        self.sleep(workload.asleep * part);
+        let enters = part >= 1.0 || self.random.uniform() < part;
+        if enters {
             let mut choice = self.random.uniform();
             let chosen = workload.sections.iter().find(|(share, _)| {
                 choice -= share;
@@ -209,18 +347,38 @@ impl<'a, L: RawLock<Sim>> Thread<'a, L> {
             if let Some((_, section)) = chosen.or(workload.sections.last()) {
                 self.enter(section);
             }
-            if workload.sections.is_empty() {
-                // Nothing else may have let the other threads catch up.
-                Sim::catch_up();
+        }
+        if workload.sections.is_empty() || !enters {
+            // Nothing else may have let the other threads catch up.
+            Sim::catch_up();
+        }
+        let think = workload.think.mean();
+        let rest = self.shared.by_work.map_or(1.0, |busy| 1.0 - think / busy);
+        self.shared.progress.finish(self.number, rest * part);
+    }
+
+    /// Computes between two sections. Where sections are counted by work, it counts as it is done.
+    fn think(&mut self, part: f64) {
+        let Shared { workload, progress, by_work, .. } = self.shared;
+        let drawn = workload.think.sample(&mut self.random).0 as f64 * part;
+        let Some(busy) = *by_work else {
+            return Sim::work(Cycles(drawn.round() as u64));
+        };
+        let pieces = (drawn / busy).ceil().max(1.0);
+        let piece = drawn / pieces;
+        for _ in 0..pieces as u64 {
+            Sim::work(Cycles(piece.round() as u64));
+            Sim::catch_up();
+            progress.finish(self.number, piece / busy);
+            if progress.over() {
+                return;
             }
-            shared.progress.finish(self.number);
         }
     }
 
-    /// Sleeps for as long as threads do on average between two sections: rarely, if that is so
-    /// short that no thread would sleep for it each time.
-    fn sleep(&mut self) {
-        let mean = self.shared.workload.asleep;
+    /// Sleeps for so many cycles on average: rarely, if that is so short that no thread would
+    /// sleep for it each time.
+    fn sleep(&mut self, mean: f64) {
         let shortest = self.shared.shortest_sleep;
         if mean <= 0.0 || self.random.uniform() >= mean / mean.max(shortest) {
             return;
@@ -259,6 +417,7 @@ impl<'a, L: RawLock<Sim>> Thread<'a, L> {
             };
         }
         Sim::work(section.hold.sample(&mut self.random));
+        self.sleep(section.asleep);
         for inner in &section.inner {
             for _ in 0..whole_number(inner.times, &mut self.random) {
                 self.enter(&inner.section);

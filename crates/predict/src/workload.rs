@@ -21,10 +21,21 @@ pub struct Section {
     /// Work under the lock on one core with nobody else there, in cycles, without what is done
     /// under locks taken inside.
     pub hold: Duration,
+    /// Sleeping under the lock, in cycles; the mean over all entries.
+    pub asleep: f64,
     /// Lines of data written inside that move from holder to holder, beyond the lock itself.
     pub lines: f64,
     /// Sections inside it, each entered with its own probability.
     pub inner: Vec<Inner>,
+}
+
+impl Section {
+    /// Mean cycles of computing under its lock, sections inside it included.
+    #[must_use]
+    pub fn held(&self) -> f64 {
+        let inside: f64 = self.inner.iter().map(|inner| inner.times * inner.section.held()).sum();
+        self.hold.mean() + inside
+    }
 }
 
 /// A section inside another.
@@ -61,6 +72,21 @@ pub enum KeptLock {
     Futex,
 }
 
+/// Barriers at which all threads wait for each other, again and again.
+///
+/// Between two of them there is the same work, whatever the number of threads, which divide it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Barriers {
+    /// Outermost sections of all threads together between one barrier and the next.
+    pub sections: f64,
+    /// How unequal the threads' parts are beyond what their sections' durations make them: their
+    /// standard deviation, as a share of their mean, 0 to 1.
+    pub imbalance: f64,
+    /// Which of [`Workload::locks`] the barriers are made of, with a condition variable. The C
+    /// library's own barriers are made of none.
+    pub lock: Option<usize>,
+}
+
 /// What each thread does, over and over: think, then enter a section.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Workload {
@@ -70,6 +96,12 @@ pub struct Workload {
     pub asleep: f64,
     /// What is fetched from memory between sections, after the computing.
     pub memory: Option<MemoryUse>,
+    /// Computing of one thread while no other can, in cycles: the start of a program, its end, what
+    /// lies between its parallel phases; the mean over all outermost sections. However many cores
+    /// there are, it takes as long.
+    pub serial: f64,
+    /// Barriers between the sections.
+    pub barriers: Option<Barriers>,
     /// The locks.
     pub locks: Vec<LockUse>,
     /// The outermost sections, each with its share; the shares add up to 1.
@@ -80,14 +112,26 @@ impl Workload {
     /// Threads that share a single lock.
     #[must_use]
     pub fn single_lock(think: Duration, hold: Duration, lines: f64) -> Self {
-        let section = Section { lock: 0, mode: Mode::Exclusive, hold, lines, inner: Vec::new() };
+        let section =
+            Section { lock: 0, mode: Mode::Exclusive, hold, asleep: 0.0, lines, inner: Vec::new() };
         Self {
             think,
             asleep: 0.0,
             memory: None,
+            serial: 0.0,
+            barriers: None,
             locks: vec![LockUse { instances: 1, per_thread: false, read_write: false, kept: None }],
             sections: vec![(1.0, section)],
         }
+    }
+
+    /// Computing in one outermost section and before it, of all kinds, in cycles: the mean over all.
+    /// Times so many sections, it is the processor time that the program needs besides what its
+    /// locks and its memory take.
+    #[must_use]
+    pub fn busy(&self) -> f64 {
+        let held: f64 = self.sections.iter().map(|(share, section)| share * section.held()).sum();
+        self.think.mean() + self.serial + held
     }
 
     /// The same workload, everything in it taking `factor` times as long. Lines that move
@@ -98,6 +142,7 @@ impl Workload {
             let inner = |i: &Inner| Inner { times: i.times, section: stretch(&i.section, factor) };
             Section {
                 hold: section.hold.scaled(factor),
+                asleep: section.asleep * factor,
                 inner: section.inner.iter().map(inner).collect(),
                 ..section.clone()
             }
@@ -107,6 +152,8 @@ impl Workload {
             think: self.think.scaled(factor),
             asleep: self.asleep * factor,
             memory: self.memory.map(|memory| MemoryUse { lines: memory.lines * factor, ..memory }),
+            serial: self.serial * factor,
+            barriers: self.barriers,
             locks: self.locks.clone(),
             sections: sections.collect(),
         }

@@ -10,7 +10,7 @@ fn machine(name: &str) -> Description {
 
 /// No memory, equal parts.
 fn rounds(work: f64, spin: f64) -> BarrierRounds {
-    BarrierRounds { work, imbalance: 0.0, memory: None, spin }
+    BarrierRounds { work, imbalance: 0.0, memory: None, spin, of_lock: true }
 }
 
 fn point(rounds: &BarrierRounds, lock: LockId, machine: &Description, cores: u32) -> Point {

@@ -16,6 +16,7 @@ fn kept(kept: KeptLock, think: f64, hold: f64, alone: f64) -> Workload {
         lock: 0,
         mode,
         hold: Duration::Exponential(hold),
+        asleep: 0.0,
         lines: 0.0,
         inner: Vec::new(),
     };

@@ -14,6 +14,8 @@ fn no_locks(think: f64, memory: MemoryUse) -> Workload {
         think: Duration::Constant(think),
         asleep: 0.0,
         memory: Some(memory),
+        serial: 0.0,
+        barriers: None,
         locks: Vec::new(),
         sections: Vec::new(),
     }

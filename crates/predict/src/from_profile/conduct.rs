@@ -1,14 +1,9 @@
 //! How the program ran while it was profiled, as far as that limits what a forecast may claim.
 
-use kilocore_profile::{Process, Run};
+use kilocore_profile::{Process, Profile, Run};
 
 use super::group::Group;
-
-/// Processor time that a lock's own operations may take, in nanoseconds for each acquisition,
-/// the recorder's included.
-const OPERATIONS_NS: f64 = 1_000.0;
-/// The share of the processor time beyond which what lies outside all intervals counts.
-const MUCH: f64 = 0.5;
+use super::phases::Phases;
 
 /// What threads did besides taking locks.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -28,43 +23,136 @@ pub struct Conduct {
     pub condition_share: f64,
     /// Where the condition variable that was waited on longest comes from.
     pub condition_place: Option<String>,
-    /// Processor time before a thread's first lock, after its last, or in threads that take none,
-    /// in nanoseconds; 0 if that is the lesser part of all.
-    pub outside_ns: f64,
-    /// The same as a share of all processor time.
-    pub outside_share: f64,
+    /// Where the processor time went.
+    pub time: ProcessorTime,
+    /// Rounds that ended in a barrier, of the C library's or made of a condition variable.
+    pub barrier_rounds: f64,
+    /// How many threads met at those barriers.
+    pub barrier_threads: f64,
 }
+
+/// Where the processor time of a process went, in nanoseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct ProcessorTime {
+    /// All of it.
+    pub all_ns: f64,
+    /// Taking locks, waiting for them and letting them go, the recorder's part included. An
+    /// estimate; forecasts simulate it instead.
+    pub operations_ns: f64,
+    /// Fetching data that moves from holder to holder, which forecasts simulate too.
+    pub lines_ns: f64,
+    /// What threads computed longer between locks than one alone does, because they were in one
+    /// another's way at something that is no pthread lock.
+    pub disturbed_ns: f64,
+    /// Of the rest: computing of one thread while the other cores had nothing to do, that neither
+    /// locks nor conditions nor sleep explain.
+    pub serial_ns: f64,
+    /// Of the rest: before a thread's first lock, after its last, or in threads that take none.
+    pub outside_ns: f64,
+    /// Time under locks beyond all this, in which the holders did not run: in profiles that know
+    /// only how long holds last by the clock.
+    pub not_running_ns: f64,
+}
+
+impl ProcessorTime {
+    /// What the program computes, whatever its locks: what a forecast's workload does.
+    #[must_use]
+    pub fn work_ns(&self) -> f64 {
+        self.all_ns - self.operations_ns - self.lines_ns - self.disturbed_ns
+    }
+
+    /// The serial part of that.
+    #[must_use]
+    pub fn serial_share(&self) -> f64 {
+        self.serial_ns / self.work_ns().max(1.0)
+    }
+}
+
+/// The share of a core's time that a program must be busy on it alone to be taken for one that
+/// always has something to do.
+const KEPT_BUSY: f64 = 0.9;
+/// The share of a process's time from which other processes of the program count.
+const OTHERS: f64 = 0.1;
 
 impl Conduct {
     pub(super) fn new(run: &Run, process: &Process, groups: &[Group<'_>]) -> Self {
         let threads = &process.threads;
         let wall = run.wall_ns.max(1.0);
         let busy_cores = threads.cpu_ns / wall;
-        let waits: f64 = groups.iter().map(|group| group.wait.sum_ns).sum();
-        let able = f64::from(run.cores).min(threads.peak as f64);
+        let waits = waits_ns(groups);
         let on_conditions: f64 = process.conditions.iter().map(|c| c.wait.sum_ns).sum();
         let longest =
             process.conditions.iter().max_by(|a, b| a.wait.sum_ns.total_cmp(&b.wait.sum_ns));
         let all = threads.cpu_ns + threads.think_asleep_ns + on_conditions + waits;
-        let acquisitions: u64 = groups.iter().map(Group::uses).sum();
-        let held: f64 = groups.iter().map(Group::held_ns).sum();
-        let known = threads.think.sum_ns + held + acquisitions as f64 * OPERATIONS_NS;
-        let outside = (threads.cpu_ns - known).max(0.0);
-        let outside_share = outside / threads.cpu_ns.max(1.0);
-        let outside = if outside_share > MUCH { outside } else { 0.0 };
+        let phases = Phases::of(process).0;
         Self {
-            acquisitions,
+            acquisitions: groups.iter().map(Group::uses).sum(),
             peak_threads: threads.peak,
             cores: run.cores,
             busy_cores,
-            unused_cores: (able - busy_cores - waits / wall).max(0.0),
+            unused_cores: (able(run, process) - busy_cores - waits / wall).max(0.0),
             condition_share: on_conditions / all.max(1.0),
             condition_place: longest
                 .filter(|condition| condition.wait.sum_ns > 0.0)
                 .and_then(|condition| condition.site.first())
                 .map(ToString::to_string),
-            outside_ns: outside,
-            outside_share: if outside > 0.0 { outside_share } else { 0.0 },
+            time: ProcessorTime::default(),
+            barrier_rounds: phases.map_or(0.0, |phases| phases.rounds),
+            barrier_threads: phases.map_or(0.0, |phases| phases.parties),
         }
     }
+}
+
+fn waits_ns(groups: &[Group<'_>]) -> f64 {
+    groups.iter().map(|group| group.wait.sum_ns).sum()
+}
+
+/// Cores that there were threads for.
+fn able(run: &Run, process: &Process) -> f64 {
+    f64::from(run.cores).min(process.threads.peak as f64)
+}
+
+/// Time in which a single thread computed while others could not, in nanoseconds: the likely
+/// value, and the one if waiting on conditions explains nothing.
+///
+/// While one thread computes alone, all other cores that there are threads for are unused. So the
+/// unused time divided by their number is that time, less what is unused for another reason:
+/// threads that wait for locks or on conditions, that wait at barriers because their parts are
+/// unequal or wake up there, or that sleep.
+pub(super) fn serial_ns(
+    profile: &Profile,
+    run: &Run,
+    process: &Process,
+    groups: &[Group<'_>],
+) -> [f64; 2] {
+    let able = able(run, process);
+    let others: f64 = run.processes.iter().map(|other| other.threads.cpu_ns).sum();
+    let busy = process.threads.cpu_ns;
+    if able < 2.0 || others - busy > OTHERS * busy {
+        return [0.0; 2];
+    }
+    let Some(idle) = idle_ns(profile, run, process, able) else { return [0.0; 2] };
+    let (phases, on_conditions) = Phases::of(process);
+    let at_barriers = phases.map_or(0.0, |p| p.uneven_ns(run.cores) + p.waking_ns());
+    let unused = able * run.wall_ns - busy - idle - waits_ns(groups) - at_barriers;
+    let alone = |unused: f64| (unused / (able - 1.0)).clamp(0.0, busy.min(run.wall_ns));
+    [alone(unused - on_conditions), alone(unused)]
+}
+
+/// Time in which `able` cores had nothing to do because all threads slept. `None` if that was
+/// often: then threads are seldom awake together, and whoever runs alone is not to be waited for.
+fn idle_ns(profile: &Profile, run: &Run, process: &Process, able: f64) -> Option<f64> {
+    let confined = profile.runs.iter().skip(1).find(|run| run.cores == 1);
+    if let Some(confined) = confined.filter(|_| run.cores > 1) {
+        // One thread that computes is enough to keep a single core busy. What is left is sleep, or
+        // time that other programs took.
+        let busy: f64 = confined.processes.iter().map(|process| process.threads.cpu_ns).sum();
+        let idle = (1.0 - busy / confined.wall_ns.max(1.0)).max(0.0);
+        return (idle <= 1.0 - KEPT_BUSY).then_some(idle * able * run.wall_ns);
+    }
+    let busy = process.threads.cpu_ns / run.wall_ns.max(1.0);
+    // There are threads that sleep all the time; those in surplus may be.
+    let surplus = process.threads.peak as f64 - able;
+    let asleep = process.threads.think_asleep_ns - surplus * run.wall_ns;
+    (busy >= KEPT_BUSY).then_some(asleep.max(0.0))
 }

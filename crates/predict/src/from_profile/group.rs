@@ -19,12 +19,14 @@ pub(super) struct Group<'a> {
     pub(super) exclusive: u64,
     /// Shared acquisitions.
     pub(super) shared: u64,
-    /// Acquisitions under other locks.
-    nested: u64,
     /// Exclusive holds.
     pub(super) hold: Histogram,
     /// Shared holds.
     pub(super) read_hold: Histogram,
+    /// Sleep in exclusive holds, in nanoseconds.
+    pub(super) hold_asleep_ns: f64,
+    /// Sleep in shared holds.
+    pub(super) read_asleep_ns: f64,
     /// Waits in both modes.
     pub(super) wait: Histogram,
     /// Acquisitions that had to wait.
@@ -36,9 +38,10 @@ impl<'a> Group<'a> {
         let mut group = Self {
             exclusive: 0,
             shared: 0,
-            nested: 0,
             hold: Histogram::default(),
             read_hold: Histogram::default(),
+            hold_asleep_ns: 0.0,
+            read_asleep_ns: 0.0,
             wait: Histogram::default(),
             contended: 0,
             locks: Vec::new(),
@@ -47,12 +50,13 @@ impl<'a> Group<'a> {
             group.exclusive += lock.acquisitions;
             group.contended += lock.contended;
             group.hold.merge(&lock.hold);
+            group.hold_asleep_ns += lock.hold_asleep_ns;
             group.wait.merge(&lock.wait);
-            group.nested += lock.nested_in.iter().map(|nesting| nesting.count).sum::<u64>();
             if let Some(read) = &lock.read {
                 group.shared += read.acquisitions;
                 group.contended += read.contended;
                 group.read_hold.merge(&read.hold);
+                group.read_asleep_ns += read.hold_asleep_ns;
                 group.wait.merge(&read.wait);
             }
         }
@@ -64,13 +68,10 @@ impl<'a> Group<'a> {
         self.exclusive + self.shared
     }
 
-    pub(super) fn outermost(&self) -> u64 {
-        self.uses().saturating_sub(self.nested)
-    }
-
-    /// Holds in the mode in which the locks are taken more often.
-    pub(super) fn usual_hold(&self) -> &Histogram {
-        if self.shared > self.exclusive { &self.read_hold } else { &self.hold }
+    /// The share of the uses that are shared, or exclusive.
+    pub(super) fn mode_share(&self, shared: bool) -> f64 {
+        let uses = if shared { self.shared } else { self.exclusive };
+        uses as f64 / (self.uses() as f64).max(1.0)
     }
 
     pub(super) fn held_ns(&self) -> f64 {

@@ -52,27 +52,34 @@ pub(crate) fn read_write(id: u32, function: &str, exclusive: u64, shared: u64) -
 
 /// A run on two cores, both busy, that thinks for 1 µs so many times.
 pub(crate) fn run(locks: Vec<Lock>, thoughts: u64) -> Run {
-    let think = durations(thoughts, 1_000.0);
-    let cpu_ns = think.sum_ns + locks.iter().map(|lock| lock.hold.sum_ns).sum::<f64>();
+    run_thinking(locks, durations(thoughts, 1_000.0))
+}
+
+/// A run on two cores, both busy, that thinks so.
+pub(crate) fn run_thinking(locks: Vec<Lock>, think: Histogram) -> Run {
+    let mut process = Process {
+        pid: 42,
+        executable: "/bin/program".into(),
+        threads: Threads {
+            started: 2,
+            locking: 2,
+            peak: 2,
+            cpu_ns: 0.0,
+            think,
+            think_asleep_ns: 0.0,
+        },
+        locks,
+        ..Process::default()
+    };
+    let held = |lock: &Lock| lock.hold.sum_ns + lock.read.as_ref().map_or(0.0, |r| r.hold.sum_ns);
+    process.threads.cpu_ns = process.threads.think.sum_ns
+        + process.locks.iter().map(held).sum::<f64>()
+        + super::busy::operations_ns(&process);
     Run {
         cores: 2,
-        wall_ns: cpu_ns / 2.0,
-        exit_status: 0,
-        processes: vec![Process {
-            pid: 42,
-            executable: "/bin/program".into(),
-            threads: Threads {
-                started: 2,
-                locking: 2,
-                peak: 2,
-                cpu_ns,
-                think,
-                think_asleep_ns: 0.0,
-            },
-            locks,
-            ..Process::default()
-        }],
-        outside: None,
+        wall_ns: process.threads.cpu_ns / 2.0,
+        processes: vec![process],
+        ..Run::default()
     }
 }
 

@@ -1,3 +1,5 @@
+mod time;
+
 use kilocore_profile::{Condition, Lock, MostlyBy, Nesting, Run};
 
 use super::synthetic::{durations, frame, mutex, profile, profile_of, read_write, run};
@@ -80,6 +82,20 @@ fn locks_of_one_site_count_as_many_as_collide_as_often() {
     // 1 / (0.9² + 10 × 0.01²) = 1.2
     let skewed = shards(&[9_000, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100]);
     assert_eq!((skewed.locks[0].instances, skewed.workload.locks[0].instances), (11, 1));
+}
+
+#[test]
+fn each_of_forty_eight_threads_may_have_its_own_lock() {
+    let own = |thread| Lock {
+        mostly_by: Some(MostlyBy { thread, share: 1.0 }),
+        ..mutex(thread + 1, "connect", 1_000)
+    };
+    let mut run = run((0..48).map(own).collect(), 48_000);
+    run.processes[0].threads.peak = 48;
+    let profiled = translated(run);
+    assert_eq!(profiled.locks[0].instances, 48);
+    let LockUse { instances, per_thread, .. } = profiled.workload.locks[0];
+    assert!(per_thread && instances == 1, "{:?}", profiled.workload.locks);
 }
 
 #[test]
@@ -175,18 +191,10 @@ fn sleep_counts_as_far_as_cores_were_free() {
 }
 
 #[test]
-fn a_thread_that_lost_its_core_in_a_section_does_not_lengthen_it() {
-    let mut lock = mutex(1, "store", 10_000);
-    lock.hold.merge(&durations(20, 4e6));
-    let profiled = translated(run(vec![lock], 10_000));
-    about(outermost(&profiled, 0, Mode::Exclusive).1.hold.mean(), 200.0 * GHZ);
-}
-
-#[test]
 fn work_outside_all_sections_is_thinking() {
     let mut run = run(vec![mutex(1, "setup", 10)], 9);
     run.processes[0].threads.cpu_ns = 1e9;
-    run.wall_ns = 1e9;
+    run.wall_ns = 0.5e9;
     let profiled = translated(run);
     about(profiled.workload.think.mean(), 1e8 * GHZ);
     assert!(profiled.assumptions.iter().any(|a| a.contains("100 % of the processor time")));
