@@ -60,11 +60,7 @@ impl Waiter {
         deadline: Option<Deadline>,
         cancelled: unsafe extern "C" fn(*mut c_void),
     ) -> Self {
-        let real_time = deadline.is_some_and(|deadline| deadline.clock == libc::CLOCK_REALTIME);
-        // The bitset form of the call takes an absolute time.
-        let operation = libc::FUTEX_WAIT_BITSET
-            | libc::FUTEX_PRIVATE_FLAG
-            | if real_time { libc::FUTEX_CLOCK_REALTIME } else { 0 };
+        let operation = Deadline::futex_operation(deadline.as_ref());
         Self {
             state: AtomicU32::new(state::WAITING),
             operation,

@@ -112,6 +112,22 @@ fn children_can_use_what_they_inherit() {
 }
 
 #[test]
+fn children_can_have_threads() {
+    check("fork_threads", &[], &[]);
+}
+
+#[test]
+fn waiters_can_be_cancelled_at_any_moment() {
+    check("cancel_async", &["-fno-exceptions"], &[]);
+}
+
+/// Each within twenty seconds; a lock that handed over past it would give it nothing.
+#[test]
+fn timed_locks_get_their_turn() {
+    check("starve", &[], &[]);
+}
+
+#[test]
 fn threads_leave_nothing_behind() {
     check("threads", &[], &["8000"]);
 }
