@@ -33,6 +33,7 @@ mod heap;
 mod host;
 mod mutex;
 pub mod mutex_exports;
+mod mutex_users;
 mod patience;
 mod process;
 mod rooms;

@@ -31,7 +31,7 @@ use crate::deadline::{self, Deadline};
 use crate::host::Host;
 use crate::patience;
 use crate::rooms::{self, SleepersPay};
-use crate::{process, thread_state};
+use crate::{mutex_users, process, thread_state};
 
 /// Bytes of a mutex that a lock may take: those before the kind.
 const LOCK_BYTES: usize = 16;
@@ -210,6 +210,39 @@ impl<L: RawLock<Host>> Replaced<L> {
 unsafe fn conditions<'a>(mutex: *mut pthread_mutex_t) -> &'a AtomicU32 {
     // SAFETY: the word lies inside the object, is aligned, and this library alone uses it.
     unsafe { &*mutex.byte_add(CONDITIONS_AT).cast::<AtomicU32>() }
+}
+
+/// Notes that the caller, who holds `mutex`, is going to wait for a condition with it; false if it
+/// does not hold it.
+///
+/// # Safety
+/// `mutex` is initialized.
+pub(crate) unsafe fn join_conditions(mutex: *mut pthread_mutex_t) -> bool {
+    // SAFETY: by this function's contract.
+    unsafe {
+        if !mutex_kind(mutex).is_plain() {
+            return mutex_users::join(mutex);
+        }
+        // Held, so that nobody else writes it.
+        let waiting = conditions(mutex);
+        waiting.store(waiting.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+    }
+    true
+}
+
+/// Notes that the caller, who holds `mutex` again, waits no longer.
+///
+/// # Safety
+/// [`join_conditions`] was true.
+pub(crate) unsafe fn leave_conditions(mutex: *mut pthread_mutex_t) {
+    // SAFETY: by this function's contract.
+    unsafe {
+        if !mutex_kind(mutex).is_plain() {
+            return mutex_users::leave(mutex);
+        }
+        let waiting = conditions(mutex);
+        waiting.store(waiting.load(Ordering::Relaxed).wrapping_sub(1), Ordering::Relaxed);
+    }
 }
 
 /// glibc's timed lock, by its older name where that does.

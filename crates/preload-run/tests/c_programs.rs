@@ -128,6 +128,21 @@ fn timed_locks_get_their_turn() {
 }
 
 #[test]
+fn mutexes_need_no_memory() {
+    check("short_memory", &[], &[]);
+}
+
+#[test]
+fn mutexes_work_in_a_sandbox() {
+    check("sandbox", &[], &[]);
+}
+
+#[test]
+fn mutexes_that_conditions_use_are_not_destroyed() {
+    check("in_use", &["-fno-exceptions"], &[]);
+}
+
+#[test]
 fn threads_leave_nothing_behind() {
     check("threads", &[], &["8000"]);
 }
