@@ -137,7 +137,12 @@ unsafe impl<P: Platform, M: Manner> RawLock<P> for Clh<P, M> {
 
     unsafe fn forget_waiters(&self, _thread: &mut ClhThread<P>) {
         // The nodes of the waiters are lost with the threads that owned them.
-        self.tail.store(self.owner.load(Ordering::Relaxed), Ordering::Relaxed);
+        let node = self.owner.load(Ordering::Relaxed);
+        // One of them may have marked it as what it sleeps on, which the next one to wait would
+        // take for its turn.
+        // SAFETY: the holder's node; no other thread is there to use it.
+        unsafe { (*node).released.reset() };
+        self.tail.store(node, Ordering::Relaxed);
     }
 }
 

@@ -69,7 +69,8 @@ pub unsafe trait RawLock<P: Platform>: Send + Sync + Sized + 'static {
     /// The lock is held, and this is the only release that is under way for that acquisition.
     unsafe fn release(&self, thread: &mut Self::Thread);
 
-    /// Makes the lock held and without waiters, whatever waiters it recorded.
+    /// Makes the lock held and without waiters, whatever waiters it recorded. Other threads may
+    /// acquire it afterwards, before it is released.
     ///
     /// For the child of a `fork`, in which the threads that waited do not exist.
     ///

@@ -57,6 +57,45 @@ int kilocore_sleep(struct waiter *waiter)
     return timed_out;
 }
 
+/* Keeps asynchronous cancellation away from what cannot stand it. Returns whether the thread was
+   open to it, for kilocore_open. */
+int kilocore_close(void)
+{
+    int type = PTHREAD_CANCEL_DEFERRED;
+    pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, &type);
+    return type == PTHREAD_CANCEL_ASYNCHRONOUS;
+}
+
+/* Opens the thread to asynchronous cancellation again. If a request came meanwhile, calls `undo`
+   and does not return. */
+void kilocore_open(void (*undo)(void *), void *argument)
+{
+    pthread_cleanup_push(undo, argument);
+    pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
+    pthread_cleanup_pop(0);
+}
+
+/* Sleeps while `word` holds `value` and the deadline, if there is one, has not passed, at most
+   once. Returns 1 if it has passed, else 0. A cancellation point: a cancelled thread calls
+   `cancelled` and does not return. */
+int kilocore_doze(const _Atomic uint32_t *word, uint32_t value, int operation,
+                  const struct timespec *deadline, void (*cancelled)(void *), void *argument)
+{
+    /* Volatile, as above. */
+    volatile int before = errno;
+    volatile int error;
+    pthread_cleanup_push(cancelled, argument);
+    int type;
+    pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &type);
+    long result =
+        syscall(SYS_futex, word, operation, value, deadline, NULL, FUTEX_BITSET_MATCH_ANY);
+    error = result == 0 ? 0 : errno;
+    pthread_setcanceltype(type, NULL);
+    pthread_cleanup_pop(0);
+    errno = before;
+    return error == ETIMEDOUT;
+}
+
 /* Sleeps for a moment, then calls `wake`, whether cancelled or not. A cancellation point. */
 void kilocore_nap(const struct timespec *moment, void (*wake)(void *), void *argument)
 {
@@ -73,6 +112,7 @@ enum { STATE_BYTES = 248 };
 struct slot {
     alignas(64) unsigned char state[STATE_BYTES];
     uint32_t phase;
+    uint32_t impatience;
 };
 __attribute__((tls_model("initial-exec"))) _Thread_local struct slot kilocore_thread_slot;
 

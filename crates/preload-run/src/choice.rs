@@ -9,9 +9,9 @@ use core::ptr;
 use core::sync::atomic::{AtomicPtr, Ordering};
 
 use kilocore_locks::{LockId, UnknownLock};
-use kilocore_platform::Native;
 use libc::{c_int, clockid_t, pthread_mutex_t, timespec};
 
+use crate::host::Host;
 use crate::mutex::{self, Functions, FunctionsOf};
 
 /// The environment variable that names the lock.
@@ -45,7 +45,7 @@ fn decide() -> &'static Functions {
     let wanted = named();
     let (chosen, complaint) = match wanted.map(str::parse::<LockId>) {
         None => (&mutex::GLIBC, None),
-        Some(Ok(lock)) => (lock.visit::<Native, _>(FunctionsOf), None),
+        Some(Ok(lock)) => (lock.visit::<Host, _>(FunctionsOf), None),
         Some(Err(unknown)) => (&mutex::GLIBC, Some(unknown)),
     };
     let first = FUNCTIONS.compare_exchange(
@@ -135,15 +135,15 @@ impl fmt::Write for Line {
 
 /// Stands in until the choice is made: each function makes it and starts over.
 static UNDECIDED: Functions = {
-    unsafe extern "C" fn lock(mutex: *mut pthread_mutex_t) -> c_int {
+    unsafe extern "C-unwind" fn lock(mutex: *mut pthread_mutex_t) -> c_int {
         // SAFETY: the program's argument is passed on, here and below.
         unsafe { (decided().lock)(mutex) }
     }
-    unsafe extern "C" fn trylock(mutex: *mut pthread_mutex_t) -> c_int {
+    unsafe extern "C-unwind" fn trylock(mutex: *mut pthread_mutex_t) -> c_int {
         // SAFETY: as above.
         unsafe { (decided().trylock)(mutex) }
     }
-    unsafe extern "C" fn clocklock(
+    unsafe extern "C-unwind" fn clocklock(
         mutex: *mut pthread_mutex_t,
         clock: clockid_t,
         time: *const timespec,
@@ -151,13 +151,13 @@ static UNDECIDED: Functions = {
         // SAFETY: as above.
         unsafe { (decided().clocklock)(mutex, clock, time) }
     }
-    unsafe extern "C" fn unlock(mutex: *mut pthread_mutex_t) -> c_int {
+    unsafe extern "C-unwind" fn unlock(mutex: *mut pthread_mutex_t) -> c_int {
         // SAFETY: as above.
         unsafe { (decided().unlock)(mutex) }
     }
-    unsafe extern "C" fn destroy(mutex: *mut pthread_mutex_t) -> c_int {
+    unsafe extern "C-unwind" fn destroy(mutex: *mut pthread_mutex_t) -> c_int {
         // SAFETY: as above.
         unsafe { (decided().destroy)(mutex) }
     }
-    Functions { lock, trylock, clocklock, unlock, destroy }
+    Functions { prepare: || {}, lock, trylock, clocklock, unlock, destroy }
 };

@@ -12,6 +12,7 @@ use libc::{c_int, clockid_t, pthread_cond_t, pthread_condattr_t, pthread_mutex_t
 use crate::choice::{functions, replaces};
 use crate::condvar::Condvar;
 use crate::deadline::Deadline;
+use crate::mutex;
 use crate::shared_condvar;
 use crate::waiter::{Waiter, state};
 
@@ -185,7 +186,9 @@ unsafe fn wait(
     mutex: *mut pthread_mutex_t,
     deadline: Option<Deadline>,
 ) -> c_int {
-    let mut waiter = Waiter::new(cond, mutex, deadline, cancelled);
+    // SAFETY: the caller keeps the contract of the function that it meant to call.
+    let counted = unsafe { mutex::join_conditions(mutex) };
+    let mut waiter = Waiter::new(cond, mutex, counted, deadline, cancelled);
     let waiter = &raw mut waiter;
     // SAFETY: the waiter stays in this frame until it is off the list for good, even if the
     // thread is cancelled. Nothing here needs dropping.
@@ -194,11 +197,17 @@ unsafe fn wait(
         let refused = (functions().unlock)(mutex);
         if refused != 0 {
             retreat(waiter);
+            if counted {
+                mutex::leave_conditions(mutex);
+            }
             return refused;
         }
         let timed_out = Waiter::sleep(waiter);
         let unwoken = finish(waiter, timed_out);
         let locked = (functions().lock)(mutex);
+        if counted {
+            mutex::leave_conditions(mutex);
+        }
         if locked == 0 && unwoken { libc::ETIMEDOUT } else { locked }
     }
 }
@@ -251,5 +260,8 @@ unsafe extern "C" fn cancelled(waiter: *mut c_void) {
     unsafe {
         retreat(waiter);
         (functions().lock)((*waiter).mutex);
+        if (*waiter).counted {
+            mutex::leave_conditions((*waiter).mutex);
+        }
     }
 }

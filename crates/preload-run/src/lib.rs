@@ -26,12 +26,17 @@
 mod choice;
 mod condvar;
 pub mod condvar_exports;
+mod cores;
 mod deadline;
 mod futex;
 mod heap;
+mod host;
 mod mutex;
 pub mod mutex_exports;
+mod mutex_users;
+mod patience;
 mod process;
+mod rooms;
 mod shared_condvar;
 mod thread_state;
 mod waiter;
@@ -48,6 +53,9 @@ extern "C" fn start() {
     if choice::replaces() {
         process::current();
         shared_condvar::find_marks();
+        cores::measure();
+        rooms::register();
+        (choice::functions().prepare)();
     }
 }
 

@@ -20,7 +20,7 @@ macro_rules! export {
         /// # Safety
         /// As POSIX has it for this function.
         #[unsafe(no_mangle)]
-        pub unsafe extern "C" fn $name($($arg: $type),*) -> c_int {
+        pub unsafe extern "C-unwind" fn $name($($arg: $type),*) -> c_int {
             // SAFETY: the caller keeps the contract of the function it meant to call.
             unsafe { $call }
         }

@@ -16,7 +16,8 @@ use core::ptr;
 use core::sync::atomic::{AtomicU32, Ordering};
 
 use kilocore_locks::RawLock;
-use kilocore_platform::Native;
+
+use crate::host::{Host, Impatience};
 
 /// Bytes of the slot that a state may use; also in `c/wait.c`.
 const STATE_BYTES: usize = 248;
@@ -32,6 +33,7 @@ const ROUNDS: usize = 4; // PTHREAD_DESTRUCTOR_ITERATIONS
 struct Slot {
     state: [MaybeUninit<u8>; STATE_BYTES],
     phase: Phase,
+    impatience: Impatience,
 }
 
 /// How far along the slot is.
@@ -76,11 +78,27 @@ fn slot() -> *mut Slot {
     kilocore_thread_slot_address()
 }
 
+/// How long the calling thread has waited for its present lock.
+#[inline(always)]
+pub(crate) fn impatience<'a>() -> &'a mut Impatience {
+    // SAFETY: the slot belongs to this thread and lives as long as it. Nothing calls this while it
+    // uses what an earlier call gave.
+    unsafe { &mut (*slot()).impatience }
+}
+
+/// Makes the key, while few others are there: the C library keeps the values of the first ones
+/// where it needs no memory for them.
+pub(crate) fn prepare<L: RawLock<Host>>() {
+    if core::mem::needs_drop::<L::Thread>() {
+        key::<L>();
+    }
+}
+
 /// Shows the calling thread's state for lock `L` to `work`.
 ///
 /// `work` must not come here again; the locks call nothing of the program's, so they cannot.
 #[inline(always)]
-pub(crate) fn with<L: RawLock<Native>, R>(work: impl FnOnce(&mut L::Thread) -> R) -> R {
+pub(crate) fn with<L: RawLock<Host>, R>(work: impl FnOnce(&mut L::Thread) -> R) -> R {
     if size_of::<L::Thread>() == 0 {
         return work(&mut L::Thread::default());
     }
@@ -100,7 +118,7 @@ pub(crate) fn with<L: RawLock<Native>, R>(work: impl FnOnce(&mut L::Thread) -> R
 
 /// Makes a state in `slot`.
 #[cold]
-fn fill<L: RawLock<Native>>(slot: *mut Slot) {
+fn fill<L: RawLock<Host>>(slot: *mut Slot) {
     // SAFETY: as in `with`, the slot is this thread's and holds no state now.
     unsafe {
         (&raw mut (*slot).state).cast::<L::Thread>().write(L::Thread::default());
@@ -123,7 +141,7 @@ fn fill<L: RawLock<Native>>(slot: *mut Slot) {
 
 /// The key whose destructor drops states, or none if the program has used up all keys; states are
 /// then not dropped.
-fn key<L: RawLock<Native>>() -> Option<libc::pthread_key_t> {
+fn key<L: RawLock<Host>>() -> Option<libc::pthread_key_t> {
     /// Zero for none, else one more than the key.
     static KEY: AtomicU32 = AtomicU32::new(0);
 
@@ -147,7 +165,7 @@ fn key<L: RawLock<Native>>() -> Option<libc::pthread_key_t> {
 
 /// Called at the end of a thread with the number of the round: asks for the next, and drops the
 /// state in the last.
-unsafe extern "C" fn end<L: RawLock<Native>>(round: *mut c_void) {
+unsafe extern "C" fn end<L: RawLock<Host>>(round: *mut c_void) {
     let round = round.addr();
     if round < ROUNDS
         && let Some(key) = key::<L>()

@@ -44,6 +44,8 @@ pub(crate) struct Waiter {
     pub(crate) previous: *mut Waiter,
     pub(crate) cond: *mut pthread_cond_t,
     pub(crate) mutex: *mut pthread_mutex_t,
+    /// Whether the mutex knows that it is waited with.
+    pub(crate) counted: bool,
     time: timespec,
 }
 
@@ -57,14 +59,11 @@ impl Waiter {
     pub(crate) fn new(
         cond: *mut pthread_cond_t,
         mutex: *mut pthread_mutex_t,
+        counted: bool,
         deadline: Option<Deadline>,
         cancelled: unsafe extern "C" fn(*mut c_void),
     ) -> Self {
-        let real_time = deadline.is_some_and(|deadline| deadline.clock == libc::CLOCK_REALTIME);
-        // The bitset form of the call takes an absolute time.
-        let operation = libc::FUTEX_WAIT_BITSET
-            | libc::FUTEX_PRIVATE_FLAG
-            | if real_time { libc::FUTEX_CLOCK_REALTIME } else { 0 };
+        let operation = Deadline::futex_operation(deadline.as_ref());
         Self {
             state: AtomicU32::new(state::WAITING),
             operation,
@@ -75,6 +74,7 @@ impl Waiter {
             previous: ptr::null_mut(),
             cond,
             mutex,
+            counted,
             time: deadline.map_or(timespec { tv_sec: 0, tv_nsec: 0 }, |deadline| deadline.time),
         }
     }

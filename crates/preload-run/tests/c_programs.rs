@@ -112,6 +112,37 @@ fn children_can_use_what_they_inherit() {
 }
 
 #[test]
+fn children_can_have_threads() {
+    check("fork_threads", &[], &[]);
+}
+
+#[test]
+fn waiters_can_be_cancelled_at_any_moment() {
+    check("cancel_async", &["-fno-exceptions"], &[]);
+}
+
+/// Each within twenty seconds; a lock that handed over past it would give it nothing.
+#[test]
+fn timed_locks_get_their_turn() {
+    check("starve", &[], &[]);
+}
+
+#[test]
+fn mutexes_need_no_memory() {
+    check("short_memory", &[], &[]);
+}
+
+#[test]
+fn mutexes_work_in_a_sandbox() {
+    check("sandbox", &[], &[]);
+}
+
+#[test]
+fn mutexes_that_conditions_use_are_not_destroyed() {
+    check("in_use", &["-fno-exceptions"], &[]);
+}
+
+#[test]
 fn threads_leave_nothing_behind() {
     check("threads", &[], &["8000"]);
 }

@@ -1,0 +1,154 @@
+//! Moderated locks under loom, with simple locks behind the door: what is checked here is the door.
+//! `moderated_shuttle.rs` has every lock behind it.
+
+mod common;
+#[path = "common/moderated.rs"]
+mod moderated;
+
+use std::process::Command;
+use std::sync::Arc;
+
+use common::altered::{Altered, Sound, Thorough, model};
+use common::{Threads, programs};
+use kilocore_locks::{Fences, Futex, RawLock, Room, SymmetricFences, Ticket};
+use kilocore_platform::{Atomic, AtomicInt, Loom, Ordering, Platform, SharedCell, Wait};
+use moderated::{AllInTheRoom, Behind, Impatient, OneInTheQueue, Waiting};
+
+type Checked = Altered<Loom, Thorough>;
+type Quick = Altered<Loom, Sound>;
+type Door<P, L, W> = Behind<P, L, SymmetricFences, W>;
+
+fn excludes<P: Threads, L: RawLock<P>>(preemptions: usize, threads: u32, rounds: u32) {
+    model(Some(preemptions), move || {
+        programs::exclusion::<P, L>(threads, rounds, programs::all_together);
+    });
+}
+
+#[test]
+fn two_exclude_each_other_in_the_room() {
+    excludes::<Checked, Door<Checked, Futex<Checked>, AllInTheRoom>>(2, 2, 1);
+    excludes::<Quick, Door<Quick, Ticket<Quick>, AllInTheRoom>>(1, 2, 2);
+}
+
+#[test]
+#[ignore = "takes a minute; two threads run always, and three under shuttle"]
+fn three_exclude_each_other_in_room_and_queue() {
+    excludes::<Quick, Door<Quick, Ticket<Quick>, OneInTheQueue>>(1, 3, 1);
+}
+
+#[test]
+fn those_who_give_up_exclude_each_other() {
+    excludes::<Quick, Door<Quick, Futex<Quick>, Impatient>>(2, 2, 1);
+}
+
+#[test]
+fn last_holder_destroys() {
+    model(
+        Some(2),
+        programs::destroyed_by_last_holder::<Quick, Door<Quick, Futex<Quick>, AllInTheRoom>>,
+    );
+}
+
+/// Releasers that look into the room before the release, in effect, and guests that list
+/// themselves after it.
+struct NoFences;
+
+// SAFETY: it does not keep the contract. Guests sleep for ever; no memory is at stake.
+unsafe impl<P: Platform> Fences<P> for NoFences {
+    fn guests(room: &Room<P>) -> u32 {
+        room.count()
+    }
+    fn announce(_room: &Room<P>) -> bool {
+        true
+    }
+}
+
+/// In a process of its own, because loom aborts when it gives up a thread that sleeps.
+#[test]
+fn without_fences_a_wake_up_is_lost() {
+    type Broken = Behind<Quick, Futex<Quick>, NoFences, AllInTheRoom>;
+    const INSIDE: &str = "KILOCORE_TEST_INSIDE";
+    if std::env::var_os(INSIDE).is_some() {
+        return excludes::<Quick, Broken>(2, 2, 1);
+    }
+    let inside = Command::new(std::env::current_exe().expect("this is a program"))
+        .args(["--exact", "--nocapture", "without_fences_a_wake_up_is_lost"])
+        .env(INSIDE, "1")
+        .output()
+        .expect("a program can run itself");
+    assert!(!inside.status.success(), "loom finds nothing wrong");
+    let says = String::from_utf8_lossy(&inside.stderr);
+    assert!(says.contains("deadlock"), "{says}");
+}
+
+/// A ticket lock whose tickets can be taken by those who never come.
+struct WithPhantoms<P: Platform> {
+    next: P::U32,
+    serving: P::U32,
+}
+
+impl<P: Platform> RawLock<P> for WithPhantoms<P> {
+    type Thread = ();
+    fn new() -> Self {
+        Self { next: P::U32::new(0), serving: P::U32::new(0) }
+    }
+    fn acquire(&self, (): &mut ()) {
+        let mine = self.next.fetch_add(1, Ordering::Relaxed);
+        P::wait_until(&self.serving, Wait::Spin, |serving| serving == mine);
+    }
+    fn try_acquire(&self, (): &mut ()) -> bool {
+        let serving = self.serving.load(Ordering::Acquire);
+        self.next
+            .compare_exchange(serving, serving + 1, Ordering::Acquire, Ordering::Relaxed)
+            .is_ok()
+    }
+    unsafe fn release(&self, (): &mut ()) {
+        let mine = self.serving.load(Ordering::Relaxed);
+        self.serving.store(mine + 1, Ordering::Release);
+    }
+    unsafe fn forget_waiters(&self, (): &mut ()) {
+        let mine = self.serving.load(Ordering::Relaxed);
+        self.next.store(mine + 1, Ordering::Relaxed);
+    }
+}
+
+/// The child of a fork: it inherits a lock that its first thread holds, with a waiter that is not
+/// there. It makes a thread of its own, which wants the lock, and releases it.
+fn inherits<W: Waiting>() {
+    type Lock<W> = Door<Quick, WithPhantoms<Quick>, W>;
+    model(Some(2), || {
+        let lock = Arc::new(Lock::<W>::of_process(2));
+        assert!(lock.lock.try_acquire(&mut ()));
+        lock.stamp.store(1, Ordering::Relaxed);
+        lock.lock.next.fetch_add(1, Ordering::Relaxed);
+        let count = Arc::new(<Quick as Platform>::Cell::new(0));
+        let other = {
+            let (lock, count) = (lock.clone(), count.clone());
+            Quick::spawn(move || {
+                lock.acquire(&mut ());
+                // SAFETY: the lock is held, here and below.
+                count.with_mut(|count| unsafe { *count += 1 });
+                // SAFETY: acquired above.
+                unsafe { lock.release(&mut ()) };
+            })
+        };
+        // SAFETY: as above; this thread stands for the one that forked.
+        count.with_mut(|count| unsafe { *count += 1 });
+        // SAFETY: as above.
+        unsafe { lock.release(&mut ()) };
+        lock.acquire(&mut ());
+        // SAFETY: as above.
+        count.with_mut(|count| unsafe { *count += 1 });
+        // SAFETY: as above.
+        unsafe { lock.release(&mut ()) };
+        Quick::join(other);
+        // SAFETY: nobody else is left.
+        assert_eq!(count.with(|count| unsafe { *count }), 3);
+    });
+}
+
+#[test]
+fn a_child_waits_for_what_it_inherited() {
+    inherits::<AllInTheRoom>();
+    inherits::<OneInTheQueue>();
+}
