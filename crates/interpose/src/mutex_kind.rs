@@ -82,6 +82,12 @@ impl MutexKind {
         self.0 & (Self::PRIO_INHERIT | Self::PRIO_PROTECT) != 0
     }
 
+    /// Whether the holder runs at a ceiling, which is then part of the lock word.
+    #[must_use]
+    pub const fn has_ceiling(self) -> bool {
+        self.0 & Self::PRIO_PROTECT != 0
+    }
+
     /// Whether processes share it.
     #[must_use]
     pub const fn is_process_shared(self) -> bool {

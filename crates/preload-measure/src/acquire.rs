@@ -15,7 +15,7 @@ use kilocore_recording::{MET, mode};
 
 use crate::clock;
 use crate::counters::Count;
-use crate::object::Object;
+use crate::object::{Object, Peekable};
 use crate::recorder::Recorder;
 use crate::thread::Held;
 
@@ -53,7 +53,9 @@ impl Recorder {
         if timed { clock::now().cycles } else { 0 }
     }
 
-    /// Takes a lock: `try_lock` first and, only if it is busy, `lock`.
+    /// Takes a lock: `try_lock` first and, only if it is busy, `lock`. For locks and calls of
+    /// which nobody can tell afterwards that they were tried: see
+    /// [`Mutex::is_tried_unseen`](crate::object::Mutex::is_tried_unseen).
     #[inline(always)]
     pub(crate) fn acquire<O: Object>(
         self,
@@ -71,6 +73,28 @@ impl Recorder {
         } else {
             self.acquire_slowly(object, mode, lock)
         }
+    }
+
+    /// Takes a lock by `take`, exactly what the program called, and nothing else. Whether it has
+    /// to wait is told by a look at the lock before, which misses who comes in between.
+    #[inline(never)]
+    pub(crate) fn acquire_at_once<O: Peekable>(
+        self,
+        object: O,
+        mode: Mode,
+        take: impl FnOnce() -> c_int,
+    ) -> c_int {
+        if object.looks_busy(mode) && !self.is_holding(object.address()) {
+            return self.acquire_slowly(object, mode, take);
+        }
+        let request = self.request();
+        let result = take();
+        if is_acquired(result) {
+            self.acquired(object, mode, request);
+        } else if result == libc::ETIMEDOUT {
+            self.failed(object, mode);
+        }
+        result
     }
 
     /// Tries to take a lock.

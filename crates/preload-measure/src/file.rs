@@ -8,7 +8,7 @@ use kilocore_recording::{
     Block, BlockHeader, FileHeader, MAGIC, MAX_FILE_BYTES, PATH_BYTES, UNIT, UnitId, VERSION,
 };
 
-use crate::clock;
+use crate::{clock, confinement};
 
 /// The file grows by this many bytes at a time. The space is reserved before it is written to,
 /// because writing to a mapped page that the file system has no room for kills the process.
@@ -31,6 +31,9 @@ pub(crate) struct File {
 
 /// Opens `path` without the C library's wrapper, which is a cancellation point.
 fn open(path: &CStr, flags: libc::c_int) -> libc::c_int {
+    if confinement::is_confined() {
+        return -1;
+    }
     // SAFETY: a C string and integers; the kernel checks them.
     unsafe {
         libc::syscall(

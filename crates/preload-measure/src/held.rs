@@ -11,6 +11,12 @@ impl Recorder {
         Some(self.thread.held.get(self.thread.depth.get().checked_sub(1)?)?.get())
     }
 
+    /// Whether the thread holds the lock at `address`, as far as it is known.
+    pub(crate) fn is_holding(self, address: usize) -> bool {
+        let held = &self.thread.held[..self.thread.depth.get().min(HELD)];
+        held.iter().any(|held| held.get().object == address)
+    }
+
     /// Whether the thread held the lock already, which is then noted. An entry of a lock that
     /// cannot be taken twice is outdated (another thread released it) and removed.
     #[inline(always)]

@@ -1,6 +1,7 @@
 //! The functions that the library displaces.
 
 mod condition;
+mod confinement;
 mod exit;
 mod mutex;
 mod read_write;

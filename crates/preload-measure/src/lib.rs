@@ -3,8 +3,10 @@
 //!
 //! # How
 //! The library exports the pthread lock functions. Each wrapper calls the C library's own
-//! function, which keeps all semantics, and notes the time before and after. A lock is first
-//! tried; only when that fails has the acquisition to wait and is its wait measured. Numbers go
+//! function, which keeps all semantics, and notes the time before and after. Where nobody can tell
+//! the difference a lock is first tried; only when that fails has the acquisition to wait and is
+//! its wait measured. Elsewhere (robust mutexes, those with a priority protocol, deadlines) a look
+//! at the lock says whether it is busy, and what the program called is all that is called. Numbers go
 //! into a shared mapping of a file ([`kilocore_recording`]) that is valid at every instant, so
 //! that nothing is lost when the program ends without a word.
 //!
@@ -30,6 +32,7 @@
 mod acquire;
 mod calibration;
 mod clock;
+mod confinement;
 mod counters;
 mod environment;
 mod file;

@@ -55,6 +55,11 @@ pub(crate) fn note(recorder: Recorder, addresses: &[u64]) {
         return;
     }
     reads.fetch_add(1, Ordering::Relaxed);
+    note_all(recorder);
+}
+
+/// Notes all modules that there are now. The tables must be locked.
+pub(crate) fn note_all(recorder: Recorder) {
     let descriptor = file::open_to_read(c"/proc/self/maps");
     if descriptor < 0 {
         return;

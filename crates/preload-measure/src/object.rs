@@ -8,10 +8,12 @@
 //! Initialization, static or not, zeroes them. A spin lock has no spare byte. Process-shared
 //! objects are excluded, because a record's number means nothing to another process.
 
-use core::sync::atomic::AtomicU32;
+use core::sync::atomic::{AtomicU32, Ordering};
 
 use kilocore_interpose::mutex_kind;
 use kilocore_recording::{attribute, family};
+
+use crate::acquire::Mode;
 
 /// The recorder's bytes in a lock object.
 #[derive(Debug)]
@@ -55,12 +57,49 @@ pub(crate) trait Object: Copy {
     fn attributes(self) -> u32;
 }
 
+/// A lock whose object shows whether it is held.
+pub(crate) trait Peekable: Object {
+    /// Whether somebody holds it now, so that whoever wants it in this mode has to wait.
+    fn looks_busy(self, mode: Mode) -> bool;
+}
+
 /// A mutex that the program passed to a pthread function, which requires that it is initialized.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Mutex(pub(crate) *mut libc::pthread_mutex_t);
 
 /// Type and elision bits: mutexes with nothing else set are linked into no list.
 const UNLINKED_KINDS: i32 = 0x303;
+
+/// The bits of glibc's lock word that tell whether a mutex is held: all of an ordinary one, the
+/// holder of a robust or a priority-inheriting one, and what is not the ceiling of one with that.
+const HELD_BITS: [u32; 2] = [0x3fff_ffff, 0x0007_ffff];
+
+impl Mutex {
+    /// Whether nobody can tell from anything that the mutex was tried before it was locked.
+    ///
+    /// That is so for mutexes that are neither robust nor have a priority protocol. A try of a
+    /// robust one that is not recoverable leaves it locked; one of a mutex with a protocol may
+    /// succeed where locking fails, or change the priority of who tries.
+    #[inline(always)]
+    pub(crate) fn is_tried_unseen(self) -> bool {
+        // SAFETY: the program passed an initialized mutex.
+        let kind = unsafe { mutex_kind(self.0) };
+        kind.0 & !(UNLINKED_KINDS | PROCESS_SHARED_KIND) == 0
+    }
+}
+
+/// The bit of a mutex that processes share.
+const PROCESS_SHARED_KIND: i32 = 0x80;
+
+/// A word of glibc's in a lock object.
+///
+/// # Safety
+/// `word` points into an initialized lock object, to an aligned word that others access by
+/// atomic operations only.
+unsafe fn peek(word: *const u32) -> u32 {
+    // SAFETY: the caller's promise.
+    unsafe { &*word.cast::<AtomicU32>() }.load(Ordering::Relaxed)
+}
 
 impl Object for Mutex {
     const FAMILY: u32 = family::MUTEX;
@@ -101,6 +140,14 @@ impl Object for Mutex {
             bits |= if set { bit } else { 0 };
         }
         bits
+    }
+}
+
+impl Peekable for Mutex {
+    fn looks_busy(self, _: Mode) -> bool {
+        // SAFETY: the program passed an initialized mutex, which begins with the lock word.
+        let (kind, word) = unsafe { (mutex_kind(self.0), peek(self.0.cast())) };
+        word & HELD_BITS[usize::from(kind.has_ceiling())] != 0
     }
 }
 
@@ -145,6 +192,18 @@ impl Object for ReadWrite {
         let prefers = unsafe { self.0.byte_add(48).cast::<u32>().read() };
         let shared = if self.is_process_shared() { attribute::PROCESS_SHARED } else { 0 };
         shared | if prefers != 0 { attribute::PREFER_WRITER } else { 0 }
+    }
+}
+
+impl Peekable for ReadWrite {
+    fn looks_busy(self, mode: Mode) -> bool {
+        /// A writer has it.
+        const WRITTEN: u32 = 1 << 1;
+        /// One reader; below it are flags.
+        const READER: u32 = 1 << 3;
+        // SAFETY: the program passed an initialized lock, which begins with that word.
+        let word = unsafe { peek(self.0.cast()) };
+        word & WRITTEN != 0 || (mode == Mode::Exclusive && word >= READER)
     }
 }
 

@@ -2,10 +2,13 @@
 
 use core::hint::spin_loop;
 
-use crate::clock;
+use crate::{clock, confinement};
 
 /// Turns between two offers of the core to others.
 const TURNS: u32 = 64;
+
+/// Turns of those who may not ask for the time: about a second of them.
+const TURNS_CONFINED: u32 = 20_000_000;
 
 /// How long it lasts, in nanoseconds: whoever is waited for may have lost its core, for many time
 /// slices on a busy host, but does nothing that takes long.
@@ -31,6 +34,10 @@ impl Patience {
         if !self.turns.is_multiple_of(TURNS) {
             spin_loop();
             return true;
+        }
+        if confinement::is_confined() {
+            spin_loop();
+            return self.turns < TURNS_CONFINED;
         }
         // SAFETY: takes no argument.
         unsafe { libc::sched_yield() };

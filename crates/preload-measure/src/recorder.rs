@@ -11,7 +11,7 @@ use crate::environment;
 use crate::patience::Patience;
 use crate::state::State;
 use crate::thread::Thread;
-use crate::{clock, file};
+use crate::{clock, confinement, file};
 
 /// Notes the time of the end, where the program takes the time to end properly.
 extern "C" fn finish() {
@@ -72,7 +72,7 @@ impl Recorder {
     #[cold]
     #[inline(never)]
     fn join(thread: &'static Thread) -> Option<Self> {
-        if thread.busy.get() || environment::is_known_off() {
+        if thread.busy.get() || environment::is_known_off() || confinement::is_clockless() {
             return None;
         }
         thread.busy.set(true);
@@ -166,6 +166,18 @@ impl Recorder {
         file::allocate(self.base(), &self.state().backed, grow, fill)
     }
 
+    /// Lets the recording grow until about so many bytes of it are unused, if it can.
+    pub(crate) fn reserve(self, bytes: u64) {
+        loop {
+            let backed = self.state().backed.load(Ordering::Acquire);
+            if backed.saturating_sub(self.header().used.load(Ordering::Relaxed)) >= bytes
+                || self.state().grow(backed).is_none()
+            {
+                return;
+            }
+        }
+    }
+
     /// Excludes other threads from the tables; `None` if that takes suspiciously long, as it
     /// would for a signal handler that interrupted the holder.
     pub(crate) fn lock_tables(self) -> Option<Tables> {
@@ -197,8 +209,10 @@ impl Recorder {
         let moment = clock::now();
         self.thread.core.set(moment.core);
         self.thread.mark_cycles.set(moment.cycles);
-        self.thread.mark_cpu_ns.set(clock::system_ns(libc::CLOCK_THREAD_CPUTIME_ID));
-        self.thread.mark_switches.set(clock::voluntary_switches());
+        if !confinement::is_confined() {
+            self.thread.mark_cpu_ns.set(clock::system_ns(libc::CLOCK_THREAD_CPUTIME_ID));
+            self.thread.mark_switches.set(clock::voluntary_switches());
+        }
         crate::hooks::watch_end();
         self.thread.base.set(self.base());
     }
@@ -220,6 +234,9 @@ impl Recorder {
     /// Writes the time and the processor time so far into the header, unless that was done in
     /// the last ten milliseconds and `now_please` is not set, and renews the rate of the clock.
     pub(crate) fn stamp(self, now_please: bool) {
+        if confinement::is_confined() {
+            return;
+        }
         let header = self.header();
         let before = clock::now().cycles;
         let rate = self.state().rate.load(Ordering::Relaxed);

@@ -10,6 +10,7 @@
 use core::sync::atomic::Ordering;
 
 use crate::clock;
+use crate::confinement;
 use crate::counters::{Count, add};
 use crate::recorder::Recorder;
 use crate::thread::NO_THINK;
@@ -55,6 +56,10 @@ impl Recorder {
             }
             return NO_THINK;
         }
+        let interval = cycles - last;
+        if confinement::is_confined() {
+            return interval;
+        }
         kilocore_interpose::errno::preserved(|| self.stamp(false));
         let cpu_ns = clock::system_ns(libc::CLOCK_THREAD_CPUTIME_ID);
         let rate = self.state().rate.load(Ordering::Relaxed);
@@ -66,7 +71,6 @@ impl Recorder {
         let switches = clock::voluntary_switches();
         // A wait for a lock or a condition is one, too, as a rule.
         let slept = switches.saturating_sub(thread.mark_switches.replace(switches)) > waits;
-        let interval = cycles - last;
         // May include sleep in sections that were not timed.
         let away = passed.saturating_sub(ran).saturating_sub(waited);
         // SAFETY: null or a block of the recording, which is never unmapped.

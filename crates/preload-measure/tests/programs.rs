@@ -1,59 +1,21 @@
 //! Runs programs under the library and compares their profiles with what is known of them.
 
+mod common;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
+use common::{library, only_process, profile_of};
 use kilocore_launch::{Options, measure};
-use kilocore_profile::{Family, Frame, Lock, Process, Profile};
-
-/// The library as it ships. Cargo builds no shared library for the sake of its package's tests.
-fn library() -> PathBuf {
-    static LIBRARY: OnceLock<PathBuf> = OnceLock::new();
-    let build = || {
-        let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("target/tmp");
-        let status = Command::new(env!("CARGO"))
-            .args(["build", "--quiet", "--release", "--package", env!("CARGO_PKG_NAME")])
-            .arg("--target-dir")
-            .arg(target)
-            .current_dir(env!("CARGO_MANIFEST_DIR"))
-            .status()
-            .expect("cargo runs");
-        assert!(status.success());
-        target.join("release/libkilocore_measure.so")
-    };
-    LIBRARY.get_or_init(build).clone()
-}
+use kilocore_profile::{Family, Frame, Lock, Profile};
 
 /// The compiled `tests/c/locks.c`.
 fn locks() -> &'static Path {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
-    PROGRAM.get_or_init(|| {
-        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/c/locks.c");
-        let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join("locks");
-        let status = Command::new("cc")
-            .args(["-O1", "-g", "-pthread", "-o"])
-            .args([&program, &source])
-            .status()
-            .expect("a C compiler is needed for these tests");
-        assert!(status.success());
-        program
-    })
-}
-
-fn profile_of(command: &[&str], confined_run: bool) -> Profile {
-    let command: Vec<OsString> = command.iter().map(OsString::from).collect();
-    let profile =
-        measure(&command, &Options { library: library(), confined_run, output_to_stderr: false })
-            .expect("the program can be measured");
-    // What cannot be read back is no profile.
-    let directory = tempfile::tempdir().expect("there is room for a file");
-    let file = directory.path().join("profile.json");
-    profile.write(&file).expect("it can be written");
-    assert!(Profile::read(&file).expect("it can be read") == profile, "another profile was read");
-    profile
+    PROGRAM.get_or_init(|| common::program("locks"))
 }
 
 /// Profile of a scenario of `locks.c` that ends well.
@@ -61,13 +23,6 @@ fn scenario(name: &str) -> Profile {
     let profile = profile_of(&[locks().to_str().expect("a plain path"), name], false);
     assert_eq!(profile.runs[0].exit_status, 0, "scenario {name}");
     profile
-}
-
-fn only_process(profile: &Profile) -> &Process {
-    let [process] = &profile.runs[0].processes[..] else {
-        panic!("one process, not {}", profile.runs[0].processes.len())
-    };
-    process
 }
 
 fn only_lock(profile: &Profile) -> &Lock {

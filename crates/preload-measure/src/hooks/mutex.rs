@@ -1,4 +1,7 @@
 //! `pthread_mutex_*`.
+//!
+//! Only the plain lock of an ordinary mutex tries first. Whether a deadline or a clock is looked
+//! at when the mutex is free differs between the kinds, and between versions of glibc.
 
 use core::ffi::c_int;
 
@@ -62,14 +65,14 @@ export! {
             // SAFETY: as above.
             return unsafe { real::pthread_mutex_lock(mutex) };
         };
-        recorder.acquire(
-            Mutex(mutex),
-            Mode::Exclusive,
-            // SAFETY: as above.
-            || unsafe { real::pthread_mutex_trylock(mutex) },
-            // SAFETY: as above.
-            || unsafe { real::pthread_mutex_lock(mutex) },
-        )
+        // SAFETY: as above.
+        let take = || unsafe { real::pthread_mutex_lock(mutex) };
+        if !Mutex(mutex).is_tried_unseen() {
+            return recorder.acquire_at_once(Mutex(mutex), Mode::Exclusive, take);
+        }
+        // SAFETY: as above.
+        let try_lock = || unsafe { real::pthread_mutex_trylock(mutex) };
+        recorder.acquire(Mutex(mutex), Mode::Exclusive, try_lock, take)
     }
 
     /// Locks a mutex unless that takes waiting.
@@ -106,9 +109,7 @@ unsafe extern "C" fn pthread_mutex_timedlock(
     // SAFETY: the caller's arguments, unchanged.
     let lock = || unsafe { real::pthread_mutex_timedlock(mutex, deadline) };
     let Some(recorder) = Recorder::enter() else { return lock() };
-    // SAFETY: the caller's argument, unchanged.
-    let try_lock = || unsafe { real::pthread_mutex_trylock(mutex) };
-    recorder.acquire(Mutex(mutex), Mode::Exclusive, try_lock, lock)
+    recorder.acquire_at_once(Mutex(mutex), Mode::Exclusive, lock)
 }
 
 /// Locks a mutex before a deadline on a given clock.
@@ -124,7 +125,5 @@ unsafe extern "C" fn pthread_mutex_clocklock(
     // SAFETY: the caller's arguments, unchanged.
     let lock = || unsafe { real::pthread_mutex_clocklock(mutex, clock, deadline) };
     let Some(recorder) = Recorder::enter() else { return lock() };
-    // SAFETY: the caller's argument, unchanged.
-    let try_lock = || unsafe { real::pthread_mutex_trylock(mutex) };
-    recorder.acquire(Mutex(mutex), Mode::Exclusive, try_lock, lock)
+    recorder.acquire_at_once(Mutex(mutex), Mode::Exclusive, lock)
 }

@@ -40,9 +40,10 @@ unsafe extern "C" fn pthread_rwlock_destroy(lock: *mut pthread_rwlock_t) -> c_in
     result
 }
 
-/// Exports a function that tries first and then waits.
+/// Exports functions that wait: those that try first, if one is named for that, and those that
+/// call the C library's own at once.
 macro_rules! export_waiting {
-    ($($(#[$meta:meta])* fn $name:ident($($arg:ident: $type:ty),*) = $try_lock:ident, $mode:ident;)*) => {$(
+    ($($(#[$meta:meta])* fn $name:ident($($arg:ident: $type:ty),*) = $mode:ident $(, $try_lock:ident)?;)*) => {$(
         $(#[$meta])*
         ///
         /// # Safety
@@ -52,28 +53,33 @@ macro_rules! export_waiting {
             // SAFETY: as above.
             let take = || unsafe { real::$name(lock, $($arg),*) };
             let Some(recorder) = Recorder::enter() else { return take() };
-            // SAFETY: as above.
-            let try_lock = || unsafe { real::$try_lock(lock) };
-            recorder.acquire(ReadWrite(lock), Mode::$mode, try_lock, take)
+            export_waiting!(@take recorder lock take $mode $($try_lock)?)
         }
     )*};
+    (@take $recorder:ident $lock:ident $take:ident $mode:ident) => {
+        $recorder.acquire_at_once(ReadWrite($lock), Mode::$mode, $take)
+    };
+    (@take $recorder:ident $lock:ident $take:ident $mode:ident $try_lock:ident) => {{
+        // SAFETY: as above.
+        let try_lock = || unsafe { real::$try_lock($lock) };
+        $recorder.acquire(ReadWrite($lock), Mode::$mode, try_lock, $take)
+    }};
 }
 
+// A wait with a deadline checks that and the clock even where the lock is free, as a try does not.
 export_waiting! {
     /// Locks for reading.
-    fn pthread_rwlock_rdlock() = pthread_rwlock_tryrdlock, Shared;
+    fn pthread_rwlock_rdlock() = Shared, pthread_rwlock_tryrdlock;
     /// Locks for writing.
-    fn pthread_rwlock_wrlock() = pthread_rwlock_trywrlock, Exclusive;
+    fn pthread_rwlock_wrlock() = Exclusive, pthread_rwlock_trywrlock;
     /// Locks for reading before a deadline.
-    fn pthread_rwlock_timedrdlock(deadline: *const timespec) = pthread_rwlock_tryrdlock, Shared;
+    fn pthread_rwlock_timedrdlock(deadline: *const timespec) = Shared;
     /// Locks for writing before a deadline.
-    fn pthread_rwlock_timedwrlock(deadline: *const timespec) = pthread_rwlock_trywrlock, Exclusive;
+    fn pthread_rwlock_timedwrlock(deadline: *const timespec) = Exclusive;
     /// Locks for reading before a deadline on a given clock.
-    fn pthread_rwlock_clockrdlock(clock: clockid_t, deadline: *const timespec)
-        = pthread_rwlock_tryrdlock, Shared;
+    fn pthread_rwlock_clockrdlock(clock: clockid_t, deadline: *const timespec) = Shared;
     /// Locks for writing before a deadline on a given clock.
-    fn pthread_rwlock_clockwrlock(clock: clockid_t, deadline: *const timespec)
-        = pthread_rwlock_trywrlock, Exclusive;
+    fn pthread_rwlock_clockwrlock(clock: clockid_t, deadline: *const timespec) = Exclusive;
 }
 
 /// Locks for reading unless that takes waiting.

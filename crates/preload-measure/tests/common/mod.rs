@@ -1,0 +1,68 @@
+//! What the tests of this library share: the library as it ships, compiled C programs, profiles.
+
+// Each test program uses a part of it.
+#![allow(dead_code)]
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+use kilocore_launch::{Options, measure};
+use kilocore_profile::{Process, Profile};
+
+/// The library as it ships. Cargo builds no shared library for the sake of its package's tests.
+pub(crate) fn library() -> PathBuf {
+    static LIBRARY: OnceLock<PathBuf> = OnceLock::new();
+    let build = || {
+        let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("target/tmp");
+        let status = Command::new(env!("CARGO"))
+            .args(["build", "--quiet", "--release", "--package", env!("CARGO_PKG_NAME")])
+            .arg("--target-dir")
+            .arg(target)
+            .current_dir(env!("CARGO_MANIFEST_DIR"))
+            .status()
+            .expect("cargo runs");
+        assert!(status.success());
+        target.join("release/libkilocore_measure.so")
+    };
+    LIBRARY.get_or_init(build).clone()
+}
+
+/// The compiled `tests/c/NAME.c`.
+pub(crate) fn program(name: &str) -> PathBuf {
+    let source =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/c").join(name).with_extension("c");
+    // Under a name of its own first: tests run side by side, in threads and in processes.
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let fresh = tempfile::NamedTempFile::new_in(directory).expect("there is room").into_temp_path();
+    let status = Command::new("cc")
+        .args(["-O1", "-g", "-pthread", "-o"])
+        .args([fresh.as_os_str(), source.as_os_str()])
+        .status()
+        .expect("a C compiler is needed for these tests");
+    assert!(status.success());
+    let program = directory.join(name);
+    fresh.persist(&program).expect("it can be moved");
+    program
+}
+
+pub(crate) fn profile_of(command: &[&str], confined_run: bool) -> Profile {
+    let command: Vec<OsString> = command.iter().map(OsString::from).collect();
+    let profile =
+        measure(&command, &Options { library: library(), confined_run, output_to_stderr: false })
+            .expect("the program can be measured");
+    // What cannot be read back is no profile.
+    let directory = tempfile::tempdir().expect("there is room for a file");
+    let file = directory.path().join("profile.json");
+    profile.write(&file).expect("it can be written");
+    assert!(Profile::read(&file).expect("it can be read") == profile, "another profile was read");
+    profile
+}
+
+pub(crate) fn only_process(profile: &Profile) -> &Process {
+    let [process] = &profile.runs[0].processes[..] else {
+        panic!("one process, not {}", profile.runs[0].processes.len())
+    };
+    process
+}
