@@ -1,5 +1,7 @@
 //! `kilocore simulate lock` on the 48-core machine: what the issue of ticket locks is about.
 
+mod common;
+
 use std::process::Command;
 
 use serde_json::Value;
@@ -63,4 +65,19 @@ fn more_threads_than_cores_share_them() {
     let document: Value = serde_json::from_slice(&simulate(&words)).unwrap();
     let rate = |lock| figures(&document, lock, "throughput_per_s")[0];
     assert!(rate("futex") > 2.0 * rate("mcs"), "queue locks wait for threads that do not run");
+}
+
+#[test]
+fn think_times_of_minutes_are_simulated_and_those_of_ages_refused() {
+    // Some months of simulated time.
+    let words = ["--think", "1000000000000", "--cores", "2", "--lock", "mcs,ticket"];
+    let document: Value = serde_json::from_slice(&simulate(&words)).unwrap();
+    let clock = 2.6e9;
+    for lock in ["mcs", "ticket"] {
+        let rate = figures(&document, lock, "throughput_per_s")[0];
+        assert!((rate / (2.0 * clock / 1e12) - 1.0).abs() < 0.05, "{lock}: {rate}");
+    }
+    let words = ["simulate", "lock", "--machine", "opteron-6344-4s", "--cores", "1,2"];
+    let ages = [&words[..], &["--think", "1e12", "--acquisitions", "1000000000"]].concat();
+    common::refused(&ages, &["too long to simulate", "--acquisitions", "--think"]);
 }

@@ -59,6 +59,18 @@ fn a_queue_lock_on_a_free_machine_is_the_machine_repairman() {
 }
 
 #[test]
+fn threads_that_think_for_minutes_are_forecast_like_others() {
+    // Twenty thousand sections of so long a think time are some months.
+    let machine = uniform_machine(40.0);
+    let (think, hold) = (1e12, 1e3);
+    let alone = throughput("mcs", &machine, 1, think, hold);
+    let free = 1.0 / (think + hold);
+    assert!((alone / free - 1.0).abs() < 0.05, "{alone}, not {free}");
+    let four = throughput("ticket", &machine, 4, think, hold);
+    assert!((four / (4.0 * free) - 1.0).abs() < 0.05, "{four}, not four times {free}");
+}
+
+#[test]
 fn a_ticket_lock_peaks_and_falls_as_its_markov_chain_does() {
     let (think, hold, directory) = (20_000.0, 400.0, 100.0);
     let machine = uniform_machine(directory);

@@ -3,6 +3,11 @@
 //! An entry is two words, so that the heap that every simulated access goes through stays small
 //! and compares quickly: the time with 16 random bits below it, which order what happens in the
 //! same cycle, and the event.
+//!
+//! That leaves 48 bits for the time, a day and a half, so it counts from an origin that moves.
+//! What lies further from the origin waits in a heap of its own, with all bits of its time. As all
+//! of that is later than everything near, it is looked at only when nothing near is left: then the
+//! origin moves on, and what has become near changes heaps.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -103,13 +108,51 @@ impl PartialEq for Entry {
 
 impl Eq for Entry {}
 
+/// An event too far from the origin for an [`Entry`], ordered in the same way.
+#[derive(Debug, Clone, Copy)]
+struct Far {
+    time: u64,
+    chance: u64,
+    event: Packed,
+}
+
+impl Ord for Far {
+    fn cmp(&self, other: &Self) -> Ordering {
+        (other.time, other.chance).cmp(&(self.time, self.chance))
+    }
+}
+
+impl PartialOrd for Far {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Far {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Far {}
+
 /// Random bits below the time.
 const CHANCE_BITS: u32 = 16;
+/// How far from the origin an event is near.
+const SPAN: u64 = 1 << (64 - CHANCE_BITS);
+/// How far before the earliest event the origin is moved: a core that was idle may still plan
+/// something for a little earlier.
+const SLACK: u64 = SPAN / 2;
 
 /// The events to come.
 #[derive(Debug)]
 pub(crate) struct Agenda {
+    /// Events less than [`SPAN`] after the origin.
     heap: BinaryHeap<Entry>,
+    /// All others.
+    far: BinaryHeap<Far>,
+    /// What the times of near events count from.
+    origin: u64,
     /// The time of the earliest event.
     horizon: u64,
     random: Random,
@@ -119,7 +162,14 @@ pub(crate) struct Agenda {
 
 impl Agenda {
     pub(crate) fn new(seed: u64) -> Self {
-        Self { heap: BinaryHeap::new(), horizon: u64::MAX, random: Random::new(seed, 0), chance: 1 }
+        Self {
+            heap: BinaryHeap::new(),
+            far: BinaryHeap::new(),
+            origin: 0,
+            horizon: u64::MAX,
+            random: Random::new(seed, 0),
+            chance: 1,
+        }
     }
 
     /// The time of the earliest event; the end of all times if there is none.
@@ -131,30 +181,46 @@ impl Agenda {
     /// Plans an event.
     #[inline]
     pub(crate) fn plan(&mut self, time: u64, event: Event) {
-        let entry = self.entry(time, event);
-        self.heap.push(entry);
+        let chance = self.chance();
+        if time.saturating_sub(self.origin) < SPAN {
+            let entry = self.entry(time, chance, event);
+            self.heap.push(entry);
+        } else {
+            self.far.push(Far { time, chance, event: event.into() });
+        }
         self.horizon = self.horizon.min(time);
     }
 
     /// Takes the earliest event.
     #[inline]
     pub(crate) fn next(&mut self) -> Option<(u64, Event)> {
-        let Entry { key, event } = self.heap.pop()?;
+        let Entry { key, event } = match self.heap.pop() {
+            Some(earliest) => earliest,
+            None => {
+                self.move_origin();
+                self.heap.pop()?
+            }
+        };
         self.look_ahead();
-        Some((key >> CHANCE_BITS, event.into()))
+        Some((self.time_of(key), event.into()))
     }
 
     /// The same as [`plan`](Self::plan) and then [`next`](Self::next), but with one walk through
     /// the heap.
     #[inline]
     pub(crate) fn exchange(&mut self, time: u64, event: Event) -> (u64, Event) {
-        let mine = self.entry(time, event);
+        let chance = self.chance();
+        if time.saturating_sub(self.origin) >= SPAN {
+            self.far.push(Far { time, chance, event: event.into() });
+            return self.next().expect("there is at least this one");
+        }
+        let mine = self.entry(time, chance, event);
         let Entry { key, event } = match self.heap.peek_mut() {
             Some(mut earliest) if *earliest > mine => std::mem::replace(&mut *earliest, mine),
             _ => mine,
         };
         self.look_ahead();
-        (key >> CHANCE_BITS, event.into())
+        (self.time_of(key), event.into())
     }
 
     /// A random number below `limit`.
@@ -171,20 +237,49 @@ impl Agenda {
         }
     }
 
-    fn entry(&mut self, time: u64, event: Event) -> Entry {
-        debug_assert!(time < 1 << (64 - CHANCE_BITS), "a simulation of days");
+    /// Random bits for an event.
+    #[inline]
+    fn chance(&mut self) -> u64 {
         if self.chance == 1 {
             // The bit on top marks how many are left.
             self.chance = self.random.bits() >> CHANCE_BITS | 1 << (64 - CHANCE_BITS);
         }
         let chance = self.chance & ((1 << CHANCE_BITS) - 1);
         self.chance >>= CHANCE_BITS;
-        Entry { key: time << CHANCE_BITS | chance, event: event.into() }
+        chance
+    }
+
+    /// The entry of a near event.
+    #[inline]
+    fn entry(&self, time: u64, chance: u64, event: Event) -> Entry {
+        let key = time.saturating_sub(self.origin) << CHANCE_BITS | chance;
+        Entry { key, event: event.into() }
+    }
+
+    #[inline]
+    fn time_of(&self, key: u64) -> u64 {
+        self.origin + (key >> CHANCE_BITS)
     }
 
     #[inline]
     fn look_ahead(&mut self) {
-        self.horizon = self.heap.peek().map_or(u64::MAX, |entry| entry.key >> CHANCE_BITS);
+        self.horizon = match self.heap.peek() {
+            Some(entry) => self.time_of(entry.key),
+            None => self.far.peek().map_or(u64::MAX, |far| far.time),
+        };
+    }
+
+    /// Nothing near is left: the origin moves to just before what is earliest.
+    #[cold]
+    fn move_origin(&mut self) {
+        let Some(earliest) = self.far.peek() else { return };
+        self.origin = earliest.time - SLACK;
+        while let Some(&Far { time, chance, event }) = self.far.peek()
+            && time - self.origin < SPAN
+        {
+            self.far.pop();
+            self.heap.push(Entry { key: (time - self.origin) << CHANCE_BITS | chance, event });
+        }
     }
 }
 
@@ -215,6 +310,51 @@ mod tests {
         }
         assert_eq!(seen, [events[1], events[0], events[4], (8, late), events[2]]);
         assert_eq!(agenda.horizon(), u64::MAX);
+    }
+
+    #[test]
+    fn events_years_apart_come_out_earliest_first() {
+        let mut agenda = Agenda::new(7);
+        let epoch = Epoch(0);
+        let event = |core| Event::Continue { core, epoch };
+        let times = [1 << 62, (1 << 48) - 1, 3, 1 << 48, 1 << 60, (1 << 60) + 1, u64::MAX - 1];
+        for (core, &time) in times.iter().enumerate() {
+            agenda.plan(time, event(core as u32));
+        }
+        let mut sorted: Vec<(u64, Event)> = times.into_iter().zip((0..).map(event)).collect();
+        sorted.sort_by_key(|&(time, _)| time);
+        let mut seen = vec![];
+        for _ in times {
+            assert_eq!(agenda.horizon(), sorted[seen.len()].0);
+            seen.push(agenda.next().unwrap());
+        }
+        assert_eq!(seen, sorted);
+        assert_eq!((agenda.horizon(), agenda.next()), (u64::MAX, None));
+    }
+
+    #[test]
+    fn a_core_that_plans_centuries_ahead_lets_the_others_go_first() {
+        // Each core plans its next step far beyond what a key holds, over and over.
+        let mut agenda = Agenda::new(7);
+        let event = |core| Event::Continue { core, epoch: Epoch(0) };
+        for core in 0..3 {
+            agenda.plan(u64::from(core), event(core));
+        }
+        let mut next = agenda.next().unwrap();
+        let mut last = 0;
+        for _ in 0..300 {
+            let (time, Event::Continue { core, .. }) = next else { panic!("{next:?}") };
+            assert!(time >= last, "{time} after {last}");
+            last = time;
+            let think = [1 << 46, 1 << 47, 1 << 52][core as usize];
+            next = agenda.exchange(time + think, event(core));
+            // What an idle core plans may be a little earlier than what has just happened.
+            agenda.plan(last.saturating_sub(9), Event::RecheckAll { list: 0 });
+            let early = agenda.exchange(next.0, next.1);
+            assert_eq!(early, (last.saturating_sub(9), Event::RecheckAll { list: 0 }));
+            next = agenda.next().unwrap();
+        }
+        assert!(last > 1 << 50, "{last}");
     }
 
     #[test]

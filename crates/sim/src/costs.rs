@@ -181,8 +181,11 @@ fn memory_ns(machine: &Description, core: u32, home: u32) -> f64 {
 /// bandwidth. Estimated for all machines from one: MCTOP's description of a four-socket Xeon has
 /// 12.5 to 12.8 GB/s from another socket's memory where a socket reads 38.8 to 39.1 of its own.
 const LINK_SHARE: f64 = 0.325;
-/// A span that no simulation lasts for: hours, in cycles.
-pub(crate) const NEVER: u64 = 1 << 46;
+/// Later than any simulation lasts; added to a time it must be made to saturate.
+pub(crate) const NEVER: u64 = u64::MAX;
+/// The longest time that one step may take. After as many as a simulation lasts for, one more of
+/// these is still far from the last cycle that a clock can count.
+pub(crate) const LONGEST_STEP: u64 = 1 << 61;
 /// Turns that a waiter spins before it offers its core to others, as natively.
 const TURNS_BEFORE_YIELD: f64 = 4096.0;
 /// Turns between later offers, as natively.

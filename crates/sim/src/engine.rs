@@ -13,7 +13,7 @@ use corosensei::Yielder;
 
 use crate::agenda::{Agenda, Epoch, Event};
 use crate::coherence::{Access, Coherence, LineId};
-use crate::costs::{Costs, Place};
+use crate::costs::{Costs, LONGEST_STEP, Place};
 use crate::fiber::Fiber;
 use crate::os::{Futexes, RunQueue};
 use crate::outcome::{Activity, TaskTimes};
@@ -30,6 +30,8 @@ pub(crate) enum Intent {
     Sleep,
     /// It offers its core to others.
     GiveWay,
+    /// It has computed past the end of what can be simulated.
+    GiveUp,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,6 +98,8 @@ pub(crate) struct Engine {
     pub(crate) intent: Intent,
     pub(crate) operations: u64,
     pub(crate) switches: u64,
+    /// The time after which it is given up.
+    pub(crate) latest: u64,
 }
 
 thread_local! {
@@ -169,6 +173,7 @@ impl Engine {
             intent: Intent::Continue,
             operations: 0,
             switches: 0,
+            latest: 0,
         }
     }
 
@@ -202,12 +207,19 @@ impl Engine {
     pub(crate) fn work(&mut self, cycles: u64) {
         let core = &self.cores[self.current as usize];
         if core.siblings.is_empty() {
-            return self.pass(Activity::Working, cycles);
+            return self.pass(Activity::Working, cycles.min(LONGEST_STEP));
         }
         let busy = core.siblings.iter().filter(|&&s| self.cores[s as usize].task.is_some()).count();
         let share = busy as f64 / core.siblings.len() as f64;
         let stretch = 1.0 + share * (self.costs.shared_core_stretch - 1.0).max(0.0);
-        self.pass(Activity::Working, (cycles as f64 * stretch).round() as u64);
+        let stretched = (cycles as f64 * stretch).round() as u64;
+        self.pass(Activity::Working, stretched.min(LONGEST_STEP));
+    }
+
+    /// Whether the current core's clock has passed the time after which the simulation is given up.
+    #[inline]
+    pub(crate) fn takes_too_long(&self) -> bool {
+        self.now() > self.latest
     }
 
     // ---- memory ---------------------------------------------------------------------------
@@ -318,7 +330,7 @@ impl Engine {
                 let Core { time, epoch, .. } = self.cores[core as usize];
                 return Some(self.agenda.exchange(time, Event::Continue { core, epoch }));
             }
-            Intent::Wait => {}
+            Intent::Wait | Intent::GiveUp => {}
             Intent::Sleep => self.leave_core(core),
             Intent::GiveWay => {
                 let time = self.cores[core as usize].time;
@@ -329,11 +341,11 @@ impl Engine {
     }
 }
 
-/// Runs until nothing is left to happen.
+/// Runs until nothing is left to happen. Gives the time at which it was given up, if it was.
 ///
 /// # Safety
 /// `engine` is valid, nobody else uses it meanwhile, and no simulation runs on this host thread.
-pub(crate) unsafe fn run(engine: *mut Engine) {
+pub(crate) unsafe fn run(engine: *mut Engine) -> Result<(), u64> {
     /// Restores the thread's state also when a fiber panics.
     struct Reset;
     impl Drop for Reset {
@@ -349,10 +361,13 @@ pub(crate) unsafe fn run(engine: *mut Engine) {
         let (core, mut fiber) = unsafe {
             let engine = &mut *engine;
             let Some((time, event)) = next.take().or_else(|| engine.agenda.next()) else {
-                return;
+                return Ok(());
             };
             let Some(core) = engine.handle(time, event) else { continue };
             engine.current = core;
+            if engine.takes_too_long() {
+                return Err(engine.now());
+            }
             let task = engine.running_task() as usize;
             let fiber: *mut Fiber = engine.tasks[task].fiber.as_mut().expect("not done yet");
             (core, std::ptr::NonNull::new_unchecked(fiber))
@@ -362,7 +377,11 @@ pub(crate) unsafe fn run(engine: *mut Engine) {
         // runs, the engine is reached through `CURRENT` only.
         let done = unsafe { fiber.as_mut().resume() };
         CURRENT.set(std::ptr::null_mut());
-        // SAFETY: as above; the fiber is suspended again.
-        next = unsafe { (*engine).after_run(core, done) };
+        // SAFETY: as above; the fiber is suspended again, or done.
+        let engine = unsafe { &mut *engine };
+        if engine.intent == Intent::GiveUp {
+            return Err(engine.now());
+        }
+        next = engine.after_run(core, done);
     }
 }

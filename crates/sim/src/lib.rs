@@ -70,5 +70,5 @@ pub use heap::SimHeap;
 pub use outcome::{Activity, LineTraffic, Outcome, TaskTimes};
 pub use platform::{Sim, SimCell, SimPtr, SimU32, SimU64, SimUsize};
 pub use random::Random;
-pub use simulation::{Options, SimError, Simulation};
+pub use simulation::{Options, SimError, Simulation, longest_run};
 pub use stream::MOST_OVERLAP;

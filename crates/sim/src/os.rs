@@ -275,7 +275,7 @@ impl Engine {
         let runner = &mut self.tasks[task as usize];
         if let Some(watch) = &mut runner.watch {
             watch.since = now;
-            watch.yield_at = now + self.costs.spin_between_yields;
+            watch.yield_at = now.saturating_add(self.costs.spin_between_yields);
             let (yield_at, deadline) = (watch.yield_at, watch.deadline);
             runner.state = State::Waiting;
             let epoch = runner.epoch;

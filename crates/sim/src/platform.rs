@@ -9,6 +9,7 @@ use kilocore_platform::{
 };
 
 use crate::coherence::{Access, LineId};
+use crate::costs::LONGEST_STEP;
 use crate::engine::{self, Intent};
 use crate::kernel_lock::KernelLock;
 use crate::outcome::{Activity, TaskTimes};
@@ -225,9 +226,14 @@ const OPERATIONS_A_SWITCH: u64 = 4;
 impl Sim {
     /// Computes for a while without touching memory that others touch.
     pub fn work(duration: Cycles) {
-        // SAFETY: the reference ends with the statement.
-        if let Some(engine) = unsafe { engine::current() } {
+        // SAFETY: the reference ends with the expression, before the suspension.
+        let too_long = unsafe { engine::current() }.is_some_and(|engine| {
             engine.work(duration.0);
+            engine.takes_too_long()
+        });
+        if too_long {
+            // SAFETY: there is an engine, so this is a fiber of its; no reference is alive.
+            unsafe { engine::suspend(Intent::GiveUp) };
         }
     }
 
@@ -272,7 +278,7 @@ impl Sim {
         unsafe {
             let Some(engine) = engine::current() else { return };
             engine.pass(Activity::System, engine.costs.futex_call);
-            engine.sleep(Some(duration.0));
+            engine.sleep(Some(duration.0.min(LONGEST_STEP)));
         }
         // SAFETY: there is an engine, so this is a fiber of its; no reference is alive.
         unsafe { engine::suspend(Intent::Sleep) };
@@ -374,7 +380,8 @@ unsafe impl Platform for Sim {
         unsafe {
             let Some(engine) = engine::current() else { return Parked::Woken };
             let ghz = engine.costs.clock_ghz;
-            engine.sleep_on(address, timeout.map(|Nanos(ns)| (ns as f64 * ghz) as u64));
+            let cycles = |Nanos(ns): Nanos| ((ns as f64 * ghz) as u64).min(LONGEST_STEP);
+            engine.sleep_on(address, timeout.map(cycles));
         }
         // SAFETY: there is an engine, so this is a fiber of its; no reference is alive.
         unsafe { engine::suspend(Intent::Sleep) };
@@ -449,7 +456,12 @@ pub(crate) fn watch<A: Atomic>(
         let address = std::ptr::from_ref(cell).addr();
         let node = engine.cores[engine.current as usize].place.node;
         let line = engine.memory.line_at(address, engine.costs.line_shift, node);
-        engine.watch(line, check, activity, patience.map(|Cycles(cycles)| cycles));
+        engine.watch(
+            line,
+            check,
+            activity,
+            patience.map(|Cycles(cycles)| cycles.min(LONGEST_STEP)),
+        );
     }
     // SAFETY: this is a fiber of the engine; no reference to it is alive.
     unsafe { engine::suspend(Intent::Wait) };

@@ -38,6 +38,12 @@ pub enum SimError {
     /// The host has no memory for the stack of another simulated thread.
     #[error("no memory for the stack of a simulated thread")]
     Stack(#[from] std::io::Error),
+    /// Some core's clock has passed the [longest time](longest_run) that can be simulated.
+    #[error("too long to simulate: at cycle {} it was not over; choose shorter times, or fewer repetitions", at.0)]
+    TooLong {
+        /// When it was given up.
+        at: Cycles,
+    },
     /// Nothing can happen any more, but tasks have not ended: a lost wake-up or a deadlock in
     /// the simulated code.
     #[error("simulated deadlock at cycle {}: tasks {tasks:?} wait for ever", at.0)]
@@ -48,6 +54,17 @@ pub enum SimError {
         tasks: Vec<usize>,
     },
 }
+
+/// For how many cycles a simulation with so many cores and tasks can last. The times of all of
+/// them together can still be counted in 64 bits.
+#[must_use]
+pub fn longest_run(cores: u32, tasks: u32) -> Cycles {
+    Cycles(ALL_CYCLES / u64::from(cores.max(tasks).max(1)))
+}
+
+/// How much time all cores or all tasks together may have. Sums that count some of it twice, as those
+/// over nested sections do, have sixteen times as much room.
+const ALL_CYCLES: u64 = 1 << 60;
 
 /// The largest number of cores that can be simulated.
 const MOST_CORES: u32 = 1024;
@@ -132,7 +149,8 @@ impl Simulation {
     /// Switches the machine on and runs it until all tasks have ended.
     ///
     /// # Errors
-    /// [`SimError::Deadlock`] if tasks are left that nothing will wake.
+    /// [`SimError::Deadlock`] if tasks are left that nothing will wake, [`SimError::TooLong`] if
+    /// they go on for longer than [`longest_run`] says.
     ///
     /// # Panics
     /// If a task panics, or if called from within a simulated task.
@@ -141,13 +159,19 @@ impl Simulation {
         assert!(unsafe { engine::current() }.is_none(), "a simulated task cannot simulate");
         reset_wait_slots();
         let cores = self.engine.cores.len();
+        self.engine.latest = longest_run(cores as u32, self.engine.tasks.len() as u32).0;
         for core in 0..cores {
             self.engine.switch_on(core as u32);
         }
         let engine: *mut Engine = &raw mut *self.engine;
         // SAFETY: the pointer is to our own box, which nobody else uses until the call returns.
-        unsafe { engine::run(engine) };
+        let ran = unsafe { engine::run(engine) };
         let Self { heap: _heap, engine, sockets } = self;
+        if let Err(at) = ran {
+            // Their fibers hold borrowed state of one another, so they are not unwound.
+            std::mem::forget(engine);
+            return Err(SimError::TooLong { at: Cycles(at) });
+        }
         let end = Cycles(engine.cores.iter().map(|core| core.time).max().unwrap_or(0));
         let stuck: Vec<usize> =
             (0..engine.tasks.len()).filter(|&t| engine.tasks[t].state != State::Done).collect();

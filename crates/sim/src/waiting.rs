@@ -57,7 +57,7 @@ impl Engine {
         let since = self.now();
         let task = self.running_task();
         let waiter = &mut self.tasks[task as usize];
-        let yield_at = since + self.costs.spin_before_yield;
+        let yield_at = since.saturating_add(self.costs.spin_before_yield);
         let deadline = patience.map_or(u64::MAX, |patience| since + patience);
         waiter.watch = Some(Watch { line, check, activity, since, yield_at, deadline });
         waiter.state = State::Waiting;

@@ -6,6 +6,7 @@ use clap::{Args, ValueEnum};
 use kilocore_locks::LockId;
 use kilocore_predict::{Curve, Duration, ForecastPoint, Job, RunSize, Workload, sweep};
 use kilocore_report::CurvesReport;
+use kilocore_sim::longest_run;
 use serde::Serialize;
 
 use crate::core_list::CoreList;
@@ -104,6 +105,29 @@ impl Arguments {
     }
 }
 
+/// Refuses what would go on for longer than a simulation can.
+fn check_length(arguments: &Arguments, cores: &CoreList) -> Result<(), Failure> {
+    for &cores in &cores.0 {
+        let threads = arguments.threads.unwrap_or(cores);
+        let at_once = f64::from(cores.min(threads).max(1));
+        let holders = at_once.min(arguments.locks.into());
+        let alone = arguments.think + arguments.hold;
+        // A quarter as many before those that count.
+        let sections = arguments.acquisitions as f64 * 1.25;
+        let cycles = sections * (alone / at_once).max(arguments.hold / holders);
+        let most = longest_run(cores, threads).0 as f64;
+        if cycles > most {
+            return Err(Failure::new(format!(
+                "too long to simulate: {} acquisitions on {cores} cores take some {cycles:.0e} \
+                 cycles, of at most {most:.0e}; choose fewer --acquisitions, or a shorter --think \
+                 or --hold",
+                arguments.acquisitions,
+            )));
+        }
+    }
+    Ok(())
+}
+
 pub(crate) fn lock(arguments: &Arguments) -> Result<ExitCode, Failure> {
     output::check(&arguments.output)?;
     let machine = kilocore_machine::find(&arguments.machine)?;
@@ -112,6 +136,7 @@ pub(crate) fn lock(arguments: &Arguments) -> Result<ExitCode, Failure> {
         .cores
         .clone()
         .unwrap_or_else(|| CoreList::for_machine(machine.hardware_threads(), per_node));
+    check_length(arguments, &cores)?;
     let locks =
         if arguments.lock.is_empty() { LockId::ALL.to_vec() } else { arguments.lock.clone() };
     let vary = match arguments.variation {
