@@ -87,7 +87,8 @@ struct WithPhantoms<P: Platform> {
     serving: P::U32,
 }
 
-impl<P: Platform> RawLock<P> for WithPhantoms<P> {
+// SAFETY: a ticket lock; tickets that nobody comes for stop it, and let nobody in.
+unsafe impl<P: Platform> RawLock<P> for WithPhantoms<P> {
     type Thread = ();
     fn new() -> Self {
         Self { next: P::U32::new(0), serving: P::U32::new(0) }

@@ -70,7 +70,9 @@ impl Impatience {
 static WAIT_SLOT_TABLE: [Padded<AtomicU32>; WAIT_SLOTS] =
     [const { Padded(AtomicU32::new(0)) }; WAIT_SLOTS];
 
-impl Platform for Host {
+// SAFETY: the words and cells are `Native`'s; `wait_until` returns after an acquire load whose value
+// `done` accepted, and `unpark` is `Native`'s, which does not follow the address.
+unsafe impl Platform for Host {
     type U32 = AtomicU32;
     type U64 = AtomicU64;
     type Usize = AtomicUsize;

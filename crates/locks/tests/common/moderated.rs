@@ -81,7 +81,8 @@ fn park<P: Platform>(word: &P::U32, value: u32, certain: bool) -> Slept {
     Slept::Enough
 }
 
-impl<P, L, F, W> RawLock<P> for Behind<P, L, F, W>
+// SAFETY: a checked lock, never put over foreign memory: it promises what `Moderated` does.
+unsafe impl<P, L, F, W> RawLock<P> for Behind<P, L, F, W>
 where
     P: Threads,
     L: RawLock<P>,
