@@ -1,12 +1,13 @@
-//! The C library's own mutexes, condition variables, read-write locks and spin locks, whoever
+//! The C library's own mutexes, condition variables, read-write locks, barriers and spin locks, whoever
 //! has displaced them.
 //!
 //! Each function has the contract of the POSIX (or, for the `clock` forms, glibc) function of
 //! its name, and gives `ENOSYS` where this C library lacks it (`clock` forms before glibc 2.30).
 
 use libc::{
-    clockid_t, pthread_cond_t, pthread_condattr_t, pthread_mutex_t, pthread_mutexattr_t,
-    pthread_rwlock_t, pthread_rwlockattr_t, pthread_spinlock_t, timespec,
+    clockid_t, pthread_barrier_t, pthread_barrierattr_t, pthread_cond_t, pthread_condattr_t,
+    pthread_mutex_t, pthread_mutexattr_t, pthread_rwlock_t, pthread_rwlockattr_t,
+    pthread_spinlock_t, timespec,
 };
 
 use crate::real_functions;
@@ -106,6 +107,17 @@ real_functions! {
     ) -> libc::c_int;
     /// Unlocks a read-write lock.
     pub fn pthread_rwlock_unlock(lock: *mut pthread_rwlock_t) -> libc::c_int;
+
+    /// Initializes a barrier.
+    pub fn pthread_barrier_init(
+        barrier: *mut pthread_barrier_t,
+        attr: *const pthread_barrierattr_t,
+        count: libc::c_uint,
+    ) -> libc::c_int;
+    /// Destroys a barrier.
+    pub fn pthread_barrier_destroy(barrier: *mut pthread_barrier_t) -> libc::c_int;
+    /// Waits for the others.
+    pub fn pthread_barrier_wait(barrier: *mut pthread_barrier_t) -> libc::c_int;
 
     /// Initializes a spin lock.
     pub fn pthread_spin_init(

@@ -13,6 +13,7 @@ use core::sync::atomic::Ordering;
 
 use kilocore_recording::{MET, mode};
 
+use crate::callers::{Event, Taker};
 use crate::clock;
 use crate::counters::Count;
 use crate::object::{Object, Peekable};
@@ -50,7 +51,17 @@ impl Recorder {
     fn request(self) -> u64 {
         let thread = self.thread;
         let timed = if thread.depth.get() == 0 { thread.times_next() } else { thread.timed.get() };
-        if timed { clock::now().cycles } else { 0 }
+        if timed { self.request_timed() } else { 0 }
+    }
+
+    /// What takes long is done here, before the lock is taken.
+    #[inline(never)]
+    fn request_timed(self) -> u64 {
+        let now = clock::now().cycles;
+        let absent = self.thread.depth.get() == 0 && self.look_back(now);
+        let looked = self.look_at_taker(now);
+        // Both leave their own time out of what the thread is being measured for.
+        if absent || looked { clock::now().cycles } else { now }
     }
 
     /// Takes a lock: `try_lock` first and, only if it is busy, `lock`. For locks and calls of
@@ -132,6 +143,7 @@ impl Recorder {
         take: impl FnOnce() -> c_int,
     ) -> c_int {
         let lock = self.lock(object);
+        let taker = lock.and_then(|_| self.look_at_waiter());
         let met = lock.map_or(0, |lock| lock.waiters.fetch_add(1, Ordering::Relaxed));
         let request = clock::now().cycles;
         let result = take();
@@ -141,6 +153,9 @@ impl Recorder {
         }
         self.thread.note_wait(waited);
         if is_acquired(result) {
+            if let (Some(lock), Some(taker)) = (lock, taker) {
+                self.count_taker(lock, taker, Event::Wait(waited));
+            }
             if let Some(block) = lock.and_then(|lock| self.contention(lock, mode)) {
                 block.wait.count(waited, 1, true);
                 block.met[(met as usize).min(MET - 1)].fetch_add(1, Ordering::Relaxed);
@@ -179,6 +194,7 @@ impl Recorder {
             inner: 0,
             again: 0,
             atomic,
+            mode,
         };
         if timed {
             self.acquired_timed(entry);
@@ -194,6 +210,13 @@ impl Recorder {
         let shard = unsafe { entry.shard.as_ref() };
         if let (Some(shard), Some(outer)) = (shard, self.innermost()) {
             self.count_nesting(shard, self.unit_of(outer.lock), entry.atomic);
+        }
+        let taker = self.thread.taker.replace(0);
+        if taker != 0 {
+            // SAFETY: a record of the recording, which is never unmapped.
+            let lock = unsafe { &*entry.lock };
+            let weight = self.thread.taker_weight.get();
+            self.count_taker(lock, Taker { site: taker, weight }, Event::Take);
         }
         let moment = clock::now();
         self.thread.core.set(moment.core);

@@ -1,5 +1,6 @@
 //! The functions that the library displaces.
 
+mod barrier;
 mod condition;
 mod confinement;
 mod exit;

@@ -30,7 +30,9 @@
 //! that overflows), the program runs on and is recorded in part or not at all.
 
 mod acquire;
+mod away;
 mod calibration;
+mod callers;
 mod clock;
 mod confinement;
 mod counters;
@@ -38,6 +40,7 @@ mod environment;
 mod file;
 mod held;
 mod hooks;
+mod listed;
 mod modules;
 mod object;
 mod patience;

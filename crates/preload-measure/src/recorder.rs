@@ -195,7 +195,9 @@ impl Recorder {
 
     /// Gives the thread a slot and a place for its think times.
     fn attach(self) {
-        let slot = self.state().take_slot();
+        let number = self.state().take_number();
+        let slot = (number as usize).min(SHARED_SLOT);
+        self.thread.number.set(number);
         self.thread.slot.set(slot as u32);
         let cell = &self.state().think[slot];
         if cell.load(Ordering::Acquire) == 0
@@ -224,10 +226,7 @@ impl Recorder {
         if !self.thread.ended.replace(true) {
             header.threads_alive.fetch_sub(1, Ordering::Relaxed);
         }
-        let slot = self.thread.slot.get() as usize;
-        if slot < SHARED_SLOT {
-            self.state().slots.fetch_and(!(1 << slot), Ordering::Release);
-        }
+        self.state().return_number(self.thread.number.get());
         self.thread.base.set(ptr::null_mut());
     }
 
@@ -254,7 +253,8 @@ impl Recorder {
         header.cpu_ns.fetch_max(cpu, Ordering::Relaxed);
         let passed_ns = ns.saturating_sub(header.first_ns.load(Ordering::Relaxed));
         let passed = cycles.saturating_sub(header.first_cycles.load(Ordering::Relaxed));
-        if passed_ns > 1000 {
+        // Less would not tell the rate.
+        if passed_ns > 10_000 {
             let rate = ((u128::from(passed) << 20) / u128::from(passed_ns)) as u64;
             self.state().rate.store(rate, Ordering::Relaxed);
         }

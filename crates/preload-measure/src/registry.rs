@@ -16,7 +16,7 @@
 
 use core::sync::atomic::{AtomicU32, Ordering};
 
-use kilocore_recording::{ConditionBlock, LockBlock, SiteBlock, UnitId};
+use kilocore_recording::{LockBlock, SiteBlock, UnitId};
 
 use crate::object::{Object, Place, UNRECORDED, unit, word};
 use crate::recorder::Recorder;
@@ -25,14 +25,8 @@ use crate::state::OBJECT_BUCKETS;
 /// Locks of one site that are told apart.
 const BLOCKS_PER_SITE: u32 = 2048;
 
-/// Condition variables of one site that are told apart.
-const CONDITIONS_PER_SITE: u32 = 256;
-
 /// Steps after which a reader of a list suspects that it was led astray.
 const STEPS: usize = 64;
-
-/// Seed of the sites of condition variables, which share the table of sites with lock families.
-const CONDITION_FAMILY: u32 = 100;
 
 /// The head of the list that objects at `address` are in.
 fn head(recorder: Recorder, address: usize) -> &'static AtomicU32 {
@@ -269,98 +263,5 @@ impl Recorder {
             }
             return;
         }
-    }
-
-    /// The record of the condition variable at `address`, created if it has none.
-    pub(crate) fn condition(self, address: usize) -> Option<&'static ConditionBlock> {
-        self.listed_condition(address).or_else(|| self.aside(|| self.create_condition(address)))
-    }
-
-    /// The record of a condition variable, if it is found without locking the table.
-    fn listed_condition(self, address: usize) -> Option<&'static ConditionBlock> {
-        let mut unit = self.condition_head(address).load(Ordering::Acquire);
-        for _ in 0..STEPS {
-            let condition = self.block::<ConditionBlock>(unit)?;
-            if condition.address.load(Ordering::Relaxed) == address as u64 {
-                return Some(condition);
-            }
-            unit = condition.next.load(Ordering::Relaxed);
-        }
-        None
-    }
-
-    fn condition_head(self, address: usize) -> &'static AtomicU32 {
-        let hash = (address as u64 >> 3).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
-        let conditions = &self.state().conditions;
-        &conditions[hash as usize % conditions.len()]
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn create_condition(self, address: usize) -> Option<&'static ConditionBlock> {
-        let caller = self.caller(CONDITION_FAMILY);
-        let _tables = self.lock_tables()?;
-        if let Some(condition) = self.listed_condition(address) {
-            return Some(condition);
-        }
-        let site_unit = self.site(&caller)?;
-        let site = self.block::<SiteBlock>(site_unit)?;
-        let freed = site.free.load(Ordering::Relaxed);
-        let unit = if freed != 0 {
-            let next = self.block::<ConditionBlock>(freed)?.next_free.load(Ordering::Relaxed);
-            site.free.store(next, Ordering::Relaxed);
-            freed
-        } else if site.blocks.load(Ordering::Relaxed) < CONDITIONS_PER_SITE {
-            site.blocks.fetch_add(1, Ordering::Relaxed);
-            let unit = self.allocate(|condition: *mut ConditionBlock| {
-                // SAFETY: a fresh block of zeros, known to this thread only.
-                *unsafe { &mut *condition }.site.get_mut() = site_unit;
-            })?;
-            site.many.store(unit, Ordering::Relaxed);
-            unit
-        } else {
-            // Further ones take turns with the block of the last.
-            let last = self.block::<ConditionBlock>(site.many.load(Ordering::Relaxed))?;
-            self.unlist_condition(last.address.load(Ordering::Relaxed) as usize);
-            self.unit_of(last)
-        };
-        let condition = self.block::<ConditionBlock>(unit)?;
-        condition.next_free.store(0, Ordering::Relaxed);
-        let head = self.condition_head(address);
-        condition.next.store(head.load(Ordering::Relaxed), Ordering::Relaxed);
-        condition.address.store(address as u64, Ordering::Relaxed);
-        head.store(unit, Ordering::Release);
-        Some(condition)
-    }
-
-    /// Notes that a condition variable was destroyed.
-    pub(crate) fn condition_destroyed(self, address: usize) {
-        if self.listed_condition(address).is_none() {
-            return;
-        }
-        self.aside(|| {
-            let Some(_tables) = self.lock_tables() else { return };
-            let Some(condition) = self.unlist_condition(address) else { return };
-            let site = self.block::<SiteBlock>(condition.site.load(Ordering::Relaxed));
-            if let Some(site) = site {
-                condition.next_free.store(site.free.load(Ordering::Relaxed), Ordering::Relaxed);
-                site.free.store(self.unit_of(condition), Ordering::Relaxed);
-            }
-        });
-    }
-
-    /// Takes the record of the condition variable at `address` out of its list. The tables must
-    /// be locked.
-    fn unlist_condition(self, address: usize) -> Option<&'static ConditionBlock> {
-        let mut link = self.condition_head(address);
-        while let Some(condition) = self.block::<ConditionBlock>(link.load(Ordering::Relaxed)) {
-            if condition.address.load(Ordering::Relaxed) == address as u64 {
-                link.store(condition.next.load(Ordering::Relaxed), Ordering::Release);
-                condition.address.store(0, Ordering::Relaxed);
-                return Some(condition);
-            }
-            link = &condition.next;
-        }
-        None
     }
 }

@@ -2,6 +2,7 @@
 
 use core::sync::atomic::Ordering;
 
+use crate::away::is_notable;
 use crate::clock;
 use crate::recorder::Recorder;
 use crate::thread::{HELD, Held};
@@ -40,27 +41,59 @@ impl Recorder {
         let entry = held[index].get();
         let state = self.state();
         let overhead = state.hold_overhead.load(Ordering::Relaxed) + entry.inner;
-        let own = now.saturating_sub(entry.start).saturating_sub(overhead);
+        let mut own = now.saturating_sub(entry.start).saturating_sub(overhead);
+        let mut outside = 0;
+        let mut end = now;
+        if is_notable(own, self.thread.weight.get()) {
+            (own, outside) = self.on_processor(index, own, now);
+            end = clock::now().cycles;
+        }
         // SAFETY: null or a block of the recording, which is never unmapped.
         if let Some(shard) = unsafe { entry.shard.as_ref() } {
-            self.count_hold(shard, own, entry.atomic);
+            self.count_hold(shard, own, self.weight_of(own), entry.atomic);
         }
         if index > 0 {
             let outer = &held[index - 1];
             let value = outer.get();
             let around = state.think_overhead.load(Ordering::Relaxed);
-            let taken = now.saturating_sub(entry.request) + around;
+            let taken = end.saturating_sub(entry.request) + around + outside;
             outer.set(Held { inner: value.inner + taken, ..value });
         }
         self.remove(index);
         if self.thread.depth.get() == 0 {
             self.count_think();
             self.thread.draw_skip(now);
-            self.thread.last_release.set(now);
+            self.thread.last_release.set(end);
         }
         // SAFETY: a record of the recording, which is never unmapped.
         let waiters = unsafe { &(*entry.lock).waiters }.load(Ordering::Relaxed);
-        if waiters != 0 { Released { at: now } } else { Released::QUIETLY }
+        if waiters != 0 { Released { at: end } } else { Released::QUIETLY }
+    }
+
+    /// How much of a hold of `own` cycles that ends `now` was on the processor, and how long the
+    /// thread was away before it, in the lock around it if there is one.
+    #[cold]
+    #[inline(never)]
+    fn on_processor(self, index: usize, own: u64, now: u64) -> (u64, u64) {
+        let away = self.settle(now);
+        let inside = away.cycles.min(own);
+        let outside = away.cycles - inside;
+        if away.by_will {
+            let count = |index: usize, cycles| {
+                let held: Held = self.thread.held[index].get();
+                // SAFETY: a record of the recording, which is never unmapped.
+                let asleep = unsafe { &(*held.lock).asleep[held.mode.index()] };
+                asleep.fetch_add(cycles, Ordering::Relaxed);
+            };
+            count(index, inside);
+            if outside > 0 {
+                match index.checked_sub(1) {
+                    Some(around) => count(around, outside),
+                    None => self.count_sleep(outside),
+                }
+            }
+        }
+        (own - inside, outside)
     }
 
     /// After the release: waking a waiter takes long, and is part of neither thinking nor

@@ -71,11 +71,14 @@ impl Recorder {
                 last.store(core, Ordering::Relaxed);
                 same = before == 0;
             }
-            if !atomic {
-                let votes = shard.taken_by.load(Ordering::Relaxed);
-                let votes = majority::vote(votes, self.thread.slot.get());
-                shard.taken_by.store(votes, Ordering::Relaxed);
-            }
+        }
+        let number = self.thread.number.get();
+        if atomic {
+            let vote = |votes| Some(majority::vote(votes, number));
+            let _ = shard.taken_by.fetch_update(Ordering::Relaxed, Ordering::Relaxed, vote);
+        } else if mode == Mode::Exclusive {
+            let votes = majority::vote(shard.taken_by.load(Ordering::Relaxed), number);
+            shard.taken_by.store(votes, Ordering::Relaxed);
         }
         add(if same { &shard.same_core } else { &shard.other_core }, 1, atomic);
     }
@@ -108,11 +111,10 @@ impl Recorder {
         }
     }
 
-    /// Counts a hold of so many cycles, with the thread's weight.
+    /// Counts a hold of so many cycles on the processor so many times.
     #[inline(always)]
-    pub(crate) fn count_hold(self, shard: &ShardBlock, cycles: u64, atomic: bool) {
-        let weight = self.thread.weight.get();
-        if !count_few(&shard.few_holds, cycles, weight, atomic)
+    pub(crate) fn count_hold(self, shard: &ShardBlock, cycles: u64, weight: u32, atomic: bool) {
+        if !count_few(&shard.holds, cycles, weight, atomic)
             && let Some(block) = self.holds(shard)
         {
             block.histogram.count(cycles, weight, atomic);
@@ -122,7 +124,7 @@ impl Recorder {
     /// Where the holds of a shard are counted for which a few buckets do not suffice.
     #[inline(always)]
     fn holds(self, shard: &ShardBlock) -> Option<&'static HistogramBlock> {
-        match shard.hold.load(Ordering::Acquire) {
+        match shard.holds.more.load(Ordering::Acquire) {
             0 => self.new_holds(shard),
             unit => Some(self.own_block(unit)),
         }
@@ -134,8 +136,8 @@ impl Recorder {
         self.aside(|| {
             let unit = self.allocate::<HistogramBlock>(|_| ())?;
             // Only the shared slot's can be raced for; the loser's block stays empty.
-            let _ = shard.hold.compare_exchange(0, unit, Ordering::AcqRel, Ordering::Relaxed);
-            self.block(shard.hold.load(Ordering::Acquire))
+            let _ = shard.holds.more.compare_exchange(0, unit, Ordering::AcqRel, Ordering::Relaxed);
+            self.block(shard.holds.more.load(Ordering::Acquire))
         })
     }
 

@@ -13,7 +13,7 @@ use kilocore_recording::{MAX_FRAMES, SiteBlock, UnitId};
 use crate::modules;
 use crate::recorder::Recorder;
 use crate::state::SITE_BUCKETS;
-use crate::walk::{Frames, stack_pointer, walk};
+use crate::walk::{Chain, Frames, stack_pointer, walk};
 
 /// Stack walks to the full depth in a process.
 const FULL_WALKS: u32 = 20_000;
@@ -34,6 +34,15 @@ fn hash(words: &[u64], seed: u64) -> u64 {
     })
 }
 
+/// Callers that tell where a lock is taken.
+const TAKING: usize = 8;
+
+/// Seed of the sites at which locks are taken, which share the table of sites with lock families.
+const TAKING_FAMILY: u32 = 200;
+
+/// Such sites in a process: recursion may make any number.
+const MOST_TAKING: u32 = 8192;
+
 /// A call site that was looked at but not yet looked up.
 #[derive(Debug)]
 pub(crate) struct Caller {
@@ -47,8 +56,20 @@ impl Recorder {
     /// locked.
     #[inline(never)]
     pub(crate) fn caller(self, family: u32) -> Caller {
-        let stack = stack_pointer();
-        let chain = &self.thread.chain;
+        let thread = self.thread;
+        self.caller_along(&thread.chain, stack_pointer(), MAX_FRAMES, family)
+    }
+
+    /// The same for who takes a lock.
+    #[inline(never)]
+    pub(crate) fn taking_caller(self) -> Caller {
+        let thread = self.thread;
+        self.caller_along(&thread.taking, stack_pointer(), TAKING, TAKING_FAMILY)
+    }
+
+    /// The callers as seen from the stack pointer `stack` of the caller.
+    #[inline(always)]
+    fn caller_along(self, chain: &Chain, stack: usize, depth: usize, family: u32) -> Caller {
         if let Some(frames) = chain.unchanged(stack) {
             return Caller { frames, full: true, family };
         }
@@ -60,8 +81,10 @@ impl Recorder {
         if sure {
             return Caller { frames, full: false, family };
         }
-        self.state().walks.fetch_add(1, Ordering::Relaxed);
-        Caller { frames: walk(own, MAX_FRAMES, Some((chain, stack))), full: true, family }
+        if family != TAKING_FAMILY {
+            self.state().walks.fetch_add(1, Ordering::Relaxed);
+        }
+        Caller { frames: walk(own, depth, Some((chain, stack))), full: true, family }
     }
 
     /// The word that tells the last site with these innermost frames, and how often in a row.
@@ -90,6 +113,11 @@ impl Recorder {
                 return Some(unit);
             }
             unit = site.next.load(Ordering::Relaxed);
+        }
+        if caller.family == TAKING_FAMILY
+            && self.state().caller_sites.fetch_add(1, Ordering::Relaxed) >= MOST_TAKING
+        {
+            return None;
         }
         modules::note(self, frames.all());
         let next = head.load(Ordering::Relaxed);

@@ -11,7 +11,7 @@ use core::ffi::CStr;
 use core::ptr;
 use core::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, AtomicU64, Ordering};
 
-use kilocore_recording::{PATH_BYTES, SHARDS, SHARED_SLOT};
+use kilocore_recording::{NO_NUMBER, PATH_BYTES, SHARDS, THREADS};
 
 use crate::patience::Patience;
 use crate::{environment, file};
@@ -21,6 +21,9 @@ pub(crate) const OBJECT_BUCKETS: usize = 1 << 14;
 
 /// Buckets of the table of condition variables.
 const CONDITION_BUCKETS: usize = 1 << 10;
+
+/// Buckets of the table of barriers.
+const BARRIER_BUCKETS: usize = 1 << 8;
 
 /// Buckets of the table of call sites.
 pub(crate) const SITE_BUCKETS: usize = 1 << 12;
@@ -49,8 +52,10 @@ pub(crate) struct State {
     growing: AtomicU32,
     /// Excludes threads that change the tables; see [`Recorder::lock_tables`](crate::recorder::Recorder::lock_tables).
     pub(crate) tables: AtomicU32,
-    /// Thread slots in use, as bits.
-    pub(crate) slots: AtomicU32,
+    /// Numbers of threads in use, as bits.
+    numbers: [AtomicU64; THREADS / 64],
+    /// Sites made for callers so far.
+    pub(crate) caller_sites: AtomicU32,
     /// Cycles in 2^20 ns, 0 while unknown.
     pub(crate) rate: AtomicU64,
     /// 1 once somebody measures these two.
@@ -73,6 +78,8 @@ pub(crate) struct State {
     pub(crate) objects: [AtomicU32; OBJECT_BUCKETS],
     /// Heads of lists of condition variables, by address.
     pub(crate) conditions: [AtomicU32; CONDITION_BUCKETS],
+    /// Heads of lists of barriers, by address.
+    pub(crate) barriers: [AtomicU32; BARRIER_BUCKETS],
     /// Heads of lists of sites, by hash of all their frames.
     pub(crate) sites: [AtomicU32; SITE_BUCKETS],
     /// The last site seen with these innermost frames.
@@ -191,23 +198,30 @@ impl State {
         grown
     }
 
-    /// A free thread slot, or the one that is shared.
-    pub(crate) fn take_slot(&self) -> usize {
-        let mut used = self.slots.load(Ordering::Relaxed);
-        loop {
-            let slot = (!used).trailing_zeros() as usize;
-            if slot >= SHARED_SLOT {
-                return SHARED_SLOT;
+    /// The lowest number that no living thread has; `NO_NUMBER` if there is none left.
+    pub(crate) fn take_number(&self) -> u32 {
+        for (index, word) in self.numbers.iter().enumerate() {
+            let mut used = word.load(Ordering::Relaxed);
+            while used != u64::MAX {
+                let bit = (!used).trailing_zeros();
+                match word.compare_exchange_weak(
+                    used,
+                    used | 1 << bit,
+                    Ordering::Acquire,
+                    Ordering::Relaxed,
+                ) {
+                    Ok(_) => return index as u32 * 64 + bit,
+                    Err(now) => used = now,
+                }
             }
-            match self.slots.compare_exchange_weak(
-                used,
-                used | 1 << slot,
-                Ordering::Acquire,
-                Ordering::Relaxed,
-            ) {
-                Ok(_) => return slot,
-                Err(now) => used = now,
-            }
+        }
+        NO_NUMBER
+    }
+
+    /// Gives a number back.
+    pub(crate) fn return_number(&self, number: u32) {
+        if let Some(word) = self.numbers.get(number as usize / 64) {
+            word.fetch_and(!(1 << (number % 64)), Ordering::Release);
         }
     }
 }

@@ -10,6 +10,8 @@ use core::cell::Cell;
 
 use kilocore_recording::{LockBlock, ShardBlock, ThreadBlock};
 
+use crate::acquire::Mode;
+use crate::sampling::Pace;
 use crate::state::State;
 use crate::walk::Chain;
 
@@ -35,7 +37,12 @@ pub(crate) struct Held {
     pub(crate) again: u32,
     /// Whether others write to `shard` at the same time.
     pub(crate) atomic: bool,
+    /// How it is held.
+    pub(crate) mode: Mode,
 }
+
+/// Waits that take fewer cycles than this did not give up the core.
+const LEAST_SLEEP: u64 = 1 << 12;
 
 /// State of a thread. All zero at first.
 ///
@@ -54,6 +61,8 @@ pub(crate) struct Thread {
     pub(crate) depth: Cell<usize>,
     /// The core it was last seen on.
     pub(crate) core: Cell<u32>,
+    /// Its number, which no other living thread has; `NO_NUMBER` if there was none left.
+    pub(crate) number: Cell<u32>,
     /// Its slot for shards of shared holds.
     pub(crate) slot: Cell<u32>,
     /// When it released its last lock, in cycles; 0 before that, and while nobody needs it.
@@ -71,6 +80,18 @@ pub(crate) struct Thread {
     /// … and how often and for how many cycles it waited for locks and conditions since.
     pub(crate) waits: Cell<u64>,
     pub(crate) waited: Cell<u64>,
+    /// Processor time from when it joined until that was last read, in cycles, …
+    pub(crate) ran: Cell<u64>,
+    /// … and how much of it was counted so far as holds and think times.
+    pub(crate) counted: Cell<u64>,
+    /// Which acquisitions are looked at for their caller.
+    pub(crate) takes: Pace,
+    /// Which contended ones are.
+    pub(crate) waiting: Pace,
+    /// The caller of the acquisition under way, a site, or 0 if that is not looked at, …
+    pub(crate) taker: Cell<u32>,
+    /// … and how many acquisitions that stands for.
+    pub(crate) taker_weight: Cell<u64>,
     /// Outermost sections to go before the next one that is timed.
     pub(crate) skip: Cell<u32>,
     /// How many sections a timed one stands for.
@@ -89,8 +110,10 @@ pub(crate) struct Thread {
     pub(crate) ended: Cell<bool>,
     /// The locks it holds, the oldest first.
     pub(crate) held: [Cell<Held>; HELD],
-    /// The way it came when it last walked its stack.
+    /// The way it came when it last walked its stack for who makes a lock.
     pub(crate) chain: Chain,
+    /// The same for who takes one.
+    pub(crate) taking: Chain,
 }
 
 /// [`Thread::pending_think`] when there is nothing to count.
@@ -140,12 +163,16 @@ impl Thread {
         self.think.set(core::ptr::null());
         self.waited.set(0);
         self.waits.set(0);
+        self.ran.set(0);
+        self.counted.set(0);
         self.restart();
     }
 
-    /// Notes that the thread waited for a lock or a condition.
+    /// Notes that the thread waited for a lock, a condition or a barrier.
     pub(crate) fn note_wait(&self, cycles: u64) {
-        self.waits.set(self.waits.get() + 1);
+        if cycles >= LEAST_SLEEP {
+            self.waits.set(self.waits.get() + 1);
+        }
         self.waited.set(self.waited.get() + cycles);
     }
 
@@ -158,6 +185,9 @@ impl Thread {
         self.weight.set(1);
         self.last_sample.set(0);
         self.timed.set(false);
+        self.takes.restart();
+        self.waiting.restart();
+        self.taker.set(0);
     }
 }
 

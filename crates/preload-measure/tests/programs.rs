@@ -213,14 +213,16 @@ fn special_mutexes_keep_their_meaning() {
 }
 
 #[test]
-fn sleeping_is_not_thinking() {
+fn sleeping_is_neither_thinking_nor_holding() {
     let profile = scenario("waits");
     let lock = only_lock(&profile);
     let threads = &only_process(&profile).threads;
     assert_eq!(lock.acquisitions, 60);
     assert!(lock.contended >= 10, "{} contended", lock.contended);
     assert!(lock.wait.quantile(0.9) > 1_000_000.0);
-    assert!(lock.hold.quantile(0.1) > 1_500_000.0);
+    // 60 sleeps of 2 ms in all; a few may look like having lost the core.
+    assert!(lock.hold_asleep_ns > 60e6, "{} ns", lock.hold_asleep_ns);
+    assert!(lock.hold.quantile(0.5) < 500_000.0, "{} ns", lock.hold.quantile(0.5));
     // 57 sleeps of 1 ms at least.
     assert!(threads.think_asleep_ns > 57e6, "{} ns", threads.think_asleep_ns);
     assert!(threads.think.quantile(0.5) < 500_000.0, "{} ns", threads.think.quantile(0.5));

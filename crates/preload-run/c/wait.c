@@ -15,6 +15,7 @@
 /* The first fields of `Waiter` in waiter.rs. */
 struct waiter {
     _Atomic uint32_t state;
+    void *links[2];
     int operation;
     const struct timespec *deadline;
     void (*cancelled)(void *waiter);

@@ -7,14 +7,15 @@ use core::ffi::c_void;
 use core::ptr;
 
 use kilocore_interpose::{condattr, mutex_kind, real};
+use kilocore_locks::{Sleeper, sleeper_state};
 use libc::{c_int, clockid_t, pthread_cond_t, pthread_condattr_t, pthread_mutex_t, timespec};
 
 use crate::choice::{functions, replaces};
 use crate::condvar::Condvar;
 use crate::deadline::Deadline;
 use crate::mutex;
-use crate::shared_condvar;
-use crate::waiter::{Waiter, state};
+use crate::waiter::Waiter;
+use crate::{process, shared_condvar};
 
 /// Initializes a condition variable.
 ///
@@ -49,7 +50,7 @@ pub unsafe extern "C" fn pthread_cond_destroy(cond: *mut pthread_cond_t) -> c_in
         if is_glibcs(cond) {
             return real::pthread_cond_destroy(cond);
         }
-        Condvar::of(cond).destroy();
+        Condvar::of(cond).condition.destroy(process::current());
     }
     0
 }
@@ -65,7 +66,7 @@ pub unsafe extern "C" fn pthread_cond_signal(cond: *mut pthread_cond_t) -> c_int
         if is_glibcs(cond) {
             return real::pthread_cond_signal(cond);
         }
-        Condvar::of(cond).signal();
+        Condvar::of(cond).condition.signal(process::current());
     }
     0
 }
@@ -81,7 +82,7 @@ pub unsafe extern "C" fn pthread_cond_broadcast(cond: *mut pthread_cond_t) -> c_
         if is_glibcs(cond) {
             return real::pthread_cond_broadcast(cond);
         }
-        Condvar::of(cond).broadcast();
+        Condvar::of(cond).condition.broadcast(process::current());
     }
     0
 }
@@ -193,7 +194,7 @@ unsafe fn wait(
     // SAFETY: the waiter stays in this frame until it is off the list for good, even if the
     // thread is cancelled. Nothing here needs dropping.
     unsafe {
-        Condvar::of(cond).enlist(waiter);
+        Condvar::of(cond).condition.enlist(&raw mut (*waiter).sleeper, process::current());
         let refused = (functions().unlock)(mutex);
         if refused != 0 {
             retreat(waiter);
@@ -220,13 +221,16 @@ unsafe fn finish(waiter: *mut Waiter, timed_out: bool) -> bool {
     // SAFETY: the variable lives as long as a waiter is listed or owes a report.
     unsafe {
         let end = if timed_out {
-            Waiter::leave(waiter)
+            Sleeper::leave(&raw const (*waiter).sleeper)
         } else {
-            Err((*waiter).state.load(core::sync::atomic::Ordering::Acquire))
+            Err((*waiter).sleeper.state.load(core::sync::atomic::Ordering::Acquire))
         };
         match end {
-            Ok(()) => Condvar::of((*waiter).cond).delist(waiter),
-            Err(state::WOKEN_AMONG) => Condvar::of((*waiter).cond).depart(),
+            Ok(()) => {
+                let condition = &Condvar::of((*waiter).cond).condition;
+                condition.delist(&raw mut (*waiter).sleeper, process::current());
+            }
+            Err(sleeper_state::WOKEN_AMONG) => Condvar::of((*waiter).cond).condition.depart(),
             Err(_) => {}
         }
         end.is_ok()
@@ -241,11 +245,13 @@ unsafe fn retreat(waiter: *mut Waiter) {
     // SAFETY: as in `finish`.
     unsafe {
         let cond = (*waiter).cond;
-        match Waiter::leave(waiter) {
-            Ok(()) => Condvar::of(cond).delist(waiter),
-            Err(state::WOKEN_AMONG) => {
-                Condvar::of(cond).signal();
-                Condvar::of(cond).depart();
+        match Sleeper::leave(&raw const (*waiter).sleeper) {
+            Ok(()) => {
+                Condvar::of(cond).condition.delist(&raw mut (*waiter).sleeper, process::current())
+            }
+            Err(sleeper_state::WOKEN_AMONG) => {
+                Condvar::of(cond).condition.signal(process::current());
+                Condvar::of(cond).condition.depart();
             }
             Err(_) => {}
         }

@@ -28,7 +28,6 @@ mod condvar;
 pub mod condvar_exports;
 mod cores;
 mod deadline;
-mod futex;
 mod heap;
 mod host;
 mod mutex;

@@ -138,6 +138,11 @@ fn mutexes_work_in_a_sandbox() {
 }
 
 #[test]
+fn waiters_wake_without_membarrier() {
+    check("no_membarrier", &[], &[]);
+}
+
+#[test]
 fn mutexes_that_conditions_use_are_not_destroyed() {
     check("in_use", &["-fno-exceptions"], &[]);
 }

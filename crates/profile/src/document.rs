@@ -144,7 +144,8 @@ pub struct Lock {
     /// Tries (and timed waits) that did not get the lock.
     pub failed_tries: u64,
     /// Exclusive holds, from acquisition to release, less the times in them that were spent
-    /// taking or holding other locks inside, or off the processor. Taking and releasing the lock itself is not in it.
+    /// taking or holding other locks inside, or off the processor. Taking and releasing the lock
+    /// itself is not in it.
     ///
     /// Threads that take locks in quick succession are sampled, and each hold that was timed
     /// counts for those that were not, so that `count` is an estimate of

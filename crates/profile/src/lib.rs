@@ -9,6 +9,7 @@ mod histogram;
 mod json;
 mod migration;
 mod outside;
+mod places;
 mod reader;
 mod recording;
 mod symbols;

@@ -9,16 +9,16 @@ use std::mem::offset_of;
 
 use kilocore_recording::{
     BUCKETS, ConditionBlock, ContentionBlock, FileHeader, Histogram as RawHistogram,
-    HistogramBlock, LockBlock, MAX_FRAMES, MET, NESTED, SHARDS, SHARED_SLOT, ShardBlock, SiteBlock,
-    SparseHistogram, ThreadBlock, UnitId, attribute, bucket_lower_bound, family, kind, majority,
-    mode, sparse,
+    HistogramBlock, LockBlock, MAX_FRAMES, MET, NESTED, NO_NUMBER, SHARDS, SHARED_SLOT, ShardBlock,
+    SiteBlock, SparseHistogram, ThreadBlock, UnitId, attribute, bucket_lower_bound, family, kind,
+    majority, mode, sparse,
 };
 
 use crate::recording::{ClockRate, Recording};
 use crate::symbols::{Module, Symbols};
 use crate::{
-    Condition, Family, Frame, Handoffs, Histogram, Lock, MostlyBy, Nesting, Process, ReadSide,
-    Threads,
+    Caller, Condition, Family, Frame, Handoffs, Histogram, Lock, MostlyBy, Nesting, Process,
+    ReadSide, Threads,
 };
 
 impl Recording {
@@ -35,13 +35,18 @@ impl Recording {
         locks.sort_by_key(|lock| std::cmp::Reverse((total(lock), std::cmp::Reverse(lock.id))));
         let mut conditions = reader.conditions(&ids);
         conditions.sort_by_key(|condition| std::cmp::Reverse(condition.wait.count));
+        let mut barriers = reader.barriers();
+        barriers.sort_by_key(|barrier| std::cmp::Reverse(barrier.wait.count));
+        let mut threads = reader.threads();
+        // A process that was ended in the middle had not noted its processor time for a while.
+        threads.cpu_ns = threads.cpu_ns.max(threads.think.sum_ns + held_ns(&locks));
         Process {
             pid: self.u32(offset_of!(FileHeader, pid)).unwrap_or(0),
             executable: self.text(offset_of!(FileHeader, executable)),
-            threads: reader.threads(),
+            threads,
             locks,
             conditions,
-            barriers: Vec::new(),
+            barriers,
             locks_not_recorded: self.header(offset_of!(FileHeader, locks_not_recorded)),
         }
     }
@@ -50,6 +55,12 @@ impl Recording {
 /// Acquisitions in any mode.
 fn total(lock: &Lock) -> u64 {
     lock.acquisitions.saturating_add(lock.read.as_ref().map_or(0, |read| read.acquisitions))
+}
+
+/// Time on the processor in all holds.
+fn held_ns(locks: &[Lock]) -> f64 {
+    let shared = |lock: &Lock| lock.read.as_ref().map_or(0.0, |read| read.hold.sum_ns);
+    locks.iter().map(|lock| lock.hold.sum_ns + shared(lock)).sum()
 }
 
 /// Counters of a lock in one mode, summed over shards.
@@ -61,20 +72,20 @@ struct Side {
     wait: Histogram,
     met: Vec<u64>,
     nested: BTreeMap<UnitId, u64>,
-    /// By how many acquisitions threads lead, by their slots.
+    /// By how many acquisitions threads lead, by their numbers.
     leads: BTreeMap<u32, u64>,
 }
 
 /// A recording on its way to a [`Process`].
-struct Reader<'a> {
-    recording: &'a Recording,
+pub(crate) struct Reader<'a> {
+    pub(crate) recording: &'a Recording,
     clock: ClockRate,
     symbols: &'a mut Symbols,
     modules: Vec<Module>,
 }
 
 impl Reader<'_> {
-    fn histogram(&self, unit: UnitId, offset: usize) -> Histogram {
+    pub(crate) fn histogram(&self, unit: UnitId, offset: usize) -> Histogram {
         let recording = self.recording;
         let buckets: Vec<(f64, u64)> = (0..BUCKETS)
             .map(|bucket| {
@@ -159,8 +170,9 @@ impl Reader<'_> {
         let other = recording.long(unit, offset_of!(ShardBlock, other_core));
         side.same_core = side.same_core.saturating_add(same);
         side.other_core = side.other_core.saturating_add(other);
-        let hold = recording.word(unit, offset_of!(ShardBlock, hold));
-        side.hold.merge(&self.few(unit, offset_of!(ShardBlock, few_holds)));
+        let holds = offset_of!(ShardBlock, holds);
+        let hold = recording.word(unit, holds + offset_of!(SparseHistogram, more));
+        side.hold.merge(&self.few(unit, holds));
         if recording.blocks.get(&hold) == Some(&kind::HISTOGRAM) {
             side.hold.merge(&self.histogram(hold, offset_of!(HistogramBlock, histogram)));
         }
@@ -171,17 +183,15 @@ impl Reader<'_> {
         }
     }
 
-    /// The slot of the thread that leads in the shard `index` of a lock, and by how many of the
+    /// The number of the thread that leads in the shard `index` of a lock, and by how many of the
     /// acquisitions counted there.
     fn leader(&self, unit: UnitId, index: usize) -> (u32, u64) {
-        if index / SHARDS == mode::SHARED {
-            // These shards belong to thread slots.
-            let taken = self.recording.long(unit, offset_of!(ShardBlock, same_core));
-            return ((index % SHARDS) as u32, taken);
+        let slot = index % SHARDS;
+        if index / SHARDS == mode::SHARED && slot != SHARED_SLOT {
+            // The shard of the thread with that number.
+            return (slot as u32, self.recording.long(unit, offset_of!(ShardBlock, same_core)));
         }
-        let votes = self.recording.word(unit, offset_of!(ShardBlock, taken_by));
-        let (thread, lead) = majority::candidate(votes);
-        (thread, u64::from(lead))
+        majority::candidate(self.recording.long(unit, offset_of!(ShardBlock, taken_by)))
     }
 
     /// The locks that were used.
@@ -209,6 +219,10 @@ impl Reader<'_> {
     ) -> Option<Lock> {
         let recording = self.recording;
         let failed = |mode| recording.long(unit, offset_of!(LockBlock, failed) + mode * 8);
+        let asleep_ns = |mode| {
+            let cycles = recording.long(unit, offset_of!(LockBlock, asleep) + mode * 8);
+            cycles as f64 / self.clock.ghz
+        };
         let acquisitions = exclusive.same_core.saturating_add(exclusive.other_core);
         let family = match recording.word(unit, offset_of!(LockBlock, family)) {
             family::MUTEX => Family::Mutex,
@@ -222,7 +236,7 @@ impl Reader<'_> {
             contended: shared.wait.count,
             failed_tries: failed(mode::SHARED),
             hold: shared.hold,
-            hold_asleep_ns: 0.0,
+            hold_asleep_ns: asleep_ns(mode::SHARED),
             wait: shared.wait,
         });
         let mut nested = exclusive.nested;
@@ -238,7 +252,19 @@ impl Reader<'_> {
         let used = acquisitions > 0
             || failed(mode::EXCLUSIVE) > 0
             || read.as_ref().is_some_and(|read| read.acquisitions > 0 || read.failed_tries > 0);
-        used.then(|| Lock {
+        let hold_asleep_ns = asleep_ns(mode::EXCLUSIVE);
+        if !used {
+            return None;
+        }
+        let waited = |read: &ReadSide| (read.acquisitions, read.contended, read.wait.sum_ns);
+        let (taken, contended, wait_ns) = read.as_ref().map_or((0, 0, 0.0), waited);
+        let whole = Caller {
+            acquisitions: acquisitions.saturating_add(taken),
+            contended: exclusive.wait.count.saturating_add(contended),
+            wait_ns: exclusive.wait.sum_ns + wait_ns,
+            site: Vec::new(),
+        };
+        Some(Lock {
             id,
             family,
             attributes: attributes(recording.word(unit, offset_of!(LockBlock, attributes))),
@@ -249,14 +275,14 @@ impl Reader<'_> {
             contended: exclusive.wait.count,
             failed_tries: failed(mode::EXCLUSIVE),
             hold: exclusive.hold,
-            hold_asleep_ns: 0.0,
+            hold_asleep_ns,
             wait: exclusive.wait,
             waiters_met: exclusive.met,
             handoffs: Handoffs { same_core: exclusive.same_core, other_core: exclusive.other_core },
             mostly_by,
             nested_in,
             read,
-            callers: Vec::new(),
+            callers: self.callers(unit, &whole),
         })
     }
 
@@ -294,7 +320,7 @@ impl Reader<'_> {
         threads
     }
 
-    fn site(&mut self, unit: UnitId) -> Vec<Frame> {
+    pub(crate) fn site(&mut self, unit: UnitId) -> Vec<Frame> {
         if self.recording.blocks.get(&unit) != Some(&kind::SITE) {
             return Vec::new();
         }
@@ -313,8 +339,8 @@ fn mostly_by(exclusive: &Side, shared: &Side) -> Option<MostlyBy> {
         let sum = leads.entry(*thread).or_default();
         *sum = sum.saturating_add(*lead);
     }
-    // Many threads share the last slot.
-    let of_many = leads.remove(&(SHARED_SLOT as u32)).unwrap_or(0);
+    // Of more threads than there are numbers for, nobody knows which.
+    let of_many = leads.remove(&NO_NUMBER).unwrap_or(0);
     let (&thread, &most) = leads.iter().max_by_key(|(_, lead)| **lead)?;
     leads.remove(&thread);
     let others = leads.values().copied().fold(of_many, u64::saturating_add);

@@ -10,8 +10,9 @@ use std::mem::offset_of;
 use std::path::{Path, PathBuf};
 
 use kilocore_recording::{
-    BlockHeader, ConditionBlock, ContentionBlock, FileHeader, HistogramBlock, LockBlock, MAGIC,
-    ModuleBlock, PATH_BYTES, ShardBlock, SiteBlock, ThreadBlock, UNIT, UnitId, VERSION, kind,
+    BarrierBlock, BlockHeader, CallerBlock, ConditionBlock, ContentionBlock, FileHeader,
+    HistogramBlock, LockBlock, MAGIC, ModuleBlock, PATH_BYTES, ShardBlock, SiteBlock, ThreadBlock,
+    UNIT, UnitId, VERSION, kind,
 };
 
 use crate::Process;
@@ -214,13 +215,15 @@ fn least_units(kind: u32) -> Option<usize> {
         kind::CONDITION => size_of::<ConditionBlock>(),
         kind::MODULE => size_of::<ModuleBlock>(),
         kind::HISTOGRAM => size_of::<HistogramBlock>(),
+        kind::CALLER => size_of::<CallerBlock>(),
+        kind::BARRIER => size_of::<BarrierBlock>(),
         _ => return None,
     };
     Some(bytes / UNIT)
 }
 
 /// Reads all recordings of `directory`, in the order of their names, leaving out the processes
-/// that took no lock. Files with another ending than [`RECORDING_EXTENSION`] are not looked at.
+/// that took no lock and met at no barrier. Files with another ending than [`RECORDING_EXTENSION`] are not looked at.
 ///
 /// `clock` is the rate of the time-stamp counter if the caller knows it; otherwise it is taken
 /// from the recording that observed it longest.
@@ -253,6 +256,6 @@ pub fn read_directory(
     Ok(recordings
         .iter()
         .map(|recording| recording.process(clock, &mut symbols))
-        .filter(|process| !process.locks.is_empty())
+        .filter(|process| !process.locks.is_empty() || !process.barriers.is_empty())
         .collect())
 }

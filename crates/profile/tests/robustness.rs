@@ -9,7 +9,8 @@ use kilocore_profile::{
     Recording, RecordingError, Run, Symbols, Threads, read_directory,
 };
 use kilocore_recording::{
-    FileHeader, HistogramBlock, LockBlock, MAGIC, ShardBlock, UNIT, VERSION, family, kind, sparse,
+    BarrierBlock, CallerBlock, FileHeader, HistogramBlock, LockBlock, MAGIC, ShardBlock, UNIT,
+    VERSION, family, kind, sparse,
 };
 use proptest::prelude::*;
 
@@ -46,7 +47,11 @@ fn recording() -> Vec<u8> {
     // A block whose writer died before the header leaves zeros behind.
     let hole = vec![0; 3 * UNIT];
     let shard_at = (lock_at + size_of::<LockBlock>() + hole.len()) / UNIT;
+    let hold_at = shard_at + size_of::<ShardBlock>() / UNIT;
+    let caller_at = hold_at + size_of::<HistogramBlock>() / UNIT;
     let lock = bytes_of(|lock: &mut LockBlock| {
+        lock.asleep[0].store(3000, Ordering::Relaxed);
+        lock.callers.store(caller_at as u32, Ordering::Relaxed);
         lock.header.kind.store(kind::LOCK, Ordering::Relaxed);
         lock.header.units.store((size_of::<LockBlock>() / UNIT) as u32, Ordering::Relaxed);
         lock.family.store(family::MUTEX, Ordering::Relaxed);
@@ -57,11 +62,11 @@ fn recording() -> Vec<u8> {
     let shard = bytes_of(|shard: &mut ShardBlock| {
         shard.header.kind.store(kind::SHARD, Ordering::Relaxed);
         shard.header.units.store((size_of::<ShardBlock>() / UNIT) as u32, Ordering::Relaxed);
-        shard.hold.store((shard_at + size_of::<ShardBlock>() / UNIT) as u32, Ordering::Relaxed);
-        shard.few_holds.sum.store(200, Ordering::Relaxed);
+        shard.holds.more.store(hold_at as u32, Ordering::Relaxed);
+        shard.holds.sum.store(200, Ordering::Relaxed);
         for (index, (bucket, count)) in [(16, 1), (8, 1)].into_iter().enumerate() {
             let entry = sparse::entry(bucket, count);
-            shard.few_holds.entries[index].store(entry, Ordering::Relaxed);
+            shard.holds.entries[index].store(entry, Ordering::Relaxed);
         }
         shard.same_core.store(4, Ordering::Relaxed);
         shard.other_core.store(1, Ordering::Relaxed);
@@ -72,7 +77,25 @@ fn recording() -> Vec<u8> {
         hold.histogram.sum.store(800, Ordering::Relaxed);
         hold.histogram.buckets[16].store(3, Ordering::Relaxed);
     });
-    let body = [lock, hole, shard, hold].concat();
+    // Two places, the second of which leads back to the first.
+    let caller = |index: usize| {
+        bytes_of(|caller: &mut CallerBlock| {
+            caller.header.kind.store(kind::CALLER, Ordering::Relaxed);
+            caller.header.units.store((size_of::<CallerBlock>() / UNIT) as u32, Ordering::Relaxed);
+            caller.site.store(1 + index as u32, Ordering::Relaxed);
+            caller.next.store((caller_at + 1 - index) as u32, Ordering::Relaxed);
+            caller.acquisitions.store(10 + 20 * index as u64, Ordering::Relaxed);
+        })
+    };
+    let barrier = bytes_of(|barrier: &mut BarrierBlock| {
+        barrier.header.kind.store(kind::BARRIER, Ordering::Relaxed);
+        barrier.header.units.store((size_of::<BarrierBlock>() / UNIT) as u32, Ordering::Relaxed);
+        barrier.parties.store(2, Ordering::Relaxed);
+        barrier.rounds.store(4, Ordering::Relaxed);
+        barrier.wait.sum.store(800, Ordering::Relaxed);
+        barrier.wait.buckets[16].store(8, Ordering::Relaxed);
+    });
+    let body = [lock, hole, shard, hold, caller(0), caller(1), barrier].concat();
     [header(lock_at + body.len()), body].concat()
 }
 
@@ -92,6 +115,12 @@ fn a_recording_with_a_hole_is_read() {
     assert_eq!((lock.hold.count, lock.hold.sum_ns), (5, 500.0));
     // Bucket 4n begins at 16 · 2ⁿ cycles; 256 cycles are 128 ns at 2 GHz.
     assert_eq!(lock.hold.buckets, [(32.0, 1), (128.0, 4)]);
+    assert_eq!(lock.hold_asleep_ns, 1500.0);
+    // Ten to thirty, of the five that there were.
+    let taken: Vec<u64> = lock.callers.iter().map(|caller| caller.acquisitions).collect();
+    assert_eq!(taken, [4, 1]);
+    let barrier = &process.barriers[0];
+    assert_eq!((barrier.parties, barrier.rounds, barrier.wait.count), (2, 4, 8));
 }
 
 #[test]

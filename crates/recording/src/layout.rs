@@ -8,7 +8,7 @@ use crate::{BUCKETS, sparse};
 pub const MAGIC: u64 = u64::from_le_bytes(*b"kcrecord");
 
 /// Version of this layout; it changes whenever the layout does.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// Blocks start at multiples of this many bytes, a cache line.
 pub const UNIT: usize = 64;
@@ -27,6 +27,12 @@ pub const SHARDS: usize = 32;
 
 /// The thread slot that all threads share who did not get one of their own.
 pub const SHARED_SLOT: usize = SHARDS - 1;
+
+/// Threads alive at a time that are told apart by numbers of their own, below this.
+pub const THREADS: usize = 4096;
+
+/// The number of all threads who did not get one of their own.
+pub const NO_NUMBER: u32 = THREADS as u32;
 
 /// Outer locks that a shard can count.
 pub const NESTED: usize = 4;
@@ -57,6 +63,10 @@ pub mod kind {
     pub const MODULE: u32 = 0x4b43_0007;
     /// A [`HistogramBlock`](crate::HistogramBlock).
     pub const HISTOGRAM: u32 = 0x4b43_0008;
+    /// A [`CallerBlock`](crate::CallerBlock).
+    pub const CALLER: u32 = 0x4b43_0009;
+    /// A [`BarrierBlock`](crate::BarrierBlock).
+    pub const BARRIER: u32 = 0x4b43_000a;
 }
 
 /// Families of locks, as numbers.
@@ -175,6 +185,9 @@ pub struct SparseHistogram {
     pub sum: AtomicU64,
     /// A bucket and its count each, see [`sparse`](crate::sparse); the ones in use come first.
     pub entries: [AtomicU32; sparse::ENTRIES],
+    /// Where the durations are for which there is no room here: a [`HistogramBlock`], 0 before the
+    /// first one.
+    pub more: AtomicU32,
 }
 
 /// A lock. The first cache lines, up to the shards, are written when something is created only;
@@ -210,6 +223,10 @@ pub struct LockBlock {
     pub last_core: AtomicU32,
     /// Tries and timed waits that failed, by mode.
     pub failed: [AtomicU64; 2],
+    /// Time in holds that the holder had given up its core by its own will, by mode, in cycles.
+    pub asleep: [AtomicU64; 2],
+    /// Where it is taken: the first [`CallerBlock`] of a list.
+    pub callers: AtomicU32,
 }
 
 /// How often another lock was the innermost one held: the other's [`UnitId`] in the upper 24
@@ -224,19 +241,17 @@ pub type Nested = AtomicU64;
 pub struct ShardBlock {
     /// Kind and length.
     pub header: BlockHeader,
-    /// Holds, less taking and holding locks inside, that [`few_holds`](Self::few_holds) has no
-    /// room for: a [`HistogramBlock`], 0 before the first one.
-    pub hold: AtomicU32,
-    /// The thread slot that takes most, for exclusive holds: see [`majority`](crate::majority).
-    pub taken_by: AtomicU32,
+    /// The number of the thread that takes most, for exclusive holds and in the slot that threads
+    /// share: see [`majority`](crate::majority).
+    pub taken_by: AtomicU64,
     /// Acquisitions on the core of the previous holder; for shared holds, all acquisitions.
     pub same_core: AtomicU64,
     /// Acquisitions on another core.
     pub other_core: AtomicU64,
     /// Locks that this one was taken inside of.
     pub nested: [Nested; NESTED],
-    /// Holds, less taking and holding locks inside.
-    pub few_holds: SparseHistogram,
+    /// Holds, less taking and holding locks inside, and less time off the processor.
+    pub holds: SparseHistogram,
 }
 
 /// A histogram that is kept apart, because only timed events need it.
@@ -323,6 +338,46 @@ pub struct ConditionBlock {
     pub wait: Histogram,
 }
 
+/// A place where a lock is taken. All counts are estimates by sampling.
+#[derive(Debug)]
+#[repr(C, align(64))]
+pub struct CallerBlock {
+    /// Kind and length.
+    pub header: BlockHeader,
+    /// Who takes it: a [`SiteBlock`].
+    pub site: AtomicU32,
+    /// The next place where the same lock is taken: a [`CallerBlock`].
+    pub next: AtomicU32,
+    /// Acquisitions.
+    pub acquisitions: AtomicU64,
+    /// Acquisitions that had to wait.
+    pub contended: AtomicU64,
+    /// Their waits, in cycles.
+    pub wait: AtomicU64,
+}
+
+/// A barrier.
+#[derive(Debug)]
+#[repr(C, align(64))]
+pub struct BarrierBlock {
+    /// Kind and length.
+    pub header: BlockHeader,
+    /// Where it is; 0 if it was destroyed.
+    pub address: AtomicU64,
+    /// Who initialized it, or first waited: a [`SiteBlock`].
+    pub site: AtomicU32,
+    /// For the recorder: the next in a list.
+    pub next: AtomicU32,
+    /// For the recorder: the next unused block.
+    pub next_free: AtomicU32,
+    /// How many threads it waits for.
+    pub parties: AtomicU32,
+    /// How many times it let them go on.
+    pub rounds: AtomicU64,
+    /// Waits.
+    pub wait: Histogram,
+}
+
 /// A stretch of executable memory and the file it was mapped from.
 #[derive(Debug)]
 #[repr(C, align(64))]
@@ -359,6 +414,8 @@ blocks! {
     ConditionBlock => CONDITION,
     ModuleBlock => MODULE,
     HistogramBlock => HISTOGRAM,
+    CallerBlock => CALLER,
+    BarrierBlock => BARRIER,
 }
 
 const _: () = assert!(size_of::<SparseHistogram>() == UNIT);

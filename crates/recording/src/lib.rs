@@ -32,8 +32,8 @@ pub mod sparse;
 
 pub use buckets::{BUCKETS, bucket_lower_bound, bucket_of};
 pub use layout::{
-    Block, BlockHeader, ConditionBlock, ContentionBlock, FileHeader, Histogram, HistogramBlock,
-    LockBlock, MAGIC, MAX_FILE_BYTES, MAX_FRAMES, MET, ModuleBlock, NESTED, Nested, PATH_BYTES,
-    SHARDS, SHARED_SLOT, ShardBlock, SiteBlock, SparseHistogram, ThreadBlock, UNIT, UnitId,
-    VERSION, attribute, family, kind, mode,
+    BarrierBlock, Block, BlockHeader, CallerBlock, ConditionBlock, ContentionBlock, FileHeader,
+    Histogram, HistogramBlock, LockBlock, MAGIC, MAX_FILE_BYTES, MAX_FRAMES, MET, ModuleBlock,
+    NESTED, NO_NUMBER, Nested, PATH_BYTES, SHARDS, SHARED_SLOT, ShardBlock, SiteBlock,
+    SparseHistogram, THREADS, ThreadBlock, UNIT, UnitId, VERSION, attribute, family, kind, mode,
 };

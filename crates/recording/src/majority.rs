@@ -5,19 +5,20 @@
 //! place when there is no lead left. Whoever has the majority of the votes ends as the candidate,
 //! and at least as many of the votes as the lead were the candidate's.
 
-/// Bits of the lead; the candidate's slot is above them.
-const LEAD_BITS: u32 = 27;
+/// Bits of the lead; the candidate's number is above them.
+const LEAD_BITS: u32 = 40;
 /// The largest lead; it grows no further.
-pub const MOST: u32 = (1 << LEAD_BITS) - 1;
+pub const MOST: u64 = (1 << LEAD_BITS) - 1;
 
-/// The word after a vote for `slot`.
+/// The word after a vote for the thread numbered `thread`, which is below 2^24.
 #[inline(always)]
 #[must_use]
-pub const fn vote(word: u32, slot: u32) -> u32 {
+pub const fn vote(word: u64, thread: u32) -> u64 {
     let lead = word & MOST;
+    let thread = thread as u64;
     if lead == 0 {
-        slot << LEAD_BITS | 1
-    } else if word >> LEAD_BITS != slot {
+        thread << LEAD_BITS | 1
+    } else if word >> LEAD_BITS != thread {
         word - 1
     } else if lead < MOST {
         word + 1
@@ -26,17 +27,17 @@ pub const fn vote(word: u32, slot: u32) -> u32 {
     }
 }
 
-/// The candidate's slot and its lead.
+/// The candidate's number and its lead.
 #[must_use]
-pub const fn candidate(word: u32) -> (u32, u32) {
-    (word >> LEAD_BITS, word & MOST)
+pub const fn candidate(word: u64) -> (u32, u64) {
+    ((word >> LEAD_BITS) as u32, word & MOST)
 }
 
 #[cfg(test)]
 mod tests {
     use super::{MOST, candidate, vote};
 
-    fn after(votes: impl IntoIterator<Item = u32>) -> (u32, u32) {
+    fn after(votes: impl IntoIterator<Item = u32>) -> (u32, u64) {
         candidate(votes.into_iter().fold(0, vote))
     }
 
@@ -44,7 +45,7 @@ mod tests {
     fn who_has_the_majority_ends_in_the_lead() {
         assert_eq!(after([7; 9]), (7, 9));
         assert_eq!(after([1, 2, 3, 3, 3]).0, 3);
-        assert_eq!(after([31, 31, 0]), (31, 1));
+        assert_eq!(after([4095, 4095, 0]), (4095, 1));
         let one_in_ten = (0..1_000).map(|vote| u32::from(vote % 10 == 0));
         assert_eq!(after(one_in_ten), (0, 800));
     }
@@ -57,7 +58,7 @@ mod tests {
 
     #[test]
     fn a_lead_stays_in_its_bits() {
-        let full = 5 << 27 | MOST;
+        let full = 5 << 40 | MOST;
         assert_eq!(candidate(vote(full, 5)), (5, MOST));
         assert_eq!(candidate(vote(full, 6)), (5, MOST - 1));
     }

@@ -6,8 +6,8 @@
 
 use crate::BUCKETS;
 
-/// Buckets that one cache line has room for, besides the sum of the durations.
-pub const ENTRIES: usize = 14;
+/// Buckets that one cache line has room for, besides the sum of the durations and a reference.
+pub const ENTRIES: usize = 13;
 
 /// Bits that count.
 const COUNT_BITS: u32 = 24;

@@ -35,7 +35,7 @@ impl Waiting {
         condition: *mut pthread_cond_t,
         mutex: *mut pthread_mutex_t,
     ) -> Self {
-        let condition = recorder.condition(condition as usize);
+        let condition = recorder.listed(condition as usize);
         recorder.releasing(mutex as usize);
         Self { recorder, condition, mutex: Mutex(mutex), began: clock::now().cycles }
     }
@@ -153,7 +153,8 @@ unsafe extern "C-unwind" fn pthread_cond_clockwait(
 /// As above.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pthread_cond_signal(condition: *mut pthread_cond_t) -> c_int {
-    let record = Recorder::enter().and_then(|recorder| recorder.condition(condition as usize));
+    let record: Option<&ConditionBlock> =
+        Recorder::enter().and_then(|recorder| recorder.listed(condition as usize));
     if let Some(record) = record {
         record.signals.fetch_add(1, Ordering::Relaxed);
     }
@@ -167,7 +168,8 @@ unsafe extern "C" fn pthread_cond_signal(condition: *mut pthread_cond_t) -> c_in
 /// As above.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pthread_cond_broadcast(condition: *mut pthread_cond_t) -> c_int {
-    let record = Recorder::enter().and_then(|recorder| recorder.condition(condition as usize));
+    let record: Option<&ConditionBlock> =
+        Recorder::enter().and_then(|recorder| recorder.listed(condition as usize));
     if let Some(record) = record {
         record.broadcasts.fetch_add(1, Ordering::Relaxed);
     }
@@ -184,7 +186,7 @@ unsafe extern "C" fn pthread_cond_destroy(condition: *mut pthread_cond_t) -> c_i
     // SAFETY: as above.
     let result = unsafe { real::pthread_cond_destroy(condition) };
     if let (0, Some(recorder)) = (result, Recorder::enter()) {
-        recorder.condition_destroyed(condition as usize);
+        recorder.listed_destroyed::<ConditionBlock>(condition as usize);
     }
     result
 }

@@ -9,7 +9,7 @@ use std::process::Command;
 use std::sync::OnceLock;
 
 use kilocore_launch::{Options, measure};
-use kilocore_profile::{Process, Profile};
+use kilocore_profile::{Lock, Process, Profile, read_directory};
 
 /// The library as it ships. Cargo builds no shared library for the sake of its package's tests.
 pub(crate) fn library() -> PathBuf {
@@ -57,6 +57,9 @@ pub(crate) fn profile_of(command: &[&str], confined_run: bool) -> Profile {
     let file = directory.path().join("profile.json");
     profile.write(&file).expect("it can be written");
     assert!(Profile::read(&file).expect("it can be read") == profile, "another profile was read");
+    for process in profile.runs.iter().flat_map(|run| &run.processes) {
+        assert!(held_ns(process) <= process.threads.cpu_ns, "{:?}", process.threads);
+    }
     profile
 }
 
@@ -65,4 +68,43 @@ pub(crate) fn only_process(profile: &Profile) -> &Process {
         panic!("one process, not {}", profile.runs[0].processes.len())
     };
     process
+}
+
+/// What the library recorded of a program and its children, what the program printed, and how much
+/// processor time the kernel says that it used, in nanoseconds.
+pub(crate) struct Recorded {
+    pub(crate) processes: Vec<Process>,
+    pub(crate) output: String,
+    pub(crate) cpu_ns: f64,
+}
+
+pub(crate) fn recorded(program: &Path, arguments: &[&str]) -> Recorded {
+    let directory = tempfile::tempdir().expect("there is room");
+    let printed = directory.path().join("output");
+    let mut child = Command::new(program)
+        .args(arguments)
+        .env("LD_PRELOAD", library())
+        .env("KILOCORE_MEASURE_DIR", directory.path())
+        .stdout(std::fs::File::create(&printed).expect("there is room"))
+        .spawn()
+        .expect("it runs under the library");
+    let mut status = 0;
+    // SAFETY: zero is a valid value.
+    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+    // SAFETY: `status` and `usage` are ours to be written.
+    let waited = unsafe { libc::wait4(child.id() as i32, &raw mut status, 0, &raw mut usage) };
+    assert_eq!((waited, status), (child.id() as i32, 0), "{arguments:?}");
+    assert!(child.wait().is_err(), "it was waited for already");
+    let ns = |time: libc::timeval| time.tv_sec as f64 * 1e9 + time.tv_usec as f64 * 1e3;
+    Recorded {
+        processes: read_directory(directory.path(), None).expect("it can be read"),
+        output: std::fs::read_to_string(&printed).expect("it can be read"),
+        cpu_ns: ns(usage.ru_utime) + ns(usage.ru_stime),
+    }
+}
+
+/// Time on the processor in all holds of a process.
+pub(crate) fn held_ns(process: &Process) -> f64 {
+    let shared = |lock: &Lock| lock.read.as_ref().map_or(0.0, |read| read.hold.sum_ns);
+    process.locks.iter().map(|lock| lock.hold.sum_ns + shared(lock)).sum()
 }

@@ -1,0 +1,285 @@
+//! The condition variable under loom, and with more threads under shuttle: signals and broadcasts
+//! arrive, one that gives up takes no signal with it, it may be destroyed as soon as nobody is
+//! blocked, and a child of a fork finds it empty.
+
+mod common;
+
+use std::mem::MaybeUninit;
+use std::sync::Arc;
+
+use common::altered::{Altered, Sound, bury, exhume_all, model};
+use common::{Threads, explore};
+use kilocore_locks::sleeper_state::{LEAVING, WOKEN, WOKEN_AMONG};
+use kilocore_locks::{Condition, Futex, RawLock, Sleeper};
+use kilocore_platform::{Atomic, Loom, Ordering, Platform, SharedCell, Shuttle};
+
+type OnLoom = Altered<Loom, Sound>;
+type OnShuttle = Altered<Shuttle, Sound>;
+
+const SCHEDULES: usize = 3_000;
+const DEPTH: usize = 4;
+const PROCESS: u32 = 1;
+
+/// How a wait ended.
+#[derive(PartialEq, Eq)]
+enum End {
+    Woken,
+    GaveUp,
+}
+
+/// What threads wait for: passes, each good for one.
+struct Gate<P: Platform> {
+    lock: Futex<P>,
+    condition: MaybeUninit<Condition<P>>,
+    passes: P::Cell<u32>,
+}
+
+impl<P: Threads> Gate<P> {
+    fn new() -> Arc<Self> {
+        exhume_all();
+        Arc::new(Self {
+            lock: Futex::new(),
+            condition: MaybeUninit::new(Condition::default()),
+            passes: P::Cell::new(0),
+        })
+    }
+
+    fn condition(&self) -> &Condition<P> {
+        // SAFETY: it was initialized, and nobody asks for it once it is destroyed.
+        unsafe { self.condition.assume_init_ref() }
+    }
+
+    fn locked<R>(&self, work: impl FnOnce(&mut u32) -> R) -> R {
+        self.lock.acquire(&mut ());
+        let result = self.passes.with_mut(|passes| {
+            // SAFETY: the lock is held.
+            work(unsafe { &mut *passes })
+        });
+        // SAFETY: acquired above.
+        unsafe { self.lock.release(&mut ()) };
+        result
+    }
+
+    /// Sleeps until woken; with the lock held, which is released meanwhile.
+    fn wait(&self, process: u32) {
+        let mut sleeper = Sleeper::default();
+        let sleeper = &raw mut sleeper;
+        // SAFETY: the sleeper stays here until it is woken, and the lock is held.
+        unsafe {
+            self.condition().enlist(sleeper, process);
+            self.lock.release(&mut ());
+            loop {
+                let state = (*sleeper).state.load(Ordering::Acquire);
+                match state {
+                    WOKEN => break,
+                    WOKEN_AMONG => {
+                        self.condition().depart();
+                        break;
+                    }
+                    _ => P::park(&(*sleeper).state, state, None),
+                };
+            }
+        }
+        self.lock.acquire(&mut ());
+    }
+
+    /// Takes a pass, and waits until there is one.
+    fn pass(&self, process: u32) {
+        self.lock.acquire(&mut ());
+        while self.passes.with(|passes| {
+            // SAFETY: the lock is held, here and below.
+            unsafe { *passes == 0 }
+        }) {
+            self.wait(process);
+        }
+        // SAFETY: as above.
+        self.passes.with_mut(|passes| unsafe { *passes -= 1 });
+        // SAFETY: as above.
+        unsafe { self.lock.release(&mut ()) };
+    }
+
+    /// Waits and gives up at once; if it was woken all the same, passes the signal on.
+    fn give_up(&self) -> End {
+        let mut sleeper = Sleeper::default();
+        let sleeper = &raw mut sleeper;
+        self.lock.acquire(&mut ());
+        // SAFETY: the sleeper stays here until it is off the list, and the lock is held.
+        unsafe {
+            self.condition().enlist(sleeper, PROCESS);
+            self.lock.release(&mut ());
+            P::yield_now();
+            match Sleeper::leave(sleeper) {
+                Ok(()) => {
+                    assert_eq!((*sleeper).state.load(Ordering::Relaxed), LEAVING);
+                    self.condition().delist(sleeper, PROCESS);
+                    return End::GaveUp;
+                }
+                Err(WOKEN_AMONG) => {
+                    self.condition().signal(PROCESS);
+                    self.condition().depart();
+                }
+                Err(state) => assert_eq!(state, WOKEN),
+            }
+        }
+        End::Woken
+    }
+}
+
+/// `waiters` wait for a pass each, and get them one by one or all at once.
+fn passes_arrive<P: Threads>(waiters: u32, all_at_once: bool, under_the_lock: bool) {
+    let gate = Gate::<P>::new();
+    let others: Vec<_> = (0..waiters)
+        .map(|_| {
+            let gate = gate.clone();
+            P::spawn(move || gate.pass(PROCESS))
+        })
+        .collect();
+    let tell = |gate: &Gate<P>| {
+        if all_at_once {
+            gate.condition().broadcast(PROCESS);
+        } else {
+            gate.condition().signal(PROCESS);
+        }
+    };
+    let (times, passes) = if all_at_once { (1, waiters) } else { (waiters, 1) };
+    for _ in 0..times {
+        gate.locked(|left| {
+            *left += passes;
+            if under_the_lock {
+                tell(&gate);
+            }
+        });
+        if !under_the_lock {
+            tell(&gate);
+        }
+    }
+    others.into_iter().for_each(P::join);
+    assert_eq!(gate.locked(|left| *left), 0);
+}
+
+#[test]
+fn a_signal_arrives() {
+    model(Some(3), || passes_arrive::<OnLoom>(1, false, true));
+    model(Some(3), || passes_arrive::<OnLoom>(1, false, false));
+}
+
+#[test]
+fn signals_and_broadcasts_arrive() {
+    for all_at_once in [false, true] {
+        for under_the_lock in [false, true] {
+            explore(
+                move || passes_arrive::<OnShuttle>(3, all_at_once, under_the_lock),
+                SCHEDULES,
+                DEPTH,
+            );
+        }
+    }
+}
+
+/// One gives up while another waits for the only signal: whoever of the two it finds, the other
+/// gets it in the end.
+fn gives_up_beside<P: Threads>() {
+    let gate = Gate::<P>::new();
+    let patient = {
+        let gate = gate.clone();
+        P::spawn(move || gate.pass(PROCESS))
+    };
+    let impatient = {
+        let gate = gate.clone();
+        P::spawn(move || {
+            gate.give_up();
+        })
+    };
+    gate.locked(|left| *left = 1);
+    gate.condition().signal(PROCESS);
+    P::join(patient);
+    P::join(impatient);
+    gate.condition().destroy(PROCESS);
+}
+
+#[test]
+fn who_gives_up_takes_no_signal_along() {
+    explore(gives_up_beside::<OnShuttle>, SCHEDULES, DEPTH);
+}
+
+/// A signal and giving up, under loom: either it was woken or it left, and nobody is listed.
+#[test]
+fn giving_up_and_being_woken_agree() {
+    model(Some(3), || {
+        let gate = Gate::<OnLoom>::new();
+        let other = {
+            let gate = gate.clone();
+            OnLoom::spawn(move || {
+                gate.give_up();
+            })
+        };
+        gate.condition().signal(PROCESS);
+        gate.condition().destroy(PROCESS);
+        OnLoom::join(other);
+    });
+}
+
+/// Whoever broadcasts destroys at once, and nobody touches it afterwards.
+fn destroyed_after_broadcast<P: Threads>(waiters: u32) {
+    let gate = Gate::<P>::new();
+    let others: Vec<_> = (0..waiters)
+        .map(|_| {
+            let gate = gate.clone();
+            P::spawn(move || {
+                // Waits once: after the broadcast the condition is gone.
+                gate.lock.acquire(&mut ());
+                // SAFETY: the lock is held.
+                if gate.passes.with(|passes| unsafe { *passes == 0 }) {
+                    gate.wait(PROCESS);
+                }
+                // SAFETY: held, having waited or not.
+                unsafe { gate.lock.release(&mut ()) };
+            })
+        })
+        .collect();
+    gate.locked(|passes| {
+        *passes = 1;
+        gate.condition().broadcast(PROCESS);
+        gate.condition().destroy(PROCESS);
+        bury(gate.condition.as_ptr(), || {});
+    });
+    others.into_iter().for_each(P::join);
+}
+
+#[test]
+fn it_can_be_destroyed_right_after_a_broadcast() {
+    model(Some(3), || destroyed_after_broadcast::<OnLoom>(1));
+    explore(|| destroyed_after_broadcast::<OnShuttle>(3), SCHEDULES, DEPTH);
+}
+
+/// A child finds a condition on which a thread of its parent sleeps, and another that had been
+/// woken and has not reported; both are not there. New threads use it, and it can be destroyed.
+fn inherited<P: Threads>(waiters: u32) {
+    const CHILD: u32 = PROCESS + 1;
+    let gate = Gate::<P>::new();
+    // They outlive the execution, as memory of the parent's threads outlives these in the child.
+    for _ in 0..2 {
+        let phantom = Box::leak(Box::<Sleeper<P>>::default());
+        // SAFETY: it stays for ever.
+        unsafe { gate.condition().enlist(phantom, PROCESS) };
+    }
+    gate.condition().signal(PROCESS);
+    let others: Vec<_> = (0..waiters)
+        .map(|_| {
+            let gate = gate.clone();
+            P::spawn(move || gate.pass(CHILD))
+        })
+        .collect();
+    for _ in 0..waiters {
+        gate.locked(|left| *left += 1);
+        gate.condition().signal(CHILD);
+    }
+    others.into_iter().for_each(P::join);
+    gate.condition().destroy(CHILD);
+}
+
+#[test]
+fn a_child_finds_nobody_there() {
+    model(Some(2), || inherited::<OnLoom>(1));
+    explore(|| inherited::<OnShuttle>(3), SCHEDULES, DEPTH);
+}
