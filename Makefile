@@ -14,7 +14,7 @@ REPORT := target/demo/report.html
 # For how long `make fuzz` tries each reader of outside data.
 FUZZ_SECONDS ?= 60
 
-.PHONY: all demo test lint unit bench soak fuzz fidelity fidelity-profiles ldu clean \
+.PHONY: all demo test lint unit bench soak weaken fuzz fidelity fidelity-profiles ldu clean \
         packages-build packages-demo packages-test packages-fuzz
 
 all: packages-build
@@ -51,6 +51,10 @@ soak: packages-test all
 ## fuzz: what reads data from outside, led by where inputs lead; FUZZ_SECONDS for each target
 fuzz: packages-fuzz all
 	tools/fuzz $(FUZZ_SECONDS)
+
+## weaken: each memory ordering of locks and logs weakened in turn, into docs/orderings.md
+weaken: packages-build
+	$(CARGO) run -p kilocore-weaken -- --report docs/orderings.md
 
 ## bench: how fast, beside the best existing libraries
 bench: packages-build

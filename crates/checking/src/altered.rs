@@ -5,17 +5,20 @@
 //! Besides, every access is checked against memory that the program has declared
 //! [dead](bury), so that a lock that is touched after its holder destroyed it is caught.
 
+use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::marker::PhantomData;
 use std::ops::Range;
+use std::panic::Location;
 
 use kilocore_platform::{
     Atomic, AtomicInt, CpuId, Cycles, Nanos, NodeId, Ordering, Padded, Parked, Platform, Wait,
     WaitArray,
 };
 
-use crate::Threads;
-use crate::quarantine;
+use crate::planted::Error;
+use crate::watched::Watched;
+use crate::{Threads, planted, quarantine, weakening};
 
 /// What is different about a machine.
 pub trait Alteration: Send + Sync + 'static {
@@ -30,16 +33,30 @@ pub trait Alteration: Send + Sync + 'static {
 }
 
 /// What a checker is told of loads, beside the load itself.
-pub trait Shadow: Send + Sync + 'static {
+pub trait Shadow: Send + Sync + Sized + 'static {
     /// That of a new word.
     fn new() -> Self;
     /// The word is about to be loaded.
     fn load(&self);
+    /// The waiting slots of machine `P` with shadows.
+    fn slots<P: Platform>() -> &'static [Padded<Shadowed<P::U32, Self>>];
 }
+
+/// A word and its shadow.
+#[derive(Debug)]
+#[repr(C)]
+pub struct Shadowed<T, S>(T, S);
 
 impl Shadow for () {
     fn new() {}
     fn load(&self) {}
+    fn slots<P: Platform>() -> &'static [Padded<Shadowed<P::U32, ()>>] {
+        let slots: &'static [Padded<P::U32>] = P::wait_array().slots();
+        let shadowed: *const [Padded<Shadowed<P::U32, ()>>] = std::ptr::from_ref(slots) as *const _;
+        // SAFETY: with no shadow it is the word and nothing else, and it and `Padded` are
+        // `repr(C)`, so that both slices have the same layout; the slots live as long as before.
+        unsafe { &*shadowed }
+    }
 }
 
 /// A word beside each word, which every load exchanges for itself.
@@ -59,6 +76,20 @@ impl Shadow for LoadsConflict {
     fn load(&self) {
         self.0.fetch_add(0, Ordering::Relaxed);
     }
+    fn slots<P: Platform>() -> &'static [Padded<Shadowed<P::U32, Self>>] {
+        let slots: &'static dyn Any = &*SHADOWED_SLOTS;
+        let slots = slots.downcast_ref::<Slots<P::U32>>();
+        slots.expect("only loom needs to be told of loads")
+    }
+}
+
+/// As many waiting slots as the checkers' platforms have.
+type Slots<T> = [Padded<Shadowed<T, LoadsConflict>>; 2];
+
+loom::lazy_static! {
+    static ref SHADOWED_SLOTS: Slots<loom::sync::atomic::AtomicU32> = std::array::from_fn(|_| {
+        Padded(Shadowed(loom::sync::atomic::AtomicU32::new(0), LoadsConflict::new()))
+    });
 }
 
 /// Nothing is different, but accesses to dead memory are caught.
@@ -74,9 +105,9 @@ pub type Thorough = Sound<LoadsConflict>;
 
 /// The core can rest on a cache line.
 #[derive(Debug)]
-pub struct LowPower;
-impl Alteration for LowPower {
-    type Shadow = ();
+pub struct LowPower<S = ()>(PhantomData<S>);
+impl<S: Shadow> Alteration for LowPower<S> {
+    type Shadow = S;
     const LOW_POWER: bool = true;
 }
 
@@ -133,6 +164,26 @@ fn weaken_store<A: Alteration>(order: Ordering) -> Ordering {
     }
 }
 
+/// The error that is planted in the call that is being made.
+#[track_caller]
+fn error() -> Option<Error> {
+    planted::error(Location::caller())
+}
+
+/// What an operation does that loses its effect, or looks first.
+fn look<T: Atomic>(word: &T) -> T::Value {
+    word.load(Ordering::Acquire)
+}
+
+/// The ordering number `operand` of the call that is being made, which is `order` in the source.
+#[track_caller]
+fn asked(operand: usize, order: Ordering) -> Ordering {
+    match error() {
+        Some(Error::Weakened(weaker)) if operand == 0 => weaker,
+        _ => weakening::order(Location::caller(), operand, order),
+    }
+}
+
 thread_local! {
     // A checker runs all its threads on one thread of the operating system, so that this is
     // the state of an execution.
@@ -186,16 +237,34 @@ impl<T: Atomic, A: Alteration> Atomic for Word<T, A> {
     fn new(value: T::Value) -> Self {
         Self(T::new(value), A::Shadow::new())
     }
+    #[track_caller]
     fn load(&self, order: Ordering) -> T::Value {
+        let order = asked(0, order);
         self.1.load();
         self.living(|word| word.load(weaken_load::<A>(order)))
     }
+    #[track_caller]
     fn store(&self, value: T::Value, order: Ordering) {
+        let order = asked(0, order);
+        if error() == Some(Error::Lost) {
+            return;
+        }
         self.living(|word| word.store(value, weaken_store::<A>(order)));
     }
+    #[track_caller]
     fn swap(&self, value: T::Value, order: Ordering) -> T::Value {
-        self.living(|word| word.swap(value, weaken::<A>(order)))
+        let order = asked(0, order);
+        match error() {
+            Some(Error::Lost) => self.living(look),
+            Some(Error::InTwoSteps) => {
+                let before = self.living(look);
+                self.living(|word| word.store(value, Ordering::Release));
+                before
+            }
+            _ => self.living(|word| word.swap(value, weaken::<A>(order))),
+        }
     }
+    #[track_caller]
     fn compare_exchange(
         &self,
         current: T::Value,
@@ -203,9 +272,19 @@ impl<T: Atomic, A: Alteration> Atomic for Word<T, A> {
         success: Ordering,
         failure: Ordering,
     ) -> Result<T::Value, T::Value> {
+        let (success, failure) = (asked(0, success), asked(1, failure));
         let (success, failure) = (weaken::<A>(success), weaken_load::<A>(failure));
-        self.living(|word| word.compare_exchange(current, new, success, failure))
+        if error() != Some(Error::InTwoSteps) {
+            return self.living(|word| word.compare_exchange(current, new, success, failure));
+        }
+        let before = self.living(look);
+        if before != current {
+            return Err(before);
+        }
+        self.living(|word| word.store(new, Ordering::Release));
+        Ok(before)
     }
+    #[track_caller]
     fn compare_exchange_weak(
         &self,
         current: T::Value,
@@ -213,22 +292,43 @@ impl<T: Atomic, A: Alteration> Atomic for Word<T, A> {
         success: Ordering,
         failure: Ordering,
     ) -> Result<T::Value, T::Value> {
+        let (success, failure) = (asked(0, success), asked(1, failure));
         let (success, failure) = (weaken::<A>(success), weaken_load::<A>(failure));
         self.living(|word| word.compare_exchange_weak(current, new, success, failure))
     }
 }
 
 impl<T: AtomicInt, A: Alteration> AtomicInt for Word<T, A> {
+    #[track_caller]
     fn fetch_add(&self, value: T::Value, order: Ordering) -> T::Value {
+        let order = asked(0, order);
+        if error() == Some(Error::Lost) {
+            return self.living(look);
+        }
         self.living(|word| word.fetch_add(value, weaken::<A>(order)))
     }
+    #[track_caller]
     fn fetch_sub(&self, value: T::Value, order: Ordering) -> T::Value {
+        let order = asked(0, order);
+        if error() == Some(Error::Lost) {
+            return self.living(look);
+        }
         self.living(|word| word.fetch_sub(value, weaken::<A>(order)))
     }
+    #[track_caller]
     fn fetch_and(&self, value: T::Value, order: Ordering) -> T::Value {
+        let order = asked(0, order);
+        if error() == Some(Error::Lost) {
+            return self.living(look);
+        }
         self.living(|word| word.fetch_and(value, weaken::<A>(order)))
     }
+    #[track_caller]
     fn fetch_or(&self, value: T::Value, order: Ordering) -> T::Value {
+        let order = asked(0, order);
+        if error() == Some(Error::Lost) {
+            return self.living(look);
+        }
         self.living(|word| word.fetch_or(value, weaken::<A>(order)))
     }
 }
@@ -256,8 +356,9 @@ unsafe impl<P: Platform, A: Alteration> Platform for Altered<P, A> {
     fn now() -> Cycles {
         P::now()
     }
+    #[track_caller]
     fn wait_until<W: Atomic>(cell: &W, how: Wait, done: impl FnMut(W::Value) -> bool) -> W::Value {
-        P::wait_until(cell, how, done)
+        P::wait_until(&Watched(cell, asked(0, Ordering::Acquire)), how, done)
     }
     fn has_low_power_wait() -> bool {
         A::LOW_POWER
@@ -276,11 +377,10 @@ unsafe impl<P: Platform, A: Alteration> Platform for Altered<P, A> {
         P::unpark(cell.cast(), count)
     }
     fn wait_array() -> WaitArray<Self> {
-        let slots: &'static [Padded<P::U32>] = P::wait_array().slots();
-        assert_eq!(size_of::<A::Shadow>(), 0, "the slots have no room for shadows");
-        let altered: *const [Padded<Self::U32>] = std::ptr::from_ref(slots) as *const _;
-        // SAFETY: `Word` is the word and nothing else, and it and `Padded` are `repr(C)`, so that
-        // both slices have the same layout; the slots live as long as before.
+        let altered: *const [Padded<Self::U32>] =
+            std::ptr::from_ref(A::Shadow::slots::<P>()) as *const _;
+        // SAFETY: `Word` is `Shadowed` by another name: both are `repr(C)`, as is `Padded`, and have
+        // the same fields, so that both slices have the same layout; the slots live as long.
         WaitArray::new(unsafe { &*altered })
     }
     fn address_key<T>(object: &T) -> usize {

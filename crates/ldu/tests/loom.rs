@@ -5,10 +5,11 @@
 mod common;
 
 use common::Census;
+use common::ledger;
 use common::programs::{self, Place, Step};
 use kilocore_checking::quarantine::Quarantine;
 use kilocore_checking::{Altered, Thorough, model};
-use kilocore_ldu::{Global, Ldu, PerCore, Slots};
+use kilocore_ldu::{Adaptive, Always, Global, Ldu, PerCore, Slots};
 use kilocore_locks::{CentralRw, NoSharing, Ttas};
 use kilocore_platform::{CpuId, Loom, NodeId};
 
@@ -140,6 +141,39 @@ fn one_object_within_another() {
     for place in [together as Place, apart] {
         model(Some(2), move || {
             programs::one_within_the_other::<Machine, OnCores>(Slots::new(2, 1), place);
+        });
+    }
+}
+
+/// Entries whose amounts only the log orders.
+#[test]
+fn entries_that_only_the_log_orders() {
+    model(Some(3), || ledger::entries::<Machine, Global<Machine>, One, Always>(()));
+    model(Some(3), || ledger::entries::<Machine, Global<Machine>, Shared, Always>(()));
+}
+
+#[test]
+fn per_core_entries_that_only_the_log_orders() {
+    model(Some(2), || {
+        Loom::place(CpuId(0), NodeId(0));
+        ledger::entries::<Machine, PerCore<Machine>, One, Always>(Slots::new(2, 1));
+    });
+}
+
+#[test]
+fn entries_of_a_log_that_adapts() {
+    model(Some(2), || {
+        ledger::entries::<Machine, Global<Machine>, One, Adaptive<Machine>>(());
+    });
+}
+
+#[test]
+fn an_adaptive_log_beside_a_read() {
+    type Adapting = Ldu<Machine, Census, Global<Machine>, One, Adaptive<Machine>>;
+    for recorded in BOTH {
+        model(Some(2), move || {
+            let steps: &[&[Step]] = &[&[Insert, Remove]];
+            programs::updates_and_reads::<Machine, Adapting>((), steps, 1, together, recorded);
         });
     }
 }

@@ -13,7 +13,7 @@ use common::programs::{self, Step};
 use common::{Census, ledger};
 use kilocore_checking::quarantine::Quarantine;
 use kilocore_checking::{Alteration, Altered, LoadsConflict, Thorough, model};
-use kilocore_ldu::{Global, Ldu, PerCore, Slots};
+use kilocore_ldu::{Always, Global, Ldu, PerCore, Slots};
 use kilocore_locks::{CentralRw, NoSharing, RawRwLock, Ttas};
 use kilocore_platform::{CpuId, Loom, NodeId};
 
@@ -89,10 +89,10 @@ fn programs<A: Alteration>() -> [(&'static str, fn()); 5] {
             programs::updates_and_reads::<_, OnCores<A>>(slots, STEPS, 1, apart, false);
         }),
         ("a sound lock, a global queue", || {
-            ledger::entries::<Machine<A>, Global<Machine<A>>, Kept>(());
+            ledger::entries::<Machine<A>, Global<Machine<A>>, Kept, Always>(());
         }),
         ("a sound lock, slots on cores", || {
-            ledger::entries::<Machine<A>, PerCore<Machine<A>>, Kept>(Slots::new(2, 1));
+            ledger::entries::<Machine<A>, PerCore<Machine<A>>, Kept, Always>(Slots::new(2, 1));
         }),
     ]
 }

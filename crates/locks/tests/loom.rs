@@ -1,15 +1,16 @@
 //! Every lock under loom: all executions of two threads that acquire once, those of two that
-//! acquire twice with at most three preemptions, and those of three with at most one or two.
+//! acquire twice with at most three preemptions, and those of three with at most one, of many locks
+//! two. loom takes no load for one that conflicts with nothing here (`Thorough`).
 
 mod common;
 
-use common::altered::{Altered, LowPower, Sound};
+use common::altered::{Altered, LoadsConflict, LowPower, Thorough, weakening};
 use common::programs;
 use kilocore_locks::{LockId, LockVisitor, RawLock};
 use kilocore_platform::Loom;
 
-type Checked = Altered<Loom, Sound>;
-type CheckedLowPower = Altered<Loom, LowPower>;
+type Checked = Altered<Loom, Thorough>;
+type CheckedLowPower = Altered<Loom, LowPower<LoadsConflict>>;
 
 fn model(preemptions: Option<usize>, program: impl Fn() + Send + Sync + 'static) {
     let mut builder = loom::model::Builder::new();
@@ -40,6 +41,9 @@ macro_rules! for_every_lock {
             }
             let allowed: fn(LockId) -> bool = $allowed;
             for lock in LockId::ALL.iter().copied().filter(|&lock| allowed(lock)) {
+                if !weakening::begin(lock.name()) {
+                    continue;
+                }
                 let start = std::time::Instant::now();
                 lock.visit(Check(bounded(lock, $preemptions)));
                 eprintln!("{}: {lock}: {:.1?}", stringify!($test), start.elapsed());
@@ -65,18 +69,26 @@ fn bounded(lock: LockId, wanted: Option<usize>) -> Option<usize> {
     }
 }
 
-/// Two waiters that try in turn conflict at each try, in loom's eyes, so that it explores their
-/// alternation without end. With a single waiter there is nobody to alternate with.
-fn waiters_watch(lock: LockId) -> bool {
-    lock != LockId::Tas
-}
-
-/// Locks with which two preemptions and three threads come to an end. With the others loom finds
-/// schedules in which two waiters yield to each other for ever while the thread that both wait
-/// for is ready but never chosen; those are unfair, not wrong, and shuttle's are fair.
+/// Locks with which two preemptions and three threads come to an end.
+/// With the others loom finds schedules in which two waiters yield to each other for ever while the
+/// thread that both wait for is ready but never chosen; those are unfair, not wrong, and shuttle's
+/// are fair. (`ahmcs` ends, after ten seconds.)
 fn ends_with_two_preemptions(lock: LockId) -> bool {
-    use LockId::{Adaptive, Clh, ClhPark, Futex, Malthusian, Mcs, McsPark};
-    matches!(lock, Mcs | McsPark | Clh | ClhPark | Futex | Adaptive | Malthusian)
+    use LockId::{
+        Adaptive, Alock, Clh, ClhPark, Futex, Malthusian, Mcs, McsPark, Mutexee, Partitioned,
+    };
+    matches!(
+        lock,
+        Mcs | McsPark
+            | Clh
+            | ClhPark
+            | Futex
+            | Adaptive
+            | Malthusian
+            | Mutexee
+            | Partitioned
+            | Alock
+    )
 }
 
 for_every_lock!(two_exclude_each_other, Checked, None, || {
@@ -85,7 +97,7 @@ for_every_lock!(two_exclude_each_other, Checked, None, || {
 for_every_lock!(two_exclude_each_other_twice, Checked, Some(3), || {
     programs::exclusion::<Checked, L>(2, 2, programs::all_together);
 });
-for_every_lock!(three_exclude_each_other, Checked, Some(1), waiters_watch, || {
+for_every_lock!(three_exclude_each_other, Checked, Some(1), || {
     programs::exclusion::<Checked, L>(3, 1, alternating);
 });
 for_every_lock!(three_with_two_preemptions, Checked, Some(2), ends_with_two_preemptions, || {

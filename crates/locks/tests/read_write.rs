@@ -6,7 +6,7 @@ mod common;
 
 use std::sync::Arc;
 
-use common::altered::{Alteration, Altered, NoAcquire, NoRelease, Sound};
+use common::altered::{Alteration, Altered, NoAcquire, NoRelease, Sound, Thorough};
 use common::read_write::{Deed, Pair, Read, Write, WriteAndRead};
 use common::read_write::{lets_readers_in, program, trying};
 use common::verdict;
@@ -22,88 +22,87 @@ fn model(preemptions: Option<usize>, program: impl Fn() + Send + Sync + 'static)
     eprintln!("{:.1?}", start.elapsed());
 }
 
-/// Writes the tests of a lock in a module of its own.
+type Thoroughly = Altered<Loom, Thorough>;
+type Randomly = Altered<Shuttle, Sound>;
+
+type Plainly = Altered<Loom, Sound>;
+
+/// Writes the tests of a lock in a module of its own. `$bound` is the most preemptions of two threads
+/// that loom looks at, and `$longer` the machine for longer programs: a lock with a queue takes loom
+/// minutes if all its loads are exchanges, too.
 macro_rules! checks {
-    ($module:ident, $lock:ident) => {
+    ($module:ident, $lock:ident, $bound:expr, $longer:ty) => {
         mod $module {
             use super::*;
 
-            type Checked<P> = Altered<P, Sound>;
-            type Explored = $lock<Checked<Loom>>;
-            type Tried = $lock<Checked<Shuttle>>;
+            type Explored = $lock<Thoroughly>;
+            type Tried = $lock<Randomly>;
 
             #[test]
             fn loom_explores_a_writer_and_a_reader() {
-                model(None, || program::<Checked<Loom>, Explored>(&[&[Write], &[Read]]));
+                model($bound, || program::<Thoroughly, Explored>(&[&[Write], &[Read]]));
             }
 
             #[test]
             fn loom_explores_two_writers() {
-                model(None, || program::<Checked<Loom>, Explored>(&[&[Write], &[Write]]));
+                model($bound, || program::<Thoroughly, Explored>(&[&[Write], &[Write]]));
             }
 
             #[test]
             fn loom_explores_a_writer_that_reads_and_a_writer() {
-                model(None, || {
-                    program::<Checked<Loom>, Explored>(&[&[WriteAndRead], &[Write]]);
+                model($bound.or(Some(4)), || {
+                    program::<Thoroughly, Explored>(&[&[WriteAndRead], &[Write]]);
                 });
             }
 
             #[test]
             fn loom_explores_a_writer_that_reads_and_a_reader() {
-                model(Some(3), || program::<Checked<Loom>, Explored>(&[&[WriteAndRead], &[Read]]));
+                model(Some(3), || program::<Thoroughly, Explored>(&[&[WriteAndRead], &[Read]]));
             }
 
             #[test]
             fn loom_explores_a_writer_that_lets_a_reader_in() {
-                model(None, lets_readers_in::<Checked<Loom>, Explored>);
+                model($bound, lets_readers_in::<Thoroughly, Explored>);
             }
 
             #[test]
             fn loom_explores_a_try() {
-                model(None, || trying::<Checked<Loom>, Explored>(Write));
-                model(None, || trying::<Checked<Loom>, Explored>(Read));
+                model($bound, || trying::<Thoroughly, Explored>(Write));
+                model($bound, || trying::<Thoroughly, Explored>(Read));
             }
 
             #[test]
             fn loom_explores_two_readers_and_a_writer() {
-                model(Some(2), || {
-                    program::<Checked<Loom>, Explored>(&[&[Write], &[Read], &[Read]])
-                });
+                model(Some(2), || program::<Thoroughly, Explored>(&[&[Write], &[Read], &[Read]]));
             }
 
             #[test]
             fn loom_explores_writers_that_come_back() {
-                model(Some(2), || program::<Checked<Loom>, Explored>(&[&[Write; 3], &[Write]]));
+                model(Some(2), || program::<Thoroughly, Explored>(&[&[Write; 3], &[Write]]));
             }
 
             #[test]
             fn loom_explores_a_writer_that_others_pass_over() {
                 model(Some(1), || {
-                    program::<Checked<Loom>, Explored>(&[&[Write; 3], &[Write], &[Read]]);
+                    program::<$longer, $lock<$longer>>(&[&[Write; 3], &[Write], &[Read]]);
                 });
             }
 
             #[test]
             fn loom_explores_readers_that_writers_pass_over() {
                 model(Some(1), || {
-                    program::<Checked<Loom>, Explored>(&[&[Write; 3], &[Write], &[Read; 2]]);
+                    program::<$longer, $lock<$longer>>(&[&[Write; 3], &[Write], &[Read; 2]]);
                 });
             }
 
             #[test]
             fn shuttle_tries_more_of_all() {
                 let deeds = || {
-                    program::<Checked<Shuttle>, Tried>(&[
-                        &[Write; 3],
-                        &[Write; 3],
-                        &[Read; 3],
-                        &[Read; 3],
-                    ])
+                    program::<Randomly, Tried>(&[&[Write; 3], &[Write; 3], &[Read; 3], &[Read; 3]])
                 };
                 common::explore(deeds, 3_000, 4);
                 let deeds = || {
-                    program::<Checked<Shuttle>, Tried>(&[
+                    program::<Randomly, Tried>(&[
                         &[Write; 3],
                         &[WriteAndRead; 3],
                         &[Read; 3],
@@ -115,9 +114,9 @@ macro_rules! checks {
 
             #[test]
             fn shuttle_lets_readers_in_and_tries() {
-                common::explore(lets_readers_in::<Checked<Shuttle>, Tried>, 2_000, 3);
-                common::explore(|| trying::<Checked<Shuttle>, Tried>(Write), 2_000, 3);
-                common::explore(|| trying::<Checked<Shuttle>, Tried>(Read), 2_000, 3);
+                common::explore(lets_readers_in::<Randomly, Tried>, 2_000, 3);
+                common::explore(|| trying::<Randomly, Tried>(Write), 2_000, 3);
+                common::explore(|| trying::<Randomly, Tried>(Read), 2_000, 3);
             }
 
             #[test]
@@ -128,8 +127,8 @@ macro_rules! checks {
     };
 }
 
-checks!(central, CentralRw);
-checks!(rwsem, Rwsem);
+checks!(central, CentralRw, None::<usize>, Thoroughly);
+checks!(rwsem, Rwsem, Some(3), Plainly);
 
 /// More threads than a small host has cores, all deeds mixed.
 fn crowd<L: RawRwLock<Native>>() {

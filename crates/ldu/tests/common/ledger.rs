@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use kilocore_checking::{Threads, quarantine};
-use kilocore_ldu::{Ldu, Limits, Queue, Structure};
+use kilocore_ldu::{Ldu, Limits, Policy, Queue, Structure};
 use kilocore_locks::RawRwLock;
 use kilocore_platform::{Platform, SharedCell};
 
@@ -33,10 +33,10 @@ impl<P: Platform> Structure for Ledger<P> {
 }
 
 /// A thread puts an entry in, takes it out, changes it if it may, and does so again; this one reads.
-pub fn entries<P: Threads, Q: Queue<P>, L: RawRwLock<P>>(domain: Q::Domain) {
+pub fn entries<P: Threads, Q: Queue<P>, L: RawRwLock<P>, D: Policy<P>>(domain: Q::Domain) {
     quarantine::begin();
     let ledger = Ledger { sum: 0, platform: PhantomData };
-    let root = Arc::new(Ldu::<P, Ledger<P>, Q, L>::with(ledger, domain, Limits::default()));
+    let root = Arc::new(Ldu::<P, Ledger<P>, Q, L, D>::with(ledger, domain, Limits::default()));
     let other = {
         let root = Arc::clone(&root);
         move || {

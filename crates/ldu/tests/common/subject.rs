@@ -2,7 +2,7 @@
 
 use std::ops::Deref;
 
-use kilocore_ldu::{ElsewhereError, Global, In, Ldu, Limits, Out, PerCore, Queue, Slots};
+use kilocore_ldu::{ElsewhereError, Global, In, Ldu, Limits, Out, PerCore, Policy, Queue, Slots};
 use kilocore_locks::RawRwLock;
 use kilocore_platform::Platform;
 
@@ -63,7 +63,9 @@ impl<P: Platform, L: RawRwLock<P>> Cores<P> for Ldu<P, Census, PerCore<P>, L> {
     }
 }
 
-impl<P: Platform, Q: Queue<P>, L: RawRwLock<P>> Subject<P> for Ldu<P, Census, Q, L> {
+impl<P: Platform, Q: Queue<P>, L: RawRwLock<P>, D: Policy<P>> Subject<P>
+    for Ldu<P, Census, Q, L, D>
+{
     type Domain = Q::Domain;
     type Out = Out<P, Census>;
     type In = In<P, Census>;

@@ -1,0 +1,243 @@
+//! The checks: tests of the model-checked crates, one subject at a time.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::Failure;
+use crate::sites::{Order, Site};
+
+/// The variables that `kilocore_checking::weakening` reads.
+const WEAKEN: &str = "KILOCORE_WEAKEN";
+const SEEN: &str = "KILOCORE_ORDERINGS_SEEN";
+const SUBJECT: &str = "KILOCORE_CHECK_ONLY";
+
+/// A check is given up when it takes so many times as long as with the shipped orderings,
+const PATIENCE: u32 = 20;
+/// and at least so long.
+const LEAST_PATIENCE: Duration = Duration::from_secs(120);
+
+/// A test that takes longer with all its subjects is left out: it would be run for every ordering that
+/// it is the last to miss.
+const LONGEST: Duration = Duration::from_secs(240);
+
+/// A crate whose sources are weakened, and the test programs that check it.
+pub(crate) struct Subject {
+    pub(crate) package: &'static str,
+    pub(crate) sources: &'static str,
+    pub(crate) programs: &'static [&'static str],
+}
+
+/// A test with one of its subjects.
+#[derive(Debug, Clone)]
+pub(crate) struct Check {
+    program: PathBuf,
+    /// The test program's name and the test's.
+    pub(crate) name: String,
+    test: String,
+    /// The algorithm; empty where the test has one only.
+    pub(crate) subject: String,
+    /// The calls that it makes.
+    pub(crate) places: BTreeSet<String>,
+    /// How long it takes with the shipped orderings, as a part of its test.
+    pub(crate) takes: Duration,
+}
+
+impl fmt::Display for Check {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)?;
+        if self.subject.is_empty() { Ok(()) } else { write!(f, " ({})", self.subject) }
+    }
+}
+
+/// How a check of a weakened source ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// The error was found; what the checker said first.
+    Caught(String),
+    Passed,
+    /// The checker gave up, which says nothing.
+    Undecided,
+}
+
+/// All checks of a crate, the quickest first, which pass with the shipped orderings.
+///
+/// # Errors
+/// If they cannot be built, or one fails as it is.
+pub(crate) fn checks(root: &Path, subject: &Subject) -> Result<Vec<Check>, Failure> {
+    let mut checks = Vec::new();
+    for (name, program) in build(root, subject)? {
+        for test in tests(&program)? {
+            for found in explore(&program, &test)? {
+                let name = format!("{}: {name}::{test}", subject.package);
+                checks.push(Check { name, ..found });
+            }
+        }
+    }
+    checks.sort_by_key(|check| check.takes);
+    Ok(checks)
+}
+
+/// Builds the test programs of a crate and says where they are.
+fn build(root: &Path, subject: &Subject) -> Result<Vec<(String, PathBuf)>, Failure> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut command = Command::new(cargo);
+    command.current_dir(root).args(["test", "--no-run", "--message-format=json"]);
+    command.args(["-p", subject.package]).stderr(Stdio::inherit());
+    for program in subject.programs {
+        command.args(["--test", program]);
+    }
+    let output = command.output().map_err(|error| Failure(format!("cargo: {error}")))?;
+    if !output.status.success() {
+        return Err(Failure(format!("the checks of {} do not build", subject.package)));
+    }
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let messages = text.lines().filter_map(|line| serde_json::from_str(line).ok());
+    let program = |message: serde_json::Value| {
+        let name = message["target"]["name"].as_str()?.to_owned();
+        let path = message["executable"].as_str()?;
+        subject.programs.contains(&&*name).then(|| (name, PathBuf::from(path)))
+    };
+    Ok(messages.filter_map(program).collect())
+}
+
+/// The tests in a program that run by default.
+fn tests(program: &Path) -> Result<Vec<String>, Failure> {
+    let output =
+        Command::new(program).arg("--list").output().map_err(|error| failed(program, &error))?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let names = text.lines().filter_map(|line| line.strip_suffix(": test"));
+    // Shuttle takes every ordering for sequentially consistent, and a native run proves nothing.
+    let looks_at_orderings = |name: &&str| !name.contains("shuttle") && !name.contains("native");
+    Ok(names.filter(looks_at_orderings).map(str::to_owned).collect())
+}
+
+/// Runs a test and says which subjects it has, and which calls each makes.
+fn explore(program: &Path, test: &str) -> Result<Vec<Check>, Failure> {
+    let folder = tempfile::tempdir().map_err(|error| failed(program, &error))?;
+    let seen = folder.path().join("seen");
+    let mut command = command(program, test, "");
+    command.env(SEEN, &seen).stdout(Stdio::null()).stderr(Stdio::null());
+    let start = Instant::now();
+    let mut child = command.spawn().map_err(|error| failed(program, &error))?;
+    match wait(&mut child, LONGEST).map_err(|error| failed(program, &error))? {
+        Some(true) => {}
+        Some(false) => {
+            return Err(Failure(format!("{test} fails with the orderings as they are")));
+        }
+        None => {
+            eprintln!("{test} takes too long and is left out");
+            return Ok(Vec::new());
+        }
+    }
+    let text = fs::read_to_string(&seen).unwrap_or_default();
+    let mut checks: Vec<Check> = Vec::new();
+    for (subject, place) in text.lines().filter_map(|line| line.split_once('\t')) {
+        let at = checks.iter().position(|check| check.subject == subject).unwrap_or_else(|| {
+            checks.push(Check {
+                program: program.to_owned(),
+                name: String::new(),
+                test: test.to_owned(),
+                subject: subject.to_owned(),
+                places: BTreeSet::new(),
+                takes: Duration::ZERO,
+            });
+            checks.len() - 1
+        });
+        checks[at].places.insert(place.to_owned());
+    }
+    let takes = start.elapsed() / checks.len().max(1) as u32;
+    checks.iter_mut().for_each(|check| check.takes = takes);
+    Ok(checks)
+}
+
+fn command(program: &Path, test: &str, subject: &str) -> Command {
+    let mut command = Command::new(program);
+    command.args(["--exact", test, "--nocapture", "--test-threads=1"]);
+    command.env("RUST_BACKTRACE", "0").stdin(Stdio::null());
+    if !subject.is_empty() {
+        command.env(SUBJECT, subject);
+    }
+    command
+}
+
+fn failed(program: &Path, error: &dyn fmt::Display) -> Failure {
+    Failure(format!("{}: {error}", program.display()))
+}
+
+impl Check {
+    /// Runs the check with one ordering weakened.
+    ///
+    /// # Errors
+    /// If it cannot be run.
+    pub(crate) fn with(&self, site: &Site, order: Order) -> Result<Verdict, Failure> {
+        let weakening = format!("{}:{}={order}", site.place(), site.operand);
+        let mut command = command(&self.program, &self.test, &self.subject);
+        command.env(WEAKEN, weakening).stdout(Stdio::null()).stderr(Stdio::piped());
+        let mut child = command.spawn().map_err(|error| failed(&self.program, &error))?;
+        let mut stderr = child.stderr.take().expect("it is piped");
+        // Beside the wait, so that a check that says much does not wait for a reader.
+        let reader = std::thread::spawn(move || {
+            let mut said = Vec::new();
+            let _ = stderr.read_to_end(&mut said);
+            String::from_utf8_lossy(&said).into_owned()
+        });
+        let patience = LEAST_PATIENCE.max(self.takes * PATIENCE);
+        let passed = wait(&mut child, patience).map_err(|error| failed(&self.program, &error))?;
+        let said = reader.join().unwrap_or_default();
+        Ok(match passed {
+            None => Verdict::Undecided,
+            Some(true) => Verdict::Passed,
+            Some(false) => verdict(&said),
+        })
+    }
+}
+
+/// Whether a check passed, or none if it did not end in time and was ended.
+fn wait(child: &mut Child, most: Duration) -> std::io::Result<Option<bool>> {
+    let end = Instant::now() + most;
+    loop {
+        match child.try_wait()? {
+            Some(status) => return Ok(Some(status.success())),
+            None if Instant::now() > end => {
+                child.kill()?;
+                child.wait()?;
+                return Ok(None);
+            }
+            None => std::thread::sleep(Duration::from_millis(2)),
+        }
+    }
+}
+
+/// What a checker means by its first panic.
+fn verdict(said: &str) -> Verdict {
+    let mut lines = said.lines().skip_while(|line| !line.contains("panicked at"));
+    let message = lines.nth(1).unwrap_or("the check died").trim().to_owned();
+    // loom explores stale reads without end where nothing but time ends a wait.
+    if message.contains("maximum number of branches") {
+        return Verdict::Undecided;
+    }
+    Verdict::Caught(message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Verdict, verdict};
+
+    #[test]
+    fn the_first_panic_counts() {
+        let said = "x\nthread 't' panicked at a.rs:1:2:\nCausality violation: a\nthread 't' \
+                    panicked at b.rs:1:2:\nanother\n";
+        assert_eq!(verdict(said), Verdict::Caught("Causality violation: a".to_owned()));
+    }
+
+    #[test]
+    fn a_checker_that_gives_up_has_caught_nothing() {
+        let said = "thread 't' panicked at a.rs:1:2:\nModel exceeded maximum number of branches. x";
+        assert_eq!(verdict(said), Verdict::Undecided);
+    }
+}

@@ -1,0 +1,154 @@
+//! What is written of it: `docs/orderings.md`.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use crate::{Outcome, Trial};
+
+/// Whether an ordering is caught, or argued for.
+pub(crate) fn is_answered(trial: &Trial) -> bool {
+    matches!(trial.outcome, Outcome::Caught(..)) || is_given(trial) || trial.site.argued.is_some()
+}
+
+/// Whether the ordering is not the algorithm's but comes with waiting, where it cannot be weaker.
+fn is_given(trial: &Trial) -> bool {
+    trial.site.operation == "wait_until"
+}
+
+const INTRODUCTION: &str = "\
+# Which check misses which memory ordering
+
+Written by `make weaken`; do not edit. Each ordering of the shipped source of `locks` and `ldu` was
+weakened by one step, one at a time, and the loom tests that make the call were run until one failed.
+Half of an `AcqRel` is a step of its own. A weakening counts as caught only if loom reports an error,
+not if it gives up. `wait_until` has no ordering of its own in the source: the read that ends it is an
+acquire by the platform's contract. It is listed because it was weakened, too, but cannot be relaxed.
+
+What loom cannot see: it takes no load to be older than what the thread has seen, explores bounded
+numbers of preemptions where the tests say so, and two or three threads. So *missed* does not mean
+that an ordering is superfluous. Each that is missed is argued for at the code, in the comment whose
+line is given, or it was relaxed.
+";
+
+/// The report on all trials, where `relaxed` more orderings have nothing to weaken.
+pub(crate) fn report(trials: &[Trial], relaxed: usize) -> String {
+    let mut text = INTRODUCTION.to_owned();
+    counts(&mut text, trials, relaxed);
+    let mut files: BTreeMap<&str, Vec<&Trial>> = BTreeMap::new();
+    for trial in trials {
+        files.entry(&trial.site.file).or_default().push(trial);
+    }
+    for (file, trials) in files {
+        let _ = write!(text, "\n## `{file}`\n\n| line | in | operation | weakened | outcome |\n");
+        text.push_str("| ---: | --- | --- | --- | --- |\n");
+        for trial in trials {
+            row(&mut text, trial);
+        }
+    }
+    text
+}
+
+fn counts(text: &mut String, trials: &[Trial], relaxed: usize) {
+    let count = |of: &dyn Fn(&Trial) -> bool| {
+        let own = trials.iter().filter(|trial| !is_given(trial) && of(trial)).count();
+        let given = trials.iter().filter(|trial| is_given(trial) && of(trial)).count();
+        (own, given)
+    };
+    let caught = |trial: &Trial| matches!(trial.outcome, Outcome::Caught(..));
+    let mut orderings: Vec<_> = trials
+        .iter()
+        .filter(|trial| !is_given(trial))
+        .map(|trial| (trial.site.place(), trial.site.operand))
+        .collect();
+    orderings.sort();
+    orderings.dedup();
+    let strong = orderings.len();
+    let rows: [(&str, (usize, usize)); 4] = [
+        ("steps weaker that were tried", count(&|_| true)),
+        ("caught", count(&caught)),
+        ("missed, and argued for", count(&|trial| !caught(trial) && is_answered(trial))),
+        ("missed, and not argued for", count(&|trial| !is_answered(trial))),
+    ];
+    let _ = write!(
+        text,
+        "\n{} orderings: {relaxed} are relaxed and have nothing to weaken, {strong} are stronger.\n\n\
+         | | orderings | waits |\n| --- | ---: | ---: |\n",
+        relaxed + strong
+    );
+    for (what, (own, given)) in rows {
+        let _ = writeln!(text, "| {what} | {own} | {given} |");
+    }
+}
+
+fn row(text: &mut String, trial: &Trial) {
+    let site = &trial.site;
+    let failure = if site.operand == 1 { ", failed" } else { "" };
+    let outcome = match &trial.outcome {
+        Outcome::Caught(check, message) => format!("caught by {check}: {}", plain(message)),
+        Outcome::Missed { checks, undecided } => {
+            let answer = match site.argued {
+                Some(line) => format!("argued in line {line}"),
+                None if is_given(trial) => "comes with the wait".to_owned(),
+                None => "**open**".to_owned(),
+            };
+            let undecided =
+                if *undecided > 0 { format!(", {undecided} gave up") } else { String::new() };
+            format!("{answer} (missed by {checks} checks{undecided})")
+        }
+    };
+    let _ = writeln!(
+        text,
+        "| {} | `{}` | `{}`{failure} | {} → {} | {outcome} |",
+        site.line, site.function, site.operation, site.order, trial.to
+    );
+}
+
+/// A message as a part of a table, and no longer than helps.
+fn plain(message: &str) -> String {
+    let sentence = message.split(". ").next().unwrap_or(message);
+    let short: String = sentence.chars().take(80).collect();
+    short.replace('|', "/")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{is_answered, report};
+    use crate::sites::{Order, Site};
+    use crate::{Outcome, Trial};
+
+    fn trial(operation: &str, argued: Option<usize>, caught: bool) -> Trial {
+        let site = Site {
+            file: "a.rs".to_owned(),
+            line: 3,
+            column: 5,
+            operand: 0,
+            order: Order::Acquire,
+            operation: operation.to_owned(),
+            function: "f".to_owned(),
+            argued,
+        };
+        let outcome = if caught {
+            Outcome::Caught("loom::two".to_owned(), "Causality violation: x. y".to_owned())
+        } else {
+            Outcome::Missed { checks: 2, undecided: 1 }
+        };
+        Trial { site, to: Order::Relaxed, outcome }
+    }
+
+    #[test]
+    fn what_is_neither_caught_nor_argued_for_is_open() {
+        assert!(!is_answered(&trial("load", None, false)));
+        assert!(is_answered(&trial("load", Some(1), false)));
+        assert!(is_answered(&trial("load", None, true)));
+        let text = report(&[trial("load", None, false)], 4);
+        assert!(text.contains("**open** (missed by 2 checks, 1 gave up)"), "{text}");
+        assert!(text.contains("5 orderings: 4 are relaxed"), "{text}");
+        assert!(text.contains("| missed, and not argued for | 1 | 0 |"), "{text}");
+    }
+
+    #[test]
+    fn what_was_caught_says_by_what() {
+        let text = report(&[trial("load", None, true)], 0);
+        assert!(text.contains("caught by loom::two: Causality violation: x |"), "{text}");
+    }
+}
