@@ -134,14 +134,26 @@ impl Measurements {
     }
 
     /// Leaves out what was measured on more cores than a machine has hardware threads.
-    pub fn leave_out_beyond(&mut self, machine: &str, hardware_threads: u32) {
-        let (kept, beyond) =
+    ///
+    /// # Errors
+    /// [`ReadError`] if nothing is left.
+    pub fn leave_out_beyond(
+        &mut self,
+        machine: &str,
+        hardware_threads: u32,
+    ) -> Result<(), ReadError> {
+        let (kept, beyond): (_, Vec<Measurement>) =
             std::mem::take(&mut self.points).into_iter().partition(|p| p.cores <= hardware_threads);
         self.points = kept;
+        if self.points.is_empty() {
+            let machine = machine.to_owned();
+            return Err(ReadError::beyond(machine, hardware_threads, &self.left_out));
+        }
         self.left_out.extend(beyond.into_iter().map(|point: Measurement| LeftOut {
             place: Place::Of { lock: point.name().to_owned(), cores: point.cores },
             why: format!("{machine} has {hardware_threads} hardware threads"),
         }));
+        Ok(())
     }
 }
 

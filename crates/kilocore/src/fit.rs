@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use clap::Args;
 use indicatif::ProgressBar;
-use kilocore_fit::{Atlas, LeftOut, Measurements, Named, Outlook};
+use kilocore_fit::{Atlas, LeftOut, Measurements, Named, Outlook, ReadError};
 use kilocore_locks::{LockId, UnknownLock};
 use kilocore_machine::Description;
 use kilocore_predict::from_profile;
@@ -133,18 +133,9 @@ impl Arguments {
 
 /// Reads the measurements that the machine can have given, and says what is left out.
 fn read(file: &Path, machine: &Description) -> Result<Measurements, Failure> {
-    let read = Measurements::read(file).map_err(|error| Failure::from(error).about(file));
-    let mut measurements = read?;
-    let has = machine.hardware_threads();
-    measurements.leave_out_beyond(&machine.name, has);
-    if measurements.points.is_empty() {
-        return Err(Failure::new(format!(
-            "no measurement can be used: all are on more cores than the {has} hardware threads of \
-             {}; name the machine on which they were measured",
-            machine.name
-        ))
-        .about(file));
-    }
+    let about = |error: ReadError| Failure::from(error).about(file);
+    let mut measurements = Measurements::read(file).map_err(about)?;
+    measurements.leave_out_beyond(&machine.name, machine.hardware_threads()).map_err(about)?;
     tell(file, &measurements.left_out);
     Ok(measurements)
 }

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use thiserror::Error;
 
-use super::LeftOut;
+use super::{LeftOut, Place};
 
 /// Why measurements could not be read. Messages do not name the file: the caller knows it.
 #[derive(Debug, Error)]
@@ -65,6 +65,20 @@ pub enum ReadError {
          such an array under the key points"
     )]
     Structure(String),
+    /// All rows that could be read are of more cores than the machine has.
+    #[error(
+        "no measurement can be used: {} on more cores than the {hardware_threads} hardware threads \
+         of {machine}; name the machine on which they were measured{unread}",
+        if .unread.is_empty() { "all are" } else { "those that could be read are" }
+    )]
+    Beyond {
+        /// The machine.
+        machine: String,
+        /// How many hardware threads it has.
+        hardware_threads: u32,
+        /// What became of the other rows.
+        unread: String,
+    },
     /// No row can be used.
     #[error("no measurement can be used{0}")]
     NothingUsable(String),
@@ -85,6 +99,18 @@ fn what_is_missing(found: &[String], missing: &[&str]) -> String {
 const NAMED: usize = 3;
 
 impl ReadError {
+    /// Nothing is left on a machine with so many hardware threads, beside what was left out before.
+    pub(super) fn beyond(machine: String, hardware_threads: u32, left_out: &[LeftOut]) -> Self {
+        let row = |left_out: &&LeftOut| !matches!(left_out.place, Place::Columns(_));
+        let rows: Vec<&LeftOut> = left_out.iter().filter(row).collect();
+        let unread = match rows.first() {
+            None => String::new(),
+            Some(first) if rows.len() == 1 => format!("; one could not be read ({first})"),
+            Some(first) => format!("; {} could not be read (the first: {first})", rows.len()),
+        };
+        Self::Beyond { machine, hardware_threads, unread }
+    }
+
     /// Nothing is left, for these reasons.
     pub(super) fn nothing_usable(left_out: &[LeftOut]) -> Self {
         let mut reasons = String::new();

@@ -155,7 +155,7 @@ fn control_characters_of_foreign_text_do_not_reach_messages() {
 #[test]
 fn what_the_machine_cannot_run_is_left_out() {
     let mut read = parse("lock,cores,throughput\nmcs_spin,64,5\nmcs_spin,48,6\n");
-    read.leave_out_beyond("opteron", 48);
+    read.leave_out_beyond("opteron", 48).unwrap();
     assert_eq!(read.points, [point(LockId::Mcs, Some("mcs_spin"), 48, 6.0)]);
     assert_eq!(
         read.left_out[0].to_string(),
@@ -208,4 +208,19 @@ proptest! {
             prop_assert!(read.left_out.is_empty());
         }
     }
+}
+
+#[test]
+fn where_nothing_is_left_it_says_what_is_too_large_and_what_could_not_be_read() {
+    let refused = |rows: &str| {
+        let mut read = parse(&format!("lock,cores,throughput\n{rows}"));
+        read.leave_out_beyond("opteron", 48).unwrap_err().to_string()
+    };
+    let all = refused("mcs,64,1\nmcs,96,2\n");
+    assert!(all.contains("all are on more cores") && !all.contains("not be read"), "{all}");
+    let some = refused("mcs,64,1\nmcs,x,2\n");
+    assert!(some.contains("one could not be read (line 3"), "{some}");
+    assert!(!some.contains("all are") && some.contains("48 hardware threads"), "{some}");
+    let more = refused("mcs,64,1\nmcs,x,2\nno-such-lock,1,2\n");
+    assert!(more.contains("2 could not be read (the first: line 3"), "{more}");
 }

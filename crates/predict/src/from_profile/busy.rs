@@ -20,9 +20,6 @@ const CONTENDED_NS: f64 = 3_000.0;
 /// A thread that was off its core in a hold, asleep or because another had taken it, was so for
 /// longer than this, in nanoseconds: switching alone takes some microseconds.
 const OFF_THE_CORE_NS: f64 = 20_000.0;
-/// Thinking and holding that add up to more than this many times the processor time are not
-/// processor time.
-const BY_THE_CLOCK: f64 = 1.1;
 /// The least share of a measured hold that is left when the moving of lines is taken off.
 const LEAST_UNDISTURBED: f64 = 0.2;
 
@@ -57,12 +54,6 @@ impl Busy {
             },
         };
         busy.balance(groups.iter().any(|group| group.hold_asleep_ns > 0.0));
-        if let Some(most) = confined.and_then(|confined| most_outside_ns(process, confined)) {
-            // Nobody waits on one core: what is not there either is the price of waiting.
-            let waiting = (busy.time.outside_ns - most).max(0.0);
-            busy.time.outside_ns -= waiting;
-            busy.time.operations_ns += waiting;
-        }
         if let Some(alone) = alone {
             let before = busy.think.time();
             let less = (alone.mean_ns() * busy.think.count() / before.max(1.0)).min(1.0);
@@ -78,7 +69,19 @@ impl Busy {
                 busy.time.lines_ns += before - hold.time();
             }
         }
+        if let Some(confined) = confined {
+            busy.leave_out_waiting(work_ns(confined, process));
+        }
         busy
+    }
+
+    /// Takes what the program has not to do on one core for the price of waiting, as far as it lies
+    /// outside all intervals. `work_ns` is all that it does there.
+    fn leave_out_waiting(&mut self, work_ns: f64) {
+        let most = (work_ns - self.known_ns()).max(0.0);
+        let waiting = (self.time.outside_ns - most).max(0.0);
+        self.time.outside_ns -= waiting;
+        self.time.operations_ns += waiting;
     }
 
     /// Makes thinking, holding and the rest add up to the processor time.
@@ -142,15 +145,11 @@ impl Busy {
     }
 }
 
-/// How much of a process's time may lie outside all intervals, by what the same program spent there
-/// on one core; `None` if that cannot be told, because its holds are known by the clock only.
-fn most_outside_ns(process: &Process, confined: &Process) -> Option<f64> {
+/// What a program does on one core besides taking locks, for as many uses of locks as `process` has.
+fn work_ns(confined: &Process, process: &Process) -> f64 {
     let uses = |of: &Process| of.locks.iter().map(uses).sum::<u64>() as f64;
-    let held = |lock: &Lock| lock.hold.sum_ns + lock.read.as_ref().map_or(0.0, |r| r.hold.sum_ns);
-    let known: f64 = confined.threads.think.sum_ns + confined.locks.iter().map(held).sum::<f64>();
-    let outside = confined.threads.cpu_ns - known - uses(confined) * FREE_NS;
-    (known <= BY_THE_CLOCK * confined.threads.cpu_ns && uses(confined) > 0.0)
-        .then(|| outside.max(0.0) * uses(process) / uses(confined))
+    let work = confined.threads.cpu_ns - operations_ns(confined);
+    work.max(0.0) * uses(process) / uses(confined).max(1.0)
 }
 
 fn uses(lock: &Lock) -> u64 {

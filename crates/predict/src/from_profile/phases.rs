@@ -17,6 +17,8 @@ use kilocore_profile::{Condition, Histogram, Process};
 const SIGNALLED: f64 = 0.1;
 /// How many rounds there may be to a broadcast: two broadcasts to a round, or one.
 const ROUNDS_TO_A_BROADCAST: std::ops::RangeInclusive<f64> = 0.4..=1.25;
+/// A lock that is taken so much more often, as a logarithm, is there for more than a barrier.
+const MUCH_ELSE: f64 = 0.5;
 /// Fewer rounds than this show nothing.
 const FEWEST_ROUNDS: f64 = 5.0;
 /// The rank of the wait that stands for the shortest ones, as a share of all that waited.
@@ -144,15 +146,19 @@ fn rounds_of(condition: &Condition, process: &Process) -> Option<(f64, f64)> {
     // All threads, or all but one that waits for their end; as many as there are at a time.
     let all = threads.peak.min(threads.started.max(1));
     let candidates = [all, all.saturating_sub(1), threads.locking.min(all)];
-    let fit = |&parties: &u64| {
+    let lock = process.locks.iter().find(|lock| Some(lock.id) == condition.lock);
+    let taken = lock.map_or(0, |lock| lock.acquisitions) as f64;
+    let misfit = |&parties: &u64| {
         let rounds = waits / (parties as f64 - 1.0);
-        let off = libm::log(rounds / broadcasts).abs();
-        off.min(libm::log(2.0 * rounds / broadcasts).abs())
+        let off = |part: f64, whole: f64| libm::log(part / whole.max(1.0)).abs();
+        let broadcast = off(rounds, broadcasts).min(off(2.0 * rounds, broadcasts));
+        // A lock that is there for the barrier is taken at each arrival and after each wait.
+        broadcast + off(rounds * parties as f64 + waits, taken).min(MUCH_ELSE)
     };
     let parties = candidates
         .into_iter()
         .filter(|parties| *parties >= 2)
-        .min_by(|a, b| fit(a).total_cmp(&fit(b)))?;
+        .min_by(|a, b| misfit(a).total_cmp(&misfit(b)))?;
     let rounds = waits / (parties as f64 - 1.0);
     (rounds >= FEWEST_ROUNDS && ROUNDS_TO_A_BROADCAST.contains(&(rounds / broadcasts)))
         .then_some((rounds, parties as f64))
