@@ -5,6 +5,11 @@
 //! [`RawLock`] or, if they tell readers from writers, [`RawRwLock`]; [`LockId`] is the registry
 //! of the former that the command line, the benchmarks, the model checks, the simulator and
 //! `kilocore run` go through. How to add one is in `CONTRIBUTING.md`.
+//!
+//! What such a lock lacks to live inside a program that knows nothing of it is here too, so that it
+//! is checked as the locks are: [`Moderated`] makes any of them fit for forks, deadlines,
+//! cancellation and more threads than cores; [`Condition`] is a condition variable for any of
+//! them; [`FreeBlocks`] keeps their memory.
 #![no_std]
 
 extern crate alloc;

@@ -11,10 +11,11 @@
 //! this library's back; see [`condvar`].
 //!
 //! # Where to read
-//! [`choice`] picks the lock on first use; [`mutex`] is the mutex over any lock; [`process`]
-//! tells a forked child from its parent; [`thread_state`] keeps what a lock needs per thread;
-//! [`heap`] is memory that does not come from the program. What the library does for a user,
-//! what it leaves alone and its limits are in `docs/run.md`.
+//! [`choice`] picks the lock on first use; [`mutex`] is the mutex over any lock; [`patience`] is how
+//! threads wait for it, [`host`] how their locks do, and [`rooms`] where; [`process`] tells a
+//! forked child from its parent; [`thread_state`] keeps what a lock needs per thread; [`heap`] is
+//! memory that comes neither from the program nor, as a rule, from the system. What the library
+//! does for a user, what it leaves alone and its limits are in `docs/run.md`.
 //!
 //! # Rules
 //! Those of [`kilocore_interpose`]: nothing unwinds into the program (save a cancellation on its
