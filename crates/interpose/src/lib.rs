@@ -11,9 +11,10 @@
 //!   read `errno` across them; an interposer must not disturb it.
 //!
 //! # Rules for code that runs inside somebody else's program
-//! * **Nothing unwinds out.** Exported functions are `extern "C"` and cannot panic; those that
-//!   are cancellation points are `extern "C-unwind"` and own nothing that needs dropping,
-//!   because `pthread_cancel` unwinds through them.
+//! * **Nothing unwinds out** but a cancelled thread: exported functions cannot panic. Those that are
+//!   cancellation points, or that threads wait in which may be cancelled at any instruction
+//!   (`PTHREAD_CANCEL_ASYNCHRONOUS`), are `extern "C-unwind"` and own nothing that needs dropping,
+//!   because `pthread_cancel` unwinds through them: through a guard it would end the process.
 //! * **Nothing is assumed to be initialized.** The allocator or the constructor of another
 //!   library may take a mutex before any constructor of ours has run, so all state starts out
 //!   valid in static memory and is completed on first use, without locks and without memory

@@ -28,6 +28,11 @@ pub(crate) fn is_known_off() -> bool {
     CONFIGURED.load(Ordering::Relaxed) == 1
 }
 
+/// Records nothing from now on.
+pub(crate) fn turn_off() {
+    CONFIGURED.store(1, Ordering::Release);
+}
+
 /// Whether there is a directory to record into.
 pub(crate) fn configure() -> bool {
     match CONFIGURED.load(Ordering::Acquire) {
@@ -65,6 +70,12 @@ impl Text {
         }
     }
 
+    fn push_all(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.push(*byte);
+        }
+    }
+
     fn push_number(&mut self, number: u64) {
         let mut divisor = 1;
         while number / divisor >= 10 {
@@ -77,8 +88,8 @@ impl Text {
     }
 }
 
-/// The path, with a final zero byte, of this process image's recording: no other image has the same id at this time.
-pub(crate) fn recording_path() -> [u8; PATH_BYTES] {
+/// The beginning of the path of any file of this process: the directory and the process id.
+fn path_of_process() -> Text {
     let mut text = Text { bytes: [0; PATH_BYTES], length: 0 };
     for byte in DIRECTORY.iter().map(|byte| byte.load(Ordering::Relaxed)) {
         if byte == 0 {
@@ -89,10 +100,22 @@ pub(crate) fn recording_path() -> [u8; PATH_BYTES] {
     text.push(b'/');
     // SAFETY: takes no argument.
     text.push_number(unsafe { libc::getpid() } as u64);
+    text
+}
+
+/// The path, with a final zero byte, of this process image's recording: no other image has the same
+/// id at this time.
+pub(crate) fn recording_path() -> [u8; PATH_BYTES] {
+    let mut text = path_of_process();
     text.push(b'-');
     text.push_number(clock::system_ns(libc::CLOCK_MONOTONIC));
-    for byte in b".kcrec" {
-        text.push(*byte);
-    }
+    text.push_all(b".kcrec");
+    text.bytes
+}
+
+/// The path, with a final zero byte, of the mark that something could not be recorded.
+pub(crate) fn mark_path() -> [u8; PATH_BYTES] {
+    let mut text = path_of_process();
+    text.push_all(b".lost");
     text.bytes
 }

@@ -4,10 +4,12 @@ use core::ffi::CStr;
 use core::ptr;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
+use kilocore_interpose::errno;
 use kilocore_recording::{
     Block, BlockHeader, FileHeader, MAGIC, MAX_FILE_BYTES, PATH_BYTES, UNIT, UnitId, VERSION,
 };
 
+use crate::lost::Lack;
 use crate::{clock, confinement};
 
 /// The file grows by this many bytes at a time. The space is reserved before it is written to,
@@ -20,13 +22,18 @@ const AHEAD: u64 = GROWTH / 4;
 /// It begins with this many: most processes have few locks.
 const FIRST: u64 = 1 << 18;
 
+/// A process whose address space is limited gives one part in so many of it to its recording.
+const ADDRESS_SHARE: u64 = 16;
+
 /// A file that was opened for this process.
 #[derive(Debug)]
 pub(crate) struct File {
-    /// Start of the mapping of [`MAX_FILE_BYTES`], of which [`backed`](Self::backed) bytes exist.
+    /// Start of the mapping.
     pub(crate) base: *mut u8,
     /// Bytes of the file that exist.
     pub(crate) backed: u64,
+    /// Bytes of the mapping, beyond which the file cannot grow.
+    pub(crate) capacity: u64,
 }
 
 /// Opens `path` without the C library's wrapper, which is a cancellation point.
@@ -57,38 +64,64 @@ pub(crate) fn open_to_read(path: &CStr) -> libc::c_int {
     open(path, libc::O_RDONLY)
 }
 
-/// Reserves the bytes of an open file up to `end`. Says whether they are there.
-fn reserve(descriptor: libc::c_int, end: u64) -> bool {
+/// A limit of the process, the greatest number if there is none.
+fn limit(resource: libc::__rlimit_resource_t) -> u64 {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: `limit` is ours to be written.
-    let known = unsafe { libc::getrlimit(libc::RLIMIT_FSIZE, &raw mut limit) } == 0;
+    let known = unsafe { libc::getrlimit(resource, &raw mut limit) } == 0;
+    if known { limit.rlim_cur } else { 0 }
+}
+
+/// Writes one word to a file of its own, as far as there is room.
+pub(crate) fn write_mark(path: &CStr, word: &[u8]) {
+    let descriptor = open(path, libc::O_WRONLY | libc::O_CREAT | libc::O_TRUNC);
+    if descriptor < 0 {
+        return;
+    }
     // Beyond the limit the kernel would not only refuse but send SIGXFSZ.
-    if !known || (limit.rlim_cur != libc::RLIM_INFINITY && limit.rlim_cur < end) {
-        return false;
+    if limit(libc::RLIMIT_FSIZE) >= word.len() as u64 {
+        // SAFETY: an open descriptor, and as many bytes as there are.
+        unsafe { libc::syscall(libc::SYS_write, descriptor, word.as_ptr(), word.len()) };
+    }
+    close(descriptor);
+}
+
+/// Reserves the bytes of an open file up to `end`.
+fn reserve(descriptor: libc::c_int, end: u64) -> Result<(), Lack> {
+    // Beyond the limit the kernel would not only refuse but send SIGXFSZ.
+    if limit(libc::RLIMIT_FSIZE) < end {
+        return Err(Lack::Room);
     }
     for _ in 0..100 {
         // SAFETY: integers only.
         if unsafe { libc::syscall(libc::SYS_fallocate, descriptor, 0, 0, end) } == 0 {
-            return true;
+            return Ok(());
         }
-        match kilocore_interpose::errno::current() {
+        match errno::current() {
             libc::EINTR => {}
             libc::EOPNOTSUPP => {
                 // SAFETY: integers only.
-                return unsafe { libc::syscall(libc::SYS_ftruncate, descriptor, end) } == 0;
+                let failed = unsafe { libc::syscall(libc::SYS_ftruncate, descriptor, end) } != 0;
+                return if failed { Err(Lack::from_errno()) } else { Ok(()) };
             }
-            _ => return false,
+            _ => return Err(Lack::from_errno()),
         }
     }
-    false
+    Err(Lack::Room)
+}
+
+/// The address space that a recording may take of a process that has `available` bytes of it.
+fn share_of(available: u64) -> u64 {
+    let share = available / ADDRESS_SHARE / GROWTH * GROWTH;
+    share.clamp(GROWTH, MAX_FILE_BYTES as u64)
 }
 
 impl File {
-    /// Creates the file and maps it; `None` if any of that fails.
-    pub(crate) fn create(path: &CStr) -> Option<Self> {
+    /// Creates the file and maps it.
+    pub(crate) fn create(path: &CStr) -> Result<Self, Lack> {
         let descriptor = open(path, libc::O_RDWR | libc::O_CREAT | libc::O_EXCL);
         if descriptor < 0 {
-            return None;
+            return Err(Lack::from_errno());
         }
         // SAFETY: takes no argument; integers only.
         unsafe {
@@ -99,32 +132,53 @@ impl File {
         }
         let file = Self::map(descriptor);
         close(descriptor);
+        if file.is_err() {
+            // SAFETY: a C string and integers.
+            unsafe { libc::syscall(libc::SYS_unlinkat, libc::AT_FDCWD, path.as_ptr(), 0) };
+        }
         file
     }
 
     /// Maps an empty file and writes its header.
-    fn map(descriptor: libc::c_int) -> Option<Self> {
-        if !reserve(descriptor, FIRST) {
-            return None;
+    fn map(descriptor: libc::c_int) -> Result<Self, Lack> {
+        reserve(descriptor, FIRST)?;
+        let mut capacity = share_of(limit(libc::RLIMIT_AS));
+        loop {
+            // SAFETY: a new mapping at an address of the kernel's choice. Pages beyond the end of
+            // the file are not touched before the file has grown.
+            let base = unsafe {
+                libc::mmap(
+                    ptr::null_mut(),
+                    capacity as usize,
+                    libc::PROT_READ | libc::PROT_WRITE,
+                    libc::MAP_SHARED | libc::MAP_NORESERVE,
+                    descriptor,
+                    0,
+                )
+            };
+            if base != libc::MAP_FAILED {
+                let file = Self { base: base.cast(), backed: FIRST, capacity };
+                file.write_header();
+                return Ok(file);
+            }
+            if capacity <= GROWTH {
+                return Err(Lack::from_errno());
+            }
+            capacity = (capacity / 4).max(GROWTH);
         }
-        // SAFETY: a new mapping at an address of the kernel's choice. Pages beyond the end of
-        // the file are not touched before the file has grown.
-        let base = unsafe {
-            libc::mmap(
-                ptr::null_mut(),
-                MAX_FILE_BYTES,
-                libc::PROT_READ | libc::PROT_WRITE,
-                libc::MAP_SHARED | libc::MAP_NORESERVE,
-                descriptor,
-                0,
-            )
-        };
-        if base == libc::MAP_FAILED {
-            return None;
+    }
+
+    /// Gives address space back that a process which is about to have `available` bytes of it needs
+    /// more than its recording. `capacity` is what that has, of which `backed` bytes are in use;
+    /// gives what it has then. Nobody may let the file grow meanwhile.
+    pub(crate) fn shrink(base: *mut u8, backed: u64, capacity: u64, available: u64) -> u64 {
+        let kept = share_of(available).max(backed.next_multiple_of(GROWTH));
+        if kept >= capacity {
+            return capacity;
         }
-        let file = Self { base: base.cast(), backed: FIRST };
-        file.write_header();
-        Some(file)
+        // SAFETY: the end of the mapping, which nothing refers to: it lies beyond the file's.
+        unsafe { libc::munmap(base.add(kept as usize).cast(), (capacity - kept) as usize) };
+        kept
     }
 
     fn write_header(&self) {
@@ -151,22 +205,25 @@ impl File {
         header.magic.store(MAGIC, Ordering::Release);
     }
 
-    /// Lets the file grow; gives the bytes it has then. Opens it anew, because the program may
-    /// have closed all descriptors that it does not know.
-    pub(crate) fn grow(base: *mut u8, path: &CStr, backed: u64) -> Option<u64> {
+    /// Lets the file grow, to `capacity` at most; gives the bytes it has then. Opens it anew, because
+    /// the program may have closed all descriptors that it does not know.
+    pub(crate) fn grow(
+        base: *mut u8,
+        path: &CStr,
+        backed: u64,
+        capacity: u64,
+    ) -> Result<u64, Lack> {
         let end = (backed / GROWTH + 1) * GROWTH;
-        if end > MAX_FILE_BYTES as u64 {
-            return None;
+        if end > capacity {
+            return Err(if capacity < MAX_FILE_BYTES as u64 { Lack::Memory } else { Lack::Room });
         }
         let descriptor = open(path, libc::O_WRONLY);
         if descriptor < 0 {
-            return None;
+            return Err(Lack::from_errno());
         }
         let reserved = reserve(descriptor, end);
         close(descriptor);
-        if !reserved {
-            return None;
-        }
+        reserved?;
         // All pages at once are cheaper than a fault for each; kernels before 5.14 cannot.
         // SAFETY: pages of the mapping that now exist in the file.
         unsafe {
@@ -176,7 +233,7 @@ impl File {
                 libc::MADV_POPULATE_WRITE,
             );
         }
-        Some(end)
+        Ok(end)
     }
 }
 

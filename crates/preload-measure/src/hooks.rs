@@ -4,6 +4,7 @@ mod barrier;
 mod condition;
 mod confinement;
 mod exit;
+mod limits;
 mod mutex;
 mod read_write;
 mod spin;

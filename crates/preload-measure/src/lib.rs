@@ -41,6 +41,7 @@ mod file;
 mod held;
 mod hooks;
 mod listed;
+mod lost;
 mod modules;
 mod object;
 mod patience;

@@ -13,8 +13,9 @@ use core::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, AtomicU64, Ordering};
 
 use kilocore_recording::{NO_NUMBER, PATH_BYTES, SHARDS, THREADS};
 
+use crate::lost::Lack;
 use crate::patience::Patience;
-use crate::{environment, file};
+use crate::{environment, file, lost};
 
 /// Buckets of the table of locks.
 pub(crate) const OBJECT_BUCKETS: usize = 1 << 14;
@@ -48,6 +49,10 @@ pub(crate) struct State {
     stage: AtomicU32,
     /// Bytes of the recording's file that exist.
     pub(crate) backed: AtomicU64,
+    /// Bytes of the mapping.
+    capacity: AtomicU64,
+    /// 1 once it could not grow: that is not tried again.
+    stuck: AtomicU32,
     /// 1 while a thread lets the file grow.
     growing: AtomicU32,
     /// Excludes threads that change the tables; see [`Recorder::lock_tables`](crate::recorder::Recorder::lock_tables).
@@ -116,6 +121,8 @@ impl State {
             )
         };
         if fresh == libc::MAP_FAILED {
+            lost::tell(Lack::Memory);
+            environment::turn_off();
             return None;
         }
         // SAFETY: advice on the mapping just made.
@@ -150,15 +157,20 @@ impl State {
             Err(_) => return None,
         }
         let path = environment::recording_path();
-        let created = CStr::from_bytes_until_nul(&path).ok().and_then(file::File::create);
-        let Some(created) = created else {
-            self.stage.store(stage::OFF, Ordering::Release);
-            return None;
+        let path_or_none = CStr::from_bytes_until_nul(&path).map_err(|_| Lack::Permission);
+        let created = match path_or_none.and_then(file::File::create) {
+            Ok(created) => created,
+            Err(lack) => {
+                lost::tell(lack);
+                self.stage.store(stage::OFF, Ordering::Release);
+                return None;
+            }
         };
         for (to, from) in self.path.iter().zip(path) {
             to.store(from, Ordering::Relaxed);
         }
         self.backed.store(created.backed, Ordering::Relaxed);
+        self.capacity.store(created.capacity, Ordering::Relaxed);
         self.base.store(created.base, Ordering::Release);
         self.stage.store(stage::RECORDING, Ordering::Release);
         Some(created.base)
@@ -166,6 +178,9 @@ impl State {
 
     /// Lets the recording grow beyond the `seen` bytes it had.
     pub(crate) fn grow(&self, seen: u64) -> Option<u64> {
+        if self.stuck.load(Ordering::Relaxed) != 0 {
+            return None;
+        }
         let mut patience = Patience::new();
         loop {
             let backed = self.backed.load(Ordering::Acquire);
@@ -184,18 +199,37 @@ impl State {
             *to = from.load(Ordering::Relaxed);
         }
         let backed = self.backed.load(Ordering::Acquire);
-        let grown = if backed > seen {
-            Some(backed)
-        } else {
-            CStr::from_bytes_until_nul(&path)
-                .ok()
-                .and_then(|path| file::File::grow(self.base.load(Ordering::Acquire), path, backed))
+        let base = self.base.load(Ordering::Acquire);
+        let capacity = self.capacity.load(Ordering::Relaxed);
+        let grown = match CStr::from_bytes_until_nul(&path) {
+            _ if backed > seen => Ok(backed),
+            Ok(path) => file::File::grow(base, path, backed, capacity),
+            Err(_) => Err(Lack::Permission),
         };
-        if let Some(grown) = grown {
-            self.backed.store(grown, Ordering::Release);
+        match grown {
+            Ok(grown) => self.backed.store(grown, Ordering::Release),
+            Err(_) => self.stuck.store(1, Ordering::Relaxed),
         }
         self.growing.store(0, Ordering::Release);
-        grown
+        grown.map_err(lost::tell).ok()
+    }
+
+    /// Takes no more address space than is right for a process that is about to have `available`
+    /// bytes of it.
+    pub(crate) fn shrink(&self, available: u64) {
+        if self.stage.load(Ordering::Acquire) != stage::RECORDING {
+            return;
+        }
+        if self.growing.swap(1, Ordering::Acquire) != 0 {
+            // It is about to need what it has.
+            return;
+        }
+        let backed = self.backed.load(Ordering::Acquire);
+        let capacity = self.capacity.load(Ordering::Relaxed);
+        let base = self.base.load(Ordering::Acquire);
+        self.capacity
+            .store(file::File::shrink(base, backed, capacity, available), Ordering::Relaxed);
+        self.growing.store(0, Ordering::Release);
     }
 
     /// The lowest number that no living thread has; `NO_NUMBER` if there is none left.

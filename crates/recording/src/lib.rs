@@ -14,8 +14,8 @@
 //!   the holder of the lock alone: plain loads and stores suffice, and no cache line moves that
 //!   the program would not have moved.
 //! * Counters of shared acquisitions lie in shards per lock and thread slot. A slot below
-//!   [`SHARED_SLOT`] belongs to one living thread; the last one is shared by all the others,
-//!   who add to it atomically.
+//!   [`SHARED_SLOT`] belongs to the living thread with that number; the last one is shared by all
+//!   the others, who add to it atomically.
 //! * What only a waiter writes is added atomically: it has lost its time anyway.
 //!
 //! All words are in the byte order of the machine, which the magic number shows. References

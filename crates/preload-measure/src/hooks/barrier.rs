@@ -19,7 +19,7 @@ const PARTIES_OFFSET: usize = 8;
 /// # Safety
 /// That of the POSIX function; here and below.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn pthread_barrier_init(
+unsafe extern "C-unwind" fn pthread_barrier_init(
     barrier: *mut pthread_barrier_t,
     attr: *const pthread_barrierattr_t,
     parties: c_uint,
@@ -40,7 +40,7 @@ unsafe extern "C" fn pthread_barrier_init(
 /// # Safety
 /// As above.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn pthread_barrier_wait(barrier: *mut pthread_barrier_t) -> c_int {
+unsafe extern "C-unwind" fn pthread_barrier_wait(barrier: *mut pthread_barrier_t) -> c_int {
     let Some(recorder) = Recorder::enter() else {
         // SAFETY: as above.
         return unsafe { real::pthread_barrier_wait(barrier) };
@@ -73,7 +73,7 @@ unsafe extern "C" fn pthread_barrier_wait(barrier: *mut pthread_barrier_t) -> c_
 /// # Safety
 /// As above.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn pthread_barrier_destroy(barrier: *mut pthread_barrier_t) -> c_int {
+unsafe extern "C-unwind" fn pthread_barrier_destroy(barrier: *mut pthread_barrier_t) -> c_int {
     // SAFETY: as above.
     let result = unsafe { real::pthread_barrier_destroy(barrier) };
     if let (0, Some(recorder)) = (result, Recorder::enter()) {

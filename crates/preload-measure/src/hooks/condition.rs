@@ -152,7 +152,7 @@ unsafe extern "C-unwind" fn pthread_cond_clockwait(
 /// # Safety
 /// As above.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn pthread_cond_signal(condition: *mut pthread_cond_t) -> c_int {
+unsafe extern "C-unwind" fn pthread_cond_signal(condition: *mut pthread_cond_t) -> c_int {
     let record: Option<&ConditionBlock> =
         Recorder::enter().and_then(|recorder| recorder.listed(condition as usize));
     if let Some(record) = record {
@@ -167,7 +167,7 @@ unsafe extern "C" fn pthread_cond_signal(condition: *mut pthread_cond_t) -> c_in
 /// # Safety
 /// As above.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn pthread_cond_broadcast(condition: *mut pthread_cond_t) -> c_int {
+unsafe extern "C-unwind" fn pthread_cond_broadcast(condition: *mut pthread_cond_t) -> c_int {
     let record: Option<&ConditionBlock> =
         Recorder::enter().and_then(|recorder| recorder.listed(condition as usize));
     if let Some(record) = record {
@@ -182,7 +182,7 @@ unsafe extern "C" fn pthread_cond_broadcast(condition: *mut pthread_cond_t) -> c
 /// # Safety
 /// As above.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn pthread_cond_destroy(condition: *mut pthread_cond_t) -> c_int {
+unsafe extern "C-unwind" fn pthread_cond_destroy(condition: *mut pthread_cond_t) -> c_int {
     // SAFETY: as above.
     let result = unsafe { real::pthread_cond_destroy(condition) };
     if let (0, Some(recorder)) = (result, Recorder::enter()) {

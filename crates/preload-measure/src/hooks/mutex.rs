@@ -21,14 +21,14 @@ macro_rules! export {
         /// # Safety
         /// That of the POSIX function.
         #[unsafe(no_mangle)]
-        pub(crate) unsafe extern "C" fn $name($($arg: $type),*) -> c_int $body
+        pub(crate) unsafe extern "C-unwind" fn $name($($arg: $type),*) -> c_int $body
 
         /// The same under its old name.
         ///
         /// # Safety
         /// That of the POSIX function.
         #[unsafe(no_mangle)]
-        unsafe extern "C" fn $old_name($($arg: $type),*) -> c_int {
+        unsafe extern "C-unwind" fn $old_name($($arg: $type),*) -> c_int {
             // SAFETY: the caller keeps the same contract.
             unsafe { $name($($arg),*) }
         }
@@ -102,7 +102,7 @@ export! {
 /// # Safety
 /// That of the POSIX function.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn pthread_mutex_timedlock(
+unsafe extern "C-unwind" fn pthread_mutex_timedlock(
     mutex: *mut pthread_mutex_t,
     deadline: *const timespec,
 ) -> c_int {
@@ -117,7 +117,7 @@ unsafe extern "C" fn pthread_mutex_timedlock(
 /// # Safety
 /// That of the glibc function.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn pthread_mutex_clocklock(
+unsafe extern "C-unwind" fn pthread_mutex_clocklock(
     mutex: *mut pthread_mutex_t,
     clock: clockid_t,
     deadline: *const timespec,

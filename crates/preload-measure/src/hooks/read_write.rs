@@ -14,7 +14,7 @@ use crate::recorder::Recorder;
 /// # Safety
 /// That of the POSIX function; here and below.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn pthread_rwlock_init(
+unsafe extern "C-unwind" fn pthread_rwlock_init(
     lock: *mut pthread_rwlock_t,
     attr: *const pthread_rwlockattr_t,
 ) -> c_int {
@@ -31,7 +31,7 @@ unsafe extern "C" fn pthread_rwlock_init(
 /// # Safety
 /// As above.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn pthread_rwlock_destroy(lock: *mut pthread_rwlock_t) -> c_int {
+unsafe extern "C-unwind" fn pthread_rwlock_destroy(lock: *mut pthread_rwlock_t) -> c_int {
     // SAFETY: as above.
     let result = unsafe { real::pthread_rwlock_destroy(lock) };
     if let (0, Some(recorder)) = (result, Recorder::enter()) {
@@ -49,7 +49,7 @@ macro_rules! export_waiting {
         /// # Safety
         /// As above.
         #[unsafe(no_mangle)]
-        unsafe extern "C" fn $name(lock: *mut pthread_rwlock_t, $($arg: $type),*) -> c_int {
+        unsafe extern "C-unwind" fn $name(lock: *mut pthread_rwlock_t, $($arg: $type),*) -> c_int {
             // SAFETY: as above.
             let take = || unsafe { real::$name(lock, $($arg),*) };
             let Some(recorder) = Recorder::enter() else { return take() };
@@ -87,7 +87,7 @@ export_waiting! {
 /// # Safety
 /// As above.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn pthread_rwlock_tryrdlock(lock: *mut pthread_rwlock_t) -> c_int {
+unsafe extern "C-unwind" fn pthread_rwlock_tryrdlock(lock: *mut pthread_rwlock_t) -> c_int {
     // SAFETY: as above.
     let try_lock = || unsafe { real::pthread_rwlock_tryrdlock(lock) };
     let Some(recorder) = Recorder::enter() else { return try_lock() };
@@ -99,7 +99,7 @@ unsafe extern "C" fn pthread_rwlock_tryrdlock(lock: *mut pthread_rwlock_t) -> c_
 /// # Safety
 /// As above.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn pthread_rwlock_trywrlock(lock: *mut pthread_rwlock_t) -> c_int {
+unsafe extern "C-unwind" fn pthread_rwlock_trywrlock(lock: *mut pthread_rwlock_t) -> c_int {
     // SAFETY: as above.
     let try_lock = || unsafe { real::pthread_rwlock_trywrlock(lock) };
     let Some(recorder) = Recorder::enter() else { return try_lock() };
@@ -111,7 +111,7 @@ unsafe extern "C" fn pthread_rwlock_trywrlock(lock: *mut pthread_rwlock_t) -> c_
 /// # Safety
 /// As above.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn pthread_rwlock_unlock(lock: *mut pthread_rwlock_t) -> c_int {
+unsafe extern "C-unwind" fn pthread_rwlock_unlock(lock: *mut pthread_rwlock_t) -> c_int {
     let Some(recorder) = Recorder::enter() else {
         // SAFETY: as above.
         return unsafe { real::pthread_rwlock_unlock(lock) };

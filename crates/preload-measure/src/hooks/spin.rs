@@ -14,7 +14,10 @@ use crate::recorder::Recorder;
 /// # Safety
 /// That of the POSIX function; here and below.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn pthread_spin_init(lock: *mut pthread_spinlock_t, shared: c_int) -> c_int {
+unsafe extern "C-unwind" fn pthread_spin_init(
+    lock: *mut pthread_spinlock_t,
+    shared: c_int,
+) -> c_int {
     // SAFETY: the caller's arguments, unchanged; here and below.
     let result = unsafe { real::pthread_spin_init(lock, shared) };
     if let (0, Some(recorder)) = (result, Recorder::enter()) {
@@ -28,7 +31,7 @@ unsafe extern "C" fn pthread_spin_init(lock: *mut pthread_spinlock_t, shared: c_
 /// # Safety
 /// As above.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn pthread_spin_destroy(lock: *mut pthread_spinlock_t) -> c_int {
+unsafe extern "C-unwind" fn pthread_spin_destroy(lock: *mut pthread_spinlock_t) -> c_int {
     // SAFETY: as above.
     let result = unsafe { real::pthread_spin_destroy(lock) };
     if let (0, Some(recorder)) = (result, Recorder::enter()) {
@@ -42,7 +45,7 @@ unsafe extern "C" fn pthread_spin_destroy(lock: *mut pthread_spinlock_t) -> c_in
 /// # Safety
 /// As above.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn pthread_spin_lock(lock: *mut pthread_spinlock_t) -> c_int {
+unsafe extern "C-unwind" fn pthread_spin_lock(lock: *mut pthread_spinlock_t) -> c_int {
     // SAFETY: as above.
     let take = || unsafe { real::pthread_spin_lock(lock) };
     let Some(recorder) = Recorder::enter() else { return take() };
@@ -56,7 +59,7 @@ unsafe extern "C" fn pthread_spin_lock(lock: *mut pthread_spinlock_t) -> c_int {
 /// # Safety
 /// As above.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn pthread_spin_trylock(lock: *mut pthread_spinlock_t) -> c_int {
+unsafe extern "C-unwind" fn pthread_spin_trylock(lock: *mut pthread_spinlock_t) -> c_int {
     // SAFETY: as above.
     let try_lock = || unsafe { real::pthread_spin_trylock(lock) };
     let Some(recorder) = Recorder::enter() else { return try_lock() };
@@ -68,7 +71,7 @@ unsafe extern "C" fn pthread_spin_trylock(lock: *mut pthread_spinlock_t) -> c_in
 /// # Safety
 /// As above.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn pthread_spin_unlock(lock: *mut pthread_spinlock_t) -> c_int {
+unsafe extern "C-unwind" fn pthread_spin_unlock(lock: *mut pthread_spinlock_t) -> c_int {
     let Some(recorder) = Recorder::enter() else {
         // SAFETY: as above.
         return unsafe { real::pthread_spin_unlock(lock) };

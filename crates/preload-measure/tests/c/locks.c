@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -410,13 +411,25 @@ static void own_locks(void) {
     in_threads(4, take_own);
 }
 
+/* Takes locks, limits its address space to 128 MB, uses half of that, and takes locks again. */
+static void limited(void) {
+    take(10);
+    struct rlimit limit = {128 << 20, 128 << 20};
+    CHECK(setrlimit(RLIMIT_AS, &limit) == 0);
+    void *half = malloc(64 << 20);
+    CHECK(half != NULL);
+    memset(half, 1, 64 << 20);
+    free(half);
+    take(10);
+}
+
 int main(int argc, char **argv) {
     const char *scenario = argc > 1 ? argv[1] : "";
     static const struct {
         const char *name;
         void (*run)(void);
     } scenarios[] = {
-        {"count", count},       {"nested", nested},           {"tries", tries},
+        {"limited", limited},   {"count", count},       {"nested", nested},           {"tries", tries},
         {"readers", readers},   {"many_readers", many_readers}, {"conditions", conditions},
         {"cancelled", cancelled}, {"threads", threads},       {"short_lived", short_lived},
         {"never_destroyed", never_destroyed}, {"spins", spins}, {"kinds", kinds},

@@ -3,10 +3,11 @@
 // Each test program uses a part of it.
 #![allow(dead_code)]
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use kilocore_launch::{Options, measure};
 use kilocore_profile::{Lock, Process, Profile, read_directory};
@@ -31,6 +32,12 @@ pub(crate) fn library() -> PathBuf {
 
 /// The compiled `tests/c/NAME.c`.
 pub(crate) fn program(name: &str) -> PathBuf {
+    static PROGRAMS: Mutex<BTreeMap<String, PathBuf>> = Mutex::new(BTreeMap::new());
+    let mut programs = PROGRAMS.lock().unwrap_or_else(PoisonError::into_inner);
+    programs.entry(name.to_owned()).or_insert_with(|| compile(name)).clone()
+}
+
+fn compile(name: &str) -> PathBuf {
     let source =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/c").join(name).with_extension("c");
     // Under a name of its own first: tests run side by side, in threads and in processes.
