@@ -69,17 +69,21 @@ fidelity: packages-build
 fidelity-profiles: all
 	tools/profiles/measure
 
-## ldu: the published figures of deferred updates, simulated anew, into docs/ldu; takes an hour
+## ldu: the published figures of deferred updates, simulated anew, into docs/ldu and the tables of
+## docs/ldu.md; takes an hour
 ldu: packages-build
 	$(CARGO) build --release -p kilocore
-	mkdir -p docs/ldu
+	mkdir -p docs/ldu target/ldu
 	set -e; for workload in aim7 exim lmbench-fork; do \
 	    target/release/kilocore simulate ldu --workload $$workload --cores 1,15-120:15 \
-	        --output docs/ldu/$$workload.csv --output docs/ldu/$$workload.svg; \
+	        --output docs/ldu/$$workload.csv --output docs/ldu/$$workload.svg \
+	        --output target/ldu/$$workload.json; \
 	    target/release/kilocore simulate ldu --workload $$workload --cores 120 \
 	        --updates 50..99 --scheme stock,ldu-global,ldu-exclusive,ldu-adaptive \
-	        --output docs/ldu/$$workload-updates.csv --output docs/ldu/$$workload-updates.svg; \
+	        --output docs/ldu/$$workload-updates.csv --output docs/ldu/$$workload-updates.svg \
+	        --output target/ldu/$$workload-updates.json; \
 	done
+	tools/ldu-tables target/ldu docs/ldu.md
 
 packages-build packages-demo packages-test packages-fuzz: packages-%:
 	@tools/install-packages $(BUILD_PACKAGES) $(if $(filter demo,$*),$(DEMO_PACKAGES)) \

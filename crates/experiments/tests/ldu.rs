@@ -1,17 +1,17 @@
 //! What the paper on deferred updates claims of 120 cores holds on the simulated machine as well.
 
 use kilocore_experiments::ldu::{
-    Job, Point, RATIOS, RunLength, SchemeId, Setting, TIMES, Workload, published, sweep,
+    Job, Point, RATIOS, RunLength, SchemeId, Setting, TIMES, Workload, levels, published, sweep,
 };
 use kilocore_machine::Description;
 
 /// Short: these schemes need not adapt.
 const LENGTH: RunLength = RunLength {
-    forks_per_core: 4,
+    forks_per_core: 6,
     forks: 80,
-    warm_us: 5_000.0,
+    warm_us: 10_000.0,
     counted_us: 0.0,
-    warm_forks: 100,
+    warm_forks: 300,
     seed: 1,
 };
 
@@ -27,29 +27,50 @@ fn points(setting: &Setting, which: &[(SchemeId, u32)]) -> Vec<Point> {
     sweep(&jobs, &machine(), &|| ()).expect("the machine has 120 cores")
 }
 
+/// By how much a simulated gain may differ from the published one, either way. Above it as below
+/// something is wrong, with the model or with the account of it in `docs/ldu.md`.
+const GAIN_WITHIN: f64 = 2.0;
+
 #[test]
-fn on_all_cores_a_deferred_log_is_as_much_faster_as_published() {
-    use SchemeId::{LduGlobal, LduPerCore, Stock};
-    for (workload, least) in
-        [(Workload::Aim7, 1.7), (Workload::Exim, 1.6), (Workload::LmbenchFork, 2.2)]
-    {
+fn on_all_cores_a_deferred_log_gains_what_was_published_within_a_factor_of_two() {
+    use SchemeId::{LduGlobal, Stock};
+    for workload in Workload::ALL {
         let setting = Setting::of(workload);
-        let points = points(&setting, &[(Stock, 120), (LduGlobal, 120), (LduPerCore, 120)]);
-        let [stock, global, per_core] = &points[..] else { panic!("three jobs, three points") };
-        let best = global.throughput_per_s.max(per_core.throughput_per_s);
-        assert!(best >= least * stock.throughput_per_s, "{workload}: {points:?}");
-        assert!(least <= published(workload).best_over_stock, "{workload}");
+        let points = points(&setting, &[(Stock, 120), (LduGlobal, 120)]);
+        let [stock, log] = &points[..] else { panic!("two jobs, two points") };
+        let gain = log.throughput_per_s / stock.throughput_per_s;
+        let off = gain / published(workload).best_over_stock;
+        let allowed = 1.0 / GAIN_WITHIN..=GAIN_WITHIN;
+        assert!(allowed.contains(&off), "{workload}: {off:.2} times as published: {points:?}");
     }
 }
 
 #[test]
-fn the_stock_kernel_flattens_out() {
-    let setting = Setting::of(Workload::Aim7);
-    let points =
-        points(&setting, &[(SchemeId::Stock, 15), (SchemeId::Stock, 60), (SchemeId::Stock, 120)]);
-    let [few, half, all] = &points[..] else { panic!("three jobs, three points") };
-    assert!(half.throughput_per_s > 1.5 * few.throughput_per_s, "it scales first: {points:?}");
-    assert!(all.throughput_per_s <= 1.3 * half.throughput_per_s, "no longer: {points:?}");
+fn the_stock_kernel_stands_at_the_levels_that_it_was_calibrated_on() {
+    // One model for all cores does not meet every level; `docs/ldu.md` says which it misses and why.
+    for (workload, within) in [(Workload::Aim7, 1.25), (Workload::Exim, 1.6)] {
+        let setting = Setting::of(workload);
+        let levels = levels(workload);
+        let which = levels.map(|level| (SchemeId::Stock, level.cores));
+        for (point, level) in points(&setting, &which).iter().zip(levels) {
+            let off = point.throughput_per_s / level.per_s.expect("known of these two");
+            let allowed = 1.0 / within..=within;
+            assert!(allowed.contains(&off), "{workload}: {off:.2} times {level:?}");
+        }
+    }
+}
+
+#[test]
+fn lmbench_is_fastest_on_some_fifteen_cores_and_then_slows_down() {
+    let setting = Setting::of(Workload::LmbenchFork);
+    let which = [1, 15, 120].map(|cores| (SchemeId::Stock, cores));
+    let points = points(&setting, &which);
+    let [one, few, all] = &points[..] else { panic!("three jobs, three points") };
+    assert!(few.throughput_per_s > 5.0 * one.throughput_per_s, "it scales first: {points:?}");
+    // 'Goes up slightly after that': the time of a fork, which is one over this.
+    let slower = few.throughput_per_s / all.throughput_per_s;
+    assert!((1.0..2.0).contains(&slower), "{slower:.2} times as slow: {points:?}");
+    assert!(all.idle > 0.6, "and sleeps, as in table 2.1: {points:?}");
 }
 
 #[test]

@@ -72,6 +72,12 @@ fn the_document_has_points_parameters_and_the_published_figures() {
     assert_eq!(published["provenance"], "published");
     assert_eq!(published["throughput"]["best_over_stock"], 1.7);
     assert_eq!(published["times"].as_array().unwrap().len(), 4);
+    let levels = published["levels"].as_array().unwrap();
+    let cores: Vec<u64> = levels.iter().map(|level| level["cores"].as_u64().unwrap()).collect();
+    assert_eq!(cores, [15, 30, 60, 120]);
+    let origins: Vec<&str> = levels.iter().map(|l| l["origin"].as_str().unwrap()).collect();
+    assert_eq!(origins, ["inferred", "inferred", "inferred", "published"]);
+    assert!((levels[3]["per_s"].as_f64().unwrap() - 616_000.0 / 60.0).abs() < 0.1);
     assert_eq!(published["by_updates"]["over_stock"][0]["updates_percent"], 50.0);
 }
 
@@ -124,6 +130,23 @@ fn every_table_says_where_its_figures_come_from() {
     {
         assert!(narrow.contains(scheme), "all schemes if none is named: {narrow}");
     }
+}
+
+#[test]
+fn published_levels_stand_beside_the_simulated_ones() {
+    let levels = |workload: &str, updates: &str| {
+        let words = ["--workload", workload, "--updates", updates, "--scheme", "stock"];
+        simulate(&[&words[..], &["--cores", "1,15"]].concat())
+    };
+    let aim7 = levels("aim7", "100");
+    for part in ["stock, published", "~2,567", "on 15 cores: inferred", "'scales linearly'"] {
+        assert!(aim7.contains(part), "no '{part}' in:\n{aim7}");
+    }
+    let lmbench = levels("lmbench-fork", "100");
+    for part in ["not known", "on 15 cores: not published", "no unit"] {
+        assert!(lmbench.contains(part), "no '{part}' in:\n{lmbench}");
+    }
+    assert!(!levels("aim7", "99").contains("stock, published"), "they are of updates only");
 }
 
 #[test]

@@ -24,6 +24,15 @@ impl<S: Structure> Contents<S> {
     }
 
     /// # Safety
+    /// As for [`Structure::insert_near`].
+    #[inline]
+    pub(crate) unsafe fn insert_near(&mut self, item: &S::Item, near: &S::Item) {
+        // SAFETY: by the caller's promise.
+        unsafe { self.structure.insert_near(item, near) };
+        self.objects += 1;
+    }
+
+    /// # Safety
     /// As for [`Structure::remove`].
     #[inline]
     pub(crate) unsafe fn remove(&mut self, item: &S::Item) {

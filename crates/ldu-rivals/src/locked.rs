@@ -5,8 +5,11 @@
 //! what the stock Linux kernel does for its reverse mappings. An update costs a handover of the
 //! lock, whatever the structure; searches share where the lock lets them.
 //!
-//! The lock and the structure lie on cache lines of their own. Objects are freed at once.
+//! The lock and the structure lie on cache lines of their own. Objects are freed at once. Several
+//! objects that go in or out together do so under one acquisition, and one that belongs beside
+//! another goes there without a search from the top: both are what Linux does.
 
+use alloc::vec::Vec;
 use core::fmt;
 use core::marker::PhantomData;
 
@@ -95,6 +98,65 @@ impl<P: Platform, L: RawRwLock<P>, N: Label> Scheme<P> for Locked<P, L, N> {
         // SAFETY: it was detached, so in no structure, and its memory stays until it was removed.
         root.body.guarded.write(|contents| unsafe { contents.insert(&object) });
         object
+    }
+
+    fn insert_near<S: Search>(
+        &self,
+        root: &LockedRoot<P, L, S>,
+        object: Detached<PlainHook<P>, S::Item>,
+        near: &Attached<PlainHook<P>, S::Item>,
+        (): &mut (),
+    ) -> Attached<PlainHook<P>, S::Item> {
+        near.hook().home.expect(&*root.body);
+        object.hook().home.set(&*root.body);
+        // SAFETY: its only token, and inserted by the next statement.
+        let object = unsafe { Attached::from_raw(object.into_raw()) };
+        // SAFETY: it was detached, so in no structure, and its memory stays until it was removed.
+        // The other is attached, its hook says where, and who borrowed it keeps it there.
+        root.body.guarded.write(|contents| unsafe { contents.insert_near(&object, near) });
+        object
+    }
+
+    fn insert_all<S: Search>(
+        &self,
+        root: &LockedRoot<P, L, S>,
+        objects: Vec<Detached<PlainHook<P>, S::Item>>,
+        (): &mut (),
+    ) -> Vec<Attached<PlainHook<P>, S::Item>> {
+        let attach = |object: Detached<PlainHook<P>, S::Item>| {
+            object.hook().home.set(&*root.body);
+            // SAFETY: its only token, and inserted below.
+            unsafe { Attached::from_raw(object.into_raw()) }
+        };
+        let objects: Vec<_> = objects.into_iter().map(attach).collect();
+        root.body.guarded.write(|contents| {
+            for object in &objects {
+                // SAFETY: it was detached, so in no structure, and its memory stays until it was
+                // removed.
+                unsafe { contents.insert(object) };
+            }
+        });
+        objects
+    }
+
+    fn remove_all<S: Search>(
+        &self,
+        root: &LockedRoot<P, L, S>,
+        objects: Vec<Attached<PlainHook<P>, S::Item>>,
+        (): &mut (),
+    ) -> Vec<Detached<PlainHook<P>, S::Item>> {
+        objects.iter().for_each(|object| object.hook().home.expect(&*root.body));
+        root.body.guarded.write(|contents| {
+            for object in &objects {
+                // SAFETY: it is attached, so in a structure, and its hook says which.
+                unsafe { contents.remove(object) };
+            }
+        });
+        let detach = |object: Attached<PlainHook<P>, S::Item>| {
+            // SAFETY: its only token, removed just now.
+            unsafe { Detached::from_raw(object.into_raw()) }
+        };
+        objects.into_iter().map(detach).collect()
     }
 
     fn remove<S: Search>(

@@ -60,6 +60,18 @@ fn a_thread_of_another_scheme<S: Scheme<Native>>() {
     assert_eq!(refused, name == "flat-combining" || name.starts_with("harris"), "{name}");
 }
 
+#[test]
+fn a_locked_structure_refuses_to_insert_beside_an_object_of_another_root() {
+    use kilocore_ldu_rivals::Locked;
+    let counts = Arc::default();
+    let scheme = <Locked<Native> as Scheme<Native>>::new(2);
+    let roots: [_; 2] = std::array::from_fn(|_| scheme.root(Multiset::default()));
+    let near = scheme.insert(&roots[0], Detached::new(item(&counts)), &mut ());
+    let object = Detached::new(item(&counts));
+    assert!(panics(|| drop(scheme.insert_near(&roots[1], object, &near, &mut ()))));
+    drop(scheme.remove(&roots[0], near, &mut ()));
+}
+
 mod removing_from_another_root {
     use crate::for_every_scheme;
     for_every_scheme! { kilocore_platform::Native, S => super::removing_from_another_root::<S>() }

@@ -1,5 +1,7 @@
 //! What all ways to share a structure between threads that update it can do.
 
+use alloc::vec::Vec;
+
 use kilocore_platform::Platform;
 
 use crate::object::{Attached, Detached, Hook};
@@ -50,6 +52,50 @@ pub trait Scheme<P: Platform>: Send + Sync + Sized + 'static {
         object: Detached<Self::Hook, S::Item>,
         thread: &mut Self::Thread,
     ) -> Attached<Self::Hook, S::Item>;
+
+    /// Puts an object in that belongs beside `near`, which is in: as [`insert`](Self::insert), and
+    /// better where a scheme updates the structure at once. One that defers the update cannot use
+    /// `near`, which may be out again by then.
+    ///
+    /// # Panics
+    /// As [`insert`](Self::insert); and, where the scheme looks at `near`, if that is in another root.
+    fn insert_near<S: Search>(
+        &self,
+        root: &Self::Root<S>,
+        object: Detached<Self::Hook, S::Item>,
+        near: &Attached<Self::Hook, S::Item>,
+        thread: &mut Self::Thread,
+    ) -> Attached<Self::Hook, S::Item> {
+        let _ = near;
+        self.insert(root, object, thread)
+    }
+
+    /// Puts several objects in, one after another; others may see some of them already. Better than
+    /// so many calls of [`insert`](Self::insert) where a scheme takes a lock only once for all.
+    ///
+    /// # Panics
+    /// As [`insert`](Self::insert).
+    fn insert_all<S: Search>(
+        &self,
+        root: &Self::Root<S>,
+        objects: Vec<Detached<Self::Hook, S::Item>>,
+        thread: &mut Self::Thread,
+    ) -> Vec<Attached<Self::Hook, S::Item>> {
+        objects.into_iter().map(|object| self.insert(root, object, thread)).collect()
+    }
+
+    /// Takes several objects out, as [`insert_all`](Self::insert_all) puts them in.
+    ///
+    /// # Panics
+    /// As [`remove`](Self::remove).
+    fn remove_all<S: Search>(
+        &self,
+        root: &Self::Root<S>,
+        objects: Vec<Attached<Self::Hook, S::Item>>,
+        thread: &mut Self::Thread,
+    ) -> Vec<Detached<Self::Hook, S::Item>> {
+        objects.into_iter().map(|object| self.remove(root, object, thread)).collect()
+    }
 
     /// Takes an object out.
     ///

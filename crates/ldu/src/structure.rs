@@ -20,6 +20,18 @@ pub trait Structure: Send + Sync + 'static {
     /// what it needs can forget about this.
     unsafe fn insert(&mut self, item: &Self::Item);
 
+    /// Puts `item` in as [`insert`](Self::insert) does, where `near` is in already and belongs
+    /// beside it: a structure that can start looking there does.
+    ///
+    /// # Safety
+    /// As for [`insert`](Self::insert); and `near` was inserted into this structure, and not
+    /// removed since.
+    unsafe fn insert_near(&mut self, item: &Self::Item, near: &Self::Item) {
+        let _ = near;
+        // SAFETY: by the caller's promise.
+        unsafe { self.insert(item) };
+    }
+
     /// Takes `item` out.
     ///
     /// # Safety

@@ -75,14 +75,18 @@ const CALLS_IN_VAIN: u32 = 500;
 /// Those in the queue spin for `TURNS` turns before they sleep: none in the kernel, whose
 /// sections are long. In user space a waiter that sleeps at once takes a hundred times as long
 /// as a short section, and so does everybody behind it.
-pub struct Rwsem<P: Platform, const TURNS: u32 = 0> {
+///
+/// A writer that spins goes on spinning when another has taken the semaphore before it; with
+/// `GIVES_UP` it queues and sleeps then, as in Linux 3.16 to 3.19, which took a change of the owner
+/// for a sign of heavy contention.
+pub struct Rwsem<P: Platform, const TURNS: u32 = 0, const GIVES_UP: bool = false> {
     count: Padded<P::U32>,
     queue: Queue<P>,
     /// Lets one writer at a time spin.
     spinners: Padded<Mcs<P>>,
 }
 
-impl<P: Platform, const TURNS: u32> Rwsem<P, TURNS> {
+impl<P: Platform, const TURNS: u32, const GIVES_UP: bool> Rwsem<P, TURNS, GIVES_UP> {
     /// Takes it as the writer, keeping `keep` of the count, if none of the bits `barred` is set;
     /// else sets `mark`. In one step: what is marked was not free when it was marked.
     fn take_or_mark(&self, barred: u32, keep: u32, mark: u32) -> bool {
@@ -122,6 +126,9 @@ impl<P: Platform, const TURNS: u32> Rwsem<P, TURNS> {
             }
             if self.take_past_queue(0) {
                 break true;
+            }
+            if GIVES_UP {
+                break false;
             }
         };
         // SAFETY: taken above.
@@ -245,7 +252,9 @@ fn bound<P: Platform>() -> u32 {
 // reader is counted, and inside if there is no writer, or once whoever let it in has counted it
 // and seen none. All enter with acquire what others left with release, in one word or through the
 // queue's lock. No thread inside is named.
-unsafe impl<P: Platform, const TURNS: u32> RawRwLock<P> for Rwsem<P, TURNS> {
+unsafe impl<P: Platform, const TURNS: u32, const GIVES_UP: bool> RawRwLock<P>
+    for Rwsem<P, TURNS, GIVES_UP>
+{
     fn new() -> Self {
         Self { count: Padded(P::U32::new(0)), queue: Queue::new(), spinners: Padded(Mcs::new()) }
     }
@@ -293,7 +302,7 @@ unsafe impl<P: Platform, const TURNS: u32> RawRwLock<P> for Rwsem<P, TURNS> {
     }
 }
 
-impl<P: Platform, const TURNS: u32> fmt::Debug for Rwsem<P, TURNS> {
+impl<P: Platform, const TURNS: u32, const GIVES_UP: bool> fmt::Debug for Rwsem<P, TURNS, GIVES_UP> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let count = self.count.load(Ordering::Relaxed);
         f.debug_struct("Rwsem")

@@ -121,16 +121,16 @@ impl<P: Platform, F: Scheme<P>, A: Scheme<P>> Memory<P, F, A> {
             anonymous: Vec::with_capacity(area.anonymous.len() + 1),
         };
         // Pages of the parent may be in any of its `anon_vma`s, and are the child's as well now.
-        for link in &area.anonymous {
-            let family = Arc::clone(&link.family);
-            self.link_anonymous(&mut copy, family, link.anon_vma, mapping, context);
+        // All are of one family, whose lock Linux takes once for them.
+        if let Some(AnonymousLink { family, .. }) = area.anonymous.first() {
+            let anon_vmas: Vec<_> = area.anonymous.iter().map(|link| link.anon_vma).collect();
+            self.link_anonymous(&mut copy, family, &anon_vmas, mapping, context);
         }
         if let Some(own) = area.anonymous.last() {
             self.add_anon_vma(&mut copy, Arc::clone(&own.family), mapping, context);
         }
-        copy.file = area.file.as_ref().map(|link| {
-            self.link_file(Arc::clone(&link.file), link.offset, pages, mapping, context)
-        });
+        copy.file =
+            area.file.as_ref().map(|link| self.copy_file_link(link, pages, mapping, context));
         copy
     }
 
@@ -174,6 +174,11 @@ impl<P: Platform, F: Scheme<P>, A: Scheme<P>> Memory<P, F, A> {
         self.files.synchronize(&file.0.mappings, &mut context.files);
     }
 
+    /// The same for the family of an anonymous area.
+    pub fn synchronize_anonymous(&self, family: &Family<P, A>, context: &mut Context<P, F, A>) {
+        self.anonymous.synchronize(&family.0.mappings, &mut context.anonymous);
+    }
+
     fn link_file(
         &self,
         file: Arc<File<P, F>>,
@@ -188,6 +193,21 @@ impl<P: Platform, F: Scheme<P>, A: Scheme<P>> Memory<P, F, A> {
         FileLink { file, offset, entry }
     }
 
+    /// Links a copy of an area to the file, beside the area: Linux's `vma_interval_tree_insert_after`.
+    fn copy_file_link(
+        &self,
+        original: &FileLink<P, F>,
+        pages: u64,
+        mapping: Mapping,
+        context: &mut Context<P, F, A>,
+    ) -> FileLink<P, F> {
+        let FileLink { file, offset, entry: near } = original;
+        file.0.refer();
+        let entry = Detached::new(Entry::new(offset.0, offset.0 + pages - 1, mapping));
+        let entry = self.files.insert_near(&file.0.mappings, entry, near, &mut context.files);
+        FileLink { file: Arc::clone(file), offset: *offset, entry }
+    }
+
     /// Gives an area an `anon_vma` of its own in a family.
     fn add_anon_vma(
         &self,
@@ -197,33 +217,41 @@ impl<P: Platform, F: Scheme<P>, A: Scheme<P>> Memory<P, F, A> {
         context: &mut Context<P, F, A>,
     ) {
         family.0.refer();
-        self.link_anonymous(area, family, mapping.process, mapping, context);
+        self.link_anonymous(area, &family, &[mapping.process], mapping, context);
     }
 
-    /// Links an area to an `anon_vma` of a family.
+    /// Links an area to `anon_vma`s of a family.
     fn link_anonymous(
         &self,
         area: &mut Area<P, F, A>,
-        family: Arc<Family<P, A>>,
-        anon_vma: ProcessId,
+        family: &Arc<Family<P, A>>,
+        anon_vmas: &[ProcessId],
         mapping: Mapping,
         context: &mut Context<P, F, A>,
     ) {
-        let first = area.start.of(anon_vma);
-        let entry = Detached::new(Entry::new(first, first + area.pages - 1, mapping));
-        let entry = self.anonymous.insert(&family.0.mappings, entry, &mut context.anonymous);
-        area.anonymous.push(AnonymousLink { family, anon_vma, entry });
+        let entry = |&anon_vma: &ProcessId| {
+            let first = area.start.of(anon_vma);
+            Detached::new(Entry::new(first, first + area.pages - 1, mapping))
+        };
+        let entries = anon_vmas.iter().map(entry).collect();
+        let root = &family.0.mappings;
+        let entries = self.anonymous.insert_all(root, entries, &mut context.anonymous);
+        let link =
+            |(&anon_vma, entry)| AnonymousLink { family: Arc::clone(family), anon_vma, entry };
+        area.anonymous.extend(anon_vmas.iter().zip(entries).map(link));
     }
 
     fn unlink(&self, area: Area<P, F, A>, context: &mut Context<P, F, A>) {
-        let own = area.anonymous.len().wrapping_sub(1);
-        for (number, link) in area.anonymous.into_iter().enumerate() {
-            let root = &link.family.0.mappings;
-            let entry = self.anonymous.remove(root, link.entry, &mut context.anonymous);
-            self.anonymous.release(entry, &mut context.anonymous);
-            if number == own {
-                link.family.0.forget();
+        if let Some(own) = area.anonymous.last() {
+            // Under one acquisition of their family's lock, as in Linux.
+            let family = Arc::clone(&own.family);
+            let entries = area.anonymous.into_iter().map(|link| link.entry).collect();
+            let root = &family.0.mappings;
+            let entries = self.anonymous.remove_all(root, entries, &mut context.anonymous);
+            for entry in entries {
+                self.anonymous.release(entry, &mut context.anonymous);
             }
+            family.0.forget();
         }
         if let Some(link) = area.file {
             let root = &link.file.0.mappings;

@@ -6,14 +6,20 @@
 //! all the rest, and is the same for every scheme.
 
 mod break_even;
+mod flusher;
+mod levels;
+mod progress;
 mod published;
 mod run;
 mod schemes;
+mod steps;
 mod sweep;
+mod task;
 mod workload;
 mod world;
 
 pub use break_even::{BreakEven, break_even};
+pub use levels::{LEVEL_CORES, Level, Origin, levels};
 pub use published::{Published, RATIOS, Ratio, TIMES, Times, published};
 pub use run::{LduError, Point, RunLength, simulate};
 pub use schemes::{SchemeId, UnknownScheme};

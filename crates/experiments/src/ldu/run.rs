@@ -10,9 +10,12 @@ use kilocore_sim::{Options, Random, Sim, SimError, Simulation};
 use serde::Serialize;
 use thiserror::Error;
 
+use crate::ldu::flusher::flush_now_and_then;
+use crate::ldu::progress::{Progress, Spent};
 use crate::ldu::schemes::{SchemeId, SchemeVisitor};
+use crate::ldu::task::{Children, Ids, Parent, Relay};
 use crate::ldu::workload::Setting;
-use crate::ldu::world::{Ids, Progress, Spent, Task, World};
+use crate::ldu::world::World;
 
 /// How much of a workload is simulated.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -168,12 +171,22 @@ impl SchemeVisitor for Run<'_> {
             self.progress(clock_ghz),
         ));
         let tasks = u64::from(self.tasks());
-        for task in 0..tasks {
-            let world = Rc::clone(&world);
+        let relays: Vec<_> = (0..tasks).map(|_| Rc::new(Relay::new())).collect();
+        for (task, relay) in (0..tasks).zip(&relays) {
+            let (world, relay) = (Rc::clone(&world), Rc::clone(relay));
             let random = Random::new(self.length.seed, 1 + task);
             let ids = Ids { next: task, step: tasks };
-            self.simulation.spawn(move || Task::new(&world, random, ids).run())?;
+            self.simulation.spawn(move || Parent::new(&world, &relay, random, ids).run())?;
         }
+        // After all parents, so that each is on the core of its parent first, where there are as
+        // many as cores.
+        for (task, relay) in (0..tasks).zip(&relays) {
+            let (world, relay) = (Rc::clone(&world), Rc::clone(relay));
+            let random = Random::new(self.length.seed, 1 + tasks + task);
+            self.simulation.spawn(move || Children::new(&world, &relay, random).run())?;
+        }
+        let flushed = Rc::clone(&world);
+        self.simulation.spawn(move || flush_now_and_then(&flushed))?;
         self.simulation.run()?;
         let progress = &world.progress;
         let seconds = progress.end.get().since(progress.warm.get()).0 as f64 / (clock_ghz * 1e9);

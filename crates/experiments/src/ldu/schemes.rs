@@ -15,7 +15,8 @@ pub(crate) trait SchemeVisitor {
     fn visit<F: Scheme<Sim>, A: Scheme<Sim>>(self) -> Self::Output;
 }
 
-type Lock = Rwsem<Sim>;
+/// The semaphore of the paper's kernel, Linux 3.19: writers that spin give up to each other.
+pub(crate) type Lock = Rwsem<Sim, 0, true>;
 type Semaphore = Locked<Sim, Lock, Stock>;
 type Mutex = Locked<Sim, NoSharing<Sim, Mcs<Sim>>>;
 type OrderedList = Harris<Sim, Ordered>;

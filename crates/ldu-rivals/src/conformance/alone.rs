@@ -79,6 +79,7 @@ impl<P: Platform, S: Scheme<P>> Alone<P, S> {
                 let root = self.random.below(2);
                 self.scheme.synchronize(&self.roots[root], &mut self.thread);
             }
+            5 => self.empty(),
             _ => self.update(),
         }
     }
@@ -136,7 +137,55 @@ impl<P: Platform, S: Scheme<P>> Alone<P, S> {
             _ => self.random.below(2),
         };
         self.tally.moves += usize::from(last.is_some_and(|last| last != root));
-        Some(Place::In(root, self.scheme.insert(&self.roots[root], object, &mut self.thread)))
+        Some(Place::In(root, self.insert(root, object)))
+    }
+
+    /// Puts an object in, in one of the ways that there are.
+    fn insert(
+        &mut self,
+        root: usize,
+        object: Detached<S::Hook, Item<P>>,
+    ) -> Attached<S::Hook, Item<P>> {
+        let (way, at, thread) = (self.random.below(4), &self.roots[root], &mut self.thread);
+        let near = self.places.iter().flatten().find_map(|place| match place {
+            Place::In(of, near) if *of == root => Some(near),
+            _ => None,
+        });
+        match (way, near) {
+            (0, Some(near)) => self.scheme.insert_near(at, object, near, thread),
+            (1, _) => {
+                let mut objects = self.scheme.insert_all(at, Vec::from([object]), thread);
+                objects.pop().expect("as many come back as went in")
+            }
+            _ => self.scheme.insert(at, object, thread),
+        }
+    }
+
+    /// Takes out all that is in a root, together, and puts it in again together, or leaves it out.
+    fn empty(&mut self) {
+        let root = self.random.below(2);
+        let (mut numbers, mut objects) = (Vec::new(), Vec::new());
+        for (number, place) in self.places.iter_mut().enumerate() {
+            if let Some(Place::In(of, object)) =
+                place.take_if(|p| matches!(p, Place::In(of, _) if *of == root))
+            {
+                debug_assert_eq!(of, root);
+                numbers.push(number);
+                objects.push(object);
+            }
+        }
+        let (at, thread) = (&self.roots[root], &mut self.thread);
+        let objects = self.scheme.remove_all(at, objects, thread);
+        assert_eq!(objects.len(), numbers.len(), "as many come back as went in");
+        let places: Vec<Place<P, S>> = if self.random.below(2) == 0 {
+            objects.into_iter().map(|object| Place::Out(Some(root), object)).collect()
+        } else {
+            let objects = self.scheme.insert_all(at, objects, thread);
+            objects.into_iter().map(|object| Place::In(root, object)).collect()
+        };
+        for (number, place) in numbers.into_iter().zip(places) {
+            self.places[number] = Some(place);
+        }
     }
 
     fn search(&mut self) {

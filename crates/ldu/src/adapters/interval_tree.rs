@@ -203,11 +203,29 @@ impl<P: Platform, T: Send + Sync> IntervalTree<P, T> {
         place
     }
 
+    /// Where a new interval goes that starts where one that is in does: just after that one.
+    fn place_after(&self, node: IntervalLink<P, T>) -> (IntervalLink<P, T>, Side) {
+        match self.links(node).child(Side::Right) {
+            None => (node, Side::Right),
+            Some(right) => (self.leftmost(right), Side::Left),
+        }
+    }
+
     fn leftmost(&self, mut node: IntervalLink<P, T>) -> IntervalLink<P, T> {
         while let Some(left) = self.links(node).child(Side::Left) {
             node = left;
         }
         node
+    }
+
+    /// Hangs a new interval into its place.
+    fn put(&mut self, item: &Interval<P, T>, place: Option<(IntervalLink<P, T>, Side)>) {
+        let node = Link::to(item);
+        let parent = place.map(|(parent, _)| parent);
+        self.change(node, |links| *links = Links::leaf(parent, item.last));
+        self.set_child(place, Some(node));
+        self.count += 1;
+        self.mend(parent);
     }
 
     fn summary(&self, node: Option<IntervalLink<P, T>>) -> Summary {
@@ -238,13 +256,18 @@ impl<P: Platform, T: Send + Sync> Structure for IntervalTree<P, T> {
     type Item = Interval<P, T>;
 
     unsafe fn insert(&mut self, item: &Interval<P, T>) {
-        let node = Link::to(item);
         let place = self.place_for(item.start);
-        let parent = place.map(|(parent, _)| parent);
-        self.change(node, |links| *links = Links::leaf(parent, item.last));
-        self.set_child(place, Some(node));
-        self.count += 1;
-        self.mend(parent);
+        self.put(item, place);
+    }
+
+    /// Where both start at the same number no way down from the root is needed.
+    unsafe fn insert_near(&mut self, item: &Interval<P, T>, near: &Interval<P, T>) {
+        let place = if item.start == near.start {
+            Some(self.place_after(Link::to(near)))
+        } else {
+            self.place_for(item.start)
+        };
+        self.put(item, place);
     }
 
     unsafe fn remove(&mut self, item: &Interval<P, T>) {

@@ -1,7 +1,7 @@
 //! The results for programs: one JSON document, or a row of CSV for each point.
 
 use kilocore_experiments::ldu::{
-    BreakEven, Parameter, Published, RATIOS, TIMES, Workload, published,
+    BreakEven, Level, Parameter, Published, RATIOS, TIMES, Workload, levels, published,
 };
 use serde::Serialize;
 
@@ -53,6 +53,8 @@ struct PublishedFigures {
     provenance: &'static str,
     machine: &'static str,
     throughput: Published,
+    /// Of the stock kernel; each says how it is known.
+    levels: [Level; 4],
     times: Vec<PublishedTimes>,
     by_updates: Option<PublishedByUpdates>,
 }
@@ -129,6 +131,7 @@ impl PublishedFigures {
             provenance: "published",
             machine: PUBLISHED_ON,
             throughput: published(workload),
+            levels: levels(workload),
             times: times.collect(),
             by_updates,
         }

@@ -1,8 +1,11 @@
 //! What was simulated, to be looked up.
 
-use kilocore_experiments::ldu::{BreakEven, Point, SchemeId, Setting, break_even};
+use kilocore_experiments::ldu::{BreakEven, Level, Point, SchemeId, Setting, break_even, levels};
 use kilocore_machine::Description;
 use kilocore_report::{Across, Line, Lines, Mark, number};
+
+/// What the stock kernel did in the paper.
+pub(super) const PUBLISHED_STOCK: &str = "stock, published";
 
 /// The points of a sweep, and of what they are.
 #[derive(Debug)]
@@ -74,6 +77,12 @@ impl Results<'_> {
         self.logs().into_iter().map(of).collect()
     }
 
+    /// What is known of the stock kernel on as many cores as were simulated.
+    pub(super) fn levels(&self) -> Vec<Level> {
+        let of_workload = levels(self.setting.workload).into_iter();
+        of_workload.filter(|level| self.cores.contains(&level.cores)).collect()
+    }
+
     pub(super) fn mark(&self) -> Mark {
         Mark::simulated(&self.machine.name, self.seed)
     }
@@ -92,6 +101,13 @@ impl Results<'_> {
             shown.map(place).collect()
         };
         let line = |&scheme: &SchemeId| Line::new(scheme.name(), points(scheme));
+        let mut lines: Vec<Line> = self.schemes.iter().map(line).collect();
+        let known = levels(self.setting.workload).into_iter();
+        let known: Vec<(f64, f64)> =
+            known.filter_map(|level| Some((level.cores.into(), level.per_s?))).collect();
+        if !by_updates && self.most_updates() == 100.0 && !known.is_empty() {
+            lines.push(Line::new(PUBLISHED_STOCK, known));
+        }
         let title = if by_updates {
             format!("{workload} on {most} cores by updates of the reverse mapping")
         } else {
@@ -106,7 +122,7 @@ impl Results<'_> {
             by: "scheme",
             linear: None,
             small: false,
-            lines: self.schemes.iter().map(line).collect(),
+            lines,
         }
     }
 }

@@ -1,10 +1,10 @@
 //! The results for people: the paper's figures and its table, the published beside the simulated.
 
-use kilocore_experiments::ldu::{BreakEven, RATIOS, SchemeId, TIMES, published};
+use kilocore_experiments::ldu::{BreakEven, Level, Origin, RATIOS, SchemeId, TIMES, published};
 use kilocore_report::{Table, number};
 
 use super::document::PUBLISHED_ON;
-use super::results::Results;
+use super::results::{PUBLISHED_STOCK, Results};
 
 /// All tables that there are figures for.
 pub(super) fn all(results: &Results<'_>) -> Vec<Table> {
@@ -44,9 +44,19 @@ fn rate_in_words(rate: f64) -> String {
     }
 }
 
-/// Figures 2.8 to 2.10.
+/// Figures 2.8 to 2.10; with updates only, the published levels beside them.
 fn by_cores(results: &Results<'_>, updates: f64) -> Table {
-    let row = |&cores: &u32| rates(results, cores.to_string(), updates, cores);
+    let known = if updates == 100.0 { results.levels() } else { Vec::new() };
+    let row = |&cores: &u32| {
+        let (front, mut cells) = rates(results, cores.to_string(), updates, cores);
+        if !known.is_empty() {
+            let level = known.iter().find(|level| level.cores == cores);
+            cells.push(level.map_or(String::new(), level_in_words));
+        }
+        (front, cells)
+    };
+    let mut headings = names(results.schemes);
+    headings.extend((!known.is_empty()).then_some(PUBLISHED_STOCK));
     Table {
         title: format!(
             "{}: {} per second by cores, {} % updates ({})",
@@ -56,10 +66,32 @@ fn by_cores(results: &Results<'_>, updates: f64) -> Table {
             results.mark().plain(),
         ),
         front: "cores",
-        headings: names(results.schemes),
+        headings,
         rows: results.cores.iter().map(row).collect(),
-        below: Vec::new(),
+        below: sources(&known),
     }
+}
+
+/// An inferred level has a mark.
+fn level_in_words(level: &Level) -> String {
+    let mark = if level.origin == Origin::Inferred { "~" } else { "" };
+    level.per_s.map_or("not known".to_owned(), |per_s| mark.to_owned() + &rate_in_words(per_s))
+}
+
+/// Where levels come from, each source once.
+fn sources(levels: &[Level]) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for source in levels.chunk_by(|a, b| a.from == b.from) {
+        let cores: Vec<String> = source.iter().map(|level| level.cores.to_string()).collect();
+        let how = match source[0].origin {
+            Origin::Published => "published",
+            Origin::Inferred => "inferred (~)",
+            Origin::NotPublished => "not published",
+        };
+        let cores = cores.join(", ");
+        lines.push(format!("{PUBLISHED_STOCK}, on {cores} cores: {how}; {}", source[0].from));
+    }
+    lines
 }
 
 /// Figure 2.11.

@@ -165,3 +165,36 @@ fn finding_strewn_ones_costs_the_height_for_each_at_most() {
 fn an_interval_does_not_end_before_it_starts() {
     let _ = Interval::<Native, ()>::new(2, 1, ());
 }
+
+#[test]
+fn what_goes_in_beside_another_is_where_it_would_be_from_the_top() {
+    // Forks of forks: each new interval is a copy of one that is in, three copies in four beside it.
+    let copies: Vec<Interval<Native, u32>> = (0..600)
+        .map(|number| {
+            Interval::new(u64::from(number % 5) * 10, 9 + u64::from(number % 5) * 10, number)
+        })
+        .collect();
+    let late = Interval::new(35, 90, 600);
+    let mut tree = tree_of(&copies[..5]);
+    for (number, copy) in copies.iter().enumerate().skip(5) {
+        let near = &copies[number % 5 + 5 * (number * 7919 % (number / 5))];
+        // SAFETY: each interval goes in once, outlives the tree, and the one beside it is in.
+        unsafe {
+            if number % 4 == 0 {
+                tree.insert(copy)
+            } else {
+                tree.insert_near(copy, near)
+            };
+        }
+        assert_eq!(tree.validate(), Ok(()), "after {number}");
+    }
+    let mut found = Vec::new();
+    tree.search(&Overlap { start: 20, last: 29 }, &mut |interval| found.push(interval.value));
+    found.sort_unstable();
+    let expected: Vec<u32> = (0..600).filter(|number| number % 5 == 2).collect();
+    assert_eq!(found, expected);
+    // Where the starts differ it goes to its own place all the same.
+    // SAFETY: it outlives the tree, and the other is in.
+    unsafe { tree.insert_near(&late, &copies[0]) };
+    assert_eq!(tree.validate(), Ok(()));
+}
