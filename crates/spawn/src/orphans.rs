@@ -66,14 +66,17 @@ impl Orphans {
     /// Takes the status of the program, which has ended, and lets go of its process id.
     pub(crate) fn reap(&self, pid: libc::pid_t, ended: &mut Ended) -> io::Result<ExitStatus> {
         let status = take(pid, ended)?;
-        while self.adopted {
+        if !self.adopted {
+            return Ok(status);
+        }
+        // Those whose parent the program was, and that have ended as well.
+        loop {
             match next_end(libc::P_ALL, 0, libc::WNOHANG) {
                 Ok(child) if child > 0 => drop(take(child, ended)),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                _ => break,
+                _ => return Ok(status),
             }
         }
-        Ok(status)
     }
 }
 

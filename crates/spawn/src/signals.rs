@@ -52,11 +52,17 @@ fn forward(signal: libc::c_int) {
 ///
 /// For work that must not be cut off, such as writing down what was measured: `timeout` and shells
 /// send the signal that ends a program to whoever started it as well, and some send it twice. A
-/// signal that comes before a program is started is passed on to that.
+/// signal that comes before a program is started is passed on to that. `SIGUSR1` and `SIGUSR2` do
+/// nothing meanwhile, unless somebody else handles them.
 #[derive(Debug)]
 pub struct Held {
     former: Vec<(libc::c_int, libc::sigaction)>,
 }
+
+/// Signals that whoever measures is told things by; one that comes too late must not end it.
+const TOLD_BY: [libc::c_int; 2] = [libc::SIGUSR1, libc::SIGUSR2];
+
+extern "C" fn nothing(_: libc::c_int) {}
 
 extern "C" fn keep(signal: libc::c_int) {
     let _ = KEPT.compare_exchange(0, signal, Ordering::SeqCst, Ordering::SeqCst);
@@ -67,12 +73,16 @@ impl Held {
     #[must_use]
     pub fn begin() -> Self {
         KEPT.store(0, Ordering::SeqCst);
-        let handler: extern "C" fn(libc::c_int) = keep;
-        let former = FORWARDED.iter().filter_map(|&signal| {
-            let old = unless_ignored(signal, handler as usize, libc::SA_RESTART)?;
-            Some((signal, old))
-        });
-        Self { former: former.collect() }
+        let mut former = Vec::new();
+        let mut handle = |signals: &[libc::c_int], handler: extern "C" fn(libc::c_int)| {
+            former.extend(signals.iter().filter_map(|&signal| {
+                let old = unless_ignored(signal, handler as usize, libc::SA_RESTART)?;
+                Some((signal, old))
+            }));
+        };
+        handle(&FORWARDED, keep);
+        handle(&TOLD_BY, nothing);
+        Self { former }
     }
 
     /// Whether a signal came that no program has been given.
