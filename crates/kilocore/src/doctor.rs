@@ -7,10 +7,12 @@ use clap::Args;
 use kilocore_predict::{from_profile, without_locks};
 
 use crate::failure::Failure;
-use crate::{measure, output, predict};
+use crate::when::When;
+use crate::{examples, measure, output, predict};
 
 /// The whole way from a program to advice.
 #[derive(Debug, Args)]
+#[command(after_help = examples::DOCTOR)]
 pub(crate) struct Arguments {
     #[command(flatten)]
     target: predict::Target,
@@ -20,8 +22,10 @@ pub(crate) struct Arguments {
     /// with each lock is then assumed
     #[arg(long)]
     once: bool,
-    /// The program and its arguments
-    #[arg(last = true, required = true, value_name = "COMMAND")]
+    #[command(flatten)]
+    when: When,
+    /// The program and its arguments, all that follows; `--` before it ends kilocore's own options
+    #[arg(trailing_var_arg = true, required = true, value_name = "COMMAND")]
     command: Vec<OsString>,
 }
 
@@ -29,14 +33,21 @@ pub(crate) fn doctor(arguments: Arguments) -> Result<ExitCode, Failure> {
     // What can fail early fails before the program is run.
     let machine = arguments.target.machine()?;
     output::check(&arguments.output)?;
-    let profile = measure::profile(&arguments.command, !arguments.once, arguments.output.json)?;
+    let how = measure::How {
+        confined_run: !arguments.once,
+        aside: arguments.output.json,
+        when: &arguments.when,
+    };
+    let (measured, held) = measure::run(&arguments.command, &how)?;
+    drop(held);
+    let profile = &measured.profile;
     // Not to find a lock is an answer: the program's end is ours all the same.
-    if from_profile(&profile).is_err() {
-        let answer = without_locks(&profile, &machine, arguments.target.seed);
+    if from_profile(profile).is_err() {
+        let answer = without_locks(profile, &machine, arguments.target.seed);
         predict::show_without_curves(&arguments.output, &answer)?;
     } else {
-        let forecast = arguments.target.forecast(&profile, &machine)?;
-        predict::show(&arguments.output, &forecast, &profile, &machine)?;
+        let forecast = arguments.target.forecast(profile, &machine)?;
+        predict::show(&arguments.output, &forecast, profile, &machine)?;
     }
-    Ok(measure::exit_code(&profile))
+    Ok(measure::exit_code(&measured))
 }

@@ -6,6 +6,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use kilocore_launch::MeasureError;
+use kilocore_spawn::find_program;
+
 use crate::failure::Failure;
 
 /// Names the folder of the libraries, for those who keep them elsewhere.
@@ -34,16 +37,6 @@ fn candidate_folders() -> Result<Vec<PathBuf>, Failure> {
     Ok(vec![folder.to_path_buf(), folder.join("../lib/kilocore")])
 }
 
-/// The value of `LD_PRELOAD` that adds a library to those that are there already.
-pub(crate) fn preloading(library: &Path) -> OsString {
-    let mut value = library.as_os_str().to_owned();
-    if let Some(others) = env::var_os("LD_PRELOAD").filter(|others| !others.is_empty()) {
-        value.push(":");
-        value.push(others);
-    }
-    value
-}
-
 /// Makes sure that the program is there.
 pub(crate) fn check(words: &[OsString]) -> Result<(), Failure> {
     find_program(&words[0]).map(drop).map_err(|error| cannot_start(&words[0], &error))
@@ -57,36 +50,22 @@ pub(crate) fn command(words: &[OsString]) -> Result<Command, Failure> {
     Ok(command)
 }
 
-/// Looks a program up as `execvp` does.
-fn find_program(program: &OsStr) -> io::Result<PathBuf> {
-    let path = Path::new(program);
-    if path.components().count() > 1 || program.as_encoded_bytes().contains(&b'/') {
-        return check_executable(path.to_path_buf());
-    }
-    let search = env::var_os("PATH").unwrap_or_default();
-    env::split_paths(&search)
-        .map(|folder| folder.join(path))
-        .find_map(|candidate| check_executable(candidate).ok())
-        .ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))
-}
-
-fn check_executable(path: PathBuf) -> io::Result<PathBuf> {
-    use std::os::unix::fs::PermissionsExt;
-    let metadata = path.metadata()?;
-    if metadata.is_file() && metadata.permissions().mode() & 0o111 != 0 {
-        Ok(path)
-    } else {
-        Err(io::Error::from(io::ErrorKind::PermissionDenied))
-    }
-}
-
 /// Says that a program cannot be started.
 pub(crate) fn cannot_start(program: &OsStr, error: &io::Error) -> Failure {
     let name = program.display();
     let mend = match error.kind() {
         io::ErrorKind::NotFound => "check its name, or give its path",
         io::ErrorKind::PermissionDenied => "it is not an executable file that you may run",
-        _ => "see above",
+        _ => "give a program that this machine can execute",
     };
-    Failure::new(format!("cannot start '{name}': {error}; {mend}"))
+    let is_there = error.kind() != io::ErrorKind::NotFound;
+    Failure::of_program(format!("cannot start '{name}': {error}; {mend}"), is_there)
+}
+
+/// Says that a program could not be measured.
+pub(crate) fn not_measured(words: &[OsString], error: MeasureError) -> Failure {
+    match error {
+        MeasureError::Start { source, .. } => cannot_start(&words[0], &source),
+        other => other.into(),
+    }
 }

@@ -8,20 +8,27 @@
 mod bench;
 mod catalogue;
 mod core_list;
+mod crash;
 mod doctor;
+mod examples;
 mod failure;
 mod fit;
 mod launch;
 mod locate;
+mod lost;
 mod measure;
 mod output;
 mod predict;
 mod run;
+mod screen;
+mod shell;
 mod simulate;
+mod target;
+mod when;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 use kilocore_sim::SimHeap;
 
 /// Simulations print the same bytes every time.
@@ -31,7 +38,14 @@ static HEAP: SimHeap = SimHeap;
 /// Finds where a program stops scaling with cores, forecasts it on other machines, and runs it
 /// under the lock that helps.
 #[derive(Debug, Parser)]
-#[command(version, max_term_width = 100, subcommand_required = true, arg_required_else_help = true)]
+#[command(
+    name = "kilocore",
+    version,
+    max_term_width = 100,
+    subcommand_required = true,
+    arg_required_else_help = true,
+    after_help = examples::ALL
+)]
 struct Arguments {
     #[command(subcommand)]
     command: Command,
@@ -63,9 +77,15 @@ enum Command {
     Locks(catalogue::LocksArguments),
     /// List the machines, show one in full, or describe this host
     Machines(catalogue::MachinesArguments),
+    /// Print the completions of this command line for a shell
+    Completions(shell::CompletionsArguments),
+    /// Write the manual pages of this command line
+    #[command(hide = true)]
+    Manual(shell::ManualArguments),
 }
 
 fn main() -> ExitCode {
+    kilocore_spawn::survive_full_files();
     let arguments = Arguments::parse();
     let result = match arguments.command {
         Command::Doctor(arguments) => doctor::doctor(arguments),
@@ -79,6 +99,8 @@ fn main() -> ExitCode {
         Command::Simulate(experiment) => simulate::simulate(experiment),
         Command::Locks(arguments) => catalogue::locks(arguments),
         Command::Machines(arguments) => catalogue::machines(arguments),
+        Command::Completions(arguments) => shell::completions(&arguments, Arguments::command()),
+        Command::Manual(arguments) => shell::manual(&arguments, Arguments::command()),
     };
     match result {
         Ok(status) => status,

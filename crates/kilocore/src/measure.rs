@@ -5,14 +5,17 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
-use kilocore_launch::Options;
-use kilocore_profile::Profile;
+use kilocore_launch::{Conduct, Measured, Options};
+use kilocore_spawn::Held;
 
 use crate::failure::Failure;
-use crate::{launch, output};
+use crate::lost::Lost;
+use crate::when::When;
+use crate::{crash, examples, launch, output};
 
 /// Profiles the locks of a program.
 #[derive(Debug, Args)]
+#[command(after_help = examples::MEASURE)]
 pub(crate) struct Arguments {
     /// Write the profile here
     #[arg(long, short, value_name = "FILE", default_value = "kilocore-profile.json")]
@@ -25,8 +28,10 @@ pub(crate) struct Arguments {
     /// each lock; only for programs that may be run twice
     #[arg(long)]
     twice: bool,
-    /// The program and its arguments
-    #[arg(last = true, required = true, value_name = "COMMAND")]
+    #[command(flatten)]
+    when: When,
+    /// The program and its arguments, all that follows; `--` before it ends kilocore's own options
+    #[arg(trailing_var_arg = true, required = true, value_name = "COMMAND")]
     command: Vec<OsString>,
 }
 
@@ -34,38 +39,69 @@ pub(crate) fn measure(arguments: Arguments) -> Result<ExitCode, Failure> {
     if !arguments.json {
         output::check_folder(&arguments.output)?;
     }
-    let profile = profile(&arguments.command, arguments.twice, arguments.json)?;
+    let how = How { confined_run: arguments.twice, aside: arguments.json, when: &arguments.when };
+    let (measured, held) = run(&arguments.command, &how)?;
+    let profile = &measured.profile;
     if arguments.json {
-        output::json(&profile)?;
+        output::json(profile)?;
     } else {
         profile.write(&arguments.output)?;
         eprintln!("kilocore: profile written to {}", arguments.output.display());
-        output::print(&kilocore_report::terminal::profile_table(&profile, output::width()));
+        output::print(&kilocore_report::terminal::profile_table(profile, output::width()));
     }
-    Ok(exit_code(&profile))
+    drop(held);
+    Ok(exit_code(&measured))
 }
 
-/// Runs a program and makes its profile; `aside` sends what it prints to standard error.
-pub(crate) fn profile(
-    command: &[OsString],
-    confined_run: bool,
-    aside: bool,
-) -> Result<Profile, Failure> {
+/// How a program is to be measured.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct How<'a> {
+    /// Whether it is run a second time, on one core.
+    pub(crate) confined_run: bool,
+    /// Whether what it prints goes to standard error.
+    pub(crate) aside: bool,
+    /// What of its run counts.
+    pub(crate) when: &'a When,
+}
+
+/// Runs a program and makes its profile. What asks this process to end does not do so until what
+/// is given with it is dropped.
+pub(crate) fn run(command: &[OsString], how: &How<'_>) -> Result<(Measured, Held), Failure> {
     launch::check(command)?;
     let library = launch::library("libkilocore_measure.so")?;
-    let options = Options { library, confined_run, output_to_stderr: aside };
-    let mut profile = kilocore_launch::measure_telling(command, &options, || {
-        eprintln!(
-            "kilocore: running the program again on one core, without input or output, to see \
-             how much of its data moves with each lock"
-        );
-    })?;
-    profile.host.core_to_core_ns = kilocore_machine::measure::host_core_to_core();
-    Ok(profile)
+    let options = Options { library, confined_run: how.confined_run, output_to_stderr: how.aside };
+    let held = Held::begin();
+    let conduct = Conduct {
+        delay: how.when.delay(),
+        duration: how.when.duration(),
+        by_signals: true,
+        adopt_orphans: true,
+        before_confined_run: Some(Box::new(|| {
+            eprintln!(
+                "kilocore: running the program again on one core, without input or output, to see \
+                 how much of its data moves with each lock"
+            );
+        })),
+    };
+    let mut measured = kilocore_launch::measure_as(command, &options, conduct)
+        .map_err(|error| launch::not_measured(command, error))?;
+    crash::tell(&measured);
+    Lost::of(&measured).tell();
+    if !measured.profile.runs.iter().all(|run| run.processes.is_empty()) {
+        measured.profile.host.core_to_core_ns = kilocore_machine::measure::host_core_to_core();
+    }
+    Ok((measured, held))
 }
 
-/// How the program ended, for our own end.
-pub(crate) fn exit_code(profile: &Profile) -> ExitCode {
-    let status = profile.runs.first().map_or(0, |run| run.exit_status);
+/// How the program ended, for our own end; or that nothing could be recorded of it.
+pub(crate) fn exit_code(measured: &Measured) -> ExitCode {
+    if Lost::of(measured).all {
+        return ExitCode::from(2);
+    }
+    if measured.time_was_up {
+        // It ended because it was told to, as whoever limited the time wanted.
+        return ExitCode::SUCCESS;
+    }
+    let status = measured.profile.runs.first().map_or(0, |run| run.exit_status);
     ExitCode::from(u8::try_from(status).unwrap_or(u8::MAX))
 }

@@ -9,6 +9,7 @@ use kilocore_report::{CurvesReport, Document, Format, Generated};
 use serde::Serialize;
 
 use crate::failure::Failure;
+use crate::screen;
 
 /// How a result is wanted.
 #[derive(Debug, Args)]
@@ -21,9 +22,14 @@ pub(crate) struct Options {
     pub(crate) output: Option<PathBuf>,
 }
 
+/// Prints text for people on standard output, in characters that can be shown there.
+pub(crate) fn print(text: &str) {
+    print_as_is(&screen::shown(text));
+}
+
 /// Prints text on standard output; a reader that has gone away is no failure. If it cannot be
 /// written, the program ends: its result is nowhere.
-pub(crate) fn print(text: &str) {
+pub(crate) fn print_as_is(text: &str) {
     let mut out = std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
@@ -38,26 +44,24 @@ pub(crate) fn print(text: &str) {
 pub(crate) fn json(document: &impl Serialize) -> Result<(), Failure> {
     let mut text = serde_json::to_string_pretty(document)?;
     text.push('\n');
-    print(&text);
+    print_as_is(&text);
     Ok(())
 }
 
 /// A progress bar on standard error, if that is a terminal; else one that shows nothing.
 pub(crate) fn progress(steps: u64, what: &'static str) -> ProgressBar {
-    if !std::io::stderr().is_terminal() {
+    if !std::io::stderr().is_terminal() || screen::is_dumb() {
         return ProgressBar::hidden();
     }
     let style = ProgressStyle::with_template("{msg} {wide_bar} {pos}/{len} {eta}")
         .unwrap_or_else(|_| ProgressStyle::default_bar());
+    let style = if screen::is_plain() { style.progress_chars("#> ") } else { style };
     ProgressBar::new(steps).with_style(style).with_message(what)
 }
 
 /// The width that tables may take.
 pub(crate) fn width() -> u16 {
-    const NARROW: u16 = 80;
-    const WIDE: u16 = 100;
-    let columns = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
-    columns.unwrap_or(WIDE).clamp(NARROW, WIDE)
+    screen::width()
 }
 
 /// Who makes a report, how, and when.

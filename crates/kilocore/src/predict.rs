@@ -12,10 +12,11 @@ use kilocore_report::ForecastReport;
 
 use crate::core_list::CoreList;
 use crate::failure::Failure;
-use crate::output;
+use crate::{examples, output, target};
 
 /// Forecasts a profiled program.
 #[derive(Debug, Args)]
+#[command(after_help = examples::PREDICT)]
 pub(crate) struct Arguments {
     /// A profile that `kilocore measure` wrote
     profile: PathBuf,
@@ -28,9 +29,10 @@ pub(crate) struct Arguments {
 /// What to forecast.
 #[derive(Debug, Args)]
 pub(crate) struct Target {
-    /// Name of a machine, or a machine file; see `kilocore machines`
+    /// Name of a machine, or a machine file; see `kilocore machines`. The largest known one of the
+    /// kind of this host's processor if not given
     #[arg(long, value_name = "MACHINE")]
-    machine: String,
+    machine: Option<String>,
     /// Numbers of cores, as in 1,6,12-48:12, each with as many threads; what suits the machine if
     /// not given
     #[arg(long, value_name = "LIST")]
@@ -52,7 +54,10 @@ pub(crate) const USUAL_MOST_CORES: u32 = 128;
 impl Target {
     /// The machine asked for, if it has the cores asked for.
     pub(crate) fn machine(&self) -> Result<Description, Failure> {
-        let machine = kilocore_machine::find(&self.machine)?;
+        let machine = match &self.machine {
+            Some(name) => kilocore_machine::find(name)?,
+            None => target::usual()?,
+        };
         let has = machine.hardware_threads();
         match self.cores.as_ref().and_then(|cores| cores.0.last()) {
             Some(&wanted) if wanted > has => Err(Failure::new(format!(

@@ -5,7 +5,7 @@ mod common;
 
 use std::path::{Path, PathBuf};
 
-use common::{file, kilocore, refused};
+use common::{ended, file, kilocore, refused};
 
 #[test]
 fn unknown_names() {
@@ -89,15 +89,13 @@ fn programs_that_are_not_there() {
     for verb in
         [&["run", "--lock", "mcs"][..], &["measure"], &["doctor", "--machine", "core-i7-6700"]]
     {
-        refused(
+        ended(
+            127,
             &[verb, &["--", "/nonexistent/program"]].concat(),
             &["/nonexistent/program", "path"],
         );
-        refused(
-            &[verb, &["--", "no-such-program-anywhere"]].concat(),
-            &["no-such-program-anywhere"],
-        );
-        refused(&[verb, &["--", "/etc/passwd"]].concat(), &["/etc/passwd", "executable"]);
+        ended(127, &[verb, &["no-such-program-anywhere"]].concat(), &["no-such-program-anywhere"]);
+        ended(126, &[verb, &["--", "/etc/passwd"]].concat(), &["/etc/passwd", "executable"]);
         refused(verb, &["COMMAND"]);
     }
 }

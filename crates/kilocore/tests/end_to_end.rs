@@ -227,7 +227,7 @@ fn a_program_without_locks_gets_an_answer_and_keeps_its_status() {
 #[test]
 fn a_program_that_is_run_keeps_its_streams_and_its_end() {
     let script = "cat; echo aside >&2; exit 3";
-    let mut command = kilocore(["run", "--lock", "mcs", "--", "sh", "-c", script]);
+    let mut command = kilocore(["run", "--quiet", "--lock", "mcs", "--", "sh", "-c", script]);
     let mut input = tempfile::NamedTempFile::new().unwrap();
     input.write_all(b"in and out\n").unwrap();
     command.stdin(input.reopen().unwrap());
@@ -239,7 +239,7 @@ fn a_program_that_is_run_keeps_its_streams_and_its_end() {
     assert_eq!(killed.status.signal(), Some(libc::SIGTERM));
     // ... and a shell calls it 143.
     let mut shell = Command::new("sh");
-    shell.args(["-c", r#""$0" run --lock mcs -- sh -c 'kill -TERM $$'; exit $?"#]);
+    shell.args(["-c", r#""$0" run --quiet --lock mcs -- sh -c 'kill -TERM $$'; exit $?"#]);
     shell.arg(release().join("kilocore")).env("KILOCORE_LIBRARY_DIR", release());
     assert_eq!(run(shell).status.code(), Some(143));
 }

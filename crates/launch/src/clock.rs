@@ -55,6 +55,11 @@ impl Mark {
         monotonic_ns().saturating_sub(self.ns)
     }
 
+    /// Nanoseconds from this moment to a later one.
+    pub(crate) fn ns_until(self, later: Self) -> u64 {
+        later.ns.saturating_sub(self.ns)
+    }
+
     /// The rate between this moment and now, of which 10 ms at least must have passed for it to
     /// be good to a few parts in 100,000; waits for that.
     pub(crate) fn rate_since(self) -> ClockRate {

@@ -1,12 +1,20 @@
-//! Running a program under the measuring library, and making a profile of what it left behind.
+//! Running a program under the measuring library, watching it from outside, and making a profile
+//! of what it left behind.
 //!
 //! The program keeps its standard input, output and error, its signals and its exit status;
 //! [`measure`] is what `kilocore measure` and `kilocore doctor` do with it.
 
 mod clock;
+mod conduct;
+mod events;
 mod host;
 mod measure;
+mod outside;
 mod preload;
+mod recordings;
+mod watch;
 
+pub use conduct::{Conduct, Measured};
 pub use host::host;
-pub use measure::{MeasureError, Options, measure, measure_telling};
+pub use measure::{MeasureError, Options, measure, measure_as};
+pub use recordings::Shortage;

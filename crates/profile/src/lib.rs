@@ -6,12 +6,15 @@
 
 mod document;
 mod histogram;
+mod interval;
 mod json;
 mod migration;
+mod objects;
 mod outside;
 mod places;
 mod reader;
 mod recording;
+mod snapshot;
 mod symbols;
 
 pub use document::{
@@ -21,6 +24,8 @@ pub use document::{
 pub use histogram::Histogram;
 pub use json::{FORMAT, FORMAT_VERSION, ProfileError};
 pub use migration::MigratingLines;
-pub use outside::{Outside, Unrecorded, WhyUnrecorded};
+pub use objects::{Kind, Object};
+pub use outside::{Futexes, Outside, Unrecorded, WhyUnrecorded};
 pub use recording::{ClockRate, RECORDING_EXTENSION, Recording, RecordingError, read_directory};
+pub use snapshot::Snapshot;
 pub use symbols::Symbols;

@@ -25,22 +25,34 @@ impl Recording {
     /// What the process did, in nanoseconds and with names for addresses.
     #[must_use]
     pub fn process(&self, clock: ClockRate, symbols: &mut Symbols) -> Process {
-        let mut reader = Reader { recording: self, clock, symbols, modules: self.modules() };
-        let ids: BTreeMap<UnitId, u32> = self
-            .of_kind(kind::LOCK)
+        self.process_numbered(&self.lock_numbers(), clock, symbols)
+    }
+
+    /// The numbers of the locks: those of an earlier moment are the same as far as they go, but for
+    /// locks that were just being made.
+    pub(crate) fn lock_numbers(&self) -> BTreeMap<UnitId, u32> {
+        self.of_kind(kind::LOCK)
             .filter(|unit| self.word(*unit, offset_of!(LockBlock, family)) != 0)
             .zip(0..)
-            .collect();
-        let mut locks = reader.locks(&ids);
+            .collect()
+    }
+
+    /// What the process did, its locks having these numbers.
+    pub(crate) fn process_numbered(
+        &self,
+        ids: &BTreeMap<UnitId, u32>,
+        clock: ClockRate,
+        symbols: &mut Symbols,
+    ) -> Process {
+        let mut reader = Reader { recording: self, clock, symbols, modules: self.modules() };
+        let mut locks = reader.locks(ids);
         locks.sort_by_key(|lock| std::cmp::Reverse((total(lock), std::cmp::Reverse(lock.id))));
-        let mut conditions = reader.conditions(&ids);
+        let mut conditions = reader.conditions(ids);
         conditions.sort_by_key(|condition| std::cmp::Reverse(condition.wait.count));
         let mut barriers = reader.barriers();
         barriers.sort_by_key(|barrier| std::cmp::Reverse(barrier.wait.count));
-        let mut threads = reader.threads();
-        // A process that was ended in the middle had not noted its processor time for a while.
-        threads.cpu_ns = threads.cpu_ns.max(threads.think.sum_ns + held_ns(&locks));
-        Process {
+        let threads = reader.threads();
+        let mut process = Process {
             pid: self.u32(offset_of!(FileHeader, pid)).unwrap_or(0),
             executable: self.text(offset_of!(FileHeader, executable)),
             threads,
@@ -48,7 +60,18 @@ impl Recording {
             conditions,
             barriers,
             locks_not_recorded: self.header(offset_of!(FileHeader, locks_not_recorded)),
-        }
+        };
+        process.note_counted_time();
+        process
+    }
+}
+
+impl Process {
+    /// Makes the processor time no less than what is recorded of it: a process that was ended in
+    /// the middle had not noted it for a while.
+    pub(crate) fn note_counted_time(&mut self) {
+        let threads = &mut self.threads;
+        threads.cpu_ns = threads.cpu_ns.max(threads.think.sum_ns + held_ns(&self.locks));
     }
 }
 

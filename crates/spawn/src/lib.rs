@@ -9,17 +9,25 @@
 //! * An [`Observer`] sees what the program writes, while that is passed on as it is.
 
 mod cores;
+mod find;
 mod gate;
 mod host;
+mod inherited;
 mod leftover;
 mod observe;
+mod orphans;
+mod preload;
 mod signals;
 mod start;
 mod status;
 
 pub use cores::{allowed_cores, confine, spare_cores};
+pub use find::find_program;
 pub use host::{boot_id, hostname, kernel_release, machine};
+pub use inherited::{keep_ignored_signals, survive_full_files};
 pub use kilocore_affinity::CpuId;
 pub use observe::{Observer, Stream};
-pub use start::{BeforeExec, End, NotStarted, Output, Start, run};
+pub use preload::preloading;
+pub use signals::Held;
+pub use start::{BeforeExec, End, NotStarted, OnStart, Output, Start, run};
 pub use status::shell_status;

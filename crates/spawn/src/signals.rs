@@ -12,6 +12,9 @@ static RUNNING: AtomicI32 = AtomicI32::new(0);
 /// The first signal that came while no program was there to take it, 0 for none.
 static PENDING: AtomicI32 = AtomicI32::new(0);
 
+/// The first signal that came while signals were [`Held`] and no program ran, 0 for none.
+static KEPT: AtomicI32 = AtomicI32::new(0);
+
 /// Whether a signal that is passed on came while the last program ran.
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
@@ -45,6 +48,88 @@ fn forward(signal: libc::c_int) {
     }
 }
 
+/// Keeps what asks this process to end from ending it, until it is dropped.
+///
+/// For work that must not be cut off, such as writing down what was measured: `timeout` and shells
+/// send the signal that ends a program to whoever started it as well, and some send it twice. A
+/// signal that comes before a program is started is passed on to that. `SIGUSR1` and `SIGUSR2` do
+/// nothing meanwhile, unless somebody else handles them.
+#[derive(Debug)]
+pub struct Held {
+    former: Vec<(libc::c_int, libc::sigaction)>,
+}
+
+/// Signals that whoever measures is told things by; one that comes too late must not end it.
+const TOLD_BY: [libc::c_int; 2] = [libc::SIGUSR1, libc::SIGUSR2];
+
+extern "C" fn nothing(_: libc::c_int) {}
+
+extern "C" fn keep(signal: libc::c_int) {
+    let _ = KEPT.compare_exchange(0, signal, Ordering::SeqCst, Ordering::SeqCst);
+}
+
+impl Held {
+    /// From now on. Signals that are ignored stay so.
+    #[must_use]
+    pub fn begin() -> Self {
+        KEPT.store(0, Ordering::SeqCst);
+        let mut former = Vec::new();
+        let mut handle = |signals: &[libc::c_int], handler: extern "C" fn(libc::c_int)| {
+            former.extend(signals.iter().filter_map(|&signal| {
+                let old = unless_ignored(signal, handler as usize, libc::SA_RESTART)?;
+                Some((signal, old))
+            }));
+        };
+        handle(&FORWARDED, keep);
+        handle(&TOLD_BY, nothing);
+        Self { former }
+    }
+
+    /// Whether a signal came that no program has been given.
+    #[must_use]
+    pub fn came(&self) -> bool {
+        KEPT.load(Ordering::SeqCst) != 0
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        put_back(&mut self.former);
+    }
+}
+
+/// Puts a handler in place, unless the signal is ignored; what was in force before.
+fn unless_ignored(
+    signal: libc::c_int,
+    handler: usize,
+    flags: libc::c_int,
+) -> Option<libc::sigaction> {
+    // SAFETY: zero bytes are a valid sigaction.
+    let (mut action, mut old): (libc::sigaction, libc::sigaction) =
+        unsafe { (core::mem::zeroed(), core::mem::zeroed()) };
+    action.sa_sigaction = handler;
+    action.sa_flags = flags;
+    // SAFETY: both structures are ours; the handlers only use atomics, write and kill.
+    let failed = unsafe { libc::sigaction(signal, &raw const action, &raw mut old) } != 0;
+    if failed {
+        return None;
+    }
+    if old.sa_sigaction == libc::SIG_IGN {
+        // What is ignored here is ignored by the program, too (nohup).
+        // SAFETY: the action just read.
+        unsafe { libc::sigaction(signal, &raw const old, core::ptr::null_mut()) };
+        return None;
+    }
+    Some(old)
+}
+
+fn put_back(former: &mut Vec<(libc::c_int, libc::sigaction)>) {
+    for (signal, old) in former.drain(..) {
+        // SAFETY: the action that was in force before.
+        unsafe { libc::sigaction(signal, &raw const old, core::ptr::null_mut()) };
+    }
+}
+
 /// Sees to it that children can be waited for: whoever ignores their ends, as some supervisors do
 /// for all that they start, has the system reap them. Gives what was in force before.
 fn wait_for_children() -> Option<(libc::c_int, libc::sigaction)> {
@@ -59,6 +144,7 @@ fn wait_for_children() -> Option<(libc::c_int, libc::sigaction)> {
 /// Handlers that pass signals on; puts the former ones back when dropped.
 pub(crate) struct Forwarding {
     former: Vec<(libc::c_int, libc::sigaction)>,
+    children_ignored: bool,
     _alone: MutexGuard<'static, ()>,
 }
 
@@ -71,28 +157,19 @@ impl Forwarding {
         INTERRUPTED.store(false, Ordering::SeqCst);
         let mut former = Vec::new();
         former.extend(wait_for_children());
+        let children_ignored = former.iter().any(|(_, old)| old.sa_sigaction == libc::SIG_IGN);
+        let handler: extern "C" fn(libc::c_int, *mut libc::siginfo_t, *mut libc::c_void) =
+            on_signal;
         for signal in FORWARDED {
-            // SAFETY: zero bytes are a valid sigaction.
-            let (mut action, mut old): (libc::sigaction, libc::sigaction) =
-                unsafe { (core::mem::zeroed(), core::mem::zeroed()) };
-            let handler: extern "C" fn(libc::c_int, *mut libc::siginfo_t, *mut libc::c_void) =
-                on_signal;
-            action.sa_sigaction = handler as usize;
-            action.sa_flags = libc::SA_RESTART | libc::SA_SIGINFO;
-            // SAFETY: both structures are ours; the handler only uses atomics and kill.
-            let failed = unsafe { libc::sigaction(signal, &raw const action, &raw mut old) } != 0;
-            if failed {
-                continue;
-            }
-            if old.sa_sigaction == libc::SIG_IGN {
-                // What is ignored here is ignored by the program, too (nohup).
-                // SAFETY: the action just read.
-                unsafe { libc::sigaction(signal, &raw const old, core::ptr::null_mut()) };
-            } else {
-                former.push((signal, old));
-            }
+            let flags = libc::SA_RESTART | libc::SA_SIGINFO;
+            former.extend(Some(signal).zip(unless_ignored(signal, handler as usize, flags)));
         }
-        Self { former, _alone: alone }
+        let kept = KEPT.swap(0, Ordering::SeqCst);
+        if kept != 0 {
+            INTERRUPTED.store(true, Ordering::SeqCst);
+            forward(kept);
+        }
+        Self { former, children_ignored, _alone: alone }
     }
 
     /// From now on, signals go to this process.
@@ -111,20 +188,18 @@ impl Forwarding {
 
     /// Puts the former handlers back; whether a signal came meanwhile.
     pub(crate) fn end(mut self) -> bool {
-        self.restore();
+        put_back(&mut self.former);
         INTERRUPTED.load(Ordering::SeqCst)
     }
 
-    fn restore(&mut self) {
-        for (signal, old) in self.former.drain(..) {
-            // SAFETY: the action that was in force before.
-            unsafe { libc::sigaction(signal, &raw const old, core::ptr::null_mut()) };
-        }
+    /// Whether the ends of children were ignored before.
+    pub(crate) fn children_ignored(&self) -> bool {
+        self.children_ignored
     }
 }
 
 impl Drop for Forwarding {
     fn drop(&mut self) {
-        self.restore();
+        put_back(&mut self.former);
     }
 }

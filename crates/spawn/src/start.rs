@@ -5,17 +5,21 @@ use std::fmt;
 use std::io;
 use std::ops::ControlFlow;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::os::unix::process::CommandExt;
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::Duration;
 
 use crate::observe::{Observer, Outlet, Pumps};
+use crate::orphans::Orphans;
 use crate::signals::Forwarding;
-use crate::{CpuId, confine, gate};
+use crate::{CpuId, confine, gate, inherited};
 
 /// Called with the id of the process that is about to execute the program, on a thread of its
 /// own. The program is not executed before it returns, and not at all if it breaks.
 pub type BeforeExec<'a> = Box<dyn FnOnce(libc::pid_t) -> ControlFlow<()> + Send + 'a>;
+
+/// Called with the program's process id as soon as it is being executed.
+pub type OnStart<'a> = Box<dyn FnOnce(libc::pid_t) + 'a>;
 
 /// Where the program's standard output and standard error go.
 #[derive(Debug, Clone, Copy, Default)]
@@ -54,6 +58,14 @@ pub struct Start<'a> {
     pub observer: Option<&'a dyn Observer>,
     /// What to do while its process waits to execute it.
     pub before_exec: Option<BeforeExec<'a>>,
+    /// What to do once it is being executed.
+    pub on_start: Option<OnStart<'a>>,
+    /// Whether descendants of the program that lose their parents, as daemons do on purpose, become
+    /// children of this process instead of the system's first one, so that they stay findable.
+    ///
+    /// They are waited for while the program runs. For that, *every* child of this process is
+    /// waited for: only for processes that start nothing else meanwhile.
+    pub adopt_orphans: bool,
 }
 
 impl fmt::Debug for Start<'_> {
@@ -105,6 +117,8 @@ pub struct End {
     pub user: Duration,
     /// Processor time in the kernel, of the same.
     pub system: Duration,
+    /// How often one of these gave up its core by its own will, to wait for something.
+    pub voluntary_switches: u64,
     /// Why observed output could not be passed on; the program then saw its pipe break. That the
     /// reader of this process's output went away is no failure and not told.
     pub output_failure: Option<io::Error>,
@@ -145,23 +159,29 @@ pub fn run(start: Start<'_>) -> Result<End, NotStarted> {
         // nothing.
         unsafe { command.pre_exec(move || confine(&cores)) };
     }
+    inherited::keep(&mut command, forwarding.children_ignored());
+    let orphans = Orphans::adopt(start.adopt_orphans);
     let (child, began) = gate::spawn(&mut command, start.before_exec)?;
     // With the command go this process's ends of the program's pipes.
     drop(command);
     let pid = child.id() as libc::pid_t;
     forwarding.to(pid);
-    let (ended, output_failure) = match pumps {
-        None => (wait(pid), None),
-        Some(pumps) => pumps.run(start.cores, || wait(pid)),
+    if let Some(on_start) = start.on_start {
+        on_start(pid);
+    }
+    let (mut ended, output_failure) = match pumps {
+        None => (orphans.wait(pid), None),
+        Some(pumps) => pumps.run(start.cores, || orphans.wait(pid)),
     };
     forwarding.to_nobody();
-    let (status, usage) = reap(pid)?;
+    let status = orphans.reap(pid, &mut ended)?;
     Ok(End {
         status,
         interrupted: forwarding.end(),
-        elapsed: Duration::from_nanos(ended.saturating_sub(began)),
-        user: duration(usage.ru_utime),
-        system: duration(usage.ru_stime),
+        elapsed: Duration::from_nanos(ended.at.saturating_sub(began)),
+        user: ended.user,
+        system: ended.system,
+        voluntary_switches: ended.voluntary_switches,
         output_failure,
     })
 }
@@ -195,46 +215,4 @@ fn direct(command: &mut Command, output: Output<'_>) -> io::Result<()> {
         }
     }
     Ok(())
-}
-
-/// Waits for the program's end, without letting go of its process id; the moment of its end.
-fn wait(pid: libc::pid_t) -> u64 {
-    loop {
-        // SAFETY: zero bytes are a valid siginfo.
-        let mut info: libc::siginfo_t = unsafe { core::mem::zeroed() };
-        // SAFETY: `info` is ours; WNOWAIT leaves the child to be waited for later.
-        let result = unsafe {
-            libc::waitid(
-                libc::P_PID,
-                pid as libc::id_t,
-                &raw mut info,
-                libc::WEXITED | libc::WNOWAIT,
-            )
-        };
-        if result == 0 || io::Error::last_os_error().kind() != io::ErrorKind::Interrupted {
-            return gate::monotonic_ns();
-        }
-    }
-}
-
-/// Takes the status of a program that has ended, and lets go of its process id.
-fn reap(pid: libc::pid_t) -> io::Result<(ExitStatus, libc::rusage)> {
-    let mut status = 0;
-    // SAFETY: zero bytes are a valid rusage.
-    let mut usage: libc::rusage = unsafe { core::mem::zeroed() };
-    loop {
-        // SAFETY: both are ours to be written.
-        if unsafe { libc::wait4(pid, &raw mut status, 0, &raw mut usage) } == pid {
-            return Ok((ExitStatus::from_raw(status), usage));
-        }
-        let error = io::Error::last_os_error();
-        if error.kind() != io::ErrorKind::Interrupted {
-            return Err(error);
-        }
-    }
-}
-
-fn duration(time: libc::timeval) -> Duration {
-    Duration::from_secs(time.tv_sec.max(0) as u64)
-        + Duration::from_micros(time.tv_usec.max(0) as u64)
 }

@@ -268,3 +268,152 @@ fn a_disk_that_is_full_is_reported() {
     assert_eq!(failure.raw_os_error(), Some(libc::ENOSPC));
     assert_eq!(*memory.output.lock().unwrap(), b"word\n");
 }
+
+#[test]
+fn whoever_loses_its_parent_is_adopted_and_waited_for() {
+    // All of a process's children are waited for.
+    alone("an_orphans_parent_is_the_one_who_adopts", &[]);
+}
+
+#[test]
+#[ignore = "run by another test, in a process of its own"]
+fn an_orphans_parent_is_the_one_who_adopts() {
+    if !is_alone() {
+        return;
+    }
+    // The orphan says who its parent is once its first one is gone, and ends; the program then
+    // waits until nothing is left of it.
+    let text = "(sh -c 'until [ -e go ]; do :; done; read -r _ _ _ parent _ < /proc/$$/stat; \
+                echo $$ $parent > part; mv part orphan' &); : > go; \
+                until [ -e orphan ]; do :; done; read -r pid parent < orphan; \
+                while [ -d /proc/$pid ]; do :; done; echo $pid $parent";
+    let folder = tempfile::tempdir().unwrap();
+    std::env::set_current_dir(folder.path()).unwrap();
+    let start = Start { adopt_orphans: true, ..Start::default() };
+    let (end, stdout, _) = script(text, start);
+    assert!(end.status.success());
+    let said = String::from_utf8(stdout).unwrap();
+    let parent = said.split_whitespace().nth(1).unwrap();
+    assert_eq!(parent, std::process::id().to_string(), "{said}");
+}
+
+#[test]
+fn the_program_is_told_of_as_soon_as_it_is_executed() {
+    let mut seen = None;
+    let on_start = |pid: libc::pid_t| seen = Some(pid);
+    let start = Start { on_start: Some(Box::new(on_start)), ..Start::default() };
+    let (_, stdout, _) = script("echo $$", start);
+    let pid = seen.expect("it was called");
+    assert_eq!(String::from_utf8_lossy(&stdout).trim(), pid.to_string());
+}
+
+/// In the environment of a test that runs alone in its process.
+const ALONE: &str = "KILOCORE_TEST_ALONE";
+
+/// Whether this test has its process to itself; the others are run so by another test.
+fn is_alone() -> bool {
+    std::env::var_os(ALONE).is_some()
+}
+
+/// Runs a test of this file alone in a process that is started with some signals ignored.
+fn alone(name: &str, signals: &[libc::c_int]) {
+    use std::os::unix::process::CommandExt;
+    let mut command = std::process::Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", name, "--ignored", "--nocapture", "--test-threads=1"]);
+    command.env(ALONE, "1");
+    let signals = signals.to_vec();
+    let ignore = move || {
+        for signal in &signals {
+            // SAFETY: no handler is involved.
+            unsafe { libc::signal(*signal, libc::SIG_IGN) };
+        }
+        Ok(())
+    };
+    // SAFETY: async-signal-safe, and allocates nothing.
+    unsafe { command.pre_exec(ignore) };
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+const IGNORABLE: [libc::c_int; 7] = [
+    libc::SIGPIPE,
+    libc::SIGXFSZ,
+    libc::SIGCHLD,
+    libc::SIGINT,
+    libc::SIGTERM,
+    libc::SIGHUP,
+    libc::SIGQUIT,
+];
+
+/// The signals that a program ignores when it is started, as bits.
+fn ignored_by_a_program() -> u64 {
+    kilocore_spawn::survive_full_files();
+    // No shell: some ask for their children's ends.
+    let command = words(&["grep", "SigIgn", "/proc/self/status"]);
+    let mut file = tempfile::tempfile().unwrap();
+    let output = Output::To { stdout: file.as_fd(), stderr: file.as_fd() };
+    run(Start { command: &command, output, ..Start::default() }).unwrap();
+    io::Seek::rewind(&mut file).unwrap();
+    let mut said = String::new();
+    file.read_to_string(&mut said).unwrap();
+    u64::from_str_radix(said.split_whitespace().nth(1).unwrap(), 16).unwrap()
+}
+
+#[test]
+fn what_this_process_was_started_with_ignored_the_program_ignores() {
+    alone("a_program_ignores_all_that_was_ignored", &IGNORABLE);
+    alone("a_program_ignores_nothing_by_itself", &[]);
+}
+
+#[test]
+#[ignore = "run by another test, with signals ignored"]
+fn a_program_ignores_all_that_was_ignored() {
+    if !is_alone() {
+        return;
+    }
+    let ignored = ignored_by_a_program();
+    for signal in IGNORABLE {
+        assert!(ignored >> (signal - 1) & 1 == 1, "signal {signal}: {ignored:x}");
+    }
+}
+
+#[test]
+#[ignore = "run by another test, without signals ignored"]
+fn a_program_ignores_nothing_by_itself() {
+    if !is_alone() {
+        return;
+    }
+    let ignored = ignored_by_a_program();
+    for signal in [libc::SIGPIPE, libc::SIGXFSZ, libc::SIGCHLD] {
+        assert!(ignored >> (signal - 1) & 1 == 0, "signal {signal}: {ignored:x}");
+    }
+}
+
+#[test]
+fn held_signals_end_nothing_and_reach_the_program_that_is_started_next() {
+    alone("signals_are_held", &[]);
+}
+
+#[test]
+#[ignore = "run by another test, in a process of its own"]
+fn signals_are_held() {
+    if !is_alone() {
+        return;
+    }
+    let held = kilocore_spawn::Held::begin();
+    assert!(!held.came());
+    let raise = || {
+        for signal in [libc::SIGTERM, libc::SIGINT] {
+            // SAFETY: this process has handlers for them.
+            unsafe { libc::raise(signal) };
+        }
+    };
+    raise();
+    assert!(held.came());
+    let (end, _, _) = script("while :; do :; done", Start::default());
+    assert_eq!((end.status.signal(), end.interrupted), (Some(libc::SIGTERM), true));
+    assert!(!held.came(), "the program was given it");
+    let (end, _, _) = script("exit 4", Start::default());
+    assert_eq!((end.status.code(), end.interrupted), (Some(4), false));
+    raise();
+}

@@ -53,7 +53,7 @@ pub(crate) struct Arguments {
     shown: Shown,
     /// The program and its arguments; {cores} in them becomes the number of cores. Its input is
     /// empty, as it is run several times
-    #[arg(last = true, required = true, value_name = "COMMAND")]
+    #[arg(trailing_var_arg = true, required = true, value_name = "COMMAND")]
     command: Vec<OsString>,
 }
 

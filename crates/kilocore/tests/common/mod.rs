@@ -12,9 +12,16 @@ pub(crate) fn kilocore(words: &[&str]) -> Output {
 /// Asserts that the command is refused with a message that holds all the given parts.
 #[track_caller]
 pub(crate) fn refused(words: &[&str], parts: &[&str]) {
+    ended(2, words, parts);
+}
+
+/// Asserts that the command ends with a status, a message that holds all the given parts, and
+/// nothing printed.
+#[track_caller]
+pub(crate) fn ended(status: i32, words: &[&str], parts: &[&str]) {
     let output = kilocore(words);
     let message = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(2), "{words:?}: {message}");
+    assert_eq!(output.status.code(), Some(status), "{words:?}: {message}");
     assert!(output.stdout.is_empty(), "{words:?} printed {:?}", output.stdout);
     for part in parts {
         assert!(message.contains(part), "{words:?}: no '{part}' in: {message}");

@@ -1,0 +1,32 @@
+//! Examples for the help of commands.
+
+pub(crate) const ALL: &str = "\
+Examples:
+  kilocore doctor ./service --threads 8       what limits it, on a larger machine, and what helps
+  kilocore run --lock mcs-park ./service      the program under another lock
+  kilocore measure --duration 30 ./service    a profile of half a minute
+  kilocore predict kilocore-profile.json --machine epyc-9554-2s --output report.html";
+
+pub(crate) const DOCTOR: &str = "\
+Examples:
+  kilocore doctor ./service --threads 8
+  kilocore doctor --machine epyc-9554-2s --output report.html -- ./service --threads 8
+  kilocore doctor --once --delay 5 --duration 30 -- ./service     a service that runs on";
+
+pub(crate) const MEASURE: &str = "\
+Examples:
+  kilocore measure --twice --output work.json -- ./batch input
+  kilocore measure --delay 5 --duration 30 -- ./service           30 s of it, without its start
+  timeout 60 kilocore measure ./service                           the profile is written all the same
+  kill -USR1 $(pidof kilocore); sleep 10; kill -USR2 $(pidof kilocore)
+                                                                  these 10 s of a program under measure";
+
+pub(crate) const PREDICT: &str = "\
+Examples:
+  kilocore predict work.json --machine epyc-9554-2s
+  kilocore predict work.json --cores 1,8-128:8 --lock futex,mcs,cna --output work.html";
+
+pub(crate) const RUN: &str = "\
+Examples:
+  kilocore run --lock mcs-park ./service --threads 8
+  kilocore run --lock cna --quiet -- ./batch input";

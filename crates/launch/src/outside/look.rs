@@ -1,0 +1,138 @@
+//! What a thread is doing at this moment.
+
+use std::borrow::Cow;
+
+use syscalls::Sysno;
+
+use super::process::{self, read};
+
+/// What a look at a thread shows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Look {
+    /// It runs or is ready to.
+    Running,
+    /// It sleeps, in a call of this name; empty if that could not be read.
+    Asleep(Cow<'static, str>),
+    /// It sleeps in a futex.
+    Futex(Cow<'static, str>, Word),
+    /// It is gone.
+    Gone,
+}
+
+/// The word of memory that a futex sleeps on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Word {
+    /// At an address.
+    At(u64),
+    /// The id of a thread, which becomes 0 when that ends: `pthread_join`.
+    Thread,
+    /// One of several, or not known.
+    Unknown,
+}
+
+/// Of a futex's operation: what it does, without the flags.
+const OPERATION: u64 = 0x7f;
+
+/// The flag of futexes that only one process uses.
+const PRIVATE: u64 = 0x80;
+
+/// Looks at a thread of a process.
+pub(crate) fn look(pid: u32, thread: u32) -> Look {
+    let mut text = [0; 256];
+    match read(&format!("/proc/{pid}/task/{thread}/syscall"), &mut text) {
+        Ok(text) => parse(&String::from_utf8_lossy(text)),
+        Err(_) => without_call(process::status(thread).map(|status| status.state)),
+    }
+}
+
+/// What is known of a thread whose call may not be read.
+fn without_call(state: Option<u8>) -> Look {
+    match state {
+        None | Some(b'Z' | b'X') => Look::Gone,
+        Some(b'R') => Look::Running,
+        Some(_) => Look::Asleep("".into()),
+    }
+}
+
+fn parse(text: &str) -> Look {
+    let mut words = text.split_ascii_whitespace();
+    let number = match words.next() {
+        Some("running") => return Look::Running,
+        Some(number) => number,
+        // A thread that has just ended reads as nothing.
+        None => return Look::Gone,
+    };
+    let Ok(number) = number.parse::<i64>() else { return Look::Asleep("".into()) };
+    if number < 0 {
+        return Look::Asleep("-".into());
+    }
+    let hex = |word: &str| u64::from_str_radix(word.trim_start_matches("0x"), 16).ok();
+    let mut argument = || words.next().and_then(hex);
+    let name: Cow<'static, str> = match Sysno::new(number as usize) {
+        Some(call) => call.name().into(),
+        None => format!("call {number}").into(),
+    };
+    match &*name {
+        "futex" => {
+            let word = match (argument(), argument(), argument()) {
+                (Some(at), Some(operation), Some(value)) => word(at, operation, value),
+                _ => Word::Unknown,
+            };
+            Look::Futex(name, word)
+        }
+        "futex_wait" => Look::Futex(name, argument().map_or(Word::Unknown, Word::At)),
+        "futex_waitv" => Look::Futex(name, Word::Unknown),
+        _ => Look::Asleep(name),
+    }
+}
+
+/// Joining waits as processes do that share memory, because the kernel wakes it, and expects
+/// to find the id of a thread.
+fn word(at: u64, operation: u64, value: u64) -> Word {
+    const WAIT: u64 = libc::FUTEX_WAIT as u64;
+    const WAIT_BITSET: u64 = libc::FUTEX_WAIT_BITSET as u64;
+    let waits = matches!(operation & OPERATION, WAIT | WAIT_BITSET);
+    let names_a_thread =
+        || u32::try_from(value).is_ok_and(|id| id > 1 && process::status(id).is_some());
+    if waits && operation & PRIVATE == 0 && names_a_thread() {
+        return Word::Thread;
+    }
+    Word::At(at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_is_read_with_its_word() {
+        let futex = libc::SYS_futex;
+        let line = format!("{futex} 0x7f12 0x80 0x2 0x0 0x0 0x0 0x7ffc 0x7fca\n");
+        assert_eq!(parse(&line), Look::Futex("futex".into(), Word::At(0x7f12)));
+        let own = std::process::id();
+        let join = format!("{futex} 0x7f12 0x109 {own:#x} 0x0 0x0 0xffffffff 0x7ffc 0x7fca\n");
+        assert_eq!(parse(&join), Look::Futex("futex".into(), Word::Thread));
+        let sleep = format!("{} 0x0 0x0 0x7f 0x0 0x0 0x0 0x1 0x2\n", libc::SYS_clock_nanosleep);
+        assert_eq!(parse(&sleep), Look::Asleep("clock_nanosleep".into()));
+    }
+
+    #[test]
+    fn what_is_no_call_is_told_apart() {
+        assert_eq!(parse("running\n"), Look::Running);
+        assert_eq!(parse("-1 0x7ffc 0x7fca\n"), Look::Asleep("-".into()));
+        assert_eq!(parse("99999 0x0\n"), Look::Asleep("call 99999".into()));
+        assert_eq!(parse(""), Look::Gone);
+        assert_eq!(without_call(Some(b'S')), Look::Asleep("".into()));
+        assert_eq!(without_call(Some(b'R')), Look::Running);
+        assert_eq!(without_call(None), Look::Gone);
+    }
+
+    #[test]
+    fn this_thread_runs() {
+        // SAFETY: takes no argument.
+        let thread = unsafe { libc::gettid() } as u32;
+        // It reads about itself, in a call that does not sleep: named or running.
+        let seen = look(std::process::id(), thread);
+        assert!(!matches!(seen, Look::Gone | Look::Futex(..)), "{seen:?}");
+    }
+}

@@ -1,0 +1,105 @@
+//! What the system tells of a process.
+
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::os::unix::fs::MetadataExt;
+use std::path::PathBuf;
+
+/// A file, whatever its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct FileId {
+    device: u64,
+    inode: u64,
+}
+
+impl FileId {
+    /// The file at the end of all links.
+    pub(crate) fn of(path: &str) -> io::Result<Self> {
+        let metadata = fs::metadata(path)?;
+        Ok(Self { device: metadata.dev(), inode: metadata.ino() })
+    }
+}
+
+/// A few words about a process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Status {
+    /// `R` for running, `S` and `D` for asleep, `Z` for one that has ended.
+    pub(crate) state: u8,
+    pub(crate) parent: u32,
+    /// When it was started, in ticks since the system was: with its id it names a process.
+    pub(crate) started: u64,
+}
+
+/// The processes of the system; none if it does not say.
+pub(crate) fn all() -> Vec<u32> {
+    numbers("/proc")
+}
+
+/// The threads of a process; none if it is gone.
+pub(crate) fn threads(pid: u32) -> Vec<u32> {
+    numbers(&format!("/proc/{pid}/task"))
+}
+
+fn numbers(directory: &str) -> Vec<u32> {
+    let Ok(entries) = fs::read_dir(directory) else { return Vec::new() };
+    entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
+}
+
+/// The status of a process or thread; `None` if it is gone.
+pub(crate) fn status(pid: u32) -> Option<Status> {
+    let mut text = [0; 1024];
+    let text = read(&format!("/proc/{pid}/stat"), &mut text).ok()?;
+    parse_status(text)
+}
+
+fn parse_status(text: &[u8]) -> Option<Status> {
+    // The name in parentheses may hold anything, parentheses too.
+    let end = text.iter().rposition(|byte| *byte == b')')?;
+    let mut words = std::str::from_utf8(&text[end + 1..]).ok()?.split_ascii_whitespace();
+    let state = *words.next()?.as_bytes().first()?;
+    let parent = words.next()?.parse().ok()?;
+    let started = words.nth(17)?.parse().ok()?;
+    Some(Status { state, parent, started })
+}
+
+/// The path of what a process executes.
+pub(crate) fn executable(pid: u32) -> io::Result<PathBuf> {
+    fs::read_link(format!("/proc/{pid}/exe"))
+}
+
+/// A small file of the system's, as far as it fits.
+pub(crate) fn read<'a>(path: &str, room: &'a mut [u8]) -> io::Result<&'a [u8]> {
+    let mut file = File::open(path)?;
+    let mut length = 0;
+    while length < room.len() {
+        match file.read(&mut room[length..]) {
+            Ok(0) => break,
+            Ok(more) => length += more,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(&room[..length])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_status_is_read_whatever_the_name() {
+        let line = b"17 (a) b (c) S 5 17 17 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 4711 99\n";
+        let expected = Status { state: b'S', parent: 5, started: 4711 };
+        assert_eq!(parse_status(line), Some(expected));
+        assert_eq!(parse_status(b"17 (a"), None);
+    }
+
+    #[test]
+    fn this_process_is_known() {
+        let own = std::process::id();
+        let status = status(own).expect("it is there");
+        assert_eq!(status.parent, std::os::unix::process::parent_id());
+        assert!(all().contains(&own) && threads(own).contains(&own));
+        assert!(threads(u32::MAX).is_empty());
+    }
+}
