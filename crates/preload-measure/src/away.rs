@@ -12,7 +12,8 @@
 //! stand for more time than has passed, and once in a while one is drawn. The thread's processor time
 //! bounds what is counted: an interval that is notable stands for no more time than the thread ran
 //! and has not counted yet. Long sections that were not drawn leave such time behind, and those that
-//! are drawn take it, so that on average nothing is lost.
+//! are drawn take it, so that on average nothing is lost. Of sleep the recording has the sum, and what
+//! was seen in timed sections, with their weights, to tell how the sum divides.
 
 use core::sync::atomic::Ordering;
 

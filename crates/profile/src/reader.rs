@@ -38,6 +38,7 @@ impl Recording {
         let mut barriers = reader.barriers();
         barriers.sort_by_key(|barrier| std::cmp::Reverse(barrier.wait.count));
         let mut threads = reader.threads();
+        reader.divide_sleep(&mut threads, &mut locks);
         // A process that was ended in the middle had not noted its processor time for a while.
         threads.cpu_ns = threads.cpu_ns.max(threads.think.sum_ns + held_ns(&locks));
         Process {
@@ -314,10 +315,34 @@ impl Reader<'_> {
         };
         for unit in recording.of_kind(kind::THREAD) {
             threads.think.merge(&self.histogram(unit, offset_of!(ThreadBlock, think)));
-            let asleep = recording.long(unit, offset_of!(ThreadBlock, asleep));
-            threads.think_asleep_ns += asleep as f64 / self.clock.ghz;
+            let between = recording.long(unit, offset_of!(ThreadBlock, asleep_between));
+            threads.think_asleep_ns += between as f64 / self.clock.ghz;
         }
         threads
+    }
+
+    /// Sleep as it was sampled, in holds and between them, adds up to about what it was in all. Makes
+    /// that exact.
+    fn divide_sleep(&self, threads: &mut Threads, locks: &mut [Lock]) {
+        let cycles = self.recording.of_kind(kind::THREAD).fold(0, |sum: u64, unit| {
+            sum.saturating_add(self.recording.long(unit, offset_of!(ThreadBlock, asleep)))
+        });
+        let whole = cycles as f64 / self.clock.ghz;
+        let shared = |lock: &Lock| lock.read.as_ref().map_or(0.0, |read| read.hold_asleep_ns);
+        let held: f64 = locks.iter().map(|lock| lock.hold_asleep_ns + shared(lock)).sum();
+        let sampled = held + threads.think_asleep_ns;
+        if sampled <= 0.0 {
+            threads.think_asleep_ns = whole;
+            return;
+        }
+        let scale = whole / sampled;
+        threads.think_asleep_ns *= scale;
+        for lock in locks {
+            lock.hold_asleep_ns *= scale;
+            if let Some(read) = &mut lock.read {
+                read.hold_asleep_ns *= scale;
+            }
+        }
     }
 
     pub(crate) fn site(&mut self, unit: UnitId) -> Vec<Frame> {
