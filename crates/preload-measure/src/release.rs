@@ -50,7 +50,8 @@ impl Recorder {
         }
         // SAFETY: null or a block of the recording, which is never unmapped.
         if let Some(shard) = unsafe { entry.shard.as_ref() } {
-            self.count_hold(shard, own, self.weight_of(own), entry.atomic);
+            let weight = self.weight_of(own, &self.thread.hold_debt, entry.lock);
+            self.count_hold(shard, own, weight, entry.atomic);
         }
         if index > 0 {
             let outer = &held[index - 1];

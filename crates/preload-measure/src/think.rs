@@ -1,5 +1,6 @@
 //! What a thread does between locks: computing, or sleeping.
 
+use core::ptr;
 use core::sync::atomic::Ordering;
 
 use crate::away::is_notable;
@@ -73,7 +74,11 @@ impl Recorder {
             let atomic = self.thread.slot.get() as usize == SHARED_SLOT;
             let overhead = self.state().think_overhead.load(Ordering::Relaxed);
             let think = pending.saturating_sub(overhead);
-            block.think.count(think, self.weight_of(think), atomic);
+            block.think.count(
+                think,
+                self.weight_of(think, &self.thread.think_debt, ptr::null()),
+                atomic,
+            );
         }
     }
 }
