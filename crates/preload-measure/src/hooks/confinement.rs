@@ -64,7 +64,7 @@ unsafe extern "C-unwind" fn displaced_prctl(
 /// That of the POSIX function.
 #[unsafe(export_name = "chroot")]
 unsafe extern "C-unwind" fn displaced_chroot(path: *const c_char) -> c_int {
-    confinement::prepare();
+    confinement::prepare(confinement::ROOM_BELOW_ROOT);
     // SAFETY: the caller's argument, unchanged.
     unsafe { chroot(path) }
 }
