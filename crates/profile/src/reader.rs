@@ -38,7 +38,6 @@ impl Recording {
         let mut barriers = reader.barriers();
         barriers.sort_by_key(|barrier| std::cmp::Reverse(barrier.wait.count));
         let mut threads = reader.threads();
-        reader.divide_sleep(&mut threads, &mut locks);
         // A process that was ended in the middle had not noted its processor time for a while.
         threads.cpu_ns = threads.cpu_ns.max(threads.think.sum_ns + held_ns(&locks));
         Process {
@@ -198,11 +197,16 @@ impl Reader<'_> {
     /// The locks that were used.
     fn locks(&mut self, ids: &BTreeMap<UnitId, u32>) -> Vec<Lock> {
         let mut sides = self.sides();
+        let sleep_factor = self.sleep().1.unwrap_or(0.0);
         let mut locks = Vec::new();
         for (unit, id) in ids {
             let exclusive = sides.remove(&(*unit, mode::EXCLUSIVE as u32)).unwrap_or_default();
             let shared = sides.remove(&(*unit, mode::SHARED as u32)).unwrap_or_default();
-            if let Some(lock) = self.lock(*unit, *id, exclusive, shared, ids) {
+            if let Some(mut lock) = self.lock(*unit, *id, exclusive, shared, ids) {
+                lock.hold_asleep_ns *= sleep_factor;
+                if let Some(read) = &mut lock.read {
+                    read.hold_asleep_ns *= sleep_factor;
+                }
                 locks.push(lock);
             }
         }
@@ -318,31 +322,30 @@ impl Reader<'_> {
             let between = recording.long(unit, offset_of!(ThreadBlock, asleep_between));
             threads.think_asleep_ns += between as f64 / self.clock.ghz;
         }
+        let (all, factor) = self.sleep();
+        threads.think_asleep_ns = match factor {
+            Some(factor) => threads.think_asleep_ns * factor,
+            None => all as f64 / self.clock.ghz,
+        };
         threads
     }
 
-    /// Sleep as it was sampled, in holds and between them, adds up to about what it was in all. Makes
-    /// that exact.
-    fn divide_sleep(&self, threads: &mut Threads, locks: &mut [Lock]) {
-        let cycles = self.recording.of_kind(kind::THREAD).fold(0, |sum: u64, unit| {
-            sum.saturating_add(self.recording.long(unit, offset_of!(ThreadBlock, asleep)))
-        });
-        let whole = cycles as f64 / self.clock.ghz;
-        let shared = |lock: &Lock| lock.read.as_ref().map_or(0.0, |read| read.hold_asleep_ns);
-        let held: f64 = locks.iter().map(|lock| lock.hold_asleep_ns + shared(lock)).sum();
-        let sampled = held + threads.think_asleep_ns;
-        if sampled <= 0.0 {
-            threads.think_asleep_ns = whole;
-            return;
-        }
-        let scale = whole / sampled;
-        threads.think_asleep_ns *= scale;
-        for lock in locks {
-            lock.hold_asleep_ns *= scale;
-            if let Some(read) = &mut lock.read {
-                read.hold_asleep_ns *= scale;
-            }
-        }
+    /// All sleep, and by what that differs from the sleep that was sampled, in holds and between
+    /// them, in cycles. There is no factor if none was.
+    fn sleep(&self) -> (u64, Option<f64>) {
+        let recording = self.recording;
+        let sum = |kind, offset| {
+            let longs = recording.of_kind(kind).map(|unit| recording.long(unit, offset));
+            longs.fold(0, u64::saturating_add)
+        };
+        let all = sum(kind::THREAD, offset_of!(ThreadBlock, asleep));
+        let sampled = [
+            sum(kind::THREAD, offset_of!(ThreadBlock, asleep_between)),
+            sum(kind::LOCK, offset_of!(LockBlock, asleep) + mode::EXCLUSIVE * 8),
+            sum(kind::LOCK, offset_of!(LockBlock, asleep) + mode::SHARED * 8),
+        ];
+        let sampled = sampled.into_iter().fold(0, u64::saturating_add);
+        (all, (sampled > 0).then(|| all as f64 / sampled as f64))
     }
 
     pub(crate) fn site(&mut self, unit: UnitId) -> Vec<Frame> {
