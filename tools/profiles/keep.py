@@ -3,7 +3,7 @@
 The process images that took most locks, one in each run; of their locks the most used ones, as many
 as make up 999 thousandths of the acquisitions and of the time held, so that what is left out is at
 most a thousandth in all, however many locks share it; condition variables with at least a hundredth of
-the time waited. Barriers all stay. Long names of functions are cut short.
+the time waited. Barriers all stay; where locks are taken is left out. Long names of functions are cut short.
 """
 
 import json
@@ -41,6 +41,7 @@ for run in profile["runs"]:
     kept = [lock for lock in process["locks"] if lock["id"] in wanted]
     ids = {lock["id"] for lock in kept}
     for lock in kept:
+        lock.pop("callers", None)
         if "nested_in" in lock:
             lock["nested_in"] = [outer for outer in lock["nested_in"] if outer["outer"] in ids]
     process["locks"] = kept

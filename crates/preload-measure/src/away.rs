@@ -12,9 +12,14 @@
 //! stand for more time than has passed, and once in a while one is drawn. The thread's processor time
 //! bounds what is counted: an interval that is notable stands for no more time than the thread ran
 //! and has not counted yet. Long sections that were not drawn leave such time behind, and those that
-//! are drawn take it, so that on average nothing is lost.
+//! are drawn take it; what one is denied because it came early, a later one takes. So nothing is lost
+//! on average. Of sleep the recording has the sum, and what
+//! was seen in timed sections, with their weights, to tell how the sum divides.
 
+use core::cell::Cell;
 use core::sync::atomic::Ordering;
+
+use kilocore_recording::LockBlock;
 
 use crate::recorder::Recorder;
 use crate::{clock, confinement};
@@ -87,18 +92,59 @@ impl Recorder {
         Away { cycles, by_will }
     }
 
-    /// For how many like it an interval of so many cycles on the processor counts.
+    /// For how many like it an interval of so many cycles on the processor counts. `debt` is what
+    /// earlier ones of its kind were denied, of the lock `lock`.
     #[inline(always)]
-    pub(crate) fn weight_of(self, cycles: u64) -> u32 {
+    pub(crate) fn weight_of(self, cycles: u64, debt: &Debt, lock: *const LockBlock) -> u32 {
         let thread = self.thread;
         let weight = thread.weight.get();
         let weight = if weight > 1 && is_notable(cycles, weight) {
             let left = thread.ran.get().saturating_sub(thread.counted.get());
-            (left / cycles).clamp(1, u64::from(weight)) as u32
+            debt.grant(cycles, weight, left, lock)
         } else {
             weight
         };
         thread.counted.set(thread.counted.get() + cycles * u64::from(weight));
         weight
+    }
+}
+
+/// Time that intervals stood for and were not counted for, because the thread had not run so long.
+/// The next one like them makes up for it.
+#[derive(Debug)]
+#[repr(C)]
+pub(crate) struct Debt {
+    /// Whose holds they were; null for time between locks.
+    lock: Cell<*const LockBlock>,
+    /// How long one was, in cycles.
+    each: Cell<u64>,
+    /// The time, in cycles.
+    cycles: Cell<u64>,
+}
+
+/// No interval counts for more than this many, which any histogram has room for.
+const MOST_GRANTED: u64 = 1 << 20;
+
+impl Debt {
+    /// Makes it none.
+    pub(crate) fn forget(&self) {
+        self.cycles.set(0);
+    }
+
+    /// For how many an interval counts that stands for `weight`, when `left` cycles are left.
+    #[cold]
+    #[inline(never)]
+    fn grant(&self, cycles: u64, weight: u32, left: u64, lock: *const LockBlock) -> u32 {
+        let alike = self.lock.get() == lock && cycles >= self.each.get() / 2;
+        let own = cycles.saturating_mul(u64::from(weight));
+        let wanted = if alike { own.saturating_add(self.cycles.get()) } else { own };
+        let granted = (wanted.min(left) / cycles).clamp(1, MOST_GRANTED);
+        let denied = wanted.saturating_sub(granted * cycles);
+        if alike || denied > self.cycles.get() {
+            self.lock.set(lock);
+            self.each.set(cycles);
+            self.cycles.set(denied);
+        }
+        granted as u32
     }
 }

@@ -23,8 +23,12 @@ static CONFINED: AtomicBool = AtomicBool::new(false);
 /// Whether reading the clock may kill threads that are not recorded yet.
 static CLOCKLESS: AtomicBool = AtomicBool::new(false);
 
-/// Bytes of the recording that a confined process finds unused.
-const ROOM: u64 = 4 << 20;
+/// Bytes of the recording that a process under seccomp finds unused: some 250 locks. There may be
+/// thousands of such processes, which is why it is not more.
+const ROOM: u64 = 128 << 10;
+
+/// Bytes of the recording that a process with another root finds unused: these are few.
+pub(crate) const ROOM_BELOW_ROOT: u64 = 1 << 20;
 
 /// Whether the recorder must do without system calls.
 #[inline(always)]
@@ -48,12 +52,12 @@ pub(crate) enum Loss {
     All,
 }
 
-/// Does beforehand what will not be possible any more.
-pub(crate) fn prepare() {
+/// Does beforehand what will not be possible any more. The recording gets `room` bytes at least.
+pub(crate) fn prepare(room: u64) {
     let Some(recorder) = Recorder::enter() else { return };
     recorder.aside(|| {
         recorder.stamp(true);
-        recorder.reserve(ROOM);
+        recorder.reserve(room);
         if let Some(_tables) = recorder.lock_tables() {
             modules::note_all(recorder);
         }
@@ -64,7 +68,7 @@ pub(crate) fn prepare() {
 
 /// Runs `confine`, which says whether it did, and does without what is lost from then on.
 pub(crate) fn enter<R>(loss: Loss, confine: impl FnOnce() -> R, has: impl FnOnce(&R) -> bool) -> R {
-    prepare();
+    prepare(ROOM);
     // Before it is so: other threads may be confined at the same time.
     let before = (CONFINED.load(Ordering::SeqCst), CLOCKLESS.load(Ordering::SeqCst));
     CONFINED.fetch_or(loss != Loss::Clock, Ordering::SeqCst);

@@ -50,7 +50,8 @@ impl Recorder {
         }
         // SAFETY: null or a block of the recording, which is never unmapped.
         if let Some(shard) = unsafe { entry.shard.as_ref() } {
-            self.count_hold(shard, own, self.weight_of(own), entry.atomic);
+            let weight = self.weight_of(own, &self.thread.hold_debt, entry.lock);
+            self.count_hold(shard, own, weight, entry.atomic);
         }
         if index > 0 {
             let outer = &held[index - 1];
@@ -79,18 +80,16 @@ impl Recorder {
         let inside = away.cycles.min(own);
         let outside = away.cycles - inside;
         if away.by_will {
+            self.count_sleep(away.cycles, 0);
             let count = |index: usize, cycles| {
                 let held: Held = self.thread.held[index].get();
                 // SAFETY: a record of the recording, which is never unmapped.
                 let asleep = unsafe { &(*held.lock).asleep[held.mode.index()] };
-                asleep.fetch_add(cycles, Ordering::Relaxed);
+                asleep.fetch_add(self.weighted(cycles), Ordering::Relaxed);
             };
             count(index, inside);
-            if outside > 0 {
-                match index.checked_sub(1) {
-                    Some(around) => count(around, outside),
-                    None => self.count_sleep(outside),
-                }
+            if let Some(around) = index.checked_sub(1) {
+                count(around, outside);
             }
         }
         (own - inside, outside)

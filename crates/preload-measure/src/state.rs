@@ -15,7 +15,7 @@ use kilocore_recording::{NO_NUMBER, PATH_BYTES, SHARDS, THREADS};
 
 use crate::lost::Lack;
 use crate::patience::Patience;
-use crate::{environment, file, lost};
+use crate::{confinement, environment, file, lost};
 
 /// Buckets of the table of locks.
 pub(crate) const OBJECT_BUCKETS: usize = 1 << 14;
@@ -156,6 +156,10 @@ impl State {
             Err(stage::RECORDING) => return Some(self.base.load(Ordering::Acquire)),
             Err(_) => return None,
         }
+        if confinement::is_confined() {
+            self.stage.store(stage::OFF, Ordering::Release);
+            return None;
+        }
         let path = environment::recording_path();
         let path_or_none = CStr::from_bytes_until_nul(&path).map_err(|_| Lack::Permission);
         let created = match path_or_none.and_then(file::File::create) {
@@ -178,7 +182,7 @@ impl State {
 
     /// Lets the recording grow beyond the `seen` bytes it had.
     pub(crate) fn grow(&self, seen: u64) -> Option<u64> {
-        if self.stuck.load(Ordering::Relaxed) != 0 {
+        if self.stuck.load(Ordering::Relaxed) != 0 || confinement::is_confined() {
             return None;
         }
         let mut patience = Patience::new();

@@ -1,5 +1,6 @@
 //! What a thread does between locks: computing, or sleeping.
 
+use core::ptr;
 use core::sync::atomic::Ordering;
 
 use crate::away::is_notable;
@@ -30,17 +31,23 @@ impl Recorder {
         let spent = clock::now().cycles.saturating_sub(now);
         self.thread.last_release.set((last + away.cycles).min(now) + spent);
         if away.by_will {
-            // May include sleep in sections that were not timed.
-            self.count_sleep(away.cycles);
+            self.count_sleep(away.cycles, away.cycles.min(now - last));
         }
     }
 
-    /// Counts sleep with no lock held.
-    pub(crate) fn count_sleep(self, cycles: u64) {
+    /// Counts sleep, of which so much was between locks as far as is known.
+    pub(crate) fn count_sleep(self, cycles: u64, between: u64) {
         // SAFETY: null or a block of the recording, which is never unmapped.
         if let Some(block) = unsafe { self.thread.think.get().as_ref() } {
-            add(&block.asleep, cycles, self.thread.slot.get() as usize == SHARED_SLOT);
+            let atomic = self.thread.slot.get() as usize == SHARED_SLOT;
+            add(&block.asleep, cycles, atomic);
+            add(&block.asleep_between, self.weighted(between), atomic);
         }
+    }
+
+    /// What cycles of a timed section stand for.
+    pub(crate) fn weighted(self, cycles: u64) -> u64 {
+        cycles.saturating_mul(u64::from(self.thread.weight.get()))
     }
 
     /// Notes, at an acquisition with no lock held, the think time that ended at `cycles`: nothing
@@ -67,7 +74,11 @@ impl Recorder {
             let atomic = self.thread.slot.get() as usize == SHARED_SLOT;
             let overhead = self.state().think_overhead.load(Ordering::Relaxed);
             let think = pending.saturating_sub(overhead);
-            block.think.count(think, self.weight_of(think), atomic);
+            block.think.count(
+                think,
+                self.weight_of(think, &self.thread.think_debt, ptr::null()),
+                atomic,
+            );
         }
     }
 }

@@ -11,6 +11,7 @@ use core::cell::Cell;
 use kilocore_recording::{LockBlock, ShardBlock, ThreadBlock};
 
 use crate::acquire::Mode;
+use crate::away::Debt;
 use crate::sampling::Pace;
 use crate::state::State;
 use crate::walk::Chain;
@@ -84,6 +85,10 @@ pub(crate) struct Thread {
     pub(crate) ran: Cell<u64>,
     /// … and how much of it was counted so far as holds and think times.
     pub(crate) counted: Cell<u64>,
+    /// What holds were denied of it, …
+    pub(crate) hold_debt: Debt,
+    /// … and think times.
+    pub(crate) think_debt: Debt,
     /// Which acquisitions are looked at for their caller.
     pub(crate) takes: Pace,
     /// Which contended ones are.
@@ -165,6 +170,8 @@ impl Thread {
         self.waits.set(0);
         self.ran.set(0);
         self.counted.set(0);
+        self.hold_debt.forget();
+        self.think_debt.forget();
         self.restart();
     }
 

@@ -55,7 +55,7 @@ fn at_most(part: f64, whole: f64) -> bool {
 
 #[test]
 fn nobody_holds_and_thinks_for_longer_than_the_processor_ran() {
-    let busy = ["own_48", "sleepers", "crowded", "rare", "places"];
+    let busy = ["own_48", "sleepers", "crowded", "rare", "naps", "places"];
     let locks = ["count", "nested", "own", "readers", "many_readers", "conditions", "waits"];
     let others = ["never_destroyed", "spins", "kinds"];
     let of = |name: &'static str| move |scenario: &&'static str| (name, *scenario);
@@ -81,6 +81,15 @@ fn the_few_long_sections_among_many_short_ones_are_neither_lost_nor_multiplied()
     let thought = process.threads.think.sum_ns / known[1];
     // Some sixty of the two thousand are looked at.
     assert!((0.4..1.6).contains(&held) && (0.4..1.6).contains(&thought), "{held} {thought}");
+}
+
+#[test]
+fn sleep_in_a_few_of_many_short_holds_is_told_from_sleep_between_them() {
+    let (process, _) = scenario("naps");
+    let (held, between) = (process.locks[0].hold_asleep_ns, process.threads.think_asleep_ns);
+    // Three hundred milliseconds; some of them are looked at.
+    assert!(held + between > 290e6, "{held} {between}");
+    assert!(held > 0.5 * (held + between), "{held} {between}");
 }
 
 #[test]

@@ -11,6 +11,9 @@ use crate::{Barrier, Caller};
 /// The recorder keeps no more places of a lock than this.
 const MOST_PLACES: usize = 32;
 
+/// A profile tells no more of them than this.
+const MOST_TOLD: usize = 12;
+
 impl Reader<'_> {
     /// Where a lock is taken. `whole` is what is known of it exactly; what was sampled tells how that
     /// divides among the places.
@@ -32,6 +35,8 @@ impl Reader<'_> {
             let site = recording.word(unit, offset_of!(CallerBlock, site));
             let sums = places.entry(site).or_default();
             sums.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
+            // The two are sampled each by itself.
+            sums[0] = sums[0].max(sums[1]);
             unit = recording.word(unit, offset_of!(CallerBlock, next));
         }
         let known = [whole.acquisitions as f64, whole.contended as f64, whole.wait_ns];
@@ -54,6 +59,7 @@ impl Reader<'_> {
             let ((wait, count), (other_wait, other_count)) = (key(one), key(other));
             other_wait.total_cmp(&wait).then(other_count.total_cmp(&count))
         });
+        callers.truncate(MOST_TOLD);
         callers
     }
 

@@ -220,11 +220,16 @@ impl Reader<'_> {
     /// The locks that were used.
     fn locks(&mut self, ids: &BTreeMap<UnitId, u32>) -> Vec<Lock> {
         let mut sides = self.sides();
+        let sleep_factor = self.sleep().1.unwrap_or(0.0);
         let mut locks = Vec::new();
         for (unit, id) in ids {
             let exclusive = sides.remove(&(*unit, mode::EXCLUSIVE as u32)).unwrap_or_default();
             let shared = sides.remove(&(*unit, mode::SHARED as u32)).unwrap_or_default();
-            if let Some(lock) = self.lock(*unit, *id, exclusive, shared, ids) {
+            if let Some(mut lock) = self.lock(*unit, *id, exclusive, shared, ids) {
+                lock.hold_asleep_ns *= sleep_factor;
+                if let Some(read) = &mut lock.read {
+                    read.hold_asleep_ns *= sleep_factor;
+                }
                 locks.push(lock);
             }
         }
@@ -337,10 +342,33 @@ impl Reader<'_> {
         };
         for unit in recording.of_kind(kind::THREAD) {
             threads.think.merge(&self.histogram(unit, offset_of!(ThreadBlock, think)));
-            let asleep = recording.long(unit, offset_of!(ThreadBlock, asleep));
-            threads.think_asleep_ns += asleep as f64 / self.clock.ghz;
+            let between = recording.long(unit, offset_of!(ThreadBlock, asleep_between));
+            threads.think_asleep_ns += between as f64 / self.clock.ghz;
         }
+        let (all, factor) = self.sleep();
+        threads.think_asleep_ns = match factor {
+            Some(factor) => threads.think_asleep_ns * factor,
+            None => all as f64 / self.clock.ghz,
+        };
         threads
+    }
+
+    /// All sleep, and by what that differs from the sleep that was sampled, in holds and between
+    /// them, in cycles. There is no factor if none was.
+    fn sleep(&self) -> (u64, Option<f64>) {
+        let recording = self.recording;
+        let sum = |kind, offset| {
+            let longs = recording.of_kind(kind).map(|unit| recording.long(unit, offset));
+            longs.fold(0, u64::saturating_add)
+        };
+        let all = sum(kind::THREAD, offset_of!(ThreadBlock, asleep));
+        let sampled = [
+            sum(kind::THREAD, offset_of!(ThreadBlock, asleep_between)),
+            sum(kind::LOCK, offset_of!(LockBlock, asleep) + mode::EXCLUSIVE * 8),
+            sum(kind::LOCK, offset_of!(LockBlock, asleep) + mode::SHARED * 8),
+        ];
+        let sampled = sampled.into_iter().fold(0, u64::saturating_add);
+        (all, (sampled > 0).then(|| all as f64 / sampled as f64))
     }
 
     pub(crate) fn site(&mut self, unit: UnitId) -> Vec<Frame> {

@@ -9,8 +9,8 @@ use kilocore_profile::{
     Recording, RecordingError, Run, Symbols, Threads, read_directory,
 };
 use kilocore_recording::{
-    BarrierBlock, CallerBlock, FileHeader, HistogramBlock, LockBlock, MAGIC, ShardBlock, UNIT,
-    VERSION, family, kind, sparse,
+    BarrierBlock, CallerBlock, FileHeader, HistogramBlock, LockBlock, MAGIC, ShardBlock,
+    ThreadBlock, UNIT, VERSION, family, kind, sparse,
 };
 use proptest::prelude::*;
 
@@ -50,7 +50,7 @@ fn recording() -> Vec<u8> {
     let hold_at = shard_at + size_of::<ShardBlock>() / UNIT;
     let caller_at = hold_at + size_of::<HistogramBlock>() / UNIT;
     let lock = bytes_of(|lock: &mut LockBlock| {
-        lock.asleep[0].store(3000, Ordering::Relaxed);
+        lock.asleep[0].store(5000, Ordering::Relaxed);
         lock.callers.store(caller_at as u32, Ordering::Relaxed);
         lock.header.kind.store(kind::LOCK, Ordering::Relaxed);
         lock.header.units.store((size_of::<LockBlock>() / UNIT) as u32, Ordering::Relaxed);
@@ -77,6 +77,12 @@ fn recording() -> Vec<u8> {
         hold.histogram.sum.store(800, Ordering::Relaxed);
         hold.histogram.buckets[16].store(3, Ordering::Relaxed);
     });
+    let thread = bytes_of(|thread: &mut ThreadBlock| {
+        thread.header.kind.store(kind::THREAD, Ordering::Relaxed);
+        thread.header.units.store((size_of::<ThreadBlock>() / UNIT) as u32, Ordering::Relaxed);
+        thread.asleep.store(6000, Ordering::Relaxed);
+        thread.asleep_between.store(5000, Ordering::Relaxed);
+    });
     // Two places, the second of which leads back to the first.
     let caller = |index: usize| {
         bytes_of(|caller: &mut CallerBlock| {
@@ -95,7 +101,7 @@ fn recording() -> Vec<u8> {
         barrier.wait.sum.store(800, Ordering::Relaxed);
         barrier.wait.buckets[16].store(8, Ordering::Relaxed);
     });
-    let body = [lock, hole, shard, hold, caller(0), caller(1), barrier].concat();
+    let body = [lock, hole, shard, hold, caller(0), caller(1), barrier, thread].concat();
     [header(lock_at + body.len()), body].concat()
 }
 
@@ -115,7 +121,8 @@ fn a_recording_with_a_hole_is_read() {
     assert_eq!((lock.hold.count, lock.hold.sum_ns), (5, 500.0));
     // Bucket 4n begins at 16 · 2ⁿ cycles; 256 cycles are 128 ns at 2 GHz.
     assert_eq!(lock.hold.buckets, [(32.0, 1), (128.0, 4)]);
-    assert_eq!(lock.hold_asleep_ns, 1500.0);
+    // Half of what was seen, of 3000 ns that there were.
+    assert_eq!((lock.hold_asleep_ns, process.threads.think_asleep_ns), (1500.0, 1500.0));
     // Ten to thirty, of the five that there were.
     let taken: Vec<u64> = lock.callers.iter().map(|caller| caller.acquisitions).collect();
     assert_eq!(taken, [4, 1]);

@@ -223,7 +223,8 @@ pub struct LockBlock {
     pub last_core: AtomicU32,
     /// Tries and timed waits that failed, by mode.
     pub failed: [AtomicU64; 2],
-    /// Time in holds that the holder had given up its core by its own will, by mode, in cycles.
+    /// What timed holds had of the holder's sleep, and stand for, by mode, in cycles. The sum over
+    /// all locks and intervals between them is an estimate of the sum of [`ThreadBlock::asleep`].
     pub asleep: [AtomicU64; 2],
     /// Where it is taken: the first [`CallerBlock`] of a list.
     pub callers: AtomicU32,
@@ -306,8 +307,10 @@ pub struct SiteBlock {
 pub struct ThreadBlock {
     /// Kind and length.
     pub header: BlockHeader,
-    /// Time in these intervals not spent on the processor, in cycles.
+    /// Sleep, in cycles: all that was not waiting for locks, conditions and barriers.
     pub asleep: AtomicU64,
+    /// What timed intervals between locks had of it, and stand for. See [`LockBlock::asleep`].
+    pub asleep_between: AtomicU64,
     /// Time on the processor from a release to the next acquisition, with no lock held.
     pub think: Histogram,
 }

@@ -30,7 +30,7 @@ real_functions! {
 /// # Safety
 /// That of the Linux function.
 #[unsafe(export_name = "prctl")]
-unsafe extern "C" fn displaced_prctl(
+unsafe extern "C-unwind" fn displaced_prctl(
     option: c_int,
     second: c_ulong,
     third: c_ulong,
@@ -63,14 +63,14 @@ unsafe extern "C" fn displaced_prctl(
 /// # Safety
 /// That of the POSIX function.
 #[unsafe(export_name = "chroot")]
-unsafe extern "C" fn displaced_chroot(path: *const c_char) -> c_int {
-    confinement::prepare();
+unsafe extern "C-unwind" fn displaced_chroot(path: *const c_char) -> c_int {
+    confinement::prepare(confinement::ROOM_BELOW_ROOT);
     // SAFETY: the caller's argument, unchanged.
     unsafe { chroot(path) }
 }
 
 type Syscall =
-    unsafe extern "C" fn(c_long, c_long, c_long, c_long, c_long, c_long, c_long) -> c_long;
+    unsafe extern "C-unwind" fn(c_long, c_long, c_long, c_long, c_long, c_long, c_long) -> c_long;
 
 /// Makes a system call by its number. The C function takes as many arguments as the call needs; they
 /// come in the places in which these six come.
@@ -78,7 +78,7 @@ type Syscall =
 /// # Safety
 /// That of the Linux function.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn syscall(
+unsafe extern "C-unwind" fn syscall(
     number: c_long,
     first: c_long,
     second: c_long,

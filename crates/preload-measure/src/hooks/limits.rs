@@ -42,7 +42,7 @@ macro_rules! export {
         /// # Safety
         /// That of the POSIX function.
         #[unsafe(export_name = $name)]
-        unsafe extern "C" fn $function(resource: __rlimit_resource_t, limit: *const rlimit) -> c_int {
+        unsafe extern "C-unwind" fn $function(resource: __rlimit_resource_t, limit: *const rlimit) -> c_int {
             // SAFETY: the caller's arguments, unchanged.
             unsafe {
                 make_room(resource, limit);
@@ -65,7 +65,7 @@ macro_rules! export_prlimit {
         /// # Safety
         /// That of the Linux function.
         #[unsafe(export_name = $name)]
-        unsafe extern "C" fn $function(
+        unsafe extern "C-unwind" fn $function(
             process: pid_t,
             resource: __rlimit_resource_t,
             limit: *const rlimit,

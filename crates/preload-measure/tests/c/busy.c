@@ -106,6 +106,16 @@ static void rare(void) {
     printf("%ld %ld\n", held, thought);
 }
 
+/* Most holds are short; one in a thousand sleeps for a millisecond. */
+static void naps(void) {
+    for (int i = 0; i < 300000; i++) {
+        pthread_mutex_lock(&mutex);
+        if (i % 1000 == 500)
+            usleep(1000);
+        pthread_mutex_unlock(&mutex);
+    }
+}
+
 /* Takes one lock in three places; it is waited for in one of them. */
 __attribute__((noinline)) static void often(void) {
     for (int i = 0; i < 90; i++) {
@@ -191,7 +201,7 @@ int main(int argc, char **argv) {
         void (*run)(void);
     } scenarios[] = {
         {"own_48", own_48}, {"sleepers", sleepers}, {"crowded", crowded},
-        {"rare", rare},     {"places", places},     {"barriers", barriers},
+        {"rare", rare},     {"naps", naps},         {"places", places},     {"barriers", barriers},
     };
     for (size_t i = 0; i < sizeof scenarios / sizeof *scenarios; i++)
         if (argc > 1 && strcmp(argv[1], scenarios[i].name) == 0) {

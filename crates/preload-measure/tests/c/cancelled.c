@@ -1,10 +1,12 @@
 /* Threads that let themselves be cancelled at any instruction, while they wait for a lock and while
    they take and release one all the time. POSIX leaves the latter undefined; glibc ends the thread. */
 #define _GNU_SOURCE
+#include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
 #include <time.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -29,6 +31,7 @@ static void *begin(void *number) {
     case 5: pthread_mutex_lock(&robust); break;
     case 6: pthread_mutex_timedlock(&mutex, &late); break;
     case 7: pthread_mutex_timedlock(&robust, &late); break;
+    case 8: syscall(SYS_futex, &is_ready, FUTEX_WAIT_PRIVATE, 1, NULL, NULL, 0); break;
     default:
         for (;;) {
             pthread_mutex_lock(&taken[i]);
@@ -61,7 +64,7 @@ int main(void) {
         while (!is_ready)
             sched_yield();
         /* Into what it is about to do, a little further each time. */
-        usleep(i < 8 ? 10000 : 500 + i);
+        usleep(i < 9 ? 10000 : 500 + i);
         pthread_cancel(thread);
         pthread_join(thread, &result);
         cancelled += result == PTHREAD_CANCELED;

@@ -26,6 +26,16 @@ static pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;
 static pthread_spinlock_t spin;
 static volatile long counter;
 
+/* More locks than a recording has room for that cannot grow: a site has room for some 2,000. */
+static pthread_mutex_t many[8][2000];
+
+#define SITE(number)                                      \
+    for (int i = 0; i < 2000; i++) {                      \
+        pthread_mutex_lock(&many[number][i]);             \
+        counter++;                                        \
+        pthread_mutex_unlock(&many[number][i]);           \
+    }
+
 int main(int argc, char **argv) {
     const char *sandbox = argc > 1 ? argv[1] : "";
     struct sock_fprog program = {sizeof instructions / sizeof *instructions, instructions};
@@ -58,6 +68,7 @@ int main(int argc, char **argv) {
         pthread_spin_lock(&spin);
         pthread_spin_unlock(&spin);
     }
+    SITE(0) SITE(1) SITE(2) SITE(3) SITE(4) SITE(5) SITE(6) SITE(7)
     static const char done[] = "done\n";
     syscall(SYS_write, 1, done, sizeof done - 1);
     syscall(SYS_exit, 0);
