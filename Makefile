@@ -14,7 +14,7 @@ REPORT := target/demo/report.html
 # For how long `make fuzz` tries each reader of outside data.
 FUZZ_SECONDS ?= 60
 
-.PHONY: all demo test lint unit bench soak fuzz fidelity fidelity-profiles ldu clean \
+.PHONY: all demo test lint unit bench soak fuzz fidelity fidelity-profiles closed-loop ldu clean \
         packages-build packages-demo packages-test packages-fuzz
 
 all: packages-build
@@ -62,6 +62,11 @@ fidelity: packages-build
 ## fidelity-profiles: measure the programs of data/profiles anew, on this machine
 fidelity-profiles: all
 	tools/profiles/measure
+
+## closed-loop: programs with known parameters, measured here and forecast, into docs/closed-loop.md
+closed-loop: packages-build all
+	KILOCORE_CLOSED_LOOP=$(CURDIR)/docs/closed-loop.md \
+	    $(CARGO) test -p kilocore-end-to-end --test closed_loop -- --ignored
 
 ## ldu: the published figures of deferred updates, simulated anew, into docs/ldu; takes an hour
 ldu: packages-build
