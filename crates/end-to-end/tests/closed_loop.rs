@@ -108,7 +108,7 @@ impl Case {
                 let of = |up_to, mean: f64| Range { up_to, low: mean * ghz, high: mean * ghz };
                 let ratio = (1.0 - LONG) / LONG;
                 Duration::Observed(vec![
-                    of(1.0 - LONG, THINK_NS / ratio),
+                    of(1.0 - drawn_long(), THINK_NS / ratio),
                     of(1.0, THINK_NS * ratio),
                 ])
             }
@@ -126,6 +126,21 @@ impl Case {
             ..Workload::single_lock(think, Duration::Constant(self.hold_ns * ghz), 0.0)
         }
     }
+}
+
+/// The share of long thinking times that the program's generator of random numbers really gives:
+/// there are some hundred of them, so that it is not [`LONG`].
+fn drawn_long() -> f64 {
+    let of_thread = |thread: u32| {
+        let mut random = 88_172_645_463_325_252 + u64::from(thread) * 2_654_435_761;
+        let long = |_: &u32| {
+            random = random.wrapping_mul(6_364_136_223_846_793_005);
+            random = random.wrapping_add(1_442_695_040_888_963_407);
+            ((random >> 11) + 1) as f64 / (1_u64 << 53) as f64 <= LONG
+        };
+        (0..SECTIONS / THREADS).filter(long).count()
+    };
+    (0..THREADS).map(of_thread).sum::<usize>() as f64 / f64::from(SECTIONS)
 }
 
 fn root() -> PathBuf {
