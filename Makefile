@@ -19,7 +19,7 @@ PREFIX  ?= /usr/local
 DESTDIR ?=
 
 .PHONY: all install uninstall deb demo test lint unit bench soak weaken fuzz fidelity \
-        fidelity-profiles ldu clean packages-build packages-demo packages-test packages-fuzz
+        fidelity-profiles closed-loop ldu clean packages-build packages-demo packages-test packages-fuzz
 
 all: packages-build
 	$(CARGO) build --release --workspace
@@ -84,6 +84,11 @@ fidelity: packages-build
 ## fidelity-profiles: measure the programs of data/profiles anew, on this machine
 fidelity-profiles: all
 	tools/profiles/measure
+
+## closed-loop: programs with known parameters, measured here and forecast, into docs/closed-loop.md
+closed-loop: packages-build all
+	KILOCORE_CLOSED_LOOP=$(CURDIR)/docs/closed-loop.md \
+	    $(CARGO) test -p kilocore-end-to-end --test closed_loop -- --ignored
 
 ## ldu: the published figures of deferred updates, simulated anew, into docs/ldu and the tables of
 ## docs/ldu.md; takes an hour

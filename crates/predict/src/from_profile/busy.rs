@@ -147,13 +147,14 @@ impl Busy {
 
 /// What a program does on one core besides taking locks, for as many uses of locks as `process` has.
 fn work_ns(confined: &Process, process: &Process) -> f64 {
-    let uses = |of: &Process| of.locks.iter().map(uses).sum::<u64>() as f64;
     let work = confined.threads.cpu_ns - operations_ns(confined);
     work.max(0.0) * uses(process) / uses(confined).max(1.0)
 }
 
-fn uses(lock: &Lock) -> u64 {
-    lock.acquisitions + lock.read.as_ref().map_or(0, |read| read.acquisitions)
+/// How many times the locks of a process were taken.
+pub(super) fn uses(process: &Process) -> f64 {
+    let of = |lock: &Lock| lock.acquisitions + lock.read.as_ref().map_or(0, |r| r.acquisitions);
+    process.locks.iter().map(of).sum::<u64>() as f64
 }
 
 /// Processor time in the operations of all locks.

@@ -115,12 +115,14 @@ impl Phases {
     /// the share `by_chance` of it.
     pub(super) fn imbalance(&self, cores: u32, busy_ns: f64, by_chance: f64) -> f64 {
         let part = busy_ns / (self.rounds * self.parties);
+        let behind = self.uneven_ns(cores) / (self.rounds * self.parties);
+        // Sums of many random times are normally distributed.
+        let chance = by_chance * part * longest_of(self.parties);
+        let rest = (behind * behind - chance * chance).max(0.0).sqrt();
         // The longest of so many exponentially distributed parts exceeds their mean by this many
         // standard deviations.
         let excess: f64 = (2..=self.parties.round() as u32).map(|k| 1.0 / f64::from(k)).sum();
-        let behind = self.uneven_ns(cores) / (self.rounds * self.parties);
-        let all = behind / (excess * part).max(f64::MIN_POSITIVE);
-        (all * all - by_chance * by_chance).max(0.0).sqrt().min(1.0)
+        (rest / (excess * part).max(f64::MIN_POSITIVE)).min(1.0)
     }
 
     /// Acquisitions of the lock that the barriers are made of: at each arrival, and after each
@@ -128,6 +130,16 @@ impl Phases {
     pub(super) fn acquisitions(&self) -> u64 {
         (self.rounds * self.parties + self.waits).round() as u64
     }
+}
+
+/// The mean of the largest of `parties` normally distributed values, in standard deviations.
+fn longest_of(parties: f64) -> f64 {
+    const STEP: f64 = 0.05;
+    let beyond = |step: u32| {
+        let below = 0.5 * libm::erfc(-STEP * f64::from(step) / std::f64::consts::SQRT_2);
+        1.0 - below.powf(parties) - (1.0 - below).powf(parties)
+    };
+    (0..160).map(|step| STEP * f64::midpoint(beyond(step), beyond(step + 1))).sum()
 }
 
 /// How many times a condition let all its threads go on, and how many there are, if that is what
@@ -162,4 +174,17 @@ fn rounds_of(condition: &Condition, process: &Process) -> Option<(f64, f64)> {
     let rounds = waits / (parties as f64 - 1.0);
     (rounds >= FEWEST_ROUNDS && ROUNDS_TO_A_BROADCAST.contains(&(rounds / broadcasts)))
         .then_some((rounds, parties as f64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::longest_of;
+
+    #[test]
+    fn the_largest_of_normal_values_is_where_tables_have_it() {
+        for (parties, expected) in [(1.0, 0.0), (2.0, 0.5642), (4.0, 1.0294), (48.0, 2.234)] {
+            let found = longest_of(parties);
+            assert!((found - expected).abs() < 0.02, "{parties}: {found}");
+        }
+    }
 }

@@ -2,7 +2,9 @@ mod time;
 
 use kilocore_profile::{Condition, Lock, MostlyBy, Nesting, Run};
 
-use super::synthetic::{durations, frame, mutex, profile, profile_of, read_write, run};
+use super::synthetic::{
+    durations, frame, mutex, profile, profile_of, read_write, run, run_thinking,
+};
 use super::{ProfileGap, Profiled, from_profile};
 use crate::{LockUse, Mode, Section};
 
@@ -243,9 +245,9 @@ fn the_time_that_lines_take_to_move_is_taken_off_the_hold() {
 #[test]
 fn threads_in_each_others_way_between_locks_are_noticed() {
     let confined = |think_ns: f64| {
-        let mut confined = run(vec![mutex(1, "store", 10_000)], 10_000);
+        let think = durations(10_000, think_ns);
+        let mut confined = run_thinking(vec![mutex(1, "store", 10_000)], think);
         confined.cores = 1;
-        confined.processes[0].threads.think = durations(10_000, think_ns);
         let both = run(vec![mutex(1, "store", 10_000)], 10_000);
         from_profile(&profile_of(vec![both, confined])).unwrap()
     };
@@ -254,6 +256,14 @@ fn threads_in_each_others_way_between_locks_are_noticed() {
     about(in_the_way.workload.think.mean(), 250.0 * GHZ);
     about(in_the_way.think_ns, 250.0);
     assert!(said(&in_the_way));
+    // As sampled, while the processor time is the same.
+    let mut sampled = run(vec![mutex(1, "store", 10_000)], 10_000);
+    sampled.cores = 1;
+    sampled.processes[0].threads.think = durations(10_000, 250.0);
+    let both = run(vec![mutex(1, "store", 10_000)], 10_000);
+    let by_chance = from_profile(&profile_of(vec![both, sampled])).unwrap();
+    about(by_chance.workload.think.mean(), 1_000.0 * GHZ);
+    assert!(!said(&by_chance));
     let hardly = confined(700.0);
     about(hardly.workload.think.mean(), 1_000.0 * GHZ);
     assert!(!said(&hardly));

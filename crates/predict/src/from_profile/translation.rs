@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use kilocore_profile::{Family, Histogram, Lock, Process, Profile, Run};
 
-use super::busy::Busy;
+use super::busy::{Busy, uses};
 use super::conduct::{Conduct, serial_ns};
 use super::group::Group;
 use super::migration::Migration;
@@ -19,6 +19,8 @@ const MOST_LOCKS: usize = 12;
 /// Thinking that lasts this many times as long on several cores as on one does so for more reasons
 /// than caches that are shared and clocks that vary.
 const DISTURBED: f64 = 2.0;
+/// The part of what thinking takes longer that processor time has to show.
+const MOST: f64 = 0.5;
 /// The share of a lock's uses that are none of a barrier's, from which they count.
 const NOT_THE_BARRIER_S: f64 = 0.1;
 /// The share of the processor time from which a part of it is worth a word.
@@ -360,9 +362,15 @@ impl<'a> Translation<'a> {
     /// Thinking as it is with nobody else there, that of the confined run, if threads get into one
     /// another's way between locks.
     fn alone(&self) -> Option<&'a Histogram> {
-        let think = &self.process.threads.think;
-        let alone = &self.confined()?.threads.think;
-        (alone.count > 0 && think.mean_ns() > DISTURBED * alone.mean_ns()).then_some(alone)
+        let confined = self.confined()?;
+        let (think, alone) = (&self.process.threads.think, &confined.threads.think);
+        // Thinking is sampled, and where a few times are long the means of two runs differ for
+        // that. Processor time is exact: it has to have grown as well.
+        let longer = (think.mean_ns() - alone.mean_ns()) * think.count as f64;
+        let scale = uses(self.process) / uses(confined).max(1.0);
+        let more = self.process.threads.cpu_ns - confined.threads.cpu_ns * scale;
+        let disturbed = think.mean_ns() > DISTURBED * alone.mean_ns() && more > MOST * longer;
+        (alone.count > 0 && disturbed).then_some(alone)
     }
 
     /// The outermost sections of a group: one for each mode that it is used in.
