@@ -200,7 +200,9 @@ impl<P: Platform> Room<P> {
     /// The caller's own guest, enlisted here, which has not left.
     pub(crate) unsafe fn arrive(&self, guest: &Guest<P>, process: u32) -> bool {
         self.with(process, |_| {
-            let granted = guest.state.load(Ordering::Acquire) == GRANTED;
+            // Relaxed, here and elsewhere: the room's lock orders what happens to guests, and
+            // shows the new holder of a lock what the last one did.
+            let granted = guest.state.load(Ordering::Relaxed) == GRANTED;
             if !granted {
                 guest.state.store(AWAKE, Ordering::Relaxed);
             }
@@ -214,7 +216,7 @@ impl<P: Platform> Room<P> {
     /// As for [`arrive`](Self::arrive).
     pub(crate) unsafe fn leave(&self, guest: &Guest<P>, process: u32) -> u32 {
         self.with(process, |list| {
-            let state = guest.state.load(Ordering::Acquire);
+            let state = guest.state.load(Ordering::Relaxed);
             if state != GRANTED {
                 // SAFETY: it is on the list, and the room's lock is held.
                 unsafe { self.unlink(list, guest) };
@@ -244,9 +246,7 @@ impl<P: Platform> Room<P> {
                 // SAFETY: it is on the list, and the room's lock is held.
                 unsafe { self.unlink(list, first) };
                 let word = &raw const first.state;
-                // Release shows the new holder what the last one did. The guest may be gone
-                // afterwards.
-                let before = first.state.swap(GRANTED, Ordering::Release);
+                let before = first.state.swap(GRANTED, Ordering::Relaxed);
                 return Verdict::Granted((before == ASLEEP).then_some(word));
             }
             list.granted = false;
@@ -278,8 +278,7 @@ impl<P: Platform> Room<P> {
             }
         }
         let word = &raw const chosen.state;
-        // Release: whoever finds it has the room's lock anyway, or comes here for it.
-        (chosen.state.swap(WOKEN, Ordering::Release) == ASLEEP).then_some(word)
+        (chosen.state.swap(WOKEN, Ordering::Relaxed) == ASLEEP).then_some(word)
     }
 
     /// The first guest with `key`. The room's lock is held.

@@ -59,7 +59,7 @@ fn take_turns<P: Threads>(threads: u32, blocks: usize, rounds: u32) {
 #[test]
 fn two_never_have_one_block() {
     model(Some(3), || take_turns::<Loom>(2, 1, 2));
-    model(Some(2), || take_turns::<Loom>(2, 2, 1));
+    model(Some(4), || take_turns::<Loom>(2, 2, 2));
 }
 
 /// Three, because it takes one to be overtaken and two to overtake.

@@ -23,17 +23,20 @@ use crate::host::Host;
 /// The smallest block: a cache line, the least that a node asks for.
 const SMALLEST: usize = BLOCK_ALIGN;
 
-/// Block sizes: 64 B to 4 KiB in powers of two. What is larger is mapped by itself.
-const SIZES: usize = 7;
+/// Block sizes: 64 B to 16 KiB in powers of two, which is more than any lock grows to. What is larger
+/// is mapped by itself.
+const SIZES: usize = 9;
 
 /// How much is taken from the reserve or mapped at a time.
 const CHUNK: usize = 64 * 1024;
 
+/// What everything here is aligned to that is not smaller.
+const PAGE: usize = 4096;
+
 /// Bytes in the reserve.
 const RESERVE: usize = 32 * CHUNK;
 
-/// Blocks are aligned to no more than a page.
-#[repr(C, align(4096))]
+#[repr(C, align(4096))] // [`PAGE`]
 struct Reserve(UnsafeCell<MaybeUninit<[u8; RESERVE]>>);
 
 // SAFETY: only its address is used; chunks of it are dealt out once each.
@@ -70,8 +73,8 @@ impl Heap {
         }
         // From the last to the first, so that they are used in order.
         for block in (1..CHUNK / size).rev() {
-            // SAFETY: within the new chunk, aligned to its size because chunks are aligned to
-            // pages and no block is larger than one, and never given back.
+            // SAFETY: within the new chunk, aligned to its size or to a page, as the chunk is,
+            // and never given back.
             unsafe { self.free[class].push(chunk.add(block * size).cast()) };
         }
         chunk
@@ -109,14 +112,16 @@ fn map(size: usize) -> *mut u8 {
     })
 }
 
-// SAFETY: blocks are aligned to their size, which is a power of two no smaller than what was
-// asked for, and belong to one caller between alloc and dealloc.
+// SAFETY: blocks are aligned to a page, or to their size if that is less, which is a power of two no
+// smaller than what was asked for, and belong to one caller between alloc and dealloc.
 unsafe impl GlobalAlloc for Heap {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        if layout.align() > PAGE {
+            return ptr::null_mut(); // nothing here asks for that
+        }
         let (class, size) = Self::class(layout);
         let Some(free) = self.free.get(class) else {
-            // Pages satisfy every alignment up to theirs; nothing here asks for more.
-            return if layout.align() <= 4096 { map(size) } else { ptr::null_mut() };
+            return map(size);
         };
         let block = free.pop();
         if block.is_null() { self.refill(class, size) } else { block.cast() }

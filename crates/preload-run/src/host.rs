@@ -19,10 +19,13 @@ use crate::{cores, deadline, thread_state};
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Host;
 
-/// How long a waiter has waited, in turns of a spin loop or what counts for them.
-#[derive(Debug, Clone, Copy, Default)]
+/// How long a waiter has waited for a lock, in turns of a spin loop or what counts for them.
+#[derive(Debug)]
 #[repr(transparent)]
-pub(crate) struct Impatience(u32);
+pub(crate) struct Impatience(
+    /// Zero outside of a wait, in which it is one at first.
+    u32,
+);
 
 impl Impatience {
     /// Turns before the core is first offered to others: some tens of microseconds.
@@ -32,10 +35,33 @@ impl Impatience {
     /// The first sleep and the longest, in nanoseconds.
     const SHORTEST_SLEEP: u64 = 50_000;
     const LONGEST_SLEEP: u64 = 4_000_000;
-    /// Sleeps of one length before they get longer by an eighth.
-    const SLEEPS_PER_LENGTH: u32 = 1;
 
-    /// Passes the time of one more look, which was `turns` turns after the last.
+    /// The beginning of a wait.
+    const fn new() -> Self {
+        Self(1)
+    }
+
+    /// Begins a wait, which [`end`](Self::end) ends. Between waits [`pause`](Self::pause) is no
+    /// more than that, since whoever releases a lock must not dawdle.
+    pub(crate) fn begin(&mut self) {
+        *self = Self::new();
+    }
+
+    pub(crate) fn end(&mut self) {
+        self.0 = 0;
+    }
+
+    /// Passes the time of `turns` turns, or longer if the thread has waited for long.
+    #[inline]
+    fn pause(&mut self, turns: u32) {
+        if self.0 == 0 {
+            Native::pause(turns);
+        } else {
+            self.wait(turns);
+        }
+    }
+
+    /// Passes the time until the next look at what is waited for.
     #[inline]
     fn wait(&mut self, turns: u32) {
         if self.0 < Self::SPINS && cores::are_many() {
@@ -54,9 +80,9 @@ impl Impatience {
         let Some(sleeps) = offers.checked_sub(Self::OFFERS) else {
             return kilocore_interpose::errno::preserved(Native::yield_now);
         };
-        // Nine eighths of the last one, from the shortest up: some 37 sleeps to the longest.
+        // Each an eighth longer than the last, some 37 until the longest.
         let mut sleep = Self::SHORTEST_SLEEP;
-        for _ in 0..sleeps / Self::SLEEPS_PER_LENGTH {
+        for _ in 0..sleeps {
             sleep += sleep / 8;
             if sleep >= Self::LONGEST_SLEEP {
                 sleep = Self::LONGEST_SLEEP;
@@ -100,7 +126,7 @@ unsafe impl Platform for Host {
         _how: Wait,
         mut done: impl FnMut(A::Value) -> bool,
     ) -> A::Value {
-        let mut impatience = Impatience::default();
+        let mut impatience = Impatience::new();
         loop {
             let value = cell.load(Ordering::Acquire);
             if done(value) {
@@ -116,10 +142,10 @@ unsafe impl Platform for Host {
         false
     }
 
-    /// The time is the thread's, because who calls this may do so without an end.
+    /// The count is the thread's, because a waiter may call this without an end.
     #[inline]
     fn pause(turns: u32) {
-        thread_state::impatience().wait(turns);
+        thread_state::impatience().pause(turns);
     }
 
     fn yield_now() {

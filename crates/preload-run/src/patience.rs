@@ -20,7 +20,7 @@ use kilocore_platform::{Nanos, Platform};
 use libc::{pthread_mutex_t, timespec};
 
 use crate::deadline::Deadline;
-use crate::host::{Host, Impatience};
+use crate::host::Host;
 use crate::mutex::Replaced;
 use crate::{cores, thread_state};
 
@@ -61,7 +61,7 @@ pub(crate) unsafe fn wait<L: RawLock<Host>>(mutex: *mut pthread_mutex_t) {
             return;
         }
         let lock = Replaced::<L>::of(mutex);
-        *thread_state::impatience() = Impatience::default();
+        thread_state::impatience().begin();
         thread_state::with::<L, _>(|thread| {
             lock.acquire(thread, cores::for_waiters(), |word, value, certain| {
                 let limit = (!certain).then_some(Nanos(LONGEST_UNCERTAIN_SLEEP));
@@ -69,7 +69,7 @@ pub(crate) unsafe fn wait<L: RawLock<Host>>(mutex: *mut pthread_mutex_t) {
                 Slept::Enough
             });
         });
-        *thread_state::impatience() = Impatience::default();
+        thread_state::impatience().end();
     }
 }
 
@@ -91,7 +91,6 @@ pub(crate) unsafe fn wait_until<L: RawLock<Host>>(
         }
         let lock = Replaced::<L>::of(mutex);
         let guest = lock.guest();
-        *thread_state::impatience() = Impatience::default();
         thread_state::with::<L, _>(|thread| {
             lock.acquire_or_give_up(&guest, thread, |word, value, certain| {
                 sleep(word, value, certain, Some(deadline), nothing, ptr::null_mut())
@@ -115,7 +114,6 @@ unsafe fn wait_cancellably<L: RawLock<Host>>(
         let guest = lock.guest();
         let mut waiter = Cancellable { mutex, guest: &guest };
         let waiter = (&raw mut waiter).cast::<c_void>();
-        *thread_state::impatience() = Impatience::default();
         let taken = thread_state::with::<L, _>(|thread| {
             lock.acquire_or_give_up(&guest, thread, |word, value, certain| {
                 sleep(word, value, certain, deadline, cancelled::<L>, waiter)

@@ -18,6 +18,8 @@ static void *lock_many(void *argument)
             GIVES(0, pthread_mutex_lock(&mine[i]));
         GIVES(0, pthread_mutex_lock(&shared));
         value++;
+        if (round % 4 == 0)
+            usleep(100); /* so that others wait, as a rule: some locks grow then */
         GIVES(0, pthread_mutex_unlock(&shared));
         for (int i = 0; i < MUTEXES; i++)
             GIVES(0, pthread_mutex_unlock(&mine[i]));
