@@ -30,6 +30,12 @@ impl Process {
         self.locks.sort_by_key(|lock| (std::cmp::Reverse(lock.total()), lock.id));
         subtract_alike(&mut self.conditions, &before.conditions, Condition::subtract);
         subtract_alike(&mut self.barriers, &before.barriers, Barrier::subtract);
+        self.barriers.retain(|barrier| barrier.wait.count > 0);
+        // What is recorded of processor time is there at once, the whole of it now and then.
+        let shared = |lock: &Lock| lock.read.as_ref().map_or(0.0, |read| read.hold.sum_ns);
+        let held: f64 = self.locks.iter().map(|lock| lock.hold.sum_ns + shared(lock)).sum();
+        let threads = &mut self.threads;
+        threads.cpu_ns = threads.cpu_ns.max(threads.think.sum_ns + held);
     }
 }
 

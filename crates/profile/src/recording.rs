@@ -14,8 +14,8 @@ use kilocore_recording::{
     ModuleBlock, PATH_BYTES, ShardBlock, SiteBlock, ThreadBlock, UNIT, UnitId, VERSION, kind,
 };
 
-use crate::symbols::Module;
-use crate::{Process, Snapshot};
+use crate::Process;
+use crate::symbols::{Module, Symbols};
 
 /// The ending of a recording's name.
 pub const RECORDING_EXTENSION: &str = "kcrec";
@@ -232,5 +232,27 @@ pub fn read_directory(
     directory: &Path,
     clock: Option<ClockRate>,
 ) -> Result<Vec<Process>, RecordingError> {
-    Ok(Snapshot::read(directory)?.processes(None, clock))
+    let failed = |source| RecordingError::Io { file: directory.to_owned(), source };
+    let mut files = Vec::new();
+    for entry in fs::read_dir(directory).map_err(failed)? {
+        let path = entry.map_err(failed)?.path();
+        let named = path.extension().is_some_and(|extension| extension == RECORDING_EXTENSION);
+        if named && path.symlink_metadata().is_ok_and(|file| file.is_file()) {
+            files.push(path);
+        }
+    }
+    files.sort();
+    let mut recordings = Vec::new();
+    for file in &files {
+        recordings.extend(Recording::open(file)?);
+    }
+    let longest = recordings.iter().filter_map(Recording::clock_rate).max_by_key(|(_, ns)| *ns);
+    // One cycle per nanosecond is as good as any if there is nothing to measure durations with.
+    let clock = clock.or(longest.map(|(rate, _)| rate)).unwrap_or(ClockRate { ghz: 1.0 });
+    let mut symbols = Symbols::default();
+    Ok(recordings
+        .iter()
+        .map(|recording| recording.process(clock, &mut symbols))
+        .filter(|process| !process.locks.is_empty())
+        .collect())
 }

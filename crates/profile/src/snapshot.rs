@@ -52,8 +52,8 @@ impl Snapshot {
         self.processor_ns.insert(pid, time.as_nanos() as u64);
     }
 
-    /// What the processes did, in the order of their recordings' names; those that took no lock are
-    /// left out. With `since`, what they did after that moment.
+    /// What the processes did, in the order of their recordings' names; those that took no lock
+    /// and met at no barrier are left out. With `since`, what they did after that moment.
     ///
     /// `clock` is the rate of the time-stamp counter if the caller knows it; otherwise it is taken
     /// from the recording that observed it longest.
@@ -79,7 +79,8 @@ impl Snapshot {
             }
             process
         });
-        processes.filter(|process| !process.locks.is_empty()).collect()
+        let met = |process: &Process| !process.locks.is_empty() || !process.barriers.is_empty();
+        processes.filter(met).collect()
     }
 
     fn correct(&self, process: &mut Process) {
