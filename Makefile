@@ -14,27 +14,11 @@ REPORT := target/demo/report.html
 # For how long `make fuzz` tries each reader of outside data.
 FUZZ_SECONDS ?= 60
 
-# Where `make install` puts things, and what stands before that while packaging.
-PREFIX  ?= /usr/local
-DESTDIR ?=
-
-.PHONY: all install uninstall deb demo test lint unit bench soak weaken fuzz fidelity \
-        fidelity-profiles closed-loop ldu clean packages-build packages-demo packages-test packages-fuzz
+.PHONY: all demo test lint unit bench soak weaken fuzz fidelity fidelity-profiles closed-loop \
+        ldu clean packages-build packages-demo packages-test packages-fuzz
 
 all: packages-build
 	$(CARGO) build --release --workspace
-
-## install: the program, its libraries, completions and manual pages, under PREFIX
-install: all
-	tools/install install "$(DESTDIR)$(PREFIX)"
-
-## uninstall: what `make install` put there
-uninstall:
-	tools/install uninstall "$(DESTDIR)$(PREFIX)"
-
-## deb: a Debian package for this machine's kind, target/kilocore_VERSION_ARCH.deb
-deb: all
-	tools/deb
 
 ## demo: build, forecast a real program that knows nothing of Kilocore, leave an HTML report
 demo: packages-demo all
@@ -109,6 +93,24 @@ ldu: packages-build
 packages-build packages-demo packages-test packages-fuzz: packages-%:
 	@tools/install-packages $(BUILD_PACKAGES) $(if $(filter demo,$*),$(DEMO_PACKAGES)) \
 	    $(if $(filter test,$*),$(TEST_PACKAGES)) $(if $(filter fuzz,$*),$(FUZZ_PACKAGES))
+
+# Where `make install` puts things, and what stands before that while packaging.
+PREFIX  ?= /usr/local
+DESTDIR ?=
+
+.PHONY: install uninstall deb
+
+## install: the program, its libraries, completions and manual pages, under PREFIX
+install: all
+	tools/install install "$(DESTDIR)$(PREFIX)"
+
+## uninstall: what `make install` put there
+uninstall:
+	tools/install uninstall "$(DESTDIR)$(PREFIX)"
+
+## deb: a Debian package for this machine's kind, target/kilocore_VERSION_ARCH.deb
+deb: all
+	tools/deb
 
 clean:
 	$(CARGO) clean

@@ -108,7 +108,8 @@ fn shortage(path: &Path) -> Option<(u32, Shortage)> {
         let mut room = [0; WORD];
         let word = crate::outside::read(path.to_str()?, &mut room).ok()?;
         return match std::str::from_utf8(word).ok()?.trim() {
-            "no-room" => Some((pid, Shortage::Room)),
+            // Of the note itself, there may be room for its name only.
+            "no-room" | "" => Some((pid, Shortage::Room)),
             "no-permission" => Some((pid, Shortage::Permission)),
             "no-memory" => Some((pid, Shortage::Memory)),
             _ => None,
@@ -134,6 +135,7 @@ mod tests {
         write("13-1.kcrec", b"").unwrap();
         write("14-1.kcrec", &[0; 4096]).unwrap();
         write("15.lost", b"something else").unwrap();
+        write("18.lost", b"").unwrap();
         write("16-1.kcrec", b"no recording").unwrap();
         write("other", b"no-room").unwrap();
         let expected = [
@@ -141,6 +143,7 @@ mod tests {
             (12, Shortage::Permission),
             (13, Shortage::Room),
             (14, Shortage::Memory),
+            (18, Shortage::Room),
         ];
         assert_eq!(recordings.shortages(), expected);
         assert!(recordings.has(16) && !recordings.has(13) && !recordings.has(17));

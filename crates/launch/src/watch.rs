@@ -120,13 +120,11 @@ pub(crate) fn watch<'a>(
             Some(Event::End) => (phase == Phase::Counting).then_some(Phase::After),
             None if change.is_some_and(|change| change <= Instant::now()) => match phase {
                 Phase::Before => Some(Phase::Counting),
-                _ => {
-                    watched.time_was_up = program.terminate();
-                    Some(Phase::After)
-                }
+                _ => Some(Phase::After),
             },
             None => None,
         };
+        let time_is_up = change.is_some_and(|change| change <= Instant::now());
         match due {
             Some(Phase::Counting) => {
                 watched.begin = Some(moment(places.recordings, &watched.looker)?);
@@ -137,6 +135,8 @@ pub(crate) fn watch<'a>(
             }
             Some(_) => {
                 watched.end = Some(moment(places.recordings, &watched.looker)?);
+                // How it ends does not count, so it is not told before.
+                watched.time_was_up = time_is_up && program.terminate();
                 change = None;
                 phase = Phase::After;
             }

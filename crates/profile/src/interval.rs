@@ -30,6 +30,9 @@ impl Process {
         self.locks.sort_by_key(|lock| (std::cmp::Reverse(lock.total()), lock.id));
         subtract_alike(&mut self.conditions, &before.conditions, Condition::subtract);
         subtract_alike(&mut self.barriers, &before.barriers, Barrier::subtract);
+        self.barriers.retain(|barrier| barrier.wait.count > 0);
+        // What is recorded of processor time is there at once, the whole of it now and then.
+        self.note_counted_time();
     }
 }
 

@@ -53,7 +53,7 @@ impl Snapshot {
     }
 
     /// What the processes did, in the order of their recordings' names; those that took no lock
-    /// and met nobody at a barrier are left out. With `since`, what they did after that moment.
+    /// and met at no barrier are left out. With `since`, what they did after that moment.
     ///
     /// `clock` is the rate of the time-stamp counter if the caller knows it; otherwise it is taken
     /// from the recording that observed it longest.
@@ -76,7 +76,6 @@ impl Snapshot {
                 let mut then = before.process_numbered(&numbers, clock, &mut symbols);
                 since.correct(&mut then);
                 process.subtract(&then, alive);
-                process.note_counted_time();
             }
             process
         });

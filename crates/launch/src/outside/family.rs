@@ -1,6 +1,8 @@
 //! The program's processes: its own, and all that descend from it.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::thread;
+use std::time::Duration;
 
 use kilocore_profile::{Unrecorded, WhyUnrecorded};
 
@@ -33,6 +35,8 @@ pub(crate) struct Family {
     /// When the program was started, in ticks since the system was.
     began: u64,
     members: BTreeMap<u32, Member>,
+    /// The system's newest process when processes were last looked for.
+    newest: Option<u32>,
     /// Processes that are none of the program's.
     others: HashSet<u32>,
     unrecorded: BTreeMap<(String, WhyUnrecorded), u32>,
@@ -50,6 +54,7 @@ impl Family {
             adopts,
             began: 0,
             members: BTreeMap::new(),
+            newest: None,
             others: HashSet::from([std::process::id()]),
             unrecorded: BTreeMap::new(),
             elsewhere: BTreeMap::new(),
@@ -75,6 +80,19 @@ impl Family {
 
     /// Finds processes that came, forgets those that went, and looks at what they execute.
     pub(crate) fn look(&mut self) {
+        let newest = process::newest();
+        if newest.is_none() || newest != self.newest {
+            self.newest = newest;
+            self.find();
+        }
+        let members: Vec<u32> = self.members().collect();
+        for pid in members {
+            self.look_at(pid);
+        }
+    }
+
+    /// Finds processes that came, and forgets those that went.
+    fn find(&mut self) {
         let there: BTreeSet<u32> = process::all().into_iter().collect();
         self.members.retain(|pid, _| there.contains(pid));
         self.others.retain(|pid| there.contains(pid));
@@ -107,17 +125,16 @@ impl Family {
                 self.others.insert(pid);
             }
         }
-        let members: Vec<u32> = self.members().collect();
-        for pid in members {
-            self.look_at(pid);
-        }
     }
 
     /// Whether a process whose parent is none of the program's once had one that was.
     fn is_lost_child(&self, pid: u32, status: &process::Status) -> bool {
         status.started >= self.began
-            && ((self.adopts && status.parent == std::process::id())
-                || self.recorder.is_asked(pid) == Some(true))
+            && if self.adopts {
+                status.parent == std::process::id()
+            } else {
+                self.recorder.is_asked(pid) == Some(true)
+            }
     }
 
     fn admit(&mut self, pid: u32, started: u64) {
@@ -171,15 +188,30 @@ impl Family {
         }
     }
 
+    /// The processes that go on after the program's end: not those that are about to end, because
+    /// a signal or the loss of their parent tells them to.
+    fn still_running(&self) -> Vec<(u32, String)> {
+        const TRIES: u32 = 20;
+        let mut running: Vec<(u32, &Member)> =
+            self.members.iter().map(|(pid, member)| (*pid, member)).collect();
+        for _ in 0..TRIES {
+            running.retain(|(pid, member)| {
+                process::status(*pid)
+                    .is_some_and(|now| now.started == member.started && now.state != b'Z')
+            });
+            if running.is_empty() {
+                break;
+            }
+            thread::sleep(Duration::from_millis(5));
+        }
+        running.into_iter().map(|(pid, member)| (pid, member.executable.clone())).collect()
+    }
+
     /// What left no recording, once the program has ended; `recorded` says which processes did.
     pub(crate) fn unrecorded(mut self, recorded: impl Fn(u32) -> bool) -> Seen {
+        self.newest = None;
         self.look();
-        let still = self.members.iter().filter(|(pid, member)| {
-            process::status(**pid)
-                .is_some_and(|now| now.started == member.started && now.state != b'Z')
-        });
-        let running: Vec<(u32, String)> =
-            still.map(|(pid, member)| (*pid, member.executable.clone())).collect();
+        let running = self.still_running();
         for (pid, executable) in running {
             let key = (executable, WhyUnrecorded::StillRunning);
             self.unrecorded.entry(key).or_insert(pid);

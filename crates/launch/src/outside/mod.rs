@@ -55,6 +55,8 @@ pub(crate) struct Looker<'a> {
     family: Family,
     pace: Pace,
     looks: Looks,
+    /// How often processes are looked for, and when next.
+    census: (Pace, Instant),
     /// When recordings may be looked into again.
     explain: Instant,
 }
@@ -81,6 +83,7 @@ impl<'a> Looker<'a> {
             family: Family::of(program, recorder, adopts),
             pace: Pace::new(u64::from(program)),
             looks: Looks::default(),
+            census: (Pace::new(u64::from(!program)), Instant::now()),
             explain: Instant::now() + EXPLAIN / 2,
         }
     }
@@ -93,18 +96,20 @@ impl<'a> Looker<'a> {
     /// Looks at everything once, and counts what it saw if that `counts`; how long to wait before
     /// the next time.
     pub(crate) fn round(&mut self, counts: bool) -> Duration {
-        let before = thread_time();
-        self.family.look();
-        if counts {
-            self.look_at_threads();
+        let (pace, due) = &mut self.census;
+        if Instant::now() >= *due {
+            let spent = timed(|| self.family.look());
+            *due = Instant::now() + pace.after(spent);
         }
-        let spent = thread_time().saturating_sub(before);
         if counts && Instant::now() >= self.explain && self.looks.words.any_open() {
-            let before = thread_time();
-            self.explain();
-            let spent = thread_time().saturating_sub(before);
+            let spent = timed(|| self.explain());
             self.explain = Instant::now() + EXPLAIN.max(spent * pace::SHARE);
         }
+        let spent = timed(|| {
+            if counts {
+                self.look_at_threads()
+            }
+        });
         self.pace.after(spent)
     }
 
@@ -200,6 +205,13 @@ pub(crate) fn by_its_file(program: &OsString, pid: u32) -> Option<Unrecorded> {
     let file = kilocore_spawn::find_program(program).ok()?;
     let why = image::could_not_preload(&file)?;
     Some(Unrecorded { pid, executable: file.to_string_lossy().into_owned(), why })
+}
+
+/// The processor time that something takes.
+fn timed(what: impl FnOnce()) -> Duration {
+    let before = thread_time();
+    what();
+    thread_time().saturating_sub(before)
 }
 
 /// Processor time of the calling thread.

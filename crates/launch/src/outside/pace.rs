@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-/// Of a core's time, looking takes one part in this many.
-pub(crate) const SHARE: u32 = 400;
+/// Of a core's time, each kind of looking takes one part in this many at most; there are three.
+pub(crate) const SHARE: u32 = 500;
 
 /// Never more often than this: two looks at a thread that sleeps as long say the same.
 const LEAST: Duration = Duration::from_millis(10);
@@ -67,7 +67,7 @@ mod tests {
             let mut pace = steady();
             let all: Duration = (0..1_000).map(|_| pace.after(cost)).sum();
             let share = cost.as_secs_f64() * 1_000.0 / all.as_secs_f64();
-            assert!(share < 0.003, "{cost:?}: {share}");
+            assert!(share < 0.0025, "{cost:?}: {share}");
             assert!(all < 1_000 * (cost * SHARE + LEAST) * 2, "{cost:?}: {all:?}");
         }
     }

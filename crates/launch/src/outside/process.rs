@@ -35,6 +35,14 @@ pub(crate) fn all() -> Vec<u32> {
     numbers("/proc")
 }
 
+/// The process or thread that was started last, in the whole system: while it is the same, there
+/// are no new ones.
+pub(crate) fn newest() -> Option<u32> {
+    let mut text = [0; 128];
+    let text = read("/proc/loadavg", &mut text).ok()?;
+    std::str::from_utf8(text).ok()?.split_ascii_whitespace().next_back()?.parse().ok()
+}
+
 /// The threads of a process; none if it is gone.
 pub(crate) fn threads(pid: u32) -> Vec<u32> {
     numbers(&format!("/proc/{pid}/task"))
@@ -101,5 +109,6 @@ mod tests {
         assert_eq!(status.parent, std::os::unix::process::parent_id());
         assert!(all().contains(&own) && threads(own).contains(&own));
         assert!(threads(u32::MAX).is_empty());
+        assert!(newest().is_some());
     }
 }
