@@ -46,7 +46,10 @@ fn unlinked<P: Platform>() -> *mut Node<P> {
 /// The node behind one that was taken from a queue, or null.
 #[inline]
 pub(crate) fn linked<P: Platform>(node: &Node<P>) -> *mut Node<P> {
-    // Acquire: the node behind, and what its owner did before pushing it.
+    // Acquire: the node behind, and what its owner did before pushing it. Argued: the exchange of the
+    // head shows that as well. But who links a chain that leaves a slot is not the node's owner, and
+    // has no lock of this root: its store must come before the end of the node, which follows once
+    // the caller has settled it. loom does not know when a store's word is freed.
     let next = node.next.load(Ordering::Acquire);
     if next != unlinked() {
         return next;
@@ -68,8 +71,11 @@ impl<P: Platform> Global<P> {
         // Release shows the nodes, and what their owners did before, to whoever takes the list:
         // also if others push on top, for their exchanges continue this one's release. Acquire:
         // that synchronizations have begun which did not get these nodes; and the nodes behind,
-        // which the link passes on.
+        // which the link passes on. Argued: who updates after this push has returned must read the
+        // number of each such synchronization. It takes more threads and switches than loom tries to
+        // read an older one, and then to see that; `tests/shuttle.rs` has the history.
         let behind = self.head.swap(newest.as_ptr(), Ordering::AcqRel);
+        // Argued: see `linked`, which it pairs with.
         link.store(behind, Ordering::Release);
     }
 
@@ -123,7 +129,7 @@ unsafe impl<P: Platform> Queue<P> for Global<P> {
     #[inline]
     unsafe fn take(&self, each: &mut dyn FnMut(NonNull<Node<P>>)) {
         // An exchange, also if the list looks empty: it must see every push that happened before,
-        // and its release is what the next push acquires.
+        // and its release is what the next push acquires. Argued: see `splice`.
         let newest = self.head.swap(ptr::null_mut(), Ordering::AcqRel);
         if let Some(newest) = NonNull::new(newest) {
             self.length.store(0, Ordering::Relaxed);

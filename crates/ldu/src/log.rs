@@ -324,8 +324,11 @@ impl<P: Platform, Q: Queue<P>, L: RawRwLock<P>, D: Policy<P>> Log<P, Q, L, D> {
             unsafe { self.lock.downgrade() };
             return released;
         }
-        // Somebody is inside. Release and acquire: see the module's documentation.
-        let came = self.begun.fetch_add(0, Ordering::AcqRel);
+        // Somebody is inside. Release: see the module's documentation. Argued: it pairs with the
+        // acquire of the synchronization that counts itself next. Else the exchange that takes the
+        // queue could come before a push that this reader has seen; loom has exchanges take effect in
+        // the order in which they are made.
+        let came = self.begun.fetch_add(0, Ordering::Release);
         let satisfied = || self.begun.load(Ordering::Relaxed) != came;
         self.lock.acquire_shared();
         if satisfied() {
@@ -437,9 +440,9 @@ impl<P: Platform, Q: Queue<P>, L: RawRwLock<P>, D: Policy<P>> Log<P, Q, L, D> {
     /// # Safety
     /// The caller holds the lock as the writer.
     unsafe fn apply_all(&self, mut apply: impl FnMut(NonNull<Node<P>>, Update)) -> Released<P> {
-        // Release and acquire: see the module's documentation. The exchange that takes the queue
-        // releases this count to those who push later.
-        let epoch = Epoch::of(self.begun.fetch_add(1, Ordering::AcqRel) + 1);
+        // Acquire: see the module's documentation. The exchange that takes the queue releases this
+        // count to those who push later. Argued: pairs with the release in `enter_synchronized`.
+        let epoch = Epoch::of(self.begun.fetch_add(1, Ordering::Acquire) + 1);
         if self.limits.age.is_some() {
             self.last.store(P::now().0, Ordering::Relaxed);
         }

@@ -175,12 +175,16 @@ impl<P: Platform> Node<P> {
     /// whoever applies it.
     #[inline]
     pub(crate) fn log(&self, epoch: Epoch) -> Logged {
-        // Acquire: the last to apply it has read its link, which is now written again.
+        // Acquire: the last to apply it has read its link, which is now written again. Argued: that
+        // read could see what is written now. loom never shows a load what is stored later.
         let mut seen = self.state.load(Ordering::Acquire);
         // Nobody but the owner queues a node, so one that is seen out of the queue stays so.
         while seen & QUEUED != 0 {
             let new = with_update(seen, epoch);
-            // Release shows the object to whoever applies the update, acquire as above.
+            // Release shows the object to whoever applies the update. Acquire: that the synchronization
+            // has begun that left the word so. Argued: who updates after this returns must read its
+            // number, as after a push (`Global::splice`). The item is what it was when it was queued, but
+            // what else its owner did since is shown, too, as the crate's documentation promises.
             let changed =
                 self.state.compare_exchange_weak(seen, new, Ordering::AcqRel, Ordering::Acquire);
             match changed {

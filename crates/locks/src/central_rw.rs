@@ -34,10 +34,14 @@ impl<P: Platform> CentralRw<P> {
     #[cold]
     fn park_while(&self, mut shut: impl FnMut(u32) -> bool) {
         loop {
+            // Argued: acquire keeps this look before the announcement below. Else it could see the
+            // gate as it is moved for that announcement, and park for good. loom never shows a load
+            // what is stored later.
             let gate = self.gate.load(Ordering::Acquire);
             // Announced before the last look: whoever changes the state after this look sees
-            // the announcement and moves the gate, so that parking on the old gate fails.
-            let state = self.state.fetch_or(PARKED, Ordering::AcqRel);
+            // the announcement and moves the gate, so that parking on the old gate fails. Acquire:
+            // what those did who left, if nobody is inside any more.
+            let state = self.state.fetch_or(PARKED, Ordering::Acquire);
             if !shut(state) {
                 return;
             }
@@ -51,6 +55,8 @@ impl<P: Platform> CentralRw<P> {
     #[cold]
     fn wake_all(&self) {
         self.state.fetch_and(!PARKED, Ordering::Relaxed);
+        // Argued: release pairs with the first look in `park_while`, and is needed for the same: who
+        // sees the gate moved announces itself after the mark was cleared.
         self.gate.fetch_add(1, Ordering::Release);
         P::unpark(core::ptr::from_ref(&self.gate), u32::MAX);
     }

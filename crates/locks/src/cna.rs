@@ -164,7 +164,9 @@ impl<P: Platform> Cna<P> {
     unsafe fn main_queue_becomes(&self, me: Link<P>, head: Link<P>) -> bool {
         // SAFETY: see `hand_over`. The last node's link is null since it was moved over.
         let last = unsafe { (*head).secondary_tail.load(Ordering::Relaxed) };
-        // Release: the next newcomer writes that link and must find it in this state.
+        // Release: the next newcomer writes that link and must find it in this state. Argued: or the
+        // null that is there now could come after the newcomer's link and undo it. loom has stores
+        // take effect in the order in which they are made.
         self.tail.compare_exchange(me, last, Ordering::Release, Ordering::Relaxed).is_ok()
     }
 

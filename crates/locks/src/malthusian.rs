@@ -266,6 +266,9 @@ impl<P: Platform, M: Manner> Malthusian<P, M> {
                 // Before it becomes the tail, for from then on newcomers write this link.
                 (*substitute).next.store(ptr::null_mut(), Ordering::Relaxed);
             }
+            // Argued: release keeps that store before the one of the newcomer who finds the
+            // substitute in the tail. Else it could undo the newcomer's link. loom has stores take
+            // effect in the order in which they are made.
             let replaced =
                 self.tail.compare_exchange(me, substitute, Ordering::Release, Ordering::Relaxed);
             if replaced.is_ok() {

@@ -108,6 +108,9 @@ impl<P: Platform, M: Manner> Mcs<P, M> {
         if successor.is_null() {
             // Before the tail is `HELD` again, for from then on the first waiter writes it.
             self.next.store(ptr::null_mut(), Ordering::Relaxed);
+            // Argued: release keeps that store before the one of the newcomer who finds `HELD`. Else
+            // it could undo the newcomer's link. loom has stores take effect in the order in which
+            // they are made.
             let left = self.tail.compare_exchange(me, held(), Ordering::Release, Ordering::Relaxed);
             if left.is_ok() {
                 return;

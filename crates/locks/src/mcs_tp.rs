@@ -171,6 +171,9 @@ impl<P: Platform> McsTp<P> {
         // Before the tail is `HELD` again, for from then on the first waiter writes it.
         self.next.store(ptr::null_mut(), Ordering::Relaxed);
         let node_address = ptr::from_ref(node).cast_mut();
+        // Argued: release keeps that store before the one of the newcomer who finds `HELD`. Else it
+        // could undo the newcomer's link. loom has stores take effect in the order in which they are
+        // made.
         let left =
             self.tail.compare_exchange(node_address, held(), Ordering::Release, Ordering::Relaxed);
         if left.is_ok() {

@@ -84,14 +84,14 @@ unsafe impl<P: Platform, const STEP: u32> RawLock<P> for Ticket<P, STEP> {
 
     #[inline]
     fn try_acquire(&self, (): &mut ()) -> bool {
-        let serving = self.serving.load(Ordering::Acquire);
         // Acquire pairs with the release of whoever called this number: if `next` still equals
-        // the number called, nobody entered since.
+        // the number called, nobody entered since. Taking the number orders nothing, as above.
+        let serving = self.serving.load(Ordering::Acquire);
         self.next
             .compare_exchange(
                 serving,
                 serving.wrapping_add(1),
-                Ordering::Acquire,
+                Ordering::Relaxed,
                 Ordering::Relaxed,
             )
             .is_ok()

@@ -47,11 +47,11 @@ impl LockVisitor<Native> for Crowd {
     }
 }
 
-/// Increments, some of it by trying, and says how often.
+/// Increments at least once, some of it by trying, and says how often.
 fn push_until<L: RawLock<Native>>(end: Instant, index: u32, shared: &Guarded<Native, L>) -> u64 {
     let mut thread = L::Thread::default();
     let mut count = 0;
-    while Instant::now() < end {
+    loop {
         let by_trying = (count + u64::from(index)).is_multiple_of(4);
         if !by_trying || !shared.lock.try_acquire(&mut thread) {
             shared.lock.acquire(&mut thread);
@@ -60,9 +60,11 @@ fn push_until<L: RawLock<Native>>(end: Instant, index: u32, shared: &Guarded<Nat
         // SAFETY: acquired above.
         unsafe { shared.lock.release(&mut thread) };
         count += 1;
+        if Instant::now() >= end {
+            return count;
+        }
         Native::pause(1);
     }
-    count
 }
 
 #[test]

@@ -130,6 +130,15 @@ macro_rules! checks {
 checks!(central, CentralRw, None::<usize>, Thoroughly);
 checks!(rwsem, Rwsem, Some(3), Plainly);
 
+/// The form whose waiters spin before they sleep.
+#[test]
+fn loom_explores_a_semaphore_whose_waiters_spin() {
+    type Spinning = Rwsem<Thoroughly, 1>;
+    model(Some(3), || program::<Thoroughly, Spinning>(&[&[Write], &[Read]]));
+    model(Some(3), || program::<Thoroughly, Spinning>(&[&[WriteAndRead], &[Write]]));
+    model(Some(2), || program::<Thoroughly, Spinning>(&[&[Write], &[Read], &[Read]]));
+}
+
 /// More threads than a small host has cores, all deeds mixed.
 fn crowd<L: RawRwLock<Native>>() {
     const ROUNDS: u32 = 20_000;

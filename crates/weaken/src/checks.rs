@@ -6,7 +6,7 @@ use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::Failure;
 use crate::sites::{Order, Site};
@@ -18,12 +18,8 @@ const SUBJECT: &str = "KILOCORE_CHECK_ONLY";
 
 /// A check is given up when it takes so many times as long as with the shipped orderings,
 const PATIENCE: u32 = 20;
-/// and at least so long.
-const LEAST_PATIENCE: Duration = Duration::from_secs(120);
-
-/// A test that takes longer with all its subjects is left out: it would be run for every ordering that
-/// it is the last to miss.
-const LONGEST: Duration = Duration::from_secs(240);
+/// and at least so long. All these are times on a processor, so that a busy host changes nothing.
+const LEAST_PATIENCE: Duration = Duration::from_secs(30);
 
 /// A crate whose sources are weakened, and the test programs that check it.
 pub(crate) struct Subject {
@@ -64,15 +60,20 @@ pub(crate) enum Verdict {
     Undecided,
 }
 
-/// All checks of a crate, the quickest first, which pass with the shipped orderings.
+/// All checks of a crate, the quickest first, which pass with the shipped orderings. A test that takes
+/// longer than `longest` with all its subjects is left out.
 ///
 /// # Errors
 /// If they cannot be built, or one fails as it is.
-pub(crate) fn checks(root: &Path, subject: &Subject) -> Result<Vec<Check>, Failure> {
+pub(crate) fn checks(
+    root: &Path,
+    subject: &Subject,
+    longest: Duration,
+) -> Result<Vec<Check>, Failure> {
     let mut checks = Vec::new();
     for (name, program) in build(root, subject)? {
         for test in tests(&program)? {
-            for found in explore(&program, &test)? {
+            for found in explore(&program, &test, longest)? {
                 let name = format!("{}: {name}::{test}", subject.package);
                 checks.push(Check { name, ..found });
             }
@@ -117,14 +118,14 @@ fn tests(program: &Path) -> Result<Vec<String>, Failure> {
 }
 
 /// Runs a test and says which subjects it has, and which calls each makes.
-fn explore(program: &Path, test: &str) -> Result<Vec<Check>, Failure> {
+fn explore(program: &Path, test: &str, longest: Duration) -> Result<Vec<Check>, Failure> {
     let folder = tempfile::tempdir().map_err(|error| failed(program, &error))?;
     let seen = folder.path().join("seen");
     let mut command = command(program, test, "");
     command.env(SEEN, &seen).stdout(Stdio::null()).stderr(Stdio::null());
-    let start = Instant::now();
     let mut child = command.spawn().map_err(|error| failed(program, &error))?;
-    match wait(&mut child, LONGEST).map_err(|error| failed(program, &error))? {
+    let (passed, took) = wait(&mut child, longest).map_err(|error| failed(program, &error))?;
+    match passed {
         Some(true) => {}
         Some(false) => {
             return Err(Failure(format!("{test} fails with the orderings as they are")));
@@ -150,7 +151,7 @@ fn explore(program: &Path, test: &str) -> Result<Vec<Check>, Failure> {
         });
         checks[at].places.insert(place.to_owned());
     }
-    let takes = start.elapsed() / checks.len().max(1) as u32;
+    let takes = took / checks.len().max(1) as u32;
     checks.iter_mut().for_each(|check| check.takes = takes);
     Ok(checks)
 }
@@ -187,7 +188,8 @@ impl Check {
             String::from_utf8_lossy(&said).into_owned()
         });
         let patience = LEAST_PATIENCE.max(self.takes * PATIENCE);
-        let passed = wait(&mut child, patience).map_err(|error| failed(&self.program, &error))?;
+        let (passed, _) =
+            wait(&mut child, patience).map_err(|error| failed(&self.program, &error))?;
         let said = reader.join().unwrap_or_default();
         Ok(match passed {
             None => Verdict::Undecided,
@@ -197,20 +199,32 @@ impl Check {
     }
 }
 
-/// Whether a check passed, or none if it did not end in time and was ended.
-fn wait(child: &mut Child, most: Duration) -> std::io::Result<Option<bool>> {
-    let end = Instant::now() + most;
+/// Whether a check passed, or none if it did not end in time and was ended; and how long it took.
+fn wait(child: &mut Child, most: Duration) -> std::io::Result<(Option<bool>, Duration)> {
+    let mut took = Duration::ZERO;
     loop {
-        match child.try_wait()? {
-            Some(status) => return Ok(Some(status.success())),
-            None if Instant::now() > end => {
-                child.kill()?;
-                child.wait()?;
-                return Ok(None);
-            }
-            None => std::thread::sleep(Duration::from_millis(2)),
+        if let Some(status) = child.try_wait()? {
+            return Ok((Some(status.success()), took));
         }
+        took = on_processor(child.id()).unwrap_or(took);
+        if took > most {
+            child.kill()?;
+            child.wait()?;
+            return Ok((None, took));
+        }
+        std::thread::sleep(Duration::from_millis(2));
     }
+}
+
+/// How long a process was on a processor so far.
+fn on_processor(process: u32) -> Option<Duration> {
+    let text = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    // The name of the program, in parentheses, may have spaces in it.
+    let mut fields = text.rsplit_once(')')?.1.split_whitespace();
+    let user: u64 = fields.nth(11)?.parse().ok()?;
+    let system: u64 = fields.next()?.parse().ok()?;
+    // Hundredths of a second, as Linux tells programs.
+    Some(Duration::from_millis(10 * (user + system)))
 }
 
 /// What a checker means by its first panic.

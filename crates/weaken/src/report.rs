@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::time::Duration;
 
 use crate::{Outcome, Trial};
 
@@ -31,8 +32,10 @@ line is given, or it was relaxed.
 ";
 
 /// The report on all trials, where `relaxed` more orderings have nothing to weaken.
-pub(crate) fn report(trials: &[Trial], relaxed: usize) -> String {
+pub(crate) fn report(trials: &[Trial], relaxed: usize, longest: Duration) -> String {
     let mut text = INTRODUCTION.to_owned();
+    let seconds = longest.as_secs();
+    let _ = writeln!(text, "Tests that take more than {seconds} s on a processor were left out.");
     counts(&mut text, trials, relaxed);
     let mut files: BTreeMap<&str, Vec<&Trial>> = BTreeMap::new();
     for trial in trials {
@@ -140,7 +143,7 @@ mod tests {
         assert!(!is_answered(&trial("load", None, false)));
         assert!(is_answered(&trial("load", Some(1), false)));
         assert!(is_answered(&trial("load", None, true)));
-        let text = report(&[trial("load", None, false)], 4);
+        let text = report(&[trial("load", None, false)], 4, Duration::from_secs(30));
         assert!(text.contains("**open** (missed by 2 checks, 1 gave up)"), "{text}");
         assert!(text.contains("5 orderings: 4 are relaxed"), "{text}");
         assert!(text.contains("| missed, and not argued for | 1 | 0 |"), "{text}");
@@ -148,7 +151,7 @@ mod tests {
 
     #[test]
     fn what_was_caught_says_by_what() {
-        let text = report(&[trial("load", None, true)], 0);
+        let text = report(&[trial("load", None, true)], 0, Duration::from_secs(30));
         assert!(text.contains("caught by loom::two: Causality violation: x |"), "{text}");
     }
 }

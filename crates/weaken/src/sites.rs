@@ -229,11 +229,10 @@ impl Finder<'_> {
 /// The orderings among a call's arguments.
 fn orders<'a>(arguments: impl Iterator<Item = &'a syn::Expr>) -> Vec<Order> {
     let order = |argument: &syn::Expr| match argument {
-        syn::Expr::Path(path) if path.path.segments.len() == 2 => {
-            let segments = &path.path.segments;
-            (segments[0].ident == "Ordering")
-                .then(|| Order::named(&segments[1].ident.to_string()))
-                .flatten()
+        syn::Expr::Path(path) => {
+            let mut segments = path.path.segments.iter().rev();
+            let name = segments.next()?.ident.to_string();
+            (segments.next()?.ident == "Ordering").then(|| Order::named(&name)).flatten()
         }
         _ => None,
     };
@@ -289,7 +288,7 @@ mod tests {
     #[test]
     fn an_ordering_is_found_where_the_compiler_says_that_the_call_is() {
         let source = "fn f() {
-    a.load(Ordering::Acquire);
+    a.load(core::sync::atomic::Ordering::Acquire);
     a
         .compare_exchange(0, g(|| b.store(1, Ordering::Release)), Ordering::AcqRel, Ordering::Relaxed);
     P::wait_until(&a, Wait::Spin, |a| a == 1);
