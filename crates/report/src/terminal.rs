@@ -1,12 +1,14 @@
 //! Tables for the terminal.
 //!
-//! Plain text without colours, so that the same serves a terminal, a pipe and a log. Every
-//! function takes the width in columns that it may use; below [`NARROWEST`] it uses that.
+//! Plain text, so that the same serves a terminal, a pipe and a log. Every function takes a
+//! [`Style`]: the columns that it may use (below [`NARROWEST`] it uses that), and whether it may
+//! go beyond ASCII. A width alone does for one.
 
 mod columns;
 mod fit;
 mod locate;
 mod profile;
+mod style;
 
 use kilocore_locks::LockInfo;
 use kilocore_machine::Description;
@@ -21,6 +23,7 @@ use crate::{Mark, figures, number};
 pub use fit::fit_table;
 pub use locate::locate_table;
 pub use profile::profile_table;
+pub use style::Style;
 
 /// The least width that tables are laid out for, in columns.
 pub const NARROWEST: u16 = 60;
@@ -28,10 +31,12 @@ pub const NARROWEST: u16 = 60;
 /// A forecast: the advice, the curves by lock and the program's locks, at most `width` columns
 /// wide.
 #[must_use]
-pub fn forecast_table(forecast: &Forecast, width: u16) -> String {
-    let width = width.max(NARROWEST);
+pub fn forecast_table(forecast: &Forecast, style: impl Into<Style>) -> String {
+    let style = style.into();
+    let width = style.width.max(NARROWEST);
     let recommendation = &forecast.recommendation;
-    let mut parts = vec![wrapped(&recommendation.text.join(" "), width)];
+    let (first, others) = recommendation.text.split_first().map_or(("", &[][..]), |(a, b)| (a, b));
+    let mut parts = vec![style.strong(&wrapped(first, width)), wrapped(&others.join(" "), width)];
     if let Some(command) = &recommendation.command {
         // Not wrapped: it is to be copied.
         parts.push(format!("    {}", printable(command)));
@@ -54,13 +59,14 @@ pub fn forecast_table(forecast: &Forecast, width: u16) -> String {
         let lines: Vec<String> = lines.collect();
         parts.push(format!("What the forecast assumes\n{}", lines.join("\n")));
     }
-    parts.join("\n\n") + "\n"
+    style.shown(parts.join("\n\n") + "\n")
 }
 
 /// Curves by lock, the best at the end first.
 #[must_use]
-pub fn curves_table(curves: &[Curve], width: u16) -> String {
-    curve_rows(&CurveSet::new(curves, None, None), width.max(NARROWEST)) + "\n"
+pub fn curves_table(curves: &[Curve], style: impl Into<Style>) -> String {
+    let style = style.into();
+    style.shown(curve_rows(&CurveSet::new(curves, None, None), style.width.max(NARROWEST)) + "\n")
 }
 
 /// Figures in rows: a name or number in front, and a figure under each heading. Columns that have
@@ -70,9 +76,10 @@ pub fn figures_table(
     front: &str,
     headings: &[&str],
     rows: &[(String, Vec<String>)],
-    width: u16,
+    style: impl Into<Style>,
 ) -> String {
-    let width = usize::from(width.max(NARROWEST));
+    let style = style.into();
+    let width = usize::from(style.width.max(NARROWEST));
     let fronts = || Column::new(front, Align::Left, rows, |row| row.0.clone());
     let mut blocks = vec![vec![fronts()]];
     for (index, heading) in headings.iter().enumerate() {
@@ -87,7 +94,7 @@ pub fn figures_table(
         }
     }
     let tables: Vec<String> = blocks.iter().map(|block| table_of(block, width as u16)).collect();
-    tables.join("\n")
+    style.shown(tables.join("\n"))
 }
 
 /// Words in rows below headings.
@@ -95,21 +102,23 @@ pub fn figures_table(
 pub fn words_table<const COLUMNS: usize>(
     headings: [&str; COLUMNS],
     rows: &[[String; COLUMNS]],
-    width: u16,
+    style: impl Into<Style>,
 ) -> String {
+    let style = style.into();
     let headings = headings.map(|name| (name, Align::Left));
-    let mut table = table(width.max(NARROWEST), &headings);
+    let mut table = table(style.width.max(NARROWEST), &headings);
     for row in rows {
         table.add_row(row.iter().map(|word| printable(word)));
     }
-    text_of(&table)
+    style.shown(text_of(&table))
 }
 
 /// Machines by name.
 #[must_use]
-pub fn machines_table(machines: &[Description], width: u16) -> String {
+pub fn machines_table(machines: &[Description], style: impl Into<Style>) -> String {
+    let style = style.into();
     let headings = [("name", Align::Left), ("threads", Align::Right), ("what it is", Align::Left)];
-    let mut table = table(width.max(NARROWEST), &headings);
+    let mut table = table(style.width.max(NARROWEST), &headings);
     for machine in machines {
         table.add_row([
             printable(&machine.name),
@@ -117,13 +126,14 @@ pub fn machines_table(machines: &[Description], width: u16) -> String {
             printable(&machine.title),
         ]);
     }
-    text_of(&table)
+    style.shown(text_of(&table))
 }
 
 /// A machine in full: every figure and where it comes from.
 #[must_use]
-pub fn machine_table(machine: &Description, width: u16) -> String {
-    let width = width.max(NARROWEST);
+pub fn machine_table(machine: &Description, style: impl Into<Style>) -> String {
+    let style = style.into();
+    let width = style.width.max(NARROWEST);
     let mut parts = vec![wrapped(
         &format!("{}: {}", printable(&machine.name), printable(&machine.title)),
         width,
@@ -140,7 +150,7 @@ pub fn machine_table(machine: &Description, width: u16) -> String {
         fix(&mut table, 1, FIGURE_VALUE_WIDTH);
         parts.push(format!("{}\n{}", group.title, text_of(&table).trim_end()));
     }
-    parts.join("\n\n") + "\n"
+    style.shown(parts.join("\n\n") + "\n")
 }
 
 /// Room for the longest name of a figure.
@@ -150,13 +160,17 @@ const FIGURE_VALUE_WIDTH: u16 = 13;
 
 /// Locks by name, with what each is best and worst at.
 #[must_use]
-pub fn locks_table<'a>(locks: impl IntoIterator<Item = &'a LockInfo>, width: u16) -> String {
+pub fn locks_table<'a>(
+    locks: impl IntoIterator<Item = &'a LockInfo>,
+    style: impl Into<Style>,
+) -> String {
+    let style = style.into();
     let headings = ["name", "what it is", "best at", "worst at"].map(|name| (name, Align::Left));
-    let mut table = table(width.max(NARROWEST), &headings);
+    let mut table = table(style.width.max(NARROWEST), &headings);
     for lock in locks {
         table.add_row([lock.name, lock.title, lock.best_at, lock.worst_at]);
     }
-    text_of(&table)
+    style.shown(text_of(&table))
 }
 
 /// Columns that are left out where there is no room for all, the first of them first.

@@ -5,14 +5,15 @@ use kilocore_fit::{LockLaw, Outlook, OutlookPoint};
 use kilocore_predict::Curve;
 
 use super::columns::{Align, Column, fit, table_of};
-use super::{NARROWEST, sparkline, wrapped};
+use super::{NARROWEST, Style, sparkline, wrapped};
 use crate::fit_words::{both_names, command, degree, law_peak, sentences};
 use crate::{FitReport, number};
 
 /// Forecasts from measured throughputs, at most `width` columns wide.
 #[must_use]
-pub fn fit_table(report: &FitReport<'_>, width: u16) -> String {
-    let width = width.max(NARROWEST);
+pub fn fit_table(report: &FitReport<'_>, style: impl Into<Style>) -> String {
+    let style = style.into();
+    let width = style.width.max(NARROWEST);
     let outlook = report.outlook;
     let mut parts = vec![
         wrapped(&sentences(outlook).join(" "), width),
@@ -32,7 +33,7 @@ pub fn fit_table(report: &FitReport<'_>, width: u16) -> String {
                      alone; it knows neither the lock nor the machine";
         parts.push(format!("{}\n{}", wrapped(title, width), laws(outlook, width)));
     }
-    parts.join("\n\n") + "\n"
+    style.shown(parts.join("\n\n") + "\n")
 }
 
 fn parameters(outlook: &Outlook, width: u16) -> String {

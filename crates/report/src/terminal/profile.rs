@@ -3,7 +3,7 @@
 use kilocore_profile::{Family, Frame, Histogram, Process, Profile};
 
 use super::columns::{Align, table, text_of};
-use super::{NARROWEST, wrapped};
+use super::{NARROWEST, Style, wrapped};
 use crate::number;
 use crate::text::{printable, shortened};
 
@@ -12,8 +12,9 @@ const MOST_PLACES: usize = 12;
 
 /// The locks and condition variables of the run that counts, process by process.
 #[must_use]
-pub fn profile_table(profile: &Profile, width: u16) -> String {
-    let width = width.max(NARROWEST);
+pub fn profile_table(profile: &Profile, style: impl Into<Style>) -> String {
+    let style = style.into();
+    let width = style.width.max(NARROWEST);
     let Some(run) = profile.runs.first() else { return String::from("The profile is empty.\n") };
     let host = &profile.host;
     let mut parts = vec![wrapped(
@@ -31,7 +32,7 @@ pub fn profile_table(profile: &Profile, width: u16) -> String {
     if run.processes.is_empty() {
         parts.push("The program took no lock.".to_owned());
     }
-    parts.join("\n\n") + "\n"
+    style.shown(parts.join("\n\n") + "\n")
 }
 
 fn process_part(process: &Process, width: u16) -> String {
