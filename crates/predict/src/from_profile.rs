@@ -21,6 +21,7 @@ use thiserror::Error;
 use crate::forecast::ForecastLock;
 use crate::workload::Workload;
 pub use conduct::Conduct;
+pub use group::place_of;
 use translation::Translation;
 
 /// Why no workload can be made of a profile.
