@@ -27,7 +27,7 @@ pub use profile::profile_table;
 pub use style::Style;
 
 /// The least width that tables are laid out for, in columns.
-pub const NARROWEST: u16 = 60;
+pub const NARROWEST: u16 = 40;
 
 /// Figures in rows: a name or number in front, and a figure under each heading. Columns that have
 /// no room stand below the others, behind the same fronts.

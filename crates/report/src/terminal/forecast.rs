@@ -77,7 +77,7 @@ fn curves(forecast: &Forecast, width: u16, all: bool) -> Option<String> {
 }
 
 /// Columns that are left out where there is no room for all, the first of them first.
-const DISPENSABLE: [&str; 6] = ["energy", "falls from", "waiting", "at", "peak", "curve"];
+const DISPENSABLE: [&str; 7] = ["energy", "falls from", "waiting", "at", "peak", "curve", "shape"];
 
 fn curve_rows(set: &CurveSet<'_>, rows: &[Alike<'_>], width: u16) -> String {
     let most = set.most_cores();
@@ -179,9 +179,9 @@ fn curve_columns(set: &CurveSet<'_>, rows: &[Alike<'_>], today: Option<f64>) -> 
 }
 
 /// Columns of the table of the program's locks that are left out where there is no room.
-const DISPENSABLE_OF_LOCKS: [&str; 5] = ["lines", "wait", "kind", "waited", "hold"];
+const DISPENSABLE_OF_LOCKS: [&str; 5] = ["lines", "kind", "hold", "wait", "waited"];
 /// The least room for a call site.
-const LEAST_SITE: usize = 24;
+const LEAST_SITE: usize = 36;
 /// Places of acquisition of one lock.
 const MOST_PLACES: usize = 3;
 
