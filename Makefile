@@ -63,7 +63,8 @@ bench: packages-build
 ## fidelity: how far forecasts are from published measurements, anew, into docs/fidelity.md
 fidelity: packages-build
 	$(CARGO) build --release -p kilocore-fidelity
-	target/release/kilocore-fidelity --docs docs
+	target/release/kilocore-fidelity --docs docs \
+	    --gain-errors crates/predict/data/gain-errors.csv
 
 ## fidelity-profiles: measure the programs of data/profiles anew, on this machine
 fidelity-profiles: all

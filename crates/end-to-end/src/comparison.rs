@@ -1,7 +1,7 @@
 //! A forecast beside a measurement.
 
 use kilocore_locks::LockId;
-use kilocore_predict::{Curve, Forecast, Shape, TODAY};
+use kilocore_predict::{Curve, Forecast, Gain, Shape, TODAY, WORTH_TAKING};
 
 use crate::{ByNodes, Entry, Published};
 
@@ -138,6 +138,26 @@ impl Comparison {
         self.measured_shape == self.forecast_shape
     }
 
+    /// Every other lock against the program's own, on all nodes: measured and forecast.
+    #[must_use]
+    pub fn gains(&self) -> Vec<(LockId, Gain)> {
+        let Some((today, others)) = self.locks.split_first() else { return Vec::new() };
+        let against = |of: &LockComparison| Gain {
+            measured: of.measured_end() / today.measured_end(),
+            forecast: of.forecast_end() / today.forecast_end(),
+        };
+        others.iter().map(|of| (of.lock, against(of))).collect()
+    }
+
+    /// The share of the throughput on all nodes that is lost by taking that lock, whatever the
+    /// forecast says, where it was measured.
+    #[must_use]
+    pub fn regret_of(&self, lock: LockId) -> Option<f64> {
+        let best = self.locks.iter().map(LockComparison::measured_end).fold(0.0, f64::max);
+        let taken = self.locks.iter().find(|of| of.lock == lock)?;
+        Some(1.0 - taken.measured_end() / best)
+    }
+
     /// Locks that do well by measurement.
     #[must_use]
     pub fn measured_well(&self) -> Vec<&LockComparison> {
@@ -215,14 +235,10 @@ fn advised(locks: &[LockComparison]) -> LockId {
         a.forecast_end().total_cmp(&b.forecast_end()).then(b.name.cmp(&a.name))
     };
     match locks.iter().max_by(by_end) {
-        Some(best) if locks[0].forecast_end() < best.forecast_end() / WORTH_IT => best.lock,
+        Some(best) if locks[0].forecast_end() < best.forecast_end() / WORTH_TAKING => best.lock,
         _ => TODAY,
     }
 }
-
-/// A lock is only worth a change if it is forecast to give this many times today's throughput, as
-/// in the advice that `predict` prints.
-const WORTH_IT: f64 = 1.05;
 
 fn well(locks: &[LockComparison], end: impl Fn(&LockComparison) -> f64) -> Vec<&LockComparison> {
     let best = locks.iter().map(&end).fold(0.0, f64::max);

@@ -30,7 +30,7 @@ pub use comparison::{Comparison, LockComparison};
 pub use forecasts::{MACHINES, compare, simulations};
 pub use index::{Entry, ReadWrite, read_index};
 pub use published::{ByNodes, Published, read_published};
-pub use render::markdown;
+pub use render::{constant_verdicts, gain_errors_file, markdown};
 
 /// What is wrong with a file, or with a forecast from it.
 #[derive(Debug, Error)]

@@ -2,8 +2,14 @@
 
 use std::fmt::Write;
 
+use kilocore_locks::LockId;
+use kilocore_predict::{Gain, GainError, Shape};
+
 use crate::comparison::median;
 use crate::{Comparison, LockComparison, ReadWrite};
+
+/// Regret that does not hurt.
+const LITTLE: f64 = 0.1;
 
 /// The whole section, from its first paragraph on: a table of all programs, what each bar asks
 /// for, and a part for each program with its circumstances and curves.
@@ -12,6 +18,8 @@ pub fn markdown(comparisons: &[Comparison]) -> String {
     let mut text = String::new();
     overview(&mut text, comparisons);
     summary(&mut text, comparisons);
+    constants(&mut text, comparisons);
+    gains(&mut text, comparisons);
     let mut previous = None;
     for comparison in comparisons {
         let entry = &comparison.entry;
@@ -93,8 +101,8 @@ fn summary(text: &mut String, comparisons: &[Comparison]) {
          as on one node and {} if throughput grew with the nodes. In the median {} of the measured \
          points lie in the band, whose upper end is {:.1} times its lower one.",
         count(Comparison::verdict_is_right),
-        count(|c| c.regret() <= 0.1),
-        count(|c| c.regret_of_no_change() <= 0.1),
+        count(|c| c.regret() <= LITTLE),
+        count(|c| c.regret_of_no_change() <= LITTLE),
         percent(of(Comparison::error)),
         percent(of(Comparison::error_if_it_stays)),
         percent(of(Comparison::error_if_it_scales)),
@@ -102,6 +110,82 @@ fn summary(text: &mut String, comparisons: &[Comparison]) {
         of(|c| c.band().1),
     )
     .expect("a string takes all");
+}
+
+/// What answers come to that know nothing of the program: always the same shape, always the same
+/// lock.
+fn constants(text: &mut String, comparisons: &[Comparison]) {
+    let all = comparisons.len();
+    let shapes = constant_verdicts(comparisons)
+        .map(|(shape, right)| format!("'{}' is right in {right}", shape.name()));
+    let little = |lock: LockId| {
+        comparisons
+            .iter()
+            .filter(|c| c.regret_of(lock).is_some_and(|regret| regret <= LITTLE))
+            .count()
+    };
+    let locks = LockId::ALL.iter().map(|&lock| (lock, little(lock)));
+    // The first of equals.
+    let best = locks.rev().max_by_key(|(_, little)| *little);
+    let best = best.map_or(String::new(), |(lock, little)| {
+        format!(" Always taking {lock} loses at most 10 % in {little}.")
+    });
+    writeln!(
+        text,
+        "\nOf {all} cases, the constant answer {}.{best}",
+        shapes.collect::<Vec<_>>().join(", ")
+    )
+    .expect("a string takes all");
+}
+
+/// In how many cases always saying so is right.
+pub fn constant_verdicts(comparisons: &[Comparison]) -> impl Iterator<Item = (Shape, usize)> {
+    [Shape::Scales, Shape::Flattens, Shape::Collapses]
+        .into_iter()
+        .map(|shape| (shape, comparisons.iter().filter(|c| c.measured_shape == shape).count()))
+}
+
+/// How far gains were off, under all locks together.
+fn gain_error(comparisons: &[Comparison]) -> Option<GainError> {
+    let gains: Vec<Gain> = comparisons.iter().flat_map(Comparison::gains).map(|g| g.1).collect();
+    GainError::of(&gains)
+}
+
+/// How far gains were off, lock by lock.
+fn gain_errors(comparisons: &[Comparison]) -> Vec<(&'static str, GainError)> {
+    let gains: Vec<(LockId, Gain)> = comparisons.iter().flat_map(Comparison::gains).collect();
+    let of = |lock: LockId| {
+        let own: Vec<Gain> = gains.iter().filter(|g| g.0 == lock).map(|g| g.1).collect();
+        Some((lock.name(), GainError::of(&own)?))
+    };
+    LockId::ALL.iter().filter_map(|&lock| of(lock)).collect()
+}
+
+/// What the crate `predict` keeps of how far gains were off; none without a comparison.
+#[must_use]
+pub fn gain_errors_file(comparisons: &[Comparison]) -> Option<String> {
+    Some(GainError::file(&gain_error(comparisons)?, &gain_errors(comparisons)))
+}
+
+/// What the advice rests on: how one lock compares with another.
+fn gains(text: &mut String, comparisons: &[Comparison]) {
+    let Some(all) = gain_error(comparisons) else { return };
+    writeln!(
+        text,
+        "\nHow a lock compares with glibc's on all nodes, which is what the advice rests on: over {} \
+         rows the gain is off by a factor of {:.2} in the median and of {:.2} in one of ten. Of {} \
+         gains or losses of a tenth or more, {} are forecast on the right side. The advice names \
+         these figures for the lock that it recommends.\n\n\
+         | lock | rows | median factor | nine in ten | on the right side |\n\
+         | --- | --: | --: | --: | --: |",
+        all.cases, all.median, all.wide, all.decided, all.right
+    )
+    .expect("a string takes all");
+    for (lock, error) in gain_errors(comparisons) {
+        let GainError { cases, median, wide, decided, right } = error;
+        writeln!(text, "| {lock} | {cases} | {median:.2} | {wide:.2} | {right} of {decided} |")
+            .expect("a string takes all");
+    }
 }
 
 /// Measured and forecast throughput of each lock by number of nodes.
@@ -154,4 +238,69 @@ fn some_or_all(locks: &[&LockComparison], all: usize) -> String {
 
 fn percent(share: f64) -> String {
     format!("{:.0} %", share * 100.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use kilocore_locks::LockId;
+    use kilocore_predict::Shape;
+
+    use super::{constant_verdicts, gain_error, gain_errors, markdown};
+    use crate::{Comparison, Entry, LockComparison, ReadWrite};
+
+    /// A program whose throughput ends so, by lock: measured and forecast.
+    fn comparison(measured_shape: Shape, ends: &[(LockId, f64, f64)]) -> Comparison {
+        let lock = |&(lock, measured, forecast): &(LockId, f64, f64)| LockComparison {
+            name: lock.name().to_owned(),
+            lock,
+            measured: vec![1.0, measured],
+            forecast: vec![1.0, forecast],
+            band: vec![(0.5, 2.0); 2],
+        };
+        Comparison {
+            entry: Entry {
+                name: "p".to_owned(),
+                programs: vec!["p".to_owned()],
+                read_write: ReadWrite::Kept,
+                saturated: false,
+                load: "a load".to_owned(),
+                differs: "the load".to_owned(),
+            },
+            machine: "A48",
+            program: "p".to_owned(),
+            nodes: vec![1, 8],
+            measured_shape,
+            forecast_shape: Shape::Collapses,
+            advised: LockId::Mcs,
+            locks: ends.iter().map(lock).collect(),
+        }
+    }
+
+    fn two() -> [Comparison; 2] {
+        use LockId::{Futex, Mcs, Tas};
+        [
+            comparison(Shape::Collapses, &[(Futex, 1.0, 1.0), (Mcs, 2.0, 4.0), (Tas, 0.5, 2.0)]),
+            comparison(Shape::Scales, &[(Futex, 1.0, 1.0), (Mcs, 3.0, 3.0)]),
+        ]
+    }
+
+    #[test]
+    fn constant_answers_stand_beside_the_forecast_s() {
+        let right: Vec<usize> = constant_verdicts(&two()).map(|(_, right)| right).collect();
+        assert_eq!(right, [1, 0, 1]);
+        let page = markdown(&two());
+        assert!(page.contains("'scales' is right in 1, 'flattens' is right in 0"), "{page}");
+        assert!(page.contains("Always taking mcs loses at most 10 % in 2."), "{page}");
+    }
+
+    #[test]
+    fn gains_are_held_against_measured_ones_lock_by_lock() {
+        let all = gain_error(&two()).unwrap();
+        assert_eq!((all.cases, all.median, all.decided, all.right), (3, 2.0, 3, 2));
+        let by_lock = gain_errors(&two());
+        assert_eq!(by_lock.iter().map(|(lock, _)| *lock).collect::<Vec<_>>(), ["tas", "mcs"]);
+        assert!((by_lock[0].1.median - 4.0).abs() < 1e-9 && by_lock[0].1.right == 0);
+        let page = markdown(&two());
+        assert!(page.contains("| mcs | 2 | 1.50 | 2.00 | 2 of 2 |"), "{page}");
+    }
 }

@@ -49,7 +49,23 @@ pub struct Bar {
     pub forecast: Option<f64>,
     /// Of the universal scalability law and of staying; none if they have no such figure.
     pub baselines: Option<[f64; 2]>,
+    /// Of the best answer that is the same for every program, and what that is.
+    pub constant: Option<(&'static str, f64)>,
 }
+
+/// How a forecast does against simpler answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    /// Better than all of them.
+    Better,
+    /// Within a twentieth of the best of them: no better.
+    Alike,
+    /// Worse than one of them.
+    Worse,
+}
+
+/// Figures that are this share of each other apart, or less, are alike.
+const ALIKE: f64 = 0.05;
 
 /// The figure that a bar is about.
 type Figure = fn(&Summary) -> Option<f64>;
@@ -93,7 +109,15 @@ impl Bar {
                 let [forecast, usl, stays] = [0, 1, 2].map(|i| figure(&summaries[i]));
                 let baselines = usl.zip(stays).map(|(usl, stays)| [usl, stays]);
                 let setting = setting.name();
-                bars.push(Bar { key, setting, what, asked: *asked, forecast, baselines });
+                bars.push(Bar {
+                    key,
+                    setting,
+                    what,
+                    asked: *asked,
+                    forecast,
+                    baselines,
+                    constant: None,
+                });
             }
             let all = Summary::of(&of(Group::All), Method::Forecast);
             bars.push(Bar {
@@ -103,6 +127,7 @@ impl Bar {
                 asked: AtLeast(0.8),
                 forecast: all.inside.value(),
                 baselines: None,
+                constant: None,
             });
         }
         bars
@@ -110,7 +135,7 @@ impl Bar {
 
     /// The one on forecasts from profiles: whether their verdicts are right.
     #[must_use]
-    pub fn on_verdicts(right: Share) -> Bar {
+    pub fn on_verdicts(right: Share, constant: (&'static str, Share)) -> Bar {
         Bar {
             key: VERDICT,
             setting: "C",
@@ -118,6 +143,7 @@ impl Bar {
             asked: Asked::AtLeast(1.0),
             forecast: right.value(),
             baselines: None,
+            constant: constant.1.value().map(|score| (constant.0, score)),
         }
     }
 
@@ -131,20 +157,34 @@ impl Bar {
         }
     }
 
-    /// Whether the forecast is better than both baselines; none if they have no such figure.
+    /// How the forecast does against the baselines and the constant answer; none if these have no
+    /// such figure.
     #[must_use]
-    pub fn better(&self) -> Option<bool> {
-        let better = |than: f64| match self.asked {
-            Asked::AtMost(_) => self.forecast.is_some_and(|f| f < than),
-            Asked::AtLeast(_) | Asked::AsHighAsCanBe => self.forecast.is_some_and(|f| f > than),
+    pub fn standing(&self) -> Option<Standing> {
+        let constant = self.constant.map(|(_, score)| score);
+        let others: Vec<f64> = self.baselines.into_iter().flatten().chain(constant).collect();
+        let forecast = match self.forecast {
+            _ if others.is_empty() => return None,
+            Some(forecast) => forecast,
+            None => return Some(Standing::Worse),
         };
-        self.baselines.map(|baselines| baselines.into_iter().all(better))
+        let against = |other: &f64| match self.asked {
+            _ if (forecast - other).abs() <= ALIKE * forecast.max(*other) => Standing::Alike,
+            Asked::AtMost(_) if forecast < *other => Standing::Better,
+            Asked::AtLeast(_) | Asked::AsHighAsCanBe if forecast > *other => Standing::Better,
+            _ => Standing::Worse,
+        };
+        let all: Vec<Standing> = others.iter().map(against).collect();
+        [Standing::Worse, Standing::Alike]
+            .into_iter()
+            .find(|s| all.contains(s))
+            .or(Some(Standing::Better))
     }
 
     /// Whether it is missed in either way.
     #[must_use]
     pub fn missed(&self) -> bool {
-        self.reached() == Some(false) || self.better() == Some(false)
+        self.reached() == Some(false) || self.standing().is_some_and(|s| s != Standing::Better)
     }
 }
 
@@ -165,6 +205,25 @@ mod tests {
         bars.iter().find(|bar| bar.key == key).expect("there is such a bar").clone()
     }
 
+    fn verdicts(right: usize, constant: usize) -> Bar {
+        let share = |having| Share { having, of: 7 };
+        Bar::on_verdicts(share(right), ("collapses", share(constant)))
+    }
+
+    #[test]
+    fn equals_are_not_better() {
+        let level = |forecast, law| Bar {
+            forecast: Some(forecast),
+            baselines: Some([law, 0.11]),
+            ..bar(&bars(1.0), "A-level")
+        };
+        assert_eq!(level(0.0778, 0.0782).standing(), Some(Standing::Alike));
+        assert_eq!(level(0.07, 0.0782).standing(), Some(Standing::Better));
+        assert_eq!(level(0.09, 0.0782).standing(), Some(Standing::Worse));
+        assert_eq!(verdicts(3, 3).standing(), Some(Standing::Alike));
+        assert_eq!(verdicts(4, 3).standing(), Some(Standing::Better));
+    }
+
     #[test]
     fn an_oracle_reaches_all_and_beats_the_baselines() {
         let bars = bars(1.0);
@@ -172,8 +231,8 @@ mod tests {
         for bar in &bars {
             assert_ne!(bar.reached(), Some(false), "{bar:?}");
         }
-        assert_eq!(bar(&bars, "A-level").better(), Some(true));
-        assert_eq!(bar(&bars, "A-band").better(), None);
+        assert_eq!(bar(&bars, "A-level").standing(), Some(Standing::Better));
+        assert_eq!(bar(&bars, "A-band").standing(), None);
     }
 
     #[test]
@@ -182,6 +241,6 @@ mod tests {
         assert_eq!(bar(&bars, "A-level").reached(), Some(false));
         assert_eq!(bar(&bars, "B-level").reached(), Some(true));
         assert!(bar(&bars, "A-band").missed());
-        assert!(Bar::on_verdicts(Share { having: 6, of: 7 }).missed());
+        assert!(verdicts(6, 3).missed());
     }
 }

@@ -91,7 +91,10 @@ pub fn files(contents: Contents<'_>) -> Result<Vec<File>, askama::Error> {
     let Contents { sets, answers, notes, profiles, seed } = contents;
     let plotted = plots::selection(answers);
     let mut bars = Bar::all(answers);
-    bars.extend(profiles.map(|profiles| Bar::on_verdicts(profiles.right_verdicts)));
+    bars.extend(
+        profiles
+            .map(|profiles| Bar::on_verdicts(profiles.right_verdicts, profiles.constant_verdict)),
+    );
     let worst = worst(answers);
     let everything: Vec<&Answer> = answers.iter().filter(|a| a.setting == Setting::A).collect();
     let noise = Summary::of(&everything, score::Method::Forecast).noise;
@@ -232,6 +235,8 @@ mod tests {
         let profiles = FromProfiles {
             section: "Profiles were forecast.".to_owned(),
             right_verdicts: Share { having: 1, of: 2 },
+            constant_verdict: ("scales", Share { having: 1, of: 2 }),
+            gain_errors: String::new(),
         };
         let profiles = Some(&profiles);
         files(Contents { sets: &sets, answers: &answers, notes: &notes, profiles, seed: 1 })
@@ -249,6 +254,7 @@ mod tests {
         let page = &files[0].text;
         assert!(page.contains("* **p on A48:** Its waiters sleep."), "{page}");
         assert!(page.contains("Profiles were forecast."));
+        assert!(page.contains("50 % ('scales')"), "the constant answer's score");
         assert!(page.contains("odd\\|name"));
         assert!(page.contains("**no**"), "an error of 30 % misses a bar of 20 %");
         assert_eq!(files.len(), 1 + 2 * 3);

@@ -4,7 +4,9 @@
 
 use std::path::Path;
 
-use kilocore_end_to_end::{Comparison, compare, markdown, simulations};
+use kilocore_end_to_end::{
+    Comparison, compare, constant_verdicts, gain_errors_file, markdown, simulations,
+};
 
 use crate::summary::Share;
 
@@ -15,6 +17,10 @@ pub struct FromProfiles {
     pub section: String,
     /// Programs on machines whose verdict is that of the measurement.
     pub right_verdicts: Share,
+    /// The best of the answers that are the same for all, and in how many cases it is right.
+    pub constant_verdict: (&'static str, Share),
+    /// What `kilocore-predict` keeps of it: how far gains were off, by lock.
+    pub gain_errors: String,
 }
 
 /// Whether there are profiles under `data`.
@@ -47,9 +53,17 @@ pub fn forecast(
         return Ok(None);
     }
     let comparisons = compare(data, seed, progress).map_err(|e| e.to_string())?;
+    let of = comparisons.len();
+    let constant = constant_verdicts(&comparisons).max_by_key(|(_, right)| *right);
+    let constant_verdict = constant.map_or(("none", Share { having: 0, of }), |(shape, having)| {
+        (shape.name(), Share { having, of })
+    });
     Ok(Some(FromProfiles {
         section: markdown(&comparisons).trim_end().to_owned(),
         right_verdicts: Share::count(comparisons.iter().map(Comparison::verdict_is_right)),
+        constant_verdict,
+        gain_errors: gain_errors_file(&comparisons)
+            .ok_or("no profile stands for a measured program")?,
     }))
 }
 

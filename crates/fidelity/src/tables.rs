@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use kilocore_locks::LockId;
 use kilocore_report::number;
 
-use crate::bars::{Asked, Bar};
+use crate::bars::{Asked, Bar, Standing};
 use crate::data::DataSet;
 use crate::markdown::{Align, code, table};
 use crate::run::{Answer, Compared};
@@ -24,6 +24,15 @@ fn verdict(value: Option<bool>) -> String {
     }
 }
 
+fn standing(standing: Option<Standing>) -> String {
+    match standing {
+        Some(Standing::Better) => "yes".to_owned(),
+        Some(Standing::Alike) => "**no**, alike".to_owned(),
+        Some(Standing::Worse) => "**no**".to_owned(),
+        None => "–".to_owned(),
+    }
+}
+
 /// The bars and whether they are reached.
 pub(crate) fn bars(bars: &[Bar]) -> String {
     let columns = [
@@ -34,7 +43,8 @@ pub(crate) fn bars(bars: &[Bar]) -> String {
         ("reached", Left),
         ("scalability law", Right),
         ("stays", Right),
-        ("better than both", Left),
+        ("the same for all", Right),
+        ("better than these", Left),
     ];
     let row = |bar: &Bar| {
         let baselines = bar.baselines;
@@ -52,7 +62,11 @@ pub(crate) fn bars(bars: &[Bar]) -> String {
             verdict(bar.reached()),
             percent(baselines.map(|b| b[0])),
             percent(baselines.map(|b| b[1])),
-            verdict(bar.better()),
+            bar.constant.map_or_else(
+                || "–".to_owned(),
+                |(name, score)| format!("{} ('{name}')", percent(Some(score))),
+            ),
+            standing(bar.standing()),
         ]
     };
     table(&columns, &bars.iter().map(row).collect::<Vec<_>>())

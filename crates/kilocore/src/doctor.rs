@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::Args;
-use kilocore_predict::{from_profile, without_locks};
+use kilocore_predict::without_simulation;
 
 use crate::failure::Failure;
 use crate::when::When;
@@ -41,13 +41,13 @@ pub(crate) fn doctor(arguments: Arguments) -> Result<ExitCode, Failure> {
     let (measured, held) = measure::run(&arguments.command, &how)?;
     drop(held);
     let profile = &measured.profile;
-    // Not to find a lock is an answer: the program's end is ours all the same.
-    if from_profile(profile).is_err() {
-        let answer = without_locks(profile, &machine, arguments.target.seed);
+    // To have seen too little is an answer: the program's end is ours all the same.
+    if let Some(answer) = without_simulation(profile, &machine, arguments.target.seed) {
         predict::show_without_curves(&arguments.output, &answer)?;
     } else {
         let forecast = arguments.target.forecast(profile, &machine)?;
-        predict::show(&arguments.output, &forecast, profile, &machine)?;
+        let all = arguments.target.all;
+        predict::show(&arguments.output, &forecast, profile, &machine, all)?;
     }
     Ok(measure::exit_code(&measured))
 }

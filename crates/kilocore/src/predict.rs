@@ -40,6 +40,9 @@ pub(crate) struct Target {
     /// Locks to compare, separated by commas; all if not given
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     lock: Vec<LockId>,
+    /// Show every lock in the table, not only the most telling ones
+    #[arg(long)]
+    pub(crate) all: bool,
     /// Seed of all chance in the simulations
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
@@ -93,7 +96,7 @@ pub(crate) fn predict(arguments: Arguments) -> Result<ExitCode, Failure> {
     let profile = Profile::read(&arguments.profile)?;
     let forecast = arguments.target.forecast(&profile, &machine);
     let forecast = forecast.map_err(|failure| failure.about(&arguments.profile))?;
-    show(&arguments.output, &forecast, &profile, &machine)?;
+    show(&arguments.output, &forecast, &profile, &machine, arguments.target.all)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -103,6 +106,7 @@ pub(crate) fn show(
     forecast: &Forecast,
     profile: &Profile,
     machine: &Description,
+    all: bool,
 ) -> Result<(), Failure> {
     let report = ForecastReport {
         generated: output::generated(),
@@ -111,7 +115,7 @@ pub(crate) fn show(
         profile: Some(profile),
     };
     output::report(options, &report)?;
-    print(options, forecast)
+    print(options, forecast, all)
 }
 
 /// Gives out a forecast that has no curves, and so makes no report.
@@ -120,15 +124,18 @@ pub(crate) fn show_without_curves(
     forecast: &Forecast,
 ) -> Result<(), Failure> {
     if let Some(path) = &options.output {
-        eprintln!("kilocore: no report to write to {}: there are no curves", path.display());
+        eprintln!(
+            "kilocore: no report is written to {}: too little was seen for a forecast",
+            path.display()
+        );
     }
-    print(options, forecast)
+    print(options, forecast, false)
 }
 
-fn print(options: &output::Options, forecast: &Forecast) -> Result<(), Failure> {
+fn print(options: &output::Options, forecast: &Forecast, all: bool) -> Result<(), Failure> {
     if options.json {
         return output::json(forecast);
     }
-    output::print(&kilocore_report::terminal::forecast_table(forecast, output::width()));
+    output::print(&kilocore_report::terminal::forecast_table(forecast, output::width(), all));
     Ok(())
 }

@@ -220,7 +220,10 @@ fn a_program_without_locks_gets_an_answer_and_keeps_its_status() {
     let output = doctor("exit 3");
     assert_eq!(output.status.code(), Some(3));
     let document = one_document(std::str::from_utf8(&output.stdout).expect("text"));
-    assert!(document["recommendation"]["text"][0].as_str().expect("text").contains("no lock"));
+    // Of so short a run nothing is concluded, least of all that locks do not matter.
+    let verdict = document["recommendation"]["verdict"].as_str().expect("a verdict");
+    assert!(["unknown", "too-little-evidence"].contains(&verdict), "{document:#}");
+    assert!(document["recommendation"]["command"].is_null(), "{document:#}");
     assert_eq!(doctor("kill -TERM $$").status.code(), Some(143));
 }
 

@@ -1,24 +1,103 @@
-//! What a forecast means, in plain words.
+//! What a forecast means, in plain words: the verdict, how sure it is, and what to do.
 
 use kilocore_profile::Profile;
 
+use crate::choice::{Choice, WORTH_TAKING, gain_error};
 use crate::from_profile::{Conduct, Profiled};
-use crate::{Curve, ForecastLock, Recommendation, Shape};
+use crate::waiting::{hands_over, parks};
+use crate::words::{counted, duration, either, percent, rounded};
+use crate::{
+    Coverage, Curve, Evidence, ForecastLock, GainError, Recommendation, Shape, Verdict, shell_words,
+};
 
-/// A lock must gain so much over today's at the largest number of cores to be worth taking.
-const WORTH_TAKING: f64 = 1.05;
 /// Waiting for locks below this share of the time does not matter.
 const NO_MATTER: f64 = 0.01;
 /// Nor does it below this share if no lock helps: much of it is the mere taking of free locks.
 const LITTLE: f64 = 0.05;
-/// Fewer acquisitions than this say little.
-const FEW: u64 = 1_000;
 /// The share of the usable cores that must have been idle, other than for locks, to be spoken of.
 const IDLE: f64 = 0.3;
 /// The share of the threads' time from which waiting on condition variables counts as the reason.
 const MOSTLY_CONDITIONS: f64 = 0.25;
-/// Curves that end within this share of the best one's end are as good as it.
-const AS_GOOD: f64 = 0.97;
+/// Places of acquisition that are named.
+const NAMED_PLACES: usize = 2;
+/// Equals that are named.
+const NAMED_EQUALS: usize = 4;
+
+/// How much is known of a program, whatever is forecast.
+#[derive(Debug, Clone)]
+pub(crate) struct View {
+    pub(crate) evidence: Option<Evidence>,
+    pub(crate) coverage: Coverage,
+}
+
+impl View {
+    /// Of the first run of a profile.
+    pub(crate) fn of(profile: &Profile) -> Self {
+        let Some(run) = profile.runs.first() else {
+            return Self { evidence: None, coverage: Coverage::default() };
+        };
+        let evidence = Evidence::of(run);
+        let coverage = Coverage::of(profile, run, &evidence);
+        Self { evidence: Some(evidence), coverage }
+    }
+
+    /// What was not seen, a sentence each.
+    fn gaps(&self) -> Vec<String> {
+        self.evidence.as_ref().map_or_else(Vec::new, |evidence| self.coverage.gaps(evidence))
+    }
+
+    /// What keeps it from any verdict on the locks that were seen.
+    fn withheld(&self) -> Option<Recommendation> {
+        let Some(evidence) = &self.evidence else {
+            return Some(answer(
+                Verdict::TooLittleEvidence,
+                "the profile holds no run",
+                Vec::new(),
+            ));
+        };
+        let lack = evidence.lack()?;
+        let gaps = self.gaps();
+        let mut answer = if lack == crate::evidence::Lack::Acquisitions && !gaps.is_empty() {
+            unknown(gaps)
+        } else {
+            let text = [lack.mend().to_owned()].into_iter();
+            let text = text.chain(gaps.into_iter().map(|gap| not_seen(&gap))).collect();
+            answer(Verdict::TooLittleEvidence, &lack.words(evidence), text)
+        };
+        answer.confidence = self.seen();
+        Some(answer)
+    }
+
+    /// What was seen, in two sentences.
+    fn seen(&self) -> String {
+        let evidence = self.evidence.as_ref().map(Evidence::sentence);
+        let sentences: Vec<String> =
+            evidence.into_iter().chain([self.coverage.sentence()]).collect();
+        sentences.join(" ")
+    }
+}
+
+/// What was seen of a profiled program and what was not, a sentence or two each.
+#[must_use]
+pub fn what_was_seen(profile: &Profile) -> Vec<String> {
+    let view = View::of(profile);
+    let gaps = view.gaps();
+    [view.seen()].into_iter().chain(gaps.iter().map(|gap| not_seen(gap))).collect()
+}
+
+/// The answer where there is no forecast: too little was seen for one, or no lock at all. `None` if
+/// one can be made.
+pub(crate) fn advise_without_forecast(profile: &Profile) -> Option<Recommendation> {
+    let view = View::of(profile);
+    view.withheld().or_else(|| {
+        let run = profile.runs.first()?;
+        crate::own_locks::subject(run).is_none().then(|| {
+            let mut answer = unknown(view.gaps());
+            answer.confidence = view.seen();
+            answer
+        })
+    })
+}
 
 /// Says what to do. The first curve is that of the program as it is.
 pub(crate) fn advise(
@@ -27,53 +106,180 @@ pub(crate) fn advise(
     profile: &Profile,
     machine: &str,
 ) -> Recommendation {
-    let today = &curves[0];
-    let best = best_at_the_end(curves);
-    let gain = end(best) / end(today);
-    let waiting = today.end().point.wait_share;
-    let mut text = vec![describe_today(today, machine)];
-    let helps = gain >= WORTH_TAKING;
+    let view = View::of(profile);
+    if let Some(withheld) = view.withheld() {
+        return withheld;
+    }
+    let choice = Choice::among(curves, &profiled.conduct);
+    let helps = choice.helps && reaches(choice.today, &profiled.locks);
+    let waiting = choice.today.end().point.wait_share;
     let matters = waiting >= if helps { NO_MATTER } else { LITTLE };
-    if matters {
-        text.extend(culprit(today, &profiled.locks));
-        text.extend(if helps { praise(today, best, gain) } else { nothing_helps(today, best) });
+    let gaps = view.gaps();
+    let mut answer = if matters && !view.coverage.is_of_a_lesser_part() {
+        limited(&choice, helps, profiled, profile, machine)
+    } else if gaps.is_empty() {
+        not_limited(&choice, waiting, machine)
     } else {
-        text.push(format!(
-            "Taking locks and waiting for them is {} of the threads' time there: locks are not \
-             what limits this program, look elsewhere.",
+        let mut answer = unknown(gaps.clone());
+        answer.text.push(format!(
+            "Of the locks that were seen alone: {}; taking them and waiting for them is {} of the \
+             threads' time there.",
+            shape(choice.today, machine),
             percent(waiting)
         ));
+        answer
+    };
+    if answer.verdict == Verdict::LimitedByLocks {
+        answer.text.extend(gaps.iter().map(|gap| not_seen(gap)));
     }
-    text.extend(cautions(&profiled.conduct));
-    let lock = (matters && helps).then_some(best.lock);
-    let command =
-        lock.map(|lock| format!("kilocore run --lock {lock} -- {}", shell_words(&profile.command)));
-    Recommendation { lock, gain, text, command }
+    answer.text.extend(cautions(&profiled.conduct));
+    let sure = answer.gain_error.map(|error| about_gains(choice.best.lock, &error));
+    answer.confidence = sure.into_iter().chain([view.seen()]).collect::<Vec<_>>().join(" ");
+    answer
+}
+
+/// An answer without a recommendation.
+fn answer(verdict: Verdict, why: &str, text: Vec<String>) -> Recommendation {
+    Recommendation {
+        verdict,
+        headline: format!("{}: {why}.", verdict.words()),
+        confidence: String::new(),
+        lock: None,
+        equals: Vec::new(),
+        gain: 1.0,
+        gain_error: None,
+        text,
+        command: None,
+    }
+}
+
+/// That it is not known, the weightiest of the gaps first.
+fn unknown(gaps: Vec<String>) -> Recommendation {
+    let mut gaps = gaps.into_iter();
+    let first = gaps.next().unwrap_or_else(|| "it acquired no lock that can be seen".to_owned());
+    let text = gaps.map(|gap| not_seen(&gap)).collect();
+    answer(Verdict::Unknown, &first, text)
+}
+
+fn not_seen(gap: &str) -> String {
+    format!("Mind that {gap}.")
+}
+
+/// That locks are not the reason.
+fn not_limited(choice: &Choice<'_>, waiting: f64, machine: &str) -> Recommendation {
+    let why = format!("{}; look elsewhere", shape(choice.today, machine));
+    let text = format!(
+        "Taking locks and waiting for them is {} of the threads' time there. A lock of the \
+         program's own that spins would look like computing.",
+        percent(waiting)
+    );
+    answer(Verdict::NotByLocks, &why, vec![text])
+}
+
+/// That they are, and what to do.
+fn limited(
+    choice: &Choice<'_>,
+    helps: bool,
+    profiled: &Profiled,
+    profile: &Profile,
+    machine: &str,
+) -> Recommendation {
+    let Choice { today, best, .. } = *choice;
+    let gain = if helps { choice.gain() } else { 1.0 };
+    let error = gain_error(best.lock);
+    let why = if !helps {
+        format!("{}; no lock that `run` can put there mends that", shape(today, machine))
+    } else {
+        let perhaps = if sure(choice, &error) { "" } else { "perhaps " };
+        format!(
+            "{}; under {}, {perhaps}{} times as much there",
+            shape(today, machine),
+            best.lock,
+            rounded(gain)
+        )
+    };
+    let mut answer = answer(Verdict::LimitedByLocks, &why, Vec::new());
+    answer.text.extend(culprit(today, &profiled.locks));
+    if helps {
+        answer.text.extend(praise(choice, &error));
+        answer.lock = Some(best.lock);
+        answer.equals.clone_from(&choice.equals);
+        answer.gain = gain;
+        answer.gain_error = Some(error);
+        let command = shell_words(&profile.command);
+        answer.command = Some(format!("kilocore run --lock {} -- {command}", best.lock));
+    } else {
+        answer.text.extend(nothing_helps(choice));
+    }
+    answer.text.extend(choice.spinning.map(|spinning| {
+        format!(
+            "Under {} it would be {} times as much, were there a core for each thread; but its \
+             waiters keep their cores, and the program had more threads than cores when it was \
+             profiled, where that can make it many times slower.",
+            spinning.lock,
+            rounded(crate::choice::end(spinning) / crate::choice::end(today))
+        )
+    }));
+    answer
+}
+
+/// Whether the choice of a lock reaches any that matters.
+fn reaches(today: &Curve, locks: &[ForecastLock]) -> bool {
+    let shares = &today.end().point.lock_share_by_lock;
+    let replaced = locks.iter().zip(shares).filter(|(lock, _)| lock.left_alone.is_none());
+    replaced.map(|(_, share)| share).sum::<f64>() >= NO_MATTER
+}
+
+/// Whether a gain is beyond what the profile leaves open and what such forecasts usually err.
+fn sure(choice: &Choice<'_>, error: &GainError) -> bool {
+    let apart = choice.best.end().low > choice.today.end().high;
+    apart && choice.gain() > error.median
+}
+
+/// How far such gains were from measured ones.
+fn about_gains(lock: &str, error: &GainError) -> String {
+    let whose = if GainError::published(lock).is_some() {
+        format!("under {lock}")
+    } else {
+        format!("under other locks (nobody published any under {lock})")
+    };
+    format!(
+        "Forecast gains {whose} were off by a factor of {:.2} in the median of {} published cases, \
+         and on the right side in {} of {}.",
+        error.median, error.cases, error.right, error.decided
+    )
 }
 
 /// What the best lock promises, and what it does not.
-fn praise(today: &Curve, best: &Curve, gain: f64) -> Vec<String> {
-    let sure = best.end().low > today.end().high;
-    let mut text = vec![if sure {
-        let (least, most) = (best.end().low / today.end().high, best.end().high / today.end().low);
-        format!(
-            "Take {}: it is forecast to give {} times today's throughput on {} cores ({} to {} \
-             within what the profile leaves open).",
-            best.lock,
-            rounded(gain),
-            cores(best),
-            rounded(least),
-            rounded(most)
-        )
-    } else {
-        format!(
-            "Perhaps {}: it is forecast to give {} times today's throughput on {} cores, but the \
-             bands overlap, so the profile leaves open whether it helps.",
-            best.lock,
-            rounded(gain),
-            cores(best)
-        )
-    }];
+fn praise(choice: &Choice<'_>, error: &GainError) -> Vec<String> {
+    let best = choice.best;
+    let gain = choice.gain();
+    let mut text = vec![format!(
+        "{} {}: {} times today's throughput on {}; going by how far such forecasts were off, as \
+         likely as not between {} and {}.",
+        if sure(choice, error) { "Take" } else { "Perhaps" },
+        best.lock,
+        rounded(gain),
+        counted(cores(best).into(), "core"),
+        rounded(gain / error.median),
+        rounded(gain * error.median)
+    )];
+    if best.end().low <= choice.today.end().high {
+        text.push("The bands overlap: the profile leaves open whether it helps.".to_owned());
+    }
+    if let Some(equals) = named_equals(&choice.equals) {
+        text.push(format!("As good, within what differs from one profile to the next: {equals}."));
+    }
+    if !parks(best.lock) {
+        let how = if hands_over(best.lock) {
+            "waiters keep their cores and have their turns in order"
+        } else {
+            "waiters keep their cores"
+        };
+        text.push(format!(
+            "Its {how}: never run it with more threads than cores, or it can be many times slower."
+        ));
+    }
     match best.shape {
         Shape::Scales => {}
         Shape::Flattens if best.peak_cores == cores(best) => text.push(
@@ -84,7 +290,7 @@ fn praise(today: &Curve, best: &Curve, gain: f64) -> Vec<String> {
         Shape::Flattens | Shape::Collapses => text.push(format!(
             "Even so its peak is at {}, and {} cores give {} of that: what is done under the lock \
              sets the limit.",
-            cores_in_words(best.peak_cores),
+            counted(best.peak_cores.into(), "core"),
             cores(best),
             percent(best.end_share)
         )),
@@ -92,18 +298,29 @@ fn praise(today: &Curve, best: &Curve, gain: f64) -> Vec<String> {
     text
 }
 
+/// The first of the equals, and how many more there are.
+fn named_equals(equals: &[&str]) -> Option<String> {
+    let (named, more) = equals.split_at(equals.len().min(NAMED_EQUALS));
+    match (named, more.len()) {
+        ([], _) => None,
+        (named, 0) => Some(either(named)),
+        (named, more) => Some(format!("{} or {}", named.join(", "), counted(more as u64, "other"))),
+    }
+}
+
 /// That no lock is the way on.
-fn nothing_helps(today: &Curve, best: &Curve) -> Vec<String> {
+fn nothing_helps(choice: &Choice<'_>) -> Vec<String> {
     let waiting = |curve: &Curve| percent(curve.end().point.wait_share);
+    let Choice { today, best, .. } = *choice;
     let under_best = if best.lock == today.lock {
         ", which does as well as any".to_owned()
     } else {
         format!(", and {} under {}, which does best", waiting(best), best.lock)
     };
     vec![format!(
-        "No lock among those simulated does better by more than {:.0} %: threads wait {} of their \
-         time under today's{under_best}. The way on is to hold locks for less long, to take them \
-         less often, or to use more of them.",
+        "No lock that may be put under it does better by more than {:.0} %: threads wait {} of \
+         their time under today's{under_best}. The way on is to hold locks for less long, to \
+         acquire them less often, or to use more of them.",
         (WORTH_TAKING - 1.0) * 100.0,
         waiting(today),
     )]
@@ -112,23 +329,7 @@ fn nothing_helps(today: &Curve, best: &Curve) -> Vec<String> {
 /// What the profiled run was like, as far as that takes something from the forecast.
 fn cautions(conduct: &Conduct) -> Vec<String> {
     let mut text = Vec::new();
-    if conduct.acquisitions < FEW {
-        text.push(format!(
-            "Mind that the program took locks only {} while profiled, too seldom to say much: \
-             profile a longer run, under load.",
-            match conduct.acquisitions {
-                1 => "once".to_owned(),
-                times => format!("{times} times"),
-            }
-        ));
-    }
-    if conduct.peak_threads == 1 {
-        text.push(
-            "Mind that it ran as a single thread: the forecast is for as many such threads as \
-             cores, which share its locks. Unless it starts them, more cores change nothing."
-                .to_owned(),
-        );
-    } else if conduct.unused_cores > IDLE * able(conduct) {
+    if conduct.unused_cores > IDLE * able(conduct) {
         let instead = match &conduct.condition_place {
             Some(place) if conduct.condition_share > MOSTLY_CONDITIONS => format!(
                 "they waited on condition variables, longest on the one first used at {place}"
@@ -152,40 +353,22 @@ fn able(conduct: &Conduct) -> f64 {
     f64::from(conduct.cores).min(conduct.peak_threads as f64)
 }
 
-/// The curve that ends highest; among those as good, the one that takes the least energy.
-fn best_at_the_end(curves: &[Curve]) -> &Curve {
-    let highest = curves.iter().map(end).fold(0.0, f64::max);
-    curves
-        .iter()
-        .filter(|curve| end(curve) >= AS_GOOD * highest)
-        .min_by(|a, b| a.end().point.joules_per_op.total_cmp(&b.end().point.joules_per_op))
-        .unwrap_or(&curves[0])
-}
-
-fn end(curve: &Curve) -> f64 {
-    curve.end().point.throughput_per_s
-}
-
 fn cores(curve: &Curve) -> u32 {
     curve.end().point.cores
 }
 
-fn describe_today(today: &Curve, machine: &str) -> String {
+/// What the program as it is will do, to stand behind a colon.
+fn shape(today: &Curve, machine: &str) -> String {
     let most = cores(today);
+    let peak = counted(today.peak_cores.into(), "core");
     match today.shape {
-        Shape::Scales => {
-            format!("As it is, the program is forecast to scale to {most} cores of {machine}.")
-        }
+        Shape::Scales => format!("forecast to scale to {most} cores of {machine}"),
         Shape::Flattens => format!(
-            "As it is, the program is forecast to reach its peak at {} of {machine} and to gain \
-             {} beyond.",
-            cores_in_words(today.peak_cores),
+            "forecast to reach its peak at {peak} of {machine} and to gain {} beyond",
             if today.peak_cores == most { "little" } else { "nothing" }
         ),
         Shape::Collapses => format!(
-            "As it is, the program is forecast to peak at {} of {machine} and to fall to {} \
-             of that at {most}.",
-            cores_in_words(today.peak_cores),
+            "forecast to peak at {peak} of {machine} and to fall to {} of that at {most}",
             percent(today.end_share)
         ),
     }
@@ -199,35 +382,52 @@ fn culprit(today: &Curve, locks: &[ForecastLock]) -> Option<String> {
         .zip(shares)
         .max_by(|(_, a), (_, b)| a.total_cmp(b))
         .filter(|(_, w)| **w > 0.0)?;
-    let which = match (lock.instances, lock.family) {
-        (1, "read-write") => "the read-write lock".to_owned(),
-        (1, "spin") => "the spin lock".to_owned(),
-        (1, family) => format!("the {family}"),
-        (many, "read-write") => format!("one of the {many} read-write locks"),
-        (many, "mutex") => format!("one of the {many} mutexes"),
-        (many, family) => format!("one of the {many} {family} locks"),
+    let which = match (lock.instances, lock.left_alone) {
+        (1, None) => "the mutex".to_owned(),
+        (1, Some(kind)) => kind.to_owned(),
+        (many, None) => format!("one of the {many} mutexes"),
+        (many, Some(kind)) => format!("one of {many} of its kind ({kind})"),
+    };
+    let acquired: Vec<&str> =
+        lock.acquired_at.iter().take(NAMED_PLACES).map(|at| at.place.as_str()).collect();
+    let acquired = if acquired.is_empty() {
+        String::new()
+    } else {
+        format!("acquired at {}, ", acquired.join(" and "))
     };
     Some(format!(
         "The lock that costs most there, {} of the threads' time to wait for, take and let go, is \
-         {which} made or first taken at {}, held for {} at a time.{}",
+         {which} {acquired}made or first acquired at {}, held for {} at a time.{}",
         percent(*share),
         lock.place,
         duration(lock.hold_ns),
-        about_readers_and_writers(lock)
+        about_what_run_leaves_alone(lock)
     ))
 }
 
-/// What else there is to say if the lock is a read-write lock.
-fn about_readers_and_writers(lock: &ForecastLock) -> String {
-    if lock.family != "read-write" {
-        return String::new();
+/// What there is to do about a lock that `run` does not replace.
+fn about_what_run_leaves_alone(lock: &ForecastLock) -> String {
+    let Some(kind) = lock.left_alone else { return String::new() };
+    match lock.family {
+        "read-write" => about_readers_and_writers(lock),
+        "spin" => " `run` leaves spin locks alone: the way on is to make it a mutex, which `run` \
+                   can replace, to hold it for less long, or to split it."
+            .to_owned(),
+        _ => format!(
+            " `run` leaves {kind} alone: the way on is to do without that attribute, so that `run` \
+             can replace it, to hold it for less long, or to split it."
+        ),
     }
+}
+
+/// The same of a read-write lock.
+fn about_readers_and_writers(lock: &ForecastLock) -> String {
     let spared = "`run` leaves read-write locks to glibc";
     let by_writers = lock.acquisitions as f64 * lock.exclusive_hold_ns;
     let by_readers = lock.shared_acquisitions as f64 * lock.hold_ns;
     if lock.shared_acquisitions <= lock.acquisitions || by_writers > by_readers {
         format!(
-            " It is taken for writing in {} of the cases, for {} at a time, and then keeps out \
+            " It is acquired for writing in {} of the cases, for {} at a time, and then keeps out \
              everybody else; {spared}: the way on is to write under it less often or for less \
              long, or to split it.",
             percent(
@@ -241,66 +441,6 @@ fn about_readers_and_writers(lock: &ForecastLock) -> String {
             " Its readers do not exclude each other, but each writes the lock's one word twice, \
              and {spared}: the way on is to read without taking it, or to split it."
         )
-    }
-}
-
-/// A share in words: with a digit after the point where it is small.
-fn percent(share: f64) -> String {
-    let percent = share * 100.0;
-    match percent {
-        p if p < 0.1 => "less than 0.1 %".to_owned(),
-        p if p < 9.95 => format!("{p:.1} %"),
-        p => format!("{p:.0} %"),
-    }
-}
-
-/// A duration in the unit that suits it, to two or three digits.
-fn duration(ns: f64) -> String {
-    let (value, unit) = match ns {
-        ns if ns < 1e3 => return format!("{ns:.0} ns"),
-        ns if ns < 1e6 => (ns / 1e3, "µs"),
-        ns if ns < 1e9 => (ns / 1e6, "ms"),
-        ns => (ns / 1e9, "s"),
-    };
-    if value < 100.0 { format!("{value:.1} {unit}") } else { format!("{value:.0} {unit}") }
-}
-
-fn cores_in_words(cores: u32) -> String {
-    if cores == 1 { "1 core".to_owned() } else { format!("{cores} cores") }
-}
-
-fn rounded(ratio: f64) -> String {
-    if ratio < 10.0 { format!("{ratio:.1}") } else { format!("{ratio:.0}") }
-}
-
-/// The command as a shell would read it back.
-fn shell_words(words: &[String]) -> String {
-    words.iter().map(|word| shell_word(word)).collect::<Vec<_>>().join(" ")
-}
-
-/// A word of a command, quoted where a shell would read it as something else.
-#[must_use]
-pub fn shell_word(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        word.to_owned()
-    } else if word.chars().any(char::is_control) {
-        format!("$'{}'", word.chars().map(ansi_c).collect::<String>())
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
-    }
-}
-
-/// A character as it is written between `$'` and `'`.
-fn ansi_c(c: char) -> String {
-    match c {
-        '\n' => r"\n".to_owned(),
-        '\t' => r"\t".to_owned(),
-        '\\' | '\'' => format!("\\{c}"),
-        // Three octal digits, so that a digit that follows is not taken for part of it.
-        c if c.is_ascii_control() => format!("\\{:03o}", c as u32),
-        c if c.is_control() => format!("\\u{:04x}", c as u32),
-        c => c.to_string(),
     }
 }
 

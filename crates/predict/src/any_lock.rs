@@ -1,6 +1,6 @@
 //! A lock of a simulated program, of whichever kind.
 
-use kilocore_locks::{CentralRw, Futex, RawLock, RawRwLock, Rwsem, Ticket};
+use kilocore_locks::{CentralRw, Futex, RawLock, RawRwLock, Rwsem, Ticket, Ttas};
 use kilocore_platform::Padded;
 use kilocore_sim::Sim;
 
@@ -19,6 +19,8 @@ pub(crate) enum AnyLock<L> {
     Spin(Padded<Ticket<Sim>>),
     /// A lock inside the C library.
     Futex(Padded<Futex<Sim>>),
+    /// A spin lock of the program's own.
+    OwnSpin(Padded<Ttas<Sim>>),
 }
 
 /// What a thread brings along for all locks.
@@ -46,6 +48,7 @@ impl<L: RawLock<Sim>> AnyLock<L> {
             Some(KeptLock::KernelReadWrite) => Self::Rwsem(Box::new(Rwsem::new())),
             Some(KeptLock::KernelSpin) => Self::Spin(Padded(Ticket::new())),
             Some(KeptLock::Futex) => Self::Futex(Padded(Futex::new())),
+            Some(KeptLock::Spin) => Self::OwnSpin(Padded(Ttas::new())),
             None if usage.read_write => Self::ReadWrite(Padded(CentralRw::new())),
             None => Self::Tried(Padded(L::new())),
         }
@@ -61,6 +64,7 @@ impl<L: RawLock<Sim>> AnyLock<L> {
             (Self::Rwsem(lock), Mode::Shared) => lock.acquire_shared(),
             (Self::Spin(lock), _) => lock.acquire(&mut ()),
             (Self::Futex(lock), _) => lock.acquire(&mut ()),
+            (Self::OwnSpin(lock), _) => lock.acquire(&mut ()),
         }
     }
 
@@ -79,6 +83,7 @@ impl<L: RawLock<Sim>> AnyLock<L> {
                 (Self::Rwsem(lock), Mode::Shared) => lock.release_shared(),
                 (Self::Spin(lock), _) => lock.release(&mut ()),
                 (Self::Futex(lock), _) => lock.release(&mut ()),
+                (Self::OwnSpin(lock), _) => lock.release(&mut ()),
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::Point;
+use crate::{Coverage, Evidence, GainError, Point, Verdict};
 
 /// How a curve ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -147,6 +147,13 @@ pub struct ForecastLock {
     pub place: String,
     /// Where it is created or first taken, innermost frame first, ready to be shown.
     pub site: Vec<String>,
+    /// Where it is acquired: the places with the longest waits first. Empty where the profile does
+    /// not tell.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub acquired_at: Vec<AcquiredAt>,
+    /// What it is, if `run` does not replace it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub left_alone: Option<&'static str>,
     /// `mutex`, `read-write` or `spin`.
     pub family: &'static str,
     /// How many there are.
@@ -178,15 +185,42 @@ pub struct ForecastLock {
     pub held_share: f64,
 }
 
+/// A place at which a lock is acquired.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct AcquiredAt {
+    /// Where to look in the source, as [`ForecastLock::place`] says it.
+    pub place: String,
+    /// The whole call stack, innermost frame first.
+    pub site: Vec<String>,
+    /// Acquisitions there. An estimate.
+    pub acquisitions: u64,
+    /// How many of them had to wait. An estimate.
+    pub contended: u64,
+    /// How long they waited, all together, in nanoseconds. An estimate.
+    pub wait_ns: f64,
+}
+
 /// What to do.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Recommendation {
+    /// Whether locks limit the program.
+    pub verdict: Verdict,
+    /// The verdict in a sentence.
+    pub headline: String,
+    /// How sure it is, in a few sentences.
+    pub confidence: String,
     /// The lock to take; none if no lock matters or helps.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lock: Option<&'static str>,
+    /// Locks that the forecast does not tell from that one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub equals: Vec<&'static str>,
     /// Throughput under it at the largest number of cores, as a multiple of today's.
     pub gain: f64,
-    /// In plain words, a sentence each.
+    /// How far such gains were from measured ones; none if no lock is recommended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gain_error: Option<GainError>,
+    /// What else there is to say, a sentence or a few each.
     pub text: Vec<String>,
     /// The command that follows the advice.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -218,6 +252,11 @@ pub struct Forecast {
     pub curves: Vec<Curve>,
     /// What to do.
     pub recommendation: Recommendation,
+    /// How much the profiled run showed; none if the profile has no run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<Evidence>,
+    /// How much of the program was seen.
+    pub coverage: Coverage,
     /// Seed of the simulations.
     pub seed: u64,
 }

@@ -25,6 +25,7 @@ use thiserror::Error;
 use crate::forecast::ForecastLock;
 use crate::workload::Workload;
 pub use conduct::{Conduct, ProcessorTime};
+pub use group::place_of;
 use translation::Translation;
 
 /// What says that a part of the computing is taken to be serial.

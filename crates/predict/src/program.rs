@@ -5,13 +5,12 @@ use kilocore_machine::Description;
 use kilocore_profile::Profile;
 use thiserror::Error;
 
-use crate::advice::advise;
+use crate::advice::{View, advise, advise_without_forecast};
 use crate::from_profile::{ProfileGap, Profiled, from_profile};
-use crate::model_error;
 use crate::{
-    Curve, Forecast, ForecastPoint, Job, Point, PointError, Recommendation, RunSize, Target,
-    Workload, sweep,
+    Curve, Forecast, ForecastPoint, Job, Point, PointError, RunSize, Target, Workload, sweep,
 };
+use crate::{model_error, own_locks};
 
 /// What to forecast.
 #[derive(Debug, Clone)]
@@ -76,11 +75,14 @@ pub fn forecast(
 /// # Errors
 /// [`PointError`] if the machine has not got the cores.
 pub fn forecast_profiled(
-    profiled: Profiled,
+    mut profiled: Profiled,
     profile: &Profile,
     question: &Question<'_>,
     progress: &(dyn Fn() + Sync),
 ) -> Result<Forecast, PointError> {
+    if let Some(run) = profile.runs.first() {
+        own_locks::complete(&mut profiled, run);
+    }
     let Profiled { workload, bounds: [well, badly], .. } = &profiled;
     let locks = question.all_locks();
     let jobs: Vec<Job<'_>> = question
@@ -105,10 +107,10 @@ pub fn forecast_profiled(
         })
         .collect();
     let machine = question.machine;
-    // Where the model errs, it errs on all locks of a program much alike: how locks compare is only
-    // as open as the profile leaves it.
+    // The bands are still those that the profile leaves open: how far gains err is known by itself.
     let recommendation = advise(&curves, &profiled, profile, &machine.name);
     curves.iter_mut().flat_map(|curve| &mut curve.points).for_each(model_error::widen);
+    let View { evidence, coverage } = View::of(profile);
     Ok(Forecast {
         provenance: "simulated",
         machine: target(machine),
@@ -121,6 +123,8 @@ pub fn forecast_profiled(
         today: TODAY.name(),
         curves,
         recommendation,
+        evidence,
+        coverage,
         seed: question.size.seed,
     })
 }
@@ -142,17 +146,13 @@ fn affordable(size: RunSize, workload: &Workload, cores: u32) -> RunSize {
     RunSize { sections, ..size }
 }
 
-/// What there is to say of a program that took no lock: no curves, and advice to look elsewhere.
+/// The answer to a profile that shows too little to be simulated, or no lock at all: it has no
+/// curves. `None` if a forecast can be made.
 #[must_use]
-pub fn without_locks(profile: &Profile, machine: &Description, seed: u64) -> Forecast {
-    let text = vec![
-        "The program took no lock that can be seen: locks are not what limits it, look elsewhere."
-            .to_owned(),
-        "What cannot be seen: programs that are linked statically or run with another user's \
-         rights, and locks that a program makes of atomic operations without the C library."
-            .to_owned(),
-    ];
-    Forecast {
+pub fn without_simulation(profile: &Profile, machine: &Description, seed: u64) -> Option<Forecast> {
+    let recommendation = advise_without_forecast(profile)?;
+    let View { evidence, coverage } = View::of(profile);
+    Some(Forecast {
         provenance: "simulated",
         machine: target(machine),
         command: profile.command.clone(),
@@ -163,9 +163,11 @@ pub fn without_locks(profile: &Profile, machine: &Description, seed: u64) -> For
         assumptions: Vec::new(),
         today: TODAY.name(),
         curves: Vec::new(),
-        recommendation: Recommendation { lock: None, gain: 1.0, text, command: None },
+        recommendation,
+        evidence,
+        coverage,
         seed,
-    }
+    })
 }
 
 fn target(machine: &Description) -> Target {

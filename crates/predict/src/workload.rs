@@ -68,8 +68,11 @@ pub enum KeptLock {
     KernelReadWrite,
     /// A spin lock of the kernel, such as that of a page table.
     KernelSpin,
-    /// A lock inside the C library, such as that of an arena of `malloc`.
+    /// A lock inside the C library, such as that of an arena of `malloc`, or one of the program's
+    /// that nothing can be put under.
     Futex,
+    /// A spin lock of the program's own.
+    Spin,
 }
 
 /// Barriers at which all threads wait for each other, again and again.

@@ -18,7 +18,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         write(&file("forecast"), &sample.report())?;
         write(&file("curves"), &sample.curves_report())?;
     }
-    println!("{}", terminal::forecast_table(&sample.forecast, 100));
+    println!("{}", terminal::forecast_table(&sample.forecast, 100, false));
     println!("{}", terminal::curves_table(&sample.forecast.curves, 80));
     println!("{}", terminal::machines_table(std::slice::from_ref(&sample.machine), 100));
     println!("{}", terminal::machine_table(&sample.machine, 100));

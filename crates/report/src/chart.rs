@@ -76,6 +76,8 @@ pub(crate) struct Series {
     pub(crate) quiet: bool,
     /// Where its name stands.
     pub(crate) name_y: f64,
+    /// Whether it is shown unless its box is ticked.
+    pub(crate) shown: bool,
 }
 
 /// Text above the chart in a file of its own.
@@ -253,6 +255,7 @@ impl Axes {
                 .collect(),
             quiet: set.is_quiet(drawn),
             measured,
+            shown: drawn.shown,
             name_y: at.last().map_or(0.0, |at| at.1),
         }
     }
@@ -296,7 +299,8 @@ fn path(places: &[(f64, f64)]) -> String {
 
 /// Moves names apart that would stand on each other, inside the plot if there is room.
 fn spread_names(series: &mut [Series], top: f64, bottom: f64) {
-    let mut by_height: Vec<&mut Series> = series.iter_mut().collect();
+    // Those that are hidden at first take no room from the others.
+    let mut by_height: Vec<&mut Series> = series.iter_mut().filter(|s| s.shown).collect();
     by_height.sort_by(|a, b| a.name_y.total_cmp(&b.name_y));
     let mut least = top;
     for series in &mut by_height {
@@ -319,7 +323,8 @@ mod tests {
         let style = Style::of(0);
         let (line, band) = (String::new(), String::new());
         let (dots, measured, quiet) = (Vec::new(), Vec::new(), false);
-        Series { lock: "test", role: Role::Other, style, line, band, dots, measured, quiet, name_y }
+        let (role, shown) = (Role::Other, true);
+        Series { lock: "test", role, style, line, band, dots, measured, quiet, name_y, shown }
     }
 
     #[test]

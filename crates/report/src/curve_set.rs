@@ -2,7 +2,7 @@
 
 use kilocore_predict::Curve;
 
-use crate::number;
+use crate::{alike, number};
 
 /// Colours, of which the style sheets define one for light and one for dark paper.
 const COLOURS: usize = 8;
@@ -75,6 +75,8 @@ pub(crate) struct Drawn<'a> {
     pub(crate) curve: &'a Curve,
     pub(crate) style: Style,
     pub(crate) role: Role,
+    /// Whether charts and tables show it unless they are told otherwise.
+    pub(crate) shown: bool,
 }
 
 /// All curves of a report.
@@ -125,9 +127,30 @@ impl<'a> CurveSet<'a> {
                 Role::Today => Some(1),
                 Role::Other => others.next(),
             };
-            Drawn { curve, style: Style { index, ..Style::of(look.unwrap_or(index)) }, role }
+            let style = Style { index, ..Style::of(look.unwrap_or(index)) };
+            Drawn { curve, style, role, shown: true }
         });
-        Self { curves: drawn.collect(), given: Vec::new() }
+        let mut set = Self { curves: drawn.collect(), given: Vec::new() };
+        let telling = alike::telling(&set);
+        for drawn in &mut set.curves {
+            drawn.shown = telling.contains(&drawn.style.index);
+        }
+        set
+    }
+
+    /// Only the curves that are shown.
+    pub(crate) fn only_shown(mut self) -> Self {
+        self.curves.retain(|drawn| drawn.shown);
+        self
+    }
+
+    /// The highest throughput of any curve that is shown.
+    pub(crate) fn highest(&self) -> f64 {
+        let shown = self.curves.iter().filter(|drawn| drawn.shown);
+        shown
+            .map(|drawn| drawn.curve.peak_per_s)
+            .filter(|rate| rate.is_finite())
+            .fold(0.0, f64::max)
     }
 
     /// The curve of today's lock, if there is one.

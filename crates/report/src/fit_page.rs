@@ -66,6 +66,10 @@ pub(crate) fn curve_set<'a>(report: &FitReport<'a>) -> CurveSet<'a> {
         });
         set.given.extend(given);
     }
+    // What was measured is shown, however many curves that makes.
+    for drawn in &mut set.curves {
+        drawn.shown |= set.given.iter().any(|given| given.index == drawn.style.index);
+    }
     set
 }
 
@@ -92,7 +96,7 @@ pub(crate) fn page(report: &FitReport<'_>) -> Result<String, ReportError> {
             .into_iter()
             .map(|drawn| Row {
                 points: points[drawn.style.index],
-                sparkline: page::sparkline(drawn.curve, set.most_cores()),
+                sparkline: page::sparkline(drawn.curve, set.most_cores(), set.highest()),
                 drawn,
             })
             .collect(),

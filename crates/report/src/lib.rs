@@ -22,6 +22,7 @@
 //! alternative. What a line chart needs beyond that is small: scales and ticks ([`scale`]) and a
 //! template.
 
+mod alike;
 mod chart;
 mod curve_set;
 mod error;

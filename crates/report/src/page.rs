@@ -53,6 +53,8 @@ struct Page<'a> {
 /// What to do.
 #[derive(Debug)]
 struct Advice<'a> {
+    headline: &'a str,
+    confidence: &'a str,
     sentences: &'a [String],
     command: Option<&'a str>,
 }
@@ -103,6 +105,8 @@ pub(crate) fn forecast(report: &ForecastReport<'_>) -> Result<String, ReportErro
     page.subject = command;
     page.machine_title = &forecast.machine.title;
     page.advice = Some(Advice {
+        headline: &recommendation.headline,
+        confidence: &recommendation.confidence,
         sentences: &recommendation.text,
         command: recommendation.command.as_deref(),
     });
@@ -125,7 +129,7 @@ pub(crate) fn curves(report: &CurvesReport<'_>) -> Result<String, ReportError> {
 
 /// The chart of throughput, for a file of its own.
 pub(crate) fn chart_alone(document: Document<'_>) -> Result<String, ReportError> {
-    let set = curve_set(document);
+    let set = curve_set(document).only_shown();
     if set.curves.is_empty() {
         return Err(ReportError::NoCurves);
     }
@@ -193,6 +197,11 @@ impl<'a> Page<'a> {
         })
     }
 
+    /// Whether some locks are hidden until they are asked for.
+    fn some_hidden(&self) -> bool {
+        self.curves.iter().any(|drawn| !drawn.shown)
+    }
+
     /// The page as text.
     fn finish(&self) -> Result<String, ReportError> {
         Ok(printable_document(&self.render()?))
@@ -229,7 +238,8 @@ fn tiles(set: &CurveSet<'_>, simulated: &Mark) -> Vec<Tile> {
     let recommended = set.curves.iter().find(|d| d.role == Role::Recommended);
     match (recommended, set.best_first().first()) {
         (Some(drawn), _) => tiles.push(tile(format!("Recommended: {}", drawn.curve.lock), drawn)),
-        (None, Some(best)) if best.role == Role::Other && set.curves.len() > 1 => {
+        // Where the advice recommends none, a card must not.
+        (None, Some(best)) if set.today().is_none() && set.curves.len() > 1 => {
             tiles.push(tile(format!("Best at the end: {}", best.curve.lock), best));
         }
         _ => {}
@@ -242,7 +252,7 @@ fn algorithms<'a>(set: &CurveSet<'a>) -> Vec<Algorithm<'a>> {
     let today = set.today().map_or(f64::NAN, |d| d.curve.end().point.throughput_per_s);
     let row = |drawn: Drawn<'a>| Algorithm {
         about: about(drawn.curve.lock),
-        sparkline: sparkline(drawn.curve, set.most_cores()),
+        sparkline: sparkline(drawn.curve, set.most_cores(), set.highest()),
         against_today: drawn.curve.end().point.throughput_per_s / today,
         drawn,
     };
@@ -255,11 +265,10 @@ pub(crate) fn about(name: &str) -> &'static str {
     known.map_or("", |lock| lock.info().title)
 }
 
-/// The points of a curve's line in a table: each on a scale of its own, to show the shape; the
-/// charts compare.
-pub(crate) fn sparkline(curve: &Curve, most_cores: u32) -> String {
+/// The points of a curve's line in a table, on a scale that ends at `highest`.
+pub(crate) fn sparkline(curve: &Curve, most_cores: u32, highest: f64) -> String {
     let x = Scale::new(Growth::Linear, (0.0, f64::from(most_cores)), (1.0, 89.0));
-    let y = Scale::new(Growth::Linear, (0.0, curve.peak_per_s), (21.0, 2.0));
+    let y = Scale::new(Growth::Linear, (0.0, highest.max(f64::MIN_POSITIVE)), (21.0, 2.0));
     let places = curve.points.iter().map(|p| {
         let (cores, rate) = (f64::from(p.point.cores), p.point.throughput_per_s);
         format!("{:.1},{:.1}", x.place(cores), y.place(rate))

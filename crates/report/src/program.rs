@@ -1,10 +1,13 @@
 //! The program under study, as the page shows it: its locks, condition variables and runs.
 
-use kilocore_predict::ForecastLock;
+use kilocore_predict::{AcquiredAt, ForecastLock};
 use kilocore_profile::{Profile, Run};
 
 use crate::ForecastReport;
 use crate::number;
+
+/// Places of acquisition of one lock that are shown.
+const MOST_PLACES: usize = 3;
 
 /// A lock of the program.
 #[derive(Debug)]
@@ -13,6 +16,8 @@ pub(crate) struct LockRow {
     pub(crate) site: String,
     /// The whole call stack, innermost first; empty if there is no more to it.
     pub(crate) callers: Vec<String>,
+    /// Where it is acquired, the place with the longest waits first.
+    pub(crate) acquired_at: Vec<PlaceRow>,
     pub(crate) family: &'static str,
     pub(crate) instances: String,
     pub(crate) acquisitions: String,
@@ -41,6 +46,7 @@ impl LockRow {
         Self {
             site,
             callers,
+            acquired_at: lock.acquired_at.iter().take(MOST_PLACES).map(PlaceRow::new).collect(),
             family: lock.family,
             instances,
             acquisitions: number::count(lock.acquisitions),
@@ -58,6 +64,31 @@ impl LockRow {
                 if lock.lines_assumed { "assumed: " } else { "" },
                 lock.lines_low,
                 lock.lines_high
+            ),
+        }
+    }
+}
+
+/// A place at which a lock is acquired.
+#[derive(Debug)]
+pub(crate) struct PlaceRow {
+    pub(crate) site: String,
+    /// The whole call stack, innermost first.
+    pub(crate) callers: Vec<String>,
+    /// How often it is acquired there, and how long that takes.
+    pub(crate) figures: String,
+}
+
+impl PlaceRow {
+    fn new(at: &AcquiredAt) -> Self {
+        Self {
+            site: at.place.clone(),
+            callers: at.site.clone(),
+            figures: format!(
+                "acquired {} times, waited {}, {} in all",
+                number::engineering(at.acquisitions as f64, ""),
+                number::percent(at.contended as f64 / at.acquisitions.max(1) as f64),
+                number::nanoseconds(at.wait_ns)
             ),
         }
     }
@@ -98,7 +129,7 @@ pub(crate) fn conditions(profile: &Profile) -> Vec<ConditionRow> {
 pub(crate) fn facts(report: &ForecastReport<'_>) -> Vec<String> {
     let forecast = report.forecast;
     let mut facts = vec![format!(
-        "{} threads took locks; between sections they computed for {} and slept for {} on average.",
+        "{} threads acquired locks; between sections they computed for {} and slept for {} on average.",
         number::count(forecast.profiled_threads),
         number::nanoseconds(forecast.think_ns),
         number::nanoseconds(forecast.asleep_ns),

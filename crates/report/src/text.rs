@@ -36,9 +36,50 @@ pub(crate) fn shortened(text: &str, width: usize) -> String {
     format!("{head}…{tail}")
 }
 
+/// Texts of at most `width` characters each, of which those that differ still do: where the usual
+/// way to shorten would make two alike, the beginning that they share goes.
+pub(crate) fn shortened_apart(texts: &[&str], width: usize) -> Vec<String> {
+    let short: Vec<String> = texts.iter().map(|text| shortened(text, width)).collect();
+    let clashes = |index: usize| {
+        (0..texts.len()).any(|other| short[other] == short[index] && texts[other] != texts[index])
+    };
+    let apart = |index: usize| {
+        if !clashes(index) {
+            return short[index].clone();
+        }
+        let rivals = (0..texts.len()).filter(|&other| short[other] == short[index]);
+        let shared = rivals
+            .map(|other| shared_beginning(texts[index], texts[other]))
+            .filter(|&n| n < texts[index].chars().count());
+        let from = shared.min().unwrap_or(0);
+        let rest: String = texts[index].chars().skip(from).take(width.saturating_sub(1)).collect();
+        format!("…{rest}")
+    };
+    (0..texts.len()).map(apart).collect()
+}
+
+/// How many characters two texts begin with alike.
+fn shared_beginning(a: &str, b: &str) -> usize {
+    a.chars().zip(b.chars()).take_while(|(a, b)| a == b).count()
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{printable, shortened};
+    use super::{printable, shortened, shortened_apart};
+
+    #[test]
+    fn texts_that_differ_in_their_middle_stay_apart() {
+        let names = [
+            "a_long_beginning::get::and_a_long_end(lock.c:1)",
+            "a_long_beginning::put::and_a_long_end(lock.c:1)",
+            "short",
+            "short",
+        ];
+        let shown = shortened_apart(&names, 20);
+        assert_ne!(shown[0], shown[1]);
+        assert!(shown.iter().all(|text| text.chars().count() <= 20), "{shown:?}");
+        assert_eq!(shown[2..], ["short", "short"]);
+    }
 
     #[test]
     fn terminal_and_direction_controls_are_replaced() {

@@ -1,6 +1,9 @@
-use super::{advise, duration, percent, shell_words};
+use kilocore_profile::{Profile, Unrecorded, WhyUnrecorded};
+
+use super::{advise, advise_without_forecast};
+use crate::forecast::AcquiredAt;
 use crate::from_profile::{Conduct, Profiled, synthetic};
-use crate::{Curve, ForecastLock, ForecastPoint, Point, Recommendation};
+use crate::{Curve, ForecastLock, ForecastPoint, GainError, Point, Recommendation, Verdict};
 
 /// A curve through rates, each in a band of so much to either side, its threads waiting for the
 /// share given at the end.
@@ -25,7 +28,7 @@ fn profiled() -> Profiled {
     let mut profiled = crate::from_profile(&synthetic::profile()).unwrap();
     profiled.conduct = Conduct {
         acquisitions: 1_000_000,
-        peak_threads: 4,
+        peak_threads: 3,
         cores: 2,
         busy_cores: 2.0,
         ..Conduct::default()
@@ -33,9 +36,21 @@ fn profiled() -> Profiled {
     profiled
 }
 
+/// Its profile, with all that can be seen of it.
+fn profile() -> Profile {
+    let mut profile = synthetic::profile();
+    let run = profile.runs.remove(0);
+    profile.runs.push(synthetic::watched(run, 190, &[("futex", 105)]));
+    profile
+}
+
 fn advice(curves: &[Curve], profiled: &Profiled) -> (Recommendation, String) {
-    let advice = advise(curves, profiled, &synthetic::profile(), "big-machine");
-    let text = advice.text.join(" ");
+    advice_on(curves, profiled, &profile())
+}
+
+fn advice_on(curves: &[Curve], profiled: &Profiled, profile: &Profile) -> (Recommendation, String) {
+    let advice = advise(curves, profiled, profile, "big-machine");
+    let text = format!("{} {} {}", advice.headline, advice.confidence, advice.text.join(" "));
     (advice, text)
 }
 
@@ -47,6 +62,7 @@ const FLAT: [(u32, f64); 3] = [(1, 1.0), (6, 5.0), (48, 4.8)];
 fn where_no_lock_matters_none_is_recommended() {
     let curves = [curve("futex", &RISING, 0.01, 0.003), curve("mcs", &RISING, 0.01, 0.002)];
     let (advice, text) = advice(&curves, &profiled());
+    assert_eq!(advice.verdict, Verdict::NotByLocks);
     assert_eq!((advice.lock, advice.command), (None, None));
     assert!(text.contains("scale to 48 cores of big-machine"), "{text}");
     assert!(text.contains("0.3 %") && text.contains("look elsewhere"), "{text}");
@@ -60,29 +76,111 @@ fn the_mere_taking_of_free_locks_is_no_limit() {
 }
 
 #[test]
-fn where_nothing_helps_the_program_must_change() {
-    let curves = [curve("futex", &FALLING, 0.01, 0.9), curve("mcs", &FALLING, 0.01, 0.8)];
-    let (advice, text) = advice(&curves, &profiled());
-    assert_eq!((advice.lock, advice.command), (None, None));
-    assert!(text.contains("peak at 6 cores") && text.contains("fall to 40 %"), "{text}");
-    assert!(text.contains("No lock among those simulated"), "{text}");
-    assert!(text.contains("90 %") && text.contains("the mutex made or first taken at"), "{text}");
+fn a_clean_bill_needs_eyes() {
+    let curves = [curve("futex", &RISING, 0.01, 0.003), curve("mcs", &RISING, 0.01, 0.002)];
+    // An older profile, of which nobody knows what was not seen.
+    let (advice, text) = advice_on(&curves, &profiled(), &synthetic::profile());
+    assert_eq!(advice.verdict, Verdict::Unknown);
+    assert!(advice.headline.starts_with("Unknown whether locks limit it: the program was not"));
+    assert!(!text.contains("look elsewhere"), "{text}");
+    let mut asleep = profile();
+    let outside = asleep.runs[0].outside.as_mut().unwrap();
+    outside.asleep.insert("futex".into(), 900);
+    outside.unrecorded.push(Unrecorded {
+        pid: 3,
+        executable: "/bin/goes".into(),
+        why: WhyUnrecorded::Static,
+    });
+    let (advice, text) = advice_on(&curves, &profiled(), &asleep);
+    assert_eq!(advice.verdict, Verdict::Unknown);
+    assert!(advice.headline.contains("no lock of goes could be seen (linked statically)"));
+    assert!(text.contains("that threads slept was in futexes"), "{text}");
 }
 
 #[test]
-fn a_clear_winner_comes_with_its_range_and_its_command() {
+fn locks_that_limit_do_so_whatever_else_there_may_be() {
+    let curves = [curve("futex", &FALLING, 0.01, 0.9), curve("mcs", &FLAT, 0.01, 0.5)];
+    let (advice, text) = advice_on(&curves, &profiled(), &synthetic::profile());
+    assert_eq!(advice.verdict, Verdict::LimitedByLocks);
+    assert!(text.contains("Mind that the program was not watched from outside"), "{text}");
+}
+
+#[test]
+fn nothing_is_said_from_nothing() {
+    let curves = [curve("futex", &FALLING, 0.01, 0.9), curve("mcs", &FLAT, 0.01, 0.5)];
+    let mut single = profile();
+    single.runs[0].processes[0].threads.peak = 1;
+    single.runs[0].wall_ns *= 2.0;
+    single.runs[0].outside.as_mut().unwrap().running = 100;
+    let mut idle = profile();
+    idle.runs[0].wall_ns *= 1e3;
+    idle.runs[0].outside.as_mut().unwrap().running = 1;
+    for (profile, words) in [(single, "one at a time"), (idle, "cores busy for")] {
+        let (advice, text) = advice_on(&curves, &profiled(), &profile);
+        assert_eq!(advice.verdict, Verdict::TooLittleEvidence, "{text}");
+        assert!(advice.headline.starts_with("Too little evidence: "), "{text}");
+        assert!(advice.headline.contains(words), "{text}");
+        assert!(!text.contains("forecast") && !text.contains("look elsewhere"), "{text}");
+        assert_eq!((advice.lock, advice.command), (None, None));
+        assert_eq!(advise_without_forecast(&profile).map(|a| a.verdict), Some(advice.verdict));
+    }
+    assert_eq!(advise_without_forecast(&profile()), None);
+}
+
+#[test]
+fn a_busy_program_whose_locks_cannot_be_seen_is_unknown() {
+    let mut none = profile();
+    none.runs[0].processes.clear();
+    let advice = advise_without_forecast(&none).unwrap();
+    assert_eq!(advice.verdict, Verdict::Unknown, "{advice:?}");
+    assert!(advice.headline.contains("futexes"), "{advice:?}");
+    none.runs[0].outside.as_mut().unwrap().asleep.clear();
+    let advice = advise_without_forecast(&none).unwrap();
+    assert!(advice.headline.contains("computing looks like spinning"), "{advice:?}");
+    // One acquisition, as of a program that only starts.
+    let mut once = profile();
+    once.runs[0].processes[0].locks[0] = synthetic::mutex(1, "store", 1);
+    let advice = advise_without_forecast(&once).unwrap();
+    assert_eq!(advice.verdict, Verdict::Unknown, "{advice:?}");
+    let outside = once.runs[0].outside.as_mut().unwrap();
+    outside.running = 60;
+    outside.asleep.insert("futex".into(), 101);
+    once.runs[0].processes[0].threads.cpu_ns *= 0.3;
+    let advice = advise_without_forecast(&once).unwrap();
+    assert_eq!(advice.verdict, Verdict::TooLittleEvidence, "{advice:?}");
+    assert!(advice.headline.contains("a lock once"), "{advice:?}");
+}
+
+#[test]
+fn where_nothing_helps_the_program_must_change() {
+    let curves = [curve("futex", &FALLING, 0.01, 0.9), curve("mcs", &FALLING, 0.01, 0.8)];
+    let (advice, text) = advice(&curves, &profiled());
+    assert_eq!(advice.verdict, Verdict::LimitedByLocks);
+    assert_eq!((advice.lock, advice.command), (None, None));
+    assert!(text.contains("peak at 6 cores") && text.contains("fall to 40 %"), "{text}");
+    assert!(text.contains("No lock that may be put under it"), "{text}");
+    assert!(text.contains("90 %") && text.contains("the mutex made or first acquired"), "{text}");
+}
+
+#[test]
+fn a_clear_winner_comes_with_how_far_such_forecasts_err_and_its_command() {
     let curves = [
-        curve("futex", &FALLING, 0.1, 0.9),
-        curve("ticket", &FALLING, 0.1, 0.9),
-        curve("mcs", &FLAT, 0.1, 0.5),
+        curve("futex", &FALLING, 0.01, 0.9),
+        curve("ticket", &FALLING, 0.01, 0.9),
+        curve("mcs", &FLAT, 0.01, 0.5),
     ];
     let (advice, text) = advice(&curves, &profiled());
     assert_eq!(advice.lock, Some("mcs"));
     assert!((advice.gain - 2.4).abs() < 1e-9);
-    // 4.8 × 0.9 / (2 × 1.1) and 4.8 × 1.1 / (2 × 0.9).
-    assert!(text.contains("Take mcs") && text.contains("2.4 times"), "{text}");
-    assert!(text.contains("(2.0 to 2.9 within"), "{text}");
+    let error = GainError::published("mcs").unwrap();
+    assert_eq!(advice.gain_error, Some(error));
+    assert!(advice.headline.contains("under mcs, 2.4 times as much there"), "{text}");
+    let between = format!("between {:.1} and {:.1}", 2.4 / error.median, 2.4 * error.median);
+    assert!(text.contains("Take mcs: 2.4 times") && text.contains(&between), "{text}");
+    let cases = format!("median of {} published cases", error.cases);
+    assert!(advice.confidence.contains(&cases), "{text}");
     assert!(text.contains("its peak is at 6 cores, and 48 cores give 96 %"), "{text}");
+    assert!(text.contains("never run it with more threads than cores"), "{text}");
     assert_eq!(
         advice.command.as_deref(),
         Some("kilocore run --lock mcs -- ./program 'an argument'")
@@ -90,13 +188,33 @@ fn a_clear_winner_comes_with_its_range_and_its_command() {
 }
 
 #[test]
-fn of_equally_good_locks_the_one_that_takes_the_least_energy_is_taken() {
-    let mut frugal = curve("requester", &[(1, 1.0), (48, 47.5)], 0.01, 0.1);
-    for point in &mut frugal.points {
-        point.point.joules_per_op = 0.5;
-    }
-    let curves = [curve("futex", &FALLING, 0.01, 0.9), curve("mcs", &RISING, 0.01, 0.1), frugal];
-    assert_eq!(advice(&curves, &profiled()).0.lock, Some("requester"));
+fn a_lock_that_nobody_measured_is_said_to_be_one() {
+    let curves = [curve("futex", &FALLING, 0.01, 0.9), curve("cna", &FLAT, 0.01, 0.5)];
+    let (advice, text) = advice(&curves, &profiled());
+    assert!(advice.confidence.contains("nobody published any under cna"), "{text}");
+    assert_eq!(advice.gain_error, Some(GainError::published_of_all()));
+}
+
+#[test]
+fn a_gain_within_the_usual_error_is_a_perhaps() {
+    let little = [(1, 1.0), (6, 5.0), (48, 2.6)];
+    let curves = [curve("futex", &FALLING, 0.01, 0.9), curve("mcs", &little, 0.01, 0.5)];
+    let (advice, text) = advice(&curves, &profiled());
+    assert_eq!(advice.lock, Some("mcs"));
+    assert!(advice.headline.contains("perhaps 1.3 times"), "{text}");
+    assert!(text.contains("Perhaps mcs"), "{text}");
+}
+
+#[test]
+fn near_equals_are_named() {
+    let curves = [
+        curve("futex", &FALLING, 0.01, 0.9),
+        curve("mcs", &FLAT, 0.01, 0.5),
+        curve("clh", &[(1, 1.0), (48, 4.9)], 0.01, 0.5),
+    ];
+    let (advice, text) = advice(&curves, &profiled());
+    assert_eq!((advice.lock, &advice.equals[..]), (Some("mcs"), &["clh"][..]));
+    assert!(text.contains("As good, within what differs") && text.contains(": clh."), "{text}");
 }
 
 #[test]
@@ -108,12 +226,53 @@ fn overlapping_bands_make_a_perhaps() {
 }
 
 #[test]
+fn with_more_threads_than_cores_what_spins_is_not_recommended() {
+    let curves = [curve("futex", &FALLING, 0.01, 0.9), curve("cna", &FLAT, 0.01, 0.5)];
+    let mut profiled = profiled();
+    profiled.conduct.peak_threads = 11;
+    let (advice, text) = advice(&curves, &profiled);
+    assert_eq!((advice.lock, advice.command), (None, None));
+    assert!(text.contains("Under cna it would be 2.4 times as much"), "{text}");
+}
+
+#[test]
+fn what_run_leaves_alone_gets_no_command_and_another_way_on() {
+    let curves = [curve("futex", &FALLING, 0.01, 0.9), curve("mcs", &FLAT, 0.01, 0.5)];
+    for (family, kind) in [("spin", "a spin lock"), ("mutex", "a recursive mutex")] {
+        let mut profiled = profiled();
+        (profiled.locks[0].family, profiled.locks[0].left_alone) = (family, Some(kind));
+        let (advice, text) = advice(&curves, &profiled);
+        assert_eq!(advice.verdict, Verdict::LimitedByLocks);
+        assert_eq!((advice.lock, advice.command), (None, None), "{text}");
+        assert!(text.contains(kind) && text.contains("the way on is"), "{text}");
+    }
+}
+
+#[test]
+fn the_culprit_is_named_by_where_it_is_acquired() {
+    let curves = [curve("futex", &FALLING, 0.01, 0.9), curve("mcs", &FLAT, 0.01, 0.5)];
+    let mut profiled = profiled();
+    profiled.locks[0].acquired_at = ["get", "put", "list"]
+        .map(|place| AcquiredAt {
+            place: place.to_owned(),
+            site: Vec::new(),
+            acquisitions: 5,
+            contended: 1,
+            wait_ns: 9.0,
+        })
+        .into();
+    let (_, text) = advice(&curves, &profiled);
+    assert!(text.contains("the mutex acquired at get and put, made or first"), "{text}");
+}
+
+#[test]
 fn a_read_write_culprit_is_told_apart_by_who_holds_it() {
     let curves = [curve("futex", &FALLING, 0.01, 0.9), curve("mcs", &FALLING, 0.01, 0.9)];
     let mut profiled = profiled();
     let lock = &mut profiled.locks[0];
     *lock = ForecastLock {
         family: "read-write",
+        left_alone: Some("a read-write lock"),
         acquisitions: 10,
         shared_acquisitions: 1_000,
         hold_ns: 100.0,
@@ -128,14 +287,10 @@ fn a_read_write_culprit_is_told_apart_by_who_holds_it() {
 }
 
 #[test]
-fn a_run_that_says_little_is_called_so() {
+fn a_run_that_did_little_is_called_so() {
     let curves = [curve("futex", &RISING, 0.01, 0.001)];
     let mut profiled = profiled();
     assert!(!advice(&curves, &profiled).1.contains("Mind"));
-    profiled.conduct.acquisitions = 7;
-    profiled.conduct.peak_threads = 1;
-    let (_, text) = advice(&curves, &profiled);
-    assert!(text.contains("only 7 times") && text.contains("a single thread"), "{text}");
     profiled.conduct = Conduct {
         acquisitions: 10_000,
         peak_threads: 4,
@@ -152,21 +307,4 @@ fn a_run_that_says_little_is_called_so() {
         text.contains("condition variables, longest on the one first used at take_gil"),
         "{text}"
     );
-}
-
-#[test]
-fn figures_are_written_for_people() {
-    assert_eq!(percent(0.0004), "less than 0.1 %");
-    assert_eq!(percent(0.0131), "1.3 %");
-    assert_eq!(percent(0.26), "26 %");
-    assert_eq!(duration(86.4), "86 ns");
-    assert_eq!(duration(1_495_136.0), "1.5 ms");
-    assert_eq!(duration(250_000.0), "250 µs");
-}
-
-#[test]
-fn commands_are_quoted_for_a_shell() {
-    let words = ["a", "b c", "it's", "", "$HOME", "x=1"].map(str::to_owned);
-    assert_eq!(shell_words(&words), r"a 'b c' 'it'\''s' '' '$HOME' x=1");
-    assert_eq!(shell_words(&["it's\n\t\\\u{1b}7".to_owned()]), r"$'it\'s\n\t\\\0337'");
 }

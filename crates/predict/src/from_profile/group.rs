@@ -124,18 +124,22 @@ impl<'a> Group<'a> {
         owned.into_iter().find(|(_, uses)| nearly(*uses, all)).map(|(thread, _)| thread)
     }
 
-    /// The innermost caller that does more than make or take a lock, and what it does that
-    /// through: where to look in the program's source.
+    /// Where the locks are made or first taken.
     pub(super) fn place(&self) -> String {
-        let site = &self.locks[0].site;
-        let innermost =
-            site.first().map_or_else(|| "an unknown place".to_owned(), Frame::to_string);
-        match site.iter().find(|frame| !frame.function.is_empty() && !wraps_a_lock(frame)) {
-            Some(frame) if site.first().is_some_and(wraps_a_lock) => {
-                format!("{frame}, through {innermost}")
-            }
-            _ => innermost,
+        place_of(&self.locks[0].site)
+    }
+}
+
+/// The innermost caller that does more than make or take a lock, and what it does that through:
+/// where to look in the program's source.
+#[must_use]
+pub fn place_of(site: &[Frame]) -> String {
+    let innermost = site.first().map_or_else(|| "an unknown place".to_owned(), Frame::to_string);
+    match site.iter().find(|frame| !frame.function.is_empty() && !wraps_a_lock(frame)) {
+        Some(frame) if site.first().is_some_and(wraps_a_lock) => {
+            format!("{frame}, through {innermost}")
         }
+        _ => innermost,
     }
 }
 

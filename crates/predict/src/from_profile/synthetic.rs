@@ -1,8 +1,8 @@
 //! Profiles made up for tests.
 
 use kilocore_profile::{
-    FORMAT, FORMAT_VERSION, Family, Frame, Handoffs, Histogram, Host, Lock, Process, Profile,
-    ReadSide, Run, Threads,
+    FORMAT, FORMAT_VERSION, Family, Frame, Handoffs, Histogram, Host, Lock, Outside, Process,
+    Profile, ReadSide, Run, Threads,
 };
 
 /// So many durations of about `ns`, in one bucket whose middle that is.
@@ -103,4 +103,19 @@ pub(crate) fn profile_of(runs: Vec<Run>) -> Profile {
 /// A profile with a single mutex.
 pub(crate) fn profile() -> Profile {
     profile_of(vec![run(vec![mutex(1, "store", 10_000)], 10_000)])
+}
+
+/// A run as a hundred looks from outside saw it: so many looks at threads that ran, and so many at
+/// threads that slept in each system call.
+pub(crate) fn watched(run: Run, running: u64, asleep: &[(&str, u64)]) -> Run {
+    let asleep = asleep.iter().map(|&(call, looks)| (call.to_owned(), looks)).collect();
+    let outside = Outside {
+        rounds: 100,
+        threads_peak: 3,
+        running,
+        asleep,
+        voluntary_switches: 10,
+        unrecorded: Vec::new(),
+    };
+    Run { outside: Some(outside), ..run }
 }

@@ -461,6 +461,9 @@ impl<'a> Translation<'a> {
             |(index, (group, migration)): (usize, (&Group<'_>, &Migration))| ForecastLock {
                 place: group.place(),
                 site: group.locks[0].site.iter().map(ToString::to_string).collect(),
+                // `own_locks` completes these.
+                acquired_at: Vec::new(),
+                left_alone: None,
                 family: match group.locks[0].family {
                     Family::Mutex => "mutex",
                     Family::ReadWrite => "read-write",

@@ -93,6 +93,7 @@ fn line_series(lines: &Lines, line: &Line, index: usize, x: &Scale, y: &Scale) -
         band: if around.len() > 2 { path(&around) + "Z" } else { String::new() },
         measured: line.ring.iter().map(|(at, up, why)| dot(*at, *up, why.clone())).collect(),
         quiet: false,
+        shown: true,
         name_y: places.last().map_or(0.0, |at| at.1),
         dots: dots
             .into_iter()

@@ -5,14 +5,15 @@ use kilocore_fit::{LockLaw, Outlook, OutlookPoint};
 use kilocore_predict::Curve;
 
 use super::columns::{Align, Column, fit, table_of};
-use super::{NARROWEST, sparkline, wrapped};
+use super::{NARROWEST, Style, sparkline, wrapped};
 use crate::fit_words::{both_names, command, degree, law_peak, sentences};
 use crate::{FitReport, number};
 
 /// Forecasts from measured throughputs, at most `width` columns wide.
 #[must_use]
-pub fn fit_table(report: &FitReport<'_>, width: u16) -> String {
-    let width = width.max(NARROWEST);
+pub fn fit_table(report: &FitReport<'_>, style: impl Into<Style>) -> String {
+    let style = style.into();
+    let width = style.width.max(NARROWEST);
     let outlook = report.outlook;
     let mut parts = vec![
         wrapped(&sentences(outlook).join(" "), width),
@@ -32,7 +33,7 @@ pub fn fit_table(report: &FitReport<'_>, width: u16) -> String {
                      alone; it knows neither the lock nor the machine";
         parts.push(format!("{}\n{}", wrapped(title, width), laws(outlook, width)));
     }
-    parts.join("\n\n") + "\n"
+    style.shown(parts.join("\n\n") + "\n")
 }
 
 fn parameters(outlook: &Outlook, width: u16) -> String {
@@ -78,12 +79,13 @@ fn forecasts(report: &FitReport<'_>, width: u16) -> String {
     rows.sort_by(|a, b| b.end().throughput.total_cmp(&a.end().throughput));
     let most = rows.first().map_or(0, |row| row.end().cores);
     let recommended = report.recommended();
+    let highest = rows.iter().map(|row| row.curve.peak_per_s).fold(0.0, f64::max);
     let mut columns = vec![
         Column::new("lock", Align::Left, &rows, |row| {
             let mark = if row.end().name == recommended { " ●" } else { "" };
             row.name() + mark
         }),
-        Column::new("curve", Align::Left, &rows, |row| sparkline(row.curve)),
+        Column::new("curve", Align::Left, &rows, |row| sparkline(row.curve, highest)),
         Column::new("shape", Align::Left, &rows, |row| row.curve.shape.name().to_owned()),
         Column::new("peak", Align::Right, &rows, |row| number::figure(row.curve.peak_per_s)),
         Column::new("at", Align::Right, &rows, |row| row.curve.peak_cores.to_string()),
@@ -108,7 +110,7 @@ fn forecasts(report: &FitReport<'_>, width: u16) -> String {
     ];
     fit(&mut columns, &DISPENSABLE, width.into());
     let notes = format!(
-        "● recommended; curve: each on a scale of its own; band: on {most} cores; falls from: cores \
+        "● recommended; curve: all on one scale; band: on {most} cores; falls from: cores \
          from which a tenth of the peak is lost"
     );
     table_of(&columns, width) + &wrapped(&notes, width)

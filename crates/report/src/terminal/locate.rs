@@ -3,7 +3,7 @@
 use kilocore_locate::{Amounts, Comparison, Uncertainty};
 
 use super::columns::{Align, Column, fit, table_of};
-use super::{NARROWEST, bullet, wrapped};
+use super::{NARROWEST, Style, bullet, wrapped};
 use crate::locate_words::{about_noise, per_unit, sentences, signed};
 use crate::number;
 use crate::text::{printable, shortened};
@@ -17,8 +17,9 @@ const NAME_WIDTH: usize = 44;
 /// The answer, the functions of the program and all functions, the worst first, so many of each
 /// and at most `width` columns wide.
 #[must_use]
-pub fn locate_table(comparison: &Comparison, rows: usize, width: u16) -> String {
-    let width = width.max(NARROWEST);
+pub fn locate_table(comparison: &Comparison, rows: usize, style: impl Into<Style>) -> String {
+    let style = style.into();
+    let width = style.width.max(NARROWEST);
     let mut parts = vec![wrapped(&sentences(comparison).join(" "), width)];
     parts.push(format!(
         "The program's own code, with what libraries and the kernel did for it (measured)\n{}",
@@ -33,7 +34,7 @@ pub fn locate_table(comparison: &Comparison, rows: usize, width: u16) -> String 
         let lines = comparison.warnings.iter().map(|warning| bullet(&warning.to_string(), width));
         parts.push(format!("Mind\n{}", lines.collect::<Vec<_>>().join("\n")));
     }
-    parts.join("\n\n") + "\n"
+    style.shown(parts.join("\n\n") + "\n")
 }
 
 /// A row: a name, where it is from, what it took, and what else there is to say.

@@ -1,19 +1,26 @@
 //! A profile for the terminal: what was measured, without a forecast.
 
-use kilocore_profile::{Family, Frame, Histogram, Process, Profile};
+use std::collections::BTreeMap;
+
+use kilocore_profile::{Caller, Family, Frame, Histogram, Lock, Process, Profile};
 
 use super::columns::{Align, table, text_of};
-use super::{NARROWEST, wrapped};
+use super::{NARROWEST, Style, bullet, wrapped};
 use crate::number;
-use crate::text::{printable, shortened};
+use crate::text::{printable, shortened_apart};
 
 /// Places beyond these, where a process makes locks, are counted and not listed.
 const MOST_PLACES: usize = 12;
+/// Processes beyond these, which acquire the most locks, are summed up.
+const MOST_PROCESSES: usize = 4;
+/// Programs that are named in the sum.
+const MOST_EXECUTABLES: usize = 3;
 
 /// The locks and condition variables of the run that counts, process by process.
 #[must_use]
-pub fn profile_table(profile: &Profile, width: u16) -> String {
-    let width = width.max(NARROWEST);
+pub fn profile_table(profile: &Profile, style: impl Into<Style>) -> String {
+    let style = style.into();
+    let width = style.width.max(NARROWEST);
     let Some(run) = profile.runs.first() else { return String::from("The profile is empty.\n") };
     let host = &profile.host;
     let mut parts = vec![wrapped(
@@ -25,13 +32,49 @@ pub fn profile_table(profile: &Profile, width: u16) -> String {
         ),
         width,
     )];
-    for process in &run.processes {
-        parts.push(process_part(process, width));
+    let mut processes: Vec<&Process> = run.processes.iter().collect();
+    processes.sort_by_key(|process| std::cmp::Reverse(acquisitions(process)));
+    let (detailed, others) = processes.split_at(processes.len().min(MOST_PROCESSES));
+    parts.extend(detailed.iter().map(|process| process_part(process, width)));
+    if !others.is_empty() {
+        parts.push(wrapped(&in_short(others), width));
     }
-    if run.processes.is_empty() {
-        parts.push("The program took no lock.".to_owned());
+    if processes.is_empty() {
+        parts.push("No lock of the program was seen.".to_owned());
     }
-    parts.join("\n\n") + "\n"
+    let seen = kilocore_predict::what_was_seen(profile);
+    let lines: Vec<String> = seen.iter().map(|text| bullet(text, width)).collect();
+    parts.push(format!("What was seen\n{}", lines.join("\n")));
+    style.shown(parts.join("\n\n") + "\n")
+}
+
+/// Acquisitions of all locks of a process.
+fn acquisitions(process: &Process) -> u64 {
+    let of = |lock: &Lock| lock.acquisitions + lock.read.as_ref().map_or(0, |r| r.acquisitions);
+    process.locks.iter().map(of).sum()
+}
+
+/// Many processes in a sentence.
+fn in_short(processes: &[&Process]) -> String {
+    let mut by_executable: BTreeMap<&str, u64> = BTreeMap::new();
+    for process in processes {
+        *by_executable.entry(&process.executable).or_default() += 1;
+    }
+    let mut executables: Vec<(&str, u64)> = by_executable.into_iter().collect();
+    executables.sort_by_key(|&(_, count)| std::cmp::Reverse(count));
+    let named = executables.iter().take(MOST_EXECUTABLES);
+    let named: Vec<String> = named
+        .map(|(path, count)| format!("{} of {}", number::count(*count), printable(path)))
+        .collect();
+    let more = executables.len().saturating_sub(MOST_EXECUTABLES);
+    let more = if more > 0 { format!(" and {more} other programs") } else { String::new() };
+    format!(
+        "{} more processes acquired locks {} times, in {} of processor time: {}{more}.",
+        number::count(processes.len() as u64),
+        number::count(processes.iter().map(|process| acquisitions(process)).sum()),
+        number::nanoseconds(processes.iter().map(|process| process.threads.cpu_ns).sum()),
+        named.join(", ")
+    )
 }
 
 fn process_part(process: &Process, width: u16) -> String {
@@ -60,15 +103,26 @@ fn process_part(process: &Process, width: u16) -> String {
 struct Place<'a> {
     family: Family,
     site: &'a [Frame],
+    /// Where they are acquired.
+    callers: Vec<&'a Caller>,
     locks: u64,
     exclusive: Use,
     shared: Use,
 }
 
+impl Place<'_> {
+    /// Where the locks are waited for longest or, if that is not known, made.
+    fn name(&self) -> String {
+        let longest = self.callers.iter().max_by(|a, b| a.wait_ns.total_cmp(&b.wait_ns));
+        let site = longest.map_or(self.site, |caller| &caller.site);
+        printable(&kilocore_predict::place_of(site))
+    }
+}
+
 /// How locks were used in one mode.
 #[derive(Default)]
 struct Use {
-    taken: u64,
+    acquired: u64,
     contended: u64,
     failed: u64,
     hold: Histogram,
@@ -76,8 +130,8 @@ struct Use {
 }
 
 impl Use {
-    fn add(&mut self, [taken, contended, failed]: [u64; 3], hold: &Histogram, wait: &Histogram) {
-        self.taken += taken;
+    fn add(&mut self, [acquired, contended, failed]: [u64; 3], hold: &Histogram, wait: &Histogram) {
+        self.acquired += acquired;
         self.contended += contended;
         self.failed += failed;
         self.hold.merge(hold);
@@ -85,7 +139,7 @@ impl Use {
     }
 }
 
-/// The places at which a process makes locks, that of the most taken ones first.
+/// The places at which a process makes locks, that of the most acquired ones first.
 fn places(process: &Process) -> Vec<Place<'_>> {
     let mut places: Vec<Place<'_>> = Vec::new();
     for lock in &process.locks {
@@ -95,6 +149,7 @@ fn places(process: &Process) -> Vec<Place<'_>> {
             places.push(Place {
                 family: lock.family,
                 site: &lock.site,
+                callers: Vec::new(),
                 locks: 0,
                 exclusive,
                 shared,
@@ -103,6 +158,7 @@ fn places(process: &Process) -> Vec<Place<'_>> {
         });
         let place = &mut places[index];
         place.locks += lock.instances;
+        place.callers.extend(&lock.callers);
         let counts = [lock.acquisitions, lock.contended, lock.failed_tries];
         place.exclusive.add(counts, &lock.hold, &lock.wait);
         if let Some(read) = &lock.read {
@@ -110,27 +166,30 @@ fn places(process: &Process) -> Vec<Place<'_>> {
             place.shared.add(counts, &read.hold, &read.wait);
         }
     }
-    places.sort_by_key(|place| std::cmp::Reverse(place.exclusive.taken + place.shared.taken));
+    places.sort_by_key(|place| std::cmp::Reverse(place.exclusive.acquired + place.shared.acquired));
     places
 }
 
 fn lock_rows(places: &[Place<'_>], width: u16) -> String {
     let headings = [
         ("lock", Align::Left),
-        ("made at", Align::Left),
-        ("taken", Align::Right),
+        ("acquired or made at", Align::Left),
+        ("acquired", Align::Right),
         ("waited", Align::Right),
         ("hold", Align::Right),
         ("wait", Align::Right),
         ("failed tries", Align::Right),
     ];
     let mut table = table(width, &headings);
-    for place in places.iter().take(MOST_PLACES) {
-        if place.shared.taken == 0 || place.exclusive.taken > 0 {
-            table.add_row(row(place, kind(place.family), &place.exclusive));
+    let shown = &places[..places.len().min(MOST_PLACES)];
+    let sites: Vec<String> = shown.iter().map(Place::name).collect();
+    let sites: Vec<&str> = sites.iter().map(String::as_str).collect();
+    for (place, site) in shown.iter().zip(shortened_apart(&sites, SITE_WIDTH)) {
+        if place.shared.acquired == 0 || place.exclusive.acquired > 0 {
+            table.add_row(row(place, &site, kind(place.family), &place.exclusive));
         }
-        if place.shared.taken > 0 {
-            table.add_row(row(place, "shared", &place.shared));
+        if place.shared.acquired > 0 {
+            table.add_row(row(place, &site, "shared", &place.shared));
         }
     }
     text_of(&table)
@@ -139,9 +198,8 @@ fn lock_rows(places: &[Place<'_>], width: u16) -> String {
 /// Room for a call site.
 const SITE_WIDTH: usize = 36;
 
-fn row(place: &Place<'_>, kind: &str, used: &Use) -> [String; 7] {
-    let share = used.contended as f64 / used.taken.max(1) as f64;
-    let site = place.site.first().map_or_else(|| "an unknown place".to_owned(), Frame::to_string);
+fn row(place: &Place<'_>, site: &str, kind: &str, used: &Use) -> [String; 7] {
+    let share = used.contended as f64 / used.acquired.max(1) as f64;
     let kind = match place.locks {
         0 | 1 => kind.to_owned(),
         locks => format!("{kind} × {}", number::count(locks)),
@@ -152,8 +210,8 @@ fn row(place: &Place<'_>, kind: &str, used: &Use) -> [String; 7] {
     };
     [
         kind,
-        shortened(&printable(&site), SITE_WIDTH),
-        number::count(used.taken),
+        site.to_owned(),
+        number::count(used.acquired),
         number::percent(share),
         time(&used.hold),
         time(&used.wait),
@@ -182,10 +240,15 @@ fn condition_rows(process: &Process, width: u16) -> String {
         ("broadcasts", Align::Right),
     ];
     let mut table = table(width, &headings);
-    for condition in process.conditions.iter().take(MOST_PLACES) {
-        let site = condition.site.first().map_or_else(String::new, ToString::to_string);
+    let shown = &process.conditions[..process.conditions.len().min(MOST_PLACES)];
+    let sites = shown.iter().map(|condition| {
+        printable(&condition.site.first().map_or_else(String::new, ToString::to_string))
+    });
+    let sites: Vec<String> = sites.collect();
+    let sites: Vec<&str> = sites.iter().map(String::as_str).collect();
+    for (condition, site) in shown.iter().zip(shortened_apart(&sites, SITE_WIDTH)) {
         table.add_row([
-            shortened(&printable(&site), SITE_WIDTH),
+            site,
             number::count(condition.wait.count),
             number::nanoseconds(condition.wait.mean_ns()),
             number::count(condition.timed_out),

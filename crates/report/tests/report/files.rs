@@ -21,13 +21,13 @@ fn the_chart_is_well_formed_and_says_what_it_shows() {
         }
     };
     let series = root.descendants().filter(class("series")).count();
-    assert_eq!(series, sample.forecast.curves.len());
-    let points: usize = sample.forecast.curves.iter().map(|curve| curve.points.len()).sum();
+    assert!((3..=8).contains(&series), "the most telling curves: {series}");
+    let points = series * sample.forecast.curves[0].points.len();
     assert_eq!(root.descendants().filter(class("dot")).count(), points);
     let sub = root.descendants().find(class("sub")).unwrap();
     assert_eq!(sub.text(), Some("simulated on machine opteron-6344-4s, seed 7"));
     let description = root.descendants().find(|node| node.has_tag_name("desc")).unwrap();
-    assert!(description.text().unwrap().contains("ticket collapses"));
+    assert!(description.text().unwrap().contains("futex collapses"));
 }
 
 #[test]

@@ -24,8 +24,9 @@ fn the_page_opens_with_the_advice_and_its_command() {
     let sample = Sample::new();
     let page = page(&html(&sample.report()).unwrap());
     let advice = &sample.forecast.recommendation;
-    let paragraphs = texts(&page, ".advice p");
-    assert_eq!(paragraphs, advice.text);
+    assert_eq!(texts(&page, ".advice h2"), vec![advice.headline.as_str()]);
+    assert_eq!(texts(&page, ".advice p"), vec![advice.confidence.as_str()]);
+    assert_eq!(texts(&page, ".advice li"), advice.text);
     assert_eq!(texts(&page, ".command code"), [advice.command.clone().unwrap()]);
     assert_eq!(count(&page, "tr.recommended"), 1);
     assert_eq!(count(&page, "tr.today"), 1);
@@ -61,7 +62,7 @@ fn foreign_text_stays_text() {
     assert_eq!(count(&page, "script"), 1, "only the page's own script");
     assert!(!text.contains('\u{1b}'));
     let shown = HOSTILE.replace('\u{1b}', "\u{fffd}");
-    assert!(texts(&page, "table.sites summary, table.sites code").contains(&shown));
+    assert!(texts(&page, "table.sites code").contains(&shown));
     assert!(texts(&page, "h1").iter().any(|title| title.contains(&shown)));
 }
 
@@ -121,6 +122,26 @@ fn each_lock_can_be_hidden_without_a_script() {
 }
 
 #[test]
+fn a_chart_opens_with_eight_lines_and_a_table_with_as_many_rows() {
+    let sample = Sample::new();
+    let page = page(&html(&sample.report()).unwrap());
+    let shown = count(&page, ".legend input[checked]");
+    assert!((3..=8).contains(&shown), "{shown} of {}", sample.forecast.curves.len());
+    assert_eq!(count(&page, ".rows tbody tr:not(.more)"), shown);
+    assert_eq!(count(&page, ".rows tbody tr"), sample.forecast.curves.len());
+    assert_eq!(count(&page, "#all-rows"), 1);
+}
+
+#[test]
+fn locks_stand_under_where_they_are_acquired() {
+    let sample = Sample::new();
+    let page = page(&html(&sample.report()).unwrap());
+    let names = texts(&page, ".sites th[scope=row] summary");
+    assert!(names[0].starts_with("Store::get"), "{names:?}");
+    assert!(names.iter().any(|name| name.starts_with("made at Store::put")), "{names:?}");
+}
+
+#[test]
 fn ids_are_unique() {
     let sample = Sample::new();
     let page = page(&html(&sample.report()).unwrap());
@@ -145,7 +166,7 @@ fn a_page_without_profile_machine_or_advice_is_whole() {
     assert_eq!(count(&page, "tr.recommended"), 0);
     assert_eq!(count(&page, ".command"), 0);
     assert_eq!(count(&page, ".machine"), 0);
-    assert!(texts(&page, ".tile .label")[1].starts_with("Best at the end"));
+    assert_eq!(count(&page, ".tile"), 1, "no card recommends what the advice does not");
 }
 
 #[test]

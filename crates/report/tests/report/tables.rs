@@ -8,24 +8,129 @@ fn widest(text: &str) -> usize {
     text.lines().map(|line| line.chars().count()).max().unwrap()
 }
 
+/// The part between two titles.
+fn part<'a>(text: &'a str, from: &str, to: &str) -> &'a str {
+    text.split(from).nth(1).unwrap().split(to).next().unwrap()
+}
+
 #[test]
-fn the_forecast_fits_a_hundred_columns_with_every_lock_in_a_line() {
+fn a_forecast_opens_with_the_verdict_then_how_sure_it_is_then_the_command() {
     let sample = Sample::new();
-    let text = terminal::forecast_table(&sample.forecast, 100);
-    assert!(widest(&text) <= 100, "{text}");
+    let advice = &sample.forecast.recommendation;
+    let text = terminal::forecast_table(&sample.forecast, 140, false);
+    let mut lines = text.lines();
+    assert_eq!(lines.next(), Some(advice.headline.as_str()));
+    assert_eq!(lines.next(), Some(advice.confidence.as_str()));
+    assert_eq!(lines.next(), Some(""));
+    assert_eq!(lines.next().map(str::trim), advice.command.as_deref());
     assert!(!text.contains('\u{1b}'), "no colours, and no function name that has some");
-    assert!(text.contains(sample.forecast.recommendation.command.as_deref().unwrap()));
-    assert!(text.contains("simulated on machine opteron-6344-4s, seed 7"));
-    for curve in &sample.forecast.curves {
-        let rows = text.lines().filter(|line| {
-            line.split_whitespace().next() == Some(curve.lock) && line.contains(curve.shape.name())
-        });
-        assert_eq!(rows.count(), 1, "{}", curve.lock);
+}
+
+#[test]
+fn with_all_every_lock_has_a_line_and_without_at_most_eight_have() {
+    let sample = Sample::new();
+    let rows = |all| {
+        let text = terminal::forecast_table(&sample.forecast, 100, all);
+        assert!(widest(&text) <= 100, "{text}");
+        assert!(text.contains("simulated on machine opteron-6344-4s, seed 7"), "{text}");
+        let table = part(&text, "seed 7)", "The program's locks").to_owned();
+        let first = |line: &str| line.split_whitespace().next().unwrap_or_default().to_owned();
+        let names: Vec<String> = table.lines().map(first).collect();
+        let known = |name: &&String| sample.forecast.curves.iter().any(|c| c.lock == name.as_str());
+        // Notes below the table may begin with the name of a lock, but not twice.
+        let found: std::collections::BTreeSet<String> =
+            names.iter().filter(known).cloned().collect();
+        (found, table)
+    };
+    let (every, table) = rows(true);
+    assert_eq!(every.len(), sample.forecast.curves.len(), "{table}");
+    let (few, table) = rows(false);
+    assert!(few.len() <= 8 + 1, "{table}");
+    assert!(few.contains("futex") && few.contains("cna"), "{table}");
+    assert!(table.contains("`--all` shows every lock"), "{table}");
+    for sign in ["futex ○", "cna ●"] {
+        assert!(table.lines().any(|line| line.starts_with(sign)), "{sign}: {table}");
     }
-    for (lock, sign) in [("futex", "futex ○"), ("cna", "cna ●")] {
-        assert!(text.lines().any(|line| line.starts_with(sign)), "{lock}");
+}
+
+#[test]
+fn curves_are_on_one_scale() {
+    let sample = Sample::new();
+    let text = terminal::forecast_table(&sample.forecast, 100, true);
+    let rows: Vec<&str> = text.lines().filter(|line| line.contains('▁')).collect();
+    let full = rows.iter().filter(|line| line.contains('█')).count();
+    let highest = sample.forecast.curves.iter().map(|c| c.peak_per_s).fold(0.0, f64::max);
+    let near = sample.forecast.curves.iter().filter(|c| c.peak_per_s > highest * 7.0 / 8.0).count();
+    assert!(full <= near && full >= 1, "{full} of {near}: {text}");
+}
+
+#[test]
+fn legends_explain_only_what_rows_have() {
+    let mut sample = Sample::new();
+    let text = terminal::forecast_table(&sample.forecast, 140, false);
+    assert!(text.contains("● recommended") && text.contains("M/s: a million a second"), "{text}");
+    sample.forecast.recommendation.lock = None;
+    let text = terminal::forecast_table(&sample.forecast, 140, false);
+    assert!(text.contains("○ today's lock") && !text.contains('●'), "{text}");
+    let rising = |curve: &mut kilocore_predict::Curve| curve.collapse_cores = None;
+    sample.forecast.curves.iter_mut().for_each(rising);
+    let text = terminal::forecast_table(&sample.forecast, 140, false);
+    assert!(!text.contains("falls from"), "{text}");
+}
+
+#[test]
+fn locks_are_named_by_where_they_are_acquired_and_then_made() {
+    let sample = Sample::new();
+    let text = terminal::forecast_table(&sample.forecast, 140, false);
+    let table = part(&text, "by where they are acquired", "What there is to know");
+    let lines: Vec<&str> = table.lines().collect();
+    let first = lines.iter().position(|line| line.starts_with("Store::get")).unwrap();
+    assert!(lines[first].contains("9.1 %"), "{table}");
+    assert!(lines[first + 1].starts_with("  and <script>"), "{table}");
+    assert!(lines[first + 2].starts_with("  made at Store::put"), "{table}");
+    assert!(table.contains("\nmade at je_malloc_mutex_init"), "{table}");
+}
+
+#[test]
+fn names_that_would_be_shortened_alike_stay_apart() {
+    let mut sample = Sample::new();
+    let name = |part: &str| {
+        format!(
+            "a_rather_long_name_of_a_function_{part}_that_goes_on_and_on (long_file_name.cc:118)"
+        )
+    };
+    for (lock, part) in sample.forecast.locks.iter_mut().zip(["get", "put", "run"]) {
+        lock.acquired_at.clear();
+        lock.place = name(part);
     }
-    assert!(text.lines().any(|line| line.starts_with("Store::put")));
+    let text = terminal::forecast_table(&sample.forecast, 60, false);
+    let table = part(&text, "by where they are acquired", "What there is to know");
+    for part in ["get", "put", "run"] {
+        assert!(table.contains(part), "{part}: {table}");
+    }
+}
+
+#[test]
+fn plain_ascii_is_there_for_whoever_asks() {
+    let sample = Sample::new();
+    let style = terminal::Style { unicode: false, ..terminal::Style::of_width(80) };
+    let text = terminal::forecast_table(&sample.forecast, style, true);
+    assert!(text.is_ascii(), "{text}");
+    assert!(text.contains("cna *") && text.contains("futex o"), "{text}");
+    let bold = terminal::Style { color: true, ..terminal::Style::of_width(140) };
+    let text = terminal::forecast_table(&sample.forecast, bold, false);
+    assert!(text.starts_with("\u{1b}[1mLimited by locks"), "{text}");
+}
+
+#[test]
+fn a_program_of_many_processes_is_summed_up() {
+    let mut sample = Sample::new();
+    let process = sample.profile.runs[0].processes[0].clone();
+    sample.profile.runs[0].processes = vec![process; 1_000];
+    let text = terminal::profile_table(&sample.profile, 80);
+    assert!(text.lines().count() < 60, "{text}");
+    assert!(text.contains("996 more processes acquired locks"), "{text}");
+    assert!(text.contains("What was seen\n- "), "{text}");
 }
 
 #[test]
@@ -44,16 +149,17 @@ fn the_ends_of_numbers_line_up() {
 
 #[test]
 fn a_narrow_table_has_fewer_columns_rather_than_broken_words() {
-    let sample = Sample::new();
+    let mut sample = Sample::new();
     for width in [0, 60, 72, 80, 90, 100, 200] {
         let text = terminal::curves_table(&sample.forecast.curves, width);
         assert!(widest(&text) <= usize::from(width.max(terminal::NARROWEST)), "{text}");
         assert!(text.contains("malthusian") && text.contains("collapses"), "{width}:\n{text}");
-        let text = terminal::forecast_table(&sample.forecast, width);
-        let table = text.split("(measured").nth(1).unwrap();
-        assert!(widest(table) <= usize::from(width.max(terminal::NARROWEST)), "{text}");
-        let site = table.lines().find(|line| line.starts_with("Store::put")).unwrap();
-        assert!(site.contains("cc:118)") && site.contains("9.1 %"), "{site}");
+        sample.forecast.recommendation.command = None;
+        let text = terminal::forecast_table(&sample.forecast, width, false);
+        assert!(widest(&text) <= usize::from(width.max(terminal::NARROWEST)), "{text}");
+        let table = text.split("The program's locks").nth(1).unwrap();
+        let site = table.lines().find(|line| line.starts_with("Store::get")).unwrap();
+        assert!(site.contains("cc:97)") && site.contains("9.1 %"), "{site}");
     }
 }
 

@@ -1,0 +1,139 @@
+//! Which lock to take.
+//!
+//! Profiles of the same program differ from run to run, and forecasts err: locks that end nearly
+//! alike are equals. Among them one is taken whose waiters sleep, and then the one whose forecasts
+//! have been closest to measurements, which also keeps the answer the same from run to run.
+
+use crate::from_profile::Conduct;
+use crate::waiting::parks;
+use crate::{Curve, GainError};
+
+/// A lock must gain so much over today's at the largest number of cores to be worth taking: less
+/// than that varies from one profile of a program to the next.
+pub const WORTH_TAKING: f64 = 1.15;
+
+/// A choice among curves.
+#[derive(Debug)]
+pub(crate) struct Choice<'a> {
+    /// The one of the program as it is.
+    pub(crate) today: &'a Curve,
+    /// The best of those that may be taken.
+    pub(crate) best: &'a Curve,
+    /// Whether it is worth a change.
+    pub(crate) helps: bool,
+    /// Others that end nearly as high as that one does, the highest first.
+    pub(crate) equals: Vec<&'static str>,
+    /// What would do better still, were there never more threads than cores.
+    pub(crate) spinning: Option<&'a Curve>,
+}
+
+impl<'a> Choice<'a> {
+    /// The first of the curves is that of the program as it is.
+    pub(crate) fn among(curves: &'a [Curve], conduct: &Conduct) -> Self {
+        let today = &curves[0];
+        // One thread usually does no more than wait for the others.
+        let crowded = conduct.peak_threads > u64::from(conduct.cores) + 1;
+        let may = |curve: &&Curve| !crowded || curve.lock == today.lock || parks(curve.lock);
+        let highest = highest(curves.iter().filter(may)).unwrap_or(today);
+        let near = |curve: &&Curve| end(curve) * WORTH_TAKING >= end(highest);
+        let helps = end(highest) >= WORTH_TAKING * end(today);
+        let gains = |curve: &&Curve| !helps || end(curve) > end(today);
+        let candidates: Vec<&Curve> =
+            curves.iter().filter(may).filter(near).filter(gains).collect();
+        let best = if helps { safest(&candidates).unwrap_or(highest) } else { highest };
+        let mut equals: Vec<&Curve> =
+            candidates.into_iter().filter(|curve| curve.lock != best.lock).collect();
+        equals.sort_by(|a, b| end(b).total_cmp(&end(a)));
+        let spins = |curve: &&Curve| !may(curve) && end(curve) > WORTH_TAKING * end(highest);
+        Self {
+            today,
+            best,
+            helps,
+            equals: equals.into_iter().map(|curve| curve.lock).collect(),
+            spinning: self::highest(curves.iter().filter(spins)),
+        }
+    }
+
+    /// Throughput under the best one as a multiple of today's.
+    pub(crate) fn gain(&self) -> f64 {
+        end(self.best) / end(self.today)
+    }
+}
+
+/// How far gains under a lock were from measured ones: under all locks, if nobody measured it.
+pub(crate) fn gain_error(lock: &str) -> GainError {
+    GainError::published(lock).unwrap_or_else(GainError::published_of_all)
+}
+
+fn highest<'a>(curves: impl Iterator<Item = &'a Curve>) -> Option<&'a Curve> {
+    curves.max_by(|a, b| end(a).total_cmp(&end(b)))
+}
+
+/// One whose waiters sleep, as that does the least harm where threads are many; of several the one
+/// whose forecasts err least, or, if nobody measured them, that takes the least energy.
+fn safest<'a>(curves: &[&'a Curve]) -> Option<&'a Curve> {
+    let error = |curve: &Curve| GainError::published(curve.lock).map_or(f64::MAX, |e| e.median);
+    let energy = |curve: &Curve| curve.end().point.joules_per_op;
+    let by_safety = |a: &&&'a Curve, b: &&&'a Curve| {
+        let sleeping = parks(b.lock).cmp(&parks(a.lock));
+        let certain = error(a).total_cmp(&error(b));
+        sleeping.then(certain).then(energy(a).total_cmp(&energy(b)))
+    };
+    curves.iter().min_by(by_safety).copied()
+}
+
+/// Throughput at the largest number of cores.
+pub(crate) fn end(curve: &Curve) -> f64 {
+    curve.end().point.throughput_per_s
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Choice;
+    use crate::from_profile::Conduct;
+    use crate::{Curve, ForecastPoint, Point};
+
+    fn curve(lock: &'static str, end: f64) -> Curve {
+        let point = Point { cores: 48, throughput_per_s: end, ..Point::empty(lock) };
+        Curve::new(lock, vec![ForecastPoint { point, low: end, high: end }])
+    }
+
+    fn conduct(threads: u64) -> Conduct {
+        Conduct { peak_threads: threads, cores: 2, ..Conduct::default() }
+    }
+
+    #[test]
+    fn near_equals_are_named_and_the_choice_among_them_does_not_follow_small_differences() {
+        for (mcs, clh) in [(5.0, 5.2), (5.2, 5.0)] {
+            let curves = [curve("futex", 1.0), curve("mcs", mcs), curve("clh", clh)];
+            let choice = Choice::among(&curves, &conduct(2));
+            assert!(choice.helps);
+            assert_eq!((choice.best.lock, &choice.equals[..]), ("mcs", &["clh"][..]));
+        }
+    }
+
+    #[test]
+    fn among_equals_one_that_parks_is_taken() {
+        let curves = [curve("futex", 1.0), curve("mcs", 5.0), curve("malthusian", 4.8)];
+        assert_eq!(Choice::among(&curves, &conduct(2)).best.lock, "malthusian");
+    }
+
+    #[test]
+    fn with_more_threads_than_cores_only_locks_that_park_are_taken() {
+        let curves = [curve("futex", 1.0), curve("cna", 5.0), curve("mutexee", 2.0)];
+        let choice = Choice::among(&curves, &conduct(11));
+        assert!(choice.helps);
+        assert_eq!(choice.best.lock, "mutexee");
+        assert_eq!(choice.spinning.map(|curve| curve.lock), Some("cna"));
+        let nothing = Choice::among(&curves[..2], &conduct(11));
+        assert!(!nothing.helps);
+        // The main thread of two others waits for their end.
+        assert_eq!(Choice::among(&curves, &conduct(3)).best.lock, "cna");
+    }
+
+    #[test]
+    fn a_gain_as_large_as_runs_differ_by_is_none() {
+        let curves = [curve("futex", 1.0), curve("mcs", 1.1)];
+        assert!(!Choice::among(&curves, &conduct(2)).helps);
+    }
+}
