@@ -130,3 +130,22 @@ fn run_warns_of_strict_queues_on_few_cores_unless_told_not_to() {
     assert!(!said_by_run(&["--quiet", "--lock", "mcs"]).contains(warning));
     assert!(!said_by_run(&["--lock", "mcs-park"]).contains(warning));
 }
+
+#[test]
+fn a_library_that_cannot_be_preloaded_from_where_it_is_is_refused() {
+    let folder = tempfile::Builder::new().prefix("a space").tempdir().unwrap();
+    for (library, verb) in [
+        ("libkilocore_run.so", &["run", "--lock", "futex"][..]),
+        ("libkilocore_measure.so", &["measure"]),
+    ] {
+        fs::write(folder.path().join(library), "").unwrap();
+        let output = Command::new(env!("CARGO_BIN_EXE_kilocore"))
+            .args(verb)
+            .arg("true")
+            .env("KILOCORE_LIBRARY_DIR", folder.path())
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(2), "{verb:?}");
+        assert!(text(&output.stderr).contains("space"), "{}", text(&output.stderr));
+    }
+}
