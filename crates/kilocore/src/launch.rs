@@ -17,7 +17,11 @@ const FOLDER: &str = "KILOCORE_LIBRARY_DIR";
 /// The path of one of our shared libraries.
 pub(crate) fn library(name: &str) -> Result<PathBuf, Failure> {
     let folders = candidate_folders()?;
-    folders.iter().map(|folder| folder.join(name)).find(|path| path.is_file()).ok_or_else(|| {
+    let found = folders.iter().map(|folder| folder.join(name)).find(|path| path.is_file());
+    if let Some(path) = &found {
+        can_be_preloaded(path)?;
+    }
+    found.ok_or_else(|| {
         let places: Vec<String> = folders.iter().map(|f| f.display().to_string()).collect();
         Failure::new(format!(
             "{name} is in none of {}; build it with `cargo build --release --workspace`, or set \
@@ -25,6 +29,19 @@ pub(crate) fn library(name: &str) -> Result<PathBuf, Failure> {
             places.join(", ")
         ))
     })
+}
+
+/// Refuses a path that the dynamic linker would take for several.
+fn can_be_preloaded(path: &Path) -> Result<(), Failure> {
+    let whole = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+    if whole.as_os_str().as_encoded_bytes().iter().any(|byte| matches!(byte, b' ' | b':')) {
+        return Err(Failure::new(format!(
+            "{}: the dynamic linker preloads nothing from a path with a space or a colon in it; \
+             put the libraries elsewhere, or set {FOLDER} to a folder that holds them",
+            whole.display()
+        )));
+    }
+    Ok(())
 }
 
 fn candidate_folders() -> Result<Vec<PathBuf>, Failure> {

@@ -99,3 +99,53 @@ fn json_is_the_same_in_every_language() {
     };
     assert_eq!(json("C"), json("C.UTF-8"));
 }
+
+/// What `kilocore run` says on one core before it runs a program, with a library that is none.
+fn said_by_run(options: &[&str]) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("libkilocore_run.so"), "").unwrap();
+    let words = [&[env!("CARGO_BIN_EXE_kilocore"), "run"], options, &["true"]].concat();
+    let command: Vec<_> = words.iter().map(std::ffi::OsString::from).collect();
+    let said = tempfile::NamedTempFile::new().unwrap();
+    let file = said.reopen().unwrap();
+    let cores = kilocore_spawn::allowed_cores();
+    let end = kilocore_spawn::run(kilocore_spawn::Start {
+        command: &command,
+        environment: vec![("KILOCORE_LIBRARY_DIR".into(), folder.path().into())],
+        cores: Some(&cores[..1]),
+        output: kilocore_spawn::Output::To {
+            stdout: std::os::fd::AsFd::as_fd(&file),
+            stderr: std::os::fd::AsFd::as_fd(&file),
+        },
+        ..Default::default()
+    });
+    assert!(end.expect("it runs").status.success());
+    fs::read_to_string(said.path()).unwrap()
+}
+
+#[test]
+fn run_warns_of_strict_queues_on_few_cores_unless_told_not_to() {
+    let warning = "hands over in a fixed order";
+    assert!(said_by_run(&["--lock", "mcs"]).contains(warning));
+    assert!(!said_by_run(&["--quiet", "--lock", "mcs"]).contains(warning));
+    assert!(!said_by_run(&["--lock", "mcs-park"]).contains(warning));
+}
+
+#[test]
+fn a_library_that_cannot_be_preloaded_from_where_it_is_is_refused() {
+    let folder = tempfile::Builder::new().prefix("a space").tempdir().unwrap();
+    for (library, verb) in [
+        ("libkilocore_run.so", &["run", "--lock", "futex"][..]),
+        ("libkilocore_measure.so", &["measure"]),
+    ] {
+        fs::write(folder.path().join(library), "").unwrap();
+        let output = Command::new(env!("CARGO_BIN_EXE_kilocore"))
+            .args(verb)
+            .arg("true")
+            .env("KILOCORE_LIBRARY_DIR", folder.path())
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(2), "{verb:?}");
+        assert!(text(&output.stderr).contains("space"), "{}", text(&output.stderr));
+    }
+}

@@ -222,6 +222,9 @@ impl Family {
                 self.unrecorded.entry(key).or_insert(pid);
             }
         }
+        // A process may keep others from looking at it and be recorded all the same.
+        let doubtful = [WhyUnrecorded::OtherRights, WhyUnrecorded::Unknown];
+        self.unrecorded.retain(|(_, why), pid| !doubtful.contains(why) || !recorded(*pid));
         let unrecorded = self.unrecorded.into_iter();
         let unrecorded =
             unrecorded.map(|((executable, why), pid)| Unrecorded { pid, executable, why });
