@@ -102,7 +102,7 @@ impl Results<'_> {
         };
         let line = |&scheme: &SchemeId| Line::new(scheme.name(), points(scheme));
         let mut lines: Vec<Line> = self.schemes.iter().map(line).collect();
-        let known = levels(self.setting.workload).into_iter();
+        let known = levels(self.setting.workload).into_iter().filter(|level| level.cores <= most);
         let known: Vec<(f64, f64)> =
             known.filter_map(|level| Some((level.cores.into(), level.per_s?))).collect();
         if !by_updates && self.most_updates() == 100.0 && !known.is_empty() {
