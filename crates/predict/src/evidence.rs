@@ -173,8 +173,6 @@ fn grouped(number: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use kilocore_profile::{Outside, Run};
 
     use super::{Evidence, Lack, grouped};
@@ -221,14 +219,8 @@ mod tests {
     fn processes_of_one_thread_each_count_if_they_run_side_by_side() {
         let mut many = busy(10_000);
         many.processes[0].threads.peak = 1;
-        many.outside = Some(Outside {
-            rounds: 100,
-            threads_peak: 5,
-            running: 190,
-            asleep: BTreeMap::new(),
-            voluntary_switches: 3,
-            unrecorded: Vec::new(),
-        });
+        many.outside =
+            Some(Outside { rounds: 100, threads_peak: 5, running: 190, ..Outside::default() });
         assert_eq!(Evidence::of(&many).lack(), None);
     }
 

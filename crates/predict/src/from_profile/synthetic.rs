@@ -109,13 +109,6 @@ pub(crate) fn profile() -> Profile {
 /// threads that slept in each system call.
 pub(crate) fn watched(run: Run, running: u64, asleep: &[(&str, u64)]) -> Run {
     let asleep = asleep.iter().map(|&(call, looks)| (call.to_owned(), looks)).collect();
-    let outside = Outside {
-        rounds: 100,
-        threads_peak: 3,
-        running,
-        asleep,
-        voluntary_switches: 10,
-        unrecorded: Vec::new(),
-    };
+    let outside = Outside { rounds: 100, threads_peak: 3, running, asleep, ..Outside::default() };
     Run { outside: Some(outside), ..run }
 }
