@@ -15,6 +15,8 @@
 //!   the parent's, and to a new one of its own.
 //! * [`Memory`] has the operations; a [`Process`] is its areas. [`Memory::walk_file`] and
 //!   [`Memory::walk_anonymous`] are the readers.
+//! * A copy of an area goes into its file's tree beside the original, and all links of an area to its
+//!   family go in, and out, under one acquisition of the family's lock, where the scheme has one.
 //! * How a tree is shared between cores is a [`Scheme`](kilocore_ldu::Scheme), one for files and one
 //!   for anonymous memory, since the paper combines two.
 //!
