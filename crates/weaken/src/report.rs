@@ -1,4 +1,4 @@
-//! What is written of it: `docs/orderings.md`.
+//! What is written of it: `docs/orderings`.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -115,6 +115,8 @@ fn plain(message: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::{is_answered, report};
     use crate::sites::{Order, Site};
     use crate::{Outcome, Trial};
