@@ -52,9 +52,11 @@ soak: packages-test all
 fuzz: packages-fuzz all
 	tools/fuzz $(FUZZ_SECONDS)
 
-## weaken: each memory ordering of locks and logs weakened in turn, into docs/orderings.md
+## weaken: each memory ordering of locks and logs weakened in turn, into docs/orderings
 weaken: packages-build
-	$(CARGO) run -p kilocore-weaken -- --report docs/orderings.md
+	mkdir -p docs/orderings
+	$(CARGO) run -p kilocore-weaken -- --only crates/locks/src --report docs/orderings/locks.md
+	$(CARGO) run -p kilocore-weaken -- --only crates/ldu/src --report docs/orderings/ldu.md
 
 ## bench: how fast, beside the best existing libraries
 bench: packages-build

@@ -149,7 +149,8 @@ impl<P: Platform> Cna<P> {
             } else if somebody_passed_over {
                 // Those passed over first, then the main queue behind them.
                 let last = (*passed_over).secondary_tail.load(Ordering::Relaxed);
-                (*last).next.store(next, Ordering::Release);
+                // Relaxed, as in `pass_over`: only later holders read the link, whom the grant shows it.
+                (*last).next.store(next, Ordering::Relaxed);
                 Self::grant(passed_over, nobody_passed_over());
             } else {
                 Self::grant(next, nobody_passed_over());

@@ -218,7 +218,8 @@ impl<P: Platform, M: Manner> Malthusian<P, M> {
                 let eldest = passive.remove_eldest();
                 let next = self.replace_or_next(me, eldest);
                 if !next.is_null() {
-                    (*eldest).next.store(next, Ordering::Release);
+                    // Relaxed: only later holders read the link, whom the admission shows it.
+                    (*eldest).next.store(next, Ordering::Relaxed);
                 }
                 passive.admit::<M>(eldest);
                 return;

@@ -178,7 +178,8 @@ impl<P: Platform> Mutexee<P> {
         self.state.store(SLEEPERS | WATCHED, Ordering::Release);
         let taken = spin::<P>(spins.releasing, || self.state.load(Ordering::Relaxed) & HELD != 0);
         let address = &raw const self.state;
-        // Release: whoever finds the bit clear may destroy the lock.
+        // Argued: release, here and below. Whoever finds the bit clear may destroy the lock, and all
+        // looks at the word come before that.
         let nobody = !taken
             && self
                 .state
@@ -188,6 +189,7 @@ impl<P: Platform> Mutexee<P> {
             // The word may be gone: only its address is named.
             P::unpark(address, 1);
         } else {
+            // Argued: as above.
             self.state.fetch_and(!WATCHED, Ordering::Release);
         }
     }

@@ -7,7 +7,7 @@
 //! parsing the shipped source; one that could not be weakened is an error.
 //!
 //! An ordering that no check misses is either weaker in the source soon, or argued for beside the
-//! code, in a comment that begins with `Argued:`. The report says which (`docs/orderings.md`).
+//! code, in a comment that begins with `Argued:`. The report says which (`docs/orderings`).
 //!
 //! ```text
 //! kilocore-weaken [--only PART-OF-A-FILE'S-NAME] [--longest SECONDS] [--report FILE]

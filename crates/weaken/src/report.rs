@@ -1,4 +1,4 @@
-//! What is written of it: `docs/orderings.md`.
+//! What is written of it: `docs/orderings`.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -28,7 +28,7 @@ acquire by the platform's contract. It is listed because it was weakened, too, b
 What loom cannot see: it takes no load to be older than what the thread has seen, explores bounded
 numbers of preemptions where the tests say so, and two or three threads. So *missed* does not mean
 that an ordering is superfluous. Each that is missed is argued for at the code, in the comment whose
-line is given, or it was relaxed.
+line is given, was relaxed, or is marked **open**: nobody has argued for it yet.
 ";
 
 /// The report on all trials, where `relaxed` more orderings have nothing to weaken.
@@ -115,6 +115,8 @@ fn plain(message: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::{is_answered, report};
     use crate::sites::{Order, Site};
     use crate::{Outcome, Trial};
