@@ -11,19 +11,58 @@ use serde::{Deserialize, Serialize};
 /// What was seen of a run from outside, by looking at all its threads at regular times.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Outside {
-    /// How many times all threads were looked at.
+    /// How many times threads were looked at, all that were alive at that time. Of very many only a
+    /// part is; each then counts for those that were passed over.
     pub rounds: u64,
     /// The most threads that were seen at a time, over all processes.
     pub threads_peak: u64,
     /// Looks at threads that ran or were ready to.
     pub running: u64,
     /// Looks at threads that slept, by the name of the system call that they slept in; the empty
-    /// name where that could not be read.
+    /// name where that could not be read, `-` where a thread waited in no call, as for a page.
     pub asleep: BTreeMap<String, u64>,
-    /// Switches from a thread to another because the first had to wait for something.
+    /// Looks at threads that slept in a futex, by what the recordings know of its word. Together
+    /// they are those of `asleep` under `futex` and its relatives.
+    #[serde(default)]
+    pub futexes: Futexes,
+    /// Switches from a thread to another because the first had to wait for something, over the
+    /// whole run: of the program, and of the descendants that had ended.
     pub voluntary_switches: u64,
-    /// Process images that were seen and left no recording.
+    /// Process images that were seen and left no recording: one for each executable and reason.
     pub unrecorded: Vec<Unrecorded>,
+}
+
+/// Looks at threads that slept in a futex.
+///
+/// The address of the word that a thread sleeps on was compared with those of the locks and
+/// conditions that the recorder knew at some time in that process. Words of locks that were gone
+/// before anybody asked, or that are recorded as one of many, are [`elsewhere`](Self::elsewhere).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Futexes {
+    /// In a recorded mutex or read-write lock.
+    pub locks: u64,
+    /// In a recorded condition variable.
+    pub conditions: u64,
+    /// In a recorded barrier.
+    #[serde(default)]
+    pub barriers: u64,
+    /// Waiting for a thread to end, as `pthread_join` does.
+    pub joins: u64,
+    /// In no recorded object: what no pthread lock explains.
+    pub elsewhere: u64,
+    /// Where the word could not be read.
+    pub unknown: u64,
+}
+
+impl Futexes {
+    /// All looks.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        let Self { locks, conditions, barriers, joins, elsewhere, unknown } = *self;
+        [conditions, barriers, joins, elsewhere, unknown]
+            .into_iter()
+            .fold(locks, u64::saturating_add)
+    }
 }
 
 /// A process image without a recording.
@@ -51,7 +90,8 @@ pub enum WhyUnrecorded {
     OtherRoot,
     /// The recorder was loaded and could not write, for lack of room, memory or permission.
     NoRoom,
-    /// It was still running when its first process had ended.
+    /// It was still running when its first process had ended. What it had recorded until then
+    /// counts.
     StillRunning,
     /// Its environment no longer asked for the recorder.
     NotAsked,
