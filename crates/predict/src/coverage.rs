@@ -52,8 +52,8 @@ pub struct Coverage {
     pub strain: Option<f64>,
 }
 
-/// What threads slept in, less the sleep of one thread in each process with several: it is taken to
-/// wait for the others' end.
+/// What threads slept in, less their waiting for the end of others. Where nobody saw which futex
+/// each slept in, one thread of each process with several is taken to do that.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Sleep {
     /// Threads that slept on average.
@@ -167,16 +167,24 @@ impl Sleep {
             let threads = times as f64 / looks;
             match call.as_str() {
                 "" => unread += threads,
+                "-" => *elsewhere.entry("page faults").or_default() += threads,
                 call if LOCK_CALLS.contains(&call) => in_locks += threads,
                 call => *elsewhere.entry(call).or_default() += threads,
             }
         }
         let wall = run.wall_ns.max(1.0);
         let seen: f64 = run.processes.iter().map(seen_sleep_ns).sum::<f64>() / wall;
-        let explained = seen.min(in_locks);
+        let words = &outside.futexes;
+        let by_word = (words.locks + words.conditions + words.barriers) as f64 / looks;
+        // A lock that is gone is known by its time alone.
+        let explained = seen.max(by_word).min(in_locks);
         let several = run.processes.iter().filter(|process| process.threads.peak > 1).count();
-        let waiting_for_the_end = (in_locks - explained).min(several as f64);
-        let unexplained = in_locks - explained - waiting_for_the_end;
+        let joining = if words.total() > 0 { words.joins as f64 / looks } else { several as f64 };
+        let waiting_for_the_end = (in_locks - explained).min(joining);
+        let unknown =
+            (words.unknown as f64 / looks).min(in_locks - explained - waiting_for_the_end);
+        let unexplained = in_locks - explained - waiting_for_the_end - unknown;
+        unread += unknown;
         let threads = threads - waiting_for_the_end;
         let share = threads / (threads + outside.running as f64 / looks).max(f64::MIN_POSITIVE);
         let whole = threads.max(f64::MIN_POSITIVE);
@@ -292,6 +300,9 @@ impl Unseen {
             [one, other] => format!("{one} and {other}"),
             [first, .., last] => format!("{} programs ({first} to {last})", names.len()),
         };
+        if self.why == WhyUnrecorded::StillRunning {
+            return format!("{named} ran on when the program had ended, and was seen until then");
+        }
         let why = match self.why {
             WhyUnrecorded::Static => "linked statically",
             WhyUnrecorded::OtherRights => "run with other rights than its starter's",

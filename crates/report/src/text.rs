@@ -51,7 +51,7 @@ pub(crate) fn shortened_apart(texts: &[&str], width: usize) -> Vec<String> {
         let shared = rivals
             .map(|other| shared_beginning(texts[index], texts[other]))
             .filter(|&n| n < texts[index].chars().count());
-        let from = shared.min().unwrap_or(0);
+        let from = shared.max().unwrap_or(0);
         let rest: String = texts[index].chars().skip(from).take(width.saturating_sub(1)).collect();
         format!("…{rest}")
     };

@@ -42,6 +42,19 @@ fn sleep_in_futexes_that_no_lock_explains_is_a_gap_with_its_share() {
 }
 
 #[test]
+fn where_the_futexes_are_known_they_decide() {
+    let mut run = seen(&[("futex", 300)]);
+    run.processes[0].locks[0].wait.sum_ns = 0.0;
+    let words = &mut run.outside.as_mut().unwrap().futexes;
+    (words.joins, words.conditions) = (100, 200);
+    assert_eq!(gaps(vec![run.clone()]), Vec::<String>::new());
+    let words = &mut run.outside.as_mut().unwrap().futexes;
+    (words.conditions, words.elsewhere) = (100, 100);
+    let gaps = gaps(vec![run]);
+    assert!(gaps[0].contains("50 % of the time that threads slept was in futexes"), "{gaps:?}");
+}
+
+#[test]
 fn sleep_in_seen_locks_is_explained() {
     let mut run = seen(&[("futex", 300)]);
     run.processes[0].locks[0].wait.sum_ns = 2.0 * run.wall_ns;
