@@ -14,8 +14,8 @@ REPORT := target/demo/report.html
 # For how long `make fuzz` tries each reader of outside data.
 FUZZ_SECONDS ?= 60
 
-.PHONY: all demo test lint unit bench soak weaken fuzz fidelity fidelity-profiles closed-loop \
-        ldu clean packages-build packages-demo packages-test packages-fuzz
+.PHONY: all demo test lint unit bench soak weaken fuzz fidelity fidelity-c fidelity-profiles \
+        closed-loop ldu clean packages-build packages-demo packages-test packages-fuzz
 
 all: packages-build
 	$(CARGO) build --release --workspace
@@ -67,6 +67,11 @@ fidelity: packages-build
 	$(CARGO) build --release -p kilocore-fidelity
 	target/release/kilocore-fidelity --docs docs \
 	    --gain-errors crates/predict/data/gain-errors.csv
+
+## fidelity-c: only the forecasts from profiles, into their section of docs/fidelity.md; takes minutes
+fidelity-c: packages-build
+	$(CARGO) run --release -p kilocore-end-to-end --example setting_c -- \
+	    docs/fidelity.md crates/predict/data/gain-errors.csv
 
 ## fidelity-profiles: measure the programs of data/profiles anew, on this machine
 fidelity-profiles: all

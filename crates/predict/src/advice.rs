@@ -337,11 +337,22 @@ fn cautions(conduct: &Conduct) -> Vec<String> {
             _ => "they slept, waited for something else, or shared the cores with other programs"
                 .to_owned(),
         };
+        let serial = conduct.time.serial_share();
+        let consequence = if serial > 0.0 {
+            format!(
+                "So {} of its computing is forecast as serial, which no further core divides; if \
+                 other programs had the cores, that is too much",
+                percent(serial)
+            )
+        } else {
+            "The forecast takes it that every further thread brings as much work as these did; if \
+             they wait for one another (for a token, a queue, a serial phase), the program scales \
+             less than drawn here"
+                .to_owned()
+        };
         text.push(format!(
             "Mind that its threads kept only {:.1} of {} cores busy while profiled, and not because \
-             of locks: {instead}. The forecast takes it that every further thread brings as much \
-             work as these did; if they wait for one another (for a token, a queue, a serial \
-             phase), the program scales less than drawn here.",
+             of locks: {instead}. {consequence}.",
             conduct.busy_cores, conduct.cores
         ));
     }

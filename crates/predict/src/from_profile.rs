@@ -25,7 +25,7 @@ use thiserror::Error;
 use crate::forecast::ForecastLock;
 use crate::workload::Workload;
 pub use conduct::{Conduct, ProcessorTime};
-pub use group::place_of;
+pub use group::{place_of, taker_of};
 use translation::Translation;
 
 /// What says that a part of the computing is taken to be serial.

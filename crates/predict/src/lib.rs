@@ -40,7 +40,9 @@ pub use evidence::Evidence;
 pub use forecast::{
     AcquiredAt, Curve, Forecast, ForecastLock, ForecastPoint, Recommendation, Shape, Target,
 };
-pub use from_profile::{Conduct, ProcessorTime, ProfileGap, Profiled, from_profile, place_of};
+pub use from_profile::{
+    Conduct, ProcessorTime, ProfileGap, Profiled, from_profile, place_of, taker_of,
+};
 pub use gain_error::{Gain, GainError};
 pub use memory::{MemoryUse, Placement};
 pub use point::Point;

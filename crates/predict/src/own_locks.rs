@@ -1,10 +1,10 @@
 //! What else a profile says of the program's own locks: where they are acquired, and whether `run`
 //! replaces them.
 
-use kilocore_profile::{Caller, Family, Frame, Lock, Process, Run};
+use kilocore_profile::{Caller, Family, Lock, Process, Run};
 
 use crate::forecast::{AcquiredAt, ForecastLock};
-use crate::from_profile::{Profiled, place_of};
+use crate::from_profile::{Profiled, taker_of};
 use crate::workload::KeptLock;
 
 /// Places beyond these are left out: the longest waits come first.
@@ -80,28 +80,28 @@ fn left_alone(lock: &Lock) -> Option<&'static str> {
     }
 }
 
-/// The places at which locks are acquired, those with the longest waits first.
+/// The places at which locks are acquired, those with the longest waits first. Callers that read the
+/// same are one place: the first one's way there stands for them.
 fn acquired_at<'a>(callers: impl Iterator<Item = &'a Caller>) -> Vec<AcquiredAt> {
-    let mut places: Vec<(&[Frame], AcquiredAt)> = Vec::new();
+    let mut places: Vec<AcquiredAt> = Vec::new();
     for caller in callers {
-        let known = places.iter().position(|(site, _)| *site == caller.site);
+        let name = taker_of(&caller.site);
+        let known = places.iter().position(|place| place.place == name);
         let index = known.unwrap_or_else(|| {
-            let place = AcquiredAt {
-                place: place_of(&caller.site),
+            places.push(AcquiredAt {
+                place: name,
                 site: caller.site.iter().map(ToString::to_string).collect(),
                 acquisitions: 0,
                 contended: 0,
                 wait_ns: 0.0,
-            };
-            places.push((&caller.site, place));
+            });
             places.len() - 1
         });
-        let place = &mut places[index].1;
+        let place = &mut places[index];
         place.acquisitions += caller.acquisitions;
         place.contended += caller.contended;
         place.wait_ns += caller.wait_ns;
     }
-    let mut places: Vec<AcquiredAt> = places.into_iter().map(|(_, place)| place).collect();
     places
         .sort_by(|a, b| b.wait_ns.total_cmp(&a.wait_ns).then(b.acquisitions.cmp(&a.acquisitions)));
     places.truncate(MOST_PLACES);

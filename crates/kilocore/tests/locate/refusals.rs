@@ -1,6 +1,6 @@
 //! What `locate` refuses, and how.
 
-use crate::common::{file, refused};
+use crate::common::{ended, file, refused};
 
 #[test]
 fn profiles_that_are_none() {
@@ -54,10 +54,13 @@ fn runs_that_cannot_be_recorded() {
     record(&["--cores=1,1000", "--", "true"], &["--cores", "1000"]);
     record(&["--cores=1", "--", "true"], &["two numbers of cores"]);
     record(&["--cores=1,1", "--", "true"], &["two numbers of cores"]);
-    record(&["--", "/nowhere/program"], &["/nowhere/program"]);
     record(&["--work=(", "--", "true"], &["expression"]);
     record(&["--work=(a)(b)", "--", "true"], &["2 groups"]);
     record(&["--output=x.pdf", "--", "true"], &["x.pdf"]);
+    // As shells have it.
+    let missing = ["locate", "record", "--folder", &new, "--", "/nowhere/program"];
+    ended(127, &missing, &["/nowhere/program"]);
+    assert!(!folder.path().join("new").exists(), "a folder was left");
     std::fs::write(folder.path().join("mine"), "mine").expect("a file of the test's own");
     let used = folder.path().display().to_string();
     refused(&["locate", "record", "--folder", &used, "--", "true"], &["something in it"]);

@@ -176,7 +176,7 @@ int main(int count, char **words) {
 "#;
 
 #[test]
-fn another_root() {
+fn a_program_that_changes_its_root_is_recorded() {
     if !is_root("chroot") {
         return;
     }
@@ -185,6 +185,29 @@ fn another_root() {
     let jail = folder.path().join("jail");
     fs::create_dir(&jail).unwrap();
     let words = [program.to_str().unwrap(), jail.to_str().unwrap()];
+    let measured = measure(kilocore(), &words);
+    assert_eq!((measured.status, measured.taken()), (Some(0), 1), "{measured:?}");
+}
+
+#[test]
+fn a_program_that_is_executed_in_another_root() {
+    if !is_root("chroot") {
+        return;
+    }
+    let folder = folder();
+    let jail = folder.path().join("jail");
+    let program = compiled(&folder, "takes", TAKES, &[]);
+    // What it needs, at the paths at which it finds it here.
+    let needed = Command::new("ldd").arg(&program).output().expect("ldd comes with the C library");
+    let needed = String::from_utf8_lossy(&needed.stdout).into_owned();
+    let paths = needed.split_whitespace().filter(|word| word.starts_with('/'));
+    for path in paths {
+        let inside = jail.join(path.trim_start_matches('/'));
+        fs::create_dir_all(inside.parent().unwrap()).unwrap();
+        fs::copy(path, inside).unwrap();
+    }
+    fs::copy(&program, jail.join("takes")).unwrap();
+    let words = ["chroot", jail.to_str().unwrap(), "/takes"];
     assert_lost(&measure(kilocore(), &words), "other-root", "chroot");
 }
 

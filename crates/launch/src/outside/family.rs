@@ -165,7 +165,7 @@ impl Family {
         // A program may execute itself anew, with another environment.
         let again = !same || member.verdict == Verdict::Open || member.looks.is_power_of_two();
         if again {
-            let verdict = self.recorder.examine(pid, &file);
+            let verdict = self.recorder.examine(pid, &file, same);
             if verdict == Verdict::Nothing {
                 return;
             }

@@ -40,8 +40,9 @@ pub(crate) struct Recorder {
 const AT_SECURE: u64 = libc::AT_SECURE;
 
 impl Recorder {
-    /// Looks at what a process executes now, which is `file`.
-    pub(crate) fn examine(&self, pid: u32, file: &io::Result<FileId>) -> Verdict {
+    /// Looks at what a process executes now, which is `file`. `again` says that it executed the same
+    /// at an earlier look: while a program is being executed its environment is empty.
+    pub(crate) fn examine(&self, pid: u32, file: &io::Result<FileId>, again: bool) -> Verdict {
         match file {
             Ok(file) if Some(*file) == self.own => return Verdict::Nothing,
             Ok(_) => {}
@@ -63,7 +64,7 @@ impl Recorder {
         if self.sees_other_root(pid) {
             return Verdict::Without(WhyUnrecorded::OtherRoot);
         }
-        if self.is_asked(pid) == Some(false) {
+        if again && self.is_asked(pid) == Some(false) {
             return Verdict::Without(WhyUnrecorded::NotAsked);
         }
         Verdict::Open
@@ -180,12 +181,17 @@ mod tests {
             own: file.as_ref().ok().copied(),
             root: FileId::of("/").ok(),
         };
-        assert_eq!(recorder.examine(own, &file), Verdict::Nothing);
+        assert_eq!(recorder.examine(own, &file, true), Verdict::Nothing);
         recorder.own = None;
-        assert_eq!(recorder.examine(own, &file), Verdict::Without(WhyUnrecorded::NotAsked));
+        assert_eq!(
+            recorder.examine(own, &file, false),
+            Verdict::Open,
+            "it may have begun just now"
+        );
+        assert_eq!(recorder.examine(own, &file, true), Verdict::Without(WhyUnrecorded::NotAsked));
         recorder.root = FileId::of("/proc").ok();
-        assert_eq!(recorder.examine(own, &file), Verdict::Without(WhyUnrecorded::OtherRoot));
+        assert_eq!(recorder.examine(own, &file, true), Verdict::Without(WhyUnrecorded::OtherRoot));
         recorder.library = "libc.so".into();
-        assert_eq!(recorder.examine(own, &file), Verdict::Loaded);
+        assert_eq!(recorder.examine(own, &file, true), Verdict::Loaded);
     }
 }

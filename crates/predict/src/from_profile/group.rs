@@ -143,6 +143,38 @@ pub fn place_of(site: &[Frame]) -> String {
     }
 }
 
+/// The innermost caller that does more than take a lock, without the types of its parameters: short
+/// enough for one of several in a row.
+#[must_use]
+pub fn taker_of(site: &[Frame]) -> String {
+    let does_more = |frame: &&Frame| !frame.function.is_empty() && !wraps_a_lock(frame);
+    site.iter().find(does_more).or(site.first()).map_or_else(
+        || "an unknown place".to_owned(),
+        |frame| {
+            let function = without_parameters(&frame.function).to_owned();
+            Frame { function, ..frame.clone() }.to_string()
+        },
+    )
+}
+
+/// A demangled name up to its list of parameters, if it has one.
+fn without_parameters(name: &str) -> &str {
+    let signature = name.strip_suffix(" const").unwrap_or(name);
+    let mut open = 0;
+    for (index, c) in signature.char_indices().rev() {
+        match c {
+            ')' => open += 1,
+            '(' => open -= 1,
+            _ => {}
+        }
+        if open == 0 {
+            let is_list = c == '(' && index > 0 && !signature[..index].ends_with("operator");
+            return if is_list { &signature[..index] } else { name };
+        }
+    }
+    name
+}
+
 /// Whether a function is only there to make or take locks, going by the words of its name:
 /// `std::mutex::lock`, `g_mutex_init`, `RWLock::RWLock()`, `PyThread_allocate_lock`.
 fn wraps_a_lock(frame: &Frame) -> bool {
@@ -166,4 +198,33 @@ fn wraps_a_lock(frame: &Frame) -> bool {
         before_lower = c.is_lowercase();
     }
     false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{taker_of, without_parameters};
+    use crate::from_profile::synthetic::frame;
+
+    #[test]
+    fn parameters_are_left_out_and_nothing_else() {
+        for (name, short) in [
+            ("db::accept(char const*, unsigned long)", "db::accept"),
+            ("db::size() const", "db::size"),
+            ("run(void (*)(int))", "run"),
+            ("(anonymous namespace)::f(int)", "(anonymous namespace)::f"),
+            ("less::operator()(int) const", "less::operator()"),
+            ("plain_c", "plain_c"),
+            ("less::operator()", "less::operator()"),
+        ] {
+            assert_eq!(without_parameters(name), short);
+        }
+    }
+
+    #[test]
+    fn who_takes_a_lock_is_not_what_wraps_it() {
+        let site = [frame("std::mutex::lock()", 1), frame("get(int)", 2), frame("main", 3)];
+        assert!(taker_of(&site).starts_with("get in "), "{}", taker_of(&site));
+        assert!(taker_of(&site[..1]).starts_with("std::mutex::lock in "));
+        assert_eq!(taker_of(&[]), "an unknown place");
+    }
 }

@@ -261,7 +261,10 @@ fn rows_of(lock: &ForecastLock) -> Vec<Row> {
     }));
     let more = lock.acquired_at.len().saturating_sub(MOST_PLACES);
     if more > 0 {
-        rows.push(Row { place: format!("  and {more} more places"), ..Row::default() });
+        rows.push(Row {
+            place: format!("  and {more} more {}", if more == 1 { "place" } else { "places" }),
+            ..Row::default()
+        });
     }
     if !lock.acquired_at.is_empty() {
         rows.push(Row { place: format!("  {made}"), ..Row::default() });

@@ -114,8 +114,10 @@ impl Place<'_> {
     /// Where the locks are waited for longest or, if that is not known, made.
     fn name(&self) -> String {
         let longest = self.callers.iter().max_by(|a, b| a.wait_ns.total_cmp(&b.wait_ns));
-        let site = longest.map_or(self.site, |caller| &caller.site);
-        printable(&kilocore_predict::place_of(site))
+        printable(&longest.map_or_else(
+            || kilocore_predict::place_of(self.site),
+            |caller| kilocore_predict::taker_of(&caller.site),
+        ))
     }
 }
 
