@@ -206,7 +206,7 @@ mod tests {
         let mut process = Process { locks: locks.collect(), ..Process::default() };
         process.threads.started = 3;
         process.threads.peak = 3;
-        process.threads.cpu_ns = taken.iter().map(|(_, count)| *count as f64).sum();
+        process.threads.cpu_ns = taken.iter().map(|(_, count)| 20.0 * *count as f64).sum();
         process
     }
 
@@ -218,7 +218,7 @@ mod tests {
         assert_eq!(left, [(1, 30), (2, 7)], "a lock that was not taken since is left out");
         assert_eq!(now.locks[0].hold, histogram(&[(10.0, 30)]));
         assert_eq!(now.locks[0].mostly_by, Some(MostlyBy { thread: 1, share: 0.5 }));
-        assert_eq!((now.threads.started, now.threads.cpu_ns), (2, 37.0));
+        assert_eq!((now.threads.started, now.threads.cpu_ns), (2, 740.0));
     }
 
     #[test]
