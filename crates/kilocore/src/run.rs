@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use kilocore_locks::LockId;
+use kilocore_predict::{hands_over, parks};
 use kilocore_spawn::allowed_cores;
 
 use crate::failure::Failure;
@@ -34,9 +35,9 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
     let cores = allowed_cores().len();
     if !arguments.quiet && cores <= FEW_CORES && hands_over_in_order(arguments.lock) {
         eprintln!(
-            "kilocore: {} hands over in a fixed order, so that with more busy threads than the \
-             {cores} cores here all wait for whoever lost its core; futex and the locks that park \
-             (kilocore locks) do not (--quiet leaves this out)",
+            "kilocore: {} hands over in a fixed order: with more busy threads than the {cores} cores \
+             here it can be a few times slower than futex and the locks that park (kilocore locks; \
+             --quiet leaves this out)",
             arguments.lock.name()
         );
     }
@@ -52,23 +53,7 @@ const FEW_CORES: usize = 8;
 /// Whether a lock's next holder is settled before it is free, and spins until then: if it is not
 /// running, nobody can go on.
 fn hands_over_in_order(lock: LockId) -> bool {
-    const STRICT: [&str; 14] = [
-        "ahmcs",
-        "alock",
-        "c-bo-mcs",
-        "c-ptl-tkt",
-        "c-tkt-tkt",
-        "clh",
-        "cna",
-        "hmcs",
-        "hticket",
-        "mcs",
-        "partitioned",
-        "requester",
-        "ticket",
-        "ticket-backoff",
-    ];
-    STRICT.contains(&lock.name())
+    hands_over(lock.name()) && !parks(lock.name())
 }
 
 #[cfg(test)]

@@ -215,7 +215,7 @@ fn limited(
         format!(
             "Under {} it would be {} times as much, were there a core for each thread; but its \
              waiters keep their cores, and the program had more threads than cores when it was \
-             profiled, where that can make it many times slower.",
+             profiled, where that can make it a few times slower.",
             spinning.lock,
             rounded(crate::choice::end(spinning) / crate::choice::end(today))
         )
@@ -277,7 +277,8 @@ fn praise(choice: &Choice<'_>, error: &GainError) -> Vec<String> {
             "waiters keep their cores"
         };
         text.push(format!(
-            "Its {how}: never run it with more threads than cores, or it can be many times slower."
+            "Its {how}: with more threads than cores it loses. Under `run` the surplus sleeps, and it \
+             can be a few times slower than glibc's."
         ));
     }
     match best.shape {

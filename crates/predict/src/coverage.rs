@@ -128,7 +128,8 @@ impl Coverage {
                 rounded(strain)
             ));
         }
-        if evidence.few() && evidence.busy_cores >= BUSY * evidence.able() {
+        if evidence.threads != 1 && evidence.few() && evidence.busy_cores >= BUSY * evidence.able()
+        {
             gaps.push(format!(
                 "threads kept {:.1} of {} cores busy and hardly took a pthread lock: from outside \
                  computing looks like spinning at a lock of the program's own",

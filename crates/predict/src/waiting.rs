@@ -17,12 +17,15 @@ const PARK: [LockId; 8] = [
 const OPEN: [LockId; 6] =
     [LockId::Tas, LockId::Ttas, LockId::Backoff, LockId::Futex, LockId::Adaptive, LockId::Mutexee];
 
-/// Whether a lock's waiters sleep in the end; a lock that is not known is taken to spin.
-pub(crate) fn parks(lock: &str) -> bool {
+/// Whether the waiters of the lock of this name sleep in the end; one that is not known is taken to
+/// spin.
+#[must_use]
+pub fn parks(lock: &str) -> bool {
     PARK.iter().any(|known| known.name() == lock)
 }
 
-/// Whether a lock is handed to a waiter that may not be running.
-pub(crate) fn hands_over(lock: &str) -> bool {
+/// Whether the lock of this name is handed to a waiter that may not be running.
+#[must_use]
+pub fn hands_over(lock: &str) -> bool {
     OPEN.iter().all(|known| known.name() != lock)
 }

@@ -76,7 +76,7 @@ impl Site {
         self.order.weaker(self.operation != "store", !is_load)
     }
 
-    /// As [`kilocore_checking::weakening`] reads it.
+    /// As `kilocore_checking::weakening` reads it.
     pub(crate) fn place(&self) -> String {
         format!("{}:{}:{}", self.file, self.line, self.column)
     }

@@ -180,7 +180,7 @@ fn a_clear_winner_comes_with_how_far_such_forecasts_err_and_its_command() {
     let cases = format!("median of {} published cases", error.cases);
     assert!(advice.confidence.contains(&cases), "{text}");
     assert!(text.contains("its peak is at 6 cores, and 48 cores give 96 %"), "{text}");
-    assert!(text.contains("never run it with more threads than cores"), "{text}");
+    assert!(text.contains("with more threads than cores it loses"), "{text}");
     assert_eq!(
         advice.command.as_deref(),
         Some("kilocore run --lock mcs -- ./program 'an argument'")
