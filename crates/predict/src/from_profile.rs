@@ -19,7 +19,7 @@ pub(crate) mod synthetic;
 mod tests;
 mod translation;
 
-use kilocore_profile::{Lock, Process, Profile};
+use kilocore_profile::{Lock, Process, Profile, Run};
 use thiserror::Error;
 
 use crate::forecast::ForecastLock;
@@ -106,6 +106,14 @@ impl Profiled {
     }
 }
 
+/// Which of a run's processes a forecast is about: the one that took locks most often, if any did.
+pub(crate) fn subject(run: &Run) -> Option<usize> {
+    let of = |lock: &Lock| lock.acquisitions + lock.read.as_ref().map_or(0, |r| r.acquisitions);
+    let uses = |process: &Process| process.locks.iter().map(of).sum::<u64>();
+    let used = run.processes.iter().map(uses).enumerate().filter(|(_, uses)| *uses > 0);
+    used.max_by_key(|(_, uses)| *uses).map(|(index, _)| index)
+}
+
 /// Makes a workload of the program's first run.
 ///
 /// Cycles of the host's clock are taken for as many of the target's.
@@ -114,16 +122,8 @@ impl Profiled {
 /// [`ProfileGap`] if there is nothing to make it of.
 pub fn from_profile(profile: &Profile) -> Result<Profiled, ProfileGap> {
     let run = profile.runs.first().ok_or(ProfileGap::NoRun)?;
-    let uses = |process: &Process| -> u64 {
-        let of = |lock: &Lock| lock.acquisitions + lock.read.as_ref().map_or(0, |r| r.acquisitions);
-        process.locks.iter().map(of).sum()
-    };
-    let most_used = (0..run.processes.len()).max_by_key(|&index| uses(&run.processes[index]));
-    let process_index = most_used.ok_or(ProfileGap::NoLocks)?;
+    let process_index = subject(run).ok_or(ProfileGap::NoLocks)?;
     let process = &run.processes[process_index];
-    if uses(process) == 0 {
-        return Err(ProfileGap::NoLocks);
-    }
     let mut assumptions = Vec::new();
     if run.processes.len() > 1 {
         assumptions.push(format!(

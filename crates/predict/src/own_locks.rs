@@ -4,21 +4,15 @@
 use kilocore_profile::{Caller, Family, Lock, Process, Run};
 
 use crate::forecast::{AcquiredAt, ForecastLock};
-use crate::from_profile::{Profiled, taker_of};
+use crate::from_profile::{self, Profiled, taker_of};
 use crate::workload::KeptLock;
 
 /// Places beyond these are left out: the longest waits come first.
 const MOST_PLACES: usize = 8;
 
-/// Acquisitions of a lock in all modes.
-fn uses(lock: &Lock) -> u64 {
-    lock.acquisitions + lock.read.as_ref().map_or(0, |read| read.acquisitions)
-}
-
-/// The process that a forecast is about: the one that took most locks.
+/// The process that a forecast is about.
 pub(crate) fn subject(run: &Run) -> Option<&Process> {
-    let all = |process: &Process| process.locks.iter().map(uses).sum::<u64>();
-    run.processes.iter().filter(|process| all(process) > 0).max_by_key(|process| all(process))
+    from_profile::subject(run).map(|index| &run.processes[index])
 }
 
 /// Completes what a forecast says of the program's locks, and lets those be that `run` leaves
