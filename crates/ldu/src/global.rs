@@ -70,10 +70,9 @@ impl<P: Platform> Global<P> {
         link.store(unlinked(), Ordering::Relaxed);
         // Release shows the nodes, and what their owners did before, to whoever takes the list:
         // also if others push on top, for their exchanges continue this one's release. Acquire:
-        // that synchronizations have begun which did not get these nodes; and the nodes behind,
-        // which the link passes on. Argued: who updates after this push has returned must read the
-        // number of each such synchronization. It takes more threads and switches than loom tries to
-        // read an older one, and then to see that; `tests/shuttle.rs` has the history.
+        // that synchronizations have begun which did not get these nodes, as who updates after this
+        // push has returned must read the number of each of them; and the nodes behind, which the
+        // link passes on.
         let behind = self.head.swap(newest.as_ptr(), Ordering::AcqRel);
         // Argued: see `linked`, which it pairs with.
         link.store(behind, Ordering::Release);
@@ -129,7 +128,7 @@ unsafe impl<P: Platform> Queue<P> for Global<P> {
     #[inline]
     unsafe fn take(&self, each: &mut dyn FnMut(NonNull<Node<P>>)) {
         // An exchange, also if the list looks empty: it must see every push that happened before,
-        // and its release is what the next push acquires. Argued: see `splice`.
+        // and its release is what the next push acquires.
         let newest = self.head.swap(ptr::null_mut(), Ordering::AcqRel);
         if let Some(newest) = NonNull::new(newest) {
             self.length.store(0, Ordering::Relaxed);

@@ -140,7 +140,7 @@ impl<P: Platform> Node<P> {
 
     /// Whether nothing is pending for the object and nobody but the owner will touch its node.
     ///
-    /// Acquire: all that was done to the object by others has happened.
+    /// Acquire, for the owner: all that was done to the object by others has happened.
     #[inline]
     #[must_use]
     pub fn is_settled(&self) -> bool {
@@ -246,7 +246,9 @@ impl<P: Platform> Node<P> {
         debug_assert!(seen & QUEUED == 0, "the log was applied");
         let present = seen & PRESENT == 0;
         apply(Update::towards(present));
-        self.state.store(present_bit(present), Ordering::Release);
+        // Relaxed: whoever is the owner next, and whoever applies what that one logs, comes after
+        // this by what passed the object on.
+        self.state.store(present_bit(present), Ordering::Relaxed);
     }
 
     /// Brings the object to where its owner wanted it when synchronization number `epoch` began.
@@ -284,6 +286,9 @@ impl<P: Platform> Node<P> {
             };
             // Release: the owner may free the object when it sees this, after all of the above.
             // It fails if the owner has updated the object or given it up since the word was read.
+            // Acquire. Argued: a count of updates that has stopped at its largest value lets a pair
+            // of updates leave the word as it was. Such a pair came after what was read, and the
+            // structure's readers must see what its owner did before. loom has no such count.
             let new = new | present_bit(present);
             let left = self.state.compare_exchange(seen, new, Ordering::AcqRel, Ordering::Acquire);
             match left {

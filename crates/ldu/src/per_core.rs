@@ -171,9 +171,10 @@ impl<P: Platform> PerCore<P> {
         // If a take has cleared the bit, it has emptied the slot since, under its lock, or will
         // do so when it gets it.
         if word.load(Ordering::Relaxed) & bit == 0 {
-            // Acquire and release, with the exchange in `take`, for a take that finds the mark
-            // cleared and so does not come to this slot.
-            word.fetch_or(bit, Ordering::AcqRel);
+            // Acquire of the exchange in `take`: a take that did not find this mark does not come
+            // to this slot, and who updates after this push must know that it has begun. A take
+            // that finds the mark sees the push by the slot's lock.
+            word.fetch_or(bit, Ordering::Acquire);
         }
     }
 
@@ -246,8 +247,8 @@ unsafe impl<P: Platform> Queue<P> for PerCore<P> {
     unsafe fn take(&self, each: &mut dyn FnMut(NonNull<Node<P>>)) {
         for (index, word) in self.cores.iter().enumerate() {
             // Cleared before the slots are visited: a push that finds its slot empty afterwards
-            // marks its core again.
-            let mut marked = word.swap(0, Ordering::AcqRel);
+            // marks its core again. Release: to pushes whose slot is not visited, see `mark`.
+            let mut marked = word.swap(0, Ordering::Release);
             while marked != 0 {
                 let core = index * 64 + marked.trailing_zeros() as usize;
                 marked &= marked - 1;

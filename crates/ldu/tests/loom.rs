@@ -145,6 +145,20 @@ fn one_object_within_another() {
     }
 }
 
+#[test]
+fn a_push_before_a_garbage_log() {
+    model(Some(3), || programs::a_push_before_a_garbage_log::<Machine, AtTheRoot>((), together));
+}
+
+#[test]
+fn per_core_a_push_before_a_garbage_log() {
+    for place in [together as Place, apart] {
+        model(Some(3), move || {
+            programs::a_push_before_a_garbage_log::<Machine, OnCores>(Slots::new(2, 1), place);
+        });
+    }
+}
+
 /// Entries whose amounts only the log orders.
 #[test]
 fn entries_that_only_the_log_orders() {

@@ -175,6 +175,31 @@ pub fn one_within_the_other<P: Threads, S: Subject<P>>(domain: S::Domain, place:
     quarantine::end();
 }
 
+/// A thread puts a new object in and then one that lies in the log as garbage, so that the second is
+/// never in without the first, while this one reads. A synchronization that comes too early for the
+/// push of the first must not see the second, which it finds in what it has taken.
+pub fn a_push_before_a_garbage_log<P: Threads, S: Subject<P>>(domain: S::Domain, place: Place) {
+    quarantine::begin();
+    place(0);
+    let site = Site::<P, S>::new(domain, Limits::default(), false);
+    let second = site.remove(site.insert(site.object(1)));
+    let other = {
+        let site = Arc::clone(&site);
+        move || {
+            place(1);
+            let first = site.insert(site.object(0));
+            let second = site.insert(second);
+            drop(site.remove(second));
+            drop(site.remove(first));
+        }
+    };
+    beside::<P>(vec![Box::new(other)], || {
+        assert_ne!(site.read(), 1 << 1, "{TORN}");
+    });
+    site.finish();
+    quarantine::end();
+}
+
 /// An object that lies where its owner can leave it for when all threads have ended.
 struct Kept<P: Platform, S: Subject<P>>(Arc<Site<P, S>>, Arc<Mutex<Option<Token<P, S>>>>);
 
