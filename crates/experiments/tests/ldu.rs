@@ -1,7 +1,8 @@
 //! What the paper on deferred updates claims of 120 cores holds on the simulated machine as well.
 
 use kilocore_experiments::ldu::{
-    Job, Point, RATIOS, RunLength, SchemeId, Setting, TIMES, Workload, levels, published, sweep,
+    Job, Point, RATIOS, RunLength, SchemeId, Setting, TIMES, Workload, levels,
+    lmbench_gain_by_times, published, sweep,
 };
 use kilocore_machine::Description;
 
@@ -39,9 +40,14 @@ fn on_all_cores_a_deferred_log_gains_what_was_published_within_a_factor_of_two()
         let points = points(&setting, &[(Stock, 120), (LduGlobal, 120)]);
         let [stock, log] = &points[..] else { panic!("two jobs, two points") };
         let gain = log.throughput_per_s / stock.throughput_per_s;
-        let off = gain / published(workload).best_over_stock;
-        let allowed = 1.0 / GAIN_WITHIN..=GAIN_WITHIN;
-        assert!(allowed.contains(&off), "{workload}: {off:.2} times as published: {points:?}");
+        // The paper has three figures for lmbench, 2.2 to 3.8.
+        let low = published(workload).best_over_stock;
+        let high = if workload == Workload::LmbenchFork { lmbench_gain_by_times() } else { low };
+        let allowed = low / GAIN_WITHIN..=high * GAIN_WITHIN;
+        assert!(
+            allowed.contains(&gain),
+            "{workload}: {gain:.2}, published {low} to {high}: {points:?}"
+        );
     }
 }
 
