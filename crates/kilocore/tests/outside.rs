@@ -73,6 +73,10 @@ fn threads_are_seen_where_they_wait() {
         assert!(seen > threads * 0.6 && seen < threads + 0.5, "{name}: {seen} in {measured:?}");
     }
     assert!(looks(&measured, &["running"]) > 0.0, "{measured:?}");
+    // The one that computes does so alone.
+    let awake = |name: &str| looks(&measured, &["awake", name]);
+    assert_eq!(awake("rounds"), rounds, "{measured:?}");
+    assert!(awake("one") > 0.6 * rounds, "{measured:?}");
     assert!(looks(&measured, &["asleep", "clock_nanosleep"]) > 0.0, "{measured:?}");
     assert!(looks(&measured, &["voluntary_switches"]) >= 8.0, "{measured:?}");
 }
@@ -137,6 +141,8 @@ int main(void) {
     let program = compiled(&folder, "many", source, &[]);
     let measured = measure(kilocore(), &[program.to_str().unwrap()]);
     assert_eq!(looks(&measured, &["threads_peak"]), 501.0, "{measured:?}");
+    // Of so many only some are looked at, so that nobody knows how many ran.
+    assert!(looks(&measured, &["awake", "rounds"]) < 0.5 * looks(&measured, &["rounds"]));
     let paused = looks(&measured, &["asleep", "pause"]);
     let all: f64 = {
         let asleep = measured.run()["outside"]["asleep"].as_object().expect("a table");

@@ -25,7 +25,7 @@ pub use histogram::Histogram;
 pub use json::{FORMAT, FORMAT_VERSION, ProfileError};
 pub use migration::MigratingLines;
 pub use objects::{Kind, Object};
-pub use outside::{Futexes, Outside, Unrecorded, WhyUnrecorded};
+pub use outside::{Awake, Futexes, Outside, Unrecorded, WhyUnrecorded};
 pub use recording::{ClockRate, RECORDING_EXTENSION, Recording, RecordingError, read_directory};
 pub use snapshot::Snapshot;
 pub use symbols::Symbols;

@@ -18,6 +18,13 @@ pub struct Outside {
     pub threads_peak: u64,
     /// Looks at threads that ran or were ready to.
     pub running: u64,
+    /// Of those, looks at threads of processes that left no recording; none in profiles that did
+    /// not tell them apart.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub running_unrecorded: Option<u64>,
+    /// How many threads wanted a core at a time.
+    #[serde(default)]
+    pub awake: Awake,
     /// Looks at threads that slept, by the name of the system call that they slept in; the empty
     /// name where that could not be read, `-` where a thread waited in no call, as for a page.
     pub asleep: BTreeMap<String, u64>,
@@ -30,6 +37,15 @@ pub struct Outside {
     pub voluntary_switches: u64,
     /// Process images that were seen and left no recording: one for each executable and reason.
     pub unrecorded: Vec<Unrecorded>,
+}
+
+/// Rounds by how many threads ran or were ready to. Only rounds count that looked at all threads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Awake {
+    /// All of them.
+    pub rounds: u64,
+    /// Those in which it was one thread.
+    pub one: u64,
 }
 
 /// Looks at threads that slept in a futex.

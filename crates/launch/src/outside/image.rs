@@ -41,7 +41,7 @@ const AT_SECURE: u64 = libc::AT_SECURE;
 
 impl Recorder {
     /// Looks at what a process executes now, which is `file`. `again` says that it executed the same
-    /// at an earlier look: while a program is being executed its environment is empty.
+    /// at an earlier look: a program may be about to change its environment and execute the next.
     pub(crate) fn examine(&self, pid: u32, file: &io::Result<FileId>, again: bool) -> Verdict {
         match file {
             Ok(file) if Some(*file) == self.own => return Verdict::Nothing,
@@ -76,9 +76,13 @@ impl Recorder {
         self.root.is_some_and(|ours| theirs.is_ok_and(|theirs| theirs != ours))
     }
 
-    /// Whether the environment of a process asks for this recording; `None` if nobody may know.
+    /// Whether the environment of a process asks for this recording; `None` if nobody may know, or
+    /// the process has none yet.
     pub(crate) fn is_asked(&self, pid: u32) -> Option<bool> {
         let environment = std::fs::read(format!("/proc/{pid}/environ")).ok()?;
+        if environment.is_empty() && !process::has_environment(pid) {
+            return None;
+        }
         Some(environment.split(|byte| *byte == 0).any(|entry| entry == self.asks.as_bytes()))
     }
 }

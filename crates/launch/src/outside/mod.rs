@@ -19,7 +19,7 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use kilocore_profile::{Kind, Object, Outside, Process, Unrecorded};
+use kilocore_profile::{Awake, Kind, Object, Outside, Process, Unrecorded};
 
 use family::{Family, Seen};
 use futexes::Words;
@@ -44,6 +44,9 @@ struct Looks {
     rounds: u64,
     threads_peak: u64,
     running: u64,
+    /// The same by process.
+    running_in: BTreeMap<u32, u64>,
+    awake: Awake,
     asleep: BTreeMap<Cow<'static, str>, u64>,
     words: Words,
 }
@@ -129,11 +132,16 @@ impl<'a> Looker<'a> {
         looks.threads_peak = looks.threads_peak.max(threads.len() as u64);
         let chosen = threads.len().min(MOST);
         let offset = self.pace.chance(threads.len() as u32) as usize;
+        let before = looks.running;
         for index in 0..chosen {
             // The parts of the whole that the chosen ones stand for are equal but for one.
             let [from, to] = [index, index + 1].map(|index| index * threads.len() / chosen);
             let (pid, thread) = threads[(offset + from) % threads.len()];
             looks.add(pid, look(pid, thread), (to - from) as u64);
+        }
+        if chosen == threads.len() {
+            looks.awake.rounds += 1;
+            looks.awake.one += u64::from(looks.running - before == 1);
         }
     }
 
@@ -158,12 +166,16 @@ impl<'a> Looker<'a> {
             let barriers = barriers.map(|barrier| Object::at(barrier.address, Kind::Barrier));
             looks.words.explain(process.pid, barriers);
         }
+        let unrecorded = looks.running_in.iter().filter(|(pid, _)| !recorded(**pid));
+        let running_unrecorded = Some(unrecorded.map(|(_, looks)| looks).sum());
         let known = self.family.is_known();
         let Seen { unrecorded, executables } = self.family.unrecorded(recorded);
         let outside = Outside {
             rounds: looks.rounds,
             threads_peak: looks.threads_peak,
             running: looks.running,
+            running_unrecorded,
+            awake: looks.awake,
             asleep: std::mem::take(&mut looks.asleep)
                 .into_iter()
                 .map(|(call, looks)| (call.into_owned(), looks))
@@ -179,7 +191,10 @@ impl<'a> Looker<'a> {
 impl Looks {
     fn add(&mut self, pid: u32, look: Look, looks: u64) {
         match look {
-            Look::Running => self.running += looks,
+            Look::Running => {
+                self.running += looks;
+                *self.running_in.entry(pid).or_default() += looks;
+            }
             Look::Asleep(call) => *self.asleep.entry(call).or_default() += looks,
             Look::Futex(call, word) => {
                 *self.asleep.entry(call).or_default() += looks;

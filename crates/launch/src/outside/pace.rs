@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// Of a core's time, each kind of looking takes one part in this many at most; there are three.
+/// Of a core's time, each kind of looking takes one part in this many in the long run; there are three.
 pub(crate) const SHARE: u32 = 500;
 
 /// Never more often than this: two looks at a thread that sleeps as long say the same.
@@ -11,6 +11,12 @@ const LEAST: Duration = Duration::from_millis(10);
 /// So many rounds at the start come sooner, each time twice as long after the last one: a program
 /// may start others and be gone.
 const EAGER: u32 = 4;
+
+/// So many rounds may take [`EARLY_SHARE`] of a core if each takes at most [`CHEAP`]: of a program that
+/// runs for a second, too few looks say nothing.
+const EARLY: u32 = 50;
+const EARLY_SHARE: u32 = 100;
+const CHEAP: Duration = Duration::from_millis(1);
 
 /// Spaces rounds so that they cost little, whatever there is to look at, and so that they do not
 /// keep step with a program that does something at regular times.
@@ -35,7 +41,9 @@ impl Pace {
         if self.rounds < EAGER {
             return LEAST / (1 << (EAGER - self.rounds));
         }
-        let period = (self.cost * SHARE).max(LEAST);
+        let early = self.rounds < EARLY && self.cost <= CHEAP;
+        let share = if early { EARLY_SHARE } else { SHARE };
+        let period = (self.cost * share).max(LEAST);
         period / 2 + period * self.chance(1 << 16) / (1 << 16)
     }
 

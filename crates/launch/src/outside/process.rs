@@ -70,6 +70,20 @@ fn parse_status(text: &[u8]) -> Option<Status> {
     Some(Status { state, parent, started })
 }
 
+/// Whether a process has an environment, be it an empty one: while it executes a program, there is
+/// none for a moment. True if that cannot be told.
+pub(crate) fn has_environment(pid: u32) -> bool {
+    let mut text = [0; 1024];
+    let Ok(text) = read(&format!("/proc/{pid}/stat"), &mut text) else { return true };
+    environment_begins(text) != Some(0)
+}
+
+/// The address at which the environment begins: the fiftieth field.
+fn environment_begins(text: &[u8]) -> Option<u64> {
+    let end = text.iter().rposition(|byte| *byte == b')')?;
+    std::str::from_utf8(&text[end + 1..]).ok()?.split_ascii_whitespace().nth(47)?.parse().ok()
+}
+
 /// The path of what a process executes.
 pub(crate) fn executable(pid: u32) -> io::Result<PathBuf> {
     fs::read_link(format!("/proc/{pid}/exe"))
@@ -93,6 +107,20 @@ pub(crate) fn read<'a>(path: &str, room: &'a mut [u8]) -> io::Result<&'a [u8]> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_running_program_has_an_environment_and_a_zombie_has_none() {
+        assert!(has_environment(std::process::id()));
+        let mut child = std::process::Command::new("true").spawn().expect("there is a `true`");
+        let mut ended = std::mem::MaybeUninit::<libc::siginfo_t>::uninit();
+        // SAFETY: the child is there, and the place for what became of it is valid.
+        let waited = unsafe {
+            libc::waitid(libc::P_PID, child.id(), ended.as_mut_ptr(), libc::WEXITED | libc::WNOWAIT)
+        };
+        assert_eq!(waited, 0);
+        assert!(!has_environment(child.id()));
+        child.wait().expect("it is this process's child");
+    }
 
     #[test]
     fn a_status_is_read_whatever_the_name() {
