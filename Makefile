@@ -15,7 +15,7 @@ REPORT := target/demo/report.html
 FUZZ_SECONDS ?= 60
 
 .PHONY: all demo test lint unit bench soak weaken fuzz fidelity fidelity-c fidelity-profiles \
-        closed-loop ldu clean packages-build packages-demo packages-test packages-fuzz
+        closed-loop verdicts ldu clean packages-build packages-demo packages-test packages-fuzz
 
 all: packages-build
 	$(CARGO) build --release --workspace
@@ -81,6 +81,11 @@ fidelity-profiles: all
 closed-loop: packages-build all
 	KILOCORE_CLOSED_LOOP=$(CURDIR)/docs/closed-loop.md \
 	    $(CARGO) test -p kilocore-end-to-end --test closed_loop -- --ignored
+
+## verdicts: what the doctor says of real programs, beside what they do on two cores
+verdicts: all
+	@tools/install-packages $$(tools/verdicts --packages)
+	tools/verdicts --page docs/verdicts.md
 
 ## ldu: the published figures of deferred updates, simulated anew, into docs/ldu and the tables of
 ## docs/ldu.md; takes an hour

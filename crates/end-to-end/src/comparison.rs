@@ -26,6 +26,9 @@ pub struct Comparison {
     pub measured_shape: Shape,
     /// What the forecast one does.
     pub forecast_shape: Shape,
+    /// Whether the answer to a user says that this is how the program scales, and not that too much
+    /// of it was not seen.
+    pub commits: bool,
     /// The lock that the forecast says to take: today's, if none is worth a change.
     pub advised: LockId,
     /// Every lock that was measured and has a counterpart, today's first.
@@ -126,6 +129,7 @@ impl Comparison {
             program: program.to_owned(),
             measured_shape: shape(&locks[0].measured),
             forecast_shape: shape(&locks[0].forecast),
+            commits: forecast.recommendation.scaling_known,
             nodes,
             advised,
             locks,

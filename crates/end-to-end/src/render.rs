@@ -68,7 +68,11 @@ fn overview(text: &mut String, comparisons: &[Comparison]) {
             c.machine,
             c.measured_shape.name(),
             c.forecast_shape.name(),
-            if c.verdict_is_right() { "right" } else { "**wrong**" },
+            match (c.commits, c.verdict_is_right()) {
+                (false, _) => "none",
+                (true, true) => "right",
+                (true, false) => "**wrong**",
+            },
             some_or_all(&c.measured_well(), c.locks.len()),
             c.advised,
             percent(c.regret()),
@@ -82,7 +86,8 @@ fn overview(text: &mut String, comparisons: &[Comparison]) {
     }
     text.push_str(
         "\n*measured*, *forecast*: what throughput does as the program is, under glibc's mutex. \
-         *do well*: locks within 10 % of the best on all nodes. *regret*: throughput lost on all \
+         *verdict*: none where the answer to a user is that too little was seen to tell how it \
+         scales. *do well*: locks within 10 % of the best on all nodes. *regret*: throughput lost on all \
          nodes by taking the advised lock instead of the best; *without it*: by changing nothing. \
          *error*: median, over all locks and numbers of nodes, of throughput divided by that of \
          the program as it is on one node; beside it that of two simple guesses. *in band*: \
@@ -96,11 +101,15 @@ fn summary(text: &mut String, comparisons: &[Comparison]) {
     let of = |value: fn(&Comparison) -> f64| median(comparisons.iter().map(value));
     writeln!(
         text,
-        "\nThe verdict is right in {} of {all} cases; the advised lock loses at most 10 % in {} of \
-         them, where changing nothing does in {}. The median error is {}, against {} if all stayed \
+        "\nThere is a verdict in {} of {all} cases, and it is right in {} of these. Where there is \
+         none, the curve would have been right in {} of {}. The advised lock loses at most 10 % in \
+         {} of all cases, where changing nothing does in {}. The median error is {}, against {} if all stayed \
          as on one node and {} if throughput grew with the nodes. In the median {} of the measured \
          points lie in the band, whose upper end is {:.1} times its lower one.",
-        count(Comparison::verdict_is_right),
+        count(|c| c.commits),
+        count(|c| c.commits && c.verdict_is_right()),
+        count(|c| !c.commits && c.verdict_is_right()),
+        count(|c| !c.commits),
         count(|c| c.regret() <= LITTLE),
         count(|c| c.regret_of_no_change() <= LITTLE),
         percent(of(Comparison::error)),
@@ -128,21 +137,22 @@ fn constants(text: &mut String, comparisons: &[Comparison]) {
     // The first of equals.
     let best = locks.rev().max_by_key(|(_, little)| *little);
     let best = best.map_or(String::new(), |(lock, little)| {
-        format!(" Always taking {lock} loses at most 10 % in {little}.")
+        format!(" Always taking {lock} loses at most 10 % in {little} of all {all}.")
     });
     writeln!(
         text,
-        "\nOf {all} cases, the constant answer {}.{best}",
+        "\nWhere there is a verdict, the constant answer {}.{best}",
         shapes.collect::<Vec<_>>().join(", ")
     )
     .expect("a string takes all");
 }
 
-/// In how many cases always saying so is right.
+/// In how many of the cases with a verdict always saying so is right.
 pub fn constant_verdicts(comparisons: &[Comparison]) -> impl Iterator<Item = (Shape, usize)> {
-    [Shape::Scales, Shape::Flattens, Shape::Collapses]
-        .into_iter()
-        .map(|shape| (shape, comparisons.iter().filter(|c| c.measured_shape == shape).count()))
+    [Shape::Scales, Shape::Flattens, Shape::Collapses].into_iter().map(|shape| {
+        let right = |c: &&Comparison| c.commits && c.measured_shape == shape;
+        (shape, comparisons.iter().filter(right).count())
+    })
 }
 
 /// How far gains were off, under all locks together.
@@ -213,7 +223,9 @@ fn curves(text: &mut String, comparison: &Comparison) {
 fn finding(comparison: &Comparison) -> String {
     let c = comparison;
     let all = c.locks.len();
-    let verdict = if c.verdict_is_right() {
+    let verdict = if !c.commits {
+        format!("It {}; too little was seen of it for a verdict", c.measured_shape.name())
+    } else if c.verdict_is_right() {
         format!("It {}, as forecast", c.measured_shape.name())
     } else {
         format!(
@@ -271,6 +283,7 @@ mod tests {
             nodes: vec![1, 8],
             measured_shape,
             forecast_shape: Shape::Collapses,
+            commits: true,
             advised: LockId::Mcs,
             locks: ends.iter().map(lock).collect(),
         }
@@ -290,7 +303,15 @@ mod tests {
         assert_eq!(right, [1, 0, 1]);
         let page = markdown(&two());
         assert!(page.contains("'scales' is right in 1, 'flattens' is right in 0"), "{page}");
-        assert!(page.contains("Always taking mcs loses at most 10 % in 2."), "{page}");
+        assert!(page.contains("Always taking mcs loses at most 10 % in 2 of all 2."), "{page}");
+        let mut one = two();
+        one[1].commits = false;
+        assert_eq!(constant_verdicts(&one).map(|(_, right)| right).sum::<usize>(), 1);
+        let page = markdown(&one);
+        assert!(
+            page.contains("There is a verdict in 1 of 2 cases, and it is right in 1"),
+            "{page}"
+        );
     }
 
     #[test]

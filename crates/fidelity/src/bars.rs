@@ -139,7 +139,7 @@ impl Bar {
         Bar {
             key: VERDICT,
             setting: "C",
-            what: "profiled programs with the right verdict: scales, flattens or collapses",
+            what: "verdicts on profiled programs that are right: scales, flattens or collapses",
             asked: Asked::AtLeast(1.0),
             forecast: right.value(),
             baselines: None,

@@ -15,7 +15,7 @@ use crate::summary::Share;
 pub struct FromProfiles {
     /// The section of the page, from its first paragraph on.
     pub section: String,
-    /// Programs on machines whose verdict is that of the measurement.
+    /// Of the programs on machines that get a verdict, those whose is that of the measurement.
     pub right_verdicts: Share,
     /// The best of the answers that are the same for all, and in how many cases it is right.
     pub constant_verdict: (&'static str, Share),
@@ -53,14 +53,16 @@ pub fn forecast(
         return Ok(None);
     }
     let comparisons = compare(data, seed, progress).map_err(|e| e.to_string())?;
-    let of = comparisons.len();
+    let of = comparisons.iter().filter(|comparison| comparison.commits).count();
     let constant = constant_verdicts(&comparisons).max_by_key(|(_, right)| *right);
     let constant_verdict = constant.map_or(("none", Share { having: 0, of }), |(shape, having)| {
         (shape.name(), Share { having, of })
     });
     Ok(Some(FromProfiles {
         section: markdown(&comparisons).trim_end().to_owned(),
-        right_verdicts: Share::count(comparisons.iter().map(Comparison::verdict_is_right)),
+        right_verdicts: Share::count(
+            comparisons.iter().filter(|c| c.commits).map(Comparison::verdict_is_right),
+        ),
         constant_verdict,
         gain_errors: gain_errors_file(&comparisons)
             .ok_or("no profile stands for a measured program")?,

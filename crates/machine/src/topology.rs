@@ -125,6 +125,16 @@ impl Description {
         self.topology.hardware_threads()
     }
 
+    /// How much so many threads compute, as a multiple of what one computes alone, where each core
+    /// has got one before any gets a second.
+    #[must_use]
+    pub fn computing(&self, threads: u32) -> f64 {
+        let cores = self.topology.cores();
+        let second = f64::from(threads.saturating_sub(cores));
+        let siblings = f64::from(self.topology.threads_per_core.saturating_sub(1).max(1));
+        f64::from(threads.min(cores)) + second * (self.smt_throughput.value - 1.0) / siblings
+    }
+
     /// Where a hardware thread is.
     ///
     /// # Panics

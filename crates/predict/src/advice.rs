@@ -12,10 +12,14 @@ use crate::{
 
 /// Waiting for locks below this share of the time does not matter.
 const NO_MATTER: f64 = 0.01;
-/// Nor does it below this share if no lock helps: much of it is the mere taking of free locks.
+/// Nor does it below this share if no lock helps: much of it is the mere taking of free locks ...
 const LITTLE: f64 = 0.05;
+/// ... nor below this share of what is lost against a program that scales: something else limits it.
+const LESSER_PART: f64 = 0.25;
 /// The share of the usable cores that must have been idle, other than for locks, to be spoken of.
 const IDLE: f64 = 0.3;
+/// The share of the threads' time on conditions from which it is open what more threads would do.
+const HALF: f64 = 0.5;
 /// The share of the threads' time from which waiting on condition variables counts as the reason.
 const MOSTLY_CONDITIONS: f64 = 0.25;
 /// Places of acquisition that are named.
@@ -39,6 +43,17 @@ impl View {
         let evidence = Evidence::of(run);
         let coverage = Coverage::of(profile, run, &evidence);
         Self { evidence: Some(evidence), coverage }
+    }
+
+    /// The share of the threads' time that they waited on conditions, that at barriers left out.
+    fn on_conditions(&self, conduct: &Conduct) -> f64 {
+        match &self.coverage.sleep {
+            Some(sleep) if sleep.threads > 0.0 => {
+                let all = sleep.threads / sleep.share;
+                (conduct.threads_on_conditions / all).min(sleep.share)
+            }
+            _ => conduct.condition_share,
+        }
     }
 
     /// What was not seen, a sentence each.
@@ -113,26 +128,30 @@ pub(crate) fn advise(
     let choice = Choice::among(curves, &profiled.conduct);
     let helps = choice.helps && reaches(choice.today, &profiled.locks);
     let waiting = choice.today.end().point.wait_share;
-    let matters = waiting >= if helps { NO_MATTER } else { LITTLE };
+    let matters = if helps {
+        waiting >= NO_MATTER
+    } else {
+        waiting >= LITTLE && waiting >= LESSER_PART * lost(choice.today)
+    };
     let gaps = view.gaps();
-    let mut answer = if matters && !view.coverage.is_of_a_lesser_part() {
+    let mut answer = if profiled.conduct.takes_turns {
+        cores_unused(&choice, waiting, &profiled.conduct, machine)
+    } else if matters && !view.coverage.is_of_a_lesser_part() {
         limited(&choice, helps, profiled, profile, machine)
     } else if gaps.is_empty() {
-        not_limited(&choice, waiting, machine)
+        let on_conditions = view.on_conditions(&profiled.conduct);
+        not_limited(&choice, waiting, on_conditions, &profiled.conduct, machine)
     } else {
         let mut answer = unknown(gaps.clone());
-        answer.text.push(format!(
-            "Of the locks that were seen alone: {}; taking them and waiting for them is {} of the \
-             threads' time there.",
-            shape(choice.today, machine),
-            percent(waiting)
-        ));
+        answer.text.push(of_seen_locks(&choice, waiting, machine));
         answer
     };
-    if answer.verdict == Verdict::LimitedByLocks {
+    if matches!(answer.verdict, Verdict::LimitedByLocks | Verdict::CoresUnused) {
         answer.text.extend(gaps.iter().map(|gap| not_seen(gap)));
     }
-    answer.text.extend(cautions(&profiled.conduct));
+    if answer.verdict != Verdict::CoresUnused {
+        answer.text.extend(cautions(&profiled.conduct));
+    }
     let sure = answer.gain_error.map(|error| about_gains(choice.best.lock, &error));
     answer.confidence = sure.into_iter().chain([view.seen()]).collect::<Vec<_>>().join(" ");
     answer
@@ -140,8 +159,10 @@ pub(crate) fn advise(
 
 /// An answer without a recommendation.
 fn answer(verdict: Verdict, why: &str, text: Vec<String>) -> Recommendation {
+    let known = [Verdict::LimitedByLocks, Verdict::NotByLocks, Verdict::CoresUnused];
     Recommendation {
         verdict,
+        scaling_known: known.contains(&verdict),
         headline: format!("{}: {why}.", verdict.words()),
         confidence: String::new(),
         lock: None,
@@ -165,15 +186,79 @@ fn not_seen(gap: &str) -> String {
     format!("Mind that {gap}.")
 }
 
+/// What the locks alone would do.
+fn of_seen_locks(choice: &Choice<'_>, waiting: f64, machine: &str) -> String {
+    format!(
+        "Of the locks that were seen alone: {}; taking them and waiting for them is {} of the \
+         threads' time there.",
+        shape(choice.today, machine),
+        percent(waiting)
+    )
+}
+
+/// That threads take turns.
+fn cores_unused(
+    choice: &Choice<'_>,
+    waiting: f64,
+    conduct: &Conduct,
+    machine: &str,
+) -> Recommendation {
+    let why = format!(
+        "its {} kept {:.1} of {} cores busy and waited on conditions meanwhile, for one another or \
+         for work",
+        counted(conduct.peak_threads, "thread"),
+        conduct.busy_cores,
+        conduct.cores
+    );
+    let mut text: Vec<String> = conduct
+        .condition_place
+        .iter()
+        .map(|place| {
+            format!(
+                "They waited longest on the condition first used at {place}. Where it passes a turn \
+                 on (an interpreter's lock, a queue, a phase of one thread), that is what to change; \
+                 where it waits for work, profile the program with more of it."
+            )
+        })
+        .collect();
+    text.push(of_seen_locks(choice, waiting, machine));
+    answer(Verdict::CoresUnused, &why, text)
+}
+
 /// That locks are not the reason.
-fn not_limited(choice: &Choice<'_>, waiting: f64, machine: &str) -> Recommendation {
-    let why = format!("{}; look elsewhere", shape(choice.today, machine));
-    let text = format!(
+fn not_limited(
+    choice: &Choice<'_>,
+    waiting: f64,
+    on_conditions: f64,
+    conduct: &Conduct,
+    machine: &str,
+) -> Recommendation {
+    let forecast = shape(choice.today, machine);
+    let open = on_conditions > HALF && choice.today.shape == Shape::Scales;
+    let why = if open {
+        format!(
+            "{forecast} as far as locks go; whether it does is unknown, as threads waited on \
+             conditions for {} of their time, for one another or for work",
+            percent(on_conditions)
+        )
+    } else {
+        format!("{forecast}; look elsewhere")
+    };
+    let serial = conduct.time.serial_share();
+    let text = (serial > 0.0 && choice.today.shape != Shape::Scales).then(|| {
+        format!(
+            "What limits it in the forecast is the {} of its computing during which one thread ran \
+             alone: no further core divides that.",
+            percent(serial)
+        )
+    });
+    let text = text.into_iter().chain([format!(
         "Taking locks and waiting for them is {} of the threads' time there. A lock of the \
          program's own that spins would look like computing.",
         percent(waiting)
-    );
-    answer(Verdict::NotByLocks, &why, vec![text])
+    )]);
+    let answer = answer(Verdict::NotByLocks, &why, text.collect());
+    Recommendation { scaling_known: !open, ..answer }
 }
 
 /// That they are, and what to do.
@@ -221,6 +306,14 @@ fn limited(
         )
     }));
     answer
+}
+
+/// The share of the throughput that a program which scales would have, and this one lacks in the end.
+fn lost(today: &Curve) -> f64 {
+    let Some(first) = today.points.first() else { return 0.0 };
+    let (from, to) = (&first.point, &today.end().point);
+    let each = |point: &crate::Point| point.throughput_per_s / f64::from(point.cores);
+    (1.0 - each(to) / each(from).max(f64::MIN_POSITIVE)).max(0.0)
 }
 
 /// Whether the choice of a lock reaches any that matters.

@@ -250,7 +250,15 @@ fn seen_sleep_ns(process: &Process) -> f64 {
 }
 
 fn recorded_share(run: &Run, evidence: &Evidence) -> Option<f64> {
-    let all = evidence.busy_cores * run.wall_ns;
+    let outside = run.outside.as_ref()?;
+    let recorded: f64 = run.processes.iter().map(|process| process.threads.cpu_ns).sum();
+    let all = match outside.running_unrecorded {
+        // Looks are compared with looks: threads that are ready may wait for other programs.
+        Some(unrecorded) if unrecorded < outside.running => {
+            recorded * outside.running as f64 / (outside.running - unrecorded) as f64
+        }
+        _ => evidence.busy_cores * run.wall_ns,
+    };
     let own = subject(run)?.threads.cpu_ns;
     // Of next to nothing there is no share.
     (evidence.busy_cores > 0.05).then(|| (own / all).min(1.0))

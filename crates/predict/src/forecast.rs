@@ -1,5 +1,6 @@
 //! A forecast: curves of throughput against cores, one for each lock, and what they mean.
 
+use kilocore_machine::Description;
 use serde::Serialize;
 
 use crate::{Coverage, Evidence, GainError, Point, Verdict};
@@ -23,17 +24,26 @@ impl Shape {
     /// If there are no points.
     #[must_use]
     pub fn of(points: &[(u32, f64)]) -> Self {
+        let points: Vec<(f64, f64)> =
+            points.iter().map(|&(cores, rate)| (cores.into(), rate)).collect();
+        Self::against(&points)
+    }
+
+    /// The same, where a number of cores is worth what it computes: two hardware threads of a core
+    /// are not two cores, and who has both of them scales all the same.
+    ///
+    /// # Panics
+    /// If there are no points.
+    #[must_use]
+    pub fn against(points: &[(f64, f64)]) -> Self {
         let &(most, end) = points.last().expect("a curve has points");
         let peak = points.iter().map(|(_, rate)| *rate).fold(0.0, f64::max);
         if end < COLLAPSED * peak {
             return Shape::Collapses;
         }
-        let begin = f64::from(most) * LAST_STRETCH;
-        let before = points.iter().rfind(|(cores, _)| f64::from(*cores) <= begin);
-        let rising = before.is_none_or(|&(cores, rate)| {
-            let more_cores = f64::from(most) / f64::from(cores) - 1.0;
-            end / rate - 1.0 >= STILL_RISING * more_cores
-        });
+        let before = points.iter().rfind(|(cores, _)| *cores <= most * LAST_STRETCH);
+        let rising = before
+            .is_none_or(|&(cores, rate)| end / rate - 1.0 >= STILL_RISING * (most / cores - 1.0));
         if rising { Shape::Scales } else { Shape::Flattens }
     }
 
@@ -92,12 +102,26 @@ const STILL_RISING: f64 = 0.4;
 const LAST_STRETCH: f64 = 0.8;
 
 impl Curve {
-    /// The curve through the given points, which are sorted by cores and not empty.
+    /// The curve through the given points, which are sorted by cores and not empty, where each core
+    /// is worth as much as the first.
     ///
     /// # Panics
     /// If there are no points.
     #[must_use]
     pub fn new(lock: &'static str, points: Vec<ForecastPoint>) -> Self {
+        Self::against(lock, points, f64::from)
+    }
+
+    /// The curve through points on a machine, sorted by cores and not empty.
+    ///
+    /// # Panics
+    /// If there are no points.
+    #[must_use]
+    pub fn on(machine: &Description, lock: &'static str, points: Vec<ForecastPoint>) -> Self {
+        Self::against(lock, points, |cores| machine.computing(cores))
+    }
+
+    fn against(lock: &'static str, points: Vec<ForecastPoint>, worth: impl Fn(u32) -> f64) -> Self {
         let rate = |p: &ForecastPoint| p.point.throughput_per_s;
         let peak = points
             .iter()
@@ -111,8 +135,8 @@ impl Curve {
             .iter()
             .find(|p| p.point.cores > peak_cores && rate(p) < COLLAPSE_BEGINS * peak_per_s)
             .map(|p| p.point.cores);
-        let through: Vec<(u32, f64)> = points.iter().map(|p| (p.point.cores, rate(p))).collect();
-        let shape = Shape::of(&through);
+        let through: Vec<_> = points.iter().map(|p| (worth(p.point.cores), rate(p))).collect();
+        let shape = Shape::against(&through);
         Self { lock, shape, peak_cores, peak_per_s, collapse_cores, end_share, points }
     }
 
@@ -205,6 +229,9 @@ pub struct AcquiredAt {
 pub struct Recommendation {
     /// Whether locks limit the program.
     pub verdict: Verdict,
+    /// Whether the curve of the program as it is says how it scales. If not, something that was not
+    /// seen, or is not forecast, may keep it from that.
+    pub scaling_known: bool,
     /// The verdict in a sentence.
     pub headline: String,
     /// How sure it is, in a few sentences.
@@ -287,5 +314,18 @@ mod tests {
         assert_eq!(curve(&[(1, 1.0), (8, 6.0), (32, 6.2), (64, 6.3)]).shape, Shape::Flattens);
         assert_eq!(curve(&[(1, 1.0), (8, 6.0), (32, 20.0), (64, 35.0)]).shape, Shape::Scales);
         assert_eq!(curve(&[(1, 1.0)]).shape, Shape::Scales);
+    }
+
+    #[test]
+    fn hardware_threads_of_a_core_are_not_cores() {
+        let machine = kilocore_machine::find("xeon-8375c-2s").unwrap();
+        // 64 cores with two threads each.
+        let rates = [1, 32, 64, 96, 128].map(|cores| (cores, machine.computing(cores)));
+        assert_eq!(curve(&rates).shape, Shape::Flattens);
+        let points = curve(&rates).points;
+        assert_eq!(Curve::on(&machine, "test", points).shape, Shape::Scales);
+        let rates = rates.map(|(cores, rate)| (cores, rate.min(20.0)));
+        let points = curve(&rates).points;
+        assert_eq!(Curve::on(&machine, "test", points).shape, Shape::Flattens);
     }
 }

@@ -103,7 +103,7 @@ pub fn forecast_profiled(
         .iter()
         .map(|lock| {
             let of_lock = points.chunks(VARIANTS).filter(|three| three[0].lock == lock.name());
-            Curve::new(lock.name(), of_lock.map(with_band).collect())
+            Curve::on(question.machine, lock.name(), of_lock.map(with_band).collect())
         })
         .collect();
     let machine = question.machine;

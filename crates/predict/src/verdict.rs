@@ -1,4 +1,4 @@
-//! Whether locks limit a program.
+//! Whether locks limit a program, or its threads leave cores unused for another reason.
 
 use serde::Serialize;
 
@@ -13,6 +13,9 @@ pub enum Verdict {
     LimitedByLocks,
     /// They are not, and enough was seen to say that no others do.
     NotByLocks,
+    /// Its threads do not use the cores that they have, and not because of locks: they wait for one
+    /// another, or for work.
+    CoresUnused,
     /// The locks that were seen do not limit it, but there may be others.
     Unknown,
     /// The profiled run showed too little of the program.
@@ -26,6 +29,7 @@ impl Verdict {
         match self {
             Verdict::LimitedByLocks => "Limited by locks",
             Verdict::NotByLocks => "Not limited by locks",
+            Verdict::CoresUnused => "More cores would be unused",
             Verdict::Unknown => "Unknown whether locks limit it",
             Verdict::TooLittleEvidence => "Too little evidence",
         }

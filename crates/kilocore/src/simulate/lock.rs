@@ -168,7 +168,7 @@ pub(crate) fn lock(arguments: &Arguments) -> Result<ExitCode, Failure> {
                 high: point.throughput_per_s + point.throughput_error_per_s,
                 point: point.clone(),
             });
-            Curve::new(chunk[0].lock, points.collect())
+            Curve::on(&machine, chunk[0].lock, points.collect())
         })
         .collect();
     let document = Document {

@@ -308,3 +308,49 @@ fn a_run_that_did_little_is_called_so() {
         "{text}"
     );
 }
+
+#[test]
+fn threads_that_take_turns_would_leave_more_cores_unused() {
+    let curves = [curve("futex", &RISING, 0.01, 0.4), curve("mcs", &RISING, 0.01, 0.001)];
+    let mut profiled = profiled();
+    profiled.conduct = Conduct {
+        peak_threads: 4,
+        cores: 2,
+        busy_cores: 1.0,
+        unused_cores: 1.0,
+        condition_share: 0.7,
+        threads_on_conditions: 3.0,
+        takes_turns: true,
+        condition_place: Some("take_gil (gil.c:7)".to_owned()),
+        ..Conduct::default()
+    };
+    let (advice, text) = advice(&curves, &profiled);
+    assert_eq!((advice.verdict, advice.lock), (Verdict::CoresUnused, None));
+    assert!(text.contains("its 4 threads kept 1.0 of 2 cores busy"), "{text}");
+    assert!(text.contains("first used at take_gil (gil.c:7)"), "{text}");
+}
+
+#[test]
+fn waiting_on_conditions_leaves_open_whether_a_program_scales() {
+    let curves = [curve("futex", &RISING, 0.01, 0.003), curve("mcs", &RISING, 0.01, 0.002)];
+    let mut profiled = profiled();
+    let mut on_conditions = |threads| {
+        profiled.conduct.threads_on_conditions = threads;
+        advice(&curves, &profiled)
+    };
+    // Of 2.95 threads 1.05 slept.
+    let (often, text) = on_conditions(1.04);
+    assert_eq!(often.verdict, Verdict::NotByLocks);
+    assert!(often.headline.contains("look elsewhere"), "{text}");
+    let (seldom, text) = on_conditions(0.2);
+    assert!(seldom.headline.contains("look elsewhere"), "{text}");
+    let mut profile = profile();
+    let outside = profile.runs[0].outside.as_mut().unwrap();
+    outside.asleep.insert("futex".into(), 400);
+    outside.futexes.conditions = 400;
+    profiled.conduct.threads_on_conditions = 3.9;
+    let (open, text) = advice_on(&curves, &profiled, &profile);
+    assert_eq!(open.verdict, Verdict::NotByLocks, "{text}");
+    assert!(open.headline.contains("as far as locks go; whether it does is unknown"), "{text}");
+    assert!(often.scaling_known && !open.scaling_known);
+}

@@ -1,6 +1,6 @@
 use kilocore_profile::{Profile, Run, Unrecorded, WhyUnrecorded};
 
-use super::Coverage;
+use super::{Coverage, recorded_share};
 use crate::evidence::Evidence;
 use crate::from_profile::synthetic::{mutex, profile_of, run, watched};
 
@@ -91,6 +91,18 @@ fn programs_without_a_recording_are_named_with_the_reason() {
     let gaps = gaps(vec![run]);
     assert_eq!(gaps[0], "no lock of server could be seen (linked statically)");
     assert!(gaps[1].contains("sudo") && gaps[1].contains("other rights"), "{gaps:?}");
+}
+
+#[test]
+fn other_programs_on_the_cores_are_no_part_of_the_program() {
+    // Both threads were always ready, and ran half of the time.
+    let mut run = watched(run(vec![mutex(1, "store", 10_000)], 10_000), 200, &[]);
+    run.wall_ns *= 2.0;
+    let share = |run: &Run| recorded_share(run, &Evidence::of(run)).unwrap();
+    run.outside.as_mut().unwrap().running_unrecorded = Some(0);
+    assert!((share(&run) - 1.0).abs() < 1e-9);
+    run.outside.as_mut().unwrap().running_unrecorded = Some(150);
+    assert!((share(&run) - 0.25).abs() < 1e-9);
 }
 
 #[test]

@@ -19,8 +19,14 @@ pub struct Conduct {
     /// Cores that on average were not busy, though there were threads for them, and not because
     /// these waited for locks.
     pub unused_cores: f64,
-    /// Share of all the threads' time spent waiting on condition variables.
+    /// Share of all the threads' time spent waiting on condition variables, barriers that are made
+    /// of them left out.
     pub condition_share: f64,
+    /// How many threads did that on average.
+    pub threads_on_conditions: f64,
+    /// Whether the threads waited for one another, or for work, so much that they could not use the
+    /// cores that there were.
+    pub takes_turns: bool,
     /// Where the condition variable that was waited on longest comes from.
     pub condition_place: Option<String>,
     /// Where the processor time went.
@@ -73,6 +79,17 @@ impl ProcessorTime {
 const KEPT_BUSY: f64 = 0.9;
 /// The share of a process's time from which other processes of the program count.
 const OTHERS: f64 = 0.1;
+/// The share of the cores that there were threads for which must have been unused ...
+const UNUSED: f64 = 0.3;
+/// ... and that of the threads' time spent waiting on conditions, for threads to take turns.
+const ON_CONDITIONS: f64 = 0.25;
+/// Fewer looks from outside than this say nothing.
+const FEW_LOOKS: u64 = 20;
+/// Standard deviations beyond what looks from outside say of a serial part.
+const LIKELY: f64 = 1.0;
+const SURELY: f64 = 2.0;
+/// The share of those cores that threads may have wanted: where it is more, other programs had them.
+const WANTED: f64 = 0.85;
 
 impl Conduct {
     pub(super) fn new(run: &Run, process: &Process, groups: &[Group<'_>]) -> Self {
@@ -80,11 +97,10 @@ impl Conduct {
         let wall = run.wall_ns.max(1.0);
         let busy_cores = threads.cpu_ns / wall;
         let waits = waits_ns(groups);
-        let on_conditions: f64 = process.conditions.iter().map(|c| c.wait.sum_ns).sum();
+        let (phases, on_conditions) = Phases::of(process);
         let longest =
             process.conditions.iter().max_by(|a, b| a.wait.sum_ns.total_cmp(&b.wait.sum_ns));
         let all = threads.cpu_ns + threads.think_asleep_ns + on_conditions + waits;
-        let phases = Phases::of(process).0;
         Self {
             acquisitions: groups.iter().map(Group::uses).sum(),
             peak_threads: threads.peak,
@@ -92,6 +108,8 @@ impl Conduct {
             busy_cores,
             unused_cores: (able(run, process) - busy_cores - waits / wall).max(0.0),
             condition_share: on_conditions / all.max(1.0),
+            threads_on_conditions: on_conditions / wall,
+            takes_turns: take_turns(run, process, waits),
             condition_place: longest
                 .filter(|condition| condition.wait.sum_ns > 0.0)
                 .and_then(|condition| condition.site.first())
@@ -101,6 +119,21 @@ impl Conduct {
             barrier_threads: phases.map_or(0.0, |phases| phases.parties),
         }
     }
+}
+
+/// Whether threads waited on conditions while there were cores for them.
+fn take_turns(run: &Run, process: &Process, waits_ns: f64) -> bool {
+    let able = able(run, process);
+    let wall = run.wall_ns.max(1.0);
+    let threads = &process.threads;
+    let unused = able - (threads.cpu_ns + waits_ns) / wall;
+    let on_conditions = Phases::of(process).1;
+    let all = threads.cpu_ns + threads.think_asleep_ns + on_conditions + waits_ns;
+    let awake = run.outside.as_ref().filter(|outside| outside.rounds > 0);
+    let awake = awake.map(|outside| outside.running as f64 / outside.rounds as f64);
+    unused > UNUSED * able
+        && on_conditions > ON_CONDITIONS * all
+        && awake.is_none_or(|awake| awake < WANTED * able)
 }
 
 fn waits_ns(groups: &[Group<'_>]) -> f64 {
@@ -118,7 +151,8 @@ fn able(run: &Run, process: &Process) -> f64 {
 /// While one thread computes alone, all other cores that there are threads for are unused. So the
 /// unused time divided by their number is that time, less what is unused for another reason:
 /// threads that wait for locks or on conditions, that wait at barriers because their parts are
-/// unequal or wake up there, or that sleep.
+/// unequal or wake up there, or that sleep. But threads that wait on conditions while most cores are
+/// unused wait for the one that runs: then conditions explain nothing.
 pub(super) fn serial_ns(
     profile: &Profile,
     run: &Run,
@@ -136,7 +170,25 @@ pub(super) fn serial_ns(
     let at_barriers = phases.map_or(0.0, |p| p.uneven_ns(run.cores) + p.waking_ns());
     let unused = able * run.wall_ns - busy - idle - waits_ns(groups) - at_barriers;
     let alone = |unused: f64| (unused / (able - 1.0)).clamp(0.0, busy.min(run.wall_ns));
-    [alone(unused - on_conditions), alone(unused)]
+    let explained = if take_turns(run, process, waits_ns(groups)) { 0.0 } else { on_conditions };
+    let seen = |deviations| alone_at_most(run, deviations) * run.wall_ns;
+    [alone(unused - explained).min(seen(LIKELY)), alone(unused).min(seen(SURELY))]
+}
+
+/// The share of the time in which no more than one thread wanted a core, at the most, so many
+/// standard deviations beyond what was seen from outside. A core that another program has looks
+/// unused; a thread that waits for it does not.
+///
+/// The upper end of Wilson's interval (Journal of the American Statistical Association 22, 1927).
+fn alone_at_most(run: &Run, deviations: f64) -> f64 {
+    let Some(awake) = run.outside.as_ref().map(|outside| outside.awake) else { return 1.0 };
+    if awake.rounds < FEW_LOOKS {
+        return 1.0;
+    }
+    let (looks, squared) = (awake.rounds as f64, deviations * deviations);
+    let share = awake.one as f64 / looks;
+    let spread = share * (1.0 - share) / looks + squared / (4.0 * looks * looks);
+    (share + squared / (2.0 * looks) + deviations * spread.sqrt()) / (1.0 + squared / looks)
 }
 
 /// Time in which `able` cores had nothing to do because all threads slept. `None` if that was

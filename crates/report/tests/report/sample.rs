@@ -170,6 +170,7 @@ fn forecast(machine: &Description, curves: Vec<Curve>) -> Forecast {
         coverage: Coverage::default(),
         recommendation: Recommendation {
             verdict: Verdict::LimitedByLocks,
+            scaling_known: true,
             headline: "Limited by locks: forecast to peak and then to fall; under cna, more."
                 .to_owned(),
             confidence: "Seen: 3 threads acquired locks 4,941,865 times.".to_owned(),

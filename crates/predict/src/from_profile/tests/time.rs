@@ -1,6 +1,8 @@
 //! Where the processor time of a profile goes.
 
-use kilocore_profile::{Barrier, Condition, Histogram, Lock, Nesting, Profile, Run};
+use kilocore_profile::{
+    Awake, Barrier, Condition, Histogram, Lock, Nesting, Outside, Profile, Run,
+};
 
 use super::super::busy::operations_ns;
 use super::super::synthetic::{durations, frame, mutex, profile_of, read_write, run, run_thinking};
@@ -165,6 +167,24 @@ fn cores_unused_for_no_reason_seen_are_a_serial_part() {
 }
 
 #[test]
+fn a_serial_part_lasts_no_longer_than_one_thread_was_seen_alone() {
+    let looked = |one| {
+        let mut run = with_serial_part(run(vec![mutex(1, "store", 100_000)], 100_000), 5e7);
+        let awake = Awake { rounds: 10_000, one };
+        run.outside = Some(Outside { rounds: 10_000, awake, ..Outside::default() });
+        let wall = run.wall_ns;
+        (from_profile(&confined(run)).unwrap(), wall)
+    };
+    // Another program had the core.
+    let (beside, wall) = looked(0);
+    assert!(beside.conduct.time.serial_ns < 1e-3 * wall);
+    assert!(beside.bounds[1].serial > beside.workload.serial);
+    nothing_is_lost(&beside);
+    let (alone, _) = looked(9_000);
+    about(alone.conduct.time.serial_ns, 5e7 - 3e7);
+}
+
+#[test]
 fn a_serial_part_may_be_the_longest_of_the_intervals() {
     let mut think = durations(100_000, 1_000.0);
     think.merge(&durations(1, 1e8));
@@ -179,24 +199,46 @@ fn a_serial_part_may_be_the_longest_of_the_intervals() {
 
 #[test]
 fn conditions_sleep_and_other_programs_explain_unused_cores() {
-    let serial = || with_serial_part(run(vec![mutex(1, "store", 10_000)], 10_000), 5e7);
+    let serial = || with_serial_part(run(vec![mutex(1, "store", 10_000)], 10_000), 5e6);
     let mut waiting = serial();
     waiting.processes[0].conditions =
-        vec![Condition { wait: durations(3, 2e7), signals: 3, ..Condition::default() }];
+        vec![Condition { wait: durations(3, 2e6), signals: 3, ..Condition::default() }];
     let profiled = from_profile(&confined(waiting)).unwrap();
+    assert!(!profiled.conduct.takes_turns);
     assert_eq!(profiled.workload.serial, 0.0);
     assert!(profiled.bounds[1].serial > 0.0, "it may still be serial");
     let mut idle = confined(serial());
     idle.runs[1].wall_ns *= 1.3;
     assert_eq!(from_profile(&idle).unwrap().workload.serial, 0.0, "idle on one core, too");
     let mut asleep = serial();
-    asleep.processes[0].threads.think_asleep_ns = 6e7;
+    asleep.processes[0].threads.think_asleep_ns = 6e6;
     assert_eq!(translated(asleep).workload.serial, 0.0);
     let mut beside = serial();
     beside.processes.push(beside.processes[0].clone());
     beside.processes[1].locks.clear();
     assert_eq!(translated(beside).workload.serial, 0.0, "another process used them");
     assert!(translated(serial()).workload.serial > 0.0);
+}
+
+#[test]
+fn threads_that_wait_on_conditions_while_one_runs_take_turns() {
+    let turns = |signals| {
+        let mut run = with_serial_part(run(vec![mutex(1, "store", 10_000)], 10_000), 5e7);
+        let wait = durations(3_000, 2e4);
+        run.processes[0].conditions =
+            vec![Condition { wait, signals, broadcasts: 3_000 - signals, ..Condition::default() }];
+        run
+    };
+    let profiled = from_profile(&confined(turns(3_000))).unwrap();
+    assert!(profiled.conduct.takes_turns);
+    let waits = turns(0).processes[0].locks[0].wait.sum_ns;
+    about(profiled.conduct.time.serial_ns, 5e7 - waits);
+    nothing_is_lost(&profiled);
+    // Barriers are no turns, nor is it one if other programs had the cores.
+    assert!(!from_profile(&confined(turns(0))).unwrap().conduct.takes_turns);
+    let mut beside = turns(3_000);
+    beside.outside = Some(Outside { rounds: 100, running: 190, ..Outside::default() });
+    assert!(!from_profile(&confined(beside)).unwrap().conduct.takes_turns);
 }
 
 /// A run of 100 rounds, in each of which two threads enter ten sections each and then meet.
