@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use common::altered::{Altered, Sound, Thorough, model, weakening};
 use common::{Threads, programs};
-use kilocore_locks::{Fences, Futex, RawLock, Room, SymmetricFences, Ticket};
+use kilocore_locks::{Fences, Futex, RawLock, Room, Slept, SymmetricFences, Ticket};
 use kilocore_platform::{Atomic, AtomicInt, Loom, Ordering, Platform, SharedCell, Wait};
 use moderated::{AllInTheRoom, Behind, Impatient, OneInTheQueue, Waiting};
 
@@ -158,6 +158,51 @@ fn inherits<W: Waiting>() {
         Quick::join(other);
         // SAFETY: nobody else is left.
         assert_eq!(count.with(|count| unsafe { *count }), 3);
+    });
+}
+
+/// The child of a fork lets those in the queue have the lock that it inherited, while a thread of its
+/// own comes out of the room. That happens after a guest had its turn, and so takes a guest and one in
+/// the queue beside that thread: the first thread plays all three.
+#[test]
+fn a_child_lets_the_queue_have_what_it_inherited() {
+    type Lock = Door<Quick, WithPhantoms<Quick>, AllInTheRoom>;
+    model(Some(2), || {
+        let lock = Arc::new(Lock::of_process(2));
+        assert!(lock.lock.try_acquire(&mut ()));
+        lock.stamp.store(1, Ordering::Relaxed);
+        let other = {
+            let lock = lock.clone();
+            Quick::spawn(move || {
+                lock.acquire(&mut ());
+                // SAFETY: acquired just now.
+                unsafe { lock.release(&mut ()) };
+            })
+        };
+        let moderated = lock.moderated();
+        let guest = moderated.guest();
+        let mut is_released = false;
+        let sleep = |word: &<Quick as Platform>::U32, value, _| {
+            if std::mem::replace(&mut is_released, true) {
+                Quick::park(word, value, None);
+            } else {
+                // SAFETY: held since the fork.
+                unsafe { lock.release(&mut ()) };
+            }
+            Slept::Enough
+        };
+        // SAFETY: the guest stays here.
+        assert!(unsafe { moderated.acquire_or_give_up(&guest, &mut (), sleep) });
+        // From here on somebody is on the way to the queue, and gets there below.
+        lock.queued.store(2 << 32 | 1, Ordering::Relaxed);
+        // SAFETY: acquired above.
+        unsafe { moderated.release(&mut ()) };
+        lock.lock.acquire(&mut ());
+        lock.queued.fetch_sub(1, Ordering::Relaxed);
+        lock.stamp.store(2, Ordering::Release);
+        // SAFETY: acquired just now.
+        unsafe { moderated.release(&mut ()) };
+        Quick::join(other);
     });
 }
 
