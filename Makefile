@@ -55,8 +55,10 @@ fuzz: packages-fuzz all
 ## weaken: each memory ordering of locks and logs weakened in turn, into docs/orderings
 weaken: packages-build
 	mkdir -p docs/orderings
-	$(CARGO) run -p kilocore-weaken -- --only crates/locks/src --report docs/orderings/locks.md
-	$(CARGO) run -p kilocore-weaken -- --only crates/ldu/src --report docs/orderings/ldu.md
+	status=0; for part in locks ldu; do \
+		$(CARGO) run -p kilocore-weaken -- --only crates/$$part/src \
+			--report docs/orderings/$$part.md || status=$$?; \
+	done; exit $$status
 
 ## bench: how fast, beside the best existing libraries
 bench: packages-build

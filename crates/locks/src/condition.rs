@@ -296,7 +296,7 @@ impl<P: Platform> Condition<P> {
     /// Reports that a sleeper woken with `WOKEN_AMONG` will not touch this object again.
     pub fn depart(&self) {
         let word = &raw const self.departures;
-        // Release: `destroy`, and the freeing that follows it, comes after.
+        // Release: `destroy`, and the freeing that follows it, come after.
         let before = self.departures.fetch_sub(DEPARTURE, Ordering::Release);
         if before == DEPARTURE | DESTROYING {
             P::unpark(word, 1);
@@ -307,18 +307,15 @@ impl<P: Platform> Condition<P> {
     pub fn destroy(&self, process: u32) {
         loop {
             self.acquire(process);
-            let departures = self.departures.load(Ordering::Acquire);
+            // Asks and looks at once: the last to depart does so before this, and is seen here, or
+            // finds that it is awaited. Acquire: what it did with the object comes before the end.
+            let departures = self.departures.fetch_or(DESTROYING, Ordering::Acquire);
             let done = departures < DEPARTURE && self.head.load(Ordering::Relaxed).is_null();
-            let awaited = if done {
-                departures
-            } else {
-                self.departures.fetch_or(DESTROYING, Ordering::Relaxed) | DESTROYING
-            };
             self.release(process);
             if done {
                 return;
             }
-            P::park(&self.departures, awaited, None);
+            P::park(&self.departures, departures | DESTROYING, None);
         }
     }
 

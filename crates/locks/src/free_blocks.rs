@@ -58,10 +58,11 @@ impl<P: Platform> FreeBlocks<P> {
             let next = unsafe { &*ptr::with_exposed_provenance::<FreeBlock<P>>(block) }
                 .next
                 .load(Ordering::Relaxed);
+            // Relaxed: the head that it finds is the one that was read before, with acquire.
             match self.head.compare_exchange_weak(
                 old,
                 succeed(old, next),
-                Ordering::Acquire,
+                Ordering::Relaxed,
                 Ordering::Acquire,
             ) {
                 Ok(_) => return ptr::with_exposed_provenance_mut(block),

@@ -131,8 +131,8 @@ impl<P: Platform, const THRESHOLD: u32> Requester<P, THRESHOLD> {
     fn rest(&self, mine: u32) {
         let slot = P::wait_array().slot(P::address_key(self), mine);
         loop {
-            // Acquire: a bump seen here shows the release before it to the next line. Argued: or the
-            // waiter would rest on the new number with the old ticket in mind, for good.
+            // Acquire: a bump seen here shows the release before it to the next line, or the waiter
+            // would rest on the new number with the old ticket in mind, for good.
             let seen = slot.load(Ordering::Acquire);
             if !Self::rests(mine, self.tickets.load(Ordering::Relaxed)) {
                 return;
@@ -169,7 +169,7 @@ impl<P: Platform, const THRESHOLD: u32> Requester<P, THRESHOLD> {
     fn wake(key: usize, near: u32) {
         let slot = P::wait_array().slot(key, near);
         // One addition, so that the line comes here once. Release publishes the ticket that was
-        // served to whoever sees the bump. Argued: see `rest`, which it pairs with.
+        // served to whoever sees the bump: see `rest`, which it pairs with.
         let before = slot.fetch_add(ONE_BUMP, Ordering::Release);
         if before & PARKED != 0 {
             // Cleared before the wake-up: whoever parks on a value with the bit after this finds

@@ -59,11 +59,13 @@ pub unsafe trait Fences<P: Platform> {
 #[derive(Debug, Clone, Copy)]
 pub struct SymmetricFences;
 
-// SAFETY: listing and `guests` are both atomic read-modify-writes of one word. The one that comes
-// second reads what the first one wrote, and synchronizes with it.
+// SAFETY: listing and `guests` are both atomic read-modify-writes of one word, as is all else that
+// changes it. If `guests` comes second, it counts the guest. If listing does, it continues what
+// `guests` released, and acquires it: the guest sees what the releaser did before. A releaser has no
+// use for an acquire, as it takes the room's lock to look at a guest.
 unsafe impl<P: Platform> Fences<P> for SymmetricFences {
     fn guests(room: &Room<P>) -> u32 {
-        room.count.fetch_add(0, Ordering::AcqRel)
+        room.count.fetch_add(0, Ordering::Release)
     }
     fn announce(_room: &Room<P>) -> bool {
         true
@@ -161,8 +163,9 @@ impl<P: Platform> Room<P> {
                 // The guests are threads of the process that forked this one.
                 (list.first, list.last) = (ptr::null_mut(), ptr::null_mut());
                 // An exchange, and not a store, after which a release that looked here before
-                // would not be seen: see `SymmetricFences`.
-                self.count.swap(0, Ordering::AcqRel);
+                // would not be seen: see `SymmetricFences`. Relaxed, as an exchange passes on
+                // what was released to the word before, whatever its own ordering.
+                self.count.swap(0, Ordering::Relaxed);
                 self.due.store(0, Ordering::Relaxed);
             }
             work(list)
@@ -189,8 +192,8 @@ impl<P: Platform> Room<P> {
                 unsafe { (*last).links.with_mut(|links| (*links).next = me) };
             }
             list.last = me;
-            // An atomic operation, and not a load and a store: see `SymmetricFences`.
-            self.count.fetch_add(1, Ordering::AcqRel);
+            // An atomic operation, and not a load and a store, and acquire: see `SymmetricFences`.
+            self.count.fetch_add(1, Ordering::Acquire);
         });
     }
 

@@ -7,13 +7,13 @@ mod common;
 use std::mem::MaybeUninit;
 use std::sync::Arc;
 
-use common::altered::{Altered, Sound, bury, exhume_all, model};
+use common::altered::{Altered, Sound, Thorough, bury, exhume_all, model};
 use common::{Threads, explore};
 use kilocore_locks::sleeper_state::{LEAVING, WOKEN, WOKEN_AMONG};
 use kilocore_locks::{Condition, Futex, RawLock, Sleeper};
 use kilocore_platform::{Atomic, Loom, Ordering, Platform, SharedCell, Shuttle};
 
-type OnLoom = Altered<Loom, Sound>;
+type OnLoom = Altered<Loom, Thorough>;
 type OnShuttle = Altered<Shuttle, Sound>;
 
 const SCHEDULES: usize = 3_000;
@@ -164,7 +164,7 @@ fn a_signal_arrives() {
 }
 
 #[test]
-fn signals_and_broadcasts_arrive() {
+fn signals_and_broadcasts_arrive_under_shuttle() {
     for all_at_once in [false, true] {
         for under_the_lock in [false, true] {
             explore(
@@ -198,7 +198,7 @@ fn gives_up_beside<P: Threads>() {
 }
 
 #[test]
-fn who_gives_up_takes_no_signal_along() {
+fn who_gives_up_takes_no_signal_along_under_shuttle() {
     explore(gives_up_beside::<OnShuttle>, SCHEDULES, DEPTH);
 }
 
@@ -217,6 +217,72 @@ fn giving_up_and_being_woken_agree() {
         gate.condition().destroy(PROCESS);
         OnLoom::join(other);
     });
+}
+
+/// What a thread does before it signals or broadcasts, though without the lock, is seen by the thread
+/// that this wakes, before that has the lock.
+fn tells<P: Threads>(tell: fn(&Condition<P>)) {
+    let gate = Gate::<P>::new();
+    let said = Arc::new(P::Cell::new(false));
+    let other = {
+        let (gate, said) = (gate.clone(), said.clone());
+        P::spawn(move || {
+            if gate.give_up() == End::Woken {
+                // SAFETY: written before the signal that has ended the wait, and not afterwards.
+                assert!(said.with(|said| unsafe { *said }));
+            }
+        })
+    };
+    // SAFETY: it is read by a thread that has been woken only, which happens below.
+    said.with_mut(|said| unsafe { *said = true });
+    tell(gate.condition());
+    P::join(other);
+}
+
+#[test]
+fn who_is_woken_sees_what_went_before() {
+    model(Some(3), || tells::<OnLoom>(|condition| condition.signal(PROCESS)));
+    model(Some(3), || tells::<OnLoom>(|condition| condition.broadcast(PROCESS)));
+}
+
+/// One that was woken among others uses the condition until it reports its departure. Whoever then
+/// destroys the condition has its memory for something else.
+fn departs_before_it_is_destroyed<P: Threads>() {
+    let gate = Gate::<P>::new();
+    let memory = Arc::new(P::Cell::new(()));
+    let sleepers: [Arc<Sleeper<P>>; 2] = Default::default();
+    let [woken, leaving] = sleepers.each_ref().map(|sleeper| Arc::as_ptr(sleeper).cast_mut());
+    for sleeper in [woken, leaving] {
+        // SAFETY: new, and kept here to the end.
+        unsafe { gate.condition().enlist(sleeper, PROCESS) };
+    }
+    let other = {
+        let (gate, memory, woken) = (gate.clone(), memory.clone(), sleepers[0].clone());
+        P::spawn(move || {
+            loop {
+                match woken.state.load(Ordering::Acquire) {
+                    WOKEN_AMONG => break,
+                    state => P::park(&woken.state, state, None),
+                };
+            }
+            memory.with(|_| ());
+            gate.condition().depart();
+        })
+    };
+    gate.condition().signal(PROCESS);
+    // SAFETY: this thread's, enlisted above.
+    let left = unsafe { Sleeper::leave(leaving) };
+    assert_eq!(left, Ok(()), "the first is woken first");
+    // SAFETY: it has left just now.
+    unsafe { gate.condition().delist(leaving, PROCESS) };
+    gate.condition().destroy(PROCESS);
+    memory.with_mut(|_| ());
+    P::join(other);
+}
+
+#[test]
+fn who_was_woken_departs_before_it_is_destroyed() {
+    model(Some(3), departs_before_it_is_destroyed::<OnLoom>);
 }
 
 /// Whoever broadcasts destroys at once, and nobody touches it afterwards.
@@ -249,6 +315,10 @@ fn destroyed_after_broadcast<P: Threads>(waiters: u32) {
 #[test]
 fn it_can_be_destroyed_right_after_a_broadcast() {
     model(Some(3), || destroyed_after_broadcast::<OnLoom>(1));
+}
+
+#[test]
+fn it_can_be_destroyed_right_after_a_broadcast_under_shuttle() {
     explore(|| destroyed_after_broadcast::<OnShuttle>(3), SCHEDULES, DEPTH);
 }
 
@@ -281,5 +351,9 @@ fn inherited<P: Threads>(waiters: u32) {
 #[test]
 fn a_child_finds_nobody_there() {
     model(Some(2), || inherited::<OnLoom>(1));
+}
+
+#[test]
+fn a_child_finds_nobody_there_under_shuttle() {
     explore(|| inherited::<OnShuttle>(3), SCHEDULES, DEPTH);
 }

@@ -3,9 +3,11 @@
 
 use std::sync::Arc;
 
-use kilocore_checking::{Threads, explore, model};
+use kilocore_checking::{Altered, Thorough, Threads, explore, model};
 use kilocore_locks::{FreeBlock, FreeBlocks};
 use kilocore_platform::{Loom, Padded, Platform, SharedCell, Shuttle};
+
+type OnLoom = Altered<Loom, Thorough>;
 
 /// A block, and what its user keeps in it.
 #[repr(C)]
@@ -58,12 +60,12 @@ fn take_turns<P: Threads>(threads: u32, blocks: usize, rounds: u32) {
 
 #[test]
 fn two_never_have_one_block() {
-    model(Some(3), || take_turns::<Loom>(2, 1, 2));
-    model(Some(4), || take_turns::<Loom>(2, 2, 2));
+    model(Some(3), || take_turns::<OnLoom>(2, 1, 2));
+    model(Some(4), || take_turns::<OnLoom>(2, 2, 2));
 }
 
 /// Three, because it takes one to be overtaken and two to overtake.
 #[test]
-fn three_never_have_one_block() {
+fn three_never_have_one_block_under_shuttle() {
     explore(|| take_turns::<Shuttle>(3, 3, 3), 5_000, 4);
 }

@@ -8,9 +8,9 @@ mod moderated;
 use std::process::Command;
 use std::sync::Arc;
 
-use common::altered::{Altered, Sound, Thorough, model};
+use common::altered::{Altered, Sound, Thorough, model, weakening};
 use common::{Threads, programs};
-use kilocore_locks::{Fences, Futex, RawLock, Room, SymmetricFences, Ticket};
+use kilocore_locks::{Fences, Futex, RawLock, Room, Slept, SymmetricFences, Ticket};
 use kilocore_platform::{Atomic, AtomicInt, Loom, Ordering, Platform, SharedCell, Wait};
 use moderated::{AllInTheRoom, Behind, Impatient, OneInTheQueue, Waiting};
 
@@ -74,6 +74,8 @@ fn without_fences_a_wake_up_is_lost() {
     let inside = Command::new(std::env::current_exe().expect("this is a program"))
         .args(["--exact", "--nocapture", "without_fences_a_wake_up_is_lost"])
         .env(INSIDE, "1")
+        // It is to fail, and so says nothing of orderings.
+        .env_remove(weakening::SEEN)
         .output()
         .expect("a program can run itself");
     assert!(!inside.status.success(), "loom finds nothing wrong");
@@ -85,19 +87,29 @@ fn without_fences_a_wake_up_is_lost() {
 struct WithPhantoms<P: Platform> {
     next: P::U32,
     serving: P::U32,
+    /// All else of the lock: written by whoever forgets its waiters, when nobody else uses it.
+    rest: P::Cell<()>,
+}
+
+impl<P: Platform> WithPhantoms<P> {
+    fn is_used(&self) {
+        self.rest.with(|_| ());
+    }
 }
 
 // SAFETY: a ticket lock; tickets that nobody comes for stop it, and let nobody in.
 unsafe impl<P: Platform> RawLock<P> for WithPhantoms<P> {
     type Thread = ();
     fn new() -> Self {
-        Self { next: P::U32::new(0), serving: P::U32::new(0) }
+        Self { next: P::U32::new(0), serving: P::U32::new(0), rest: P::Cell::new(()) }
     }
     fn acquire(&self, (): &mut ()) {
+        self.is_used();
         let mine = self.next.fetch_add(1, Ordering::Relaxed);
         P::wait_until(&self.serving, Wait::Spin, |serving| serving == mine);
     }
     fn try_acquire(&self, (): &mut ()) -> bool {
+        self.is_used();
         let serving = self.serving.load(Ordering::Acquire);
         self.next
             .compare_exchange(serving, serving + 1, Ordering::Acquire, Ordering::Relaxed)
@@ -108,6 +120,7 @@ unsafe impl<P: Platform> RawLock<P> for WithPhantoms<P> {
         self.serving.store(mine + 1, Ordering::Release);
     }
     unsafe fn forget_waiters(&self, (): &mut ()) {
+        self.rest.with_mut(|_| ());
         let mine = self.serving.load(Ordering::Relaxed);
         self.next.store(mine + 1, Ordering::Relaxed);
     }
@@ -145,6 +158,51 @@ fn inherits<W: Waiting>() {
         Quick::join(other);
         // SAFETY: nobody else is left.
         assert_eq!(count.with(|count| unsafe { *count }), 3);
+    });
+}
+
+/// The child of a fork lets those in the queue have the lock that it inherited, while a thread of its
+/// own comes out of the room. That happens after a guest had its turn, and so takes a guest and one in
+/// the queue beside that thread: the first thread plays all three.
+#[test]
+fn a_child_lets_the_queue_have_what_it_inherited() {
+    type Lock = Door<Quick, WithPhantoms<Quick>, AllInTheRoom>;
+    model(Some(2), || {
+        let lock = Arc::new(Lock::of_process(2));
+        assert!(lock.lock.try_acquire(&mut ()));
+        lock.stamp.store(1, Ordering::Relaxed);
+        let other = {
+            let lock = lock.clone();
+            Quick::spawn(move || {
+                lock.acquire(&mut ());
+                // SAFETY: acquired just now.
+                unsafe { lock.release(&mut ()) };
+            })
+        };
+        let moderated = lock.moderated();
+        let guest = moderated.guest();
+        let mut is_released = false;
+        let sleep = |word: &<Quick as Platform>::U32, value, _| {
+            if std::mem::replace(&mut is_released, true) {
+                Quick::park(word, value, None);
+            } else {
+                // SAFETY: held since the fork.
+                unsafe { lock.release(&mut ()) };
+            }
+            Slept::Enough
+        };
+        // SAFETY: the guest stays here.
+        assert!(unsafe { moderated.acquire_or_give_up(&guest, &mut (), sleep) });
+        // From here on somebody is on the way to the queue, and gets there below.
+        lock.queued.store(2 << 32 | 1, Ordering::Relaxed);
+        // SAFETY: acquired above.
+        unsafe { moderated.release(&mut ()) };
+        lock.lock.acquire(&mut ());
+        lock.queued.fetch_sub(1, Ordering::Relaxed);
+        lock.stamp.store(2, Ordering::Release);
+        // SAFETY: acquired just now.
+        unsafe { moderated.release(&mut ()) };
+        Quick::join(other);
     });
 }
 

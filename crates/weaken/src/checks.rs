@@ -21,7 +21,8 @@ const PATIENCE: u32 = 20;
 /// and at least so long. All these are times on a processor, so that a busy host changes nothing.
 const LEAST_PATIENCE: Duration = Duration::from_secs(30);
 
-/// A crate whose sources are weakened, and the test programs that check it.
+/// A crate whose sources are weakened, and the test programs that check it. Their tests that are not
+/// loom's have `shuttle` or `native` in their names.
 pub(crate) struct Subject {
     pub(crate) package: &'static str,
     pub(crate) sources: &'static str,

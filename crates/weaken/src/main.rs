@@ -34,7 +34,7 @@ const SUBJECTS: [Subject; 2] = [
     Subject {
         package: "kilocore-locks",
         sources: "crates/locks/src",
-        programs: &["loom", "read_write"],
+        programs: &["loom", "read_write", "moderated_loom", "conditions", "free_blocks"],
     },
     Subject { package: "kilocore-ldu", sources: "crates/ldu/src", programs: &["loom"] },
 ];

@@ -42,7 +42,7 @@ impl Waiting for Impatient {
 pub struct Behind<P: Platform, L, F, W> {
     pub lock: L,
     pub stamp: P::U32,
-    queued: P::U64,
+    pub queued: P::U64,
     /// Never freed: a releaser may look into it when the lock is gone.
     room: &'static Room<P>,
     process: u32,

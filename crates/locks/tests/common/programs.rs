@@ -68,6 +68,26 @@ pub fn exclusion<P: Threads, L: RawLock<P>>(threads: u32, rounds: u32, place: fn
     assert_eq!(shared.total(), u64::from(threads * rounds), "an increment was lost");
 }
 
+/// As [`exclusion`] with one round each, but the first thread has the lock before the others start, and
+/// lets them come before it releases it.
+pub fn queue_up<P: Threads, L: RawLock<P>>(threads: u32) {
+    let shared = Guarded::<P, L>::new();
+    let mut thread = L::Thread::default();
+    shared.lock.acquire(&mut thread);
+    let handles: Vec<_> = (1..threads)
+        .map(|_| {
+            let shared = shared.clone();
+            P::spawn(move || shared.locked_increment(&mut L::Thread::default()))
+        })
+        .collect();
+    P::yield_now();
+    shared.increment();
+    // SAFETY: acquired above.
+    unsafe { shared.lock.release(&mut thread) };
+    handles.into_iter().for_each(P::join);
+    assert_eq!(shared.total(), u64::from(threads), "an increment was lost");
+}
+
 /// One thread tries while another acquires; whoever gets the lock increments. Afterwards the
 /// lock is free: a try succeeds, and a second one fails.
 pub fn trying<P: Threads, L: RawLock<P>>() {
