@@ -13,7 +13,8 @@ use kilocore_experiments::ldu::{RunLength, SchemeId, Setting, UnknownScheme, Wor
 #[global_allocator]
 static HEAP: kilocore_sim::SimHeap = kilocore_sim::SimHeap;
 
-const USAGE: &str = "usage: calibrate WORKLOAD SCHEMES CORES [PARAMETER=VALUE]…";
+const USAGE: &str = "usage: calibrate WORKLOAD SCHEMES CORES [PARAMETER=VALUE]…
+`updates` is their percentage (100), `warm` what passes before counting begins, in µs (20000).";
 
 fn main() -> ExitCode {
     match run() {
@@ -37,7 +38,7 @@ fn run() -> Result<(), String> {
         cores.split(',').map(|n| n.parse().map_err(|e: ParseIntError| format!("'{n}': {e}")));
     let cores = cores.collect::<Result<Vec<u32>, _>>()?;
     let mut setting = Setting::of(workload);
-    let length = RunLength {
+    let mut length = RunLength {
         forks_per_core: 8,
         forks: 600,
         warm_us: 20_000.0,
@@ -45,8 +46,16 @@ fn run() -> Result<(), String> {
         warm_forks: 300,
         ..RunLength::default()
     };
+    let mut updates = 100.0;
     for word in words {
-        change(&mut setting, &word)?;
+        let (name, value) =
+            word.split_once('=').ok_or(format!("'{word}' is no PARAMETER=VALUE"))?;
+        let value = value.parse().map_err(|e: ParseFloatError| format!("'{word}': {e}"))?;
+        match name {
+            "updates" => updates = value,
+            "warm" => length.warm_us = value,
+            _ => change(&mut setting, name, value)?,
+        }
     }
     let machine = kilocore_machine::find("xeon-e7-8870v2-8s").map_err(|e| e.to_string())?;
     println!(
@@ -55,7 +64,7 @@ fn run() -> Result<(), String> {
     );
     for scheme in schemes {
         for &cores in &cores {
-            let point = simulate(&setting, scheme, &machine, cores, 100.0, length)
+            let point = simulate(&setting, scheme, &machine, cores, updates, length)
                 .map_err(|e| e.to_string())?;
             let [user, sys, idle] = [point.user, point.sys, point.idle].map(|share| 100.0 * share);
             println!(
@@ -68,9 +77,7 @@ fn run() -> Result<(), String> {
 }
 
 /// Changes a parameter, by the name of its field.
-fn change(setting: &mut Setting, word: &str) -> Result<(), String> {
-    let (name, value) = word.split_once('=').ok_or(format!("'{word}' is no PARAMETER=VALUE"))?;
-    let value: f64 = value.parse().map_err(|e: ParseFloatError| format!("'{word}': {e}"))?;
+fn change(setting: &mut Setting, name: &str, value: f64) -> Result<(), String> {
     match name {
         "files" => setting.files = value as u32,
         "areas" => setting.areas_per_file = value as u32,

@@ -131,7 +131,9 @@ pub(crate) fn advise(
     let matters = if helps {
         waiting >= NO_MATTER
     } else {
-        waiting >= LITTLE && waiting >= LESSER_PART * lost(choice.today)
+        choice.today.shape != Shape::Scales
+            && waiting >= LITTLE
+            && waiting >= LESSER_PART * lost(choice.today)
     };
     let gaps = view.gaps();
     let mut answer = if profiled.conduct.takes_turns {

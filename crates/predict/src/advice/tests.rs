@@ -354,3 +354,15 @@ fn waiting_on_conditions_leaves_open_whether_a_program_scales() {
     assert!(open.headline.contains("as far as locks go; whether it does is unknown"), "{text}");
     assert!(often.scaling_known && !open.scaling_known);
 }
+
+#[test]
+fn where_no_lock_helps_locks_limit_what_they_take_a_good_part_of() {
+    let verdict = |rates: &[(u32, f64)], waiting| {
+        let curves = [curve("futex", rates, 0.01, waiting), curve("mcs", rates, 0.01, waiting)];
+        advice(&curves, &profiled()).0.verdict
+    };
+    assert_eq!(verdict(&FLAT, 0.3), Verdict::LimitedByLocks);
+    // Of nine tenths that are lost, locks explain a tenth.
+    assert_eq!(verdict(&FLAT, 0.1), Verdict::NotByLocks);
+    assert_eq!(verdict(&RISING, 0.3), Verdict::NotByLocks, "it scales all the same");
+}
