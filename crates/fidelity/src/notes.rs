@@ -130,6 +130,15 @@ mod tests {
     }
 
     #[test]
+    fn the_notes_of_this_project_are_about_bars_and_programs_that_there_are() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let notes = Notes::read(&root.join("docs/fidelity-notes.toml")).unwrap();
+        assert!(notes.on_bar("C-verdict").is_some());
+        let read = |machine| DataSet::read(&root.join("data/litl"), machine).unwrap();
+        assert_eq!(notes.check(&crate::data::MACHINES.map(read)), Ok(()));
+    }
+
+    #[test]
     fn bad_notes_are_refused_and_absent_ones_are_none() {
         assert!(read("[A48]\np = 1\n").expect_err("no text").to_string().contains("line 2"));
         let several = read("[A48]\np = \"\"\"a\nb\"\"\"\n").expect_err("two lines").to_string();
