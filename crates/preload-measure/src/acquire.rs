@@ -11,7 +11,7 @@ use core::ffi::c_int;
 use core::ptr;
 use core::sync::atomic::Ordering;
 
-use kilocore_recording::{MET, mode};
+use kilocore_recording::{MET, family, mode};
 
 use crate::callers::{Event, Taker};
 use crate::clock;
@@ -151,7 +151,11 @@ impl Recorder {
         if let Some(lock) = lock {
             lock.waiters.fetch_sub(1, Ordering::Relaxed);
         }
-        self.thread.note_wait(waited);
+        if O::FAMILY == family::SPIN {
+            self.note_spin(waited);
+        } else {
+            self.thread.note_wait(waited);
+        }
         if is_acquired(result) {
             if let (Some(lock), Some(taker)) = (lock, taker) {
                 self.count_taker(lock, taker, Event::Wait(waited));

@@ -5,16 +5,19 @@
 //! processor time. What the thread did not run since the last such reading, less what it is known to
 //! have waited for locks, conditions and barriers, it was away in this interval. If it gave up its
 //! core by its own will it slept; otherwise it was ready to run and others had its core: that says
-//! something of the machine it ran on, and nothing of the program.
+//! something of the machine it ran on, and nothing of the program. Who slept and then waited for a
+//! core counts as asleep for both: only a file of each thread could tell them apart, and opening one
+//! here would be seen by a program that closes what it did not open.
 //!
 //! # No more than there was
 //! A timed section stands for those that were not timed. A long one among many short ones would
 //! stand for more time than has passed, and once in a while one is drawn. The thread's processor time
-//! bounds what is counted: an interval that is notable stands for no more time than the thread ran
-//! and has not counted yet. Long sections that were not drawn leave such time behind, and those that
-//! are drawn take it; what one is denied because it came early, a later one takes. So nothing is lost
-//! on average. Of sleep the recording has the sum, and what
-//! was seen in timed sections, with their weights, to tell how the sum divides.
+//! bounds what is counted: an interval stands for no more time than the thread ran and has not counted
+//! yet, be it as a hold, as thinking or as spinning. Long sections that were not drawn leave such time
+//! behind, and those that are drawn take it; what one is denied because it came early, a later one
+//! takes. So nothing is lost on average. Short ones are bounded too: to be timed makes a section a
+//! little longer, and once in a while costs it the lock's cache line. Of sleep the recording has the
+//! sum, and what was seen in timed sections, with their weights, to tell how the sum divides.
 
 use core::cell::Cell;
 use core::sync::atomic::Ordering;
@@ -56,6 +59,11 @@ pub(crate) fn is_notable(cycles: u64, weight: u32) -> bool {
     cycles >= LONG || (weight > 1 && cycles * u64::from(weight) >= HEAVY)
 }
 
+/// At `rate` cycles in 2^20 nanoseconds.
+fn in_cycles(ns: u64, rate: u64) -> u64 {
+    ((u128::from(ns) * u128::from(rate)) >> 20) as u64
+}
+
 impl Recorder {
     /// Whether the thread's processor time was not read for so long at `now` that it should be.
     #[inline(always)]
@@ -78,7 +86,7 @@ impl Recorder {
         }
         let cpu_ns = clock::system_ns(libc::CLOCK_THREAD_CPUTIME_ID);
         let ran_ns = cpu_ns.saturating_sub(thread.mark_cpu_ns.replace(cpu_ns));
-        let ran = ((u128::from(ran_ns) * u128::from(rate)) >> 20) as u64;
+        let ran = in_cycles(ran_ns, rate);
         thread.ran.set(thread.ran.get() + ran);
         let passed = now.saturating_sub(thread.mark_cycles.replace(now));
         let cycles = passed.saturating_sub(ran).saturating_sub(thread.waited.replace(0));
@@ -92,18 +100,49 @@ impl Recorder {
         Away { cycles, by_will }
     }
 
-    /// For how many like it an interval of so many cycles on the processor counts. `debt` is what
-    /// earlier ones of its kind were denied, of the lock `lock`.
-    #[inline(always)]
-    pub(crate) fn weight_of(self, cycles: u64, debt: &Debt, lock: *const LockBlock) -> u32 {
+    /// Notes that the thread spun for a lock for so many cycles until now. That is time on the
+    /// processor, unless it lost its core meanwhile, and neither a hold nor a think time.
+    pub(crate) fn note_spin(self, cycles: u64) {
+        let off = if cycles < LONG { 0 } else { self.unsettled().min(cycles) };
+        self.thread.waited.set(self.thread.waited.get() + off);
+        self.thread.counted.set(self.thread.counted.get() + (cycles - off));
+    }
+
+    /// How long the thread has been off the processor since it last settled, as far as that is not
+    /// known to have been waiting.
+    #[cold]
+    #[inline(never)]
+    fn unsettled(self) -> u64 {
+        let rate = self.state().rate.load(Ordering::Relaxed);
+        if rate == 0 || confinement::is_confined() {
+            return 0;
+        }
         let thread = self.thread;
-        let weight = thread.weight.get();
-        let weight = if weight > 1 && is_notable(cycles, weight) {
-            let left = thread.ran.get().saturating_sub(thread.counted.get());
-            debt.grant(cycles, weight, left, lock)
-        } else {
-            weight
-        };
+        let cpu_ns = clock::system_ns(libc::CLOCK_THREAD_CPUTIME_ID);
+        let ran = in_cycles(cpu_ns.saturating_sub(thread.mark_cpu_ns.get()), rate);
+        let passed = clock::now().cycles.saturating_sub(thread.mark_cycles.get());
+        passed.saturating_sub(ran).saturating_sub(thread.waited.get())
+    }
+
+    /// For how many like it an interval of so many cycles on the processor counts, at `now`. `debt`
+    /// is what earlier ones of its kind were denied, of the lock `lock`.
+    #[inline(always)]
+    pub(crate) fn weight_of(
+        self,
+        cycles: u64,
+        debt: &Debt,
+        lock: *const LockBlock,
+        now: u64,
+    ) -> u32 {
+        let thread = self.thread;
+        let mut weight = thread.weight.get();
+        if weight > 1 {
+            let since = now.saturating_sub(thread.mark_cycles.get());
+            let left = (thread.ran.get() + since).saturating_sub(thread.counted.get());
+            if is_notable(cycles, weight) || cycles * u64::from(weight) > left {
+                weight = debt.grant(cycles, weight, left, lock);
+            }
+        }
         thread.counted.set(thread.counted.get() + cycles * u64::from(weight));
         weight
     }

@@ -50,7 +50,7 @@ impl Recorder {
         }
         // SAFETY: null or a block of the recording, which is never unmapped.
         if let Some(shard) = unsafe { entry.shard.as_ref() } {
-            let weight = self.weight_of(own, &self.thread.hold_debt, entry.lock);
+            let weight = self.weight_of(own, &self.thread.hold_debt, entry.lock, end);
             self.count_hold(shard, own, weight, entry.atomic);
         }
         if index > 0 {
@@ -62,7 +62,7 @@ impl Recorder {
         }
         self.remove(index);
         if self.thread.depth.get() == 0 {
-            self.count_think();
+            self.count_think(end);
             self.thread.draw_skip(now);
             self.thread.last_release.set(end);
         }

@@ -62,9 +62,9 @@ impl Recorder {
         self.thread.pending_think.set(think);
     }
 
-    /// Counts that think time, at the release.
+    /// Counts that think time, at the release, which is `now`.
     #[inline(always)]
-    pub(crate) fn count_think(self) {
+    pub(crate) fn count_think(self, now: u64) {
         let pending = self.thread.pending_think.replace(NO_THINK);
         // SAFETY: null or a block of the recording, which is never unmapped.
         let block = unsafe { self.thread.think.get().as_ref() };
@@ -76,7 +76,7 @@ impl Recorder {
             let think = pending.saturating_sub(overhead);
             block.think.count(
                 think,
-                self.weight_of(think, &self.thread.think_debt, ptr::null()),
+                self.weight_of(think, &self.thread.think_debt, ptr::null(), now),
                 atomic,
             );
         }

@@ -55,7 +55,7 @@ fn at_most(part: f64, whole: f64) -> bool {
 
 #[test]
 fn nobody_holds_and_thinks_for_longer_than_the_processor_ran() {
-    let busy = ["own_48", "sleepers", "crowded", "rare", "naps", "places"];
+    let busy = ["own_48", "sleepers", "crowded", "spinners", "rare", "naps", "places"];
     let locks = ["count", "nested", "own", "readers", "many_readers", "conditions", "waits"];
     let others = ["never_destroyed", "spins", "kinds"];
     let of = |name: &'static str| move |scenario: &&'static str| (name, *scenario);

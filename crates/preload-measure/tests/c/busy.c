@@ -11,6 +11,7 @@
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;
 static pthread_barrier_t barrier;
+static pthread_spinlock_t spin;
 static pthread_mutex_t own[64];
 static pthread_rwlock_t own_rwlock[64];
 
@@ -74,8 +75,15 @@ static void sleepers(void) {
     }
 }
 
-/* Many more threads than cores, each in a lock of its own nearly all of the time. */
+/* Many more threads than cores, each in a lock of its own nearly all of the time. A thread that
+   begins sleeps in page faults while others are made, so all wait until all have begun. */
 static void *hold_own(void *number) {
+    for (int turn = 0; turn < 10; turn++) {
+        pthread_mutex_lock(&own[(long)number]);
+        compute(1000);
+        pthread_mutex_unlock(&own[(long)number]);
+    }
+    pthread_barrier_wait(&barrier);
     for (int turn = 0; turn < 100; turn++) {
         pthread_mutex_lock(&own[(long)number]);
         compute(300000);
@@ -85,7 +93,25 @@ static void *hold_own(void *number) {
 }
 
 static void crowded(void) {
+    pthread_barrier_init(&barrier, NULL, 16);
     in_threads(16, hold_own);
+}
+
+/* Twice as many threads as cores, that spin for one lock. Who has it often loses its core. */
+static void *spin_for_it(void *unused) {
+    (void)unused;
+    for (int i = 0; i < 10000; i++) {
+        pthread_spin_lock(&spin);
+        for (volatile int work = 0; work < 2000; work++) {}
+        pthread_spin_unlock(&spin);
+    }
+    return NULL;
+}
+
+static void spinners(void) {
+    pthread_spin_init(&spin, PTHREAD_PROCESS_PRIVATE);
+    in_threads(4, spin_for_it);
+    pthread_spin_destroy(&spin);
 }
 
 /* Most holds and thoughts are short; what takes the time are a few. */
@@ -201,6 +227,7 @@ int main(int argc, char **argv) {
         void (*run)(void);
     } scenarios[] = {
         {"own_48", own_48}, {"sleepers", sleepers}, {"crowded", crowded},
+        {"spinners", spinners},
         {"rare", rare},     {"naps", naps},         {"places", places},     {"barriers", barriers},
     };
     for (size_t i = 0; i < sizeof scenarios / sizeof *scenarios; i++)
