@@ -14,7 +14,8 @@ use kilocore_experiments::ldu::{RunLength, SchemeId, Setting, UnknownScheme, Wor
 static HEAP: kilocore_sim::SimHeap = kilocore_sim::SimHeap;
 
 const USAGE: &str = "usage: calibrate WORKLOAD SCHEMES CORES [PARAMETER=VALUE]…
-`updates` is their percentage (100), `warm` what passes before counting begins, in µs (20000).";
+`updates` is their percentage (100), `warm` what passes before counting begins, in µs (20000),
+`seed` that of random numbers (1).";
 
 fn main() -> ExitCode {
     match run() {
@@ -54,6 +55,7 @@ fn run() -> Result<(), String> {
         match name {
             "updates" => updates = value,
             "warm" => length.warm_us = value,
+            "seed" => length.seed = value as u64,
             _ => change(&mut setting, name, value)?,
         }
     }
