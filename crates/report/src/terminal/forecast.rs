@@ -230,7 +230,9 @@ fn own_locks(forecast: &Forecast, width: u16, all: bool) -> Option<String> {
     } else {
         ""
     };
-    let title = format!("The program's locks, by where they are acquired (measured{lines})");
+    let known = locks.iter().any(|lock| !lock.acquired_at.is_empty());
+    let by = if known { "where they are acquired" } else { "where they were made" };
+    let title = format!("The program's locks, by {by} (measured{lines})");
     let mut text = format!("{}\n{}", wrapped(&title, width), table_of(&columns, width).trim_end());
     if !left_out.is_empty() {
         text += &format!("\n{} more; `--all` shows them", left_out.len());

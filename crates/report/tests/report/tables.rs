@@ -92,6 +92,15 @@ fn locks_are_named_by_where_they_are_acquired_and_then_made() {
 }
 
 #[test]
+fn where_no_caller_is_known_the_table_says_by_what_locks_are_named() {
+    let mut sample = Sample::new();
+    sample.forecast.locks.iter_mut().for_each(|lock| lock.acquired_at.clear());
+    let text = terminal::forecast_table(&sample.forecast, 140, false);
+    assert!(text.contains("locks, by where they were made"), "{text}");
+    assert!(!text.contains("by where they are acquired"), "{text}");
+}
+
+#[test]
 fn names_that_would_be_shortened_alike_stay_apart() {
     let mut sample = Sample::new();
     let name = |part: &str| {
@@ -104,7 +113,7 @@ fn names_that_would_be_shortened_alike_stay_apart() {
         lock.place = name(part);
     }
     let text = terminal::forecast_table(&sample.forecast, 60, false);
-    let table = part(&text, "by where they are acquired", "What there is to know");
+    let table = part(&text, "The program's locks", "What there is to know");
     for part in ["get", "put", "run"] {
         assert!(table.contains(part), "{part}: {table}");
     }
