@@ -132,6 +132,20 @@ fn more_processor_time_than_on_one_core_is_a_strain() {
 }
 
 #[test]
+fn a_single_thread_is_under_no_strain() {
+    let confined = || Run { cores: 1, ..run(vec![mutex(1, "store", 10_000)], 10_000) };
+    let mut alone = seen(&[]);
+    alone.processes[0].threads.cpu_ns *= 1.6;
+    let profile = profile_of(vec![alone, confined()]);
+    let (coverage, evidence) = coverage(&profile);
+    let strained = |evidence: &Evidence| {
+        coverage.gaps(evidence).iter().any(|gap| gap.contains("times the processor time"))
+    };
+    assert!(strained(&evidence));
+    assert!(!strained(&Evidence { threads: 1, ..evidence }));
+}
+
+#[test]
 fn locks_that_found_no_room_are_a_gap() {
     let mut run = seen(&[]);
     run.processes[0].locks_not_recorded = 12;
