@@ -147,12 +147,13 @@ impl Recorder {
         let met = lock.map_or(0, |lock| lock.waiters.fetch_add(1, Ordering::Relaxed));
         let request = clock::now().cycles;
         let result = take();
-        let waited = clock::now().cycles.saturating_sub(request);
+        let now = clock::now().cycles;
+        let waited = now.saturating_sub(request);
         if let Some(lock) = lock {
             lock.waiters.fetch_sub(1, Ordering::Relaxed);
         }
         if O::FAMILY == family::SPIN {
-            self.note_spin(waited);
+            self.note_spin(waited, now);
         } else {
             self.thread.note_wait(waited);
         }

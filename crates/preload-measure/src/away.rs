@@ -59,11 +59,6 @@ pub(crate) fn is_notable(cycles: u64, weight: u32) -> bool {
     cycles >= LONG || (weight > 1 && cycles * u64::from(weight) >= HEAVY)
 }
 
-/// At `rate` cycles in 2^20 nanoseconds.
-fn in_cycles(ns: u64, rate: u64) -> u64 {
-    ((u128::from(ns) * u128::from(rate)) >> 20) as u64
-}
-
 impl Recorder {
     /// Whether the thread's processor time was not read for so long at `now` that it should be.
     #[inline(always)]
@@ -85,11 +80,11 @@ impl Recorder {
             return Away::NONE;
         }
         let cpu_ns = clock::system_ns(libc::CLOCK_THREAD_CPUTIME_ID);
-        let ran_ns = cpu_ns.saturating_sub(thread.mark_cpu_ns.replace(cpu_ns));
-        let ran = in_cycles(ran_ns, rate);
+        let (ran, cycles) = self.since_settled(now, cpu_ns, rate);
+        thread.mark_cpu_ns.set(cpu_ns);
+        thread.mark_cycles.set(now);
+        thread.waited.set(0);
         thread.ran.set(thread.ran.get() + ran);
-        let passed = now.saturating_sub(thread.mark_cycles.replace(now));
-        let cycles = passed.saturating_sub(ran).saturating_sub(thread.waited.replace(0));
         if cycles < GRAIN {
             return Away::NONE;
         }
@@ -100,28 +95,33 @@ impl Recorder {
         Away { cycles, by_will }
     }
 
-    /// Notes that the thread spun for a lock for so many cycles until now. That is time on the
+    /// For how many cycles the thread ran from when it last settled until `now`, when its processor time
+    /// was `cpu_ns`, and how long it was away meanwhile, as far as that is not known to have been waiting.
+    fn since_settled(self, now: u64, cpu_ns: u64, rate: u64) -> (u64, u64) {
+        let thread = self.thread;
+        let ran_ns = cpu_ns.saturating_sub(thread.mark_cpu_ns.get());
+        let ran = ((u128::from(ran_ns) * u128::from(rate)) >> 20) as u64;
+        let passed = now.saturating_sub(thread.mark_cycles.get());
+        (ran, passed.saturating_sub(ran).saturating_sub(thread.waited.get()))
+    }
+
+    /// Notes that the thread spun for a lock for so many cycles until `now`. That is time on the
     /// processor, unless it lost its core meanwhile, and neither a hold nor a think time.
-    pub(crate) fn note_spin(self, cycles: u64) {
-        let off = if cycles < LONG { 0 } else { self.unsettled().min(cycles) };
+    pub(crate) fn note_spin(self, cycles: u64, now: u64) {
+        let off = if cycles < LONG { 0 } else { self.unsettled(now).min(cycles) };
         self.thread.waited.set(self.thread.waited.get() + off);
         self.thread.counted.set(self.thread.counted.get() + (cycles - off));
     }
 
-    /// How long the thread has been off the processor since it last settled, as far as that is not
-    /// known to have been waiting.
+    /// How long the thread has been away at `now` since it last settled, without settling.
     #[cold]
     #[inline(never)]
-    fn unsettled(self) -> u64 {
+    fn unsettled(self, now: u64) -> u64 {
         let rate = self.state().rate.load(Ordering::Relaxed);
         if rate == 0 || confinement::is_confined() {
             return 0;
         }
-        let thread = self.thread;
-        let cpu_ns = clock::system_ns(libc::CLOCK_THREAD_CPUTIME_ID);
-        let ran = in_cycles(cpu_ns.saturating_sub(thread.mark_cpu_ns.get()), rate);
-        let passed = clock::now().cycles.saturating_sub(thread.mark_cycles.get());
-        passed.saturating_sub(ran).saturating_sub(thread.waited.get())
+        self.since_settled(now, clock::system_ns(libc::CLOCK_THREAD_CPUTIME_ID), rate).1
     }
 
     /// For how many like it an interval of so many cycles on the processor counts, at `now`. `debt`

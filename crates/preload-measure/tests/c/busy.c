@@ -97,7 +97,7 @@ static void crowded(void) {
     in_threads(16, hold_own);
 }
 
-/* Twice as many threads as cores, that spin for one lock. Who has it often loses its core. */
+/* Four threads spin for one lock. With fewer cores, who has it often loses its core. */
 static void *spin_for_it(void *unused) {
     (void)unused;
     for (int i = 0; i < 10000; i++) {
@@ -226,9 +226,8 @@ int main(int argc, char **argv) {
         const char *name;
         void (*run)(void);
     } scenarios[] = {
-        {"own_48", own_48}, {"sleepers", sleepers}, {"crowded", crowded},
-        {"spinners", spinners},
-        {"rare", rare},     {"naps", naps},         {"places", places},     {"barriers", barriers},
+        {"own_48", own_48},     {"sleepers", sleepers}, {"crowded", crowded}, {"rare", rare},
+        {"spinners", spinners}, {"naps", naps},         {"places", places},   {"barriers", barriers},
     };
     for (size_t i = 0; i < sizeof scenarios / sizeof *scenarios; i++)
         if (argc > 1 && strcmp(argv[1], scenarios[i].name) == 0) {
