@@ -18,7 +18,7 @@ FUZZ_SECONDS ?= 60
         closed-loop verdicts ldu clean packages-build packages-demo packages-test packages-fuzz
 
 all: packages-build
-	$(CARGO) build --release --workspace
+	$(CARGO) build --release
 
 ## demo: build, forecast a real program that knows nothing of Kilocore, leave an HTML report
 demo: packages-demo all
@@ -32,9 +32,9 @@ test: packages-test lint all unit
 
 lint: packages-build
 	$(CARGO) fmt --all --check
-	$(CARGO) fmt --manifest-path fuzz/Cargo.toml --check
+	$(CARGO) fmt --manifest-path evidence/fuzz/Cargo.toml --check
 	# Declared by a macro, into which cargo fmt does not see.
-	rustfmt --edition 2024 --check crates/bench/src/benchmarks/*.rs
+	rustfmt --edition 2024 --check measure/kernel-bench/src/benchmarks/*.rs
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings -A rustdoc::private-intra-doc-links" $(CARGO) doc --workspace --no-deps --quiet
 
@@ -56,7 +56,7 @@ fuzz: packages-fuzz all
 weaken: packages-build
 	mkdir -p docs/orderings
 	status=0; for part in locks ldu; do \
-		$(CARGO) run -p kilocore-weaken -- --only crates/$$part/src \
+		$(CARGO) run -p kilocore-weaken -- --only libs/$$part/src \
 			--report docs/orderings/$$part.md || status=$$?; \
 	done; exit $$status
 
@@ -68,12 +68,12 @@ bench: packages-build
 fidelity: packages-build
 	$(CARGO) build --release -p kilocore-fidelity
 	target/release/kilocore-fidelity --docs docs \
-	    --gain-errors crates/predict/data/gain-errors.csv
+	    --gain-errors forecast/predict/data/gain-errors.csv
 
 ## fidelity-c: only the forecasts from profiles, into their section of docs/fidelity.md; takes minutes
 fidelity-c: packages-build
 	$(CARGO) run --release -p kilocore-end-to-end --example setting_c -- \
-	    docs/fidelity.md crates/predict/data/gain-errors.csv
+	    docs/fidelity.md forecast/predict/data/gain-errors.csv
 
 ## fidelity-profiles: measure the programs of data/profiles anew, on this machine
 fidelity-profiles: all

@@ -1,0 +1,58 @@
+//! `kilocore bench list`: what can be measured.
+
+use std::process::ExitCode;
+
+use clap::Args;
+use kilocore_kernel_bench::{Info, Kind, benchmarks};
+use serde::Serialize;
+
+use crate::failure::Failure;
+use crate::output;
+
+/// Lists the benchmarks.
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// Print one JSON document
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct Entry {
+    name: &'static str,
+    title: &'static str,
+    operation: &'static str,
+    source: &'static str,
+    default: Kind,
+    kinds: Vec<Kind>,
+    only_because: Option<&'static str>,
+}
+
+impl From<&Info> for Entry {
+    fn from(info: &Info) -> Self {
+        let Info { name, title, operation, source, default, only, .. } = *info;
+        let possible = |kind: &Kind| info.check_kind(*kind).is_ok();
+        let kinds = [Kind::Processes, Kind::Threads].into_iter().filter(possible).collect();
+        Self { name, title, operation, source, default, kinds, only_because: only }
+    }
+}
+
+pub(crate) fn list(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let entries: Vec<Entry> = benchmarks::shown().map(|b| Entry::from(b.info())).collect();
+    if arguments.json {
+        output::json(&serde_json::json!({ "benchmarks": entries }))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let row = |entry: &Entry| {
+        let kinds = match entry.kinds.len() {
+            1 => entry.default.to_string(),
+            _ => format!("{} *", entry.default),
+        };
+        [entry.name, entry.operation, &kinds, entry.source].map(str::to_owned)
+    };
+    let rows: Vec<[String; 4]> = entries.iter().map(row).collect();
+    let headings = ["name", "one operation", "tasks", "source"];
+    output::print(&kilocore_report::terminal::words_table(headings, &rows, output::width()));
+    output::print("* or the other kind: --as processes, --as threads\n");
+    Ok(ExitCode::SUCCESS)
+}

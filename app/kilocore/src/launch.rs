@@ -1,0 +1,88 @@
+//! Finding programs, and the libraries that are put under them.
+
+use std::env;
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use kilocore_lock_recorder::MeasureError;
+use kilocore_process::find_program;
+
+use crate::failure::Failure;
+
+/// Names the folder of the libraries, for those who keep them elsewhere.
+const FOLDER: &str = "KILOCORE_LIBRARY_DIR";
+
+/// The path of one of our shared libraries.
+pub(crate) fn library(name: &str) -> Result<PathBuf, Failure> {
+    let folders = candidate_folders()?;
+    let found = folders.iter().map(|folder| folder.join(name)).find(|path| path.is_file());
+    if let Some(path) = &found {
+        can_be_preloaded(path)?;
+    }
+    found.ok_or_else(|| {
+        let places: Vec<String> = folders.iter().map(|f| f.display().to_string()).collect();
+        Failure::new(format!(
+            "{name} is in none of {}; build it with `cargo build --release --workspace`, or set \
+             {FOLDER} to the folder that holds it",
+            places.join(", ")
+        ))
+    })
+}
+
+/// Refuses a path that the dynamic linker would take for several.
+fn can_be_preloaded(path: &Path) -> Result<(), Failure> {
+    let whole = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+    if whole.as_os_str().as_encoded_bytes().iter().any(|byte| matches!(byte, b' ' | b':')) {
+        return Err(Failure::new(format!(
+            "{}: the dynamic linker preloads nothing from a path with a space or a colon in it; \
+             put the libraries elsewhere, or set {FOLDER} to a folder that holds them",
+            whole.display()
+        )));
+    }
+    Ok(())
+}
+
+fn candidate_folders() -> Result<Vec<PathBuf>, Failure> {
+    if let Some(folder) = env::var_os(FOLDER) {
+        return Ok(vec![PathBuf::from(folder)]);
+    }
+    let program = env::current_exe()
+        .map_err(|error| Failure::new(format!("cannot tell where kilocore is: {error}")))?;
+    let folder = program.parent().unwrap_or(Path::new("/"));
+    Ok(vec![folder.to_path_buf(), folder.join("../lib/kilocore")])
+}
+
+/// Makes sure that the program is there.
+pub(crate) fn check(words: &[OsString]) -> Result<(), Failure> {
+    find_program(&words[0]).map(drop).map_err(|error| cannot_start(&words[0], &error))
+}
+
+/// The program to run, if it is there.
+pub(crate) fn command(words: &[OsString]) -> Result<Command, Failure> {
+    check(words)?;
+    let mut command = Command::new(&words[0]);
+    command.args(&words[1..]);
+    Ok(command)
+}
+
+/// Says that a program cannot be started.
+pub(crate) fn cannot_start(program: &OsStr, error: &io::Error) -> Failure {
+    let name = program.display();
+    let mend = match error.kind() {
+        io::ErrorKind::NotFound => "check its name, or give its path",
+        io::ErrorKind::PermissionDenied => "it is not an executable file that you may run",
+        _ => "give a program that this machine can execute",
+    };
+    let is_there = error.kind() != io::ErrorKind::NotFound;
+    Failure::of_program(format!("cannot start '{name}': {error}; {mend}"), is_there)
+}
+
+/// Says that a program could not be measured.
+pub(crate) fn not_measured(words: &[OsString], error: MeasureError) -> Failure {
+    match error {
+        MeasureError::Start { source, .. } => cannot_start(&words[0], &source),
+        other => other.into(),
+    }
+}

@@ -1,0 +1,107 @@
+//! `kilocore measure -- CMD…`.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+use kilocore_lock_recorder::{Conduct, Measured, Options};
+use kilocore_process::Held;
+
+use crate::failure::Failure;
+use crate::lost::Lost;
+use crate::when::When;
+use crate::{crash, examples, launch, output};
+
+/// Profiles the locks of a program.
+#[derive(Debug, Args)]
+#[command(after_help = examples::MEASURE)]
+pub(crate) struct Arguments {
+    /// Write the profile here
+    #[arg(long, short, value_name = "FILE", default_value = "kilocore-profile.json")]
+    output: PathBuf,
+    /// Print the profile on standard output instead; what the program prints there goes to
+    /// standard error
+    #[arg(long)]
+    json: bool,
+    /// Run the program a second time, confined to one core, to see how much of its data moves with
+    /// each lock; only for programs that may be run twice
+    #[arg(long)]
+    twice: bool,
+    #[command(flatten)]
+    when: When,
+    /// The program and its arguments, all that follows; `--` before it ends kilocore's own options
+    #[arg(trailing_var_arg = true, required = true, value_name = "COMMAND")]
+    command: Vec<OsString>,
+}
+
+pub(crate) fn measure(arguments: Arguments) -> Result<ExitCode, Failure> {
+    if !arguments.json {
+        output::check_folder(&arguments.output)?;
+    }
+    let how = How { confined_run: arguments.twice, aside: arguments.json, when: &arguments.when };
+    let (measured, held) = run(&arguments.command, &how)?;
+    let profile = &measured.profile;
+    if arguments.json {
+        output::json(profile)?;
+    } else {
+        profile.write(&arguments.output)?;
+        eprintln!("kilocore: profile written to {}", arguments.output.display());
+        output::print(&kilocore_report::terminal::profile_table(profile, output::width()));
+    }
+    drop(held);
+    Ok(exit_code(&measured))
+}
+
+/// How a program is to be measured.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct How<'a> {
+    /// Whether it is run a second time, on one core.
+    pub(crate) confined_run: bool,
+    /// Whether what it prints goes to standard error.
+    pub(crate) aside: bool,
+    /// What of its run counts.
+    pub(crate) when: &'a When,
+}
+
+/// Runs a program and makes its profile. What asks this process to end does not do so until what
+/// is given with it is dropped.
+pub(crate) fn run(command: &[OsString], how: &How<'_>) -> Result<(Measured, Held), Failure> {
+    launch::check(command)?;
+    let library = launch::library("libkilocore_measure.so")?;
+    let options = Options { library, confined_run: how.confined_run, output_to_stderr: how.aside };
+    let held = Held::begin();
+    let conduct = Conduct {
+        delay: how.when.delay(),
+        duration: how.when.duration(),
+        by_signals: true,
+        adopt_orphans: true,
+        before_confined_run: Some(Box::new(|| {
+            eprintln!(
+                "kilocore: running the program again on one core, without input or output, to see \
+                 how much of its data moves with each lock"
+            );
+        })),
+    };
+    let mut measured = kilocore_lock_recorder::measure_as(command, &options, conduct)
+        .map_err(|error| launch::not_measured(command, error))?;
+    crash::tell(&measured);
+    Lost::of(&measured).tell();
+    if !measured.profile.runs.iter().all(|run| run.processes.is_empty()) {
+        measured.profile.host.core_to_core_ns = kilocore_host::host_core_to_core();
+    }
+    Ok((measured, held))
+}
+
+/// How the program ended, for our own end; or that nothing could be recorded of it.
+pub(crate) fn exit_code(measured: &Measured) -> ExitCode {
+    if Lost::of(measured).all {
+        return ExitCode::from(2);
+    }
+    if measured.time_was_up {
+        // It ended because it was told to, as whoever limited the time wanted.
+        return ExitCode::SUCCESS;
+    }
+    let status = measured.profile.runs.first().map_or(0, |run| run.exit_status);
+    ExitCode::from(u8::try_from(status).unwrap_or(u8::MAX))
+}

@@ -1,0 +1,148 @@
+//! `kilocore simulate ldu`: the published figures of deferred updates, simulated.
+
+mod document;
+mod results;
+mod tables;
+mod updates;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::Args;
+use kilocore_machine::Description;
+use kilocore_published::ldu::{Job, Parameter, RunLength, SchemeId, Setting, Workload, sweep};
+use kilocore_report::{Assumption, Format, Host, LinesReport};
+
+use crate::core_list::CoreList;
+use crate::failure::Failure;
+use crate::output;
+use document::{Document, csv};
+use results::Results;
+use updates::Updates;
+
+/// Processes that are created and end on all cores.
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// What goes on beside: aim7, exim or lmbench-fork
+    #[arg(long, value_name = "NAME")]
+    workload: Workload,
+    /// Name of a machine, or a machine file
+    #[arg(long, default_value = "xeon-e7-8870v2-8s", value_name = "MACHINE")]
+    machine: String,
+    /// Numbers of cores, as in 1,15,30-120:15; one core and whole nodes if not given
+    #[arg(long, value_name = "LIST")]
+    cores: Option<CoreList>,
+    /// Ways to share the reverse mapping, separated by commas; all if not given
+    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    scheme: Vec<SchemeId>,
+    /// Percentages of operations that are updates, the others being walks: as in 99 or 50,66,75 or
+    /// 50..99, which is those of 50,66,75,80,85,90,99 that lie inside
+    #[arg(long, default_value = "100", value_name = "LIST", allow_hyphen_values = true)]
+    updates: Updates,
+    /// Seed of all chance
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Print one JSON document and nothing else on standard output
+    #[arg(long)]
+    json: bool,
+    /// Also write the results; its ending chooses the format: .html, .svg, .csv or .json. May be
+    /// given for several files. The chart is against shares of updates if there are several, else
+    /// against cores
+    #[arg(long, short, value_name = "FILE")]
+    output: Vec<PathBuf>,
+}
+
+pub(crate) fn ldu(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let files = arguments.output.iter().map(|path| Ok((path, output::format_of(path)?)));
+    let files: Vec<(&PathBuf, Format)> = files.collect::<Result<_, Failure>>()?;
+    let machine = kilocore_machine::find(&arguments.machine)?;
+    let schemes = match &arguments.scheme[..] {
+        [] => SchemeId::ALL.to_vec(),
+        chosen => distinct(chosen),
+    };
+    let cores = arguments.cores.clone().unwrap_or_else(|| whole_nodes(&machine)).0;
+    let setting = Setting::of(arguments.workload);
+    let updates = arguments.updates.0.clone();
+    let length = RunLength { seed: arguments.seed, ..RunLength::default() };
+    let mut jobs = Vec::new();
+    for &updates_percent in &updates {
+        for &scheme in &schemes {
+            for &cores in &cores {
+                jobs.push(Job { setting: &setting, scheme, cores, updates_percent, length });
+            }
+        }
+    }
+    let progress = output::progress(jobs.len() as u64, "simulating");
+    let points = sweep(&jobs, &machine, &|| progress.inc(1))?;
+    progress.finish_and_clear();
+    let results = Results {
+        setting: &setting,
+        machine: &machine,
+        seed: arguments.seed,
+        updates: &updates,
+        schemes: &schemes,
+        cores: &cores,
+        points: &points,
+    };
+    for (path, format) in files {
+        write(path, format, &results)?;
+    }
+    if arguments.json {
+        output::json(&Document::new(&results))?;
+    } else {
+        let width = output::width();
+        let tables: Vec<String> = tables::all(&results).iter().map(|t| t.plain(width)).collect();
+        output::print(&tables.join("\n"));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The schemes, each once.
+fn distinct(chosen: &[SchemeId]) -> Vec<SchemeId> {
+    let mut schemes = Vec::new();
+    for &scheme in chosen {
+        if !schemes.contains(&scheme) {
+            schemes.push(scheme);
+        }
+    }
+    schemes
+}
+
+/// One core and whole nodes, as in the paper; what suits the machine if it is one node.
+fn whole_nodes(machine: &Description) -> CoreList {
+    let per_node = machine.topology.cores_per_node();
+    let CoreList(mut cores) = CoreList::for_machine(machine.hardware_threads(), per_node);
+    if machine.hardware_threads() > per_node {
+        cores.retain(|&n| n == 1 || n >= per_node);
+    }
+    CoreList(cores)
+}
+
+fn write(path: &Path, format: Format, results: &Results<'_>) -> Result<(), Failure> {
+    let text = match format {
+        Format::Html => page(results).html()?,
+        Format::Svg => results.chart().svg()?,
+        Format::Csv => csv(results)?,
+        Format::Json => serde_json::to_string_pretty(&Document::new(results))? + "\n",
+    };
+    output::write(path, &text)
+}
+
+/// Everything on one page.
+fn page<'a>(results: &Results<'a>) -> LinesReport<'a> {
+    let parameters = results.setting.parameters();
+    let assumption = |parameter: Parameter| Assumption {
+        name: parameter.name.to_owned(),
+        value: parameter.value,
+        source: parameter.source.to_owned(),
+    };
+    LinesReport {
+        generated: output::generated(),
+        kind: "A published experiment, simulated",
+        title: format!("Deferred updates under {}", results.setting.workload),
+        host: Host::Machine(results.machine),
+        charts: vec![results.chart()],
+        tables: tables::all(results),
+        assumptions: parameters.into_iter().map(assumption).collect(),
+    }
+}

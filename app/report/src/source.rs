@@ -1,0 +1,181 @@
+//! What a report is made from.
+
+use kilocore_fit::Outlook;
+use kilocore_lock_profile::Profile;
+use kilocore_machine::Description;
+use kilocore_predict::{Curve, Forecast};
+use serde::Serialize;
+
+use crate::Mark;
+use crate::provenance::Provenance;
+
+/// By whom, how and when a report was made.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Generated {
+    /// The program and its version: `kilocore 0.1.0`.
+    pub by: String,
+    /// The command line that made it, ready to be typed again.
+    pub command: String,
+    /// When, in words of the caller's choice; none where the same command must give the same
+    /// bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at: Option<String>,
+}
+
+/// A forecast and what it was made from.
+#[derive(Debug, Clone, Serialize)]
+pub struct ForecastReport<'a> {
+    /// By whom, how and when.
+    pub generated: Generated,
+    /// The forecast.
+    pub forecast: &'a Forecast,
+    /// The machine it is for, in full.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub machine: Option<&'a Description>,
+    /// The profile it is made from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub profile: Option<&'a Profile>,
+}
+
+impl ForecastReport<'_> {
+    /// The mark of the simulated figures.
+    #[must_use]
+    pub fn simulated(&self) -> Mark {
+        Mark::simulated(&self.forecast.machine.name, self.forecast.seed)
+    }
+
+    /// The mark of the measured ones.
+    #[must_use]
+    pub fn measured(&self) -> Mark {
+        let on = self.profile.map_or_else(
+            || "on the profiled host".to_owned(),
+            |profile| {
+                let host = &profile.host;
+                format!("on {}, {} cores, Linux {}", host.processor, host.cores, host.kernel)
+            },
+        );
+        Mark::new(Provenance::Measured, &on)
+    }
+}
+
+/// Simulated curves of a workload that was given by hand.
+#[derive(Debug, Clone)]
+pub struct CurvesReport<'a> {
+    /// By whom, how and when.
+    pub generated: Generated,
+    /// The machine.
+    pub machine: &'a Description,
+    /// The workload in words: `threads think 20,000 cycles and hold one lock for 400`.
+    pub workload: String,
+    /// Seed of the simulations.
+    pub seed: u64,
+    /// One for each lock.
+    pub curves: &'a [Curve],
+}
+
+impl CurvesReport<'_> {
+    /// The mark of the simulated figures.
+    #[must_use]
+    pub fn simulated(&self) -> Mark {
+        Mark::simulated(&self.machine.name, self.seed)
+    }
+}
+
+/// What a fit has to say, and for which machine.
+#[derive(Debug, Clone, Serialize)]
+pub struct FitReport<'a> {
+    /// By whom, how and when.
+    pub generated: Generated,
+    /// All of it.
+    #[serde(flatten)]
+    pub outlook: &'a Outlook,
+    /// Its curves, from [`Outlook::curves`].
+    #[serde(skip)]
+    pub curves: &'a [Curve],
+    /// The machine it is for, in full.
+    #[serde(rename = "machine_file")]
+    pub machine: &'a Description,
+}
+
+impl FitReport<'_> {
+    /// The mark of the forecast figures.
+    #[must_use]
+    pub fn simulated(&self) -> Mark {
+        Mark::simulated(&self.outlook.machine, self.outlook.seed)
+    }
+
+    /// The name of the curve that advice recommends.
+    pub(crate) fn recommended(&self) -> &str {
+        let advice = &self.outlook.recommendation;
+        advice.alias.unwrap_or(advice.lock)
+    }
+}
+
+/// Any kind of report.
+#[derive(Debug, Clone, Copy)]
+pub enum Document<'a> {
+    /// A forecast for a program.
+    Forecast(&'a ForecastReport<'a>),
+    /// Curves alone.
+    Curves(&'a CurvesReport<'a>),
+    /// Forecasts from measured throughputs.
+    Fit(&'a FitReport<'a>),
+}
+
+impl<'a> From<&'a ForecastReport<'a>> for Document<'a> {
+    fn from(report: &'a ForecastReport<'a>) -> Self {
+        Document::Forecast(report)
+    }
+}
+
+impl<'a> From<&'a CurvesReport<'a>> for Document<'a> {
+    fn from(report: &'a CurvesReport<'a>) -> Self {
+        Document::Curves(report)
+    }
+}
+
+impl<'a> From<&'a FitReport<'a>> for Document<'a> {
+    fn from(report: &'a FitReport<'a>) -> Self {
+        Document::Fit(report)
+    }
+}
+
+impl<'a> Document<'a> {
+    /// The curves of any.
+    #[must_use]
+    pub fn curves(self) -> &'a [Curve] {
+        match self {
+            Document::Forecast(report) => &report.forecast.curves,
+            Document::Curves(report) => report.curves,
+            Document::Fit(report) => report.curves,
+        }
+    }
+
+    /// The mark of the simulated figures of any.
+    #[must_use]
+    pub fn simulated(self) -> Mark {
+        match self {
+            Document::Forecast(report) => report.simulated(),
+            Document::Curves(report) => report.simulated(),
+            Document::Fit(report) => report.simulated(),
+        }
+    }
+
+    /// The name of the machine.
+    pub(crate) fn machine_name(self) -> &'a str {
+        match self {
+            Document::Forecast(report) => &report.forecast.machine.name,
+            Document::Curves(report) => &report.machine.name,
+            Document::Fit(report) => &report.machine.name,
+        }
+    }
+
+    /// The seed of the simulations.
+    pub(crate) fn seed(self) -> u64 {
+        match self {
+            Document::Forecast(report) => report.forecast.seed,
+            Document::Curves(report) => report.seed,
+            Document::Fit(report) => report.outlook.seed,
+        }
+    }
+}

@@ -1,0 +1,262 @@
+//! A profile for the terminal: what was measured, without a forecast.
+
+use std::collections::BTreeMap;
+
+use kilocore_lock_profile::{Caller, Family, Frame, Histogram, Lock, Process, Profile};
+
+use super::columns::{Align, table, text_of};
+use super::{NARROWEST, Style, bullet, wrapped};
+use crate::number;
+use crate::text::{printable, shortened_apart};
+
+/// Places beyond these, where a process makes locks, are counted and not listed.
+const MOST_PLACES: usize = 12;
+/// Processes beyond these, which acquire the most locks, are summed up.
+const MOST_PROCESSES: usize = 4;
+/// Programs that are named in the sum.
+const MOST_EXECUTABLES: usize = 3;
+
+/// The locks and condition variables of the run that counts, process by process.
+#[must_use]
+pub fn profile_table(profile: &Profile, style: impl Into<Style>) -> String {
+    let style = style.into();
+    let width = style.width.max(NARROWEST);
+    let Some(run) = profile.runs.first() else { return String::from("The profile is empty.\n") };
+    let host = &profile.host;
+    let mut parts = vec![wrapped(
+        &format!(
+            "Measured on {} with {} cores: {} from start to end.",
+            printable(&host.processor),
+            run.cores,
+            number::nanoseconds(run.wall_ns)
+        ),
+        width,
+    )];
+    let mut processes: Vec<&Process> = run.processes.iter().collect();
+    processes.sort_by_key(|process| std::cmp::Reverse(acquisitions(process)));
+    let (detailed, others) = processes.split_at(processes.len().min(MOST_PROCESSES));
+    parts.extend(detailed.iter().map(|process| process_part(process, width)));
+    if !others.is_empty() {
+        parts.push(wrapped(&in_short(others), width));
+    }
+    if processes.is_empty() {
+        parts.push("No lock of the program was seen.".to_owned());
+    }
+    let seen = kilocore_predict::what_was_seen(profile);
+    let lines: Vec<String> = seen.iter().map(|text| bullet(text, width)).collect();
+    parts.push(format!("What was seen\n{}", lines.join("\n")));
+    style.shown(parts.join("\n\n") + "\n")
+}
+
+/// Acquisitions of all locks of a process.
+fn acquisitions(process: &Process) -> u64 {
+    let of = |lock: &Lock| lock.acquisitions + lock.read.as_ref().map_or(0, |r| r.acquisitions);
+    process.locks.iter().map(of).sum()
+}
+
+/// Many processes in a sentence.
+fn in_short(processes: &[&Process]) -> String {
+    let mut by_executable: BTreeMap<&str, u64> = BTreeMap::new();
+    for process in processes {
+        *by_executable.entry(&process.executable).or_default() += 1;
+    }
+    let mut executables: Vec<(&str, u64)> = by_executable.into_iter().collect();
+    executables.sort_by_key(|&(_, count)| std::cmp::Reverse(count));
+    let named = executables.iter().take(MOST_EXECUTABLES);
+    let named: Vec<String> = named
+        .map(|(path, count)| format!("{} of {}", number::count(*count), printable(path)))
+        .collect();
+    let more = executables.len().saturating_sub(MOST_EXECUTABLES);
+    let more = if more > 0 { format!(" and {more} other programs") } else { String::new() };
+    format!(
+        "{} more processes acquired locks {} times, in {} of processor time: {}{more}.",
+        number::count(processes.len() as u64),
+        number::count(processes.iter().map(|process| acquisitions(process)).sum()),
+        number::nanoseconds(processes.iter().map(|process| process.threads.cpu_ns).sum()),
+        named.join(", ")
+    )
+}
+
+fn process_part(process: &Process, width: u16) -> String {
+    let threads = &process.threads;
+    let heading = format!(
+        "{} (process {}): {} threads, {} at a time; {} of processor time",
+        printable(&process.executable),
+        process.pid,
+        number::count(threads.started),
+        number::count(threads.peak),
+        number::nanoseconds(threads.cpu_ns)
+    );
+    let places = places(process);
+    let mut text = wrapped(&heading, width) + "\n" + &lock_rows(&places, width);
+    let more = places.len().saturating_sub(MOST_PLACES);
+    if more > 0 {
+        text.push_str(&format!("and {} more places\n", number::count(more as u64)));
+    }
+    if !process.conditions.is_empty() {
+        text.push_str(&condition_rows(process, width));
+    }
+    text.trim_end().to_owned()
+}
+
+/// Locks that are made at the same place, taken together.
+struct Place<'a> {
+    family: Family,
+    site: &'a [Frame],
+    /// Where they are acquired.
+    callers: Vec<&'a Caller>,
+    locks: u64,
+    exclusive: Use,
+    shared: Use,
+}
+
+impl Place<'_> {
+    /// Where the locks are waited for longest or, if that is not known, made.
+    fn name(&self) -> String {
+        let longest = self.callers.iter().max_by(|a, b| a.wait_ns.total_cmp(&b.wait_ns));
+        printable(&longest.map_or_else(
+            || kilocore_predict::place_of(self.site),
+            |caller| kilocore_predict::taker_of(&caller.site),
+        ))
+    }
+}
+
+/// How locks were used in one mode.
+#[derive(Default)]
+struct Use {
+    acquired: u64,
+    contended: u64,
+    failed: u64,
+    hold: Histogram,
+    wait: Histogram,
+}
+
+impl Use {
+    fn add(&mut self, [acquired, contended, failed]: [u64; 3], hold: &Histogram, wait: &Histogram) {
+        self.acquired += acquired;
+        self.contended += contended;
+        self.failed += failed;
+        self.hold.merge(hold);
+        self.wait.merge(wait);
+    }
+}
+
+/// The places at which a process makes locks, that of the most acquired ones first.
+fn places(process: &Process) -> Vec<Place<'_>> {
+    let mut places: Vec<Place<'_>> = Vec::new();
+    for lock in &process.locks {
+        let known = places.iter().position(|p| p.family == lock.family && p.site == lock.site);
+        let index = known.unwrap_or_else(|| {
+            let (exclusive, shared) = (Use::default(), Use::default());
+            places.push(Place {
+                family: lock.family,
+                site: &lock.site,
+                callers: Vec::new(),
+                locks: 0,
+                exclusive,
+                shared,
+            });
+            places.len() - 1
+        });
+        let place = &mut places[index];
+        place.locks += lock.instances;
+        place.callers.extend(&lock.callers);
+        let counts = [lock.acquisitions, lock.contended, lock.failed_tries];
+        place.exclusive.add(counts, &lock.hold, &lock.wait);
+        if let Some(read) = &lock.read {
+            let counts = [read.acquisitions, read.contended, read.failed_tries];
+            place.shared.add(counts, &read.hold, &read.wait);
+        }
+    }
+    places.sort_by_key(|place| std::cmp::Reverse(place.exclusive.acquired + place.shared.acquired));
+    places
+}
+
+fn lock_rows(places: &[Place<'_>], width: u16) -> String {
+    let headings = [
+        ("lock", Align::Left),
+        ("acquired or made at", Align::Left),
+        ("acquired", Align::Right),
+        ("waited", Align::Right),
+        ("hold", Align::Right),
+        ("wait", Align::Right),
+        ("failed tries", Align::Right),
+    ];
+    let mut table = table(width, &headings);
+    let shown = &places[..places.len().min(MOST_PLACES)];
+    let sites: Vec<String> = shown.iter().map(Place::name).collect();
+    let sites: Vec<&str> = sites.iter().map(String::as_str).collect();
+    for (place, site) in shown.iter().zip(shortened_apart(&sites, SITE_WIDTH)) {
+        if place.shared.acquired == 0 || place.exclusive.acquired > 0 {
+            table.add_row(row(place, &site, kind(place.family), &place.exclusive));
+        }
+        if place.shared.acquired > 0 {
+            table.add_row(row(place, &site, "shared", &place.shared));
+        }
+    }
+    text_of(&table)
+}
+
+/// Room for a call site.
+const SITE_WIDTH: usize = 36;
+
+fn row(place: &Place<'_>, site: &str, kind: &str, used: &Use) -> [String; 7] {
+    let share = used.contended as f64 / used.acquired.max(1) as f64;
+    let kind = match place.locks {
+        0 | 1 => kind.to_owned(),
+        locks => format!("{kind} × {}", number::count(locks)),
+    };
+    let time = |histogram: &Histogram| match histogram.count {
+        0 => String::new(),
+        _ => number::nanoseconds(histogram.mean_ns()),
+    };
+    [
+        kind,
+        site.to_owned(),
+        number::count(used.acquired),
+        number::percent(share),
+        time(&used.hold),
+        time(&used.wait),
+        match used.failed {
+            0 => String::new(),
+            failed => number::count(failed),
+        },
+    ]
+}
+
+fn kind(family: Family) -> &'static str {
+    match family {
+        Family::Mutex => "mutex",
+        Family::ReadWrite => "read-write",
+        Family::Spin => "spin",
+    }
+}
+
+fn condition_rows(process: &Process, width: u16) -> String {
+    let headings = [
+        ("condition variable", Align::Left),
+        ("waits", Align::Right),
+        ("mean", Align::Right),
+        ("timed out", Align::Right),
+        ("signals", Align::Right),
+        ("broadcasts", Align::Right),
+    ];
+    let mut table = table(width, &headings);
+    let shown = &process.conditions[..process.conditions.len().min(MOST_PLACES)];
+    let sites = shown.iter().map(|condition| {
+        printable(&condition.site.first().map_or_else(String::new, ToString::to_string))
+    });
+    let sites: Vec<String> = sites.collect();
+    let sites: Vec<&str> = sites.iter().map(String::as_str).collect();
+    for (condition, site) in shown.iter().zip(shortened_apart(&sites, SITE_WIDTH)) {
+        table.add_row([
+            site,
+            number::count(condition.wait.count),
+            number::nanoseconds(condition.wait.mean_ns()),
+            number::count(condition.timed_out),
+            number::count(condition.signals),
+            number::count(condition.broadcasts),
+        ]);
+    }
+    format!("\n{}", text_of(&table))
+}

@@ -1,0 +1,11 @@
+//! What the measuring library leaves behind, which is cut short where a program is killed.
+#![no_main]
+
+use std::path::Path;
+
+use kilocore_lock_profile::Recording;
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| {
+    let _ = Recording::parse(Path::new("fuzzed"), bytes.to_vec());
+});

@@ -1,0 +1,208 @@
+//! Weakens each memory ordering of the model-checked algorithms, one at a time, and says which
+//! check catches it.
+//!
+//! The checks are the loom tests of `locks` and `ldu`. They run on a platform that asks the
+//! environment, at each call, whether this is the one whose ordering is weakened
+//! (`kilocore_checking::weakening`), so that one build tries all of them. Every ordering is found by
+//! parsing the shipped source; one that could not be weakened is an error.
+//!
+//! An ordering that no check misses is either weaker in the source soon, or argued for beside the
+//! code, in a comment that begins with `Argued:`. The report says which (`docs/orderings`).
+//!
+//! ```text
+//! kilocore-weaken [--only PART-OF-A-FILE'S-NAME] [--longest SECONDS] [--report FILE]
+//! ```
+//! ends with status 1 if an ordering is neither caught nor argued for, with 2 if it cannot tell.
+
+mod checks;
+mod report;
+mod sites;
+
+use std::fmt;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use crate::checks::{Check, Subject, Verdict, checks};
+use crate::sites::{Order, Site, sites};
+
+/// What is weakened, and what has to notice.
+const SUBJECTS: [Subject; 2] = [
+    Subject {
+        package: "kilocore-locks",
+        sources: "libs/locks/src",
+        programs: &["loom", "read_write", "moderated_loom", "conditions", "free_blocks"],
+    },
+    Subject { package: "kilocore-ldu", sources: "libs/ldu/src", programs: &["loom"] },
+];
+
+/// A test that takes so many seconds on a processor is left out unless another bound is given: it
+/// would be run for every ordering that it is the last to miss.
+const LONGEST: u64 = 30;
+
+/// Why nothing can be said.
+#[derive(Debug)]
+pub(crate) struct Failure(pub(crate) String);
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// What became of an ordering that was weakened by one step.
+#[derive(Debug)]
+pub(crate) struct Trial {
+    pub(crate) site: Site,
+    pub(crate) to: Order,
+    pub(crate) outcome: Outcome,
+}
+
+#[derive(Debug)]
+pub(crate) enum Outcome {
+    /// By which check, and what it said.
+    Caught(String, String),
+    /// By none of so many checks that make the call, of which so many gave up.
+    Missed { checks: usize, undecided: usize },
+}
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(failure) => {
+            eprintln!("kilocore-weaken: {failure}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run() -> Result<bool, Failure> {
+    let Arguments { only, longest, file } = arguments()?;
+    let root = root()?;
+    let (mut trials, mut relaxed) = (Vec::new(), 0);
+    for subject in &SUBJECTS {
+        let mut found = Vec::new();
+        for file in files(&root, subject.sources)? {
+            found.extend(sites(&root, &file)?);
+        }
+        found.retain(|site| only.as_deref().is_none_or(|only| site.file.contains(only)));
+        relaxed += found.iter().filter(|site| site.weaker().is_empty()).count();
+        if found.iter().all(|site| site.weaker().is_empty()) {
+            continue;
+        }
+        eprintln!("{}: building and trying the checks", subject.package);
+        let checks = checks(&root, subject, longest)?;
+        eprintln!("{}: {} checks, {} orderings", subject.package, checks.len(), found.len());
+        trials.extend(try_all(&found, &checks)?);
+    }
+    let text = report::report(&trials, relaxed, longest);
+    match file {
+        Some(file) => fs::write(&file, text)
+            .map_err(|error| Failure(format!("{}: {error}", file.display())))?,
+        None => print!("{text}"),
+    }
+    Ok(trials.iter().all(report::is_answered))
+}
+
+struct Arguments {
+    /// A part of the names of the files to weaken.
+    only: Option<String>,
+    longest: Duration,
+    /// Where the report goes.
+    file: Option<PathBuf>,
+}
+
+fn arguments() -> Result<Arguments, Failure> {
+    let (mut only, mut longest, mut file) = (None, LONGEST, None);
+    let mut arguments = std::env::args().skip(1);
+    while let Some(argument) = arguments.next() {
+        let value =
+            arguments.next().ok_or_else(|| Failure(format!("{argument}: needs a value")))?;
+        match &*argument {
+            "--only" => only = Some(value),
+            "--longest" => {
+                let wrong = |_| Failure(format!("--longest {value}: a whole number of seconds"));
+                longest = value.parse().map_err(wrong)?;
+            }
+            "--report" => file = Some(PathBuf::from(value)),
+            _ => {
+                let what = "there is --only, --longest and --report";
+                return Err(Failure(format!("{argument}: {what}")));
+            }
+        }
+    }
+    Ok(Arguments { only, longest: Duration::from_secs(longest), file })
+}
+
+/// The workspace, which is where Cargo says that this crate is, or the current folder.
+fn root() -> Result<PathBuf, Failure> {
+    let here = std::env::current_dir().map_err(|error| Failure(error.to_string()))?;
+    let mut folders = here.ancestors();
+    let root = folders.find(|folder| folder.join("libs/locks/src").is_dir());
+    root.map(Path::to_owned).ok_or_else(|| Failure("run it in the workspace".to_owned()))
+}
+
+/// The sources below `folder`, but for files of tests, by name.
+fn files(root: &Path, folder: &str) -> Result<Vec<String>, Failure> {
+    let mut found = Vec::new();
+    let failed = |error: std::io::Error| Failure(format!("{folder}: {error}"));
+    for entry in fs::read_dir(root.join(folder)).map_err(failed)? {
+        let name = entry.map_err(failed)?.file_name().to_string_lossy().into_owned();
+        let path = format!("{folder}/{name}");
+        if root.join(&path).is_dir() {
+            found.extend(files(root, &path)?);
+        } else if name.ends_with(".rs") && name != "tests.rs" {
+            found.push(path);
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// Weakens all that can be, two at a time.
+fn try_all(sites: &[Site], checks: &[Check]) -> Result<Vec<Trial>, Failure> {
+    let all: Vec<(&Site, Order)> =
+        sites.iter().flat_map(|site| site.weaker().iter().map(move |&to| (site, to))).collect();
+    let next = AtomicUsize::new(0);
+    let done = Mutex::new(Vec::new());
+    let work = || {
+        loop {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            let Some(&(site, to)) = all.get(index) else { return Ok(()) };
+            let outcome = try_one(site, to, checks)?;
+            let short = match &outcome {
+                Outcome::Caught(check, _) => format!("caught by {check}"),
+                Outcome::Missed { checks, .. } => format!("not caught by {checks} checks"),
+            };
+            eprintln!("{} {} {} → {to}: {short}", site.place(), site.operation, site.order);
+            let trial = Trial { site: site.clone(), to, outcome };
+            done.lock().expect("nobody panics with it").push((index, trial));
+        }
+    };
+    std::thread::scope(|scope| -> Result<(), Failure> {
+        let other = scope.spawn(work);
+        work()?;
+        other.join().expect("it does not panic")
+    })?;
+    let mut done = done.into_inner().expect("nobody panics with it");
+    done.sort_by_key(|(index, _)| *index);
+    Ok(done.into_iter().map(|(_, trial)| trial).collect())
+}
+
+fn try_one(site: &Site, to: Order, checks: &[Check]) -> Result<Outcome, Failure> {
+    let place = site.place();
+    let (mut tried, mut undecided) = (0, 0);
+    for check in checks.iter().filter(|check| check.places.contains(&place)) {
+        tried += 1;
+        match check.with(site, to)? {
+            Verdict::Caught(message) => return Ok(Outcome::Caught(check.to_string(), message)),
+            Verdict::Passed => {}
+            Verdict::Undecided => undecided += 1,
+        }
+    }
+    Ok(Outcome::Missed { checks: tried, undecided })
+}

@@ -1,0 +1,368 @@
+use kilocore_lock_profile::{Profile, Unrecorded, WhyUnrecorded};
+
+use super::{advise, advise_without_forecast};
+use crate::forecast::AcquiredAt;
+use crate::from_profile::{Conduct, Profiled, synthetic};
+use crate::{Curve, ForecastLock, ForecastPoint, GainError, Point, Recommendation, Verdict};
+
+/// A curve through rates, each in a band of so much to either side, its threads waiting for the
+/// share given at the end.
+fn curve(lock: &'static str, rates: &[(u32, f64)], band: f64, waiting: f64) -> Curve {
+    let point = |&(cores, rate): &(u32, f64)| ForecastPoint {
+        point: Point {
+            cores,
+            throughput_per_s: rate,
+            wait_share: waiting,
+            lock_share_by_lock: vec![waiting],
+            joules_per_op: 1.0,
+            ..Point::empty(lock)
+        },
+        low: rate * (1.0 - band),
+        high: rate * (1.0 + band),
+    };
+    Curve::new(lock, rates.iter().map(point).collect())
+}
+
+/// A busy program with one lock.
+fn profiled() -> Profiled {
+    let mut profiled = crate::from_profile(&synthetic::profile()).unwrap();
+    profiled.conduct = Conduct {
+        acquisitions: 1_000_000,
+        peak_threads: 3,
+        cores: 2,
+        busy_cores: 2.0,
+        ..Conduct::default()
+    };
+    profiled
+}
+
+/// Its profile, with all that can be seen of it.
+fn profile() -> Profile {
+    let mut profile = synthetic::profile();
+    let run = profile.runs.remove(0);
+    profile.runs.push(synthetic::watched(run, 190, &[("futex", 105)]));
+    profile
+}
+
+fn advice(curves: &[Curve], profiled: &Profiled) -> (Recommendation, String) {
+    advice_on(curves, profiled, &profile())
+}
+
+fn advice_on(curves: &[Curve], profiled: &Profiled, profile: &Profile) -> (Recommendation, String) {
+    let advice = advise(curves, profiled, profile, "big-machine");
+    let text = format!("{} {} {}", advice.headline, advice.confidence, advice.text.join(" "));
+    (advice, text)
+}
+
+const RISING: [(u32, f64); 3] = [(1, 1.0), (24, 24.0), (48, 48.0)];
+const FALLING: [(u32, f64); 3] = [(1, 1.0), (6, 5.0), (48, 2.0)];
+const FLAT: [(u32, f64); 3] = [(1, 1.0), (6, 5.0), (48, 4.8)];
+
+#[test]
+fn where_no_lock_matters_none_is_recommended() {
+    let curves = [curve("futex", &RISING, 0.01, 0.003), curve("mcs", &RISING, 0.01, 0.002)];
+    let (advice, text) = advice(&curves, &profiled());
+    assert_eq!(advice.verdict, Verdict::NotByLocks);
+    assert_eq!((advice.lock, advice.command), (None, None));
+    assert!(text.contains("scale to 48 cores of big-machine"), "{text}");
+    assert!(text.contains("0.3 %") && text.contains("look elsewhere"), "{text}");
+    assert!(!text.contains("costs most"), "{text}");
+}
+
+#[test]
+fn the_mere_taking_of_free_locks_is_no_limit() {
+    let curves = [curve("futex", &RISING, 0.01, 0.02), curve("mcs", &RISING, 0.01, 0.02)];
+    assert!(advice(&curves, &profiled()).1.contains("look elsewhere"));
+}
+
+#[test]
+fn a_clean_bill_needs_eyes() {
+    let curves = [curve("futex", &RISING, 0.01, 0.003), curve("mcs", &RISING, 0.01, 0.002)];
+    // An older profile, of which nobody knows what was not seen.
+    let (advice, text) = advice_on(&curves, &profiled(), &synthetic::profile());
+    assert_eq!(advice.verdict, Verdict::Unknown);
+    assert!(advice.headline.starts_with("Unknown whether locks limit it: the program was not"));
+    assert!(!text.contains("look elsewhere"), "{text}");
+    let mut asleep = profile();
+    let outside = asleep.runs[0].outside.as_mut().unwrap();
+    outside.asleep.insert("futex".into(), 900);
+    outside.unrecorded.push(Unrecorded {
+        pid: 3,
+        executable: "/bin/goes".into(),
+        why: WhyUnrecorded::Static,
+    });
+    let (advice, text) = advice_on(&curves, &profiled(), &asleep);
+    assert_eq!(advice.verdict, Verdict::Unknown);
+    assert!(advice.headline.contains("no lock of goes could be seen (linked statically)"));
+    assert!(text.contains("that threads slept was in futexes"), "{text}");
+}
+
+#[test]
+fn locks_that_limit_do_so_whatever_else_there_may_be() {
+    let curves = [curve("futex", &FALLING, 0.01, 0.9), curve("mcs", &FLAT, 0.01, 0.5)];
+    let (advice, text) = advice_on(&curves, &profiled(), &synthetic::profile());
+    assert_eq!(advice.verdict, Verdict::LimitedByLocks);
+    assert!(text.contains("Mind that the program was not watched from outside"), "{text}");
+}
+
+#[test]
+fn nothing_is_said_from_nothing() {
+    let curves = [curve("futex", &FALLING, 0.01, 0.9), curve("mcs", &FLAT, 0.01, 0.5)];
+    let mut single = profile();
+    single.runs[0].processes[0].threads.peak = 1;
+    single.runs[0].wall_ns *= 2.0;
+    single.runs[0].outside.as_mut().unwrap().running = 100;
+    let mut idle = profile();
+    idle.runs[0].wall_ns *= 1e3;
+    idle.runs[0].outside.as_mut().unwrap().running = 1;
+    for (profile, words) in [(single, "one at a time"), (idle, "cores busy for")] {
+        let (advice, text) = advice_on(&curves, &profiled(), &profile);
+        assert_eq!(advice.verdict, Verdict::TooLittleEvidence, "{text}");
+        assert!(advice.headline.starts_with("Too little evidence: "), "{text}");
+        assert!(advice.headline.contains(words), "{text}");
+        assert!(!text.contains("forecast") && !text.contains("look elsewhere"), "{text}");
+        assert_eq!((advice.lock, advice.command), (None, None));
+        assert_eq!(advise_without_forecast(&profile).map(|a| a.verdict), Some(advice.verdict));
+    }
+    assert_eq!(advise_without_forecast(&profile()), None);
+}
+
+#[test]
+fn a_busy_program_whose_locks_cannot_be_seen_is_unknown() {
+    let mut none = profile();
+    none.runs[0].processes.clear();
+    let advice = advise_without_forecast(&none).unwrap();
+    assert_eq!(advice.verdict, Verdict::Unknown, "{advice:?}");
+    assert!(advice.headline.contains("futexes"), "{advice:?}");
+    none.runs[0].outside.as_mut().unwrap().asleep.clear();
+    let advice = advise_without_forecast(&none).unwrap();
+    assert!(advice.headline.contains("computing looks like spinning"), "{advice:?}");
+    // One acquisition, as of a program that only starts.
+    let mut once = profile();
+    once.runs[0].processes[0].locks[0] = synthetic::mutex(1, "store", 1);
+    let advice = advise_without_forecast(&once).unwrap();
+    assert_eq!(advice.verdict, Verdict::Unknown, "{advice:?}");
+    let outside = once.runs[0].outside.as_mut().unwrap();
+    outside.running = 60;
+    outside.asleep.insert("futex".into(), 101);
+    once.runs[0].processes[0].threads.cpu_ns *= 0.3;
+    let advice = advise_without_forecast(&once).unwrap();
+    assert_eq!(advice.verdict, Verdict::TooLittleEvidence, "{advice:?}");
+    assert!(advice.headline.contains("a lock once"), "{advice:?}");
+}
+
+#[test]
+fn where_nothing_helps_the_program_must_change() {
+    let curves = [curve("futex", &FALLING, 0.01, 0.9), curve("mcs", &FALLING, 0.01, 0.8)];
+    let (advice, text) = advice(&curves, &profiled());
+    assert_eq!(advice.verdict, Verdict::LimitedByLocks);
+    assert_eq!((advice.lock, advice.command), (None, None));
+    assert!(text.contains("peak at 6 cores") && text.contains("fall to 40 %"), "{text}");
+    assert!(text.contains("No lock that may be put under it"), "{text}");
+    assert!(text.contains("90 %") && text.contains("the mutex made or first acquired"), "{text}");
+}
+
+#[test]
+fn a_clear_winner_comes_with_how_far_such_forecasts_err_and_its_command() {
+    let curves = [
+        curve("futex", &FALLING, 0.01, 0.9),
+        curve("ticket", &FALLING, 0.01, 0.9),
+        curve("mcs", &FLAT, 0.01, 0.5),
+    ];
+    let (advice, text) = advice(&curves, &profiled());
+    assert_eq!(advice.lock, Some("mcs"));
+    assert!((advice.gain - 2.4).abs() < 1e-9);
+    let error = GainError::published("mcs").unwrap();
+    assert_eq!(advice.gain_error, Some(error));
+    assert!(advice.headline.contains("under mcs, 2.4 times as much there"), "{text}");
+    let between = format!("between {:.1} and {:.1}", 2.4 / error.median, 2.4 * error.median);
+    assert!(text.contains("Take mcs: 2.4 times") && text.contains(&between), "{text}");
+    let cases = format!("median of {} published cases", error.cases);
+    assert!(advice.confidence.contains(&cases), "{text}");
+    assert!(text.contains("its peak is at 6 cores, and 48 cores give 96 %"), "{text}");
+    assert!(text.contains("with more threads than cores it loses"), "{text}");
+    assert_eq!(
+        advice.command.as_deref(),
+        Some("kilocore run --lock mcs -- ./program 'an argument'")
+    );
+}
+
+#[test]
+fn a_lock_that_nobody_measured_is_said_to_be_one() {
+    let curves = [curve("futex", &FALLING, 0.01, 0.9), curve("cna", &FLAT, 0.01, 0.5)];
+    let (advice, text) = advice(&curves, &profiled());
+    assert!(advice.confidence.contains("nobody published any under cna"), "{text}");
+    assert_eq!(advice.gain_error, Some(GainError::published_of_all()));
+}
+
+#[test]
+fn a_gain_within_the_usual_error_is_a_perhaps() {
+    let little = [(1, 1.0), (6, 5.0), (48, 2.6)];
+    let curves = [curve("futex", &FALLING, 0.01, 0.9), curve("mcs", &little, 0.01, 0.5)];
+    let (advice, text) = advice(&curves, &profiled());
+    assert_eq!(advice.lock, Some("mcs"));
+    assert!(advice.headline.contains("perhaps 1.3 times"), "{text}");
+    assert!(text.contains("Perhaps mcs"), "{text}");
+}
+
+#[test]
+fn near_equals_are_named() {
+    let curves = [
+        curve("futex", &FALLING, 0.01, 0.9),
+        curve("mcs", &FLAT, 0.01, 0.5),
+        curve("clh", &[(1, 1.0), (48, 4.9)], 0.01, 0.5),
+    ];
+    let (advice, text) = advice(&curves, &profiled());
+    assert_eq!((advice.lock, &advice.equals[..]), (Some("mcs"), &["clh"][..]));
+    assert!(text.contains("As good, within what differs") && text.contains(": clh."), "{text}");
+}
+
+#[test]
+fn overlapping_bands_make_a_perhaps() {
+    let curves = [curve("futex", &FALLING, 0.5, 0.9), curve("mcs", &FLAT, 0.5, 0.5)];
+    let (advice, text) = advice(&curves, &profiled());
+    assert_eq!(advice.lock, Some("mcs"));
+    assert!(text.contains("Perhaps mcs") && text.contains("bands overlap"), "{text}");
+}
+
+#[test]
+fn with_more_threads_than_cores_what_spins_is_not_recommended() {
+    let curves = [curve("futex", &FALLING, 0.01, 0.9), curve("cna", &FLAT, 0.01, 0.5)];
+    let mut profiled = profiled();
+    profiled.conduct.peak_threads = 11;
+    let (advice, text) = advice(&curves, &profiled);
+    assert_eq!((advice.lock, advice.command), (None, None));
+    assert!(text.contains("Under cna it would be 2.4 times as much"), "{text}");
+}
+
+#[test]
+fn what_run_leaves_alone_gets_no_command_and_another_way_on() {
+    let curves = [curve("futex", &FALLING, 0.01, 0.9), curve("mcs", &FLAT, 0.01, 0.5)];
+    for (family, kind) in [("spin", "a spin lock"), ("mutex", "a recursive mutex")] {
+        let mut profiled = profiled();
+        (profiled.locks[0].family, profiled.locks[0].left_alone) = (family, Some(kind));
+        let (advice, text) = advice(&curves, &profiled);
+        assert_eq!(advice.verdict, Verdict::LimitedByLocks);
+        assert_eq!((advice.lock, advice.command), (None, None), "{text}");
+        assert!(text.contains(kind) && text.contains("the way on is"), "{text}");
+    }
+}
+
+#[test]
+fn the_culprit_is_named_by_where_it_is_acquired() {
+    let curves = [curve("futex", &FALLING, 0.01, 0.9), curve("mcs", &FLAT, 0.01, 0.5)];
+    let mut profiled = profiled();
+    profiled.locks[0].acquired_at = ["get", "put", "list"]
+        .map(|place| AcquiredAt {
+            place: place.to_owned(),
+            site: Vec::new(),
+            acquisitions: 5,
+            contended: 1,
+            wait_ns: 9.0,
+        })
+        .into();
+    let (_, text) = advice(&curves, &profiled);
+    assert!(text.contains("the mutex acquired at get and put, made or first"), "{text}");
+}
+
+#[test]
+fn a_read_write_culprit_is_told_apart_by_who_holds_it() {
+    let curves = [curve("futex", &FALLING, 0.01, 0.9), curve("mcs", &FALLING, 0.01, 0.9)];
+    let mut profiled = profiled();
+    let lock = &mut profiled.locks[0];
+    *lock = ForecastLock {
+        family: "read-write",
+        left_alone: Some("a read-write lock"),
+        acquisitions: 10,
+        shared_acquisitions: 1_000,
+        hold_ns: 100.0,
+        exclusive_hold_ns: 100.0,
+        ..lock.clone()
+    };
+    let (_, text) = advice(&curves, &profiled);
+    assert!(text.contains("read without taking it"), "{text}");
+    profiled.locks[0].exclusive_hold_ns = 2e6;
+    let (_, text) = advice(&curves, &profiled);
+    assert!(text.contains("for writing in 1.0 % of the cases, for 2.0 ms"), "{text}");
+}
+
+#[test]
+fn a_run_that_did_little_is_called_so() {
+    let curves = [curve("futex", &RISING, 0.01, 0.001)];
+    let mut profiled = profiled();
+    assert!(!advice(&curves, &profiled).1.contains("Mind"));
+    profiled.conduct = Conduct {
+        acquisitions: 10_000,
+        peak_threads: 4,
+        cores: 2,
+        busy_cores: 1.0,
+        unused_cores: 1.0,
+        condition_share: 0.7,
+        condition_place: Some("take_gil (gil.c:7)".to_owned()),
+        ..Conduct::default()
+    };
+    let (_, text) = advice(&curves, &profiled);
+    assert!(text.contains("only 1.0 of 2 cores busy"), "{text}");
+    assert!(
+        text.contains("condition variables, longest on the one first used at take_gil"),
+        "{text}"
+    );
+}
+
+#[test]
+fn threads_that_take_turns_would_leave_more_cores_unused() {
+    let curves = [curve("futex", &RISING, 0.01, 0.4), curve("mcs", &RISING, 0.01, 0.001)];
+    let mut profiled = profiled();
+    profiled.conduct = Conduct {
+        peak_threads: 4,
+        cores: 2,
+        busy_cores: 1.0,
+        unused_cores: 1.0,
+        condition_share: 0.7,
+        threads_on_conditions: 3.0,
+        takes_turns: true,
+        condition_place: Some("take_gil (gil.c:7)".to_owned()),
+        ..Conduct::default()
+    };
+    let (advice, text) = advice(&curves, &profiled);
+    assert_eq!((advice.verdict, advice.lock), (Verdict::CoresUnused, None));
+    assert!(text.contains("its 4 threads kept 1.0 of 2 cores busy"), "{text}");
+    assert!(text.contains("first used at take_gil (gil.c:7)"), "{text}");
+}
+
+#[test]
+fn waiting_on_conditions_leaves_open_whether_a_program_scales() {
+    let curves = [curve("futex", &RISING, 0.01, 0.003), curve("mcs", &RISING, 0.01, 0.002)];
+    let mut profiled = profiled();
+    let mut on_conditions = |threads| {
+        profiled.conduct.threads_on_conditions = threads;
+        advice(&curves, &profiled)
+    };
+    // Of 2.95 threads 1.05 slept.
+    let (often, text) = on_conditions(1.04);
+    assert_eq!(often.verdict, Verdict::NotByLocks);
+    assert!(often.headline.contains("look elsewhere"), "{text}");
+    let (seldom, text) = on_conditions(0.2);
+    assert!(seldom.headline.contains("look elsewhere"), "{text}");
+    let mut profile = profile();
+    let outside = profile.runs[0].outside.as_mut().unwrap();
+    outside.asleep.insert("futex".into(), 400);
+    outside.futexes.conditions = 400;
+    profiled.conduct.threads_on_conditions = 3.9;
+    let (open, text) = advice_on(&curves, &profiled, &profile);
+    assert_eq!(open.verdict, Verdict::NotByLocks, "{text}");
+    assert!(open.headline.contains("as far as locks go; whether it does is unknown"), "{text}");
+    assert!(often.scaling_known && !open.scaling_known);
+}
+
+#[test]
+fn where_no_lock_helps_locks_limit_what_they_take_a_good_part_of() {
+    let verdict = |rates: &[(u32, f64)], waiting| {
+        let curves = [curve("futex", rates, 0.01, waiting), curve("mcs", rates, 0.01, waiting)];
+        advice(&curves, &profiled()).0.verdict
+    };
+    assert_eq!(verdict(&FLAT, 0.3), Verdict::LimitedByLocks);
+    // Of nine tenths that are lost, locks explain a tenth.
+    assert_eq!(verdict(&FLAT, 0.1), Verdict::NotByLocks);
+    assert_eq!(verdict(&RISING, 0.3), Verdict::NotByLocks, "it scales all the same");
+}

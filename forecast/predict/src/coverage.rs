@@ -1,0 +1,332 @@
+//! How much of a program the recorder saw.
+//!
+//! It sees pthread locks, conditions and barriers of programs that can be preloaded, and nothing
+//! else. Whoever looks on from outside sees all threads, and in which system calls they sleep: what
+//! of that sleep the recorder cannot explain may be waiting for locks that it does not know.
+
+use std::collections::BTreeMap;
+
+use kilocore_lock_profile::{Outside, Process, Profile, Run, Unrecorded, WhyUnrecorded};
+use serde::Serialize;
+
+use crate::evidence::Evidence;
+use crate::own_locks::subject;
+use crate::words::{percent, rounded};
+
+/// System calls in which threads wait for locks, whoever made these.
+const LOCK_CALLS: [&str; 6] =
+    ["futex", "futex_wait", "futex_waitv", "semop", "semtimedop", "flock"];
+/// Fewer looks than this say nothing.
+const FEW_LOOKS: u64 = 20;
+/// Locks are only said not to matter if at most this share of the threads' sleep is unexplained.
+pub(crate) const MOST_UNEXPLAINED: f64 = 0.1;
+/// Sleep that is unexplained does not count below this share of all the threads' time.
+const NEGLIGIBLE: f64 = 0.05;
+/// The least share of the processor time that the process under forecast must have used.
+const LEAST_RECORDED: f64 = 0.5;
+/// Threads that need so many times the processor time for each acquisition that they need on one
+/// core are in one another's way.
+const STRAINED: f64 = 1.25;
+/// Cores that are busy by this share without locks were computing, or spinning.
+const BUSY: f64 = 0.5;
+/// System calls that are named.
+const NAMED_CALLS: usize = 3;
+
+/// How much of a program the recorder saw.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+pub struct Coverage {
+    /// What threads slept in; none if nobody looked from outside, or too seldom.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sleep: Option<Sleep>,
+    /// Programs without a recording.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unseen: Vec<Unseen>,
+    /// Locks that the recorder had no room for.
+    pub locks_not_recorded: u64,
+    /// The share of the program's processor time that is that of the process under forecast.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recorded_share: Option<f64>,
+    /// Processor time for each acquisition on all cores, as a multiple of that on one core; none
+    /// without a second run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub strain: Option<f64>,
+}
+
+/// What threads slept in, less their waiting for the end of others. Where nobody saw which futex
+/// each slept in, one thread of each process with several is taken to do that.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+pub struct Sleep {
+    /// Threads that slept on average.
+    pub threads: f64,
+    /// The share of all the threads' time that they slept. The other shares are of that sleep.
+    pub share: f64,
+    /// In seen locks, conditions and barriers.
+    pub explained: f64,
+    /// In system calls that wait for locks, without one that was seen.
+    pub unexplained: f64,
+    /// In calls that could not be read.
+    pub unread: f64,
+    /// The other calls and their shares, the largest first: for input, for time, for children.
+    pub elsewhere: Vec<(String, f64)>,
+}
+
+/// Programs that left no recording for one reason.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Unseen {
+    /// Why.
+    pub why: WhyUnrecorded,
+    /// How many process images.
+    pub images: u64,
+    /// Their executables, each once.
+    pub executables: Vec<String>,
+}
+
+impl Coverage {
+    /// Of the first run of a profile.
+    pub(crate) fn of(profile: &Profile, run: &Run, evidence: &Evidence) -> Self {
+        let outside = run.outside.as_ref();
+        Self {
+            sleep: outside.and_then(|outside| Sleep::of(run, outside)),
+            unseen: outside.map_or_else(Vec::new, |outside| unseen(&outside.unrecorded)),
+            locks_not_recorded: run.processes.iter().map(|p| p.locks_not_recorded).sum(),
+            recorded_share: outside
+                .filter(|outside| outside.rounds >= FEW_LOOKS)
+                .and_then(|_| recorded_share(run, evidence)),
+            strain: strain(profile, run),
+        }
+    }
+
+    /// What was not seen, a sentence each, the weightiest first; nothing if the recorder saw enough
+    /// to say that locks do not matter.
+    pub(crate) fn gaps(&self, evidence: &Evidence) -> Vec<String> {
+        let mut gaps: Vec<String> = self.unseen.iter().map(Unseen::sentence).collect();
+        match &self.sleep {
+            Some(sleep) => gaps.extend(sleep.gap()),
+            None => gaps.push(
+                "the program was not watched from outside, or too shortly, so that it is not known \
+                 whether its threads waited for locks of other kinds"
+                    .to_owned(),
+            ),
+        }
+        if let Some(share) = self.recorded_share.filter(|share| *share < LEAST_RECORDED) {
+            gaps.push(format!(
+                "the process whose locks were seen used {} of the program's processor time",
+                percent(share)
+            ));
+        }
+        if self.locks_not_recorded > 0 {
+            gaps.push(format!(
+                "the recorder had no room for {} of the locks",
+                self.locks_not_recorded
+            ));
+        }
+        // A single thread gets into nobody's way: its two runs differ for other reasons.
+        let strained = |strain: &f64| evidence.threads != 1 && *strain > STRAINED;
+        if let Some(strain) = self.strain.filter(strained) {
+            gaps.push(format!(
+                "for each acquisition the program needed {} times the processor time that it needs \
+                 on one core: its threads get into one another's way at something that is no \
+                 pthread lock",
+                rounded(strain)
+            ));
+        }
+        if evidence.threads != 1 && evidence.few() && evidence.busy_cores >= BUSY * evidence.able()
+        {
+            gaps.push(format!(
+                "threads kept {:.1} of {} cores busy and hardly took a pthread lock: from outside \
+                 computing looks like spinning at a lock of the program's own",
+                evidence.busy_cores, evidence.cores
+            ));
+        }
+        gaps
+    }
+
+    /// Whether what was seen is the lesser part of the program.
+    pub(crate) fn is_of_a_lesser_part(&self) -> bool {
+        self.recorded_share.is_some_and(|share| share < LEAST_RECORDED)
+    }
+
+    /// How much of the threads' sleep is known, in a sentence.
+    pub(crate) fn sentence(&self) -> String {
+        match &self.sleep {
+            Some(sleep) => sleep.sentence(),
+            None => "How much of the threads' sleep the locks explain is unknown.".to_owned(),
+        }
+    }
+}
+
+impl Sleep {
+    fn of(run: &Run, outside: &Outside) -> Option<Self> {
+        if outside.rounds < FEW_LOOKS {
+            return None;
+        }
+        let looks = outside.rounds as f64;
+        let asleep: u64 = outside.asleep.values().sum();
+        let threads = asleep as f64 / looks;
+        // In threads: how many did so on average.
+        let (mut in_locks, mut unread) = (0.0, 0.0);
+        let mut elsewhere: BTreeMap<&str, f64> = BTreeMap::new();
+        for (call, &times) in &outside.asleep {
+            let threads = times as f64 / looks;
+            match call.as_str() {
+                "" => unread += threads,
+                "-" => *elsewhere.entry("page faults").or_default() += threads,
+                call if LOCK_CALLS.contains(&call) => in_locks += threads,
+                call => *elsewhere.entry(call).or_default() += threads,
+            }
+        }
+        let wall = run.wall_ns.max(1.0);
+        let seen: f64 = run.processes.iter().map(seen_sleep_ns).sum::<f64>() / wall;
+        let words = &outside.futexes;
+        let by_word = (words.locks + words.conditions + words.barriers) as f64 / looks;
+        // A lock that is gone is known by its time alone.
+        let explained = seen.max(by_word).min(in_locks);
+        let several = run.processes.iter().filter(|process| process.threads.peak > 1).count();
+        let joining = if words.total() > 0 { words.joins as f64 / looks } else { several as f64 };
+        let waiting_for_the_end = (in_locks - explained).min(joining);
+        let unknown =
+            (words.unknown as f64 / looks).min(in_locks - explained - waiting_for_the_end);
+        let unexplained = in_locks - explained - waiting_for_the_end - unknown;
+        unread += unknown;
+        let threads = threads - waiting_for_the_end;
+        let share = threads / (threads + outside.running as f64 / looks).max(f64::MIN_POSITIVE);
+        let whole = threads.max(f64::MIN_POSITIVE);
+        let mut elsewhere: Vec<(String, f64)> =
+            elsewhere.into_iter().map(|(call, t)| (call.to_owned(), t / whole)).collect();
+        elsewhere.sort_by(|a, b| b.1.total_cmp(&a.1));
+        let [explained, unexplained, unread] = [explained, unexplained, unread].map(|t| t / whole);
+        Some(Self { threads, share, explained, unexplained, unread, elsewhere })
+    }
+
+    /// What of it counts against a clean bill.
+    fn gap(&self) -> Option<String> {
+        let unknown = self.unexplained + self.unread;
+        if unknown <= MOST_UNEXPLAINED || unknown * self.share <= NEGLIGIBLE {
+            return None;
+        }
+        Some(if self.unexplained >= self.unread {
+            format!(
+                "{} of the time that threads slept was in futexes or semaphores that no pthread \
+                 lock explains",
+                percent(self.unexplained)
+            )
+        } else {
+            format!(
+                "{} of the time that threads slept was in system calls that could not be read",
+                percent(self.unread)
+            )
+        })
+    }
+
+    fn sentence(&self) -> String {
+        if self.share < NEGLIGIBLE {
+            return "Threads hardly slept.".to_owned();
+        }
+        let mut parts =
+            vec![format!("{} in the locks and conditions seen", percent(self.explained))];
+        if self.unexplained > 0.001 {
+            parts.push(format!("{} in futexes that none explains", percent(self.unexplained)));
+        }
+        if self.unread > 0.001 {
+            parts.push(format!("{} in calls that could not be read", percent(self.unread)));
+        }
+        let elsewhere: f64 = self.elsewhere.iter().map(|(_, share)| share).sum();
+        if elsewhere > 0.001 {
+            let named = self.elsewhere.iter().take(NAMED_CALLS).map(|(call, _)| call.as_str());
+            let named: Vec<&str> = named.collect();
+            parts.push(format!("{} elsewhere ({})", percent(elsewhere), named.join(", ")));
+        }
+        format!("Of the time that threads slept, {}.", parts.join(", "))
+    }
+}
+
+/// Time that threads of a process slept in what the recorder sees.
+fn seen_sleep_ns(process: &Process) -> f64 {
+    let locks = process
+        .locks
+        .iter()
+        .map(|lock| lock.wait.sum_ns + lock.read.as_ref().map_or(0.0, |read| read.wait.sum_ns));
+    let conditions = process.conditions.iter().map(|condition| condition.wait.sum_ns);
+    let barriers = process.barriers.iter().map(|barrier| barrier.wait.sum_ns);
+    locks.chain(conditions).chain(barriers).sum()
+}
+
+fn recorded_share(run: &Run, evidence: &Evidence) -> Option<f64> {
+    let outside = run.outside.as_ref()?;
+    let recorded: f64 = run.processes.iter().map(|process| process.threads.cpu_ns).sum();
+    let all = match outside.running_unrecorded {
+        // Looks are compared with looks: threads that are ready may wait for other programs.
+        Some(unrecorded) if unrecorded < outside.running => {
+            recorded * outside.running as f64 / (outside.running - unrecorded) as f64
+        }
+        _ => evidence.busy_cores * run.wall_ns,
+    };
+    let own = subject(run)?.threads.cpu_ns;
+    // Of next to nothing there is no share.
+    (evidence.busy_cores > 0.05).then(|| (own / all).min(1.0))
+}
+
+/// Processor time for each acquisition, against that of the confined run.
+fn strain(profile: &Profile, run: &Run) -> Option<f64> {
+    let confined = profile.runs.iter().skip(1).find(|confined| confined.cores < run.cores)?;
+    let (here, there) = (subject(run)?, subject(confined)?);
+    let uses = |process: &Process| -> f64 {
+        let all = process.locks.iter();
+        all.map(|l| l.acquisitions + l.read.as_ref().map_or(0, |r| r.acquisitions)).sum::<u64>()
+            as f64
+    };
+    let each = |process: &Process| process.threads.cpu_ns / uses(process);
+    let strain = each(here) / each(there);
+    (here.executable == there.executable && strain.is_finite()).then_some(strain)
+}
+
+fn unseen(images: &[Unrecorded]) -> Vec<Unseen> {
+    let mut by_why: BTreeMap<WhyUnrecorded, Unseen> = BTreeMap::new();
+    for image in images {
+        let unseen = by_why.entry(image.why).or_insert_with(|| Unseen {
+            why: image.why,
+            images: 0,
+            executables: Vec::new(),
+        });
+        unseen.images += 1;
+        if !unseen.executables.contains(&image.executable) {
+            unseen.executables.push(image.executable.clone());
+        }
+    }
+    by_why.into_values().collect()
+}
+
+impl Unseen {
+    /// Which, and why.
+    fn sentence(&self) -> String {
+        let names: Vec<&str> = self
+            .executables
+            .iter()
+            .map(|path| path.rsplit('/').next().unwrap_or(path))
+            .map(|name| if name.is_empty() { "a program without a name" } else { name })
+            .collect();
+        let named = match names.as_slice() {
+            [] => "a program".to_owned(),
+            [one] => (*one).to_owned(),
+            [one, other] => format!("{one} and {other}"),
+            [first, .., last] => format!("{} programs ({first} to {last})", names.len()),
+        };
+        if self.why == WhyUnrecorded::StillRunning {
+            return format!("{named} ran on when the program had ended, and was seen until then");
+        }
+        let why = match self.why {
+            WhyUnrecorded::Static => "linked statically",
+            WhyUnrecorded::OtherRights => "run with other rights than its starter's",
+            WhyUnrecorded::OtherArchitecture => "of another architecture than the recorder",
+            WhyUnrecorded::OtherRoot => "in a file system where the recorder is not",
+            WhyUnrecorded::NoRoom => "without room to write the recording: disk, memory or limit",
+            WhyUnrecorded::StillRunning => "still running when the program had ended",
+            WhyUnrecorded::NotAsked => "started with an environment without the recorder",
+            WhyUnrecorded::Unknown => "without a recording, for an unknown reason",
+        };
+        format!("no lock of {named} could be seen ({why})")
+    }
+}
+
+#[cfg(test)]
+mod tests;

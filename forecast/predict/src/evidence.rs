@@ -1,0 +1,233 @@
+//! How much a run shows of how a program uses cores and locks.
+//!
+//! A forecast can be made of anything: of one acquisition, of a single thread, of a server that
+//! nobody called. It would say nothing. So there are thresholds, and below them there is no verdict.
+
+use kilocore_lock_profile::Run;
+use serde::Serialize;
+
+use crate::words::{counted, percent};
+
+/// Fewer acquisitions than this say little.
+const FEW: u64 = 1_000;
+/// Unless as many of them had to wait ...
+const MANY_WAITS: u64 = 100;
+/// ... and on average this many threads did.
+const WAITED_LONG: f64 = 0.1;
+/// Cores that are busy or waited for by less than this share are idle.
+const IDLE: f64 = 0.1;
+/// Threads that ran at a time, on average, up to which a program counts as running one at a time.
+const ONE_AT_A_TIME: f64 = 1.1;
+
+/// How much a run shows.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+pub struct Evidence {
+    /// The largest number of threads alive at a time.
+    pub threads: u64,
+    /// Cores that were allowed.
+    pub cores: u32,
+    /// How many of them the program kept busy on average.
+    pub busy_cores: f64,
+    /// How many threads waited for locks on average.
+    pub waiting_threads: f64,
+    /// Acquisitions of all locks.
+    pub acquisitions: u64,
+    /// How many of them had to wait.
+    pub contended: u64,
+    /// Whether threads ran one at a time only, as far as was seen.
+    pub one_at_a_time: bool,
+}
+
+/// What there was too little of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Lack {
+    /// The cores had nothing to do.
+    Work,
+    /// Threads ran one at a time.
+    Threads,
+    /// Locks were hardly taken.
+    Acquisitions,
+}
+
+impl Evidence {
+    /// That of a run.
+    pub(crate) fn of(run: &Run) -> Self {
+        let wall = run.wall_ns.max(1.0);
+        let recorded: f64 = run.processes.iter().map(|process| process.threads.cpu_ns).sum();
+        let recorded = recorded / wall;
+        let outside = run.outside.as_ref().filter(|outside| outside.rounds > 0);
+        // Threads that run or want to, of all processes.
+        let awake = outside.map(|outside| outside.running as f64 / outside.rounds as f64);
+        let busy_cores = awake.unwrap_or(0.0).min(f64::from(run.cores)).max(recorded);
+        let peak = run.processes.iter().map(|process| process.threads.peak).max().unwrap_or(0);
+        let all_seen = outside.is_none_or(|outside| outside.unrecorded.is_empty());
+        let mut evidence = Self {
+            threads: outside.map_or(0, |outside| outside.threads_peak).max(peak),
+            cores: run.cores,
+            busy_cores,
+            one_at_a_time: all_seen
+                && peak <= 1
+                && awake.unwrap_or(0.0).max(recorded) <= ONE_AT_A_TIME,
+            ..Self::default()
+        };
+        let mut waits = 0.0;
+        for lock in run.processes.iter().flat_map(|process| &process.locks) {
+            evidence.acquisitions += lock.acquisitions;
+            evidence.contended += lock.contended;
+            waits += lock.wait.sum_ns;
+            if let Some(read) = &lock.read {
+                evidence.acquisitions += read.acquisitions;
+                evidence.contended += read.contended;
+                waits += read.wait.sum_ns;
+            }
+        }
+        evidence.waiting_threads = waits / wall;
+        evidence
+    }
+
+    /// Cores that there were threads for.
+    pub(crate) fn able(&self) -> f64 {
+        f64::from(self.cores).min(self.threads.max(1) as f64)
+    }
+
+    /// Whether locks were taken too seldom to say anything of them.
+    pub(crate) fn few(&self) -> bool {
+        let waited = self.contended >= MANY_WAITS && self.waiting_threads >= WAITED_LONG;
+        self.acquisitions < FEW && !waited
+    }
+
+    /// What there was too little of for any verdict.
+    pub(crate) fn lack(&self) -> Option<Lack> {
+        if self.threads == 0 {
+            // Nobody saw anything: that the program did nothing is not known either.
+            None
+        } else if self.busy_cores + self.waiting_threads < IDLE * self.able() {
+            Some(Lack::Work)
+        } else if self.one_at_a_time {
+            Some(Lack::Threads)
+        } else if self.few() {
+            Some(Lack::Acquisitions)
+        } else {
+            None
+        }
+    }
+
+    /// What was there, in a sentence.
+    pub(crate) fn sentence(&self) -> String {
+        format!(
+            "Seen: {} acquired {}, {:.1} of {} busy.",
+            counted(self.threads, "thread"),
+            match self.acquisitions {
+                0 => "no lock".to_owned(),
+                1 => "locks once".to_owned(),
+                times => format!("locks {} times", grouped(times)),
+            },
+            self.busy_cores,
+            counted(self.cores.into(), "core"),
+        )
+    }
+}
+
+impl Lack {
+    /// What was too little, to stand behind a colon.
+    pub(crate) fn words(self, evidence: &Evidence) -> String {
+        match self {
+            Lack::Work => format!(
+                "what was seen of the program kept its cores busy for {} of the time",
+                percent(evidence.busy_cores / evidence.able())
+            ),
+            Lack::Threads => "its threads ran one at a time, if there was more than one".to_owned(),
+            Lack::Acquisitions => match evidence.acquisitions {
+                0 => "it acquired no lock that can be seen".to_owned(),
+                1 => "it acquired a lock once".to_owned(),
+                times => format!("it acquired locks {times} times in all"),
+            },
+        }
+    }
+
+    /// What to do.
+    pub(crate) fn mend(self) -> &'static str {
+        match self {
+            Lack::Work => "Profile it under load: with as much work as it has where it is slow.",
+            Lack::Threads => {
+                "How it scales with threads shows only when it runs several: profile it with at \
+                 least two. If it has no more than one, more cores change nothing."
+            }
+            Lack::Acquisitions => "Profile a longer run, under load.",
+        }
+    }
+}
+
+/// A whole number with its thousands apart.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use kilocore_lock_profile::{Outside, Run};
+
+    use super::{Evidence, Lack, grouped};
+    use crate::from_profile::synthetic::{mutex, run};
+
+    fn busy(acquisitions: u64) -> Run {
+        run(vec![mutex(1, "store", acquisitions)], 10_000)
+    }
+
+    #[test]
+    fn a_busy_program_of_several_threads_and_many_acquisitions_lacks_nothing() {
+        let evidence = Evidence::of(&busy(10_000));
+        assert_eq!(evidence.lack(), None, "{evidence:?}");
+        assert_eq!(
+            (evidence.threads, evidence.acquisitions, evidence.contended),
+            (2, 10_000, 1_000)
+        );
+        assert!((evidence.busy_cores - 2.0).abs() < 1e-9, "{evidence:?}");
+    }
+
+    #[test]
+    fn one_acquisition_a_single_thread_and_an_idle_server_lack_something() {
+        assert_eq!(Evidence::of(&busy(1)).lack(), Some(Lack::Acquisitions));
+        let mut single = busy(10_000);
+        single.processes[0].threads.peak = 1;
+        single.wall_ns *= 2.0;
+        assert_eq!(Evidence::of(&single).lack(), Some(Lack::Threads));
+        let mut idle = busy(10_000);
+        idle.wall_ns *= 1e3;
+        assert_eq!(Evidence::of(&idle).lack(), Some(Lack::Work));
+        idle.processes.clear();
+        assert_eq!(Evidence::of(&idle).lack(), None, "nobody saw what it did");
+    }
+
+    #[test]
+    fn long_waits_for_few_acquisitions_are_evidence() {
+        let mut coarse = busy(900);
+        coarse.processes[0].locks[0].contended = 800;
+        coarse.processes[0].locks[0].wait.sum_ns = coarse.wall_ns;
+        assert_eq!(Evidence::of(&coarse).lack(), None);
+    }
+
+    #[test]
+    fn processes_of_one_thread_each_count_if_they_run_side_by_side() {
+        let mut many = busy(10_000);
+        many.processes[0].threads.peak = 1;
+        many.outside =
+            Some(Outside { rounds: 100, threads_peak: 5, running: 190, ..Outside::default() });
+        assert_eq!(Evidence::of(&many).lack(), None);
+    }
+
+    #[test]
+    fn thousands_stand_apart() {
+        for (number, text) in [(7, "7"), (1_000, "1,000"), (12_345_678, "12,345,678")] {
+            assert_eq!(grouped(number), text);
+        }
+    }
+}

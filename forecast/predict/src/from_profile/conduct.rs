@@ -1,0 +1,210 @@
+//! How the program ran while it was profiled, as far as that limits what a forecast may claim.
+
+use kilocore_lock_profile::{Process, Profile, Run};
+
+use super::group::Group;
+use super::phases::Phases;
+
+/// What threads did besides taking locks.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Conduct {
+    /// Acquisitions of all the locks that the forecast knows.
+    pub acquisitions: u64,
+    /// The largest number of threads alive at the same time.
+    pub peak_threads: u64,
+    /// Cores that were allowed.
+    pub cores: u32,
+    /// How many of them were busy on average.
+    pub busy_cores: f64,
+    /// Cores that on average were not busy, though there were threads for them, and not because
+    /// these waited for locks.
+    pub unused_cores: f64,
+    /// Share of all the threads' time spent waiting on condition variables, barriers that are made
+    /// of them left out.
+    pub condition_share: f64,
+    /// How many threads did that on average.
+    pub threads_on_conditions: f64,
+    /// Whether the threads waited for one another, or for work, so much that they could not use the
+    /// cores that there were.
+    pub takes_turns: bool,
+    /// Where the condition variable that was waited on longest comes from.
+    pub condition_place: Option<String>,
+    /// Where the processor time went.
+    pub time: ProcessorTime,
+    /// Rounds that ended in a barrier, of the C library's or made of a condition variable.
+    pub barrier_rounds: f64,
+    /// How many threads met at those barriers.
+    pub barrier_threads: f64,
+}
+
+/// Where the processor time of a process went, in nanoseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct ProcessorTime {
+    /// All of it.
+    pub all_ns: f64,
+    /// Taking locks, waiting for them and letting them go, the recorder's part included. An
+    /// estimate; forecasts simulate it instead.
+    pub operations_ns: f64,
+    /// Fetching data that moves from holder to holder, which forecasts simulate too.
+    pub lines_ns: f64,
+    /// What threads computed longer between locks than one alone does, because they were in one
+    /// another's way at something that is no pthread lock.
+    pub disturbed_ns: f64,
+    /// Of the rest: computing of one thread while the other cores had nothing to do, that neither
+    /// locks nor conditions nor sleep explain.
+    pub serial_ns: f64,
+    /// Of the rest: before a thread's first lock, after its last, or in threads that take none.
+    pub outside_ns: f64,
+    /// Time under locks beyond all this, in which the holders did not run: in profiles that know
+    /// only how long holds last by the clock.
+    pub not_running_ns: f64,
+}
+
+impl ProcessorTime {
+    /// What the program computes, whatever its locks: what a forecast's workload does.
+    #[must_use]
+    pub fn work_ns(&self) -> f64 {
+        self.all_ns - self.operations_ns - self.lines_ns - self.disturbed_ns
+    }
+
+    /// The serial part of that.
+    #[must_use]
+    pub fn serial_share(&self) -> f64 {
+        self.serial_ns / self.work_ns().max(1.0)
+    }
+}
+
+/// The share of a core's time that a program must be busy on it alone to be taken for one that
+/// always has something to do.
+const KEPT_BUSY: f64 = 0.9;
+/// The share of a process's time from which other processes of the program count.
+const OTHERS: f64 = 0.1;
+/// The share of the cores that there were threads for which must have been unused ...
+const UNUSED: f64 = 0.3;
+/// ... and that of the threads' time spent waiting on conditions, for threads to take turns.
+const ON_CONDITIONS: f64 = 0.25;
+/// Fewer looks from outside than this say nothing.
+const FEW_LOOKS: u64 = 20;
+/// Standard deviations beyond what looks from outside say of a serial part.
+const LIKELY: f64 = 1.0;
+const SURELY: f64 = 2.0;
+/// The share of those cores that threads may have wanted: where it is more, other programs had them.
+const WANTED: f64 = 0.85;
+
+impl Conduct {
+    pub(super) fn new(run: &Run, process: &Process, groups: &[Group<'_>]) -> Self {
+        let threads = &process.threads;
+        let wall = run.wall_ns.max(1.0);
+        let busy_cores = threads.cpu_ns / wall;
+        let waits = waits_ns(groups);
+        let (phases, on_conditions) = Phases::of(process);
+        let longest =
+            process.conditions.iter().max_by(|a, b| a.wait.sum_ns.total_cmp(&b.wait.sum_ns));
+        let all = threads.cpu_ns + threads.think_asleep_ns + on_conditions + waits;
+        Self {
+            acquisitions: groups.iter().map(Group::uses).sum(),
+            peak_threads: threads.peak,
+            cores: run.cores,
+            busy_cores,
+            unused_cores: (able(run, process) - busy_cores - waits / wall).max(0.0),
+            condition_share: on_conditions / all.max(1.0),
+            threads_on_conditions: on_conditions / wall,
+            takes_turns: take_turns(run, process, waits),
+            condition_place: longest
+                .filter(|condition| condition.wait.sum_ns > 0.0)
+                .and_then(|condition| condition.site.first())
+                .map(ToString::to_string),
+            time: ProcessorTime::default(),
+            barrier_rounds: phases.map_or(0.0, |phases| phases.rounds),
+            barrier_threads: phases.map_or(0.0, |phases| phases.parties),
+        }
+    }
+}
+
+/// Whether threads waited on conditions while there were cores for them.
+fn take_turns(run: &Run, process: &Process, waits_ns: f64) -> bool {
+    let able = able(run, process);
+    let wall = run.wall_ns.max(1.0);
+    let threads = &process.threads;
+    let unused = able - (threads.cpu_ns + waits_ns) / wall;
+    let on_conditions = Phases::of(process).1;
+    let all = threads.cpu_ns + threads.think_asleep_ns + on_conditions + waits_ns;
+    let awake = run.outside.as_ref().filter(|outside| outside.rounds > 0);
+    let awake = awake.map(|outside| outside.running as f64 / outside.rounds as f64);
+    unused > UNUSED * able
+        && on_conditions > ON_CONDITIONS * all
+        && awake.is_none_or(|awake| awake < WANTED * able)
+}
+
+fn waits_ns(groups: &[Group<'_>]) -> f64 {
+    groups.iter().map(|group| group.wait.sum_ns).sum()
+}
+
+/// Cores that there were threads for.
+fn able(run: &Run, process: &Process) -> f64 {
+    f64::from(run.cores).min(process.threads.peak as f64)
+}
+
+/// Time in which a single thread computed while others could not, in nanoseconds: the likely
+/// value, and the one if waiting on conditions explains nothing.
+///
+/// While one thread computes alone, all other cores that there are threads for are unused. So the
+/// unused time divided by their number is that time, less what is unused for another reason:
+/// threads that wait for locks or on conditions, that wait at barriers because their parts are
+/// unequal or wake up there, or that sleep. But threads that wait on conditions while most cores are
+/// unused wait for the one that runs: then conditions explain nothing.
+pub(super) fn serial_ns(
+    profile: &Profile,
+    run: &Run,
+    process: &Process,
+    groups: &[Group<'_>],
+) -> [f64; 2] {
+    let able = able(run, process);
+    let others: f64 = run.processes.iter().map(|other| other.threads.cpu_ns).sum();
+    let busy = process.threads.cpu_ns;
+    if able < 2.0 || others - busy > OTHERS * busy {
+        return [0.0; 2];
+    }
+    let Some(idle) = idle_ns(profile, run, process, able) else { return [0.0; 2] };
+    let (phases, on_conditions) = Phases::of(process);
+    let at_barriers = phases.map_or(0.0, |p| p.uneven_ns(run.cores) + p.waking_ns());
+    let unused = able * run.wall_ns - busy - idle - waits_ns(groups) - at_barriers;
+    let alone = |unused: f64| (unused / (able - 1.0)).clamp(0.0, busy.min(run.wall_ns));
+    let explained = if take_turns(run, process, waits_ns(groups)) { 0.0 } else { on_conditions };
+    let seen = |deviations| alone_at_most(run, deviations) * run.wall_ns;
+    [alone(unused - explained).min(seen(LIKELY)), alone(unused).min(seen(SURELY))]
+}
+
+/// The share of the time in which no more than one thread wanted a core, at the most, so many
+/// standard deviations beyond what was seen from outside. A core that another program has looks
+/// unused; a thread that waits for it does not.
+///
+/// The upper end of Wilson's interval (Journal of the American Statistical Association 22, 1927).
+fn alone_at_most(run: &Run, deviations: f64) -> f64 {
+    let Some(awake) = run.outside.as_ref().map(|outside| outside.awake) else { return 1.0 };
+    if awake.rounds < FEW_LOOKS {
+        return 1.0;
+    }
+    let (looks, squared) = (awake.rounds as f64, deviations * deviations);
+    let share = awake.one as f64 / looks;
+    let spread = share * (1.0 - share) / looks + squared / (4.0 * looks * looks);
+    (share + squared / (2.0 * looks) + deviations * spread.sqrt()) / (1.0 + squared / looks)
+}
+
+/// Time in which `able` cores had nothing to do because all threads slept. `None` if that was
+/// often: then threads are seldom awake together, and whoever runs alone is not to be waited for.
+fn idle_ns(profile: &Profile, run: &Run, process: &Process, able: f64) -> Option<f64> {
+    let confined = profile.runs.iter().skip(1).find(|run| run.cores == 1);
+    if let Some(confined) = confined.filter(|_| run.cores > 1) {
+        // One thread that computes is enough to keep a single core busy. What is left is sleep, or
+        // time that other programs took.
+        let busy: f64 = confined.processes.iter().map(|process| process.threads.cpu_ns).sum();
+        let idle = (1.0 - busy / confined.wall_ns.max(1.0)).max(0.0);
+        return (idle <= 1.0 - KEPT_BUSY).then_some(idle * able * run.wall_ns);
+    }
+    let busy = process.threads.cpu_ns / run.wall_ns.max(1.0);
+    // There are threads that sleep all the time; those in surplus may be.
+    let surplus = process.threads.peak as f64 - able;
+    let asleep = process.threads.think_asleep_ns - surplus * run.wall_ns;
+    (busy >= KEPT_BUSY).then_some(asleep.max(0.0))
+}

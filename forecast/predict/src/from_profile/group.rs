@@ -1,0 +1,230 @@
+//! Locks that are created at the same place, taken together.
+
+use std::collections::BTreeMap;
+
+use kilocore_lock_profile::{Frame, Histogram, Lock};
+
+/// The share of uses from which a lock is its most frequent user's own.
+const ITS_OWN: f64 = 0.9;
+
+/// Whether a part is nearly the whole.
+fn nearly(part: u64, whole: u64) -> bool {
+    part as f64 >= ITS_OWN * whole as f64
+}
+
+/// Locks of a process that are created at the same place.
+pub(super) struct Group<'a> {
+    pub(super) locks: Vec<&'a Lock>,
+    /// Exclusive acquisitions.
+    pub(super) exclusive: u64,
+    /// Shared acquisitions.
+    pub(super) shared: u64,
+    /// Exclusive holds.
+    pub(super) hold: Histogram,
+    /// Shared holds.
+    pub(super) read_hold: Histogram,
+    /// Sleep in exclusive holds, in nanoseconds.
+    pub(super) hold_asleep_ns: f64,
+    /// Sleep in shared holds.
+    pub(super) read_asleep_ns: f64,
+    /// Waits in both modes.
+    pub(super) wait: Histogram,
+    /// Acquisitions that had to wait.
+    pub(super) contended: u64,
+}
+
+impl<'a> Group<'a> {
+    pub(super) fn new(locks: Vec<&'a Lock>) -> Self {
+        let mut group = Self {
+            exclusive: 0,
+            shared: 0,
+            hold: Histogram::default(),
+            read_hold: Histogram::default(),
+            hold_asleep_ns: 0.0,
+            read_asleep_ns: 0.0,
+            wait: Histogram::default(),
+            contended: 0,
+            locks: Vec::new(),
+        };
+        for lock in &locks {
+            group.exclusive += lock.acquisitions;
+            group.contended += lock.contended;
+            group.hold.merge(&lock.hold);
+            group.hold_asleep_ns += lock.hold_asleep_ns;
+            group.wait.merge(&lock.wait);
+            if let Some(read) = &lock.read {
+                group.shared += read.acquisitions;
+                group.contended += read.contended;
+                group.read_hold.merge(&read.hold);
+                group.read_asleep_ns += read.hold_asleep_ns;
+                group.wait.merge(&read.wait);
+            }
+        }
+        group.locks = locks;
+        group
+    }
+
+    pub(super) fn uses(&self) -> u64 {
+        self.exclusive + self.shared
+    }
+
+    /// The share of the uses that are shared, or exclusive.
+    pub(super) fn mode_share(&self, shared: bool) -> f64 {
+        let uses = if shared { self.shared } else { self.exclusive };
+        uses as f64 / (self.uses() as f64).max(1.0)
+    }
+
+    pub(super) fn held_ns(&self) -> f64 {
+        self.hold.sum_ns + self.read_hold.sum_ns
+    }
+
+    /// How many equally used locks would give two random users the same one as often.
+    pub(super) fn effective_instances(&self) -> u32 {
+        let total = self.uses() as f64;
+        let collisions: f64 = self
+            .locks
+            .iter()
+            .map(|lock| {
+                let uses = lock.acquisitions + lock.read.as_ref().map_or(0, |r| r.acquisitions);
+                // An entry of several locks that lived one after the other was one at a time.
+                (uses as f64 / total).powi(2)
+            })
+            .sum();
+        ((1.0 / collisions).round() as u32).max(1)
+    }
+
+    /// Whether these are locks of which each thread has its own, or that one thread alone takes,
+    /// among others that do other things. `busiest` is the thread that does nearly all the work
+    /// of the program, if there is one: its locks would be those of all, were there more like it.
+    pub(super) fn per_thread(&self, busiest: Option<u32>) -> bool {
+        let owned = self.owned();
+        let by_others = owned.iter().filter(|(thread, _)| Some(**thread) != busiest);
+        nearly(by_others.map(|(_, uses)| uses).sum(), self.uses())
+    }
+
+    /// Uses of locks that hardly more than one thread takes, by that thread.
+    fn owned(&self) -> BTreeMap<u32, u64> {
+        let mut owned = BTreeMap::new();
+        for lock in &self.locks {
+            let uses = lock.acquisitions + lock.read.as_ref().map_or(0, |read| read.acquisitions);
+            if let Some(most) = lock.mostly_by.filter(|most| most.share >= ITS_OWN) {
+                *owned.entry(most.thread).or_insert(0) += uses;
+            }
+        }
+        owned
+    }
+
+    /// The thread that takes nearly all the locks of all groups, if one does.
+    pub(super) fn busiest(groups: &[Self]) -> Option<u32> {
+        let mut owned = BTreeMap::new();
+        for (thread, uses) in groups.iter().flat_map(Self::owned) {
+            *owned.entry(thread).or_insert(0) += uses;
+        }
+        let all = groups.iter().map(Self::uses).sum();
+        owned.into_iter().find(|(_, uses)| nearly(*uses, all)).map(|(thread, _)| thread)
+    }
+
+    /// Where the locks are made or first taken.
+    pub(super) fn place(&self) -> String {
+        place_of(&self.locks[0].site)
+    }
+}
+
+/// The innermost caller that does more than make or take a lock, and what it does that through:
+/// where to look in the program's source.
+#[must_use]
+pub fn place_of(site: &[Frame]) -> String {
+    let innermost = site.first().map_or_else(|| "an unknown place".to_owned(), Frame::to_string);
+    match site.iter().find(|frame| !frame.function.is_empty() && !wraps_a_lock(frame)) {
+        Some(frame) if site.first().is_some_and(wraps_a_lock) => {
+            format!("{frame}, through {innermost}")
+        }
+        _ => innermost,
+    }
+}
+
+/// The innermost caller that does more than take a lock, without the types of its parameters: short
+/// enough for one of several in a row.
+#[must_use]
+pub fn taker_of(site: &[Frame]) -> String {
+    let does_more = |frame: &&Frame| !frame.function.is_empty() && !wraps_a_lock(frame);
+    site.iter().find(does_more).or(site.first()).map_or_else(
+        || "an unknown place".to_owned(),
+        |frame| {
+            let function = without_parameters(&frame.function).to_owned();
+            Frame { function, ..frame.clone() }.to_string()
+        },
+    )
+}
+
+/// A demangled name up to its list of parameters, if it has one.
+fn without_parameters(name: &str) -> &str {
+    let signature = name.strip_suffix(" const").unwrap_or(name);
+    let mut open = 0;
+    for (index, c) in signature.char_indices().rev() {
+        match c {
+            ')' => open += 1,
+            '(' => open -= 1,
+            _ => {}
+        }
+        if open == 0 {
+            let is_list = c == '(' && index > 0 && !signature[..index].ends_with("operator");
+            return if is_list { &signature[..index] } else { name };
+        }
+    }
+    name
+}
+
+/// Whether a function is only there to make or take locks, going by the words of its name:
+/// `std::mutex::lock`, `g_mutex_init`, `RWLock::RWLock()`, `PyThread_allocate_lock`.
+fn wraps_a_lock(frame: &Frame) -> bool {
+    const WORDS: [&str; 9] =
+        ["mutex", "lock", "rwlock", "spinlock", "rwl", "mtx", "lck", "wrlock", "rdlock"];
+    let name = frame.function.split('(').next().unwrap_or_default();
+    let mut word = String::new();
+    let mut before_lower = false;
+    // `RWLock` is one word: a word begins at an upper-case letter that follows a lower-case one.
+    for c in name.chars().chain(std::iter::once(' ')) {
+        let begins = !c.is_alphanumeric() || (c.is_uppercase() && before_lower);
+        if begins {
+            if WORDS.contains(&word.to_lowercase().as_str()) {
+                return true;
+            }
+            word.clear();
+        }
+        if c.is_alphanumeric() {
+            word.push(c);
+        }
+        before_lower = c.is_lowercase();
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{taker_of, without_parameters};
+    use crate::from_profile::synthetic::frame;
+
+    #[test]
+    fn parameters_are_left_out_and_nothing_else() {
+        for (name, short) in [
+            ("db::accept(char const*, unsigned long)", "db::accept"),
+            ("db::size() const", "db::size"),
+            ("run(void (*)(int))", "run"),
+            ("(anonymous namespace)::f(int)", "(anonymous namespace)::f"),
+            ("less::operator()(int) const", "less::operator()"),
+            ("plain_c", "plain_c"),
+            ("less::operator()", "less::operator()"),
+        ] {
+            assert_eq!(without_parameters(name), short);
+        }
+    }
+
+    #[test]
+    fn who_takes_a_lock_is_not_what_wraps_it() {
+        let site = [frame("std::mutex::lock()", 1), frame("get(int)", 2), frame("main", 3)];
+        assert!(taker_of(&site).starts_with("get in "), "{}", taker_of(&site));
+        assert!(taker_of(&site[..1]).starts_with("std::mutex::lock in "));
+        assert_eq!(taker_of(&[]), "an unknown place");
+    }
+}

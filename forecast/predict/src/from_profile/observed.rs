@@ -1,0 +1,163 @@
+//! Histograms as distributions, from which time can be taken off.
+
+use kilocore_lock_profile::Histogram;
+
+use crate::{Duration, Range};
+
+/// How wide a bucket is, as a share of its lower bound: between a seventh and a quarter.
+const BUCKET_WIDTH: f64 = 0.2;
+
+/// Durations in nanoseconds, the shortest first: all that a histogram has, its rare and long ones
+/// too. Their number and their sum are those of the histogram.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Observed {
+    buckets: Vec<Bucket>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Bucket {
+    low: f64,
+    high: f64,
+    count: f64,
+}
+
+impl Bucket {
+    fn middle(&self) -> f64 {
+        f64::midpoint(self.low, self.high)
+    }
+
+    fn time(&self) -> f64 {
+        self.count * self.middle()
+    }
+}
+
+impl Observed {
+    pub(super) fn of(histogram: &Histogram) -> Self {
+        let counted: f64 = histogram.buckets.iter().map(|(_, count)| *count as f64).sum();
+        if histogram.count == 0 || counted <= 0.0 {
+            return Self::default();
+        }
+        let each = histogram.count as f64 / counted;
+        let bucket = |&(low, count): &(f64, u64)| Bucket {
+            low,
+            high: low * (1.0 + BUCKET_WIDTH),
+            count: count as f64 * each,
+        };
+        let mut observed = Self { buckets: histogram.buckets.iter().map(bucket).collect() };
+        if observed.time() > 0.0 {
+            observed.stretch(histogram.sum_ns / observed.time());
+        } else {
+            // Each was shorter than can be told, and all together were not.
+            let mean = histogram.mean_ns();
+            observed.buckets.iter_mut().for_each(|bucket| (bucket.low, bucket.high) = (mean, mean));
+        }
+        observed
+    }
+
+    pub(super) fn count(&self) -> f64 {
+        self.buckets.iter().map(|bucket| bucket.count).sum()
+    }
+
+    /// The sum of all, in nanoseconds.
+    pub(super) fn time(&self) -> f64 {
+        self.buckets.iter().map(Bucket::time).sum()
+    }
+
+    /// Makes each last `factor` times as long.
+    pub(super) fn stretch(&mut self, factor: f64) {
+        for bucket in &mut self.buckets {
+            bucket.low *= factor;
+            bucket.high *= factor;
+        }
+    }
+
+    /// The same shape, taking `time` altogether: more or fewer of them.
+    pub(super) fn lasting(mut self, time: f64) -> Self {
+        let factor = time / self.time().max(f64::MIN_POSITIVE);
+        self.buckets.iter_mut().for_each(|bucket| bucket.count *= factor);
+        self
+    }
+
+    /// The longest durations first: how long, and the time that all of about that length take.
+    pub(super) fn longest_first(&self) -> impl Iterator<Item = (f64, f64)> {
+        self.buckets.iter().rev().map(|bucket| (bucket.middle(), bucket.time()))
+    }
+
+    /// Leaves out the longest durations until `time` is gone, all that they took.
+    pub(super) fn shed(&mut self, mut time: f64) {
+        for bucket in self.buckets.iter_mut().rev() {
+            let taken = time.min(bucket.time());
+            if taken <= 0.0 {
+                break;
+            }
+            bucket.count *= 1.0 - taken / bucket.time();
+            time -= taken;
+        }
+        self.buckets.retain(|bucket| bucket.count > 0.0);
+    }
+
+    /// As a distribution in cycles of a clock of `ghz` whose sum over `entries` is the same.
+    pub(super) fn duration(&self, entries: f64, ghz: f64) -> Duration {
+        let count = self.count();
+        if count <= 0.0 || entries <= 0.0 {
+            return Duration::Constant(0.0);
+        }
+        let factor = count / entries * ghz;
+        let mut before = 0.0;
+        let range = |bucket: &Bucket| {
+            before += bucket.count;
+            Range { up_to: before / count, low: bucket.low * factor, high: bucket.high * factor }
+        };
+        let mut ranges: Vec<Range> = self.buckets.iter().map(range).collect();
+        if let Some(last) = ranges.last_mut() {
+            last.up_to = 1.0;
+        }
+        Duration::Observed(ranges)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kilocore_lock_profile::Histogram;
+
+    use super::Observed;
+
+    /// Nearly all of the time is in 0.6 % of the durations.
+    fn heavy() -> Histogram {
+        let buckets = vec![(200.0, 30_000), (300.0, 3_000), (3e7, 150), (6e7, 50)];
+        let sum = buckets.iter().map(|(low, count)| low * 1.08 * *count as f64).sum();
+        Histogram { count: 33_200, sum_ns: sum, buckets }
+    }
+
+    #[test]
+    fn few_durations_that_hold_all_the_work_are_kept() {
+        let (histogram, ghz) = (heavy(), 2.0);
+        let observed = Observed::of(&histogram);
+        assert!((observed.time() / histogram.sum_ns - 1.0).abs() < 1e-12);
+        let duration = observed.duration(33_200.0, ghz);
+        assert!((duration.mean() / (histogram.mean_ns() * ghz) - 1.0).abs() < 1e-12);
+        // Half as many entries, and all the time is still there.
+        let half = observed.duration(16_600.0, ghz);
+        assert!((half.mean() / (2.0 * duration.mean()) - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_longest_go_first_and_exactly_as_much_as_was_asked_for() {
+        let mut observed = Observed::of(&heavy());
+        let all = observed.time();
+        let (longest, time) = observed.longest_first().next().unwrap();
+        assert!((6e7..7.5e7).contains(&longest) && time < 0.5 * all);
+        observed.shed(time + 1e6);
+        assert!((observed.time() / (all - time - 1e6) - 1.0).abs() < 1e-9);
+        assert!(observed.longest_first().next().unwrap().0 < 4e7);
+        observed.shed(2.0 * all);
+        assert_eq!((observed.time(), observed.count()), (0.0, 0.0));
+    }
+
+    #[test]
+    fn durations_too_short_to_be_told_keep_their_sum() {
+        let short = Histogram { count: 100, sum_ns: 40.0, buckets: vec![(0.0, 100)] };
+        assert!((Observed::of(&short).time() - 40.0).abs() < 1e-9);
+        assert_eq!(Observed::of(&Histogram::default()).time(), 0.0);
+    }
+}

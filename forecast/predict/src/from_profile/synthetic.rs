@@ -1,0 +1,114 @@
+//! Profiles made up for tests.
+
+use kilocore_lock_profile::{
+    FORMAT, FORMAT_VERSION, Family, Frame, Handoffs, Histogram, Host, Lock, Outside, Process,
+    Profile, ReadSide, Run, Threads,
+};
+
+/// So many durations of about `ns`, in one bucket whose middle that is.
+pub(crate) fn durations(count: u64, ns: f64) -> Histogram {
+    Histogram { count, sum_ns: ns * count as f64, buckets: vec![(ns / 1.1, count)] }
+}
+
+pub(crate) fn frame(function: &str, offset: u64) -> Frame {
+    Frame { function: function.into(), module: "/bin/program".into(), offset, line: None }
+}
+
+/// A mutex that is created by `function` (at a place as far into the program as its name is long) and held for 200 ns at a time.
+pub(crate) fn mutex(id: u32, function: &str, acquisitions: u64) -> Lock {
+    Lock {
+        id,
+        family: Family::Mutex,
+        attributes: Vec::new(),
+        address: u64::from(id) * 64,
+        instances: 1,
+        site: vec![frame(function, function.len() as u64), frame("main", 1)],
+        acquisitions,
+        contended: acquisitions / 10,
+        failed_tries: 0,
+        hold: durations(acquisitions, 200.0),
+        wait: durations(acquisitions / 10, 3_000.0),
+        waiters_met: vec![acquisitions / 10],
+        handoffs: Handoffs { same_core: acquisitions / 2, other_core: acquisitions / 2 },
+        mostly_by: None,
+        ..Lock::default()
+    }
+}
+
+/// A read-write lock, each of its shared holds lasting 50 ns.
+pub(crate) fn read_write(id: u32, function: &str, exclusive: u64, shared: u64) -> Lock {
+    Lock {
+        family: Family::ReadWrite,
+        read: Some(ReadSide {
+            acquisitions: shared,
+            contended: 0,
+            failed_tries: 0,
+            hold: durations(shared, 50.0),
+            ..ReadSide::default()
+        }),
+        ..mutex(id, function, exclusive)
+    }
+}
+
+/// A run on two cores, both busy, that thinks for 1 µs so many times.
+pub(crate) fn run(locks: Vec<Lock>, thoughts: u64) -> Run {
+    run_thinking(locks, durations(thoughts, 1_000.0))
+}
+
+/// A run on two cores, both busy, that thinks so.
+pub(crate) fn run_thinking(locks: Vec<Lock>, think: Histogram) -> Run {
+    let mut process = Process {
+        pid: 42,
+        executable: "/bin/program".into(),
+        threads: Threads {
+            started: 2,
+            locking: 2,
+            peak: 2,
+            cpu_ns: 0.0,
+            think,
+            think_asleep_ns: 0.0,
+        },
+        locks,
+        ..Process::default()
+    };
+    let held = |lock: &Lock| lock.hold.sum_ns + lock.read.as_ref().map_or(0.0, |r| r.hold.sum_ns);
+    process.threads.cpu_ns = process.threads.think.sum_ns
+        + process.locks.iter().map(held).sum::<f64>()
+        + super::busy::operations_ns(&process);
+    Run {
+        cores: 2,
+        wall_ns: process.threads.cpu_ns / 2.0,
+        processes: vec![process],
+        ..Run::default()
+    }
+}
+
+/// A profile of runs on a host of 2 GHz that moves a line in 100 ns.
+pub(crate) fn profile_of(runs: Vec<Run>) -> Profile {
+    Profile {
+        format: FORMAT.into(),
+        version: FORMAT_VERSION,
+        command: vec!["./program".into(), "an argument".into()],
+        host: Host {
+            processor: "made up".into(),
+            cores: 2,
+            clock_ghz: 2.0,
+            core_to_core_ns: Some(100.0),
+            kernel: "6.1".into(),
+        },
+        runs,
+    }
+}
+
+/// A profile with a single mutex.
+pub(crate) fn profile() -> Profile {
+    profile_of(vec![run(vec![mutex(1, "store", 10_000)], 10_000)])
+}
+
+/// A run as a hundred looks from outside saw it: so many looks at threads that ran, and so many at
+/// threads that slept in each system call.
+pub(crate) fn watched(run: Run, running: u64, asleep: &[(&str, u64)]) -> Run {
+    let asleep = asleep.iter().map(|&(call, looks)| (call.to_owned(), looks)).collect();
+    let outside = Outside { rounds: 100, threads_peak: 3, running, asleep, ..Outside::default() };
+    Run { outside: Some(outside), ..run }
+}

@@ -1,0 +1,57 @@
+//! Forecasts of how a program scales under each lock.
+//!
+//! # The way of a forecast
+//! 1. A [`Workload`] says what threads do: think, choose a lock, hold it, touch data that moves
+//!    from holder to holder. It is given by hand or made from a profile.
+//! 2. [`simulate`] runs it on a simulated machine with the lock code that ships.
+//! 3. Closed forms ([`closed_form`]) check the simulator inside their assumptions.
+
+mod advice;
+mod any_lock;
+mod barrier;
+mod choice;
+pub mod closed_form;
+mod coverage;
+mod duration;
+mod evidence;
+mod forecast;
+mod from_profile;
+mod gain_error;
+mod memory;
+mod model_error;
+mod own_locks;
+mod point;
+mod program;
+mod progress;
+mod shell;
+mod simulate;
+mod sweep;
+mod verdict;
+mod waiting;
+mod words;
+mod workload;
+
+pub use advice::what_was_seen;
+pub use barrier::{BarrierRounds, simulate_barrier};
+pub use choice::WORTH_TAKING;
+pub use coverage::{Coverage, Sleep, Unseen};
+pub use duration::{Duration, Range};
+pub use evidence::Evidence;
+pub use forecast::{
+    AcquiredAt, Curve, Forecast, ForecastLock, ForecastPoint, Recommendation, Shape, Target,
+};
+pub use from_profile::{
+    Conduct, ProcessorTime, ProfileGap, Profiled, from_profile, place_of, taker_of,
+};
+pub use gain_error::{Gain, GainError};
+pub use memory::{MemoryUse, Placement};
+pub use point::Point;
+pub use program::{
+    ForecastError, Question, TODAY, forecast, forecast_profiled, without_simulation,
+};
+pub use shell::{shell_word, shell_words};
+pub use simulate::{PointError, RunSize, simulate};
+pub use sweep::{Job, sweep};
+pub use verdict::Verdict;
+pub use waiting::{hands_over, parks};
+pub use workload::{Barriers, Inner, KeptLock, LockUse, Mode, Section, Workload};

@@ -1,0 +1,43 @@
+//! Many points at once, on all cores of the host.
+
+use kilocore_locks::LockId;
+use kilocore_machine::Description;
+use kilocore_sim::in_parallel;
+
+use crate::{Point, PointError, RunSize, Workload, simulate};
+
+/// One point to simulate.
+#[derive(Debug, Clone)]
+pub struct Job<'a> {
+    /// What the threads do.
+    pub workload: &'a Workload,
+    /// The lock.
+    pub lock: LockId,
+    /// Cores.
+    pub cores: u32,
+    /// How much is simulated.
+    pub size: RunSize,
+}
+
+/// Simulates all jobs on `machine` and gives their points in the order of the jobs.
+///
+/// The host's cores take jobs in turn, the last first, as those are the longest in a sweep by
+/// ascending cores; the result does not depend on who takes which. `progress` is called after
+/// each, from any thread.
+///
+/// # Errors
+/// The error of the first job, in their order, that fails.
+///
+/// # Panics
+/// If a simulated lock panics.
+pub fn sweep(
+    jobs: &[Job<'_>],
+    machine: &Description,
+    progress: &(dyn Fn() + Sync),
+) -> Result<Vec<Point>, PointError> {
+    let point = |index: usize| {
+        let Job { workload, lock, cores, size } = jobs[index];
+        simulate(workload, lock, machine, cores, size)
+    };
+    in_parallel(jobs.len(), &point, progress).into_iter().collect()
+}

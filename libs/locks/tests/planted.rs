@@ -1,0 +1,144 @@
+//! The shipped source of locks with one error each, planted at run time: a call that changes nothing,
+//! or an exchange in two steps. The programs that every lock passes must catch each of them. Locks
+//! whose errors take more than a call to make have twins in `broken*.rs`.
+
+mod common;
+
+use common::altered::planted::{Error, Source, plant};
+use common::altered::{Altered, Sound};
+use common::read_write::{self, Read, Write, WriteAndRead};
+use common::twins::{LOST_WAKE_UP, RACE};
+use common::{explore, programs, verdict};
+use kilocore_locks::{Adaptive, Ahmcs, CentralRw, Clh, Cna, Malthusian, RawLock};
+use kilocore_platform::Shuttle;
+
+use Error::{InTwoSteps, Lost};
+
+type Checked = Altered<Shuttle, Sound>;
+
+/// What a lost waiter looks like: all sleep, or somebody spins for ever.
+const LOST_WAITER: &[&str] = &[LOST_WAKE_UP[0], "exceeded max_steps"];
+/// Two inside, or what they do to the lock when they leave.
+const RACE_OR_LOST: &[&str] = &[RACE[0], RACE[1], LOST_WAKE_UP[0], "exceeded max_steps"];
+
+macro_rules! source {
+    ($name:literal) => {
+        Source {
+            file: concat!("libs/locks/src/", $name),
+            text: include_str!(concat!("../src/", $name)),
+        }
+    };
+}
+
+fn alternating(index: u32) {
+    let (cpu, node) = programs::alternating(index);
+    Shuttle::place(cpu, node);
+}
+
+#[track_caller]
+fn assert_caught(
+    source: Source,
+    call: &str,
+    error: Error,
+    program: impl Fn() + Copy + Send + Sync + 'static,
+    how: &[&str],
+) {
+    let found = plant(source, call, error, || verdict(|| explore(program, 5_000, 3)));
+    let Err(message) = found else { panic!("nothing wrong is found with {error:?}: {call}") };
+    assert!(how.iter().any(|how| message.contains(how)), "{call} is caught by: {message}");
+}
+
+/// Four threads on two nodes.
+fn exclusion<L: RawLock<Checked>>() {
+    programs::exclusion::<Checked, L>(4, 3, alternating);
+}
+
+#[test]
+fn clh() {
+    let source = source!("clh.rs");
+    let check =
+        |call, error, how| assert_caught(source, call, error, exclusion::<Clh<Checked>>, how);
+    check("swap(node, Ordering::AcqRel)", InTwoSteps, RACE_OR_LOST);
+    check(
+        "compare_exchange(node, ptr::null_mut(), Ordering::Release, Ordering::Relaxed)",
+        InTwoSteps,
+        RACE_OR_LOST,
+    );
+}
+
+#[test]
+fn cna() {
+    let source = source!("cna.rs");
+    let check =
+        |call, error, how| assert_caught(source, call, error, exclusion::<Cna<Checked>>, how);
+    check(
+        "compare_exchange(me, last, Ordering::Release, Ordering::Relaxed)",
+        InTwoSteps,
+        RACE_OR_LOST,
+    );
+    // Those who were passed over before are forgotten, or those passed over now.
+    check("store(first, Ordering::Relaxed)", Lost, LOST_WAITER);
+    check("store(next, Ordering::Relaxed)", Lost, LOST_WAITER);
+}
+
+#[test]
+fn malthusian() {
+    let source = source!("malthusian.rs");
+    let check = |call, error, how| {
+        assert_caught(source, call, error, exclusion::<Malthusian<Checked>>, how)
+    };
+    check(
+        "compare_exchange(me, substitute, Ordering::Release, Ordering::Relaxed)",
+        InTwoSteps,
+        RACE_OR_LOST,
+    );
+    // The passive list is not handed on; the eldest leaves the queue behind.
+    check(
+        "store(self.youngest, Ordering::Relaxed);
+            (*waiter).eldest",
+        Lost,
+        LOST_WAITER,
+    );
+    check("store(next, Ordering::Relaxed)", Lost, LOST_WAITER);
+}
+
+#[test]
+fn adaptive() {
+    let source = source!("futex.rs");
+    let check =
+        |call, error, how| assert_caught(source, call, error, exclusion::<Adaptive<Checked>>, how);
+    check(
+        "compare_exchange(FREE, HELD, Ordering::Acquire, Ordering::Relaxed)",
+        InTwoSteps,
+        RACE_OR_LOST,
+    );
+    check("swap(FREE, Ordering::Release)", InTwoSteps, LOST_WAKE_UP);
+}
+
+#[test]
+fn ahmcs() {
+    let source = source!("cohort.rs");
+    let check =
+        |call, error, how| assert_caught(source, call, error, exclusion::<Ahmcs<Checked>>, how);
+    // A holder that came by the root takes itself for one that came by its leaf.
+    check("store(place | ALONE, Ordering::Relaxed)", Lost, RACE_OR_LOST);
+    // A node keeps what it has let go.
+    check("store(if stays { in_a_row + 1 } else { 0 }, Ordering::Relaxed)", Lost, RACE_OR_LOST);
+}
+
+#[test]
+fn central_rw() {
+    let source = source!("central_rw.rs");
+    let deeds = || {
+        read_write::program::<Checked, CentralRw<Checked>>(&[
+            &[Write; 2],
+            &[WriteAndRead; 2],
+            &[Read; 2],
+        ]);
+    };
+    const HALF: &[&str] = &["race", "a reader saw half of a write", "a write was lost"];
+    let check = |call, error, how| assert_caught(source, call, error, deeds, how);
+    check("compare_exchange(state, taken, Ordering::Acquire, Ordering::Relaxed)", InTwoSteps, HALF);
+    check("fetch_or(PARKED, Ordering::Acquire)", Lost, LOST_WAKE_UP);
+    check("fetch_add(1, Ordering::Release)", Lost, LOST_WAKE_UP);
+}

@@ -1,0 +1,156 @@
+//! Core-to-core latency: two pinned threads hand one cache line to and fro.
+//!
+//! Each waits by compare-and-swap for its turn and gives the turn away by the same exchange, as
+//! the public tables of core-to-core latencies are measured, so that a host's figure can be set
+//! beside theirs. Half of a round trip is the one-way latency: about the time from a request for
+//! a modified line until the data is there.
+
+use crate::MeasureError;
+use crate::median::median;
+use crate::pinned::{Pinned, allowed};
+use crate::sysfs::{self, Processor};
+use std::path::Path;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+/// Round trips in a sample: long against the clock's reading, short against a time slice.
+const TRIPS: u32 = 500;
+
+/// A line of its own for the word handed to and fro; 128 as some processors fetch lines in pairs.
+#[repr(align(128))]
+struct Line(AtomicU32);
+
+const MINE: u32 = 0;
+const YOURS: u32 = 1;
+const OVER: u32 = 2;
+
+/// The one-way latency between two processors in ns, the median of some samples.
+///
+/// Takes about 20 ms, and at most a quarter of a second on a busy host.
+///
+/// # Errors
+/// [`MeasureError::Pin`] if the process may not run on one of them, and [`MeasureError::Busy`]
+/// if not one sample came through in the time allowed.
+pub fn core_to_core_ns(a: u32, b: u32) -> Result<f64, MeasureError> {
+    samples(a, b, Duration::from_millis(20), Duration::from_millis(250))
+}
+
+/// The one-way latency within this host in ns: the median over pairs of allowed processors that
+/// are not hardware threads of one core. Takes less than 0.3 s.
+///
+/// None if there is no such pair, or the host is too busy to tell.
+#[must_use]
+pub fn host_core_to_core() -> Option<f64> {
+    const TIME: Duration = Duration::from_millis(100);
+    const LIMIT: Duration = Duration::from_millis(240);
+    let allowed = allowed();
+    let shape = sysfs::shape(Path::new(crate::SYSTEM)).ok();
+    let core_of = |cpu: u32| -> u32 {
+        let found = shape.iter().flat_map(|shape| &shape.processors).find(|p| p.cpu == cpu);
+        found.map_or(cpu, |p: &Processor| p.core)
+    };
+    let pairs: Vec<(u32, u32)> = allowed
+        .iter()
+        .enumerate()
+        .flat_map(|(i, &a)| allowed[i + 1..].iter().map(move |&b| (a, b)))
+        .filter(|&(a, b)| core_of(a) != core_of(b))
+        .collect();
+    let chosen = spread(&pairs, 8);
+    let pairs = u32::try_from(chosen.len().max(1)).unwrap_or(1);
+    let measured = chosen.into_iter().map(|(a, b)| samples(a, b, TIME / pairs, LIMIT / pairs));
+    median(measured.filter_map(Result::ok).collect())
+}
+
+/// At most `most` of the items, evenly over all of them.
+pub(crate) fn spread<T: Copy>(items: &[T], most: usize) -> Vec<T> {
+    let count = items.len().min(most);
+    (0..count).map(|i| items[i * items.len() / count]).collect()
+}
+
+/// Exchanges for about `time`, and no longer than `limit`, the start of the partner included.
+pub(crate) fn samples(
+    a: u32,
+    b: u32,
+    time: Duration,
+    limit: Duration,
+) -> Result<f64, MeasureError> {
+    let deadline = Deadline { at: Instant::now() + limit, looks: 0 };
+    if a == b {
+        return Err(MeasureError::Busy { a, b });
+    }
+    let line = Line(AtomicU32::new(YOURS));
+    let turns = std::thread::scope(|scope| {
+        let partner = scope.spawn(|| {
+            let pinned = Pinned::to(b);
+            if pinned.is_err() {
+                line.0.store(OVER, Ordering::Release);
+            }
+            answer(&line);
+            pinned.map(drop)
+        });
+        let pinned = Pinned::to(a);
+        let taken = if pinned.is_ok() { call(&line, time, deadline) } else { Vec::new() };
+        line.0.store(OVER, Ordering::Release);
+        let answered = partner.join().unwrap_or(Err(MeasureError::Busy { a, b }));
+        pinned?;
+        answered?;
+        Ok::<_, MeasureError>(taken)
+    })?;
+    median(turns).ok_or(MeasureError::Busy { a, b })
+}
+
+/// Gives each turn back until the exchange is over.
+fn answer(line: &Line) {
+    loop {
+        match line.0.compare_exchange(YOURS, MINE, Ordering::AcqRel, Ordering::Acquire) {
+            Err(OVER) => return,
+            _ => std::hint::spin_loop(),
+        }
+    }
+}
+
+/// Takes turns; returns the one-way time in ns of each sample.
+#[expect(clippy::cast_precision_loss, reason = "nanoseconds of a fraction of a second")]
+fn call(line: &Line, time: Duration, mut deadline: Deadline) -> Vec<f64> {
+    // The first turn waits for the partner to start; it counts for no sample.
+    if !take_turn(line, &mut deadline) {
+        return Vec::new();
+    }
+    let begin = Instant::now();
+    let mut samples = Vec::new();
+    while begin.elapsed() < time || samples.len() < 3 {
+        let start = Instant::now();
+        for _ in 0..TRIPS {
+            if !take_turn(line, &mut deadline) {
+                return samples;
+            }
+        }
+        samples.push(start.elapsed().as_nanos() as f64 / f64::from(TRIPS) / 2.0);
+    }
+    samples
+}
+
+/// A time beyond which nothing is awaited. The clock is read only now and then.
+struct Deadline {
+    at: Instant,
+    looks: u32,
+}
+
+impl Deadline {
+    fn is_over(&mut self) -> bool {
+        self.looks = self.looks.wrapping_add(1);
+        self.looks.is_multiple_of(4096) && Instant::now() > self.at
+    }
+}
+
+/// Waits for its turn and gives it away. False if the deadline passed or the partner gave up.
+fn take_turn(line: &Line, deadline: &mut Deadline) -> bool {
+    loop {
+        match line.0.compare_exchange(MINE, YOURS, Ordering::AcqRel, Ordering::Acquire) {
+            Ok(_) => return true,
+            Err(OVER) => return false,
+            Err(_) if deadline.is_over() => return false,
+            Err(_) => std::hint::spin_loop(),
+        }
+    }
+}

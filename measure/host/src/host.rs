@@ -1,0 +1,386 @@
+//! All measurements together.
+
+use crate::core_to_core::{samples, spread};
+use crate::identity::{cpuinfo_field, host_name, relative, today};
+use crate::median::median;
+use crate::pinned::{Pinned, allowed};
+use crate::sysfs::{Processor, Shape, shape};
+use crate::{MeasureError, SYSTEM, memory, processor, system};
+use kilocore_machine::{
+    Caches, Coherence, Description, Distance, Figure, Latencies, Memory, OperatingSystem, Power,
+    Topology,
+};
+use std::path::Path;
+use std::time::Duration;
+
+/// Time for one kind of core-to-core latency.
+const LATENCY_TIME: Duration = Duration::from_millis(200);
+
+/// Measures this host. Takes about five seconds and at most 1 GiB of memory.
+///
+/// The description is named `host` and validated.
+///
+/// # Errors
+/// As [`MeasureError`] lists.
+pub fn measure_host() -> Result<Description, MeasureError> {
+    let mut shape = shape(Path::new(SYSTEM))?;
+    let usable = allowed();
+    shape.processors.retain(|p| usable.contains(&p.cpu));
+    let home = shape.processors.first().ok_or(MeasureError::NoProcessor)?.cpu;
+    let cpuinfo = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let host = Host {
+        by: format!("measured on {} on {} by kilocore machines measure", host_name(), today()),
+        like: relative(&cpuinfo)?,
+        shape,
+        home,
+    };
+    let description = host.describe(&cpuinfo)?;
+    description.validate()?;
+    Ok(description)
+}
+
+/// Four digits, which are more than any of these measurements has.
+fn round(value: f64) -> f64 {
+    let digits = 3 - value.abs().max(1e-9).log10().floor() as i32;
+    let scale = 10_f64.powi(digits);
+    (value * scale).round() / scale
+}
+
+/// Raises a figure to a bound that it must not be below, and says so where it was lent.
+fn at_least(figure: &mut Figure, bound: f64, of: &str) {
+    if figure.value < bound {
+        figure.value = bound;
+        if let Some(estimated) = &mut figure.estimated {
+            *estimated += &format!("; raised to {of} here");
+        }
+    }
+}
+
+/// What all the measurements share.
+struct Host {
+    /// The source of what is measured.
+    by: String,
+    /// The machine that lends the rest.
+    like: Description,
+    /// The host, with those processors that may be used.
+    shape: Shape,
+    /// The processor that measurements of one core run on.
+    home: u32,
+}
+
+impl Host {
+    fn describe(&self, cpuinfo: &str) -> Result<Description, MeasureError> {
+        let pinned = Pinned::to(self.home)?;
+        let clock_ghz = self.clock(cpuinfo);
+        let caches = self.caches(clock_ghz.value)?;
+        let rmw = processor::rmw_ns()
+            .map(|ns| (ns * clock_ghz.value - caches.hit_cycles.value).clamp(0.0, 1e3));
+        let pause = processor::pause_ns().map(|ns| (ns * clock_ghz.value).min(1e3));
+        drop(pinned);
+        let latency = self.latencies(caches.hit_cycles.value / clock_ghz.value)?;
+        let name = cpuinfo_field(cpuinfo, "model name").unwrap_or("unnamed processor");
+        let title = format!("{name}: {} hardware threads, this host", self.shape.processors.len());
+        Ok(Description {
+            schema: kilocore_machine::SCHEMA,
+            name: "host".to_owned(),
+            title,
+            topology: self.topology(),
+            smt_throughput: self.smt_throughput(),
+            coherence: self.coherence(&latency, rmw, pause),
+            latency,
+            memory: self.memory(caches.shared_kib.value)?,
+            caches,
+            clock_ghz,
+            os: self.os()?,
+            power: self.power(),
+        })
+    }
+
+    /// Not measured: it depends on what the threads run, and a loop made for the purpose would
+    /// tell of that loop.
+    fn smt_throughput(&self) -> Figure {
+        let threads = f64::from(self.shape.topology.threads_per_core);
+        if threads <= 1.0 {
+            let estimated = Some("cores have one hardware thread here".to_owned());
+            return Figure { value: 1.0, source: None, estimated };
+        }
+        let like = self.like.smt_throughput.value;
+        self.estimate(like.min(threads), "not measured, as it depends on what the threads run")
+    }
+
+    fn power(&self) -> Power {
+        let like = &self.like.power;
+        Power {
+            active_w: self.lent(&like.active_w),
+            spin_w: self.lent(&like.spin_w),
+            low_power_w: self.lent(&like.low_power_w),
+            idle_w: self.lent(&like.idle_w),
+            socket_w: self.lent(&like.socket_w),
+        }
+    }
+
+    fn topology(&self) -> Topology {
+        let mut topology = self.shape.topology.clone();
+        topology.source = format!("{}; {}", topology.source, self.by);
+        topology
+    }
+
+    fn measured(&self, value: f64) -> Figure {
+        Figure { value: round(value), source: Some(self.by.clone()), estimated: None }
+    }
+
+    /// What the system lists, to the last digit.
+    fn listed(&self, value: f64) -> Figure {
+        let source = Some(format!("listed by Linux in {SYSTEM}; {}", self.by));
+        Figure { value, source, estimated: None }
+    }
+
+    /// A figure of the other machine.
+    fn lent(&self, figure: &Figure) -> Figure {
+        self.estimate(figure.value, "not measurable here")
+    }
+
+    fn estimate(&self, value: f64, why: &str) -> Figure {
+        let estimated = format!("{why}: after `{}` of the same maker", self.like.name);
+        Figure { value, source: None, estimated: Some(estimated) }
+    }
+
+    fn measured_or(&self, value: Option<f64>, lent: &Figure) -> Figure {
+        value.map_or_else(|| self.lent(lent), |value| self.measured(value))
+    }
+
+    fn clock(&self, cpuinfo: &str) -> Figure {
+        if let Some(ghz) = processor::tsc_ghz() {
+            return self.measured(ghz);
+        }
+        let mhz = cpuinfo_field(cpuinfo, "cpu MHz").and_then(|mhz| mhz.parse::<f64>().ok());
+        let maximum = std::fs::read_to_string(format!(
+            "{SYSTEM}/cpu/cpu{}/cpufreq/cpuinfo_max_freq",
+            self.home
+        ));
+        let khz = maximum.ok().and_then(|khz| khz.trim().parse::<f64>().ok());
+        self.measured_or(
+            khz.map(|khz| khz / 1e6).or(mhz.map(|mhz| mhz / 1e3)),
+            &self.like.clock_ghz,
+        )
+    }
+
+    fn caches(&self, clock_ghz: f64) -> Result<Caches, MeasureError> {
+        let shape = &self.shape;
+        let hit = memory::cached_ns(16.0_f64.min(shape.private_kib / 2.0))? * clock_ghz;
+        let shared_hit = if shape.shared_kib > 0.0 {
+            // Beyond the private caches, and well within the shared one.
+            let kib = (shape.private_kib * 4.0).min(shape.shared_kib / 2.0).max(64.0);
+            self.measured(memory::cached_ns(kib)?)
+        } else {
+            self.measured(0.0)
+        };
+        Ok(Caches {
+            line_bytes: shape.line_bytes,
+            hit_cycles: self.measured(hit.max(1.0)),
+            private_kib: self.listed(shape.private_kib),
+            shared_kib: self.listed(shape.shared_kib),
+            shared_per_node: shape.shared_per_node,
+            shared_hit_ns: shared_hit,
+            shared_finds_copies: self.lent(&self.like.caches.shared_finds_copies),
+        })
+    }
+
+    /// Pairs of usable processors at a distance, some of them from all over the machine.
+    fn pairs(&self, wanted: Distance) -> Vec<(Processor, Processor)> {
+        let all = &self.shape.processors;
+        let topology = &self.shape.topology;
+        let pairs: Vec<_> = all
+            .iter()
+            .enumerate()
+            .flat_map(|(i, &a)| all[i + 1..].iter().map(move |&b| (a, b)))
+            .filter(|(a, b)| distance(topology, a, b) == wanted)
+            .collect();
+        spread(&pairs, 8)
+    }
+
+    /// The median latency at a distance; none if no two usable processors are that far apart.
+    fn latency_at(&self, wanted: Distance) -> Result<Option<f64>, MeasureError> {
+        let pairs = self.pairs(wanted);
+        let share = LATENCY_TIME / u32::try_from(pairs.len().max(1)).unwrap_or(1);
+        let taken: Result<Vec<f64>, _> =
+            pairs.iter().map(|(a, b)| samples(a.cpu, b.cpu, share, share * 5)).collect();
+        Ok(median(taken?))
+    }
+
+    fn latencies(&self, hit_ns: f64) -> Result<Latencies, MeasureError> {
+        // From near to far, each at least the one before: measurements of equal distances scatter.
+        let mut nearer = hit_ns.max(0.1);
+        let mut level = |wanted: Distance,
+                         exists: bool,
+                         lent: &Figure|
+         -> Result<Figure, MeasureError> {
+            let mut figure = match self.latency_at(wanted)? {
+                Some(ns) => self.measured(ns),
+                // The machine has such a distance, but not between processors that may be used.
+                None if exists => self.lent(lent),
+                None => Figure {
+                    value: round(nearer),
+                    source: None,
+                    estimated: Some("no two cores or threads of this machine are that far apart: as the next nearer level".to_owned()),
+                },
+            };
+            at_least(&mut figure, round(nearer), "the next nearer level");
+            nearer = figure.value;
+            Ok(figure)
+        };
+        let (has, like) = (&self.shape.topology, &self.like.latency);
+        let same_core_ns = level(Distance::SameCore, has.threads_per_core > 1, &like.same_core_ns)?;
+        let same_group_ns =
+            level(Distance::SameGroup, has.cores_per_group > 1, &like.same_group_ns)?;
+        let same_node_ns = level(Distance::SameNode, has.groups_per_node > 1, &like.same_node_ns)?;
+        let same_socket_ns =
+            level(Distance::SameSocket, has.nodes_per_socket > 1, &like.same_socket_ns)?;
+        // On one socket too, so that a copy of the file can grow more.
+        let other_socket_ns = level(Distance::Sockets { hops: 1 }, true, &like.other_socket_ns)?;
+        let two_hops = self.latency_at(Distance::Sockets { hops: 2 })?;
+        let per_hop = two_hops.map(|ns| (ns - other_socket_ns.value).max(0.0));
+        let per_hop_ns = self.measured_or(per_hop, &self.like.latency.per_hop_ns);
+        Ok(Latencies {
+            same_core_ns,
+            same_group_ns,
+            same_node_ns,
+            same_socket_ns,
+            other_socket_ns,
+            per_hop_ns,
+        })
+    }
+
+    /// Most of this takes many cores to see. It is scaled from the other machine by how the
+    /// latencies within a node compare, if there was one to measure here.
+    fn coherence(
+        &self,
+        latency: &Latencies,
+        rmw_cycles: Option<f64>,
+        pause_cycles: Option<f64>,
+    ) -> Coherence {
+        let like = &self.like.coherence;
+        let within = [&latency.same_group_ns, &latency.same_node_ns];
+        let ratio = if within.iter().any(|figure| figure.source.is_some()) {
+            latency.same_node_ns.value / self.like.latency.same_node_ns.value
+        } else {
+            1.0
+        };
+        let scaled = |figure: &Figure| {
+            let value = (figure.value * ratio * 10.0).round() / 10.0;
+            self.estimate(value, "takes many cores to measure; scaled by the latency within a node")
+        };
+        Coherence {
+            line_service_ns: scaled(&like.line_service_ns),
+            invalidate_per_sharer_ns: scaled(&like.invalidate_per_sharer_ns),
+            home_service_ns: scaled(&like.home_service_ns),
+            rmw_cycles: self.measured_or(rmw_cycles, &like.rmw_cycles),
+            pause_cycles: self.measured_or(pause_cycles, &like.pause_cycles),
+        }
+    }
+
+    fn memory(&self, cache_kib: f64) -> Result<Memory, MeasureError> {
+        let like = &self.like.memory;
+        let (local, bytes) = memory::memory_ns(self.home, self.home, cache_kib)?;
+        let mut local_ns = self.measured(local);
+        local_ns.source =
+            local_ns.source.map(|by| format!("{by}, over a buffer of {} MiB", bytes >> 20));
+        let near = self.pairs(Distance::Sockets { hops: 1 });
+        let far = near.first().or(self.pairs(Distance::SameSocket).first()).copied();
+        let remote = match far {
+            Some((a, b)) => Some(memory::memory_ns(a.cpu, b.cpu, cache_kib)?.0),
+            None => None,
+        };
+        let mut remote_ns = self.measured_or(remote, &like.remote_ns);
+        at_least(&mut remote_ns, local_ns.value, "the node's own memory");
+        // One thread of each core.
+        let mut cores: Vec<Processor> = self.shape.processors.clone();
+        cores.sort_by_key(|p| (p.core, p.cpu));
+        cores.dedup_by_key(|p| p.core);
+        let mut nodes: Vec<u32> = cores.iter().map(|p| p.node).collect();
+        nodes.dedup();
+        let cpus: Vec<u32> = cores.iter().map(|p| p.cpu).collect();
+        let all = memory::bandwidth_gb_per_s(&cpus, cache_kib * nodes.len() as f64)?;
+        let bandwidth_gb_per_s = self.measured((all / nodes.len() as f64).max(0.1));
+        Ok(Memory { local_ns, remote_ns, bandwidth_gb_per_s })
+    }
+
+    fn os(&self) -> Result<OperatingSystem, MeasureError> {
+        let like = &self.like.os;
+        let home = self.shape.processors.first();
+        let other =
+            self.shape.processors.iter().find(|p| home.is_some_and(|home| home.core != p.core));
+        let futex_call = system::futex_call_ns();
+        let switch = system::context_switch_ns(self.home, futex_call.unwrap_or(0.0))?;
+        let wake = match other {
+            Some(other) => system::wake_ns(self.home, other.cpu)?,
+            None => None,
+        };
+        Ok(OperatingSystem {
+            context_switch_ns: self.measured_or(switch, &like.context_switch_ns),
+            futex_call_ns: self.measured_or(futex_call, &like.futex_call_ns),
+            queued_kernel_locks: like.queued_kernel_locks.clone(),
+            wake_ns: self.measured_or(wake.map(|(cost, _)| cost), &like.wake_ns),
+            wake_latency_ns: self.measured_or(wake.map(|(_, delay)| delay), &like.wake_latency_ns),
+            deep_idle_after_us: self.lent(&like.deep_idle_after_us),
+            deep_idle_exit_ns: self.lent(&like.deep_idle_exit_ns),
+            time_slice_us: self.measured_or(system::time_slice_us(self.home)?, &like.time_slice_us),
+            low_power_exit_ns: self.lent(&like.low_power_exit_ns),
+        })
+    }
+}
+
+/// How far apart two processors of the host are. Not by their numbers, as in
+/// [`Topology::distance`]: Linux numbers them as it pleases.
+fn distance(topology: &Topology, a: &Processor, b: &Processor) -> Distance {
+    if a.core == b.core {
+        Distance::SameCore
+    } else if a.group == b.group {
+        Distance::SameGroup
+    } else if a.node == b.node {
+        Distance::SameNode
+    } else if a.socket == b.socket {
+        Distance::SameSocket
+    } else {
+        Distance::Sockets { hops: topology.hops(a.node, b.node) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Host, MeasureError, shape};
+    use std::path::Path;
+
+    #[test]
+    fn siblings_gain_nothing_where_there_are_none() -> Result<(), MeasureError> {
+        let shape = shape(Path::new(crate::SYSTEM))?;
+        let like = kilocore_machine::find("xeon-8375c-2s")?;
+        let mut host = Host { by: "measured".to_owned(), home: 0, shape, like };
+        for (threads, throughput) in [(1, 1.0), (2, host.like.smt_throughput.value)] {
+            host.shape.topology.threads_per_core = threads;
+            let figure = host.smt_throughput();
+            assert_eq!((figure.value, figure.source), (throughput, None));
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn what_no_usable_pair_can_tell_is_lent_and_not_scaled_away() -> Result<(), MeasureError> {
+        let mut shape = shape(Path::new(crate::SYSTEM))?;
+        shape.processors.truncate(1);
+        shape.topology.cores_per_group = 2;
+        shape.topology.groups_per_node = 1;
+        let like = kilocore_machine::find("xeon-8375c-2s")?;
+        let host = Host { by: "measured".to_owned(), home: shape.processors[0].cpu, shape, like };
+        let latency = host.latencies(2.0)?;
+        assert_eq!(latency.same_group_ns.value, 51.0);
+        assert!(latency.same_group_ns.source.is_none());
+        assert_eq!(
+            latency.same_node_ns.value, 51.0,
+            "there is no second group: as the nearer level"
+        );
+        let coherence = host.coherence(&latency, None, None);
+        assert_eq!(coherence.line_service_ns.value, host.like.coherence.line_service_ns.value);
+        Ok(())
+    }
+}

@@ -1,0 +1,31 @@
+//! This host: which hardware threads a thread may run on, and the machine file that describes it.
+//!
+//! * [`CpuSet`] says which hardware threads a thread may use, on hosts of any size.
+//! * [`shape`] reads sockets, cores and caches from `/sys`.
+//! * [`measure_host`] measures latencies, bandwidth and the costs of the operating system with
+//!   pinned threads. Each figure is the median of several samples; all of them take a few seconds.
+//!   What one host cannot tell is its power, and other sockets where there is only one. Such
+//!   figures are taken from a built-in machine of the same maker and marked as estimates.
+//!
+//! A busy or virtual host is measured as it is: a program there meets the same disturbances.
+
+mod affinity;
+mod core_to_core;
+mod error;
+mod host;
+mod identity;
+mod median;
+mod memory;
+mod pinned;
+mod processor;
+mod sysfs;
+mod system;
+
+pub use affinity::{CpuId, CpuSet};
+pub use core_to_core::{core_to_core_ns, host_core_to_core};
+pub use error::MeasureError;
+pub use host::measure_host;
+pub use sysfs::{Processor, Shape, shape};
+
+/// Where Linux lists processors and nodes.
+pub(crate) const SYSTEM: &str = "/sys/devices/system";

@@ -1,0 +1,38 @@
+//! Which processors this process may use, and running on one of them.
+
+use crate::affinity::{CpuId, CpuSet};
+
+use crate::MeasureError;
+
+/// The processors that the calling thread may use, by Linux' numbers, in rising order; none if the
+/// system does not tell.
+pub(crate) fn allowed() -> Vec<u32> {
+    let set = CpuSet::of_this_thread().unwrap_or(CpuSet::EMPTY);
+    set.iter().map(|cpu| cpu.0).collect()
+}
+
+/// Keeps the calling thread on one processor until it is dropped.
+#[derive(Debug)]
+pub(crate) struct Pinned {
+    before: CpuSet,
+}
+
+impl Pinned {
+    pub(crate) fn to(cpu: u32) -> Result<Self, MeasureError> {
+        let pinned = || {
+            let before = CpuSet::of_this_thread()?;
+            CpuSet::of([CpuId(cpu)])?.confine_this_thread()?;
+            Ok(Self { before })
+        };
+        pinned()
+            .map_err(|error: std::io::Error| MeasureError::Pin { cpu, reason: error.to_string() })
+    }
+}
+
+impl Drop for Pinned {
+    fn drop(&mut self) {
+        // Restoring the set that the thread had can fail only if processors went offline
+        // meanwhile; then the thread stays where it is, which is harmless.
+        let _ = self.before.confine_this_thread();
+    }
+}

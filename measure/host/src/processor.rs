@@ -1,0 +1,88 @@
+//! The clock, and the costs of an atomic read-modify-write and of a spin-loop hint.
+
+use crate::median::median;
+use std::hint::black_box;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// The frequency of the time-stamp counter in GHz: what the processor says of it, if a
+/// calibration against the system's clock agrees within a hundredth, else the calibration.
+///
+/// None where there is no such counter.
+pub(crate) fn tsc_ghz() -> Option<f64> {
+    let calibrated = calibrated_ghz()?;
+    let stated = stated_ghz().filter(|stated| (stated / calibrated - 1.0).abs() < 0.01);
+    Some(stated.unwrap_or(calibrated))
+}
+
+#[cfg(target_arch = "x86_64")]
+#[expect(clippy::cast_precision_loss, reason = "counts of some hundredths of a second")]
+fn calibrated_ghz() -> Option<f64> {
+    let sample = |_| {
+        let (start, first) = (Instant::now(), tsc());
+        while start.elapsed() < Duration::from_millis(10) {
+            std::hint::spin_loop();
+        }
+        let (elapsed, last) = (start.elapsed(), tsc());
+        last.wrapping_sub(first) as f64 / elapsed.as_nanos() as f64
+    };
+    median((0..5).map(sample).collect())
+}
+
+#[cfg(target_arch = "x86_64")]
+fn tsc() -> u64 {
+    // SAFETY: rdtsc is part of x86-64 and open to user space under Linux.
+    unsafe { core::arch::x86_64::_rdtsc() }
+}
+
+/// The counter's frequency from leaf 0x15 of cpuid: crystal × numerator / denominator.
+#[cfg(target_arch = "x86_64")]
+fn stated_ghz() -> Option<f64> {
+    use core::arch::x86_64::__cpuid;
+    if __cpuid(0).eax < 0x15 {
+        return None;
+    }
+    let leaf = __cpuid(0x15);
+    let known = leaf.eax != 0 && leaf.ebx != 0 && leaf.ecx != 0;
+    known.then(|| f64::from(leaf.ecx) * f64::from(leaf.ebx) / f64::from(leaf.eax) / 1e9)
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn calibrated_ghz() -> Option<f64> {
+    None
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn stated_ghz() -> Option<f64> {
+    None
+}
+
+/// Time of an atomic addition to a line that the core owns, in ns, the median of some samples.
+pub(crate) fn rmw_ns() -> Option<f64> {
+    let word = AtomicU64::new(0);
+    turn_ns(100_000, || {
+        black_box(&word).fetch_add(1, Ordering::AcqRel);
+    })
+}
+
+/// Time of a spin-loop hint in ns, the median of some samples; the loop around it runs in its
+/// shadow. A hypervisor that intercepts loops of hints is part of what a program meets there.
+///
+/// None where the hint is not known to be an instruction.
+pub(crate) fn pause_ns() -> Option<f64> {
+    let known = cfg!(any(target_arch = "x86_64", target_arch = "aarch64"));
+    known.then(|| turn_ns(20_000, std::hint::spin_loop)).flatten()
+}
+
+/// Time of one turn of a loop in ns, the median of some samples of that many turns.
+#[expect(clippy::cast_precision_loss, reason = "nanoseconds of a few milliseconds")]
+fn turn_ns(turns: u32, turn: impl Fn()) -> Option<f64> {
+    let sample = |_| {
+        let start = Instant::now();
+        for _ in 0..turns {
+            turn();
+        }
+        start.elapsed().as_nanos() as f64 / f64::from(turns)
+    };
+    median((0..9).map(sample).collect())
+}

@@ -1,0 +1,185 @@
+//! Costs of the operating system: futex calls, waking, switching and the time slice.
+//!
+//! Each loop is bounded in time, and every sleep has a timeout: a lost measurement on a busy host
+//! shortens a sample and hangs nothing.
+
+use crate::MeasureError;
+use crate::median::median;
+use crate::pinned::Pinned;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// Sleeps while the word holds `expected`, 20 ms at most. Processor and memory are as after any
+/// system call; the caller looks at the word again.
+fn futex_wait(word: &AtomicU32, expected: u32) {
+    let timeout = libc::timespec { tv_sec: 0, tv_nsec: 20_000_000 };
+    // SAFETY: the word and the time outlive the call, which only reads them.
+    unsafe {
+        libc::syscall(
+            libc::SYS_futex,
+            word.as_ptr(),
+            libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG,
+            expected,
+            &raw const timeout,
+        )
+    };
+}
+
+/// Wakes one sleeper; returns whether there was one.
+fn futex_wake(word: &AtomicU32) -> bool {
+    // SAFETY: the call uses the address of a word that we hold, and reads nothing.
+    let woken = unsafe {
+        libc::syscall(
+            libc::SYS_futex,
+            word.as_ptr(),
+            libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG,
+            1,
+        )
+    };
+    woken == 1
+}
+
+fn nanos_since(start: Instant) -> f64 {
+    start.elapsed().as_nanos() as f64
+}
+
+/// A futex call that wakes nobody, in ns.
+pub(crate) fn futex_call_ns() -> Option<f64> {
+    const TURNS: u32 = 2_000;
+    let word = AtomicU32::new(0);
+    let sample = |_| {
+        let start = Instant::now();
+        for _ in 0..TURNS {
+            futex_wake(&word);
+        }
+        nanos_since(start) / f64::from(TURNS)
+    };
+    median((0..9).map(sample).collect())
+}
+
+/// What waking costs the waker, and the time from the end of its call until the woken thread
+/// runs, both in ns; `sleeper` is another processor, idle until then.
+pub(crate) fn wake_ns(waker: u32, sleeper: u32) -> Result<Option<(f64, f64)>, MeasureError> {
+    const SAMPLES: u32 = 200;
+    const TIME: Duration = Duration::from_millis(500);
+    let round = AtomicU32::new(0);
+    let (ready, awake_at) = (AtomicU32::new(0), AtomicU64::new(0));
+    let over = AtomicBool::new(false);
+    let begin = Instant::now();
+    let (mut costs, mut delays) = (Vec::new(), Vec::new());
+    std::thread::scope(|scope| {
+        let thread = scope.spawn(|| {
+            let _there = Pinned::to(sleeper)?;
+            for turn in 0..SAMPLES {
+                ready.store(turn + 1, Ordering::Release);
+                while round.load(Ordering::Acquire) == turn && !over.load(Ordering::Acquire) {
+                    futex_wait(&round, turn);
+                }
+                awake_at.store(begin.elapsed().as_nanos() as u64, Ordering::Release);
+            }
+            ready.store(u32::MAX, Ordering::Release);
+            Ok(())
+        });
+        let here = Pinned::to(waker);
+        for turn in 0..SAMPLES {
+            while ready.load(Ordering::Acquire) < turn + 1 && !thread.is_finished() {
+                std::hint::spin_loop();
+            }
+            // Time to fall asleep, and for the idle processor to settle. Should it not suffice,
+            // nobody is woken and the sample is dropped.
+            let settle = Instant::now();
+            while settle.elapsed() < Duration::from_micros(60) {
+                std::hint::spin_loop();
+            }
+            let start = begin.elapsed();
+            round.store(turn + 1, Ordering::Release);
+            let woken = futex_wake(&round);
+            let end = begin.elapsed();
+            while ready.load(Ordering::Acquire) < turn + 2 && !thread.is_finished() {
+                std::hint::spin_loop();
+            }
+            if woken {
+                costs.push((end - start).as_nanos() as f64);
+                delays.push(awake_at.load(Ordering::Acquire) as f64 - end.as_nanos() as f64);
+            }
+            if begin.elapsed() > TIME || thread.is_finished() {
+                break;
+            }
+        }
+        over.store(true, Ordering::Release);
+        futex_wake(&round);
+        let slept = thread.join().unwrap_or(Err(MeasureError::NoProcessor));
+        here?;
+        slept
+    })?;
+    // A thread may run before its waker's call is over: then nothing is left to wait for.
+    Ok(median(costs).zip(median(delays)).map(|(cost, delay)| (cost, delay.max(1.0))))
+}
+
+/// The time in ns from one thread of a processor to another and no more: a hand-over by futex,
+/// less the two calls that it takes.
+pub(crate) fn context_switch_ns(cpu: u32, futex_call_ns: f64) -> Result<Option<f64>, MeasureError> {
+    const TURNS: u32 = 2_000;
+    const TIME: Duration = Duration::from_millis(400);
+    let turn = AtomicU32::new(0);
+    let begin = Instant::now();
+    let play = |me: u32| -> Result<Vec<f64>, MeasureError> {
+        let _here = Pinned::to(cpu)?;
+        let mut samples = Vec::new();
+        let mut start = Instant::now();
+        for i in 1..=TURNS {
+            while turn.load(Ordering::Acquire) != me {
+                if begin.elapsed() > TIME {
+                    return Ok(samples);
+                }
+                futex_wait(&turn, 1 - me);
+            }
+            turn.store(1 - me, Ordering::Release);
+            futex_wake(&turn);
+            if i % 100 == 0 {
+                samples.push(nanos_since(start) / 200.0);
+                start = Instant::now();
+            }
+        }
+        Ok(samples)
+    };
+    let samples = std::thread::scope(|scope| {
+        let other = scope.spawn(|| play(1));
+        let mine = play(0);
+        other.join().unwrap_or(Err(MeasureError::NoProcessor))?;
+        mine
+    })?;
+    Ok(median(samples).map(|hand_over| (hand_over - 2.0 * futex_call_ns).max(50.0)))
+}
+
+/// How long one of two busy threads of a processor runs before the other does, in µs: the length
+/// of the gaps that one sees in its own time.
+pub(crate) fn time_slice_us(cpu: u32) -> Result<Option<f64>, MeasureError> {
+    const TIME: Duration = Duration::from_millis(400);
+    /// Shorter gaps are interrupts.
+    const SHORTEST: Duration = Duration::from_micros(200);
+    let busy = || {
+        let _here = Pinned::to(cpu)?;
+        let begin = Instant::now();
+        let (mut last, mut gaps) = (begin, Vec::new());
+        while last - begin < TIME {
+            let now = Instant::now();
+            if now - last > SHORTEST {
+                gaps.push((now - last).as_nanos() as f64 / 1000.0);
+            }
+            last = now;
+        }
+        Ok::<_, MeasureError>(gaps)
+    };
+    let mut gaps = std::thread::scope(|scope| {
+        let other = scope.spawn(busy);
+        let mine = busy()?;
+        let theirs = other.join().unwrap_or(Err(MeasureError::NoProcessor))?;
+        Ok::<_, MeasureError>([mine, theirs].concat())
+    })?;
+    // Too few to be turns of two threads: something else ran now and then.
+    if gaps.len() < 8 {
+        gaps.clear();
+    }
+    Ok(median(gaps))
+}

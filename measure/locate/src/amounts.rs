@@ -1,0 +1,119 @@
+//! What a function or context took on both sides, and the difference per unit of work.
+//!
+//! Differences are kept as whole numbers over one common denominator, so that those of all
+//! functions add up to the total loss exactly and not up to rounding.
+
+use kilocore_sampled_profile::Tally;
+
+use crate::Work;
+
+/// The work that both sides did, all runs of each together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Works {
+    /// Of the base runs.
+    pub base: Work,
+    /// Of the scaled runs.
+    pub scaled: Work,
+}
+
+impl Works {
+    fn denominator(self) -> f64 {
+        self.base.as_f64() * self.scaled.as_f64()
+    }
+}
+
+/// Time of both sides that is no samples: it may be less than nothing if a sampler saw more time
+/// than there was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Times {
+    /// Of the base runs.
+    pub base: i128,
+    /// Of the scaled runs.
+    pub scaled: i128,
+}
+
+/// A loss per unit of work: the function scalability value, as a fraction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub struct Loss {
+    /// Over the product of both sides' work in units, and a million.
+    pub numerator: i128,
+}
+
+impl Loss {
+    /// In the profile's unit per unit of work.
+    #[must_use]
+    pub fn per_unit(self, works: Works) -> f64 {
+        self.numerator as f64 / 1e6 / works.denominator()
+    }
+
+    /// How much of another loss this one is; none if that is nothing.
+    #[must_use]
+    pub fn share_of(self, whole: Self) -> Option<f64> {
+        (whole.numerator != 0).then(|| self.numerator as f64 / whole.numerator as f64)
+    }
+}
+
+impl std::ops::Add for Loss {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self { numerator: self.numerator + other.numerator }
+    }
+}
+
+impl Times {
+    /// What a unit of work takes more on the scaled side than on the base side.
+    #[must_use]
+    pub fn loss(self, works: Works) -> Loss {
+        let base = self.base * i128::from(works.scaled.millionths());
+        let scaled = self.scaled * i128::from(works.base.millionths());
+        Loss { numerator: scaled - base }
+    }
+
+    /// What a unit of work takes on the base side, in the profile's unit.
+    #[must_use]
+    pub fn base_per_unit(self, works: Works) -> f64 {
+        self.base as f64 / works.base.as_f64()
+    }
+
+    /// What a unit of work takes on the scaled side, in the profile's unit.
+    #[must_use]
+    pub fn scaled_per_unit(self, works: Works) -> f64 {
+        self.scaled as f64 / works.scaled.as_f64()
+    }
+}
+
+/// What fell on something in the samples of both sides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Amounts {
+    /// In the base runs.
+    pub base: Tally,
+    /// In the scaled runs.
+    pub scaled: Tally,
+}
+
+impl Amounts {
+    /// Adds what fell on something else.
+    pub fn add(&mut self, other: Self) {
+        self.base.add(other.base);
+        self.scaled.add(other.scaled);
+    }
+
+    /// The times alone.
+    #[must_use]
+    pub fn times(self) -> Times {
+        Times { base: i128::from(self.base.weight), scaled: i128::from(self.scaled.weight) }
+    }
+
+    /// Whether no sample of the base side fell on it, and some of the scaled side did.
+    #[must_use]
+    pub fn is_new(self) -> bool {
+        self.base.samples == 0 && self.scaled.samples > 0
+    }
+
+    /// Whether no sample of the scaled side fell on it, and some of the base side did.
+    #[must_use]
+    pub fn has_vanished(self) -> bool {
+        self.scaled.samples == 0 && self.base.samples > 0
+    }
+}

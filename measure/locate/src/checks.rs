@@ -1,0 +1,230 @@
+//! Looking for what makes a comparison less than it seems.
+
+use kilocore_sampled_profile::{Context, Facts, Rate, Remark, SampledProfile, Unit};
+
+use crate::compare::SideTotals;
+use crate::ownership::is_unnamed;
+use crate::{Owner, Run, Tree, Warning};
+
+/// Below this many samples, only large losses stand out.
+const FEW_SAMPLES: u64 = 1_000;
+/// More time in functions without names than this is worth a word.
+const MANY_UNNAMED: f64 = 0.05;
+/// A file without names that has less of the samples is not worth a word.
+const WORTH_NAMES: f64 = 0.01;
+/// Rates that differ by more are different rates.
+const SAME_RATE: f64 = 0.02;
+/// One run this many times longer than the other is much longer.
+const MUCH_LONGER: f64 = 3.0;
+/// More samples lost than this is worth a word.
+const MANY_LOST: f64 = 0.01;
+/// More time than a program's cores have, beyond what a sampler's clock may be off.
+const ABOVE_CORES: f64 = 1.05;
+/// With so many samples expected, none at all is no chance.
+const SURELY_SOME: f64 = 10.0;
+/// More time in functions of one side only than this is worth a word.
+const FEW_IN_COMMON: f64 = 0.5;
+
+/// All warnings about a comparison of these runs, in the order in which they should be read.
+pub(crate) fn warnings(base: &[Run], scaled: &[Run], work_assumed: bool) -> Vec<Warning> {
+    let mut found = Vec::new();
+    if work_assumed {
+        found.push(Warning::WorkAssumed);
+    }
+    for runs in [base, scaled] {
+        if runs.iter().all(|run| run.cores.is_none()) {
+            found.push(Warning::CoresUnknown { name: name_of(runs) });
+        }
+    }
+    pairwise(base, scaled, &mut found);
+    for runs in [base, scaled] {
+        alone(runs, &mut found);
+    }
+    found
+}
+
+/// What to call the runs of a side.
+fn name_of(runs: &[Run]) -> String {
+    match runs {
+        [run] => run.name.clone(),
+        [first, ..] => format!("{} and {} more", first.name, runs.len() - 1),
+        [] => String::new(),
+    }
+}
+
+/// What the tree of both sides shows.
+pub(crate) fn of_tree(tree: &Tree, base: &SideTotals, scaled: &SideTotals) -> Option<Warning> {
+    let (mut own, mut all) = (0.0, 0.0);
+    let mut by_function = vec![crate::Amounts::default(); tree.functions().len()];
+    for (_, function, node) in tree.contexts() {
+        by_function[function.index()].add(node.exclusive);
+    }
+    for amounts in &by_function {
+        let share = |tally: kilocore_sampled_profile::Tally, side: &SideTotals| {
+            tally.weight as f64 / (side.busy.weight.max(1)) as f64
+        };
+        let time = share(amounts.base, base) + share(amounts.scaled, scaled);
+        all += time;
+        if amounts.is_new() || amounts.has_vanished() {
+            own += time;
+        }
+    }
+    let share = if all > 0.0 { own / all } else { 0.0 };
+    (share > FEW_IN_COMMON).then_some(Warning::FewFunctionsInCommon { share })
+}
+
+fn rate(run: &Run) -> Option<(f64, String)> {
+    match (run.hertz(), run.profile.facts.rate) {
+        (Some(hertz), _) => Some((hertz, format!("{hertz:.0} a second"))),
+        (None, Some(Rate::Period(period))) => {
+            Some((period as f64, format!("one in {period} {}", run.profile.unit)))
+        }
+        _ => None,
+    }
+}
+
+/// How much processor time a run took or, where that is not known, how long.
+fn seconds(run: &Run) -> Option<f64> {
+    let facts: &Facts = &run.profile.facts;
+    let ns = match run.profile.unit {
+        Unit::Nanoseconds => Some(run.profile.total().weight),
+        _ => run.elapsed_ns.or(facts.duration_ns).or(facts.span_ns),
+    };
+    Some(ns? as f64 / 1e9)
+}
+
+fn has_stacks(run: &Run) -> bool {
+    let contexts = &run.profile.contexts;
+    contexts.iter().any(|(id, _)| contexts.stack(id).nth(1).is_some())
+}
+
+/// The part of all samples that are of the kernel, from 0 to 1.
+fn kernel_share(runs: &[Run]) -> f64 {
+    let (mut kernel, mut all) = (0, 0);
+    for run in runs {
+        for (_, context) in run.profile.contexts.iter() {
+            let of_kernel = context
+                .function
+                .is_some_and(|f| Owner::of(run.profile.functions.get(f)) == Owner::Kernel);
+            kernel += if of_kernel { context.own.samples } else { 0 };
+            all += context.own.samples;
+        }
+    }
+    kernel as f64 / all.max(1) as f64
+}
+
+fn samples(runs: &[Run]) -> u64 {
+    runs.iter().map(|run| run.profile.total().samples).sum()
+}
+
+/// A side that has no samples of the kernel, though there should be some if it is as the other.
+fn without_kernel(base: &[Run], scaled: &[Run]) -> Option<Warning> {
+    let lacks = |runs: &[Run], like: &[Run]| {
+        let expected = kernel_share(like) * samples(runs) as f64;
+        kernel_share(runs) == 0.0 && expected > SURELY_SOME
+    };
+    if kernel_share(base) == 0.0 && kernel_share(scaled) == 0.0 {
+        return Some(Warning::NoKernel);
+    }
+    let without = |runs| Some(Warning::KernelOnOneSide { without: name_of(runs) });
+    if lacks(base, scaled) {
+        return without(base);
+    }
+    lacks(scaled, base).then(|| without(scaled)).flatten()
+}
+
+/// What two sides do not have in common.
+fn pairwise(all_base: &[Run], all_scaled: &[Run], found: &mut Vec<Warning>) {
+    let (base, scaled) = (&all_base[0], &all_scaled[0]);
+    let (own, others) = (&base.profile.facts, &scaled.profile.facts);
+    if let (Some(base), Some(scaled)) = (&own.event, &others.event)
+        && bare_event(base) != bare_event(scaled)
+    {
+        found.push(Warning::Events { base: base.clone(), scaled: scaled.clone() });
+    }
+    if let (Some((b, base)), Some((s, scaled))) = (rate(base), rate(scaled))
+        && (b / s).max(s / b) > 1.0 + SAME_RATE
+    {
+        found.push(Warning::Rates { base, scaled });
+    }
+    if let (Some(base), Some(scaled)) = (seconds(base), seconds(scaled))
+        && base > 0.0
+        && scaled > 0.0
+        && (base / scaled).max(scaled / base) > MUCH_LONGER
+    {
+        found.push(Warning::Durations { base, scaled });
+    }
+    found.extend(without_kernel(all_base, all_scaled));
+    match (has_stacks(base), has_stacks(scaled)) {
+        (true, false) => found.push(Warning::StacksOnOneSide { without: scaled.name.clone() }),
+        (false, true) => found.push(Warning::StacksOnOneSide { without: base.name.clone() }),
+        _ => {}
+    }
+}
+
+/// The name of an event without modifiers, which samplers add as the host allows.
+fn bare_event(event: &str) -> &str {
+    event.split(':').next().unwrap_or(event)
+}
+
+/// What is wrong with the profiles of a side.
+fn alone(runs: &[Run], found: &mut Vec<Warning>) {
+    let name = || name_of(runs);
+    let samples = samples(runs);
+    if samples < FEW_SAMPLES {
+        found.push(Warning::FewSamples { name: name(), samples });
+    }
+    let (mut unnamed, mut all, mut lost) = (0, 0, 0);
+    for run in runs {
+        let profile = &run.profile;
+        let is_unnamed = |context: &Context| {
+            context.function.is_some_and(|f| is_unnamed(profile.functions.get(f)))
+        };
+        let own = profile.contexts.iter().filter(|(_, context)| is_unnamed(context));
+        unnamed += own.map(|(_, context)| u128::from(context.own.weight)).sum::<u128>();
+        all += u128::from(profile.total().weight);
+        lost += profile.facts.lost;
+    }
+    let share = unnamed as f64 / all.max(1) as f64;
+    if share > MANY_UNNAMED {
+        found.push(Warning::MissingSymbols { name: name(), share });
+    }
+    let share = lost as f64 / (lost + samples).max(1) as f64;
+    if share > MANY_LOST {
+        found.push(Warning::Lost { name: name(), share });
+    }
+    // Runs of the same program have the same things to be said of them.
+    let mut said: Vec<String> = Vec::new();
+    for run in runs {
+        for remark in run.profile.remarks.iter().filter(|remark| matters(remark, &run.profile)) {
+            let remark = remark.to_string();
+            if !said.contains(&remark) {
+                found.push(Warning::Reader { name: run.name.clone(), remark: remark.clone() });
+                said.push(remark);
+            }
+        }
+    }
+}
+
+/// Whether a reader's remark is worth a warning: that a file has no names is not if next to nothing
+/// fell on it.
+fn matters(remark: &Remark, profile: &SampledProfile) -> bool {
+    let Remark::NoSymbols { object, .. } = remark else { return true };
+    let is_of_object = |context: &Context| {
+        context.function.is_some_and(|f| profile.functions.get(f).object == *object)
+    };
+    let own = profile.contexts.iter().filter(|(_, context)| is_of_object(context));
+    let samples: u64 = own.map(|(_, context)| context.own.samples).sum();
+    samples as f64 > profile.total().samples as f64 * WORTH_NAMES
+}
+
+/// Whether a run used more than its cores, `busy_ns` being its time on processors.
+pub(crate) fn above_cores(run: &Run, busy_ns: u64) -> Option<Warning> {
+    let (cores, elapsed) = (run.cores?, run.elapsed_ns.filter(|&ns| ns > 0)?);
+    let used = busy_ns as f64 / elapsed as f64;
+    (used > f64::from(cores) * ABOVE_CORES).then(|| Warning::MoreThanItsCores {
+        name: run.name.clone(),
+        used,
+        cores,
+    })
+}

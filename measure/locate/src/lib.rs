@@ -1,0 +1,50 @@
+//! Which functions stop a program from scaling: two sampled profiles, compared per unit of work.
+//!
+//! # The idea
+//! A program that scales takes the same processor time for a unit of work on any number of cores.
+//! So what a function takes more per unit of work on many cores than on few is its part in the
+//! loss: its *function scalability value* (Cui and others, 'Scaling OLTP applications on commodity
+//! multicore systems', ISPASS 2010). The one with the largest is the bottleneck.
+//!
+//! # Beyond the paper
+//! - Losses are known for calling contexts as well, exclusive and inclusive, and *charged*: each
+//!   sample to the innermost function of the program on its stack ([`Owner`]).
+//! - Differences are whole numbers over a common denominator: they add up to the total exactly
+//!   ([`Loss`]).
+//! - Each has an interval and a mark whether it stands out from sampling noise, from the noise
+//!   between runs, and from the number of functions that were looked at ([`Uncertainty`]).
+//! - Where the wall clock and the cores are known, so is the time in which the program did not use
+//!   them, and busy and idle loss together explain the speedup.
+//! - A loss in the code of locks is summed up apart ([`LockLoss`]).
+
+mod amounts;
+mod checks;
+mod compare;
+mod document;
+mod error;
+mod folded;
+mod lock_functions;
+mod noise;
+mod ownership;
+mod run;
+mod sidecar;
+mod tree;
+mod warning;
+mod work;
+
+pub use amounts::{Amounts, Loss, Times, Works};
+pub use compare::{
+    CodeRow, Comparison, ContextUncertainty, FunctionRow, LockLoss, Options, SideTotals, compare,
+};
+pub use document::{Document, SCHEMA};
+pub use error::CompareError;
+pub use folded::folded;
+pub use kilocore_sampled_profile::{Function, Origin};
+pub use lock_functions::{LockRole, lock_role};
+pub use noise::{ASSUMED_RUN_NOISE, NoiseSource, RunNoise, Uncertainty};
+pub use ownership::Owner;
+pub use run::{Measure, Run};
+pub use sidecar::{Sidecar, SidecarError};
+pub use tree::{FunctionIndex, Node, NodeIndex, Side, Tree};
+pub use warning::Warning;
+pub use work::{Work, WorkError};

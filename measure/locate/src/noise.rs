@@ -1,0 +1,324 @@
+//! What of a difference may be chance.
+//!
+//! Two things make the time per unit of work differ between two runs of the same program on the
+//! same cores: which instants the sampler looked at, and how fast the machine was that day. The
+//! first is known from the sample counts: the sum of the squares of the weights is the variance
+//! of their sum. The second shows in repeated runs only, and is taken as one relative deviation
+//! for all functions. A few runs show it badly, so what they show is moderated, as is usual where
+//! many things are measured few times (Smyth 2004, 'Linear models and empirical Bayes methods'):
+//! it is averaged with what is assumed of any machine, which counts as much as a few runs, and
+//! the intervals are Student's. Where runs differ more than was assumed, the assumption counts the
+//! less: of a busy host it would say too little.
+//!
+//! Many functions are looked at, so some would be 'significant' by chance: the marks are those of
+//! Holm's step-down procedure, which keeps the chance of any false mark in a list of functions
+//! below five percent. Lists are not looked at together: of two single runs, which is what many
+//! people have, that would leave no mark on what takes a third longer.
+
+use std::collections::BTreeMap;
+
+use kilocore_sampled_profile::Tally;
+use statrs::distribution::{Binomial, ContinuousCDF, DiscreteCDF, StudentsT};
+
+use crate::{Amounts, Works};
+
+/// How much runs of the same program differ, beyond sampling.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RunNoise {
+    /// The relative standard deviation of the time per unit of work from run to run.
+    pub relative: f64,
+    /// How well that is known, in degrees of freedom; without end if somebody knows it.
+    pub freedom: f64,
+    /// How it is known.
+    pub source: NoiseSource,
+}
+
+/// How the noise between runs is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NoiseSource {
+    /// From so many degrees of freedom: runs beyond the first, of both sides.
+    Measured(usize),
+    /// The user said so.
+    Given,
+    /// There is one run of each side; it is assumed.
+    Assumed,
+}
+
+/// What is assumed of a machine of which nothing is known: shared hosts and hosts with varying
+/// clock rates are worse, quiet ones better.
+pub const ASSUMED_RUN_NOISE: f64 = 0.05;
+
+/// How many degrees of freedom the assumption counts for.
+const ASSUMED_FREEDOM: f64 = 4.0;
+
+/// The chance that any function of a list is marked though nothing differs.
+const FAMILY_WISE: f64 = 0.05;
+
+/// Functions with fewer samples on both sides together say nothing.
+const FEWEST_SAMPLES: u64 = 5;
+
+/// A run, as the noise is estimated from it: what fell on each function per unit of work, and
+/// the variance that sampling alone gives it.
+#[derive(Debug, Clone)]
+pub(crate) struct RunTimes(Vec<(f64, f64)>);
+
+impl RunTimes {
+    pub(crate) fn new(by_function: &[Tally], work: f64) -> Self {
+        let per_unit =
+            |tally: &Tally| (tally.weight as f64 / work, tally.squares as f64 / (work * work));
+        Self(by_function.iter().map(per_unit).collect())
+    }
+
+    /// Everything, then each function.
+    fn rows(&self, functions: usize) -> impl Iterator<Item = (f64, f64)> {
+        let total = self.0.iter().fold((0.0, 0.0), |sum, row| (sum.0 + row.0, sum.1 + row.1));
+        let rest = (0..functions).map(|f| self.0.get(f).copied().unwrap_or_default());
+        std::iter::once(total).chain(rest)
+    }
+}
+
+impl RunNoise {
+    /// The noise between runs that the user knows.
+    pub(crate) fn given(relative: f64) -> Self {
+        Self { relative, freedom: f64::INFINITY, source: NoiseSource::Given }
+    }
+
+    /// The noise between runs, as far as those of each side show it.
+    pub(crate) fn seen(sides: [&[RunTimes]; 2]) -> Self {
+        let freedom: usize = sides.iter().map(|runs| runs.len().saturating_sub(1)).sum();
+        let (assumed, shown) = (ASSUMED_RUN_NOISE.powi(2), Self::shown(sides));
+        // Runs that differ more than any were assumed to, on a host that others use, say that the
+        // assumption is wrong here.
+        let assumption = ASSUMED_FREEDOM * (assumed / shown).min(1.0);
+        let all = assumption + freedom as f64;
+        let variance = (assumed * assumption + shown * freedom as f64) / all;
+        let source =
+            if freedom == 0 { NoiseSource::Assumed } else { NoiseSource::Measured(freedom) };
+        Self { relative: variance.sqrt(), freedom: all, source }
+    }
+
+    /// The relative variance that the runs of each side show beyond sampling.
+    fn shown(sides: [&[RunTimes]; 2]) -> f64 {
+        let all = sides.iter().flat_map(|runs| runs.iter());
+        let functions = all.map(|run| run.0.len()).max().unwrap_or(0);
+        // Excess variance and squared means, of everything and of all functions pooled.
+        let (mut whole, mut pooled) = ([0.0; 2], [0.0; 2]);
+        for runs in sides.iter().filter(|runs| runs.len() > 1) {
+            let rows: Vec<Vec<(f64, f64)>> =
+                runs.iter().map(|run| run.rows(functions).collect()).collect();
+            for row in 0..=functions {
+                let column: Vec<(f64, f64)> = rows.iter().map(|run| run[row]).collect();
+                let into = if row == 0 { &mut whole } else { &mut pooled };
+                let [excess, square] = excess(&column);
+                into[0] += excess;
+                into[1] += square;
+            }
+        }
+        let relative = |[excess, squares]: [f64; 2]| {
+            if squares > 0.0 { (excess / squares).max(0.0) } else { 0.0 }
+        };
+        relative(whole).max(relative(pooled))
+    }
+}
+
+/// The variance of values beyond what sampling explains, and the square of their mean, both
+/// weighed by the degrees of freedom.
+fn excess(values: &[(f64, f64)]) -> [f64; 2] {
+    let runs = values.len() as f64;
+    let mean = values.iter().map(|value| value.0).sum::<f64>() / runs;
+    let squares: f64 = values.iter().map(|value| (value.0 - mean).powi(2)).sum();
+    let sampling = values.iter().map(|value| value.1).sum::<f64>() / runs;
+    [squares - sampling * (runs - 1.0), mean * mean * (runs - 1.0)]
+}
+
+/// How far a loss may be off, and whether it stands out.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Uncertainty {
+    /// The loss is within so much of the true one, in the profile's unit per unit of work, with
+    /// 95 chances in 100.
+    pub margin: f64,
+    /// The loss is above noise: see the module's documentation.
+    pub above_noise: bool,
+}
+
+/// What makes losses uncertain.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Noise {
+    pub(crate) works: Works,
+    pub(crate) between_runs: RunNoise,
+    /// How many runs each side has.
+    pub(crate) runs: [usize; 2],
+    /// What a sample of each side stands for on average.
+    pub(crate) a_sample: [f64; 2],
+}
+
+impl Noise {
+    /// The standard deviation of a loss per unit of work, and how well it is known, in degrees of
+    /// freedom.
+    fn deviation(&self, amounts: Amounts) -> (f64, f64) {
+        let variances = |side: usize, tally: Tally, work: f64| {
+            // Nothing seen is not nothing there: one sample might have been.
+            let sampling = (tally.squares as f64).max(self.a_sample[side].powi(2));
+            let between = self.between_runs.relative * tally.weight as f64;
+            let between = between.powi(2) / self.runs[side] as f64;
+            (sampling / (work * work), between / (work * work))
+        };
+        let base = variances(0, amounts.base, self.works.base.as_f64());
+        let scaled = variances(1, amounts.scaled, self.works.scaled.as_f64());
+        let (sampling, between) = (base.0 + scaled.0, base.1 + scaled.1);
+        // Of the sum, only the second part is uncertain (Welch and Satterthwaite).
+        let all = sampling + between;
+        (all.sqrt(), self.between_runs.freedom * (all / between).powi(2))
+    }
+
+    /// The chance that samples which fall on both sides alike divide as unevenly as these: the
+    /// binomial test, as the normal distribution takes few samples for more than they are.
+    fn of_counts(&self, amounts: Amounts) -> f64 {
+        let expected = |side: usize, work: f64| work / self.a_sample[side];
+        let base = expected(0, self.works.base.as_f64());
+        let to_base = base / (base + expected(1, self.works.scaled.as_f64()));
+        let (base, all) = (amounts.base.samples, amounts.base.samples + amounts.scaled.samples);
+        let Ok(distribution) = Binomial::new(to_base, all) else { return 1.0 };
+        let below = distribution.cdf(base);
+        let above = if base == 0 { 1.0 } else { distribution.sf(base - 1) };
+        (2.0 * below.min(above)).min(1.0)
+    }
+
+    /// The uncertainty of each of several losses that are looked at together.
+    pub(crate) fn of_all(&self, all: &[Amounts]) -> Vec<Uncertainty> {
+        let chances: Vec<Option<f64>> = all.iter().map(|amounts| self.chance(*amounts)).collect();
+        let marks = holm(&chances);
+        let mut quantiles = Quantiles::default();
+        all.iter()
+            .zip(marks)
+            .map(|(amounts, above_noise)| {
+                let (deviation, freedom) = self.deviation(*amounts);
+                Uncertainty { margin: quantiles.of(freedom) * deviation, above_noise }
+            })
+            .collect()
+    }
+
+    /// The chance of a loss so large where there is none; unknown for very few samples.
+    fn chance(&self, amounts: Amounts) -> Option<f64> {
+        let samples = amounts.base.samples + amounts.scaled.samples;
+        let (deviation, freedom) = self.deviation(amounts);
+        if samples < FEWEST_SAMPLES || deviation == 0.0 {
+            return None;
+        }
+        let loss = amounts.times().loss(self.works).per_unit(self.works);
+        let chance = 2.0 * student(freedom)?.sf(loss.abs() / deviation);
+        Some(chance.max(self.of_counts(amounts)))
+    }
+}
+
+/// The quantiles of Student's distribution for intervals of 95 %. They take long to find, and much
+/// freedom differs little: each is found for a few percent of freedom, at the lower end.
+#[derive(Debug, Default)]
+struct Quantiles(BTreeMap<i32, f64>);
+
+impl Quantiles {
+    /// How many quantiles there are for an e-fold of freedom.
+    const STEPS: f64 = 64.0;
+
+    fn of(&mut self, freedom: f64) -> f64 {
+        let step = (freedom.clamp(0.1, NORMAL).ln() * Self::STEPS).floor();
+        *self.0.entry(step as i32).or_insert_with(|| {
+            student((step / Self::STEPS).exp()).map_or(f64::INFINITY, |t| t.inverse_cdf(0.975))
+        })
+    }
+}
+
+/// With so much freedom, Student's distribution is the normal one.
+const NORMAL: f64 = 1e6;
+
+/// Student's distribution.
+fn student(freedom: f64) -> Option<StudentsT> {
+    StudentsT::new(0.0, 1.0, if freedom < NORMAL { freedom } else { NORMAL }).ok()
+}
+
+/// Which of several chances are small even though they are several.
+fn holm(chances: &[Option<f64>]) -> Vec<bool> {
+    let mut tested: Vec<(f64, usize)> = chances
+        .iter()
+        .enumerate()
+        .filter_map(|(index, chance)| chance.map(|chance| (chance, index)))
+        .collect();
+    tested.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mut marks = vec![false; chances.len()];
+    let count = tested.len();
+    for (rank, (chance, index)) in tested.into_iter().enumerate() {
+        if chance > FAMILY_WISE / (count - rank) as f64 {
+            break;
+        }
+        marks[index] = true;
+    }
+    marks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_more_are_looked_at_the_smaller_a_chance_must_be() {
+        assert_eq!(holm(&[Some(0.04)]), [true]);
+        assert_eq!(holm(&[Some(0.04), Some(0.9)]), [false, false]);
+        assert_eq!(holm(&[Some(0.04), None]), [true, false]);
+        assert_eq!(holm(&[Some(0.04), Some(0.01)]), [true, true]);
+        assert_eq!(holm(&[Some(0.03), Some(0.026), Some(0.001)]), [false, false, true]);
+    }
+
+    fn runs(times: &[&[u64]]) -> Vec<RunTimes> {
+        let run = |times: &&[u64]| {
+            // So many samples that sampling is no noise.
+            let tallies: Vec<Tally> = times.iter().map(|&t| Tally::of(1 << 40, t)).collect();
+            RunTimes::new(&tallies, 1.0)
+        };
+        times.iter().map(run).collect()
+    }
+
+    #[test]
+    fn what_runs_show_is_averaged_with_what_is_assumed() {
+        let even = runs(&[&[1000, 2000], &[1000, 2000]]);
+        let noise = RunNoise::seen([&even, &even]);
+        assert_eq!(noise.source, NoiseSource::Measured(2));
+        assert_eq!(noise.freedom, 6.0);
+        assert!((noise.relative - ASSUMED_RUN_NOISE * (4.0_f64 / 6.0).sqrt()).abs() < 1e-12);
+        // A deviation of 4 percent, with one degree of freedom.
+        let uneven = runs(&[&[1000, 2000], &[1060, 2120]]);
+        let noise = RunNoise::seen([&uneven, &[]]);
+        let shown = (0.06 / 1.03_f64).powi(2) / 2.0;
+        let expected = ((4.0 * ASSUMED_RUN_NOISE.powi(2) + shown) / 5.0).sqrt();
+        assert!((noise.relative - expected).abs() < 1e-9, "{noise:?}");
+        // Nine percent: a variance more than three times what is assumed.
+        let bad = runs(&[&[1000, 2000], &[1136, 2272]]);
+        let noise = RunNoise::seen([&bad, &[]]);
+        let shown = (0.136 / 1.068_f64).powi(2) / 2.0;
+        let counts = 4.0 * ASSUMED_RUN_NOISE.powi(2) / shown;
+        let expected = (counts * ASSUMED_RUN_NOISE.powi(2) + shown) / (counts + 1.0);
+        assert!(counts < 4.0 / 3.0 && (noise.freedom - 1.0 - counts).abs() < 1e-9, "{noise:?}");
+        assert!((noise.relative - expected.sqrt()).abs() < 1e-9, "{noise:?}");
+        let single = RunNoise::seen([&even[..1], &even[..1]]);
+        assert_eq!((single.relative, single.freedom), (ASSUMED_RUN_NOISE, ASSUMED_FREEDOM));
+        assert_eq!(single.source, NoiseSource::Assumed);
+    }
+
+    /// Where the noise of sampling is all there is, intervals are those of the normal distribution;
+    /// where that between runs is, they are Student's with its freedom.
+    #[test]
+    fn intervals_are_as_wide_as_the_noise_is_unknown() {
+        let noise = |relative| Noise {
+            works: Works { base: crate::Work::one(), scaled: crate::Work::one() },
+            between_runs: RunNoise { relative, freedom: 4.0, source: NoiseSource::Assumed },
+            runs: [1, 1],
+            a_sample: [1.0, 1.0],
+        };
+        let amounts = Amounts { base: Tally::of(800, 800), scaled: Tally::of(800, 800) };
+        let width = |relative| {
+            let noise = noise(relative);
+            noise.of_all(&[amounts])[0].margin / noise.deviation(amounts).0
+        };
+        assert!((width(1e-9) - 1.96).abs() < 0.001);
+        assert!((width(1e3) - 2.776).abs() < 0.02);
+    }
+}

@@ -1,0 +1,73 @@
+//! The rate of the time-stamp counter, observed over a run.
+
+use kilocore_lock_profile::ClockRate;
+
+/// A moment on both clocks.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Mark {
+    cycles: u64,
+    ns: u64,
+}
+
+/// The time-stamp counter.
+fn cycles() -> u64 {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: every x86-64 processor has the instruction; it touches no memory.
+    return unsafe { core::arch::x86_64::_rdtsc() };
+    #[cfg(target_arch = "aarch64")]
+    {
+        let cycles;
+        // SAFETY: Linux lets user space read the virtual counter; it touches no memory.
+        unsafe { core::arch::asm!("mrs {}, cntvct_el0", out(reg) cycles) };
+        cycles
+    }
+}
+
+/// `CLOCK_MONOTONIC` in nanoseconds.
+fn monotonic_ns() -> u64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `time` is ours to be written.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut time) };
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+impl Mark {
+    /// Now: of a few readings the one with the least time between the two clocks.
+    pub(crate) fn now() -> Self {
+        let reading = || {
+            let before = cycles();
+            let ns = monotonic_ns();
+            let after = cycles();
+            (after.saturating_sub(before), Self { cycles: before + (after - before) / 2, ns })
+        };
+        let mut best = reading();
+        for _ in 0..9 {
+            let next = reading();
+            if next.0 < best.0 {
+                best = next;
+            }
+        }
+        best.1
+    }
+
+    /// Nanoseconds since this moment.
+    pub(crate) fn elapsed_ns(self) -> u64 {
+        monotonic_ns().saturating_sub(self.ns)
+    }
+
+    /// Nanoseconds from this moment to a later one.
+    pub(crate) fn ns_until(self, later: Self) -> u64 {
+        later.ns.saturating_sub(self.ns)
+    }
+
+    /// The rate between this moment and now, of which 10 ms at least must have passed for it to
+    /// be good to a few parts in 100,000; waits for that.
+    pub(crate) fn rate_since(self) -> ClockRate {
+        let passed = self.elapsed_ns();
+        if passed < 10_000_000 {
+            std::thread::sleep(std::time::Duration::from_nanos(10_000_000 - passed));
+        }
+        let now = Self::now();
+        ClockRate { ghz: (now.cycles - self.cycles) as f64 / (now.ns - self.ns) as f64 }
+    }
+}

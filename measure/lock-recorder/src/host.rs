@@ -1,0 +1,29 @@
+//! Facts about this machine.
+
+use std::fs;
+
+use kilocore_lock_profile::{ClockRate, Host};
+use kilocore_process::{allowed_cores, kernel_release};
+
+/// The host as a profile describes it, its time-stamp counter going at `clock`.
+///
+/// [`Host::core_to_core_ns`] is left open: whoever can measure it fills it in.
+#[must_use]
+pub fn host(clock: ClockRate) -> Host {
+    Host {
+        processor: processor(),
+        cores: allowed_cores().len() as u32,
+        clock_ghz: clock.ghz,
+        core_to_core_ns: None,
+        kernel: kernel_release(),
+    }
+}
+
+/// The processor's name for itself.
+fn processor() -> String {
+    let text = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    text.lines()
+        .filter_map(|line| line.split_once(':'))
+        .find(|(key, _)| key.trim() == "model name")
+        .map_or_else(|| "unknown".to_owned(), |(_, name)| name.trim().to_owned())
+}

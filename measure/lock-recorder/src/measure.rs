@@ -1,0 +1,249 @@
+//! Measuring a program.
+
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::ExitStatus;
+use std::slice;
+use std::sync::mpsc;
+use std::thread;
+
+use kilocore_lock_profile::{
+    FORMAT, FORMAT_VERSION, Process, Profile, RecordingError, Run, Snapshot, Unrecorded,
+    WhyUnrecorded,
+};
+use kilocore_process::{CpuId, Output, Start, allowed_cores, shell_status};
+
+use crate::clock::Mark;
+use crate::conduct::{Conduct, Measured};
+use crate::host::host;
+use crate::outside::{self, Places};
+use crate::recordings::{Recordings, Shortage};
+use crate::watch::{Schedule, Started, Watched, watch};
+use crate::{events, preload};
+
+/// How to measure.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Where `libkilocore_measure.so` is.
+    pub library: PathBuf,
+    /// Whether to run the program a second time, confined to one core, with empty input and its
+    /// output discarded.
+    ///
+    /// That shows how much longer critical sections last when their data moves between cores,
+    /// but repeats whatever else the program does: only for programs that may be run twice. Not
+    /// done if only one core is allowed, if the first run ended with a failure or because a signal
+    /// asked for it (as a server does, which would wait in vain for its clients the second time),
+    /// or if it took no lock. A second run that a signal ends is left out. `doctor` does it unless
+    /// told not to, `measure` only if asked.
+    pub confined_run: bool,
+    /// Whether what the program writes to its standard output goes to standard error instead, for
+    /// callers whose own standard output is for something else.
+    pub output_to_stderr: bool,
+}
+
+/// Why a program could not be measured.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum MeasureError {
+    /// No program was named.
+    #[error("no program to measure; name one after `--`")]
+    NoProgram,
+    /// The library is not where it should be.
+    #[error("{}: {source}; build the measuring library, or name the one to use", library.display())]
+    Library {
+        /// Where it should be.
+        library: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The program cannot be started.
+    #[error("{}: {source}; name a program that exists and may be executed", program.to_string_lossy())]
+    Start {
+        /// The program.
+        program: OsString,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// No room for recordings.
+    #[error("{}: {source}; a directory for recordings is needed, TMPDIR can name another", directory.display())]
+    Directory {
+        /// Where they were to be.
+        directory: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// What was recorded cannot be read.
+    #[error(transparent)]
+    Recording(#[from] RecordingError),
+}
+
+/// Runs `command` under the measuring library and gives its profile.
+///
+/// The program has this process's standard input, output and error; `SIGINT`, `SIGTERM`,
+/// `SIGHUP` and `SIGQUIT` sent to this process meanwhile are passed on to it. How it ended is in
+/// [`Run::exit_status`], as a shell reports it. What was seen of it from outside is in
+/// [`Run::outside`]: if the profile has no processes, that tells whether the program took no lock
+/// or could not be recorded.
+///
+/// # Errors
+/// If the program cannot be started, or its recordings cannot be read.
+pub fn measure(command: &[OsString], options: &Options) -> Result<Profile, MeasureError> {
+    measure_as(command, options, Conduct::default()).map(|measured| measured.profile)
+}
+
+/// As [`measure`], and says more of the run.
+///
+/// # Errors
+/// As [`measure`].
+pub fn measure_as(
+    command: &[OsString],
+    options: &Options,
+    mut conduct: Conduct<'_>,
+) -> Result<Measured, MeasureError> {
+    let library = options
+        .library
+        .canonicalize()
+        .map_err(|source| MeasureError::Library { library: options.library.clone(), source })?;
+    let cores = allowed_cores();
+    let before_confined_run = conduct.before_confined_run.take();
+    let measurement =
+        Measurement { command, options, library, cores, begin: Mark::now(), conduct: &conduct };
+    let first = measurement.run(None)?;
+    let again = options.confined_run
+        && measurement.cores.len() > 1
+        && first.run.exit_status == 0
+        && !first.interrupted
+        && !first.run.processes.is_empty();
+    let mut runs = vec![first.run];
+    if again {
+        if let Some(tell) = before_confined_run {
+            tell();
+        }
+        let confined = measurement.run(measurement.cores.last())?;
+        if !confined.interrupted && !confined.run.processes.is_empty() {
+            runs.push(confined.run);
+        }
+    }
+    let profile = Profile {
+        format: FORMAT.to_owned(),
+        version: FORMAT_VERSION,
+        command: command.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
+        host: host(measurement.begin.rate_since()),
+        runs,
+    };
+    let Once { status, time_was_up, never_began, shortages, .. } = first;
+    Ok(Measured { profile, status, time_was_up, never_began, shortages })
+}
+
+/// What all runs of a program share.
+#[derive(Debug, Clone)]
+struct Measurement<'a> {
+    command: &'a [OsString],
+    options: &'a Options,
+    library: PathBuf,
+    cores: Vec<CpuId>,
+    begin: Mark,
+    conduct: &'a Conduct<'a>,
+}
+
+/// One run of it.
+#[derive(Debug)]
+struct Once {
+    run: Run,
+    status: ExitStatus,
+    interrupted: bool,
+    time_was_up: bool,
+    never_began: bool,
+    shortages: Vec<(u32, Shortage)>,
+}
+
+impl Measurement<'_> {
+    /// Runs the program, on one core only if one is given.
+    fn run(&self, confined_to: Option<&CpuId>) -> Result<Once, MeasureError> {
+        let program = self.command.first().ok_or(MeasureError::NoProgram)?;
+        let conduct = self.conduct;
+        let recordings = Recordings::new()?;
+        let failed = |source: io::Error| MeasureError::Start { program: program.clone(), source };
+        let (teller, events) =
+            events::events(conduct.by_signals && confined_to.is_none()).map_err(failed)?;
+        let schedule = Schedule { delay: conduct.delay, duration: conduct.duration };
+        let places = Places { library: &self.library, recordings: recordings.path() };
+        let (tell_start, started) = mpsc::channel();
+        let on_start = move |pid| drop(tell_start.send(Started::new(pid)));
+        let began = Mark::now();
+        let (end, watched) = thread::scope(|scope| {
+            let adopts = conduct.adopt_orphans;
+            let watcher = scope.spawn(move || watch(&started, events, schedule, places, adopts));
+            let start = self.start(confined_to, &recordings);
+            let end = kilocore_process::run(Start { on_start: Some(Box::new(on_start)), ..start });
+            teller.over();
+            match watcher.join() {
+                Ok(watched) => (end, watched),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        });
+        let over = Mark::now();
+        let end = end.map_err(|reason| failed(reason.into()))?;
+        let watched = watched?.ok_or_else(|| failed(io::Error::other("it was not started")))?;
+        let from = watched.begin.as_ref().map_or(began, |moment| moment.mark);
+        let to = watched.end.as_ref().map_or(over, |moment| moment.mark);
+        let processes = self.processes(&watched, recordings.path())?;
+        let (time_was_up, never_began, pid) =
+            (watched.time_was_up, watched.never_began, watched.pid);
+        let mut report = watched.looker.finish(&processes, |pid| recordings.has(pid));
+        report.outside.voluntary_switches = end.voluntary_switches;
+        let by_its_file = (!report.known).then(|| outside::by_its_file(program, pid)).flatten();
+        report.outside.unrecorded.extend(by_its_file);
+        let shortages = recordings.shortages();
+        report.outside.unrecorded.extend(shortages.iter().map(|(pid, _)| Unrecorded {
+            pid: *pid,
+            executable: report.executables.get(pid).cloned().unwrap_or_default(),
+            why: WhyUnrecorded::NoRoom,
+        }));
+        let run = Run {
+            cores: if confined_to.is_some() { 1 } else { self.cores.len() as u32 },
+            wall_ns: from.ns_until(to) as f64,
+            exit_status: shell_status(end.status),
+            processes,
+            outside: Some(report.outside),
+        };
+        let interrupted = end.interrupted || time_was_up;
+        Ok(Once { run, status: end.status, interrupted, time_was_up, never_began, shortages })
+    }
+
+    /// How the program is started.
+    fn start<'s>(&'s self, confined_to: Option<&'s CpuId>, recordings: &Recordings) -> Start<'s> {
+        let output = match (confined_to, self.options.output_to_stderr) {
+            (Some(_), _) => Output::Discarded,
+            (None, true) => Output::ToStderr,
+            (None, false) => Output::Inherited,
+        };
+        Start {
+            command: self.command,
+            environment: preload::environment(&self.library, recordings.path()),
+            cores: confined_to.map(slice::from_ref),
+            empty_input: confined_to.is_some(),
+            output,
+            adopt_orphans: self.conduct.adopt_orphans,
+            ..Start::default()
+        }
+    }
+
+    /// What was recorded while it counted.
+    fn processes(
+        &self,
+        watched: &Watched<'_>,
+        recordings: &Path,
+    ) -> Result<Vec<Process>, MeasureError> {
+        if watched.never_began {
+            return Ok(Vec::new());
+        }
+        let clock = Some(self.begin.rate_since());
+        let since = watched.begin.as_ref().map(|moment| &moment.snapshot);
+        Ok(match &watched.end {
+            Some(moment) => moment.snapshot.processes(since, clock),
+            None => Snapshot::read(recordings)?.processes(since, clock),
+        })
+    }
+}

@@ -1,0 +1,241 @@
+//! The program's processes: its own, and all that descend from it.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::thread;
+use std::time::Duration;
+
+use kilocore_lock_profile::{Unrecorded, WhyUnrecorded};
+
+use super::image::{Recorder, Verdict};
+use super::process::{self, FileId};
+
+/// An image is looked at so many times before it is said that nobody knows why it has no recorder:
+/// the library is there a moment after the program.
+const PATIENCE: u32 = 20;
+
+/// A process of the program.
+#[derive(Debug)]
+struct Member {
+    started: u64,
+    image: Option<FileId>,
+    executable: String,
+    verdict: Verdict,
+    /// How often its image was looked at.
+    looks: u32,
+    /// Whether it has left this process's file system.
+    elsewhere: bool,
+}
+
+/// The program's processes.
+#[derive(Debug)]
+pub(crate) struct Family {
+    recorder: Recorder,
+    /// Whether descendants that lose their parents become this process's children.
+    adopts: bool,
+    /// When the program was started, in ticks since the system was.
+    began: u64,
+    members: BTreeMap<u32, Member>,
+    /// The system's newest process when processes were last looked for.
+    newest: Option<u32>,
+    /// Processes that are none of the program's.
+    others: HashSet<u32>,
+    unrecorded: BTreeMap<(String, WhyUnrecorded), u32>,
+    /// Processes with the recorder that left this process's file system.
+    elsewhere: BTreeMap<u32, String>,
+    /// What processes executed, also those that are gone.
+    executables: BTreeMap<u32, String>,
+}
+
+impl Family {
+    /// The family of a program, which has just been started.
+    pub(crate) fn of(program: u32, recorder: Recorder, adopts: bool) -> Self {
+        let mut family = Self {
+            recorder,
+            adopts,
+            began: 0,
+            members: BTreeMap::new(),
+            newest: None,
+            others: HashSet::from([std::process::id()]),
+            unrecorded: BTreeMap::new(),
+            elsewhere: BTreeMap::new(),
+            executables: BTreeMap::new(),
+        };
+        if let Some(status) = process::status(program) {
+            family.began = status.started;
+            family.admit(program, status.started);
+            family.look_at(program);
+        }
+        family
+    }
+
+    /// Whether anything is known of the program's images.
+    pub(crate) fn is_known(&self) -> bool {
+        !self.executables.is_empty()
+    }
+
+    /// The processes that are there.
+    pub(crate) fn members(&self) -> impl Iterator<Item = u32> {
+        self.members.keys().copied()
+    }
+
+    /// Finds processes that came, forgets those that went, and looks at what they execute.
+    pub(crate) fn look(&mut self) {
+        let newest = process::newest();
+        if newest.is_none() || newest != self.newest {
+            self.newest = newest;
+            self.find();
+        }
+        let members: Vec<u32> = self.members().collect();
+        for pid in members {
+            self.look_at(pid);
+        }
+    }
+
+    /// Finds processes that came, and forgets those that went.
+    fn find(&mut self) {
+        let there: BTreeSet<u32> = process::all().into_iter().collect();
+        self.members.retain(|pid, _| there.contains(pid));
+        self.others.retain(|pid| there.contains(pid));
+        let mut new: BTreeMap<u32, process::Status> = there
+            .into_iter()
+            .filter(|pid| !self.members.contains_key(pid) && !self.others.contains(pid))
+            .filter_map(|pid| Some((pid, process::status(pid)?)))
+            .filter(|(_, status)| status.state != b'Z')
+            .collect();
+        // Of a whole line of new ones, each is the program's because the one before it is.
+        loop {
+            let ours: Vec<u32> = new
+                .iter()
+                .filter(|(_, status)| self.members.contains_key(&status.parent))
+                .map(|(pid, _)| *pid)
+                .collect();
+            if ours.is_empty() {
+                break;
+            }
+            for pid in ours {
+                if let Some(status) = new.remove(&pid) {
+                    self.admit(pid, status.started);
+                }
+            }
+        }
+        for (pid, status) in new {
+            if self.is_lost_child(pid, &status) {
+                self.admit(pid, status.started);
+            } else {
+                self.others.insert(pid);
+            }
+        }
+    }
+
+    /// Whether a process whose parent is none of the program's once had one that was.
+    fn is_lost_child(&self, pid: u32, status: &process::Status) -> bool {
+        status.started >= self.began
+            && if self.adopts {
+                status.parent == std::process::id()
+            } else {
+                self.recorder.is_asked(pid) == Some(true)
+            }
+    }
+
+    fn admit(&mut self, pid: u32, started: u64) {
+        let member = Member {
+            started,
+            image: None,
+            executable: String::new(),
+            verdict: Verdict::Nothing,
+            looks: 0,
+            elsewhere: false,
+        };
+        self.members.insert(pid, member);
+    }
+
+    /// Looks at what a process executes.
+    fn look_at(&mut self, pid: u32) {
+        let Some(member) = self.members.get_mut(&pid) else { return };
+        let file = FileId::of(&format!("/proc/{pid}/exe"));
+        let known = file.as_ref().ok().copied();
+        let same = known == member.image && member.verdict != Verdict::Nothing;
+        if !same {
+            member.image = known;
+            member.looks = 0;
+            member.executable = process::executable(pid)
+                .map_or_else(|_| String::new(), |path| path.to_string_lossy().into_owned());
+        }
+        member.looks = member.looks.saturating_add(1);
+        // A program may execute itself anew, with another environment.
+        let again = !same || member.verdict == Verdict::Open || member.looks.is_power_of_two();
+        if again {
+            let verdict = self.recorder.examine(pid, &file, same);
+            if verdict == Verdict::Nothing {
+                return;
+            }
+            member.verdict = verdict;
+            self.executables.insert(pid, member.executable.clone());
+        }
+        if member.verdict == Verdict::Loaded && !member.elsewhere {
+            member.elsewhere = self.recorder.sees_other_root(pid);
+            if member.elsewhere {
+                self.elsewhere.insert(pid, member.executable.clone());
+            }
+        }
+        let why = match member.verdict {
+            Verdict::Without(why) => Some(why),
+            Verdict::Open if member.looks == PATIENCE => Some(WhyUnrecorded::Unknown),
+            _ => None,
+        };
+        if let Some(why) = why {
+            self.unrecorded.entry((member.executable.clone(), why)).or_insert(pid);
+        }
+    }
+
+    /// The processes that go on after the program's end: not those that are about to end, because
+    /// a signal or the loss of their parent tells them to.
+    fn still_running(&self) -> Vec<(u32, String)> {
+        const TRIES: u32 = 20;
+        let mut running: Vec<(u32, &Member)> =
+            self.members.iter().map(|(pid, member)| (*pid, member)).collect();
+        for _ in 0..TRIES {
+            running.retain(|(pid, member)| {
+                process::status(*pid)
+                    .is_some_and(|now| now.started == member.started && now.state != b'Z')
+            });
+            if running.is_empty() {
+                break;
+            }
+            thread::sleep(Duration::from_millis(5));
+        }
+        running.into_iter().map(|(pid, member)| (pid, member.executable.clone())).collect()
+    }
+
+    /// What left no recording, once the program has ended; `recorded` says which processes did.
+    pub(crate) fn unrecorded(mut self, recorded: impl Fn(u32) -> bool) -> Seen {
+        self.newest = None;
+        self.look();
+        let running = self.still_running();
+        for (pid, executable) in running {
+            let key = (executable, WhyUnrecorded::StillRunning);
+            self.unrecorded.entry(key).or_insert(pid);
+        }
+        for (pid, executable) in self.elsewhere {
+            if !recorded(pid) {
+                let key = (executable, WhyUnrecorded::OtherRoot);
+                self.unrecorded.entry(key).or_insert(pid);
+            }
+        }
+        // A process may keep others from looking at it and be recorded all the same.
+        let doubtful = [WhyUnrecorded::OtherRights, WhyUnrecorded::Unknown];
+        self.unrecorded.retain(|(_, why), pid| !doubtful.contains(why) || !recorded(*pid));
+        let unrecorded = self.unrecorded.into_iter();
+        let unrecorded =
+            unrecorded.map(|((executable, why), pid)| Unrecorded { pid, executable, why });
+        Seen { unrecorded: unrecorded.collect(), executables: self.executables }
+    }
+}
+
+/// What was seen of a family.
+#[derive(Debug, Default)]
+pub(crate) struct Seen {
+    pub(crate) unrecorded: Vec<Unrecorded>,
+    /// What processes executed last.
+    pub(crate) executables: BTreeMap<u32, String>,
+}

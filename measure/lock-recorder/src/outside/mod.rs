@@ -1,0 +1,250 @@
+//! Looking at a program from outside while it runs.
+//!
+//! A thread of this process looks at all threads of the program and of its descendants again and
+//! again: whether they run, or in which system call they sleep, and on which word of memory if it
+//! is a futex. Of each process it finds out once whether the recorder is in it, and why not. That
+//! costs the program nothing but a small part of a core ([`pace`]), and tells what no recorder
+//! inside it can: what it does besides taking the locks that are recorded.
+
+mod family;
+mod futexes;
+mod image;
+mod look;
+mod pace;
+mod process;
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use kilocore_lock_profile::{Awake, Kind, Object, Outside, Process, Unrecorded};
+
+use family::{Family, Seen};
+use futexes::Words;
+use image::Recorder;
+use look::{Look, look};
+use pace::Pace;
+use process::FileId;
+
+use crate::recordings;
+
+pub(crate) use process::read;
+
+/// Threads looked at in a round; if there are more, each of these stands for several.
+const MOST: usize = 64;
+
+/// The least time between two looks into the recordings for words that nobody has explained.
+const EXPLAIN: Duration = Duration::from_millis(200);
+
+/// What the looks of one stretch of time add up to.
+#[derive(Debug, Default)]
+struct Looks {
+    rounds: u64,
+    threads_peak: u64,
+    running: u64,
+    /// The same by process.
+    running_in: BTreeMap<u32, u64>,
+    awake: Awake,
+    asleep: BTreeMap<Cow<'static, str>, u64>,
+    words: Words,
+}
+
+/// One who looks at a running program.
+#[derive(Debug)]
+pub(crate) struct Looker<'a> {
+    recordings: &'a Path,
+    family: Family,
+    pace: Pace,
+    looks: Looks,
+    /// How often processes are looked for, and when next.
+    census: (Pace, Instant),
+    /// When recordings may be looked into again.
+    explain: Instant,
+}
+
+/// Where the recorder is, and where it records to.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Places<'a> {
+    pub(crate) library: &'a Path,
+    pub(crate) recordings: &'a Path,
+}
+
+impl<'a> Looker<'a> {
+    /// Looks at a program that has just been started. `adopts` says that its orphans become this
+    /// process's children.
+    pub(crate) fn at(program: u32, places: Places<'a>, adopts: bool) -> Self {
+        let recorder = Recorder {
+            library: places.library.to_string_lossy().into_owned(),
+            asks: format!("{}={}", crate::preload::FOLDER, places.recordings.display()),
+            own: FileId::of("/proc/self/exe").ok(),
+            root: FileId::of("/").ok(),
+        };
+        Self {
+            recordings: places.recordings,
+            family: Family::of(program, recorder, adopts),
+            pace: Pace::new(u64::from(program)),
+            looks: Looks::default(),
+            census: (Pace::new(u64::from(!program)), Instant::now()),
+            explain: Instant::now() + EXPLAIN / 2,
+        }
+    }
+
+    /// The processes of the program that are there.
+    pub(crate) fn members(&self) -> impl Iterator<Item = u32> {
+        self.family.members()
+    }
+
+    /// Looks at everything once, and counts what it saw if that `counts`; how long to wait before
+    /// the next time.
+    pub(crate) fn round(&mut self, counts: bool) -> Duration {
+        let (pace, due) = &mut self.census;
+        if Instant::now() >= *due {
+            let spent = timed(|| self.family.look());
+            *due = Instant::now() + pace.after(spent);
+        }
+        if counts && Instant::now() >= self.explain && self.looks.words.any_open() {
+            let spent = timed(|| self.explain());
+            self.explain = Instant::now() + EXPLAIN.max(spent * pace::SHARE);
+        }
+        let spent = timed(|| {
+            if counts {
+                self.look_at_threads()
+            }
+        });
+        self.pace.after(spent)
+    }
+
+    /// Forgets all looks so far.
+    pub(crate) fn begin_anew(&mut self) {
+        self.looks = Looks::default();
+    }
+
+    fn look_at_threads(&mut self) {
+        let threads: Vec<(u32, u32)> = self
+            .family
+            .members()
+            .flat_map(|pid| process::threads(pid).into_iter().map(move |thread| (pid, thread)))
+            .collect();
+        let looks = &mut self.looks;
+        looks.rounds += 1;
+        looks.threads_peak = looks.threads_peak.max(threads.len() as u64);
+        let chosen = threads.len().min(MOST);
+        let offset = self.pace.chance(threads.len() as u32) as usize;
+        let before = looks.running;
+        for index in 0..chosen {
+            // The parts of the whole that the chosen ones stand for are equal but for one.
+            let [from, to] = [index, index + 1].map(|index| index * threads.len() / chosen);
+            let (pid, thread) = threads[(offset + from) % threads.len()];
+            looks.add(pid, look(pid, thread), (to - from) as u64);
+        }
+        if chosen == threads.len() {
+            looks.awake.rounds += 1;
+            looks.awake.one += u64::from(looks.running - before == 1);
+        }
+    }
+
+    /// Asks the recordings what the words are that threads slept on.
+    fn explain(&mut self) {
+        let words = &mut self.looks.words;
+        recordings::each(self.recordings, |recording| {
+            words.explain(recording.pid(), recording.objects());
+        });
+    }
+
+    /// What was seen, after the program's end; `processes` are those that were recorded.
+    pub(crate) fn finish(
+        mut self,
+        processes: &[Process],
+        recorded: impl Fn(u32) -> bool,
+    ) -> Report {
+        self.explain();
+        let looks = &mut self.looks;
+        for process in processes {
+            let barriers = process.barriers.iter().filter(|barrier| barrier.address != 0);
+            let barriers = barriers.map(|barrier| Object::at(barrier.address, Kind::Barrier));
+            looks.words.explain(process.pid, barriers);
+        }
+        let unrecorded = looks.running_in.iter().filter(|(pid, _)| !recorded(**pid));
+        let running_unrecorded = Some(unrecorded.map(|(_, looks)| looks).sum());
+        let known = self.family.is_known();
+        let Seen { unrecorded, executables } = self.family.unrecorded(recorded);
+        let outside = Outside {
+            rounds: looks.rounds,
+            threads_peak: looks.threads_peak,
+            running: looks.running,
+            running_unrecorded,
+            awake: looks.awake,
+            asleep: std::mem::take(&mut looks.asleep)
+                .into_iter()
+                .map(|(call, looks)| (call.into_owned(), looks))
+                .collect(),
+            futexes: looks.words.totals(),
+            voluntary_switches: 0,
+            unrecorded,
+        };
+        Report { outside, executables, known }
+    }
+}
+
+impl Looks {
+    fn add(&mut self, pid: u32, look: Look, looks: u64) {
+        match look {
+            Look::Running => {
+                self.running += looks;
+                *self.running_in.entry(pid).or_default() += looks;
+            }
+            Look::Asleep(call) => *self.asleep.entry(call).or_default() += looks,
+            Look::Futex(call, word) => {
+                *self.asleep.entry(call).or_default() += looks;
+                self.words.add(pid, word, looks);
+            }
+            Look::Gone => {}
+        }
+    }
+}
+
+/// What was seen of a program, in the end.
+#[derive(Debug)]
+pub(crate) struct Report {
+    pub(crate) outside: Outside,
+    /// What processes executed last.
+    pub(crate) executables: BTreeMap<u32, String>,
+    /// Whether the program itself was seen: it may have ended too soon.
+    pub(crate) known: bool,
+}
+
+/// What the file of a program that nobody saw running says about why it was not recorded.
+pub(crate) fn by_its_file(program: &OsString, pid: u32) -> Option<Unrecorded> {
+    let file = kilocore_process::find_program(program).ok()?;
+    let why = image::could_not_preload(&file)?;
+    Some(Unrecorded { pid, executable: file.to_string_lossy().into_owned(), why })
+}
+
+/// The processor time that something takes.
+fn timed(what: impl FnOnce()) -> Duration {
+    let before = thread_time();
+    what();
+    thread_time().saturating_sub(before)
+}
+
+/// Processor time of the calling thread.
+fn thread_time() -> Duration {
+    time_of(libc::CLOCK_THREAD_CPUTIME_ID).unwrap_or_default()
+}
+
+/// Processor time that a process has used, if it is there.
+pub(crate) fn process_time(pid: u32) -> Option<Duration> {
+    let mut clock = 0;
+    // SAFETY: `clock` is ours to be written.
+    let result = unsafe { libc::clock_getcpuclockid(pid as libc::pid_t, &raw mut clock) };
+    if result == 0 { time_of(clock) } else { None }
+}
+
+fn time_of(clock: libc::clockid_t) -> Option<Duration> {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `time` is ours to be written.
+    let result = unsafe { libc::clock_gettime(clock, &raw mut time) };
+    (result == 0).then(|| Duration::new(time.tv_sec as u64, time.tv_nsec as u32))
+}

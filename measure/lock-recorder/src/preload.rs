@@ -1,0 +1,15 @@
+//! Putting the measuring library under a program.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+/// The variable that says where to record to.
+pub(crate) const FOLDER: &str = "KILOCORE_MEASURE_DIR";
+
+/// The variables that do it: the library is loaded, and records into a directory.
+pub(crate) fn environment(library: &Path, recordings: &Path) -> Vec<(OsString, OsString)> {
+    vec![
+        ("LD_PRELOAD".into(), kilocore_process::preloading(library)),
+        (FOLDER.into(), recordings.into()),
+    ]
+}

@@ -1,0 +1,151 @@
+//! The folder in which processes record.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use kilocore_lock_profile::{RECORDING_EXTENSION, Recording};
+use tempfile::TempDir;
+
+use crate::MeasureError;
+
+/// The ending of the note that the recorder leaves where it cannot record.
+const NOTE: &str = "lost";
+
+/// Why the recorder could not write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Shortage {
+    /// The file system is full, or files may not become large enough.
+    Room,
+    /// The folder may not be written to.
+    Permission,
+    /// The process may have no more memory.
+    Memory,
+}
+
+/// The folder; it goes away when dropped.
+#[derive(Debug)]
+pub(crate) struct Recordings {
+    folder: TempDir,
+}
+
+impl Recordings {
+    /// A new folder: in memory where possible, because a mapped file on a disk is written back
+    /// again and again while the program runs.
+    pub(crate) fn new() -> Result<Self, MeasureError> {
+        let mut builder = tempfile::Builder::new();
+        builder.prefix("kilocore-");
+        let in_memory = match std::env::var_os("TMPDIR") {
+            None => builder.tempdir_in("/dev/shm").ok(),
+            Some(_) => None,
+        };
+        let failed = |source| MeasureError::Directory { directory: std::env::temp_dir(), source };
+        let folder = in_memory.map_or_else(|| builder.tempdir(), Ok).map_err(failed)?;
+        // SAFETY: takes no argument.
+        if unsafe { libc::geteuid() } == 0 {
+            // A service that gives up its rights before its first lock must be able to record,
+            // too: others may add files, but neither list nor touch those of others.
+            fs::set_permissions(folder.path(), Permissions::from_mode(0o1733)).map_err(failed)?;
+        }
+        Ok(Self { folder })
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Which processes could not record, and why.
+    pub(crate) fn shortages(&self) -> Vec<(u32, Shortage)> {
+        let mut shortages: Vec<_> =
+            files(self.path()).into_iter().filter_map(|path| shortage(&path)).collect();
+        shortages.sort_unstable();
+        shortages.dedup_by_key(|(pid, _)| *pid);
+        shortages
+    }
+
+    /// Whether a process left a recording with something in it.
+    pub(crate) fn has(&self, pid: u32) -> bool {
+        files(self.path()).iter().any(|path| {
+            process_of(path) == Some(pid)
+                && ends_with(path, RECORDING_EXTENSION)
+                && fs::metadata(path).is_ok_and(|file| file.len() > 0)
+        })
+    }
+}
+
+/// Calls `with` with each recording in a folder that can be read, also while it is written.
+pub(crate) fn each(folder: &Path, mut with: impl FnMut(Recording)) {
+    for path in files(folder).iter().filter(|path| ends_with(path, RECORDING_EXTENSION)) {
+        if let Ok(Some(recording)) = Recording::open(path) {
+            with(recording);
+        }
+    }
+}
+
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    let paths = entries.flatten().map(|entry| entry.path());
+    // Others may have put links here.
+    paths.filter(|path| path.symlink_metadata().is_ok_and(|file| file.is_file())).collect()
+}
+
+fn ends_with(path: &Path, ending: &str) -> bool {
+    path.extension().is_some_and(|extension| extension == ending)
+}
+
+/// The number at the beginning of a file's name.
+fn process_of(path: &Path) -> Option<u32> {
+    let name = path.file_stem()?.to_str()?;
+    name.split('-').next()?.parse().ok()
+}
+
+/// What a file says of a process that could not record.
+fn shortage(path: &Path) -> Option<(u32, Shortage)> {
+    /// The longest of the words, and a little more.
+    const WORD: usize = 64;
+    let pid = process_of(path)?;
+    if ends_with(path, NOTE) {
+        let mut room = [0; WORD];
+        let word = crate::outside::read(path.to_str()?, &mut room).ok()?;
+        return match std::str::from_utf8(word).ok()?.trim() {
+            // Of the note itself, there may be room for its name only.
+            "no-room" | "" => Some((pid, Shortage::Room)),
+            "no-permission" => Some((pid, Shortage::Permission)),
+            "no-memory" => Some((pid, Shortage::Memory)),
+            _ => None,
+        };
+    }
+    // A recorder that leaves no notes leaves what it had begun: a file without room, or with room
+    // and nothing in it, because that could not be mapped.
+    let empty = ends_with(path, RECORDING_EXTENSION) && matches!(Recording::open(path), Ok(None));
+    let length = fs::metadata(path).ok()?.len();
+    empty.then_some((pid, if length == 0 { Shortage::Room } else { Shortage::Memory }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_processes_could_not_do_is_read_from_what_they_left() {
+        let recordings = Recordings::new().expect("there is room");
+        let write = |name: &str, bytes: &[u8]| fs::write(recordings.path().join(name), bytes);
+        write("11.lost", b"no-memory\n").unwrap();
+        write("12.lost", b"no-permission").unwrap();
+        write("13-1.kcrec", b"").unwrap();
+        write("14-1.kcrec", &[0; 4096]).unwrap();
+        write("15.lost", b"something else").unwrap();
+        write("18.lost", b"").unwrap();
+        write("16-1.kcrec", b"no recording").unwrap();
+        write("other", b"no-room").unwrap();
+        let expected = [
+            (11, Shortage::Memory),
+            (12, Shortage::Permission),
+            (13, Shortage::Room),
+            (14, Shortage::Memory),
+            (18, Shortage::Room),
+        ];
+        assert_eq!(recordings.shortages(), expected);
+        assert!(recordings.has(16) && !recordings.has(13) && !recordings.has(17));
+    }
+}

@@ -1,0 +1,161 @@
+//! One run of a program, watched: when what it does begins and ceases to count, and what is seen
+//! of it meanwhile.
+
+use std::fs::File;
+use std::os::fd::{AsRawFd, FromRawFd, RawFd};
+use std::path::Path;
+use std::sync::mpsc::Receiver;
+use std::time::{Duration, Instant};
+
+use kilocore_lock_profile::{RecordingError, Snapshot};
+
+use crate::clock::Mark;
+use crate::events::{Event, Events};
+use crate::outside::{self, Looker, Places};
+
+/// When what is recorded counts.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Schedule {
+    pub(crate) delay: Option<Duration>,
+    pub(crate) duration: Option<Duration>,
+}
+
+/// A program that was just started.
+#[derive(Debug)]
+pub(crate) struct Started {
+    pid: u32,
+    /// Names the process even if its id becomes another's; none on kernels before 5.3.
+    handle: Option<File>,
+}
+
+impl Started {
+    /// The program with this process id, which nobody has waited for yet.
+    pub(crate) fn new(pid: libc::pid_t) -> Self {
+        // SAFETY: integers only.
+        let handle = unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) } as RawFd;
+        // SAFETY: a descriptor that was just opened, and that nobody else knows.
+        let handle = (handle >= 0).then(|| unsafe { File::from_raw_fd(handle) });
+        Self { pid: pid as u32, handle }
+    }
+
+    /// Asks the program to end; whether it could be asked.
+    fn terminate(&self) -> bool {
+        let Some(handle) = &self.handle else {
+            // SAFETY: integers only. The program was not known to have ended a moment ago.
+            return unsafe { libc::kill(self.pid as libc::pid_t, libc::SIGTERM) == 0 };
+        };
+        let nothing: *const libc::siginfo_t = core::ptr::null();
+        // SAFETY: a descriptor of a process, and no further information.
+        let result = unsafe {
+            libc::syscall(
+                libc::SYS_pidfd_send_signal,
+                handle.as_raw_fd(),
+                libc::SIGTERM,
+                nothing,
+                0,
+            )
+        };
+        result == 0
+    }
+}
+
+/// A moment at which the recordings were read.
+#[derive(Debug)]
+pub(crate) struct Moment {
+    pub(crate) mark: Mark,
+    pub(crate) snapshot: Snapshot,
+}
+
+/// What became of a run.
+#[derive(Debug)]
+pub(crate) struct Watched<'a> {
+    pub(crate) pid: u32,
+    pub(crate) looker: Looker<'a>,
+    /// When what counts began, if not with the program; and whether it did.
+    pub(crate) begin: Option<Moment>,
+    pub(crate) never_began: bool,
+    /// When what counts ceased, if not with the program.
+    pub(crate) end: Option<Moment>,
+    pub(crate) time_was_up: bool,
+}
+
+/// What counts at present.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    Before,
+    Counting,
+    After,
+}
+
+/// Watches a run until the program has ended. `None` if it was never started.
+///
+/// # Errors
+/// If the recordings cannot be read at the moment when they must be.
+pub(crate) fn watch<'a>(
+    started: &Receiver<Started>,
+    mut events: Events,
+    schedule: Schedule,
+    places: Places<'a>,
+    adopts: bool,
+) -> Result<Option<Watched<'a>>, RecordingError> {
+    let Ok(program) = started.recv() else { return Ok(None) };
+    let began = Instant::now();
+    let mut watched = Watched {
+        pid: program.pid,
+        looker: Looker::at(program.pid, places, adopts),
+        begin: None,
+        never_began: schedule.delay.is_some(),
+        end: None,
+        time_was_up: false,
+    };
+    let mut phase = if schedule.delay.is_some() { Phase::Before } else { Phase::Counting };
+    // The next moment at which time alone changes the phase.
+    let mut change = schedule.delay.or(schedule.duration).map(|wait| began + wait);
+    let mut round = began;
+    loop {
+        let until = change.map_or(round, |change| change.min(round));
+        let due = match events.next(until) {
+            Some(Event::Over) => return Ok(Some(watched)),
+            Some(Event::Begin) => Some(Phase::Counting),
+            Some(Event::End) => (phase == Phase::Counting).then_some(Phase::After),
+            None if change.is_some_and(|change| change <= Instant::now()) => match phase {
+                Phase::Before => Some(Phase::Counting),
+                _ => Some(Phase::After),
+            },
+            None => None,
+        };
+        let time_is_up = change.is_some_and(|change| change <= Instant::now());
+        match due {
+            Some(Phase::Counting) => {
+                watched.begin = Some(moment(places.recordings, &watched.looker)?);
+                (watched.end, watched.never_began) = (None, false);
+                watched.looker.begin_anew();
+                change = schedule.duration.map(|wait| Instant::now() + wait);
+                phase = Phase::Counting;
+            }
+            Some(_) => {
+                watched.end = Some(moment(places.recordings, &watched.looker)?);
+                // How it ends does not count, so it is not told before.
+                watched.time_was_up = time_is_up && program.terminate();
+                change = None;
+                phase = Phase::After;
+            }
+            None => {}
+        }
+        if Instant::now() >= round {
+            round = Instant::now() + watched.looker.round(phase == Phase::Counting);
+        }
+    }
+}
+
+/// Reads the recordings now.
+fn moment(recordings: &Path, looker: &Looker<'_>) -> Result<Moment, RecordingError> {
+    let mut snapshot = Snapshot::read(recordings)?;
+    let mark = Mark::now();
+    for pid in looker.members() {
+        if let Some(time) = outside::process_time(pid) {
+            snapshot.note_processor_time(pid, time);
+        }
+    }
+    Ok(Moment { mark, snapshot })
+}

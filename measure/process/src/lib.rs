@@ -1,0 +1,33 @@
+//! Running a program: its signals, cores, output and status.
+//!
+//! [`run`] starts a program and waits for its end. The program keeps this process's standard
+//! input, output and error unless told otherwise; signals that ask this process to end while it
+//! runs are passed on to it. Two things are special:
+//!
+//! * A [`Start::before_exec`] is called while the program's process exists but has not yet
+//!   executed the program: whoever attaches a recorder to it loses none of the program.
+//! * An [`Observer`] sees what the program writes, while that is passed on as it is.
+
+mod cores;
+mod find;
+mod gate;
+mod host;
+mod inherited;
+mod leftover;
+mod observe;
+mod orphans;
+mod preload;
+mod signals;
+mod start;
+mod status;
+
+pub use cores::{allowed_cores, confine, spare_cores};
+pub use find::find_program;
+pub use host::{boot_id, hostname, kernel_release, machine};
+pub use inherited::{keep_ignored_signals, survive_full_files};
+pub use kilocore_host::CpuId;
+pub use observe::{Observer, Stream};
+pub use preload::preloading;
+pub use signals::Held;
+pub use start::{BeforeExec, End, NotStarted, OnStart, Output, Start, run};
+pub use status::shell_status;

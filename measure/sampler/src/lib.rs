@@ -1,0 +1,22 @@
+//! Recording a program: samples of where it spends its time, and its units of work.
+//!
+//! [`record`] runs a program and leaves a `perf.data` file, taken by `perf record` or, where
+//! there is none, by a sampler of its own; readers need not know which. The program keeps its
+//! input, output, signals and exit status. A [`Counter`] counts units of work from what it writes.
+
+mod error;
+mod options;
+mod own;
+mod perf;
+mod raw;
+mod recording;
+mod scan;
+mod units;
+mod work;
+
+pub use error::SampleError;
+pub use kilocore_process::{CpuId, Observer, Output, Stream, allowed_cores};
+pub use options::{Backend, CallGraph, Event, Options, Scope};
+pub use recording::{CpuTime, KernelSamples, Recording, Taker, record};
+pub use units::{Hertz, Nanoseconds};
+pub use work::{Counter, Decimal, DecimalError, Rule, Work, WorkError};

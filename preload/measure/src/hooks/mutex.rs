@@ -1,0 +1,129 @@
+//! `pthread_mutex_*`.
+//!
+//! Only the plain lock of an ordinary mutex tries first. Whether a deadline or a clock is looked
+//! at when the mutex is free differs between the kinds, and between versions of glibc.
+
+use core::ffi::c_int;
+
+use kilocore_preload_common::real;
+use libc::{clockid_t, pthread_mutex_t, pthread_mutexattr_t, timespec};
+
+use crate::acquire::Mode;
+use crate::object::Mutex;
+use crate::recorder::Recorder;
+
+/// Exports wrappers, each also under a second name that programs linked with old versions of
+/// glibc, and parts of old versions of glibc itself, use.
+macro_rules! export {
+    ($($(#[$meta:meta])* fn $name:ident, $old_name:ident($($arg:ident: $type:ty),*) $body:block)*) => {$(
+        $(#[$meta])*
+        ///
+        /// # Safety
+        /// That of the POSIX function.
+        #[unsafe(no_mangle)]
+        pub(crate) unsafe extern "C-unwind" fn $name($($arg: $type),*) -> c_int $body
+
+        /// The same under its old name.
+        ///
+        /// # Safety
+        /// That of the POSIX function.
+        #[unsafe(no_mangle)]
+        unsafe extern "C-unwind" fn $old_name($($arg: $type),*) -> c_int {
+            // SAFETY: the caller keeps the same contract.
+            unsafe { $name($($arg),*) }
+        }
+    )*};
+}
+
+export! {
+    /// Initializes a mutex.
+    fn pthread_mutex_init, __pthread_mutex_init(
+        mutex: *mut pthread_mutex_t,
+        attr: *const pthread_mutexattr_t
+    ) {
+        // SAFETY: the caller's arguments, unchanged; here and in the functions below.
+        let result = unsafe { real::pthread_mutex_init(mutex, attr) };
+        if let (0, Some(recorder)) = (result, Recorder::enter()) {
+            recorder.initialized(Mutex(mutex));
+        }
+        result
+    }
+
+    /// Destroys a mutex.
+    fn pthread_mutex_destroy, __pthread_mutex_destroy(mutex: *mut pthread_mutex_t) {
+        // SAFETY: as above.
+        let result = unsafe { real::pthread_mutex_destroy(mutex) };
+        if let (0, Some(recorder)) = (result, Recorder::enter()) {
+            recorder.destroyed(Mutex(mutex));
+        }
+        result
+    }
+
+    /// Locks a mutex.
+    fn pthread_mutex_lock, __pthread_mutex_lock(mutex: *mut pthread_mutex_t) {
+        let Some(recorder) = Recorder::enter() else {
+            // SAFETY: as above.
+            return unsafe { real::pthread_mutex_lock(mutex) };
+        };
+        // SAFETY: as above.
+        let take = || unsafe { real::pthread_mutex_lock(mutex) };
+        if !Mutex(mutex).is_tried_unseen() {
+            return recorder.acquire_at_once(Mutex(mutex), Mode::Exclusive, take);
+        }
+        // SAFETY: as above.
+        let try_lock = || unsafe { real::pthread_mutex_trylock(mutex) };
+        recorder.acquire(Mutex(mutex), Mode::Exclusive, try_lock, take)
+    }
+
+    /// Locks a mutex unless that takes waiting.
+    fn pthread_mutex_trylock, __pthread_mutex_trylock(mutex: *mut pthread_mutex_t) {
+        // SAFETY: as above.
+        let try_lock = || unsafe { real::pthread_mutex_trylock(mutex) };
+        let Some(recorder) = Recorder::enter() else { return try_lock() };
+        recorder.attempt(Mutex(mutex), Mode::Exclusive, try_lock)
+    }
+
+    /// Unlocks a mutex.
+    fn pthread_mutex_unlock, __pthread_mutex_unlock(mutex: *mut pthread_mutex_t) {
+        let Some(recorder) = Recorder::enter() else {
+            // SAFETY: as above.
+            return unsafe { real::pthread_mutex_unlock(mutex) };
+        };
+        let released = recorder.releasing(mutex as usize);
+        // SAFETY: as above.
+        let result = unsafe { real::pthread_mutex_unlock(mutex) };
+        recorder.released(released);
+        result
+    }
+}
+
+/// Locks a mutex before a deadline.
+///
+/// # Safety
+/// That of the POSIX function.
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn pthread_mutex_timedlock(
+    mutex: *mut pthread_mutex_t,
+    deadline: *const timespec,
+) -> c_int {
+    // SAFETY: the caller's arguments, unchanged.
+    let lock = || unsafe { real::pthread_mutex_timedlock(mutex, deadline) };
+    let Some(recorder) = Recorder::enter() else { return lock() };
+    recorder.acquire_at_once(Mutex(mutex), Mode::Exclusive, lock)
+}
+
+/// Locks a mutex before a deadline on a given clock.
+///
+/// # Safety
+/// That of the glibc function.
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn pthread_mutex_clocklock(
+    mutex: *mut pthread_mutex_t,
+    clock: clockid_t,
+    deadline: *const timespec,
+) -> c_int {
+    // SAFETY: the caller's arguments, unchanged.
+    let lock = || unsafe { real::pthread_mutex_clocklock(mutex, clock, deadline) };
+    let Some(recorder) = Recorder::enter() else { return lock() };
+    recorder.acquire_at_once(Mutex(mutex), Mode::Exclusive, lock)
+}

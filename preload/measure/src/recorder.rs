@@ -1,0 +1,264 @@
+//! The recorder as a thread sees it: how the thread joins the recording of its process and leaves
+//! it again, and the blocks of that recording.
+
+use core::ptr;
+use core::sync::atomic::{AtomicU32, Ordering};
+
+use kilocore_lock_recording::{
+    Block, BlockHeader, FileHeader, SHARED_SLOT, ThreadBlock, UNIT, UnitId,
+};
+use kilocore_preload_common::errno;
+
+use crate::environment;
+use crate::patience::Patience;
+use crate::state::State;
+use crate::thread::Thread;
+use crate::{clock, confinement, file};
+
+/// Notes the time of the end, where the program takes the time to end properly.
+extern "C" fn finish() {
+    note_end();
+}
+
+/// Notes the time, if this thread records at all.
+pub(crate) fn note_end() {
+    if let Some(recorder) = Recorder::joined(Thread::current()) {
+        errno::preserved(|| recorder.stamp(true));
+    }
+}
+
+#[used]
+#[unsafe(link_section = ".fini_array")]
+static FINISH: extern "C" fn() = finish;
+
+/// Access to the recording by a thread that has joined it.
+///
+/// One word, so that the wrappers keep it in a register.
+#[derive(Clone, Copy)]
+pub(crate) struct Recorder {
+    /// State of the calling thread.
+    pub(crate) thread: &'static Thread,
+}
+
+/// Excludes other threads from the tables until it is dropped.
+pub(crate) struct Tables(&'static AtomicU32);
+
+impl Drop for Tables {
+    fn drop(&mut self) {
+        self.0.store(0, Ordering::Release);
+    }
+}
+
+impl Recorder {
+    /// The recorder, or `None` if nothing is to be recorded now: there is no recording, or this
+    /// is the recorder's own use of a lock.
+    #[inline(always)]
+    pub(crate) fn enter() -> Option<Self> {
+        let thread = Thread::current();
+        Self::joined(thread).or_else(|| Self::join(thread))
+    }
+
+    /// The recorder of a thread that records into this process's recording already.
+    #[inline(always)]
+    fn joined(thread: &'static Thread) -> Option<Self> {
+        let state = State::current();
+        let base = thread.base.get();
+        if base.is_null() || state.is_null() {
+            return None;
+        }
+        // SAFETY: null or a mapping that is never unmapped.
+        let current = unsafe { &(*state).base }.load(Ordering::Relaxed);
+        (current == base).then_some(Self { thread })
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn join(thread: &'static Thread) -> Option<Self> {
+        if thread.busy.get() || environment::is_known_off() || confinement::is_clockless() {
+            return None;
+        }
+        thread.busy.set(true);
+        let recorder = errno::preserved(|| {
+            let state = if environment::configure() { State::get()? } else { return None };
+            let base = state.recording()?;
+            thread.reset(base, state);
+            let recorder = Self { thread };
+            recorder.attach();
+            if state.calibrated.swap(1, Ordering::Relaxed) == 0 {
+                recorder.calibrate();
+            }
+            Some(recorder)
+        });
+        thread.busy.set(false);
+        recorder
+    }
+
+    /// Runs `work` with the calling thread's further locks passed on, and leaves the time it
+    /// takes out of what the thread is being measured for.
+    pub(crate) fn aside<R>(self, work: impl FnOnce() -> R) -> R {
+        let began = clock::now().cycles;
+        self.thread.busy.set(true);
+        self.thread.base.set(ptr::null_mut());
+        let result = errno::preserved(work);
+        self.thread.base.set(self.base());
+        self.thread.busy.set(false);
+        self.discount(clock::now().cycles.saturating_sub(began));
+        result
+    }
+
+    /// State of the process.
+    #[inline(always)]
+    pub(crate) fn state(self) -> &'static State {
+        // SAFETY: a thread is given a state, a mapping that is never unmapped, before there is a
+        // recorder for it.
+        unsafe { &*self.thread.state.get() }
+    }
+
+    /// Start of the recording.
+    #[inline(always)]
+    fn base(self) -> *mut u8 {
+        self.thread.joined.get()
+    }
+
+    /// The header of the recording.
+    pub(crate) fn header(self) -> &'static FileHeader {
+        // SAFETY: a recording begins with its header and is never unmapped.
+        unsafe { &*self.base().cast() }
+    }
+
+    /// The block at `unit`, if there is one of this type.
+    #[inline(always)]
+    pub(crate) fn block<B: Block>(self, unit: UnitId) -> Option<&'static B> {
+        let at = unit as usize * UNIT;
+        if unit == 0 || (at + size_of::<B>()) as u64 > self.state().backed.load(Ordering::Relaxed) {
+            return None;
+        }
+        // SAFETY: inside the mapping and the file, aligned to a unit.
+        let header = unsafe { &*self.base().add(at).cast::<BlockHeader>() };
+        if header.kind.load(Ordering::Acquire) != B::KIND {
+            return None;
+        }
+        // SAFETY: a block of this type begins here; it is never freed.
+        Some(unsafe { &*self.base().add(at).cast::<B>() })
+    }
+
+    /// The block at `unit`, a number that this recorder has written into a block of this
+    /// recording and that therefore needs no second look.
+    #[inline(always)]
+    pub(crate) fn own_block<B: Block>(self, unit: UnitId) -> &'static B {
+        // SAFETY: blocks are allocated inside the file and never freed.
+        unsafe { &*self.base().add(unit as usize * UNIT).cast::<B>() }
+    }
+
+    /// Where a block would be, whether there is one or not.
+    #[inline(always)]
+    pub(crate) fn address_of(self, unit: UnitId) -> *const u8 {
+        self.base().wrapping_add(unit as usize * UNIT)
+    }
+
+    /// The number of a block.
+    #[inline(always)]
+    pub(crate) fn unit_of<B: Block>(self, block: *const B) -> UnitId {
+        ((block as usize - self.base() as usize) / UNIT) as UnitId
+    }
+
+    /// Makes a block; `None` if the recording is full.
+    pub(crate) fn allocate<B: Block>(self, fill: impl FnOnce(*mut B)) -> Option<UnitId> {
+        let grow = |seen: u64| self.state().grow(seen);
+        file::allocate(self.base(), &self.state().backed, grow, fill)
+    }
+
+    /// Lets the recording grow until about so many bytes of it are unused, if it can.
+    pub(crate) fn reserve(self, bytes: u64) {
+        loop {
+            let backed = self.state().backed.load(Ordering::Acquire);
+            if backed.saturating_sub(self.header().used.load(Ordering::Relaxed)) >= bytes
+                || self.state().grow(backed).is_none()
+            {
+                return;
+            }
+        }
+    }
+
+    /// Excludes other threads from the tables; `None` if that takes suspiciously long, as it
+    /// would for a signal handler that interrupted the holder.
+    pub(crate) fn lock_tables(self) -> Option<Tables> {
+        let word = &self.state().tables;
+        let mut patience = Patience::new();
+        loop {
+            if word.load(Ordering::Relaxed) == 0 && word.swap(1, Ordering::Acquire) == 0 {
+                return Some(Tables(word));
+            }
+            if !patience.wait() {
+                return None;
+            }
+        }
+    }
+
+    /// Gives the thread a slot and a place for its think times.
+    fn attach(self) {
+        let number = self.state().take_number();
+        let slot = (number as usize).min(SHARED_SLOT);
+        self.thread.number.set(number);
+        self.thread.slot.set(slot as u32);
+        let cell = &self.state().think[slot];
+        if cell.load(Ordering::Acquire) == 0
+            && let Some(unit) = self.allocate::<ThreadBlock>(|_| ())
+        {
+            // A thread that lost the race for the shared slot leaves an empty block behind.
+            let _ = cell.compare_exchange(0, unit, Ordering::AcqRel, Ordering::Relaxed);
+        }
+        let think = self.block::<ThreadBlock>(cell.load(Ordering::Acquire));
+        self.thread.think.set(think.map_or(ptr::null(), ptr::from_ref));
+        let moment = clock::now();
+        self.thread.core.set(moment.core);
+        self.thread.mark_cycles.set(moment.cycles);
+        if !confinement::is_confined() {
+            self.thread.mark_cpu_ns.set(clock::system_ns(libc::CLOCK_THREAD_CPUTIME_ID));
+            self.thread.mark_switches.set(clock::voluntary_switches());
+        }
+        crate::hooks::watch_end();
+        self.thread.base.set(self.base());
+    }
+
+    /// Notes that the thread ends.
+    pub(crate) fn detach(self) {
+        self.stamp(false);
+        let header = self.header();
+        if !self.thread.ended.replace(true) {
+            header.threads_alive.fetch_sub(1, Ordering::Relaxed);
+        }
+        self.state().return_number(self.thread.number.get());
+        self.thread.base.set(ptr::null_mut());
+    }
+
+    /// Writes the time and the processor time so far into the header, unless that was done in
+    /// the last ten milliseconds and `now_please` is not set, and renews the rate of the clock.
+    pub(crate) fn stamp(self, now_please: bool) {
+        if confinement::is_confined() {
+            return;
+        }
+        let header = self.header();
+        let before = clock::now().cycles;
+        let rate = self.state().rate.load(Ordering::Relaxed);
+        let last = header.last_cycles.load(Ordering::Relaxed);
+        let pause = if rate == 0 { 0 } else { rate.saturating_mul(10_000_000) >> 20 };
+        if !now_please && last != 0 && before.saturating_sub(last) < pause {
+            return;
+        }
+        let ns = clock::system_ns(libc::CLOCK_MONOTONIC);
+        let cycles = clock::now().cycles;
+        header.last_ns.store(ns, Ordering::Relaxed);
+        header.last_cycles.store(cycles, Ordering::Relaxed);
+        let cpu = clock::system_ns(libc::CLOCK_PROCESS_CPUTIME_ID);
+        // The greatest: a vfork child, which writes here too, has its own processor time.
+        header.cpu_ns.fetch_max(cpu, Ordering::Relaxed);
+        let passed_ns = ns.saturating_sub(header.first_ns.load(Ordering::Relaxed));
+        let passed = cycles.saturating_sub(header.first_cycles.load(Ordering::Relaxed));
+        // Less would not tell the rate.
+        if passed_ns > 10_000 {
+            let rate = ((u128::from(passed) << 20) / u128::from(passed_ns)) as u64;
+            self.state().rate.store(rate, Ordering::Relaxed);
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! Where the events of a lock are counted: the shard of a core or a thread, the histograms that
+//! hang on it, and the record of waiting.
+//!
+//! All of them are made when they are first needed, because programs have locks by the thousand
+//! that are hardly used.
+
+use core::sync::atomic::Ordering;
+
+use kilocore_lock_recording::{
+    ContentionBlock, HistogramBlock, LockBlock, SHARDS, SHARED_SLOT, ShardBlock, majority,
+};
+
+use crate::acquire::Mode;
+use crate::counters::{Count, add, count_few};
+use crate::object::Object;
+use crate::recorder::Recorder;
+
+impl Recorder {
+    /// The shard that the calling thread, which holds `lock`, counts in, and whether others may
+    /// do so at the same time.
+    #[inline(always)]
+    pub(crate) fn shard(self, lock: &LockBlock, mode: Mode) -> (Option<&'static ShardBlock>, bool) {
+        let slot = self.thread.slot.get() as usize;
+        let alone = mode == Mode::Exclusive && lock.many.load(Ordering::Relaxed) == 0;
+        let (index, atomic) = if alone {
+            (self.thread.core.get() as usize % SHARDS, false)
+        } else {
+            (slot % SHARDS, slot == SHARED_SLOT)
+        };
+        let unit = lock.shards[mode.index()][index].load(Ordering::Acquire);
+        if unit != 0 {
+            return (Some(self.own_block(unit)), atomic);
+        }
+        (self.new_shard(lock, mode, index), atomic)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn new_shard(self, lock: &LockBlock, mode: Mode, index: usize) -> Option<&'static ShardBlock> {
+        self.aside(|| {
+            let cell = &lock.shards[mode.index()][index];
+            let unit = self.allocate::<ShardBlock>(|_| ())?;
+            // Only the shared slot can be raced for; the loser's block stays empty.
+            let _ = cell.compare_exchange(0, unit, Ordering::AcqRel, Ordering::Relaxed);
+            self.block(cell.load(Ordering::Acquire))
+        })
+    }
+
+    /// Counts an acquisition, whose it is, and where the lock came from.
+    #[inline(always)]
+    pub(crate) fn count_acquisition<O: Object>(
+        self,
+        object: O,
+        lock: &LockBlock,
+        shard: &ShardBlock,
+        mode: Mode,
+        atomic: bool,
+    ) {
+        let mut same = true;
+        if mode == Mode::Exclusive {
+            let place = object.place();
+            let last = if place.is_null() {
+                &lock.last_core
+            } else {
+                // SAFETY: the place lies in a lock object that this thread holds.
+                unsafe { &(*place).last_core }
+            };
+            let core = self.thread.core.get() + 1;
+            let before = last.load(Ordering::Relaxed);
+            if before != core {
+                last.store(core, Ordering::Relaxed);
+                same = before == 0;
+            }
+        }
+        let number = self.thread.number.get();
+        if atomic {
+            let vote = |votes| Some(majority::vote(votes, number));
+            let _ = shard.taken_by.fetch_update(Ordering::Relaxed, Ordering::Relaxed, vote);
+        } else if mode == Mode::Exclusive {
+            let votes = majority::vote(shard.taken_by.load(Ordering::Relaxed), number);
+            shard.taken_by.store(votes, Ordering::Relaxed);
+        }
+        add(if same { &shard.same_core } else { &shard.other_core }, 1, atomic);
+    }
+
+    /// Counts that the lock numbered `outer` was the innermost one held.
+    #[inline(always)]
+    pub(crate) fn count_nesting(self, shard: &ShardBlock, outer: u32, atomic: bool) {
+        let weight = u64::from(self.thread.weight.get());
+        for slot in &shard.nested {
+            let value = slot.load(Ordering::Relaxed);
+            if value >> 40 == u64::from(outer) {
+                add(slot, weight, atomic);
+                return;
+            }
+            if value == 0 {
+                let first = u64::from(outer) << 40 | weight;
+                if !atomic {
+                    slot.store(first, Ordering::Relaxed);
+                    return;
+                }
+                match slot.compare_exchange(0, first, Ordering::Relaxed, Ordering::Relaxed) {
+                    Ok(_) => return,
+                    Err(theirs) if theirs >> 40 == u64::from(outer) => {
+                        add(slot, weight, atomic);
+                        return;
+                    }
+                    Err(_) => {}
+                }
+            }
+        }
+    }
+
+    /// Counts a hold of so many cycles on the processor so many times.
+    #[inline(always)]
+    pub(crate) fn count_hold(self, shard: &ShardBlock, cycles: u64, weight: u32, atomic: bool) {
+        if !count_few(&shard.holds, cycles, weight, atomic)
+            && let Some(block) = self.holds(shard)
+        {
+            block.histogram.count(cycles, weight, atomic);
+        }
+    }
+
+    /// Where the holds of a shard are counted for which a few buckets do not suffice.
+    #[inline(always)]
+    fn holds(self, shard: &ShardBlock) -> Option<&'static HistogramBlock> {
+        match shard.holds.more.load(Ordering::Acquire) {
+            0 => self.new_holds(shard),
+            unit => Some(self.own_block(unit)),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn new_holds(self, shard: &ShardBlock) -> Option<&'static HistogramBlock> {
+        self.aside(|| {
+            let unit = self.allocate::<HistogramBlock>(|_| ())?;
+            // Only the shared slot's can be raced for; the loser's block stays empty.
+            let _ = shard.holds.more.compare_exchange(0, unit, Ordering::AcqRel, Ordering::Relaxed);
+            self.block(shard.holds.more.load(Ordering::Acquire))
+        })
+    }
+
+    /// Where waits for `lock` are counted.
+    pub(crate) fn contention(
+        self,
+        lock: &LockBlock,
+        mode: Mode,
+    ) -> Option<&'static ContentionBlock> {
+        let cell = &lock.contention[mode.index()];
+        self.block(cell.load(Ordering::Acquire)).or_else(|| {
+            self.aside(|| {
+                let owner = self.unit_of(lock);
+                let unit = self.allocate(|block: *mut ContentionBlock| {
+                    // SAFETY: a fresh block of zeros, known to this thread only.
+                    let block = unsafe { &mut *block };
+                    *block.lock.get_mut() = owner;
+                    *block.mode.get_mut() = mode.index() as u32;
+                })?;
+                // The loser of a race leaves an empty block behind.
+                let _ = cell.compare_exchange(0, unit, Ordering::AcqRel, Ordering::Relaxed);
+                self.block(cell.load(Ordering::Acquire))
+            })
+        })
+    }
+}

@@ -1,0 +1,117 @@
+//! What the tests of this library share: the library as it ships, compiled C programs, profiles.
+
+// Each test program uses a part of it.
+#![allow(dead_code)]
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use kilocore_lock_profile::{Lock, Process, Profile, read_directory};
+use kilocore_lock_recorder::{Options, measure};
+
+/// The library as it ships. Cargo builds no shared library for the sake of its package's tests.
+pub(crate) fn library() -> PathBuf {
+    static LIBRARY: OnceLock<PathBuf> = OnceLock::new();
+    let build = || {
+        let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("target/tmp");
+        let status = Command::new(env!("CARGO"))
+            .args(["build", "--quiet", "--release", "--package", env!("CARGO_PKG_NAME")])
+            .arg("--target-dir")
+            .arg(target)
+            .current_dir(env!("CARGO_MANIFEST_DIR"))
+            .status()
+            .expect("cargo runs");
+        assert!(status.success());
+        target.join("release/libkilocore_measure.so")
+    };
+    LIBRARY.get_or_init(build).clone()
+}
+
+/// The compiled `tests/c/NAME.c`.
+pub(crate) fn program(name: &str) -> PathBuf {
+    static PROGRAMS: Mutex<BTreeMap<String, PathBuf>> = Mutex::new(BTreeMap::new());
+    let mut programs = PROGRAMS.lock().unwrap_or_else(PoisonError::into_inner);
+    programs.entry(name.to_owned()).or_insert_with(|| compile(name)).clone()
+}
+
+fn compile(name: &str) -> PathBuf {
+    let source =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/c").join(name).with_extension("c");
+    // Under a name of its own first: tests run side by side, in threads and in processes.
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let fresh = tempfile::NamedTempFile::new_in(directory).expect("there is room").into_temp_path();
+    let status = Command::new("cc")
+        .args(["-O1", "-g", "-pthread", "-o"])
+        .args([fresh.as_os_str(), source.as_os_str()])
+        .status()
+        .expect("a C compiler is needed for these tests");
+    assert!(status.success());
+    let program = directory.join(name);
+    fresh.persist(&program).expect("it can be moved");
+    program
+}
+
+pub(crate) fn profile_of(command: &[&str], confined_run: bool) -> Profile {
+    let command: Vec<OsString> = command.iter().map(OsString::from).collect();
+    let profile =
+        measure(&command, &Options { library: library(), confined_run, output_to_stderr: false })
+            .expect("the program can be measured");
+    // What cannot be read back is no profile.
+    let directory = tempfile::tempdir().expect("there is room for a file");
+    let file = directory.path().join("profile.json");
+    profile.write(&file).expect("it can be written");
+    assert!(Profile::read(&file).expect("it can be read") == profile, "another profile was read");
+    for process in profile.runs.iter().flat_map(|run| &run.processes) {
+        assert!(held_ns(process) <= process.threads.cpu_ns, "{:?}", process.threads);
+    }
+    profile
+}
+
+pub(crate) fn only_process(profile: &Profile) -> &Process {
+    let [process] = &profile.runs[0].processes[..] else {
+        panic!("one process, not {}", profile.runs[0].processes.len())
+    };
+    process
+}
+
+/// What the library recorded of a program and its children, what the program printed, and how much
+/// processor time the kernel says that it used, in nanoseconds.
+pub(crate) struct Recorded {
+    pub(crate) processes: Vec<Process>,
+    pub(crate) output: String,
+    pub(crate) cpu_ns: f64,
+}
+
+pub(crate) fn recorded(program: &Path, arguments: &[&str]) -> Recorded {
+    let directory = tempfile::tempdir().expect("there is room");
+    let printed = directory.path().join("output");
+    let mut child = Command::new(program)
+        .args(arguments)
+        .env("LD_PRELOAD", library())
+        .env("KILOCORE_MEASURE_DIR", directory.path())
+        .stdout(std::fs::File::create(&printed).expect("there is room"))
+        .spawn()
+        .expect("it runs under the library");
+    let mut status = 0;
+    // SAFETY: zero is a valid value.
+    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+    // SAFETY: `status` and `usage` are ours to be written.
+    let waited = unsafe { libc::wait4(child.id() as i32, &raw mut status, 0, &raw mut usage) };
+    assert_eq!((waited, status), (child.id() as i32, 0), "{arguments:?}");
+    assert!(child.wait().is_err(), "it was waited for already");
+    let ns = |time: libc::timeval| time.tv_sec as f64 * 1e9 + time.tv_usec as f64 * 1e3;
+    Recorded {
+        processes: read_directory(directory.path(), None).expect("it can be read"),
+        output: std::fs::read_to_string(&printed).expect("it can be read"),
+        cpu_ns: ns(usage.ru_utime) + ns(usage.ru_stime),
+    }
+}
+
+/// Time on the processor in all holds of a process.
+pub(crate) fn held_ns(process: &Process) -> f64 {
+    let shared = |lock: &Lock| lock.read.as_ref().map_or(0.0, |read| read.hold.sum_ns);
+    process.locks.iter().map(|lock| lock.hold.sum_ns + shared(lock)).sum()
+}

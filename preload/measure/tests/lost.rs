@@ -1,0 +1,70 @@
+//! Where the recorder cannot record: the program must not notice, and a mark must tell why.
+
+mod common;
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use common::{library, program};
+use kilocore_lock_profile::{Process, read_directory};
+
+/// Runs a scenario of `locks.c` after the shell command `before`. What became of it, what was
+/// recorded, and the words of the marks.
+fn after(before: &str, scenario: &str) -> (Output, Vec<Process>, Vec<String>) {
+    let directory = tempfile::tempdir().expect("there is room");
+    let output = Command::new("bash")
+        .args(["-c", &format!("{before}; exec env LD_PRELOAD=\"$1\" \"$2\" \"$3\"")])
+        .arg("bash")
+        .args([library(), program("locks")])
+        .arg(scenario)
+        .env("KILOCORE_MEASURE_DIR", directory.path())
+        .output()
+        .expect("it runs");
+    let processes = read_directory(directory.path(), None).expect("it can be read");
+    (output, processes, marks(directory.path()))
+}
+
+fn marks(directory: &Path) -> Vec<String> {
+    let files = std::fs::read_dir(directory).expect("it can be read");
+    files
+        .map(|entry| entry.expect("an entry").path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "lost"))
+        .map(|path| std::fs::read_to_string(path).expect("it can be read"))
+        .collect()
+}
+
+fn is_undisturbed(output: &Output) -> bool {
+    output.status.success() && output.stdout.is_empty() && output.stderr.is_empty()
+}
+
+#[test]
+fn no_room_at_all_is_told() {
+    let (output, processes, marks) = after("ulimit -f 1", "count");
+    assert!(is_undisturbed(&output), "{output:?}");
+    assert_eq!((processes.len(), &marks[..]), (0, &["no-room\n".to_owned()][..]));
+}
+
+#[test]
+fn too_little_room_is_told_and_what_fits_is_kept() {
+    let (output, processes, marks) = after("ulimit -f 1024", "never_destroyed");
+    assert!(is_undisturbed(&output), "{output:?}");
+    assert_eq!(marks, ["no-room\n"]);
+    assert!(processes[0].locks.len() > 100 && processes[0].locks_not_recorded > 0);
+}
+
+#[test]
+fn little_address_space_suffices() {
+    let (output, processes, marks) = after("ulimit -v 200000", "count");
+    assert!(is_undisturbed(&output), "{output:?}");
+    assert!(marks.is_empty(), "{marks:?}");
+    assert_eq!(processes[0].locks[0].acquisitions, 40_000);
+}
+
+#[test]
+fn a_process_that_limits_its_address_space_itself_has_it_all() {
+    // More than the recording would leave of it.
+    let (output, processes, marks) = after("true", "limited");
+    assert!(is_undisturbed(&output), "{output:?}");
+    assert!(marks.is_empty(), "{marks:?}");
+    assert_eq!(processes[0].locks[0].acquisitions, 20);
+}

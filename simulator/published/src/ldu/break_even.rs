@@ -1,0 +1,50 @@
+//! From where on one curve lies above another.
+
+use serde::Serialize;
+
+/// Where a ratio that should grow comes to be at least 1.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case", tag = "outcome", content = "at")]
+pub enum BreakEven {
+    /// It is everywhere.
+    Ahead,
+    /// From here on, if it is a straight line between places.
+    At(f64),
+    /// At the last place it is not yet, or there is none.
+    Behind,
+}
+
+/// From where on a ratio is at least 1: `ratios` has places, in ascending order, and the ratio at
+/// each.
+///
+/// ```
+/// use kilocore_published::ldu::{BreakEven, break_even};
+///
+/// assert_eq!(break_even(&[(50.0, 0.5), (70.0, 1.5), (90.0, 2.0)]), BreakEven::At(60.0));
+/// assert_eq!(break_even(&[(50.0, 1.1), (70.0, 1.5)]), BreakEven::Ahead);
+/// ```
+#[must_use]
+pub fn break_even(ratios: &[(f64, f64)]) -> BreakEven {
+    let last_below = ratios.iter().rposition(|&(_, ratio)| ratio < 1.0);
+    match (last_below.map(|last| &ratios[last..]), ratios) {
+        (None, []) | (Some([_]), _) => BreakEven::Behind,
+        (Some([(from, below), (to, above), ..]), _) => {
+            BreakEven::At(from + (to - from) * (1.0 - below) / (above - below))
+        }
+        _ => BreakEven::Ahead,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{BreakEven, break_even};
+
+    #[test]
+    fn the_last_crossing_counts() {
+        let ratios = [(50.0, 1.2), (60.0, 0.5), (80.0, 1.5), (99.0, 1.1)];
+        assert_eq!(break_even(&ratios), BreakEven::At(70.0));
+        assert_eq!(break_even(&[(50.0, 0.5), (60.0, 1.0)]), BreakEven::At(60.0));
+        assert_eq!(break_even(&[(50.0, 1.5), (60.0, 0.9)]), BreakEven::Behind);
+        assert_eq!(break_even(&[]), BreakEven::Behind);
+    }
+}

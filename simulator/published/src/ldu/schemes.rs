@@ -1,0 +1,118 @@
+//! The schemes that are compared, by name.
+
+use std::fmt;
+use std::str::FromStr;
+
+use kilocore_ldu::{Adaptive, Deferred, Global, PerCore, Scheme};
+use kilocore_locks::{Mcs, NoSharing, ReadersAlone, Rwsem};
+use kilocore_rivals::{FlatCombining, Harris, Locked, OpLog, Ordered, Stock, Unordered};
+use kilocore_sim::Sim;
+use thiserror::Error;
+
+/// What to do with a scheme: one for files, and one for anonymous memory.
+pub(crate) trait SchemeVisitor {
+    type Output;
+    fn visit<F: Scheme<Sim>, A: Scheme<Sim>>(self) -> Self::Output;
+}
+
+/// The semaphore of the paper's kernel, Linux 3.19: writers that spin give up to each other.
+pub(crate) type Lock = Rwsem<Sim, 0, true>;
+type Semaphore = Locked<Sim, Lock, Stock>;
+type Mutex = Locked<Sim, NoSharing<Sim, Mcs<Sim>>>;
+type OrderedList = Harris<Sim, Ordered>;
+type UnorderedList = Harris<Sim, Unordered>;
+type Logs = OpLog<Sim, Lock>;
+type Combining = FlatCombining<Sim, NoSharing<Sim, Mcs<Sim>>>;
+type LduGlobal = Deferred<Sim, Global<Sim>, Lock>;
+type LduAlone = Deferred<Sim, Global<Sim>, ReadersAlone<Lock>>;
+type LduPerCore = Deferred<Sim, PerCore<Sim>, Lock>;
+type LduAdaptive = Deferred<Sim, Global<Sim>, Lock, Adaptive<Sim>>;
+
+/// Writes the registry of schemes.
+macro_rules! schemes {
+    ($($(#[$doc:meta])* $id:ident = $name:literal, $title:literal: $files:ty, $anonymous:ty;)*) => {
+        /// How the reverse mapping is shared between cores.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum SchemeId {
+            $($(#[$doc])* $id,)*
+        }
+
+        impl SchemeId {
+            /// All of them.
+            pub const ALL: &'static [SchemeId] = &[$(SchemeId::$id),*];
+
+            /// Its name on the command line.
+            #[must_use]
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Self::$id => $name,)*
+                }
+            }
+
+            /// What it is, in a few words.
+            #[must_use]
+            pub fn title(self) -> &'static str {
+                match self {
+                    $(Self::$id => $title,)*
+                }
+            }
+
+            /// Does something with its types.
+            pub(crate) fn visit<V: SchemeVisitor>(self, visitor: V) -> V::Output {
+                match self {
+                    $(Self::$id => visitor.visit::<$files, $anonymous>(),)*
+                }
+            }
+        }
+    };
+}
+
+schemes! {
+    /// The kernel as it is.
+    Stock = "stock", "read-write semaphores, as in the kernel": Semaphore, Semaphore;
+    /// A lock that readers do not share.
+    Mutex = "mutex", "MCS locks, which readers do not share": Mutex, Mutex;
+    /// Harris's lists, by pages.
+    HarrisOrdered = "harris-ordered", "lock-free lists, ordered": OrderedList, OrderedList;
+    /// Harris's lists, newest first.
+    HarrisUnordered = "harris-unordered", "lock-free lists, newest first": UnorderedList, UnorderedList;
+    /// Logs on each core, stamped by a clock.
+    OpLog = "oplog", "logs on each core, ordered by a clock": Logs, Logs;
+    /// One thread applies what others publish.
+    FlatCombining = "flat-combining", "one thread applies what all have published": Combining, Combining;
+    /// Logs with one queue for each root.
+    LduGlobal = "ldu-global", "deferred-update logs with global queues": LduGlobal, LduGlobal;
+    /// Logs as in the paper: readers exclude each other.
+    LduExclusive = "ldu-exclusive", "deferred-update logs whose readers exclude each other, as in the paper": LduAlone, LduAlone;
+    /// Logs with queues on each core.
+    LduPerCore = "ldu-per-core", "deferred-update logs with per-core queues": LduPerCore, LduPerCore;
+    /// The paper's combination.
+    LduCombined = "ldu-combined", "logs for files, unordered lists for anonymous memory": LduGlobal, UnorderedList;
+    /// Logs only where they are faster.
+    LduAdaptive = "ldu-adaptive", "logs where they are faster, else the semaphore": LduAdaptive, LduAdaptive;
+}
+
+/// A name that no scheme has.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("there is no scheme '{name}' (choose {})", known.join(", "))]
+pub struct UnknownScheme {
+    name: String,
+    known: Vec<&'static str>,
+}
+
+impl FromStr for SchemeId {
+    type Err = UnknownScheme;
+    fn from_str(name: &str) -> Result<Self, UnknownScheme> {
+        let found = Self::ALL.iter().copied().find(|scheme| scheme.name() == name);
+        found.ok_or_else(|| UnknownScheme {
+            name: name.to_owned(),
+            known: Self::ALL.iter().map(|scheme| scheme.name()).collect(),
+        })
+    }
+}
+
+impl fmt::Display for SchemeId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
