@@ -1,7 +1,7 @@
 //! Bad input of any kind: exit status 2, one message that names the place and the mend, nothing
 //! on standard output, nothing half-written.
 
-mod common;
+use crate::common;
 
 use std::path::{Path, PathBuf};
 

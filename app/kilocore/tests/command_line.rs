@@ -1,6 +1,6 @@
 //! The command line itself: completions, manual pages, help, and what is printed where.
 
-mod common;
+use crate::common;
 
 use std::fs;
 use std::process::Command;

@@ -1,7 +1,7 @@
 //! `kilocore fit`: what it refuses, what it leaves out, and whether it finds again what a known
 //! workload does.
 
-mod common;
+use crate::common;
 
 use std::path::Path;
 use std::process::Output;

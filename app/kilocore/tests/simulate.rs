@@ -1,6 +1,6 @@
 //! `kilocore simulate lock` on the 48-core machine: what the issue of ticket locks is about.
 
-mod common;
+use crate::common;
 
 use std::process::Command;
 

@@ -1,6 +1,6 @@
 //! `kilocore simulate ldu` on few cores of the 120-core machine.
 
-mod common;
+use crate::common;
 
 use std::path::{Path, PathBuf};
 

@@ -21,12 +21,12 @@ const PATIENCE: u32 = 20;
 /// and at least so long. All these are times on a processor, so that a busy host changes nothing.
 const LEAST_PATIENCE: Duration = Duration::from_secs(30);
 
-/// A crate whose sources are weakened, and the test programs that check it. Their tests that are not
-/// loom's have `shuttle` or `native` in their names.
+/// A crate whose sources are weakened, and the modules of its test program that check it. Tests of
+/// those modules that loom does not run have `shuttle` or `native` in their names.
 pub(crate) struct Subject {
     pub(crate) package: &'static str,
     pub(crate) sources: &'static str,
-    pub(crate) programs: &'static [&'static str],
+    pub(crate) modules: &'static [&'static str],
 }
 
 /// A test with one of its subjects.
@@ -72,49 +72,53 @@ pub(crate) fn checks(
     longest: Duration,
 ) -> Result<Vec<Check>, Failure> {
     let mut checks = Vec::new();
-    for (name, program) in build(root, subject)? {
-        for test in tests(&program)? {
-            for found in explore(&program, &test, longest)? {
-                let name = format!("{}: {name}::{test}", subject.package);
-                checks.push(Check { name, ..found });
-            }
+    let program = build(root, subject)?;
+    for test in tests(&program, subject)? {
+        for found in explore(&program, &test, longest)? {
+            let name = format!("{}: {test}", subject.package);
+            checks.push(Check { name, ..found });
         }
     }
     checks.sort_by_key(|check| check.takes);
     Ok(checks)
 }
 
-/// Builds the test programs of a crate and says where they are.
-fn build(root: &Path, subject: &Subject) -> Result<Vec<(String, PathBuf)>, Failure> {
+/// The test program of a crate that has its model checks.
+const PROGRAM: &str = "main";
+
+/// Builds the test program of a crate and returns its path.
+fn build(root: &Path, subject: &Subject) -> Result<PathBuf, Failure> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
     command.current_dir(root).args(["test", "--no-run", "--message-format=json"]);
-    command.args(["-p", subject.package]).stderr(Stdio::inherit());
-    for program in subject.programs {
-        command.args(["--test", program]);
-    }
+    command.args(["-p", subject.package, "--test", PROGRAM]).stderr(Stdio::inherit());
     let output = command.output().map_err(|error| Failure(format!("cargo: {error}")))?;
+    let failure = || Failure(format!("the checks of {} do not build", subject.package));
     if !output.status.success() {
-        return Err(Failure(format!("the checks of {} do not build", subject.package)));
+        return Err(failure());
     }
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let messages = text.lines().filter_map(|line| serde_json::from_str(line).ok());
     let program = |message: serde_json::Value| {
-        let name = message["target"]["name"].as_str()?.to_owned();
-        let path = message["executable"].as_str()?;
-        subject.programs.contains(&&*name).then(|| (name, PathBuf::from(path)))
+        let named = message["target"]["name"] == PROGRAM;
+        named.then(|| message["executable"].as_str().map(PathBuf::from)).flatten()
     };
-    Ok(messages.filter_map(program).collect())
+    messages.filter_map(program).last().ok_or_else(failure)
 }
 
-/// The tests in a program that run by default.
-fn tests(program: &Path) -> Result<Vec<String>, Failure> {
+/// The tests of the subject's modules that run by default.
+fn tests(program: &Path, subject: &Subject) -> Result<Vec<String>, Failure> {
     let output =
         Command::new(program).arg("--list").output().map_err(|error| failed(program, &error))?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let names = text.lines().filter_map(|line| line.strip_suffix(": test"));
+    let module = |name: &str| name.split("::").next().expect("one part at least").to_owned();
     // Shuttle takes every ordering for sequentially consistent, and a native run proves nothing.
-    let looks_at_orderings = |name: &&str| !name.contains("shuttle") && !name.contains("native");
+    let looks_at_orderings = |name: &&str| {
+        subject.modules.contains(&&*module(name))
+            && !name.contains("shuttle")
+            && !name.contains("native")
+    };
     Ok(names.filter(looks_at_orderings).map(str::to_owned).collect())
 }
 

@@ -34,9 +34,9 @@ const SUBJECTS: [Subject; 2] = [
     Subject {
         package: "kilocore-locks",
         sources: "libs/locks/src",
-        programs: &["loom", "read_write", "moderated_loom", "conditions", "free_blocks"],
+        modules: &["loom", "read_write", "moderated_loom", "conditions", "free_blocks"],
     },
-    Subject { package: "kilocore-ldu", sources: "libs/ldu/src", programs: &["loom"] },
+    Subject { package: "kilocore-ldu", sources: "libs/ldu/src", modules: &["loom"] },
 ];
 
 /// A test that takes so many seconds on a processor is left out unless another bound is given: it

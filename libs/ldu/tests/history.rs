@@ -1,6 +1,6 @@
 //! The check of histories: which are linearizable, and which are not.
 
-mod common;
+use crate::common;
 
 use common::history::Operation::{Insert, Read, Remove};
 use common::history::{Event, Operation, is_linearizable};

@@ -2,21 +2,17 @@
 //! preemptions. The root's lock is a spinning one here, to keep to what is checked: the locks have
 //! checks of their own.
 
-mod common;
+use crate::common;
 
 use common::Census;
 use common::ledger;
 use common::programs::{self, Place, Step};
-use kilocore_checking::quarantine::Quarantine;
 use kilocore_checking::{Altered, Thorough, model};
 use kilocore_ldu::{Adaptive, Always, Global, Ldu, PerCore, Slots};
 use kilocore_locks::{CentralRw, NoSharing, Ttas};
 use kilocore_platform::{CpuId, Loom, NodeId};
 
 use Step::{Insert, InsertDirectly, Remove, RemoveDirectly};
-
-#[global_allocator]
-static MEMORY: Quarantine = Quarantine;
 
 type Machine = Altered<Loom, Thorough>;
 type One = NoSharing<Machine, Ttas<Machine>>;

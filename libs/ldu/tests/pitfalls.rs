@@ -2,23 +2,19 @@
 //! the reason that the pitfall gives; the twin without it passes the same program, and so does the
 //! shipped log, of which each test says how it avoids the pitfall.
 
-mod common;
+use crate::common;
 
 use common::paper::{Pitfall, Sane};
 use common::paper_root::Paper;
 use common::programs::{self, Place, Step};
 use common::subject::Cores;
 use common::{ABSENT, Census, MISSED, TORN};
-use kilocore_checking::quarantine::Quarantine;
 use kilocore_checking::{Altered, Sound, Thorough, Threads, explore, model, verdict};
 use kilocore_ldu::{Global, Ldu, PerCore};
 use kilocore_locks::{NoSharing, Ttas};
 use kilocore_platform::{CpuId, Loom, NodeId, Platform, Shuttle};
 
 use Step::{Insert, Look, Remove};
-
-#[global_allocator]
-static MEMORY: Quarantine = Quarantine;
 
 /// What the quarantine says.
 const TOUCHED: &str = "an object is touched after it was given back";

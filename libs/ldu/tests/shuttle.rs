@@ -2,22 +2,18 @@
 //! those of PCT, which finds a bug of small depth with known probability. shuttle takes memory for
 //! sequentially consistent: orderings are loom's part.
 
-mod common;
+use crate::common;
 
 use common::Census;
 use common::larger::{self, Work};
 use common::programs::{self, Step};
 use common::subject::Cores;
-use kilocore_checking::quarantine::Quarantine;
 use kilocore_checking::{Altered, Sound, explore};
 use kilocore_ldu::{Global, Ldu, Limits, PerCore};
 use kilocore_locks::{CentralRw, NoSharing, Rwsem, Ttas};
 use kilocore_platform::{CpuId, Cycles, NodeId, Shuttle};
 
 use Step::{Insert, InsertDirectly, Look, Remove, RemoveDirectly};
-
-#[global_allocator]
-static MEMORY: Quarantine = Quarantine;
 
 type Machine = Altered<Shuttle, Sound>;
 type One = NoSharing<Machine, Ttas<Machine>>;

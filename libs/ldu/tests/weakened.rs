@@ -5,22 +5,18 @@
 //! A root that is dropped applies its log, also while a race unwinds, and then the next race aborts.
 //! So each program runs in a process of its own, of which the first panic counts.
 
-mod common;
+use crate::common;
 
 use std::process::Command;
 
 use common::programs::{self, Step};
 use common::{Census, ledger};
-use kilocore_checking::quarantine::Quarantine;
 use kilocore_checking::{Alteration, Altered, LoadsConflict, Thorough, model};
 use kilocore_ldu::{Always, Global, Ldu, PerCore, Slots};
 use kilocore_locks::{CentralRw, NoSharing, RawRwLock, Ttas};
 use kilocore_platform::{CpuId, Loom, NodeId};
 
 use Step::{Insert, Look, Remove};
-
-#[global_allocator]
-static MEMORY: Quarantine = Quarantine;
 
 type Machine<A> = Altered<Loom, A>;
 type One<A> = NoSharing<Machine<A>, Ttas<Machine<A>>>;
@@ -108,7 +104,7 @@ fn verdicts<A: Alteration>(test: &str) -> Vec<(&'static str, Option<String>)> {
     }
     let run = |(name, _)| {
         let output = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", test, "--nocapture"])
+            .args(["--exact", &format!("weakened::{test}"), "--nocapture"])
             .env(PROGRAM, name)
             .env("RUST_BACKTRACE", "0")
             .output()

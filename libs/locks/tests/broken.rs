@@ -5,7 +5,7 @@
 //! Other families have files of their own. The orderings are weakened in the shipped source
 //! itself, in `weakened.rs`.
 
-mod common;
+use crate::common;
 
 use std::marker::PhantomData;
 use std::ptr;

@@ -1,7 +1,7 @@
 //! Broken twins of the locks that are larger than their place, and of their parts; see
 //! `broken.rs`.
 
-mod common;
+use crate::common;
 
 use std::marker::PhantomData;
 use std::ptr;

@@ -1,6 +1,6 @@
 //! Broken twins of the requester-based lock; see `broken.rs`.
 
-mod common;
+use crate::common;
 
 use std::marker::PhantomData;
 

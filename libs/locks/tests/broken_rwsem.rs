@@ -1,6 +1,6 @@
 //! Broken twins of the read-write semaphore; see `broken.rs`.
 
-mod common;
+use crate::common;
 
 use std::collections::VecDeque;
 use std::marker::PhantomData;

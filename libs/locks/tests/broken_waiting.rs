@@ -1,7 +1,7 @@
 //! Broken twins of the locks whose releases watch their waiters, `mutexee` and `mcs-tp`; see
 //! `broken.rs`.
 
-mod common;
+use crate::common;
 
 use std::marker::PhantomData;
 use std::ptr;

@@ -2,7 +2,7 @@
 //! arrive, one that gives up takes no signal with it, it may be destroyed as soon as nobody is
 //! blocked, and a child of a fork finds it empty.
 
-mod common;
+use crate::common;
 
 use std::mem::MaybeUninit;
 use std::sync::Arc;

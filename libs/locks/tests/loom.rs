@@ -2,7 +2,7 @@
 //! acquire twice with at most three preemptions, and those of three with at most one, of many locks
 //! two. loom takes no load for one that conflicts with nothing here (`Thorough`).
 
-mod common;
+use crate::common;
 
 use common::altered::{Altered, LoadsConflict, LowPower, Thorough, weakening};
 use common::programs;

@@ -1,9 +1,8 @@
 //! Moderated locks under loom, with simple locks behind the door: what is checked here is the door.
 //! `moderated_shuttle.rs` has every lock behind it.
 
-mod common;
-#[path = "common/moderated.rs"]
-mod moderated;
+use crate::common;
+use crate::common::moderated;
 
 use std::process::Command;
 use std::sync::Arc;
@@ -72,7 +71,7 @@ fn without_fences_a_wake_up_is_lost() {
         return excludes::<Quick, Broken>(2, 2, 1);
     }
     let inside = Command::new(std::env::current_exe().expect("this is a program"))
-        .args(["--exact", "--nocapture", "without_fences_a_wake_up_is_lost"])
+        .args(["--exact", "--nocapture", "moderated_loom::without_fences_a_wake_up_is_lost"])
         .env(INSIDE, "1")
         // It is to fail, and so says nothing of orderings.
         .env_remove(weakening::SEEN)

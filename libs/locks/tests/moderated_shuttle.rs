@@ -1,8 +1,7 @@
 //! Every lock behind the door of a moderated one, under shuttle.
 
-mod common;
-#[path = "common/moderated.rs"]
-mod moderated;
+use crate::common;
+use crate::common::moderated;
 
 use common::altered::{Altered, Sound};
 use common::programs;

@@ -1,7 +1,7 @@
 //! Every lock on the real machine: many more threads than cores, threads that come and go,
 //! waiters that a fork left behind, and the layout that living in foreign memory needs.
 
-mod common;
+use crate::common;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};

@@ -2,7 +2,7 @@
 //! or an exchange in two steps. The programs that every lock passes must catch each of them. Locks
 //! whose errors take more than a call to make have twins in `broken*.rs`.
 
-mod common;
+use crate::common;
 
 use common::altered::planted::{Error, Source, plant};
 use common::altered::{Altered, Sound};

@@ -2,7 +2,7 @@
 //! writes, a writer that becomes a reader lets no other writer in between, and nobody sleeps for
 //! ever.
 
-mod common;
+use crate::common;
 
 use std::sync::Arc;
 

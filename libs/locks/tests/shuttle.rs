@@ -1,7 +1,7 @@
 //! Every lock under shuttle: more threads and rounds than loom can take, on random schedules
 //! and on those of PCT, which finds a bug of small depth with known probability.
 
-mod common;
+use crate::common;
 
 use common::altered::{Altered, LowPower, Sound};
 use common::programs;

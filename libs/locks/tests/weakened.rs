@@ -2,7 +2,7 @@
 //! single orderings weakened: loom must catch each of them, or the checks in `loom.rs` would prove
 //! nothing about orderings. `make weaken` tries every ordering by itself (`docs/orderings`).
 
-mod common;
+use crate::common;
 
 use common::altered::planted::{Error, Source, plant};
 use common::altered::{Alteration, Altered, NoAcquire, NoRelease, Sound, Thorough};

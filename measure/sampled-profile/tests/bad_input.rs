@@ -1,6 +1,6 @@
 //! What is wrong with a file is said, and what is not wrong is read.
 
-mod common;
+use crate::common;
 
 use std::io::Write;
 use std::os::fd::AsRawFd;

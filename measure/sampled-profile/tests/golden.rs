@@ -6,7 +6,7 @@
 //! inferno-collapse-perf, `difference.folded` of both by inferno-diff-folded, and `sorted.pb.gz`
 //! was written by the crate pprof in a Rust program.
 
-mod common;
+use crate::common;
 
 use std::collections::BTreeMap;
 

@@ -3,7 +3,7 @@
 //! Bytes of any kind, and files of real tools of which lines are swapped, parts cut out, doubled
 //! and put into other files, and numbers made large.
 
-mod common;
+use crate::common;
 
 use std::io::Read;
 

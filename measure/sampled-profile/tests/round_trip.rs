@@ -1,6 +1,6 @@
 //! Any tree, written in each of the formats, is the same tree when it is read.
 
-mod common;
+use crate::common;
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

@@ -1,6 +1,6 @@
 //! Where the recorder cannot record: the program must not notice, and a mark must tell why.
 
-mod common;
+use crate::common;
 
 use std::path::Path;
 use std::process::{Command, Output};

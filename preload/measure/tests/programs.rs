@@ -1,6 +1,6 @@
 //! Runs programs under the library and compares their profiles with what is known of them.
 
-mod common;
+use crate::common;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;

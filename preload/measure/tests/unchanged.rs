@@ -1,6 +1,6 @@
 //! Runs programs with and without the library: they must not see a difference.
 
-mod common;
+use crate::common;
 
 use std::path::Path;
 use std::process::{Command, Output};

@@ -1,7 +1,5 @@
 //! Each rival, used by one thread, against a model: a million operations in total.
 
-mod common;
-
 use kilocore_ldu::Scheme;
 use kilocore_platform::Native;
 use kilocore_rivals::conformance::alone;

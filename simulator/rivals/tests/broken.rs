@@ -1,6 +1,6 @@
 //! What the suite is worth: schemes with a bug planted are found out.
 
-mod common;
+use crate::common;
 
 use common::spin_rw::SpinRw;
 use common::{on_shuttle, small};

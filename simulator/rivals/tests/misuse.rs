@@ -1,7 +1,5 @@
 //! What safe code may not do panics.
 
-mod common;
-
 use kilocore_ldu::{Detached, Scheme};
 use kilocore_platform::Native;
 use kilocore_rivals::conformance::{Counts, Item, Multiset};
@@ -73,16 +71,13 @@ fn a_locked_structure_refuses_to_insert_beside_an_object_of_another_root() {
 }
 
 mod removing_from_another_root {
-    use crate::for_every_scheme;
     for_every_scheme! { kilocore_platform::Native, S => super::removing_from_another_root::<S>() }
 }
 
 mod inserting_elsewhere {
-    use crate::for_every_scheme;
     for_every_scheme! { kilocore_platform::Native, S => super::inserting_elsewhere::<S>() }
 }
 
 mod a_thread_of_another_scheme {
-    use crate::for_every_scheme;
     for_every_scheme! { kilocore_platform::Native, S => super::a_thread_of_another_scheme::<S>() }
 }

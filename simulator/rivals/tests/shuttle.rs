@@ -2,7 +2,7 @@
 //!
 //! The epochs of crossbeam are not scheduled by shuttle; the lists that they protect are.
 
-mod common;
+use crate::common;
 
 use std::sync::Arc;
 

@@ -1,7 +1,5 @@
 //! Each rival on eight simulated cores: it ends, and twice at the same time.
 
-mod common;
-
 use kilocore_ldu::Scheme;
 use kilocore_platform::Cycles;
 use kilocore_rivals::conformance::{Job, Plan, together};

@@ -1,6 +1,6 @@
 //! Each rival, used by several threads of the machine.
 
-mod common;
+use crate::common;
 
 use kilocore_platform::Native;
 use kilocore_rivals::conformance::{Plan, together};

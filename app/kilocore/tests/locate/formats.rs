@@ -9,7 +9,7 @@ use flate2::write::GzEncoder;
 use kilocore_sampled_profile::{Origin, SampledProfile};
 use prost::Message;
 
-use crate::pprof;
+use super::pprof;
 
 /// The formats. Of these, only folded stacks do not know how much time a sample is.
 pub(crate) const FORMATS: [&str; 4] = ["script.gz", "folded", "pprof", "pprof.gz"];

@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::planted::{KINDS, assert_adds_up, assert_first, assert_found, marked};
+use super::planted::{KINDS, assert_adds_up, assert_first, assert_found, marked};
 
 /// The program with planted bottlenecks.
 fn compiled(folder: &TempDir) -> String {

@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use tempfile::TempDir;
 
+use super::formats::{FORMATS, HERTZ, read, written};
+use super::planted::{KINDS, assert_found, assert_nothing};
 use crate::common::{file, kilocore};
-use crate::formats::{FORMATS, HERTZ, read, written};
-use crate::planted::{KINDS, assert_found, assert_nothing};
 
 /// The units of work of the recordings.
 fn units(kind: &str) -> &'static str {

@@ -1,6 +1,7 @@
 //! What the checkers run: small programs, generic over the lock and the platform.
 #![allow(dead_code, missing_docs, unreachable_pub)]
 
+pub mod moderated;
 pub mod programs;
 pub mod read_write;
 pub mod twins;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use crate::host::Host;
+use super::host::Host;
 
 /// A sample: what it stands for, and its functions, the innermost first.
 struct Sample {

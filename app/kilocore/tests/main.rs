@@ -1,0 +1,11 @@
+//! The command line, as its users meet it.
+
+mod bad_input;
+mod command_line;
+mod common;
+mod fit;
+mod house;
+mod install;
+mod locate;
+mod simulate;
+mod simulate_ldu;

@@ -1,0 +1,8 @@
+//! What is simulated of a program besides its locks, beside closed forms and planted truths.
+
+mod barrier;
+mod closed_forms;
+mod crowd;
+mod kernel;
+mod memory;
+mod phases;

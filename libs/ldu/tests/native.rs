@@ -1,0 +1,5 @@
+//! The logs and their adapters on this host, beside plain models.
+
+mod adapters;
+mod model;
+mod safe_code;

@@ -1,0 +1,8 @@
+//! The readers of sampled profiles, on real, damaged and hostile files.
+
+mod bad_input;
+mod common;
+mod golden;
+mod hostile;
+mod perf_record;
+mod round_trip;

@@ -1,0 +1,6 @@
+//! The recorder under real programs.
+
+mod common;
+mod lost;
+mod programs;
+mod unchanged;

@@ -1,0 +1,5 @@
+//! Machine files: those that come with Kilocore, and those that are wrong.
+
+mod builtin;
+mod errors;
+mod robust;

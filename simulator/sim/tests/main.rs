@@ -1,0 +1,6 @@
+//! Simulations of small programs.
+
+mod features;
+mod long;
+mod machine;
+mod stream;
