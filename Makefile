@@ -51,7 +51,7 @@ unit: packages-test all
 ## soak: the tests that take long: every lock under the heavy programs, thread storms; all others
 ## with debug assertions and overflow checks; the libraries' interfaces under AddressSanitizer
 soak: packages-test all
-	$(CARGO) test --workspace -- --include-ignored
+	KILOCORE_EVERY_LOCK=1 $(CARGO) test --workspace -- --include-ignored
 	tools/sanitize
 
 ## fuzz: what reads data from outside, led by where inputs lead; FUZZ_SECONDS for each target

@@ -1,6 +1,6 @@
 //! The commands of the README run as they are printed there, in their order, in one folder.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 /// The commands in the README's console blocks.
@@ -18,19 +18,6 @@ fn commands() -> Vec<String> {
     commands
 }
 
-/// Where the release build is: the preloaded libraries are tested as they ship.
-fn release_folder() -> PathBuf {
-    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let built = Command::new(env!("CARGO"))
-        .args(["build", "--release", "--workspace", "--quiet"])
-        .current_dir(&workspace)
-        .status()
-        .expect("cargo runs");
-    assert!(built.success());
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or(workspace.join("target"), Into::into);
-    target.join("release").canonicalize().expect("just built")
-}
-
 #[test]
 fn every_command_of_the_readme_succeeds() {
     let commands = commands();
@@ -40,7 +27,7 @@ fn every_command_of_the_readme_succeeds() {
     let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
     std::os::unix::fs::symlink(docs, folder.path().join("docs")).expect("a link");
     let path = std::env::var("PATH").expect("a path");
-    let path = format!("{}:{path}", release_folder().display());
+    let path = format!("{}:{path}", kilocore_shipped::folder().display());
     let run = |command: &str| {
         Command::new("sh")
             .args(["-c", command])

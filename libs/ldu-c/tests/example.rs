@@ -2,24 +2,6 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::sync::OnceLock;
-
-/// Where the libraries are, as they are shipped. Cargo does not build them for tests, and some that
-/// somebody built earlier could be stale.
-fn libraries() -> &'static Path {
-    static LIBRARIES: OnceLock<PathBuf> = OnceLock::new();
-    LIBRARIES.get_or_init(|| {
-        let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("target/tmp");
-        let mut cargo = Command::new(env!("CARGO"));
-        cargo
-            .args(["build", "--quiet", "--release", "--package", env!("CARGO_PKG_NAME")])
-            .arg("--target-dir")
-            .arg(target)
-            .current_dir(env!("CARGO_MANIFEST_DIR"));
-        succeed(cargo);
-        target.join("release")
-    })
-}
 
 fn succeed(mut command: Command) -> Output {
     let output = command.output().expect("the command starts");
@@ -32,7 +14,7 @@ fn succeed(mut command: Command) -> Output {
 fn compile(name: &str, library: &[&str]) -> PathBuf {
     let crate_root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    let directory = libraries();
+    let directory = kilocore_shipped::folder();
     let mut compiler = Command::new("cc");
     compiler
         .args(["-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-O1", "-pthread", "-o"])

@@ -1,4 +1,5 @@
-//! Small C programs that check one thing each, under every lock and under none.
+//! Small C programs that check one thing each, under a lock of each family and under none; under
+//! every lock in `make soak`.
 //!
 //! A program checks itself and prints `ok`; anything else on either output is a failure too,
 //! since the library must not print. Running each without the library shows that what it checks
@@ -10,8 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use common::{library, run, scratch, under};
-use kilocore_locks::LockId;
+use common::{library, locks, run, scratch, under};
 
 /// More than any program needs, even under a spin lock on a busy machine.
 const LIMIT: Duration = Duration::from_secs(100);
@@ -35,11 +35,6 @@ fn compile(test: &str, name: &str, options: &[&str]) -> PathBuf {
     program
 }
 
-/// No lock, and all locks.
-fn all() -> impl Iterator<Item = Option<&'static str>> {
-    std::iter::once(None).chain(LockId::ALL.iter().map(|lock| Some(lock.name())))
-}
-
 /// Whether `command` did what was expected and no more.
 fn verdict(command: Command, lock: Option<&str>) -> Result<(), String> {
     let output = run(command, LIMIT);
@@ -52,7 +47,7 @@ fn verdict(command: Command, lock: Option<&str>) -> Result<(), String> {
     }
 }
 
-/// Runs the program `name` under every lock.
+/// Runs the program `name` under the chosen locks.
 fn check(name: &str, options: &[&str], arguments: &[&str]) {
     check_as(name, name, options, arguments);
 }
@@ -60,7 +55,7 @@ fn check(name: &str, options: &[&str], arguments: &[&str]) {
 /// The same for a test that is not called as its program is.
 fn check_as(test: &str, name: &str, options: &[&str], arguments: &[&str]) {
     let program = compile(test, name, options);
-    let failures: Vec<String> = all()
+    let failures: Vec<String> = locks()
         .filter_map(|lock| {
             let mut command = Command::new(&program);
             command.args(arguments);
@@ -153,7 +148,7 @@ fn threads_leave_nothing_behind() {
 }
 
 #[test]
-#[ignore = "minutes; the shorter form above runs always"]
+#[ignore = "minutes; the shorter form above always runs"]
 fn a_hundred_thousand_threads_leave_nothing_behind() {
     check_as("many-threads", "threads", &[], &["100000"]);
 }
@@ -179,7 +174,7 @@ fn libraries_may_lock_in_constructors() {
     let early = compile("early", "early_library", &["-shared", "-fPIC"]);
     let loader = compile("loader", "loader", &[]);
     let mut failures = Vec::new();
-    for lock in all() {
+    for lock in locks() {
         let mut opened = Command::new(&loader);
         opened.arg(&early);
         failures.extend(verdict(under(opened, lock), lock).err());

@@ -1,4 +1,5 @@
-//! Real programs give the same answers under every lock as without one.
+//! Real programs give the same answers under a lock of each family as without one; under every lock
+//! in `make soak`.
 //!
 //! The loads are small, because a lock that spins is slow with more threads than cores: what is
 //! tested is that answers are right, not how fast they come. The programs, all from Debian
@@ -15,16 +16,11 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use common::{scratch, succeed, under};
+use common::{locks, scratch, succeed, under};
 use kilocore_locks::LockId;
 
 /// For a program that takes about a second at most when it is alone on the machine.
 const LIMIT: Duration = Duration::from_secs(60);
-
-/// No lock, and all locks.
-fn all() -> impl Iterator<Item = Option<&'static str>> {
-    std::iter::once(None).chain(LockId::ALL.iter().map(|lock| Some(lock.name())))
-}
 
 /// A command from words, under `lock`.
 fn words(words: &str, lock: Option<&str>) -> Command {
@@ -36,7 +32,7 @@ fn words(words: &str, lock: Option<&str>) -> Command {
 
 #[test]
 fn kyoto_cabinet_finds_no_fault() {
-    for lock in all() {
+    for lock in locks() {
         for test in
             ["order -th 2 10000", "queue -th 2 10000", "wicked -th 2 5000", "tran -th 2 5000"]
         {
@@ -67,7 +63,7 @@ fn sysbench_does_all_its_work() {
         ("threads --threads=2 --thread-locks=2 --thread-yields=5 --events=100 --time=0", 100),
         ("memory --threads=4 --memory-total-size=40M --memory-block-size=4K --time=0", 10240),
     ];
-    for lock in all() {
+    for lock in locks() {
         for (test, events) in tests {
             let text = succeed(words(&format!("sysbench {test} run"), lock), LIMIT);
             assert_eq!(figure(&text, "total number of events:"), events, "{test} {lock:?}");
@@ -93,7 +89,7 @@ fn xz_packs_and_unpacks() {
     let original = some_bytes(2_000_000);
     std::fs::write(&plain, &original).expect("a scratch directory can be written");
     let mut expected = None;
-    for lock in all() {
+    for lock in locks() {
         let packed = directory.join("plain.xz");
         let _ = std::fs::remove_file(&packed);
         let pack = format!("xz -T2 -1 --block-size=150000 --keep {}", plain.display());
@@ -140,7 +136,7 @@ fn git_keeps_its_objects() {
     }
     let objects = git(&directory, "rev-list --objects --all", None);
     assert!(objects.lines().count() > 200);
-    for lock in all() {
+    for lock in locks() {
         // `--force` computes all deltas afresh, in as many threads as the configuration says.
         git(&directory, "gc --quiet --aggressive --prune=now", lock);
         git(&directory, "repack -a -d -F --quiet --window=20", lock);
@@ -155,7 +151,7 @@ fn git_keeps_its_objects() {
 fn python_threads_agree() {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/real/threads.py");
     let mut expected = None;
-    for lock in all() {
+    for lock in locks() {
         let mut command = under(Command::new("python3"), lock);
         command.arg(&script);
         let text = succeed(command, LIMIT);
@@ -165,7 +161,7 @@ fn python_threads_agree() {
 
 #[test]
 fn stress_ng_verifies() {
-    for lock in all() {
+    for lock in locks() {
         // Without a limit it starts threads until the system has no more of them, and the other
         // stressors, which need some too, give up.
         let stressors = "stress-ng --pthread 1 --pthread-max 64 --mutex 1 --futex 1 --sem 1 \
@@ -178,7 +174,7 @@ fn stress_ng_verifies() {
 
 #[test]
 fn memcached_keeps_its_values() {
-    for lock in all() {
+    for lock in locks() {
         memcached::keeps_its_values(lock);
     }
 }
@@ -195,11 +191,11 @@ fn mariadb_serves() {
     }
 }
 
-/// For a soak: `cargo test -p kilocore-preload-run --test real_programs -- --ignored`.
+/// The same with more work and the locks that the others have.
 #[test]
 #[ignore = "about ten seconds per lock"]
-fn mariadb_serves_under_every_lock() {
-    for lock in all() {
+fn mariadb_serves_longer() {
+    for lock in locks() {
         mariadb::serves(lock, 1000);
     }
 }

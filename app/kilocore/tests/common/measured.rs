@@ -3,7 +3,6 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
-use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -11,23 +10,6 @@ use tempfile::TempDir;
 
 /// Enough for anything here, on a machine that does much else.
 const LIMIT: Duration = Duration::from_secs(300);
-
-/// The folder of the measuring library as it is shipped: Cargo builds no shared library for tests.
-fn libraries() -> &'static Path {
-    static FOLDER: OnceLock<PathBuf> = OnceLock::new();
-    FOLDER.get_or_init(|| {
-        let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("target/tmp");
-        let status = Command::new(env!("CARGO"))
-            .args(["build", "--quiet", "--release", "--package", "kilocore-preload-measure"])
-            .arg("--target-dir")
-            .arg(target)
-            .current_dir(env!("CARGO_MANIFEST_DIR"))
-            .status()
-            .expect("cargo runs");
-        assert!(status.success(), "the measuring library does not build");
-        target.join("release")
-    })
-}
 
 /// A C program, compiled with these options.
 pub(crate) fn compiled(folder: &TempDir, name: &str, source: &str, options: &[&str]) -> PathBuf {
@@ -63,7 +45,7 @@ int main(void) {
 pub(crate) fn kilocore() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_kilocore"));
     command
-        .env("KILOCORE_LIBRARY_DIR", libraries())
+        .env("KILOCORE_LIBRARY_DIR", kilocore_shipped::folder())
         .env_remove("LD_PRELOAD")
         .env_remove("TMPDIR")
         .stdin(Stdio::null());

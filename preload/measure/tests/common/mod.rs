@@ -12,22 +12,9 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use kilocore_lock_profile::{Lock, Process, Profile, read_directory};
 use kilocore_lock_recorder::{Options, measure};
 
-/// The library as it ships. Cargo builds no shared library for the sake of its package's tests.
+/// The library as it ships.
 pub(crate) fn library() -> PathBuf {
-    static LIBRARY: OnceLock<PathBuf> = OnceLock::new();
-    let build = || {
-        let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("target/tmp");
-        let status = Command::new(env!("CARGO"))
-            .args(["build", "--quiet", "--release", "--package", env!("CARGO_PKG_NAME")])
-            .arg("--target-dir")
-            .arg(target)
-            .current_dir(env!("CARGO_MANIFEST_DIR"))
-            .status()
-            .expect("cargo runs");
-        assert!(status.success());
-        target.join("release/libkilocore_measure.so")
-    };
-    LIBRARY.get_or_init(build).clone()
+    kilocore_shipped::folder().join("libkilocore_measure.so")
 }
 
 /// The compiled `tests/c/NAME.c`.

@@ -5,26 +5,31 @@ use std::fs::File;
 use std::io::{Read, Seek};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
-use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-/// The library as it is shipped. Cargo does not build a shared library for tests, and one that
-/// somebody built earlier could be stale.
+use kilocore_locks::LockId;
+
+/// The library as it is shipped.
 pub(crate) fn library() -> PathBuf {
-    static LIBRARY: OnceLock<PathBuf> = OnceLock::new();
-    LIBRARY
-        .get_or_init(|| {
-            let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("target/tmp");
-            let mut cargo = Command::new(env!("CARGO"));
-            cargo
-                .args(["build", "--quiet", "--release", "--package", env!("CARGO_PKG_NAME")])
-                .arg("--target-dir")
-                .arg(target)
-                .current_dir(env!("CARGO_MANIFEST_DIR"));
-            succeed(cargo, Duration::from_secs(600));
-            target.join("release/libkilocore_run.so")
-        })
-        .clone()
+    kilocore_shipped::folder().join("libkilocore_run.so")
+}
+
+/// A lock of each family: one that sleeps in no order, one that spins on a common word, and queues
+/// whose waiters spin, sleep, stay on their node, stand aside or ask the holder.
+const FAMILIES: [&str; 7] =
+    ["futex", "ticket", "mcs", "clh-park", "cna", "malthusian", "requester"];
+
+/// Set in the environment, it has every program run under every lock, as `make soak` does.
+const EVERY_LOCK: &str = "KILOCORE_EVERY_LOCK";
+
+/// No lock, and then a lock of each family, or all of them if [`EVERY_LOCK`] is set.
+pub(crate) fn locks() -> impl Iterator<Item = Option<&'static str>> {
+    let chosen: Vec<LockId> = if std::env::var_os(EVERY_LOCK).is_some() {
+        LockId::ALL.to_vec()
+    } else {
+        FAMILIES.iter().map(|name| name.parse().expect("the registry knows it")).collect()
+    };
+    std::iter::once(None).chain(chosen.into_iter().map(|lock| Some(lock.name())))
 }
 
 /// A place for files of the test called `name`, empty.
