@@ -1,6 +1,8 @@
 //! The house stands as `ARCHITECTURE.md` draws it: no crate reaches up, none is missing from the
 //! map, and what ships has nothing of the checkers in it.
 
+mod circles;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};

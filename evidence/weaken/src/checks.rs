@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use crate::Failure;
+use crate::failure::Failure;
 use crate::sites::{Order, Site};
 
 /// The variables that `kilocore_checking::weakening` reads.

@@ -15,10 +15,10 @@
 //! ends with status 1 if an ordering is neither caught nor argued for, with 2 if it cannot tell.
 
 mod checks;
+mod failure;
 mod report;
 mod sites;
 
-use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -27,6 +27,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use crate::checks::{Check, Subject, Verdict, checks};
+use crate::failure::Failure;
 use crate::sites::{Order, Site, sites};
 
 /// What is weakened, and what has to notice.
@@ -42,16 +43,6 @@ const SUBJECTS: [Subject; 2] = [
 /// A test that takes so many seconds on a processor is left out unless another bound is given: it
 /// would be run for every ordering that it is the last to miss.
 const LONGEST: u64 = 30;
-
-/// Why nothing can be said.
-#[derive(Debug)]
-pub(crate) struct Failure(pub(crate) String);
-
-impl fmt::Display for Failure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
 
 /// What became of an ordering that was weakened by one step.
 #[derive(Debug)]

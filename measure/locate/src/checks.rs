@@ -2,8 +2,8 @@
 
 use kilocore_sampled_profile::{Context, Facts, Rate, Remark, SampledProfile, Unit};
 
-use crate::compare::SideTotals;
 use crate::ownership::is_unnamed;
+use crate::totals::SideTotals;
 use crate::{Owner, Run, Tree, Warning};
 
 /// Below this many samples, only large losses stand out.

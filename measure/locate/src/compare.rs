@@ -7,6 +7,7 @@ use kilocore_sampled_profile::Tally;
 use crate::lock_functions::{LockRole, lock_role};
 use crate::noise::{Noise, RunNoise, RunTimes, Uncertainty};
 use crate::run::{Conversion, common_measure};
+use crate::totals::SideTotals;
 use crate::tree::{Builder, FunctionIndex, Identification, Node, NodeIndex, Side, Tree};
 use crate::{
     Amounts, CompareError, Loss, Measure, Owner, Run, Times, Warning, Work, Works, checks,
@@ -17,30 +18,6 @@ use crate::{
 pub struct Options {
     /// The relative standard deviation from run to run, if the user knows it: 0.02 for 2 percent.
     pub run_noise: Option<f64>,
-}
-
-/// What one side comes to.
-#[derive(Debug, Clone, PartialEq)]
-pub struct SideTotals {
-    /// The names of its runs.
-    pub names: Vec<String>,
-    /// How many cores each had.
-    pub cores: Option<u32>,
-    /// The work of all of them together.
-    pub work: Work,
-    /// All samples, in the measure of the comparison.
-    pub busy: Tally,
-    /// How long all of them took together by the wall clock, in nanoseconds.
-    pub elapsed_ns: Option<u64>,
-}
-
-impl SideTotals {
-    /// Units of work a second.
-    #[must_use]
-    pub fn throughput(&self) -> Option<f64> {
-        let seconds = self.elapsed_ns.filter(|&ns| ns > 0)? as f64 / 1e9;
-        Some(self.work.as_f64() / seconds)
-    }
 }
 
 /// A function on both sides.

@@ -28,13 +28,14 @@ mod noise;
 mod ownership;
 mod run;
 mod sidecar;
+mod totals;
 mod tree;
 mod warning;
 mod work;
 
 pub use amounts::{Amounts, Loss, Times, Works};
 pub use compare::{
-    CodeRow, Comparison, ContextUncertainty, FunctionRow, LockLoss, Options, SideTotals, compare,
+    CodeRow, Comparison, ContextUncertainty, FunctionRow, LockLoss, Options, compare,
 };
 pub use document::{Document, SCHEMA};
 pub use error::CompareError;
@@ -45,6 +46,7 @@ pub use noise::{ASSUMED_RUN_NOISE, NoiseSource, RunNoise, Uncertainty};
 pub use ownership::Owner;
 pub use run::{Measure, Run};
 pub use sidecar::{Sidecar, SidecarError};
+pub use totals::SideTotals;
 pub use tree::{FunctionIndex, Node, NodeIndex, Side, Tree};
 pub use warning::Warning;
 pub use work::{Work, WorkError};

@@ -4,6 +4,7 @@
 //! readers that are not written in Rust. It is made from the recordings that
 //! `libkilocore_measure.so` leaves behind, one for each process image ([`read_directory`]).
 
+mod directory;
 mod document;
 mod histogram;
 mod interval;
@@ -17,6 +18,7 @@ mod recording;
 mod snapshot;
 mod symbols;
 
+pub use directory::read_directory;
 pub use document::{
     Barrier, Caller, Condition, Family, Frame, Handoffs, Host, Lock, MostlyBy, Nesting, Process,
     Profile, ReadSide, Run, Threads,
@@ -26,6 +28,6 @@ pub use json::{FORMAT, FORMAT_VERSION, ProfileError};
 pub use migration::MigratingLines;
 pub use objects::{Kind, Object};
 pub use outside::{Awake, Futexes, Outside, Unrecorded, WhyUnrecorded};
-pub use recording::{ClockRate, RECORDING_EXTENSION, Recording, RecordingError, read_directory};
+pub use recording::{ClockRate, RECORDING_EXTENSION, Recording, RecordingError};
 pub use snapshot::Snapshot;
 pub use symbols::Symbols;

@@ -16,7 +16,6 @@ use kilocore_lock_recording::{
 };
 
 use crate::symbols::Module;
-use crate::{Process, Snapshot};
 
 /// The ending of a recording's name.
 pub const RECORDING_EXTENSION: &str = "kcrec";
@@ -220,20 +219,4 @@ fn least_units(kind: u32) -> Option<usize> {
         _ => return None,
     };
     Some(bytes / UNIT)
-}
-
-/// Reads all recordings of `directory`, in the order of their names, leaving out the processes
-/// that took no lock and met at no barrier. Files with another ending than [`RECORDING_EXTENSION`] are not looked at.
-///
-/// `clock` is the rate of the time-stamp counter if the caller knows it; otherwise it is taken
-/// from the recording that observed it longest.
-///
-/// # Errors
-/// If the directory or a recording cannot be read. Processes that ended in the middle of
-/// anything are no error.
-pub fn read_directory(
-    directory: &Path,
-    clock: Option<ClockRate>,
-) -> Result<Vec<Process>, RecordingError> {
-    Ok(Snapshot::read(directory)?.processes(None, clock))
 }

@@ -6,15 +6,19 @@
 
 mod clock;
 mod conduct;
+mod error;
 mod events;
 mod host;
 mod measure;
 mod outside;
 mod preload;
 mod recordings;
+mod shortage;
+mod small_file;
 mod watch;
 
 pub use conduct::{Conduct, Measured};
+pub use error::MeasureError;
 pub use host::host;
-pub use measure::{MeasureError, Options, measure, measure_as};
-pub use recordings::Shortage;
+pub use measure::{Options, measure, measure_as};
+pub use shortage::Shortage;

@@ -9,16 +9,17 @@ use std::sync::mpsc;
 use std::thread;
 
 use kilocore_lock_profile::{
-    FORMAT, FORMAT_VERSION, Process, Profile, RecordingError, Run, Snapshot, Unrecorded,
-    WhyUnrecorded,
+    FORMAT, FORMAT_VERSION, Process, Profile, Run, Snapshot, Unrecorded, WhyUnrecorded,
 };
 use kilocore_process::{CpuId, Output, Start, allowed_cores, shell_status};
 
 use crate::clock::Mark;
 use crate::conduct::{Conduct, Measured};
+use crate::error::MeasureError;
 use crate::host::host;
 use crate::outside::{self, Places};
-use crate::recordings::{Recordings, Shortage};
+use crate::recordings::Recordings;
+use crate::shortage::Shortage;
 use crate::watch::{Schedule, Started, Watched, watch};
 use crate::{events, preload};
 
@@ -40,42 +41,6 @@ pub struct Options {
     /// Whether what the program writes to its standard output goes to standard error instead, for
     /// callers whose own standard output is for something else.
     pub output_to_stderr: bool,
-}
-
-/// Why a program could not be measured.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum MeasureError {
-    /// No program was named.
-    #[error("no program to measure; name one after `--`")]
-    NoProgram,
-    /// The library is not where it should be.
-    #[error("{}: {source}; build the measuring library, or name the one to use", library.display())]
-    Library {
-        /// Where it should be.
-        library: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// The program cannot be started.
-    #[error("{}: {source}; name a program that exists and may be executed", program.to_string_lossy())]
-    Start {
-        /// The program.
-        program: OsString,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// No room for recordings.
-    #[error("{}: {source}; a directory for recordings is needed, TMPDIR can name another", directory.display())]
-    Directory {
-        /// Where they were to be.
-        directory: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// What was recorded cannot be read.
-    #[error(transparent)]
-    Recording(#[from] RecordingError),
 }
 
 /// Runs `command` under the measuring library and gives its profile.

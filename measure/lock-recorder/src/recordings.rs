@@ -7,21 +7,11 @@ use std::path::{Path, PathBuf};
 use kilocore_lock_profile::{RECORDING_EXTENSION, Recording};
 use tempfile::TempDir;
 
-use crate::MeasureError;
+use crate::error::MeasureError;
+use crate::shortage::Shortage;
 
 /// The ending of the note that the recorder leaves where it cannot record.
 const NOTE: &str = "lost";
-
-/// Why the recorder could not write.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Shortage {
-    /// The file system is full, or files may not become large enough.
-    Room,
-    /// The folder may not be written to.
-    Permission,
-    /// The process may have no more memory.
-    Memory,
-}
 
 /// The folder; it goes away when dropped.
 #[derive(Debug)]
@@ -106,7 +96,7 @@ fn shortage(path: &Path) -> Option<(u32, Shortage)> {
     let pid = process_of(path)?;
     if ends_with(path, NOTE) {
         let mut room = [0; WORD];
-        let word = crate::outside::read(path.to_str()?, &mut room).ok()?;
+        let word = crate::small_file::read(path.to_str()?, &mut room).ok()?;
         return match std::str::from_utf8(word).ok()?.trim() {
             // Of the note itself, there may be room for its name only.
             "no-room" | "" => Some((pid, Shortage::Room)),

@@ -12,10 +12,36 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, Command};
 use std::thread;
 
-use crate::start::{BeforeExec, NotStarted};
-
 /// Leave to go on; every other byte, and the end of the pipe, forbids it.
 const GO: u8 = b'g';
+
+/// Called with the id of the process that is about to execute the program, on a thread of its
+/// own. The program is not executed before it returns, and not at all if it breaks.
+pub type BeforeExec<'a> = Box<dyn FnOnce(libc::pid_t) -> ControlFlow<()> + Send + 'a>;
+
+/// Why a program was not started.
+#[derive(Debug)]
+pub enum NotStarted {
+    /// The system refused.
+    Refused(io::Error),
+    /// [`Start::before_exec`](crate::Start::before_exec) held it back.
+    HeldBack,
+}
+
+impl From<io::Error> for NotStarted {
+    fn from(error: io::Error) -> Self {
+        Self::Refused(error)
+    }
+}
+
+impl From<NotStarted> for io::Error {
+    fn from(reason: NotStarted) -> Self {
+        match reason {
+            NotStarted::Refused(error) => error,
+            NotStarted::HeldBack => Self::other("it was held back"),
+        }
+    }
+}
 
 /// The new process's side: numbers only, because nothing may be allocated or freed there.
 #[derive(Clone, Copy)]

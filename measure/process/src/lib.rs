@@ -23,11 +23,12 @@ mod status;
 
 pub use cores::{allowed_cores, confine, spare_cores};
 pub use find::find_program;
+pub use gate::{BeforeExec, NotStarted};
 pub use host::{boot_id, hostname, kernel_release, machine};
 pub use inherited::{keep_ignored_signals, survive_full_files};
 pub use kilocore_host::CpuId;
 pub use observe::{Observer, Stream};
 pub use preload::preloading;
 pub use signals::Held;
-pub use start::{BeforeExec, End, NotStarted, OnStart, Output, Start, run};
+pub use start::{End, OnStart, Output, Start, run};
 pub use status::shell_status;

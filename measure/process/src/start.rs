@@ -3,20 +3,16 @@
 use std::ffi::OsString;
 use std::fmt;
 use std::io;
-use std::ops::ControlFlow;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::Duration;
 
+use crate::gate::{self, BeforeExec, NotStarted};
 use crate::observe::{Observer, Outlet, Pumps};
 use crate::orphans::Orphans;
 use crate::signals::Forwarding;
-use crate::{CpuId, confine, gate, inherited};
-
-/// Called with the id of the process that is about to execute the program, on a thread of its
-/// own. The program is not executed before it returns, and not at all if it breaks.
-pub type BeforeExec<'a> = Box<dyn FnOnce(libc::pid_t) -> ControlFlow<()> + Send + 'a>;
+use crate::{CpuId, confine, inherited};
 
 /// Called with the program's process id as soon as it is being executed.
 pub type OnStart<'a> = Box<dyn FnOnce(libc::pid_t) + 'a>;
@@ -77,30 +73,6 @@ impl fmt::Debug for Start<'_> {
             .field("output", &self.output)
             .field("observed", &self.observer.is_some())
             .finish_non_exhaustive()
-    }
-}
-
-/// Why a program was not started.
-#[derive(Debug)]
-pub enum NotStarted {
-    /// The system refused.
-    Refused(io::Error),
-    /// [`Start::before_exec`] held it back.
-    HeldBack,
-}
-
-impl From<io::Error> for NotStarted {
-    fn from(error: io::Error) -> Self {
-        Self::Refused(error)
-    }
-}
-
-impl From<NotStarted> for io::Error {
-    fn from(reason: NotStarted) -> Self {
-        match reason {
-            NotStarted::Refused(error) => error,
-            NotStarted::HeldBack => Self::other("it was held back"),
-        }
     }
 }
 

@@ -10,120 +10,27 @@ mod error;
 mod folded;
 mod lines;
 mod names;
+mod options;
 mod origin;
 mod pprof;
+mod progress;
 mod script;
 mod skipped;
 mod source;
+mod task;
 
 use std::fs::File;
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use detect::Detected;
 pub use error::ReadError;
+pub use options::{Limits, Options};
+pub use progress::Progress;
 use source::{BrokenOff, Source};
+pub(crate) use task::Task;
 
 use crate::{Format, Remark, SampledProfile, perf_data};
-
-/// How to read a profile.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Options {
-    /// Which event to take of several, by its name in the profile, with its modifiers or without
-    /// them. None takes the one with the most samples, and in a pprof profile processor time. A
-    /// format that knows no events does not look at it.
-    pub event: Option<String>,
-    /// Of a perf.data file, samples before the first time and from the second one on are left out,
-    /// in nanoseconds of the clock that was recorded by. Other formats do not look at it.
-    pub window: Option<(u64, u64)>,
-    /// The symbols of the kernel that a perf.data file was recorded under: a copy of its
-    /// `/proc/kallsyms`, or its `System.map`. None takes those of the running kernel, if it is the
-    /// same.
-    pub kallsyms: Option<PathBuf>,
-    /// How many nanoseconds of processor time a sample stands for if the profile only counts
-    /// samples.
-    pub nanoseconds_per_count: Option<u64>,
-    /// How much memory a profile may take.
-    pub limits: Limits,
-}
-
-/// Bounds that no useful profile reaches: they keep foreign files from taking all memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
-    /// Bytes of a line; a longer one is left out.
-    pub line_bytes: usize,
-    /// Functions of a stack; a deeper one is left out.
-    pub depth: usize,
-    /// Calling contexts of all events together; with more, the file is refused.
-    pub contexts: usize,
-    /// Bytes of the names of all functions together; with more, the file is refused.
-    pub name_bytes: usize,
-    /// Bytes of a pprof profile, unpacked; a larger one is refused.
-    pub message_bytes: usize,
-    /// Events of a file; samples of further ones are left out.
-    pub events: usize,
-}
-
-impl Limits {
-    /// Names of C++ functions reach some ten thousand bytes.
-    pub const LINE_BYTES: usize = 1 << 20;
-    /// `perf record` keeps 127 by default.
-    pub const DEPTH: usize = 1 << 16;
-    /// Some two gigabytes of memory.
-    pub const CONTEXTS: usize = 1 << 24;
-    /// Names of a million functions; as text they can take some times that.
-    pub const NAME_BYTES: usize = 1 << 27;
-    /// Profiles of large programs have some ten million. Its tables can take some times that.
-    pub const MESSAGE_BYTES: usize = 1 << 27;
-    /// More than a processor counts at once.
-    pub const EVENTS: usize = 64;
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self {
-            line_bytes: Self::LINE_BYTES,
-            depth: Self::DEPTH,
-            contexts: Self::CONTEXTS,
-            name_bytes: Self::NAME_BYTES,
-            message_bytes: Self::MESSAGE_BYTES,
-            events: Self::EVENTS,
-        }
-    }
-}
-
-/// How far reading is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Progress {
-    /// Bytes of the file that were read, compressed ones if it is compressed.
-    pub read: u64,
-    /// Bytes that the file has; a pipe does not tell.
-    pub total: Option<u64>,
-}
-
-/// What is being read, and how: the same for all readers.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Task<'a> {
-    /// For messages.
-    pub(crate) file: &'a Path,
-    pub(crate) options: &'a Options,
-}
-
-impl Task<'_> {
-    /// What went wrong while bytes were fetched.
-    pub(crate) fn failed(&self, source: io::Error) -> ReadError {
-        let file = self.file.to_owned();
-        match BrokenOff::of(&source).cloned() {
-            Some(BrokenOff { at, what }) => ReadError::Damaged { file, at, what },
-            None => ReadError::Read { file, source },
-        }
-    }
-
-    /// A limit was reached.
-    pub(crate) fn too_large(&self, what: &'static str, limit: usize) -> ReadError {
-        ReadError::TooLarge { file: self.file.to_owned(), what, limit }
-    }
-}
 
 /// Reads a profile; `-` is standard input. `progress` is told how far it is, at every few hundred
 /// thousand bytes.

@@ -5,6 +5,7 @@
 //! input, output, signals and exit status. A [`Counter`] counts units of work from what it writes.
 
 mod error;
+mod kernel_samples;
 mod options;
 mod own;
 mod perf;
@@ -15,8 +16,9 @@ mod units;
 mod work;
 
 pub use error::SampleError;
+pub use kernel_samples::KernelSamples;
 pub use kilocore_process::{CpuId, Observer, Output, Stream, allowed_cores};
 pub use options::{Backend, CallGraph, Event, Options, Scope};
-pub use recording::{CpuTime, KernelSamples, Recording, Taker, record};
+pub use recording::{CpuTime, Recording, Taker, record};
 pub use units::{Hertz, Nanoseconds};
 pub use work::{Counter, Decimal, DecimalError, Rule, Work, WorkError};

@@ -14,19 +14,9 @@ use tempfile::TempDir;
 
 use crate::own::{self, Buffers, Gathered, Host, Kernel, Sampler};
 use crate::perf::Perf;
-use crate::{Backend, CallGraph, Event, Hertz, Nanoseconds, Options, SampleError, Scope};
-
-/// Whether samples were taken in the kernel.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum KernelSamples {
-    /// They were.
-    Included,
-    /// They were not.
-    Excluded {
-        /// Why not, and what would mend it.
-        why: String,
-    },
-}
+use crate::{
+    Backend, CallGraph, Event, Hertz, KernelSamples, Nanoseconds, Options, SampleError, Scope,
+};
 
 /// What took the samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

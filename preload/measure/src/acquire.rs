@@ -11,32 +11,15 @@ use core::ffi::c_int;
 use core::ptr;
 use core::sync::atomic::Ordering;
 
-use kilocore_lock_recording::{MET, family, mode};
+use kilocore_lock_recording::{MET, family};
 
 use crate::callers::{Event, Taker};
 use crate::clock;
 use crate::counters::Count;
+use crate::mode::Mode;
 use crate::object::{Object, Peekable};
 use crate::recorder::Recorder;
 use crate::thread::Held;
-
-/// How a lock is taken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Mode {
-    /// Alone.
-    Exclusive,
-    /// With other readers.
-    Shared,
-}
-
-impl Mode {
-    pub(crate) const fn index(self) -> usize {
-        match self {
-            Mode::Exclusive => mode::EXCLUSIVE,
-            Mode::Shared => mode::SHARED,
-        }
-    }
-}
 
 /// Whether a result of the C library means that the lock was obtained.
 #[inline(always)]

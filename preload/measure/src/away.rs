@@ -19,13 +19,13 @@
 //! little longer, and once in a while costs it the lock's cache line. Of sleep the recording has the
 //! sum, and what was seen in timed sections, with their weights, to tell how the sum divides.
 
-use core::cell::Cell;
 use core::sync::atomic::Ordering;
 
 use kilocore_lock_recording::LockBlock;
 
+use crate::debt::Debt;
 use crate::recorder::Recorder;
-use crate::{clock, confinement};
+use crate::{clock, confined};
 
 /// Intervals of this many cycles (about 20 µs) or more are looked at closely.
 pub(crate) const LONG: u64 = 1 << 16;
@@ -70,7 +70,7 @@ impl Recorder {
     #[cold]
     #[inline(never)]
     pub(crate) fn settle(self, now: u64) -> Away {
-        if confinement::is_confined() {
+        if confined::is_confined() {
             return Away::NONE;
         }
         kilocore_preload_common::errno::preserved(|| self.stamp(false));
@@ -118,7 +118,7 @@ impl Recorder {
     #[inline(never)]
     fn unsettled(self, now: u64) -> u64 {
         let rate = self.state().rate.load(Ordering::Relaxed);
-        if rate == 0 || confinement::is_confined() {
+        if rate == 0 || confined::is_confined() {
             return 0;
         }
         self.since_settled(now, clock::system_ns(libc::CLOCK_THREAD_CPUTIME_ID), rate).1
@@ -145,45 +145,5 @@ impl Recorder {
         }
         thread.counted.set(thread.counted.get() + cycles * u64::from(weight));
         weight
-    }
-}
-
-/// Time that intervals stood for and were not counted for, because the thread had not run so long.
-/// The next one like them makes up for it.
-#[derive(Debug)]
-#[repr(C)]
-pub(crate) struct Debt {
-    /// Whose holds they were; null for time between locks.
-    lock: Cell<*const LockBlock>,
-    /// How long one was, in cycles.
-    each: Cell<u64>,
-    /// The time, in cycles.
-    cycles: Cell<u64>,
-}
-
-/// No interval counts for more than this many, which any histogram has room for.
-const MOST_GRANTED: u64 = 1 << 20;
-
-impl Debt {
-    /// Makes it none.
-    pub(crate) fn forget(&self) {
-        self.cycles.set(0);
-    }
-
-    /// For how many an interval counts that stands for `weight`, when `left` cycles are left.
-    #[cold]
-    #[inline(never)]
-    fn grant(&self, cycles: u64, weight: u32, left: u64, lock: *const LockBlock) -> u32 {
-        let alike = self.lock.get() == lock && cycles >= self.each.get() / 2;
-        let own = cycles.saturating_mul(u64::from(weight));
-        let wanted = if alike { own.saturating_add(self.cycles.get()) } else { own };
-        let granted = (wanted.min(left) / cycles).clamp(1, MOST_GRANTED);
-        let denied = wanted.saturating_sub(granted * cycles);
-        if alike || denied > self.cycles.get() {
-            self.lock.set(lock);
-            self.each.set(cycles);
-            self.cycles.set(denied);
-        }
-        granted as u32
     }
 }

@@ -10,18 +10,13 @@
 //! happens from then on in that thread, and in those made later, is not recorded at all.
 
 use core::ptr;
-use core::sync::atomic::{AtomicBool, Ordering};
+use core::sync::atomic::Ordering;
 
+use crate::confined::{CLOCKLESS, CONFINED};
 use crate::modules;
 use crate::recorder::Recorder;
 use crate::thread::Thread;
 use crate::walk::walk;
-
-/// Whether system calls may kill the process. A forked child inherits it, as it does the filter.
-static CONFINED: AtomicBool = AtomicBool::new(false);
-
-/// Whether reading the clock may kill threads that are not recorded yet.
-static CLOCKLESS: AtomicBool = AtomicBool::new(false);
 
 /// Bytes of the recording that a process under seccomp finds unused: some 250 locks. There may be
 /// thousands of such processes, which is why it is not more.
@@ -29,17 +24,6 @@ const ROOM: u64 = 128 << 10;
 
 /// Bytes of the recording that a process with another root finds unused: these are few.
 pub(crate) const ROOM_BELOW_ROOT: u64 = 1 << 20;
-
-/// Whether the recorder must do without system calls.
-#[inline(always)]
-pub(crate) fn is_confined() -> bool {
-    CONFINED.load(Ordering::Relaxed)
-}
-
-/// Whether threads that are not recorded yet must stay so.
-pub(crate) fn is_clockless() -> bool {
-    CLOCKLESS.load(Ordering::Relaxed)
-}
 
 /// What a call of the program is about to take from it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -9,8 +9,8 @@ use kilocore_lock_recording::{
 };
 use kilocore_preload_common::errno;
 
-use crate::lost::Lack;
-use crate::{clock, confinement};
+use crate::lack::Lack;
+use crate::{clock, confined};
 
 /// The file grows by this many bytes at a time. The space is reserved before it is written to,
 /// because writing to a mapped page that the file system has no room for kills the process.
@@ -38,7 +38,7 @@ pub(crate) struct File {
 
 /// Opens `path` without the C library's wrapper, which is a cancellation point.
 fn open(path: &CStr, flags: libc::c_int) -> libc::c_int {
-    if confinement::is_confined() {
+    if confined::is_confined() {
         return -1;
     }
     // SAFETY: a C string and integers; the kernel checks them.

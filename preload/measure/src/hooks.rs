@@ -11,4 +11,3 @@ mod spin;
 mod threads;
 
 pub(crate) use mutex::{pthread_mutex_lock as lock_mutex, pthread_mutex_unlock as unlock_mutex};
-pub(crate) use threads::watch_end;

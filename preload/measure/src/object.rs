@@ -13,7 +13,7 @@ use core::sync::atomic::{AtomicU32, Ordering};
 use kilocore_lock_recording::{attribute, family};
 use kilocore_preload_common::mutex_kind;
 
-use crate::acquire::Mode;
+use crate::mode::Mode;
 
 /// The recorder's bytes in a lock object.
 #[derive(Debug)]

@@ -2,7 +2,7 @@
 
 use core::hint::spin_loop;
 
-use crate::{clock, confinement};
+use crate::{clock, confined};
 
 /// Turns between two offers of the core to others.
 const TURNS: u32 = 64;
@@ -35,7 +35,7 @@ impl Patience {
             spin_loop();
             return true;
         }
-        if confinement::is_confined() {
+        if confined::is_confined() {
             spin_loop();
             return self.turns < TURNS_CONFINED;
         }

@@ -1,6 +1,7 @@
 //! The recorder as a thread sees it: how the thread joins the recording of its process and leaves
 //! it again, and the blocks of that recording.
 
+use core::ffi::c_void;
 use core::ptr;
 use core::sync::atomic::{AtomicU32, Ordering};
 
@@ -13,7 +14,7 @@ use crate::environment;
 use crate::patience::Patience;
 use crate::state::State;
 use crate::thread::Thread;
-use crate::{clock, confinement, file};
+use crate::{clock, confined, file};
 
 /// Notes the time of the end, where the program takes the time to end properly.
 extern "C" fn finish() {
@@ -74,7 +75,7 @@ impl Recorder {
     #[cold]
     #[inline(never)]
     fn join(thread: &'static Thread) -> Option<Self> {
-        if thread.busy.get() || environment::is_known_off() || confinement::is_clockless() {
+        if thread.busy.get() || environment::is_known_off() || confined::is_clockless() {
             return None;
         }
         thread.busy.set(true);
@@ -213,11 +214,11 @@ impl Recorder {
         let moment = clock::now();
         self.thread.core.set(moment.core);
         self.thread.mark_cycles.set(moment.cycles);
-        if !confinement::is_confined() {
+        if !confined::is_confined() {
             self.thread.mark_cpu_ns.set(clock::system_ns(libc::CLOCK_THREAD_CPUTIME_ID));
             self.thread.mark_switches.set(clock::voluntary_switches());
         }
-        crate::hooks::watch_end();
+        watch_end();
         self.thread.base.set(self.base());
     }
 
@@ -235,7 +236,7 @@ impl Recorder {
     /// Writes the time and the processor time so far into the header, unless that was done in
     /// the last ten milliseconds and `now_please` is not set, and renews the rate of the clock.
     pub(crate) fn stamp(self, now_please: bool) {
-        if confinement::is_confined() {
+        if confined::is_confined() {
             return;
         }
         let header = self.header();
@@ -260,5 +261,41 @@ impl Recorder {
             let rate = ((u128::from(passed) << 20) / u128::from(passed_ns)) as u64;
             self.state().rate.store(rate, Ordering::Relaxed);
         }
+    }
+}
+
+/// The key plus 1; 0 before there is one, `u32::MAX` if there is none to be had.
+static KEY: AtomicU32 = AtomicU32::new(0);
+
+/// Sees to it that the calling thread's end is noticed.
+///
+/// The destructor of a thread-specific value sees it. That destructor runs however the thread ends:
+/// it may return, call `pthread_exit` or be cancelled.
+pub(crate) fn watch_end() {
+    let mut key = KEY.load(Ordering::Acquire);
+    if key == 0 {
+        let mut fresh = 0;
+        // SAFETY: a key of ours, and a destructor that takes any value.
+        let failed = unsafe { libc::pthread_key_create(&raw mut fresh, Some(thread_ends)) } != 0;
+        let wanted = if failed { u32::MAX } else { fresh + 1 };
+        match KEY.compare_exchange(0, wanted, Ordering::AcqRel, Ordering::Acquire) {
+            Ok(_) => key = wanted,
+            Err(theirs) => {
+                // SAFETY: nobody else knows the key.
+                unsafe { libc::pthread_key_delete(fresh) };
+                key = theirs;
+            }
+        }
+    }
+    if key != u32::MAX {
+        // SAFETY: a key of ours; the value only has to differ from null.
+        unsafe { libc::pthread_setspecific(key - 1, ptr::without_provenance(1)) };
+    }
+}
+
+/// Runs at the end of each thread that took a lock or was created here.
+unsafe extern "C" fn thread_ends(_: *mut c_void) {
+    if let Some(recorder) = Recorder::enter() {
+        recorder.detach();
     }
 }

@@ -10,8 +10,8 @@ use kilocore_lock_recording::{
     ContentionBlock, HistogramBlock, LockBlock, SHARDS, SHARED_SLOT, ShardBlock, majority,
 };
 
-use crate::acquire::Mode;
 use crate::counters::{Count, add, count_few};
+use crate::mode::Mode;
 use crate::object::Object;
 use crate::recorder::Recorder;
 

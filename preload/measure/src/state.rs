@@ -13,9 +13,9 @@ use core::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, AtomicU64, Ordering};
 
 use kilocore_lock_recording::{NO_NUMBER, PATH_BYTES, SHARDS, THREADS};
 
-use crate::lost::Lack;
+use crate::lack::Lack;
 use crate::patience::Patience;
-use crate::{confinement, environment, file, lost};
+use crate::{confined, environment, file, lost};
 
 /// Buckets of the table of locks.
 pub(crate) const OBJECT_BUCKETS: usize = 1 << 14;
@@ -156,7 +156,7 @@ impl State {
             Err(stage::RECORDING) => return Some(self.base.load(Ordering::Acquire)),
             Err(_) => return None,
         }
-        if confinement::is_confined() {
+        if confined::is_confined() {
             self.stage.store(stage::OFF, Ordering::Release);
             return None;
         }
@@ -182,7 +182,7 @@ impl State {
 
     /// Lets the recording grow beyond the `seen` bytes it had.
     pub(crate) fn grow(&self, seen: u64) -> Option<u64> {
-        if self.stuck.load(Ordering::Relaxed) != 0 || confinement::is_confined() {
+        if self.stuck.load(Ordering::Relaxed) != 0 || confined::is_confined() {
             return None;
         }
         let mut patience = Patience::new();

@@ -10,9 +10,9 @@ use core::cell::Cell;
 
 use kilocore_lock_recording::{LockBlock, ShardBlock, ThreadBlock};
 
-use crate::acquire::Mode;
-use crate::away::Debt;
-use crate::sampling::Pace;
+use crate::debt::Debt;
+use crate::mode::Mode;
+use crate::pace::Pace;
 use crate::state::State;
 use crate::walk::Chain;
 

@@ -13,85 +13,12 @@ use kilocore_platform::{
     Wait, WaitArray,
 };
 
-use crate::{cores, deadline, thread_state};
+use crate::impatience::Impatience;
+use crate::slot;
 
 /// The machine this program runs on, shared with the program's other work.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Host;
-
-/// How long a waiter has waited for a lock, in turns of a spin loop or what counts for them.
-#[derive(Debug)]
-#[repr(transparent)]
-pub(crate) struct Impatience(
-    /// Zero outside of a wait, in which it is one at first.
-    u32,
-);
-
-impl Impatience {
-    /// Turns before the core is first offered to others: some tens of microseconds.
-    const SPINS: u32 = 1_000;
-    /// Offers of the core before the first sleep.
-    const OFFERS: u32 = 64;
-    /// The first sleep and the longest, in nanoseconds.
-    const SHORTEST_SLEEP: u64 = 50_000;
-    const LONGEST_SLEEP: u64 = 4_000_000;
-
-    /// The beginning of a wait.
-    const fn new() -> Self {
-        Self(1)
-    }
-
-    /// Begins a wait, which [`end`](Self::end) ends. Between waits [`pause`](Self::pause) is no
-    /// more than that, since whoever releases a lock must not dawdle.
-    pub(crate) fn begin(&mut self) {
-        *self = Self::new();
-    }
-
-    pub(crate) fn end(&mut self) {
-        self.0 = 0;
-    }
-
-    /// Passes the time of `turns` turns, or longer if the thread has waited for long.
-    #[inline]
-    fn pause(&mut self, turns: u32) {
-        if self.0 == 0 {
-            Native::pause(turns);
-        } else {
-            self.wait(turns);
-        }
-    }
-
-    /// Passes the time until the next look at what is waited for.
-    #[inline]
-    fn wait(&mut self, turns: u32) {
-        if self.0 < Self::SPINS && cores::are_many() {
-            Native::pause(turns);
-            self.0 += turns;
-        } else {
-            self.give_way();
-        }
-    }
-
-    /// Offers the core, or sleeps.
-    #[cold]
-    fn give_way(&mut self) {
-        self.0 = self.0.max(Self::SPINS).saturating_add(1);
-        let offers = self.0 - Self::SPINS;
-        let Some(sleeps) = offers.checked_sub(Self::OFFERS) else {
-            return kilocore_preload_common::errno::preserved(Native::yield_now);
-        };
-        // Each an eighth longer than the last, some 37 until the longest.
-        let mut sleep = Self::SHORTEST_SLEEP;
-        for _ in 0..sleeps {
-            sleep += sleep / 8;
-            if sleep >= Self::LONGEST_SLEEP {
-                sleep = Self::LONGEST_SLEEP;
-                break;
-            }
-        }
-        deadline::sleep(sleep);
-    }
-}
 
 static WAIT_SLOT_TABLE: [Padded<AtomicU32>; WAIT_SLOTS] =
     [const { Padded(AtomicU32::new(0)) }; WAIT_SLOTS];
@@ -145,7 +72,7 @@ unsafe impl Platform for Host {
     /// The count is the thread's, because a waiter may call this without an end.
     #[inline]
     fn pause(turns: u32) {
-        thread_state::impatience().pause(turns);
+        slot::impatience().pause(turns);
     }
 
     fn yield_now() {

@@ -31,6 +31,7 @@ mod cores;
 mod deadline;
 mod heap;
 mod host;
+mod impatience;
 mod mutex;
 pub mod mutex_exports;
 mod mutex_users;
@@ -38,6 +39,7 @@ mod patience;
 mod process;
 mod rooms;
 mod shared_condvar;
+mod slot;
 mod thread_state;
 mod waiter;
 

@@ -22,7 +22,7 @@ use libc::{pthread_mutex_t, timespec};
 use crate::deadline::Deadline;
 use crate::host::Host;
 use crate::mutex::Replaced;
-use crate::{cores, thread_state};
+use crate::{cores, slot, thread_state};
 
 /// How long a waiter sleeps at most where no wake-up is certain, in nanoseconds.
 const LONGEST_UNCERTAIN_SLEEP: u64 = 2_000_000;
@@ -61,7 +61,7 @@ pub(crate) unsafe fn wait<L: RawLock<Host>>(mutex: *mut pthread_mutex_t) {
             return;
         }
         let lock = Replaced::<L>::of(mutex);
-        thread_state::impatience().begin();
+        slot::impatience().begin();
         thread_state::with::<L, _>(|thread| {
             lock.acquire(thread, cores::for_waiters(), |word, value, certain| {
                 let limit = (!certain).then_some(Nanos(LONGEST_UNCERTAIN_SLEEP));
@@ -69,7 +69,7 @@ pub(crate) unsafe fn wait<L: RawLock<Host>>(mutex: *mut pthread_mutex_t) {
                 Slept::Enough
             });
         });
-        thread_state::impatience().end();
+        slot::impatience().end();
     }
 }
 

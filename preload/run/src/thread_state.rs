@@ -1,9 +1,7 @@
 //! What a lock keeps per thread.
 //!
-//! A process uses one kind of lock, so each thread has one slot, big enough for the state of any.
-//! It lies in thread-local storage at a fixed distance from the thread pointer, which a library
-//! that is present from the start may use, because the usual way for libraries, a call of
-//! `__tls_get_addr` for each access, would cost as much as an uncontended lock.
+//! A process uses one kind of lock, so each thread has one [slot](crate::slot), big enough for the
+//! state of any.
 //!
 //! # At the end of a thread
 //! The state is dropped by a destructor of thread-specific data, in the last of the four rounds
@@ -11,80 +9,16 @@
 //! later, the state is made again and then never dropped: a leak of one state for such a thread.
 
 use core::ffi::c_void;
-use core::mem::MaybeUninit;
 use core::ptr;
 use core::sync::atomic::{AtomicU32, Ordering};
 
 use kilocore_locks::RawLock;
 
-use crate::host::{Host, Impatience};
-
-/// Bytes of the slot that a state may use; also in `c/wait.c`.
-const STATE_BYTES: usize = 248;
-
-/// Alignment of the slot; also in `c/wait.c`.
-const STATE_ALIGN: usize = 64;
+use crate::host::Host;
+use crate::slot::{Phase, STATE_ALIGN, STATE_BYTES, Slot, slot};
 
 /// How often the system calls destructors of thread-specific data while they renew it.
 const ROUNDS: usize = 4; // PTHREAD_DESTRUCTOR_ITERATIONS
-
-/// `struct slot` in `c/wait.c`.
-#[repr(C, align(64))]
-struct Slot {
-    state: [MaybeUninit<u8>; STATE_BYTES],
-    phase: Phase,
-    impatience: Impatience,
-}
-
-/// How far along the slot is.
-#[derive(Clone, Copy, PartialEq, Eq)]
-#[repr(u32)]
-#[allow(dead_code)] // a new thread's zeroed memory is `Empty`
-enum Phase {
-    /// Never used by this thread.
-    Empty = 0,
-    /// Holds a state that will be dropped.
-    Live = 1,
-    /// The state was dropped.
-    Dropped = 2,
-    /// Made anew after that.
-    Late = 3,
-}
-
-#[cfg(target_arch = "x86_64")]
-#[inline(always)]
-fn slot() -> *mut Slot {
-    let slot: *mut Slot;
-    // SAFETY: the initial-exec access sequence of the x86-64 thread-local storage ABI: the
-    // variable's offset from the thread pointer, which fs:0 holds. `pure`, because the answer is
-    // the same all through a function that runs on one thread.
-    unsafe {
-        core::arch::asm!(
-            "mov {slot}, qword ptr [rip + kilocore_thread_slot@GOTTPOFF]",
-            "add {slot}, qword ptr fs:[0]",
-            slot = out(reg) slot,
-            options(pure, nomem, nostack),
-        );
-    }
-    slot
-}
-
-#[cfg(not(target_arch = "x86_64"))]
-#[inline(always)]
-fn slot() -> *mut Slot {
-    unsafe extern "C" {
-        safe fn kilocore_thread_slot_address() -> *mut Slot;
-    }
-    kilocore_thread_slot_address()
-}
-
-/// How long the calling thread has waited for its present lock.
-#[inline(always)]
-pub(crate) fn impatience<'a>() -> &'a mut Impatience {
-    // SAFETY: the slot belongs to this thread and lives as long as it. Nothing calls this while it
-    // uses what an earlier call gave.
-    unsafe { &mut (*slot()).impatience }
-}
 
 /// Makes the key, while few others are there: the C library keeps the values of the first ones
 /// where it needs no memory for them.

@@ -93,7 +93,9 @@ fn contains(text: &[u8], part: &[u8]) -> bool {
 
 fn is_secure(pid: u32) -> bool {
     let mut room = [0; 1024];
-    let Ok(vector) = process::read(&format!("/proc/{pid}/auxv"), &mut room) else { return false };
+    let Ok(vector) = crate::small_file::read(&format!("/proc/{pid}/auxv"), &mut room) else {
+        return false;
+    };
     let (words, _) = vector.as_chunks::<8>();
     words
         .chunks_exact(2)
@@ -105,7 +107,7 @@ pub(crate) fn cannot_preload(file: &Path) -> Option<WhyUnrecorded> {
     /// The headers of a program lie at its beginning.
     const BEGINNING: usize = 1 << 14;
     let mut room = vec![0; BEGINNING];
-    let bytes = process::read(file.to_str()?, &mut room).ok()?;
+    let bytes = crate::small_file::read(file.to_str()?, &mut room).ok()?;
     if !bytes.starts_with(&elf::ELFMAG) {
         return None;
     }
@@ -138,7 +140,7 @@ pub(crate) fn could_not_preload(file: &Path) -> Option<WhyUnrecorded> {
 /// What programs of this process's kind have as their machine.
 fn own_machine() -> Option<elf::Machine> {
     let mut room = [0; 64];
-    let bytes = process::read("/proc/self/exe", &mut room).ok()?;
+    let bytes = crate::small_file::read("/proc/self/exe", &mut room).ok()?;
     let header = elf::FileHeader64::<Endianness>::parse(bytes).ok()?;
     Some(header.e_machine(header.endian().ok()?))
 }

@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use syscalls::Sysno;
 
-use super::process::{self, read};
+use super::process;
+use crate::small_file::read;
 
 /// What a look at a thread shows.
 #[derive(Debug, Clone, PartialEq, Eq)]

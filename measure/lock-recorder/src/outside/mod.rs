@@ -30,8 +30,6 @@ use process::FileId;
 
 use crate::recordings;
 
-pub(crate) use process::read;
-
 /// Threads looked at in a round; if there are more, each of these stands for several.
 const MOST: usize = 64;
 

@@ -1,7 +1,7 @@
 //! What the system tells of a process.
 
-use std::fs::{self, File};
-use std::io::{self, Read};
+use std::fs;
+use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
@@ -39,7 +39,7 @@ pub(crate) fn all() -> Vec<u32> {
 /// are no new ones.
 pub(crate) fn newest() -> Option<u32> {
     let mut text = [0; 128];
-    let text = read("/proc/loadavg", &mut text).ok()?;
+    let text = crate::small_file::read("/proc/loadavg", &mut text).ok()?;
     std::str::from_utf8(text).ok()?.split_ascii_whitespace().next_back()?.parse().ok()
 }
 
@@ -56,7 +56,7 @@ fn numbers(directory: &str) -> Vec<u32> {
 /// The status of a process or thread; `None` if it is gone.
 pub(crate) fn status(pid: u32) -> Option<Status> {
     let mut text = [0; 1024];
-    let text = read(&format!("/proc/{pid}/stat"), &mut text).ok()?;
+    let text = crate::small_file::read(&format!("/proc/{pid}/stat"), &mut text).ok()?;
     parse_status(text)
 }
 
@@ -74,7 +74,9 @@ fn parse_status(text: &[u8]) -> Option<Status> {
 /// none for a moment. True if that cannot be told.
 pub(crate) fn has_environment(pid: u32) -> bool {
     let mut text = [0; 1024];
-    let Ok(text) = read(&format!("/proc/{pid}/stat"), &mut text) else { return true };
+    let Ok(text) = crate::small_file::read(&format!("/proc/{pid}/stat"), &mut text) else {
+        return true;
+    };
     environment_begins(text) != Some(0)
 }
 
@@ -87,21 +89,6 @@ fn environment_begins(text: &[u8]) -> Option<u64> {
 /// The path of what a process executes.
 pub(crate) fn executable(pid: u32) -> io::Result<PathBuf> {
     fs::read_link(format!("/proc/{pid}/exe"))
-}
-
-/// A small file of the system's, as far as it fits.
-pub(crate) fn read<'a>(path: &str, room: &'a mut [u8]) -> io::Result<&'a [u8]> {
-    let mut file = File::open(path)?;
-    let mut length = 0;
-    while length < room.len() {
-        match file.read(&mut room[length..]) {
-            Ok(0) => break,
-            Ok(more) => length += more,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(&room[..length])
 }
 
 #[cfg(test)]

@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 
 use kilocore_symbols::{Binary, BuildId, own_vdso};
 
-use super::Options;
 use super::features::Features;
 use super::kernel::is_this_host;
+use super::options::Options;
 use super::place::{Index, Object};
 
 /// A file that was opened.

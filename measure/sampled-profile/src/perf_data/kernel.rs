@@ -9,8 +9,9 @@ use std::collections::BTreeMap;
 
 use kilocore_symbols::{BuildId, KernelSymbols};
 
+use super::error::PerfDataError;
 use super::features::Features;
-use super::{Options, PerfDataError};
+use super::options::Options;
 
 /// Where a landmark of the kernel was.
 #[derive(Debug, Clone, PartialEq, Eq)]

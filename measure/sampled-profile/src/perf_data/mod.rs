@@ -17,22 +17,23 @@ mod files;
 mod kernel;
 mod layout;
 mod names;
+mod options;
 mod place;
 mod processes;
+mod progress;
 mod recording;
 mod sample;
 mod stream;
 mod unwind;
 
 use std::io::{Read, Seek};
-use std::path::PathBuf;
 
-use kilocore_symbols::DebugFiles;
 use linux_perf_data::{PerfFileReader, PerfFileRecord};
 
 pub use error::PerfDataError;
+pub use options::Options;
+pub use progress::Progress;
 
-use bytes::Bytes;
 use features::Features;
 use files::Files;
 use layout::Layout;
@@ -42,36 +43,6 @@ use stream::Stream;
 use unwind::Unwinder;
 
 use crate::{Facts, Format, FunctionId, Remark, SampledProfile};
-
-/// What to take of a file, and where to find names.
-#[derive(Debug, Clone, Default)]
-pub struct Options {
-    /// The event to take, with or without its modifiers; else that with the most samples.
-    pub event: Option<String>,
-    /// Samples before the first time and from the second one on are left out, in nanoseconds of
-    /// the clock that was recorded by.
-    pub window: Option<(u64, u64)>,
-    /// The symbols of the kernel that was recorded: a copy of its `/proc/kallsyms`, or its
-    /// `System.map`. Else the running kernel's are taken, if it is the same.
-    pub kallsyms: Option<PathBuf>,
-    /// Directories to look for programs and libraries in, by their paths below it or by their
-    /// names, before the places where they were.
-    pub files: Vec<PathBuf>,
-    /// Where files of a known build are.
-    pub debug_files: DebugFiles,
-    /// Whether functions that were inlined become frames of their own. Then names depend on
-    /// debugging information.
-    pub inlined: bool,
-}
-
-/// How far reading is, in bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Progress {
-    /// So much was read.
-    pub read: u64,
-    /// So much there is.
-    pub length: u64,
-}
 
 /// Whether a file that begins with these bytes is one of perf's.
 #[must_use]

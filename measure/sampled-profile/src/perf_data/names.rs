@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use kilocore_symbols::{Binary, PerfMap};
 
-use super::PerfDataError;
+use super::error::PerfDataError;
 use super::files::Files;
 use super::kernel::{KernelMap, KernelNames, is_this_host};
 use super::place::{Index, Interned, Object, Place};

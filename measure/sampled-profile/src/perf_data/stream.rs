@@ -11,8 +11,10 @@ use linux_perf_data::UserRecordType;
 use linux_perf_data::linux_perf_event_reader::RecordType;
 use zstd_safe::{DCtx, InBuffer, OutBuffer};
 
+use super::bytes::Bytes;
+use super::error::PerfDataError;
 use super::layout::{Break, Layout, RecordHeader, payload};
-use super::{PerfDataError, Progress};
+use super::progress::Progress;
 
 /// A file's records as a pipe would have them.
 pub(super) struct Stream<'p, R: Read> {
@@ -91,7 +93,7 @@ impl<'p, R: Read + Seek> Stream<'p, R> {
             return Ok(Err("a record breaks off".to_owned()));
         }
         self.file.read_exact(&mut bytes)?;
-        let header = RecordHeader::parse(&mut super::Bytes::new(&bytes, self.big_endian));
+        let header = RecordHeader::parse(&mut Bytes::new(&bytes, self.big_endian));
         let header = header.expect("it is as long as a header");
         if header.size < RecordHeader::SIZE {
             return Ok(Err(format!("a record of {} bytes cannot be", header.size)));
@@ -113,7 +115,7 @@ impl<'p, R: Read + Seek> Stream<'p, R> {
         let compressed = if header.is(UserRecordType::PERF_COMPRESSED) {
             Some(&body[..])
         } else if header.is(UserRecordType::PERF_COMPRESSED2) {
-            let mut rest = super::Bytes::new(&body, self.big_endian);
+            let mut rest = Bytes::new(&body, self.big_endian);
             match rest.u64().and_then(|size| rest.take(size)) {
                 Some(data) => Some(data),
                 None => return Ok(Err("a compressed record makes no sense".to_owned())),
@@ -213,7 +215,7 @@ impl Expander {
         self.decompress(data)?;
         let mut rest = &self.pending[..];
         while let Some(bytes) = rest.get(..RecordHeader::SIZE.into()) {
-            let header = RecordHeader::parse(&mut super::Bytes::new(bytes, big_endian));
+            let header = RecordHeader::parse(&mut Bytes::new(bytes, big_endian));
             let header = header.expect("it is as long as a header");
             if header.size < RecordHeader::SIZE {
                 return Err(format!("a compressed record of {} bytes cannot be", header.size));

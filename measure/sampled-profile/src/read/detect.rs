@@ -6,9 +6,11 @@
 
 use std::io::BufRead;
 
+use super::error::ReadError;
 use super::skipped::shown;
 use super::source::{PEEK, Source};
-use super::{ReadError, Task, folded, pprof, script};
+use super::task::Task;
+use super::{folded, pprof, script};
 use crate::Format;
 
 /// What recordings of perf begin with, on machines of either byte order.

@@ -11,10 +11,11 @@
 
 use std::io::BufRead;
 
+use super::error::ReadError;
 use super::lines::{Line, Lines};
 use super::names::{Names, has_kernel};
 use super::skipped::{Skipped, shown};
-use super::{ReadError, Task};
+use super::task::Task;
 use crate::{Contexts, Format, Function, FunctionId, Origin, Rate, SampledProfile, Tally, Unit};
 
 /// Lines with two numbers in a row from the first on that show what the file is. A few among

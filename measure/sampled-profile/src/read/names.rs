@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::{ReadError, Task};
+use super::error::ReadError;
+use super::task::Task;
 use crate::{ContextId, Contexts, Function, FunctionId, Functions, Origin, Tally};
 
 /// The functions of a profile that is being read.

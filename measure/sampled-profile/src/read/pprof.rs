@@ -18,11 +18,12 @@ use prost::Message;
 use records::{Function, Location, Mapping, Sample, ValueType, field};
 use wire::{Fault, Fields, Value};
 
+use super::error::ReadError;
 use super::names::{Names, has_kernel};
 use super::origin::origin;
 use super::skipped::Skipped;
 use super::source::BrokenOff;
-use super::{ReadError, Task};
+use super::task::Task;
 use crate::{
     Contexts, Format, Function as Named, FunctionId, Rate, Remark, SampledProfile, Tally, Unit,
 };

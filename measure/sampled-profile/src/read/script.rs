@@ -25,11 +25,12 @@ use event::Event;
 use header::{Header, Opening};
 use inlined::Inlined;
 
+use super::error::ReadError;
 use super::lines::{Line, Lines};
 use super::names::{Names, has_kernel};
 use super::origin::origin;
 use super::skipped::{Skipped, shown};
-use super::{ReadError, Task};
+use super::task::Task;
 use crate::{Format, FunctionId, Remark, SampledProfile, Tally, Unit};
 
 const MEND: &str = "give what `perf script` prints, without `-F` or with `-F +…` only";

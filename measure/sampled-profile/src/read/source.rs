@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 use flate2::bufread::MultiGzDecoder;
 
-use super::Progress;
+use super::progress::Progress;
 
 /// Bytes that are fetched at a time.
 const BUFFER: usize = 1 << 18;

@@ -16,8 +16,9 @@ use super::attribute::{SIZE, TIME_IN_SAMPLE, TRAILER};
 use super::family::{Family, Order};
 use super::features::{Told, features};
 use super::file::PerfFile;
+use super::gathered::Gathered;
 use super::ring::Ring;
-use super::{Gathered, symbols};
+use super::symbols;
 use crate::raw::{self, FINISHED_ROUND, Malformed, Record, Tally};
 use crate::{KernelSamples, SampleError};
 

@@ -11,6 +11,7 @@ mod collect;
 mod family;
 mod features;
 mod file;
+mod gathered;
 mod kernel;
 mod open;
 mod ring;
@@ -23,10 +24,11 @@ use std::thread::{self, JoinHandle};
 
 use kilocore_process::CpuId;
 
-use crate::{CallGraph, Hertz, KernelSamples, Options, SampleError, Scope};
+use crate::{CallGraph, Options, SampleError, Scope};
 pub(crate) use attribute::USER_REGISTERS;
 use collect::Collector;
 use family::Family;
+pub(crate) use gathered::Gathered;
 pub(crate) use kernel::{Host, Kernel};
 use open::Wanted;
 pub(crate) use open::{Opened, why_excluded};
@@ -50,17 +52,6 @@ impl Buffers {
         let size = bytes / page.max(4096);
         Self { pages: size.max(4), watermark: (size * page / 4) as u32 }
     }
-}
-
-/// What was gathered.
-#[derive(Debug)]
-pub(crate) struct Gathered {
-    pub(crate) samples: u64,
-    pub(crate) lost: u64,
-    pub(crate) frequency: Hertz,
-    pub(crate) kernel: KernelSamples,
-    pub(crate) scope: Scope,
-    pub(crate) warnings: Vec<String>,
 }
 
 /// A sampler at work.

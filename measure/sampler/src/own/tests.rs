@@ -9,7 +9,7 @@ use kilocore_process::Output;
 use super::*;
 use crate::recording::{Tools, record_with};
 use crate::scan::scan;
-use crate::{Backend, Recording, Taker};
+use crate::{Backend, Hertz, Recording, Taker};
 
 /// A shell that is busy for some tenths of a second.
 const BUSY: &str = "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done";

@@ -14,9 +14,10 @@ use kilocore_lock_recording::ConditionBlock;
 use kilocore_preload_common::real;
 use libc::{clockid_t, pthread_cond_t, pthread_mutex_t, timespec};
 
-use crate::acquire::{Mode, is_acquired};
+use crate::acquire::is_acquired;
 use crate::clock;
 use crate::counters::Count;
+use crate::mode::Mode;
 use crate::object::{Mutex, Object};
 use crate::recorder::Recorder;
 

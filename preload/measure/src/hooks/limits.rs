@@ -6,7 +6,7 @@ use core::ffi::c_int;
 use kilocore_preload_common::{errno, real_functions};
 use libc::{__rlimit_resource_t, pid_t, rlimit};
 
-use crate::confinement;
+use crate::confined;
 use crate::state::State;
 
 real_functions! {
@@ -26,7 +26,7 @@ real_functions! {
 /// # Safety
 /// `limit` is null or what the program passed to be read.
 unsafe fn make_room(resource: __rlimit_resource_t, limit: *const rlimit) {
-    if resource != libc::RLIMIT_AS || confinement::is_confined() {
+    if resource != libc::RLIMIT_AS || confined::is_confined() {
         return;
     }
     // SAFETY: null or a mapping that is never unmapped; and the caller's promise.

@@ -8,7 +8,7 @@ use core::ffi::c_int;
 use kilocore_preload_common::real;
 use libc::{clockid_t, pthread_mutex_t, pthread_mutexattr_t, timespec};
 
-use crate::acquire::Mode;
+use crate::mode::Mode;
 use crate::object::Mutex;
 use crate::recorder::Recorder;
 

@@ -5,7 +5,7 @@ use core::ffi::c_int;
 use kilocore_preload_common::real;
 use libc::{clockid_t, pthread_rwlock_t, pthread_rwlockattr_t, timespec};
 
-use crate::acquire::Mode;
+use crate::mode::Mode;
 use crate::object::ReadWrite;
 use crate::recorder::Recorder;
 

@@ -5,7 +5,7 @@ use core::ffi::c_int;
 use kilocore_preload_common::real;
 use libc::pthread_spinlock_t;
 
-use crate::acquire::Mode;
+use crate::mode::Mode;
 use crate::object::Spin;
 use crate::recorder::Recorder;
 

@@ -1,12 +1,8 @@
-//! `pthread_create`, and noticing that a thread ends.
-//!
-//! The end is seen by the destructor of a thread-specific value, which runs however the thread
-//! ends: by returning, by `pthread_exit` or cancelled. The start routine is wrapped only to set
-//! that value in threads that never take a lock.
+//! `pthread_create`. The start routine is wrapped so that a thread joins the recording even if it
+//! never acquires a lock.
 
 use core::ffi::{c_int, c_void};
-use core::ptr;
-use core::sync::atomic::{AtomicU32, Ordering};
+use core::sync::atomic::Ordering;
 
 use kilocore_preload_common::real_functions;
 use libc::{pthread_attr_t, pthread_t};
@@ -23,39 +19,6 @@ real_functions! {
         start: Start,
         argument: *mut c_void,
     ) -> libc::c_int;
-}
-
-/// The key plus 1; 0 before there is one, `u32::MAX` if there is none to be had.
-static KEY: AtomicU32 = AtomicU32::new(0);
-
-/// Sees to it that the calling thread's end is noticed.
-pub(crate) fn watch_end() {
-    let mut key = KEY.load(Ordering::Acquire);
-    if key == 0 {
-        let mut fresh = 0;
-        // SAFETY: a key of ours, and a destructor that takes any value.
-        let failed = unsafe { libc::pthread_key_create(&raw mut fresh, Some(thread_ends)) } != 0;
-        let wanted = if failed { u32::MAX } else { fresh + 1 };
-        match KEY.compare_exchange(0, wanted, Ordering::AcqRel, Ordering::Acquire) {
-            Ok(_) => key = wanted,
-            Err(theirs) => {
-                // SAFETY: nobody else knows the key.
-                unsafe { libc::pthread_key_delete(fresh) };
-                key = theirs;
-            }
-        }
-    }
-    if key != u32::MAX {
-        // SAFETY: a key of ours; the value only has to differ from null.
-        unsafe { libc::pthread_setspecific(key - 1, ptr::without_provenance(1)) };
-    }
-}
-
-/// Runs at the end of each thread that took a lock or was created here.
-unsafe extern "C" fn thread_ends(_: *mut c_void) {
-    if let Some(recorder) = Recorder::enter() {
-        recorder.detach();
-    }
 }
 
 /// What a new thread is to do.

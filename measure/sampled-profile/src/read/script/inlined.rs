@@ -5,8 +5,9 @@
 
 use std::collections::HashMap;
 
+use super::super::error::ReadError;
 use super::super::names::Names;
-use super::super::{ReadError, Task};
+use super::super::task::Task;
 use crate::{FunctionId, Origin};
 
 /// Most pairs of an inlined function and one with code that are remembered.

@@ -1,0 +1,29 @@
+//! What one side of a comparison comes to as a whole.
+
+use kilocore_sampled_profile::Tally;
+
+use crate::Work;
+
+/// What one side comes to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SideTotals {
+    /// The names of its runs.
+    pub names: Vec<String>,
+    /// How many cores each had.
+    pub cores: Option<u32>,
+    /// The work of all of them together.
+    pub work: Work,
+    /// All samples, in the measure of the comparison.
+    pub busy: Tally,
+    /// How long all of them took together by the wall clock, in nanoseconds.
+    pub elapsed_ns: Option<u64>,
+}
+
+impl SideTotals {
+    /// Units of work a second.
+    #[must_use]
+    pub fn throughput(&self) -> Option<f64> {
+        let seconds = self.elapsed_ns.filter(|&ns| ns > 0)? as f64 / 1e9;
+        Some(self.work.as_f64() / seconds)
+    }
+}

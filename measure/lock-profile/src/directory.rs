@@ -1,0 +1,22 @@
+//! All recordings of a directory at once.
+
+use std::path::Path;
+
+use crate::recording::{ClockRate, RecordingError};
+use crate::{Process, Snapshot};
+
+/// Reads all recordings of `directory`, in the order of their names, leaving out the processes
+/// that took no lock and met at no barrier. Files with another ending than [`RECORDING_EXTENSION`] are not looked at.
+///
+/// `clock` is the rate of the time-stamp counter if the caller knows it; otherwise it is taken
+/// from the recording that observed it longest.
+///
+/// # Errors
+/// If the directory or a recording cannot be read. Processes that ended in the middle of
+/// anything are no error.
+pub fn read_directory(
+    directory: &Path,
+    clock: Option<ClockRate>,
+) -> Result<Vec<Process>, RecordingError> {
+    Ok(Snapshot::read(directory)?.processes(None, clock))
+}

@@ -1,0 +1,79 @@
+//! How long a waiter has waited, and how it passes the time until its next look.
+
+use kilocore_platform::{Native, Platform};
+
+use crate::{cores, deadline};
+
+/// How long a waiter has waited for a lock, in turns of a spin loop or what counts for them.
+#[derive(Debug)]
+#[repr(transparent)]
+pub(crate) struct Impatience(
+    /// Zero outside of a wait, in which it is one at first.
+    u32,
+);
+
+impl Impatience {
+    /// Turns before the core is first offered to others: some tens of microseconds.
+    const SPINS: u32 = 1_000;
+    /// Offers of the core before the first sleep.
+    const OFFERS: u32 = 64;
+    /// The first sleep and the longest, in nanoseconds.
+    const SHORTEST_SLEEP: u64 = 50_000;
+    const LONGEST_SLEEP: u64 = 4_000_000;
+
+    /// The beginning of a wait.
+    pub(crate) const fn new() -> Self {
+        Self(1)
+    }
+
+    /// Begins a wait, which [`end`](Self::end) ends. Between waits [`pause`](Self::pause) is no
+    /// more than that, since whoever releases a lock must not dawdle.
+    pub(crate) fn begin(&mut self) {
+        *self = Self::new();
+    }
+
+    pub(crate) fn end(&mut self) {
+        self.0 = 0;
+    }
+
+    /// Passes the time of `turns` turns, or longer if the thread has waited for long.
+    #[inline]
+    pub(crate) fn pause(&mut self, turns: u32) {
+        if self.0 == 0 {
+            Native::pause(turns);
+        } else {
+            self.wait(turns);
+        }
+    }
+
+    /// Passes the time until the next look at what is waited for.
+    #[inline]
+    pub(crate) fn wait(&mut self, turns: u32) {
+        if self.0 < Self::SPINS && cores::are_many() {
+            Native::pause(turns);
+            self.0 += turns;
+        } else {
+            self.give_way();
+        }
+    }
+
+    /// Offers the core, or sleeps.
+    #[cold]
+    fn give_way(&mut self) {
+        self.0 = self.0.max(Self::SPINS).saturating_add(1);
+        let offers = self.0 - Self::SPINS;
+        let Some(sleeps) = offers.checked_sub(Self::OFFERS) else {
+            return kilocore_preload_common::errno::preserved(Native::yield_now);
+        };
+        // Each an eighth longer than the last, some 37 until the longest.
+        let mut sleep = Self::SHORTEST_SLEEP;
+        for _ in 0..sleeps {
+            sleep += sleep / 8;
+            if sleep >= Self::LONGEST_SLEEP {
+                sleep = Self::LONGEST_SLEEP;
+                break;
+            }
+        }
+        deadline::sleep(sleep);
+    }
+}
