@@ -33,8 +33,8 @@ test: packages-test lint all unit
 lint: packages-build
 	$(CARGO) fmt --all --check
 	$(CARGO) fmt --manifest-path evidence/fuzz/Cargo.toml --check
-	# Declared by a macro, into which cargo fmt does not see.
-	rustfmt --edition 2024 --check measure/kernel-bench/src/benchmarks/*.rs
+	# Declared by macros, into which cargo fmt does not see.
+	rustfmt --edition 2024 --check libs/locks/src/*.rs measure/kernel-bench/src/benchmarks/*.rs
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings -A rustdoc::private-intra-doc-links" $(CARGO) doc --workspace --no-deps --quiet
 

@@ -67,7 +67,7 @@ struct LockEntry {
 
 impl From<LockId> for LockEntry {
     fn from(lock: LockId) -> Self {
-        let LockInfo { name, title, source, best_at, worst_at, aliases } = *lock.info();
+        let LockInfo { name, title, source, best_at, worst_at, aliases, .. } = *lock.info();
         Self { name, title, source, best_at, worst_at, aliases }
     }
 }
@@ -116,7 +116,7 @@ pub(crate) fn locks(arguments: LocksArguments) -> Result<ExitCode, Failure> {
 }
 
 fn lock_in_full(info: &LockInfo) -> String {
-    let LockInfo { name, title, source, best_at, worst_at, aliases } = info;
+    let LockInfo { name, title, source, best_at, worst_at, aliases, .. } = info;
     let mut text = format!(
         "{name}: {title}\n  source       {source}\n  best at      {best_at}\n  worst at     {worst_at}\n"
     );

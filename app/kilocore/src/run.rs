@@ -5,7 +5,6 @@ use std::process::ExitCode;
 
 use clap::Args;
 use kilocore_locks::LockId;
-use kilocore_predict::{hands_over, parks};
 use kilocore_process::allowed_cores;
 
 use crate::failure::Failure;
@@ -53,7 +52,8 @@ const FEW_CORES: usize = 8;
 /// Whether a lock's next holder is settled before it is free, and spins until then: if it is not
 /// running, nobody can go on.
 fn hands_over_in_order(lock: LockId) -> bool {
-    hands_over(lock.name()) && !parks(lock.name())
+    let waiting = lock.info().waiting;
+    waiting.hands_over() && !waiting.sleeps()
 }
 
 #[cfg(test)]
