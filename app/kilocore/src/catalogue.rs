@@ -9,6 +9,7 @@ use kilocore_machine::Description;
 use serde::Serialize;
 
 use crate::failure::Failure;
+use crate::lock_name::lock_named;
 use crate::output;
 
 /// Lists the locks.
@@ -26,6 +27,7 @@ enum LocksAction {
     /// Show one lock in full
     Show {
         /// Its name
+        #[arg(value_parser = lock_named)]
         name: LockId,
     },
 }

@@ -8,6 +8,7 @@ use kilocore_locks::LockId;
 use kilocore_process::allowed_cores;
 
 use crate::failure::Failure;
+use crate::lock_name::lock_named;
 use crate::{examples, launch};
 
 /// Runs a program with its mutexes replaced.
@@ -15,7 +16,7 @@ use crate::{examples, launch};
 #[command(after_help = examples::RUN)]
 pub(crate) struct Arguments {
     /// The lock to use for the program's mutexes; see `kilocore locks`
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = lock_named)]
     lock: LockId,
     /// Do not warn of a lock that suffers where threads outnumber cores
     #[arg(long, short)]
