@@ -36,8 +36,8 @@ test: packages-test all lint unit
 lint: packages-build
 	$(CARGO) fmt --all --check
 	$(CARGO) fmt --manifest-path evidence/fuzz/Cargo.toml --check
-	# Declared by a macro, into which cargo fmt does not see.
-	rustfmt --edition 2024 --check measure/kernel-bench/src/benchmarks/*.rs
+	# Declared by macros, into which cargo fmt does not see.
+	rustfmt --edition 2024 --check libs/locks/src/*.rs measure/kernel-bench/src/benchmarks/*.rs
 	$(CARGO) clippy --release --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings -A rustdoc::private-intra-doc-links" \
 	    $(CARGO) doc --release --workspace --no-deps --quiet
@@ -78,7 +78,7 @@ fidelity: packages-build
 
 ## fidelity-c: only the forecasts from profiles, into their section of docs/fidelity.md; takes minutes
 fidelity-c: packages-build
-	$(CARGO) run --release -p kilocore-end-to-end --example setting_c -- \
+	$(CARGO) run --release -p kilocore-fidelity --example setting_c -- \
 	    docs/fidelity.md forecast/predict/data/gain-errors.csv
 
 ## fidelity-profiles: measure the programs of data/profiles anew, on this machine
@@ -88,7 +88,7 @@ fidelity-profiles: all
 ## closed-loop: programs with known parameters, measured here and forecast, into docs/closed-loop.md
 closed-loop: packages-build all
 	KILOCORE_CLOSED_LOOP=$(CURDIR)/docs/closed-loop.md \
-	    $(CARGO) test -p kilocore-end-to-end --test closed_loop -- --ignored
+	    $(CARGO) test -p kilocore-fidelity --test closed_loop -- --ignored
 
 ## verdicts: what the doctor says of real programs, beside what they do on two cores
 verdicts: all

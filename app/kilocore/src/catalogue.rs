@@ -9,6 +9,7 @@ use kilocore_machine::Description;
 use serde::Serialize;
 
 use crate::failure::Failure;
+use crate::lock_name::lock_named;
 use crate::output;
 
 /// Lists the locks.
@@ -26,6 +27,7 @@ enum LocksAction {
     /// Show one lock in full
     Show {
         /// Its name
+        #[arg(value_parser = lock_named)]
         name: LockId,
     },
 }
@@ -67,7 +69,7 @@ struct LockEntry {
 
 impl From<LockId> for LockEntry {
     fn from(lock: LockId) -> Self {
-        let LockInfo { name, title, source, best_at, worst_at, aliases } = *lock.info();
+        let LockInfo { name, title, source, best_at, worst_at, aliases, .. } = *lock.info();
         Self { name, title, source, best_at, worst_at, aliases }
     }
 }
@@ -116,7 +118,7 @@ pub(crate) fn locks(arguments: LocksArguments) -> Result<ExitCode, Failure> {
 }
 
 fn lock_in_full(info: &LockInfo) -> String {
-    let LockInfo { name, title, source, best_at, worst_at, aliases } = info;
+    let LockInfo { name, title, source, best_at, worst_at, aliases, .. } = info;
     let mut text = format!(
         "{name}: {title}\n  source       {source}\n  best at      {best_at}\n  worst at     {worst_at}\n"
     );

@@ -8,13 +8,15 @@ use clap::Args;
 use indicatif::ProgressBar;
 use kilocore_fit::{Atlas, LeftOut, Measurements, Named, Outlook, ReadError};
 use kilocore_lock_profile::Profile;
-use kilocore_locks::{LockId, UnknownLock};
+use kilocore_locks::LockId;
 use kilocore_machine::Description;
+use kilocore_names::UnknownName;
 use kilocore_predict::from_profile;
 use kilocore_report::FitReport;
 
 use crate::core_list::CoreList;
 use crate::failure::Failure;
+use crate::lock_name::lock_named;
 use crate::output;
 use crate::predict::USUAL_MOST_CORES;
 
@@ -51,10 +53,10 @@ struct TypedLock {
 }
 
 impl FromStr for TypedLock {
-    type Err = UnknownLock;
+    type Err = UnknownName;
 
-    fn from_str(typed: &str) -> Result<Self, UnknownLock> {
-        Ok(Self { lock: typed.parse()?, typed: typed.to_owned() })
+    fn from_str(typed: &str) -> Result<Self, UnknownName> {
+        Ok(Self { lock: lock_named(typed)?, typed: typed.to_owned() })
     }
 }
 

@@ -15,6 +15,7 @@ mod failure;
 mod fit;
 mod launch;
 mod locate;
+mod lock_name;
 mod lost;
 mod measure;
 mod output;

@@ -12,6 +12,7 @@ use kilocore_report::ForecastReport;
 
 use crate::core_list::CoreList;
 use crate::failure::Failure;
+use crate::lock_name::lock_named;
 use crate::{examples, output, target};
 
 /// Forecasts a profiled program.
@@ -38,7 +39,7 @@ pub(crate) struct Target {
     #[arg(long, value_name = "LIST")]
     cores: Option<CoreList>,
     /// Locks to compare, separated by commas; all if not given
-    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    #[arg(long, value_delimiter = ',', value_name = "NAMES", value_parser = lock_named)]
     lock: Vec<LockId>,
     /// Show every lock in the table, not only the most telling ones
     #[arg(long)]

@@ -5,10 +5,10 @@ use std::process::ExitCode;
 
 use clap::Args;
 use kilocore_locks::LockId;
-use kilocore_predict::{hands_over, parks};
 use kilocore_process::allowed_cores;
 
 use crate::failure::Failure;
+use crate::lock_name::lock_named;
 use crate::{examples, launch};
 
 /// Runs a program with its mutexes replaced.
@@ -16,7 +16,7 @@ use crate::{examples, launch};
 #[command(after_help = examples::RUN)]
 pub(crate) struct Arguments {
     /// The lock to use for the program's mutexes; see `kilocore locks`
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = lock_named)]
     lock: LockId,
     /// Do not warn of a lock that suffers where threads outnumber cores
     #[arg(long, short)]
@@ -53,7 +53,8 @@ const FEW_CORES: usize = 8;
 /// Whether a lock's next holder is settled before it is free, and spins until then: if it is not
 /// running, nobody can go on.
 fn hands_over_in_order(lock: LockId) -> bool {
-    hands_over(lock.name()) && !parks(lock.name())
+    let waiting = lock.info().waiting;
+    waiting.hands_over() && !waiting.sleeps()
 }
 
 #[cfg(test)]

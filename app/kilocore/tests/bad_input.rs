@@ -12,13 +12,15 @@ fn unknown_names() {
     let machine = ["--machine", "opteron-6344-4s"];
     refused(
         &[&["simulate", "lock", "--lock", "tickett"], &machine[..]].concat(),
-        &["tickett", "ticket"],
+        &["unknown lock `tickett`", "did you mean `ticket`?", "Known are tas,"],
     );
     refused(
         &["simulate", "lock", "--machine", "opteron-6344"],
-        &["opteron-6344", "opteron-6344-4s"],
+        &["unknown machine `opteron-6344`", "did you mean `opteron-6344-4s`?"],
     );
-    refused(&["run", "--lock", "nosuch", "--", "true"], &["nosuch", "mcs"]);
+    refused(&["run", "--lock", "nosuch", "--", "true"], &["unknown lock `nosuch`; known", "mcs"]);
+    refused(&["locks", "show", "mcs_spn"], &["did you mean `mcs_spin`?"]);
+    refused(&["bench", "getpid"], &["unknown benchmark `getpid`; did you mean `getppid`?"]);
     refused(&["machines", "show", "nosuch"], &["nosuch"]);
     refused(&["locks", "show", "nosuch"], &["nosuch"]);
     refused(&["nosuch"], &["nosuch"]);

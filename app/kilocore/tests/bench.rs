@@ -230,7 +230,7 @@ fn runs_are_saved_shown_compared_and_reported() {
 
 #[test]
 fn bad_input_is_refused() {
-    refused(&["bench", "nothing"], &["nothing", "bench list"]);
+    refused(&["bench", "nothing"], &["unknown benchmark `nothing`", "getppid"]);
     refused(&["bench", "getppid", "--cores", "0"], &["0 cores"]);
     refused(&["bench", "getppid", "--cores", "1024", "--repeats", "1"], &["1024", "may use"]);
     refused(&["bench", "getppid", "--as", "fibers"], &["fibers", "processes or threads"]);

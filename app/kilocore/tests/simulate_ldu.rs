@@ -203,9 +203,9 @@ fn the_page_has_the_chart_the_tables_and_the_sources() {
 fn bad_input_is_refused_with_the_mend() {
     let exim = ["--workload", "exim"];
     let with = |extra: &[&'static str]| [&exim[..], extra].concat();
-    let all = "choose stock, mutex, harris-ordered, harris-unordered, oplog, flat-combining, \
+    let all = "known are stock, mutex, harris-ordered, harris-unordered, oplog, flat-combining, \
                ldu-global, ldu-exclusive, ldu-per-core, ldu-combined, ldu-adaptive";
-    refused(&with(&["--scheme", "stock,ldu"]), &["'ldu'", all]);
+    refused(&with(&["--scheme", "stock,ldu"]), &["unknown scheme `ldu`", all]);
     refused(&with(&["--updates", "0"]), &["0 % updates", "more than 0, and at most 100"]);
     refused(&with(&["--updates", "-5"]), &["-5 % updates", "more than 0"]);
     refused(&with(&["--updates", "50,101"]), &["101 % updates", "at most 100"]);
@@ -215,7 +215,7 @@ fn bad_input_is_refused_with_the_mend() {
     refused(&with(&["--cores", "1,121"]), &["120 hardware threads", "121", "1 to 120"]);
     refused(&with(&["--cores", "0"]), &["0 cores"]);
     refused(&with(&["--machine", "xeon"]), &["xeon", "xeon-e7-8870v2-8s"]);
-    refused(&["--workload", "aim9"], &["aim9", "aim7, exim or lmbench-fork"]);
+    refused(&["--workload", "aim9"], &["did you mean `aim7`?", "aim7, exim, lmbench-fork"]);
     refused(&[], &["--workload"]);
 }
 

@@ -148,6 +148,20 @@ impl DataSet {
         let programs = programs.into_iter().map(|(name, series)| Program::new(name, series));
         Ok(Self { machine, programs: programs.collect() })
     }
+
+    /// Reads the measurements of all machines.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub fn read_all(folder: &Path) -> Result<Vec<Self>, DataError> {
+        MACHINES.into_iter().map(|machine| Self::read(folder, machine)).collect()
+    }
+
+    /// What was measured of a program.
+    #[must_use]
+    pub fn program(&self, name: &str) -> Option<&Program> {
+        self.programs.iter().find(|program| program.name == name)
+    }
 }
 
 impl Program {
@@ -159,6 +173,21 @@ impl Program {
             Series { lock: alias.parse().ok(), alias, points }
         };
         Self { name, series: series.into_iter().map(of).collect() }
+    }
+
+    /// The numbers of nodes that it was measured on under `lock`, ascending.
+    pub fn nodes_under(&self, lock: LockId) -> impl Iterator<Item = u32> {
+        let series = self.series.iter().find(|series| series.lock == Some(lock));
+        series.into_iter().flat_map(|series| &series.points).map(|point| point.nodes)
+    }
+
+    /// The locks that Kilocore has a counterpart of, which were measured wherever `lock` was.
+    pub fn measured_as(&self, lock: LockId) -> impl Iterator<Item = (LockId, &Series)> {
+        let nodes: Vec<u32> = self.nodes_under(lock).collect();
+        self.series
+            .iter()
+            .filter(move |s| !nodes.is_empty() && nodes.iter().all(|&nodes| s.at(nodes).is_some()))
+            .filter_map(|series| Some((series.lock?, series)))
     }
 
     /// Its series under a name of the data set.
@@ -225,11 +254,25 @@ mod tests {
     }
 
     #[test]
+    fn locks_without_counterpart_or_with_gaps_are_left_out() {
+        let rows = ["1,pthread", "2,pthread", "1,mcs_spin", "2,mcs_spin", "1,clh_spin"];
+        let mut rows: String = rows.map(|row| format!("p,{row},5,1,1,1\n")).concat();
+        rows += "p,1,no-such-lock,5,1,1,1\np,2,no-such-lock,5,1,1,1\n";
+        let data = read(&format!("{HEADER}{rows}")).expect("the rows are good");
+        let program = data.program("p").expect("it was there");
+        let names = |lock| program.measured_as(lock).map(|(_, s)| s.alias.as_str()).collect();
+        let found: Vec<&str> = names(LockId::Futex);
+        assert_eq!(found, ["mcs_spin", "pthread"]);
+        let unmeasured: Vec<&str> = names(LockId::Cna);
+        assert!(unmeasured.is_empty());
+    }
+
+    #[test]
     fn the_shipped_tables_can_be_read() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/litl");
-        for machine in MACHINES {
-            let data = DataSet::read(&folder, machine).expect("the shipped table is good");
+        for data in DataSet::read_all(&folder).expect("the shipped tables are good") {
             assert!(data.programs.len() > 20);
+            let machine = data.machine;
             let described = kilocore_machine::find(machine.description).expect("it is built in");
             assert_eq!(described.topology.cores_per_node(), machine.cores_per_node);
         }

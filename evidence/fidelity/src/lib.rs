@@ -1,4 +1,4 @@
-//! How far forecasts from a part of published measurements are from the rest of them.
+//! How far forecasts are from published measurements.
 //!
 //! # The way of a comparison
 //! 1. [`data`] reads the published throughputs of real programs under many locks on two machines.
@@ -8,7 +8,8 @@
 //!    [`baseline`]s the same.
 //! 4. [`score`] compares: relative errors, the point of collapse, what the choice of a lock costs,
 //!    and whether the band holds the measurement. [`summary`] takes scores together.
-//! 5. [`page`] writes `docs/fidelity.md` and its plots; [`terminal`] prints the same figures
+//! 5. [`profiles`] forecasts the same programs from profiles measured here, and compares.
+//! 6. [`page`] writes `docs/fidelity.md` and its plots; [`terminal`] prints the same figures
 //!    tersely; [`dump`] gives out every point.
 //!
 //! Nothing here depends on time or on the host: the same forecaster gives the same bytes.

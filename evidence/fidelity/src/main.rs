@@ -103,7 +103,7 @@ impl<'a> Material<'a> {
         let file = folder.join("fidelity-notes.toml");
         let notes = Notes::read(&file).map_err(|e| e.to_string())?;
         notes.check(sets).map_err(|why| format!("{}: {why}", file.display()))?;
-        Ok(Self { folder, notes, steps: profiles::steps(&arguments.data)? })
+        Ok(Self { folder, notes, steps: profiles::steps(&arguments.data, sets)? })
     }
 
     fn write_page(
@@ -115,7 +115,7 @@ impl<'a> Material<'a> {
         let (seed, folder) = (arguments.seed, self.folder);
         let bar = progress_bar(self.steps);
         bar.set_message("C");
-        let profiles = profiles::forecast(&arguments.data, seed, &|| bar.inc(1))?;
+        let profiles = profiles::forecast(&arguments.data, sets, seed, &|| bar.inc(1))?;
         bar.finish_and_clear();
         let (notes, profiles) = (&self.notes, profiles.as_ref());
         if let (Some(path), Some(profiles)) = (&arguments.gain_errors, profiles) {

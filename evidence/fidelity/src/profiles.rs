@@ -1,14 +1,52 @@
-//! Setting C: forecasts from profiles that were measured on another machine.
+//! Forecasts from profiles that were measured on one machine, beside what others measured on
+//! another.
 //!
-//! The forecasts, their comparison and the text are those of the crate `kilocore-end-to-end`.
+//! # What is compared
+//! [`Entry`] names a profile under `data/profiles` and the programs of `data/litl` that it stands
+//! for. Each is forecast for the machines of that data set, at the numbers of nodes measured there
+//! and under every lock that has a counterpart there, with nothing of the data set going in.
+//! The load differs from the published one, mostly because that one is not recorded, so
+//! [`Comparison`] holds against each other what should carry over: how throughput develops beyond
+//! one node, and what a user would conclude.
+//!
+//! * *Verdict*: whether the program as it is scales, flattens or collapses; one rule
+//!   ([`Shape::of`](kilocore_predict::Shape::of)) judges the measured curve and the forecast one.
+//!   Where the answer to a user says that too little was seen to tell, there is none.
+//! * *Locks that do well*: those within a tenth of the best on all nodes.
+//! * *Regret*: what is lost there by taking the lock that the forecast calls best.
+//! * *Error*: of all throughputs divided by that of the program as it is on one node.
 
-use std::path::Path;
+mod comparison;
+mod forecasts;
+mod index;
+mod section;
 
-use kilocore_end_to_end::{
-    Comparison, compare, constant_verdicts, gain_errors_file, markdown, simulations,
-};
+use std::fmt::Display;
+use std::path::{Path, PathBuf};
 
+use thiserror::Error;
+
+use crate::data::DataSet;
 use crate::summary::Share;
+
+pub use comparison::{Comparison, LockComparison};
+pub use forecasts::{compare, simulations};
+pub use index::{Entry, ReadWrite, read_index};
+pub use section::{constant_verdicts, gain_errors_file, markdown};
+
+/// What is wrong with a file, or with a forecast from it.
+#[derive(Debug, Error)]
+#[error("{file}: {what}")]
+pub struct Error {
+    file: String,
+    what: String,
+}
+
+impl Error {
+    fn new(file: &Path, what: impl Display) -> Self {
+        Self { file: file.display().to_string(), what: what.to_string() }
+    }
+}
 
 /// What forecasts from profiles come to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,20 +61,18 @@ pub struct FromProfiles {
     pub gain_errors: String,
 }
 
-/// Whether there are profiles under `data`.
-fn present(data: &Path) -> bool {
-    data.join("profiles").is_dir()
+/// The folder of the profiles under `data`, if there is one.
+fn folder(data: &Path) -> Option<PathBuf> {
+    Some(data.join("profiles")).filter(|folder| folder.is_dir())
 }
 
 /// How many simulations [`forecast`] runs.
 ///
 /// # Errors
 /// As [`forecast`].
-pub fn steps(data: &Path) -> Result<u64, String> {
-    if !present(data) {
-        return Ok(0);
-    }
-    simulations(data).map(|steps| steps as u64).map_err(|e| e.to_string())
+pub fn steps(data: &Path, sets: &[DataSet]) -> Result<u64, String> {
+    let Some(folder) = folder(data) else { return Ok(0) };
+    simulations(&folder, sets).map(|steps| steps as u64).map_err(|e| e.to_string())
 }
 
 /// Forecasts from all profiles under `data`; none if there are none. `progress` is called after
@@ -46,13 +82,12 @@ pub fn steps(data: &Path) -> Result<u64, String> {
 /// What is wrong with a profile, with its file.
 pub fn forecast(
     data: &Path,
+    sets: &[DataSet],
     seed: u64,
     progress: &(dyn Fn() + Sync),
 ) -> Result<Option<FromProfiles>, String> {
-    if !present(data) {
-        return Ok(None);
-    }
-    let comparisons = compare(data, seed, progress).map_err(|e| e.to_string())?;
+    let Some(folder) = folder(data) else { return Ok(None) };
+    let comparisons = compare(&folder, sets, seed, progress).map_err(|e| e.to_string())?;
     let of = comparisons.iter().filter(|comparison| comparison.commits).count();
     let constant = constant_verdicts(&comparisons).max_by_key(|(_, right)| *right);
     let constant_verdict = constant.map_or(("none", Share { having: 0, of }), |(shape, having)| {
@@ -76,7 +111,7 @@ mod tests {
     #[test]
     fn without_profiles_there_is_no_section() {
         let folder = tempfile::tempdir().expect("a folder for the test");
-        assert_eq!(steps(folder.path()), Ok(0));
-        assert_eq!(forecast(folder.path(), 1, &|| ()), Ok(None));
+        assert_eq!(steps(folder.path(), &[]), Ok(0));
+        assert_eq!(forecast(folder.path(), &[], 1, &|| ()), Ok(None));
     }
 }

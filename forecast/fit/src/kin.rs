@@ -6,7 +6,7 @@
 //! ([`crate::discrepancy`]), and the more the model errs on a program, the more likely it is that a
 //! lock does as its relative and that the difference which is simulated is an error ([`doubt`]).
 
-use kilocore_locks::LockId;
+use kilocore_locks::{LockId, Waiting};
 
 /// How the waiters of a lock wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,30 +23,11 @@ pub(crate) enum Kin {
 
 /// The kind of a lock.
 pub(crate) fn kin(lock: LockId) -> Kin {
-    match lock {
-        LockId::Futex | LockId::Adaptive | LockId::Mutexee => Kin::Mutex,
-        LockId::McsPark | LockId::ClhPark | LockId::CBoMcsPark | LockId::Malthusian => {
-            Kin::ParkingQueue
-        }
-        LockId::Tas
-        | LockId::Ttas
-        | LockId::Backoff
-        | LockId::Ticket
-        | LockId::TicketBackoff
-        | LockId::Requester => Kin::Spinning,
-        LockId::Partitioned
-        | LockId::Alock
-        | LockId::Mcs
-        | LockId::Clh
-        | LockId::McsTp
-        | LockId::MalthusianSpin
-        | LockId::Cna
-        | LockId::CBoMcs
-        | LockId::CTktTkt
-        | LockId::CPtlTkt
-        | LockId::Hmcs
-        | LockId::Ahmcs
-        | LockId::Hticket => Kin::Queue,
+    match lock.info().waiting {
+        Waiting::SleepUnordered => Kin::Mutex,
+        Waiting::ParkInQueue => Kin::ParkingQueue,
+        Waiting::SpinUnordered | Waiting::SpinInTurn | Waiting::RestInTurn => Kin::Spinning,
+        Waiting::SpinInQueue => Kin::Queue,
     }
 }
 

@@ -53,5 +53,4 @@ pub use shell::{shell_word, shell_words};
 pub use simulate::{PointError, RunSize, simulate};
 pub use sweep::{Job, sweep};
 pub use verdict::Verdict;
-pub use waiting::{hands_over, parks};
 pub use workload::{Barriers, Inner, KeptLock, LockUse, Mode, Section, Workload};

@@ -1,31 +1,19 @@
 //! How the waiters of a lock wait, as far as that decides whether it may be recommended.
 
-use kilocore_locks::LockId;
-
-/// Locks whose waiters give up their core after a while, so that the holder gets one.
-const PARK: [LockId; 8] = [
-    LockId::Futex,
-    LockId::Adaptive,
-    LockId::Mutexee,
-    LockId::McsPark,
-    LockId::ClhPark,
-    LockId::CBoMcsPark,
-    LockId::Malthusian,
-    LockId::Requester,
-];
-/// Locks that whoever comes first may take: a waiter that lost its core keeps up nobody.
-const OPEN: [LockId; 6] =
-    [LockId::Tas, LockId::Ttas, LockId::Backoff, LockId::Futex, LockId::Adaptive, LockId::Mutexee];
+use kilocore_locks::{LockId, Waiting};
 
 /// Whether the waiters of the lock of this name sleep in the end; one that is not known is taken to
 /// spin.
-#[must_use]
-pub fn parks(lock: &str) -> bool {
-    PARK.iter().any(|known| known.name() == lock)
+pub(crate) fn parks(lock: &str) -> bool {
+    waiting(lock).is_some_and(Waiting::sleeps)
 }
 
-/// Whether the lock of this name is handed to a waiter that may not be running.
-#[must_use]
-pub fn hands_over(lock: &str) -> bool {
-    OPEN.iter().all(|known| known.name() != lock)
+/// Whether the lock of this name is handed to a waiter that may not be running; one that is not
+/// known is taken to be.
+pub(crate) fn hands_over(lock: &str) -> bool {
+    waiting(lock).is_none_or(Waiting::hands_over)
+}
+
+fn waiting(lock: &str) -> Option<Waiting> {
+    LockId::ALL.iter().find(|known| known.name() == lock).map(|known| known.info().waiting)
 }

@@ -9,7 +9,7 @@
 
 use kilocore_platform::{Atomic, Ordering, Platform};
 
-use crate::{LockInfo, RawLock, futex};
+use crate::{LockInfo, RawLock, Waiting, futex};
 
 /// A mutex in the manner of glibc's adaptive one.
 #[derive(Debug)]
@@ -26,6 +26,7 @@ pub(crate) const INFO: LockInfo = LockInfo {
     source: "glibc, PTHREAD_MUTEX_ADAPTIVE_NP",
     best_at: "short sections with moderate contention, whatever the number of threads",
     worst_at: "many waiters: all spin on one word before they sleep; unfair",
+    waiting: Waiting::SleepUnordered,
     aliases: &["pthreadadapt"],
 };
 

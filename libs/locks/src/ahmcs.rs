@@ -22,7 +22,7 @@ use kilocore_platform::Platform;
 
 use crate::cohort::Entry;
 use crate::large::{Body, LargeLock};
-use crate::{Cohort, Inflatable, LockInfo, Mcs};
+use crate::{Cohort, Inflatable, LockInfo, Mcs, Waiting};
 
 /// An adaptive hierarchical MCS lock.
 pub type Ahmcs<P> = Inflatable<P, AdaptiveTree<P>>;
@@ -34,6 +34,7 @@ pub(crate) const INFO: LockInfo = LockInfo {
     source: "Chabbi and Mellor-Crummey, PPoPP 2016",
     best_at: "several nodes with contention that comes and goes; fair between nodes",
     worst_at: "more threads than cores",
+    waiting: Waiting::SpinInQueue,
     aliases: &[],
 };
 

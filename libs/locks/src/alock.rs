@@ -12,7 +12,7 @@
 //! one it is the body of an [`Inflatable`](crate::Inflatable).
 
 use crate::partitioned::Grants;
-use crate::{Inflatable, LockInfo};
+use crate::{Inflatable, LockInfo, Waiting};
 
 /// Anderson's array lock.
 pub type Alock<P> = Inflatable<P, Grants<P, PLACES>>;
@@ -27,5 +27,6 @@ pub(crate) const INFO: LockInfo = LockInfo {
     source: "Anderson 1990; libslock (David and others, SOSP 2013)",
     best_at: "many cores contending, no more threads than cores; fair",
     worst_at: "more threads than cores; eight kilobytes for each lock that is waited for",
+    waiting: Waiting::SpinInQueue,
     aliases: &["alock-ls"],
 };

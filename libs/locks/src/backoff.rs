@@ -12,7 +12,7 @@
 use kilocore_platform::{Atomic, Ordering, Platform};
 
 use crate::random::Dice;
-use crate::{LockInfo, RawLock};
+use crate::{LockInfo, RawLock, Waiting};
 
 /// A test-and-test-and-set lock with backoff.
 #[derive(Debug)]
@@ -33,6 +33,7 @@ pub(crate) const INFO: LockInfo = LockInfo {
     source: "Anderson 1990",
     best_at: "small and many locks with little contention; more threads than cores",
     worst_at: "long contention: unfair, and the lock often idles while all step back",
+    waiting: Waiting::SpinUnordered,
     aliases: &[],
 };
 

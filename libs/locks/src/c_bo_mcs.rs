@@ -4,7 +4,7 @@
 //! and a node keeps it for a batch, so its weaknesses matter little (Dice, Marathe and Shavit,
 //! PPoPP 2012).
 
-use crate::{Backoff, Cohort, Inflatable, LockInfo, Mcs};
+use crate::{Backoff, Cohort, Inflatable, LockInfo, Mcs, Waiting};
 
 /// A cohort lock of a backoff lock over MCS locks.
 pub type CBoMcs<P> = Inflatable<P, Cohort<P, Backoff<P>, Mcs<P>>>;
@@ -16,5 +16,6 @@ pub(crate) const INFO: LockInfo = LockInfo {
     source: "Dice, Marathe and Shavit, PPoPP 2012",
     best_at: "many cores on several nodes contending for shared data",
     worst_at: "more threads than cores; fairness between nodes",
+    waiting: Waiting::SpinInQueue,
     aliases: &["c-bo-mcs_spin"],
 };

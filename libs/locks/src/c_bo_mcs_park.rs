@@ -4,7 +4,7 @@
 //! node that waits for the global lock backs off as there.
 
 use crate::signal::Parking;
-use crate::{Backoff, Cohort, Inflatable, LockInfo, Mcs};
+use crate::{Backoff, Cohort, Inflatable, LockInfo, Mcs, Waiting};
 
 /// A cohort lock of a backoff lock over MCS locks whose waiters spin, then park.
 pub type CBoMcsPark<P> = Inflatable<P, Cohort<P, Backoff<P>, Mcs<P, Parking>>>;
@@ -16,5 +16,6 @@ pub(crate) const INFO: LockInfo = LockInfo {
     source: "Dice, Marathe and Shavit 2012 with the waiting of Karlin and others 1991",
     best_at: "long sections on several nodes, saving energy",
     worst_at: "short sections with many waiters: each handover waits for a wake-up",
+    waiting: Waiting::ParkInQueue,
     aliases: &["c-bo-mcs_stp"],
 };

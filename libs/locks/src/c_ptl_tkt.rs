@@ -5,7 +5,7 @@
 
 use crate::cohort::NODES;
 use crate::partitioned::Grants;
-use crate::{Cohort, Inflatable, LockInfo, Ticket};
+use crate::{Cohort, Inflatable, LockInfo, Ticket, Waiting};
 
 /// A cohort lock of a partitioned ticket lock over ticket locks.
 pub type CPtlTkt<P> = Inflatable<P, Cohort<P, Grants<P, NODES>, Ticket<P>>>;
@@ -17,5 +17,6 @@ pub(crate) const INFO: LockInfo = LockInfo {
     source: "Dice, Marathe and Shavit, TOPC 2015",
     best_at: "many nodes of few cores contending for shared data; fair between nodes",
     worst_at: "more threads than cores; nodes of many cores",
+    waiting: Waiting::SpinInQueue,
     aliases: &[],
 };

@@ -3,7 +3,7 @@
 //! See [`Cohort`](crate::Cohort). A ticket lock's waiters all watch one line, which is cheap
 //! within a node, and between nodes few watch (Dice, Marathe and Shavit, PPoPP 2012).
 
-use crate::{Cohort, Inflatable, LockInfo, Ticket};
+use crate::{Cohort, Inflatable, LockInfo, Ticket, Waiting};
 
 /// A cohort lock of a ticket lock over ticket locks.
 pub type CTktTkt<P> = Inflatable<P, Cohort<P, Ticket<P>, Ticket<P>>>;
@@ -15,5 +15,6 @@ pub(crate) const INFO: LockInfo = LockInfo {
     source: "Dice, Marathe and Shavit, PPoPP 2012",
     best_at: "several nodes of few cores contending for shared data; fair between nodes",
     worst_at: "more threads than cores; nodes of many cores",
+    waiting: Waiting::SpinInQueue,
     aliases: &[],
 };

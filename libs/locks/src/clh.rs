@@ -21,7 +21,7 @@ use kilocore_platform::{Atomic, Ordering, Platform};
 
 use crate::node_cache::NodeCache;
 use crate::signal::{Manner, Signal, Spinning};
-use crate::{LockInfo, RawLock};
+use crate::{LockInfo, RawLock, Waiting};
 
 /// A CLH lock whose waiters wait in manner `M`.
 pub struct Clh<P: Platform, M: Manner = Spinning> {
@@ -56,6 +56,7 @@ pub(crate) const INFO: LockInfo = LockInfo {
     source: "Craig 1993; Magnussen, Landin and Hagersten 1994",
     best_at: "many cores contending, no more threads than cores; fair, shortest handover",
     worst_at: "more threads than cores; waits on memory of another node under NUMA",
+    waiting: Waiting::SpinInQueue,
     aliases: &["clh_spin", "clh-ls"],
 };
 

@@ -4,8 +4,8 @@
 //! [`McsPark`](crate::McsPark), the queue hands the lock to whoever came first, asleep or not, so
 //! that with more threads than cores the lock idles through one wake-up after the other.
 
-use crate::LockInfo;
 use crate::signal::Parking;
+use crate::{LockInfo, Waiting};
 
 /// A CLH lock whose waiters spin, then park.
 pub type ClhPark<P> = crate::clh::Clh<P, Parking>;
@@ -17,5 +17,6 @@ pub(crate) const INFO: LockInfo = LockInfo {
     source: "Craig 1993 with the waiting of Karlin and others 1991",
     best_at: "long sections on many cores, saving energy; fair",
     worst_at: "short sections with more threads than cores: each handover waits for a wake-up",
+    waiting: Waiting::ParkInQueue,
     aliases: &["clh_stp"],
 };

@@ -19,7 +19,7 @@ use kilocore_platform::{Atomic, Ordering, Platform, Wait};
 
 use crate::node_cache::NodeCache;
 use crate::random::Dice;
-use crate::{LockInfo, RawLock};
+use crate::{LockInfo, RawLock, Waiting};
 
 /// A compact NUMA-aware lock.
 #[derive(Debug)]
@@ -64,6 +64,7 @@ pub(crate) const INFO: LockInfo = LockInfo {
     source: "Dice and Kogan, EuroSys 2019",
     best_at: "many cores on several sockets contending for shared data",
     worst_at: "more threads than cores; short-term fairness between sockets",
+    waiting: Waiting::SpinInQueue,
     aliases: &[],
 };
 

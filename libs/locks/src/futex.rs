@@ -19,7 +19,7 @@
 
 use kilocore_platform::{Atomic, Ordering, Platform};
 
-use crate::{LockInfo, RawLock};
+use crate::{LockInfo, RawLock, Waiting};
 
 /// A mutex in the manner of glibc's default one.
 #[derive(Debug)]
@@ -34,6 +34,7 @@ pub(crate) const INFO: LockInfo = LockInfo {
     source: "Drepper 2011; glibc's normal mutex",
     best_at: "more threads than cores, long sections, saving energy",
     worst_at: "short sections under contention: each wait is a system call; unfair",
+    waiting: Waiting::SleepUnordered,
     aliases: &["pthread"],
 };
 

@@ -12,7 +12,7 @@
 //!   node in its queue. The number of passes therefore lies beside the leaf's lock and not in
 //!   the successor's node, and a leaf can be let go before the root.
 
-use crate::{Cohort, Inflatable, LockInfo, Mcs};
+use crate::{Cohort, Inflatable, LockInfo, Mcs, Waiting};
 
 /// A hierarchical MCS lock.
 pub type Hmcs<P> = Inflatable<P, Cohort<P, Mcs<P>, Mcs<P>>>;
@@ -24,5 +24,6 @@ pub(crate) const INFO: LockInfo = LockInfo {
     source: "Chabbi, Fagan and Mellor-Crummey, PPoPP 2015",
     best_at: "many cores on several nodes contending for shared data; fair between nodes",
     worst_at: "more threads than cores",
+    waiting: Waiting::SpinInQueue,
     aliases: &[],
 };

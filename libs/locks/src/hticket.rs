@@ -9,7 +9,7 @@
 //! There, what is left of a node's batch is counted in the local ticket's own words. See
 //! [`Cohort`](crate::Cohort) and, for the step back, [`TicketBackoff`](crate::TicketBackoff).
 
-use crate::{Cohort, Inflatable, LockInfo, TicketBackoff};
+use crate::{Cohort, Inflatable, LockInfo, TicketBackoff, Waiting};
 
 /// libslock's hierarchical ticket lock.
 pub type Hticket<P> = Inflatable<P, Cohort<P, TicketBackoff<P>, TicketBackoff<P>, PASSES>>;
@@ -24,5 +24,6 @@ pub(crate) const INFO: LockInfo = LockInfo {
     source: "libslock (David, Guerraoui and Trigonakis, SOSP 2013)",
     best_at: "several nodes contending for shared data with short sections",
     worst_at: "more threads than cores; sections of uneven length",
+    waiting: Waiting::SpinInQueue,
     aliases: &["hticket-ls"],
 };

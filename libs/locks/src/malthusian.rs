@@ -21,7 +21,7 @@ use kilocore_platform::{Atomic, Ordering, Platform, Wait};
 use crate::node_cache::NodeCache;
 use crate::random::Dice;
 use crate::signal::{Manner, Parking, Signal};
-use crate::{LockInfo, RawLock};
+use crate::{LockInfo, RawLock, Waiting};
 
 /// A Malthusian lock whose waiters wait in manner `M`.
 pub struct Malthusian<P: Platform, M: Manner = Parking> {
@@ -67,6 +67,7 @@ pub(crate) const INFO: LockInfo = LockInfo {
     source: "Dice, EuroSys 2017",
     best_at: "more threads than cores or than caches hold, long runs",
     worst_at: "fairness over short times; a waiter may be set aside for long",
+    waiting: Waiting::ParkInQueue,
     aliases: &["malth_stp"],
 };
 

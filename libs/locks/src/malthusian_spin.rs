@@ -3,8 +3,8 @@
 //! The algorithm is that of [`Malthusian`](crate::Malthusian); only the wait differs. A passive
 //! waiter leaves the caches and the lock's line to those that circulate, but not its core.
 
-use crate::LockInfo;
 use crate::signal::Spinning;
+use crate::{LockInfo, Waiting};
 
 /// A Malthusian lock whose waiters spin.
 pub type MalthusianSpin<P> = crate::malthusian::Malthusian<P, Spinning>;
@@ -16,5 +16,6 @@ pub(crate) const INFO: LockInfo = LockInfo {
     source: "Dice, EuroSys 2017",
     best_at: "more contenders than caches hold, no more threads than cores",
     worst_at: "more threads than cores; fairness over short times",
+    waiting: Waiting::SpinInQueue,
     aliases: &["malth_spin"],
 };

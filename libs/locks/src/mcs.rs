@@ -30,7 +30,7 @@ use core::ptr;
 use kilocore_platform::{Atomic, Ordering, Padded, Platform, Wait};
 
 use crate::signal::{Manner, Signal, Spinning};
-use crate::{LockInfo, RawLock};
+use crate::{LockInfo, RawLock, Waiting};
 
 /// An MCS lock whose waiters wait in manner `M`.
 pub struct Mcs<P: Platform, M: Manner = Spinning> {
@@ -54,6 +54,7 @@ pub(crate) const INFO: LockInfo = LockInfo {
     source: "Mellor-Crummey and Scott 1991, in the K42 form",
     best_at: "many cores contending, no more threads than cores; fair",
     worst_at: "more threads than cores: the next in line may not be running",
+    waiting: Waiting::SpinInQueue,
     aliases: &["mcs_spin", "mcs-ls"],
 };
 

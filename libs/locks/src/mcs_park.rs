@@ -6,8 +6,8 @@
 //! with parking is the worst combination in published comparisons; it is here to show that, and
 //! because Malthusian locks are measured against it.
 
-use crate::LockInfo;
 use crate::signal::Parking;
+use crate::{LockInfo, Waiting};
 
 /// An MCS lock whose waiters spin, then park.
 pub type McsPark<P> = crate::mcs::Mcs<P, Parking>;
@@ -19,5 +19,6 @@ pub(crate) const INFO: LockInfo = LockInfo {
     source: "Mellor-Crummey and Scott 1991 with the waiting of Karlin and others 1991",
     best_at: "long sections on many cores, saving energy; fair",
     worst_at: "short sections with more threads than cores: each handover waits for a wake-up",
+    waiting: Waiting::ParkInQueue,
     aliases: &["mcs_stp"],
 };

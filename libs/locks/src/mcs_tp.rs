@@ -20,7 +20,7 @@ use core::ptr;
 
 use kilocore_platform::{Atomic, Ordering, Padded, Platform, Wait};
 
-use crate::{LockInfo, RawLock};
+use crate::{LockInfo, RawLock, Waiting};
 
 /// A time-published MCS lock. The states are those of [`Mcs`](crate::Mcs).
 pub struct McsTp<P: Platform> {
@@ -45,6 +45,7 @@ pub(crate) const INFO: LockInfo = LockInfo {
     source: "He, Scherer and Scott, HiPC 2005",
     best_at: "many cores contending, somewhat more threads than cores",
     worst_at: "waiting costs energy and writes; far more threads than cores",
+    waiting: Waiting::SpinInQueue,
     aliases: &["mcs-timepub"],
 };
 

@@ -28,7 +28,7 @@
 
 use kilocore_platform::{Atomic, AtomicInt, Cycles, Ordering, Platform, Wait};
 
-use crate::{LockInfo, RawLock};
+use crate::{LockInfo, RawLock, Waiting};
 
 /// A MUTEXEE lock.
 #[derive(Debug)]
@@ -45,6 +45,7 @@ pub(crate) const INFO: LockInfo = LockInfo {
     source: "Falsafi, Guerraoui, Picorel and Trigonakis, USENIX ATC 2016",
     best_at: "contended mutexes of moderate length, throughput for energy",
     worst_at: "fairness: who sleeps may sleep for long; many spinners on one word",
+    waiting: Waiting::SleepUnordered,
     aliases: &[],
 };
 

@@ -16,7 +16,7 @@ use core::fmt;
 use kilocore_platform::{Atomic, AtomicInt, Ordering, Padded, Platform, Wait};
 
 use crate::large::{Body, LargeLock};
-use crate::{Inflatable, LockInfo};
+use crate::{Inflatable, LockInfo, Waiting};
 
 /// A partitioned ticket lock.
 pub type Partitioned<P> = Inflatable<P, Grants<P, 16>>;
@@ -28,6 +28,7 @@ pub(crate) const INFO: LockInfo = LockInfo {
     source: "Dice, SPAA 2011",
     best_at: "a moderate number of contending cores, no more threads than cores; fair",
     worst_at: "more threads than cores; many more waiters than lines",
+    waiting: Waiting::SpinInQueue,
     aliases: &[],
 };
 

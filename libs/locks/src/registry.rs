@@ -1,11 +1,9 @@
-//! The list of locks: one line each.
+//! What is known of each lock, and what makes a list of lines into their registry.
 
 use core::fmt;
 use core::str::FromStr;
 
-use kilocore_platform::Platform;
-
-use crate::LockVisitor;
+use crate::LockId;
 
 /// What is worth knowing of a lock before choosing it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,94 +18,89 @@ pub struct LockInfo {
     pub best_at: &'static str,
     /// Where it does badly.
     pub worst_at: &'static str,
+    /// How its waiters wait.
+    pub waiting: Waiting,
     /// Its names in published data sets.
     pub aliases: &'static [&'static str],
 }
 
-/// Writes the enum and its tables from one line per lock.
-macro_rules! registry {
-    ($($(#[$doc:meta])* $variant:ident => $module:ident;)*) => {
+/// How the waiters of a lock wait.
+///
+/// Programs do much the same under locks whose waiters wait in the same way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Waiting {
+    /// All watch one word, and whoever comes first when it is free takes the lock.
+    SpinUnordered,
+    /// They fall asleep, at once or after a while, and whoever comes first takes the lock.
+    SleepUnordered,
+    /// All watch one word for their turn.
+    SpinInTurn,
+    /// Those whose turn is near watch one word for it; the others rest at low power or sleep.
+    RestInTurn,
+    /// They stand in a queue or several, each or a few watching a word of their own.
+    SpinInQueue,
+    /// They stand in a queue or several, and fall asleep after a while.
+    ParkInQueue,
+}
+
+impl Waiting {
+    /// Whether waiters give up their core after a while, so that the holder gets one.
+    #[must_use]
+    pub const fn sleeps(self) -> bool {
+        match self {
+            Self::SleepUnordered | Self::RestInTurn | Self::ParkInQueue => true,
+            Self::SpinUnordered | Self::SpinInTurn | Self::SpinInQueue => false,
+        }
+    }
+
+    /// Whether the lock is handed to a waiter that was settled before, and that may not be running.
+    /// Where it is not, a waiter that lost its core keeps up nobody.
+    #[must_use]
+    pub const fn hands_over(self) -> bool {
+        !matches!(self, Self::SpinUnordered | Self::SleepUnordered)
+    }
+}
+
+/// Declares the files of the locks, and writes the enum and its tables, from one line for each lock.
+macro_rules! locks {
+    ($($module:ident => $lock:ident $(, $part:ident)*;)*) => {
+        $(
+            mod $module;
+            pub use $module::{$lock $(, $part)*};
+        )*
+
         /// A lock algorithm, by name.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[repr(u8)]
         pub enum LockId {
-            $($(#[$doc])* $variant,)*
+            $(
+                #[doc = concat!("[`", stringify!($lock), "`](crate::", stringify!($lock), ")")]
+                $lock,
+            )*
         }
 
         impl LockId {
             /// All locks, in the order in which they are listed.
-            pub const ALL: &'static [LockId] = &[$(LockId::$variant),*];
+            pub const ALL: &'static [LockId] = &[$(LockId::$lock),*];
 
             /// What is known of it.
             #[must_use]
             pub const fn info(self) -> &'static LockInfo {
-                match self { $(LockId::$variant => &crate::$module::INFO,)* }
+                match self { $(LockId::$lock => &$module::INFO,)* }
             }
 
             /// Runs `visitor` with the lock's type.
             #[inline(always)]
-            pub fn visit<P: Platform, V: LockVisitor<P>>(self, visitor: V) -> V::Output {
+            pub fn visit<P: kilocore_platform::Platform, V: LockVisitor<P>>(
+                self,
+                visitor: V,
+            ) -> V::Output {
                 match self {
-                    $(LockId::$variant => visitor.visit::<crate::$module::$variant<P>>(),)*
+                    $(LockId::$lock => visitor.visit::<$lock<P>>(),)*
                 }
             }
         }
     };
-}
-
-registry! {
-    /// [`Tas`](crate::Tas)
-    Tas => tas;
-    /// [`Ttas`](crate::Ttas)
-    Ttas => ttas;
-    /// [`Backoff`](crate::Backoff)
-    Backoff => backoff;
-    /// [`Ticket`](crate::Ticket)
-    Ticket => ticket;
-    /// [`TicketBackoff`](crate::TicketBackoff)
-    TicketBackoff => ticket_backoff;
-    /// [`Partitioned`](crate::Partitioned)
-    Partitioned => partitioned;
-    /// [`Alock`](crate::Alock)
-    Alock => alock;
-    /// [`Mcs`](crate::Mcs)
-    Mcs => mcs;
-    /// [`Clh`](crate::Clh)
-    Clh => clh;
-    /// [`McsPark`](crate::McsPark)
-    McsPark => mcs_park;
-    /// [`ClhPark`](crate::ClhPark)
-    ClhPark => clh_park;
-    /// [`McsTp`](crate::McsTp)
-    McsTp => mcs_tp;
-    /// [`Futex`](crate::Futex)
-    Futex => futex;
-    /// [`Adaptive`](crate::Adaptive)
-    Adaptive => adaptive;
-    /// [`Mutexee`](crate::Mutexee)
-    Mutexee => mutexee;
-    /// [`Cna`](crate::Cna)
-    Cna => cna;
-    /// [`CBoMcs`](crate::CBoMcs)
-    CBoMcs => c_bo_mcs;
-    /// [`CBoMcsPark`](crate::CBoMcsPark)
-    CBoMcsPark => c_bo_mcs_park;
-    /// [`CTktTkt`](crate::CTktTkt)
-    CTktTkt => c_tkt_tkt;
-    /// [`CPtlTkt`](crate::CPtlTkt)
-    CPtlTkt => c_ptl_tkt;
-    /// [`Hmcs`](crate::Hmcs)
-    Hmcs => hmcs;
-    /// [`Ahmcs`](crate::Ahmcs)
-    Ahmcs => ahmcs;
-    /// [`Hticket`](crate::Hticket)
-    Hticket => hticket;
-    /// [`Malthusian`](crate::Malthusian)
-    Malthusian => malthusian;
-    /// [`MalthusianSpin`](crate::MalthusianSpin)
-    MalthusianSpin => malthusian_spin;
-    /// [`Requester`](crate::Requester)
-    Requester => requester;
 }
 
 impl LockId {
@@ -130,9 +123,9 @@ pub struct UnknownLock;
 
 impl fmt::Display for UnknownLock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("no such lock; the locks are:")?;
-        for lock in LockId::ALL {
-            write!(f, " {lock}")?;
+        f.write_str("unknown lock; known are ")?;
+        for (i, lock) in LockId::ALL.iter().enumerate() {
+            write!(f, "{}{lock}", if i == 0 { "" } else { ", " })?;
         }
         Ok(())
     }

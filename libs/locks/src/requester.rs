@@ -45,7 +45,7 @@
 use kilocore_platform::{Atomic, AtomicInt, Ordering, Platform, Wait};
 
 use crate::patience::Patience;
-use crate::{LockInfo, RawLock};
+use crate::{LockInfo, RawLock, Waiting};
 
 /// A requester-based lock. A waiter with more than `THRESHOLD` other waiters ahead rests.
 #[derive(Debug)]
@@ -62,6 +62,7 @@ pub(crate) const INFO: LockInfo = LockInfo {
     source: "Cui, Wang, Chen and Shi, MASCOTS 2012",
     best_at: "many cores contending, with little energy; fair; eight bytes",
     worst_at: "far more threads than cores with short sections: hands over in strict order",
+    waiting: Waiting::RestInTurn,
     aliases: &[],
 };
 

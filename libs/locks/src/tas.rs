@@ -8,7 +8,7 @@
 
 use kilocore_platform::{Atomic, Ordering, Platform};
 
-use crate::{LockInfo, RawLock};
+use crate::{LockInfo, RawLock, Waiting};
 
 /// A test-and-set lock.
 #[derive(Debug)]
@@ -23,6 +23,7 @@ pub(crate) const INFO: LockInfo = LockInfo {
     source: "Anderson 1990",
     best_at: "locks that are hardly ever contended; smallest and simplest",
     worst_at: "any contention: every waiter's every try delays the holder; unfair",
+    waiting: Waiting::SpinUnordered,
     aliases: &["spinlock", "spinlock-ls"],
 };
 

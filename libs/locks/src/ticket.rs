@@ -9,7 +9,7 @@
 
 use kilocore_platform::{Atomic, AtomicInt, Ordering, Platform, Wait};
 
-use crate::{LockInfo, RawLock};
+use crate::{LockInfo, RawLock, Waiting};
 
 /// A ticket lock. A waiter steps back for `STEP` turns of a spin loop for each other waiter ahead
 /// of it before it looks again; with 0 it watches the word all the time.
@@ -28,6 +28,7 @@ pub(crate) const INFO: LockInfo = LockInfo {
     source: "Reed and Kanodia 1979; Linux 2.6.25 to 4.1",
     best_at: "few cores, short sections, when order of arrival matters",
     worst_at: "many waiters (collapses) and more threads than cores (waits for sleeping turns)",
+    waiting: Waiting::SpinInTurn,
     aliases: &[],
 };
 

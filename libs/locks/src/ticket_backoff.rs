@@ -14,7 +14,7 @@
 //! away there yields its core at every look; here, as in all spinning locks, only who has waited
 //! for long.
 
-use crate::{LockInfo, Ticket};
+use crate::{LockInfo, Ticket, Waiting};
 
 /// A ticket lock with proportional backoff.
 pub type TicketBackoff<P> = Ticket<P, TURNS_PER_WAITER>;
@@ -26,6 +26,7 @@ pub(crate) const INFO: LockInfo = LockInfo {
     source: "Mellor-Crummey and Scott 1991; libslock (David and others, SOSP 2013)",
     best_at: "a moderate number of waiters and sections of even length; fair; eight bytes",
     worst_at: "sections much shorter or longer than the step back; more threads than cores",
+    waiting: Waiting::SpinInTurn,
     aliases: &["ticket-ls"],
 };
 

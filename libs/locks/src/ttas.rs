@@ -10,7 +10,7 @@
 
 use kilocore_platform::{Atomic, Ordering, Platform, Wait};
 
-use crate::{LockInfo, RawLock};
+use crate::{LockInfo, RawLock, Waiting};
 
 /// A test-and-test-and-set lock.
 #[derive(Debug)]
@@ -25,6 +25,7 @@ pub(crate) const INFO: LockInfo = LockInfo {
     source: "Rudolph and Segall 1984; Anderson 1990",
     best_at: "small and many locks with little contention",
     worst_at: "many waiters: all of them rush at every release; unfair",
+    waiting: Waiting::SpinUnordered,
     aliases: &["ttas-ls"],
 };
 

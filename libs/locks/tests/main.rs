@@ -7,7 +7,6 @@ mod broken_rwsem;
 mod broken_waiting;
 mod common;
 mod conditions;
-mod data_set;
 mod free_blocks;
 mod loom;
 mod moderated_loom;

@@ -236,7 +236,7 @@ impl Outcome {
             summary.speedup = summary.per_s / alone;
         }
         let measured = self.points.iter().filter_map(|point| Some((point.cores, point.summary?)));
-        let known = benchmarks::find(&self.name).map(crate::Benchmark::info);
+        let known = benchmarks::find(&self.name).ok().map(crate::Benchmark::info);
         let keeps_core = known.is_some_and(|info| info.keeps_core);
         self.scaling = Scaling::of(&measured.collect::<Vec<_>>(), keeps_core);
     }

@@ -132,7 +132,7 @@ fn run_all(
 
 fn run_one(name: &str, shared: &Shared, seat: &Seat, control: &Control) -> Result<(), Refusal> {
     cpus::pin(&seat.cpus)?;
-    let benchmark = benchmarks::find(name).ok_or_else(|| Refusal::Facility {
+    let benchmark = benchmarks::find(name).map_err(|_| Refusal::Facility {
         facility: format!("benchmark {name}"),
         error: "the helper is of another version".to_owned(),
     })?;

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use kilocore_decimal::{Decimal, DecimalError};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use thiserror::Error;
 
@@ -29,7 +30,8 @@ pub enum WorkError {
 }
 
 impl Work {
-    const MILLION: u64 = 1_000_000;
+    const PLACES: u32 = 6;
+    const MILLION: u64 = 10_u64.pow(Self::PLACES);
     /// With this, products of work and time fit into 128 bits.
     const MOST: u64 = 1 << 62;
 
@@ -77,27 +79,28 @@ impl FromStr for Work {
 
     /// Reads a decimal number, with an exponent if there is one.
     fn from_str(text: &str) -> Result<Self, WorkError> {
+        let too_fine = || WorkError::TooFine(text.to_owned());
+        let too_much = || WorkError::TooMuch(text.to_owned());
         let no_number = || WorkError::NotANumber(text.to_owned());
-        let (number, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
-        let exponent: i32 = exponent.parse().map_err(|_| no_number())?;
-        let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
-        let digits = format!("{whole}{fraction}");
-        if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        // What programs print is read more leniently than what people type.
+        if text.starts_with('+') || text.contains(',') || text.trim() != text {
             return Err(no_number());
         }
-        let significant = digits.trim_start_matches('0').trim_end_matches('0');
-        if significant.is_empty() {
+        let units: Decimal = text.parse().map_err(|error| match error {
+            DecimalError::TooLong(_) if text.parse().is_ok_and(|units: f64| units < 1.0) => {
+                too_fine()
+            }
+            DecimalError::TooLong(_) => too_much(),
+            _ => no_number(),
+        })?;
+        if units.is_zero() {
             return Err(WorkError::None);
         }
-        let trailing = digits.len() - digits.trim_end_matches('0').len();
-        let too_much = || WorkError::TooMuch(text.to_owned());
-        let mantissa: u64 = significant.parse().map_err(|_| too_much())?;
-        // The power of ten that turns the mantissa into millionths.
-        let power = i64::from(exponent) + 6 + trailing as i64 - fraction.len() as i64;
-        let power = u32::try_from(power).map_err(|_| WorkError::TooFine(text.to_owned()))?;
-        let factor = 10_u64.checked_pow(power).ok_or_else(too_much)?;
-        let millionths = mantissa.checked_mul(factor).filter(|&m| m <= Self::MOST);
-        millionths.map(Self).ok_or_else(too_much)
+        if units.places() > Self::PLACES {
+            return Err(too_fine());
+        }
+        let millionths = units.in_units(Self::PLACES).and_then(|m| u64::try_from(m).ok());
+        millionths.filter(|&m| m <= Self::MOST).map(Self).ok_or_else(too_much)
     }
 }
 
@@ -159,6 +162,7 @@ mod tests {
         assert_eq!("0.000".parse::<Work>(), Err(WorkError::None));
         assert_eq!("0e99".parse::<Work>(), Err(WorkError::None));
         assert_eq!("0.0000001".parse::<Work>(), Err(WorkError::TooFine("0.0000001".into())));
+        assert_eq!("1e-101".parse::<Work>(), Err(WorkError::TooFine("1e-101".into())));
         assert_eq!("1e99".parse::<Work>(), Err(WorkError::TooMuch("1e99".into())));
         let digits = "9".repeat(30);
         assert_eq!(digits.parse::<Work>(), Err(WorkError::TooMuch(digits.clone())));

@@ -1,6 +1,7 @@
 //! The machines that come with Kilocore.
 
-use crate::nearest::nearest;
+use kilocore_names::UnknownName;
+
 use crate::{Description, MachineError};
 
 /// A machine file that is part of the program.
@@ -66,12 +67,7 @@ pub fn find(name_or_path: &str) -> Result<Description, MachineError> {
     if name_or_path.ends_with(".toml") || name_or_path.contains('/') {
         return read(name_or_path);
     }
-    Err(MachineError::Unknown {
-        name: name_or_path.to_owned(),
-        suggestion: nearest(name_or_path, BUILTIN.iter().map(|known| known.name))
-            .map(str::to_owned),
-        known: BUILTIN.iter().map(|known| known.name.to_owned()).collect(),
-    })
+    Err(UnknownName::new("machine", name_or_path, BUILTIN.iter().map(|known| known.name)).into())
 }
 
 /// The longest machine file that is read. Real ones have some ten kilobytes; whatever is longer

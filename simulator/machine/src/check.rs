@@ -1,7 +1,7 @@
 //! Whether a table is a machine: first field by field, then the fields against each other.
 
-use crate::nearest::nearest;
 use crate::schema::{FIELDS, Field, Kind, MOST_HOPS, MOST_THREADS, RISING, SECTIONS};
+use kilocore_names::nearest;
 use toml::{Table, Value};
 
 /// What is wrong with one field.

@@ -1,5 +1,6 @@
 //! What can be wrong with a machine file.
 
+use kilocore_names::UnknownName;
 use thiserror::Error;
 
 /// Why a machine could not be read. Every message names the file, the place and the mend.
@@ -31,19 +32,8 @@ pub enum MachineError {
         mend: String,
     },
     /// No built-in machine has this name, and it does not look like a path.
-    #[error(
-        "unknown machine `{name}`{}; known are {}; or give the path of a machine file, ending in .toml",
-        suggestion.as_ref().map(|near| format!(": did you mean `{near}`?")).unwrap_or_default(),
-        known.join(", ")
-    )]
-    Unknown {
-        /// The name asked for.
-        name: String,
-        /// The nearest known name, if one is near.
-        suggestion: Option<String>,
-        /// The known names.
-        known: Vec<String>,
-    },
+    #[error("{0}; or give the path of a machine file, ending in .toml")]
+    Unknown(#[from] UnknownName),
     /// The file could not be read.
     #[error(
         "{path}: cannot read the machine file: {reason}; give the path of a readable machine file, or a name that `kilocore machines` lists"

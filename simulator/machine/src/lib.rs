@@ -29,7 +29,6 @@ mod builtin;
 mod check;
 mod description;
 mod error;
-mod nearest;
 mod parse;
 mod schema;
 mod topology;

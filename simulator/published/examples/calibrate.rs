@@ -4,10 +4,11 @@
 //! cargo run --release -p kilocore-published --example calibrate -- aim7 stock 15,60,120 forks=4
 //! ```
 
+use std::error::Error;
 use std::num::{ParseFloatError, ParseIntError};
 use std::process::ExitCode;
 
-use kilocore_published::ldu::{RunLength, SchemeId, Setting, UnknownScheme, Workload, simulate};
+use kilocore_published::ldu::{RunLength, SchemeId, Setting, Workload, simulate};
 
 // As in `kilocore`: simulated memory lies the same way every time.
 #[global_allocator]
@@ -27,14 +28,12 @@ fn main() -> ExitCode {
     }
 }
 
-fn run() -> Result<(), String> {
+fn run() -> Result<(), Box<dyn Error>> {
     let mut words = std::env::args().skip(1);
     let mut next = || words.next().ok_or(USAGE);
     let workload: Workload = next()?.parse()?;
     let (schemes, cores) = (next()?, next()?);
-    let schemes =
-        schemes.split(',').map(|name| name.parse().map_err(|e| UnknownScheme::to_string(&e)));
-    let schemes = schemes.collect::<Result<Vec<SchemeId>, _>>()?;
+    let schemes = schemes.split(',').map(str::parse).collect::<Result<Vec<SchemeId>, _>>()?;
     let cores =
         cores.split(',').map(|n| n.parse().map_err(|e: ParseIntError| format!("'{n}': {e}")));
     let cores = cores.collect::<Result<Vec<u32>, _>>()?;
@@ -59,15 +58,14 @@ fn run() -> Result<(), String> {
             _ => change(&mut setting, name, value)?,
         }
     }
-    let machine = kilocore_machine::find("xeon-e7-8870v2-8s").map_err(|e| e.to_string())?;
+    let machine = kilocore_machine::find("xeon-e7-8870v2-8s")?;
     println!(
         "{workload}: {} per second, and shares of user, system and idle time (simulated)",
         workload.unit()
     );
     for scheme in schemes {
         for &cores in &cores {
-            let point = simulate(&setting, scheme, &machine, cores, updates, length)
-                .map_err(|e| e.to_string())?;
+            let point = simulate(&setting, scheme, &machine, cores, updates, length)?;
             let [user, sys, idle] = [point.user, point.sys, point.idle].map(|share| 100.0 * share);
             println!(
                 "{scheme:18}{cores:5}{:10.0}{user:7.1}{sys:7.1}{idle:7.1}",

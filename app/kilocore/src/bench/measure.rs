@@ -74,11 +74,7 @@ fn seconds(text: &str) -> Result<Duration, String> {
 /// The benchmarks of these names, in the order of the registry, each once.
 fn chosen(names: &[String]) -> Result<Vec<&'static dyn Benchmark>, Failure> {
     for name in names.iter().filter(|name| *name != "all") {
-        if benchmarks::find(name).is_none() {
-            return Err(Failure::new(format!(
-                "there is no benchmark '{name}'; kilocore bench list shows those that there are"
-            )));
-        }
+        benchmarks::find(name)?;
     }
     let wanted = |benchmark: &&dyn Benchmark| {
         let info = benchmark.info();

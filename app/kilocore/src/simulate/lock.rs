@@ -11,13 +11,14 @@ use serde::Serialize;
 
 use crate::core_list::CoreList;
 use crate::failure::Failure;
+use crate::lock_name::lock_named;
 use crate::output;
 
 /// The parametric lock workload.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
     /// Locks to compare, separated by commas; all if not given
-    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    #[arg(long, value_delimiter = ',', value_name = "NAMES", value_parser = lock_named)]
     lock: Vec<LockId>,
     /// Name of a machine, or a machine file
     #[arg(long, value_name = "MACHINE")]

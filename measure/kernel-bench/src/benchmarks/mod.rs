@@ -3,6 +3,8 @@
 //! Whoever adds one writes its file, with [`getppid`] as a pattern, and its line in the registry
 //! below: the name of the file, and what in it is a [`Benchmark`].
 
+use kilocore_names::UnknownName;
+
 use crate::Benchmark;
 
 /// Declares the files and lists what is in them.
@@ -38,9 +40,14 @@ registry! {
 }
 
 /// The benchmark of that name.
-#[must_use]
-pub fn find(name: &str) -> Option<&'static dyn Benchmark> {
-    ALL.iter().copied().find(|benchmark| benchmark.info().name == name)
+///
+/// # Errors
+/// [`UnknownName`] if none has it.
+pub fn find(name: &str) -> Result<&'static dyn Benchmark, UnknownName> {
+    let of_name = ALL.iter().copied().find(|benchmark| benchmark.info().name == name);
+    of_name.ok_or_else(|| {
+        UnknownName::new("benchmark", name, shown().map(|benchmark| benchmark.info().name))
+    })
 }
 
 /// Those that lists show, in their order.

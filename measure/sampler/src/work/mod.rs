@@ -5,7 +5,6 @@
 //! is a unit; each line that an expression matches is one; or the numbers that the expression
 //! captures are how many there were.
 
-mod decimal;
 mod lines;
 
 use std::collections::VecDeque;
@@ -15,7 +14,7 @@ use std::sync::{Mutex, PoisonError};
 use kilocore_process::{Observer, Stream, shell_status};
 use regex::bytes::{Regex, RegexBuilder};
 
-pub use decimal::{Decimal, DecimalError};
+pub use kilocore_decimal::{Decimal, DecimalError};
 use lines::{LONGEST_LINE, Lines};
 
 /// How many of the last lines an error shows, and how much of each.

@@ -22,6 +22,6 @@ pub use break_even::{BreakEven, break_even};
 pub use levels::{LEVEL_CORES, Level, Origin, levels};
 pub use published::{Published, RATIOS, Ratio, TIMES, Times, lmbench_gain_by_times, published};
 pub use run::{LduError, Point, RunLength, simulate};
-pub use schemes::{SchemeId, UnknownScheme};
+pub use schemes::SchemeId;
 pub use sweep::{Job, sweep};
 pub use workload::{Parameter, Setting, Workload};

@@ -5,9 +5,9 @@ use std::str::FromStr;
 
 use kilocore_ldu::{Adaptive, Deferred, Global, PerCore, Scheme};
 use kilocore_locks::{Mcs, NoSharing, ReadersAlone, Rwsem};
+use kilocore_names::{UnknownName, find};
 use kilocore_rivals::{FlatCombining, Harris, Locked, OpLog, Ordered, Stock, Unordered};
 use kilocore_sim::Sim;
-use thiserror::Error;
 
 /// What to do with a scheme: one for files, and one for anonymous memory.
 pub(crate) trait SchemeVisitor {
@@ -92,22 +92,10 @@ schemes! {
     LduAdaptive = "ldu-adaptive", "logs where they are faster, else the semaphore": LduAdaptive, LduAdaptive;
 }
 
-/// A name that no scheme has.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("there is no scheme '{name}' (choose {})", known.join(", "))]
-pub struct UnknownScheme {
-    name: String,
-    known: Vec<&'static str>,
-}
-
 impl FromStr for SchemeId {
-    type Err = UnknownScheme;
-    fn from_str(name: &str) -> Result<Self, UnknownScheme> {
-        let found = Self::ALL.iter().copied().find(|scheme| scheme.name() == name);
-        found.ok_or_else(|| UnknownScheme {
-            name: name.to_owned(),
-            known: Self::ALL.iter().map(|scheme| scheme.name()).collect(),
-        })
+    type Err = UnknownName;
+    fn from_str(name: &str) -> Result<Self, UnknownName> {
+        find("scheme", name, Self::ALL.iter().map(|scheme| (scheme.name(), *scheme)))
     }
 }
 

@@ -11,6 +11,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use kilocore_names::{UnknownName, find};
 use serde::Serialize;
 
 /// One of the paper's three.
@@ -57,12 +58,9 @@ impl fmt::Display for Workload {
 }
 
 impl FromStr for Workload {
-    type Err = String;
-    fn from_str(text: &str) -> Result<Self, String> {
-        let found = Self::ALL.into_iter().find(|workload| workload.name() == text);
-        found.ok_or_else(|| {
-            format!("there is no workload '{text}' (choose aim7, exim or lmbench-fork)")
-        })
+    type Err = UnknownName;
+    fn from_str(name: &str) -> Result<Self, UnknownName> {
+        find("workload", name, Self::ALL.map(|workload| (workload.name(), workload)))
     }
 }
 

@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use kilocore_end_to_end::{MACHINES, read_index, read_published, simulations};
+use kilocore_fidelity::data::DataSet;
+use kilocore_fidelity::profiles::{read_index, simulations};
 use kilocore_lock_profile::{Process, Profile};
 use kilocore_predict::from_profile;
 
@@ -26,16 +27,14 @@ fn every_profile_can_be_read_and_forecast_from() {
 
 #[test]
 fn every_entry_names_programs_that_were_measured() {
-    let published = MACHINES.map(|(name, _)| {
-        read_published(&data().join("litl").join(name).with_extension("csv")).unwrap()
-    });
+    let sets = DataSet::read_all(&data().join("litl")).unwrap();
     for entry in read_index(&data().join("profiles")).unwrap() {
         for program in &entry.programs {
-            let known = published.iter().any(|programs| programs.contains_key(program));
+            let known = sets.iter().any(|set| set.program(program).is_some());
             assert!(known, "{}: no measurement of {program}", entry.name);
         }
     }
-    assert!(simulations(&data()).unwrap() > 0);
+    assert!(simulations(&data().join("profiles"), &sets).unwrap() > 0);
 }
 
 #[test]

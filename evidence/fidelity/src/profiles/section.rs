@@ -5,8 +5,10 @@ use std::fmt::Write;
 use kilocore_locks::LockId;
 use kilocore_predict::{Gain, GainError, Shape};
 
-use crate::comparison::median;
-use crate::{Comparison, LockComparison, ReadWrite};
+use super::{Comparison, LockComparison, ReadWrite};
+use crate::markdown::Align::{self, Left, Right};
+use crate::markdown::table;
+use crate::score::median;
 
 /// Regret that does not hurt.
 const LITTLE: f64 = 0.1;
@@ -54,38 +56,47 @@ fn name(comparison: &Comparison) -> String {
 }
 
 fn overview(text: &mut String, comparisons: &[Comparison]) {
-    text.push_str(
-        "| program | machine | measured | forecast | verdict | do well by measurement | advised \
-         | regret | without it | error | as on 1 node | linear | in band |\n\
-         | --- | --- | --- | --- | --- | --- | --- | --: | --: | --: | --: | --: | --: |\n",
-    );
-    for c in comparisons {
-        let (inside, _) = c.band();
-        writeln!(
-            text,
-            "| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |",
+    let columns = [
+        ("program", Left),
+        ("machine", Left),
+        ("measured", Left),
+        ("forecast", Left),
+        ("verdict", Left),
+        ("do well by measurement", Left),
+        ("advised", Left),
+        ("regret", Right),
+        ("without it", Right),
+        ("error", Right),
+        ("as on 1 node", Right),
+        ("linear", Right),
+        ("in band", Right),
+    ];
+    let row = |c: &Comparison| {
+        let verdict = match (c.commits, c.verdict_is_right()) {
+            (false, _) => "none",
+            (true, true) => "right",
+            (true, false) => "**wrong**",
+        };
+        vec![
             name(c),
-            c.machine,
-            c.measured_shape.name(),
-            c.forecast_shape.name(),
-            match (c.commits, c.verdict_is_right()) {
-                (false, _) => "none",
-                (true, true) => "right",
-                (true, false) => "**wrong**",
-            },
+            c.machine.to_owned(),
+            c.measured_shape.name().to_owned(),
+            c.forecast_shape.name().to_owned(),
+            verdict.to_owned(),
             some_or_all(&c.measured_well(), c.locks.len()),
-            c.advised,
+            c.advised.to_string(),
             percent(c.regret()),
             percent(c.regret_of_no_change()),
             percent(c.error()),
             percent(c.error_if_it_stays()),
             percent(c.error_if_it_scales()),
-            percent(inside),
-        )
-        .expect("a string takes all");
-    }
+            percent(c.band().0),
+        ]
+    };
+    let rows: Vec<_> = comparisons.iter().map(row).collect();
+    text.push_str(&table(&columns, &rows));
     text.push_str(
-        "\n*measured*, *forecast*: what throughput does as the program is, under glibc's mutex. \
+        "\n\n*measured*, *forecast*: what throughput does as the program is, under glibc's mutex. \
          *verdict*: none where the answer to a user is that too little was seen to tell how it \
          scales. *do well*: locks within 10 % of the best on all nodes. *regret*: throughput lost on all \
          nodes by taking the advised lock instead of the best; *without it*: by changing nothing. \
@@ -98,7 +109,9 @@ fn overview(text: &mut String, comparisons: &[Comparison]) {
 fn summary(text: &mut String, comparisons: &[Comparison]) {
     let all = comparisons.len();
     let count = |wanted: fn(&Comparison) -> bool| comparisons.iter().filter(|c| wanted(c)).count();
-    let of = |value: fn(&Comparison) -> f64| median(comparisons.iter().map(value));
+    let of = |value: fn(&Comparison) -> f64| {
+        median(comparisons.iter().map(value).collect()).unwrap_or(0.0)
+    };
     writeln!(
         text,
         "\nThere is a verdict in {} of {all} cases, and it is right in {} of these. Where there is \
@@ -185,38 +198,53 @@ fn gains(text: &mut String, comparisons: &[Comparison]) {
         "\nHow a lock compares with glibc's on all nodes, which is what the advice rests on: over {} \
          rows the gain is off by a factor of {:.2} in the median and of {:.2} in one of ten. Of {} \
          gains or losses of a tenth or more, {} are forecast on the right side. The advice names \
-         these figures for the lock that it recommends.\n\n\
-         | lock | rows | median factor | nine in ten | on the right side |\n\
-         | --- | --: | --: | --: | --: |",
+         these figures for the lock that it recommends.\n",
         all.cases, all.median, all.wide, all.decided, all.right
     )
     .expect("a string takes all");
-    for (lock, error) in gain_errors(comparisons) {
+    let columns = [
+        ("lock", Left),
+        ("rows", Right),
+        ("median factor", Right),
+        ("nine in ten", Right),
+        ("on the right side", Right),
+    ];
+    let row = |(lock, error): (&str, GainError)| {
         let GainError { cases, median, wide, decided, right } = error;
-        writeln!(text, "| {lock} | {cases} | {median:.2} | {wide:.2} | {right} of {decided} |")
-            .expect("a string takes all");
-    }
+        vec![
+            lock.to_owned(),
+            cases.to_string(),
+            format!("{median:.2}"),
+            format!("{wide:.2}"),
+            format!("{right} of {decided}"),
+        ]
+    };
+    let rows: Vec<_> = gain_errors(comparisons).into_iter().map(row).collect();
+    text.push_str(&table(&columns, &rows));
+    text.push('\n');
 }
 
 /// Measured and forecast throughput of each lock by number of nodes.
 fn curves(text: &mut String, comparison: &Comparison) {
-    let nodes: Vec<String> = comparison.nodes.iter().map(|nodes| format!("{nodes} n")).collect();
-    write!(
+    writeln!(
         text,
-        "\n{} on {}: measured / forecast, as it is on one node = 1. {}\n\n| lock | {} |\n| --- |{}\n",
+        "\n{} on {}: measured / forecast, as it is on one node = 1. {}\n",
         comparison.program,
         comparison.machine,
         finding(comparison),
-        nodes.join(" | "),
-        " --: |".repeat(nodes.len()),
     )
     .expect("a string takes all");
-    for lock in &comparison.locks {
+    let nodes: Vec<String> = comparison.nodes.iter().map(|nodes| format!("{nodes} n")).collect();
+    let nodes = nodes.iter().map(|heading| (heading.as_str(), Right));
+    let columns: Vec<(&str, Align)> = [("lock", Left)].into_iter().chain(nodes).collect();
+    let row = |lock: &LockComparison| {
         let pairs = lock.measured.iter().zip(&lock.forecast);
-        let pairs: Vec<String> = pairs.map(|(m, f)| format!("{m:.2} / {f:.2}")).collect();
-        writeln!(text, "| {} ({}) | {} |", lock.name, lock.lock, pairs.join(" | "))
-            .expect("a string takes all");
-    }
+        let pairs = pairs.map(|(measured, forecast)| format!("{measured:.2} / {forecast:.2}"));
+        [format!("{} ({})", lock.name, lock.lock)].into_iter().chain(pairs).collect()
+    };
+    let rows: Vec<_> = comparison.locks.iter().map(row).collect();
+    text.push_str(&table(&columns, &rows));
+    text.push('\n');
 }
 
 /// What the comparison shows, in a sentence or two.
@@ -258,7 +286,7 @@ mod tests {
     use kilocore_predict::Shape;
 
     use super::{constant_verdicts, gain_error, gain_errors, markdown};
-    use crate::{Comparison, Entry, LockComparison, ReadWrite};
+    use crate::profiles::{Comparison, Entry, LockComparison, ReadWrite};
 
     /// A program whose throughput ends so, by lock: measured and forecast.
     fn comparison(measured_shape: Shape, ends: &[(LockId, f64, f64)]) -> Comparison {

@@ -1,6 +1,6 @@
-//! Counts of units of work, exact.
+//! Decimal numbers, exact.
 //!
-//! Programs print what they did as `1,234,567`, `1.5e6` or `20833.41`. Such a number is a whole
+//! Programs print how much work they did as `1,234,567`, `1.5e6` or `20833.41`. Such a number is a whole
 //! number of some power of ten, and stays that: sums lose no digit, and what does not fit is
 //! refused instead of rounded.
 
@@ -54,6 +54,19 @@ impl Decimal {
         self.digits == 0
     }
 
+    /// How many digits stand behind the point.
+    #[must_use]
+    pub const fn places(self) -> u32 {
+        self.places
+    }
+
+    /// The number in units of ten to the power of minus `places`; none if it is no whole number of
+    /// them, or too large.
+    #[must_use]
+    pub fn in_units(self, places: u32) -> Option<u128> {
+        self.digits.checked_mul(10u128.checked_pow(places.checked_sub(self.places)?)?)
+    }
+
     /// The nearest floating-point number.
     #[must_use]
     pub fn to_f64(self) -> f64 {
@@ -67,16 +80,11 @@ impl Decimal {
     pub fn plus(self, other: Self) -> Result<Self, DecimalError> {
         let places = self.places.max(other.places);
         let sum = self
-            .at(places)
-            .zip(other.at(places))
+            .in_units(places)
+            .zip(other.in_units(places))
             .and_then(|(left, right)| left.checked_add(right))
             .ok_or_else(|| DecimalError::TooLong(format!("the sum of {self} and {other}")))?;
         Ok(Self::normal(sum, places))
-    }
-
-    /// The digits, were there so many behind the point.
-    fn at(self, places: u32) -> Option<u128> {
-        self.digits.checked_mul(10u128.checked_pow(places - self.places)?)
     }
 
     fn normal(mut digits: u128, mut places: u32) -> Self {

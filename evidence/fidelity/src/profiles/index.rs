@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use crate::Error;
+use super::Error;
 
 /// How a profile's read-write locks are forecast.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]

@@ -242,7 +242,7 @@ const INTRODUCTION: &str = "\
 `make closed-loop` measures a C program whose parameters its arguments say, makes a workload of each \
 profile, and simulates it beside a workload of the true parameters. So the simulator's own errors \
 fall out, and what is left is lost between measuring and translating. The page is made by the test \
-`evidence/end-to-end/tests/closed_loop.rs`; the program is `closed_loop/program.c` beside it.
+`evidence/fidelity/tests/closed_loop.rs`; the program is `closed_loop/program.c` beside it.
 
 Two threads on two cores think for 20 µs on average, take the one mutex, hold it, and let it go, \
 32,000 times together. *few long*: a hundredth of the thinking times has 99 hundredths of the work. \

@@ -9,7 +9,8 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::{env, fs};
 
-use kilocore_end_to_end::{compare, gain_errors_file, markdown};
+use kilocore_fidelity::data::DataSet;
+use kilocore_fidelity::profiles::{compare, gain_errors_file, markdown};
 
 /// How the section of the page begins, and the next one.
 const SECTION: &str = "## Setting C";
@@ -26,7 +27,9 @@ fn with_section(page: &str, text: &str) -> Result<String, String> {
 
 fn run() -> Result<(), Box<dyn Error>> {
     let words: Vec<String> = env::args().skip(1).collect();
-    let comparisons = compare(Path::new("data"), 1, &|| ())?;
+    let data = Path::new("data");
+    let sets = DataSet::read_all(&data.join("litl"))?;
+    let comparisons = compare(&data.join("profiles"), &sets, 1, &|| ())?;
     let text = markdown(&comparisons);
     let [page, gains] = words.as_slice() else {
         print!("{text}");

@@ -3,7 +3,9 @@
 use kilocore_locks::LockId;
 use kilocore_predict::{Curve, Forecast, Gain, Shape, TODAY, WORTH_TAKING};
 
-use crate::{ByNodes, Entry, Published};
+use super::Entry;
+use crate::data::{Machine, Program, Series};
+use crate::score::median;
 
 /// A lock does well if on all nodes it gives at least this share of what the best one gives.
 const WELL: f64 = 0.9;
@@ -51,24 +53,20 @@ pub struct LockComparison {
 }
 
 impl LockComparison {
-    fn new(
-        name: &str,
-        lock: LockId,
-        by_nodes: &ByNodes,
-        curve: &Curve,
-        nodes: &[u32],
-        per_node: u32,
-    ) -> Self {
+    fn new(lock: LockId, series: &Series, curve: &Curve, nodes: &[u32], per_node: u32) -> Self {
         let points = nodes.iter().map(|node| {
             let at =
                 |point: &&kilocore_predict::ForecastPoint| point.point.cores == node * per_node;
             curve.points.iter().find(at).expect("every number of nodes was asked for")
         });
         let points: Vec<_> = points.collect();
+        let measured = nodes.iter().map(|&node| {
+            series.at(node).expect("it was measured wherever today's lock was").throughput
+        });
         Self {
-            name: name.to_owned(),
+            name: series.alias.clone(),
             lock,
-            measured: nodes.iter().map(|node| by_nodes[node]).collect(),
+            measured: measured.collect(),
             forecast: points.iter().map(|p| p.point.throughput_per_s).collect(),
             band: points.iter().map(|p| (p.low, p.high)).collect(),
         }
@@ -97,19 +95,17 @@ impl Comparison {
     #[must_use]
     pub fn new(
         entry: &Entry,
-        machine: &'static str,
-        program: &str,
-        published: &Published,
+        machine: Machine,
+        program: &Program,
         forecast: &Forecast,
-        per_node: u32,
     ) -> Option<Self> {
-        let nodes: Vec<u32> = published.today(TODAY)?.keys().copied().collect();
-        let compare = |(name, lock, by_nodes): (&str, LockId, &ByNodes)| {
+        let per_node = machine.cores_per_node;
+        let nodes: Vec<u32> = program.nodes_under(TODAY).collect();
+        let compare = |(lock, series): (LockId, &Series)| {
             let curve = forecast.curves.iter().find(|curve| curve.lock == lock.name())?;
-            Some(LockComparison::new(name, lock, by_nodes, curve, &nodes, per_node))
+            Some(LockComparison::new(lock, series, curve, &nodes, per_node))
         };
-        let mut locks: Vec<_> =
-            published.with_counterpart(TODAY).into_iter().filter_map(compare).collect();
+        let mut locks: Vec<_> = program.measured_as(TODAY).filter_map(compare).collect();
         // A counterpart has several names there: the one that its registry lists first is first.
         locks.sort_by_key(|of| {
             let alias = of.lock.info().aliases.iter().position(|alias| *alias == of.name);
@@ -125,8 +121,8 @@ impl Comparison {
         let advised = advised(&locks);
         Some(Self {
             entry: entry.clone(),
-            machine,
-            program: program.to_owned(),
+            machine: machine.name,
+            program: program.name.clone(),
             measured_shape: shape(&locks[0].measured),
             forecast_shape: shape(&locks[0].forecast),
             commits: forecast.recommendation.scaling_known,
@@ -210,7 +206,8 @@ impl Comparison {
 
     /// The median, over all locks and numbers of nodes but the one that all is divided by.
     fn median_error(&self, said: impl Fn(&LockComparison, usize) -> f64) -> f64 {
-        median(self.held_back().map(|(lock, at)| (said(lock, at) / lock.measured[at] - 1.0).abs()))
+        let error = |(lock, at): (&LockComparison, usize)| said(lock, at) / lock.measured[at] - 1.0;
+        median(self.held_back().map(|point| error(point).abs()).collect()).unwrap_or(0.0)
     }
 
     /// The share of measured points inside the forecast's band, and the median of its upper by its
@@ -223,7 +220,8 @@ impl Comparison {
         };
         let all = self.held_back().count().max(1);
         let width = self.held_back().map(|(lock, at)| lock.band[at].1 / lock.band[at].0);
-        (self.held_back().filter(inside).count() as f64 / all as f64, median(width))
+        let width = median(width.collect()).unwrap_or(0.0);
+        (self.held_back().filter(inside).count() as f64 / all as f64, width)
     }
 
     fn held_back(&self) -> impl Iterator<Item = (&LockComparison, usize)> {
@@ -247,15 +245,4 @@ fn advised(locks: &[LockComparison]) -> LockId {
 fn well(locks: &[LockComparison], end: impl Fn(&LockComparison) -> f64) -> Vec<&LockComparison> {
     let best = locks.iter().map(&end).fold(0.0, f64::max);
     locks.iter().filter(|lock| end(lock) >= WELL * best).collect()
-}
-
-/// The median; 0 of nothing.
-pub(crate) fn median(values: impl Iterator<Item = f64>) -> f64 {
-    let mut values: Vec<f64> = values.collect();
-    values.sort_by(f64::total_cmp);
-    match values.len() {
-        0 => 0.0,
-        odd if odd % 2 == 1 => values[odd / 2],
-        even => f64::midpoint(values[even / 2 - 1], values[even / 2]),
-    }
 }

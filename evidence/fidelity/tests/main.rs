@@ -1,0 +1,5 @@
+//! The data set, and what the program makes of it.
+
+mod bad_input;
+mod lock_names;
+mod profiles;
