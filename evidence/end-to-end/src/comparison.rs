@@ -1,7 +1,8 @@
 //! A forecast beside a measurement.
 
+use kilocore_curve::{Judged, Shape, median};
 use kilocore_locks::LockId;
-use kilocore_predict::{Curve, Forecast, Gain, Shape, TODAY, WORTH_TAKING};
+use kilocore_predict::{Curve, Forecast, Gain, TODAY, WORTH_TAKING};
 
 use crate::{ByNodes, Entry, Published};
 
@@ -120,7 +121,8 @@ impl Comparison {
         locks.iter_mut().for_each(|lock| lock.divided(measured, forecast_at_first));
         let shape = |rates: &[f64]| {
             let cores = nodes.iter().map(|nodes| nodes * per_node);
-            Shape::of(&cores.zip(rates.iter().copied()).collect::<Vec<_>>())
+            let points: Vec<(u32, f64)> = cores.zip(rates.iter().copied()).collect();
+            Shape::of(&points, Judged::BY_LAST_CORES)
         };
         let advised = advised(&locks);
         Some(Self {
@@ -210,7 +212,9 @@ impl Comparison {
 
     /// The median, over all locks and numbers of nodes but the one that all is divided by.
     fn median_error(&self, said: impl Fn(&LockComparison, usize) -> f64) -> f64 {
-        median(self.held_back().map(|(lock, at)| (said(lock, at) / lock.measured[at] - 1.0).abs()))
+        let error =
+            |(lock, at): (&LockComparison, usize)| (said(lock, at) / lock.measured[at] - 1.0).abs();
+        median(self.held_back().map(error)).unwrap_or(0.0)
     }
 
     /// The share of measured points inside the forecast's band, and the median of its upper by its
@@ -223,7 +227,7 @@ impl Comparison {
         };
         let all = self.held_back().count().max(1);
         let width = self.held_back().map(|(lock, at)| lock.band[at].1 / lock.band[at].0);
-        (self.held_back().filter(inside).count() as f64 / all as f64, median(width))
+        (self.held_back().filter(inside).count() as f64 / all as f64, median(width).unwrap_or(0.0))
     }
 
     fn held_back(&self) -> impl Iterator<Item = (&LockComparison, usize)> {
@@ -247,15 +251,4 @@ fn advised(locks: &[LockComparison]) -> LockId {
 fn well(locks: &[LockComparison], end: impl Fn(&LockComparison) -> f64) -> Vec<&LockComparison> {
     let best = locks.iter().map(&end).fold(0.0, f64::max);
     locks.iter().filter(|lock| end(lock) >= WELL * best).collect()
-}
-
-/// The median; 0 of nothing.
-pub(crate) fn median(values: impl Iterator<Item = f64>) -> f64 {
-    let mut values: Vec<f64> = values.collect();
-    values.sort_by(f64::total_cmp);
-    match values.len() {
-        0 => 0.0,
-        odd if odd % 2 == 1 => values[odd / 2],
-        even => f64::midpoint(values[even / 2 - 1], values[even / 2]),
-    }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
+use kilocore_curve::median;
 use serde::Deserialize;
 
 use crate::run::Answer;
@@ -52,7 +53,7 @@ impl Before {
             (a.setting.name().to_owned(), a.machine.name.to_owned(), a.program.clone())
         };
         let errors = answers.iter().filter_map(|a| self.0.get(&key(a))).flatten();
-        score::median(errors.copied().collect())
+        median(errors.copied())
     }
 }
 
