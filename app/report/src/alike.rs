@@ -1,7 +1,9 @@
 //! Curves that do alike, taken together: of twenty-six rows that differ by two per cent nobody
 //! learns anything.
 
-use crate::curve_set::{CurveSet, Drawn, Role};
+use kilocore_curve::CurvePoint;
+
+use crate::drawn::{Drawn, Role, best_first};
 
 /// The most rows of a table, or lines of a chart, that are shown unless all are asked for.
 pub(crate) const MOST_SHOWN: usize = 8;
@@ -10,18 +12,18 @@ const APART: f64 = 0.05;
 
 /// Curves that do alike, the one that ends highest first.
 #[derive(Debug, Clone)]
-pub(crate) struct Alike<'a> {
-    curves: Vec<Drawn<'a>>,
+pub(crate) struct Alike<'a, P> {
+    curves: Vec<Drawn<'a, P>>,
 }
 
-impl<'a> Alike<'a> {
+impl<'a, P: CurvePoint> Alike<'a, P> {
     /// A curve with none like it.
-    pub(crate) fn alone(drawn: Drawn<'a>) -> Self {
+    pub(crate) fn alone(drawn: Drawn<'a, P>) -> Self {
         Self { curves: vec![drawn] }
     }
 
     /// The one that stands for all.
-    pub(crate) fn first(&self) -> &Drawn<'a> {
+    pub(crate) fn first(&self) -> &Drawn<'a, P> {
         &self.curves[0]
     }
 
@@ -37,26 +39,22 @@ impl<'a> Alike<'a> {
         (!names.is_empty()).then(|| format!("{} = {}", first.curve.lock, names.join(", ")))
     }
 
-    fn takes(&self, drawn: &Drawn<'_>) -> bool {
+    fn takes(&self, drawn: &Drawn<'_, P>) -> bool {
         let first = self.first();
         let near = |a: f64, b: f64| (a - b).abs() <= APART * a.max(b);
         first.role == Role::Other
             && drawn.role == Role::Other
             && first.curve.shape == drawn.curve.shape
-            && near(end(first), end(drawn))
-            && near(first.curve.peak_per_s, drawn.curve.peak_per_s)
+            && near(first.end_throughput(), drawn.end_throughput())
+            && near(first.curve.peak, drawn.curve.peak)
     }
-}
-
-fn end(drawn: &Drawn<'_>) -> f64 {
-    drawn.curve.end().point.throughput_per_s
 }
 
 /// The curves in groups, that with the highest end first. Today's lock and the recommended one
 /// stand alone.
-pub(crate) fn groups<'a>(set: &CurveSet<'a>) -> Vec<Alike<'a>> {
-    let mut groups: Vec<Alike<'a>> = Vec::new();
-    for drawn in set.best_first() {
+pub(crate) fn groups<'a, P: CurvePoint>(curves: &[Drawn<'a, P>]) -> Vec<Alike<'a, P>> {
+    let mut groups: Vec<Alike<'a, P>> = Vec::new();
+    for drawn in best_first(curves) {
         match groups.iter_mut().find(|group| group.takes(&drawn)) {
             Some(group) => group.curves.push(drawn),
             None => groups.push(Alike::alone(drawn)),
@@ -67,7 +65,7 @@ pub(crate) fn groups<'a>(set: &CurveSet<'a>) -> Vec<Alike<'a>> {
 
 /// Places of the rows to show: the first ones, so many that there is room for today's lock and the
 /// recommended one.
-pub(crate) fn shown(rows: &[Alike<'_>], most: usize) -> Vec<usize> {
+pub(crate) fn shown<P: CurvePoint>(rows: &[Alike<'_, P>], most: usize) -> Vec<usize> {
     let matters = |&index: &usize| rows[index].first().role != Role::Other;
     let all = 0..rows.len();
     let mut kept: Vec<usize> = all.clone().filter(matters).collect();
@@ -79,16 +77,17 @@ pub(crate) fn shown(rows: &[Alike<'_>], most: usize) -> Vec<usize> {
 
 /// Places in the report of the curves that charts and tables show unless they are told otherwise:
 /// of each group that is shown the first, and all if there are few.
-pub(crate) fn telling(set: &CurveSet<'_>) -> Vec<usize> {
-    if set.curves.len() <= MOST_SHOWN {
-        return set.curves.iter().map(|drawn| drawn.style.index).collect();
+pub(crate) fn telling<P: CurvePoint>(curves: &[Drawn<'_, P>]) -> Vec<usize> {
+    if curves.len() <= MOST_SHOWN {
+        return curves.iter().map(|drawn| drawn.style.index).collect();
     }
-    let groups = groups(set);
+    let groups = groups(curves);
     shown(&groups, MOST_SHOWN).into_iter().map(|row| groups[row].first().style.index).collect()
 }
 
 #[cfg(test)]
 mod tests {
+    use kilocore_curve::Judged;
     use kilocore_predict::{Curve, ForecastPoint, Point};
 
     use super::{MOST_SHOWN, groups, shown};
@@ -116,7 +115,7 @@ mod tests {
             low: rate,
             high: rate,
         };
-        Curve::new(lock, vec![point(1, 100.0), point(48, end)])
+        Curve::new(lock, vec![point(1, 100.0), point(48, end)], Judged::BY_LAST_CORES)
     }
 
     #[test]
@@ -124,7 +123,7 @@ mod tests {
         let locks = [("a", 50.0), ("b", 49.0), ("c", 48.5), ("d", 40.0), ("e", 49.5), ("f", 49.6)];
         let curves = locks.map(|(lock, end)| curve(lock, end));
         let set = CurveSet::new(&curves, Some("e"), Some("f"));
-        let groups = groups(&set);
+        let groups = groups(&set.curves);
         let rows: Vec<(&str, usize)> =
             groups.iter().map(|row| (row.first().curve.lock, row.len())).collect();
         assert_eq!(rows, [("a", 3), ("f", 1), ("e", 1), ("d", 1)]);
@@ -141,7 +140,7 @@ mod tests {
             curve(name, end)
         });
         let set = CurveSet::new(&curves, Some("l"), Some("k"));
-        let rows = groups(&set);
+        let rows = groups(&set.curves);
         assert_eq!(rows.len(), names.len());
         assert_eq!(shown(&rows, MOST_SHOWN), [0, 1, 2, 3, 4, 5, 10, 11]);
         assert_eq!(shown(&rows, 20).len(), names.len());

@@ -8,10 +8,10 @@ mod of_lines;
 use std::fmt::Write;
 
 use askama::Template;
-use kilocore_predict::ForecastPoint;
 
 use crate::Mark;
-use crate::curve_set::{CurveSet, Drawn, Role, Style};
+use crate::curve_set::CurveSet;
+use crate::drawn::{Banded, Drawn, Role, Style};
 use crate::number;
 use crate::quantity::Quantity;
 use crate::scale::{Growth, Scale};
@@ -122,10 +122,10 @@ impl askama::filters::HtmlSafe for Chart {}
 
 impl Chart {
     /// Lays out a chart whose axis of cores grows as given.
-    pub(crate) fn new(
+    pub(crate) fn new<P: Banded>(
         id: &'static str,
-        set: &CurveSet<'_>,
-        quantity: Quantity,
+        set: &CurveSet<'_, P>,
+        quantity: &Quantity<P>,
         growth: Growth,
         size: Size,
         heading: Option<Heading>,
@@ -154,7 +154,7 @@ impl Chart {
             y_ticks.map(|v| Tick { at: y.place(v), label: (quantity.written)(v) }).collect();
         let (reference, reference_label) = axes.linear_scaling(set);
         let written = if quantity.throughput { quantity.written } else { number::per_second };
-        let sentence = |drawn: &Drawn<'_>| drawn.sentence_in(written);
+        let sentence = |drawn: &Drawn<'_, P>| drawn.sentence_in(written);
         let description: Vec<String> = set.curves.iter().map(sentence).collect();
         Self {
             id: id.to_owned(),
@@ -180,9 +180,9 @@ impl Chart {
 }
 
 /// The axes that hold all points.
-fn scales(
-    set: &CurveSet<'_>,
-    quantity: Quantity,
+fn scales<P: Banded>(
+    set: &CurveSet<'_, P>,
+    quantity: &Quantity<P>,
     growth: Growth,
     across: (f64, f64),
     up: (f64, f64),
@@ -195,7 +195,7 @@ fn scales(
     let values = finite(&mut points().map(quantity.of).chain(given));
     let highest = values.iter().copied().fold(0.0, f64::max);
     let loud = set.curves.iter().filter(|drawn| quantity.throughput && !set.is_quiet(drawn));
-    let bands = finite(&mut loud.flat_map(|drawn| &drawn.curve.points).map(|p| p.high));
+    let bands = finite(&mut loud.flat_map(|drawn| &drawn.curve.points).map(|p| p.band().1));
     let band = bands.into_iter().fold(highest, f64::max).min(highest * BAND_ROOM);
     let top = (band * 1.04).min(quantity.limit);
     let most = f64::from(set.most_cores());
@@ -212,26 +212,26 @@ fn scales(
 }
 
 /// The axes of one chart.
-struct Axes {
+struct Axes<'a, P> {
     x: Scale,
     y: Scale,
-    quantity: Quantity,
+    quantity: &'a Quantity<P>,
 }
 
-impl Axes {
+impl<P: Banded> Axes<'_, P> {
     fn place(&self, cores: u32, value: f64) -> (f64, f64) {
         (self.x.place(f64::from(cores)), self.y.place(value))
     }
 
-    fn series(&self, drawn: &Drawn<'_>, set: &CurveSet<'_>) -> Series {
+    fn series(&self, drawn: &Drawn<'_, P>, set: &CurveSet<'_, P>) -> Series {
         let points = &drawn.curve.points;
-        let placed = |of: &dyn Fn(&ForecastPoint) -> f64| -> Vec<(f64, f64)> {
-            points.iter().map(|p| self.place(p.point.cores, of(p))).collect()
+        let placed = |of: &dyn Fn(&P) -> f64| -> Vec<(f64, f64)> {
+            points.iter().map(|p| self.place(p.cores(), of(p))).collect()
         };
         let at = placed(&self.quantity.of);
         let band = if self.quantity.throughput && points.len() > 1 {
-            let mut around = placed(&|p| p.high);
-            around.extend(placed(&|p| p.low).into_iter().rev());
+            let mut around = placed(&|p| p.band().1);
+            around.extend(placed(&|p| p.band().0).into_iter().rev());
             path(&around) + "Z"
         } else {
             String::new()
@@ -262,18 +262,18 @@ impl Axes {
 
     /// Where throughput would be if every core added as much as today's first: from that point
     /// to the edge of the plot.
-    fn linear_scaling(&self, set: &CurveSet<'_>) -> (String, (f64, f64)) {
+    fn linear_scaling(&self, set: &CurveSet<'_, P>) -> (String, (f64, f64)) {
         let nothing = (String::new(), (0.0, 0.0));
         let Some(drawn) = set.today().or(set.curves.first()) else { return nothing };
         let Some(first) = drawn.curve.points.first().filter(|_| self.quantity.throughput) else {
             return nothing;
         };
-        let per_core = first.point.throughput_per_s / f64::from(first.point.cores);
+        let per_core = first.throughput() / f64::from(first.cores());
         // `place` keeps to the plot, so the line must be cut where it leaves it.
         let steps = 4 * set.most_cores();
         let top = self.y.place(f64::INFINITY);
         let mut line = Vec::new();
-        for step in 4 * first.point.cores..=steps {
+        for step in 4 * first.cores()..=steps {
             let cores = f64::from(step) / 4.0;
             let at = (self.x.place(cores), self.y.place(per_core * cores));
             line.push(at);
@@ -317,7 +317,7 @@ fn spread_names(series: &mut [Series], top: f64, bottom: f64) {
 #[cfg(test)]
 mod tests {
     use super::{NAME_HEIGHT, Series, path, spread_names};
-    use crate::curve_set::{Role, Style};
+    use crate::drawn::{Role, Style};
 
     fn named(name_y: f64) -> Series {
         let style = Style::of(0);

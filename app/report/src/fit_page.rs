@@ -4,10 +4,11 @@ use askama::Template;
 use kilocore_fit::{Outlook, OutlookPoint};
 
 use crate::chart::{Chart, LARGE};
-use crate::curve_set::{CurveSet, Drawn, Given};
+use crate::curve_set::{CurveSet, Given};
+use crate::drawn::Drawn;
 use crate::figures::{self, Group};
 use crate::fit_words::{self, both_names, command, degree, sentences};
-use crate::page::{self, CHART_STYLE, PAGE_STYLE, SCRIPT, shape_sign};
+use crate::page_parts::{self, CHART_STYLE, PAGE_STYLE, SCRIPT, shape_sign};
 use crate::provenance::{Mark, Provenance};
 use crate::quantity::FITTED;
 use crate::scale::Growth;
@@ -28,7 +29,7 @@ struct FitPage<'a> {
     linear: Chart,
     logarithmic: Chart,
     /// In the order of the report.
-    curves: Vec<Drawn<'a>>,
+    curves: Vec<Drawn<'a, OutlookPoint>>,
     /// The best at the end first.
     rows: Vec<Row<'a>>,
     most_cores: u32,
@@ -40,28 +41,27 @@ struct FitPage<'a> {
 /// A curve in the table.
 #[derive(Debug)]
 struct Row<'a> {
-    drawn: Drawn<'a>,
-    points: &'a [OutlookPoint],
+    drawn: Drawn<'a, OutlookPoint>,
     sparkline: String,
 }
 
 impl Row<'_> {
     fn name(&self) -> String {
-        let first = &self.points[0];
+        let first = self.drawn.curve.end();
         both_names(first.lock, (first.name != first.lock).then_some(first.name))
     }
 
     /// What the lock is.
     fn about(&self) -> &'static str {
-        page::about(self.points[0].lock)
+        page_parts::about(self.drawn.curve.end().lock)
     }
 }
 
 /// The curves of a fit, the recommended one in its role, with what was measured beside them.
-pub(crate) fn curve_set<'a>(report: &FitReport<'a>) -> CurveSet<'a> {
+pub(crate) fn curve_set<'a>(report: &FitReport<'a>) -> CurveSet<'a, OutlookPoint> {
     let mut set = CurveSet::new(report.curves, None, Some(report.recommended()));
-    for (index, points) in report.outlook.by_curve().enumerate() {
-        let given = points.iter().filter_map(|point| {
+    for (index, curve) in report.curves.iter().enumerate() {
+        let given = curve.points.iter().filter_map(|point| {
             Some(Given { index, cores: point.cores, throughput: point.given? })
         });
         set.given.extend(given);
@@ -79,8 +79,7 @@ pub(crate) fn page(report: &FitReport<'_>) -> Result<String, ReportError> {
     if set.curves.is_empty() {
         return Err(ReportError::NoCurves);
     }
-    let points: Vec<&[OutlookPoint]> = report.outlook.by_curve().collect();
-    let chart = |id, growth| Chart::new(id, &set, FITTED, growth, LARGE, None);
+    let chart = |id, growth| Chart::new(id, &set, &FITTED, growth, LARGE, None);
     let page = FitPage {
         title: format!("Fit on {}", report.machine.name),
         machine_name: &report.machine.name,
@@ -95,8 +94,7 @@ pub(crate) fn page(report: &FitReport<'_>) -> Result<String, ReportError> {
             .best_first()
             .into_iter()
             .map(|drawn| Row {
-                points: points[drawn.style.index],
-                sparkline: page::sparkline(drawn.curve, set.most_cores(), set.highest()),
+                sparkline: page_parts::sparkline(drawn.curve, set.most_cores(), set.highest()),
                 drawn,
             })
             .collect(),

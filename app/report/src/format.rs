@@ -7,7 +7,8 @@ use kilocore_predict::ForecastPoint;
 use serde::Serialize;
 
 use crate::{
-    CurvesReport, Document, ForecastReport, Generated, ReportError, fit_page, page, spreadsheet,
+    CurvesReport, Document, ForecastReport, Generated, ReportError, chart_file, fit_page, page,
+    spreadsheet,
 };
 
 /// What a report may be written as.
@@ -76,9 +77,12 @@ impl Format {
             (Format::Html, Document::Forecast(report)) => page::forecast(report),
             (Format::Html, Document::Curves(report)) => page::curves(report),
             (Format::Html, Document::Fit(report)) => fit_page::page(report),
-            (Format::Svg, _) => page::chart_alone(document),
+            (Format::Svg, _) => chart_file::render(document),
             (Format::Csv, Document::Fit(report)) => spreadsheet::fit(report.outlook),
-            (Format::Csv, _) => spreadsheet::render(document),
+            (Format::Csv, Document::Forecast(report)) => {
+                spreadsheet::render(document, &report.forecast.curves)
+            }
+            (Format::Csv, Document::Curves(report)) => spreadsheet::render(document, report.curves),
             (Format::Json, _) => self::json(document),
         }
     }

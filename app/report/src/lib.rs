@@ -24,7 +24,9 @@
 
 mod alike;
 mod chart;
+mod chart_file;
 mod curve_set;
+mod drawn;
 mod error;
 mod figures;
 mod fit_page;
@@ -37,6 +39,7 @@ mod locate_page;
 mod locate_words;
 pub mod number;
 mod page;
+mod page_parts;
 mod program;
 mod provenance;
 mod quantity;

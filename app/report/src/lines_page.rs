@@ -2,11 +2,12 @@
 
 use askama::Template;
 use kilocore_machine::Description;
+use kilocore_predict::ForecastPoint;
 
 use crate::chart::Chart;
-use crate::curve_set::Drawn;
+use crate::drawn::Drawn;
 use crate::figures::{self, Group};
-use crate::page::{CHART_STYLE, PAGE_STYLE, SCRIPT};
+use crate::page_parts::{CHART_STYLE, PAGE_STYLE, SCRIPT};
 use crate::text::{printable, printable_document};
 use crate::{Generated, Lines, ReportError, terminal};
 
@@ -107,7 +108,7 @@ struct LinesPage<'a> {
     facts: &'a [(&'static str, String)],
     machine: Vec<Group>,
     /// Lines cannot be hidden.
-    curves: [Drawn<'a>; 0],
+    curves: [Drawn<'a, ForecastPoint>; 0],
 }
 
 impl LinesReport<'_> {

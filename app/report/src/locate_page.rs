@@ -2,12 +2,13 @@
 
 use askama::Template;
 use kilocore_locate::{Amounts, Comparison, Document, Function, Side, Uncertainty};
+use kilocore_predict::ForecastPoint;
 use serde::Serialize;
 
-use crate::curve_set::Drawn;
+use crate::drawn::Drawn;
 use crate::flame::Flame;
 use crate::locate_words::{about_noise, per_unit, sentences, signed};
-use crate::page::{CHART_STYLE, PAGE_STYLE, SCRIPT};
+use crate::page_parts::{CHART_STYLE, PAGE_STYLE, SCRIPT};
 use crate::spreadsheet::text_of;
 use crate::text::{printable, printable_document};
 use crate::{Format, Generated, Mark, Provenance, ReportError, number};
@@ -70,7 +71,7 @@ struct Page<'a> {
     noise: String,
     warnings: Vec<String>,
     /// There are none to hide.
-    curves: [Drawn<'a>; 0],
+    curves: [Drawn<'a, ForecastPoint>; 0],
 }
 
 impl LocateReport<'_> {

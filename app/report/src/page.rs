@@ -1,26 +1,20 @@
 //! The HTML page.
 
 use askama::Template;
-use kilocore_locks::LockId;
-use kilocore_predict::{Curve, Shape};
+use kilocore_curve::Shape;
+use kilocore_predict::ForecastPoint;
 
-use crate::chart::{Chart, Heading, LARGE, SMALL};
-use crate::curve_set::{CurveSet, Drawn, Role};
+use crate::chart::{Chart, LARGE, SMALL};
+use crate::curve_set::CurveSet;
+use crate::drawn::{Drawn, Role};
 use crate::figures::{self, Group};
-use crate::fit_page;
+use crate::page_parts::{CHART_STYLE, PAGE_STYLE, SCRIPT, about, shape_sign, sparkline};
 use crate::program::{self, ConditionRow, LockRow};
 use crate::provenance::{Mark, Provenance};
-use crate::quantity::{ENERGY, FITTED, THROUGHPUT, WAITING};
-use crate::scale::{Growth, Scale};
-use crate::text::{printable_document, shortened};
+use crate::quantity::{ENERGY, THROUGHPUT, WAITING};
+use crate::scale::Growth;
+use crate::text::printable_document;
 use crate::{CurvesReport, Document, ForecastReport, Generated, ReportError, number};
-
-/// Style rules of the charts.
-pub(crate) const CHART_STYLE: &str = include_str!("../templates/chart.css");
-/// Style rules of the page.
-pub(crate) const PAGE_STYLE: &str = include_str!("../templates/report.css");
-/// Sorting, copying and quicker hover values.
-pub(crate) const SCRIPT: &str = include_str!("../templates/report.js");
 
 /// The page's content, ready for the template.
 #[derive(Debug, Template)]
@@ -40,7 +34,7 @@ struct Page<'a> {
     energy: Chart,
     locks: Vec<Algorithm<'a>>,
     /// In the order of the report, for the legend and the table of points.
-    curves: Vec<Drawn<'a>>,
+    curves: Vec<Drawn<'a, ForecastPoint>>,
     most_cores: u32,
     /// Whether every point has as many threads as cores.
     thread_per_core: bool,
@@ -71,7 +65,7 @@ struct Tile {
 /// A row of the table of lock algorithms.
 #[derive(Debug)]
 struct Algorithm<'a> {
-    drawn: Drawn<'a>,
+    drawn: Drawn<'a, ForecastPoint>,
     /// What the algorithm is; empty if the registry does not know it.
     about: &'static str,
     sparkline: String,
@@ -127,53 +121,19 @@ pub(crate) fn curves(report: &CurvesReport<'_>) -> Result<String, ReportError> {
     page.finish()
 }
 
-/// The chart of throughput, for a file of its own.
-pub(crate) fn chart_alone(document: Document<'_>) -> Result<String, ReportError> {
-    let set = curve_set(document).only_shown();
-    if set.curves.is_empty() {
-        return Err(ReportError::NoCurves);
-    }
-    let title = match document {
-        Document::Forecast(report) => report.forecast.command.join(" "),
-        Document::Curves(report) => report.workload.clone(),
-        Document::Fit(_) => "Forecast from measured throughputs".to_owned(),
-    };
-    let title = shortened(&title, HEADING_WIDTH);
-    let heading = Some(Heading { title, mark: document.simulated() });
-    let quantity = match document {
-        Document::Fit(_) => FITTED,
-        _ => THROUGHPUT,
-    };
-    let chart = Chart::new("chart", &set, quantity, Growth::Linear, LARGE, heading);
-    Ok(printable_document(&chart.render()?))
-}
-
-/// The most characters of a heading that fit over a chart.
-const HEADING_WIDTH: usize = 100;
-
-/// The curves of a report in their roles.
-pub(crate) fn curve_set(document: Document<'_>) -> CurveSet<'_> {
-    let (today, recommended) = match document {
-        Document::Forecast(r) => (Some(r.forecast.today), r.forecast.recommendation.lock),
-        Document::Curves(_) => (None, None),
-        Document::Fit(report) => return fit_page::curve_set(report),
-    };
-    CurveSet::new(document.curves(), today, recommended)
-}
-
 impl<'a> Page<'a> {
     /// What both kinds of page share.
     fn new(
         document: Document<'a>,
-        set: &CurveSet<'a>,
+        set: &CurveSet<'a, ForecastPoint>,
         generated: &'a Generated,
     ) -> Result<Self, ReportError> {
         if set.curves.is_empty() {
             return Err(ReportError::NoCurves);
         }
-        let chart = |id, quantity, growth, size| Chart::new(id, set, quantity, growth, size, None);
+        let chart = |id, quantity, growth, size| Chart::new(id, set, &quantity, growth, size, None);
         let simulated = document.simulated();
-        let mut points = document.curves().iter().flat_map(|curve| &curve.points);
+        let mut points = set.curves.iter().flat_map(|drawn| &drawn.curve.points);
         Ok(Self {
             title: String::new(),
             subject: String::new(),
@@ -209,8 +169,8 @@ impl<'a> Page<'a> {
 }
 
 /// Today's lock, and the one to take or else the best.
-fn tiles(set: &CurveSet<'_>, simulated: &Mark) -> Vec<Tile> {
-    let tile = |label: String, drawn: &Drawn<'_>| {
+fn tiles(set: &CurveSet<'_, ForecastPoint>, simulated: &Mark) -> Vec<Tile> {
+    let tile = |label: String, drawn: &Drawn<'_, ForecastPoint>| {
         let curve = drawn.curve;
         let end = &curve.end().point;
         Tile {
@@ -224,7 +184,7 @@ fn tiles(set: &CurveSet<'_>, simulated: &Mark) -> Vec<Tile> {
                 Shape::Flattens | Shape::Collapses => format!(
                     "{} of its peak of {} on {} cores",
                     number::percent(curve.end_share),
-                    number::per_second(curve.peak_per_s),
+                    number::per_second(curve.peak),
                     curve.peak_cores,
                 ),
             },
@@ -248,41 +208,15 @@ fn tiles(set: &CurveSet<'_>, simulated: &Mark) -> Vec<Tile> {
 }
 
 /// The rows of the table of algorithms, the best first.
-fn algorithms<'a>(set: &CurveSet<'a>) -> Vec<Algorithm<'a>> {
+fn algorithms<'a>(set: &CurveSet<'a, ForecastPoint>) -> Vec<Algorithm<'a>> {
     let today = set.today().map_or(f64::NAN, |d| d.curve.end().point.throughput_per_s);
-    let row = |drawn: Drawn<'a>| Algorithm {
+    let row = |drawn: Drawn<'a, ForecastPoint>| Algorithm {
         about: about(drawn.curve.lock),
         sparkline: sparkline(drawn.curve, set.most_cores(), set.highest()),
         against_today: drawn.curve.end().point.throughput_per_s / today,
         drawn,
     };
     set.best_first().into_iter().map(row).collect()
-}
-
-/// What the lock of that name is; nothing if the registry does not know it.
-pub(crate) fn about(name: &str) -> &'static str {
-    let known = LockId::ALL.iter().find(|lock| lock.name() == name);
-    known.map_or("", |lock| lock.info().title)
-}
-
-/// The points of a curve's line in a table, on a scale that ends at `highest`.
-pub(crate) fn sparkline(curve: &Curve, most_cores: u32, highest: f64) -> String {
-    let x = Scale::new(Growth::Linear, (0.0, f64::from(most_cores)), (1.0, 89.0));
-    let y = Scale::new(Growth::Linear, (0.0, highest.max(f64::MIN_POSITIVE)), (21.0, 2.0));
-    let places = curve.points.iter().map(|p| {
-        let (cores, rate) = (f64::from(p.point.cores), p.point.throughput_per_s);
-        format!("{:.1},{:.1}", x.place(cores), y.place(rate))
-    });
-    places.collect::<Vec<_>>().join(" ")
-}
-
-/// What the shape of a curve is shown by, besides its name.
-pub(crate) fn shape_sign(shape: Shape) -> &'static str {
-    match shape {
-        Shape::Scales => "↗",
-        Shape::Flattens => "→",
-        Shape::Collapses => "↘",
-    }
 }
 
 /// The mark of figures that the profile leaves a range for.

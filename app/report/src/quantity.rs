@@ -2,19 +2,20 @@
 
 use std::fmt::Write;
 
+use kilocore_fit::OutlookPoint;
 use kilocore_predict::ForecastPoint;
 
-use crate::curve_set::Drawn;
+use crate::drawn::Drawn;
 use crate::number;
 use crate::scale::Growth;
 
 /// A quantity that is drawn against cores.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Quantity {
+#[derive(Debug)]
+pub(crate) struct Quantity<P> {
     /// What the axis is labelled.
     pub(crate) name: &'static str,
     /// The figure of a point.
-    pub(crate) of: fn(&ForecastPoint) -> f64,
+    pub(crate) of: fn(&P) -> f64,
     /// How it is written.
     pub(crate) written: fn(f64) -> String,
     /// Whether it is throughput, which alone has a band and a line of linear scaling.
@@ -24,11 +25,11 @@ pub(crate) struct Quantity {
     /// How its axis grows where that of cores is linear.
     pub(crate) growth: Growth,
     /// What hovering over a point tells.
-    pub(crate) hover: fn(&Drawn<'_>, &ForecastPoint) -> String,
+    pub(crate) hover: fn(&Drawn<'_, P>, &P) -> String,
 }
 
 /// Throughput, with its band.
-pub(crate) const THROUGHPUT: Quantity = Quantity {
+pub(crate) const THROUGHPUT: Quantity<ForecastPoint> = Quantity {
     name: "throughput, sections per second",
     of: |p| p.point.throughput_per_s,
     written: number::per_second,
@@ -39,14 +40,17 @@ pub(crate) const THROUGHPUT: Quantity = Quantity {
 };
 /// Throughput as a fit forecasts it: in the unit in which it was measured, with its band and
 /// nothing beside.
-pub(crate) const FITTED: Quantity = Quantity {
+pub(crate) const FITTED: Quantity<OutlookPoint> = Quantity {
     name: "throughput, in the unit of the measurements",
+    of: |p| p.throughput,
     written: number::figure,
+    throughput: true,
+    limit: f64::INFINITY,
+    growth: Growth::Linear,
     hover: hover_fitted,
-    ..THROUGHPUT
 };
 /// Share of the threads' time spent waiting for a lock.
-pub(crate) const WAITING: Quantity = Quantity {
+pub(crate) const WAITING: Quantity<ForecastPoint> = Quantity {
     name: "share of the threads' time spent waiting",
     of: |p| p.point.wait_share,
     written: number::percent,
@@ -57,7 +61,7 @@ pub(crate) const WAITING: Quantity = Quantity {
 };
 /// Energy for each section. A lock that collapses takes many times what the others do, among which
 /// there is more to see.
-pub(crate) const ENERGY: Quantity = Quantity {
+pub(crate) const ENERGY: Quantity<ForecastPoint> = Quantity {
     name: "energy per section",
     of: |p| p.point.joules_per_op,
     written: number::joules,
@@ -68,7 +72,7 @@ pub(crate) const ENERGY: Quantity = Quantity {
 };
 
 /// What hovering over a point tells.
-fn hover(drawn: &Drawn<'_>, p: &ForecastPoint) -> String {
+fn hover(drawn: &Drawn<'_, ForecastPoint>, p: &ForecastPoint) -> String {
     let mut text = format!("{} on {} cores", drawn.curve.lock, p.point.cores);
     if p.point.threads != p.point.cores {
         _ = write!(text, ", {} threads", p.point.threads);
@@ -86,12 +90,12 @@ fn hover(drawn: &Drawn<'_>, p: &ForecastPoint) -> String {
 }
 
 /// The same of a forecast from measurements.
-fn hover_fitted(drawn: &Drawn<'_>, p: &ForecastPoint) -> String {
+fn hover_fitted(drawn: &Drawn<'_, OutlookPoint>, p: &OutlookPoint) -> String {
     format!(
         "{} on {} cores\n{} forecast (band {} to {})",
         drawn.curve.lock,
-        p.point.cores,
-        number::figure(p.point.throughput_per_s),
+        p.cores,
+        number::figure(p.throughput),
         number::figure(p.low),
         number::figure(p.high),
     )

@@ -1,6 +1,6 @@
 //! What a report is made from.
 
-use kilocore_fit::Outlook;
+use kilocore_fit::{Outlook, OutlookCurve};
 use kilocore_lock_profile::Profile;
 use kilocore_machine::Description;
 use kilocore_predict::{Curve, Forecast};
@@ -91,7 +91,7 @@ pub struct FitReport<'a> {
     pub outlook: &'a Outlook,
     /// Its curves, from [`Outlook::curves`].
     #[serde(skip)]
-    pub curves: &'a [Curve],
+    pub curves: &'a [OutlookCurve],
     /// The machine it is for, in full.
     #[serde(rename = "machine_file")]
     pub machine: &'a Description,
@@ -141,16 +141,6 @@ impl<'a> From<&'a FitReport<'a>> for Document<'a> {
 }
 
 impl<'a> Document<'a> {
-    /// The curves of any.
-    #[must_use]
-    pub fn curves(self) -> &'a [Curve] {
-        match self {
-            Document::Forecast(report) => &report.forecast.curves,
-            Document::Curves(report) => report.curves,
-            Document::Fit(report) => report.curves,
-        }
-    }
-
     /// The mark of the simulated figures of any.
     #[must_use]
     pub fn simulated(self) -> Mark {

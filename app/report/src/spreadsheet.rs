@@ -1,7 +1,7 @@
 //! Every point of every curve, a row each, as CSV.
 
 use kilocore_fit::Outlook;
-use kilocore_predict::ForecastPoint;
+use kilocore_predict::{Curve, ForecastPoint};
 use serde::Serialize;
 
 use crate::text::printable;
@@ -32,10 +32,10 @@ struct Row<'a> {
 }
 
 /// The points of the report as CSV with a line of names.
-pub(crate) fn render(document: Document<'_>) -> Result<String, ReportError> {
+pub(crate) fn render(document: Document<'_>, curves: &[Curve]) -> Result<String, ReportError> {
     let machine = printable(document.machine_name());
     let mut writer = csv::Writer::from_writer(Vec::new());
-    let points = document.curves().iter().flat_map(|curve| &curve.points);
+    let points = curves.iter().flat_map(|curve| &curve.points);
     for ForecastPoint { point, low, high } in points {
         writer.serialize(Row {
             provenance: document.simulated().kind.name(),

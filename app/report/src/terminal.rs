@@ -11,9 +11,9 @@ mod locate;
 mod profile;
 mod style;
 
+use kilocore_curve::{Curve, CurvePoint};
 use kilocore_locks::LockInfo;
 use kilocore_machine::Description;
-use kilocore_predict::Curve;
 
 use columns::{Align, Column, fix, table, table_of, text_of, total_width};
 
@@ -140,7 +140,7 @@ const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█']
 const LONGEST_SPARKLINE: usize = 16;
 
 /// A curve in a word: a bar for each point, on a scale that ends at `highest`.
-fn sparkline(curve: &Curve, highest: f64) -> String {
+fn sparkline<P: CurvePoint>(curve: &Curve<P>, highest: f64) -> String {
     let bar = |rate: f64| {
         let height = (rate / highest * BARS.len() as f64).ceil() as usize;
         BARS[height.clamp(1, BARS.len()) - 1]
@@ -148,7 +148,7 @@ fn sparkline(curve: &Curve, highest: f64) -> String {
     // Counted from the end, which must be among those shown.
     let step = curve.points.len().div_ceil(LONGEST_SPARKLINE).max(1);
     let bars: Vec<char> =
-        curve.points.iter().rev().step_by(step).map(|p| bar(p.point.throughput_per_s)).collect();
+        curve.points.iter().rev().step_by(step).map(|p| bar(p.throughput())).collect();
     bars.into_iter().rev().collect()
 }
 

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
+use kilocore_curve::median;
 use serde::Deserialize;
 
 use crate::run::Answer;
-use crate::score;
 
 /// A setting, a machine and a program.
 type Key = (String, String, String);
@@ -52,7 +52,7 @@ impl Before {
             (a.setting.name().to_owned(), a.machine.name.to_owned(), a.program.clone())
         };
         let errors = answers.iter().filter_map(|a| self.0.get(&key(a))).flatten();
-        score::median(errors.copied().collect())
+        median(errors.copied())
     }
 }
 

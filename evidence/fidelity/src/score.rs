@@ -1,5 +1,6 @@
 //! How far what was said is from what was measured.
 
+use kilocore_curve::lasting_collapse;
 use serde::Serialize;
 
 use crate::run::{Answer, Compared, Curve};
@@ -41,15 +42,6 @@ fn error(said: f64, measured: f64) -> f64 {
     (said / measured - 1.0).abs()
 }
 
-/// The median; none of nothing.
-#[must_use]
-pub fn median(mut values: Vec<f64>) -> Option<f64> {
-    values.sort_by(f64::total_cmp);
-    let upper = *values.get(values.len() / 2)?;
-    let lower = values[(values.len() - 1) / 2];
-    Some(f64::midpoint(lower, upper))
-}
-
 /// The relative errors of the held-back throughputs of a curve, in the unit of the data.
 ///
 /// Normalized to the measured throughput of any one lock on one node they are the same, as that
@@ -78,19 +70,6 @@ pub fn log_ratios(curve: &Curve, method: Method) -> impl Iterator<Item = f64> {
     held.map(move |p| (method.says(p) / p.observed.throughput).ln())
 }
 
-/// A curve has collapsed where it is below this share of its peak for good.
-pub const COLLAPSED: f64 = 0.9;
-
-/// The cores at which a curve of cores and throughputs falls below [`COLLAPSED`] of its peak and
-/// stays there, on straight lines between its points; none if it does not.
-#[must_use]
-pub fn collapse_point(curve: &[(f64, f64)]) -> Option<f64> {
-    let bound = COLLAPSED * curve.iter().map(|p| p.1).fold(0.0, f64::max);
-    let last_above = curve.iter().rposition(|p| p.1 >= bound)?;
-    let (&above, &below) = (curve.get(last_above)?, curve.get(last_above + 1)?);
-    Some(above.0 + (below.0 - above.0) * (above.1 - bound) / (above.1 - below.1))
-}
-
 /// What was said of the collapse of one curve.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -117,7 +96,7 @@ impl Collapse {
 pub fn collapse(curve: &Curve, method: Method, last_given_nodes: u32) -> Option<Collapse> {
     let cores = |p: &Compared| f64::from(p.cores);
     let along = |of: &dyn Fn(&Compared) -> f64| {
-        collapse_point(&curve.points.iter().map(|p| (cores(p), of(p))).collect::<Vec<_>>())
+        lasting_collapse(&curve.points.iter().map(|p| (cores(p), of(p))).collect::<Vec<_>>())
     };
     let measured = along(&|p| p.observed.throughput);
     let said = along(&|p| method.known(p));
@@ -238,17 +217,6 @@ mod tests {
     }
 
     #[test]
-    fn a_collapse_is_where_the_curve_falls_for_good() {
-        // Below 9 between 2 and 4, where the straight line falls by 2 for each core.
-        let falls = [(1.0, 5.0), (2.0, 10.0), (4.0, 6.0), (8.0, 8.0)];
-        assert_eq!(collapse_point(&falls), Some(2.5));
-        let recovers = [(1.0, 10.0), (2.0, 5.0), (4.0, 9.5)];
-        assert_eq!(collapse_point(&recovers), None);
-        assert_eq!(collapse_point(&[(1.0, 1.0), (2.0, 2.0)]), None);
-        assert_eq!(collapse_point(&[]), None);
-    }
-
-    #[test]
     fn collapses_are_compared_where_they_were_not_given() {
         let answer = planted(1.0);
         let compared = |alias: &str, method| collapse(curve(&answer, alias), method, 4);
@@ -282,12 +250,5 @@ mod tests {
         backoff.points[4].forecast.throughput = 9.0;
         let found = choice(&answer, Method::Forecast).expect("there are ends");
         assert!((found.regret - (1.0 - 2.5 / 8.0)).abs() < 1e-12, "{found:?}");
-    }
-
-    #[test]
-    fn a_median_of_an_even_number_lies_between() {
-        assert_eq!(median(vec![3.0, 1.0, 2.0]), Some(2.0));
-        assert_eq!(median(vec![4.0, 1.0, 2.0, 3.0]), Some(2.5));
-        assert_eq!(median(Vec::new()), None);
     }
 }

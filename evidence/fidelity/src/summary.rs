@@ -1,5 +1,6 @@
 //! Scores of one program and of groups of programs.
 
+use kilocore_curve::median;
 use serde::Serialize;
 
 use crate::run::{Answer, Compared, Curve};
@@ -116,12 +117,10 @@ impl Summary {
         let curves = || answers.iter().flat_map(|a| &a.curves);
         let level = |curve: &Curve| score::level_errors(curve, method).collect::<Vec<_>>();
         let shape = |curve: &Curve| score::shape_errors(curve, method).collect::<Vec<_>>();
-        let pooled = |errors: &dyn Fn(&Curve) -> Vec<f64>| {
-            score::median(curves().flat_map(errors).collect())
-        };
+        let pooled = |errors: &dyn Fn(&Curve) -> Vec<f64>| median(curves().flat_map(errors));
         let by_program = |errors: &dyn Fn(&Curve) -> Vec<f64>| {
-            let own = |a: &&Answer| score::median(a.curves.iter().flat_map(errors).collect());
-            score::median(answers.iter().filter_map(own).collect())
+            let own = |a: &&Answer| median(a.curves.iter().flat_map(errors));
+            median(answers.iter().filter_map(own))
         };
         let held: Vec<&Compared> = curves().flat_map(|c| &c.points).filter(|p| p.held).collect();
         let regrets: Vec<f64> = answers
@@ -142,15 +141,15 @@ impl Summary {
             level_by_program: by_program(&level),
             shape: pooled(&shape),
             shape_by_program: by_program(&shape),
-            bias: score::median(curves().flat_map(|c| score::log_ratios(c, method)).collect()),
+            bias: median(curves().flat_map(|c| score::log_ratios(c, method))),
             low_regret: Share::count(regrets.iter().map(|&r| r <= LOW_REGRET)),
-            regret: score::median(regrets),
+            regret: median(regrets),
             collapses: Share::count(collapses.iter().map(|c| c.hit())),
             missed: count(Collapse::Missed),
             false_alarms: count(Collapse::False),
             inside: Share::count(held.iter().map(|p| score::inside(p))),
-            width: score::median(held.iter().map(|p| score::width(p)).collect()),
-            noise: score::median(held.iter().map(|p| score::noise(p)).collect()),
+            width: median(held.iter().map(|p| score::width(p))),
+            noise: median(held.iter().map(|p| score::noise(p))),
         }
     }
 }
@@ -208,7 +207,7 @@ pub fn twins_apart(answers: &[&Answer]) -> Option<f64> {
             apart.push(high / low - 1.0);
         }
     }
-    score::median(apart)
+    median(apart)
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use kilocore_curve::median;
 use kilocore_locks::LockId;
 use kilocore_report::number;
 
@@ -171,7 +172,7 @@ fn held_by<K: Ord>(
 
 fn errors(points: &[&Compared], method: Method) -> Option<f64> {
     let error = |p: &&Compared| (method.says(p) / p.observed.throughput - 1.0).abs();
-    score::median(points.iter().map(error).collect())
+    median(points.iter().map(error))
 }
 
 fn inside(points: &[&Compared]) -> String {
@@ -235,7 +236,7 @@ pub(crate) fn by_lock(answers: &[Answer]) -> String {
             row.extend([
                 points.len().to_string(),
                 percent(errors(points, Method::Forecast)),
-                bias(score::median(points.iter().map(ratio).collect())),
+                bias(median(points.iter().map(ratio))),
                 inside(points),
             ]);
         }
@@ -247,8 +248,8 @@ pub(crate) fn by_lock(answers: &[Answer]) -> String {
 /// The lock of a program that is forecast worst, with its median error.
 fn worst_lock(answer: &Answer) -> String {
     let error = |c: &crate::run::Curve| {
-        let errors = score::level_errors(c, Method::Forecast).collect();
-        Some((score::median(errors)?, c.alias.clone()))
+        let errors = score::level_errors(c, Method::Forecast);
+        Some((median(errors)?, c.alias.clone()))
     };
     let worst = answer.curves.iter().filter_map(error).max_by(|a, b| a.0.total_cmp(&b.0));
     worst.map_or_else(
@@ -299,7 +300,7 @@ fn collapses(answer: &Answer) -> String {
         _ => None,
     });
     let right = Share::count(all.iter().map(|c| c.hit()));
-    match score::median(errors.collect()) {
+    match median(errors) {
         Some(error) => format!("{}, off by {}", share(right), number::percent(error)),
         None => share(right),
     }

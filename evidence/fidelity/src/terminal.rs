@@ -1,6 +1,7 @@
 //! Terse tables for the terminal: a line for each program, and what they come to.
 
 use comfy_table::{CellAlignment, Table, presets};
+use kilocore_curve::median;
 use kilocore_report::number;
 
 use crate::before::Before;
@@ -154,15 +155,15 @@ pub fn by_lock(answers: &[Answer]) -> String {
         }
         for ((alias, nodes), points) in places {
             let ratios = points.iter().map(|p| p.forecast.throughput / p.observed.throughput);
-            let errors = ratios.clone().map(|r| (r - 1.0).abs()).collect();
+            let errors = ratios.clone().map(|r| (r - 1.0).abs());
             table.add_row([
                 setting.name().to_owned(),
                 machine.to_owned(),
                 alias,
                 nodes.to_string(),
                 points.len().to_string(),
-                percent(score::median(errors)),
-                bias(score::median(ratios.map(f64::ln).collect())),
+                percent(median(errors)),
+                bias(median(ratios.map(f64::ln))),
                 percent(Share::count(points.iter().map(|p| score::inside(p))).value()),
             ]);
         }

@@ -8,6 +8,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use kilocore_curve::median;
 use kilocore_lock_profile::Profile;
 use kilocore_machine::Description;
 use kilocore_predict::{
@@ -230,12 +231,6 @@ impl Row {
     }
 }
 
-fn median(values: impl Iterator<Item = f64>) -> f64 {
-    let mut values: Vec<f64> = values.collect();
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
-}
-
 const INTRODUCTION: &str = "\
 # The closed loop
 
@@ -282,14 +277,14 @@ fn page(rows: &[Row], machine: &Description, host: &str) -> String {
             serial_share * THINK_NS / all * 100.0,
             row.profiled.conduct.time.serial_share() * 100.0,
             row.profiled.conduct.barrier_rounds,
-            median(row.errors()) * 100.0
+            median(row.errors()).expect("points are compared") * 100.0
         )
         .unwrap();
         for (truth, forecast) in row.truth.iter().zip(&row.forecast) {
             write!(text, " {:.0} / {:.0} |", truth / 1e3, forecast / 1e3).unwrap();
         }
     }
-    let all = median(rows.iter().flat_map(Row::errors));
+    let all = median(rows.iter().flat_map(Row::errors)).expect("points are compared");
     write!(
         text,
         "\n\nThe median error of all is {:.1} %. The last columns are thousands of sections a \
@@ -324,6 +319,6 @@ fn forecasts_from_profiles_are_near_those_from_true_parameters() {
     if let Some(file) = std::env::var_os("KILOCORE_CLOSED_LOOP") {
         std::fs::write(file, &page).expect("the file can be written");
     }
-    let all = median(rows.iter().flat_map(Row::errors));
+    let all = median(rows.iter().flat_map(Row::errors)).expect("points are compared");
     assert!(all <= ALLOWED, "the median error is {:.1} %", all * 100.0);
 }

@@ -15,8 +15,10 @@
 //! One best fit would be the wrong answer: few measurements leave many workloads possible, which
 //! part company beyond the measured counts.
 //!
-//! [`usl`] fits the universal scalability law to the same points, for comparison.
+//! An [`Outlook`] shows the universal scalability law ([`kilocore_curve::usl`]) beside it, fitted to
+//! the same points, for comparison.
 
+mod advice;
 mod atlas;
 mod background;
 mod catalogue;
@@ -28,12 +30,12 @@ mod measurements;
 mod mixture;
 mod outlook;
 mod pinned;
-pub mod usl;
 mod weigh;
 
+pub use advice::{Advice, Gain};
 pub use atlas::Atlas;
 pub use estimate::Estimate;
 pub use fit::{Fit, Refusal, fit};
 pub use measurements::{LeftOut, Measurement, Measurements, Place, ReadError};
-pub use outlook::{Advice, Gain, LawPoint, LockLaw, Named, Outlook, OutlookPoint};
+pub use outlook::{LawPoint, LockLaw, Named, Outlook, OutlookCurve, OutlookPoint};
 pub use pinned::{Pinned, Plausible};

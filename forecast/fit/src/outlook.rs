@@ -1,12 +1,13 @@
 //! All that a fit has to say, ready to be shown: forecasts, how far they can be trusted, the law's
 //! own fit beside them, and the lock to take.
 
+use kilocore_curve::usl::{self, Law};
+use kilocore_curve::{CurvePoint, Judged, LockCurve};
 use kilocore_locks::LockId;
-use kilocore_predict::{Curve, ForecastPoint, Point};
 use serde::Serialize;
 
-use crate::usl::{self, Law};
-use crate::{Atlas, Fit, LeftOut, Measurement, Measurements, Pinned, Plausible, Refusal};
+use crate::advice::advise;
+use crate::{Advice, Atlas, Fit, LeftOut, Measurement, Measurements, Pinned, Plausible, Refusal};
 
 /// A lock under one of its names: its own, or an alias from a data set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,6 +45,19 @@ pub struct OutlookPoint {
     pub name: &'static str,
 }
 
+impl CurvePoint for OutlookPoint {
+    fn cores(&self) -> u32 {
+        self.cores
+    }
+
+    fn throughput(&self) -> f64 {
+        self.throughput
+    }
+}
+
+/// Forecast throughput against cores, in the unit of the measurements.
+pub type OutlookCurve = LockCurve<OutlookPoint>;
+
 /// The universal scalability law of a lock that was measured.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct LockLaw {
@@ -68,40 +82,6 @@ pub struct LawPoint {
     pub cores: u32,
     /// Throughput in the unit of the measurements.
     pub throughput: f64,
-}
-
-/// The lock to take at the largest number of cores.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Advice {
-    /// Its own name.
-    pub lock: &'static str,
-    /// The name of its curve, if that is another one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub alias: Option<&'static str>,
-    /// That number of cores.
-    pub cores: u32,
-    /// Forecast throughput there.
-    pub throughput: f64,
-    /// The lower end of its band.
-    pub low: f64,
-    /// The upper end.
-    pub high: f64,
-    /// Against each lock that was measured, the largest gain first.
-    pub gains: Vec<Gain>,
-}
-
-/// What taking the recommended lock is forecast to gain over one that was measured.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Gain {
-    /// The lock's own name.
-    pub lock: &'static str,
-    /// The name under which it was measured, if that is another one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub alias: Option<&'static str>,
-    /// Throughput under the recommended lock as a multiple of that under this one.
-    pub gain: f64,
-    /// Whether the bands of the two do not overlap.
-    pub sure: bool,
 }
 
 /// All that a fit has to say.
@@ -131,8 +111,6 @@ pub struct Outlook {
 
 /// Workloads that are listed.
 const LISTED: usize = 10;
-/// Curves that end within this share of the best one's end are as good as it.
-const AS_GOOD: f64 = 0.97;
 
 impl Named {
     /// A lock under the name as it was typed, or its own if that is none of its names.
@@ -267,16 +245,11 @@ impl Outlook {
         self.points.chunk_by(|a, b| a.name == b.name && a.lock == b.lock)
     }
 
-    /// The curves, with what a fit does not forecast (waiting, energy, shares of time) not a number.
+    /// The curves.
     #[must_use]
-    pub fn curves(&self) -> Vec<Curve> {
+    pub fn curves(&self) -> Vec<OutlookCurve> {
         let curve = |points: &[OutlookPoint]| {
-            let points_of = points.iter().map(|point| ForecastPoint {
-                point: bare(point),
-                low: point.low,
-                high: point.high,
-            });
-            Curve::new(points[0].name, points_of.collect())
+            OutlookCurve::new(points[0].name, points.to_vec(), Judged::BY_LAST_CORES)
         };
         self.by_curve().map(curve).collect()
     }
@@ -288,27 +261,6 @@ fn given_names(measurements: &Measurements) -> Vec<Named> {
         measurements.points.iter().map(|point| Named::new(point.lock, point.name())).collect();
     names.dedup();
     names
-}
-
-/// A point that has a throughput and nothing else.
-fn bare(point: &OutlookPoint) -> Point {
-    Point {
-        lock: point.lock,
-        cores: point.cores,
-        threads: point.cores,
-        throughput_per_s: point.throughput,
-        throughput_error_per_s: f64::NAN,
-        wait_share: f64::NAN,
-        lock_share_by_lock: Vec::new(),
-        joules_per_op: f64::NAN,
-        working_share: f64::NAN,
-        stalled_share: f64::NAN,
-        spinning_share: f64::NAN,
-        low_power_share: f64::NAN,
-        system_share: f64::NAN,
-        idle_share: f64::NAN,
-        fairness: f64::NAN,
-    }
 }
 
 /// The law of a lock that was measured on enough numbers of cores.
@@ -327,66 +279,12 @@ fn law(named: &Named, measurements: &Measurements, cores: &[u32]) -> Option<Lock
     })
 }
 
-/// The lock with the highest throughput at the end; of those that are as good, the one whose
-/// band's lower end is highest.
-fn advise<'a>(ends: impl Iterator<Item = &'a OutlookPoint>, against: &[OutlookPoint]) -> Advice {
-    let ends: Vec<&OutlookPoint> = ends.collect();
-    let highest = ends.iter().map(|end| end.throughput).fold(0.0, f64::max);
-    let good = ends.iter().filter(|end| end.throughput >= AS_GOOD * highest);
-    let best = good.max_by(|a, b| a.low.total_cmp(&b.low)).expect("there are curves");
-    let gain = |other: &OutlookPoint| Gain {
-        lock: other.lock,
-        alias: (other.name != other.lock).then_some(other.name),
-        gain: best.throughput / other.throughput,
-        sure: best.low > other.high,
-    };
-    let mut gains: Vec<Gain> = against.iter().map(gain).collect();
-    gains.sort_by(|a, b| b.gain.total_cmp(&a.gain));
-    Advice {
-        lock: best.lock,
-        alias: (best.name != best.lock).then_some(best.name),
-        cores: best.cores,
-        throughput: best.throughput,
-        low: best.low,
-        high: best.high,
-        gains,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use kilocore_locks::LockId;
 
-    use super::{Named, OutlookPoint, advise};
+    use super::Named;
     use crate::Measurements;
-
-    fn end(lock: LockId, throughput: f64, low: f64, high: f64) -> OutlookPoint {
-        OutlookPoint {
-            lock: lock.name(),
-            alias: None,
-            aliases: lock.info().aliases,
-            cores: 48,
-            throughput,
-            low,
-            high,
-            given: None,
-            provenance: "simulated",
-            name: lock.name(),
-        }
-    }
-
-    #[test]
-    fn of_equally_good_locks_the_surer_one_is_recommended() {
-        let ends = [
-            end(LockId::Mcs, 100.0, 50.0, 200.0),
-            end(LockId::Cna, 98.0, 90.0, 105.0),
-            end(LockId::Ticket, 20.0, 15.0, 95.0),
-        ];
-        let advice = advise(ends.iter(), &ends[1..]);
-        assert_eq!(advice.lock, "cna");
-        assert_eq!(advice.gains[0].lock, "ticket");
-        assert!((advice.gains[0].gain - 4.9).abs() < 1e-12 && !advice.gains[0].sure);
-    }
 
     #[test]
     fn curves_go_by_the_names_that_the_user_uses() {

@@ -1,5 +1,6 @@
 //! What a forecast means, in plain words: the verdict, how sure it is, and what to do.
 
+use kilocore_curve::Shape;
 use kilocore_lock_profile::Profile;
 
 use crate::choice::{Choice, WORTH_TAKING, gain_error};
@@ -7,7 +8,7 @@ use crate::from_profile::{Conduct, Profiled};
 use crate::waiting::{hands_over, parks};
 use crate::words::{counted, duration, either, percent, rounded};
 use crate::{
-    Coverage, Curve, Evidence, ForecastLock, GainError, Recommendation, Shape, Verdict, shell_words,
+    Coverage, Curve, Evidence, ForecastLock, GainError, Recommendation, Verdict, shell_words,
 };
 
 /// Waiting for locks below this share of the time does not matter.

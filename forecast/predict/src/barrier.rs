@@ -25,7 +25,7 @@ use kilocore_sim::{Random, Sim, SimU32, Simulation};
 
 use crate::memory::Fetcher;
 use crate::progress::{End, Progress};
-use crate::simulate::set_up;
+use crate::run_size::set_up;
 use crate::{MemoryUse, Point, PointError, RunSize};
 
 /// A program that works in rounds.

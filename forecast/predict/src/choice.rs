@@ -4,6 +4,10 @@
 //! alike are equals. Among them one is taken whose waiters sleep, and then the one whose forecasts
 //! have been closest to measurements, which also keeps the answer the same from run to run.
 
+use std::cmp::Ordering;
+
+use kilocore_curve::Contenders;
+
 use crate::from_profile::Conduct;
 use crate::waiting::parks;
 use crate::{Curve, GainError};
@@ -34,23 +38,25 @@ impl<'a> Choice<'a> {
         // One thread usually does no more than wait for the others.
         let crowded = conduct.peak_threads > u64::from(conduct.cores) + 1;
         let may = |curve: &&Curve| !crowded || curve.lock == today.lock || parks(curve.lock);
-        let highest = highest(curves.iter().filter(may)).unwrap_or(today);
-        let near = |curve: &&Curve| end(curve) * WORTH_TAKING >= end(highest);
+        let mut contenders = Contenders::among(curves.iter().filter(may), end, WORTH_TAKING);
+        let highest = contenders.as_ref().map_or(today, Contenders::highest);
         let helps = end(highest) >= WORTH_TAKING * end(today);
-        let gains = |curve: &&Curve| !helps || end(curve) > end(today);
-        let candidates: Vec<&Curve> =
-            curves.iter().filter(may).filter(near).filter(gains).collect();
-        let best = if helps { safest(&candidates).unwrap_or(highest) } else { highest };
-        let mut equals: Vec<&Curve> =
-            candidates.into_iter().filter(|curve| curve.lock != best.lock).collect();
+        if let Some(contenders) = contenders.as_mut().filter(|_| helps) {
+            contenders.retain(|curve| end(curve) > end(today));
+        }
+        let preferred = || contenders.as_ref()?.preferred(by_safety);
+        let best = if helps { preferred().unwrap_or(highest) } else { highest };
+        let as_good = contenders.iter().flat_map(Contenders::iter);
+        let mut equals: Vec<&Curve> = as_good.filter(|curve| curve.lock != best.lock).collect();
         equals.sort_by(|a, b| end(b).total_cmp(&end(a)));
         let spins = |curve: &&Curve| !may(curve) && end(curve) > WORTH_TAKING * end(highest);
+        let spinning = Contenders::among(curves.iter().filter(spins), end, WORTH_TAKING);
         Self {
             today,
             best,
             helps,
             equals: equals.into_iter().map(|curve| curve.lock).collect(),
-            spinning: self::highest(curves.iter().filter(spins)),
+            spinning: spinning.map(|contenders| contenders.highest()),
         }
     }
 
@@ -65,21 +71,14 @@ pub(crate) fn gain_error(lock: &str) -> GainError {
     GainError::published(lock).unwrap_or_else(GainError::published_of_all)
 }
 
-fn highest<'a>(curves: impl Iterator<Item = &'a Curve>) -> Option<&'a Curve> {
-    curves.max_by(|a, b| end(a).total_cmp(&end(b)))
-}
-
 /// One whose waiters sleep, as that does the least harm where threads are many; of several the one
 /// whose forecasts err least, or, if nobody measured them, that takes the least energy.
-fn safest<'a>(curves: &[&'a Curve]) -> Option<&'a Curve> {
+fn by_safety(a: &Curve, b: &Curve) -> Ordering {
     let error = |curve: &Curve| GainError::published(curve.lock).map_or(f64::MAX, |e| e.median);
     let energy = |curve: &Curve| curve.end().point.joules_per_op;
-    let by_safety = |a: &&&'a Curve, b: &&&'a Curve| {
-        let sleeping = parks(b.lock).cmp(&parks(a.lock));
-        let certain = error(a).total_cmp(&error(b));
-        sleeping.then(certain).then(energy(a).total_cmp(&energy(b)))
-    };
-    curves.iter().min_by(by_safety).copied()
+    let sleeping = parks(b.lock).cmp(&parks(a.lock));
+    let certain = error(a).total_cmp(&error(b));
+    sleeping.then(certain).then(energy(a).total_cmp(&energy(b)))
 }
 
 /// Throughput at the largest number of cores.
@@ -89,13 +88,16 @@ pub(crate) fn end(curve: &Curve) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use kilocore_curve::Judged;
+
     use super::Choice;
     use crate::from_profile::Conduct;
     use crate::{Curve, ForecastPoint, Point};
 
     fn curve(lock: &'static str, end: f64) -> Curve {
         let point = Point { cores: 48, throughput_per_s: end, ..Point::empty(lock) };
-        Curve::new(lock, vec![ForecastPoint { point, low: end, high: end }])
+        let points = vec![ForecastPoint { point, low: end, high: end }];
+        Curve::new(lock, points, Judged::BY_LAST_CORES)
     }
 
     fn conduct(threads: u64) -> Conduct {

@@ -1,62 +1,10 @@
 //! A forecast: curves of throughput against cores, one for each lock, and what they mean.
 
+use kilocore_curve::{CurvePoint, Judged, LockCurve};
 use kilocore_machine::Description;
 use serde::Serialize;
 
 use crate::{Coverage, Evidence, GainError, Point, Verdict};
-
-/// How a curve ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Shape {
-    /// Still rising at the largest number of cores.
-    Scales,
-    /// Close to its peak at the largest number of cores, but not rising any more.
-    Flattens,
-    /// Well below its peak at the largest number of cores.
-    Collapses,
-}
-
-impl Shape {
-    /// How a curve ends that goes through these numbers of cores, ascending, and throughputs.
-    ///
-    /// # Panics
-    /// If there are no points.
-    #[must_use]
-    pub fn of(points: &[(u32, f64)]) -> Self {
-        let points: Vec<(f64, f64)> =
-            points.iter().map(|&(cores, rate)| (cores.into(), rate)).collect();
-        Self::against(&points)
-    }
-
-    /// The same, where a number of cores is worth what it computes: two hardware threads of a core
-    /// are not two cores, and who has both of them scales all the same.
-    ///
-    /// # Panics
-    /// If there are no points.
-    #[must_use]
-    pub fn against(points: &[(f64, f64)]) -> Self {
-        let &(most, end) = points.last().expect("a curve has points");
-        let peak = points.iter().map(|(_, rate)| *rate).fold(0.0, f64::max);
-        if end < COLLAPSED * peak {
-            return Shape::Collapses;
-        }
-        let before = points.iter().rfind(|(cores, _)| *cores <= most * LAST_STRETCH);
-        let rising = before
-            .is_none_or(|&(cores, rate)| end / rate - 1.0 >= STILL_RISING * (most / cores - 1.0));
-        if rising { Shape::Scales } else { Shape::Flattens }
-    }
-
-    /// In a word.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Shape::Scales => "scales",
-            Shape::Flattens => "flattens",
-            Shape::Collapses => "collapses",
-        }
-    }
-}
 
 /// One simulated number of cores, with its band.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -71,83 +19,26 @@ pub struct ForecastPoint {
     pub high: f64,
 }
 
-/// Throughput against cores under one lock.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Curve {
-    /// The lock.
-    pub lock: &'static str,
-    /// What the curve does.
-    pub shape: Shape,
-    /// Cores at the highest throughput.
-    pub peak_cores: u32,
-    /// The highest throughput, in sections per second.
-    pub peak_per_s: f64,
-    /// The first number of cores beyond the peak at which a tenth of it is lost.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub collapse_cores: Option<u32>,
-    /// Throughput at the largest number of cores, as a share of the peak.
-    pub end_share: f64,
-    /// The points, by ascending number of cores.
-    pub points: Vec<ForecastPoint>,
+impl CurvePoint for ForecastPoint {
+    fn cores(&self) -> u32 {
+        self.point.cores
+    }
+
+    fn throughput(&self) -> f64 {
+        self.point.throughput_per_s
+    }
 }
 
-/// The share of the peak below which a curve counts as collapsed at its end.
-const COLLAPSED: f64 = 0.8;
-/// The share of the peak below which the collapse is said to begin.
-const COLLAPSE_BEGINS: f64 = 0.9;
-/// The part of the increase in cores over the last stretch that throughput must follow to count as
-/// scaling.
-const STILL_RISING: f64 = 0.4;
-/// Where the last stretch begins, as a share of the largest number of cores.
-const LAST_STRETCH: f64 = 0.8;
+/// Throughput against cores under one lock, in sections per second.
+pub type Curve = LockCurve<ForecastPoint>;
 
-impl Curve {
-    /// The curve through the given points, which are sorted by cores and not empty, where each core
-    /// is worth as much as the first.
-    ///
-    /// # Panics
-    /// If there are no points.
-    #[must_use]
-    pub fn new(lock: &'static str, points: Vec<ForecastPoint>) -> Self {
-        Self::against(lock, points, f64::from)
-    }
-
-    /// The curve through points on a machine, sorted by cores and not empty.
-    ///
-    /// # Panics
-    /// If there are no points.
-    #[must_use]
-    pub fn on(machine: &Description, lock: &'static str, points: Vec<ForecastPoint>) -> Self {
-        Self::against(lock, points, |cores| machine.computing(cores))
-    }
-
-    fn against(lock: &'static str, points: Vec<ForecastPoint>, worth: impl Fn(u32) -> f64) -> Self {
-        let rate = |p: &ForecastPoint| p.point.throughput_per_s;
-        let peak = points
-            .iter()
-            .max_by(|a, b| rate(a).total_cmp(&rate(b)))
-            .expect("a curve has points")
-            .clone();
-        let (peak_cores, peak_per_s) = (peak.point.cores, rate(&peak));
-        let last = points.last().expect("a curve has points");
-        let end_share = rate(last) / peak_per_s;
-        let collapse_cores = points
-            .iter()
-            .find(|p| p.point.cores > peak_cores && rate(p) < COLLAPSE_BEGINS * peak_per_s)
-            .map(|p| p.point.cores);
-        let through: Vec<_> = points.iter().map(|p| (worth(p.point.cores), rate(p))).collect();
-        let shape = Shape::against(&through);
-        Self { lock, shape, peak_cores, peak_per_s, collapse_cores, end_share, points }
-    }
-
-    /// The point at the largest number of cores.
-    ///
-    /// # Panics
-    /// Never: a curve has points.
-    #[must_use]
-    pub fn end(&self) -> &ForecastPoint {
-        self.points.last().expect("a curve has points")
-    }
+/// The curve through points on a machine, sorted by cores.
+///
+/// # Panics
+/// If there are no points.
+#[must_use]
+pub fn curve_on(machine: &Description, lock: &'static str, points: Vec<ForecastPoint>) -> Curve {
+    Curve::new(lock, points, Judged::ByLastStretch { worth: &|cores| machine.computing(cores) })
 }
 
 /// The machine of a forecast.
@@ -290,42 +181,28 @@ pub struct Forecast {
 
 #[cfg(test)]
 mod tests {
-    use super::{Curve, ForecastPoint, Shape};
+    use kilocore_curve::{Judged, Shape};
+
+    use super::{Curve, ForecastPoint, curve_on};
     use crate::Point;
-
-    fn curve(rates: &[(u32, f64)]) -> Curve {
-        let points = rates.iter().map(|&(cores, rate)| ForecastPoint {
-            point: Point { cores, throughput_per_s: rate, ..Point::empty("test") },
-            low: rate,
-            high: rate,
-        });
-        Curve::new("test", points.collect())
-    }
-
-    #[test]
-    fn a_fall_is_a_collapse_and_has_a_beginning() {
-        let fall = curve(&[(1, 1.0), (8, 6.0), (16, 5.8), (32, 4.0), (64, 2.0)]);
-        assert_eq!(fall.shape, Shape::Collapses);
-        assert_eq!((fall.peak_cores, fall.collapse_cores), (8, Some(32)));
-    }
-
-    #[test]
-    fn a_plateau_flattens_and_a_rise_scales() {
-        assert_eq!(curve(&[(1, 1.0), (8, 6.0), (32, 6.2), (64, 6.3)]).shape, Shape::Flattens);
-        assert_eq!(curve(&[(1, 1.0), (8, 6.0), (32, 20.0), (64, 35.0)]).shape, Shape::Scales);
-        assert_eq!(curve(&[(1, 1.0)]).shape, Shape::Scales);
-    }
 
     #[test]
     fn hardware_threads_of_a_core_are_not_cores() {
         let machine = kilocore_machine::find("xeon-8375c-2s").unwrap();
+        let through = |rates: &[(u32, f64)]| -> Vec<ForecastPoint> {
+            let point = |&(cores, rate): &(u32, f64)| ForecastPoint {
+                point: Point { cores, throughput_per_s: rate, ..Point::empty("test") },
+                low: rate,
+                high: rate,
+            };
+            rates.iter().map(point).collect()
+        };
         // 64 cores with two threads each.
         let rates = [1, 32, 64, 96, 128].map(|cores| (cores, machine.computing(cores)));
-        assert_eq!(curve(&rates).shape, Shape::Flattens);
-        let points = curve(&rates).points;
-        assert_eq!(Curve::on(&machine, "test", points).shape, Shape::Scales);
+        let alike = Curve::new("test", through(&rates), Judged::BY_LAST_CORES);
+        assert_eq!(alike.shape, Shape::Flattens);
+        assert_eq!(curve_on(&machine, "test", through(&rates)).shape, Shape::Scales);
         let rates = rates.map(|(cores, rate)| (cores, rate.min(20.0)));
-        let points = curve(&rates).points;
-        assert_eq!(Curve::on(&machine, "test", points).shape, Shape::Flattens);
+        assert_eq!(curve_on(&machine, "test", through(&rates)).shape, Shape::Flattens);
     }
 }

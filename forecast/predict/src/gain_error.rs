@@ -5,6 +5,7 @@
 //! forecast for two large ones on which others measured them under many locks. What came of it lies
 //! in `data/gain-errors.csv`, which `kilocore-fidelity` writes with that page.
 
+use kilocore_curve::median;
 use serde::Serialize;
 
 /// By lock; `all` stands for all of them together.
@@ -53,7 +54,7 @@ impl GainError {
             .collect();
         factors.sort_by(f64::total_cmp);
         let last = factors.len().checked_sub(1)?;
-        let median = f64::midpoint(factors[last / 2], factors[last.div_ceil(2)]);
+        let median = median(factors.iter().copied())?;
         let decides = |gain: &&Gain| gain.measured > DECIDED || gain.measured < 1.0 / DECIDED;
         let decided: Vec<&Gain> = cases.iter().filter(decides).collect();
         // No gain at all is on no side.

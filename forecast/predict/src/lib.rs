@@ -23,6 +23,7 @@ mod own_locks;
 mod point;
 mod program;
 mod progress;
+mod run_size;
 mod shell;
 mod simulate;
 mod sweep;
@@ -38,7 +39,7 @@ pub use coverage::{Coverage, Sleep, Unseen};
 pub use duration::{Duration, Range};
 pub use evidence::Evidence;
 pub use forecast::{
-    AcquiredAt, Curve, Forecast, ForecastLock, ForecastPoint, Recommendation, Shape, Target,
+    AcquiredAt, Curve, Forecast, ForecastLock, ForecastPoint, Recommendation, Target, curve_on,
 };
 pub use from_profile::{
     Conduct, ProcessorTime, ProfileGap, Profiled, from_profile, place_of, taker_of,
@@ -49,8 +50,9 @@ pub use point::Point;
 pub use program::{
     ForecastError, Question, TODAY, forecast, forecast_profiled, without_simulation,
 };
+pub use run_size::{PointError, RunSize};
 pub use shell::{shell_word, shell_words};
-pub use simulate::{PointError, RunSize, simulate};
+pub use simulate::simulate;
 pub use sweep::{Job, sweep};
 pub use verdict::Verdict;
 pub use workload::{Barriers, Inner, KeptLock, LockUse, Mode, Section, Workload};

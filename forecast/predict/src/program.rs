@@ -8,7 +8,8 @@ use thiserror::Error;
 use crate::advice::{View, advise, advise_without_forecast};
 use crate::from_profile::{ProfileGap, Profiled, from_profile};
 use crate::{
-    Curve, Forecast, ForecastPoint, Job, Point, PointError, RunSize, Target, Workload, sweep,
+    Curve, Forecast, ForecastPoint, Job, Point, PointError, RunSize, Target, Workload, curve_on,
+    sweep,
 };
 use crate::{model_error, own_locks};
 
@@ -103,7 +104,7 @@ pub fn forecast_profiled(
         .iter()
         .map(|lock| {
             let of_lock = points.chunks(VARIANTS).filter(|three| three[0].lock == lock.name());
-            Curve::on(question.machine, lock.name(), of_lock.map(with_band).collect())
+            curve_on(question.machine, lock.name(), of_lock.map(with_band).collect())
         })
         .collect();
     let machine = question.machine;

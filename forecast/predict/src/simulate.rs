@@ -6,51 +6,15 @@ use std::rc::Rc;
 use kilocore_locks::{LockId, LockVisitor, RawLock};
 use kilocore_machine::Description;
 use kilocore_platform::{Cycles, Padded, Platform, SharedCell};
-use kilocore_sim::{Options, Random, Sim, SimCell, SimError, Simulation};
-use thiserror::Error;
+use kilocore_sim::{Random, Sim, SimCell, Simulation};
 
 use crate::any_lock::{AnyLock, LockThread};
 use crate::barrier::{Barrier, BarrierRounds, OwnBarrier, simulate_barrier};
 use crate::memory::{Fetcher, whole_number};
 use crate::point::Point;
 use crate::progress::{End, Progress};
+use crate::run_size::{PointError, RunSize, set_up};
 use crate::workload::{Barriers, LockUse, Mode, Section, Workload};
-
-/// How much of a workload is simulated.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct RunSize {
-    /// Threads; as many as cores if not given.
-    pub threads: Option<u32>,
-    /// Outermost sections that are counted, after a quarter as many that are not.
-    pub sections: u64,
-    /// Seeds all chance.
-    pub seed: u64,
-    /// Whether threads that wait long offer their cores to others, as Kilocore's locks do and most
-    /// other implementations do not.
-    pub waiters_yield: bool,
-    /// Time slices of each thread that a point with more threads than cores lasts, at the least.
-    pub slices: u32,
-}
-
-impl Default for RunSize {
-    fn default() -> Self {
-        Self { threads: None, sections: 16_000, seed: 1, waiters_yield: true, slices: 10 }
-    }
-}
-
-/// Why a point could not be simulated.
-#[derive(Debug, Error)]
-pub enum PointError {
-    /// The simulation could not be set up or did not end.
-    #[error(transparent)]
-    Simulation(#[from] SimError),
-    /// The threads asked for are none, or too many for the host's memory.
-    #[error("cannot simulate {0} threads (choose 1 to 8192)")]
-    Threads(u32),
-}
-
-/// The largest number of threads: each takes a stack on the host.
-const MOST_THREADS: u32 = 8192;
 
 /// The fewest rounds between barriers that show what those cost.
 const ROUNDS: u64 = 20;
@@ -127,23 +91,6 @@ fn run_point(
 /// Sleeps last this long on average, or longer: profiles tell sleeping from computing in intervals
 /// above some 20 µs only, and a thread that sleeps has to be woken again.
 const SHORTEST_SLEEP_US: f64 = 50.0;
-
-/// How many threads a point has, and the machine that they run on.
-pub(crate) fn set_up(
-    machine: &Description,
-    cores: u32,
-    size: RunSize,
-) -> Result<(u32, Simulation), PointError> {
-    let threads = size.threads.unwrap_or(cores);
-    if threads == 0 || threads > MOST_THREADS {
-        return Err(PointError::Threads(threads));
-    }
-    let mut simulation = Simulation::new(machine, Options { cores, seed: size.seed })?;
-    if !size.waiters_yield {
-        simulation.keep_waiters_on_cores();
-    }
-    Ok((threads, simulation))
-}
 
 struct PointRun<'a> {
     workload: &'a Workload,

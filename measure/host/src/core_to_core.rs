@@ -5,8 +5,9 @@
 //! beside theirs. Half of a round trip is the one-way latency: about the time from a request for
 //! a modified line until the data is there.
 
+use kilocore_curve::lower_median;
+
 use crate::MeasureError;
-use crate::median::median;
 use crate::pinned::{Pinned, allowed};
 use crate::sysfs::{self, Processor};
 use std::path::Path;
@@ -58,7 +59,7 @@ pub fn host_core_to_core() -> Option<f64> {
     let chosen = spread(&pairs, 8);
     let pairs = u32::try_from(chosen.len().max(1)).unwrap_or(1);
     let measured = chosen.into_iter().map(|(a, b)| samples(a, b, TIME / pairs, LIMIT / pairs));
-    median(measured.filter_map(Result::ok).collect())
+    lower_median(measured.filter_map(Result::ok))
 }
 
 /// At most `most` of the items, evenly over all of them.
@@ -96,7 +97,7 @@ pub(crate) fn samples(
         answered?;
         Ok::<_, MeasureError>(taken)
     })?;
-    median(turns).ok_or(MeasureError::Busy { a, b })
+    lower_median(turns).ok_or(MeasureError::Busy { a, b })
 }
 
 /// Gives each turn back until the exchange is over.

@@ -1,8 +1,9 @@
 //! All measurements together.
 
+use kilocore_curve::lower_median;
+
 use crate::core_to_core::{samples, spread};
 use crate::identity::{cpuinfo_field, host_name, relative, today};
-use crate::median::median;
 use crate::pinned::{Pinned, allowed};
 use crate::sysfs::{Processor, Shape, shape};
 use crate::{MeasureError, SYSTEM, memory, processor, system};
@@ -205,7 +206,7 @@ impl Host {
         let share = LATENCY_TIME / u32::try_from(pairs.len().max(1)).unwrap_or(1);
         let taken: Result<Vec<f64>, _> =
             pairs.iter().map(|(a, b)| samples(a.cpu, b.cpu, share, share * 5)).collect();
-        Ok(median(taken?))
+        Ok(lower_median(taken?))
     }
 
     fn latencies(&self, hit_ns: f64) -> Result<Latencies, MeasureError> {

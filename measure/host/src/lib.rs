@@ -14,7 +14,6 @@ mod core_to_core;
 mod error;
 mod host;
 mod identity;
-mod median;
 mod memory;
 mod pinned;
 mod processor;

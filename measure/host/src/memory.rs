@@ -1,7 +1,8 @@
 //! Latencies of caches and memory by a pointer chase, and bandwidth by copying.
 
+use kilocore_curve::lower_median;
+
 use crate::MeasureError;
-use crate::median::median;
 use crate::pinned::Pinned;
 use std::hint::black_box;
 use std::io::Error;
@@ -130,7 +131,7 @@ fn chase(words: &[u64], steps: u32, time: Duration) -> f64 {
         black_box(at);
         rounds.push(start.elapsed().as_nanos() as f64 / f64::from(steps));
     }
-    median(rounds).unwrap_or_default()
+    lower_median(rounds).unwrap_or_default()
 }
 
 /// Bytes read and written per second by copying on all the processors at once, in GB/s, over

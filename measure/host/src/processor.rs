@@ -1,6 +1,6 @@
 //! The clock, and the costs of an atomic read-modify-write and of a spin-loop hint.
 
-use crate::median::median;
+use kilocore_curve::lower_median;
 use std::hint::black_box;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -26,7 +26,7 @@ fn calibrated_ghz() -> Option<f64> {
         let (elapsed, last) = (start.elapsed(), tsc());
         last.wrapping_sub(first) as f64 / elapsed.as_nanos() as f64
     };
-    median((0..5).map(sample).collect())
+    lower_median((0..5).map(sample))
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -84,5 +84,5 @@ fn turn_ns(turns: u32, turn: impl Fn()) -> Option<f64> {
         }
         start.elapsed().as_nanos() as f64 / f64::from(turns)
     };
-    median((0..9).map(sample).collect())
+    lower_median((0..9).map(sample))
 }

@@ -3,8 +3,9 @@
 //! Each loop is bounded in time, and every sleep has a timeout: a lost measurement on a busy host
 //! shortens a sample and hangs nothing.
 
+use kilocore_curve::lower_median;
+
 use crate::MeasureError;
-use crate::median::median;
 use crate::pinned::Pinned;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -54,7 +55,7 @@ pub(crate) fn futex_call_ns() -> Option<f64> {
         }
         nanos_since(start) / f64::from(TURNS)
     };
-    median((0..9).map(sample).collect())
+    lower_median((0..9).map(sample))
 }
 
 /// What waking costs the waker, and the time from the end of its call until the woken thread
@@ -113,7 +114,7 @@ pub(crate) fn wake_ns(waker: u32, sleeper: u32) -> Result<Option<(f64, f64)>, Me
         slept
     })?;
     // A thread may run before its waker's call is over: then nothing is left to wait for.
-    Ok(median(costs).zip(median(delays)).map(|(cost, delay)| (cost, delay.max(1.0))))
+    Ok(lower_median(costs).zip(lower_median(delays)).map(|(cost, delay)| (cost, delay.max(1.0))))
 }
 
 /// The time in ns from one thread of a processor to another and no more: a hand-over by futex,
@@ -149,7 +150,7 @@ pub(crate) fn context_switch_ns(cpu: u32, futex_call_ns: f64) -> Result<Option<f
         other.join().unwrap_or(Err(MeasureError::NoProcessor))?;
         mine
     })?;
-    Ok(median(samples).map(|hand_over| (hand_over - 2.0 * futex_call_ns).max(50.0)))
+    Ok(lower_median(samples).map(|hand_over| (hand_over - 2.0 * futex_call_ns).max(50.0)))
 }
 
 /// How long one of two busy threads of a processor runs before the other does, in µs: the length
@@ -181,5 +182,5 @@ pub(crate) fn time_slice_us(cpu: u32) -> Result<Option<f64>, MeasureError> {
     if gaps.len() < 8 {
         gaps.clear();
     }
-    Ok(median(gaps))
+    Ok(lower_median(gaps))
 }

@@ -3,15 +3,17 @@
 //! For each benchmark and number of cores that both have: the ratio of the medians with an interval
 //! by resampling, and whether the samples differ, by the rank test, corrected for how many numbers of
 //! cores the benchmark is compared on. Each benchmark is a question of its own: a correction for all
-//! of them together would ask for more samples the more benchmarks there are. A difference that is sure but small is not called one: between two runs
-//! the host changes by some percent that no number of samples within a run can show.
+//! of them together would ask for more samples the more benchmarks there are. A difference that is
+//! sure but small is not called one: between two runs the host changes by some percent that no
+//! number of samples within a run can show.
 
+use kilocore_curve::median;
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::Serialize;
 
 use crate::document::{Document, Outcome, Point};
-use crate::rank_test::{RankTest, corrected, rank_test};
+use crate::mann_whitney::{RankTest, corrected, rank_test};
 use crate::{Interval, Kind, Noise, statistics};
 
 /// What a comparison comes to.
@@ -159,7 +161,7 @@ impl Tested<'_> {
         random: &mut impl Rng,
     ) -> Comparison {
         let [first_per_s, second_per_s] = [&self.first_rates, &self.second_rates]
-            .map(|rates| statistics::median(&statistics::sorted(rates.iter().copied())));
+            .map(|rates| median(rates.iter().copied()).unwrap_or(f64::NAN));
         let ratio = second_per_s / first_per_s;
         Comparison {
             name: self.outcome.name.clone(),
@@ -245,7 +247,7 @@ fn circumstances(first: &Document, second: &Document) -> Vec<(String, String, St
 fn ratio_interval(first: &[f64], second: &[f64], random: &mut impl Rng) -> Interval {
     let mut draw = |from: &[f64]| {
         let one = |_| from[(random.next_u64() % from.len() as u64) as usize];
-        statistics::median(&statistics::sorted((0..from.len()).map(one)))
+        median((0..from.len()).map(one)).unwrap_or(f64::NAN)
     };
     let ratios = statistics::sorted((0..RESAMPLES).map(|_| draw(second) / draw(first)));
     let left_out = (RESAMPLES as f64 * (1.0 - INTERVAL) / 2.0) as usize;

@@ -1,48 +1,19 @@
-//! The processes that a program which measures makes of itself.
-//!
-//! It executes itself anew, with words that its command line hands to [`helper`] before anything
-//! else is done.
+//! What a process does that a program which measures has made of itself.
 
 use std::ffi::OsString;
 use std::fs::File;
 use std::os::fd::FromRawFd;
-use std::os::unix::process::CommandExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::PathBuf;
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 
 use crate::assignment::Assignment;
 use crate::control::{Control, Phase};
+use crate::self_execution::{KEEPER, WORKER};
 use crate::task_loop::take_part;
 use crate::{Refusal, Seat, Shared, benchmarks, cpus, keeper, sys};
 
-/// The word that makes a keeper.
-pub(crate) const KEEPER: &str = "keeper";
-/// The word that makes a worker; its assignment follows.
-pub(crate) const WORKER: &str = "worker";
-
-/// How this program is executed anew so that it calls [`helper`].
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Helpers {
-    /// The program.
-    pub program: PathBuf,
-    /// The words in front of those for [`helper`].
-    pub words: Vec<OsString>,
-}
-
-impl Helpers {
-    pub(crate) fn command(&self, word: &str) -> Command {
-        let mut command = Command::new(&self.program);
-        if self.program.ends_with("self/exe") {
-            // Lists of processes would show that.
-            command.arg0("kilocore");
-        }
-        command.args(&self.words).arg(word);
-        command
-    }
-}
-
-/// What a process made by [`Helpers`] does, by the words that follow [`Helpers::words`].
+/// What a process made by [`Helpers`](crate::Helpers) does, by the words that follow
+/// [`Helpers::words`](crate::Helpers::words).
 pub fn helper(words: &[OsString]) -> ExitCode {
     // Else it is called after the file that was executed, which may be `exe`.
     // SAFETY: a C string.

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use crate::helper::{Helpers, KEEPER};
+use crate::self_execution::{Helpers, KEEPER};
 use crate::{Refusal, sys};
 
 /// What a keeper is asked.

@@ -9,10 +9,10 @@ use crate::document::{
     Document, Generated, MOST_SAMPLES, Outcome, Point, SCHEMA, Settings, VERSION,
 };
 use crate::environment::Environment;
-use crate::helper::Helpers;
 use crate::keeper::Keeper;
 use crate::place::Place;
 use crate::plan::{Plan, rounds};
+use crate::self_execution::Helpers;
 use crate::trial::Trial;
 use crate::{Benchmark, Kind, Refusal, Shared};
 

@@ -4,37 +4,10 @@
 //! serial share s, S(N) = N − s(N − 1). And Gunther's universal scalability law, which can fall.
 //! How far each is from the curve says which one describes it.
 
-use kilocore_fit::usl;
+use kilocore_curve::{Curve, CurvePoint, Judged, Shape, gustafson, misfit, usl};
 use serde::{Deserialize, Serialize};
 
-use crate::document::Summary;
-
-/// What a curve looks like.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Shape {
-    /// The cores do at least [`Shape::SCALES`] of what they would do apart.
-    Scales,
-    /// They do less, but not less than fewer cores.
-    Flattens,
-    /// More cores do less than fewer.
-    Collapses,
-}
-
-impl Shape {
-    /// The share of linear scaling from which a curve scales.
-    pub const SCALES: f64 = 0.8;
-
-    /// In a word.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Shape::Scales => "scales",
-            Shape::Flattens => "flattens",
-            Shape::Collapses => "collapses",
-        }
-    }
-}
+use crate::summary::Summary;
 
 /// A law and how far it is from what was measured.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -60,7 +33,27 @@ pub struct Usl {
     pub error: f64,
 }
 
+impl Gustafson {
+    fn of(speedups: &[(f64, f64)]) -> Self {
+        let law = gustafson::fit(speedups);
+        Self { serial: law.serial, error: misfit(speedups, |cores| law.at(cores)) }
+    }
+}
+
 impl Usl {
+    fn of(points: &[(u32, Summary)]) -> Option<Self> {
+        let rates: Vec<(f64, f64)> =
+            points.iter().map(|(cores, at)| (f64::from(*cores), at.per_s)).collect();
+        let law = usl::fit(&rates)?;
+        Some(Self {
+            lambda_per_s: law.lambda,
+            sigma: law.sigma,
+            kappa: law.kappa,
+            peak: law.peak(),
+            error: misfit(&rates, |cores| law.at(cores)),
+        })
+    }
+
     /// The rate per second on so many cores.
     #[must_use]
     pub fn at(&self, cores: f64) -> f64 {
@@ -91,73 +84,55 @@ pub struct Scaling {
     pub usl: Option<Usl>,
 }
 
-/// The share of the peak below which a curve has fallen.
-const FALLEN: f64 = 0.9;
 /// How much the shares of time on the core may differ between core counts.
 const EVEN: f64 = 0.05;
+
+/// What samples on a number of cores amount to, as a point of a curve.
+struct Measured {
+    cores: u32,
+    summary: Summary,
+}
+
+impl CurvePoint for Measured {
+    fn cores(&self) -> u32 {
+        self.cores
+    }
+
+    fn throughput(&self) -> f64 {
+        self.summary.per_s
+    }
+
+    fn interval(&self) -> (f64, f64) {
+        (self.summary.interval.low, self.summary.interval.high)
+    }
+}
 
 impl Scaling {
     /// What the curve through these points, cores ascending, says; nothing if they are of less than
     /// two core counts. `keeps_core` is [`Info::keeps_core`](crate::Info::keeps_core).
     #[must_use]
     pub fn of(points: &[(u32, Summary)], keeps_core: bool) -> Option<Self> {
-        let ((first, base), (most, last)) = (points.first()?, points.last()?);
+        let ((first, base), (_, last)) = (points.first()?, points.last()?);
         if points.len() < 2 {
             return None;
         }
         let alone = base.per_s / f64::from(*first);
         let speedups: Vec<(f64, f64)> =
             points.iter().map(|(cores, at)| (f64::from(*cores), at.per_s / alone)).collect();
-        let (peak_cores, peak) = points.iter().max_by(|a, b| a.1.per_s.total_cmp(&b.1.per_s))?;
-        let fallen =
-            |at: &Summary| at.per_s <= FALLEN * peak.per_s && at.interval.high < peak.interval.low;
-        let mut beyond = points.iter().filter(|(cores, _)| cores > peak_cores);
-        let collapse_cores = beyond.find(|(_, at)| fallen(at)).map(|(cores, _)| *cores);
-        let speedup = last.per_s / alone;
-        let shape = match collapse_cores {
-            Some(_) => Shape::Collapses,
-            None if speedup >= Shape::SCALES * f64::from(*most) => Shape::Scales,
-            None => Shape::Flattens,
-        };
+        let of = |&(cores, summary): &(u32, Summary)| Measured { cores, summary };
+        let curve = Curve::new(points.iter().map(of).collect(), Judged::ByOneCore);
         let on_core = || points.iter().map(|(_, at)| at.on_core);
         let range = on_core().fold(0.0, f64::max) - on_core().fold(f64::INFINITY, f64::min);
         Some(Self {
-            shape,
-            speedup,
-            peak_cores: *peak_cores,
-            collapse_cores,
-            disturbed: keeps_core && shape != Shape::Scales && range > EVEN,
-            gustafson: gustafson(&speedups),
-            usl: fit_usl(points),
+            shape: curve.shape,
+            speedup: last.per_s / alone,
+            peak_cores: curve.peak_cores,
+            collapse_cores: curve.collapse_cores,
+            disturbed: keeps_core && curve.shape != Shape::Scales && range > EVEN,
+            gustafson: Gustafson::of(&speedups),
+            usl: Usl::of(points),
         })
     }
-}
-
-/// The root mean square of relative errors of a law at measured points.
-fn misfit(points: &[(f64, f64)], law: impl Fn(f64) -> f64) -> f64 {
-    let squares = points.iter().map(|&(cores, measured)| (law(cores) / measured - 1.0).powi(2));
-    (squares.sum::<f64>() / points.len() as f64).sqrt()
-}
-
-/// Least squares of the speedup's errors.
-fn gustafson(speedups: &[(f64, f64)]) -> Gustafson {
-    let missing: f64 = speedups.iter().map(|(n, s)| (n - s) * (n - 1.0)).sum();
-    let most: f64 = speedups.iter().map(|(n, _)| (n - 1.0).powi(2)).sum();
-    let serial = (missing / most).clamp(0.0, 1.0);
-    Gustafson { serial, error: misfit(speedups, |cores| cores - serial * (cores - 1.0)) }
-}
-
-fn fit_usl(points: &[(u32, Summary)]) -> Option<Usl> {
-    let rates: Vec<(f64, f64)> =
-        points.iter().map(|(cores, at)| (f64::from(*cores), at.per_s)).collect();
-    let law = usl::fit(&rates)?;
-    Some(Usl {
-        lambda_per_s: law.lambda,
-        sigma: law.sigma,
-        kappa: law.kappa,
-        peak: law.peak(),
-        error: misfit(&rates, |cores| law.at(cores)),
-    })
 }
 
 #[cfg(test)]

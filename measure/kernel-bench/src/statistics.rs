@@ -1,4 +1,4 @@
-//! Medians, intervals and noise of repeated samples.
+//! Intervals and noise of repeated samples.
 //!
 //! Nothing is assumed of how samples are distributed: an interval lies between two of them, chosen
 //! by how likely so many of an even chance fall on one side of the true median.
@@ -75,17 +75,6 @@ pub(crate) fn sorted(values: impl IntoIterator<Item = f64>) -> Vec<f64> {
     values
 }
 
-/// The median of values in ascending order; not a number if there are none.
-#[must_use]
-pub(crate) fn median(sorted: &[f64]) -> f64 {
-    let middle = sorted.len() / 2;
-    match sorted.len() {
-        0 => f64::NAN,
-        count if count % 2 == 1 => sorted[middle],
-        _ => f64::midpoint(sorted[middle - 1], sorted[middle]),
-    }
-}
-
 /// The narrowest interval between two of the values, in ascending order, that is as certain as
 /// wanted; the widest if none is. None without values.
 #[must_use]
@@ -112,14 +101,6 @@ pub(crate) fn interval(sorted: &[f64]) -> Option<Interval> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn medians_are_in_the_middle() {
-        assert_eq!(median(&[1.0, 2.0, 9.0]), 2.0);
-        assert_eq!(median(&[1.0, 2.0, 4.0, 9.0]), 3.0);
-        assert!(median(&[]).is_nan());
-        assert_eq!(sorted([3.0, 1.0, 2.0]), [1.0, 2.0, 3.0]);
-    }
 
     #[test]
     fn intervals_are_those_of_the_sign_test() {

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use crate::assignment::Assignment;
 use crate::control::{self, Control, Phase, Stage};
 use crate::document::Sample;
-use crate::helper::{Helpers, WORKER};
+use crate::self_execution::{Helpers, WORKER};
 use crate::{Benchmark, Kind, Refusal, Seat, Shared, sys};
 
 /// How long tasks may take beyond the time that they were given.

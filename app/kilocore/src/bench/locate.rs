@@ -18,7 +18,7 @@ use kilocore_sampled_profile::SampledProfile;
 use kilocore_sampler::{CallGraph, Hertz, KernelSamples, Options, Output, record};
 use tempfile::TempDir;
 
-use super::measure::MeasureArguments;
+use super::measure_arguments::MeasureArguments;
 use crate::failure::Failure;
 use crate::output;
 

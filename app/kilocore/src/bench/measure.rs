@@ -2,119 +2,14 @@
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::Duration;
 
-use clap::Args;
 use kilocore_kernel_bench::document::Outcome;
-use kilocore_kernel_bench::{
-    Benchmark, Cpus, Document, Helpers, Kind, Pin, Plan, Scratch, benchmarks, run,
-};
+use kilocore_kernel_bench::{Document, Helpers, Plan, run};
 
+use super::measure_arguments::MeasureArguments;
 use super::{HELPER, compare, locate, overview, page};
-use crate::core_list::CoreList;
 use crate::failure::Failure;
 use crate::output;
-
-/// What is measured, and how.
-#[derive(Debug, Args)]
-pub(crate) struct MeasureArguments {
-    /// Benchmarks by name, or all; see kilocore bench list
-    #[arg(required = true, value_name = "NAME")]
-    names: Vec<String>,
-    /// Few and short samples, on one, half and all cores: all benchmarks in two minutes
-    #[arg(long)]
-    pub(super) quick: bool,
-    /// Numbers of cores, as in 1,2,4-8 [default: powers of two and all, quick: one, half and all]
-    #[arg(long, value_name = "LIST")]
-    cores: Option<CoreList>,
-    /// What runs side by side: processes or threads [default: by benchmark]
-    #[arg(long = "as", value_name = "KIND")]
-    pub(super) kind: Option<Kind>,
-    /// What tasks are tied to: core, sibling, node or none
-    #[arg(long, default_value_t)]
-    pub(super) pin: Pin,
-    /// Samples of each benchmark on each number of cores [default: 11, quick: 7]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
-    repeats: Option<u32>,
-    /// How long each sample is counted [default: 0.5, quick: 0.15]
-    #[arg(long, value_parser = seconds)]
-    seconds: Option<Duration>,
-    /// Where the order of samples comes from
-    #[arg(long, default_value_t = 1)]
-    seed: u64,
-    /// The folder for scratch files [default: in memory; large files where temporary files go]
-    #[arg(long, value_name = "FOLDER")]
-    pub(super) scratch: Option<PathBuf>,
-    /// The size of large scratch files in bytes, for tests [default: by benchmark]
-    #[arg(long, hide = true, value_name = "BYTES")]
-    #[arg(value_parser = clap::value_parser!(u64).range(1..=1 << 40))]
-    pub(super) file_bytes: Option<u64>,
-    /// Save all samples, to be compared later
-    #[arg(long, value_name = "FILE.json")]
-    save: Option<PathBuf>,
-    /// Also hold the result against a saved run
-    #[arg(long, value_name = "FILE.json")]
-    baseline: Option<PathBuf>,
-    /// Also say which functions of the kernel and of the task take longer for an operation on many
-    /// cores than on few, from samples
-    #[arg(long, conflicts_with_all = ["save", "baseline"])]
-    locate: bool,
-    #[command(flatten)]
-    pub(super) output: output::Options,
-}
-
-fn seconds(text: &str) -> Result<Duration, String> {
-    const MOST: f64 = 3600.0;
-    let refuse = || format!("'{text}' is no such time; write seconds above 0 and at most {MOST}");
-    let seconds: f64 = text.parse().map_err(|_| refuse())?;
-    let sound = seconds > 0.0 && seconds <= MOST;
-    sound.then(|| Duration::from_secs_f64(seconds)).ok_or_else(refuse)
-}
-
-/// The benchmarks of these names, in the order of the registry, each once.
-fn chosen(names: &[String]) -> Result<Vec<&'static dyn Benchmark>, Failure> {
-    for name in names.iter().filter(|name| *name != "all") {
-        benchmarks::find(name)?;
-    }
-    let wanted = |benchmark: &&dyn Benchmark| {
-        let info = benchmark.info();
-        let named = names.iter().any(|name| name == info.name);
-        named || !info.hidden && names.iter().any(|name| name == "all")
-    };
-    Ok(benchmarks::ALL.iter().copied().filter(wanted).collect())
-}
-
-impl MeasureArguments {
-    fn plan(&self) -> Result<Plan, Failure> {
-        const WARM_UP: [Duration; 2] = [Duration::from_millis(100), Duration::from_millis(30)];
-        const MEASURE: [Duration; 2] = [Duration::from_millis(500), Duration::from_millis(150)];
-        const REPEATS: [u32; 2] = [11, 7];
-        /// Of the two minutes, some are for what is begun when this is over.
-        const QUICK: Duration = Duration::from_secs(100);
-        let quick = usize::from(self.quick);
-        let cores = self.cores.as_ref().map(|list| list.0.clone());
-        let cpus = Cpus::of_this_process();
-        let usual = || if self.quick { cpus.few_counts() } else { cpus.default_counts() };
-        // Who says how many samples there are to be, or how long, gets them.
-        let is_bounded = self.quick && self.repeats.is_none() && self.seconds.is_none();
-        Ok(Plan {
-            benchmarks: chosen(&self.names)?,
-            cores: cores.unwrap_or_else(usual),
-            kind: self.kind,
-            pin: self.pin,
-            repeats: self.repeats.unwrap_or(REPEATS[quick]),
-            measure: self.seconds.unwrap_or(MEASURE[quick]),
-            warm_up: WARM_UP[quick],
-            budget: is_bounded.then_some(QUICK),
-            seed: self.seed,
-            scratch: Scratch {
-                folder: self.scratch.clone(),
-                quick: self.quick,
-                file_bytes: self.file_bytes,
-            },
-        })
-    }
-}
 
 pub(crate) fn measure(arguments: &MeasureArguments) -> Result<ExitCode, Failure> {
     output::check(&arguments.output)?;

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 use kilocore_locks::LockId;
-use kilocore_predict::{Curve, Duration, ForecastPoint, Job, RunSize, Workload, sweep};
+use kilocore_predict::{Curve, Duration, ForecastPoint, Job, RunSize, Workload, curve_on, sweep};
 use kilocore_report::CurvesReport;
 use kilocore_sim::longest_run;
 use serde::Serialize;
@@ -169,7 +169,7 @@ pub(crate) fn lock(arguments: &Arguments) -> Result<ExitCode, Failure> {
                 high: point.throughput_per_s + point.throughput_error_per_s,
                 point: point.clone(),
             });
-            Curve::on(&machine, chunk[0].lock, points.collect())
+            curve_on(&machine, chunk[0].lock, points.collect())
         })
         .collect();
     let document = Document {

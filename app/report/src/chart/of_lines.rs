@@ -4,7 +4,7 @@ use super::{
     BAND_ROOM, BOTTOM, Chart, Dot, HEADING, Heading, LARGE, LEFT, Series, Size, TOP, Tick,
 };
 use super::{path, spread_names};
-use crate::curve_set::{Role, Style};
+use crate::drawn::{Role, Style};
 use crate::lines::{Across, Line, Lines};
 use crate::number;
 use crate::scale::{Growth, Scale};

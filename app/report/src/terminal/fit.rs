@@ -1,8 +1,7 @@
 //! A fit for the terminal: the advice, what the workload looks like, the forecast, and the
 //! universal scalability law beside it.
 
-use kilocore_fit::{LockLaw, Outlook, OutlookPoint};
-use kilocore_predict::Curve;
+use kilocore_fit::{LockLaw, Outlook, OutlookCurve};
 
 use super::columns::{Align, Column, fit, table_of};
 use super::{NARROWEST, Style, sparkline, wrapped};
@@ -52,45 +51,29 @@ fn parameters(outlook: &Outlook, width: u16) -> String {
 /// Columns that are left out where there is no room for all, the first of them first.
 const DISPENSABLE: [&str; 4] = ["measured", "falls from", "curve", "shape"];
 
-/// A curve and its points.
-struct Row<'a> {
-    curve: &'a Curve,
-    points: &'a [OutlookPoint],
-}
-
-impl Row<'_> {
-    fn end(&self) -> &OutlookPoint {
-        self.points.last().expect("a curve has points")
-    }
-
-    fn name(&self) -> String {
-        let end = self.end();
-        both_names(end.lock, (end.name != end.lock).then_some(end.name))
-    }
+/// All names of the lock of a curve.
+fn names(curve: &OutlookCurve) -> String {
+    let end = curve.end();
+    both_names(end.lock, (end.name != end.lock).then_some(end.name))
 }
 
 fn forecasts(report: &FitReport<'_>, width: u16) -> String {
-    let mut rows: Vec<Row<'_>> = report
-        .curves
-        .iter()
-        .zip(report.outlook.by_curve())
-        .map(|(curve, points)| Row { curve, points })
-        .collect();
+    let mut rows: Vec<&OutlookCurve> = report.curves.iter().collect();
     rows.sort_by(|a, b| b.end().throughput.total_cmp(&a.end().throughput));
     let most = rows.first().map_or(0, |row| row.end().cores);
     let recommended = report.recommended();
-    let highest = rows.iter().map(|row| row.curve.peak_per_s).fold(0.0, f64::max);
+    let highest = rows.iter().map(|row| row.peak).fold(0.0, f64::max);
     let mut columns = vec![
         Column::new("lock", Align::Left, &rows, |row| {
             let mark = if row.end().name == recommended { " ●" } else { "" };
-            row.name() + mark
+            names(row) + mark
         }),
-        Column::new("curve", Align::Left, &rows, |row| sparkline(row.curve, highest)),
-        Column::new("shape", Align::Left, &rows, |row| row.curve.shape.name().to_owned()),
-        Column::new("peak", Align::Right, &rows, |row| number::figure(row.curve.peak_per_s)),
-        Column::new("at", Align::Right, &rows, |row| row.curve.peak_cores.to_string()),
+        Column::new("curve", Align::Left, &rows, |row| sparkline(row, highest)),
+        Column::new("shape", Align::Left, &rows, |row| row.shape.name().to_owned()),
+        Column::new("peak", Align::Right, &rows, |row| number::figure(row.peak)),
+        Column::new("at", Align::Right, &rows, |row| row.peak_cores.to_string()),
         Column::new("falls from", Align::Right, &rows, |row| {
-            row.curve.collapse_cores.map_or(String::new(), |cores| cores.to_string())
+            row.collapse_cores.map_or(String::new(), |cores| cores.to_string())
         }),
         Column::new(&format!("on {most}"), Align::Right, &rows, |row| {
             number::figure(row.end().throughput)

@@ -1,12 +1,13 @@
 //! A forecast for the terminal: the verdict, how sure it is, the command to type, the curves on one
 //! scale, and the program's own locks.
 
-use kilocore_predict::{Curve, Forecast, ForecastLock};
+use kilocore_predict::{Curve, Forecast, ForecastLock, ForecastPoint};
 
 use super::columns::{Align, Column, fit, table_of, total_width};
 use super::{NARROWEST, Style, bullet, sparkline, wrapped};
 use crate::alike::{Alike, MOST_SHOWN, shown};
-use crate::curve_set::{CurveSet, Drawn, Role};
+use crate::curve_set::CurveSet;
+use crate::drawn::{Drawn, Role};
 use crate::text::{printable, shortened_apart};
 use crate::{Mark, number};
 
@@ -38,7 +39,8 @@ pub fn forecast_table(forecast: &Forecast, style: impl Into<Style>, all: bool) -
 pub fn curves_table(curves: &[Curve], style: impl Into<Style>) -> String {
     let style = style.into();
     let set = CurveSet::new(curves, None, None);
-    let rows: Vec<Alike<'_>> = set.best_first().into_iter().map(Alike::alone).collect();
+    let rows: Vec<Alike<'_, ForecastPoint>> =
+        set.best_first().into_iter().map(Alike::alone).collect();
     style.shown(curve_rows(&set, &rows, style.width.max(NARROWEST)) + "\n")
 }
 
@@ -50,16 +52,17 @@ fn list(title: &str, texts: &[String], width: u16) -> Option<String> {
 fn curves(forecast: &Forecast, width: u16, all: bool) -> Option<String> {
     let recommended = forecast.recommendation.lock;
     let set = CurveSet::new(&forecast.curves, Some(forecast.today), recommended);
-    let every: Vec<Alike<'_>> = if all {
+    let every: Vec<Alike<'_, ForecastPoint>> = if all {
         set.best_first().into_iter().map(Alike::alone).collect()
     } else {
-        crate::alike::groups(&set)
+        crate::alike::groups(&set.curves)
     };
     if every.is_empty() {
         return None;
     }
     let kept = shown(&every, if all { every.len() } else { MOST_SHOWN });
-    let rows: Vec<Alike<'_>> = kept.iter().map(|&index| every[index].clone()).collect();
+    let rows: Vec<Alike<'_, ForecastPoint>> =
+        kept.iter().map(|&index| every[index].clone()).collect();
     let mark = Mark::simulated(&forecast.machine.name, forecast.seed);
     let title = format!("Throughput by lock, sections per second ({})", mark.plain());
     let mut text = format!("{}\n{}", wrapped(&title, width), curve_rows(&set, &rows, width));
@@ -79,7 +82,11 @@ fn curves(forecast: &Forecast, width: u16, all: bool) -> Option<String> {
 /// Columns that are left out where there is no room for all, the first of them first.
 const DISPENSABLE: [&str; 7] = ["energy", "falls from", "waiting", "at", "peak", "curve", "shape"];
 
-fn curve_rows(set: &CurveSet<'_>, rows: &[Alike<'_>], width: u16) -> String {
+fn curve_rows(
+    set: &CurveSet<'_, ForecastPoint>,
+    rows: &[Alike<'_, ForecastPoint>],
+    width: u16,
+) -> String {
     let most = set.most_cores();
     let today = set.today().map(|drawn| drawn.curve.end().point.throughput_per_s);
     let mut columns = curve_columns(set, rows, today);
@@ -118,10 +125,10 @@ fn curve_rows(set: &CurveSet<'_>, rows: &[Alike<'_>], width: u16) -> String {
 }
 
 /// What stands before `/s`, as far as it occurs.
-fn prefixes(rows: &[Alike<'_>]) -> Option<String> {
+fn prefixes(rows: &[Alike<'_, ForecastPoint>]) -> Option<String> {
     let rates = rows.iter().flat_map(|row| {
         let curve = row.first().curve;
-        [curve.peak_per_s, curve.end().point.throughput_per_s].map(number::per_second)
+        [curve.peak, curve.end().point.throughput_per_s].map(number::per_second)
     });
     let rates: Vec<String> = rates.collect();
     let known = [("G", "a billion"), ("M", "a million"), ("k", "a thousand")];
@@ -134,10 +141,14 @@ fn prefixes(rows: &[Alike<'_>]) -> Option<String> {
 }
 
 /// All columns of the table of curves.
-fn curve_columns(set: &CurveSet<'_>, rows: &[Alike<'_>], today: Option<f64>) -> Vec<Column> {
-    let rate = |drawn: &Drawn<'_>| drawn.curve.end().point.throughput_per_s;
-    let highest = rows.iter().map(|row| row.first().curve.peak_per_s).fold(0.0, f64::max);
-    let column = |heading: &str, align, cell: &dyn Fn(&Drawn<'_>) -> String| {
+fn curve_columns(
+    set: &CurveSet<'_, ForecastPoint>,
+    rows: &[Alike<'_, ForecastPoint>],
+    today: Option<f64>,
+) -> Vec<Column> {
+    let rate = |drawn: &Drawn<'_, ForecastPoint>| drawn.curve.end().point.throughput_per_s;
+    let highest = rows.iter().map(|row| row.first().curve.peak).fold(0.0, f64::max);
+    let column = |heading: &str, align, cell: &dyn Fn(&Drawn<'_, ForecastPoint>) -> String| {
         Column::new(heading, align, rows, |row| cell(row.first()))
     };
     let mut columns = vec![
@@ -153,7 +164,7 @@ fn curve_columns(set: &CurveSet<'_>, rows: &[Alike<'_>], today: Option<f64>) -> 
         }),
         column("curve", Align::Left, &|d| sparkline(d.curve, highest)),
         column("shape", Align::Left, &|d| d.curve.shape.name().to_owned()),
-        column("peak", Align::Right, &|d| number::per_second(d.curve.peak_per_s)),
+        column("peak", Align::Right, &|d| number::per_second(d.curve.peak)),
         column("at", Align::Right, &|d| d.curve.peak_cores.to_string()),
     ];
     if rows.iter().any(|row| row.first().curve.collapse_cores.is_some()) {

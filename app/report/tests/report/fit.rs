@@ -1,12 +1,12 @@
 //! Reports of fits.
 
-use kilocore_fit::usl::Law;
+use kilocore_curve::usl::Law;
 use kilocore_fit::{
-    Advice, Gain, LawPoint, LeftOut, LockLaw, Outlook, OutlookPoint, Pinned, Place, Plausible,
+    Advice, Gain, LawPoint, LeftOut, LockLaw, Outlook, OutlookCurve, OutlookPoint, Pinned, Place,
+    Plausible,
 };
 use kilocore_locks::LockId;
 use kilocore_machine::Description;
-use kilocore_predict::Curve;
 use kilocore_report::{FitReport, Format, Generated, csv, json, svg, terminal};
 use scraper::{Html, Selector};
 
@@ -78,7 +78,7 @@ fn outlook() -> Outlook {
 }
 
 /// Runs `look` over the report of a fit.
-fn with_report<T>(look: impl FnOnce(&FitReport<'_>, &[Curve]) -> T) -> T {
+fn with_report<T>(look: impl FnOnce(&FitReport<'_>, &[OutlookCurve]) -> T) -> T {
     let outlook = outlook();
     let curves = outlook.curves();
     let machine: Description = kilocore_machine::find("opteron-6344-4s").unwrap();

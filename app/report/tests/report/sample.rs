@@ -5,6 +5,7 @@
 
 use std::sync::OnceLock;
 
+use kilocore_curve::Judged;
 use kilocore_lock_profile::{Condition, Frame, Histogram, Host, Process, Profile, Run, Threads};
 use kilocore_locks::LockId;
 use kilocore_machine::Description;
@@ -74,7 +75,11 @@ fn curves(machine: &Description) -> Vec<Curve> {
     let mut curves: Vec<Curve> = Vec::new();
     for &lock in LockId::ALL {
         let points = CORES.map(|cores| simulate(&workload, lock, machine, cores, size).unwrap());
-        curves.push(Curve::new(lock.name(), points.map(|point| banded(point, 0.1)).into()));
+        curves.push(Curve::new(
+            lock.name(),
+            points.map(|point| banded(point, 0.1)).into(),
+            Judged::BY_LAST_CORES,
+        ));
     }
     // Cycles to hand the lock on, cycles that each waiter adds, energy against the ticket lock.
     let formed = [
@@ -93,7 +98,7 @@ fn curves(machine: &Description) -> Vec<Curve> {
             let like = curves[0].points.clone();
             let points =
                 like.into_iter().map(|p| formed_point(p, lock, hand_over, per_waiter, energy));
-            curves.push(Curve::new(lock, points.collect()));
+            curves.push(Curve::new(lock, points.collect(), Judged::BY_LAST_CORES));
         }
     }
     curves

@@ -59,8 +59,8 @@ fn curves_are_on_one_scale() {
     let text = terminal::forecast_table(&sample.forecast, 100, true);
     let rows: Vec<&str> = text.lines().filter(|line| line.contains('▁')).collect();
     let full = rows.iter().filter(|line| line.contains('█')).count();
-    let highest = sample.forecast.curves.iter().map(|c| c.peak_per_s).fold(0.0, f64::max);
-    let near = sample.forecast.curves.iter().filter(|c| c.peak_per_s > highest * 7.0 / 8.0).count();
+    let highest = sample.forecast.curves.iter().map(|c| c.peak).fold(0.0, f64::max);
+    let near = sample.forecast.curves.iter().filter(|c| c.peak > highest * 7.0 / 8.0).count();
     assert!(full <= near && full >= 1, "{full} of {near}: {text}");
 }
 

@@ -1,11 +1,11 @@
 //! A forecast beside a measurement.
 
+use kilocore_curve::{Judged, Shape, median};
 use kilocore_locks::LockId;
-use kilocore_predict::{Curve, Forecast, Gain, Shape, TODAY, WORTH_TAKING};
+use kilocore_predict::{Curve, Forecast, Gain, TODAY, WORTH_TAKING};
 
 use super::Entry;
 use crate::data::{Machine, Program, Series};
-use crate::score::median;
 
 /// A lock does well if on all nodes it gives at least this share of what the best one gives.
 const WELL: f64 = 0.9;
@@ -116,7 +116,8 @@ impl Comparison {
         locks.iter_mut().for_each(|lock| lock.divided(measured, forecast_at_first));
         let shape = |rates: &[f64]| {
             let cores = nodes.iter().map(|nodes| nodes * per_node);
-            Shape::of(&cores.zip(rates.iter().copied()).collect::<Vec<_>>())
+            let points: Vec<(u32, f64)> = cores.zip(rates.iter().copied()).collect();
+            Shape::of(&points, Judged::BY_LAST_CORES)
         };
         let advised = advised(&locks);
         Some(Self {
@@ -206,8 +207,9 @@ impl Comparison {
 
     /// The median, over all locks and numbers of nodes but the one that all is divided by.
     fn median_error(&self, said: impl Fn(&LockComparison, usize) -> f64) -> f64 {
-        let error = |(lock, at): (&LockComparison, usize)| said(lock, at) / lock.measured[at] - 1.0;
-        median(self.held_back().map(|point| error(point).abs()).collect()).unwrap_or(0.0)
+        let error =
+            |(lock, at): (&LockComparison, usize)| (said(lock, at) / lock.measured[at] - 1.0).abs();
+        median(self.held_back().map(error)).unwrap_or(0.0)
     }
 
     /// The share of measured points inside the forecast's band, and the median of its upper by its
@@ -220,8 +222,7 @@ impl Comparison {
         };
         let all = self.held_back().count().max(1);
         let width = self.held_back().map(|(lock, at)| lock.band[at].1 / lock.band[at].0);
-        let width = median(width.collect()).unwrap_or(0.0);
-        (self.held_back().filter(inside).count() as f64 / all as f64, width)
+        (self.held_back().filter(inside).count() as f64 / all as f64, median(width).unwrap_or(0.0))
     }
 
     fn held_back(&self) -> impl Iterator<Item = (&LockComparison, usize)> {

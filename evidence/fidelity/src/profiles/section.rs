@@ -2,13 +2,13 @@
 
 use std::fmt::Write;
 
+use kilocore_curve::{Shape, median};
 use kilocore_locks::LockId;
-use kilocore_predict::{Gain, GainError, Shape};
+use kilocore_predict::{Gain, GainError};
 
 use super::{Comparison, LockComparison, ReadWrite};
 use crate::markdown::Align::{self, Left, Right};
 use crate::markdown::table;
-use crate::score::median;
 
 /// Regret that does not hurt.
 const LITTLE: f64 = 0.1;
@@ -109,9 +109,7 @@ fn overview(text: &mut String, comparisons: &[Comparison]) {
 fn summary(text: &mut String, comparisons: &[Comparison]) {
     let all = comparisons.len();
     let count = |wanted: fn(&Comparison) -> bool| comparisons.iter().filter(|c| wanted(c)).count();
-    let of = |value: fn(&Comparison) -> f64| {
-        median(comparisons.iter().map(value).collect()).unwrap_or(0.0)
-    };
+    let of = |value: fn(&Comparison) -> f64| median(comparisons.iter().map(value)).unwrap_or(0.0);
     writeln!(
         text,
         "\nThere is a verdict in {} of {all} cases, and it is right in {} of these. Where there is \
@@ -282,8 +280,8 @@ fn percent(share: f64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use kilocore_curve::Shape;
     use kilocore_locks::LockId;
-    use kilocore_predict::Shape;
 
     use super::{constant_verdicts, gain_error, gain_errors, markdown};
     use crate::profiles::{Comparison, Entry, LockComparison, ReadWrite};

@@ -1,3 +1,4 @@
+use kilocore_curve::Judged;
 use kilocore_lock_profile::{Profile, Unrecorded, WhyUnrecorded};
 
 use super::{advise, advise_without_forecast};
@@ -20,7 +21,7 @@ fn curve(lock: &'static str, rates: &[(u32, f64)], band: f64, waiting: f64) -> C
         low: rate * (1.0 - band),
         high: rate * (1.0 + band),
     };
-    Curve::new(lock, rates.iter().map(point).collect())
+    Curve::new(lock, rates.iter().map(point).collect(), Judged::BY_LAST_CORES)
 }
 
 /// A busy program with one lock.

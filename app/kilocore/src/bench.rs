@@ -4,6 +4,7 @@ mod compare;
 mod list;
 mod locate;
 mod measure;
+mod measure_arguments;
 mod overview;
 mod page;
 mod show;
@@ -22,7 +23,7 @@ pub(crate) struct Arguments {
     #[command(subcommand)]
     action: Option<Action>,
     #[command(flatten)]
-    measure: measure::MeasureArguments,
+    measure: measure_arguments::MeasureArguments,
 }
 
 #[derive(Debug, Subcommand)]

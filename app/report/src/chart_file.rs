@@ -1,0 +1,50 @@
+//! The chart of throughput, for a file of its own.
+
+use askama::Template;
+
+use crate::chart::{Chart, Heading, LARGE};
+use crate::curve_set::CurveSet;
+use crate::drawn::Banded;
+use crate::quantity::{FITTED, Quantity, THROUGHPUT};
+use crate::scale::Growth;
+use crate::text::{printable_document, shortened};
+use crate::{Document, ReportError, fit_page};
+
+/// The most characters of a heading that fit over a chart.
+const HEADING_WIDTH: usize = 100;
+
+/// The chart of throughput of the curves that a report shows unless it is told otherwise.
+pub(crate) fn render(document: Document<'_>) -> Result<String, ReportError> {
+    match document {
+        Document::Forecast(report) => {
+            let forecast = report.forecast;
+            let recommended = forecast.recommendation.lock;
+            let set = CurveSet::new(&forecast.curves, Some(forecast.today), recommended);
+            chart(document, set, &THROUGHPUT, &forecast.command.join(" "))
+        }
+        Document::Curves(report) => {
+            let set = CurveSet::new(report.curves, None, None);
+            chart(document, set, &THROUGHPUT, &report.workload)
+        }
+        Document::Fit(report) => {
+            let set = fit_page::curve_set(report);
+            chart(document, set, &FITTED, "Forecast from measured throughputs")
+        }
+    }
+}
+
+fn chart<P: Banded>(
+    document: Document<'_>,
+    set: CurveSet<'_, P>,
+    quantity: &Quantity<P>,
+    title: &str,
+) -> Result<String, ReportError> {
+    let set = set.only_shown();
+    if set.curves.is_empty() {
+        return Err(ReportError::NoCurves);
+    }
+    let title = shortened(title, HEADING_WIDTH);
+    let heading = Some(Heading { title, mark: document.simulated() });
+    let chart = Chart::new("chart", &set, quantity, Growth::Linear, LARGE, heading);
+    Ok(printable_document(&chart.render()?))
+}
