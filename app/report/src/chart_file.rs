@@ -45,6 +45,6 @@ fn chart<P: Banded>(
     }
     let title = shortened(title, HEADING_WIDTH);
     let heading = Some(Heading { title, mark: document.simulated() });
-    let chart = Chart::new("chart", &set, quantity, Growth::Linear, LARGE, heading);
+    let chart = Chart::of_curves("chart", &set, quantity, Growth::Linear, LARGE, heading);
     Ok(printable_document(&chart.render()?))
 }

@@ -79,7 +79,7 @@ pub(crate) fn page(report: &FitReport<'_>) -> Result<String, ReportError> {
     if set.curves.is_empty() {
         return Err(ReportError::NoCurves);
     }
-    let chart = |id, growth| Chart::new(id, &set, &FITTED, growth, LARGE, None);
+    let chart = |id, growth| Chart::of_curves(id, &set, &FITTED, growth, LARGE, None);
     let page = FitPage {
         title: format!("Fit on {}", report.machine.name),
         machine_name: &report.machine.name,

@@ -131,7 +131,8 @@ impl<'a> Page<'a> {
         if set.curves.is_empty() {
             return Err(ReportError::NoCurves);
         }
-        let chart = |id, quantity, growth, size| Chart::new(id, set, &quantity, growth, size, None);
+        let chart =
+            |id, quantity, growth, size| Chart::of_curves(id, set, &quantity, growth, size, None);
         let simulated = document.simulated();
         let mut points = set.curves.iter().flat_map(|drawn| &drawn.curve.points);
         Ok(Self {

@@ -38,16 +38,18 @@ impl<'a> Choice<'a> {
         // One thread usually does no more than wait for the others.
         let crowded = conduct.peak_threads > u64::from(conduct.cores) + 1;
         let may = |curve: &&Curve| !crowded || curve.lock == today.lock || parks(curve.lock);
-        let mut contenders = Contenders::among(curves.iter().filter(may), end, WORTH_TAKING);
-        let highest = contenders.as_ref().map_or(today, Contenders::highest);
+        let mut contenders = Contenders::among(curves.iter().filter(may), end, WORTH_TAKING)
+            .expect("today's lock may always be taken");
+        let highest = contenders.highest();
         let helps = end(highest) >= WORTH_TAKING * end(today);
-        if let Some(contenders) = contenders.as_mut().filter(|_| helps) {
+        let best = if helps {
             contenders.retain(|curve| end(curve) > end(today));
-        }
-        let preferred = || contenders.as_ref()?.preferred(by_safety);
-        let best = if helps { preferred().unwrap_or(highest) } else { highest };
-        let as_good = contenders.iter().flat_map(Contenders::iter);
-        let mut equals: Vec<&Curve> = as_good.filter(|curve| curve.lock != best.lock).collect();
+            contenders.preferred(by_safety).unwrap_or(highest)
+        } else {
+            highest
+        };
+        let mut equals: Vec<&Curve> =
+            contenders.iter().filter(|curve| curve.lock != best.lock).collect();
         equals.sort_by(|a, b| end(b).total_cmp(&end(a)));
         let spins = |curve: &&Curve| !may(curve) && end(curve) > WORTH_TAKING * end(highest);
         let spinning = Contenders::among(curves.iter().filter(spins), end, WORTH_TAKING);

@@ -1,31 +1,23 @@
 //! Charts of lines that are no forecasts of locks.
 
-use super::{
-    BAND_ROOM, BOTTOM, Chart, Dot, HEADING, Heading, LARGE, LEFT, Series, Size, TOP, Tick,
-};
-use super::{path, spread_names};
+use super::frame::{Frame, LARGE, SMALL_WITH_NAMES};
+use super::{BAND_ROOM, Chart, Dot, Heading, Series, Tick, around, path, spread_names};
 use crate::drawn::{Role, Style};
 use crate::lines::{Across, Line, Lines};
 use crate::number;
 use crate::scale::{Growth, Scale};
 
-/// Half as wide, with the names of lines.
-const SMALL_LINES: Size = Size { width: 470.0, height: 270.0, names: 84.0 };
-
 impl Chart {
     /// Lays out lines that are no forecasts, with a heading.
     pub(crate) fn of_lines(lines: &Lines, id: String) -> Self {
-        let (top, size) = (TOP + HEADING, if lines.small { SMALL_LINES } else { LARGE });
-        let height = size.height + HEADING;
-        let (left, right, bottom) = (LEFT, size.width - size.names, height - BOTTOM);
-        let (x, y) = line_scales(lines, (left, right), (bottom, top));
+        let frame = Frame::of(if lines.small { SMALL_WITH_NAMES } else { LARGE }, true);
+        let (x, y) = line_scales(lines, &frame);
         let drawn = |(index, line): (usize, &Line)| line_series(lines, line, index, &x, &y);
         let mut series: Vec<Series> = lines.lines.iter().enumerate().map(drawn).collect();
-        spread_names(&mut series, top, bottom);
-        let x_labels = ((right - left) / 55.0) as u32;
+        spread_names(&mut series, &frame);
         let x_ticks = match lines.across {
-            Across::Cores => x.core_ticks(x_labels),
-            Across::Percent(_) => x.ticks(x_labels),
+            Across::Cores => x.core_ticks(frame.x_labels()),
+            Across::Percent(_) => x.ticks(frame.x_labels()),
         };
         let x_tick = |value: f64| Tick { at: x.place(value), label: number::plain(value) };
         // Multiples are compared with numbers of cores, which have no prefixes.
@@ -42,24 +34,18 @@ impl Chart {
             x_name: lines.across.name(),
             y_name: lines.up.clone(),
             by: lines.by,
-            width: size.width,
-            height,
-            left,
-            right,
-            top,
-            bottom,
+            frame,
             x_ticks: x_ticks.into_iter().map(x_tick).collect(),
-            y_ticks: y.ticks(((bottom - top) / 40.0) as u32).into_iter().map(y_tick).collect(),
+            y_ticks: y.ticks(frame.y_labels()).into_iter().map(y_tick).collect(),
             reference,
             reference_label,
-            names: true,
             series,
         }
     }
 }
 
 /// The axes that hold all points of lines, and of their bands what is not far above.
-fn line_scales(lines: &Lines, across: (f64, f64), up: (f64, f64)) -> (Scale, Scale) {
+fn line_scales(lines: &Lines, frame: &Frame) -> (Scale, Scale) {
     let points = || lines.lines.iter().flat_map(|line| &line.points);
     let (first, last) = points()
         .map(|point| point.0)
@@ -68,8 +54,8 @@ fn line_scales(lines: &Lines, across: (f64, f64), up: (f64, f64)) -> (Scale, Sca
     let highest = points().map(|point| point.1).fold(f64::NEG_INFINITY, f64::max);
     let bands = lines.lines.iter().flat_map(|line| &line.band).map(|band| band.1);
     let top = bands.fold(highest, f64::max).min(highest * BAND_ROOM);
-    let y = Scale::new(Growth::Linear, (0.0, top * 1.04), up);
-    (Scale::new(Growth::Linear, (first, last), across), y)
+    let y = Scale::new(Growth::Linear, (0.0, top * 1.04), frame.up());
+    (Scale::new(Growth::Linear, (first, last), frame.across()), y)
 }
 
 /// A line as it is drawn.
@@ -84,13 +70,12 @@ fn line_series(lines: &Lines, line: &Line, index: usize, x: &Scale, y: &Scale) -
     let end = |(point, value): (&(f64, f64), f64)| (x.place(point.0), y.place(value));
     let highs = line.points.iter().zip(line.band.iter().map(|band| band.1)).map(end);
     let lows = line.points.iter().zip(line.band.iter().map(|band| band.0)).map(end);
-    let around: Vec<(f64, f64)> = highs.chain(lows.collect::<Vec<_>>().into_iter().rev()).collect();
     Series {
         lock: line.name,
         role: Role::Other,
         style: Style::of(index),
         line: path(&places),
-        band: if around.len() > 2 { path(&around) + "Z" } else { String::new() },
+        band: around(highs.collect(), lows.collect()),
         measured: line.ring.iter().map(|(at, up, why)| dot(*at, *up, why.clone())).collect(),
         quiet: false,
         shown: true,
