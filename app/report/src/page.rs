@@ -12,8 +12,9 @@ use crate::program::{self, ConditionRow, LockRow};
 use crate::provenance::{Mark, Provenance};
 use crate::quantity::{ENERGY, FITTED, THROUGHPUT, WAITING};
 use crate::scale::{Growth, Scale};
+use crate::source::Document;
 use crate::text::{printable_document, shortened};
-use crate::{CurvesReport, Document, ForecastReport, Generated, ReportError, number};
+use crate::{CurvesReport, ForecastReport, Generated, ReportError, number};
 
 /// Style rules of the charts.
 pub(crate) const CHART_STYLE: &str = include_str!("../templates/chart.css");
