@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
-use kilocore_report::{CurvesReport, Document, Format, Generated};
+use kilocore_report::{CurvesReport, Format, Generated, Report};
 use serde::Serialize;
 
 use crate::failure::Failure;
@@ -42,9 +42,7 @@ pub(crate) fn print_as_is(text: &str) {
 
 /// Prints one JSON document on standard output.
 pub(crate) fn json(document: &impl Serialize) -> Result<(), Failure> {
-    let mut text = serde_json::to_string_pretty(document)?;
-    text.push('\n');
-    print_as_is(&text);
+    print_as_is(&kilocore_report::in_json(document)?);
     Ok(())
 }
 
@@ -114,12 +112,9 @@ pub(crate) fn write(path: &Path, text: &str) -> Result<(), Failure> {
 }
 
 /// Writes a report, if one is wanted.
-pub(crate) fn report<'a>(
-    options: &Options,
-    document: impl Into<Document<'a>>,
-) -> Result<(), Failure> {
+pub(crate) fn report(options: &Options, report: &impl Report) -> Result<(), Failure> {
     if let Some(path) = &options.output {
-        kilocore_report::write(path, document)?;
+        kilocore_report::write(path, report)?;
         eprintln!("kilocore: report written to {}", path.display());
     }
     Ok(())

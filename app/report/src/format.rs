@@ -7,8 +7,12 @@ use kilocore_predict::ForecastPoint;
 use serde::Serialize;
 
 use crate::{
+<<<<<<< HEAD
     CurvesReport, Document, ForecastReport, Generated, ReportError, chart_file, fit_page, page,
     spreadsheet,
+=======
+    CurvesReport, FitReport, ForecastReport, Generated, ReportError, fit_page, page, spreadsheet,
+>>>>>>> wt-less
 };
 
 /// What a report may be written as.
@@ -67,10 +71,14 @@ impl Format {
         let [most @ .., last] = Self::ALL.map(|format| format!(".{}", format.ending()));
         format!("{} or {last}", most.join(", "))
     }
+}
 
-    /// The report in this format.
+/// A result that can be written in every [`Format`]. The same report gives the same bytes.
+pub trait Report {
+    /// The page: one file that needs no other.
     ///
     /// # Errors
+<<<<<<< HEAD
     /// [`ReportError::NoCurves`] for a page or chart of nothing; the errors of encoding.
     pub fn render(self, document: Document<'_>) -> Result<String, ReportError> {
         match (self, document) {
@@ -84,40 +92,125 @@ impl Format {
             }
             (Format::Csv, Document::Curves(report)) => spreadsheet::render(document, report.curves),
             (Format::Json, _) => self::json(document),
+=======
+    /// [`ReportError::NoCurves`] for a page of nothing, [`ReportError::Layout`] if a template cannot
+    /// be filled in.
+    fn html(&self) -> Result<String, ReportError>;
+
+    /// The chart that says most, as an SVG document.
+    ///
+    /// # Errors
+    /// As [`html`](Self::html).
+    fn svg(&self) -> Result<String, ReportError>;
+
+    /// Every point as a row of CSV, below a line of names.
+    ///
+    /// # Errors
+    /// [`ReportError::Csv`] if a figure cannot be encoded.
+    fn csv(&self) -> Result<String, ReportError>;
+
+    /// Everything as one JSON document.
+    ///
+    /// # Errors
+    /// [`ReportError::Json`] if a figure cannot be encoded.
+    fn json(&self) -> Result<String, ReportError>;
+
+    /// The report in a format.
+    ///
+    /// # Errors
+    /// As those of the formats.
+    fn render(&self, format: Format) -> Result<String, ReportError> {
+        match format {
+            Format::Html => self.html(),
+            Format::Svg => self.svg(),
+            Format::Csv => self.csv(),
+            Format::Json => self.json(),
+>>>>>>> wt-less
         }
     }
 }
 
-/// The page of a forecast: one file that needs no other.
+/// Rows as CSV, below a line of the names of their fields.
 ///
 /// # Errors
-/// As [`Format::render`].
-pub fn html(report: &ForecastReport<'_>) -> Result<String, ReportError> {
-    Format::Html.render(report.into())
+/// [`ReportError::Csv`] if a figure cannot be encoded.
+pub fn in_csv(rows: impl IntoIterator<Item: Serialize>) -> Result<String, ReportError> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    for row in rows {
+        writer.serialize(row)?;
+    }
+    let bytes = writer.into_inner().map_err(|error| csv::Error::from(error.into_error()))?;
+    // Every field came from a string or a number.
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// The page of curves without a program.
+/// A document as JSON for people to read, ending in a line end.
 ///
 /// # Errors
-/// As [`Format::render`].
-pub fn curves_html(report: &CurvesReport<'_>) -> Result<String, ReportError> {
-    Format::Html.render(report.into())
+/// [`ReportError::Json`] if a figure cannot be encoded.
+pub fn in_json(document: &impl Serialize) -> Result<String, ReportError> {
+    Ok(serde_json::to_string_pretty(document)? + "\n")
 }
 
-/// The chart of throughput as an SVG document.
-///
-/// # Errors
-/// As [`Format::render`].
-pub fn svg<'a>(document: impl Into<Document<'a>>) -> Result<String, ReportError> {
-    Format::Svg.render(document.into())
+impl Report for ForecastReport<'_> {
+    fn html(&self) -> Result<String, ReportError> {
+        page::forecast(self)
+    }
+
+    fn svg(&self) -> Result<String, ReportError> {
+        page::chart_alone(self.into())
+    }
+
+    fn csv(&self) -> Result<String, ReportError> {
+        spreadsheet::points(self.into())
+    }
+
+    fn json(&self) -> Result<String, ReportError> {
+        in_json(self)
+    }
 }
 
-/// Every point as a row of CSV, below a line of names.
-///
-/// # Errors
-/// As [`Format::render`].
-pub fn csv<'a>(document: impl Into<Document<'a>>) -> Result<String, ReportError> {
-    Format::Csv.render(document.into())
+impl Report for FitReport<'_> {
+    fn html(&self) -> Result<String, ReportError> {
+        fit_page::page(self)
+    }
+
+    fn svg(&self) -> Result<String, ReportError> {
+        page::chart_alone(self.into())
+    }
+
+    fn csv(&self) -> Result<String, ReportError> {
+        spreadsheet::fit(self.outlook)
+    }
+
+    fn json(&self) -> Result<String, ReportError> {
+        in_json(self)
+    }
+}
+
+impl Report for CurvesReport<'_> {
+    fn html(&self) -> Result<String, ReportError> {
+        page::curves(self)
+    }
+
+    fn svg(&self) -> Result<String, ReportError> {
+        page::chart_alone(self.into())
+    }
+
+    fn csv(&self) -> Result<String, ReportError> {
+        spreadsheet::points(self.into())
+    }
+
+    fn json(&self) -> Result<String, ReportError> {
+        in_json(&CurvesDocument {
+            provenance: self.simulated().kind.name(),
+            machine: &self.machine.name,
+            workload: &self.workload,
+            seed: self.seed,
+            generated: &self.generated,
+            points: self.curves.iter().flat_map(|curve| &curve.points).collect(),
+        })
+    }
 }
 
 /// The points of curves alone, as one document.
@@ -131,29 +224,6 @@ struct CurvesDocument<'a> {
     points: Vec<&'a ForecastPoint>,
 }
 
-/// Everything as one JSON document: of a forecast the [`ForecastReport`], of a
-/// fit the [`FitReport`](crate::FitReport), of curves alone their
-/// points and what they come from. The same report gives the same bytes.
-///
-/// # Errors
-/// [`ReportError::Json`] if a figure cannot be encoded.
-pub fn json<'a>(document: impl Into<Document<'a>>) -> Result<String, ReportError> {
-    let mut text = match document.into() {
-        Document::Forecast(report) => serde_json::to_string_pretty(report)?,
-        Document::Fit(report) => serde_json::to_string_pretty(report)?,
-        document @ Document::Curves(report) => serde_json::to_string_pretty(&CurvesDocument {
-            provenance: document.simulated().kind.name(),
-            machine: &report.machine.name,
-            workload: &report.workload,
-            seed: report.seed,
-            generated: &report.generated,
-            points: report.curves.iter().flat_map(|curve| &curve.points).collect(),
-        })?,
-    };
-    text.push('\n');
-    Ok(text)
-}
-
 /// Writes a report into a file, in the format that its ending asks for.
 ///
 /// The file appears complete, under a temporary name in the same directory first; whatever had
@@ -161,9 +231,9 @@ pub fn json<'a>(document: impl Into<Document<'a>>) -> Result<String, ReportError
 ///
 /// # Errors
 /// [`ReportError::Ending`] for an ending that names no format, [`ReportError::Write`] if the file
-/// cannot be written, and as [`Format::render`].
-pub fn write<'a>(path: &Path, document: impl Into<Document<'a>>) -> Result<(), ReportError> {
-    let text = Format::of(path)?.render(document.into())?;
+/// cannot be written, and as [`Report::render`].
+pub fn write(path: &Path, report: &impl Report) -> Result<(), ReportError> {
+    let text = report.render(Format::of(path)?)?;
     write_whole(path, &text).map_err(|cause| ReportError::Write { path: path.to_owned(), cause })
 }
 

@@ -1,11 +1,11 @@
 //! Forecasts and simulated curves for people, in files and on the terminal.
 //!
 //! # What it makes
-//! - [`html`] and [`curves_html`]: one HTML page that needs no network and, for all that matters,
-//!   no JavaScript. Charts are inline SVG with a title on every point, the choice of locks and
-//!   axes is plain form controls and style rules; a script adds sorting, copying and quicker
-//!   hover values.
-//! - [`svg`]: the chart of throughput alone. [`csv()`]: every point. [`json`]: everything.
+//! - [`Report::html`]: one HTML page that needs no network and, for all that matters, no
+//!   JavaScript. Charts are inline SVG with a title on every point, the choice of locks and axes is
+//!   plain form controls and style rules; a script adds sorting, copying and quicker hover values.
+//! - [`Report::svg`]: the chart of throughput alone. [`Report::csv`]: every point.
+//!   [`Report::json`]: everything.
 //! - [`write()`]: any of these into a file, by its ending, whole or not at all.
 //! - [`Lines`] and [`LinesReport`]: the chart, and the page, of an experiment that is not about locks.
 //! - [`terminal`]: the tables that the command line prints.
@@ -50,10 +50,10 @@ pub mod terminal;
 mod text;
 
 pub use error::ReportError;
-pub use format::{Format, csv, curves_html, html, json, svg, write, write_whole};
+pub use format::{Format, Report, in_csv, in_json, write, write_whole};
 pub use lines::{Across, Line, Lines};
 pub use lines_page::{Assumption, Host, LinesReport, Table};
 pub use locate_page::LocateReport;
 pub use provenance::{Mark, Provenance};
-pub use source::{CurvesReport, Document, FitReport, ForecastReport, Generated};
+pub use source::{CurvesReport, FitReport, ForecastReport, Generated};
 pub use text::printable_document;

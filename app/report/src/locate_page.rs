@@ -7,11 +7,16 @@ use serde::Serialize;
 
 use crate::drawn::Drawn;
 use crate::flame::Flame;
+use crate::format::{in_csv, in_json};
 use crate::locate_words::{about_noise, per_unit, sentences, signed};
+<<<<<<< HEAD
 use crate::page_parts::{CHART_STYLE, PAGE_STYLE, SCRIPT};
 use crate::spreadsheet::text_of;
+=======
+use crate::page::{CHART_STYLE, PAGE_STYLE, SCRIPT};
+>>>>>>> wt-less
 use crate::text::{printable, printable_document};
-use crate::{Format, Generated, Mark, Provenance, ReportError, number};
+use crate::{Generated, Mark, Provenance, Report, ReportError, number};
 
 const FLAME_STYLE: &str = include_str!("../templates/flame.css");
 const FLAME_SCRIPT: &str = include_str!("../templates/flame.js");
@@ -74,25 +79,8 @@ struct Page<'a> {
     curves: [Drawn<'a, ForecastPoint>; 0],
 }
 
-impl LocateReport<'_> {
-    /// The report in a format.
-    ///
-    /// # Errors
-    /// As those of the formats.
-    pub fn render(&self, format: Format) -> Result<String, ReportError> {
-        match format {
-            Format::Html => self.html(),
-            Format::Svg => self.svg(),
-            Format::Csv => self.csv(),
-            Format::Json => self.json(),
-        }
-    }
-
-    /// The page: one file that needs no other.
-    ///
-    /// # Errors
-    /// [`ReportError::Layout`] if the template cannot be filled in.
-    pub fn html(&self) -> Result<String, ReportError> {
+impl Report for LocateReport<'_> {
+    fn html(&self) -> Result<String, ReportError> {
         let comparison = self.comparison;
         let (scaled, base) =
             (Flame::new(comparison, Side::Scaled), Flame::new(comparison, Side::Base));
@@ -114,31 +102,17 @@ impl LocateReport<'_> {
     }
 
     /// The flame graph of the scaled side alone.
-    ///
-    /// # Errors
-    /// As [`LocateReport::html`].
-    pub fn svg(&self) -> Result<String, ReportError> {
+    fn svg(&self) -> Result<String, ReportError> {
         Ok(printable_document(&Flame::new(self.comparison, Side::Scaled).render()?))
     }
 
-    /// Every function as a row of CSV, below a line of names.
-    ///
-    /// # Errors
-    /// Those of encoding.
-    pub fn csv(&self) -> Result<String, ReportError> {
-        let mut writer = csv::Writer::from_writer(Vec::new());
-        for row in &self.comparison.functions {
-            writer.serialize(CsvRow::of(self.comparison, row))?;
-        }
-        text_of(writer)
+    /// Every function as a row.
+    fn csv(&self) -> Result<String, ReportError> {
+        in_csv(self.comparison.functions.iter().map(|row| CsvRow::of(self.comparison, row)))
     }
 
-    /// Everything as one JSON document.
-    ///
-    /// # Errors
-    /// Those of encoding.
-    pub fn json(&self) -> Result<String, ReportError> {
-        Ok(serde_json::to_string_pretty(&Document::of(self.comparison))? + "\n")
+    fn json(&self) -> Result<String, ReportError> {
+        in_json(&Document::of(self.comparison))
     }
 }
 

@@ -111,9 +111,9 @@ impl FitReport<'_> {
     }
 }
 
-/// Any kind of report.
+/// Any report that has curves.
 #[derive(Debug, Clone, Copy)]
-pub enum Document<'a> {
+pub(crate) enum Document<'a> {
     /// A forecast for a program.
     Forecast(&'a ForecastReport<'a>),
     /// Curves alone.
@@ -141,9 +141,20 @@ impl<'a> From<&'a FitReport<'a>> for Document<'a> {
 }
 
 impl<'a> Document<'a> {
+<<<<<<< HEAD
+=======
+    /// The curves of any.
+    pub(crate) fn curves(self) -> &'a [Curve] {
+        match self {
+            Document::Forecast(report) => &report.forecast.curves,
+            Document::Curves(report) => report.curves,
+            Document::Fit(report) => report.curves,
+        }
+    }
+
+>>>>>>> wt-less
     /// The mark of the simulated figures of any.
-    #[must_use]
-    pub fn simulated(self) -> Mark {
+    pub(crate) fn simulated(self) -> Mark {
         match self {
             Document::Forecast(report) => report.simulated(),
             Document::Curves(report) => report.simulated(),

@@ -4,8 +4,10 @@ use kilocore_fit::Outlook;
 use kilocore_predict::{Curve, ForecastPoint};
 use serde::Serialize;
 
+use crate::ReportError;
+use crate::format::in_csv;
+use crate::source::Document;
 use crate::text::printable;
-use crate::{Document, ReportError};
 
 /// A row: a point, and where it comes from. Names of columns that are figures end in the unit.
 #[derive(Debug, Serialize)]
@@ -32,6 +34,7 @@ struct Row<'a> {
 }
 
 /// The points of the report as CSV with a line of names.
+<<<<<<< HEAD
 pub(crate) fn render(document: Document<'_>, curves: &[Curve]) -> Result<String, ReportError> {
     let machine = printable(document.machine_name());
     let mut writer = csv::Writer::from_writer(Vec::new());
@@ -60,6 +63,32 @@ pub(crate) fn render(document: Document<'_>, curves: &[Curve]) -> Result<String,
         })?;
     }
     text_of(writer)
+=======
+pub(crate) fn points(document: Document<'_>) -> Result<String, ReportError> {
+    let machine = printable(document.machine_name());
+    let points = document.curves().iter().flat_map(|curve| &curve.points);
+    in_csv(points.map(|ForecastPoint { point, low, high }| Row {
+        provenance: document.simulated().kind.name(),
+        machine: &machine,
+        seed: document.seed(),
+        lock: point.lock,
+        cores: point.cores,
+        threads: point.threads,
+        throughput_per_s: point.throughput_per_s,
+        throughput_error_per_s: point.throughput_error_per_s,
+        low_per_s: *low,
+        high_per_s: *high,
+        wait_share: point.wait_share,
+        joules_per_op: point.joules_per_op,
+        working_share: point.working_share,
+        stalled_share: point.stalled_share,
+        spinning_share: point.spinning_share,
+        low_power_share: point.low_power_share,
+        system_share: point.system_share,
+        idle_share: point.idle_share,
+        fairness: point.fairness,
+    }))
+>>>>>>> wt-less
 }
 
 /// A row of a fit: a forecast, and what was measured there.
@@ -80,26 +109,16 @@ struct FitRow<'a> {
 /// The forecasts of a fit as CSV with a line of names, in the unit of the measurements.
 pub(crate) fn fit(outlook: &Outlook) -> Result<String, ReportError> {
     let machine = printable(&outlook.machine);
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    for point in &outlook.points {
-        writer.serialize(FitRow {
-            provenance: point.provenance,
-            machine: &machine,
-            seed: outlook.seed,
-            lock: point.lock,
-            alias: point.alias,
-            cores: point.cores,
-            throughput: point.throughput,
-            low: point.low,
-            high: point.high,
-            given: point.given,
-        })?;
-    }
-    text_of(writer)
-}
-
-pub(crate) fn text_of(writer: csv::Writer<Vec<u8>>) -> Result<String, ReportError> {
-    let bytes = writer.into_inner().map_err(|error| csv::Error::from(error.into_error()))?;
-    // Every field came from a string or a number.
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+    in_csv(outlook.points.iter().map(|point| FitRow {
+        provenance: point.provenance,
+        machine: &machine,
+        seed: outlook.seed,
+        lock: point.lock,
+        alias: point.alias,
+        cores: point.cores,
+        throughput: point.throughput,
+        low: point.low,
+        high: point.high,
+        given: point.given,
+    }))
 }

@@ -3,7 +3,7 @@
 use kilocore_curve::Contenders;
 use serde::Serialize;
 
-use crate::OutlookPoint;
+use crate::outlook_point::OutlookPoint;
 
 /// The lock to take at the largest number of cores.
 #[derive(Debug, Clone, PartialEq, Serialize)]

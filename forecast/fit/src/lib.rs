@@ -29,6 +29,7 @@ mod kin;
 mod measurements;
 mod mixture;
 mod outlook;
+mod outlook_point;
 mod pinned;
 mod weigh;
 
@@ -37,5 +38,6 @@ pub use atlas::Atlas;
 pub use estimate::Estimate;
 pub use fit::{Fit, Refusal, fit};
 pub use measurements::{LeftOut, Measurement, Measurements, Place, ReadError};
-pub use outlook::{LawPoint, LockLaw, Named, Outlook, OutlookCurve, OutlookPoint};
+pub use outlook::{LawPoint, LockLaw, Named, Outlook};
+pub use outlook_point::{OutlookCurve, OutlookPoint};
 pub use pinned::{Pinned, Plausible};

@@ -13,6 +13,7 @@ mod group;
 mod migration;
 mod observed;
 mod phases;
+mod profiled;
 #[cfg(test)]
 pub(crate) mod synthetic;
 #[cfg(test)]
@@ -22,14 +23,10 @@ mod translation;
 use kilocore_lock_profile::{Lock, Process, Profile, Run};
 use thiserror::Error;
 
-use crate::forecast::ForecastLock;
-use crate::workload::Workload;
 pub use conduct::{Conduct, ProcessorTime};
 pub use group::{place_of, taker_of};
+pub use profiled::Profiled;
 use translation::Translation;
-
-/// What says that a part of the computing is taken to be serial.
-const SERIAL: &str = "of the computing is taken to be serial";
 
 /// Why no workload can be made of a profile.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -40,70 +37,6 @@ pub enum ProfileGap {
     /// The profile has no run.
     #[error("the profile holds no run")]
     NoRun,
-}
-
-/// A workload with what was learnt on the way.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Profiled {
-    /// The workload as profiled.
-    pub workload: Workload,
-    /// The same where all that the profile leaves open turns out well, and badly.
-    pub bounds: [Workload; 2],
-    /// The locks, in the order of [`Workload::locks`].
-    pub locks: Vec<ForecastLock>,
-    /// Outermost sections of the run: as many as that of the workload compute for
-    /// [`ProcessorTime::work_ns`], at the host's clock.
-    pub sections: f64,
-    /// Mean computing between sections in nanoseconds of the host, without what is serial.
-    pub think_ns: f64,
-    /// Mean sleep between sections in nanoseconds.
-    pub asleep_ns: f64,
-    /// Threads that took locks.
-    pub threads: u64,
-    /// How the program ran while it was profiled.
-    pub conduct: Conduct,
-    /// What had to be assumed.
-    pub assumptions: Vec<String>,
-}
-
-impl Profiled {
-    /// The same under a load that never lets threads sleep between sections: what a server does
-    /// that always has requests waiting, where the profile is of one that had not.
-    #[must_use]
-    pub fn saturated(mut self) -> Self {
-        let [well, badly] = &mut self.bounds;
-        for workload in [&mut self.workload, well, badly] {
-            workload.asleep = 0.0;
-            // Cores were unused for want of work.
-            workload.think = workload.think.lasting(workload.think.mean() + workload.serial);
-            workload.serial = 0.0;
-        }
-        self.conduct.time.serial_ns = 0.0;
-        self.assumptions.retain(|assumption| !assumption.contains(SERIAL));
-        if self.asleep_ns > 0.0 {
-            self.assumptions.push(
-                "Threads are taken never to sleep between locks, as if there were always work \
-                 waiting for them."
-                    .to_owned(),
-            );
-        }
-        self.asleep_ns = 0.0;
-        self
-    }
-
-    /// The same program with a mutex in the place of each read-write lock, so that its readers
-    /// exclude each other and the lock under comparison takes the place of that mutex.
-    #[must_use]
-    pub fn with_mutexes_only(mut self) -> Self {
-        let [well, badly] = &mut self.bounds;
-        for workload in [&mut self.workload, well, badly] {
-            workload.make_exclusive();
-        }
-        self.assumptions.push(
-            "Every read-write lock is taken for a mutex, which its readers hold alone.".to_owned(),
-        );
-        self
-    }
 }
 
 /// Which of a run's processes a forecast is about: the one that took locks most often, if any did.

@@ -15,6 +15,7 @@ mod coverage;
 mod duration;
 mod evidence;
 mod forecast;
+mod forecast_lock;
 mod from_profile;
 mod gain_error;
 mod memory;
@@ -38,9 +39,8 @@ pub use choice::WORTH_TAKING;
 pub use coverage::{Coverage, Sleep, Unseen};
 pub use duration::{Duration, Range};
 pub use evidence::Evidence;
-pub use forecast::{
-    AcquiredAt, Curve, Forecast, ForecastLock, ForecastPoint, Recommendation, Target, curve_on,
-};
+pub use forecast::{Curve, Forecast, ForecastPoint, Recommendation, Target, curve_on};
+pub use forecast_lock::{AcquiredAt, ForecastLock};
 pub use from_profile::{
     Conduct, ProcessorTime, ProfileGap, Profiled, from_profile, place_of, taker_of,
 };

@@ -3,7 +3,7 @@
 
 use kilocore_lock_profile::{Caller, Family, Lock, Process, Run};
 
-use crate::forecast::{AcquiredAt, ForecastLock};
+use crate::forecast_lock::{AcquiredAt, ForecastLock};
 use crate::from_profile::{self, Profiled, taker_of};
 use crate::workload::KeptLock;
 

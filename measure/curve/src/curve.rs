@@ -79,6 +79,17 @@ impl Outline {
     }
 }
 
+impl Shape {
+    /// The shape of a curve through these points, by ascending number of cores.
+    ///
+    /// # Panics
+    /// If there are no points.
+    #[must_use]
+    pub fn of<P: CurvePoint>(points: &[P], judged: Judged<'_>) -> Self {
+        Outline::of(points, judged).shape
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::Curve;

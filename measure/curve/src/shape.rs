@@ -69,15 +69,6 @@ impl Judged<'static> {
 }
 
 impl Shape {
-    /// The shape of a curve through these points, by ascending number of cores.
-    ///
-    /// # Panics
-    /// If there are no points.
-    #[must_use]
-    pub fn of<P: CurvePoint>(points: &[P], judged: Judged<'_>) -> Self {
-        crate::curve::Outline::of(points, judged).shape
-    }
-
     /// In a word.
     #[must_use]
     pub fn name(self) -> &'static str {

@@ -1,56 +1,13 @@
 //! What a benchmark is.
 
-use std::fmt;
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
-use thiserror::Error;
 
 use crate::Refusal;
+use crate::kind::Kind;
 use crate::place::Place;
-
-/// What runs side by side.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Kind {
-    /// A process for each core: they share what the kernel keeps for all.
-    Processes,
-    /// A thread for each core in one process: they share an address space and a table of files, too.
-    Threads,
-}
-
-impl Kind {
-    /// In a word.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Kind::Processes => "processes",
-            Kind::Threads => "threads",
-        }
-    }
-}
-
-impl fmt::Display for Kind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-/// A word that is no kind of task.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("'{0}' is no kind of task; write processes or threads")]
-pub struct UnknownKind(String);
-
-impl FromStr for Kind {
-    type Err = UnknownKind;
-
-    fn from_str(word: &str) -> Result<Self, UnknownKind> {
-        let of_name = [Kind::Processes, Kind::Threads].into_iter().find(|kind| kind.name() == word);
-        of_name.ok_or_else(|| UnknownKind(word.to_owned()))
-    }
-}
 
 /// What there is to know about a benchmark without running it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::Kind;
+use crate::kind::Kind;
 
 /// Why a benchmark cannot be run here. The others still can.
 #[derive(Debug, Clone, PartialEq, Eq, Error, Serialize, Deserialize)]

@@ -5,7 +5,8 @@ use std::path::Path;
 use kilocore_kernel_bench::document::{Outcome, Sample};
 use kilocore_kernel_bench::{Document, benchmarks};
 use kilocore_report::{
-    Across, Format, Generated, Host, Line, Lines, LinesReport, Mark, Provenance,
+    Across, Format, Generated, Host, Line, Lines, LinesReport, Mark, Provenance, Report,
+    ReportError, in_csv, in_json,
 };
 use serde::Serialize;
 
@@ -19,17 +20,33 @@ const MOST_STEPS: u32 = 512;
 
 /// Writes the document in the format that the file's ending asks for.
 pub(super) fn write(path: &Path, document: &Document) -> Result<(), Failure> {
-    let text = match Format::of(path)? {
-        Format::Html => page(document).html()?,
-        Format::Svg => speedups(document).svg()?,
-        Format::Csv => csv(document)?,
-        Format::Json => serde_json::to_string_pretty(document)? + "\n",
-    };
+    let text = Results(document).render(Format::of(path)?)?;
     kilocore_report::write_whole(path, &text).map_err(|error| {
         Failure::new(format!("cannot write {}: {error}; choose another place", path.display()))
     })?;
     eprintln!("kilocore: report written to {}", path.display());
     Ok(())
+}
+
+/// What was measured, for files.
+struct Results<'a>(&'a Document);
+
+impl Report for Results<'_> {
+    fn html(&self) -> Result<String, ReportError> {
+        page(self.0).html()
+    }
+
+    fn svg(&self) -> Result<String, ReportError> {
+        speedups(self.0).svg()
+    }
+
+    fn csv(&self) -> Result<String, ReportError> {
+        in_csv(rows(self.0))
+    }
+
+    fn json(&self) -> Result<String, ReportError> {
+        in_json(self.0)
+    }
 }
 
 /// Everything on one page.
@@ -143,16 +160,13 @@ struct Row<'a> {
     on_core_share: f64,
 }
 
-fn csv(document: &Document) -> Result<String, Failure> {
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    for outcome in &document.benchmarks {
-        for point in &outcome.points {
-            for sample in &point.samples {
-                writer.serialize(in_row(document, outcome, point.cores, sample))?;
-            }
-        }
-    }
-    Ok(String::from_utf8(writer.into_inner()?)?)
+fn rows(document: &Document) -> impl Iterator<Item = Row<'_>> {
+    document.benchmarks.iter().flat_map(move |outcome| {
+        outcome.points.iter().flat_map(move |point| {
+            let row = move |sample| in_row(document, outcome, point.cores, sample);
+            point.samples.iter().map(row)
+        })
+    })
 }
 
 fn in_row<'a>(

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 use kilocore_locate::{Comparison, Document, Work, compare, folded};
-use kilocore_report::{LocateReport, terminal};
+use kilocore_report::{LocateReport, Report, terminal};
 
 use crate::failure::Failure;
 use crate::output;

@@ -5,18 +5,20 @@ mod results;
 mod tables;
 mod updates;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
 use kilocore_machine::Description;
 use kilocore_published::ldu::{Job, Parameter, RunLength, SchemeId, Setting, Workload, sweep};
-use kilocore_report::{Assumption, Format, Host, LinesReport};
+use kilocore_report::{
+    Assumption, Format, Host, LinesReport, Report, ReportError, in_csv, in_json,
+};
 
 use crate::core_list::CoreList;
 use crate::failure::Failure;
 use crate::output;
-use document::{Document, csv};
+use document::{Document, csv_rows};
 use results::Results;
 use updates::Updates;
 
@@ -85,7 +87,7 @@ pub(crate) fn ldu(arguments: &Arguments) -> Result<ExitCode, Failure> {
         points: &points,
     };
     for (path, format) in files {
-        write(path, format, &results)?;
+        output::write(path, &results.render(format)?)?;
     }
     if arguments.json {
         output::json(&Document::new(&results))?;
@@ -118,14 +120,22 @@ fn whole_nodes(machine: &Description) -> CoreList {
     CoreList(cores)
 }
 
-fn write(path: &Path, format: Format, results: &Results<'_>) -> Result<(), Failure> {
-    let text = match format {
-        Format::Html => page(results).html()?,
-        Format::Svg => results.chart().svg()?,
-        Format::Csv => csv(results)?,
-        Format::Json => serde_json::to_string_pretty(&Document::new(results))? + "\n",
-    };
-    output::write(path, &text)
+impl Report for Results<'_> {
+    fn html(&self) -> Result<String, ReportError> {
+        page(self).html()
+    }
+
+    fn svg(&self) -> Result<String, ReportError> {
+        self.chart().svg()
+    }
+
+    fn csv(&self) -> Result<String, ReportError> {
+        in_csv(csv_rows(self))
+    }
+
+    fn json(&self) -> Result<String, ReportError> {
+        in_json(&Document::new(self))
+    }
 }
 
 /// Everything on one page.

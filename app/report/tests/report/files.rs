@@ -3,13 +3,13 @@
 use std::path::Path;
 
 use crate::sample::{HOSTILE, Sample};
-use kilocore_report::{Format, ReportError, csv, json, svg, write};
+use kilocore_report::{Format, Report, ReportError, write};
 
 #[test]
 fn the_chart_is_well_formed_and_says_what_it_shows() {
     let mut sample = Sample::new();
     sample.forecast.command = vec![HOSTILE.to_owned()];
-    let text = svg(&sample.report()).unwrap();
+    let text = sample.report().svg().unwrap();
     let document = roxmltree::Document::parse(&text).unwrap();
     let root = document.root_element();
     assert_eq!(root.tag_name().name(), "svg");
@@ -33,7 +33,7 @@ fn the_chart_is_well_formed_and_says_what_it_shows() {
 #[test]
 fn all_points_lie_inside_the_chart() {
     let sample = Sample::new();
-    let text = svg(&sample.curves_report()).unwrap();
+    let text = sample.curves_report().svg().unwrap();
     let document = roxmltree::Document::parse(&text).unwrap();
     let size = |name| document.root_element().attribute(name).unwrap().parse::<f64>().unwrap();
     let (width, height) = (size("width"), size("height"));
@@ -52,7 +52,7 @@ fn all_points_lie_inside_the_chart() {
 #[test]
 fn csv_gives_every_figure_back() {
     let sample = Sample::new();
-    let text = csv(&sample.report()).unwrap();
+    let text = sample.report().csv().unwrap();
     let mut reader = ::csv::Reader::from_reader(text.as_bytes());
     let headings = reader.headers().unwrap().clone();
     let column = |name| headings.iter().position(|heading| heading == name).unwrap();
@@ -78,17 +78,17 @@ fn csv_gives_every_figure_back() {
 fn json_holds_the_forecast_and_the_points() {
     let sample = Sample::new();
     let read = |text: String| serde_json::from_str::<serde_json::Value>(&text).unwrap();
-    let forecast = read(json(&sample.report()).unwrap());
+    let forecast = read(sample.report().json().unwrap());
     assert_eq!(forecast["forecast"]["provenance"], "simulated");
     assert_eq!(forecast["profile"]["host"]["cores"], 2);
-    let curves = read(json(&sample.curves_report()).unwrap());
+    let curves = read(sample.curves_report().json().unwrap());
     let point = &curves["points"][3];
     let expected = &sample.forecast.curves[0].points[3];
     assert_eq!(point["lock"], expected.point.lock);
     assert_eq!(point["cores"], expected.point.cores);
     assert_eq!(point["throughput_per_s"], expected.point.throughput_per_s);
     assert_eq!(point["low"], expected.low);
-    assert_eq!(json(&sample.curves_report()).unwrap(), json(&sample.curves_report()).unwrap());
+    assert_eq!(sample.curves_report().json().unwrap(), sample.curves_report().json().unwrap());
 }
 
 #[test]
@@ -103,7 +103,7 @@ fn the_ending_chooses_the_format() {
     ] {
         let path = directory.path().join(name);
         write(&path, &sample.report()).unwrap();
-        let expected = format.render((&sample.report()).into()).unwrap();
+        let expected = sample.report().render(format).unwrap();
         assert_eq!(std::fs::read_to_string(path).unwrap(), expected);
     }
 }

@@ -7,7 +7,12 @@ use kilocore_fit::{
 };
 use kilocore_locks::LockId;
 use kilocore_machine::Description;
+<<<<<<< HEAD
 use kilocore_report::{FitReport, Format, Generated, csv, json, svg, terminal};
+=======
+use kilocore_predict::Curve;
+use kilocore_report::{FitReport, Generated, Report, terminal};
+>>>>>>> wt-less
 use scraper::{Html, Selector};
 
 use crate::sample::HOSTILE;
@@ -93,7 +98,7 @@ fn with_report<T>(look: impl FnOnce(&FitReport<'_>, &[OutlookCurve]) -> T) -> T 
 
 #[test]
 fn the_page_shows_every_forecast_and_a_ring_for_every_measurement() {
-    let text = with_report(|report, _| Format::Html.render(report.into()).unwrap());
+    let text = with_report(|report, _| report.html().unwrap());
     let page = Html::parse_document(&text);
     assert!(page.errors.is_empty(), "the parser objects: {:?}", page.errors);
     let count = |selector: &str| page.select(&Selector::parse(selector).unwrap()).count();
@@ -139,7 +144,7 @@ fn the_table_fits_and_says_what_is_given_and_what_is_open() {
 
 #[test]
 fn files_of_figures_can_be_fitted_again() {
-    let (csv, json) = with_report(|report, _| (csv(report).unwrap(), json(report).unwrap()));
+    let (csv, json) = with_report(|report, _| (report.csv().unwrap(), report.json().unwrap()));
     for text in [csv, json] {
         let read = kilocore_fit::Measurements::parse(text.as_bytes()).unwrap();
         assert_eq!(read.points.len(), 5, "what was measured, and no forecast: {text}");
@@ -151,7 +156,7 @@ fn files_of_figures_can_be_fitted_again() {
 fn the_chart_is_well_formed_and_needs_no_unit() {
     let text = with_report(|report, curves| {
         assert_eq!(curves.len(), 3);
-        svg(report).unwrap()
+        report.svg().unwrap()
     });
     let document = roxmltree::Document::parse(&text).unwrap();
     let description = document.descendants().find(|node| node.has_tag_name("desc")).unwrap();

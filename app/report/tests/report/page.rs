@@ -1,7 +1,7 @@
 //! What a browser and a reader of the page may rely on.
 
 use crate::sample::{HOSTILE, Sample};
-use kilocore_report::{ReportError, curves_html, html};
+use kilocore_report::{Report, ReportError};
 use scraper::{Html, Selector};
 
 fn page(text: &str) -> Html {
@@ -22,7 +22,7 @@ fn count(page: &Html, selector: &str) -> usize {
 #[test]
 fn the_page_opens_with_the_advice_and_its_command() {
     let sample = Sample::new();
-    let page = page(&html(&sample.report()).unwrap());
+    let page = page(&sample.report().html().unwrap());
     let advice = &sample.forecast.recommendation;
     assert_eq!(texts(&page, ".advice h2"), vec![advice.headline.as_str()]);
     assert_eq!(texts(&page, ".advice p"), vec![advice.confidence.as_str()]);
@@ -35,7 +35,7 @@ fn the_page_opens_with_the_advice_and_its_command() {
 #[test]
 fn every_point_has_a_title_and_a_row() {
     let sample = Sample::new();
-    let page = page(&html(&sample.report()).unwrap());
+    let page = page(&sample.report().html().unwrap());
     let points: usize = sample.forecast.curves.iter().map(|curve| curve.points.len()).sum();
     for figure in [".in-linear", ".in-log", ".pair figure:nth-child(2)"] {
         let titles = texts(&page, &format!("{figure} .dot > title"));
@@ -57,7 +57,7 @@ fn foreign_text_stays_text() {
     sample.machine.title = HOSTILE.to_owned();
     sample.machine.latency.same_core_ns.estimated = Some(HOSTILE.to_owned());
     sample.profile.host.processor = HOSTILE.to_owned();
-    let text = html(&sample.report()).unwrap();
+    let text = sample.report().html().unwrap();
     let page = page(&text);
     assert_eq!(count(&page, "script"), 1, "only the page's own script");
     assert!(!text.contains('\u{1b}'));
@@ -69,7 +69,7 @@ fn foreign_text_stays_text() {
 #[test]
 fn the_page_asks_for_nothing_from_elsewhere() {
     let sample = Sample::new();
-    for text in [html(&sample.report()).unwrap(), curves_html(&sample.curves_report()).unwrap()] {
+    for text in [sample.report().html().unwrap(), sample.curves_report().html().unwrap()] {
         for reference in ["http:", "https:", "//cdn", "src=", "href=", "@import", "url(h", "<link"]
         {
             assert!(!text.contains(reference), "{reference}");
@@ -85,7 +85,7 @@ fn the_page_asks_for_nothing_from_elsewhere() {
 #[test]
 fn every_table_and_chart_says_where_its_figures_come_from() {
     let sample = Sample::new();
-    for text in [html(&sample.report()).unwrap(), curves_html(&sample.curves_report()).unwrap()] {
+    for text in [sample.report().html().unwrap(), sample.curves_report().html().unwrap()] {
         let page = page(&text);
         let parts = Selector::parse("section").unwrap();
         let marks = Selector::parse(".mark").unwrap();
@@ -99,7 +99,7 @@ fn every_table_and_chart_says_where_its_figures_come_from() {
         let rows = count(&page, ".machine tbody tr:not(.group)");
         assert_eq!(count(&page, ".machine tbody .mark"), rows);
     }
-    let page = page(&html(&sample.report()).unwrap());
+    let page = page(&sample.report().html().unwrap());
     let simulated = texts(&page, ".from").into_iter().filter(|text| text.contains("simulated"));
     assert!(simulated.clone().count() >= 3);
     for text in simulated {
@@ -112,7 +112,7 @@ fn every_table_and_chart_says_where_its_figures_come_from() {
 #[test]
 fn each_lock_can_be_hidden_without_a_script() {
     let sample = Sample::new();
-    let text = html(&sample.report()).unwrap();
+    let text = sample.report().html().unwrap();
     let page = page(&text);
     for index in 0..sample.forecast.curves.len() {
         assert_eq!(count(&page, &format!(".legend #show-{index}")), 1);
@@ -124,7 +124,7 @@ fn each_lock_can_be_hidden_without_a_script() {
 #[test]
 fn a_chart_opens_with_eight_lines_and_a_table_with_as_many_rows() {
     let sample = Sample::new();
-    let page = page(&html(&sample.report()).unwrap());
+    let page = page(&sample.report().html().unwrap());
     let shown = count(&page, ".legend input[checked]");
     assert!((3..=8).contains(&shown), "{shown} of {}", sample.forecast.curves.len());
     assert_eq!(count(&page, ".rows tbody tr:not(.more)"), shown);
@@ -135,7 +135,7 @@ fn a_chart_opens_with_eight_lines_and_a_table_with_as_many_rows() {
 #[test]
 fn locks_stand_under_where_they_are_acquired() {
     let sample = Sample::new();
-    let page = page(&html(&sample.report()).unwrap());
+    let page = page(&sample.report().html().unwrap());
     let names = texts(&page, ".sites th[scope=row] summary");
     assert!(names[0].starts_with("Store::get"), "{names:?}");
     assert!(names.iter().any(|name| name.starts_with("made at Store::put")), "{names:?}");
@@ -144,7 +144,7 @@ fn locks_stand_under_where_they_are_acquired() {
 #[test]
 fn ids_are_unique() {
     let sample = Sample::new();
-    let page = page(&html(&sample.report()).unwrap());
+    let page = page(&sample.report().html().unwrap());
     let ids = Selector::parse("[id]").unwrap();
     let mut ids: Vec<&str> = page.select(&ids).map(|element| element.attr("id").unwrap()).collect();
     let all = ids.len();
@@ -162,7 +162,7 @@ fn a_page_without_profile_machine_or_advice_is_whole() {
     let mut report = sample.report();
     (report.machine, report.profile) = (None, None);
     report.generated.at = None;
-    let page = page(&html(&report).unwrap());
+    let page = page(&report.html().unwrap());
     assert_eq!(count(&page, "tr.recommended"), 0);
     assert_eq!(count(&page, ".command"), 0);
     assert_eq!(count(&page, ".machine"), 0);
@@ -173,7 +173,7 @@ fn a_page_without_profile_machine_or_advice_is_whole() {
 fn nothing_to_draw_is_an_error() {
     let mut sample = Sample::new();
     sample.forecast.curves.clear();
-    assert!(matches!(html(&sample.report()), Err(ReportError::NoCurves)));
+    assert!(matches!(sample.report().html(), Err(ReportError::NoCurves)));
 }
 
 /// Relative luminance of `#rrggbb`, by the Web Content Accessibility Guidelines 2.2.
@@ -214,7 +214,7 @@ fn figures_that_are_not_numbers_leave_the_charts_whole() {
         }
     }
     sample.forecast.curves[3].points.truncate(1);
-    let text = html(&sample.report()).unwrap();
+    let text = sample.report().html().unwrap();
     let page = page(&text);
     let paths = Selector::parse("svg path, svg polyline, svg g").unwrap();
     for attribute in ["d", "points", "transform"] {

@@ -2,7 +2,7 @@ use kilocore_curve::Judged;
 use kilocore_lock_profile::{Profile, Unrecorded, WhyUnrecorded};
 
 use super::{advise, advise_without_forecast};
-use crate::forecast::AcquiredAt;
+use crate::AcquiredAt;
 use crate::from_profile::{Conduct, Profiled, synthetic};
 use crate::{Curve, ForecastLock, ForecastPoint, GainError, Point, Recommendation, Verdict};
 

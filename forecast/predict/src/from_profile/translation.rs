@@ -9,9 +9,9 @@ use super::conduct::{Conduct, serial_ns};
 use super::group::Group;
 use super::migration::Migration;
 use super::phases::Phases;
-use super::{Profiled, SERIAL};
+use super::profiled::{Profiled, SERIAL};
 use crate::Duration;
-use crate::forecast::ForecastLock;
+use crate::forecast_lock::ForecastLock;
 use crate::workload::{Barriers, Inner, LockUse, Mode, Section, Workload};
 
 /// Locks beyond these share in too little of the time to change a forecast.

@@ -6,7 +6,6 @@ use kilocore_published::ldu::{
 use serde::Serialize;
 
 use super::results::Results;
-use crate::failure::Failure;
 
 /// Of which machine the published figures are.
 pub(super) const PUBLISHED_ON: &str = "120 cores of 8 Intel Xeon E7-8870";
@@ -140,7 +139,7 @@ impl PublishedFigures {
 
 /// A row of CSV.
 #[derive(Debug, Serialize)]
-struct CsvRow<'a> {
+pub(super) struct CsvRow<'a> {
     provenance: &'static str,
     machine: &'a str,
     seed: u64,
@@ -155,25 +154,21 @@ struct CsvRow<'a> {
     idle: f64,
 }
 
-/// The points, a row each below a line of names.
-pub(super) fn csv(results: &Results<'_>) -> Result<String, Failure> {
-    let workload = results.setting.workload;
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    for Row { scheme, cores, updates_percent, throughput_per_s, user, sys, idle } in rows(results) {
-        writer.serialize(CsvRow {
-            provenance: "simulated",
-            machine: &results.machine.name,
-            seed: results.seed,
-            workload,
-            unit: workload.unit(),
-            scheme,
-            cores,
-            updates_percent,
-            throughput_per_s,
-            user,
-            sys,
-            idle,
-        })?;
-    }
-    Ok(String::from_utf8(writer.into_inner()?)?)
+/// The points, a row each.
+pub(super) fn csv_rows<'a>(results: &Results<'a>) -> impl Iterator<Item = CsvRow<'a>> {
+    let (machine, seed, workload) = (results.machine, results.seed, results.setting.workload);
+    rows(results).map(move |row| CsvRow {
+        provenance: "simulated",
+        machine: &machine.name,
+        seed,
+        workload,
+        unit: workload.unit(),
+        scheme: row.scheme,
+        cores: row.cores,
+        updates_percent: row.updates_percent,
+        throughput_per_s: row.throughput_per_s,
+        user: row.user,
+        sys: row.sys,
+        idle: row.idle,
+    })
 }

@@ -1,0 +1,72 @@
+//! A workload, with what was learnt while it was made of a profile.
+
+use super::conduct::Conduct;
+use crate::forecast_lock::ForecastLock;
+use crate::workload::Workload;
+
+/// What says that a part of the computing is taken to be serial.
+pub(super) const SERIAL: &str = "of the computing is taken to be serial";
+
+/// A workload with what was learnt on the way.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Profiled {
+    /// The workload as profiled.
+    pub workload: Workload,
+    /// The same where all that the profile leaves open turns out well, and badly.
+    pub bounds: [Workload; 2],
+    /// The locks, in the order of [`Workload::locks`].
+    pub locks: Vec<ForecastLock>,
+    /// Outermost sections of the run: as many as that of the workload compute for
+    /// [`ProcessorTime::work_ns`], at the host's clock.
+    pub sections: f64,
+    /// Mean computing between sections in nanoseconds of the host, without what is serial.
+    pub think_ns: f64,
+    /// Mean sleep between sections in nanoseconds.
+    pub asleep_ns: f64,
+    /// Threads that took locks.
+    pub threads: u64,
+    /// How the program ran while it was profiled.
+    pub conduct: Conduct,
+    /// What had to be assumed.
+    pub assumptions: Vec<String>,
+}
+
+impl Profiled {
+    /// The same under a load that never lets threads sleep between sections: what a server does
+    /// that always has requests waiting, where the profile is of one that had not.
+    #[must_use]
+    pub fn saturated(mut self) -> Self {
+        let [well, badly] = &mut self.bounds;
+        for workload in [&mut self.workload, well, badly] {
+            workload.asleep = 0.0;
+            // Cores were unused for want of work.
+            workload.think = workload.think.lasting(workload.think.mean() + workload.serial);
+            workload.serial = 0.0;
+        }
+        self.conduct.time.serial_ns = 0.0;
+        self.assumptions.retain(|assumption| !assumption.contains(SERIAL));
+        if self.asleep_ns > 0.0 {
+            self.assumptions.push(
+                "Threads are taken never to sleep between locks, as if there were always work \
+                 waiting for them."
+                    .to_owned(),
+            );
+        }
+        self.asleep_ns = 0.0;
+        self
+    }
+
+    /// The same program with a mutex in the place of each read-write lock, so that its readers
+    /// exclude each other and the lock under comparison takes the place of that mutex.
+    #[must_use]
+    pub fn with_mutexes_only(mut self) -> Self {
+        let [well, badly] = &mut self.bounds;
+        for workload in [&mut self.workload, well, badly] {
+            workload.make_exclusive();
+        }
+        self.assumptions.push(
+            "Every read-write lock is taken for a mutex, which its readers hold alone.".to_owned(),
+        );
+        self
+    }
+}
