@@ -7,8 +7,9 @@ use crate::curve_set::CurveSet;
 use crate::drawn::Banded;
 use crate::quantity::{FITTED, Quantity, THROUGHPUT};
 use crate::scale::Growth;
+use crate::source::Document;
 use crate::text::{printable_document, shortened};
-use crate::{Document, ReportError, fit_page};
+use crate::{ReportError, fit_page};
 
 /// The most characters of a heading that fit over a chart.
 const HEADING_WIDTH: usize = 100;

@@ -7,12 +7,8 @@ use kilocore_predict::ForecastPoint;
 use serde::Serialize;
 
 use crate::{
-<<<<<<< HEAD
-    CurvesReport, Document, ForecastReport, Generated, ReportError, chart_file, fit_page, page,
+    CurvesReport, FitReport, ForecastReport, Generated, ReportError, chart_file, fit_page, page,
     spreadsheet,
-=======
-    CurvesReport, FitReport, ForecastReport, Generated, ReportError, fit_page, page, spreadsheet,
->>>>>>> wt-less
 };
 
 /// What a report may be written as.
@@ -78,21 +74,6 @@ pub trait Report {
     /// The page: one file that needs no other.
     ///
     /// # Errors
-<<<<<<< HEAD
-    /// [`ReportError::NoCurves`] for a page or chart of nothing; the errors of encoding.
-    pub fn render(self, document: Document<'_>) -> Result<String, ReportError> {
-        match (self, document) {
-            (Format::Html, Document::Forecast(report)) => page::forecast(report),
-            (Format::Html, Document::Curves(report)) => page::curves(report),
-            (Format::Html, Document::Fit(report)) => fit_page::page(report),
-            (Format::Svg, _) => chart_file::render(document),
-            (Format::Csv, Document::Fit(report)) => spreadsheet::fit(report.outlook),
-            (Format::Csv, Document::Forecast(report)) => {
-                spreadsheet::render(document, &report.forecast.curves)
-            }
-            (Format::Csv, Document::Curves(report)) => spreadsheet::render(document, report.curves),
-            (Format::Json, _) => self::json(document),
-=======
     /// [`ReportError::NoCurves`] for a page of nothing, [`ReportError::Layout`] if a template cannot
     /// be filled in.
     fn html(&self) -> Result<String, ReportError>;
@@ -125,7 +106,6 @@ pub trait Report {
             Format::Svg => self.svg(),
             Format::Csv => self.csv(),
             Format::Json => self.json(),
->>>>>>> wt-less
         }
     }
 }
@@ -158,11 +138,11 @@ impl Report for ForecastReport<'_> {
     }
 
     fn svg(&self) -> Result<String, ReportError> {
-        page::chart_alone(self.into())
+        chart_file::render(self.into())
     }
 
     fn csv(&self) -> Result<String, ReportError> {
-        spreadsheet::points(self.into())
+        spreadsheet::points(self.into(), &self.forecast.curves)
     }
 
     fn json(&self) -> Result<String, ReportError> {
@@ -176,7 +156,7 @@ impl Report for FitReport<'_> {
     }
 
     fn svg(&self) -> Result<String, ReportError> {
-        page::chart_alone(self.into())
+        chart_file::render(self.into())
     }
 
     fn csv(&self) -> Result<String, ReportError> {
@@ -194,11 +174,11 @@ impl Report for CurvesReport<'_> {
     }
 
     fn svg(&self) -> Result<String, ReportError> {
-        page::chart_alone(self.into())
+        chart_file::render(self.into())
     }
 
     fn csv(&self) -> Result<String, ReportError> {
-        spreadsheet::points(self.into())
+        spreadsheet::points(self.into(), self.curves)
     }
 
     fn json(&self) -> Result<String, ReportError> {

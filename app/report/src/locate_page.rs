@@ -9,12 +9,7 @@ use crate::drawn::Drawn;
 use crate::flame::Flame;
 use crate::format::{in_csv, in_json};
 use crate::locate_words::{about_noise, per_unit, sentences, signed};
-<<<<<<< HEAD
 use crate::page_parts::{CHART_STYLE, PAGE_STYLE, SCRIPT};
-use crate::spreadsheet::text_of;
-=======
-use crate::page::{CHART_STYLE, PAGE_STYLE, SCRIPT};
->>>>>>> wt-less
 use crate::text::{printable, printable_document};
 use crate::{Generated, Mark, Provenance, Report, ReportError, number};
 

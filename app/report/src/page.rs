@@ -11,18 +11,11 @@ use crate::figures::{self, Group};
 use crate::page_parts::{CHART_STYLE, PAGE_STYLE, SCRIPT, about, shape_sign, sparkline};
 use crate::program::{self, ConditionRow, LockRow};
 use crate::provenance::{Mark, Provenance};
-<<<<<<< HEAD
 use crate::quantity::{ENERGY, THROUGHPUT, WAITING};
 use crate::scale::Growth;
-use crate::text::printable_document;
-use crate::{CurvesReport, Document, ForecastReport, Generated, ReportError, number};
-=======
-use crate::quantity::{ENERGY, FITTED, THROUGHPUT, WAITING};
-use crate::scale::{Growth, Scale};
 use crate::source::Document;
-use crate::text::{printable_document, shortened};
+use crate::text::printable_document;
 use crate::{CurvesReport, ForecastReport, Generated, ReportError, number};
->>>>>>> wt-less
 
 /// The page's content, ready for the template.
 #[derive(Debug, Template)]

@@ -141,18 +141,6 @@ impl<'a> From<&'a FitReport<'a>> for Document<'a> {
 }
 
 impl<'a> Document<'a> {
-<<<<<<< HEAD
-=======
-    /// The curves of any.
-    pub(crate) fn curves(self) -> &'a [Curve] {
-        match self {
-            Document::Forecast(report) => &report.forecast.curves,
-            Document::Curves(report) => report.curves,
-            Document::Fit(report) => report.curves,
-        }
-    }
-
->>>>>>> wt-less
     /// The mark of the simulated figures of any.
     pub(crate) fn simulated(self) -> Mark {
         match self {

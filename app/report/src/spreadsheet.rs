@@ -34,39 +34,9 @@ struct Row<'a> {
 }
 
 /// The points of the report as CSV with a line of names.
-<<<<<<< HEAD
-pub(crate) fn render(document: Document<'_>, curves: &[Curve]) -> Result<String, ReportError> {
+pub(crate) fn points(document: Document<'_>, curves: &[Curve]) -> Result<String, ReportError> {
     let machine = printable(document.machine_name());
-    let mut writer = csv::Writer::from_writer(Vec::new());
     let points = curves.iter().flat_map(|curve| &curve.points);
-    for ForecastPoint { point, low, high } in points {
-        writer.serialize(Row {
-            provenance: document.simulated().kind.name(),
-            machine: &machine,
-            seed: document.seed(),
-            lock: point.lock,
-            cores: point.cores,
-            threads: point.threads,
-            throughput_per_s: point.throughput_per_s,
-            throughput_error_per_s: point.throughput_error_per_s,
-            low_per_s: *low,
-            high_per_s: *high,
-            wait_share: point.wait_share,
-            joules_per_op: point.joules_per_op,
-            working_share: point.working_share,
-            stalled_share: point.stalled_share,
-            spinning_share: point.spinning_share,
-            low_power_share: point.low_power_share,
-            system_share: point.system_share,
-            idle_share: point.idle_share,
-            fairness: point.fairness,
-        })?;
-    }
-    text_of(writer)
-=======
-pub(crate) fn points(document: Document<'_>) -> Result<String, ReportError> {
-    let machine = printable(document.machine_name());
-    let points = document.curves().iter().flat_map(|curve| &curve.points);
     in_csv(points.map(|ForecastPoint { point, low, high }| Row {
         provenance: document.simulated().kind.name(),
         machine: &machine,
@@ -88,7 +58,6 @@ pub(crate) fn points(document: Document<'_>) -> Result<String, ReportError> {
         idle_share: point.idle_share,
         fairness: point.fairness,
     }))
->>>>>>> wt-less
 }
 
 /// A row of a fit: a forecast, and what was measured there.

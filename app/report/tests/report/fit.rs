@@ -7,12 +7,7 @@ use kilocore_fit::{
 };
 use kilocore_locks::LockId;
 use kilocore_machine::Description;
-<<<<<<< HEAD
-use kilocore_report::{FitReport, Format, Generated, csv, json, svg, terminal};
-=======
-use kilocore_predict::Curve;
 use kilocore_report::{FitReport, Generated, Report, terminal};
->>>>>>> wt-less
 use scraper::{Html, Selector};
 
 use crate::sample::HOSTILE;
