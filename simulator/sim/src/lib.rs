@@ -49,13 +49,18 @@
 //! is the hardware's.
 
 mod agenda;
+mod charging;
 mod coherence;
 mod copies_below;
 mod costs;
+mod current;
 mod engine;
 mod fiber;
+mod futexes;
 mod heap;
+mod ids;
 mod kernel_lock;
+mod main_loop;
 mod os;
 mod outcome;
 mod parallel;
@@ -63,7 +68,9 @@ mod platform;
 mod random;
 mod sharers;
 mod simulation;
+mod state;
 mod stream;
+mod table;
 mod tags;
 mod waiting;
 

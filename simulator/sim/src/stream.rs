@@ -8,11 +8,13 @@
 //! never reads faster than `overlap` lines in each memory latency, and all readers of a node
 //! together never faster than its bandwidth.
 
-use kilocore_platform::NodeId;
+use kilocore_platform::{Cycles, NodeId};
 
-use crate::engine::{self, Engine};
+use crate::current::with_engine;
+use crate::engine::Engine;
 use crate::outcome::Activity;
-use crate::platform::{Sim, give_way_to_earlier};
+use crate::platform::Sim;
+use crate::platform::charge::give_way_to_earlier;
 
 /// The misses that a core can have under way: its line fill buffers. Ten on the Intel cores from
 /// Nehalem to Broadwell, twelve and more since; AMD cores of the same times are like that.
@@ -31,32 +33,29 @@ impl Sim {
     pub fn fetch(home: NodeId, lines: u32, overlap: u32) {
         assert!(overlap > 0, "at least one miss is under way");
         give_way_to_earlier();
-        // SAFETY: the reference ends with the statement.
-        if let Some(engine) = unsafe { engine::current() } {
-            engine.fetch(home.0, lines, overlap);
-        }
+        with_engine(|engine| engine.fetch(home, lines, overlap));
     }
 }
 
 impl Engine {
-    fn fetch(&mut self, home: u32, lines: u32, overlap: u32) {
+    fn fetch(&mut self, home: NodeId, lines: u32, overlap: u32) {
         if lines == 0 {
             return;
         }
         self.operations += 1;
-        let from = self.cores[self.current as usize].place.node;
+        let from = self.current_core().place.node;
         let alone = self.alone(from, home, lines, overlap);
         let on_link = (from != home).then(|| cycles(lines, self.costs.line_on_link));
         let on_channel = cycles(lines, self.costs.line_on_channel);
         let now = self.now();
-        let start = self.memory.occupy_channel(from, home, now, on_channel, on_link);
+        let start = self.memory.pass_batch(from, home, now, on_channel, on_link);
         self.pass(Activity::Stalled, start - now + alone);
     }
 
     /// How long a batch takes once it is its turn: as long as the slowest of what it needs.
-    fn alone(&self, from: u32, home: u32, lines: u32, overlap: u32) -> u64 {
+    fn alone(&self, from: NodeId, home: NodeId, lines: u32, overlap: u32) -> Cycles {
         let latency = self.costs.memory(from, home);
-        let per_line = latency as f64 / f64::from(overlap);
+        let per_line = latency.0 as f64 / f64::from(overlap);
         let transfer = if from == home {
             self.costs.line_on_channel
         } else {
@@ -66,6 +65,6 @@ impl Engine {
     }
 }
 
-fn cycles(lines: u32, each: f64) -> u64 {
-    (f64::from(lines) * each).round() as u64
+fn cycles(lines: u32, each: f64) -> Cycles {
+    Cycles((f64::from(lines) * each).round() as u64)
 }
