@@ -1,13 +1,13 @@
 //! What will happen, earliest first.
 //!
-//! An entry is two words, so that the heap that every simulated access goes through stays small
-//! and compares quickly: the time with 16 random bits below it, which order what happens in the
-//! same cycle, and the event.
+//! Every simulated access goes through a heap of events, which has to stay small and to compare
+//! quickly. So an entry is two words. One is the event. The other is its time, with 16 random bits
+//! below, which put what happens in the same cycle into an order.
 //!
-//! That leaves 48 bits for the time, a day and a half, so it counts from an origin that moves.
-//! What lies further from the origin waits in a heap of its own, with all bits of its time. As all
-//! of that is later than everything near, it is looked at only when nothing near is left: then the
-//! origin moves on, and what has become near changes heaps.
+//! That leaves 48 bits for the time, which is a day and a half. So times count from an origin, and
+//! the origin moves. An event that is further away waits in a second heap, with all bits of its
+//! time. It is later than everything near, so the second heap is looked at only when nothing near is
+//! left. Then the origin moves on, and the events that have become near change heaps.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -80,8 +80,8 @@ impl From<Packed> for Event {
     }
 }
 
-/// A planned event, ordered by its key alone, the earliest being the greatest: the heap of the
-/// standard library has its greatest element on top.
+/// A planned event. Entries are ordered by the key alone, and the earliest is the greatest, as the
+/// heap of the standard library has its greatest element on top.
 #[derive(Debug, Clone, Copy)]
 struct Entry {
     key: u64,
@@ -143,7 +143,7 @@ impl Eq for Far {}
 const CHANCE_BITS: u32 = 16;
 /// How far from the origin an event is near.
 const SPAN: Cycles = Cycles(1 << (64 - CHANCE_BITS));
-/// How far before the earliest event the origin is moved: a core that was idle may still plan
+/// The origin moves to this long before the earliest event, as a core that was idle may still plan
 /// something for a little earlier.
 const SLACK: Cycles = Cycles(SPAN.0 / 2);
 
@@ -154,7 +154,7 @@ pub(crate) struct Agenda {
     heap: BinaryHeap<Entry>,
     /// All others.
     far: BinaryHeap<Far>,
-    /// What the times of near events count from.
+    /// Where the times of near events count from.
     origin: Cycles,
     /// The time of the earliest event.
     horizon: Cycles,
@@ -175,7 +175,7 @@ impl Agenda {
         }
     }
 
-    /// The time of the earliest event; the end of all times if there is none.
+    /// The time of the earliest event, or the end of all times if there is none.
     #[inline]
     pub(crate) fn horizon(&self) -> Cycles {
         self.horizon

@@ -85,6 +85,7 @@ impl Coherence {
         }
     }
 
+    #[cold]
     fn look_up(&mut self, key: usize, node: NodeId) -> LineId {
         let fresh = self.lines.next_id();
         let line = self.numbers.look_up(key, fresh);

@@ -5,7 +5,7 @@ use kilocore_platform::{Cycles, NodeId};
 
 use crate::ids::{CacheId, DomainId, GroupId, Id, SocketId};
 
-/// Where a core is. All cores of a simulation are places in one machine.
+/// Where a core is in the machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Place {
     pub(crate) cache: CacheId,
@@ -36,11 +36,11 @@ pub(crate) struct Costs {
     pub(crate) finds_copies: bool,
     pub(crate) invalidate_per_sharer: Cycles,
     pub(crate) home_service: Cycles,
-    /// Time that one line takes on a node's memory channels.
+    /// How long one line takes on a node's memory channels.
     pub(crate) memory_service: Cycles,
     /// The same, not rounded: for many lines at once.
     pub(crate) line_on_channel: f64,
-    /// Time that one line takes on the way from another node's memory.
+    /// How long one line takes on the way from another node's memory.
     pub(crate) line_on_link: f64,
     pub(crate) private_lines: usize,
     pub(crate) shared_lines: usize,
@@ -145,13 +145,13 @@ impl Costs {
         self.same_node.min(self.shared_hit.max(Cycles(1)))
     }
 
-    /// The time that a line takes between caches of two nodes; of the same node, if they are one.
+    /// The time that a line takes between caches of two nodes, which may be the same node.
     #[inline]
     pub(crate) fn between(&self, from: NodeId, to: NodeId) -> Cycles {
         self.between_nodes[from.index() * self.nodes + to.index()]
     }
 
-    /// The time that a line takes from a node's memory to a core of another, or the same.
+    /// The time that a line takes from the memory of `home` to a core of another node, or of `home`.
     #[inline]
     pub(crate) fn memory(&self, core: NodeId, home: NodeId) -> Cycles {
         self.memory[core.index() * self.nodes + home.index()]
@@ -181,10 +181,10 @@ fn memory_ns(machine: &Description, core: u32, home: u32) -> f64 {
 /// bandwidth. Estimated for all machines from one: MCTOP's description of a four-socket Xeon has
 /// 12.5 to 12.8 GB/s from another socket's memory where a socket reads 38.8 to 39.1 of its own.
 const LINK_SHARE: f64 = 0.325;
-/// Later than any simulation lasts; added to a time it must be made to saturate.
+/// Later than any simulation lasts. Whoever adds it to a time has to let the sum saturate.
 pub(crate) const NEVER: Cycles = Cycles::MAX;
-/// The longest time that one step may take. After as many as a simulation lasts for, one more of
-/// these is still far from the last cycle that a clock can count.
+/// The longest time that one step may take. Added to the longest time that a simulation lasts, it is
+/// still far from the last cycle that a clock can count.
 pub(crate) const LONGEST_STEP: Cycles = Cycles(1 << 61);
 /// Turns that a waiter spins before it offers its core to others, as natively.
 const TURNS_BEFORE_YIELD: f64 = 4096.0;

@@ -1,15 +1,17 @@
 //! The engine whose fiber runs, and the switch between the two.
 //!
 //! The code of a task finds its engine in a thread local. Only this file holds the pointer, and only
-//! here is a reference made of it. There is never a second reference, by two rules that are checked
-//! by construction:
+//! here is a reference made of it. There is never a second reference:
 //!
 //! 1. The pointer is set only while a fiber runs. [`resume`] has the engine borrowed all that time
 //!    and does not touch it.
-//! 2. [`with_engine`] takes the pointer away while its closure has the reference. A closure that
-//!    asks for the engine once more finds none, and one that suspends its fiber panics.
+//! 2. What runs inside [`with_engine`] are methods of the engine. Those are in layers below this
+//!    file, so they neither call it nor suspend the fiber. The one piece of foreign code that they
+//!    call is the condition of a waiter, and only the main loop calls that, while no fiber runs.
 //!
-//! So a task first decides inside `with_engine` what to do and then suspends outside of it.
+//! So a task first decides inside `with_engine` what to do and then suspends outside of it. Builds
+//! with debug assertions check the second rule: they take the pointer away while a reference lives,
+//! so that another look finds no engine and a suspension panics.
 
 use std::cell::Cell;
 use std::ptr;
@@ -24,15 +26,22 @@ thread_local! {
 
 /// Calls `look` with the engine whose fiber runs on this host thread. Returns `None` if no fiber
 /// runs.
+///
+/// `look` only calls methods of the engine. It neither looks once more nor suspends the fiber.
 #[inline(always)]
 pub(crate) fn with_engine<R>(look: impl FnOnce(&mut Engine) -> R) -> Option<R> {
-    let current = CURRENT.replace(ptr::null_mut());
+    let current = CURRENT.get();
+    if cfg!(debug_assertions) {
+        CURRENT.set(ptr::null_mut());
+    }
     // SAFETY: a pointer that is set is that of `resume`, which has borrowed the engine and does not
-    // use it until the fiber suspends. `look` cannot suspend, nor get another reference, as the
-    // pointer is null meanwhile.
+    // use it until the fiber suspends. There is no second reference while `look` has this one, by
+    // the second rule above.
     let engine = unsafe { current.as_mut() }?;
     let seen = look(engine);
-    CURRENT.set(current);
+    if cfg!(debug_assertions) {
+        CURRENT.set(current);
+    }
     Some(seen)
 }
 

@@ -111,6 +111,7 @@ impl Engine {
 
     /// Lets the running task compute for a while. That takes longer as more hardware threads of its
     /// physical core are busy. Those that are busy at the beginning count for the whole time.
+    #[inline]
     pub(crate) fn work(&mut self, time: Cycles) {
         let core = &self.cores[self.current];
         if core.siblings.is_empty() {

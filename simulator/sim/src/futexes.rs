@@ -18,7 +18,8 @@ use crate::state::LockWords;
 
 /// Addresses from here on are never those of data: hash buckets live there.
 const BUCKETS: usize = 1 << 62;
-/// The kernel's hash table has 256 buckets for each core; colliding addresses are not interesting.
+/// Each line has a bucket to itself. The kernel's hash table has 256 buckets for each core, so that
+/// collisions are rare.
 const BUCKET_SHIFT: u32 = 6;
 /// The part of a futex call that the bucket's lock is held.
 const BUCKET_SHARE: u64 = 4;
@@ -36,8 +37,8 @@ impl Engine {
         if !self.costs.shared_bucket {
             return None;
         }
-        // By the bucket's line and not by the address, which the host's allocator may give out
-        // again: whether it does must not matter.
+        // The key is the bucket's line. The host's allocator may hand out the same address again,
+        // and whether it does must not matter.
         let bucket = self.bucket(address);
         let make = || Box::new(Padded([AtomicU32::new(0), AtomicU32::new(0)]));
         let words: &LockWords = self.futexes.locks.entry(bucket).or_insert_with(make);

@@ -203,7 +203,7 @@ impl Engine {
         self.plan_deadline(task, deadline.max(now));
     }
 
-    /// The task on a core has gone; another takes its place.
+    /// The task on a core has gone, and another takes its place if there is one.
     pub(crate) fn leave_core(&mut self, core: CoreId) {
         self.account_run(core, self.cores[core].time);
         let slot = &mut self.cores[core];

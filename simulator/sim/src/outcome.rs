@@ -107,7 +107,7 @@ impl Outcome {
     }
 }
 
-/// The energy that `cores` cores on `sockets` sockets take in a span in which they spend `times`
+/// The energy in joules that `cores` cores on `sockets` sockets take in a span. They spend `times`
 /// on tasks and are idle for the rest.
 pub(crate) fn energy_joules(
     times: &TaskTimes,

@@ -18,10 +18,11 @@ use crate::state::{Task, TaskState};
 /// How a simulation is run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Options {
-    /// How many hardware threads of the machine may be used, in the machine's compact order:
-    /// node by node, the second threads of the cores last. 1 to 1,024, and no more than it has.
+    /// How many hardware threads of the machine may be used: 1 to 1,024, and no more than it has.
+    /// They are taken in the machine's compact order, which goes node by node and has the second
+    /// threads of the cores last.
     pub cores: u32,
-    /// Seeds all chance: the same seed gives the same result on every host.
+    /// Seeds all chance. With the same seed, the result is the same on every host.
     pub seed: u64,
 }
 
@@ -65,8 +66,8 @@ pub fn longest_run(cores: u32, tasks: u32) -> Cycles {
     Cycles(ALL_CYCLES / u64::from(cores.max(tasks).max(1)))
 }
 
-/// How much time all cores or all tasks together may have. Sums that count some of it twice, as those
-/// over nested sections do, have sixteen times as much room.
+/// How much time all cores or all tasks may have together. A sum over nested sections counts some of
+/// it twice, and has sixteen times as much room.
 const ALL_CYCLES: u64 = 1 << 60;
 
 /// The largest number of cores that can be simulated.
@@ -77,9 +78,8 @@ const BUSIEST_LINES: usize = 16;
 
 /// A machine with tasks on it that has not been switched on yet.
 ///
-/// While it is there, and until it has run, what its thread allocates lies in memory of its own if
-/// the program's allocator is [`SimHeap`](crate::SimHeap), so that words share lines the same way
-/// every time.
+/// If the program's allocator is [`SimHeap`](crate::SimHeap), what this thread allocates until the
+/// simulation has run lies in memory of its own. So words share lines the same way every time.
 #[derive(Debug)]
 pub struct Simulation {
     engine: Box<Engine>,
@@ -115,15 +115,15 @@ impl Simulation {
     /// Makes waiters keep their cores however long they wait.
     ///
     /// [`Platform::wait_until`](kilocore_platform::Platform::wait_until) offers the core to others
-    /// after a while; other implementations of the same locks do not. Measurements of theirs are
-    /// compared with a simulation of that.
+    /// after a while. Other implementations of the same locks do not, and a simulation to compare
+    /// with measurements of those must not either.
     pub fn keep_waiters_on_cores(&mut self) {
         self.engine.costs.spin_before_yield = NEVER;
         self.engine.costs.spin_between_yields = NEVER;
     }
 
-    /// Adds a thread that runs `body`. Threads are dealt to the cores in turn and start at time
-    /// 0; with more of them than cores, those of a core share it by time slices.
+    /// Adds a thread that runs `body`. Threads are dealt to the cores in turn and start at time 0.
+    /// If there are more threads than cores, those of a core share it by time slices.
     ///
     /// # Errors
     /// [`SimError::Stack`] if the host has no memory for its stack.

@@ -12,7 +12,7 @@ use crate::current::with_engine;
 #[derive(Debug)]
 pub struct SimCell<T>(UnsafeCell<T>);
 
-// SAFETY: sharing the cell only hands out raw pointers; whoever dereferences one argues that its
+// SAFETY: sharing the cell only hands out raw pointers. Whoever dereferences one argues that its
 // accesses are ordered.
 unsafe impl<T: Send> Sync for SimCell<T> {}
 
