@@ -1,6 +1,8 @@
 //! Indices and units. Each is a type of its own, so that a core is never taken for a node and a
 //! cycle never for a nanosecond.
 
+use core::ops::{Add, AddAssign, Mul, Sub};
+
 /// A hardware thread, numbered from 0 as the operating system numbers it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct CpuId(pub u32);
@@ -19,11 +21,55 @@ pub struct Cycles(pub u64);
 pub struct Nanos(pub u64);
 
 impl Cycles {
+    /// More cycles than any clock counts.
+    pub const MAX: Cycles = Cycles(u64::MAX);
+
     /// The cycles from `earlier` to `self`, or none if the clocks of two cores disagree and
     /// `earlier` is later.
     #[inline]
     #[must_use]
     pub fn since(self, earlier: Cycles) -> Cycles {
         Cycles(self.0.saturating_sub(earlier.0))
+    }
+
+    /// The sum, or [`Cycles::MAX`] where it would be larger.
+    #[inline]
+    #[must_use]
+    pub fn saturating_add(self, other: Cycles) -> Cycles {
+        Cycles(self.0.saturating_add(other.0))
+    }
+}
+
+impl Add for Cycles {
+    type Output = Cycles;
+
+    #[inline]
+    fn add(self, other: Cycles) -> Cycles {
+        Cycles(self.0 + other.0)
+    }
+}
+
+impl AddAssign for Cycles {
+    #[inline]
+    fn add_assign(&mut self, other: Cycles) {
+        self.0 += other.0;
+    }
+}
+
+impl Sub for Cycles {
+    type Output = Cycles;
+
+    #[inline]
+    fn sub(self, other: Cycles) -> Cycles {
+        Cycles(self.0 - other.0)
+    }
+}
+
+impl Mul<u64> for Cycles {
+    type Output = Cycles;
+
+    #[inline]
+    fn mul(self, times: u64) -> Cycles {
+        Cycles(self.0 * times)
     }
 }

@@ -1,34 +1,37 @@
 //! What will happen, earliest first.
 //!
-//! An entry is two words, so that the heap that every simulated access goes through stays small
-//! and compares quickly: the time with 16 random bits below it, which order what happens in the
-//! same cycle, and the event.
+//! Every simulated access goes through a heap of events, which has to stay small and to compare
+//! quickly. So an entry is two words. One is the event. The other is its time, with 16 random bits
+//! below, which put what happens in the same cycle into an order.
 //!
-//! That leaves 48 bits for the time, a day and a half, so it counts from an origin that moves.
-//! What lies further from the origin waits in a heap of its own, with all bits of its time. As all
-//! of that is later than everything near, it is looked at only when nothing near is left: then the
-//! origin moves on, and what has become near changes heaps.
+//! That leaves 48 bits for the time, which is a day and a half. So times count from an origin, and
+//! the origin moves. An event that is further away waits in a second heap, with all bits of its
+//! time. It is later than everything near, so the second heap is looked at only when nothing near is
+//! left. Then the origin moves on, and the events that have become near change heaps.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
+use kilocore_platform::Cycles;
+
+use crate::ids::{CoreId, ListId, TaskId};
 use crate::random::Random;
 
 /// Something that will happen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Event {
     /// The task on a core goes on.
-    Continue { core: u32, epoch: Epoch },
+    Continue { core: CoreId, epoch: Epoch },
     /// A waiter looks at its line again.
-    Recheck { task: u32, epoch: Epoch },
+    Recheck { task: TaskId, epoch: Epoch },
     /// Those on a list of waiters look at their line again, one after the other.
-    RecheckAll { list: u32 },
+    RecheckAll { list: ListId },
     /// A core's time slice is over.
-    SliceEnd { core: u32, epoch: Epoch },
+    SliceEnd { core: CoreId, epoch: Epoch },
     /// A task that sleeps becomes ready to run: it has been woken.
-    Woken { task: u32, epoch: Epoch },
+    Woken { task: TaskId, epoch: Epoch },
     /// A task that sleeps becomes ready to run: its time is up.
-    TimedOut { task: u32, epoch: Epoch },
+    TimedOut { task: TaskId, epoch: Epoch },
 }
 
 /// Counts the changes of plan of a core or task: an event of an older epoch is void.
@@ -50,12 +53,12 @@ impl From<Event> for Packed {
     #[inline]
     fn from(event: Event) -> Self {
         let (kind, index, epoch) = match event {
-            Event::Continue { core, epoch } => (0, core, epoch),
-            Event::Recheck { task, epoch } => (1, task, epoch),
-            Event::SliceEnd { core, epoch } => (2, core, epoch),
-            Event::Woken { task, epoch } => (3, task, epoch),
-            Event::TimedOut { task, epoch } => (4, task, epoch),
-            Event::RecheckAll { list } => (5, list, Epoch(0)),
+            Event::Continue { core, epoch } => (0, core.0, epoch),
+            Event::Recheck { task, epoch } => (1, task.0, epoch),
+            Event::SliceEnd { core, epoch } => (2, core.0, epoch),
+            Event::Woken { task, epoch } => (3, task.0, epoch),
+            Event::TimedOut { task, epoch } => (4, task.0, epoch),
+            Event::RecheckAll { list } => (5, list.0, Epoch(0)),
         };
         Packed(kind << 61 | u64::from(index) << 32 | u64::from(epoch.0))
     }
@@ -67,18 +70,18 @@ impl From<Packed> for Event {
         let index = (bits >> 32) as u32 & ((1 << 29) - 1);
         let epoch = Epoch(bits as u32);
         match bits >> 61 {
-            0 => Event::Continue { core: index, epoch },
-            1 => Event::Recheck { task: index, epoch },
-            2 => Event::SliceEnd { core: index, epoch },
-            3 => Event::Woken { task: index, epoch },
-            4 => Event::TimedOut { task: index, epoch },
-            _ => Event::RecheckAll { list: index },
+            0 => Event::Continue { core: CoreId(index), epoch },
+            1 => Event::Recheck { task: TaskId(index), epoch },
+            2 => Event::SliceEnd { core: CoreId(index), epoch },
+            3 => Event::Woken { task: TaskId(index), epoch },
+            4 => Event::TimedOut { task: TaskId(index), epoch },
+            _ => Event::RecheckAll { list: ListId(index) },
         }
     }
 }
 
-/// A planned event, ordered by its key alone, the earliest being the greatest: the heap of the
-/// standard library has its greatest element on top.
+/// A planned event. Entries are ordered by the key alone, and the earliest is the greatest, as the
+/// heap of the standard library has its greatest element on top.
 #[derive(Debug, Clone, Copy)]
 struct Entry {
     key: u64,
@@ -111,7 +114,7 @@ impl Eq for Entry {}
 /// An event too far from the origin for an [`Entry`], ordered in the same way.
 #[derive(Debug, Clone, Copy)]
 struct Far {
-    time: u64,
+    time: Cycles,
     chance: u64,
     event: Packed,
 }
@@ -139,10 +142,10 @@ impl Eq for Far {}
 /// Random bits below the time.
 const CHANCE_BITS: u32 = 16;
 /// How far from the origin an event is near.
-const SPAN: u64 = 1 << (64 - CHANCE_BITS);
-/// How far before the earliest event the origin is moved: a core that was idle may still plan
+const SPAN: Cycles = Cycles(1 << (64 - CHANCE_BITS));
+/// The origin moves to this long before the earliest event, as a core that was idle may still plan
 /// something for a little earlier.
-const SLACK: u64 = SPAN / 2;
+const SLACK: Cycles = Cycles(SPAN.0 / 2);
 
 /// The events to come.
 #[derive(Debug)]
@@ -151,10 +154,10 @@ pub(crate) struct Agenda {
     heap: BinaryHeap<Entry>,
     /// All others.
     far: BinaryHeap<Far>,
-    /// What the times of near events count from.
-    origin: u64,
+    /// Where the times of near events count from.
+    origin: Cycles,
     /// The time of the earliest event.
-    horizon: u64,
+    horizon: Cycles,
     random: Random,
     /// Random bits not used yet.
     chance: u64,
@@ -165,24 +168,24 @@ impl Agenda {
         Self {
             heap: BinaryHeap::new(),
             far: BinaryHeap::new(),
-            origin: 0,
-            horizon: u64::MAX,
+            origin: Cycles(0),
+            horizon: Cycles::MAX,
             random: Random::new(seed, 0),
             chance: 1,
         }
     }
 
-    /// The time of the earliest event; the end of all times if there is none.
+    /// The time of the earliest event, or the end of all times if there is none.
     #[inline]
-    pub(crate) fn horizon(&self) -> u64 {
+    pub(crate) fn horizon(&self) -> Cycles {
         self.horizon
     }
 
     /// Plans an event.
     #[inline]
-    pub(crate) fn plan(&mut self, time: u64, event: Event) {
+    pub(crate) fn plan(&mut self, time: Cycles, event: Event) {
         let chance = self.chance();
-        if time.saturating_sub(self.origin) < SPAN {
+        if time.since(self.origin) < SPAN {
             let entry = self.entry(time, chance, event);
             self.heap.push(entry);
         } else {
@@ -193,7 +196,7 @@ impl Agenda {
 
     /// Takes the earliest event.
     #[inline]
-    pub(crate) fn next(&mut self) -> Option<(u64, Event)> {
+    pub(crate) fn next(&mut self) -> Option<(Cycles, Event)> {
         let Entry { key, event } = match self.heap.pop() {
             Some(earliest) => earliest,
             None => {
@@ -208,9 +211,9 @@ impl Agenda {
     /// The same as [`plan`](Self::plan) and then [`next`](Self::next), but with one walk through
     /// the heap.
     #[inline]
-    pub(crate) fn exchange(&mut self, time: u64, event: Event) -> (u64, Event) {
+    pub(crate) fn exchange(&mut self, time: Cycles, event: Event) -> (Cycles, Event) {
         let chance = self.chance();
-        if time.saturating_sub(self.origin) >= SPAN {
+        if time.since(self.origin) >= SPAN {
             self.far.push(Far { time, chance, event: event.into() });
             return self.next().expect("there is at least this one");
         }
@@ -223,9 +226,9 @@ impl Agenda {
         (self.time_of(key), event.into())
     }
 
-    /// A random number below `limit`.
-    pub(crate) fn below(&mut self, limit: u64) -> u64 {
-        (self.random.uniform() * limit as f64) as u64
+    /// A random time below `limit`.
+    pub(crate) fn below(&mut self, limit: Cycles) -> Cycles {
+        Cycles((self.random.uniform() * limit.0 as f64) as u64)
     }
 
     /// Puts things into an order that chance decides.
@@ -251,21 +254,20 @@ impl Agenda {
 
     /// The entry of a near event.
     #[inline]
-    fn entry(&self, time: u64, chance: u64, event: Event) -> Entry {
-        let key = time.saturating_sub(self.origin) << CHANCE_BITS | chance;
-        Entry { key, event: event.into() }
+    fn entry(&self, time: Cycles, chance: u64, event: Event) -> Entry {
+        Entry { key: key(time.since(self.origin), chance), event: event.into() }
     }
 
     #[inline]
-    fn time_of(&self, key: u64) -> u64 {
-        self.origin + (key >> CHANCE_BITS)
+    fn time_of(&self, key: u64) -> Cycles {
+        self.origin + Cycles(key >> CHANCE_BITS)
     }
 
     #[inline]
     fn look_ahead(&mut self) {
         self.horizon = match self.heap.peek() {
             Some(entry) => self.time_of(entry.key),
-            None => self.far.peek().map_or(u64::MAX, |far| far.time),
+            None => self.far.peek().map_or(Cycles::MAX, |far| far.time),
         };
     }
 
@@ -278,50 +280,60 @@ impl Agenda {
             && time - self.origin < SPAN
         {
             self.far.pop();
-            self.heap.push(Entry { key: (time - self.origin) << CHANCE_BITS | chance, event });
+            self.heap.push(Entry { key: key(time - self.origin, chance), event });
         }
     }
 }
 
+/// What orders a near event: its distance from the origin, and random bits below.
+#[inline]
+fn key(distance: Cycles, chance: u64) -> u64 {
+    distance.0 << CHANCE_BITS | chance
+}
+
 #[cfg(test)]
 mod tests {
+    use kilocore_platform::Cycles;
+
     use super::{Agenda, Epoch, Event};
+    use crate::ids::{CoreId, ListId, TaskId};
 
     #[test]
     fn events_come_out_as_they_went_in_earliest_first() {
         let mut agenda = Agenda::new(7);
         let epoch = Epoch(u32::MAX);
         let events = [
-            (5, Event::Continue { core: 1023, epoch }),
-            (3, Event::Recheck { task: 8191, epoch: Epoch(0) }),
-            (9, Event::SliceEnd { core: 0, epoch }),
-            (1, Event::Woken { task: 1, epoch }),
-            (7, Event::TimedOut { task: 2, epoch }),
+            (Cycles(5), Event::Continue { core: CoreId(1023), epoch }),
+            (Cycles(3), Event::Recheck { task: TaskId(8191), epoch: Epoch(0) }),
+            (Cycles(9), Event::SliceEnd { core: CoreId(0), epoch }),
+            (Cycles(1), Event::Woken { task: TaskId(1), epoch }),
+            (Cycles(7), Event::TimedOut { task: TaskId(2), epoch }),
         ];
         for (time, event) in events {
             agenda.plan(time, event);
         }
-        assert_eq!(agenda.horizon(), 1);
-        let late = Event::Continue { core: 4, epoch };
-        assert_eq!(agenda.exchange(8, late), events[3]);
+        assert_eq!(agenda.horizon(), Cycles(1));
+        let late = Event::Continue { core: CoreId(4), epoch };
+        assert_eq!(agenda.exchange(Cycles(8), late), events[3]);
         let mut seen = vec![];
         while let Some(next) = agenda.next() {
             seen.push(next);
         }
-        assert_eq!(seen, [events[1], events[0], events[4], (8, late), events[2]]);
-        assert_eq!(agenda.horizon(), u64::MAX);
+        assert_eq!(seen, [events[1], events[0], events[4], (Cycles(8), late), events[2]]);
+        assert_eq!(agenda.horizon(), Cycles::MAX);
     }
 
     #[test]
     fn events_years_apart_come_out_earliest_first() {
         let mut agenda = Agenda::new(7);
         let epoch = Epoch(0);
-        let event = |core| Event::Continue { core, epoch };
-        let times = [1 << 62, (1 << 48) - 1, 3, 1 << 48, 1 << 60, (1 << 60) + 1, u64::MAX - 1];
+        let event = |core| Event::Continue { core: CoreId(core), epoch };
+        let times =
+            [1 << 62, (1 << 48) - 1, 3, 1 << 48, 1 << 60, (1 << 60) + 1, u64::MAX - 1].map(Cycles);
         for (core, &time) in times.iter().enumerate() {
             agenda.plan(time, event(core as u32));
         }
-        let mut sorted: Vec<(u64, Event)> = times.into_iter().zip((0..).map(event)).collect();
+        let mut sorted: Vec<(Cycles, Event)> = times.into_iter().zip((0..).map(event)).collect();
         sorted.sort_by_key(|&(time, _)| time);
         let mut seen = vec![];
         for _ in times {
@@ -329,32 +341,32 @@ mod tests {
             seen.push(agenda.next().unwrap());
         }
         assert_eq!(seen, sorted);
-        assert_eq!((agenda.horizon(), agenda.next()), (u64::MAX, None));
+        assert_eq!((agenda.horizon(), agenda.next()), (Cycles::MAX, None));
     }
 
     #[test]
     fn a_core_that_plans_centuries_ahead_lets_the_others_go_first() {
         // Each core plans its next step far beyond what a key holds, over and over.
         let mut agenda = Agenda::new(7);
-        let event = |core| Event::Continue { core, epoch: Epoch(0) };
+        let event = |core| Event::Continue { core: CoreId(core), epoch: Epoch(0) };
         for core in 0..3 {
-            agenda.plan(u64::from(core), event(core));
+            agenda.plan(Cycles(u64::from(core)), event(core));
         }
         let mut next = agenda.next().unwrap();
-        let mut last = 0;
+        let mut last = Cycles(0);
         for _ in 0..300 {
             let (time, Event::Continue { core, .. }) = next else { panic!("{next:?}") };
-            assert!(time >= last, "{time} after {last}");
+            assert!(time >= last, "{time:?} after {last:?}");
             last = time;
-            let think = [1 << 46, 1 << 47, 1 << 52][core as usize];
-            next = agenda.exchange(time + think, event(core));
+            let think = [Cycles(1 << 46), Cycles(1 << 47), Cycles(1 << 52)][core.0 as usize];
+            next = agenda.exchange(time + think, event(core.0));
             // What an idle core plans may be a little earlier than what has just happened.
-            agenda.plan(last.saturating_sub(9), Event::RecheckAll { list: 0 });
-            let early = agenda.exchange(next.0, next.1);
-            assert_eq!(early, (last.saturating_sub(9), Event::RecheckAll { list: 0 }));
+            let early = (last.since(Cycles(9)), Event::RecheckAll { list: ListId(0) });
+            agenda.plan(early.0, early.1);
+            assert_eq!(agenda.exchange(next.0, next.1), early);
             next = agenda.next().unwrap();
         }
-        assert!(last > 1 << 50, "{last}");
+        assert!(last > Cycles(1 << 50), "{last:?}");
     }
 
     #[test]
@@ -362,7 +374,7 @@ mod tests {
         let order = |seed| {
             let mut agenda = Agenda::new(seed);
             for core in 0..16 {
-                agenda.plan(1, Event::Continue { core, epoch: Epoch(0) });
+                agenda.plan(Cycles(1), Event::Continue { core: CoreId(core), epoch: Epoch(0) });
             }
             std::iter::from_fn(|| agenda.next()).map(|(_, e)| format!("{e:?}")).collect::<Vec<_>>()
         };

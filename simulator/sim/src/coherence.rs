@@ -1,19 +1,31 @@
 //! The memory of the simulated machine: who holds each cache line, and how long it takes to get it.
 //!
-//! A line has at most one owner (the last writer), a set of sharers, a home node (that of the
-//! core that touched it first) and a moment until which it is busy. A request that finds the line
-//! or its home busy waits its turn. Serving a read keeps the line busy for the line's service
-//! time, or for the whole transfer when a modified copy has to be fetched first; a write keeps it
-//! busy until the writer has it and all other copies are gone. On machines whose last-level caches
-//! know what their cores hold, a clean line is fetched below each of them once and then read there
-//! by any number of cores at a time: what makes many waiters on one word much cheaper.
+//! A line has at most one owner, which wrote it last, and a set of sharers. Its home is the node of
+//! the core that touched it first. A request that finds the line or its home busy waits its turn.
+//!
+//! A read keeps the line busy for the line's service time. If a modified copy has to be fetched
+//! first, the line is busy for the whole transfer. A write keeps the line busy until the writer has
+//! it and all other copies are gone.
+//!
+//! On some machines the last-level caches know what their cores hold. There, a clean line is fetched
+//! below each of these caches once, and any number of cores then read it there at a time. Many
+//! waiters on one word are much cheaper on such a machine.
 
-use rustc_hash::FxHashMap;
+mod line;
+mod numbers;
+mod queues;
 
+use kilocore_platform::{Cycles, NodeId};
+
+use self::line::{Line, NOBODY, NodeSet};
+use self::numbers::LineNumbers;
+use self::queues::Queues;
 use crate::agenda::Epoch;
 use crate::copies_below::CopiesBelow;
 use crate::costs::{Costs, Place};
+use crate::ids::{CacheId, DomainId, LineId, TaskId};
 use crate::sharers::Sharers;
+use crate::table::Table;
 use crate::tags::Tags;
 
 /// What a core wants to do to a line.
@@ -26,394 +38,296 @@ pub(crate) enum Access {
     Rmw,
 }
 
-/// A line of simulated memory, numbered in the order of first touch.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct LineId(pub(crate) u32);
-
-const NOBODY: u32 = u32::MAX;
-
-#[derive(Debug)]
-struct Line {
-    /// The cache that holds the only, possibly modified copy.
-    owner: u32,
-    home: u32,
-    sharers: u32,
-    /// Nodes with a sharer; may name too many after an eviction.
-    nodes: u64,
-    busy_until: u64,
-    transfers: u64,
-    queued: u64,
-    waiters: Vec<u32>,
-}
-
 /// All lines, and the caches and channels that hold and carry them.
 #[derive(Debug)]
 pub(crate) struct Coherence {
-    /// The numbers of lines by address over the line's size. Nothing is ever removed, as gaps would
-    /// let the map grow sooner or later by where the host happens to put things, and the objects
-    /// allocated after that would lie otherwise on their lines.
-    numbers: FxHashMap<usize, u32>,
-    /// The last lookups, by address.
-    recent: Vec<(usize, u32)>,
-    lines: Vec<Line>,
-    sharers: Sharers,
+    numbers: LineNumbers,
+    lines: Table<LineId, Line>,
+    sharers: Sharers<CacheId>,
     /// Which private caches have a place for each line, valid or not.
-    in_private: Sharers,
+    in_private: Sharers<CacheId>,
     /// Which last-level caches hold each line.
-    in_shared: Sharers,
+    in_shared: Sharers<DomainId>,
     copies: CopiesBelow,
-    homes_busy: Vec<u64>,
-    channels_busy: Vec<u64>,
-    /// The way of memory's lines between nodes, `[from * nodes + home]`.
-    links_busy: Vec<u64>,
-    private: Vec<Tags>,
-    shared: Vec<Tags>,
-    places: Vec<Place>,
+    queues: Queues,
+    private: Table<CacheId, Tags>,
+    shared: Table<DomainId, Tags>,
+    places: Table<CacheId, Place>,
 }
-
-const RECENT: usize = 4096;
-/// An entry of the last lookups that matches no address.
-const NO_LOOKUP: (usize, u32) = (usize::MAX, 0);
-/// The number of a line whose object is gone.
-const FORGOTTEN: u32 = u32::MAX;
 
 impl Coherence {
     /// The memory of a machine whose private caches are at the given places.
     pub(crate) fn new(costs: &Costs, places: Vec<Place>) -> Self {
-        let domains = places.iter().map(|place| place.domain + 1).max().unwrap_or(0) as usize;
+        let domains = places.iter().map(|place| place.domain.0 + 1).max().unwrap_or(0) as usize;
+        let tags = |lines, ways| move |_| Tags::new(lines, ways);
+        let (private, shared) = (tags(costs.private_lines, 8), tags(costs.shared_lines, 16));
         Self {
-            numbers: FxHashMap::default(),
-            recent: vec![NO_LOOKUP; RECENT],
-            lines: Vec::new(),
+            numbers: LineNumbers::new(),
+            lines: Table::new(),
             sharers: Sharers::new(places.len()),
             in_private: Sharers::new(places.len()),
             in_shared: Sharers::new(domains),
             copies: CopiesBelow::new(domains),
-            homes_busy: vec![0; costs.nodes],
-            channels_busy: vec![0; costs.nodes],
-            links_busy: vec![0; costs.nodes * costs.nodes],
-            private: places.iter().map(|_| Tags::new(costs.private_lines, 8)).collect(),
-            shared: (0..domains).map(|_| Tags::new(costs.shared_lines, 16)).collect(),
-            places,
+            queues: Queues::new(costs.nodes),
+            private: (0..places.len()).map(private).collect::<Vec<Tags>>().into(),
+            shared: (0..domains).map(shared).collect::<Vec<Tags>>().into(),
+            places: places.into(),
         }
     }
 
-    /// The line at an address; a new one lives on `node`.
+    /// The line at an address. A new one has its home on `node`.
     #[inline]
-    pub(crate) fn line_at(&mut self, address: usize, line_shift: u32, node: u32) -> LineId {
+    pub(crate) fn line_at(&mut self, address: usize, line_shift: u32, node: NodeId) -> LineId {
         let key = address >> line_shift;
-        let slot = key % RECENT;
-        let (recent_key, recent_line) = self.recent[slot];
-        if recent_key == key {
-            return LineId(recent_line);
+        match self.numbers.recent(key) {
+            Some(line) => line,
+            None => self.look_up(key, node),
         }
-        self.look_up(key, slot, node)
     }
 
-    fn look_up(&mut self, key: usize, slot: usize, node: u32) -> LineId {
-        let fresh = self.lines.len() as u32;
-        let number = self.numbers.entry(key).or_insert(FORGOTTEN);
-        if *number == FORGOTTEN {
-            *number = fresh;
-            self.lines.push(Line {
-                owner: NOBODY,
-                home: node,
-                sharers: 0,
-                nodes: 0,
-                busy_until: 0,
-                transfers: 0,
-                queued: 0,
-                waiters: Vec::new(),
-            });
-            for set in [&mut self.sharers, &mut self.in_private, &mut self.in_shared] {
-                set.push_line();
-            }
+    #[cold]
+    fn look_up(&mut self, key: usize, node: NodeId) -> LineId {
+        let fresh = self.lines.next_id();
+        let line = self.numbers.look_up(key, fresh);
+        if line == fresh {
+            self.lines.push(Line::new(node));
+            self.sharers.push_line();
+            self.in_private.push_line();
+            self.in_shared.push_line();
             self.copies.push_line();
         }
-        let number = *number;
-        self.recent[slot] = (key, number);
-        LineId(number)
+        line
     }
 
     /// Forgets which lines are at the addresses of an object that goes away.
     pub(crate) fn forget(&mut self, address: usize, bytes: usize, line_shift: u32) {
         for key in address >> line_shift..=(address + bytes.max(1) - 1) >> line_shift {
-            if let Some(number) = self.numbers.get_mut(&key) {
-                *number = FORGOTTEN;
-            }
-            self.recent[key % RECENT] = NO_LOOKUP;
+            self.numbers.forget(key);
         }
     }
 
     /// Whether a cache can serve an access without telling anybody.
     #[inline]
-    pub(crate) fn hits(&self, line: LineId, cache: u32, access: Access) -> bool {
-        let state = &self.lines[line.0 as usize];
+    pub(crate) fn hits(&self, line: LineId, cache: CacheId, access: Access) -> bool {
+        let state = &self.lines[line];
         if state.owner == cache {
             return access == Access::Read || state.waiters.is_empty();
         }
-        access == Access::Read
-            && state.owner == NOBODY
-            && self.sharers.contains(line.0 as usize, cache as usize)
+        access == Access::Read && state.owner == NOBODY && self.sharers.contains(line, cache)
     }
 
-    /// Serves an access that arrives at `now` and does not [hit](Self::hits); gives the moment at
+    /// Serves an access that arrives at `now` and does not [hit](Self::hits). Returns the moment at
     /// which the core has the line.
     pub(crate) fn serve(
         &mut self,
         costs: &Costs,
         line: LineId,
-        cache: u32,
+        cache: CacheId,
         access: Access,
-        now: u64,
-    ) -> u64 {
-        let index = line.0 as usize;
-        let here = self.places[cache as usize];
+        now: Cycles,
+    ) -> Cycles {
+        let here = self.places[cache];
         if costs.finds_copies
             && access == Access::Read
-            && self.lines[index].owner == NOBODY
-            && let Some(since) = self.copies.since(index, here.domain)
+            && self.lines[line].owner == NOBODY
+            && let Some(since) = self.copies.since(line, here.domain)
         {
-            return self.read_below(costs, index, here, now.max(since));
+            return self.read_below(costs, line, here, now.max(since));
         }
-        let start = self.line_start(costs, index, here, now);
-        let latency = self.fetch_latency(costs, index, here, start);
+        let start = self.line_start(costs, line, here, now);
+        let latency = self.fetch_latency(costs, line, here, start);
         let done = match access {
-            Access::Read => self.finish_read(costs, index, here, start, latency),
-            Access::Write | Access::Rmw => self.finish_write(costs, index, here, start, latency),
+            Access::Read => self.finish_read(costs, line, here, start, latency),
+            Access::Write | Access::Rmw => self.finish_write(costs, line, here, start, latency),
         };
-        let state = &mut self.lines[index];
-        state.transfers += 1;
-        state.queued += start - now;
-        self.fill(index, cache, here.domain);
+        self.lines[line].count_transfer(start - now);
+        self.fill(line, here);
         done
     }
 
     /// Serves a read of a clean line that is below the core's own last-level cache, or arrives
-    /// there at `start`: neither the line nor its home has anything to do with it.
-    fn read_below(&mut self, costs: &Costs, index: usize, here: Place, start: u64) -> u64 {
-        let passes = self.pass_directory(costs, here.node, start);
-        self.add_sharer(index, here.cache);
-        let state = &mut self.lines[index];
-        state.transfers += 1;
-        state.queued += passes - start;
-        self.fill(index, here.cache, here.domain);
+    /// there at `start`. Neither the line nor its home has anything to do with it.
+    fn read_below(&mut self, costs: &Costs, line: LineId, here: Place, start: Cycles) -> Cycles {
+        let passes = self.queues.pass_directory(costs, here.node, start);
+        self.add_sharer(line, here.cache);
+        self.lines[line].count_transfer(passes - start);
+        self.fill(line, here);
         passes + costs.copy_in_node()
     }
 
     fn finish_read(
         &mut self,
         costs: &Costs,
-        index: usize,
+        line: LineId,
         here: Place,
-        start: u64,
-        latency: u64,
-    ) -> u64 {
-        let modified = self.lines[index].owner;
+        start: Cycles,
+        latency: Cycles,
+    ) -> Cycles {
+        let modified = self.lines[line].owner;
         if modified != NOBODY {
-            let domain = self.places[modified as usize].domain;
-            self.copies.insert(index, domain, start + latency);
-            if !self.sharers.contains(index, modified as usize) {
-                self.add_sharer(index, modified);
+            let domain = self.places[modified].domain;
+            self.copies.insert(line, domain, start + latency);
+            if !self.sharers.contains(line, modified) {
+                self.add_sharer(line, modified);
             }
         }
-        let state = &mut self.lines[index];
-        // A modified copy is fetched by one request at a time; clean ones are read one after
-        // the other as fast as the home hands them out.
+        let state = &mut self.lines[line];
+        // A modified copy is fetched by one request at a time. Clean copies are read one after the
+        // other, as fast as the home hands them out.
         let service = if modified == NOBODY { costs.line_service.min(latency) } else { latency };
         state.owner = NOBODY;
         state.busy_until = start + service;
-        self.copies.insert(index, here.domain, start + latency);
-        self.add_sharer(index, here.cache);
+        self.copies.insert(line, here.domain, start + latency);
+        self.add_sharer(line, here.cache);
         start + latency
     }
 
     fn finish_write(
         &mut self,
         costs: &Costs,
-        index: usize,
+        line: LineId,
         here: Place,
-        start: u64,
-        latency: u64,
-    ) -> u64 {
-        let mine = self.sharers.contains(index, here.cache as usize);
-        let state = &mut self.lines[index];
+        start: Cycles,
+        latency: Cycles,
+    ) -> Cycles {
+        let mine = self.sharers.contains(line, here.cache);
+        let state = &mut self.lines[line];
         let others = u64::from(state.sharers) - u64::from(mine);
         // Whoever already has a copy only waits for the others to give theirs up.
-        let fetch = if mine { 0 } else { latency };
-        let farthest = farthest(costs, here.node, state.nodes);
-        let invalidate =
-            if others == 0 { 0 } else { farthest + others * costs.invalidate_per_sharer };
+        let fetch = if mine { Cycles(0) } else { latency };
+        let farthest = state.nodes.farthest(costs, here.node);
+        let invalidate = match others {
+            0 => Cycles(0),
+            _ => farthest + costs.invalidate_per_sharer * others,
+        };
         let done = start + fetch.max(invalidate);
         state.owner = here.cache;
         state.sharers = 1;
-        state.nodes = 1 << here.node;
+        state.nodes = NodeSet::only(here.node);
         state.busy_until = done;
-        self.sharers.reset_to(index, here.cache as usize);
-        self.copies.clear(index);
+        self.sharers.reset_to(line, here.cache);
+        self.copies.clear(line);
         done
     }
 
-    /// When a request that arrives at `now` is the line's turn. It first passes the directory of
-    /// the line's home, or of the requester's own node if a copy is there, which is busy with each
-    /// request for a moment; requests that then wait for the line do not hold up others.
-    fn line_start(&mut self, costs: &Costs, index: usize, here: Place, now: u64) -> u64 {
-        let state = &self.lines[index];
+    /// When it is the line's turn to serve a request that arrives at `now`. The request first
+    /// passes a directory, which is busy with each request for a moment: that of the requester's
+    /// own node if a copy is there, else that of the line's home. Requests that then wait for the
+    /// line do not hold up others.
+    fn line_start(&mut self, costs: &Costs, line: LineId, here: Place, now: Cycles) -> Cycles {
+        let state = &self.lines[line];
         let local = match state.owner {
-            NOBODY => state.nodes >> here.node & 1 != 0,
-            owner => self.places[owner as usize].node == here.node,
+            NOBODY => state.nodes.contains(here.node),
+            owner => self.places[owner].node == here.node,
         };
-        let (home, busy_until) = (state.home, state.busy_until);
-        self.pass_directory(costs, if local { here.node } else { home }, now).max(busy_until)
-    }
-
-    /// When a request that arrives at `now` has passed the directory of a node.
-    fn pass_directory(&mut self, costs: &Costs, node: u32, now: u64) -> u64 {
-        let directory = &mut self.homes_busy[node as usize];
-        let passes = now.max(*directory);
-        *directory = passes + costs.home_service;
-        passes
+        let directory = if local { here.node } else { state.home };
+        self.queues.pass_directory(costs, directory, now).max(state.busy_until)
     }
 
     /// The time from `start` until the requester has a copy.
-    fn fetch_latency(&mut self, costs: &Costs, index: usize, here: Place, start: u64) -> u64 {
-        let state = &self.lines[index];
+    fn fetch_latency(&mut self, costs: &Costs, line: LineId, here: Place, start: Cycles) -> Cycles {
+        let state = &self.lines[line];
         if state.owner != NOBODY {
-            return costs.transfer(self.places[state.owner as usize], here);
+            return costs.transfer(self.places[state.owner], here);
         }
         if state.sharers > 0 {
-            if state.nodes >> here.node & 1 != 0 {
+            if state.nodes.contains(here.node) {
                 return costs.copy_in_node();
             }
-            return nearest(costs, here.node, state.nodes);
+            return state.nodes.nearest(costs, here.node);
         }
-        if self.in_shared.contains(index, here.domain as usize) {
+        if self.in_shared.contains(line, here.domain) {
             return costs.shared_hit;
         }
-        let channel = &mut self.channels_busy[state.home as usize];
-        let turn = start.max(*channel);
-        *channel = turn + costs.memory_service;
+        let turn = self.queues.pass_channel(costs, state.home, start);
         turn - start + costs.memory(here.node, state.home)
     }
 
-    /// Keeps the channels of `home`, and the link to it if it is to be used, busy with a batch of
-    /// lines for a core of `from` that asks at `now`; gives the moment at which it is its turn.
-    pub(crate) fn occupy_channel(
+    /// When it is the turn of a batch of lines that no cache holds, for a core of `from` that asks
+    /// `home` at `now`. The batch keeps the channels of `home` busy, and the link if it uses that.
+    pub(crate) fn pass_batch(
         &mut self,
-        from: u32,
-        home: u32,
-        now: u64,
-        on_channel: u64,
-        on_link: Option<u64>,
-    ) -> u64 {
-        let nodes = self.channels_busy.len();
-        let channel = &mut self.channels_busy[home as usize];
-        let Some(on_link) = on_link else {
-            let start = now.max(*channel);
-            *channel = start + on_channel;
-            return start;
-        };
-        // Whoever waits for the link does not hold up the channels meanwhile: they serve the lines
-        // of others first.
-        let link = &mut self.links_busy[from as usize * nodes + home as usize];
-        let passes = now.max(*link);
-        *link = passes + on_link;
-        let start = now.max(*channel);
-        *channel = start + on_channel;
-        start.max(passes)
+        from: NodeId,
+        home: NodeId,
+        now: Cycles,
+        on_channel: Cycles,
+        on_link: Option<Cycles>,
+    ) -> Cycles {
+        self.queues.pass_batch(from, home, now, on_channel, on_link)
     }
 
-    fn add_sharer(&mut self, index: usize, cache: u32) {
-        let state = &mut self.lines[index];
-        if !self.sharers.contains(index, cache as usize) {
+    fn add_sharer(&mut self, line: LineId, cache: CacheId) {
+        let state = &mut self.lines[line];
+        if !self.sharers.contains(line, cache) {
             state.sharers += 1;
-            self.sharers.insert(index, cache as usize);
+            self.sharers.insert(line, cache);
         }
-        state.nodes |= 1 << self.places[cache as usize].node;
+        state.nodes.insert(self.places[cache].node);
     }
 
     /// Puts a line into the caches that it came through, evicting what has to make room.
-    fn fill(&mut self, index: usize, cache: u32, domain: u32) {
-        if !self.in_private.contains(index, cache as usize) {
-            self.in_private.insert(index, cache as usize);
-            if let Some(evicted) = self.private[cache as usize].insert(index) {
-                self.in_private.remove(evicted, cache as usize);
+    fn fill(&mut self, line: LineId, Place { cache, domain, .. }: Place) {
+        if !self.in_private.contains(line, cache) {
+            self.in_private.insert(line, cache);
+            if let Some(evicted) = self.private[cache].insert(line) {
+                self.in_private.remove(evicted, cache);
                 self.evict(evicted, cache);
             }
         }
-        if !self.in_shared.contains(index, domain as usize) {
-            self.in_shared.insert(index, domain as usize);
-            if let Some(evicted) = self.shared[domain as usize].insert(index) {
-                self.in_shared.remove(evicted, domain as usize);
+        if !self.in_shared.contains(line, domain) {
+            self.in_shared.insert(line, domain);
+            if let Some(evicted) = self.shared[domain].insert(line) {
+                self.in_shared.remove(evicted, domain);
             }
         }
     }
 
     /// A private cache gives up its copy, if it still had one.
-    fn evict(&mut self, index: usize, cache: u32) {
-        let state = &mut self.lines[index];
-        if self.sharers.contains(index, cache as usize) {
-            self.sharers.remove(index, cache as usize);
+    fn evict(&mut self, line: LineId, cache: CacheId) {
+        let state = &mut self.lines[line];
+        if self.sharers.contains(line, cache) {
+            self.sharers.remove(line, cache);
             state.sharers -= 1;
         }
         if state.owner == cache {
             state.owner = NOBODY;
         }
         if state.sharers == 0 {
-            state.nodes = 0;
-            self.copies.clear(index);
+            state.nodes = NodeSet::EMPTY;
+            self.copies.clear(line);
         }
     }
 
     /// Keeps a line busy until `until`.
-    pub(crate) fn occupy(&mut self, line: LineId, until: u64) {
-        let state = &mut self.lines[line.0 as usize];
+    pub(crate) fn occupy(&mut self, line: LineId, until: Cycles) {
+        let state = &mut self.lines[line];
         state.busy_until = state.busy_until.max(until);
     }
 
     /// Remembers a task that waits for the line to be written.
-    pub(crate) fn watch(&mut self, line: LineId, task: u32) {
-        self.lines[line.0 as usize].waiters.push(task);
+    pub(crate) fn watch(&mut self, line: LineId, task: TaskId) {
+        self.lines[line].waiters.push(task);
     }
 
     /// Forgets a task that waits for the line no longer, though it has not been written.
-    pub(crate) fn unwatch(&mut self, line: LineId, task: u32) {
-        self.lines[line.0 as usize].waiters.retain(|&waiter| waiter != task);
+    pub(crate) fn unwatch(&mut self, line: LineId, task: TaskId) {
+        self.lines[line].waiters.retain(|&waiter| waiter != task);
     }
 
     /// Whether a task waits for the line to be written.
     #[inline]
     pub(crate) fn is_watched(&self, line: LineId) -> bool {
-        !self.lines[line.0 as usize].waiters.is_empty()
+        !self.lines[line].waiters.is_empty()
     }
 
     /// Moves the tasks that wait for the line to be written to an empty list.
-    pub(crate) fn take_watchers(&mut self, line: LineId, list: &mut Vec<(u32, Epoch)>) {
-        let waiters = &mut self.lines[line.0 as usize].waiters;
+    pub(crate) fn take_watchers(&mut self, line: LineId, list: &mut Vec<(TaskId, Epoch)>) {
+        let waiters = &mut self.lines[line].waiters;
         list.extend(waiters.drain(..).map(|task| (task, Epoch::default())));
     }
 
-    /// For each line: transfers, and cycles that they waited in its queue.
-    pub(crate) fn traffic(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
-        self.lines.iter().map(|line| (line.transfers, line.queued))
+    /// For each line: transfers, and how long they waited in its queue.
+    pub(crate) fn traffic(&self) -> impl Iterator<Item = (LineId, u64, Cycles)> + '_ {
+        self.lines.enumerate().map(|(id, line)| (id, line.transfers, line.queued))
     }
-}
-
-fn nearest(costs: &Costs, from: u32, nodes: u64) -> u64 {
-    bits(nodes).map(|node| costs.between(node, from)).min().unwrap_or(0)
-}
-
-fn farthest(costs: &Costs, from: u32, nodes: u64) -> u64 {
-    bits(nodes).map(|node| costs.between(node, from)).max().unwrap_or(0)
-}
-
-fn bits(set: u64) -> impl Iterator<Item = u32> {
-    let mut rest = set;
-    std::iter::from_fn(move || {
-        (rest != 0).then(|| {
-            let bit = rest.trailing_zeros();
-            rest &= rest - 1;
-            bit
-        })
-    })
 }

@@ -1,15 +1,18 @@
-//! Below which last-level caches a clean line has copies, and since when.
+//! The last-level caches that have copies of a clean line, and since when.
 
+use kilocore_platform::Cycles;
+
+use crate::ids::{DomainId, Id, LineId};
 use crate::sharers::Sharers;
 
 /// For every line, the last-level caches one of whose cores has fetched it since it was last
-/// written. May name too many after an eviction.
+/// written. After an eviction it may name too many.
 #[derive(Debug)]
 pub(crate) struct CopiesBelow {
     caches: usize,
-    present: Sharers,
+    present: Sharers<DomainId>,
     /// When the first copy arrived there, `[line * caches + cache]`.
-    arrivals: Vec<u64>,
+    arrivals: Vec<Cycles>,
 }
 
 impl CopiesBelow {
@@ -20,26 +23,26 @@ impl CopiesBelow {
     /// Makes room for one more line, without copies.
     pub(crate) fn push_line(&mut self) {
         self.present.push_line();
-        self.arrivals.resize(self.arrivals.len() + self.caches, 0);
+        self.arrivals.resize(self.arrivals.len() + self.caches, Cycles(0));
     }
 
-    /// When the copy below a cache arrived or will, if there is one.
+    /// When the copy below a cache arrived or will arrive, if there is one.
     #[inline]
-    pub(crate) fn since(&self, line: usize, cache: u32) -> Option<u64> {
-        let cache = cache as usize;
-        self.present.contains(line, cache).then(|| self.arrivals[line * self.caches + cache])
+    pub(crate) fn since(&self, line: LineId, cache: DomainId) -> Option<Cycles> {
+        let arrival = line.index() * self.caches + cache.index();
+        self.present.contains(line, cache).then(|| self.arrivals[arrival])
     }
 
     /// A copy arrives below a cache at `time`.
     #[inline]
-    pub(crate) fn insert(&mut self, line: usize, cache: u32, time: u64) {
-        self.present.insert(line, cache as usize);
-        self.arrivals[line * self.caches + cache as usize] = time;
+    pub(crate) fn insert(&mut self, line: LineId, cache: DomainId, time: Cycles) {
+        self.present.insert(line, cache);
+        self.arrivals[line.index() * self.caches + cache.index()] = time;
     }
 
     /// All copies are gone.
     #[inline]
-    pub(crate) fn clear(&mut self, line: usize) {
+    pub(crate) fn clear(&mut self, line: LineId) {
         self.present.clear(line);
     }
 }

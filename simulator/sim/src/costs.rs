@@ -1,20 +1,19 @@
 //! A machine file, turned into cycles.
 
 use kilocore_machine::{Description, Distance, Figure};
+use kilocore_platform::{Cycles, NodeId};
 
-/// Where a core is. All cores of a simulation are places in one machine.
+use crate::ids::{CacheId, DomainId, GroupId, Id, SocketId};
+
+/// Where a core is in the machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Place {
-    /// The private cache: hardware threads of one core share it.
-    pub(crate) cache: u32,
-    /// The group of cores, counted over the machine.
-    pub(crate) group: u32,
-    /// The last-level cache, counted over the machine.
-    pub(crate) domain: u32,
-    /// The NUMA node, counted over the machine.
-    pub(crate) node: u32,
-    /// The socket.
-    pub(crate) socket: u32,
+    pub(crate) cache: CacheId,
+    pub(crate) group: GroupId,
+    /// The last-level cache.
+    pub(crate) domain: DomainId,
+    pub(crate) node: NodeId,
+    pub(crate) socket: SocketId,
 }
 
 /// What things cost on a machine, in cycles of its clock.
@@ -22,71 +21,73 @@ pub(crate) struct Place {
 pub(crate) struct Costs {
     pub(crate) clock_ghz: f64,
     pub(crate) line_shift: u32,
-    pub(crate) hit: u64,
-    pub(crate) rmw: u64,
-    pub(crate) shared_hit: u64,
-    pub(crate) same_core: u64,
-    pub(crate) same_group: u64,
-    pub(crate) same_node: u64,
+    pub(crate) hit: Cycles,
+    pub(crate) rmw: Cycles,
+    pub(crate) shared_hit: Cycles,
+    pub(crate) same_core: Cycles,
+    pub(crate) same_group: Cycles,
+    pub(crate) same_node: Cycles,
     /// Latency between nodes, `[from * nodes + to]`.
-    between_nodes: Vec<u64>,
-    memory: Vec<u64>,
+    between_nodes: Vec<Cycles>,
+    memory: Vec<Cycles>,
     pub(crate) nodes: usize,
-    pub(crate) line_service: u64,
+    pub(crate) line_service: Cycles,
     /// Whether last-level caches serve reads of what their cores have copies of.
     pub(crate) finds_copies: bool,
-    pub(crate) invalidate_per_sharer: u64,
-    pub(crate) home_service: u64,
-    /// Time that one line takes on a node's memory channels.
-    pub(crate) memory_service: u64,
+    pub(crate) invalidate_per_sharer: Cycles,
+    pub(crate) home_service: Cycles,
+    /// How long one line takes on a node's memory channels.
+    pub(crate) memory_service: Cycles,
     /// The same, not rounded: for many lines at once.
     pub(crate) line_on_channel: f64,
-    /// Time that one line takes on the way from another node's memory.
+    /// How long one line takes on the way from another node's memory.
     pub(crate) line_on_link: f64,
     pub(crate) private_lines: usize,
     pub(crate) shared_lines: usize,
-    pub(crate) context_switch: u64,
-    pub(crate) futex_call: u64,
+    pub(crate) context_switch: Cycles,
+    pub(crate) futex_call: Cycles,
     /// Whether all who want a futex's bucket watch one line.
     pub(crate) shared_bucket: bool,
-    pub(crate) wake: u64,
-    pub(crate) wake_latency: u64,
+    pub(crate) wake: Cycles,
+    pub(crate) wake_latency: Cycles,
     /// A core that is idle for longer takes longer to wake.
-    pub(crate) deep_idle_after: u64,
-    pub(crate) deep_idle_exit: u64,
-    pub(crate) time_slice: u64,
-    pub(crate) low_power_exit: u64,
+    pub(crate) deep_idle_after: Cycles,
+    pub(crate) deep_idle_exit: Cycles,
+    pub(crate) time_slice: Cycles,
+    pub(crate) low_power_exit: Cycles,
     /// One turn of a spin loop.
-    pub(crate) pause: u64,
+    pub(crate) pause: Cycles,
     /// How long a waiter spins before it offers its core to others.
-    pub(crate) spin_before_yield: u64,
+    pub(crate) spin_before_yield: Cycles,
     /// How long it spins before it offers it again.
-    pub(crate) spin_between_yields: u64,
+    pub(crate) spin_between_yields: Cycles,
     /// How much longer computing takes while all hardware threads of the core are busy.
     pub(crate) shared_core_stretch: f64,
     /// How far a core may run ahead on lines of its own.
-    pub(crate) lookahead: u64,
+    pub(crate) lookahead: Cycles,
 }
 
 impl Costs {
     pub(crate) fn new(machine: &Description) -> Self {
         let ghz = machine.clock_ghz.value;
-        let cycles = |figure: &Figure| (figure.value * ghz).round() as u64;
+        let round = |cycles: f64| Cycles(cycles.round() as u64);
+        let cycles = |figure: &Figure| round(figure.value * ghz);
         let line_bytes = f64::from(machine.caches.line_bytes);
         let lines = |kib: &Figure| (kib.value * 1024.0 / line_bytes) as usize;
         let line_on_channel = line_bytes / machine.memory.bandwidth_gb_per_s.value * ghz;
+        let pause = machine.coherence.pause_cycles.value;
         let nodes = machine.topology.nodes() as usize;
         let pairs = |cost: &dyn Fn(u32, u32) -> f64| {
             (0..nodes as u32)
                 .flat_map(|a| (0..nodes as u32).map(move |b| (a, b)))
-                .map(|(a, b)| (cost(a, b) * ghz).round() as u64)
-                .collect::<Vec<u64>>()
+                .map(|(a, b)| round(cost(a, b) * ghz))
+                .collect::<Vec<Cycles>>()
         };
         Self {
             clock_ghz: ghz,
             line_shift: machine.caches.line_bytes.trailing_zeros(),
-            hit: machine.caches.hit_cycles.value.round() as u64,
-            rmw: machine.coherence.rmw_cycles.value.round() as u64,
+            hit: round(machine.caches.hit_cycles.value),
+            rmw: round(machine.coherence.rmw_cycles.value),
             shared_hit: cycles(&machine.caches.shared_hit_ns),
             same_core: cycles(&machine.latency.same_core_ns),
             same_group: cycles(&machine.latency.same_group_ns),
@@ -98,7 +99,7 @@ impl Costs {
             finds_copies: machine.caches.shared_finds_copies.value >= 0.5,
             invalidate_per_sharer: cycles(&machine.coherence.invalidate_per_sharer_ns),
             home_service: cycles(&machine.coherence.home_service_ns),
-            memory_service: line_on_channel.ceil() as u64,
+            memory_service: Cycles(line_on_channel.ceil() as u64),
             line_on_channel,
             line_on_link: line_on_channel / LINK_SHARE,
             private_lines: lines(&machine.caches.private_kib),
@@ -110,15 +111,14 @@ impl Costs {
             wake_latency: cycles(&machine.os.wake_latency_ns),
             deep_idle_after: match machine.os.deep_idle_after_us.value {
                 0.0 => NEVER,
-                us => (us * 1000.0 * ghz).round() as u64,
+                us => round(us * 1000.0 * ghz),
             },
             deep_idle_exit: cycles(&machine.os.deep_idle_exit_ns),
-            time_slice: (machine.os.time_slice_us.value * 1000.0 * ghz).round() as u64,
+            time_slice: round(machine.os.time_slice_us.value * 1000.0 * ghz),
             low_power_exit: cycles(&machine.os.low_power_exit_ns),
-            pause: machine.coherence.pause_cycles.value.round() as u64,
-            spin_before_yield: (machine.coherence.pause_cycles.value * TURNS_BEFORE_YIELD) as u64,
-            spin_between_yields: (machine.coherence.pause_cycles.value * TURNS_BETWEEN_YIELDS)
-                as u64,
+            pause: round(pause),
+            spin_before_yield: Cycles((pause * TURNS_BEFORE_YIELD) as u64),
+            spin_between_yields: Cycles((pause * TURNS_BETWEEN_YIELDS) as u64),
             shared_core_stretch: f64::from(machine.topology.threads_per_core)
                 / machine.smt_throughput.value,
             lookahead: cycles(&machine.latency.same_group_ns),
@@ -127,7 +127,7 @@ impl Costs {
 
     /// The time that a line takes from one cache to another.
     #[inline]
-    pub(crate) fn transfer(&self, from: Place, to: Place) -> u64 {
+    pub(crate) fn transfer(&self, from: Place, to: Place) -> Cycles {
         if from.cache == to.cache {
             self.same_core
         } else if from.node != to.node {
@@ -141,20 +141,20 @@ impl Costs {
 
     /// The time that a clean line takes from within the node.
     #[inline]
-    pub(crate) fn copy_in_node(&self) -> u64 {
-        self.same_node.min(self.shared_hit.max(1))
+    pub(crate) fn copy_in_node(&self) -> Cycles {
+        self.same_node.min(self.shared_hit.max(Cycles(1)))
     }
 
-    /// The time that a line takes between caches of two nodes; of the same node, if they are one.
+    /// The time that a line takes between caches of two nodes, which may be the same node.
     #[inline]
-    pub(crate) fn between(&self, from: u32, to: u32) -> u64 {
-        self.between_nodes[from as usize * self.nodes + to as usize]
+    pub(crate) fn between(&self, from: NodeId, to: NodeId) -> Cycles {
+        self.between_nodes[from.index() * self.nodes + to.index()]
     }
 
-    /// The time that a line takes from a node's memory to a core of another, or the same.
+    /// The time that a line takes from the memory of `home` to a core of another node, or of `home`.
     #[inline]
-    pub(crate) fn memory(&self, core: u32, home: u32) -> u64 {
-        self.memory[core as usize * self.nodes + home as usize]
+    pub(crate) fn memory(&self, core: NodeId, home: NodeId) -> Cycles {
+        self.memory[core.index() * self.nodes + home.index()]
     }
 }
 
@@ -181,11 +181,11 @@ fn memory_ns(machine: &Description, core: u32, home: u32) -> f64 {
 /// bandwidth. Estimated for all machines from one: MCTOP's description of a four-socket Xeon has
 /// 12.5 to 12.8 GB/s from another socket's memory where a socket reads 38.8 to 39.1 of its own.
 const LINK_SHARE: f64 = 0.325;
-/// Later than any simulation lasts; added to a time it must be made to saturate.
-pub(crate) const NEVER: u64 = u64::MAX;
-/// The longest time that one step may take. After as many as a simulation lasts for, one more of
-/// these is still far from the last cycle that a clock can count.
-pub(crate) const LONGEST_STEP: u64 = 1 << 61;
+/// Later than any simulation lasts. Whoever adds it to a time has to let the sum saturate.
+pub(crate) const NEVER: Cycles = Cycles::MAX;
+/// The longest time that one step may take. Added to the longest time that a simulation lasts, it is
+/// still far from the last cycle that a clock can count.
+pub(crate) const LONGEST_STEP: Cycles = Cycles(1 << 61);
 /// Turns that a waiter spins before it offers its core to others, as natively.
 const TURNS_BEFORE_YIELD: f64 = 4096.0;
 /// Turns between later offers, as natively.

@@ -6,20 +6,20 @@ use std::rc::Rc;
 use corosensei::stack::{DefaultStack, Stack, StackPointer};
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 
-/// Stack of a fiber in bytes. Simulated code keeps queue nodes there but does not recurse deeply;
-/// pages are only backed once touched.
+/// Stack of a fiber in bytes. Simulated code keeps queue nodes there but does not recurse deeply.
+/// The host backs a page only once it is touched.
 const STACK_BYTES: usize = 128 * 1024;
 
 /// Distance between the beginnings of successive stacks, modulo a page, in bytes.
 const COLOUR_BYTES: usize = 192;
-/// How many beginnings there are; they fill two pages.
+/// How many beginnings there are. They fill two pages.
 const COLOURS: usize = 42;
 
 /// A stack that begins a little further down than the one before.
 ///
-/// Stacks are mapped in whole pages, so that without this the words that are live while fibers
-/// are suspended would all fall into the same few sets of the host's first-level cache, which
-/// makes switching between a few dozen fibers several times as slow.
+/// Stacks are mapped in whole pages. Without this, the words that are live while fibers are
+/// suspended would all fall into the same few sets of the host's first-level cache. That makes
+/// switching between a few dozen fibers several times as slow.
 struct ColouredStack {
     pages: DefaultStack,
     skipped: usize,
@@ -45,7 +45,7 @@ pub(crate) struct Fiber {
 }
 
 impl Fiber {
-    /// The fiber with number `index`, which will run `body` when it is first resumed.
+    /// The fiber with number `index`, which runs `body` when it is first resumed.
     pub(crate) fn new(index: usize, body: impl FnOnce() + 'static) -> std::io::Result<Self> {
         let yielder = Rc::new(Cell::new(std::ptr::null()));
         let own = Rc::clone(&yielder);
@@ -58,7 +58,7 @@ impl Fiber {
         Ok(Self { coroutine, yielder })
     }
 
-    /// Runs the fiber until it suspends; true once its body has returned.
+    /// Runs the fiber until it suspends. Returns whether its body has returned.
     pub(crate) fn resume(&mut self) -> bool {
         matches!(self.coroutine.resume(()), CoroutineResult::Return(()))
     }

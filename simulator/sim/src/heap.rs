@@ -1,13 +1,14 @@
 //! Memory for what is simulated, that lies the same way every time.
 //!
-//! Which words share a line depends on where the host's allocator put them, and that on its version
-//! and on everything that the process did before: other simulations, a progress bar. So each
-//! simulation has a region of address space to itself, with an allocator that begins afresh. It is
-//! in use on the thread that set the simulation up, until that has run. What is allocated in it may
-//! live longer and be freed anywhere; the region is used again once all of it is gone.
+//! Which words share a line depends on where the host's allocator put them. That depends on the
+//! allocator's version and on everything that the process did before, such as other simulations or a
+//! progress bar. So each simulation has a region of address space to itself, with an allocator that
+//! begins afresh. The thread that set the simulation up allocates there until the simulation has
+//! run. What it allocates there may live longer and may be freed anywhere. The region is used again
+//! once all of it is gone.
 //!
-//! Regions are reserved once, a lot larger than needed, and backed by the host as they are touched.
-//! The allocator in a region is that of the crate `rlsf`.
+//! Regions are reserved once and never given back. They are a lot larger than needed, and the host
+//! backs them as they are touched. The allocator in a region is that of the crate `rlsf`.
 
 use core::alloc::{GlobalAlloc, Layout};
 use core::cell::Cell;
@@ -21,7 +22,7 @@ use rlsf::Tlsf;
 
 /// Bytes of a region. A simulation that needs more gets the rest from the host's allocator.
 const REGION_BYTES: usize = 1 << 32;
-/// Simulations whose memory is in use at the same time; those beyond use the host's allocator.
+/// Simulations whose memory is in use at the same time. Those beyond use the host's allocator.
 const REGIONS: usize = 256;
 /// Bytes of a region that stay with the process when it is used again.
 const KEPT_BYTES: usize = 1 << 26;
@@ -44,9 +45,11 @@ pub struct SimHeap;
 /// Whether [`SimHeap`] is the program's allocator. Relaxed: only its own thread relies on it.
 static IN_USE: AtomicBool = AtomicBool::new(false);
 
-/// Where the regions begin, once they are reserved; nowhere if the host did not allow it.
+/// Where the regions begin, once they are reserved. `None` if the host did not allow it.
 static BASE: OnceLock<Option<usize>> = OnceLock::new();
 
+/// All regions. They are a static and their memory is never unmapped, so that both are there for as
+/// long as the process lives.
 static ALL: [Region; REGIONS] = [const { Region(Mutex::new(State::NEW)) }; REGIONS];
 
 thread_local! {
@@ -106,8 +109,8 @@ pub(crate) struct OpenHeap {
 }
 
 impl OpenHeap {
-    /// Takes a region for what this thread allocates from now on. None if the program's allocator
-    /// is another one, or there is none left.
+    /// Takes a region for what this thread allocates from now on. Returns `None` if the program has
+    /// another allocator or no region is left.
     pub(crate) fn new() -> Option<Self> {
         let (mut regions, depth) = OPEN.get();
         if !IN_USE.load(Ordering::Relaxed) || depth == NESTED {
@@ -158,7 +161,7 @@ fn begin(state: &mut State, start: usize) {
     unsafe { state.blocks.insert_free_block_ptr(NonNull::new_unchecked(whole)) };
 }
 
-/// Reserves the regions and gives where they begin.
+/// Reserves the regions and returns where they begin.
 fn reserve() -> Option<usize> {
     // SAFETY: a new mapping, which touches nothing that is there.
     let mapped = unsafe {
@@ -175,7 +178,7 @@ fn reserve() -> Option<usize> {
     Some(mapped.expose_provenance().next_multiple_of(REGION_BYTES))
 }
 
-/// The region of an address.
+/// The region of an address, if the address is in one.
 #[inline]
 fn region_of(address: usize) -> Option<&'static Region> {
     let base = (*BASE.get()?)?;

@@ -1,49 +1,52 @@
 //! The spin lock of a futex's hash bucket.
 //!
 //! Every call of a futex takes it, and a waker holds it while it wakes. Kernels before Linux 4.2
-//! have a ticket lock there, whose waiters all watch one line: many callers of one futex make it
-//! collapse, and with it the program's lock. Since then it is a queue, each caller waiting apart.
-//! Whoever holds it or waits for it keeps its core.
+//! have a ticket lock there, whose waiters all watch one line. Many callers of one futex make it
+//! collapse, and with it the program's lock. Since then it is a queue, in which each caller waits
+//! apart. Whoever holds the lock or waits for it keeps its core.
 
 use std::sync::atomic::Ordering;
 
-use kilocore_platform::{Atomic, AtomicInt, Padded};
+use kilocore_platform::{Atomic, AtomicInt};
 
-use crate::engine;
+use crate::current::with_engine;
 use crate::outcome::Activity;
-use crate::platform::{SimU32, watch};
+use crate::platform::watch::watch;
+use crate::platform::words::SimU32;
+use crate::state::LockWords;
 
-/// A ticket lock, its two numbers on one line.
-#[derive(Debug)]
-pub(crate) struct KernelLock(Padded<[SimU32; 2]>);
+/// A ticket lock.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct KernelLock<'a> {
+    next: &'a SimU32,
+    serving: &'a SimU32,
+}
 
-impl KernelLock {
-    pub(crate) fn new() -> Self {
-        Self(Padded([SimU32::new(0), SimU32::new(0)]))
+impl<'a> KernelLock<'a> {
+    pub(crate) fn new(words: &'a LockWords) -> Self {
+        let [next, serving] = &words.0;
+        Self { next: SimU32::of_kernel(next), serving: SimU32::of_kernel(serving) }
     }
 
     /// Waits for its turn, in the kernel.
-    pub(crate) fn acquire(&self) {
+    pub(crate) fn acquire(self) {
         keep_core(true);
-        let [next, serving] = &self.0.0;
-        let mine = next.fetch_add(1, Ordering::Relaxed);
-        watch(serving, Activity::System, None, |serving| serving == mine);
+        let mine = self.next.fetch_add(1, Ordering::Relaxed);
+        watch(self.serving, Activity::System, None, |serving| serving == mine);
     }
 
     /// Lets the next one in.
-    pub(crate) fn release(&self) {
-        let serving = &self.0.0[1];
-        let served = serving.load(Ordering::Relaxed);
-        serving.store(served.wrapping_add(1), Ordering::Release);
+    pub(crate) fn release(self) {
+        let served = self.serving.load(Ordering::Relaxed);
+        self.serving.store(served.wrapping_add(1), Ordering::Release);
         keep_core(false);
     }
 }
 
 /// Whether the running task keeps its core although its time is over.
 fn keep_core(keep: bool) {
-    // SAFETY: the reference ends with the block.
-    if let Some(engine) = unsafe { engine::current() } {
+    with_engine(|engine| {
         let task = engine.running_task();
-        engine.tasks[task as usize].in_kernel = keep;
-    }
+        engine.tasks[task].in_kernel = keep;
+    });
 }

@@ -2,17 +2,28 @@
 //!
 //! # The idea
 //! * **The real code runs.** Each simulated thread is a stackful fiber that runs ordinary Rust,
-//!   generic over [`Platform`](kilocore_platform::Platform); [`Sim`] is the platform that charges
-//!   for what it does. A simulated figure therefore speaks about the code that ships.
+//!   generic over [`Platform`](kilocore_platform::Platform). [`Sim`] is the platform that charges
+//!   for what the code does. A simulated figure therefore speaks about the code that ships.
 //! * **Every core has its own clock.** The engine always runs the core that is furthest behind
 //!   and lets it run on while it stays so. The result is the same on every run and host.
 //! * **Contention emerges.** A cache line has an owner, sharers and a queue at its home, where
 //!   requests are served one after the other. A ticket lock collapses because its waiters re-read
 //!   one line, not because a formula says so.
-//! * **Waiting is an event.** A spinning waiter sleeps in the event queue until its line is
-//!   written and then pays for the re-read, so that waiting costs no host time.
-//! * **The operating system is there**: run queues, time slices, context switches, futexes and
-//!   the latency of a wake-up, each with a cost from the machine file.
+//! * **Waiting is an event.** A spinning waiter takes no host time until its line is written. Then
+//!   it pays for the re-read.
+//! * **The operating system is there.** It has run queues, time slices, context switches, futexes
+//!   and a latency of wake-ups, each with a cost from the machine file.
+//!
+//! # How the crate is built
+//! Each layer uses those below it only.
+//!
+//! | layer | files | what it knows |
+//! |---|---|---|
+//! | the program's view | `simulation`, `platform`, `stream`, `kernel_lock` | what tasks may call |
+//! | the main loop | `main_loop`, `current` | whose turn it is, and the switch to its fiber |
+//! | the kernel and the memory bus | `os`, `futexes`, `waiting`, `charging` | who runs, sleeps, waits and pays |
+//! | the engine | `engine` | clocks, and what is planned |
+//! | the state | `state`, `coherence`, `agenda`, `costs` | what tasks, cores, lines and events are |
 //!
 //! # An example
 //! ```
@@ -38,24 +49,29 @@
 //! ```
 //!
 //! # The same result every time
-//! All chance is seeded, and nothing depends on the host but where its allocator puts simulated
-//! objects that are allocated anew, and with that, which of them share a line. Programs whose
-//! simulations allocate set [`SimHeap`] as their allocator.
+//! All chance is seeded. One thing depends on the host: where its allocator puts the objects that
+//! simulated code allocates, and so, which of them share a line. Programs whose simulations allocate
+//! set [`SimHeap`] as their allocator.
 //!
 //! # Where it departs from its models
 //! The method is that of execution-driven simulation with a directory cost model. A core may run
 //! ahead of the others on lines that it owns, but only by the time that another core's request
-//! would need to reach it: up to there, the order of the two is the simulator's to choose, as it
-//! is the hardware's.
+//! would need to reach it. Up to there, the simulator may choose the order of the two, as the
+//! hardware may.
 
 mod agenda;
+mod charging;
 mod coherence;
 mod copies_below;
 mod costs;
+mod current;
 mod engine;
 mod fiber;
+mod futexes;
 mod heap;
+mod ids;
 mod kernel_lock;
+mod main_loop;
 mod os;
 mod outcome;
 mod parallel;
@@ -63,7 +79,9 @@ mod platform;
 mod random;
 mod sharers;
 mod simulation;
+mod state;
 mod stream;
+mod table;
 mod tags;
 mod waiting;
 

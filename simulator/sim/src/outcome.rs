@@ -1,4 +1,4 @@
-//! What a simulation tells afterwards.
+//! What a simulation says afterwards.
 
 use kilocore_machine::Power;
 use kilocore_platform::Cycles;
@@ -31,24 +31,24 @@ impl Activity {
 
 /// How long cores did what, for one task or for several.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct TaskTimes([u64; 5]);
+pub struct TaskTimes([Cycles; 5]);
 
 impl TaskTimes {
     /// The time spent on one activity.
     #[must_use]
     pub fn of(&self, activity: Activity) -> Cycles {
-        Cycles(self.0[activity as usize])
+        self.0[activity as usize]
     }
 
     /// The time on a core.
     #[must_use]
     pub fn total(&self) -> Cycles {
-        Cycles(self.0.iter().sum())
+        self.0.iter().fold(Cycles(0), |sum, &time| sum + time)
     }
 
     #[inline]
-    pub(crate) fn add(&mut self, activity: Activity, cycles: u64) {
-        self.0[activity as usize] += cycles;
+    pub(crate) fn add(&mut self, activity: Activity, time: Cycles) {
+        self.0[activity as usize] += time;
     }
 
     /// Adds the times of another task, or those of the same task later on.
@@ -107,7 +107,7 @@ impl Outcome {
     }
 }
 
-/// The energy that `cores` cores on `sockets` sockets take in a span in which they spend `times`
+/// The energy in joules that `cores` cores on `sockets` sockets take in a span. They spend `times`
 /// on tasks and are idle for the rest.
 pub(crate) fn energy_joules(
     times: &TaskTimes,
@@ -117,9 +117,8 @@ pub(crate) fn energy_joules(
     clock_ghz: f64,
     power: &Power,
 ) -> f64 {
-    let seconds = |cycles: u64| cycles as f64 / (clock_ghz * 1e9);
-    let busy = times.total().0;
-    let idle = (span.0 * cores as u64).saturating_sub(busy);
+    let seconds = |time: Cycles| time.0 as f64 / (clock_ghz * 1e9);
+    let idle = (span * cores as u64).since(times.total());
     let on_cores: f64 = Activity::ALL
         .iter()
         .map(|&activity| {
@@ -128,10 +127,10 @@ pub(crate) fn energy_joules(
                 Activity::Spinning => power.spin_w.value,
                 Activity::LowPower => power.low_power_w.value,
             };
-            seconds(times.of(activity).0) * watts
+            seconds(times.of(activity)) * watts
         })
         .sum();
     on_cores
         + seconds(idle) * power.idle_w.value
-        + seconds(span.0) * power.socket_w.value * sockets as f64
+        + seconds(span) * power.socket_w.value * sockets as f64
 }

@@ -4,8 +4,8 @@ use std::num::NonZero;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Runs `run` for each index below `count`, on all cores of the host, the last index first, and
-/// returns the results in order. `progress` is called after each, from any thread.
+/// Runs `run` for each index below `count`, on all cores of the host, the last index first. Returns
+/// the results in order. Calls `progress` after each of them, from any thread.
 ///
 /// # Panics
 /// If `run` panics.

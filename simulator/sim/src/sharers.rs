@@ -1,15 +1,20 @@
-//! Which cores hold a copy of each line: one bit per core, all lines in one vector.
+//! Which caches hold a copy of each line: one bit for each cache, all lines in one vector.
 
-/// A set of cores for every line.
+use std::marker::PhantomData;
+
+use crate::ids::{Id, LineId};
+
+/// A set of caches for every line. `C` numbers the caches.
 #[derive(Debug)]
-pub(crate) struct Sharers {
+pub(crate) struct Sharers<C> {
     words_per_line: usize,
     words: Vec<u64>,
+    of: PhantomData<fn(C)>,
 }
 
-impl Sharers {
-    pub(crate) fn new(cores: usize) -> Self {
-        Self { words_per_line: cores.div_ceil(64), words: Vec::new() }
+impl<C: Id> Sharers<C> {
+    pub(crate) fn new(caches: usize) -> Self {
+        Self { words_per_line: caches.div_ceil(64), words: Vec::new(), of: PhantomData }
     }
 
     /// Makes room for one more line, without sharers.
@@ -18,37 +23,45 @@ impl Sharers {
     }
 
     #[inline]
-    pub(crate) fn contains(&self, line: usize, core: usize) -> bool {
-        self.words[line * self.words_per_line + core / 64] >> (core % 64) & 1 != 0
+    pub(crate) fn contains(&self, line: LineId, cache: C) -> bool {
+        self.words[self.word(line, cache)] >> (cache.index() % 64) & 1 != 0
     }
 
     #[inline]
-    pub(crate) fn insert(&mut self, line: usize, core: usize) {
-        self.words[line * self.words_per_line + core / 64] |= 1 << (core % 64);
+    pub(crate) fn insert(&mut self, line: LineId, cache: C) {
+        let word = self.word(line, cache);
+        self.words[word] |= 1 << (cache.index() % 64);
     }
 
     #[inline]
-    pub(crate) fn remove(&mut self, line: usize, core: usize) {
-        self.words[line * self.words_per_line + core / 64] &= !(1 << (core % 64));
+    pub(crate) fn remove(&mut self, line: LineId, cache: C) {
+        let word = self.word(line, cache);
+        self.words[word] &= !(1 << (cache.index() % 64));
     }
 
-    /// Leaves `core` as the only sharer.
+    /// Leaves `cache` as the only sharer.
     #[inline]
-    pub(crate) fn reset_to(&mut self, line: usize, core: usize) {
-        // Word by word: filling and then setting one bit would read back what a wider store has
-        // just written, and wait for it.
+    pub(crate) fn reset_to(&mut self, line: LineId, cache: C) {
+        let (sharing, bit) = (cache.index() / 64, 1 << (cache.index() % 64));
+        // Each word is written once. To clear all of them and then set a bit would read back what
+        // a wider store has just written, and wait for that store.
         for (index, word) in self.of_mut(line).iter_mut().enumerate() {
-            *word = if index == core / 64 { 1 << (core % 64) } else { 0 };
+            *word = if index == sharing { bit } else { 0 };
         }
     }
 
     /// Leaves no sharer.
-    pub(crate) fn clear(&mut self, line: usize) {
+    pub(crate) fn clear(&mut self, line: LineId) {
         self.of_mut(line).fill(0);
     }
 
-    fn of_mut(&mut self, line: usize) -> &mut [u64] {
-        let start = line * self.words_per_line;
+    #[inline]
+    fn word(&self, line: LineId, cache: C) -> usize {
+        line.index() * self.words_per_line + cache.index() / 64
+    }
+
+    fn of_mut(&mut self, line: LineId) -> &mut [u64] {
+        let start = line.index() * self.words_per_line;
         &mut self.words[start..start + self.words_per_line]
     }
 }

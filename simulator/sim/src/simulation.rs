@@ -1,24 +1,28 @@
 //! Setting a simulation up and running it.
 
 use kilocore_machine::{Description, HardwareThread};
-use kilocore_platform::Cycles;
+use kilocore_platform::{Cycles, NodeId};
 use thiserror::Error;
 
-use crate::agenda::Epoch;
 use crate::costs::{Costs, NEVER, Place};
-use crate::engine::{self, Engine, State, Task};
+use crate::current::in_task;
+use crate::engine::Engine;
 use crate::fiber::Fiber;
 use crate::heap::OpenHeap;
-use crate::outcome::{LineTraffic, Outcome, TaskTimes};
-use crate::platform::{prepare_wait_slots, reset_wait_slots};
+use crate::ids::{CacheId, CoreId, DomainId, GroupId, Id, SocketId};
+use crate::main_loop::{self, GivenUp};
+use crate::outcome::{LineTraffic, Outcome};
+use crate::platform::wait_slots::{prepare_wait_slots, reset_wait_slots};
+use crate::state::{Task, TaskState};
 
 /// How a simulation is run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Options {
-    /// How many hardware threads of the machine may be used, in the machine's compact order:
-    /// node by node, the second threads of the cores last. 1 to 1,024, and no more than it has.
+    /// How many hardware threads of the machine may be used: 1 to 1,024, and no more than it has.
+    /// They are taken in the machine's compact order, which goes node by node and has the second
+    /// threads of the cores last.
     pub cores: u32,
-    /// Seeds all chance: the same seed gives the same result on every host.
+    /// Seeds all chance. With the same seed, the result is the same on every host.
     pub seed: u64,
 }
 
@@ -62,8 +66,8 @@ pub fn longest_run(cores: u32, tasks: u32) -> Cycles {
     Cycles(ALL_CYCLES / u64::from(cores.max(tasks).max(1)))
 }
 
-/// How much time all cores or all tasks together may have. Sums that count some of it twice, as those
-/// over nested sections do, have sixteen times as much room.
+/// How much time all cores or all tasks may have together. A sum over nested sections counts some of
+/// it twice, and has sixteen times as much room.
 const ALL_CYCLES: u64 = 1 << 60;
 
 /// The largest number of cores that can be simulated.
@@ -74,9 +78,8 @@ const BUSIEST_LINES: usize = 16;
 
 /// A machine with tasks on it that has not been switched on yet.
 ///
-/// While it is there, and until it has run, what its thread allocates lies in memory of its own if
-/// the program's allocator is [`SimHeap`](crate::SimHeap), so that words share lines the same way
-/// every time.
+/// If the program's allocator is [`SimHeap`](crate::SimHeap), what this thread allocates until the
+/// simulation has run lies in memory of its own. So words share lines the same way every time.
 #[derive(Debug)]
 pub struct Simulation {
     engine: Box<Engine>,
@@ -102,7 +105,7 @@ impl Simulation {
         prepare_wait_slots();
         let heap = OpenHeap::new();
         let places: Vec<Place> = (0..options.cores).map(|cpu| place(machine, cpu)).collect();
-        let mut sockets: Vec<u32> = places.iter().map(|place| place.socket).collect();
+        let mut sockets: Vec<SocketId> = places.iter().map(|place| place.socket).collect();
         sockets.sort_unstable();
         sockets.dedup();
         let engine = Engine::new(Costs::new(machine), &places, options.seed);
@@ -112,37 +115,25 @@ impl Simulation {
     /// Makes waiters keep their cores however long they wait.
     ///
     /// [`Platform::wait_until`](kilocore_platform::Platform::wait_until) offers the core to others
-    /// after a while; other implementations of the same locks do not. Measurements of theirs are
-    /// compared with a simulation of that.
+    /// after a while. Other implementations of the same locks do not, and a simulation to compare
+    /// with measurements of those must not either.
     pub fn keep_waiters_on_cores(&mut self) {
         self.engine.costs.spin_before_yield = NEVER;
         self.engine.costs.spin_between_yields = NEVER;
     }
 
-    /// Adds a thread that runs `body`. Threads are dealt to the cores in turn and start at time
-    /// 0; with more of them than cores, those of a core share it by time slices.
+    /// Adds a thread that runs `body`. Threads are dealt to the cores in turn and start at time 0.
+    /// If there are more threads than cores, those of a core share it by time slices.
     ///
     /// # Errors
     /// [`SimError::Stack`] if the host has no memory for its stack.
     pub fn spawn(&mut self, body: impl FnOnce() + 'static) -> Result<(), SimError> {
         let task = self.engine.tasks.len();
         let fiber = Fiber::new(task, body)?;
-        let core = task % self.engine.cores.len();
-        self.engine.tasks.push(Task {
-            fiber: Some(fiber),
-            state: State::Queued,
-            core: core as u32,
-            epoch: Epoch::default(),
-            remaining: 0,
-            watch: None,
-            watching: false,
-            timed_out: false,
-            in_kernel: false,
-            run: 0,
-            run_since: 0,
-            times: TaskTimes::default(),
-        });
-        self.engine.cores[core].queue.push(task as u32);
+        let core = CoreId::from_index(task % self.engine.cores.len());
+        let task = self.engine.tasks.next_id();
+        self.engine.tasks.push(Task::new(fiber, core));
+        self.engine.cores[core].queue.ready.push_back(task);
         Ok(())
     }
 
@@ -155,53 +146,54 @@ impl Simulation {
     /// # Panics
     /// If a task panics, or if called from within a simulated task.
     pub fn run(mut self) -> Result<Outcome, SimError> {
-        // SAFETY: the reference, if any, ends with the expression.
-        assert!(unsafe { engine::current() }.is_none(), "a simulated task cannot simulate");
+        assert!(!in_task(), "a simulated task cannot simulate");
         reset_wait_slots();
-        let cores = self.engine.cores.len();
-        self.engine.latest = longest_run(cores as u32, self.engine.tasks.len() as u32).0;
-        for core in 0..cores {
-            self.engine.switch_on(core as u32);
-        }
-        let engine: *mut Engine = &raw mut *self.engine;
-        // SAFETY: the pointer is to our own box, which nobody else uses until the call returns.
-        let ran = unsafe { engine::run(engine) };
+        let (cores, tasks) = (self.engine.cores.len(), self.engine.tasks.len());
+        self.engine.latest = longest_run(cores as u32, tasks as u32);
+        let ran = main_loop::run(&mut self.engine);
         let Self { heap: _heap, engine, sockets } = self;
-        if let Err(at) = ran {
-            // Their fibers hold borrowed state of one another, so they are not unwound.
+        let ended = match ran {
+            Ok(()) => without_deadlock(&engine),
+            Err(GivenUp(at)) => Err(SimError::TooLong { at }),
+        };
+        if let Err(error) = ended {
+            // The fibers hold borrowed state of one another, so they are not unwound.
             std::mem::forget(engine);
-            return Err(SimError::TooLong { at: Cycles(at) });
+            return Err(error);
         }
-        let end = Cycles(engine.cores.iter().map(|core| core.time).max().unwrap_or(0));
-        let stuck: Vec<usize> =
-            (0..engine.tasks.len()).filter(|&t| engine.tasks[t].state != State::Done).collect();
-        if !stuck.is_empty() {
-            // Their fibers hold borrowed state of one another, so they are not unwound.
-            std::mem::forget(engine);
-            return Err(SimError::Deadlock { at: end, tasks: stuck });
-        }
-        let mut lines: Vec<LineTraffic> = engine
-            .memory
-            .traffic()
-            .enumerate()
-            .map(|(line, (transfers, queued))| LineTraffic {
-                line: line as u32,
-                transfers,
-                queued: Cycles(queued),
-            })
-            .collect();
-        lines.sort_unstable_by_key(|line| (std::cmp::Reverse(line.transfers), line.line));
-        lines.truncate(BUSIEST_LINES);
         Ok(Outcome {
-            end,
+            end: latest_clock(&engine),
             cores,
             sockets,
             tasks: engine.tasks.iter().map(|task| task.times).collect(),
-            lines,
+            lines: busiest_lines(&engine),
             operations: engine.operations,
             clock_ghz: engine.costs.clock_ghz,
         })
     }
+}
+
+fn without_deadlock(engine: &Engine) -> Result<(), SimError> {
+    let left = engine.tasks.enumerate().filter(|(_, task)| task.state != TaskState::Done);
+    let stuck: Vec<usize> = left.map(|(task, _)| task.index()).collect();
+    if stuck.is_empty() {
+        return Ok(());
+    }
+    Err(SimError::Deadlock { at: latest_clock(engine), tasks: stuck })
+}
+
+fn latest_clock(engine: &Engine) -> Cycles {
+    engine.cores.iter().map(|core| core.time).max().unwrap_or_default()
+}
+
+fn busiest_lines(engine: &Engine) -> Vec<LineTraffic> {
+    let traffic = engine.memory.traffic();
+    let mut lines: Vec<LineTraffic> = traffic
+        .map(|(line, transfers, queued)| LineTraffic { line: line.0, transfers, queued })
+        .collect();
+    lines.sort_unstable_by_key(|line| (std::cmp::Reverse(line.transfers), line.line));
+    lines.truncate(BUSIEST_LINES);
+    lines
 }
 
 fn place(machine: &Description, cpu: u32) -> Place {
@@ -210,10 +202,10 @@ fn place(machine: &Description, cpu: u32) -> Place {
     let groups_per_domain =
         (topology.groups_per_node / machine.caches.shared_per_node.max(1)).max(1);
     Place {
-        cache: location.core,
-        group: location.group,
-        domain: location.group / groups_per_domain,
-        node: location.node,
-        socket: location.socket,
+        cache: CacheId(location.core),
+        group: GroupId(location.group),
+        domain: DomainId(location.group / groups_per_domain),
+        node: NodeId(location.node),
+        socket: SocketId(location.socket),
     }
 }

@@ -1,62 +1,63 @@
 //! Many lines from memory at once.
 //!
 //! A thread that streams through memory, or misses its caches again and again, is simulated by the
-//! batch and not by the line: a batch waits for its turn at the channels of its home node, and on
-//! the link to that node if it is not the reader's own, keeps both busy for as long as its lines
+//! batch and not by the line. A batch waits for its turn at the channels of its home node, and on
+//! the link to that node if it is not the reader's own. It keeps both busy for as long as its lines
 //! take there, and comes in as fast as the reader's outstanding misses allow. Batches of several
-//! cores are served in the order in which they ask. Two limits follow, and are not put in: a core
-//! never reads faster than `overlap` lines in each memory latency, and all readers of a node
-//! together never faster than its bandwidth.
+//! cores are served in the order in which they ask.
+//!
+//! Two limits follow from that and are not put in: a core never reads faster than `overlap` lines in
+//! each memory latency, and all readers of a node together never read faster than its bandwidth.
 
-use kilocore_platform::NodeId;
+use kilocore_platform::{Cycles, NodeId};
 
-use crate::engine::{self, Engine};
+use crate::current::with_engine;
+use crate::engine::Engine;
 use crate::outcome::Activity;
-use crate::platform::{Sim, give_way_to_earlier};
+use crate::platform::Sim;
+use crate::platform::charge::give_way_to_earlier;
 
-/// The misses that a core can have under way: its line fill buffers. Ten on the Intel cores from
-/// Nehalem to Broadwell, twelve and more since; AMD cores of the same times are like that.
+/// The misses that a core can have under way, which are its line fill buffers. The Intel cores from
+/// Nehalem to Broadwell have ten, and later ones twelve and more. AMD cores of the same times are
+/// like that.
 pub const MOST_OVERLAP: u32 = 10;
 
 impl Sim {
-    /// Fetches `lines` lines that no cache holds from the memory of `home`, `overlap` of them under
-    /// way at a time: 1 where each address comes from the line before, [`MOST_OVERLAP`] where the
-    /// core or its prefetchers run ahead.
+    /// Fetches `lines` lines that no cache holds from the memory of `home`, with `overlap` of them
+    /// under way at a time. That is 1 where each address comes from the line before, and
+    /// [`MOST_OVERLAP`] where the core or its prefetchers run ahead.
     ///
-    /// The lines are one batch, which the memory serves as a whole: make it long in latencies and
-    /// others wait for it as they would not on hardware.
+    /// The lines are one batch, which the memory serves as a whole. Others wait for a batch of many
+    /// latencies as they would not on hardware, so keep it short.
     ///
     /// # Panics
     /// If the machine has no node `home`, or nothing is to overlap.
     pub fn fetch(home: NodeId, lines: u32, overlap: u32) {
         assert!(overlap > 0, "at least one miss is under way");
         give_way_to_earlier();
-        // SAFETY: the reference ends with the statement.
-        if let Some(engine) = unsafe { engine::current() } {
-            engine.fetch(home.0, lines, overlap);
-        }
+        with_engine(|engine| engine.fetch(home, lines, overlap));
     }
 }
 
 impl Engine {
-    fn fetch(&mut self, home: u32, lines: u32, overlap: u32) {
+    fn fetch(&mut self, home: NodeId, lines: u32, overlap: u32) {
         if lines == 0 {
             return;
         }
         self.operations += 1;
-        let from = self.cores[self.current as usize].place.node;
+        let from = self.current_core().place.node;
         let alone = self.alone(from, home, lines, overlap);
         let on_link = (from != home).then(|| cycles(lines, self.costs.line_on_link));
         let on_channel = cycles(lines, self.costs.line_on_channel);
         let now = self.now();
-        let start = self.memory.occupy_channel(from, home, now, on_channel, on_link);
+        let start = self.memory.pass_batch(from, home, now, on_channel, on_link);
         self.pass(Activity::Stalled, start - now + alone);
     }
 
-    /// How long a batch takes once it is its turn: as long as the slowest of what it needs.
-    fn alone(&self, from: u32, home: u32, lines: u32, overlap: u32) -> u64 {
+    /// How long a batch takes once it is its turn. The slowest of what it needs decides.
+    fn alone(&self, from: NodeId, home: NodeId, lines: u32, overlap: u32) -> Cycles {
         let latency = self.costs.memory(from, home);
-        let per_line = latency as f64 / f64::from(overlap);
+        let per_line = latency.0 as f64 / f64::from(overlap);
         let transfer = if from == home {
             self.costs.line_on_channel
         } else {
@@ -66,6 +67,6 @@ impl Engine {
     }
 }
 
-fn cycles(lines: u32, each: f64) -> u64 {
-    (f64::from(lines) * each).round() as u64
+fn cycles(lines: u32, each: f64) -> Cycles {
+    Cycles((f64::from(lines) * each).round() as u64)
 }

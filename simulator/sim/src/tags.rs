@@ -1,6 +1,9 @@
 //! Which lines have a place in a cache.
 
-/// What a cache holds: set-associative, replaced first in, first out.
+use crate::ids::{Id, LineId};
+
+/// What a cache holds. It is set-associative, and the line that came first into a set leaves it
+/// first.
 #[derive(Debug)]
 pub(crate) struct Tags {
     ways: usize,
@@ -17,17 +20,17 @@ impl Tags {
         Self { ways, sets, tags: vec![0; sets * ways], next: vec![0; sets] }
     }
 
-    /// Puts a line in that is not there; gives the one that had to leave. A cache without
-    /// capacity gives back the line itself.
-    pub(crate) fn insert(&mut self, line: usize) -> Option<usize> {
+    /// Puts a line in that is not there, and returns the one that had to leave. A cache without
+    /// capacity returns the line itself.
+    pub(crate) fn insert(&mut self, line: LineId) -> Option<LineId> {
         if self.sets == 0 {
             return Some(line);
         }
-        let set = line % self.sets;
+        let set = line.index() % self.sets;
         let way = usize::from(self.next[set]);
         self.next[set] = ((way + 1) % self.ways) as u8;
         let tag = &mut self.tags[set * self.ways + way];
-        let old = std::mem::replace(tag, line as u32 + 1);
-        (old != 0).then(|| old as usize - 1)
+        let old = std::mem::replace(tag, line.0 + 1);
+        (old != 0).then(|| LineId(old - 1))
     }
 }

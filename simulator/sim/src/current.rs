@@ -1,0 +1,87 @@
+//! The engine whose fiber runs, and the switch between the two.
+//!
+//! The code of a task finds its engine in a thread local. Only this file holds the pointer, and only
+//! here is a reference made of it. There is never a second reference:
+//!
+//! 1. The pointer is set only while a fiber runs. [`resume`] has the engine borrowed all that time
+//!    and does not touch it.
+//! 2. What runs inside [`with_engine`] are methods of the engine. Those are in layers below this
+//!    file, so they neither call it nor suspend the fiber. The one piece of foreign code that they
+//!    call is the condition of a waiter, and only the main loop calls that, while no fiber runs.
+//!
+//! So a task first decides inside `with_engine` what to do and then suspends outside of it. Builds
+//! with debug assertions check the second rule: they take the pointer away while a reference lives,
+//! so that another look finds no engine and a suspension panics.
+
+use std::cell::Cell;
+use std::ptr;
+
+use crate::engine::Engine;
+use crate::fiber::Fiber;
+use crate::state::Intent;
+
+thread_local! {
+    static CURRENT: Cell<*mut Engine> = const { Cell::new(ptr::null_mut()) };
+}
+
+/// Calls `look` with the engine whose fiber runs on this host thread. Returns `None` if no fiber
+/// runs.
+///
+/// `look` only calls methods of the engine. It neither looks once more nor suspends the fiber.
+#[inline(always)]
+pub(crate) fn with_engine<R>(look: impl FnOnce(&mut Engine) -> R) -> Option<R> {
+    let current = CURRENT.get();
+    if cfg!(debug_assertions) {
+        CURRENT.set(ptr::null_mut());
+    }
+    // SAFETY: a pointer that is set is that of `resume`, which has borrowed the engine and does not
+    // use it until the fiber suspends. There is no second reference while `look` has this one, by
+    // the second rule above.
+    let engine = unsafe { current.as_mut() }?;
+    let seen = look(engine);
+    if cfg!(debug_assertions) {
+        CURRENT.set(current);
+    }
+    Some(seen)
+}
+
+/// Whether this is the code of a simulated task.
+#[inline]
+pub(crate) fn in_task() -> bool {
+    !CURRENT.get().is_null()
+}
+
+/// Suspends the running fiber for the given reason, until its core goes on.
+///
+/// # Panics
+/// Outside a simulated task, and inside [`with_engine`].
+pub(crate) fn suspend(intent: Intent) {
+    let yielder = with_engine(|engine| {
+        engine.intent = intent;
+        engine.running_yielder()
+    });
+    let yielder = yielder.expect("only a task suspends, and without a reference to its engine");
+    // SAFETY: the fiber that runs is the caller's. It has set its yielder, which lives on its stack
+    // as long as its body runs.
+    unsafe { (*yielder).suspend(()) };
+}
+
+/// Runs the fiber of the current core until it suspends itself. Returns whether its body is done.
+pub(crate) fn resume(engine: &mut Engine) -> bool {
+    /// Takes the pointer away also when the fiber panics.
+    struct Reset;
+    impl Drop for Reset {
+        fn drop(&mut self) {
+            CURRENT.set(ptr::null_mut());
+        }
+    }
+    let task = engine.running_task();
+    let fiber = engine.tasks[task].fiber.as_mut();
+    let fiber: *mut Fiber = fiber.expect("a task that is not done has a fiber");
+    let _reset = Reset;
+    CURRENT.set(ptr::from_mut(engine));
+    // SAFETY: the fiber stays where it is, as tasks are added only before a simulation runs. While
+    // it runs, the engine is reached through `CURRENT` only, and nobody changes the fiber: its task
+    // is removed from it only once it is done.
+    unsafe { (*fiber).resume() }
+}

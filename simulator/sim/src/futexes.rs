@@ -1,0 +1,86 @@
+//! Futexes, as the kernel sees them.
+//!
+//! A futex has a hash bucket whose lock is a line of memory like any other, so that many callers
+//! queue for it.
+
+use std::collections::VecDeque;
+use std::ptr::NonNull;
+use std::sync::atomic::AtomicU32;
+
+use kilocore_platform::{Cycles, Padded};
+
+use crate::agenda::Event;
+use crate::coherence::Access;
+use crate::engine::Engine;
+use crate::ids::{Id, LineId, TaskId};
+use crate::outcome::Activity;
+use crate::state::LockWords;
+
+/// Addresses from here on are never those of data: hash buckets live there.
+const BUCKETS: usize = 1 << 62;
+/// Each line has a bucket to itself. The kernel's hash table has 256 buckets for each core, so that
+/// collisions are rare.
+const BUCKET_SHIFT: u32 = 6;
+/// The part of a futex call that the bucket's lock is held.
+const BUCKET_SHARE: u64 = 4;
+
+impl Engine {
+    /// The line of a futex's hash bucket.
+    pub(crate) fn bucket(&mut self, address: usize) -> LineId {
+        let key = self.line_at(address).index();
+        self.line_at(BUCKETS + (key << BUCKET_SHIFT))
+    }
+
+    /// The lock of a futex's hash bucket, if the kernel's is a ticket lock. It lies there for as
+    /// long as the engine lives.
+    pub(crate) fn bucket_lock(&mut self, address: usize) -> Option<NonNull<LockWords>> {
+        if !self.costs.shared_bucket {
+            return None;
+        }
+        // The key is the bucket's line. The host's allocator may hand out the same address again,
+        // and whether it does must not matter.
+        let bucket = self.bucket(address);
+        let make = || Box::new(Padded([AtomicU32::new(0), AtomicU32::new(0)]));
+        let words: &LockWords = self.futexes.locks.entry(bucket).or_insert_with(make);
+        Some(NonNull::from(words))
+    }
+
+    /// Has a futex's hash bucket for a moment, in a kernel whose callers queue apart from one
+    /// another.
+    pub(crate) fn pass_bucket(&mut self, bucket: LineId) {
+        self.access(bucket, Access::Rmw);
+        let locked = Cycles(self.costs.futex_call.0 / BUCKET_SHARE);
+        self.memory.occupy(bucket, self.now() + locked);
+    }
+
+    /// Makes the running task sleep on a futex. The caller suspends next.
+    pub(crate) fn sleep_on(&mut self, address: usize, timeout: Option<Cycles>) {
+        let task = self.running_task();
+        self.futexes.sleepers.entry(address).or_default().push_back(task);
+        self.sleep(timeout);
+    }
+
+    /// Takes a task off a futex again when its time is up.
+    pub(crate) fn leave_futex(&mut self, address: usize, task: TaskId) {
+        if let Some(sleepers) = self.futexes.sleepers.get_mut(&address) {
+            sleepers.retain(|&sleeper| sleeper != task);
+        }
+    }
+
+    /// Wakes tasks that sleep on a futex, oldest first, and returns how many.
+    pub(crate) fn wake(&mut self, address: usize, count: u32) -> u32 {
+        let mut woken = 0;
+        while woken < count {
+            let sleepers = self.futexes.sleepers.get_mut(&address);
+            let Some(task) = sleepers.and_then(VecDeque::pop_front) else { break };
+            self.pass(Activity::System, self.costs.wake);
+            let now = self.now();
+            let sleeper = &mut self.tasks[task];
+            sleeper.epoch.advance();
+            let epoch = sleeper.epoch;
+            self.agenda.plan(now, Event::Woken { task, epoch });
+            woken += 1;
+        }
+        woken
+    }
+}

@@ -1,0 +1,60 @@
+//! Numbers that say which one. Each kind is a type of its own, so that a core is never taken for
+//! a task, nor a private cache for a core.
+
+/// A number that counts things of one kind, from 0.
+pub(crate) trait Id: Copy {
+    fn from_index(index: usize) -> Self;
+    fn index(self) -> usize;
+}
+
+macro_rules! ids {
+    ($($(#[$doc:meta])* $name:ident;)*) => {$(
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[repr(transparent)]
+        pub(crate) struct $name(pub(crate) u32);
+
+        impl Id for $name {
+            #[inline(always)]
+            fn from_index(index: usize) -> Self {
+                Self(index as u32)
+            }
+
+            #[inline(always)]
+            fn index(self) -> usize {
+                self.0 as usize
+            }
+        }
+    )*};
+}
+
+ids! {
+    /// A hardware thread of the simulated machine, which runs one task at a time.
+    CoreId;
+    /// A simulated thread, in the order of spawning.
+    TaskId;
+    /// A private cache, which the hardware threads of one physical core share.
+    CacheId;
+    /// A group of physical cores close to one another, counted over the machine.
+    GroupId;
+    /// A last-level cache, counted over the machine.
+    DomainId;
+    /// A socket.
+    SocketId;
+    /// A line of simulated memory, in the order of first touch.
+    LineId;
+    /// A list of waiters that look at their line at the same moment.
+    ListId;
+}
+
+impl Id for kilocore_platform::NodeId {
+    #[inline(always)]
+    fn from_index(index: usize) -> Self {
+        Self(index as u32)
+    }
+
+    #[inline(always)]
+    fn index(self) -> usize {
+        self.0 as usize
+    }
+}
