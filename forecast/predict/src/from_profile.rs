@@ -1,11 +1,11 @@
 //! From a profile to a workload.
 //!
-//! Locks that are created at the same place are one [`LockUse`] with as many instances as would
-//! collide as often as the profiled ones did, were they used equally. Acquisitions inside others
-//! become sections inside sections. Durations keep the shape of their histograms, and add up to the
-//! profile's processor time less what the simulation adds anew (`busy.rs`). Cores that were unused
-//! for no reason seen make a part of it serial (`conduct.rs`), and barriers that threads met at
-//! become rounds (`phases.rs`).
+//! Locks that are created at the same place become one [`LockUse`] with several instances. The
+//! number of instances is chosen so that equally used instances would collide as often as the
+//! profiled locks did. Acquisitions inside others become sections inside sections. Durations keep
+//! the shape of their histograms, and add up to the profile's processor time less what the
+//! simulation adds anew (`busy.rs`). If cores were unused and no reason was seen, a part of the
+//! workload is serial (`conduct.rs`). Barriers at which threads met become rounds (`phases.rs`).
 
 mod busy;
 mod conduct;
@@ -28,10 +28,10 @@ pub use conduct::{Conduct, ProcessorTime};
 pub use group::{place_of, taker_of};
 use translation::Translation;
 
-/// What says that a part of the computing is taken to be serial.
+/// The words by which an assumption says that a part of the computing is taken to be serial.
 const SERIAL: &str = "of the computing is taken to be serial";
 
-/// Why no workload can be made of a profile.
+/// Why no workload can be made from a profile.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ProfileGap {
     /// The program took no lock that was recorded.
@@ -42,19 +42,20 @@ pub enum ProfileGap {
     NoRun,
 }
 
-/// A workload with what was learnt on the way.
+/// A workload, with what was learnt while it was made.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Profiled {
     /// The workload as profiled.
     pub workload: Workload,
-    /// The same where all that the profile leaves open turns out well, and badly.
+    /// The same workload if everything that the profile leaves open turns out well, and if it turns
+    /// out badly.
     pub bounds: [Workload; 2],
     /// The locks, in the order of [`Workload::locks`].
     pub locks: Vec<ForecastLock>,
-    /// Outermost sections of the run: as many as that of the workload compute for
+    /// Outermost sections of the run. This many sections of the workload compute for
     /// [`ProcessorTime::work_ns`], at the host's clock.
     pub sections: f64,
-    /// Mean computing between sections in nanoseconds of the host, without what is serial.
+    /// Mean computing between sections in nanoseconds of the host, without the serial part.
     pub think_ns: f64,
     /// Mean sleep between sections in nanoseconds.
     pub asleep_ns: f64,
@@ -67,14 +68,14 @@ pub struct Profiled {
 }
 
 impl Profiled {
-    /// The same under a load that never lets threads sleep between sections: what a server does
-    /// that always has requests waiting, where the profile is of one that had not.
+    /// The same under a load that never lets threads sleep between sections. This is what a server
+    /// does if requests are always waiting for it, although it was profiled when they were not.
     #[must_use]
     pub fn saturated(mut self) -> Self {
         let [well, badly] = &mut self.bounds;
         for workload in [&mut self.workload, well, badly] {
             workload.asleep = 0.0;
-            // Cores were unused for want of work.
+            // The cores were unused because there was no work.
             workload.think = workload.think.lasting(workload.think.mean() + workload.serial);
             workload.serial = 0.0;
         }
@@ -106,7 +107,7 @@ impl Profiled {
     }
 }
 
-/// Which of a run's processes a forecast is about: the one that took locks most often, if any did.
+/// The process of a run that a forecast is about: the one that took locks most often, if any did.
 pub(crate) fn subject(run: &Run) -> Option<usize> {
     let of = |lock: &Lock| lock.acquisitions + lock.read.as_ref().map_or(0, |r| r.acquisitions);
     let uses = |process: &Process| process.locks.iter().map(of).sum::<u64>();
@@ -114,12 +115,12 @@ pub(crate) fn subject(run: &Run) -> Option<usize> {
     used.max_by_key(|(_, uses)| *uses).map(|(index, _)| index)
 }
 
-/// Makes a workload of the program's first run.
+/// Makes a workload from the program's first run.
 ///
-/// Cycles of the host's clock are taken for as many of the target's.
+/// A cycle of the host's clock counts as a cycle of the target's.
 ///
 /// # Errors
-/// [`ProfileGap`] if there is nothing to make it of.
+/// [`ProfileGap`] if there is nothing to make a workload from.
 pub fn from_profile(profile: &Profile) -> Result<Profiled, ProfileGap> {
     let run = profile.runs.first().ok_or(ProfileGap::NoRun)?;
     let process_index = subject(run).ok_or(ProfileGap::NoLocks)?;
