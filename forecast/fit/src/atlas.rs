@@ -18,19 +18,20 @@ pub(crate) type PhaseIndex = usize;
 /// A point of a lock phase: the phase, the lock and the cores.
 type Key = (PhaseIndex, LockId, u32);
 
-/// What was simulated of a lock phase under a lock on some cores.
+/// The simulated result of a lock phase under a lock on some cores.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Simulated {
     /// Outermost sections per second of simulated time.
     pub(crate) throughput_per_s: f64,
-    /// Share of the threads' time between asking for a lock and having it.
+    /// Share of the threads' time that passes between asking for a lock and having it.
     pub(crate) wait_share: f64,
 }
 
-/// Simulated points of many lock phases on one machine, each simulated once, when first asked for.
+/// Simulated points of many lock phases on one machine. Each point is simulated once, when it is
+/// first asked for.
 ///
-/// Fits of several programs on the same machine share it. Its answers do not depend on what was
-/// asked before.
+/// Fits of several programs on the same machine can share an atlas, because its answers do not
+/// depend on what was asked before.
 #[derive(Debug)]
 pub struct Atlas<'m> {
     machine: &'m Description,
@@ -42,14 +43,14 @@ pub struct Atlas<'m> {
 }
 
 impl<'m> Atlas<'m> {
-    /// One that tries all lock phases that a program may have.
+    /// An atlas that tries all lock phases that a program may have.
     #[must_use]
     pub fn new(machine: &'m Description, seed: u64) -> Self {
         Self::with(machine, seed, catalogue::search())
     }
 
-    /// One for a program whose locks are known from a profile: their number, their shares and the
-    /// ratio of hold to think stay; how long everything takes is for the measurements to say.
+    /// An atlas for a program whose locks are known from a profile. Their number, their shares and
+    /// the ratio of hold to think stay as profiled. The measurements say how long everything takes.
     ///
     /// Durations of `workload` are cycles of the machine.
     #[must_use]
@@ -67,15 +68,15 @@ impl<'m> Atlas<'m> {
         self.machine
     }
 
-    /// The lock phases that it tries.
+    /// The lock phases that the atlas tries.
     pub(crate) fn phases(&self) -> &[LockPhase] {
         &self.phases
     }
 
-    /// The points of `phases` for each of `wanted`, phase by phase, those that are missing being
-    /// simulated.
+    /// Returns the points of `phases` for each of `wanted`, phase by phase. Missing points are
+    /// simulated first.
     ///
-    /// `progress` is told how many simulations are done of how many.
+    /// `progress` is told how many simulations are done, and of how many.
     pub(crate) fn points(
         &self,
         phases: &[PhaseIndex],
@@ -90,7 +91,7 @@ impl<'m> Atlas<'m> {
         Ok(phases.iter().map(row).collect())
     }
 
-    /// The time that `background` takes on each number of cores, where one core takes 1.
+    /// The time that `background` takes on each number of cores, relative to one core.
     pub(crate) fn background(
         &self,
         background: Background,
@@ -121,7 +122,7 @@ impl<'m> Atlas<'m> {
                 .iter()
                 .flat_map(|&phase| wanted.iter().map(move |&(lock, cores)| (phase, lock, cores)));
             let mut missing: Vec<Key> = all.filter(|key| !points.contains_key(key)).collect();
-            // The longest last, as jobs are taken from the end.
+            // The longest jobs stand last, because jobs are taken from the end.
             missing.sort_unstable_by_key(|&(phase, lock, cores)| (cores, phase, lock));
             missing.dedup();
             missing

@@ -1,4 +1,4 @@
-//! What a program does beside contending for locks, and no lock can mend.
+//! What a program does besides contending for locks, and what no lock can mend.
 
 use kilocore_locks::LockId;
 use kilocore_machine::Description;
@@ -12,20 +12,21 @@ use kilocore_predict::{
 pub(crate) enum Background {
     /// One thread works and all others wait.
     Serial,
-    /// All stream through data that lies on one node, as it does when the main thread made it.
+    /// All threads stream through data that lies on one node, as data does that the main thread
+    /// made.
     OneMemory,
-    /// Each streams through data on its own node.
+    /// Each thread streams through data on its own node.
     LocalMemory,
-    /// All fault pages of their process in: each fault shares a lock of the kernel.
+    /// All threads fault in pages of their process. The faults share a lock of the kernel.
     Faults,
-    /// All map and unmap memory, alone in the kernel.
+    /// All threads map and unmap memory, and only one at a time can do so in the kernel.
     Mappings,
-    /// All meet at barriers, at which they arrive and which they leave one after another.
+    /// All threads meet at barriers. They arrive and leave one after another.
     Barriers,
 }
 
 impl Background {
-    /// All of them.
+    /// All backgrounds.
     pub(crate) const ALL: &'static [Background] = &[
         Background::Serial,
         Background::OneMemory,
@@ -35,7 +36,7 @@ impl Background {
         Background::Barriers,
     ];
 
-    /// What it is, for a reader.
+    /// A description for readers.
     #[must_use]
     pub(crate) fn name(self) -> &'static str {
         match self {
@@ -48,8 +49,9 @@ impl Background {
         }
     }
 
-    /// The share of one core's time that goes to a small amount of it, where 1 is usual. A barrier
-    /// takes a core that is alone next to no time, and many cores much more than that.
+    /// The scale on which shares of this background are small or large, where 1 is usual. The
+    /// shares are those of one core's time. The scale of barriers is smaller, because a barrier
+    /// takes next to no time on a single core, and much more on many cores.
     pub(crate) fn smallness(self) -> f64 {
         match self {
             Background::Barriers => 0.1,
@@ -57,7 +59,7 @@ impl Background {
         }
     }
 
-    /// How often a second it is done on `cores` cores of `machine`.
+    /// How often in a second the background is done on `cores` cores of `machine`.
     pub(crate) fn throughput_per_s(
         self,
         machine: &Description,
@@ -66,8 +68,8 @@ impl Background {
     ) -> Result<f64, PointError> {
         let workload = match self {
             Background::Serial => return Ok(1.0),
-            // Whether they count up a word or take a mutex and wake each other, it is one after
-            // another, and the program's own locks have no part in it.
+            // Threads may count up a word, or take a mutex and wake each other. Either way they
+            // pass one after another, and the program's own locks have no part in that.
             Background::Barriers => return Ok(1.0 / f64::from(cores)),
             Background::OneMemory => streaming(Placement::OneNode),
             Background::LocalMemory => streaming(Placement::Local),
@@ -75,20 +77,21 @@ impl Background {
             Background::Mappings => in_kernel(Mode::Exclusive),
         };
         let size = RunSize { sections: SECTIONS, seed, ..RunSize::default() };
-        // There is no lock of the program for the choice to matter.
+        // The choice does not matter, because there is no lock of the program's.
         Ok(simulate(&workload, LockId::Futex, machine, cores, size)?.throughput_per_s)
     }
 }
 
 /// Operations simulated for a point.
 const SECTIONS: u64 = 4_000;
-/// Lines fetched at a time: enough to keep a core's line buffers full for a while.
+/// Lines fetched at a time. These are enough to keep a core's line buffers full for a while.
 const LINES: f64 = 256.0;
-/// The cycles between two lines of a stream: little, or memory would not be what limits it.
+/// The cycles between two lines of a stream. They are few, so that memory is what limits the
+/// stream.
 const CYCLES_PER_LINE: f64 = 4.0;
-/// What a page fault or a mapping does in the kernel, in cycles: clears or finds a page.
+/// How long a page fault or a mapping works in the kernel to clear or find a page, in cycles.
 const KERNEL_CYCLES: f64 = 2_000.0;
-/// What the program does with the page.
+/// How long the program works with the page, in cycles.
 const BETWEEN_CYCLES: f64 = 4_000.0;
 
 fn streaming(placement: Placement) -> Workload {

@@ -9,28 +9,28 @@ use kilocore_predict::{Duration, Point, PointError, RunSize, Workload, simulate}
 pub(crate) struct LockPhase {
     /// Mean computing between two acquisitions for each cycle of holding.
     pub(crate) think_per_hold: f64,
-    /// Mean computing under the lock, in cycles on one core with nobody else there.
+    /// Mean computing under the lock, in cycles, on one core with no other threads.
     pub(crate) hold_cycles: f64,
     /// Lines of data written under the lock, which move from holder to holder.
     pub(crate) lines: f64,
-    /// Locks, used equally.
+    /// How many locks there are. They are used equally.
     pub(crate) locks: u32,
     /// How many threads there are.
     pub(crate) threads: Threads,
-    /// How plausible it is before anything is measured, relative to the others.
+    /// How plausible the phase is before anything is measured, relative to the other phases.
     pub(crate) prior: f64,
     /// What is simulated.
     pub(crate) workload: Workload,
 }
 
-/// Outermost sections simulated for a point: for about 3 % of chance in its throughput, less than
-/// the model's own error.
+/// Outermost sections simulated for a point. With so many, chance changes the point's throughput by
+/// about 3 %, which is less than the model's own error.
 const SECTIONS: u64 = 3_000;
 /// Time slices of each thread that a point with more threads than cores lasts.
 const SLICES: u32 = 2;
 
 impl LockPhase {
-    /// Simulates a point of it, the program being given `cores` cores.
+    /// Simulates a point of the phase, with the program on `cores` cores.
     pub(crate) fn simulate(
         &self,
         lock: LockId,
@@ -44,7 +44,7 @@ impl LockPhase {
             threads: Some(self.threads.on(confined)),
             sections: SECTIONS,
             seed,
-            // The locks that people measure are seldom ones whose waiters give their cores away.
+            // People seldom measure locks whose waiters give their cores away.
             waiters_yield: false,
             slices: SLICES,
         };
@@ -57,18 +57,18 @@ impl LockPhase {
 pub(crate) enum Threads {
     /// One for each core.
     AsCores,
-    /// Some for each core and some more, confined to those cores.
+    /// Some threads for each core and some more, confined to those cores.
     Confined(Crowd),
-    /// As many, on all cores of the machine that they can use.
+    /// As many threads, on all cores of the machine that they can use.
     Spread(Crowd),
 }
 
-/// More threads than cores: `per_core` for each core, and `more`.
+/// More threads than cores: `per_core` for each core, and `more` besides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Crowd {
     /// Threads for each core.
     pub(crate) per_core: u32,
-    /// Threads beyond that, such as a main thread that works as well.
+    /// Threads beyond these, such as a main thread that works as well.
     pub(crate) more: u32,
 }
 
@@ -84,7 +84,7 @@ impl Threads {
         }
     }
 
-    /// The cores that they use then, of `all` that the machine has.
+    /// The cores that these threads use, of `all` the cores of the machine.
     #[must_use]
     pub(crate) fn cores(self, cores: u32, all: u32) -> u32 {
         match self {
@@ -93,7 +93,7 @@ impl Threads {
         }
     }
 
-    /// Threads for each core of a machine with many.
+    /// Threads for each core, on a machine with many cores.
     #[must_use]
     pub(crate) fn per_core(self) -> f64 {
         match self {
@@ -103,14 +103,16 @@ impl Threads {
     }
 }
 
-/// The mean cycles that locks are held. In steps of four, from a few instructions to a long
-/// system call: a factor of four changes a curve by about as much as measurements scatter.
+/// The mean cycles that locks are held, from a few instructions to a long system call. The steps
+/// are factors of four, because such a factor changes a curve by about as much as measurements
+/// scatter.
 const HOLDS: [f64; 5] = [100.0, 400.0, 1_600.0, 6_400.0, 25_600.0];
-/// Thinking for each cycle of holding. A lock is busy all the time from about that many cores.
+/// Cycles of thinking for each cycle of holding. A lock is busy all the time from about that many
+/// cores on.
 const THINK_PER_HOLD: [f64; 9] = [0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0];
 /// Lines of data that move with the lock.
 const LINES: [f64; 3] = [0.0, 2.0, 8.0];
-/// Locks, used equally.
+/// How many locks there are. They are used equally.
 const LOCKS: [u32; 2] = [1, 8];
 
 /// All lock phases of the search.
@@ -129,8 +131,8 @@ pub(crate) fn search() -> Vec<LockPhase> {
     phases
 }
 
-/// Lock phases with more threads than cores. Only long sections: with short ones, a point would have
-/// to last for millions of them before a time slice is over.
+/// Lock phases with more threads than cores. They have long sections only. With short sections, a
+/// point would have to last for millions of sections before a time slice is over.
 fn crowded() -> Vec<LockPhase> {
     let mut phases = Vec::new();
     for (threads, asleep) in CROWDS {
@@ -144,12 +146,12 @@ fn crowded() -> Vec<LockPhase> {
     phases
 }
 
-/// How long locks are held there, in cycles.
+/// How long locks are held in these phases, in cycles.
 const CROWDED_HOLD: f64 = 20_000.0;
 
-/// More threads than cores, and how long each sleeps for each cycle of computing. Measurements on a
-/// part of a machine are taken both ways: with the program confined to that part, and with as many
-/// threads as it has cores, but all cores to run on.
+/// More threads than cores, and how long each sleeps for each cycle of computing. People measure on
+/// a part of a machine in two ways. Some confine the program to that part. Others start as many
+/// threads as the part has cores, and let them run on all cores.
 const CROWDS: [(Threads, f64); 7] = [
     (Threads::Confined(Crowd { per_core: 1, more: 1 }), 0.0),
     (Threads::Spread(Crowd { per_core: 1, more: 1 }), 0.0),
@@ -182,9 +184,9 @@ fn one_lock(hold: f64, ratio: f64, lines: f64) -> Workload {
 /// How much longer or shorter everything may take on the target than in the profile.
 const STRETCHES: [f64; 9] = [0.0625, 0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0];
 
-/// The lock phases that a profiled workload allows: its locks, their shares and its ratio of hold
-/// to think stay, and all of it takes longer or shorter. Serial parts and barriers are phases of
-/// their own here, which the mixture weighs.
+/// The lock phases that a profiled workload allows. Its locks, their shares and its ratio of hold
+/// to think stay, and everything takes longer or shorter by the same factor. Serial parts and
+/// barriers are phases of their own here, which the mixture weighs.
 pub(crate) fn profiled(workload: &Workload) -> Vec<LockPhase> {
     STRETCHES
         .iter()

@@ -1,12 +1,13 @@
 //! The error of the model: what it leaves unexplained.
 //!
-//! No mixture is the program. The logarithm of a measured throughput is taken for that of the
+//! No mixture is the program. The logarithm of a measured throughput is modelled as that of the
 //! mixture plus a Gaussian process (Kennedy and O'Hagan, 'Bayesian calibration of computer
-//! models', 2001): smooth over the logarithm of the cores, a part of it common to all locks and a
-//! part of each lock's own, most of which it shares with its relatives. The own part grows with the share of time that the mixture spends
-//! waiting for locks, for where threads do not wait the lock does not matter. How large all of it
-//! is, is weighed together with the mixtures: a program that the model explains well gets a narrow
-//! band, another a wide one. A constant of unknown size, the unit, is part of the process.
+//! models', 2001). The process is smooth over the logarithm of the cores. One part of it is common
+//! to all locks. Another part is each lock's own, and the lock shares most of that part with its
+//! relatives. The own part grows with the share of time that the mixture spends waiting for locks,
+//! because the lock does not matter where threads do not wait. The size of the process is weighed
+//! together with the mixtures: a program that the model explains well gets a narrow band, another
+//! program a wide one. A constant of unknown size, the unit, is part of the process.
 //!
 //! The figures below are the same for all programs, locks and machines.
 
@@ -20,15 +21,15 @@ use crate::kin::kin;
 pub(crate) const LEVELS: [f64; 5] = [0.03, 0.06, 0.12, 0.25, 0.5];
 /// The standard deviation of a measurement, as a share of itself.
 const NOISE: f64 = 0.03;
-/// The variance of the unit's logarithm: anything is possible.
+/// The variance of the unit's logarithm. It is large, because any unit is possible.
 const UNIT_VARIANCE: f64 = 100.0;
-/// How many times more cores there must be for errors to be unrelated: a factor of e.
+/// The distance over which errors become unrelated, in logarithms of cores: a factor of e.
 const LENGTH: f64 = 1.0;
 /// A lock's own part, relative to the common one, where no thread waits for a lock.
 const OWN_WITHOUT_WAITING: f64 = 0.3;
-/// How far the own parts of relatives go together.
+/// The correlation between the own parts of relatives.
 const AMONG_RELATIVES: f64 = 0.8;
-/// What is added where all threads wait all the time.
+/// What is added to the own part where all threads wait all the time.
 const OWN_FOR_WAITING: f64 = 1.5;
 
 /// A place on which errors depend: the lock, the cores and how much the lock matters there.
@@ -36,7 +37,7 @@ const OWN_FOR_WAITING: f64 = 1.5;
 pub(crate) struct Place {
     pub(crate) lock: LockId,
     pub(crate) log_cores: f64,
-    /// The share of the threads' time that they wait for locks.
+    /// The share of the threads' time in which they wait for locks.
     pub(crate) waiting: f64,
 }
 
@@ -46,7 +47,7 @@ impl Place {
     }
 }
 
-/// How far errors at `a` and `b` go together, for a level of the process.
+/// The covariance of the errors at `a` and `b`, for a level of the process.
 fn covariance(level: f64, a: &Place, b: &Place) -> f64 {
     let apart = (a.log_cores - b.log_cores) / LENGTH;
     let alike = match () {
@@ -58,7 +59,7 @@ fn covariance(level: f64, a: &Place, b: &Place) -> f64 {
     UNIT_VARIANCE + level * level * libm::exp(-0.5 * apart * apart) * (1.0 + own)
 }
 
-/// The process, once errors have been seen at some places.
+/// The process, conditioned on errors at some places.
 #[derive(Debug)]
 pub(crate) struct Process {
     level: f64,
@@ -68,7 +69,7 @@ pub(crate) struct Process {
 }
 
 impl Process {
-    /// Ready for errors at `places`.
+    /// The process, ready to be told errors at `places`.
     pub(crate) fn new(level: f64, places: Vec<Place>) -> Self {
         let n = places.len();
         let matrix = DMatrix::from_fn(n, n, |row, column| {
@@ -88,8 +89,8 @@ impl Process {
         -0.5 * (room.norm_squared() + self.log_determinant)
     }
 
-    /// What `errors` at the places say of the error at each of `others`: its mean and variance, that
-    /// of a measurement included.
+    /// Returns what `errors` at the places say of the error at each of `others`: its mean and its
+    /// variance, which includes that of a measurement.
     pub(crate) fn expect(&self, errors: &DVector<f64>, others: &[Place]) -> Vec<(f64, f64)> {
         let solved = self.factor.solve(errors);
         let expect = |other: &Place| {

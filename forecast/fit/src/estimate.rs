@@ -7,10 +7,10 @@ use serde::Serialize;
 pub struct Estimate {
     /// The geometric mean over all workloads that explain the measurements.
     pub throughput: f64,
-    /// The lower end of the band, which is to hold a measured value nineteen times in twenty if the
-    /// model's error is what it is taken for; `docs/fidelity.md` says how often it does.
+    /// The lower end of the band. If the model's error is as assumed, the band holds a measured
+    /// value nineteen times in twenty. `docs/fidelity.md` says how often it really does.
     pub low: f64,
-    /// Its upper end.
+    /// The upper end of the band.
     pub high: f64,
 }
 
@@ -26,7 +26,7 @@ pub(crate) struct Opinion {
 const TAIL: f64 = 0.025;
 
 impl Estimate {
-    /// What all opinions, whose weights add up to 1, say together.
+    /// Combines all opinions, whose weights add up to 1.
     pub(crate) fn of(opinions: &[Opinion]) -> Self {
         let mean = opinions.iter().map(|o| o.weight * o.mean).sum();
         Self {
@@ -37,7 +37,7 @@ impl Estimate {
     }
 }
 
-/// The place below which `share` of the mixture of all opinions lies.
+/// The value below which `share` of the mixture of all opinions lies.
 fn quantile(opinions: &[Opinion], share: f64) -> f64 {
     let reach = |o: &Opinion| 6.0 * o.variance.sqrt();
     let mut low = opinions.iter().map(|o| o.mean - reach(o)).fold(f64::INFINITY, f64::min);

@@ -1,4 +1,4 @@
-//! From measurements to all workloads that explain them, and from those to forecasts.
+//! From measurements to all workloads that explain them, and from these workloads to forecasts.
 
 use kilocore_locks::LockId;
 use nalgebra::DVector;
@@ -12,7 +12,7 @@ use crate::pinned::{self, Pinned, Plausible};
 use crate::weigh::{Basis, Hypothesis, weigh};
 use crate::{Measurements, mixture};
 
-/// Why no forecast is given.
+/// Why there is no forecast.
 #[derive(Debug, Error)]
 pub enum Refusal {
     /// Too few points.
@@ -34,19 +34,19 @@ pub enum Refusal {
 
 /// The fewest points that a fit takes.
 const FEWEST_POINTS: usize = 3;
-/// The root mean square error, in logarithms, beyond which the measurements are not those of any
-/// program: a factor of three either way.
+/// The root mean square error, in logarithms, beyond which no program can have produced the
+/// measurements: a factor of three either way.
 const UNEXPLAINED: f64 = 1.1;
-/// The largest factor that such an error is told as.
+/// The largest factor that is reported for such an error.
 const WORST_FACTOR: f64 = 1e6;
-/// Lock phases that take part in forecasts.
+/// The largest number of lock phases that take part in forecasts.
 const MOST_PHASES: usize = 64;
 
 /// All workloads that explain the measurements.
 #[derive(Debug)]
 pub struct Fit {
     hypotheses: Vec<Hypothesis>,
-    /// What each of them leaves unexplained.
+    /// What each of these workloads leaves unexplained.
     unexplained: Vec<(Process, DVector<f64>)>,
     /// The locks of the measurements, in their order.
     measured: Vec<LockId>,
@@ -118,7 +118,7 @@ fn draw(hypotheses: Vec<Hypothesis>) -> Vec<Hypothesis> {
     hypotheses.into_iter().filter_map(reweigh).collect()
 }
 
-/// The root mean square of what the weightiest hypothesis leaves unexplained, apart from the unit.
+/// The root mean square of what the weightiest hypothesis leaves unexplained, without the unit.
 fn residual(basis: &Basis, hypotheses: &[Hypothesis], measured: &[f64]) -> f64 {
     let Some(best) = hypotheses.first() else { return f64::INFINITY };
     let (errors, _) = basis.errors(best, measured);
@@ -159,8 +159,9 @@ impl Fit {
         Ok(opinions.iter().map(|opinions| Estimate::of(opinions)).collect())
     }
 
-    /// The places wanted and behind them the same with the locks' measured relatives, where there
-    /// are any; and for each wanted place the index of its relative's, or its own.
+    /// Returns two lists. The first has the places wanted, and behind them the same places with the
+    /// locks' measured relatives, where a lock has one. The second has, for each wanted place, the
+    /// index of its relative's place, or its own index if there is no relative.
     fn with_relatives(&self, wanted: &[(LockId, u32)]) -> (Vec<(LockId, u32)>, Vec<usize>) {
         let mut places = wanted.to_vec();
         let place = |(own, &(lock, cores)): (usize, &(LockId, u32))| {

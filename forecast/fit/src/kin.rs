@@ -1,10 +1,11 @@
-//! Which locks do alike.
+//! Which locks perform alike.
 //!
-//! Programs do much the same under locks whose waiters wait in the same way: measured curves of two
-//! queue locks differ less than the model errs on either. So what is known of one lock is evidence
-//! for its relatives, in two ways: errors of the model are expected to go together
-//! ([`crate::discrepancy`]), and the more the model errs on a program, the more likely it is that a
-//! lock does as its relative and that the difference which is simulated is an error ([`doubt`]).
+//! Programs perform much the same under locks whose waiters wait in the same way. For example, the
+//! measured curves of two queue locks differ less from each other than the model errs on either. So
+//! what is known of one lock is evidence for its relatives, in two ways. First, the model is
+//! expected to err on relatives in the same direction ([`crate::discrepancy`]). Second, the more
+//! the model errs on a program, the more likely it is that a lock performs as its measured relative
+//! does, and that the simulated difference between the two is an error ([`doubt`]).
 
 use kilocore_locks::{LockId, Waiting};
 
@@ -13,7 +14,7 @@ use kilocore_locks::{LockId, Waiting};
 pub(crate) enum Kin {
     /// Asleep, in no order.
     Mutex,
-    /// In a queue, in the end asleep.
+    /// In a queue, at first awake and in the end asleep.
     ParkingQueue,
     /// All watching one word.
     Spinning,
@@ -31,9 +32,10 @@ pub(crate) fn kin(lock: LockId) -> Kin {
     }
 }
 
-/// The lock among those `measured` that stands nearest to `lock`, if that is another one.
+/// The measured lock that is nearest to `lock`, if that is another lock.
 ///
-/// The first of the same kind; for a lock whose waiters sleep, else the first of such locks.
+/// This is the first measured lock of the same kind. If there is none and the waiters of `lock`
+/// sleep, it is the first measured lock whose waiters sleep.
 pub(crate) fn relative(lock: LockId, measured: &[LockId]) -> Option<LockId> {
     if measured.contains(&lock) {
         return None;
@@ -44,12 +46,13 @@ pub(crate) fn relative(lock: LockId, measured: &[LockId]) -> Option<LockId> {
     first(&|other| other == own).or_else(|| first(&|other| sleeps(own) && sleeps(other)))
 }
 
-/// An error of the model, in logarithms of throughput, that makes it as likely as not that relatives
-/// do not differ as simulated.
+/// The error of the model, in logarithms of throughput, at which the odds are even that relatives
+/// differ as simulated.
 const TYPICAL_DIFFERENCE: f64 = 0.06;
 
-/// How likely it is that a lock does as its measured relative, and not as it is simulated itself,
-/// where the model errs by `level` (a standard deviation, in logarithms of throughput).
+/// How likely it is that a lock performs as its measured relative does, and not as its own
+/// simulation says, if the model errs by `level` (a standard deviation, in logarithms of
+/// throughput).
 pub(crate) fn doubt(level: f64) -> f64 {
     let (error, difference) = (level * level, TYPICAL_DIFFERENCE * TYPICAL_DIFFERENCE);
     error / (error + difference)

@@ -3,17 +3,17 @@
 //!
 //! # The way of a fit
 //! 1. [`Measurements`] are read from what a user has: throughputs of some locks on some cores.
-//! 2. A program is taken for a mixture of phases: one in which threads contend for locks, one that
-//!    runs in parallel, and one that no lock can mend, such as serial code. What
-//!    each phase does on the machine is simulated, the lock phase with the lock code that ships.
-//!    An [`Atlas`] keeps what was simulated.
-//! 3. [`fit`] weighs every mixture by how well it explains the measurements. What it leaves
-//!    unexplained is taken for a smooth error of the model, whose size the measurements show.
-//! 4. A [`Fit`] holds all mixtures that explain them. It forecasts other locks and numbers of cores;
-//!    the spread of the mixtures and the error of the model make the band.
+//! 2. A program is modelled as a mixture of phases: one in which threads contend for locks, one
+//!    that runs in parallel, and one that no lock can mend, such as serial code. What each phase
+//!    does on the machine is simulated, the lock phase with the lock code that ships. An [`Atlas`]
+//!    keeps what was simulated.
+//! 3. [`fit`] weighs every mixture by how well it explains the measurements. What a mixture leaves
+//!    unexplained is treated as a smooth error of the model, whose size the measurements show.
+//! 4. A [`Fit`] holds all mixtures that explain the measurements. It forecasts other locks and
+//!    numbers of cores. The spread of the mixtures and the error of the model make the band.
 //!
-//! One best fit would be the wrong answer: few measurements leave many workloads possible, which
-//! part company beyond the measured counts.
+//! A single best fit would be the wrong answer. A few measurements are compatible with many
+//! workloads, and these differ beyond the measured counts of cores.
 //!
 //! An [`Outlook`] shows the universal scalability law ([`kilocore_curve::usl`]) beside it, fitted to
 //! the same points, for comparison.

@@ -2,18 +2,18 @@
 //!
 //! # CSV
 //! A line of names, then a row for each measurement. The columns `lock`, `cores` and `throughput`
-//! are needed, in any order; a column `threads`, if there is one, must say the same as `cores`.
-//! Commas, semicolons or tabs separate. Spaces, blank lines, lines that begin with `#`, a byte order
-//! mark and any line ends are all right.
+//! are needed, in any order. A column `threads`, if there is one, must say the same as `cores`.
+//! Columns are separated by commas, semicolons or tabs. Spaces, blank lines, lines that begin with
+//! `#`, a byte order mark and any line ends are all right.
 //!
 //! # JSON
-//! An array of objects with those keys, or an object whose `points` are such an array, as
-//! `kilocore fit --json` prints it: of that the `given` throughputs are taken, not the forecast
-//! ones.
+//! The document is an array of objects with those keys, or an object whose `points` are such an
+//! array. `kilocore fit --json` prints an object of this kind; the `given` throughputs of it are
+//! taken, not the forecast ones.
 //!
 //! # What is made of it
-//! A row that cannot be used is left out and named. Of measurements of the same lock on as many
-//! cores the median is taken; a lock under two names counts as two.
+//! A row that cannot be used is left out and named. If a lock was measured several times on the
+//! same number of cores, the median is taken. A lock under two names counts as two locks.
 
 mod document;
 mod error;
@@ -37,15 +37,15 @@ pub use error::ReadError;
 pub struct Measurement {
     /// The lock, as Kilocore knows it.
     pub lock: LockId,
-    /// The name under which it came, if that is another one.
+    /// The name of the lock in the input, if that is another name.
     pub alias: Option<String>,
-    /// Cores, each with one thread.
+    /// How many cores there were, each with one thread.
     pub cores: u32,
     /// In any unit, the same for all measurements; larger than zero.
     pub throughput: f64,
 }
 
-/// Where in its input something stands that was left out.
+/// The place in the input of something that was left out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Place {
@@ -55,9 +55,9 @@ pub enum Place {
     Point(u64),
     /// Columns, or keys, of these names.
     Columns(Vec<String>),
-    /// All rows of a lock on so many cores.
+    /// All rows of a lock on some number of cores.
     Of {
-        /// The name under which it came.
+        /// The name of the lock in the input.
         lock: String,
         /// Cores.
         cores: u32,
@@ -79,7 +79,7 @@ impl fmt::Display for Place {
 /// Something that could not be used.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct LeftOut {
-    /// Where it stands.
+    /// Its place in the input.
     #[serde(flatten)]
     pub place: Place,
     /// Why, in a sentence without a full stop.
@@ -95,13 +95,13 @@ impl fmt::Display for LeftOut {
 /// All that was measured of a program on a machine.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Measurements {
-    /// Sorted by lock, alias and cores; no two with the same three.
+    /// The points, sorted by lock, alias and cores. No two points agree in all three.
     pub points: Vec<Measurement>,
     /// What was left out: columns that are not needed, then rows in the order of the file.
     pub left_out: Vec<LeftOut>,
 }
 
-/// The largest file that is read: a measurement takes some dozen bytes.
+/// The largest file that is read. A measurement takes some dozen bytes.
 const MOST_BYTES: u64 = 64 << 20;
 
 impl Measurements {
@@ -119,7 +119,7 @@ impl Measurements {
         Self::parse(&bytes)
     }
 
-    /// Reads the content of a file: JSON if it begins as such, else CSV.
+    /// Reads the content of a file: as JSON if it begins like JSON, else as CSV.
     ///
     /// # Errors
     /// [`ReadError`] if nothing in it can be used.
@@ -133,7 +133,7 @@ impl Measurements {
         rows.finish()
     }
 
-    /// Leaves out what was measured on more cores than a machine has hardware threads.
+    /// Leaves out what was measured on more cores than the machine has hardware threads.
     ///
     /// # Errors
     /// [`ReadError`] if nothing is left.
@@ -158,7 +158,7 @@ impl Measurements {
 }
 
 impl Measurement {
-    /// The name under which the lock came.
+    /// The name of the lock in the input.
     #[must_use]
     pub fn name(&self) -> &str {
         self.alias.as_deref().unwrap_or(self.lock.name())
@@ -173,7 +173,7 @@ struct Rows {
 }
 
 impl Rows {
-    /// Takes a row in, or notes why it is left out.
+    /// Adds a row, or notes why it is left out.
     fn take(&mut self, place: Place, row: Result<Measurement, String>) {
         match row {
             Ok(point) => self.points.push(point),

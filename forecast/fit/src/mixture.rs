@@ -5,7 +5,7 @@ use crate::background::Background;
 /// How a program's time on one core is divided between its phases.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Mixture {
-    /// What it does that no lock can mend.
+    /// What the program does that no lock can mend.
     pub(crate) background: Background,
     /// The share of the background.
     pub(crate) background_share: f64,
@@ -21,8 +21,9 @@ impl Mixture {
     }
 }
 
-/// Shares of the background with their weight before anything is measured. Programs that people run
-/// on many cores do not spend most of their time in serial code.
+/// Shares of the background, with their weight before anything is measured. Large shares weigh
+/// little, because programs that people run on many cores do not spend most of their time in serial
+/// code.
 const BACKGROUND_SHARES: [(f64, f64); 9] = [
     (0.002, 1.0),
     (0.005, 1.0),
@@ -35,7 +36,7 @@ const BACKGROUND_SHARES: [(f64, f64); 9] = [
     (0.8, 0.1),
 ];
 
-/// Shares of parallel work in what the background leaves.
+/// Shares of parallel work in the time that the background leaves.
 const PARALLEL_SHARES: [f64; 9] = [0.0, 0.3, 0.6, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995];
 
 /// All mixtures, each with its weight before anything is measured.

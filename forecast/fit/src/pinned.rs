@@ -10,9 +10,9 @@ use crate::weigh::Hypothesis;
 pub struct Plausible {
     /// Its share of the whole weight.
     pub weight: f64,
-    /// What it is, parameter by parameter.
+    /// The workload, parameter by parameter.
     pub parameters: Vec<(&'static str, f64)>,
-    /// What it does beside that no lock can mend.
+    /// What the workload also does that no lock can mend.
     pub background: &'static str,
 }
 
@@ -23,18 +23,18 @@ pub struct Pinned {
     pub parameter: &'static str,
     /// The weighted median over all workloads that explain the measurements.
     pub median: f64,
-    /// Their 5 % quantile.
+    /// The 5 % quantile over these workloads.
     pub low: f64,
-    /// Their 95 % quantile.
+    /// The 95 % quantile over these workloads.
     pub high: f64,
-    /// Whether it was known beforehand, from a profile.
+    /// Whether the parameter was known beforehand, from a profile.
     pub given: bool,
-    /// How much of what was possible beforehand is still possible: 1 if the measurements say
-    /// nothing of this parameter, near 0 if they give it away; 0 of one that was known.
+    /// How much of what was possible beforehand is still possible. This is 1 if the measurements
+    /// say nothing about the parameter, near 0 if they determine it, and 0 if it was known.
     pub left: f64,
 }
 
-/// Reads a parameter off a hypothesis.
+/// Reads the value of a parameter from a hypothesis.
 type Read = fn(&Atlas<'_>, &Hypothesis) -> f64;
 
 /// The parameters, by name.
@@ -48,7 +48,7 @@ const PARAMETERS: [(&str, Read); 7] = [
     ("threads per core", |atlas, h| atlas.phases()[h.phase].threads.per_core()),
 ];
 
-/// Fewer possibilities beside the likeliest are none.
+/// If there are fewer possibilities than this besides the likeliest, they do not count.
 const CERTAIN: f64 = 1e-9;
 
 pub(crate) fn plausible(atlas: &Atlas<'_>, hypotheses: &[Hypothesis]) -> Vec<Plausible> {
@@ -100,7 +100,7 @@ fn quantile(values: &[(f64, f64)], share: f64) -> f64 {
     values.last().map_or(0.0, |v| v.0)
 }
 
-/// The entropy of ascending weighted values: the logarithm of how many are possible.
+/// The entropy of ascending weighted values, which is the logarithm of how many are possible.
 fn entropy(values: &[(f64, f64)]) -> f64 {
     let total: f64 = values.iter().map(|v| v.1).sum();
     let mut entropy = 0.0;

@@ -1,7 +1,8 @@
 //! Weighing mixtures by measurements.
 //!
-//! In two steps, as there are some hundred thousand: first all, with the lock's own error taken for
-//! one of few sizes, so that a handful of factored matrices serves all of them; then the weightiest
+//! There are some hundred thousand mixtures, so they are weighed in two steps. The first step
+//! weighs all of them roughly: it rounds the lock's own error to one of a few sizes, so that a
+//! handful of factored matrices serves all mixtures. The second step weighs the weightiest mixtures
 //! exactly.
 
 use nalgebra::DVector;
@@ -13,7 +14,7 @@ use crate::mixture::{self, Mixture};
 use kilocore_locks::LockId;
 use kilocore_predict::PointError;
 
-/// A lock phase in a mixture with a level of the model's error.
+/// A lock phase in a mixture, together with a level of the model's error.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Hypothesis {
     pub(crate) phase: PhaseIndex,
@@ -22,16 +23,16 @@ pub(crate) struct Hypothesis {
     pub(crate) weight: f64,
 }
 
-/// What the phases do at some places: what a hypothesis is computed from.
+/// What the phases do at some places. The predictions of a hypothesis are computed from this.
 pub(crate) struct Basis {
     places: Vec<(LockId, u32)>,
-    /// The throughput on one core and what is simulated at each place, by phase.
+    /// For each phase, the throughput on one core and what is simulated at each place.
     phases: Vec<Option<(f64, Vec<Simulated>)>>,
-    /// Time at each place, relative to one core, by background.
+    /// For each background, the time at each place, relative to one core.
     backgrounds: Vec<(Background, Vec<f64>)>,
 }
 
-/// Under what one core is simulated: with nobody else there locks hardly differ.
+/// The lock under which one core is simulated. With a single thread, locks hardly differ.
 const ALONE: (LockId, u32) = (LockId::Futex, 1);
 
 impl Basis {
@@ -55,8 +56,8 @@ impl Basis {
         Ok(Self { places: places.to_vec(), phases: by_phase, backgrounds })
     }
 
-    /// A basis for the first of its places, as many as `standing_in` has; at each of them a lock phase
-    /// does what is simulated at the place of that index.
+    /// A basis for the first of these places, as many as `standing_in` has entries. At each of them
+    /// a lock phase does what is simulated at the place whose index `standing_in` names.
     pub(crate) fn standing_in(&self, standing_in: &[usize]) -> Self {
         let places = standing_in.len();
         let pick = |(alone, row): &(f64, Vec<Simulated>)| {
@@ -100,7 +101,8 @@ impl Basis {
         self.places.iter().zip(waiting).map(place).collect()
     }
 
-    /// The errors of a hypothesis against logarithms of throughputs, and the places where they are.
+    /// The errors of a hypothesis against logarithms of throughputs, and the places of these
+    /// errors.
     pub(crate) fn errors(
         &self,
         hypothesis: &Hypothesis,
@@ -121,13 +123,13 @@ impl Basis {
 
 /// Shares of waiting for which the first step has factored matrices.
 const WAITING: [f64; 4] = [0.05, 0.2, 0.45, 0.8];
-/// The bounds between them.
+/// The bounds between these shares.
 const BETWEEN: [f64; 3] = [0.1, 0.3, 0.6];
-/// Hypotheses that are weighed exactly.
+/// How many hypotheses are weighed exactly.
 const EXACT: usize = 4_000;
 
 /// Weighs all mixtures of all phases of `atlas` by the logarithms of throughputs `measured` at the
-/// places of `basis`; the weightiest first, their weights adding up to 1. With them goes the
+/// places of `basis`. Returns them, the weightiest first, with weights that add up to 1, and the
 /// logarithm of how likely the measurements are under all of them.
 pub(crate) fn weigh(atlas: &Atlas<'_>, basis: &Basis, measured: &[f64]) -> (Vec<Hypothesis>, f64) {
     let mut hypotheses = weigh_roughly(atlas, basis, measured);
@@ -193,7 +195,8 @@ fn weigh_roughly(atlas: &Atlas<'_>, basis: &Basis, measured: &[f64]) -> Vec<Hypo
     hypotheses
 }
 
-/// Turns logarithms of weights into weights that add up to 1, and gives the logarithm of their sum.
+/// Turns logarithms of weights into weights that add up to 1, and returns the logarithm of their
+/// sum.
 fn from_logarithms(hypotheses: &mut [Hypothesis]) -> f64 {
     let most = hypotheses.iter().map(|h| h.weight).fold(f64::NEG_INFINITY, f64::max);
     for hypothesis in &mut *hypotheses {

@@ -6,7 +6,7 @@ use kilocore_sim::Sim;
 
 use crate::workload::{KeptLock, LockUse, Mode};
 
-/// A lock. All are padded, as allocators place most locks apart from each other.
+/// A lock. All locks are padded, because allocators place most locks apart from each other.
 #[derive(Debug)]
 pub(crate) enum AnyLock<L> {
     /// The algorithm that is tried.
@@ -23,19 +23,19 @@ pub(crate) enum AnyLock<L> {
     OwnSpin(Padded<Ttas<Sim>>),
 }
 
-/// What a thread brings along for all locks.
+/// What a thread brings along to take a lock of any kind.
 #[derive(Debug)]
 pub(crate) struct LockThread<L: RawLock<Sim>> {
     tried: L::Thread,
 }
 
 impl<L: RawLock<Sim>> LockThread<L> {
-    /// That of a thread which holds none.
+    /// What a thread brings along while it holds no lock.
     pub(crate) fn new() -> Self {
         Self { tried: L::Thread::default() }
     }
 
-    /// Its side of the algorithm that is tried.
+    /// The thread's side of the algorithm that is tried.
     pub(crate) fn tried(&mut self) -> &mut L::Thread {
         &mut self.tried
     }
@@ -54,7 +54,7 @@ impl<L: RawLock<Sim>> AnyLock<L> {
         }
     }
 
-    /// Takes it. A lock that knows no readers is taken alone whatever the mode.
+    /// Takes the lock. A lock that knows no readers is taken exclusively, whatever the mode.
     pub(crate) fn acquire(&self, mode: Mode, thread: &mut LockThread<L>) {
         match (self, mode) {
             (Self::Tried(lock), _) => lock.acquire(&mut thread.tried),
@@ -68,12 +68,12 @@ impl<L: RawLock<Sim>> AnyLock<L> {
         }
     }
 
-    /// Lets it go.
+    /// Releases the lock.
     ///
     /// # Safety
-    /// The calling thread has taken it in this mode, and lets go once.
+    /// The calling thread has taken the lock in this mode, and releases it once.
     pub(crate) unsafe fn release(&self, mode: Mode, thread: &mut LockThread<L>) {
-        // SAFETY: the caller's promise is what each of them asks for.
+        // SAFETY: each of these locks asks for exactly what the caller promises.
         unsafe {
             match (self, mode) {
                 (Self::Tried(lock), _) => lock.release(&mut thread.tried),

@@ -1,8 +1,9 @@
 //! Which lock to take.
 //!
-//! Profiles of the same program differ from run to run, and forecasts err: locks that end nearly
-//! alike are equals. Among them one is taken whose waiters sleep, and then the one whose forecasts
-//! have been closest to measurements, which also keeps the answer the same from run to run.
+//! Profiles of the same program differ from run to run, and forecasts err. Locks whose curves end
+//! nearly alike are therefore equals. Among equals, locks whose waiters sleep are preferred, and
+//! among these the one whose forecasts have been closest to measurements. This order also keeps the
+//! answer the same from run to run.
 
 use std::cmp::Ordering;
 
@@ -12,30 +13,30 @@ use crate::from_profile::Conduct;
 use crate::waiting::parks;
 use crate::{Curve, GainError};
 
-/// A lock must gain so much over today's at the largest number of cores to be worth taking: less
-/// than that varies from one profile of a program to the next.
+/// The gain over today's lock, at the largest number of cores, from which a lock is worth taking.
+/// Smaller gains vary from one profile of a program to the next.
 pub const WORTH_TAKING: f64 = 1.15;
 
 /// A choice among curves.
 #[derive(Debug)]
 pub(crate) struct Choice<'a> {
-    /// The one of the program as it is.
+    /// The curve of the program as it is.
     pub(crate) today: &'a Curve,
-    /// The best of those that may be taken.
+    /// The curve of the best lock that may be taken.
     pub(crate) best: &'a Curve,
-    /// Whether it is worth a change.
+    /// Whether the best lock is worth a change.
     pub(crate) helps: bool,
-    /// Others that end nearly as high as that one does, the highest first.
+    /// Other curves that end nearly as high as the best one, the highest first.
     pub(crate) equals: Vec<&'static str>,
-    /// What would do better still, were there never more threads than cores.
+    /// What would do better still if there were never more threads than cores.
     pub(crate) spinning: Option<&'a Curve>,
 }
 
 impl<'a> Choice<'a> {
-    /// The first of the curves is that of the program as it is.
+    /// Chooses among curves, the first of which is that of the program as it is.
     pub(crate) fn among(curves: &'a [Curve], conduct: &Conduct) -> Self {
         let today = &curves[0];
-        // One thread usually does no more than wait for the others.
+        // One thread usually only waits for the others.
         let crowded = conduct.peak_threads > u64::from(conduct.cores) + 1;
         let may = |curve: &&Curve| !crowded || curve.lock == today.lock || parks(curve.lock);
         let mut contenders = Contenders::among(curves.iter().filter(may), end, WORTH_TAKING)
@@ -62,19 +63,21 @@ impl<'a> Choice<'a> {
         }
     }
 
-    /// Throughput under the best one as a multiple of today's.
+    /// The throughput under the best lock, as a multiple of that under today's.
     pub(crate) fn gain(&self) -> f64 {
         end(self.best) / end(self.today)
     }
 }
 
-/// How far gains under a lock were from measured ones: under all locks, if nobody measured it.
+/// How far forecast gains under a lock were from measured ones. If nobody has measured this lock,
+/// the figure is that of all locks.
 pub(crate) fn gain_error(lock: &str) -> GainError {
     GainError::published(lock).unwrap_or_else(GainError::published_of_all)
 }
 
-/// One whose waiters sleep, as that does the least harm where threads are many; of several the one
-/// whose forecasts err least, or, if nobody measured them, that takes the least energy.
+/// Prefers a lock whose waiters sleep, because that does the least harm where threads are many. Of
+/// several such locks it prefers the one whose forecasts err least, or, if nobody has measured
+/// them, the one that takes the least energy.
 fn by_safety(a: &Curve, b: &Curve) -> Ordering {
     let error = |curve: &Curve| GainError::published(curve.lock).map_or(f64::MAX, |e| e.median);
     let energy = |curve: &Curve| curve.end().point.joules_per_op;
@@ -131,7 +134,7 @@ mod tests {
         assert_eq!(choice.spinning.map(|curve| curve.lock), Some("cna"));
         let nothing = Choice::among(&curves[..2], &conduct(11));
         assert!(!nothing.helps);
-        // The main thread of two others waits for their end.
+        // The main thread only waits until the two others end.
         assert_eq!(Choice::among(&curves, &conduct(3)).best.lock, "cna");
     }
 

@@ -1,8 +1,9 @@
-//! Queueing models with exact solutions, to check the simulator against inside their assumptions.
+//! Queueing models with exact solutions. The simulator is checked against them where their
+//! assumptions hold.
 
-/// The machine repairman: `customers` think for `think` on average and queue for one server that
-/// takes `demand` each, both exponentially distributed. Gives the throughput per unit of time, by
-/// exact mean value analysis.
+/// The machine repairman. Each of `customers` thinks for `think` on average, and then queues for
+/// one server, which takes `demand` on average to serve it. Both times are exponentially
+/// distributed. Returns the throughput per unit of time, by exact mean value analysis.
 #[must_use]
 pub fn repairman(customers: u32, think: f64, demand: f64) -> f64 {
     let mut queue = 0.0;
@@ -17,8 +18,8 @@ pub fn repairman(customers: u32, think: f64, demand: f64) -> f64 {
 
 /// The Markov chain of a ticket lock by Boyd-Wickizer and others (Linux Symposium 2012): with `k`
 /// cores holding or waiting, a core arrives at rate `(cores - k) / interval` and the lock is
-/// handed on at rate `1 / (section + directory · k / 2)`. Gives the speedup, `cores` less the mean
-/// number that hold or wait.
+/// handed on at rate `1 / (section + directory · k / 2)`. Returns the speedup: `cores` less
+/// the mean number of cores that hold or wait.
 #[must_use]
 pub fn ticket_chain(cores: u32, interval: f64, section: f64, directory: f64) -> f64 {
     let n = f64::from(cores);

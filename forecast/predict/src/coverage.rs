@@ -1,8 +1,8 @@
 //! How much of a program the recorder saw.
 //!
-//! It sees pthread locks, conditions and barriers of programs that can be preloaded, and nothing
-//! else. Whoever looks on from outside sees all threads, and in which system calls they sleep: what
-//! of that sleep the recorder cannot explain may be waiting for locks that it does not know.
+//! The recorder sees pthread locks, conditions and barriers of programs that can be preloaded, and
+//! nothing else. The looks from outside see all threads, and in which system calls they sleep.
+//! Sleep that the recorder cannot explain may be waiting for locks that the recorder does not know.
 
 use std::collections::BTreeMap;
 
@@ -13,29 +13,29 @@ use crate::evidence::Evidence;
 use crate::own_locks::subject;
 use crate::words::{percent, rounded};
 
-/// System calls in which threads wait for locks, whoever made these.
+/// System calls in which threads wait for locks, whoever made the locks.
 const LOCK_CALLS: [&str; 6] =
     ["futex", "futex_wait", "futex_waitv", "semop", "semtimedop", "flock"];
-/// Fewer looks than this say nothing.
+/// Fewer looks from outside than this say nothing.
 const FEW_LOOKS: u64 = 20;
 /// Locks are only said not to matter if at most this share of the threads' sleep is unexplained.
 pub(crate) const MOST_UNEXPLAINED: f64 = 0.1;
-/// Sleep that is unexplained does not count below this share of all the threads' time.
+/// Unexplained sleep does not count if it is less than this share of all the threads' time.
 const NEGLIGIBLE: f64 = 0.05;
 /// The least share of the processor time that the process under forecast must have used.
 const LEAST_RECORDED: f64 = 0.5;
-/// Threads that need so many times the processor time for each acquisition that they need on one
-/// core are in one another's way.
+/// Threads are in one another's way if an acquisition takes them this many times the processor time
+/// that it takes on one core.
 const STRAINED: f64 = 1.25;
-/// Cores that are busy by this share without locks were computing, or spinning.
+/// If cores are busy by this share without locks, they were computing, or spinning.
 const BUSY: f64 = 0.5;
-/// System calls that are named.
+/// How many system calls are named.
 const NAMED_CALLS: usize = 3;
 
 /// How much of a program the recorder saw.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Coverage {
-    /// What threads slept in; none if nobody looked from outside, or too seldom.
+    /// What threads slept in; `None` if there were no looks from outside, or too few.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sleep: Option<Sleep>,
     /// Programs without a recording.
@@ -43,46 +43,48 @@ pub struct Coverage {
     pub unseen: Vec<Unseen>,
     /// Locks that the recorder had no room for.
     pub locks_not_recorded: u64,
-    /// The share of the program's processor time that is that of the process under forecast.
+    /// The share of the program's processor time that the process under forecast used.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recorded_share: Option<f64>,
-    /// Processor time for each acquisition on all cores, as a multiple of that on one core; none
+    /// Processor time for each acquisition on all cores, as a multiple of that on one core; `None`
     /// without a second run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub strain: Option<f64>,
 }
 
-/// What threads slept in, less their waiting for the end of others. Where nobody saw which futex
-/// each slept in, one thread of each process with several is taken to do that.
+/// What threads slept in, apart from waiting for other threads to end. Where nobody saw in which
+/// futex each thread slept, one thread of each process with several threads is assumed to wait for
+/// the others.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Sleep {
-    /// Threads that slept on average.
+    /// How many threads slept, on average.
     pub threads: f64,
-    /// The share of all the threads' time that they slept. The other shares are of that sleep.
+    /// The share of all the threads' time in which they slept. The other shares are shares of that
+    /// sleep.
     pub share: f64,
-    /// In seen locks, conditions and barriers.
+    /// The share in recorded locks, conditions and barriers.
     pub explained: f64,
-    /// In system calls that wait for locks, without one that was seen.
+    /// The share in system calls that wait for locks, where no recorded lock explains the wait.
     pub unexplained: f64,
-    /// In calls that could not be read.
+    /// The share in system calls that could not be read.
     pub unread: f64,
     /// The other calls and their shares, the largest first: for input, for time, for children.
     pub elsewhere: Vec<(String, f64)>,
 }
 
-/// Programs that left no recording for one reason.
+/// Programs that left no recording, all for the same reason.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Unseen {
-    /// Why.
+    /// The reason.
     pub why: WhyUnrecorded,
-    /// How many process images.
+    /// How many process images there were.
     pub images: u64,
-    /// Their executables, each once.
+    /// Their executables, each named once.
     pub executables: Vec<String>,
 }
 
 impl Coverage {
-    /// Of the first run of a profile.
+    /// The coverage of a profile's first run.
     pub(crate) fn of(profile: &Profile, run: &Run, evidence: &Evidence) -> Self {
         let outside = run.outside.as_ref();
         Self {
@@ -96,8 +98,8 @@ impl Coverage {
         }
     }
 
-    /// What was not seen, a sentence each, the weightiest first; nothing if the recorder saw enough
-    /// to say that locks do not matter.
+    /// What was not seen, in one sentence for each gap, the weightiest first. There are none if the
+    /// recorder saw enough to say that locks do not matter.
     pub(crate) fn gaps(&self, evidence: &Evidence) -> Vec<String> {
         let mut gaps: Vec<String> = self.unseen.iter().map(Unseen::sentence).collect();
         match &self.sleep {
@@ -120,7 +122,7 @@ impl Coverage {
                 self.locks_not_recorded
             ));
         }
-        // A single thread gets into nobody's way: its two runs differ for other reasons.
+        // A single thread is in nobody's way. Its two runs differ for other reasons.
         let strained = |strain: &f64| evidence.threads != 1 && *strain > STRAINED;
         if let Some(strain) = self.strain.filter(strained) {
             gaps.push(format!(
@@ -141,7 +143,7 @@ impl Coverage {
         gaps
     }
 
-    /// Whether what was seen is the lesser part of the program.
+    /// Whether the process under forecast used too small a part of the program's processor time.
     pub(crate) fn is_of_a_lesser_part(&self) -> bool {
         self.recorded_share.is_some_and(|share| share < LEAST_RECORDED)
     }
@@ -163,7 +165,7 @@ impl Sleep {
         let looks = outside.rounds as f64;
         let asleep: u64 = outside.asleep.values().sum();
         let threads = asleep as f64 / looks;
-        // In threads: how many did so on average.
+        // As a number of threads: how many slept so on average.
         let (mut in_locks, mut unread) = (0.0, 0.0);
         let mut elsewhere: BTreeMap<&str, f64> = BTreeMap::new();
         for (call, &times) in &outside.asleep {
@@ -179,7 +181,7 @@ impl Sleep {
         let seen: f64 = run.processes.iter().map(seen_sleep_ns).sum::<f64>() / wall;
         let words = &outside.futexes;
         let by_word = (words.locks + words.conditions + words.barriers) as f64 / looks;
-        // A lock that is gone is known by its time alone.
+        // Of a lock that no longer exists, only the time is known.
         let explained = seen.max(by_word).min(in_locks);
         let several = run.processes.iter().filter(|process| process.threads.peak > 1).count();
         let joining = if words.total() > 0 { words.joins as f64 / looks } else { several as f64 };
@@ -198,7 +200,8 @@ impl Sleep {
         Some(Self { threads, share, explained, unexplained, unread, elsewhere })
     }
 
-    /// What of it counts against a clean bill.
+    /// A sentence on the unexplained sleep, if there is too much of it to say that locks do not
+    /// matter.
     fn gap(&self) -> Option<String> {
         let unknown = self.unexplained + self.unread;
         if unknown <= MOST_UNEXPLAINED || unknown * self.share <= NEGLIGIBLE {
@@ -240,7 +243,7 @@ impl Sleep {
     }
 }
 
-/// Time that threads of a process slept in what the recorder sees.
+/// How long threads of a process slept in what the recorder sees.
 fn seen_sleep_ns(process: &Process) -> f64 {
     let locks = process
         .locks
@@ -255,14 +258,15 @@ fn recorded_share(run: &Run, evidence: &Evidence) -> Option<f64> {
     let outside = run.outside.as_ref()?;
     let recorded: f64 = run.processes.iter().map(|process| process.threads.cpu_ns).sum();
     let all = match outside.running_unrecorded {
-        // Looks are compared with looks: threads that are ready may wait for other programs.
+        // Looks are compared only with looks, because threads that are ready may be waiting for a
+        // core that other programs have.
         Some(unrecorded) if unrecorded < outside.running => {
             recorded * outside.running as f64 / (outside.running - unrecorded) as f64
         }
         _ => evidence.busy_cores * run.wall_ns,
     };
     let own = subject(run)?.threads.cpu_ns;
-    // Of next to nothing there is no share.
+    // A share of next to nothing says nothing.
     (evidence.busy_cores > 0.05).then(|| (own / all).min(1.0))
 }
 
@@ -297,7 +301,7 @@ fn unseen(images: &[Unrecorded]) -> Vec<Unseen> {
 }
 
 impl Unseen {
-    /// Which, and why.
+    /// Which programs these are, and why they left none.
     fn sentence(&self) -> String {
         let names: Vec<&str> = self
             .executables

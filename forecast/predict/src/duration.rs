@@ -10,20 +10,20 @@ pub enum Duration {
     Constant(f64),
     /// Exponentially distributed with this mean.
     Exponential(f64),
-    /// As observed: ranges, of which the rarest count as well, because a few long durations may
-    /// hold all the work.
+    /// As observed, in ranges. Even the rarest ranges count, because a few long durations may hold
+    /// all the work.
     Observed(Vec<Range>),
 }
 
-/// Durations between two bounds, all alike likely.
+/// Durations between two bounds, all equally likely.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Range {
     /// The share of all durations that is in this range or in one before; ascending, and 1 in the
     /// last.
     pub up_to: f64,
-    /// The shortest, in cycles.
+    /// The shortest duration, in cycles.
     pub low: f64,
-    /// The longest, in cycles.
+    /// The longest duration, in cycles.
     pub high: f64,
 }
 
@@ -37,7 +37,7 @@ impl Range {
     }
 }
 
-/// The mean of a quantity over all ranges, each by its share.
+/// The mean of a quantity over all ranges, each weighted with its share.
 fn over(ranges: &[Range], of: impl Fn(&Range) -> f64) -> f64 {
     let before = std::iter::once(0.0).chain(ranges.iter().map(|range| range.up_to));
     ranges.iter().zip(before).map(|(range, before)| (range.up_to - before) * of(range)).sum()
@@ -53,7 +53,7 @@ impl Duration {
         }
     }
 
-    /// The variance as a multiple of the square of the mean; 0 if that is 0.
+    /// The variance as a multiple of the square of the mean; 0 if the mean is 0.
     #[must_use]
     pub fn relative_variance(&self) -> f64 {
         let mean = self.mean();
@@ -81,7 +81,8 @@ impl Duration {
         }
     }
 
-    /// The same shape with another mean, in cycles; that mean each time, if it had none.
+    /// The same shape with another mean, in cycles. If the old mean is 0, every duration is the new
+    /// mean.
     #[must_use]
     pub fn lasting(&self, mean: f64) -> Self {
         let before = self.mean();
@@ -129,7 +130,8 @@ mod tests {
         let square = drawn.iter().map(|d| d * d).sum::<f64>() / drawn.len() as f64;
         let expected = 0.994 * 200.0 + 0.006 * 100_000.0;
         assert!((duration.mean() - expected).abs() < 1e-6);
-        // 1,200 long ones: within four standard deviations, 3 % each.
+        // About 1,200 draws are long, so the mean has a standard deviation of 3 %. Four are
+        // allowed.
         assert!((mean / expected - 1.0).abs() < 0.12, "{mean}");
         let relative = square / (mean * mean) - 1.0;
         assert!((relative / duration.relative_variance() - 1.0).abs() < 0.2, "{relative}");

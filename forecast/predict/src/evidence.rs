@@ -1,40 +1,42 @@
 //! How much a run shows of how a program uses cores and locks.
 //!
-//! A forecast can be made of anything: of one acquisition, of a single thread, of a server that
-//! nobody called. It would say nothing. So there are thresholds, and below them there is no verdict.
+//! A forecast can be made from anything: from one acquisition, from a single thread, from a server
+//! that nobody called. Such a forecast says nothing. So there are thresholds, and below them there
+//! is no verdict.
 
 use kilocore_lock_profile::Run;
 use serde::Serialize;
 
 use crate::words::{counted, percent};
 
-/// Fewer acquisitions than this say little.
+/// Fewer acquisitions than this say little, unless threads waited often and long.
 const FEW: u64 = 1_000;
-/// Unless as many of them had to wait ...
+/// Threads waited often if at least this many acquisitions had to wait.
 const MANY_WAITS: u64 = 100;
-/// ... and on average this many threads did.
+/// Threads waited long if on average at least this many threads were waiting.
 const WAITED_LONG: f64 = 0.1;
-/// Cores that are busy or waited for by less than this share are idle.
+/// Cores count as idle if the share of them that is busy or waited for is less than this.
 const IDLE: f64 = 0.1;
-/// Threads that ran at a time, on average, up to which a program counts as running one at a time.
+/// Up to this many threads running at a time, on average, a program counts as running one thread at
+/// a time.
 const ONE_AT_A_TIME: f64 = 1.1;
 
-/// How much a run shows.
+/// How much a run shows of how the program uses cores and locks.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Evidence {
     /// The largest number of threads alive at a time.
     pub threads: u64,
     /// Cores that were allowed.
     pub cores: u32,
-    /// How many of them the program kept busy on average.
+    /// How many of these cores the program kept busy, on average.
     pub busy_cores: f64,
     /// How many threads waited for locks on average.
     pub waiting_threads: f64,
     /// Acquisitions of all locks.
     pub acquisitions: u64,
-    /// How many of them had to wait.
+    /// How many of these acquisitions had to wait.
     pub contended: u64,
-    /// Whether threads ran one at a time only, as far as was seen.
+    /// Whether only one thread ran at a time, as far as was seen.
     pub one_at_a_time: bool,
 }
 
@@ -50,13 +52,13 @@ pub(crate) enum Lack {
 }
 
 impl Evidence {
-    /// That of a run.
+    /// The evidence of a run.
     pub(crate) fn of(run: &Run) -> Self {
         let wall = run.wall_ns.max(1.0);
         let recorded: f64 = run.processes.iter().map(|process| process.threads.cpu_ns).sum();
         let recorded = recorded / wall;
         let outside = run.outside.as_ref().filter(|outside| outside.rounds > 0);
-        // Threads that run or want to, of all processes.
+        // The threads of all processes that run or want to run.
         let awake = outside.map(|outside| outside.running as f64 / outside.rounds as f64);
         let busy_cores = awake.unwrap_or(0.0).min(f64::from(run.cores)).max(recorded);
         let peak = run.processes.iter().map(|process| process.threads.peak).max().unwrap_or(0);
@@ -85,12 +87,12 @@ impl Evidence {
         evidence
     }
 
-    /// Cores that there were threads for.
+    /// The cores for which there were threads.
     pub(crate) fn able(&self) -> f64 {
         f64::from(self.cores).min(self.threads.max(1) as f64)
     }
 
-    /// Whether locks were taken too seldom to say anything of them.
+    /// Whether locks were taken too seldom to say anything about them.
     pub(crate) fn few(&self) -> bool {
         let waited = self.contended >= MANY_WAITS && self.waiting_threads >= WAITED_LONG;
         self.acquisitions < FEW && !waited
@@ -99,7 +101,7 @@ impl Evidence {
     /// What there was too little of for any verdict.
     pub(crate) fn lack(&self) -> Option<Lack> {
         if self.threads == 0 {
-            // Nobody saw anything: that the program did nothing is not known either.
+            // If nobody saw anything, it is not known either that the program did nothing.
             None
         } else if self.busy_cores + self.waiting_threads < IDLE * self.able() {
             Some(Lack::Work)
@@ -129,7 +131,7 @@ impl Evidence {
 }
 
 impl Lack {
-    /// What was too little, to stand behind a colon.
+    /// What was too little, worded to stand behind a colon.
     pub(crate) fn words(self, evidence: &Evidence) -> String {
         match self {
             Lack::Work => format!(
@@ -158,7 +160,7 @@ impl Lack {
     }
 }
 
-/// A whole number with its thousands apart.
+/// A whole number with its thousands set apart.
 fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();

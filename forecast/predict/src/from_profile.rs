@@ -1,11 +1,11 @@
 //! From a profile to a workload.
 //!
-//! Locks that are created at the same place are one [`LockUse`] with as many instances as would
-//! collide as often as the profiled ones did, were they used equally. Acquisitions inside others
-//! become sections inside sections. Durations keep the shape of their histograms, and add up to the
-//! profile's processor time less what the simulation adds anew (`busy.rs`). Cores that were unused
-//! for no reason seen make a part of it serial (`conduct.rs`), and barriers that threads met at
-//! become rounds (`phases.rs`).
+//! Locks that are created at the same place become one [`LockUse`] with several instances. The
+//! number of instances is chosen so that equally used instances would collide as often as the
+//! profiled locks did. Acquisitions inside others become sections inside sections. Durations keep
+//! the shape of their histograms, and add up to the profile's processor time less what the
+//! simulation adds anew (`busy.rs`). If cores were unused and no reason was seen, a part of the
+//! workload is serial (`conduct.rs`). Barriers at which threads met become rounds (`phases.rs`).
 
 mod busy;
 mod conduct;
@@ -28,7 +28,7 @@ pub use group::{place_of, taker_of};
 pub use profiled::Profiled;
 use translation::Translation;
 
-/// Why no workload can be made of a profile.
+/// Why no workload can be made from a profile.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ProfileGap {
     /// The program took no lock that was recorded.
@@ -39,7 +39,7 @@ pub enum ProfileGap {
     NoRun,
 }
 
-/// Which of a run's processes a forecast is about: the one that took locks most often, if any did.
+/// The process of a run that a forecast is about: the one that took locks most often, if any did.
 pub(crate) fn subject(run: &Run) -> Option<usize> {
     let of = |lock: &Lock| lock.acquisitions + lock.read.as_ref().map_or(0, |r| r.acquisitions);
     let uses = |process: &Process| process.locks.iter().map(of).sum::<u64>();
@@ -47,12 +47,12 @@ pub(crate) fn subject(run: &Run) -> Option<usize> {
     used.max_by_key(|(_, uses)| *uses).map(|(index, _)| index)
 }
 
-/// Makes a workload of the program's first run.
+/// Makes a workload from the program's first run.
 ///
-/// Cycles of the host's clock are taken for as many of the target's.
+/// A cycle of the host's clock counts as a cycle of the target's.
 ///
 /// # Errors
-/// [`ProfileGap`] if there is nothing to make it of.
+/// [`ProfileGap`] if there is nothing to make a workload from.
 pub fn from_profile(profile: &Profile) -> Result<Profiled, ProfileGap> {
     let run = profile.runs.first().ok_or(ProfileGap::NoRun)?;
     let process_index = subject(run).ok_or(ProfileGap::NoLocks)?;

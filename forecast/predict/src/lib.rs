@@ -2,9 +2,9 @@
 //!
 //! # The way of a forecast
 //! 1. A [`Workload`] says what threads do: think, choose a lock, hold it, touch data that moves
-//!    from holder to holder. It is given by hand or made from a profile.
+//!    from holder to holder. A workload is given by hand or made from a profile.
 //! 2. [`simulate`] runs it on a simulated machine with the lock code that ships.
-//! 3. Closed forms ([`closed_form`]) check the simulator inside their assumptions.
+//! 3. Closed forms ([`closed_form`]) check the simulator where their assumptions hold.
 
 mod advice;
 mod any_lock;

@@ -1,8 +1,9 @@
 //! Work that memory limits: lines that no private cache holds, fetched beside the computing.
 //!
 //! The simulator serves the fetches ([`Sim::fetch`]), so that bandwidth, latency and the misses
-//! that a core can have under way limit it as on the machine. Where the data lies is the
-//! program's doing: most often the main thread fills it first, so that all of it lies on one node.
+//! that a core can have under way limit the work as they do on the machine. The program decides
+//! where the data lies. Most often the main thread fills it first, so that all of it lies on one
+//! node.
 
 use kilocore_machine::{Description, HardwareThread};
 use kilocore_platform::{Cycles, NodeId, Platform};
@@ -11,18 +12,19 @@ use kilocore_sim::{Random, Sim};
 /// On which nodes the data lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Placement {
-    /// Each thread's part on its own node: each thread touched its own first.
+    /// Each thread's part lies on the thread's own node, because the thread touched it first.
     Local,
-    /// Spread over the nodes in use: all touched it first, or the kernel was told to.
+    /// The data is spread over the nodes in use, because all threads touched it first, or because
+    /// the kernel was told to spread it.
     Interleaved,
-    /// All on the first node: the main thread touched it first.
+    /// All data lies on the first node, because the main thread touched it first.
     OneNode,
 }
 
-/// What one round of a thread fetches beside its computing.
+/// What a thread fetches in one round, besides computing.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MemoryUse {
-    /// Lines, on average.
+    /// How many lines are fetched, on average.
     pub lines: f64,
     /// Fetches that a core has under way at a time: 1 where addresses come from the data fetched,
     /// [`kilocore_sim::MOST_OVERLAP`] for streams.
@@ -51,20 +53,20 @@ const MOST_BATCHES: u32 = 16;
 #[derive(Debug)]
 pub(crate) struct Fetcher {
     usage: MemoryUse,
-    /// Nodes in use; they are the first ones.
+    /// How many nodes are in use. They are the first ones.
     nodes: u32,
     /// The node that the thread began on.
     own: NodeId,
     /// The node that the next batch of interleaved data lies on.
     next: u32,
-    /// The part of the lines that the last-level cache has.
+    /// The share of the lines that the last-level cache holds.
     cached: f64,
-    /// What one of those takes, in cycles.
+    /// How long it takes to fetch one of those lines, in cycles.
     hit: f64,
 }
 
 impl Fetcher {
-    /// The fetcher of the thread that calls, which is one of those on `cores` cores.
+    /// The fetcher of the calling thread, which is one of the threads on `cores` cores.
     pub(crate) fn new(
         usage: MemoryUse,
         machine: &Description,
@@ -91,7 +93,8 @@ impl Fetcher {
         Sim::work(Cycles((hits as f64 * self.hit).round() as u64));
         let misses = whole_number(lines * (1.0 - self.cached), random) as u32;
         let overlap = self.usage.overlap.max(1);
-        // Of equal size and none below what is under way at a time: a short one takes as long.
+        // All batches are of equal size. None is smaller than the number of fetches under way at a
+        // time, because a smaller batch takes as long.
         let batches = (misses / overlap).clamp(1, MOST_BATCHES);
         for batch in 0..batches {
             let lines = (misses + batch) / batches;
@@ -108,8 +111,8 @@ impl Fetcher {
     }
 }
 
-/// The part of its data that a thread on `core` finds in its last-level cache, of which it has
-/// what the other cores at it leave, the data being gone through in no particular order.
+/// The share of its data that a thread on `core` finds in its last-level cache. The thread has the
+/// part of that cache that the other cores leave, and goes through its data in no particular order.
 fn cached_share(usage: &MemoryUse, machine: &Description, cores: u32, core: u32) -> f64 {
     let Some(footprint) = usage.footprint_kib else { return 0.0 };
     let per_node = machine.topology.groups_per_node;

@@ -1,15 +1,15 @@
 //! How far the model errs, whatever the profile says.
 //!
 //! A program is simpler in the model than it is, and so is the machine. The logarithm of a measured
-//! throughput is taken for that of the forecast plus a normal error that grows with the distance
-//! from one core, where there is little to err on, and soon as quickly as it will
-//! ([`deviation`]). `kilocore-fit` takes the model to err as much before it has seen measurements;
+//! throughput is modelled as that of the forecast plus a normal error ([`deviation`]). The error
+//! grows with the distance from one core, where there is little to err on, and soon reaches its full
+//! size. `kilocore-fit` assumes an error of the same size before it has seen measurements.
 //! `docs/fidelity.md`, setting C, says how often the band holds.
 
 use crate::ForecastPoint;
 
-/// The standard deviation on many cores: about the root mean square of what `kilocore-fit` deems
-/// possible beforehand, where threads wait half of their time.
+/// The standard deviation on many cores. It is about the root mean square of what `kilocore-fit`
+/// deems possible before it has seen measurements, if threads wait half of their time.
 const ON_MANY_CORES: f64 = 0.5;
 /// Standard deviations from the middle of a normal distribution to the ends of a band that holds
 /// nineteen in twenty.
@@ -21,7 +21,7 @@ fn deviation(cores: u32) -> f64 {
     ON_MANY_CORES * (1.0 - libm::exp(-0.5 * away * away)).sqrt()
 }
 
-/// Widens a band that the profile opens by what the model may err.
+/// Takes a band that comes from the profile's own uncertainty, and widens it by the model's error.
 pub(crate) fn widen(point: &mut ForecastPoint) {
     let factor = libm::exp(TO_THE_END * deviation(point.point.cores));
     point.low /= factor;

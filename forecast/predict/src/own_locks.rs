@@ -7,7 +7,8 @@ use crate::forecast_lock::{AcquiredAt, ForecastLock};
 use crate::from_profile::{self, Profiled, taker_of};
 use crate::workload::KeptLock;
 
-/// Places beyond these are left out: the longest waits come first.
+/// The largest number of places. Places with the longest waits come first, and the rest is left
+/// out.
 const MOST_PLACES: usize = 8;
 
 /// The process that a forecast is about.
@@ -15,8 +16,8 @@ pub(crate) fn subject(run: &Run) -> Option<&Process> {
     from_profile::subject(run).map(|index| &run.processes[index])
 }
 
-/// Completes what a forecast says of the program's locks, and lets those be that `run` leaves
-/// alone: no choice of a lock reaches them.
+/// Completes what a forecast says of the program's locks. Locks that `run` leaves alone stay as
+/// they are in the forecast too, whichever lock is chosen.
 pub(crate) fn complete(profiled: &mut Profiled, run: &Run) {
     let Some(process) = subject(run) else { return };
     for (index, lock) in profiled.locks.iter_mut().enumerate() {
@@ -53,7 +54,7 @@ fn family(family: Family) -> &'static str {
     }
 }
 
-/// Why `run` does not replace a lock; none if it does.
+/// Why `run` does not replace a lock; `None` if it does.
 fn left_alone(lock: &Lock) -> Option<&'static str> {
     const MUTEXES: [(&str, &str); 7] = [
         ("recursive", "a recursive mutex"),
@@ -74,8 +75,8 @@ fn left_alone(lock: &Lock) -> Option<&'static str> {
     }
 }
 
-/// The places at which locks are acquired, those with the longest waits first. Callers that read the
-/// same are one place: the first one's way there stands for them.
+/// The places at which locks are acquired, those with the longest waits first. Callers with the
+/// same text are one place, which shows the call path of the first of them.
 fn acquired_at<'a>(callers: impl Iterator<Item = &'a Caller>) -> Vec<AcquiredAt> {
     let mut places: Vec<AcquiredAt> = Vec::new();
     for caller in callers {

@@ -13,20 +13,21 @@ use crate::progress::Progress;
 pub struct Point {
     /// The lock.
     pub lock: &'static str,
-    /// Cores.
+    /// How many cores there are.
     pub cores: u32,
-    /// Threads on them.
+    /// How many threads run on them.
     pub threads: u32,
     /// Outermost sections finished per second of simulated time.
     pub throughput_per_s: f64,
-    /// Half the width of the 95 % confidence interval of that, from the simulation's own chance.
+    /// Half the width of the 95 % confidence interval of the throughput, from the simulation's own
+    /// chance.
     pub throughput_error_per_s: f64,
-    /// Share of the threads' time between asking for a lock and having it.
+    /// Share of the threads' time that passes between asking for a lock and having it.
     pub wait_share: f64,
     /// Share of the threads' time inside the operations of each lock of the workload, or group of
     /// locks that are used alike: waiting for it, taking it and letting it go.
     pub lock_share_by_lock: Vec<f64>,
-    /// Energy for each section, everything of the sockets in use included.
+    /// Energy for each section, including everything that the sockets in use consume.
     pub joules_per_op: f64,
     /// Share of the cores' time spent computing.
     pub working_share: f64,
@@ -38,14 +39,14 @@ pub struct Point {
     pub low_power_share: f64,
     /// Share spent in the operating system.
     pub system_share: f64,
-    /// The rest: cores with nothing to run.
+    /// The rest of the cores' time, in which they had nothing to run.
     pub idle_share: f64,
     /// Sections of the thread that finished the fewest, as a share of the mean.
     pub fairness: f64,
 }
 
 impl Point {
-    /// What a simulation that has ended says.
+    /// The point that a finished simulation shows.
     pub(crate) fn new(
         lock: &'static str,
         machine: &Description,
@@ -84,21 +85,21 @@ impl Point {
 }
 
 impl Point {
-    /// The same with `cycles` more for each section in which one core computes and the others have
-    /// nothing to do.
+    /// The same point with `cycles` more for each section. In these cycles one core computes and
+    /// the others have nothing to do.
     ///
-    /// Serial parts are few and long beside sections, so that what happens at their ends is
-    /// nothing beside them: their time adds to that of the rest.
+    /// Serial parts are few, and long compared with sections. What happens at their ends is
+    /// negligible, so their time is simply added to that of the rest.
     pub(crate) fn with_serial(self, cycles: f64, machine: &Description) -> Self {
         self.with_more(cycles, 1.0, machine)
     }
 
-    /// The same with `cycles` more for each section in which no core has anything to do.
+    /// The same point with `cycles` more for each section, in which no core has anything to do.
     pub(crate) fn with_idle(self, cycles: f64, machine: &Description) -> Self {
         self.with_more(cycles, 0.0, machine)
     }
 
-    /// The same with `cycles` more for each section in which so many cores compute.
+    /// The same point with `cycles` more for each section, in which so many cores compute.
     fn with_more(mut self, cycles: f64, busy: f64, machine: &Description) -> Self {
         if cycles <= 0.0 {
             return self;

@@ -1,9 +1,9 @@
 //! How far a simulated point has got, and what was counted on the way.
 //!
-//! A point with a core for each thread lasts for a number of sections. One with more threads than
-//! cores lasts for a number of time slices, because threads are only seen to take turns over many
-//! of them; it ends earlier when it gets too expensive, which is while much is being done and
-//! little waited.
+//! A point with a core for each thread lasts for a number of sections. A point with more threads
+//! than cores lasts for a number of time slices, because one has to look at many slices to see
+//! threads take turns. Such a point ends earlier when its simulation gets too expensive. That
+//! happens when the threads do much and wait little.
 
 use std::cell::{Cell, RefCell};
 
@@ -12,23 +12,23 @@ use kilocore_sim::Sim;
 
 /// Batches whose means give the confidence interval.
 const BATCHES: usize = 20;
-/// The part of a run, at its beginning, that is not counted: one in this many.
+/// The beginning of a run is not counted. It is one part of this many.
 const WARM_UP: usize = 5;
 
 /// The [`Sim::effort`] after which a point with more threads than cores ends: some 30 ms of a
 /// host's time.
 const MOST_EFFORT: u64 = 300_000;
-/// How many times that it may take if it has not got sections enough.
+/// How many times that effort a point may take if it does not have enough sections yet.
 const PROLONGED: u64 = 2;
-/// The fewest sections, all threads taken together, that show anything.
+/// The fewest sections of all threads together that show anything.
 const FEWEST: f64 = 100.0;
 
 /// When a run ends.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum End {
-    /// After so many sections, and a quarter as many before they count.
+    /// After this many sections that count, and a quarter as many before them that do not.
     Sections(u64),
-    /// At this time, if there are so many sections by then, or else when it has cost enough.
+    /// At this time, if there are enough sections by then, or else when it has cost enough.
     Time(Cycles, u64),
 }
 
@@ -36,14 +36,14 @@ pub(crate) enum End {
 #[derive(Debug)]
 pub(crate) struct Progress {
     end: End,
-    /// When something was finished, in that order, and how much: in sections.
+    /// When something was finished, and how much, in sections. Sorted by time.
     finished: RefCell<Vec<(Cycles, f64)>>,
-    /// The sum of that.
+    /// The sum of all that was finished, in sections.
     sections: Cell<f64>,
     /// When it was decided to stop.
     stopped: Cell<Option<Cycles>>,
     pub(crate) by_thread: RefCell<Vec<f64>>,
-    /// Cycles between asking for locks and having them.
+    /// Cycles that passed between asking for locks and having them.
     pub(crate) waited: Cell<u64>,
     /// Cycles in the operations of each lock of the workload.
     pub(crate) in_locks: RefCell<Vec<u64>>,
@@ -87,7 +87,7 @@ impl Progress {
         }
     }
 
-    /// Sections finished.
+    /// How many sections are finished.
     pub(crate) fn finished(&self) -> f64 {
         self.sections.get()
     }
@@ -119,11 +119,11 @@ impl Progress {
         (ratio * clock_ghz * 1e9, error * clock_ghz * 1e9)
     }
 
-    /// Batches of as many sections each: sections and cycles.
+    /// Batches with the same number of sections each, as sections and cycles.
     fn by_sections(&self, counted: u64) -> Vec<(f64, f64)> {
         let batch = batch(counted);
         let finished = self.finished.borrow();
-        // A batch ends with whatever completes it, of which a part may be the next one's.
+        // A batch ends with whatever completes it. A part of that may belong to the next batch.
         let mut ends = Vec::with_capacity(BATCHES + 1);
         let mut sum = 0.0;
         for &(time, sections) in &*finished {
@@ -137,7 +137,7 @@ impl Progress {
         ends.windows(2).map(|pair| (batch as f64, cycles(pair))).collect()
     }
 
-    /// Batches of the same length each: sections and cycles.
+    /// Batches of the same length each, as sections and cycles.
     fn by_time(&self) -> Vec<(f64, f64)> {
         let end = self.stopped.get().unwrap_or(Cycles(0)).0.max(1) as f64;
         let start = end / WARM_UP as f64;

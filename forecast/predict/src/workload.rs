@@ -16,16 +16,16 @@ pub enum Mode {
 pub struct Section {
     /// Index of the lock in [`Workload::locks`].
     pub lock: usize,
-    /// How it is taken.
+    /// How the section takes the lock.
     pub mode: Mode,
-    /// Work under the lock on one core with nobody else there, in cycles, without what is done
-    /// under locks taken inside.
+    /// Work under the lock, in cycles, on one core with no other threads. Work under locks that are
+    /// taken inside is not included.
     pub hold: Duration,
     /// Sleeping under the lock, in cycles; the mean over all entries.
     pub asleep: f64,
     /// Lines of data written inside that move from holder to holder, beyond the lock itself.
     pub lines: f64,
-    /// Sections inside it, each entered with its own probability.
+    /// Sections inside this one, each entered with its own probability.
     pub inner: Vec<Inner>,
 }
 
@@ -41,9 +41,9 @@ impl Section {
 /// A section inside another.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Inner {
-    /// How many times it is entered for each time that the outer one is, on average.
+    /// How many times it is entered for each time that the outer section is entered, on average.
     pub times: f64,
-    /// What it is.
+    /// The section itself.
     pub section: Section,
 }
 
@@ -52,11 +52,11 @@ pub struct Inner {
 pub struct LockUse {
     /// How many there are; each use picks one at random.
     pub instances: u32,
-    /// Whether each thread has so many of its own, which no other takes.
+    /// Whether each thread has this many locks of its own, which no other thread takes.
     pub per_thread: bool,
     /// Whether the program uses it as a read-write lock.
     pub read_write: bool,
-    /// What it is if the choice of a lock does not reach it.
+    /// What the lock is if it stays as it is, whichever lock is chosen.
     pub kept: Option<KeptLock>,
 }
 
@@ -64,7 +64,7 @@ pub struct LockUse {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeptLock {
     /// A read-write semaphore of the kernel, such as the one that guards a process's address space:
-    /// page faults take it shared, `mmap` and `munmap` alone.
+    /// page faults take it shared, `mmap` and `munmap` exclusively.
     KernelReadWrite,
     /// A spin lock of the kernel, such as that of a page table.
     KernelSpin,
@@ -77,16 +77,16 @@ pub enum KeptLock {
 
 /// Barriers at which all threads wait for each other, again and again.
 ///
-/// Between two of them there is the same work, whatever the number of threads, which divide it.
+/// Between two barriers there is the same work, whatever the number of threads that divide it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Barriers {
     /// Outermost sections of all threads together between one barrier and the next.
     pub sections: f64,
-    /// How unequal the threads' parts are beyond what their sections' durations make them: their
-    /// standard deviation, as a share of their mean, 0 to 1.
+    /// How unequal the threads' parts are, beyond what the durations of their sections explain.
+    /// This is the standard deviation of the parts as a share of their mean, 0 to 1.
     pub imbalance: f64,
-    /// Which of [`Workload::locks`] the barriers are made of, with a condition variable. The C
-    /// library's own barriers are made of none.
+    /// The one of [`Workload::locks`] of which the barriers are made, together with a condition
+    /// variable. The C library's own barriers are made of none of them.
     pub lock: Option<usize>,
 }
 
@@ -99,9 +99,9 @@ pub struct Workload {
     pub asleep: f64,
     /// What is fetched from memory between sections, after the computing.
     pub memory: Option<MemoryUse>,
-    /// Computing of one thread while no other can, in cycles: the start of a program, its end, what
-    /// lies between its parallel phases; the mean over all outermost sections. However many cores
-    /// there are, it takes as long.
+    /// Computing of one thread while no other can compute, in cycles: the start of a program, its
+    /// end, and what lies between its parallel phases. The figure is the mean over all outermost
+    /// sections. This computing takes the same time on any number of cores.
     pub serial: f64,
     /// Barriers between the sections.
     pub barriers: Option<Barriers>,
@@ -128,17 +128,17 @@ impl Workload {
         }
     }
 
-    /// Computing in one outermost section and before it, of all kinds, in cycles: the mean over all.
-    /// Times so many sections, it is the processor time that the program needs besides what its
-    /// locks and its memory take.
+    /// Computing of all kinds in one outermost section and before it, in cycles: the mean over all
+    /// sections. Multiplied by the number of sections, it is the processor time that the program
+    /// needs, without what its locks and its memory take.
     #[must_use]
     pub fn busy(&self) -> f64 {
         let held: f64 = self.sections.iter().map(|(share, section)| share * section.held()).sum();
         self.think.mean() + self.serial + held
     }
 
-    /// The same workload, everything in it taking `factor` times as long. Lines that move
-    /// with locks stay as many; those that come from memory are work, and grow with it.
+    /// The same workload, in which everything takes `factor` times as long. The number of lines
+    /// that move with locks stays the same. Lines that come from memory are work, and grow with it.
     #[must_use]
     pub fn stretched(&self, factor: f64) -> Self {
         fn stretch(section: &Section, factor: f64) -> Section {
@@ -162,8 +162,8 @@ impl Workload {
         }
     }
 
-    /// Puts a mutex in the place of each read-write lock. What readers read moves as the data of
-    /// writers does.
+    /// Puts a mutex in the place of each read-write lock. The data of readers then moves between
+    /// cores as the data of writers does.
     pub(crate) fn make_exclusive(&mut self) {
         fn exclude(section: &mut Section, lines: &[f64]) {
             section.mode = Mode::Exclusive;

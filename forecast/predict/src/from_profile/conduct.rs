@@ -16,13 +16,13 @@ pub struct Conduct {
     pub cores: u32,
     /// How many of them were busy on average.
     pub busy_cores: f64,
-    /// Cores that on average were not busy, though there were threads for them, and not because
-    /// these waited for locks.
+    /// How many cores were not busy, on average, although there were threads for them and these
+    /// threads did not wait for locks.
     pub unused_cores: f64,
-    /// Share of all the threads' time spent waiting on condition variables, barriers that are made
-    /// of them left out.
+    /// Share of all the threads' time spent waiting on condition variables. Barriers that are made
+    /// of condition variables are left out.
     pub condition_share: f64,
-    /// How many threads did that on average.
+    /// How many threads waited on condition variables, on average.
     pub threads_on_conditions: f64,
     /// Whether the threads waited for one another, or for work, so much that they could not use the
     /// cores that there were.
@@ -40,28 +40,29 @@ pub struct Conduct {
 /// Where the processor time of a process went, in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct ProcessorTime {
-    /// All of it.
+    /// All of the processor time.
     pub all_ns: f64,
-    /// Taking locks, waiting for them and letting them go, the recorder's part included. An
-    /// estimate; forecasts simulate it instead.
+    /// Taking locks, waiting for them and releasing them, including the recorder's part. This is an
+    /// estimate; forecasts simulate these operations instead.
     pub operations_ns: f64,
     /// Fetching data that moves from holder to holder, which forecasts simulate too.
     pub lines_ns: f64,
-    /// What threads computed longer between locks than one alone does, because they were in one
-    /// another's way at something that is no pthread lock.
+    /// How much longer threads computed between locks than a single thread does, because they were
+    /// in one another's way at something that is not a pthread lock.
     pub disturbed_ns: f64,
-    /// Of the rest: computing of one thread while the other cores had nothing to do, that neither
-    /// locks nor conditions nor sleep explain.
+    /// Of the rest, the computing of one thread while the other cores had nothing to do, for a
+    /// reason that is neither locks nor conditions nor sleep.
     pub serial_ns: f64,
-    /// Of the rest: before a thread's first lock, after its last, or in threads that take none.
+    /// Of the rest, the time before a thread's first lock, after its last, or in threads that take
+    /// none.
     pub outside_ns: f64,
-    /// Time under locks beyond all this, in which the holders did not run: in profiles that know
-    /// only how long holds last by the clock.
+    /// Time under locks, beyond all this, in which the holders did not run. It occurs in profiles
+    /// that know only how long holds last by the clock.
     pub not_running_ns: f64,
 }
 
 impl ProcessorTime {
-    /// What the program computes, whatever its locks: what a forecast's workload does.
+    /// What the program computes, whatever its locks are. A forecast's workload computes the same.
     #[must_use]
     pub fn work_ns(&self) -> f64 {
         self.all_ns - self.operations_ns - self.lines_ns - self.disturbed_ns
@@ -74,21 +75,23 @@ impl ProcessorTime {
     }
 }
 
-/// The share of a core's time that a program must be busy on it alone to be taken for one that
-/// always has something to do.
+/// A program counts as always having something to do if it keeps one core busy for at least this
+/// share of the time.
 const KEPT_BUSY: f64 = 0.9;
 /// The share of a process's time from which other processes of the program count.
 const OTHERS: f64 = 0.1;
-/// The share of the cores that there were threads for which must have been unused ...
+/// Threads take turns only if at least this share of the cores for which there were threads was
+/// unused.
 const UNUSED: f64 = 0.3;
-/// ... and that of the threads' time spent waiting on conditions, for threads to take turns.
+/// Threads take turns only if they spent at least this share of their time waiting on conditions.
 const ON_CONDITIONS: f64 = 0.25;
 /// Fewer looks from outside than this say nothing.
 const FEW_LOOKS: u64 = 20;
 /// Standard deviations beyond what looks from outside say of a serial part.
 const LIKELY: f64 = 1.0;
 const SURELY: f64 = 2.0;
-/// The share of those cores that threads may have wanted: where it is more, other programs had them.
+/// The share of those cores that threads may have wanted: where it is more, other programs had
+/// them.
 const WANTED: f64 = 0.85;
 
 impl Conduct {
@@ -146,13 +149,14 @@ fn able(run: &Run, process: &Process) -> f64 {
 }
 
 /// Time in which a single thread computed while others could not, in nanoseconds: the likely
-/// value, and the one if waiting on conditions explains nothing.
+/// value, and the value if waiting on conditions explains nothing.
 ///
-/// While one thread computes alone, all other cores that there are threads for are unused. So the
-/// unused time divided by their number is that time, less what is unused for another reason:
-/// threads that wait for locks or on conditions, that wait at barriers because their parts are
-/// unequal or wake up there, or that sleep. But threads that wait on conditions while most cores are
-/// unused wait for the one that runs: then conditions explain nothing.
+/// While one thread computes alone, all other cores for which there are threads are unused. So the
+/// serial time is the unused time divided by the number of these cores. Time that is unused for
+/// another reason is subtracted first. Such reasons are threads that wait for locks or on
+/// conditions, that wait at barriers because their parts are unequal or because they are waking up
+/// there, or that sleep. There is one exception: threads that wait on conditions while most cores
+/// are unused are waiting for the one thread that runs. In that case conditions explain nothing.
 pub(super) fn serial_ns(
     profile: &Profile,
     run: &Run,
@@ -175,9 +179,9 @@ pub(super) fn serial_ns(
     [alone(unused - explained).min(seen(LIKELY)), alone(unused).min(seen(SURELY))]
 }
 
-/// The share of the time in which no more than one thread wanted a core, at the most, so many
-/// standard deviations beyond what was seen from outside. A core that another program has looks
-/// unused; a thread that waits for it does not.
+/// An upper bound on the share of the time in which no more than one thread wanted a core. It lies
+/// this many standard deviations beyond what was seen from outside. A core that another program has
+/// looks unused, but a thread that waits for this core does not look idle.
 ///
 /// The upper end of Wilson's interval (Journal of the American Statistical Association 22, 1927).
 fn alone_at_most(run: &Run, deviations: f64) -> f64 {
@@ -192,7 +196,8 @@ fn alone_at_most(run: &Run, deviations: f64) -> f64 {
 }
 
 /// Time in which `able` cores had nothing to do because all threads slept. `None` if that was
-/// often: then threads are seldom awake together, and whoever runs alone is not to be waited for.
+/// often: then threads are seldom awake together, and a thread that runs alone does not make others
+/// wait.
 fn idle_ns(profile: &Profile, run: &Run, process: &Process, able: f64) -> Option<f64> {
     let confined = profile.runs.iter().skip(1).find(|run| run.cores == 1);
     if let Some(confined) = confined.filter(|_| run.cores > 1) {
@@ -203,7 +208,7 @@ fn idle_ns(profile: &Profile, run: &Run, process: &Process, able: f64) -> Option
         return (idle <= 1.0 - KEPT_BUSY).then_some(idle * able * run.wall_ns);
     }
     let busy = process.threads.cpu_ns / run.wall_ns.max(1.0);
-    // There are threads that sleep all the time; those in surplus may be.
+    // Some threads sleep all the time. The surplus threads may be such threads.
     let surplus = process.threads.peak as f64 - able;
     let asleep = process.threads.think_asleep_ns - surplus * run.wall_ns;
     (busy >= KEPT_BUSY).then_some(asleep.max(0.0))

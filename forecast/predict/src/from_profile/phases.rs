@@ -1,55 +1,58 @@
 //! Barriers that a profile shows.
 //!
-//! Those of the C library are recorded as such. Others are made of a condition variable: hardly
-//! ever signalled, broadcast once for all, and waited on by all threads but the one that
-//! broadcasts. (Some open a way out and a way in again, so that there are two broadcasts to a
-//! round.) A pool of threads that all get their work at once looks the same, and does the same.
+//! Barriers of the C library are recorded as such. Other barriers are made of a condition variable.
+//! It is hardly ever signalled. One thread broadcasts it once for all, and all other threads wait
+//! on it. (Some barriers first let all threads out and then let them in again, so that there are
+//! two broadcasts to a round.) A pool of threads that all get their work at once looks the same,
+//! and behaves the same.
 //!
 //! # What the waits say
-//! A thread waits because others have more to do, which differs from round to round, or because
-//! one thread does what nobody else can do meanwhile, for about as long each time. The first is an
-//! imbalance of work that more threads divide further; the second is serial. The shortest waits
-//! tell them apart: if there is a serial part, all last at least as long.
+//! A thread waits for one of two reasons. Other threads may have more to do; such a wait differs
+//! from round to round. Or one thread may do what no other can do meanwhile; such a wait lasts
+//! about as long each time. The first is an imbalance of work, which more threads divide further.
+//! The second is a serial part. The shortest waits tell the two apart: if there is a serial part,
+//! every wait lasts at least as long as that part.
 
 use kilocore_lock_profile::{Condition, Histogram, Process};
 
-/// A condition that is signalled more often than this share of its broadcasts is none.
+/// A condition is not a barrier if its signals are more than this share of its broadcasts.
 const SIGNALLED: f64 = 0.1;
 /// How many rounds there may be to a broadcast: two broadcasts to a round, or one.
 const ROUNDS_TO_A_BROADCAST: std::ops::RangeInclusive<f64> = 0.4..=1.25;
-/// A lock that is taken so much more often, as a logarithm, is there for more than a barrier.
+/// A lock is there for more than a barrier if it is taken this much more often than the barrier
+/// takes it, as a logarithm.
 const MUCH_ELSE: f64 = 0.5;
 /// Fewer rounds than this show nothing.
 const FEWEST_ROUNDS: f64 = 5.0;
 /// The rank of the wait that stands for the shortest ones, as a share of all that waited.
 const SHORT: f64 = 0.1;
-/// What so short a wait lasts, as a share of the mean, if waits are exponentially distributed:
-/// -ln(1 - 0.1).
+/// How long the wait of that rank lasts, as a share of the mean, if waits are exponentially
+/// distributed: -ln(1 - 0.1).
 const SHORT_IF_RANDOM: f64 = 0.105;
 /// What a thread that slept at a barrier takes to run again after it is woken, in nanoseconds, on
 /// the machines that profiles are taken on. It is part of each wait.
 const WAKE_NS: f64 = 20_000.0;
 
-/// All barriers of a process, taken for one.
+/// All barriers of a process, treated as one barrier.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Phases {
     /// How many times threads met.
     pub(super) rounds: f64,
-    /// How many threads, on average.
+    /// How many threads met, on average.
     pub(super) parties: f64,
-    /// Waits of those that were not the last.
+    /// Waits of the threads that were not the last to arrive.
     waits: f64,
-    /// Time that they waited.
+    /// How long these threads waited.
     pub(super) waited_ns: f64,
-    /// Of that, what they waited because their parts were unequal.
+    /// How much of that time they waited because their parts were unequal.
     uneven_ns: f64,
-    /// The lock that most rounds went through; none for the C library's barriers.
+    /// The lock that most rounds went through; `None` for the C library's barriers.
     pub(super) lock: Option<u32>,
 }
 
 impl Phases {
     /// The barriers of a process, if it has any, and the time that threads waited on conditions
-    /// that are none, in nanoseconds.
+    /// that are not barriers, in nanoseconds.
     pub(super) fn of(process: &Process) -> (Option<Self>, f64) {
         let mut found = Vec::new();
         for barrier in &process.barriers {
@@ -95,7 +98,7 @@ impl Phases {
         })
     }
 
-    /// Whether each thread had a core to itself: else waits are long because threads take turns.
+    /// Whether each thread had a core to itself. If not, waits are long because threads take turns.
     fn on_cores_of_their_own(&self, cores: u32) -> bool {
         self.parties <= f64::from(cores)
     }
@@ -105,7 +108,7 @@ impl Phases {
         if self.on_cores_of_their_own(cores) { self.uneven_ns } else { 0.0 }
     }
 
-    /// Time in which threads had been woken and did not run yet, at the most all of their waits.
+    /// Time in which threads had been woken and did not run yet. It is at most all of their waits.
     pub(super) fn waking_ns(&self) -> f64 {
         (self.waits * WAKE_NS).min(self.waited_ns)
     }

@@ -4,22 +4,23 @@ use super::conduct::Conduct;
 use crate::forecast_lock::ForecastLock;
 use crate::workload::Workload;
 
-/// What says that a part of the computing is taken to be serial.
+/// The words by which an assumption says that a part of the computing is taken to be serial.
 pub(super) const SERIAL: &str = "of the computing is taken to be serial";
 
-/// A workload with what was learnt on the way.
+/// A workload, with what was learnt while it was made.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Profiled {
     /// The workload as profiled.
     pub workload: Workload,
-    /// The same where all that the profile leaves open turns out well, and badly.
+    /// The same workload if everything that the profile leaves open turns out well, and if it turns
+    /// out badly.
     pub bounds: [Workload; 2],
     /// The locks, in the order of [`Workload::locks`].
     pub locks: Vec<ForecastLock>,
-    /// Outermost sections of the run: as many as that of the workload compute for
+    /// Outermost sections of the run. This many sections of the workload compute for
     /// [`ProcessorTime::work_ns`], at the host's clock.
     pub sections: f64,
-    /// Mean computing between sections in nanoseconds of the host, without what is serial.
+    /// Mean computing between sections in nanoseconds of the host, without the serial part.
     pub think_ns: f64,
     /// Mean sleep between sections in nanoseconds.
     pub asleep_ns: f64,
@@ -32,14 +33,14 @@ pub struct Profiled {
 }
 
 impl Profiled {
-    /// The same under a load that never lets threads sleep between sections: what a server does
-    /// that always has requests waiting, where the profile is of one that had not.
+    /// The same under a load that never lets threads sleep between sections. This is what a server
+    /// does if requests are always waiting for it, although it was profiled when they were not.
     #[must_use]
     pub fn saturated(mut self) -> Self {
         let [well, badly] = &mut self.bounds;
         for workload in [&mut self.workload, well, badly] {
             workload.asleep = 0.0;
-            // Cores were unused for want of work.
+            // The cores were unused because there was no work.
             workload.think = workload.think.lasting(workload.think.mean() + workload.serial);
             workload.serial = 0.0;
         }
