@@ -1,9 +1,9 @@
-//! Reading a profile in whatever format it is.
+//! Reads a profile in any of the known formats.
 //!
-//! The format is found by what the file begins with and not by its name ([`detect`]). What is
-//! compressed by gzip is unwrapped first. All readers go through the file once and from front to
-//! back, so that a pipe will do; they fill one table of functions and one tree of contexts
-//! ([`names`]), and what they cannot read they leave out, count and report ([`skipped`]).
+//! The beginning of the file, not its name, tells the format ([`detect`]). A file that gzip compressed is
+//! unpacked first. All readers go through the file once from front to back, so a pipe works as well.
+//! They fill one table of functions and one tree of contexts ([`names`]). Entries that they cannot read
+//! are left out, counted and reported ([`skipped`]).
 
 mod detect;
 mod error;
@@ -29,16 +29,17 @@ use crate::{Format, Remark, SampledProfile, perf_data};
 /// How to read a profile.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Options {
-    /// Which event to take of several, by its name in the profile, with its modifiers or without
-    /// them. None takes the one with the most samples, and in a pprof profile processor time. A
-    /// format that knows no events does not look at it.
+    /// Which event to take if there are several, by its name in the profile, with its modifiers or
+    /// without them. `None` takes the event with the most samples, and in a pprof profile processor
+    /// time. Formats without events ignore this option.
     pub event: Option<String>,
-    /// Of a perf.data file, samples before the first time and from the second one on are left out,
-    /// in nanoseconds of the clock that was recorded by. Other formats do not look at it.
+    /// The part of a perf.data file to take. Samples before the first time, and samples at or after the
+    /// second, are left out. Times are nanoseconds of the clock that the recording used. Other formats
+    /// ignore this option.
     pub window: Option<(u64, u64)>,
-    /// The symbols of the kernel that a perf.data file was recorded under: a copy of its
-    /// `/proc/kallsyms`, or its `System.map`. None takes those of the running kernel, if it is the
-    /// same.
+    /// The symbols of the kernel under which a perf.data file was recorded: a copy of its
+    /// `/proc/kallsyms`, or its `System.map`. `None` takes those of the running kernel, if it is the
+    /// same build.
     pub kallsyms: Option<PathBuf>,
     /// How many nanoseconds of processor time a sample stands for if the profile only counts
     /// samples.
@@ -47,7 +48,7 @@ pub struct Options {
     pub limits: Limits,
 }
 
-/// Bounds that no useful profile reaches: they keep foreign files from taking all memory.
+/// Bounds that no useful profile reaches. They keep untrusted files from taking all memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// Bytes of a line; a longer one is left out.
@@ -75,7 +76,7 @@ impl Limits {
     pub const NAME_BYTES: usize = 1 << 27;
     /// Profiles of large programs have some ten million. Its tables can take some times that.
     pub const MESSAGE_BYTES: usize = 1 << 27;
-    /// More than a processor counts at once.
+    /// More events than a processor counts at once.
     pub const EVENTS: usize = 64;
 }
 
@@ -97,20 +98,20 @@ impl Default for Limits {
 pub struct Progress {
     /// Bytes of the file that were read, compressed ones if it is compressed.
     pub read: u64,
-    /// Bytes that the file has; a pipe does not tell.
+    /// The size of the file in bytes; absent for a pipe.
     pub total: Option<u64>,
 }
 
 /// What is being read, and how: the same for all readers.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Task<'a> {
-    /// For messages.
+    /// The file's name, for messages.
     pub(crate) file: &'a Path,
     pub(crate) options: &'a Options,
 }
 
 impl Task<'_> {
-    /// What went wrong while bytes were fetched.
+    /// The error for bytes that could not be fetched.
     pub(crate) fn failed(&self, source: io::Error) -> ReadError {
         let file = self.file.to_owned();
         match BrokenOff::of(&source).cloned() {
@@ -119,18 +120,18 @@ impl Task<'_> {
         }
     }
 
-    /// A limit was reached.
+    /// The error for a limit that was reached.
     pub(crate) fn too_large(&self, what: &'static str, limit: usize) -> ReadError {
         ReadError::TooLarge { file: self.file.to_owned(), what, limit }
     }
 }
 
-/// Reads a profile; `-` is standard input. `progress` is told how far it is, at every few hundred
-/// thousand bytes.
+/// Reads a profile; the path `-` is standard input. After every few hundred thousand bytes,
+/// `progress` is told how far reading has come.
 ///
 /// # Errors
-/// If the file cannot be read, is no profile, or nothing in it could be read. The message names
-/// the file, the place in it and the mend.
+/// If the file cannot be read, is no profile, or contains nothing readable. The message names
+/// the file, the place in it and the remedy.
 pub fn read(
     path: &Path,
     options: &Options,
@@ -142,7 +143,7 @@ pub fn read(
         Detected::PerfData => {
             let (file, broken) = seekable(path, source).map_err(|source| task.failed(source))?;
             let mut profile = perf_data(file, &task, progress)?;
-            // Where the file itself ends too early says more than where its content does.
+            // If the compressed file ends too early, that is a better message than where its content ends.
             if let Some(BrokenOff { at, what }) = broken {
                 profile.remarks.retain(|remark| !matches!(remark, Remark::Truncated { .. }));
                 profile.remarks.push(Remark::Truncated { at, what });
@@ -155,17 +156,17 @@ pub fn read(
     }
 }
 
-/// The most that is unpacked or taken from a pipe, in bytes: it goes where temporary files go.
+/// The most bytes that are unpacked or taken from a pipe into a temporary file.
 const LARGEST_COPY: u64 = 1 << 32;
 
-/// The file itself if it can be read from anywhere, else a copy of what is in it, and where that
-/// broke off.
+/// Returns the file itself if it is seekable and not compressed, else a temporary copy of its content.
+/// The second result tells where the content broke off, if it did.
 fn seekable(path: &Path, source: Source<'_>) -> io::Result<(File, Option<BrokenOff>)> {
     let mut start = Vec::new();
     if path != Path::new("-") && path.metadata()?.is_file() {
         let mut file = File::open(path)?;
         file.by_ref().take(PERF_MAGIC as u64).read_to_end(&mut start)?;
-        // Else it is compressed.
+        // Otherwise the file is compressed.
         if perf_data::is_perf_data(&start) {
             return Ok((file, None));
         }
@@ -181,7 +182,7 @@ fn seekable(path: &Path, source: Source<'_>) -> io::Result<(File, Option<BrokenO
     }
 }
 
-/// As many bytes as tell a perf.data file.
+/// The number of bytes that identify a perf.data file.
 const PERF_MAGIC: usize = 8;
 
 /// Reads a perf.data file.

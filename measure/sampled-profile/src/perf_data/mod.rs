@@ -5,6 +5,9 @@
 //! follows processes and their memory through the records, and gathers stacks of [`place`]s. When
 //! all is read, [`names`] turns places into functions. Memory is bounded by the number of distinct
 //! stacks and by what perf buffers in a round, not by the number of samples.
+//!
+//! A file that a killed perf or a full disk cut short is read as far as it goes. The profile then
+//! carries a [`Remark::Truncated`].
 
 mod bytes;
 mod error;
