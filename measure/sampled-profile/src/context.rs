@@ -29,8 +29,8 @@ pub struct Tally {
     pub samples: u64,
     /// The sum of what the samples stand for, in the profile's [`Unit`](crate::Unit).
     pub weight: u64,
-    /// The sum of the squares of what each sample stands for. If samples come at random, this is the
-    /// variance of `weight`.
+    /// The sum of the squares of what each sample stands for. If samples come at random, this is
+    /// the variance of `weight`.
     pub squares: u128,
 }
 
@@ -122,7 +122,8 @@ impl Contexts {
         self.all.len()
     }
 
-    /// All contexts with their indices. The root comes first, and each context comes after its caller.
+    /// All contexts with their indices. The root comes first, and each context comes after its
+    /// caller.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = (ContextId, &Context)> {
         self.all.iter().enumerate().map(|(index, context)| (ContextId(index as u32), context))
     }

@@ -82,8 +82,8 @@ pub struct Facts {
     pub kernel: Option<String>,
     /// The command that was recorded.
     pub command: Option<String>,
-    /// Whether the profile has samples of the kernel. Without them it tells nothing about the time in
-    /// system calls.
+    /// Whether the profile has samples of the kernel. Without them it tells nothing about the time
+    /// in system calls.
     pub has_kernel: bool,
 }
 

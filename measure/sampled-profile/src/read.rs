@@ -1,9 +1,9 @@
 //! Reads a profile in any of the known formats.
 //!
-//! The beginning of the file, not its name, tells the format ([`detect`]). A file that gzip compressed is
-//! unpacked first. All readers go through the file once from front to back, so a pipe works as well.
-//! They fill one table of functions and one tree of contexts ([`names`]). Entries that they cannot read
-//! are left out, counted and reported ([`skipped`]).
+//! The beginning of the file, not its name, tells the format ([`detect`]). A file that gzip
+//! compressed is unpacked first. All readers go through the file once from front to back, so a pipe
+//! works as well. They fill one table of functions and one tree of contexts ([`names`]). Entries
+//! that they cannot read are left out, counted and reported ([`skipped`]).
 
 mod detect;
 mod error;
@@ -33,13 +33,13 @@ pub struct Options {
     /// without them. `None` takes the event with the most samples, and in a pprof profile processor
     /// time. Formats without events ignore this option.
     pub event: Option<String>,
-    /// The part of a perf.data file to take. Samples before the first time, and samples at or after the
-    /// second, are left out. Times are nanoseconds of the clock that the recording used. Other formats
-    /// ignore this option.
+    /// The part of a perf.data file to take. Samples before the first time, and samples at or after
+    /// the second, are left out. Times are nanoseconds of the clock that the recording used. Other
+    /// formats ignore this option.
     pub window: Option<(u64, u64)>,
     /// The symbols of the kernel under which a perf.data file was recorded: a copy of its
-    /// `/proc/kallsyms`, or its `System.map`. `None` takes those of the running kernel, if it is the
-    /// same build.
+    /// `/proc/kallsyms`, or its `System.map`. `None` takes those of the running kernel, if it is
+    /// the same build.
     pub kallsyms: Option<PathBuf>,
     /// How many nanoseconds of processor time a sample stands for if the profile only counts
     /// samples.
@@ -143,7 +143,8 @@ pub fn read(
         Detected::PerfData => {
             let (file, broken) = seekable(path, source).map_err(|source| task.failed(source))?;
             let mut profile = perf_data(file, &task, progress)?;
-            // If the compressed file ends too early, that is a better message than where its content ends.
+            // If the compressed file ends too early, that is a better message than where its
+            // content ends.
             if let Some(BrokenOff { at, what }) = broken {
                 profile.remarks.retain(|remark| !matches!(remark, Remark::Truncated { .. }));
                 profile.remarks.push(Remark::Truncated { at, what });
@@ -159,8 +160,8 @@ pub fn read(
 /// The most bytes that are unpacked or taken from a pipe into a temporary file.
 const LARGEST_COPY: u64 = 1 << 32;
 
-/// Returns the file itself if it is seekable and not compressed, else a temporary copy of its content.
-/// The second result tells where the content broke off, if it did.
+/// Returns the file itself if it is seekable and not compressed, else a temporary copy of its
+/// content. The second result tells where the content broke off, if it did.
 fn seekable(path: &Path, source: Source<'_>) -> io::Result<(File, Option<BrokenOff>)> {
     let mut start = Vec::new();
     if path != Path::new("-") && path.metadata()?.is_file() {

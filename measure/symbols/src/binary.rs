@@ -1,8 +1,8 @@
 //! An executable file or a library: where its code lies and what its functions are called.
 //!
-//! There are two ways to name an address. [`Binary::function`] asks the symbol table, which knows each
-//! function that the linker has seen. [`Binary::frames`] asks the debugging information, if there is any.
-//! It also knows source lines and inlined functions.
+//! There are two ways to name an address. [`Binary::function`] asks the symbol table, which knows
+//! each function that the linker has seen. [`Binary::frames`] asks the debugging information, if
+//! there is any. It also knows source lines and inlined functions.
 
 use std::cell::OnceCell;
 use std::fmt;
@@ -125,8 +125,8 @@ impl Binary {
         })
     }
 
-    /// Takes symbols and debugging information from a separate file, if that file is of the same build.
-    /// Returns whether it was.
+    /// Takes symbols and debugging information from a separate file, if that file is of the same
+    /// build. Returns whether it was.
     ///
     /// # Errors
     /// If it cannot be read or is not an executable file.

@@ -6,8 +6,8 @@
 //! ffffffffc0a41000 t nf_tables_newrule	[nf_tables]
 //! ```
 //!
-//! A line is an address, a letter for the kind, a name and, for code of a module, the module in brackets.
-//! Only code (`t`, `w`) gets into the table. A symbol of data ends the code before it.
+//! A line is an address, a letter for the kind, a name and, for code of a module, the module in
+//! brackets. Only code (`t`, `w`) gets into the table. A symbol of data ends the code before it.
 
 use std::collections::HashMap;
 use std::fs::File;

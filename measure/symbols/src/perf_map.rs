@@ -5,8 +5,8 @@
 //! 7f3c5c000d00 8a Ljava/lang/String;::hashCode
 //! ```
 //!
-//! A line is an address and a size, both hexadecimal, and a name. When code is discarded, its line stays in
-//! the file. So where two lines overlap, the later one is valid.
+//! A line is an address and a size, both hexadecimal, and a name. When code is discarded, its line
+//! stays in the file. So where two lines overlap, the later one is valid.
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read};

@@ -1,7 +1,8 @@
 //! A table of symbols, sorted by address.
 //!
-//! A symbol reaches to its end, if it states one, and otherwise to the next symbol. Of several symbols at
-//! one address, the one with the highest rank stays, and among equals the one that was added last.
+//! A symbol reaches to its end, if it states one, and otherwise to the next symbol. Of several
+//! symbols at one address, the one with the highest rank stays, and among equals the one that was
+//! added last.
 
 use std::cmp::Reverse;
 

@@ -4,7 +4,8 @@ use std::io;
 
 use kilocore_symbols::KernelSymbolsError;
 
-/// Why no profile can be read from a perf.data file. The caller, which opened the file, adds its name.
+/// Why no profile can be read from a perf.data file. The caller, which opened the file, adds its
+/// name.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PerfDataError {

@@ -6,8 +6,8 @@ use linux_perf_data::linux_perf_event_reader::{
 
 use crate::{Rate, Unit};
 
-/// An event's name without the modifiers of `perf record -e NAME:MODIFIERS`, which say where and how
-/// to count. `cycles:u` becomes `cycles`.
+/// An event's name without the modifiers of `perf record -e NAME:MODIFIERS`, which say where and
+/// how to count. `cycles:u` becomes `cycles`.
 pub(super) fn without_modifiers(name: &str) -> &str {
     const MODIFIERS: &str = "ukhIGHpPSDWebR";
     match name.rsplit_once(':') {

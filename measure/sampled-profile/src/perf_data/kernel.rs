@@ -1,10 +1,10 @@
 //! Names addresses of the kernel that was recorded.
 //!
-//! The symbols come from the running kernel if it is the same build. Otherwise they come from perf's
-//! own copy, or else from a file that the user gave. A kernel of the same build is loaded at another
-//! address after every boot. The recording tells where `_text` was, and addresses are shifted by the
-//! difference. Modules do not move by the same difference, so after another boot their code has no
-//! names.
+//! The symbols come from the running kernel if it is the same build. Otherwise they come from
+//! perf's own copy, or else from a file that the user gave. A kernel of the same build is loaded at
+//! another address after every boot. The recording tells where `_text` was, and addresses are
+//! shifted by the difference. Modules do not move by the same difference, so after another boot
+//! their code has no names.
 
 use std::collections::BTreeMap;
 
@@ -92,7 +92,8 @@ impl KernelNames {
         Ok(Self { map, symbols, shift })
     }
 
-    /// Returns the function at an address, if it is known, and the part of the kernel (such as a module).
+    /// Returns the function at an address, if it is known, and the part of the kernel (such as a
+    /// module).
     pub(super) fn name(&self, address: u64) -> (Option<String>, String) {
         if let Some(name) = KernelMap::within(&self.map.loaded, address) {
             return (Some(name.to_owned()), KernelMap::LOADED.to_owned());

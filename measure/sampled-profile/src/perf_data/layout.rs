@@ -1,9 +1,10 @@
 //! Where things lie in a perf.data file.
 //!
 //! There are two kinds of files. An ordinary file has a header that points to the events and to the
-//! records; the features follow the records. perf writes the sizes when it ends, so a file of a killed
-//! perf has zeros there. The other kind is what perf writes to a pipe. It has no sections: events and
-//! features are records among the others. Sizes are believed only as far as the file reaches.
+//! records; the features follow the records. perf writes the sizes when it ends, so a file of a
+//! killed perf has zeros there. The other kind is what perf writes to a pipe. It has no sections:
+//! events and features are records among the others. Sizes are believed only as far as the file
+//! reaches.
 
 use std::collections::BTreeMap;
 use std::io::{Read, Seek, SeekFrom};
@@ -231,8 +232,8 @@ impl Layout {
         Ok(layout)
     }
 
-    /// Keeps a record that describes the recording. Returns the size of the data that follows the record
-    /// and is not a record itself.
+    /// Keeps a record that describes the recording. Returns the size of the data that follows the
+    /// record and is not a record itself.
     fn pipe_record<R: Read + Seek>(
         &mut self,
         file: &mut R,

@@ -1,10 +1,10 @@
 //! Reads the files that `perf record` writes.
 //!
-//! A file goes through four steps. [`layout`] finds its parts. [`stream`] turns either kind of file into
-//! one sequence of valid records. The crate `linux-perf-data` sorts these by time. [`recording`] then
-//! follows processes and their memory through the records, and gathers stacks of [`place`]s. When
-//! all is read, [`names`] turns places into functions. Memory is bounded by the number of distinct
-//! stacks and by what perf buffers in a round, not by the number of samples.
+//! A file goes through four steps. [`layout`] finds its parts. [`stream`] turns either kind of file
+//! into one sequence of valid records. The crate `linux-perf-data` sorts these by time.
+//! [`recording`] then follows processes and their memory through the records, and gathers stacks of
+//! [`place`]s. When all is read, [`names`] turns places into functions. Memory is bounded by the
+//! number of distinct stacks and by what perf buffers in a round, not by the number of samples.
 //!
 //! A file that a killed perf or a full disk cut short is read as far as it goes. The profile then
 //! carries a [`Remark::Truncated`].
@@ -52,10 +52,11 @@ pub struct Options {
     /// nanoseconds of the clock that the recording used.
     pub window: Option<(u64, u64)>,
     /// The symbols of the kernel that was recorded: a copy of its `/proc/kallsyms`, or its
-    /// `System.map`. If none, those of the running kernel are used, provided that it is the same build.
+    /// `System.map`. If none, those of the running kernel are used, provided that it is the same
+    /// build.
     pub kallsyms: Option<PathBuf>,
-    /// Directories in which to look for programs and libraries first, before their original places. A
-    /// file may lie there under its full path or directly under its name.
+    /// Directories in which to look for programs and libraries first, before their original places.
+    /// A file may lie there under its full path or directly under its name.
     pub files: Vec<PathBuf>,
     /// Where files of a known build are.
     pub debug_files: DebugFiles,

@@ -1,9 +1,9 @@
 //! Turns places into functions.
 //!
-//! A place gets the name of the symbol table's function, not the names of functions that the compiler
-//! inlined there. Inlined names need debugging information. If only one of two recordings of a program
-//! has it, the same code would get two names. A user who knows that both have it can ask for inlined
-//! functions.
+//! A place gets the name of the symbol table's function, not the names of functions that the
+//! compiler inlined there. Inlined names need debugging information. If only one of two recordings
+//! of a program has it, the same code would get two names. A user who knows that both have it can
+//! ask for inlined functions.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -43,8 +43,8 @@ impl<'a> Namer<'a> {
         Ok(Self { files, objects, kernel, maps: HashMap::new(), outcomes: BTreeMap::new() })
     }
 
-    /// Returns the functions at a place. There is one, or several if functions were inlined there, with
-    /// the innermost first.
+    /// Returns the functions at a place. There is one, or several if functions were inlined there,
+    /// with the innermost first.
     pub(super) fn functions(&mut self, place: Place) -> Vec<Function> {
         let (names, object) = match place {
             Place::Kernel(address) => {

@@ -1,7 +1,8 @@
 //! The places at which code was seen running, before they have names.
 //!
-//! Places are named last, because only then it is known which event is taken and what the end of the
-//! file tells about the kernel. Until then, stacks consist of places, and each place is kept once.
+//! Places are named last, because only then it is known which event is taken and what the end of
+//! the file tells about the kernel. Until then, stacks consist of places, and each place is kept
+//! once.
 
 use std::collections::HashMap;
 use std::hash::Hash;

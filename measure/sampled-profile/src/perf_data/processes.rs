@@ -31,9 +31,9 @@ pub(super) struct Processes {
 }
 
 impl Processes {
-    /// The most mappings that are kept. A hundred thousand processes at a time, with as many libraries
-    /// as a shell has, need fewer. Without this limit, a hostile file could let each of its processes
-    /// inherit everything in it.
+    /// The most mappings that are kept. A hundred thousand processes at a time, with as many
+    /// libraries as a shell has, need fewer. Without this limit, a hostile file could let each of
+    /// its processes inherit everything in it.
     const MOST: usize = 4_000_000;
 
     /// Maps something, and replaces what was mapped there before.

@@ -87,8 +87,8 @@ pub(super) struct Recording<'a> {
     unwinder: Unwinder,
     records: u64,
     pub(super) skipped: Skipped,
-    /// The number of lost samples according to `LOST` records and according to `LOST_SAMPLES` records.
-    /// Both count the same samples.
+    /// The number of lost samples according to `LOST` records and according to `LOST_SAMPLES`
+    /// records. Both count the same samples.
     lost: (u64, u64),
     pub(super) throttled: u64,
 }
@@ -325,7 +325,8 @@ struct Step {
 struct Chain<I> {
     values: I,
     mode: CpuMode,
-    /// Whether the next address is that of an instruction that ran. Otherwise it is a return address.
+    /// Whether the next address is that of an instruction that ran. Otherwise it is a return
+    /// address.
     exact: bool,
 }
 
@@ -344,7 +345,8 @@ impl<I: Iterator<Item = u64>> Chain<I> {
             -128 => CpuMode::Kernel,
             -512 => CpuMode::User,
             -640 => {
-                // The next value is a cookie by which the kernel will send the rest of the chain later.
+                // The next value is a cookie by which the kernel will send the rest of the chain
+                // later.
                 self.values.next();
                 CpuMode::User
             }
@@ -365,9 +367,10 @@ impl<I: Iterator<Item = u64>> Iterator for Chain<I> {
                 self.mark(value);
                 continue;
             }
-            // The call instruction comes before its return address, which may already belong to the next function.
-            // If a thread entered the kernel by a system call, the address is just after an instruction of the
-            // same function. If the thread was interrupted, the address is that of the instruction that ran.
+            // The call instruction comes before its return address, which may already belong to the
+            // next function. If a thread entered the kernel by a system call, the address is just
+            // after an instruction of the same function. If the thread was interrupted, the address
+            // is that of the instruction that ran.
             let address = if self.exact { value } else { value.saturating_sub(1) };
             // A zero ends a chain in which a frame has no frame pointer.
             let is_end = value == 0 && !self.exact;

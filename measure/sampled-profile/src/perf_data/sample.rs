@@ -1,9 +1,9 @@
 //! Reads one sample.
 //!
-//! `linux-perf-event-reader` can read samples too, but it has three defects. It does not return branches,
-//! so stacks that the processor itself recorded are lost. It confuses the counters of groups with those
-//! of single events, so all fields after them are wrong. And a sample that claims a stack of 2⁶¹
-//! addresses makes it overflow.
+//! `linux-perf-event-reader` can read samples too, but it has three defects. It does not return
+//! branches, so stacks that the processor itself recorded are lost. It confuses the counters of
+//! groups with those of single events, so all fields after them are wrong. And a sample that claims
+//! a stack of 2⁶¹ addresses makes it overflow.
 
 use linux_perf_data::linux_perf_event_reader::{BranchSampleFormat, PerfEventAttr, SampleFormat};
 
@@ -48,8 +48,8 @@ pub(super) struct Sample<'a> {
     pub(super) processor: Option<u32>,
     pub(super) period: Option<u64>,
     pub(super) chain: Option<Words<'a>>,
-    /// Three numbers for each branch (source, target, flags), if the branches are the calls that have not
-    /// returned.
+    /// Three numbers for each branch (source, target, flags), if the branches are the calls that
+    /// have not returned.
     pub(super) calls: Option<Words<'a>>,
     pub(super) user: Option<UserState<'a>>,
 }
@@ -133,8 +133,8 @@ impl SampleLayout {
         bytes.u64s(shared.checked_add(count.checked_mul(each)?)?).map(drop)
     }
 
-    /// Reads the registers and the stack. The inner value is `None` for a thread of the kernel, which
-    /// has no user space.
+    /// Reads the registers and the stack. The inner value is `None` for a thread of the kernel,
+    /// which has no user space.
     fn user_state<'a>(&self, bytes: &mut Bytes<'a>) -> Option<Option<UserState<'a>>> {
         let mut registers = None;
         if self.has(SampleFormat::REGS_USER) && bytes.u64()? != 0 {

@@ -1,9 +1,10 @@
 //! Passes whole and valid records, and nothing else, to the crate that reads them.
 //!
-//! For either kind of file, the stream is what perf would have written to a pipe: a header, the events,
-//! then the records. It ends before the first invalid record, so that all records before it are read;
-//! [`Stream::broken`] then returns where that was. Compressed records are replaced by the records that
-//! they contain. This module also refuses sizes in a hostile file that would take too much memory.
+//! For either kind of file, the stream is what perf would have written to a pipe: a header, the
+//! events, then the records. It ends before the first invalid record, so that all records before it
+//! are read; [`Stream::broken`] then returns where that was. Compressed records are replaced by the
+//! records that they contain. This module also refuses sizes in a hostile file that would take too
+//! much memory.
 
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 
@@ -32,8 +33,8 @@ pub(super) struct Stream<'p, R: Read> {
 }
 
 impl<'p, R: Read + Seek> Stream<'p, R> {
-    /// Makes a stream of a file's records. The second result maps each event that the reader will see to
-    /// the file's event, because an event with very many ids is split into several.
+    /// Makes a stream of a file's records. The second result maps each event that the reader will
+    /// see to the file's event, because an event with very many ids is split into several.
     pub(super) fn new(
         file: R,
         layout: &Layout,
@@ -181,8 +182,8 @@ fn preamble(layout: &Layout) -> (Vec<u8>, Vec<usize>) {
     (bytes, events)
 }
 
-/// Expands compressed records. Together they are one zstd stream, whose pieces may end anywhere, for
-/// instance in the middle of a record.
+/// Expands compressed records. Together they are one zstd stream, whose pieces may end anywhere,
+/// for instance in the middle of a record.
 struct Expander {
     context: Option<DCtx<'static>>,
     compression: Option<u32>,
@@ -194,8 +195,8 @@ struct Expander {
 
 impl Expander {
     const ZSTD: u32 = 1;
-    /// The largest accepted ratio of compression. perf's records shrink to a tenth. Data beyond the first
-    /// megabytes that shrinks by more than this factor was made to exhaust memory.
+    /// The largest accepted ratio of compression. perf's records shrink to a tenth. Data beyond the
+    /// first megabytes that shrinks by more than this factor was made to exhaust memory.
     const MOST: u64 = 500;
     const MOST_AT_FIRST: u64 = 64 << 20;
 

@@ -1,8 +1,8 @@
 //! Finds call stacks in copies of stack memory.
 //!
-//! With `--call-graph dwarf`, a sample has the registers of user space and a copy of the top of its stack
-//! instead of its callers. The crate `framehop` finds the callers with the unwind tables of the mapped
-//! files. Where there is no unwind table, it follows frame pointers.
+//! With `--call-graph dwarf`, a sample has the registers of user space and a copy of the top of its
+//! stack instead of its callers. The crate `framehop` finds the callers with the unwind tables of
+//! the mapped files. Where there is no unwind table, it follows frame pointers.
 
 use std::collections::HashMap;
 use std::ops::{Deref, Range};
@@ -70,7 +70,8 @@ impl Sections {
         }
     }
 
-    /// Makes a module of a process. `zero` is where the file's address zero lies in the process's memory.
+    /// Makes a module of a process. `zero` is where the file's address zero lies in the process's
+    /// memory.
     fn module(&self, range: Range<u64>, zero: u64) -> Module<Shared> {
         let addresses = |section: &Option<(Range<u64>, Shared)>| {
             section.as_ref().map(|(addresses, _)| addresses.clone())
@@ -133,8 +134,9 @@ impl Unwinder {
         }
     }
 
-    /// Returns the addresses of a thread's functions, the innermost first. For each caller it returns an
-    /// address inside the call, before the return address. `mask` says which registers were recorded.
+    /// Returns the addresses of a thread's functions, the innermost first. For each caller it
+    /// returns an address inside the call, before the return address. `mask` says which registers
+    /// were recorded.
     pub(super) fn unwind(
         &mut self,
         (processes, objects): (&Processes, &Interned<Object>),

@@ -1,8 +1,8 @@
 //! Detects a file's format by its beginning.
 //!
-//! Protocol buffers have no mark. But the first fields must be those of a profile, and such a file always
-//! has bytes that no text has. Two text formats remain. A single line that only `perf script` prints
-//! shows its format; lines that end in numbers show folded stacks:
+//! Protocol buffers have no mark. But the first fields must be those of a profile, and such a file
+//! always has bytes that no text has. Two text formats remain. A single line that only `perf
+//! script` prints shows its format; lines that end in numbers show folded stacks:
 //!
 //! ```text
 //! sysbench 10047 [000] 35559.348102:     250000 cycles:     (perf script)

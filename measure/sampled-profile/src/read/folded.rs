@@ -7,13 +7,14 @@
 //! java;LFoo;::bar_[j];[libc.so.6] 1
 //! ```
 //!
-//! The scripts that print this for flame graphs (such as stackcollapse) can mark functions: `_[k]` is the
-//! kernel's, `_[j]` was compiled at run time, `_[i]` was inlined. Code of a library that has no name is
-//! printed as the library's name in brackets.
+//! The scripts that print this for flame graphs (such as stackcollapse) can mark functions: `_[k]`
+//! is the kernel's, `_[j]` was compiled at run time, `_[i]` was inlined. Code of a library that has
+//! no name is printed as the library's name in brackets.
 //!
-//! Some scripts print sums of periods instead of numbers of samples. If the sampler's clock ticks evenly,
-//! all numbers are multiples of one large number, and this number is what a sample stands for. For
-//! example, 250000, 750000 and 500000 are 1, 3 and 2 samples of 250000. Otherwise it cannot be known.
+//! Some scripts print sums of periods instead of numbers of samples. If the sampler's clock ticks
+//! evenly, all numbers are multiples of one large number, and this number is what a sample stands
+//! for. For example, 250000, 750000 and 500000 are 1, 3 and 2 samples of 250000. Otherwise it
+//! cannot be known.
 
 use std::io::BufRead;
 
@@ -23,8 +24,8 @@ use super::skipped::{Skipped, shown};
 use super::{ReadError, Task};
 use crate::{Contexts, Format, Function, FunctionId, Origin, Rate, SampledProfile, Tally, Unit};
 
-/// If this many lines from the first on have two numbers each, the file is a difference of profiles.
-/// A few such lines among others are functions whose names end in a number.
+/// If this many lines from the first on have two numbers each, the file is a difference of
+/// profiles. A few such lines among others are functions whose names end in a number.
 const TWO_NUMBERS: u64 = 32;
 
 /// A common divisor of all numbers that is at least this large is a sampler's period.
@@ -126,7 +127,8 @@ struct Reader<'a> {
     weight: u64,
     /// The greatest common divisor of all numbers.
     divisor: u64,
-    /// The number of lines that were read, of those with two numbers, and the first such line's number.
+    /// The number of lines that were read, of those with two numbers, and the first such line's
+    /// number.
     read: u64,
     with_two_numbers: u64,
     first: u64,

@@ -68,7 +68,8 @@ impl<R: BufRead> Lines<R> {
         self.number += 1;
         if let Some(end) = memchr(b'\n', self.from.fill_buf()?) {
             self.lent = end + 1;
-            // Borrowed anew, because the borrow above would have to last for the other branch as well.
+            // Borrowed anew, because the borrow above would have to last for the other branch as
+            // well.
             let text = &self.from.fill_buf()?[..end];
             return Ok(Some((self.number, trimmed(text, self.number, self.longest))));
         }

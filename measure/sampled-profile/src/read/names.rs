@@ -52,8 +52,8 @@ impl Names {
     }
 
     /// Returns the functions that these contexts use, in the order in which the contexts use them,
-    /// and the contexts over them with each tally converted. Functions that only other events' contexts
-    /// use are left out.
+    /// and the contexts over them with each tally converted. Functions that only other events'
+    /// contexts use are left out.
     pub(crate) fn of(
         &self,
         contexts: &Contexts,

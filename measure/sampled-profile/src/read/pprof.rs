@@ -1,4 +1,5 @@
-//! Reads pprof's protocol buffer (`profile.proto` of github.com/google/pprof), which Go also writes.
+//! Reads pprof's protocol buffer (`profile.proto` of github.com/google/pprof), which Go also
+//! writes.
 //!
 //! The format is binary. As text, its records look like this:
 //!
@@ -10,11 +11,11 @@
 //! string_table: ""  string_table: "samples"  string_table: "count"
 //! ```
 //!
-//! Records refer to each other by numbers, and the table of strings may come last. So the reader keeps
-//! the whole file and goes through it once for each kind of record: [`wire`] finds the records and
-//! [`records`] decodes one at a time. If a sample or location refers to something that does not exist, it
-//! is left out; a function whose name does not exist has no name. No record refers to one of its own
-//! kind, so there are no cycles.
+//! Records refer to each other by numbers, and the table of strings may come last. So the reader
+//! keeps the whole file and goes through it once for each kind of record: [`wire`] finds the
+//! records and [`records`] decodes one at a time. If a sample or location refers to something that
+//! does not exist, it is left out; a function whose name does not exist has no name. No record
+//! refers to one of its own kind, so there are no cycles.
 
 mod kind;
 mod records;
@@ -107,8 +108,8 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// Passes each record of a kind to `take`, with its position among all fields, from 1. If `take`
-    /// returns a complaint, it is noted.
+    /// Passes each record of a kind to `take`, with its position among all fields, from 1. If
+    /// `take` returns a complaint, it is noted.
     fn each<R: Message + Default>(
         &mut self,
         kind: u64,

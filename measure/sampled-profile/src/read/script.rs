@@ -1,5 +1,5 @@
-//! Reads what `perf script` prints: a line for each sample, then its stack with the innermost function
-//! first, then an empty line.
+//! Reads what `perf script` prints: a line for each sample, then its stack with the innermost
+//! function first, then an empty line.
 //!
 //! ```text
 //! sysbench 10047 [000] 35559.348102:     250000 cycles:
@@ -9,10 +9,10 @@
 //!
 //! ```
 //!
-//! Only the beginning of a line tells what it is. The line of a stack begins with a tab, or with spaces if
-//! an editor replaced the tab. The line of a sample begins with spaces if samples have no call chains, and
-//! otherwise with the command. [`header`] and [`frame`] parse these lines. Most lines of a stack occurred
-//! before, so a line is first looked up as a whole ([`cache`]).
+//! Only the beginning of a line tells what it is. The line of a stack begins with a tab, or with
+//! spaces if an editor replaced the tab. The line of a sample begins with spaces if samples have no
+//! call chains, and otherwise with the command. [`header`] and [`frame`] parse these lines. Most
+//! lines of a stack occurred before, so a line is first looked up as a whole ([`cache`]).
 //!
 //! Each event has a tree of its own, because only at the end is it known which event has the most
 //! samples.
@@ -46,8 +46,8 @@ const EVENT_NAME: usize = 1 << 9;
 
 const NO_LINE: &str = "neither a sample nor a line of a stack";
 
-/// Whether only `perf script` can have printed this line. Such a line belongs to a stack, or is a sample's
-/// first line with a time. The event alone is enough if
+/// Whether only `perf script` can have printed this line. Such a line belongs to a stack, or is a
+/// sample's first line with a time. The event alone is enough if
 /// the line cannot be of another format (`is_else` is false).
 pub(crate) fn is_likely(line: &[u8], is_else: bool) -> bool {
     if line.first().is_some_and(u8::is_ascii_whitespace) && frame::frame(line).is_ok() {
@@ -96,7 +96,8 @@ enum State {
     Between,
     /// In a sample of this event and weight; `has_stack` says whether a line of its stack was seen.
     In { event: usize, weight: u64, has_stack: bool },
-    /// After a line that is only an event's name; the number of that line. It is a sample if a stack follows.
+    /// After a line that is only an event's name; the number of that line. It is a sample if a
+    /// stack follows.
     Named(u64),
     /// In a sample that is left out.
     Out,
@@ -225,7 +226,8 @@ impl<'a> Reader<'a> {
         };
         entry.count(header);
         self.state = State::In { event, weight, has_stack: false };
-        // The words of a tracepoint can stand where an address stands, so only an address with a symbol counts.
+        // The words of a tracepoint can stand where an address stands, so only an address with a
+        // symbol counts.
         let (word, symbol) = header::first_word(header.rest);
         if frame::address(word).is_some()
             && !symbol.is_empty()
@@ -324,8 +326,8 @@ impl<'a> Reader<'a> {
     ///
     /// The code of an inlined function lies in a function with the same address. perf prints that
     /// function after those inlined into it, and some versions before them. It may be missing: perf
-    /// takes a function for inlined if the debugging information has another name for it than the symbol
-    /// table. Then nothing tells what it belongs to.
+    /// takes a function for inlined if the debugging information has another name for it than the
+    /// symbol table. Then nothing tells what it belongs to.
     fn resolve(&mut self) -> Result<(), ReadError> {
         self.ids.clear();
         for same in self.stack.chunk_by(|a, b| a.address == b.address).rev() {

@@ -1,10 +1,10 @@
 //! Collecting records from the buffers into the file.
 //!
-//! A thread sleeps until a buffer is a quarter full or the program has ended. Then it empties all buffers;
-//! this is a round. The records of one core are in order, but those of different cores are not. A mark
-//! in the file shows where each round ends, and readers sort each round together with the next. If cores
-//! are watched as a whole, the records are sorted here instead, because only the sorted order tells
-//! which records belong to the program.
+//! A thread sleeps until a buffer is a quarter full or the program has ended. Then it empties all
+//! buffers; this is a round. The records of one core are in order, but those of different cores are
+//! not. A mark in the file shows where each round ends, and readers sort each round together with
+//! the next. If cores are watched as a whole, the records are sorted here instead, because only the
+//! sorted order tells which records belong to the program.
 
 use std::fs::File;
 use std::io::{self, PipeReader};
@@ -164,8 +164,8 @@ impl Collector {
         self.file.append(&self.records)
     }
 
-    /// Records losses that the kernel could not record. The kernel does so with the next record that
-    /// room, and there may be none.
+    /// Records losses that the kernel could not record itself. The kernel records a loss together
+    /// with the next record that has room, and there may be none.
     fn losses(&mut self) -> io::Result<()> {
         if !self.setup.counts_losses {
             return Ok(());

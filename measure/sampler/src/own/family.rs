@@ -1,8 +1,9 @@
 //! Selects the program's records from those of everything that happens on the cores.
 //!
-//! An event that watches a whole core takes samples of all programs. A process counts if it executes the
-//! program, or if a process that counts has started it in any way. Deciding this needs the records in
-//! order of time, and records of different cores are in this order only after sorting.
+//! An event that watches a whole core takes samples of all programs. A process counts if it
+//! executes the program, or if a process that counts has started it in any way. Deciding this needs
+//! the records in order of time, and records of different cores are in this order only after
+//! sorting.
 
 use std::collections::HashSet;
 

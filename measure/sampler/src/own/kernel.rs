@@ -69,8 +69,8 @@ fn number<T: FromStr>(file: &str) -> Option<T> {
     fs::read_to_string(file).ok()?.trim().parse().ok()
 }
 
-/// Parses a kernel's list of cores, such as `0-3,8,10-11`. Returns `None` for anything else, and for an
-/// empty list.
+/// Parses a kernel's list of cores, such as `0-3,8,10-11`. Returns `None` for anything else, and
+/// for an empty list.
 fn parse_cores(text: &str) -> Option<Vec<CpuId>> {
     /// More than any kernel is built for.
     const MOST: u32 = 1 << 16;

@@ -1,5 +1,5 @@
-//! Opens the events. It asks for everything first, and gives up one demand after another until the kernel
-//! agrees.
+//! Opens the events. It asks for everything first, and gives up one demand after another until the
+//! kernel agrees.
 
 use std::io;
 use std::os::fd::OwnedFd;

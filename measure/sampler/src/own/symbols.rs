@@ -1,7 +1,7 @@
 //! Where the kernel and its modules lie, for readers that name addresses of the kernel.
 //!
-//! The kernel records what the program maps, but not where the kernel itself lies. So, like perf, the
-//! sampler makes records of such mappings from files in `/proc`:
+//! The kernel records what the program maps, but not where the kernel itself lies. So, like perf,
+//! the sampler makes records of such mappings from files in `/proc`:
 //!
 //! ```text
 //! ffffffff81000000 T _stext                                        (/proc/kallsyms)

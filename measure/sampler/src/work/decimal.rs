@@ -1,7 +1,8 @@
 //! Counts of units of work, exact.
 //!
-//! Programs print their work as `1,234,567`, `1.5e6` or `20833.41`. Such a number is kept as a whole number
-//! of some power of ten. So sums lose no digit, and a number that does not fit is refused, not rounded.
+//! Programs print their work as `1,234,567`, `1.5e6` or `20833.41`. Such a number is kept as a
+//! whole number of some power of ten. So sums lose no digit, and a number that does not fit is
+//! refused, not rounded.
 
 use std::fmt;
 use std::str::FromStr;

@@ -1,8 +1,9 @@
 //! Counting a program's units of work from what it writes.
 //!
-//! A run on more cores that takes as long as a run on fewer may have done more work. So profiles are
-//! compared per unit of work. Units are counted in one of three ways: a successful run is one unit; each
-//! line that an expression matches is one unit; or the numbers that the expression captures are added up:
+//! A run on more cores that takes as long as a run on fewer may have done more work. So profiles
+//! are compared per unit of work. Units are counted in one of three ways: a successful run is one
+//! unit; each line that an expression matches is one unit; or the numbers that the expression
+//! captures are added up:
 //!
 //! ```text
 //!     total number of events:              20834      (expression: `events: +(\d+)`)

@@ -57,9 +57,9 @@ impl Kind {
     }
 }
 
-/// Chooses the sample type that was asked for. Without one, it chooses processor time, else samples, else
-/// the type that the file prefers, else the last one, as the pprof tool does. Returns `None` if the type
-/// that was asked for does not exist.
+/// Chooses the sample type that was asked for. Without one, it chooses processor time, else
+/// samples, else the type that the file prefers, else the last one, as the pprof tool does. Returns
+/// `None` if the type that was asked for does not exist.
 pub(crate) fn choose(kinds: &[Kind], asked: Option<&str>, preferred: &str) -> Option<Choice> {
     let count = kinds.iter().position(Kind::is_count);
     let named = |name: &str| kinds.iter().position(|kind| kind.name == name);

@@ -1,7 +1,7 @@
 //! The records of a pprof profile, with those fields that are needed.
 //!
-//! The numbers of the fields are those of pprof's `profile.proto`. Texts are indices into the table of
-//! strings. Other records are referred to by ids that the file chooses.
+//! The numbers of the fields are those of pprof's `profile.proto`. Texts are indices into the table
+//! of strings. Other records are referred to by ids that the file chooses.
 
 use prost::Message;
 

@@ -1,8 +1,8 @@
 //! The fields of a protocol buffer, one after the other, without decoding what is in them.
 //!
-//! An empty record takes two bytes in the file but much more in memory, so a profile decoded as a whole
-//! could take many times the memory of its bytes. Therefore only one record is decoded at a time, and
-//! this module finds the records.
+//! An empty record takes two bytes in the file but much more in memory, so a profile decoded as a
+//! whole could take many times the memory of its bytes. Therefore only one record is decoded at a
+//! time, and this module finds the records.
 
 /// A field's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

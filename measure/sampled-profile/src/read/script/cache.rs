@@ -1,9 +1,9 @@
 //! Remembers what the lines of stacks mean, so that a repeated line is not parsed again.
 //!
-//! A profile repeats the same lines again and again. The cache has a fixed number of places. A line's
-//! place is computed from the line's ends, because the address is at the beginning and the object at the
-//! end. A new line replaces the one in its place. Hostile text can make the cache useless, but neither
-//! slow nor large.
+//! A profile repeats the same lines again and again. The cache has a fixed number of places. A
+//! line's place is computed from the line's ends, because the address is at the beginning and the
+//! object at the end. A new line replaces the one in its place. Hostile text can make the cache
+//! useless, but neither slow nor large.
 
 /// How many places; a power of two.
 const PLACES: usize = 1 << 16;

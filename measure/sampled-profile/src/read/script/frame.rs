@@ -6,9 +6,9 @@
 //! 7f2d1c0a6b10 [unknown] (/lib/x86_64-linux-gnu/libc.so.6)
 //! ```
 //!
-//! Symbols and objects may contain spaces and brackets. If an offset stands before the object's opening
-//! bracket, it shows where the object begins. Without an offset, the object begins at the bracket that
-//! matches the last closing one.
+//! Symbols and objects may contain spaces and brackets. If an offset stands before the object's
+//! opening bracket, it shows where the object begins. Without an offset, the object begins at the
+//! bracket that matches the last closing one.
 
 use memchr::memmem;
 

@@ -1,8 +1,8 @@
 //! The first line of a sample: who ran, where, when, and what was counted.
 //!
-//! By default a line is `comm tid [cpu] seconds.fraction: period event:`. For an event without call chains,
-//! the address, symbol and object follow on the same line. `perf script -F` leaves fields out and adds
-//! others:
+//! By default a line is `comm tid [cpu] seconds.fraction: period event:`. For an event without call
+//! chains, the address, symbol and object follow on the same line. `perf script -F` leaves fields
+//! out and adds others:
 //!
 //! ```text
 //! swapper     0 [003] 35559.348102:     250000 cycles:
@@ -11,8 +11,8 @@
 //! a 10047 [002]     250000 cycles:
 //! ```
 //!
-//! The command can contain spaces, digits and colons. Therefore a line is read from its time outwards, in
-//! both directions, or from its event if there is no time.
+//! The command can contain spaces, digits and colons. Therefore a line is read from its time
+//! outwards, in both directions, or from its event if there is no time.
 
 use memchr::{memchr_iter, memmem};
 

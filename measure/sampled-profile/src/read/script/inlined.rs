@@ -1,7 +1,8 @@
 //! Functions that were inlined into others.
 //!
-//! Only the rest of the stack shows which function an inlined one belongs to. Until then, an inlined
-//! function is an index. The function that results from an index and the outer function is remembered.
+//! Only the rest of the stack shows which function an inlined one belongs to. Until then, an
+//! inlined function is an index. The function that results from an index and the outer function is
+//! remembered.
 
 use std::collections::HashMap;
 
