@@ -51,8 +51,8 @@ fn civil(mut days: u64) -> (u64, u64, u64) {
 /// Returns the value of a field of `/proc/cpuinfo`, whose lines look like these:
 ///
 /// ```text
-/// model name	: AMD EPYC 7742 64-Core Processor
-/// cpu MHz		: 2250.000
+/// model name    : AMD EPYC 7742 64-Core Processor
+/// cpu MHz        : 2250.000
 /// ```
 pub(crate) fn cpuinfo_field<'t>(cpuinfo: &'t str, name: &str) -> Option<&'t str> {
     cpuinfo.lines().find_map(|line| {

@@ -3,7 +3,7 @@
 //! ```text
 //! ffffffff81000000 T _text
 //! ffffffff810c4b20 t vfs_read
-//! ffffffffc0a41000 t nf_tables_newrule	[nf_tables]
+//! ffffffffc0a41000 t nf_tables_newrule    [nf_tables]
 //! ```
 //!
 //! A line is an address, a letter for the kind, a name and, for code of a module, the module in
