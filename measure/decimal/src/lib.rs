@@ -1,8 +1,8 @@
 //! Decimal numbers, exact.
 //!
-//! Programs print how much work they did as `1,234,567`, `1.5e6` or `20833.41`. Such a number is a whole
-//! number of some power of ten, and stays that: sums lose no digit, and what does not fit is
-//! refused instead of rounded.
+//! Programs print their work as `1,234,567`, `1.5e6` or `20833.41`. Such a number is kept as a
+//! whole number of some power of ten. So sums lose no digit, and a number that does not fit is
+//! refused, not rounded.
 
 use std::fmt;
 use std::str::FromStr;

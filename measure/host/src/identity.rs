@@ -48,7 +48,12 @@ fn civil(mut days: u64) -> (u64, u64, u64) {
     (year, month, days + 1)
 }
 
-/// The value of a field of `/proc/cpuinfo`.
+/// Returns the value of a field of `/proc/cpuinfo`, whose lines look like these:
+///
+/// ```text
+/// model name    : AMD EPYC 7742 64-Core Processor
+/// cpu MHz        : 2250.000
+/// ```
 pub(crate) fn cpuinfo_field<'t>(cpuinfo: &'t str, name: &str) -> Option<&'t str> {
     cpuinfo.lines().find_map(|line| {
         let (field, value) = line.split_once(':')?;

@@ -1,4 +1,12 @@
-//! Topology and caches as Linux lists them below `/sys/devices/system`.
+//! Reads topology and caches as Linux lists them below `/sys/devices/system`:
+//!
+//! ```text
+//! cpu/online                              0-7,16-23
+//! cpu/cpu0/topology/thread_siblings_list  0,16
+//! cpu/cpu0/cache/index3/size              32768K
+//! cpu/cpu0/cache/index3/shared_cpu_list   0-3,16-19
+//! node/node0/distance                     10 21
+//! ```
 //!
 //! Everything reads from a root path, so that recorded machines can be read as well as this one.
 

@@ -1,7 +1,7 @@
-//! What a function or context took on both sides, and the difference per unit of work.
+//! The time of a function or context on both sides, and the difference per unit of work.
 //!
-//! Differences are kept as whole numbers over one common denominator, so that those of all
-//! functions add up to the total loss exactly and not up to rounding.
+//! Differences are kept as whole numbers over one common denominator. So the differences of all
+//! functions add up to the total loss exactly, without rounding.
 
 use kilocore_sampled_profile::Tally;
 
@@ -22,8 +22,8 @@ impl Works {
     }
 }
 
-/// Time of both sides that is no samples: it may be less than nothing if a sampler saw more time
-/// than there was.
+/// Time of both sides that is not in samples. It may be negative if a sampler saw more time than
+/// there was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Times {
     /// Of the base runs.
@@ -35,18 +35,18 @@ pub struct Times {
 /// A loss per unit of work: the function scalability value, as a fraction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Loss {
-    /// Over the product of both sides' work in units, and a million.
+    /// The numerator. The denominator is the product of both sides' work in units, times a million.
     pub numerator: i128,
 }
 
 impl Loss {
-    /// In the profile's unit per unit of work.
+    /// The loss as a number, in the profile's unit per unit of work.
     #[must_use]
     pub fn per_unit(self, works: Works) -> f64 {
         self.numerator as f64 / 1e6 / works.denominator()
     }
 
-    /// How much of another loss this one is; none if that is nothing.
+    /// This loss as a share of another one; `None` if the other is zero.
     #[must_use]
     pub fn share_of(self, whole: Self) -> Option<f64> {
         (whole.numerator != 0).then(|| self.numerator as f64 / whole.numerator as f64)
@@ -62,7 +62,7 @@ impl std::ops::Add for Loss {
 }
 
 impl Times {
-    /// What a unit of work takes more on the scaled side than on the base side.
+    /// By how much a unit of work takes longer on the scaled side than on the base side.
     #[must_use]
     pub fn loss(self, works: Works) -> Loss {
         let base = self.base * i128::from(works.scaled.millionths());
@@ -83,7 +83,7 @@ impl Times {
     }
 }
 
-/// What fell on something in the samples of both sides.
+/// The samples of both sides that fell on something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Amounts {
     /// In the base runs.

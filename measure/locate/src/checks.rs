@@ -1,4 +1,4 @@
-//! Looking for what makes a comparison less than it seems.
+//! Looks for reasons why a comparison is less reliable than it seems.
 
 use kilocore_sampled_profile::{Context, Facts, Rate, Remark, SampledProfile, Unit};
 
@@ -8,21 +8,22 @@ use crate::{Owner, Run, Tree, Warning};
 
 /// Below this many samples, only large losses stand out.
 const FEW_SAMPLES: u64 = 1_000;
-/// More time in functions without names than this is worth a word.
+/// A warning tells of functions without names from this share of the time on.
 const MANY_UNNAMED: f64 = 0.05;
-/// A file without names that has less of the samples is not worth a word.
+/// A file without names is not mentioned below this share of the samples.
 const WORTH_NAMES: f64 = 0.01;
-/// Rates that differ by more are different rates.
+/// Rates that differ by more than this are taken as different.
 const SAME_RATE: f64 = 0.02;
-/// One run this many times longer than the other is much longer.
+/// A run that is this many times longer than the other is much longer.
 const MUCH_LONGER: f64 = 3.0;
-/// More samples lost than this is worth a word.
+/// A warning tells of lost samples from this share on.
 const MANY_LOST: f64 = 0.01;
-/// More time than a program's cores have, beyond what a sampler's clock may be off.
+/// A program used more than its cores from this ratio on. The excess allows for the sampler's
+/// clock.
 const ABOVE_CORES: f64 = 1.05;
-/// With so many samples expected, none at all is no chance.
+/// If this many samples are expected, it is not by chance that there are none.
 const SURELY_SOME: f64 = 10.0;
-/// More time in functions of one side only than this is worth a word.
+/// A warning tells of functions that only one side has from this share of the time on.
 const FEW_IN_COMMON: f64 = 0.5;
 
 /// All warnings about a comparison of these runs, in the order in which they should be read.
@@ -133,7 +134,7 @@ fn without_kernel(base: &[Run], scaled: &[Run]) -> Option<Warning> {
     lacks(scaled, base).then(|| without(scaled)).flatten()
 }
 
-/// What two sides do not have in common.
+/// Warns of differences between the two sides.
 fn pairwise(all_base: &[Run], all_scaled: &[Run], found: &mut Vec<Warning>) {
     let (base, scaled) = (&all_base[0], &all_scaled[0]);
     let (own, others) = (&base.profile.facts, &scaled.profile.facts);
@@ -167,7 +168,7 @@ fn bare_event(event: &str) -> &str {
     event.split(':').next().unwrap_or(event)
 }
 
-/// What is wrong with the profiles of a side.
+/// Warns of faults in the profiles of one side.
 fn alone(runs: &[Run], found: &mut Vec<Warning>) {
     let name = || name_of(runs);
     let samples = samples(runs);
@@ -193,7 +194,7 @@ fn alone(runs: &[Run], found: &mut Vec<Warning>) {
     if share > MANY_LOST {
         found.push(Warning::Lost { name: name(), share });
     }
-    // Runs of the same program have the same things to be said of them.
+    // Several runs of the same program would cause the same warnings.
     let mut said: Vec<String> = Vec::new();
     for run in runs {
         for remark in run.profile.remarks.iter().filter(|remark| matters(remark, &run.profile)) {

@@ -25,9 +25,9 @@ pub struct Options {
 pub struct FunctionRow {
     /// Which.
     pub function: FunctionIndex,
-    /// What fell on it itself.
+    /// The samples in the function itself.
     pub exclusive: Amounts,
-    /// What fell on it or on anything it called. A recursive function's is counted once.
+    /// The samples in the function or in anything that it called. Recursion counts once.
     pub inclusive: Amounts,
     /// How sure the exclusive loss is.
     pub exclusive_uncertainty: Uncertainty,
@@ -35,13 +35,13 @@ pub struct FunctionRow {
     pub inclusive_uncertainty: Uncertainty,
 }
 
-/// A function of the program, with what libraries and the kernel did for it.
+/// A function of the program, including what libraries and the kernel did for it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CodeRow {
-    /// Which; none for stacks on which there is no function of the program.
+    /// The function; `None` for stacks without a function of the program.
     pub function: Option<FunctionIndex>,
-    /// What fell on it, or on other code that it called without another function of the program
-    /// between.
+    /// The samples in the function, or in libraries and the kernel that it called, up to the next
+    /// function of the program.
     pub charged: Amounts,
     /// How sure the loss is.
     pub uncertainty: Uncertainty,
@@ -59,7 +59,7 @@ pub struct ContextUncertainty {
 /// How much of a loss is in the code of locks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct LockLoss {
-    /// In locks of the program, in user space or waiting in the kernel for one.
+    /// In locks of the program: in user space, or waiting for one in the kernel.
     pub user: Loss,
     /// In locks of the kernel.
     pub kernel: Loss,
@@ -78,7 +78,7 @@ pub struct Comparison {
     pub works: Works,
     /// Time on processors.
     pub busy: Times,
-    /// Time of the program's cores in which it used none of them, if it is known.
+    /// The time during which the program did not use its cores, if it is known.
     pub idle: Option<Times>,
     /// All functions, the one with the largest exclusive loss first.
     pub functions: Vec<FunctionRow>,
@@ -92,24 +92,24 @@ pub struct Comparison {
     pub locks: LockLoss,
     /// How runs differ from each other.
     pub run_noise: RunNoise,
-    /// What to keep in mind.
+    /// Warnings about the comparison.
     pub warnings: Vec<Warning>,
 }
 
 impl Comparison {
-    /// What a unit of work takes more on the scaled side, on processors and waiting.
+    /// By how much a unit of work takes longer on the scaled side, on processors and waiting.
     #[must_use]
     pub fn total_loss(&self) -> Loss {
         self.busy_loss() + self.idle.map_or(Loss::default(), |idle| idle.loss(self.works))
     }
 
-    /// What it takes more on processors: the sum of all functions' exclusive losses.
+    /// By how much it takes longer on processors: the sum of all functions' exclusive losses.
     #[must_use]
     pub fn busy_loss(&self) -> Loss {
         self.busy.loss(self.works)
     }
 
-    /// How many times as much the scaled side did in the same time.
+    /// The ratio of the scaled side's rate of work to the base side's.
     #[must_use]
     pub fn speedup(&self) -> Option<f64> {
         Some(self.scaled.throughput()? / self.base.throughput()?)
@@ -191,7 +191,7 @@ pub fn compare(
     })
 }
 
-/// What runs did. One unit each if nobody knows.
+/// The work of a run, which is one unit if nobody counted it.
 fn work_of(run: &Run) -> Work {
     run.work.unwrap_or_else(Work::one)
 }
@@ -241,7 +241,7 @@ fn side_totals(runs: &[Run], busy: Tally) -> Result<SideTotals, CompareError> {
             });
         }
     }
-    // Beyond this, products of time and work would not fit.
+    // Larger values would overflow products of time and work.
     if busy.weight > 1 << 62 {
         return Err(too_large(first));
     }
@@ -275,7 +275,8 @@ fn function_rows(tree: &Tree, noise: &Noise) -> Vec<FunctionRow> {
     for (_, function, node) in tree.contexts() {
         exclusive[function.index()].add(node.exclusive);
     }
-    // Down and up again: a function that is on the stack further out has the time already.
+    // The walk goes down and up again. A function that is also further out on the stack has the
+    // time already.
     let mut on_stack = vec![0_u32; count];
     let mut steps: Vec<(NodeIndex, bool)> = vec![(NodeIndex::ROOT, false)];
     while let Some((index, leaving)) = steps.pop() {
@@ -325,7 +326,7 @@ fn context_uncertainties(tree: &Tree, noise: &Noise) -> Vec<ContextUncertainty> 
 
 fn code_rows(tree: &Tree, noise: &Noise) -> Vec<CodeRow> {
     let mut charged_to: Vec<Option<FunctionIndex>> = vec![None; tree.nodes().len()];
-    // The last one is for stacks without a function of the program.
+    // The last entry is for stacks without a function of the program.
     let nobody = tree.functions().len();
     let mut charged = vec![Amounts::default(); nobody + 1];
     for (index, function, node) in tree.contexts() {
@@ -359,7 +360,8 @@ fn lock_loss(tree: &Tree, works: Works) -> LockLoss {
     let mut loss = LockLoss::default();
     for (index, function, node) in tree.contexts() {
         let inherited = role_of[node.caller.index()];
-        // What waits in the kernel for a lock of the program may well take one of the kernel's.
+        // A thread that waits in the kernel for a lock of the program may take a lock of the kernel
+        // for it.
         let role = inherited.or(roles[function.index()]);
         role_of[index.index()] = role;
         let own = node.exclusive.times().loss(works);

@@ -1,7 +1,7 @@
 //! The comparison as a document for programs.
 //!
-//! Rates are in the comparison's measure per unit of work. Those who want to add up losses without
-//! rounding take the weights and the work, which are whole numbers: a loss is
+//! Rates are in the comparison's measure per unit of work. To add up losses without rounding, use
+//! the weights and the work, which are whole numbers: a loss is
 //! `scaled / scaled.work − base / base.work`.
 
 use kilocore_sampled_profile::Tally;

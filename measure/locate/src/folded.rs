@@ -1,8 +1,13 @@
-//! The comparison as differential folded stacks, for the flame graph tools of others.
+//! Writes the comparison as differential folded stacks, for other flame graph tools.
 //!
-//! A line is a stack, what it took on the base side and what it took on the scaled side. The base
-//! side's is what it would have taken for the scaled side's work, so that the two can be compared
-//! as they stand.
+//! A line holds a stack, a number for the base side and a number for the scaled side:
+//!
+//! ```text
+//! main;work;memcpy 220 857
+//! ```
+//!
+//! The base side's number is scaled to the work of the scaled side, so that the two can be compared
+//! directly.
 
 use std::fmt::Write;
 
@@ -35,7 +40,7 @@ pub fn folded(comparison: &Comparison) -> String {
     text
 }
 
-/// A name without what would end it.
+/// A name without the characters that would end it.
 fn frame(name: &str) -> String {
     name.chars()
         .map(|c| {

@@ -2,9 +2,10 @@
 //!
 //! # The idea
 //! A program that scales takes the same processor time for a unit of work on any number of cores.
-//! So what a function takes more per unit of work on many cores than on few is its part in the
-//! loss: its *function scalability value* (Cui and others, 'Scaling OLTP applications on commodity
-//! multicore systems', ISPASS 2010). The one with the largest is the bottleneck.
+//! So if a function takes more time per unit of work on many cores than on few, the difference is
+//! its part of the loss: its *function scalability value* (Cui and others, 'Scaling OLTP
+//! applications on commodity multicore systems', ISPASS 2010). The function with the largest value
+//! is the bottleneck.
 //!
 //! # Beyond the paper
 //! - Losses are known for calling contexts as well, exclusive and inclusive, and *charged*: each

@@ -1,8 +1,9 @@
-//! Which functions are those of locks.
+//! Recognizes the functions of locks by their names.
 //!
-//! A loss inside of them is waiting, and who waits is a question that `locate` cannot answer and
-//! `doctor` can: it knows the locks, not only their code. The kernel's own locks are told apart,
-//! as no lock put under the program changes them; there the system call above them is what counts.
+//! A loss inside such a function is waiting. `locate` cannot tell which thread waits for which
+//! lock, but `doctor` can, because it records the locks. The kernel's own locks are kept apart,
+//! because no lock put under the program changes them. For these, the system call that takes them
+//! is what counts.
 
 use kilocore_sampled_profile::Function;
 

@@ -1,19 +1,22 @@
-//! What of a difference may be chance.
+//! Estimates how much of a difference may be chance.
 //!
 //! Two things make the time per unit of work differ between two runs of the same program on the
-//! same cores: which instants the sampler looked at, and how fast the machine was that day. The
-//! first is known from the sample counts: the sum of the squares of the weights is the variance
-//! of their sum. The second shows in repeated runs only, and is taken as one relative deviation
-//! for all functions. A few runs show it badly, so what they show is moderated, as is usual where
-//! many things are measured few times (Smyth 2004, 'Linear models and empirical Bayes methods'):
-//! it is averaged with what is assumed of any machine, which counts as much as a few runs, and
-//! the intervals are Student's. Where runs differ more than was assumed, the assumption counts the
-//! less: of a busy host it would say too little.
+//! same cores: the choice of instants at which the sampler looked, and the varying speed of the
+//! machine.
 //!
-//! Many functions are looked at, so some would be 'significant' by chance: the marks are those of
-//! Holm's step-down procedure, which keeps the chance of any false mark in a list of functions
-//! below five percent. Lists are not looked at together: of two single runs, which is what many
-//! people have, that would leave no mark on what takes a third longer.
+//! The first is known from the sample counts: the sum of the squares of the weights is the variance
+//! of their sum. The second shows only in repeated runs, and is taken as one relative deviation for
+//! all functions. A few runs are a poor estimate of it, so the estimate is moderated, as is usual
+//! where many quantities are measured a few times (Smyth 2004, 'Linear models and empirical Bayes
+//! methods'). It is averaged with an assumption that holds for any machine and counts as much as a
+//! few runs. The intervals are Student's. If runs differ more than assumed, the assumption counts
+//! less, because it would understate the noise of a busy host.
+//!
+//! Because many functions are tested, some would be 'significant' by chance. The marks therefore
+//! follow Holm's step-down procedure, which keeps the chance of any false mark in a list of
+//! functions below five percent. The lists are not corrected for each other. With two single runs,
+//! which is what many people have, such a correction would leave no mark even on a function that
+//! takes a third longer.
 
 use std::collections::BTreeMap;
 

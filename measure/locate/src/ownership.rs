@@ -1,8 +1,7 @@
 //! Whose code a function is: the program's, a library's or the kernel's.
 //!
-//! A user can change the program. So each sample is charged, besides to the function it fell on,
-//! to the innermost function of the program on its stack: `memcpy` is as fast as it is, and what
-//! matters is who copies so much.
+//! A user can change the program, but not `memcpy`. So each sample is also charged to the innermost
+//! function of the program on its stack. This shows, for example, which function copies so much.
 
 use kilocore_sampled_profile::{Function, Origin};
 use serde::Serialize;

@@ -1,10 +1,11 @@
-//! One recorded run, and bringing runs to one unit.
+//! One recorded run, and the conversion of several runs to one unit.
 
 use kilocore_sampled_profile::{Format, Rate, SampledProfile, Tally, Unit};
 
 use crate::{CompareError, Work};
 
-/// A profile and what it was recorded of. What is not known is open; it is then assumed, and said.
+/// A profile and the facts about its run. A fact may be absent; it is then assumed, and a warning
+/// says so.
 #[derive(Debug, Clone)]
 pub struct Run {
     /// What to call it in messages: the file's name.
@@ -27,7 +28,7 @@ pub struct Run {
 pub enum Measure {
     /// Nanoseconds of processor time.
     Nanoseconds,
-    /// Samples that stand for nobody knows how much.
+    /// Samples. What each stands for is unknown.
     Samples,
     /// Events of this kind.
     Events(String),

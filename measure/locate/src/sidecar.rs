@@ -1,7 +1,11 @@
-//! What a profile cannot say of itself, in a file beside it.
+//! Facts that a profile does not contain, in a JSON file beside it:
 //!
-//! `locate record` writes one for each profile; others may be written by hand. All of it may be
-//! left out but the schema.
+//! ```text
+//! { "schema": "kilocore-sidecar-1", "cores": 8, "work": "480000", "unit": "requests" }
+//! ```
+//!
+//! `locate record` writes one for each profile; others may be written by hand. Every field except
+//! the schema may be left out.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -55,7 +59,7 @@ struct Version {
     schema: String,
 }
 
-/// Why a sidecar is none.
+/// Why a sidecar cannot be used.
 #[derive(Debug, Error)]
 pub enum SidecarError {
     /// It cannot be read.
@@ -134,7 +138,7 @@ impl Sidecar {
             Err(cause) => return Err(SidecarError::Read { path, cause }),
             Ok(_) => {}
         }
-        // Of another version, all else may be different.
+        // In another version, everything else may be different.
         if let Ok(Version { schema }) = serde_json::from_str(&text)
             && schema != Self::SCHEMA
         {

@@ -4,7 +4,7 @@ use kilocore_sampled_profile::Tally;
 
 use crate::Work;
 
-/// What one side comes to.
+/// The totals of one side.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SideTotals {
     /// The names of its runs.

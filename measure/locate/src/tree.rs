@@ -1,7 +1,7 @@
 //! The calling contexts of both sides in one tree.
 //!
-//! Functions are the same if their names and the names of their files are. Where one of the
-//! profiles has no files at all, as folded stacks have none, names alone decide.
+//! Two functions are the same if their names and the names of their files are equal. If one of the
+//! profiles names no files, as folded stacks do not, names alone decide.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! Taking what a process had done at one moment from what it had done at a later one.
+//! Subtracts the counts of a process at one moment from its counts at a later moment.
 
 use std::collections::BTreeMap;
 
@@ -7,8 +7,8 @@ use crate::{
 };
 
 impl Process {
-    /// Leaves what was done since `before`, the same process at an earlier moment, when `alive` of
-    /// its threads were there. Locks must have the same numbers in both.
+    /// Leaves the counts since `before`, which is the same process at an earlier moment, when
+    /// `alive` of its threads existed. Locks must have the same numbers in both.
     pub(crate) fn subtract(&mut self, before: &Self, alive: u64) {
         let threads = &mut self.threads;
         threads.started =
@@ -59,7 +59,8 @@ impl Lock {
             *now = now.saturating_sub(then);
         }
         if self.address != 0 {
-            // One after the other: the one that is there now, and those that came meanwhile.
+            // Instances follow one another: the present one stays, and those that came in between
+            // count.
             self.instances = self.instances.saturating_sub(before.instances).max(1);
         }
         self.hold.subtract(&before.hold);
@@ -81,8 +82,8 @@ impl Lock {
         self.callers.retain(|caller| caller.acquisitions > 0);
     }
 
-    /// The thread that took it more often than all others together since then, as far as the leads
-    /// at both moments tell.
+    /// The thread that took the lock more often than all others together since then, as far as the
+    /// leads at both moments tell.
     fn leader_since(&self, before: &Self) -> Option<MostlyBy> {
         let lead = |lock: &Self, thread| match lock.mostly_by {
             Some(most) if most.thread == thread => most.share * lock.total() as f64,

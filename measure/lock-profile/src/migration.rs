@@ -7,10 +7,11 @@
 //! confined to one core by *lines × transfer × share of acquisitions that come from another
 //! core*, and that can be solved for the lines.
 //!
-//! A lock may stay with a core for long while its data does not: where it is taken in runs, what
-//! it protects was written on any core, long ago. Then it is not only the first holder of a run who
-//! fetches lines, and there are fewer of them. The profile does not tell the two apart, so that the
-//! estimate lies between what they say: the lines go with the lock, or they lie on each core alike.
+//! A lock may stay with a core for long although its data does not. Suppose that a core takes the
+//! lock several times in a row, but other cores wrote the protected data long ago. Then every
+//! holder of the row fetches lines, not only the first one, and the same extra time means fewer
+//! lines. The profile cannot tell the two cases apart. So the estimate lies between their answers:
+//! either the lines go with the lock, or they are spread evenly over the cores.
 //!
 //! # What limits it
 //! Transfers that overlap count for less than they are, so this is the number of lines fetched

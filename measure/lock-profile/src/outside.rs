@@ -1,8 +1,8 @@
-//! What a program shows to whoever looks at it from outside: in which system calls its threads
-//! sleep, and which of its processes left no recording.
+//! What is seen of a program from outside: in which system calls its threads sleep, and which of
+//! its processes left no recording.
 //!
-//! The recorder sees pthread locks and nothing else. Without this nobody could tell a program that
-//! takes no locks from one whose locks the recorder cannot see.
+//! The recorder sees only pthread locks. Without this view, a program that takes no locks would
+//! look the same as one whose locks the recorder cannot see.
 
 use std::collections::BTreeMap;
 

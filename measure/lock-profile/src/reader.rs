@@ -1,4 +1,4 @@
-//! From the blocks of a recording to what a process did.
+//! Turns the blocks of a recording into the counts of a process.
 //!
 //! Shards are added up, durations turned from cycles into nanoseconds, and addresses named. Every
 //! reference between blocks is checked, and sums saturate, because a process may end in the

@@ -1,7 +1,7 @@
 //! All recordings of a program as they are at one moment, and what happened between two moments.
 //!
-//! Everything in a recording only ever grows. What happened in a stretch of time is therefore what
-//! the recordings hold at its end, less what they held at its beginning.
+//! All counts in a recording only grow. So what happened in a part of the run is the difference
+//! between the recordings at its end and the recordings at its beginning.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;

@@ -1,48 +1,48 @@
-//! The calling context tree: each distinct stack once, however many samples fell on it.
+//! The calling context tree: it holds each distinct stack once, however many samples fell on it.
 //!
-//! A node is a function with all its callers. Memory is bounded by the distinct stacks and not by
-//! the samples; [`Contexts::sample`] is what a reader calls for each of those.
+//! A node is a function with all its callers. So memory is bounded by the number of distinct stacks
+//! and not by the number of samples. A reader calls [`Contexts::sample`] for each sample.
 
 use std::collections::HashMap;
 
 use crate::FunctionId;
 
-/// Which calling context of a profile; an index into its [`Contexts`].
+/// A calling context of a profile, as an index into its [`Contexts`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ContextId(u32);
 
 impl ContextId {
-    /// The context of everything: no function, no caller.
+    /// The root, which stands for all samples. It has no function and no caller.
     pub const ROOT: Self = Self(0);
 
-    /// The index. A caller's is below its callees'.
+    /// The index. The index of a caller is lower than those of its callees.
     #[must_use]
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// What fell on a function or a context.
+/// The samples that fell on a function or a context.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Tally {
     /// How many samples.
     pub samples: u64,
-    /// What they stand for, in the profile's [`Unit`](crate::Unit).
+    /// The sum of what the samples stand for, in the profile's [`Unit`](crate::Unit).
     pub weight: u64,
-    /// The sum of the squares of what each stands for. If samples come by chance, it is the
-    /// variance of `weight`.
+    /// The sum of the squares of what each sample stands for. If samples come at random, this is
+    /// the variance of `weight`.
     pub squares: u128,
 }
 
 impl Tally {
-    /// So many samples that stand for as much each.
+    /// The tally of `samples` samples that stand for the same amount each.
     #[must_use]
     pub fn of(samples: u64, weight: u64) -> Self {
         let squares = u128::from(weight).pow(2).checked_div(u128::from(samples)).unwrap_or(0);
         Self { samples, weight, squares }
     }
 
-    /// Adds what fell elsewhere. Sums end at what a number can hold.
+    /// Adds another tally. The sums saturate.
     pub fn add(&mut self, other: Self) {
         self.samples = self.samples.saturating_add(other.samples);
         self.weight = self.weight.saturating_add(other.weight);
@@ -53,11 +53,11 @@ impl Tally {
 /// A function and all its callers.
 #[derive(Debug, Clone, Copy)]
 pub struct Context {
-    /// Who calls it; the root is its own caller.
+    /// The calling context; the root is its own caller.
     pub caller: ContextId,
     /// The function; none for the root.
     pub function: Option<FunctionId>,
-    /// What fell on it and not on what it called.
+    /// The samples in the function itself, without those in functions that it called.
     pub own: Tally,
 }
 
@@ -76,7 +76,7 @@ impl Default for Contexts {
 }
 
 impl Contexts {
-    /// Counts samples that fell on a stack, the innermost function first. Gives the context.
+    /// Counts samples of a stack, given with the innermost function first. Returns the context.
     ///
     /// # Panics
     /// If there are more than four thousand million contexts.
@@ -86,12 +86,12 @@ impl Contexts {
         context
     }
 
-    /// The context of a function that this caller calls, new if it was never seen.
+    /// Returns the context of `function` when `caller` calls it, and makes it if it is new.
     ///
     /// # Panics
     /// If there are more than four thousand million contexts.
     pub fn callee(&mut self, caller: ContextId, function: FunctionId) -> ContextId {
-        // Most contexts were made right after their callers, and are found without the map.
+        // Most contexts were created right after their callers, so they are found without the map.
         let behind = caller.index() + 1;
         if let Some(context) = self.all.get(behind)
             && (context.caller, context.function) == (caller, Some(function))
@@ -109,7 +109,7 @@ impl Contexts {
     /// The context of an index.
     ///
     /// # Panics
-    /// If the index is of another profile that has more.
+    /// If the index comes from another profile that has more contexts.
     #[must_use]
     pub fn get(&self, id: ContextId) -> &Context {
         &self.all[id.index()]
@@ -122,7 +122,8 @@ impl Contexts {
         self.all.len()
     }
 
-    /// All of them with their indices; each after its caller, the root first.
+    /// All contexts with their indices. The root comes first, and each context comes after its
+    /// caller.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = (ContextId, &Context)> {
         self.all.iter().enumerate().map(|(index, context)| (ContextId(index as u32), context))
     }
@@ -137,7 +138,7 @@ impl Contexts {
         })
     }
 
-    /// What fell on each context or on anything it called, by index.
+    /// For each context, by index, the samples in it or in anything that it called.
     #[must_use]
     pub fn inclusive(&self) -> Vec<Tally> {
         let mut sums: Vec<Tally> = self.all.iter().map(|context| context.own).collect();
@@ -150,7 +151,7 @@ impl Contexts {
         sums
     }
 
-    /// Everything.
+    /// All samples together.
     #[must_use]
     pub fn total(&self) -> Tally {
         let mut total = Tally::default();

@@ -1,9 +1,9 @@
-//! Functions, each named once.
+//! The table of functions, in which each function appears once.
 
 use std::collections::HashMap;
 use std::fmt;
 
-/// Which function of a profile; an index into its [`Functions`].
+/// A function of a profile, as an index into its [`Functions`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FunctionId(u32);
 
@@ -31,8 +31,8 @@ pub enum Origin {
 pub struct Function {
     /// Its name, demangled, without an offset; [`Function::UNKNOWN`] if the profile has none.
     pub name: String,
-    /// The file that its code is from, as a path or a name in brackets such as
-    /// `[kernel.kallsyms]`; empty if the profile does not say.
+    /// The file that contains the code: a path, or a name in brackets such as
+    /// `[kernel.kallsyms]`. Empty if the profile does not say.
     pub object: String,
     /// Where its code lies.
     pub origin: Origin,
@@ -72,7 +72,7 @@ pub struct Functions {
 }
 
 impl Functions {
-    /// The function's index, new if it was never seen.
+    /// Returns the function's index, and adds the function if it is new.
     ///
     /// # Panics
     /// If there are more than four thousand million of them.
@@ -89,7 +89,7 @@ impl Functions {
     /// The function of an index.
     ///
     /// # Panics
-    /// If the index is of another profile that has more.
+    /// If the index comes from another profile that has more functions.
     #[must_use]
     pub fn get(&self, id: FunctionId) -> &Function {
         &self.all[id.index()]

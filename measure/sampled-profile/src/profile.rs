@@ -10,7 +10,7 @@ use crate::{Contexts, Functions, Tally};
 pub enum Unit {
     /// Nanoseconds of processor time.
     Nanoseconds,
-    /// Samples, whatever each stands for.
+    /// Samples. What each stands for is unknown.
     Samples,
     /// Events of this kind: `cycles`, for instance.
     Events(String),
@@ -33,7 +33,7 @@ pub enum Format {
     PerfData,
     /// What `perf script` prints.
     PerfScript,
-    /// A line for each stack: names with semicolons between them, a space, a number.
+    /// Folded stacks: one line for each stack, such as `main;work;memcpy 12`.
     Folded,
     /// A protocol buffer, with gzip around it or without.
     Pprof,
@@ -53,13 +53,13 @@ impl fmt::Display for Format {
 /// How often a sampler looks.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Rate {
-    /// So many times a second; the sampler adjusts the period.
+    /// This many times a second; the sampler adjusts the period.
     Hertz(f64),
-    /// Once in so many of the profile's units.
+    /// Once for this many of the profile's units.
     Period(u64),
 }
 
-/// What a profile says of itself. Whatever its format cannot say is open.
+/// What a profile tells about its own recording. A fact is absent if the format cannot express it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Facts {
     /// The event that was sampled, as the profile names it.
@@ -76,18 +76,18 @@ pub struct Facts {
     pub threads: usize,
     /// Samples that the sampler says it lost.
     pub lost: u64,
-    /// How often the kernel says it stopped sampling for a while, because it took too long.
+    /// How often the kernel stopped sampling for a while because sampling took too long.
     pub throttled: u64,
     /// The release of the kernel that it was recorded under.
     pub kernel: Option<String>,
     /// The command that was recorded.
     pub command: Option<String>,
-    /// Whether it has samples of a kernel. A program's profile without them says nothing about
-    /// system calls.
+    /// Whether the profile has samples of the kernel. Without them it tells nothing about the time
+    /// in system calls.
     pub has_kernel: bool,
 }
 
-/// Something about a profile that its user should know.
+/// A remark about a profile that its user should know.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Remark {
     /// The file ends in the middle of something; what comes before was read.
@@ -101,19 +101,19 @@ pub enum Remark {
     Skipped {
         /// How many.
         count: u64,
-        /// The first one: its number in the file, from 1, and what was wrong with it.
+        /// The number of the first one in the file, from 1.
         first: u64,
         /// What was wrong with the first one.
         what: String,
     },
-    /// Events other than the one that was taken were left out.
+    /// The file has other events, which were left out.
     OtherEvents {
         /// Their names.
         left_out: Vec<String>,
     },
-    /// Some functions are named by what was compiled into them.
+    /// Some functions have the names of functions that were inlined into them.
     Inlined,
-    /// Addresses in this file have no names; why.
+    /// No address in this file has a name.
     NoSymbols {
         /// The file.
         object: String,
@@ -147,7 +147,7 @@ impl fmt::Display for Remark {
     }
 }
 
-/// A profile: calling contexts and what fell on them.
+/// A profile: calling contexts and the samples that fell on them.
 #[derive(Debug, Clone)]
 pub struct SampledProfile {
     /// Its functions.
@@ -165,7 +165,7 @@ pub struct SampledProfile {
 }
 
 impl SampledProfile {
-    /// One without samples.
+    /// A profile without samples.
     #[must_use]
     pub fn new(format: Format, unit: Unit) -> Self {
         Self {

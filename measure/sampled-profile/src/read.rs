@@ -1,9 +1,9 @@
-//! Reading a profile in whatever format it is.
+//! Reads a profile in any of the known formats.
 //!
-//! The format is found by what the file begins with and not by its name ([`detect`]). What is
-//! compressed by gzip is unwrapped first. All readers go through the file once and from front to
-//! back, so that a pipe will do; they fill one table of functions and one tree of contexts
-//! ([`names`]), and what they cannot read they leave out, count and report ([`skipped`]).
+//! The beginning of the file, not its name, tells the format ([`detect`]). A file that gzip
+//! compressed is unpacked first. All readers go through the file once from front to back, so a pipe
+//! works as well. They fill one table of functions and one tree of contexts ([`names`]). Entries
+//! that they cannot read are left out, counted and reported ([`skipped`]).
 
 mod detect;
 mod error;
@@ -32,12 +32,12 @@ pub(crate) use task::Task;
 
 use crate::{Format, Remark, SampledProfile, perf_data};
 
-/// Reads a profile; `-` is standard input. `progress` is told how far it is, at every few hundred
-/// thousand bytes.
+/// Reads a profile; the path `-` is standard input. After every few hundred thousand bytes,
+/// `progress` is told how far reading has come.
 ///
 /// # Errors
-/// If the file cannot be read, is no profile, or nothing in it could be read. The message names
-/// the file, the place in it and the mend.
+/// If the file cannot be read, is no profile, or contains nothing readable. The message names
+/// the file, the place in it and the remedy.
 pub fn read(
     path: &Path,
     options: &Options,
@@ -49,7 +49,8 @@ pub fn read(
         Detected::PerfData => {
             let (file, broken) = seekable(path, source).map_err(|source| task.failed(source))?;
             let mut profile = perf_data(file, &task, progress)?;
-            // Where the file itself ends too early says more than where its content does.
+            // If the compressed file ends too early, that is a better message than where its
+            // content ends.
             if let Some(BrokenOff { at, what }) = broken {
                 profile.remarks.retain(|remark| !matches!(remark, Remark::Truncated { .. }));
                 profile.remarks.push(Remark::Truncated { at, what });
@@ -62,17 +63,17 @@ pub fn read(
     }
 }
 
-/// The most that is unpacked or taken from a pipe, in bytes: it goes where temporary files go.
+/// The most bytes that are unpacked or taken from a pipe into a temporary file.
 const LARGEST_COPY: u64 = 1 << 32;
 
-/// The file itself if it can be read from anywhere, else a copy of what is in it, and where that
-/// broke off.
+/// Returns the file itself if it is seekable and not compressed, else a temporary copy of its
+/// content. The second result tells where the content broke off, if it did.
 fn seekable(path: &Path, source: Source<'_>) -> io::Result<(File, Option<BrokenOff>)> {
     let mut start = Vec::new();
     if path != Path::new("-") && path.metadata()?.is_file() {
         let mut file = File::open(path)?;
         file.by_ref().take(PERF_MAGIC as u64).read_to_end(&mut start)?;
-        // Else it is compressed.
+        // Otherwise the file is compressed.
         if perf_data::is_perf_data(&start) {
             return Ok((file, None));
         }
@@ -88,7 +89,7 @@ fn seekable(path: &Path, source: Source<'_>) -> io::Result<(File, Option<BrokenO
     }
 }
 
-/// As many bytes as tell a perf.data file.
+/// The number of bytes that identify a perf.data file.
 const PERF_MAGIC: usize = 8;
 
 /// Reads a perf.data file.

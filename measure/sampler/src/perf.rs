@@ -1,8 +1,9 @@
 //! Recording with `perf record`.
 //!
-//! The program is not perf's child but ours, so that its signals, cores and status are; perf
-//! attaches to its process while that waits to execute it. perf tells by its control pipes that
-//! it is ready. Its own messages are kept and shown if it fails.
+//! The program is Kilocore's child and not perf's, so Kilocore controls its signals and cores and
+//! receives its status. perf attaches to the child's process while the child waits to execute the
+//! program. Through its control pipes, perf tells that it is ready. perf's own messages are kept,
+//! and shown if it fails.
 
 use std::ffi::OsStr;
 use std::fs::File;

@@ -1,8 +1,8 @@
-//! An executable file or a library: where its code lies and what that is called.
+//! An executable file or a library: where its code lies and what its functions are called.
 //!
-//! There are two ways to a name. [`Binary::function`] asks the symbol table, which knows each
-//! function that the linker has seen, debugging information or not. [`Binary::frames`] asks the
-//! debugging information, which also knows lines and which functions were inlined.
+//! There are two ways to name an address. [`Binary::function`] asks the symbol table, which knows
+//! each function that the linker has seen. [`Binary::frames`] asks the debugging information, if
+//! there is any. It also knows source lines and inlined functions.
 
 use std::cell::OnceCell;
 use std::fmt;
@@ -17,7 +17,7 @@ use crate::extents::Extents;
 use crate::table::{AliasRank, Builder, Table};
 use crate::{BuildId, UnwindSections};
 
-/// Why a file has no names to offer.
+/// Why a file provides no names.
 #[derive(Debug, thiserror::Error)]
 pub enum BinaryError {
     /// It is a directory or a device, such as `/dev/zero`, from which memory may be mapped; or
@@ -68,7 +68,7 @@ pub struct Binary {
     build_id: Option<BuildId>,
     functions: Table,
     has_symbol_table: bool,
-    /// Where functions lie, if their names are not known.
+    /// Where functions lie that have no names.
     extents: Extents,
     /// The file with the debugging information.
     debug: Option<PathBuf>,
@@ -125,8 +125,8 @@ impl Binary {
         })
     }
 
-    /// Takes symbols and debugging information from a separate file, if that is of the same build.
-    /// Says whether it was.
+    /// Takes symbols and debugging information from a separate file, if that file is of the same
+    /// build. Returns whether it was.
     ///
     /// # Errors
     /// If it cannot be read or is not an executable file.
@@ -150,7 +150,7 @@ impl Binary {
         self.has_symbol_table
     }
 
-    /// What its linker called this build of it.
+    /// The build id, which the linker wrote.
     #[must_use]
     pub fn build_id(&self) -> Option<&BuildId> {
         self.build_id.as_ref()

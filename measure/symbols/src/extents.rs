@@ -1,8 +1,9 @@
 //! Where the functions of a file lie, whether they have names or not.
 //!
-//! Programs are stripped of their symbols, but not of what exceptions and debuggers need to find a
-//! function's caller: each function has an entry there, with the addresses that it is from and to.
-//! So its code can be told from that of others, and called by where it begins.
+//! A stripped program has no symbols, but it keeps the unwind tables by which exceptions and
+//! debuggers find a function's caller. These tables state the first and last address of each
+//! function. So samples can still be told apart by function, and a function is named by the address
+//! at which it begins.
 
 use addr2line::gimli::{
     BaseAddresses, CieOrFde, EhFrame, EndianSlice, RunTimeEndian, UnwindSection,

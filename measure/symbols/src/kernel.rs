@@ -1,7 +1,13 @@
 //! The symbols of a kernel: `/proc/kallsyms`, a copy of it, or a `System.map`.
 //!
-//! A line is an address, a letter for the kind, a name, and the module in brackets if it is one's.
-//! Only code (`t`, `w`) gets into the table; data ends the code before it.
+//! ```text
+//! ffffffff81000000 T _text
+//! ffffffff810c4b20 t vfs_read
+//! ffffffffc0a41000 t nf_tables_newrule    [nf_tables]
+//! ```
+//!
+//! A line is an address, a letter for the kind, a name and, for code of a module, the module in
+//! brackets. Only code (`t`, `w`) gets into the table. A symbol of data ends the code before it.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -21,7 +27,7 @@ pub enum KernelSymbolsError {
         /// Why not.
         source: io::Error,
     },
-    /// The kernel shows names, but zeros for addresses.
+    /// The kernel shows names, but zeros instead of addresses.
     #[error(
         "{path} hides the addresses: read it as root, or let everybody with \
          `sysctl kernel.kptr_restrict=0`"
@@ -30,7 +36,7 @@ pub enum KernelSymbolsError {
         /// The file.
         path: PathBuf,
     },
-    /// There is no symbol of code.
+    /// The file has no symbol of code.
     #[error("{path} has no symbols of a kernel: `/proc/kallsyms` and `System.map` have")]
     Empty {
         /// The file.
@@ -53,21 +59,21 @@ pub struct KernelSymbols {
     table: Table,
     /// The module of each tag but 0.
     modules: Vec<String>,
-    /// Where the names lie that recorders refer to, which functions may have the address of.
+    /// The addresses of the landmarks, which may be shared with functions.
     landmarks: Vec<(&'static str, u64)>,
 }
 
-/// Which of several names for one address is taken. Data at the address of code, such as the end of
-/// a section, does not take its place.
+/// Ranks several names for one address. A symbol of data, such as the end of a section, does not
+/// replace code at the same address.
 type Rank = (bool, AliasRank);
 
 impl KernelSymbols {
-    /// How far the last function reaches, whose end nothing shows.
+    /// The assumed length of the last function, whose end nothing shows.
     const LAST: u64 = 4096;
-    /// The names by which a recorder says where a kernel lies.
+    /// The symbols by which a recorder tells where the kernel lies.
     const LANDMARKS: [&'static str; 2] = ["_text", "_stext"];
 
-    /// Those of the kernel that runs here.
+    /// Reads the symbols of the running kernel.
     ///
     /// # Errors
     /// If they cannot be read, or are hidden.
@@ -75,19 +81,19 @@ impl KernelSymbols {
         Self::read(Path::new("/proc/kallsyms"))
     }
 
-    /// Those of a file.
+    /// Reads the symbols of a file.
     ///
     /// # Errors
-    /// If it cannot be read, hides the addresses, or is none.
+    /// If the file cannot be read, hides the addresses, or has no symbols.
     pub fn read(path: &Path) -> Result<Self, KernelSymbolsError> {
         let fail = |source| KernelSymbolsError::Read { path: path.to_owned(), source };
         Self::parse(path, BufReader::new(File::open(path).map_err(fail)?))
     }
 
-    /// Those in some lines; `path` says in messages where they are from.
+    /// Parses lines of symbols; `path` is for messages only.
     ///
     /// # Errors
-    /// If they cannot be read, hide the addresses, or are none.
+    /// If the lines cannot be read, hide the addresses, or hold no symbols.
     pub fn parse(path: &Path, mut lines: impl BufRead) -> Result<Self, KernelSymbolsError> {
         let mut reading = Reading::default();
         let mut line = Vec::new();
@@ -124,7 +130,7 @@ impl KernelSymbols {
     }
 }
 
-/// A file of symbols, half read.
+/// A file of symbols that is being read.
 #[derive(Default)]
 struct Reading {
     builder: Builder<Rank>,

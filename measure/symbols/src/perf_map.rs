@@ -1,7 +1,12 @@
-//! What a just-in-time compiler says of its code: `/tmp/perf-PID.map`.
+//! The symbols that a just-in-time compiler writes to `/tmp/perf-PID.map`:
 //!
-//! A line is an address, a size, both hexadecimal, and a name. Code that was thrown away leaves
-//! its line behind, so that a later line holds where it and an earlier one overlap from the start.
+//! ```text
+//! 7f3c5c000b40 1c0 LazyCompile:~handle /srv/app.js:12
+//! 7f3c5c000d00 8a Ljava/lang/String;::hashCode
+//! ```
+//!
+//! A line is an address and a size, both hexadecimal, and a name. When code is discarded, its line
+//! stays in the file. So where two lines overlap, the later one is valid.
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read};
@@ -16,28 +21,28 @@ pub struct PerfMap {
 }
 
 impl PerfMap {
-    /// Where a process writes it.
+    /// The path of a process's map.
     #[must_use]
     pub fn path(pid: u32) -> PathBuf {
         Path::new("/tmp").join(format!("perf-{pid}.map"))
     }
 
-    /// Reads that of a process; none if it left none.
+    /// Reads the map of a process. Returns `None` if there is none.
     #[must_use]
     pub fn of_process(pid: u32) -> Option<Self> {
         /// Far more than compilers write.
         const LARGEST: u64 = 1 << 28;
         let path = Self::path(pid);
         let metadata = fs::metadata(&path).ok()?;
-        // Opening a pipe that somebody put there would wait for whoever writes to it.
+        // If somebody put a pipe there, opening it would wait for a writer.
         let size = Some(metadata.len()).filter(|size| metadata.is_file() && *size <= LARGEST)?;
         Self::parse(BufReader::new(File::open(&path).ok()?.take(size))).ok()
     }
 
-    /// Reads one. Lines that are none are left out.
+    /// Parses a map. Invalid lines are left out.
     ///
     /// # Errors
-    /// If it cannot be read.
+    /// If the lines cannot be read.
     pub fn parse(mut lines: impl BufRead) -> io::Result<Self> {
         let mut builder = Builder::default();
         let mut line = Vec::new();

@@ -1,8 +1,8 @@
 //! A table of symbols, sorted by address.
 //!
-//! A symbol reaches to its end if it says where that is, and else to the next one. Of several at
-//! the same address the best one stays: the one that was given the highest rank, and of these the
-//! one that was added last.
+//! A symbol reaches to its end, if it states one, and otherwise to the next symbol. Of several
+//! symbols at one address, the one with the highest rank stays, and among equals the one that was
+//! added last.
 
 use std::cmp::Reverse;
 

@@ -31,13 +31,21 @@ pub(crate) enum Word {
     Unknown,
 }
 
-/// Of a futex's operation: what it does, without the flags.
+/// The bits of a futex's operation that say what it does, without the flags.
 const OPERATION: u64 = 0x7f;
 
 /// The flag of futexes that only one process uses.
 const PRIVATE: u64 = 0x80;
 
-/// Looks at a thread of a process.
+/// Looks at a thread of a process, by `/proc/PID/task/TID/syscall`. The file holds the number of
+/// the system call, its six arguments, the stack pointer and the program counter; or the word
+/// `running`; or -1 for a thread that is blocked outside a system call:
+///
+/// ```text
+/// 202 0x7f2d1c0a6b10 0x80 0x2 0x0 0x0 0x0 0x7ffd5a1c 0x7f2d1bf8
+/// running
+/// -1 0x7ffd5a1c 0x7f2d1bf8
+/// ```
 pub(crate) fn look(pid: u32, thread: u32) -> Look {
     let mut text = [0; 256];
     match read(&format!("/proc/{pid}/task/{thread}/syscall"), &mut text) {
@@ -46,7 +54,7 @@ pub(crate) fn look(pid: u32, thread: u32) -> Look {
     }
 }
 
-/// What is known of a thread whose call may not be read.
+/// What is known of a thread whose system call may not be read.
 fn without_call(state: Option<u8>) -> Look {
     match state {
         None | Some(b'Z' | b'X') => Look::Gone,

@@ -35,15 +35,19 @@ pub(crate) fn all() -> Vec<u32> {
     numbers("/proc")
 }
 
-/// The process or thread that was started last, in the whole system: while it is the same, there
-/// are no new ones.
+/// Returns the id of the process or thread that the whole system started last. While it is the
+/// same, there are no new ones. It is the last number of `/proc/loadavg`:
+///
+/// ```text
+/// 0.41 0.30 0.22 2/311 48213
+/// ```
 pub(crate) fn newest() -> Option<u32> {
     let mut text = [0; 128];
     let text = crate::small_file::read("/proc/loadavg", &mut text).ok()?;
     std::str::from_utf8(text).ok()?.split_ascii_whitespace().next_back()?.parse().ok()
 }
 
-/// The threads of a process; none if it is gone.
+/// Returns the threads of a process, or an empty list if the process is gone.
 pub(crate) fn threads(pid: u32) -> Vec<u32> {
     numbers(&format!("/proc/{pid}/task"))
 }
@@ -53,7 +57,12 @@ fn numbers(directory: &str) -> Vec<u32> {
     entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
 }
 
-/// The status of a process or thread; `None` if it is gone.
+/// Returns the status of a process or thread, or `None` if it is gone. It parses `/proc/PID/stat`,
+/// of which it takes the state, the parent and the start time (fields 3, 4 and 22):
+///
+/// ```text
+/// 4711 (my server) S 4700 4711 4700 34816 4711 4194304 120 0 0 0 3 1 0 0 20 0 8 0 731022 …
+/// ```
 pub(crate) fn status(pid: u32) -> Option<Status> {
     let mut text = [0; 1024];
     let text = crate::small_file::read(&format!("/proc/{pid}/stat"), &mut text).ok()?;
@@ -61,7 +70,7 @@ pub(crate) fn status(pid: u32) -> Option<Status> {
 }
 
 fn parse_status(text: &[u8]) -> Option<Status> {
-    // The name in parentheses may hold anything, parentheses too.
+    // The name in parentheses may contain anything, even parentheses.
     let end = text.iter().rposition(|byte| *byte == b')')?;
     let mut words = std::str::from_utf8(&text[end + 1..]).ok()?.split_ascii_whitespace();
     let state = *words.next()?.as_bytes().first()?;
@@ -70,8 +79,8 @@ fn parse_status(text: &[u8]) -> Option<Status> {
     Some(Status { state, parent, started })
 }
 
-/// Whether a process has an environment, be it an empty one: while it executes a program, there is
-/// none for a moment. True if that cannot be told.
+/// Whether a process has an environment, even an empty one. While a process executes a program, it
+/// has none for a moment. Returns true if it cannot be told.
 pub(crate) fn has_environment(pid: u32) -> bool {
     let mut text = [0; 1024];
     let Ok(text) = crate::small_file::read(&format!("/proc/{pid}/stat"), &mut text) else {

@@ -1,6 +1,6 @@
-//! Numbers and names in bytes from outside, of either byte order.
+//! Reads numbers and names from untrusted bytes of either byte order.
 
-/// Bytes that are read from the front. What is not there is `None`.
+/// Bytes that are read from the front. A read beyond the end returns `None`.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Bytes<'a> {
     rest: &'a [u8],
@@ -21,7 +21,7 @@ impl<'a> Bytes<'a> {
         Bytes::new(bytes, self.big_endian)
     }
 
-    /// So many of them.
+    /// Takes `size` bytes.
     pub(super) fn take(&mut self, size: u64) -> Option<&'a [u8]> {
         let (taken, rest) = self.rest.split_at_checked(usize::try_from(size).ok()?)?;
         self.rest = rest;
@@ -47,20 +47,20 @@ impl<'a> Bytes<'a> {
         Some(if self.big_endian { u64::from_be_bytes(bytes) } else { u64::from_le_bytes(bytes) })
     }
 
-    /// So many numbers.
+    /// Takes `count` numbers of 64 bits.
     pub(super) fn u64s(&mut self, count: u64) -> Option<Words<'a>> {
         let bytes = self.take(count.checked_mul(8)?)?;
         Some(Words { bytes, big_endian: self.big_endian })
     }
 
-    /// A text with its size before it, which may end in zeros.
+    /// Takes a text that has its size before it and may be padded with zeros.
     pub(super) fn text(&mut self) -> Option<String> {
         let size = self.u32()?;
         self.take(size.into()).map(text)
     }
 }
 
-/// Bytes up to the first zero as text.
+/// Returns the bytes up to the first zero as text.
 pub(super) fn text(bytes: &[u8]) -> String {
     let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
     String::from_utf8_lossy(&bytes[..end]).into_owned()

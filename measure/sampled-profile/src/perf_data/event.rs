@@ -1,4 +1,4 @@
-//! What was sampled.
+//! The event that was sampled: its name, its unit and its rate.
 
 use linux_perf_data::linux_perf_event_reader::{
     HardwareEventId, PerfEventAttr, PerfEventType, SamplingPolicy, SoftwareCounterType,
@@ -6,7 +6,8 @@ use linux_perf_data::linux_perf_event_reader::{
 
 use crate::{Rate, Unit};
 
-/// A name without what `perf record -e NAME:MODIFIERS` says of where and how to count.
+/// An event's name without the modifiers of `perf record -e NAME:MODIFIERS`, which say where and
+/// how to count. `cycles:u` becomes `cycles`.
 pub(super) fn without_modifiers(name: &str) -> &str {
     const MODIFIERS: &str = "ukhIGHpPSDWebR";
     match name.rsplit_once(':') {
@@ -15,7 +16,7 @@ pub(super) fn without_modifiers(name: &str) -> &str {
     }
 }
 
-/// What perf calls an event, if the file does not say.
+/// The name that perf uses for an event if the file does not name it.
 pub(super) fn name_of(attr: &PerfEventAttr) -> String {
     match attr.type_ {
         PerfEventType::Hardware(event, _) => match event {
@@ -55,14 +56,14 @@ pub(super) fn name_of(attr: &PerfEventAttr) -> String {
     }
 }
 
-/// What a sample stands for, if it does not say itself.
+/// How many events a sample stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Weight {
-    /// As many events as the sample says.
+    /// As many events as the sample's period says.
     Recorded,
-    /// As many events each time.
+    /// The same number of events for each sample.
     Fixed(u64),
-    /// Nobody knows: itself.
+    /// The number is unknown, so a sample counts as one.
     One,
 }
 
@@ -75,7 +76,7 @@ impl Weight {
         }
     }
 
-    /// What a sample stands for that says this.
+    /// The number of events that a sample with this period stands for.
     pub(super) fn of(self, period: Option<u64>) -> u64 {
         match self {
             Self::Recorded => period.unwrap_or(1),
@@ -85,7 +86,7 @@ impl Weight {
     }
 }
 
-/// What weights count.
+/// The unit that weights are counted in.
 pub(super) fn unit(attr: &PerfEventAttr, name: &str, weight: Weight) -> Unit {
     match attr.type_ {
         _ if weight == Weight::One => Unit::Samples,
@@ -96,7 +97,7 @@ pub(super) fn unit(attr: &PerfEventAttr, name: &str, weight: Weight) -> Unit {
     }
 }
 
-/// How often it was sampled.
+/// How often the event was sampled.
 pub(super) fn rate(attr: &PerfEventAttr) -> Option<Rate> {
     match attr.sampling_policy {
         SamplingPolicy::Period(period) => Some(Rate::Period(period.get())),

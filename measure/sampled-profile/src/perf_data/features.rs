@@ -1,4 +1,4 @@
-//! What a recording says of itself.
+//! The feature sections of a recording: host, command, events, build ids and the like.
 
 use kilocore_symbols::BuildId;
 use linux_perf_data::Feature;
@@ -15,7 +15,7 @@ pub(super) struct SeenFile {
     pub(super) build_id: BuildId,
 }
 
-/// What a recording says of itself.
+/// What a recording's feature sections tell about it.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Features {
     pub(super) host: Option<String>,
@@ -32,7 +32,7 @@ pub(super) struct Features {
 }
 
 impl Features {
-    /// Understands what can be understood of them.
+    /// Decodes all features that it can. Those that are damaged are left out.
     pub(super) fn of(layout: &Layout) -> Self {
         let section = |feature: Feature| {
             let bytes = layout.features.get(&feature.0)?;
@@ -61,13 +61,13 @@ impl Features {
         }
     }
 
-    /// The build of a file that a process had mapped.
+    /// The build id of a file that a process had mapped.
     pub(super) fn build_id(&self, path: &str) -> Option<&BuildId> {
         let of_path = |file: &&SeenFile| !file.is_kernel && file.path == path;
         self.files.iter().find(of_path).map(|file| &file.build_id)
     }
 
-    /// The build of the kernel itself, and not of a module.
+    /// The build id of the kernel itself, not of a module.
     pub(super) fn kernel_build_id(&self) -> Option<&BuildId> {
         let is_it = |file: &&SeenFile| {
             let is_module = file.path.ends_with(".ko") || file.path.contains(".ko.");
@@ -85,7 +85,7 @@ fn command(mut bytes: Bytes<'_>) -> Option<String> {
     (!words.is_empty()).then(|| words.join(" "))
 }
 
-/// Names of events. The events themselves are also elsewhere.
+/// Reads the names of events. Their attributes are read elsewhere.
 fn events(mut bytes: Bytes<'_>) -> Vec<(String, Vec<u64>)> {
     let mut read = || Some((bytes.u32()?, bytes.u32()?));
     let Some((count, attr_size)) = read() else { return Vec::new() };
@@ -94,7 +94,7 @@ fn events(mut bytes: Bytes<'_>) -> Vec<(String, Vec<u64>)> {
         let ids = bytes.u32()?;
         let name = bytes.text()?;
         let ids = bytes.u64s(ids.into())?.iter().collect();
-        // perf 6 writes a comma behind a name.
+        // perf 6 writes a comma after a name.
         Some((name.trim().trim_end_matches(',').to_owned(), ids))
     };
     (0..count).map_while(|_| event()).collect()
@@ -112,11 +112,11 @@ fn build_ids(mut bytes: Bytes<'_>) -> Vec<SeenFile> {
     files
 }
 
-/// The build id of a record without its header.
+/// Reads the build id from a record without its header.
 fn build_id(misc: u16, mut bytes: Bytes<'_>) -> Option<SeenFile> {
-    /// Whether byte 20 is the length.
+    /// The flag that says that byte 20 is the length of the id.
     const HAS_SIZE: u16 = 1 << 15;
-    /// Who ran: the kernel, or that of a guest.
+    /// The bits that tell whose file it is: the kernel's, a program's, or that of a guest system.
     const MODE: u16 = 7;
     const KERNELS: [u16; 2] = [1, 4];
     let _process = bytes.u32()?;
@@ -124,7 +124,7 @@ fn build_id(misc: u16, mut bytes: Bytes<'_>) -> Option<SeenFile> {
     let size = if misc & HAS_SIZE != 0 { usize::from(id[20]).min(20) } else { 20 };
     let mut id = &id[..size];
     if misc & HAS_SIZE == 0 {
-        // Shorter ones end in zeros then, by the word.
+        // Without a length, shorter ids are padded with words of zeros.
         while let Some(shorter) = id.strip_suffix(&[0; 4]) {
             id = shorter;
         }

@@ -1,7 +1,7 @@
-//! The programs and libraries that ran, found and opened once.
+//! Finds the programs and libraries that ran, and opens each once.
 //!
-//! A file is only taken if it is of the build that was recorded, as far as the recording says which
-//! that is; perf's copy of what ran is the next best.
+//! If the recording says which build of a file ran, only a file of that build is taken. If the file
+//! itself is gone, perf's own copy of it (in `~/.debug`) is tried.
 
 use std::collections::HashMap;
 use std::fs;
@@ -38,7 +38,7 @@ impl Opened {
     }
 }
 
-/// Files by object; for those that cannot be had, the reason.
+/// The opened files by object, or the reason why a file could not be opened.
 #[derive(Debug)]
 pub(super) struct Files<'a> {
     pub(super) features: &'a Features,
@@ -66,7 +66,7 @@ impl<'a> Files<'a> {
     }
 }
 
-/// Looking for files.
+/// Where to look for files.
 struct Search<'a> {
     features: &'a Features,
     options: &'a Options,
@@ -89,8 +89,8 @@ impl Search<'_> {
         Err(why.unwrap_or_else(|| "it is nowhere".to_owned()))
     }
 
-    /// Where a file may be: in the directories that were given, where it was, and where perf
-    /// keeps its copy.
+    /// The paths at which a file may be: in the given directories, at its original path, and where
+    /// perf keeps its copy.
     fn candidates(&self, path: &str, recorded: Option<&BuildId>) -> Vec<PathBuf> {
         let path = Path::new(path);
         let relative = path.strip_prefix("/").unwrap_or(path);
@@ -103,7 +103,7 @@ impl Search<'_> {
         given.chain([path.to_owned()]).chain(copy).collect()
     }
 
-    /// Adds what a separate file has, if this one has no symbol table.
+    /// Adds the symbols of a separate debug file, if this file has no symbol table.
     fn with_debug_file(&self, mut binary: Binary) -> Binary {
         let id = binary.build_id().filter(|_| !binary.has_symbol_table());
         let files = id.map(|id| self.options.debug_files.debug(id)).unwrap_or_default();
@@ -115,7 +115,7 @@ impl Search<'_> {
         binary
     }
 
-    /// The code that the kernel lends to processes: this host's, or perf's copy.
+    /// The vDSO, the code that the kernel maps into processes: this host's own, or perf's copy.
     fn vdso(&self) -> Result<Opened, String> {
         let seen = self.features.files.iter().find(|file| file.path == "[vdso]");
         let recorded = seen.map(|file| &file.build_id);

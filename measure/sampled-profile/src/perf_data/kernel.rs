@@ -1,9 +1,10 @@
-//! Names for addresses of the kernel that was recorded.
+//! Names addresses of the kernel that was recorded.
 //!
-//! The symbols are those of the running kernel if it is the same build, else those of perf's own
-//! copy, else those that somebody gave. The same build lies elsewhere after every boot; recordings
-//! tell where `_text` was, and addresses are shifted by the difference. Modules are not shifted
-//! along, so that after another boot theirs have no names.
+//! The symbols come from the running kernel if it is the same build. Otherwise they come from
+//! perf's own copy, or else from a file that the user gave. A kernel of the same build is loaded at
+//! another address after every boot. The recording tells where `_text` was, and addresses are
+//! shifted by the difference. Modules do not move by the same difference, so after another boot
+//! their code has no names.
 
 use std::collections::BTreeMap;
 
@@ -13,14 +14,14 @@ use super::error::PerfDataError;
 use super::features::Features;
 use super::options::Options;
 
-/// Where a landmark of the kernel was.
+/// The address of a landmark symbol (`_text`) in the recording.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Landmark {
     name: String,
     address: u64,
 }
 
-/// What records say of the kernel.
+/// What the records tell about the kernel.
 #[derive(Debug, Default)]
 pub(super) struct KernelMap {
     landmark: Option<Landmark>,
@@ -31,9 +32,9 @@ pub(super) struct KernelMap {
 }
 
 impl KernelMap {
-    /// What profiles call the kernel itself.
+    /// The name of the kernel itself in profiles.
     pub(super) const KERNEL: &'static str = "[kernel.kallsyms]";
-    /// What they call programs that were loaded into it.
+    /// The name in profiles of BPF programs, which were loaded into the kernel.
     const LOADED: &'static str = "[bpf]";
 
     /// Notes a mapping of the kernel: that of all its text, or of a module.
@@ -45,7 +46,7 @@ impl KernelMap {
         } else if !path.is_empty() && start < end {
             let file = path.rsplit('/').next().unwrap_or(path);
             let name = file.split(".ko").next().unwrap_or(file).trim_matches(['[', ']']);
-            // Symbols have underscores where names of files may have dashes.
+            // Symbol tables write an underscore where a module's file name may have a dash.
             self.modules.insert(start, (end, name.replace('-', "_")));
         }
     }
@@ -66,12 +67,12 @@ impl KernelMap {
 pub(super) struct KernelNames {
     map: KernelMap,
     symbols: Result<KernelSymbols, String>,
-    /// What is added to an address of the symbols to give one of the recording.
+    /// What is added to an address of the symbol table to get the address in the recording.
     shift: u64,
 }
 
 impl KernelNames {
-    /// Those of a recording that `has_kernel`, or has no need of them.
+    /// Finds the names for a recording. Without `has_kernel`, none are needed.
     pub(super) fn new(
         map: KernelMap,
         features: &Features,
@@ -81,7 +82,7 @@ impl KernelNames {
         let symbols = match &options.kallsyms {
             Some(path) => Ok(KernelSymbols::read(path)?),
             None if has_kernel => find(features, options),
-            // A kernel has a hundred thousand, and takes a while to say so.
+            // Reading the hundred thousand symbols of a kernel takes a while.
             None => Err("nobody asked for them".to_owned()),
         };
         let shift = |symbols: &KernelSymbols| {
@@ -92,7 +93,8 @@ impl KernelNames {
         Ok(Self { map, symbols, shift })
     }
 
-    /// The function and the part of the kernel that an address lies in, if the first is known.
+    /// Returns the function at an address, if it is known, and the part of the kernel (such as a
+    /// module).
     pub(super) fn name(&self, address: u64) -> (Option<String>, String) {
         if let Some(name) = KernelMap::within(&self.map.loaded, address) {
             return (Some(name.to_owned()), KernelMap::LOADED.to_owned());
@@ -113,7 +115,7 @@ impl KernelNames {
         (symbol.map(|symbol| symbol.name.to_owned()), object)
     }
 
-    /// Why code in a part of the kernel has no name, if there is a reason.
+    /// Why code in this part of the kernel has no name, if there is a reason.
     pub(super) fn why_not(&self, object: &str) -> Option<String> {
         match &self.symbols {
             Err(why) => Some(why.clone()),

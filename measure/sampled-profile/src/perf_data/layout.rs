@@ -1,9 +1,10 @@
 //! Where things lie in a perf.data file.
 //!
-//! There are two kinds. An ordinary file has a header that points to the events, to the records,
-//! and behind these to the features; perf writes the sizes when it ends, so that a killed one
-//! leaves zeros. What perf writes to a pipe has no sections: events and features are records among
-//! the others. Sizes are believed only as far as the file reaches.
+//! There are two kinds of files. An ordinary file has a header that points to the events and to the
+//! records; the features follow the records. perf writes the sizes when it ends, so a file of a
+//! killed perf has zeros there. The other kind is what perf writes to a pipe. It has no sections:
+//! events and features are records among the others. Sizes are believed only as far as the file
+//! reaches.
 
 use std::collections::BTreeMap;
 use std::io::{Read, Seek, SeekFrom};
@@ -15,16 +16,16 @@ use linux_perf_data::{Feature, UserRecordType};
 use super::PerfDataError;
 use super::bytes::Bytes;
 
-/// An event, not yet understood.
+/// An event, not decoded yet.
 #[derive(Debug, Clone)]
 pub(super) struct RawEvent {
     /// Its `perf_event_attr`.
     pub(super) attr: Vec<u8>,
-    /// By which records say that they are its own.
+    /// The ids by which records say that they belong to this event.
     pub(super) ids: Vec<u64>,
 }
 
-/// Where reading has to end before the file says so, and why.
+/// Where reading has to stop before the end that the file states, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Break {
     pub(super) at: u64,
@@ -41,7 +42,7 @@ pub(super) struct Layout {
     pub(super) events: Vec<RawEvent>,
     /// The feature sections that are of use here.
     pub(super) features: BTreeMap<u32, Vec<u8>>,
-    /// Build ids that are records of their own: the flags and the rest of each.
+    /// Build ids that came as records of their own: the flags and the body of each.
     pub(super) build_ids: Vec<(u16, Vec<u8>)>,
     /// What is missing.
     pub(super) broken: Option<Break>,
@@ -102,7 +103,7 @@ const FEATURES: [Feature; 8] = [
 const DIRECTORY: u32 = 24;
 
 impl Layout {
-    /// Reads what is not a record.
+    /// Reads the header and the sections, but not the records.
     pub(super) fn read<R: Read + Seek>(file: &mut R) -> Result<Self, PerfDataError> {
         let length = file.seek(SeekFrom::End(0))?;
         let start = section(file, length, Section { offset: 0, size: length.min(16) })?;
@@ -168,12 +169,12 @@ impl Layout {
         Ok(layout)
     }
 
-    /// Notes that something is missing where the records end.
+    /// Notes that something is missing after the records.
     fn break_off(&mut self, what: &str) {
         self.broken = Some(Break { at: self.data.end, what: what.to_owned() });
     }
 
-    /// Reads the features of a file: behind the records there is a section for each flag.
+    /// Reads the features of a file: after the records comes one section for each flag that is set.
     fn read_features<R: Read + Seek>(
         &mut self,
         file: &mut R,
@@ -198,7 +199,7 @@ impl Layout {
         Ok(())
     }
 
-    /// Goes through all records of a pipe for those that are about the recording.
+    /// Goes through all records of a pipe and keeps those that describe the recording.
     fn pipe<R: Read + Seek>(
         file: &mut R,
         length: u64,
@@ -231,7 +232,8 @@ impl Layout {
         Ok(layout)
     }
 
-    /// Keeps a record that is about the recording. Gives the size of what follows it and is none.
+    /// Keeps a record that describes the recording. Returns the size of the data that follows the
+    /// record and is not a record itself.
     fn pipe_record<R: Read + Seek>(
         &mut self,
         file: &mut R,
@@ -263,7 +265,7 @@ impl Layout {
     }
 }
 
-/// The size of what follows a record without being one.
+/// The size of the data that follows a record without being a record.
 pub(super) fn payload(header: RecordHeader, body: &[u8], is_pipe: bool, big_endian: bool) -> u64 {
     let mut bytes = Bytes::new(body, big_endian);
     if header.is(UserRecordType::PERF_AUXTRACE) {
@@ -309,7 +311,7 @@ fn events<R: Read + Seek>(
         return Err(wrong("the file breaks off before its events"));
     }
     let bytes = section(file, length, attrs)?;
-    // Sections of ids may not be one behind another, but all of them are in the file.
+    // Sections of ids may overlap, but all of them are inside the file. So their total is bounded.
     let mut ids_left = length;
     let mut events = Vec::new();
     for entry in bytes.chunks_exact(attr_size as usize) {
@@ -336,7 +338,7 @@ fn pipe_event(body: &[u8], big_endian: bool) -> Option<RawEvent> {
     Some(RawEvent { attr: attr.to_vec(), ids: std::iter::from_fn(|| ids.u64()).collect() })
 }
 
-/// An event is as long as it says itself.
+/// Cuts an event to the size that it states itself.
 fn own_size(attr: &[u8], big_endian: bool) -> Option<&[u8]> {
     const SHORTEST: u32 = 64;
     let mut bytes = Bytes::new(attr, big_endian);

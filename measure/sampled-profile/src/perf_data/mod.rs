@@ -1,13 +1,13 @@
-//! What `perf record` writes.
+//! Reads the files that `perf record` writes.
 //!
-//! A file goes through four hands: [`layout`] finds its parts, [`stream`] makes one sequence of
-//! sane records of it, whatever it is, the crate `linux-perf-data` puts these into the order of time,
-//! and [`recording`] follows processes and their memory through them and gathers stacks of
+//! A file goes through four steps. [`layout`] finds its parts. [`stream`] turns either kind of file
+//! into one sequence of valid records. The crate `linux-perf-data` sorts these by time.
+//! [`recording`] then follows processes and their memory through the records, and gathers stacks of
 //! [`place`]s. When all is read, [`names`] turns places into functions. Memory is bounded by the
-//! distinct stacks and by what perf buffers in a round, not by the samples.
+//! number of distinct stacks and by what perf buffers in a round, not by the number of samples.
 //!
-//! What a killed perf or a full disk left is read as far as it goes, with a
-//! [`Remark::Truncated`].
+//! A file that a killed perf or a full disk cut short is read as far as it goes. The profile then
+//! carries a [`Remark::Truncated`].
 
 mod bytes;
 mod error;
@@ -44,7 +44,7 @@ use unwind::Unwinder;
 
 use crate::{Facts, Format, FunctionId, Remark, SampledProfile};
 
-/// Whether a file that begins with these bytes is one of perf's.
+/// Whether these first bytes are those of a file that perf wrote.
 #[must_use]
 pub fn is_perf_data(start: &[u8]) -> bool {
     [b"PERFILE2", b"2ELIFREP", b"PERFFILE", b"ELIFFREP"]
@@ -55,7 +55,7 @@ pub fn is_perf_data(start: &[u8]) -> bool {
 /// Reads a file. `progress` is told now and then how far it is.
 ///
 /// # Errors
-/// If it is not a file of perf's, or has nothing to give.
+/// If perf did not write the file, or nothing in it can be used.
 pub fn read<R: Read + Seek>(
     mut file: R,
     options: &Options,
@@ -68,7 +68,7 @@ pub fn read<R: Read + Seek>(
         PerfFileReader::parse_pipe(&mut stream)?;
     let attributes = perf_file.event_attributes();
     let parsed = layout.events.iter().enumerate().map(|(index, raw)| {
-        // An event is the first of those that it was split into.
+        // An event that was split into several is the first of its parts.
         let first = events.iter().position(|event| *event == index);
         let attr = attributes[first.expect("each was sent")].attr;
         Event::new(attr, raw, index, &features, layout.big_endian)
@@ -96,7 +96,7 @@ pub fn read<R: Read + Seek>(
 fn choose(events: &[Event], options: &Options) -> Result<usize, PerfDataError> {
     let is_wanted = |event: &Event| options.event.as_ref().is_none_or(|name| event.is_called(name));
     let wanted = events.iter().enumerate().filter(|(_, event)| is_wanted(event));
-    // The first of several with as many.
+    // Of several with the same number, take the first.
     let most = wanted.max_by_key(|(index, event)| (event.samples, std::cmp::Reverse(*index)));
     most.map(|(index, _)| index).ok_or_else(|| PerfDataError::NoSuchEvent {
         name: options.event.clone().unwrap_or_default(),
@@ -155,7 +155,7 @@ fn profile(
     Ok(profile)
 }
 
-/// What was left out because it could not be read.
+/// The remark about records that could not be read, if there are any.
 fn skipped(recording: &Recording<'_>) -> Option<Remark> {
     let (count, left_out) = (recording.skipped.count, recording.mappings_left_out());
     let (first, what) = match recording.skipped.first {

@@ -1,8 +1,8 @@
-//! From places to functions.
+//! Turns places into functions.
 //!
-//! A function's name is that of the symbol table, and not those of the functions that the compiler
-//! inlined into it: the latter need debugging information, which of two recordings of a program
-//! only one may have, and the same code would get two names. Whoever knows that both have it can
+//! A place gets the name of the symbol table's function, not the names of functions that the
+//! compiler inlined there. Inlined names need debugging information. If only one of two recordings
+//! of a program has it, the same code would get two names. A user who knows that both have it can
 //! ask for inlined functions.
 
 use std::collections::{BTreeMap, HashMap};
@@ -15,7 +15,7 @@ use super::kernel::{KernelMap, KernelNames, is_this_host};
 use super::place::{Index, Interned, Object, Place};
 use crate::{Function, Remark};
 
-/// Whether code of an object got names, and if not, why.
+/// Whether code of an object was named, and if not, why.
 #[derive(Debug, Default)]
 struct Outcome {
     named: bool,
@@ -27,7 +27,7 @@ pub(super) struct Namer<'a> {
     files: Files<'a>,
     objects: &'a Interned<Object>,
     kernel: KernelNames,
-    /// What just-in-time compilers left, by process; none if they left nothing.
+    /// The perf maps of just-in-time compilers, by process; `None` for a process without one.
     maps: HashMap<i32, Option<PerfMap>>,
     outcomes: BTreeMap<String, Outcome>,
 }
@@ -43,7 +43,8 @@ impl<'a> Namer<'a> {
         Ok(Self { files, objects, kernel, maps: HashMap::new(), outcomes: BTreeMap::new() })
     }
 
-    /// The functions at a place: one, or several where inlined, the innermost first.
+    /// Returns the functions at a place. There is one, or several if functions were inlined there,
+    /// with the innermost first.
     pub(super) fn functions(&mut self, place: Place) -> Vec<Function> {
         let (names, object) = match place {
             Place::Kernel(address) => {
@@ -100,7 +101,7 @@ impl<'a> Namer<'a> {
         }
     }
 
-    /// Notes whether code of an object has a name.
+    /// Notes whether a piece of an object's code has a name.
     fn note(&mut self, object: &str, named: bool, why: Option<String>) {
         let outcome = match self.outcomes.get_mut(object) {
             Some(outcome) => outcome,
@@ -110,7 +111,7 @@ impl<'a> Namer<'a> {
         outcome.why = outcome.why.take().or(why);
     }
 
-    /// The objects of which no code at all has a name, with the reasons.
+    /// The objects none of whose code has a name, with the reasons.
     pub(super) fn remarks(self) -> impl Iterator<Item = Remark> {
         let unnamed = self.outcomes.into_iter().filter(|(_, outcome)| !outcome.named);
         unnamed
@@ -131,14 +132,14 @@ fn of_binary(binary: &Binary, offset: u64, inlined: bool) -> Vec<String> {
     binary.function(address).into_iter().collect()
 }
 
-/// What to call a function of a stripped file: by where it begins.
+/// Names a function of a stripped file by the address at which it begins.
 fn in_place(binary: &Binary, offset: u64, path: &str) -> Option<String> {
     let start = binary.function_start(binary.address(offset)?)?;
     let name = path.rsplit('/').next().unwrap_or(path);
     Some(format!("{name}+{start:#x}"))
 }
 
-/// Why a file has names for little of its code, if it has.
+/// Why a file has names for only little of its code, if that is so.
 fn stripped(binary: &Binary) -> Option<String> {
     let why = "it is stripped; install its debugging symbols, or do not strip it";
     (!binary.has_symbol_table()).then(|| why.to_owned())

@@ -1,7 +1,8 @@
-//! Where code lies that was seen running, before it has a name.
+//! The places at which code was seen running, before they have names.
 //!
-//! Names come last, when it is known which event is taken and what else the file has to say of its
-//! kernel. Until then stacks are made of places, each of them kept once.
+//! Places are named last, because only then it is known which event is taken and what the end of
+//! the file tells about the kernel. Until then, stacks consist of places, and each place is kept
+//! once.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -10,10 +11,10 @@ use kilocore_symbols::BuildId;
 
 use crate::{Origin, Tally};
 
-/// Which thing of a kind; an index into its [`Interned`].
+/// An index into an [`Interned`] table.
 pub(super) type Index = u32;
 
-/// Things, each kept once.
+/// A table that keeps each of its entries once.
 #[derive(Debug)]
 pub(super) struct Interned<T> {
     all: Vec<T>,
@@ -51,14 +52,14 @@ impl<T: Clone + Eq + Hash> Interned<T> {
 pub(super) enum Object {
     /// A file.
     File {
-        /// Its path, without the remark that it is deleted.
+        /// The path, without perf's suffix `(deleted)`.
         path: String,
         /// The build that was mapped, if the record of the mapping says so.
         build_id: Option<BuildId>,
     },
-    /// The code that the kernel lends to processes.
+    /// The vDSO, code that the kernel maps into each process.
     Vdso,
-    /// No file: a just-in-time compiler of this process may have written code there.
+    /// Memory without a file. A just-in-time compiler of this process may have written code there.
     Anonymous {
         /// The process.
         process: i32,
@@ -68,7 +69,7 @@ pub(super) enum Object {
 }
 
 impl Object {
-    /// From the path in the record of a mapping.
+    /// The object that the path in a mapping's record stands for.
     pub(super) fn new(path: &str, process: i32, build_id: Option<BuildId>) -> Self {
         let path = path.strip_suffix(" (deleted)").unwrap_or(path);
         let is_memory = path.is_empty()
@@ -99,15 +100,15 @@ pub(super) enum Place {
     Kernel(u64),
     /// At an offset in an object, or at an address if that is memory without a file.
     Object(Index, u64),
-    /// At some address of user space where nothing was known to be.
+    /// An address of user space at which no mapping is known.
     Nowhere,
-    /// In another system's kernel.
+    /// In the kernel of a guest system.
     GuestKernel,
-    /// In another system's program.
+    /// In a program of a guest system.
     GuestUser,
-    /// In what runs below the kernel.
+    /// In the hypervisor below the kernel.
     Hypervisor,
-    /// The file does not say who ran.
+    /// The file does not say whether the kernel or a program ran.
     Unknown,
 }
 
@@ -131,8 +132,9 @@ struct Node {
 
 /// The distinct stacks of an event.
 ///
-/// It is what [`Contexts`](crate::Contexts) are, but of places: many of them are in one function,
-/// and a file may have several events, of which one will be taken.
+/// This is the same tree as [`Contexts`](crate::Contexts), but of places instead of functions.
+/// Several places may lie in one function, and a file may have several events of which only one is
+/// taken.
 #[derive(Debug)]
 pub(super) struct PlaceTree {
     nodes: Vec<Node>,
@@ -146,7 +148,7 @@ impl Default for PlaceTree {
     }
 }
 
-/// More distinct stacks than any useful recording has: some hundred megabytes.
+/// More distinct stacks than any useful recording has. They take some hundred megabytes.
 const MOST_STACKS: usize = 1 << 22;
 
 impl PlaceTree {
@@ -168,7 +170,7 @@ impl PlaceTree {
         self.nodes[node as usize].own.add(Tally::of(1, weight));
     }
 
-    /// Those that samples fell on, with the places of each, the innermost first.
+    /// The stacks that samples fell on, each with its places, the innermost first.
     pub(super) fn stacks(&self) -> impl Iterator<Item = (Vec<Index>, Tally)> {
         let sampled = self.nodes.iter().enumerate().filter(|(_, node)| node.own.samples > 0);
         sampled.map(|(index, node)| {

@@ -1,4 +1,4 @@
-//! What was where in which process's memory, as time goes on.
+//! Tracks what each process had mapped into its memory, as time goes on.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
@@ -19,23 +19,24 @@ type Mappings = BTreeMap<u64, Mapping>;
 /// The memory of all processes.
 #[derive(Debug, Default)]
 pub(super) struct Processes {
-    /// Children share their parents' until one of them maps something.
+    /// A child shares its parent's mappings until one of the two maps something.
     memory: HashMap<i32, Rc<Mappings>>,
-    /// Changes with every change to a process's memory.
+    /// A number for each process that changes with every change to its memory.
     versions: HashMap<i32, u64>,
     threads: HashMap<i32, HashSet<i32>>,
     /// How many mappings there are room for.
     count: usize,
-    /// How many were left out for lack of it.
+    /// How many mappings were left out for lack of room.
     left_out: u64,
 }
 
 impl Processes {
-    /// A hundred thousand processes at a time with as many libraries as a shell have fewer. A file
-    /// could have each of its processes inherit all that is in it.
+    /// The most mappings that are kept. A hundred thousand processes at a time, with as many
+    /// libraries as a shell has, need fewer. Without this limit, a hostile file could let each of
+    /// its processes inherit everything in it.
     const MOST: usize = 4_000_000;
 
-    /// Maps something, over what was there.
+    /// Maps something, and replaces what was mapped there before.
     pub(super) fn map(&mut self, process: i32, start: u64, mapping: Mapping) {
         if start >= mapping.end {
             return;
@@ -54,7 +55,7 @@ impl Processes {
         self.count = (self.count + copied + mappings.len()).saturating_sub(before);
     }
 
-    /// A process has a child, or a thread.
+    /// Notes that a process created a child or a thread.
     pub(super) fn fork(&mut self, process: i32, parent: i32, thread: i32, inherits: bool) {
         self.threads.entry(process).or_default().insert(thread);
         if process == parent {
@@ -67,17 +68,17 @@ impl Processes {
         }
     }
 
-    /// A process runs another program.
+    /// Notes that a process executes another program.
     pub(super) fn exec(&mut self, process: i32) {
         self.forget(process);
     }
 
-    /// A thread was seen.
+    /// Notes that a thread was seen.
     pub(super) fn seen(&mut self, process: i32, thread: i32) {
         self.threads.entry(process).or_default().insert(thread);
     }
 
-    /// A thread has ended, and perhaps its process.
+    /// Notes that a thread has ended. With its last thread, the process has ended as well.
     pub(super) fn exit(&mut self, process: i32, thread: i32) {
         if let Some(threads) = self.threads.get_mut(&process) {
             threads.remove(&thread);
@@ -108,7 +109,7 @@ impl Processes {
         self.versions.get(&process).copied().unwrap_or(0)
     }
 
-    /// What is mapped in a process: the start of each mapping, and it.
+    /// The mappings of a process, each with its start.
     pub(super) fn mappings(&self, process: i32) -> impl Iterator<Item = (u64, Mapping)> {
         let memory = self.memory.get(&process);
         memory
@@ -122,7 +123,7 @@ impl Processes {
     }
 }
 
-/// Removes what is between two addresses.
+/// Removes the mappings between two addresses.
 fn clear(mappings: &mut Mappings, start: u64, end: u64) {
     if let Some((&below, &mapping)) = mappings.range(..start).next_back()
         && mapping.end > start
@@ -204,7 +205,7 @@ mod tests {
     }
 
     proptest! {
-        /// The mappings are what an array with an entry for each address would have.
+        /// Compares the mappings with an array that has one entry for each address.
         #[test]
         fn they_are_those_of_an_array(
             maps in proptest::collection::vec((0_u64..60, 0_u64..30), 0..30),

@@ -1,4 +1,4 @@
-//! The records, one after another as time goes on.
+//! Takes in the records, one after another in order of time.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -74,7 +74,7 @@ pub(super) struct Skipped {
     pub(super) first: Option<(u64, &'static str)>,
 }
 
-/// Everything that records have said so far.
+/// Everything that the records have told so far.
 #[derive(Debug)]
 pub(super) struct Recording<'a> {
     big_endian: bool,
@@ -87,7 +87,8 @@ pub(super) struct Recording<'a> {
     unwinder: Unwinder,
     records: u64,
     pub(super) skipped: Skipped,
-    /// By the records of loss, and by those of lost samples: two counts of the same.
+    /// The number of lost samples according to `LOST` records and according to `LOST_SAMPLES`
+    /// records. Both count the same samples.
     lost: (u64, u64),
     pub(super) throttled: u64,
 }
@@ -204,7 +205,7 @@ impl<'a> Recording<'a> {
             CpuMode::Kernel => self.kernel.map(path, start, end, offset),
             CpuMode::User | CpuMode::Unknown => {
                 let object = Object::new(path, process, build_id);
-                // Of memory without a file the address counts.
+                // For memory without a file, the address identifies the place.
                 let is_memory = matches!(object, Object::Anonymous { .. });
                 let offset = if is_memory { start } else { offset };
                 let object = self.objects.index(&object);
@@ -263,7 +264,7 @@ impl<'a> Recording<'a> {
         for step in sample.chain.iter().flat_map(|chain| Chain::new(chain.iter(), mode)) {
             let is_user = step.mode == CpuMode::User;
             has_user |= is_user;
-            // Whoever asked for branches wants the user's part from there.
+            // If branches were recorded, the user's part of the stack comes from them.
             if !(is_user && sample.calls.is_some()) {
                 stack.push(self.place(step.mode, process, step.address));
             }
@@ -305,31 +306,32 @@ impl<'a> Recording<'a> {
     }
 }
 
-/// Whether the record of a mapping has a build id that is longer than its field. The crate that
-/// reads these records panics at it.
+/// Whether the record of a mapping states a build id that is longer than its field. The crate that
+/// reads these records panics on such a record.
 fn has_impossible_build_id(misc: u16, body: &[u8]) -> bool {
     const HAS_BUILD_ID: u16 = 1 << 14;
     const SIZE_AT: usize = 32;
     misc & HAS_BUILD_ID != 0 && body.get(SIZE_AT).is_none_or(|size| *size > 20)
 }
 
-/// An address of a call chain, where the code lies that it is about.
+/// An address of a call chain, together with the mode (kernel, user, guest) that it belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Step {
     mode: CpuMode,
     address: u64,
 }
 
-/// Goes through a call chain, in which marks say who ran what follows.
+/// Goes through a call chain. Marks in it say in which mode the addresses after them ran.
 struct Chain<I> {
     values: I,
     mode: CpuMode,
-    /// Whether the next address is one that ran, and not one that is returned to.
+    /// Whether the next address is that of an instruction that ran. Otherwise it is a return
+    /// address.
     exact: bool,
 }
 
 impl<I: Iterator<Item = u64>> Chain<I> {
-    /// Marks are from here on.
+    /// Values from here on are marks and not addresses.
     const FIRST_MARK: u64 = -4095_i64 as u64;
 
     fn new(values: I, mode: CpuMode) -> Self {
@@ -343,7 +345,8 @@ impl<I: Iterator<Item = u64>> Chain<I> {
             -128 => CpuMode::Kernel,
             -512 => CpuMode::User,
             -640 => {
-                // A number follows, by which the kernel will send the rest.
+                // The next value is a cookie by which the kernel will send the rest of the chain
+                // later.
                 self.values.next();
                 CpuMode::User
             }
@@ -364,11 +367,12 @@ impl<I: Iterator<Item = u64>> Iterator for Chain<I> {
                 self.mark(value);
                 continue;
             }
-            // A call is before the address that it returns to, which may be another function's.
-            // Where a thread entered the kernel the address is behind an instruction of the same
-            // function, and where it was interrupted it is the one that ran.
+            // The call instruction comes before its return address, which may already belong to the
+            // next function. If a thread entered the kernel by a system call, the address is just
+            // after an instruction of the same function. If the thread was interrupted, the address
+            // is that of the instruction that ran.
             let address = if self.exact { value } else { value.saturating_sub(1) };
-            // Zeros end chains of frames that have no frame pointer.
+            // A zero ends a chain in which a frame has no frame pointer.
             let is_end = value == 0 && !self.exact;
             self.exact = false;
             if !is_end {

@@ -1,9 +1,9 @@
-//! One sample.
+//! Reads one sample.
 //!
-//! `linux-perf-event-reader` has a reader of samples too. It gives no branches, without which stacks
-//! that the processor itself recorded are lost; it takes counters of groups for those of single
-//! events and the other way around, so that all fields behind them are wrong; and a sample that
-//! asks for a stack of 2⁶¹ addresses overflows it.
+//! `linux-perf-event-reader` can read samples too, but it has three defects. It does not return
+//! branches, so stacks that the processor itself recorded are lost. It confuses the counters of
+//! groups with those of single events, so all fields after them are wrong. And a sample that claims
+//! a stack of 2⁶¹ addresses makes it overflow.
 
 use linux_perf_data::linux_perf_event_reader::{BranchSampleFormat, PerfEventAttr, SampleFormat};
 
@@ -13,7 +13,7 @@ use super::bytes::{Bytes, Words};
 #[derive(Debug, Clone, Copy)]
 pub(super) struct SampleLayout {
     format: SampleFormat,
-    /// As the file has it: the crate knows fewer bits.
+    /// The raw value of the file, because the crate knows fewer bits.
     read_format: u64,
     has_branch_index: bool,
     branches_are_stack: bool,
@@ -29,12 +29,12 @@ mod read_format {
     pub(super) const LOST: u64 = 16;
 }
 
-/// What the registers of user space were, and its stack.
+/// The registers and the stack of user space at the sample.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct UserState<'a> {
-    /// Those that were recorded, by ascending number.
+    /// The registers that were recorded, by ascending number.
     pub(super) registers: Words<'a>,
-    /// From the stack pointer on.
+    /// The memory from the stack pointer upwards.
     pub(super) stack: &'a [u8],
 }
 
@@ -48,14 +48,15 @@ pub(super) struct Sample<'a> {
     pub(super) processor: Option<u32>,
     pub(super) period: Option<u64>,
     pub(super) chain: Option<Words<'a>>,
-    /// From, to and flags of each branch, if they are the calls that have not returned.
+    /// Three numbers for each branch (source, target, flags), if the branches are the calls that
+    /// have not returned.
     pub(super) calls: Option<Words<'a>>,
     pub(super) user: Option<UserState<'a>>,
 }
 
 impl SampleLayout {
     pub(super) fn new(attr: &PerfEventAttr, raw: &[u8], big_endian: bool) -> Self {
-        /// Where `read_format` is in a `perf_event_attr`.
+        /// The offset of `read_format` in a `perf_event_attr`.
         const READ_FORMAT: usize = 32;
         let read_format = raw.get(READ_FORMAT..);
         let read_format = read_format.and_then(|rest| Bytes::new(rest, big_endian).u64());
@@ -77,7 +78,7 @@ impl SampleLayout {
         self.has(SampleFormat::PERIOD)
     }
 
-    /// Reads a sample; none if it breaks off.
+    /// Reads a sample. Returns `None` if the sample breaks off.
     pub(super) fn parse<'a>(&self, mut bytes: Bytes<'a>) -> Option<Sample<'a>> {
         let mut sample = Sample::default();
         let skip = |bytes: &mut Bytes<'a>, field| match self.has(field) {
@@ -132,7 +133,8 @@ impl SampleLayout {
         bytes.u64s(shared.checked_add(count.checked_mul(each)?)?).map(drop)
     }
 
-    /// The registers and the stack; none inside if the thread was in the kernel for good.
+    /// Reads the registers and the stack. The inner value is `None` for a thread of the kernel,
+    /// which has no user space.
     fn user_state<'a>(&self, bytes: &mut Bytes<'a>) -> Option<Option<UserState<'a>>> {
         let mut registers = None;
         if self.has(SampleFormat::REGS_USER) && bytes.u64()? != 0 {
@@ -143,7 +145,7 @@ impl SampleLayout {
             let size = bytes.u64()?;
             stack = bytes.take(size)?;
             if size != 0 {
-                // So much of it is really the stack.
+                // The number of bytes that the kernel really copied.
                 let used = bytes.u64()?;
                 stack = stack.get(..usize::try_from(used).ok()?).unwrap_or(stack);
             }

@@ -1,9 +1,10 @@
-//! Between a file and the crate that reads its records: whole, sane records and nothing else.
+//! Passes whole and valid records, and nothing else, to the crate that reads them.
 //!
-//! Whatever a file is, the stream is what perf would have written to a pipe: a header, the events,
-//! then the records. It ends before the first record that cannot be one, so that all before it are
-//! read; [`Stream::broken`] says then where that was. Compressed records come out as those that
-//! they contain. What reads no memory of the size that a hostile file asks for is decided here.
+//! For either kind of file, the stream is what perf would have written to a pipe: a header, the
+//! events, then the records. It ends before the first invalid record, so that all records before it
+//! are read; [`Stream::broken`] then returns where that was. Compressed records are replaced by the
+//! records that they contain. This module also refuses sizes in a hostile file that would take too
+//! much memory.
 
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 
@@ -16,7 +17,7 @@ use super::error::PerfDataError;
 use super::layout::{Break, Layout, RecordHeader, payload};
 use super::progress::Progress;
 
-/// A file's records as a pipe would have them.
+/// A file's records in the form that perf writes to a pipe.
 pub(super) struct Stream<'p, R: Read> {
     file: BufReader<R>,
     big_endian: bool,
@@ -24,7 +25,7 @@ pub(super) struct Stream<'p, R: Read> {
     at: u64,
     end: u64,
     length: u64,
-    /// What the reader gets next, from the position on.
+    /// The bytes that the reader receives next, starting at the position.
     ready: Vec<u8>,
     position: usize,
     expander: Expander,
@@ -34,8 +35,8 @@ pub(super) struct Stream<'p, R: Read> {
 }
 
 impl<'p, R: Read + Seek> Stream<'p, R> {
-    /// The records of a file. With the stream comes, for each event that its reader will see,
-    /// which one of the file's it is: one with very many ids is split into several.
+    /// Makes a stream of a file's records. The second result maps each event that the reader will
+    /// see to the file's event, because an event with very many ids is split into several.
     pub(super) fn new(
         file: R,
         layout: &Layout,
@@ -63,12 +64,12 @@ impl<'p, R: Read + Seek> Stream<'p, R> {
         Ok((stream, events))
     }
 
-    /// Where the records break off, if they do before the end.
+    /// Where the records break off, if they do so before the end.
     pub(super) fn broken(self) -> Option<Break> {
         self.broken
     }
 
-    /// Makes the next record ready. Without one, nothing is.
+    /// Makes the next record ready. At the end, `ready` stays empty.
     fn advance(&mut self) -> io::Result<()> {
         self.ready.clear();
         self.position = 0;
@@ -85,7 +86,7 @@ impl<'p, R: Read + Seek> Stream<'p, R> {
         Ok(())
     }
 
-    /// Reads one record. What may go wrong but for the system is in the inner result.
+    /// Reads one record. The outer error is the system's; the inner one is a fault of the file.
     fn next_record(&mut self) -> io::Result<Result<(), String>> {
         let left = self.end - self.at;
         let mut bytes = [0; RecordHeader::SIZE as usize];
@@ -146,8 +147,8 @@ impl<R: Read + Seek> Read for Stream<'_, R> {
     }
 }
 
-/// Passes a record on if it is the kernel's, or ends a round. Others are about the recording, and
-/// were read before.
+/// Passes a record on if the kernel wrote it or if it ends a round. Other records describe the
+/// recording and were read before.
 fn pass(header: RecordHeader, bytes: &[u8], body: &[u8], to: &mut Vec<u8>) {
     let is_builtin = RecordType(header.kind).is_builtin_type();
     if is_builtin || header.is(UserRecordType::PERF_FINISHED_ROUND) {
@@ -169,7 +170,7 @@ fn preamble(layout: &Layout) -> (Vec<u8>, Vec<usize>) {
     for (index, event) in layout.events.iter().enumerate() {
         let fixed = usize::from(RecordHeader::SIZE) + event.attr.len();
         let most = (usize::from(u16::MAX) - fixed) / 8;
-        // One without ids is one all the same.
+        // An event without ids still needs one record.
         let chunks = event.ids.chunks(most).chain(event.ids.is_empty().then_some(&[][..]));
         for ids in chunks {
             bytes.extend(number(UserRecordType::PERF_HEADER_ATTR.record_type().0.into(), 4));
@@ -183,12 +184,12 @@ fn preamble(layout: &Layout) -> (Vec<u8>, Vec<usize>) {
     (bytes, events)
 }
 
-/// Expands compressed records. All of them together are one stream of zstd, which ends nowhere in
-/// particular, in the middle of a record for instance.
+/// Expands compressed records. Together they are one zstd stream, whose pieces may end anywhere,
+/// for instance in the middle of a record.
 struct Expander {
     context: Option<DCtx<'static>>,
     compression: Option<u32>,
-    /// What is expanded and not yet a whole record.
+    /// Expanded bytes that are not yet a whole record.
     pending: Vec<u8>,
     expanded: u64,
     compressed: u64,
@@ -196,8 +197,8 @@ struct Expander {
 
 impl Expander {
     const ZSTD: u32 = 1;
-    /// perf's records shrink to a tenth. What shrinks to less than this, beyond some megabytes at
-    /// the start, was made to take memory.
+    /// The largest accepted ratio of compression. perf's records shrink to a tenth. Data beyond the
+    /// first megabytes that shrinks by more than this factor was made to exhaust memory.
     const MOST: u64 = 500;
     const MOST_AT_FIRST: u64 = 64 << 20;
 
@@ -229,7 +230,7 @@ impl Expander {
         Ok(())
     }
 
-    /// Appends to what is pending.
+    /// Expands `data` and appends it to the pending bytes.
     fn decompress(&mut self, data: &[u8]) -> Result<(), String> {
         let wrong =
             |what: &str| format!("compressed records cannot be read ({what}); record without -z");

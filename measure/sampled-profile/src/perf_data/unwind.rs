@@ -1,8 +1,8 @@
-//! Stacks from copies of stacks.
+//! Finds call stacks in copies of stack memory.
 //!
-//! With `--call-graph dwarf` a sample has the registers of user space and the top of its stack
-//! instead of its callers. The crate `framehop` finds these with what the files that were mapped
-//! say of their functions. Where nothing says anything it follows frame pointers.
+//! With `--call-graph dwarf`, a sample has the registers of user space and a copy of the top of its
+//! stack instead of its callers. The crate `framehop` finds the callers with the unwind tables of
+//! the mapped files. Where there is no unwind table, it follows frame pointers.
 
 use std::collections::HashMap;
 use std::ops::{Deref, Range};
@@ -18,7 +18,7 @@ use super::place::{Index, Interned, Object};
 use super::processes::Processes;
 use super::sample::UserState;
 
-/// The processor that was recorded, if its stacks can be followed.
+/// The processor architecture of the recording, if its stacks can be unwound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Architecture {
     X86,
@@ -26,7 +26,7 @@ enum Architecture {
 }
 
 impl Architecture {
-    /// By the name that the recording has for it, or that of this host.
+    /// Looks up the architecture by the name in the recording or, without one, that of this host.
     fn new(name: Option<&str>) -> Option<Self> {
         match name.unwrap_or(std::env::consts::ARCH) {
             "x86_64" => Some(Self::X86),
@@ -48,7 +48,7 @@ impl Deref for Shared {
     }
 }
 
-/// What an object says of its functions' callers.
+/// The sections of an object that tell how to unwind its functions.
 #[derive(Clone)]
 struct Sections {
     base: u64,
@@ -70,7 +70,8 @@ impl Sections {
         }
     }
 
-    /// A module of a process, given where the file's address zero is in its memory.
+    /// Makes a module of a process. `zero` is where the file's address zero lies in the process's
+    /// memory.
     fn module(&self, range: Range<u64>, zero: u64) -> Module<Shared> {
         let addresses = |section: &Option<(Range<u64>, Shared)>| {
             section.as_ref().map(|(addresses, _)| addresses.clone())
@@ -92,16 +93,16 @@ impl Sections {
     }
 }
 
-/// One process's modules, as of a version of its memory.
+/// The modules of one process at one version of its memory.
 enum Modules {
     X86(UnwinderX86_64<Shared>),
     Arm(UnwinderAarch64<Shared>),
 }
 
-/// Follows stacks.
+/// Unwinds stacks.
 pub(super) struct Unwinder {
     architecture: Option<Architecture>,
-    /// The sections of each object; none if it has none.
+    /// The sections of each object; `None` for an object without any.
     sections: HashMap<Index, Option<Rc<Sections>>>,
     /// By process, with the version of its memory.
     modules: HashMap<i32, (u64, Modules)>,
@@ -116,11 +117,11 @@ impl std::fmt::Debug for Unwinder {
 }
 
 impl Unwinder {
-    /// As deep as perf itself looks.
+    /// The deepest stack, which is the same as perf's own limit.
     const DEEPEST: usize = 127;
-    /// So many processes at a time have their modules at hand.
+    /// How many processes keep their modules cached at a time.
     const PROCESSES: usize = 64;
-    /// What is mapped above is not a program's.
+    /// The end of the addresses that programs use.
     const HIGHEST: u64 = 1 << 56;
 
     pub(super) fn new(architecture: Option<&str>) -> Self {
@@ -133,8 +134,9 @@ impl Unwinder {
         }
     }
 
-    /// The addresses that a thread's functions are at, the innermost first; calls are before the
-    /// addresses that they return to. `mask` says which registers there are.
+    /// Returns the addresses of a thread's functions, the innermost first. For each caller it
+    /// returns an address inside the call, before the return address. `mask` says which registers
+    /// were recorded.
     pub(super) fn unwind(
         &mut self,
         (processes, objects): (&Processes, &Interned<Object>),
@@ -230,7 +232,7 @@ impl Unwinder {
     }
 }
 
-/// Reads numbers of a copied stack, given where it was.
+/// Returns a function that reads numbers of a copied stack, whose first byte was at `start`.
 fn reader(stack: &[u8], start: u64) -> impl FnMut(u64) -> Result<u64, ()> {
     move |address| {
         let at = address.checked_sub(start).and_then(|at| usize::try_from(at).ok()).ok_or(())?;

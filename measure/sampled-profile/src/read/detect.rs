@@ -1,8 +1,14 @@
-//! Which format a file is in, by what it begins with.
+//! Detects a file's format by its beginning.
 //!
-//! Protocol buffers have no mark; but their first fields have to be those that a profile has, and
-//! they are never without bytes that no text has. Of the two texts, `perf script`'s is told by any
-//! line that only it has; folded stacks by lines that end in numbers.
+//! Protocol buffers have no mark. But the first fields must be those of a profile, and such a file
+//! always has bytes that no text has. Two text formats remain. A single line that only `perf
+//! script` prints shows its format; lines that end in numbers show folded stacks:
+//!
+//! ```text
+//! sysbench 10047 [000] 35559.348102:     250000 cycles:     (perf script)
+//!         ffffffff816bb643 fput+0x23 ([kernel.kallsyms])     (perf script)
+//! main;work;memcpy 12                                        (folded stacks)
+//! ```
 
 use std::io::BufRead;
 
@@ -36,7 +42,7 @@ pub(crate) fn detect(source: &mut Source<'_>, task: &Task<'_>) -> Result<Detecte
     let file = || task.file.to_owned();
     let head = source.peek(PEEK).map_err(|source| task.failed(source))?;
     if head.is_empty() {
-        // An error that the source kept is worth more than that there is nothing.
+        // If the source kept an error, that error says more than that the file is empty.
         source.fill_buf().map_err(|source| task.failed(source))?;
         return Err(ReadError::Empty { file: file() });
     }
@@ -77,14 +83,14 @@ fn text(head: &[u8]) -> Option<Format> {
     if lines().any(|line| script::is_likely(line, is_folded(line))) {
         return Some(Format::PerfScript);
     }
-    // Many a text has a line that ends in a number.
+    // Many texts have some line that ends in a number, so most lines must.
     let (good, all) = (lines().filter(|line| is_folded(line)).count(), lines().count());
     let is_stack = |line: &[u8]| memchr::memchr(b';', line).is_some() && is_folded(line);
     if good > 0 && (2 * good >= all || lines().any(is_stack)) {
         return Some(Format::Folded);
     }
     let starts_as = |mark: &[u8]| head.starts_with(mark);
-    // A header without samples, or numbers that folded stacks do not have.
+    // This is a header of perf script without samples, or numbers that folded stacks do not have.
     if starts_as(b"# ========") {
         return Some(Format::PerfScript);
     }

@@ -32,7 +32,7 @@ pub enum ReadError {
         /// What could not be read.
         what: String,
     },
-    /// There is nothing in it.
+    /// The file is empty.
     #[error(
         "{}: the file is empty; record again, and let the recording end before you read it",
         name(file)
@@ -41,7 +41,7 @@ pub enum ReadError {
         /// The file.
         file: PathBuf,
     },
-    /// None of the formats.
+    /// The file has none of the known formats.
     #[error(
         "{}: {what}, so this is no profile that can be read; give what `perf record` writes \
          or `perf script` prints, folded stacks (`a;b;c 12`) or a pprof profile",
@@ -53,7 +53,7 @@ pub enum ReadError {
         /// What the file begins with.
         what: String,
     },
-    /// Compressed by a program other than gzip.
+    /// A program other than gzip compressed the file.
     #[error("{}: compressed by {program}; unpack it first: `{program} -d`", name(file))]
     Compressed {
         /// The file.
@@ -61,7 +61,7 @@ pub enum ReadError {
         /// The program.
         program: &'static str,
     },
-    /// A recording of perf that has no profile to give.
+    /// The file is a recording of perf without a usable profile.
     #[error("{}: {source}", name(file))]
     PerfData {
         /// The file.
@@ -69,7 +69,7 @@ pub enum ReadError {
         /// What is wrong with it.
         source: PerfDataError,
     },
-    /// Of the right format, but without a single entry that could be read.
+    /// The format is known, but not a single entry could be read.
     #[error(
         "{}:{entry}: {what}; nothing in this file could be read as {format}, so {mend}",
         name(file)
@@ -86,7 +86,7 @@ pub enum ReadError {
         /// What to do.
         mend: &'static str,
     },
-    /// Two counts on each line: a difference of two profiles.
+    /// Each line has two counts, so the file is a difference of two profiles.
     #[error(
         "{}:{line}: a stack with two numbers: this is the difference of two profiles; \
          give each of the two as a file of its own",
@@ -108,7 +108,7 @@ pub enum ReadError {
         /// What the file has.
         there: Vec<String>,
     },
-    /// Samples, but none says where it fell.
+    /// The profile has samples, but none of them says where it fell.
     #[error(
         "{}: {samples} samples, none with a stack; record with `perf record -g`, and print all \
          of `perf script`'s default fields",
@@ -120,7 +120,7 @@ pub enum ReadError {
         /// How many samples.
         samples: u64,
     },
-    /// Larger than any useful profile.
+    /// The profile is larger than any useful one.
     #[error("{}: more than {limit} {what}; record for a shorter time or less often", name(file))]
     TooLarge {
         /// The file.

@@ -1,13 +1,20 @@
-//! Folded stacks: on each line the functions of a stack, the outermost first, with semicolons
-//! between them, then a space and how many samples fell on it.
+//! Reads folded stacks. A line holds the functions of a stack, the outermost first, separated by
+//! semicolons. After a space follows the number of samples that fell on the stack:
 //!
-//! The scripts that print this for flame graphs (stackcollapse and its kin) can mark functions:
-//! `_[k]` for the kernel's, `_[j]` for those compiled at run time, `_[i]` for inlined ones. Code
-//! of a library that has no name is printed as the library's name in brackets.
+//! ```text
+//! main;work;memcpy 12
+//! main;read;entry_SYSCALL_64_after_hwframe_[k];ksys_read_[k] 3
+//! java;LFoo;::bar_[j];[libc.so.6] 1
+//! ```
 //!
-//! Some of them print sums of periods and no numbers of samples. If the sampler's clock ticks
-//! evenly, all numbers are then multiples of one that is large, and this is what a sample stands
-//! for; otherwise it cannot be known.
+//! The scripts that print this for flame graphs (such as stackcollapse) can mark functions: `_[k]`
+//! is the kernel's, `_[j]` was compiled at run time, `_[i]` was inlined. Code of a library that has
+//! no name is printed as the library's name in brackets.
+//!
+//! Some scripts print sums of periods instead of numbers of samples. If the sampler's clock ticks
+//! evenly, all numbers are multiples of one large number, and this number is what a sample stands
+//! for. For example, 250000, 750000 and 500000 are 1, 3 and 2 samples of 250000. Otherwise it
+//! cannot be known.
 
 use std::io::BufRead;
 
@@ -18,19 +25,19 @@ use super::skipped::{Skipped, shown};
 use super::task::Task;
 use crate::{Contexts, Format, Function, FunctionId, Origin, Rate, SampledProfile, Tally, Unit};
 
-/// Lines with two numbers in a row from the first on that show what the file is. A few among
-/// others are functions whose names end in a number.
+/// If this many lines from the first on have two numbers each, the file is a difference of
+/// profiles. A few such lines among others are functions whose names end in a number.
 const TWO_NUMBERS: u64 = 32;
 
-/// A common divisor of all numbers from which on it is a sampler's period.
+/// A common divisor of all numbers that is at least this large is a sampler's period.
 const PERIOD: u64 = 10_000;
 
-/// So many numbers have no large common divisor by chance.
+/// This many numbers do not have a large common divisor by chance.
 const ENOUGH: u64 = 8;
 
 const MEND: &str = "give lines such as `main;work 12`, one for each stack";
 
-/// A line, taken apart.
+/// A parsed line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Entry<'a> {
     /// The functions.
@@ -39,7 +46,7 @@ pub(crate) struct Entry<'a> {
     pub(crate) count: u64,
 }
 
-/// Takes a line apart at its last space.
+/// Parses a line such as `main;work 12` by splitting it at its last space.
 pub(crate) fn entry(line: &[u8]) -> Result<Entry<'_>, &'static str> {
     let line = line.trim_ascii_end();
     let Some(space) = line.iter().rposition(|byte| matches!(byte, b' ' | b'\t')) else {
@@ -61,7 +68,7 @@ pub(crate) fn entry(line: &[u8]) -> Result<Entry<'_>, &'static str> {
     Ok(Entry { stack, count })
 }
 
-/// A number; `Some(None)` if it is too large.
+/// Parses a number. Returns `None` if it is no number and `Some(None)` if it is too large.
 fn digits(text: &[u8]) -> Option<Option<u64>> {
     if text.is_empty() || !text.iter().all(u8::is_ascii_digit) {
         return None;
@@ -69,7 +76,7 @@ fn digits(text: &[u8]) -> Option<Option<u64>> {
     Some(str::from_utf8(text).ok().and_then(|text| text.parse().ok()))
 }
 
-/// The greatest common divisor; of zero and a number it is the number.
+/// The greatest common divisor. If one of the two is zero, it is the other.
 fn divisor(mut a: u64, mut b: u64) -> u64 {
     while b != 0 {
         (a, b) = (b, a % b);
@@ -77,13 +84,13 @@ fn divisor(mut a: u64, mut b: u64) -> u64 {
     a
 }
 
-/// Whether there is a number before the number.
+/// Whether another number stands before the last one, as in `main;work 12 15`.
 fn has_two_numbers(entry: &Entry<'_>) -> bool {
     let last = entry.stack.rsplit(|&byte| byte == b' ').next().unwrap_or_default();
     last.len() < entry.stack.len() && digits(last).is_some()
 }
 
-/// A function of a stack, without its mark and its offset.
+/// Splits one frame into its name, its object and its origin, without its mark and its offset.
 fn function(frame: &[u8]) -> (&[u8], &[u8], Origin) {
     let frame = frame.trim_ascii();
     if let Some(name) = frame.strip_suffix(b"_[k]") {
@@ -121,7 +128,8 @@ struct Reader<'a> {
     weight: u64,
     /// The greatest common divisor of all numbers.
     divisor: u64,
-    /// Lines that were read, those with two numbers among them, and the first one's number.
+    /// The number of lines that were read, of those with two numbers, and the first such line's
+    /// number.
     read: u64,
     with_two_numbers: u64,
     first: u64,
@@ -143,7 +151,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Takes in a line.
+    /// Handles a line of any kind.
     fn text(&mut self, number: u64, line: Line<'_>) -> Result<(), ReadError> {
         let limits = self.task.options.limits;
         let Line::Text(text) = line else {
@@ -173,7 +181,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Counts a line.
+    /// Counts the samples of a line.
     fn line(&mut self, entry: &Entry<'_>) -> Result<(), ReadError> {
         self.read += 1;
         self.with_two_numbers += u64::from(has_two_numbers(entry));
@@ -195,7 +203,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// What was read of so many lines.
+    /// Makes the profile of everything that was read; `lines` is the number of lines.
     fn profile(mut self, lines: u64) -> Result<SampledProfile, ReadError> {
         if self.read < TWO_NUMBERS && self.is_difference() {
             return Err(self.differential());
@@ -215,7 +223,7 @@ impl<'a> Reader<'a> {
         Ok(profile)
     }
 
-    /// Hands over functions and contexts, the latter in samples.
+    /// Moves functions and contexts into the profile, with weights counted in samples.
     fn fill(self, profile: &mut SampledProfile) {
         let period = self.divisor;
         if period < PERIOD || self.read < ENOUGH {

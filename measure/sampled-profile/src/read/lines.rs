@@ -1,4 +1,4 @@
-//! The lines of a text, without a copy of most of them.
+//! Iterates over the lines of a text without copying most of them.
 
 use std::io::{self, BufRead};
 
@@ -15,21 +15,21 @@ const MARK: &[u8] = b"\xef\xbb\xbf";
 pub(crate) enum Line<'a> {
     /// Its text.
     Text(&'a [u8]),
-    /// It is longer than lines may be.
+    /// The line is longer than allowed.
     TooLong,
 }
 
 /// The lines of a source.
 ///
-/// If the source breaks off, its last line is left out unless it has an end: half a number is a
-/// number, too.
+/// If the source breaks off, a last line without an end is left out: half of a number would be read
+/// as another number.
 #[derive(Debug)]
 pub(crate) struct Lines<R> {
     from: R,
     longest: usize,
     /// How many lines were begun.
     number: u64,
-    /// Bytes of the source's buffer that are given out and not yet consumed.
+    /// Bytes of the source's buffer that were lent to the caller and are not yet consumed.
     lent: usize,
     /// A line that is in two buffers.
     joined: Vec<u8>,
@@ -68,7 +68,8 @@ impl<R: BufRead> Lines<R> {
         self.number += 1;
         if let Some(end) = memchr(b'\n', self.from.fill_buf()?) {
             self.lent = end + 1;
-            // A borrow from above would have to last for the other branch as well.
+            // Borrowed anew, because the borrow above would have to last for the other branch as
+            // well.
             let text = &self.from.fill_buf()?[..end];
             return Ok(Some((self.number, trimmed(text, self.number, self.longest))));
         }
@@ -78,7 +79,7 @@ impl<R: BufRead> Lines<R> {
         Ok(Some((self.number, trimmed(&self.joined, self.number, self.longest))))
     }
 
-    /// Puts a line together that is in several buffers. False if the source breaks off in it.
+    /// Joins a line that lies in several buffers. Returns false if the source breaks off within it.
     fn join(&mut self) -> io::Result<bool> {
         loop {
             if !self.has_more()? {

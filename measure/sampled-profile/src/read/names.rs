@@ -1,4 +1,4 @@
-//! Functions by the bytes that a profile names them with: no allocation for one seen before.
+//! Looks up functions by the bytes that name them, without an allocation for a known one.
 
 use std::collections::HashMap;
 
@@ -11,14 +11,14 @@ use crate::{ContextId, Contexts, Function, FunctionId, Functions, Origin, Tally}
 pub(crate) struct Names {
     functions: Functions,
     ids: HashMap<Box<[u8]>, FunctionId>,
-    /// The name, the object and the origin of a function that is looked for.
+    /// The name, the object and the origin of the function being looked up.
     key: Vec<u8>,
     /// Bytes of all keys.
     bytes: usize,
 }
 
 impl Names {
-    /// A function's index. Bytes that are no text become replacement characters.
+    /// Returns a function's index. Bytes that are not UTF-8 become replacement characters.
     pub(crate) fn id(
         &mut self,
         name: &[u8],
@@ -52,9 +52,9 @@ impl Names {
         self.functions.get(id)
     }
 
-    /// The functions that these contexts name, in the order in which the contexts do, and the
-    /// contexts over them with each of their tallies turned into another. What only the contexts
-    /// of other events name is left out.
+    /// Returns the functions that these contexts use, in the order in which the contexts use them,
+    /// and the contexts over them with each tally converted. Functions that only other events'
+    /// contexts use are left out.
     pub(crate) fn of(
         &self,
         contexts: &Contexts,

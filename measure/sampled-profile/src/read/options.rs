@@ -5,16 +5,17 @@ use std::path::PathBuf;
 /// How to read a profile.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Options {
-    /// Which event to take of several, by its name in the profile, with its modifiers or without
-    /// them. None takes the one with the most samples, and in a pprof profile processor time. A
-    /// format that knows no events does not look at it.
+    /// Which event to take if there are several, by its name in the profile, with its modifiers or
+    /// without them. `None` takes the event with the most samples, and in a pprof profile processor
+    /// time. Formats without events ignore this option.
     pub event: Option<String>,
-    /// Of a perf.data file, samples before the first time and from the second one on are left out,
-    /// in nanoseconds of the clock that was recorded by. Other formats do not look at it.
+    /// The part of a perf.data file to take. Samples before the first time, and samples at or after
+    /// the second, are left out. Times are nanoseconds of the clock that the recording used. Other
+    /// formats ignore this option.
     pub window: Option<(u64, u64)>,
-    /// The symbols of the kernel that a perf.data file was recorded under: a copy of its
-    /// `/proc/kallsyms`, or its `System.map`. None takes those of the running kernel, if it is the
-    /// same.
+    /// The symbols of the kernel under which a perf.data file was recorded: a copy of its
+    /// `/proc/kallsyms`, or its `System.map`. `None` takes those of the running kernel, if it is
+    /// the same build.
     pub kallsyms: Option<PathBuf>,
     /// How many nanoseconds of processor time a sample stands for if the profile only counts
     /// samples.
@@ -23,7 +24,7 @@ pub struct Options {
     pub limits: Limits,
 }
 
-/// Bounds that no useful profile reaches: they keep foreign files from taking all memory.
+/// Bounds that no useful profile reaches. They keep untrusted files from taking all memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// Bytes of a line; a longer one is left out.
@@ -51,7 +52,7 @@ impl Limits {
     pub const NAME_BYTES: usize = 1 << 27;
     /// Profiles of large programs have some ten million. Its tables can take some times that.
     pub const MESSAGE_BYTES: usize = 1 << 27;
-    /// More than a processor counts at once.
+    /// More events than a processor counts at once.
     pub const EVENTS: usize = 64;
 }
 

@@ -1,4 +1,4 @@
-//! Whether code is the kernel's, by the names and addresses that profiles give it.
+//! Decides by file names and addresses whether code belongs to the kernel.
 
 use memchr::memchr;
 
@@ -7,11 +7,11 @@ use crate::Origin;
 /// The lowest address of a kernel on x86-64, and on aarch64 with addresses of 48 bits.
 const KERNEL: u64 = 0xffff_8000_0000_0000;
 
-/// What lies at kernel addresses or has a name in brackets and is a program's all the same.
+/// Objects that belong to programs although they lie at kernel addresses or have names in brackets.
 const OF_PROGRAMS: [&[u8]; 7] =
     [b"[vdso", b"[vsyscall", b"[heap", b"[stack", b"[anon", b"[uprobes", b"[unknown"];
 
-/// Where code lies, from the file it is from and its address.
+/// Returns the origin of code, from the name of its file and its address.
 pub(crate) fn origin(object: &[u8], address: Option<u64>) -> Origin {
     let is_kernel = match of_object(object) {
         Some(origin) => return origin,
@@ -25,7 +25,7 @@ pub(crate) fn origin(object: &[u8], address: Option<u64>) -> Origin {
     }
 }
 
-/// Where the code of a file lies as far as its name tells.
+/// Returns the origin of a file's code, as far as the file's name tells.
 fn of_object(object: &[u8]) -> Option<Origin> {
     if object.first() == Some(&b'[') {
         if object.starts_with(b"[unknown") {

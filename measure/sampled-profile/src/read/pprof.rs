@@ -1,10 +1,21 @@
-//! pprof's protocol buffer (`profile.proto` of github.com/google/pprof).
+//! Reads pprof's protocol buffer (`profile.proto` of github.com/google/pprof), which Go also
+//! writes.
 //!
-//! Everything refers to everything by numbers, and the table of strings may come last. So the
-//! whole file is kept, and gone through once for each kind of record; [`wire`] finds the records
-//! and [`records`] decodes one at a time. A number that points nowhere makes its record one that
-//! is left out or a function one without a name. No record can refer to one of its own kind, so
-//! there are no cycles.
+//! The format is binary. As text, its records look like this:
+//!
+//! ```text
+//! sample_type { type: 1 unit: 2 }            // indices into the table of strings
+//! sample { location_id: 7 location_id: 3 value: 12 value: 120000000 }
+//! location { id: 7 line { function_id: 5 } }
+//! function { id: 5 name: 9 filename: 10 }
+//! string_table: ""  string_table: "samples"  string_table: "count"
+//! ```
+//!
+//! Records refer to each other by numbers, and the table of strings may come last. So the reader
+//! keeps the whole file and goes through it once for each kind of record: [`wire`] finds the
+//! records and [`records`] decodes one at a time. If a sample or location refers to something that
+//! does not exist, it is left out; a function whose name does not exist has no name. No record
+//! refers to one of its own kind, so there are no cycles.
 
 mod kind;
 mod records;
@@ -28,21 +39,21 @@ use crate::{
     Contexts, Format, Function as Named, FunctionId, Rate, Remark, SampledProfile, Tally, Unit,
 };
 
-/// Longest record that is decoded; a stack of some hundred thousand functions.
+/// The longest record that is decoded. It holds a stack of some hundred thousand functions.
 const RECORD_BYTES: usize = 1 << 20;
 
-/// Most functions at one address. They cost a few bytes once and time in each sample.
+/// The most functions at one address. Each costs a few bytes once and time in each sample.
 const INLINED: usize = 1 << 10;
 
-/// Longest name of a sample type, in bytes; what is longer is cut.
+/// The longest name of a sample type, in bytes. A longer one is cut.
 const KIND_NAME: usize = 1 << 9;
 
-/// Fields that show what a file is.
+/// The number of fields that are enough to identify a file.
 const SHOWN_FIELDS: usize = 8;
 
 const MEND: &str = "export the profile again, or unpack it with `go tool pprof -proto`";
 
-/// Whether a file that begins so can be a profile: its fields are those of one.
+/// Whether a file that begins with `head` can be a profile: its fields must be those of a profile.
 pub(crate) fn is_likely(head: &[u8], is_whole: bool) -> bool {
     let mut fields = Fields::new(head);
     let mut seen = 0;
@@ -64,7 +75,7 @@ pub(crate) fn is_likely(head: &[u8], is_whole: bool) -> bool {
                 }
             }
             Ok(None) => return seen > 0,
-            // The file is longer than its head, or was cut.
+            // The head ends inside a field, because the file is longer or was cut.
             Err(Fault::Ends) => return seen > 1 || (seen > 0 && !is_whole),
             Err(Fault::Damaged) => return false,
         }
@@ -98,8 +109,8 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// Gives each record of a kind to `take` with its place among all fields, from 1. What `take`
-    /// says is wrong with one is noted.
+    /// Passes each record of a kind to `take`, with its position among all fields, from 1. If
+    /// `take` returns a complaint, it is noted.
     fn each<R: Message + Default>(
         &mut self,
         kind: u64,
@@ -156,7 +167,7 @@ impl<'a> Reader<'a> {
         if count > limit { Err(self.task.too_large(what, limit)) } else { Ok(()) }
     }
 
-    /// Everything that samples refer to; the strings must be there.
+    /// Reads everything that samples refer to. The strings must have been read before.
     fn tables(&mut self) -> Result<(), ReadError> {
         self.each(field::MAPPING, |reader, mapping: Mapping| {
             let Some(file) = reader.string(mapping.file) else {
@@ -212,7 +223,7 @@ impl<'a> Reader<'a> {
         Ok(fault)
     }
 
-    /// The facts that stand by themselves.
+    /// Reads the fields that are not records.
     fn heading(&self) -> Heading {
         let mut heading = Heading::default();
         let mut fields = Fields::new(self.bytes);
@@ -272,7 +283,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// What stands in a profile beside its records.
+/// The fields of a profile that are not records.
 #[derive(Debug, Default)]
 struct Heading {
     kinds: Vec<Kind>,
@@ -283,7 +294,7 @@ struct Heading {
 }
 
 impl Heading {
-    /// Which numbers of samples to take.
+    /// Chooses which numbers of the samples to take.
     fn choose(&self, task: &Task<'_>) -> Result<Choice, ReadError> {
         let asked = task.options.event.as_deref();
         if let Some(choice) = kind::choose(&self.kinds, asked, &self.preferred) {
@@ -314,18 +325,18 @@ impl Heading {
     }
 }
 
-/// From the numbers of a sample to what it stands for.
+/// Turns the numbers of a sample into what it stands for.
 #[derive(Debug)]
 struct Weigher {
     choice: Choice,
     /// What the weight is multiplied by.
     factor: u64,
-    /// What one sample weighs, if it is known and there is no count.
+    /// The weight of one sample, if it is known and the profile has no count.
     each: Option<u64>,
 }
 
 impl Weigher {
-    /// None for a sample of nothing.
+    /// Returns the tally of a sample, or `None` if all its numbers are zero.
     fn tally(&self, values: &[i64]) -> Result<Option<Tally>, &'static str> {
         let value = |index: usize| match values.get(index).map(|&value| u64::try_from(value)) {
             Some(Ok(value)) => Ok(value),
@@ -352,7 +363,7 @@ pub(crate) fn read(from: impl BufRead, task: &Task<'_>) -> Result<SampledProfile
     Ok(profile)
 }
 
-/// All bytes, and whether there should be more.
+/// Returns all bytes, and a remark if the file breaks off.
 fn fetch(mut from: impl BufRead, task: &Task<'_>) -> Result<(Vec<u8>, Option<Remark>), ReadError> {
     let limit = task.options.limits.message_bytes;
     let mut bytes = Vec::new();
@@ -377,7 +388,7 @@ fn fetch(mut from: impl BufRead, task: &Task<'_>) -> Result<(Vec<u8>, Option<Rem
     }
 }
 
-/// Where the fields end to make sense, if not at the end.
+/// Returns where the fields stop making sense, if they do so before the end.
 fn damage(bytes: &[u8]) -> Option<Remark> {
     let mut fields = Fields::new(bytes);
     let fault = loop {

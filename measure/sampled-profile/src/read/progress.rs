@@ -5,6 +5,6 @@
 pub struct Progress {
     /// Bytes of the file that were read, compressed ones if it is compressed.
     pub read: u64,
-    /// Bytes that the file has; a pipe does not tell.
+    /// The size of the file in bytes; absent for a pipe.
     pub total: Option<u64>,
 }

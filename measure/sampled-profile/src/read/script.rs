@@ -1,13 +1,20 @@
-//! What `perf script` prints: a line for each sample, then its stack, the innermost function
-//! first, then an empty line.
+//! Reads what `perf script` prints: a line for each sample, then its stack with the innermost
+//! function first, then an empty line.
 //!
-//! perf has no format of its own for this; what a line is follows from its beginning. Lines of a
-//! stack begin with a tab, or with spaces if an editor was there, samples without call chains with
-//! spaces as well, samples with them with the command. [`header`] and [`frame`] take these lines
-//! apart. A line of a stack is mostly one that was there before, so it is looked up as a whole
-//! first ([`cache`]).
+//! ```text
+//! sysbench 10047 [000] 35559.348102:     250000 cycles:
+//!         ffffffff816bb643 fput+0x23 ([kernel.kallsyms])
+//!             7f2d1c0a6b10 __read+0x10 (/lib/x86_64-linux-gnu/libc.so.6)
+//!             5581d3a0124f main+0x1f (/usr/bin/sysbench)
 //!
-//! Each event has a tree of its own, because only at the end it is clear which one has the most
+//! ```
+//!
+//! Only the beginning of a line tells what it is. The line of a stack begins with a tab, or with
+//! spaces if an editor replaced the tab. The line of a sample begins with spaces if samples have no
+//! call chains, and otherwise with the command. [`header`] and [`frame`] parse these lines. Most
+//! lines of a stack occurred before, so a line is first looked up as a whole ([`cache`]).
+//!
+//! Each event has a tree of its own, because only at the end is it known which event has the most
 //! samples.
 
 mod cache;
@@ -40,8 +47,9 @@ const EVENT_NAME: usize = 1 << 9;
 
 const NO_LINE: &str = "neither a sample nor a line of a stack";
 
-/// Whether a line can only be one of `perf script`: a line of a stack, or a sample's first line
-/// with a time, or with an event if the line is nothing else.
+/// Whether only `perf script` can have printed this line. Such a line belongs to a stack, or is a
+/// sample's first line with a time. The event alone is enough if
+/// the line cannot be of another format (`is_else` is false).
 pub(crate) fn is_likely(line: &[u8], is_else: bool) -> bool {
     if line.first().is_some_and(u8::is_ascii_whitespace) && frame::frame(line).is_ok() {
         return true;
@@ -68,7 +76,7 @@ struct Frame {
 enum Code {
     /// One with code of its own, and whether it says in which object.
     Own(FunctionId, bool),
-    /// One whose code was put into another's; its index in [`Inlined`].
+    /// An inlined function, by its index in [`Inlined`].
     Inlined(u32),
 }
 
@@ -85,13 +93,14 @@ impl Frame {
 /// The sample whose lines are being read.
 #[derive(Debug, Clone, Copy)]
 enum State {
-    /// None.
+    /// Between two samples.
     Between,
-    /// One of this event, of this weight; whether a line of its stack was seen.
+    /// In a sample of this event and weight; `has_stack` says whether a line of its stack was seen.
     In { event: usize, weight: u64, has_stack: bool },
-    /// A line that is only an event's name, the one of this number: a sample if a stack follows.
+    /// After a line that is only an event's name; the number of that line. It is a sample if a
+    /// stack follows.
     Named(u64),
-    /// One that is left out.
+    /// In a sample that is left out.
     Out,
 }
 
@@ -138,7 +147,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Takes in a line.
+    /// Handles a line.
     fn line(&mut self, number: u64, line: &[u8]) -> Result<(), ReadError> {
         match line {
             [b'\t', rest @ ..] if !rest.trim_ascii().is_empty() => {
@@ -179,7 +188,7 @@ impl<'a> Reader<'a> {
                 }
                 self.frame(number, line, text)
             }
-            // A line of source code below a line of a stack, by `-F srcline`.
+            // `-F srcline` prints a line of source code below each line of a stack.
             _ if is_indented && matches!(self.state, State::In { has_stack: true, .. }) => Ok(()),
             _ => {
                 self.close()?;
@@ -218,7 +227,8 @@ impl<'a> Reader<'a> {
         };
         entry.count(header);
         self.state = State::In { event, weight, has_stack: false };
-        // A tracepoint's words stand in the same place as an address, so it must have a symbol.
+        // The words of a tracepoint can stand where an address stands, so only an address with a
+        // symbol counts.
         let (word, symbol) = header::first_word(header.rest);
         if frame::address(word).is_some()
             && !symbol.is_empty()
@@ -229,7 +239,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// The tree of a sample; none if it is of another event than was asked for, or of too many.
+    /// Returns the tree of a sample, or `None` if its event was not asked for or is one too many.
     fn event(&mut self, header: &Header<'_>) -> Option<usize> {
         let name = header.event.unwrap_or_default();
         if self.events.get(self.last_event).is_some_and(|event| event.name == name) {
@@ -260,7 +270,7 @@ impl<'a> Reader<'a> {
         Some(event)
     }
 
-    /// Takes in a line of a stack; `text` is `line` without the white space before it.
+    /// Handles a line of a stack; `text` is `line` without leading white space.
     fn frame(&mut self, number: u64, line: &[u8], text: &[u8]) -> Result<(), ReadError> {
         match &mut self.state {
             State::Out => return Ok(()),
@@ -294,13 +304,13 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Leaves out the sample that was begun. It stays among those that the event had.
+    /// Leaves out the current sample. It still counts as one of its event's samples.
     fn drop_sample(&mut self) {
         self.stack.clear();
         self.state = State::Out;
     }
 
-    /// The function of a line; none if it is not one of a stack.
+    /// Returns the function of a line, or `None` if the line is not part of a stack.
     fn look_up(&mut self, text: &[u8]) -> Result<Option<Frame>, ReadError> {
         let Ok(frame) = frame::frame(text) else { return Ok(None) };
         let origin = origin(frame.object, Some(frame.address));
@@ -315,10 +325,10 @@ impl<'a> Reader<'a> {
 
     /// Puts the functions of the stack into `ids`, the innermost first.
     ///
-    /// An inlined function has its code where a function of the same address has it: perf prints
-    /// that one behind those inlined into it, and some versions before them. It may not be there:
-    /// perf takes a function for inlined if debugging information has another name for it than the
-    /// symbol table. Then nobody says what it belongs to.
+    /// The code of an inlined function lies in a function with the same address. perf prints that
+    /// function after those inlined into it, and some versions before them. It may be missing: perf
+    /// takes a function for inlined if the debugging information has another name for it than the
+    /// symbol table. Then nothing tells what it belongs to.
     fn resolve(&mut self) -> Result<(), ReadError> {
         self.ids.clear();
         for same in self.stack.chunk_by(|a, b| a.address == b.address).rev() {
@@ -337,7 +347,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Counts the sample that was begun.
+    /// Counts the current sample.
     fn close(&mut self) -> Result<(), ReadError> {
         let state = std::mem::replace(&mut self.state, State::Between);
         let (event, weight) = match state {
@@ -363,7 +373,7 @@ impl<'a> Reader<'a> {
     /// The profile of the event that was asked for, or of the one with the most samples.
     fn profile(mut self, lines: u64) -> Result<SampledProfile, ReadError> {
         let file = self.task.file.to_owned();
-        // The first of those with as many.
+        // Of several with the same number, take the first.
         let most = (0..self.events.len())
             .max_by_key(|&index| (self.events[index].samples, std::cmp::Reverse(index)));
         let Some(most) = most else {
@@ -463,7 +473,7 @@ pub(crate) fn read(from: impl BufRead, task: &Task<'_>) -> Result<SampledProfile
         }
     }
     if lines.is_broken() {
-        // Callers may be missing.
+        // The last sample may lack callers, because the text breaks off.
         reader.drop_sample();
     }
     reader.close()?;

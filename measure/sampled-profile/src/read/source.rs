@@ -20,7 +20,7 @@ pub(crate) const PEEK: usize = 1 << 16;
 /// What a compressed file begins with.
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
-/// The error of a source that breaks off: all before it is good.
+/// The error of a source that breaks off. All bytes before it are good.
 #[derive(Debug, Clone)]
 pub(crate) struct BrokenOff {
     /// Where in the file, in bytes.
@@ -30,7 +30,7 @@ pub(crate) struct BrokenOff {
 }
 
 impl BrokenOff {
-    /// Whether an error is one.
+    /// Returns the error inside an `io::Error`, if it is of this kind.
     pub(crate) fn of(error: &io::Error) -> Option<&Self> {
         error.get_ref()?.downcast_ref()
     }
@@ -63,7 +63,7 @@ impl Read for Counted<'_> {
     }
 }
 
-/// A gzip stream. Its errors are told from those of the file that it is in.
+/// A gzip stream. Its errors are distinguishable from those of the underlying file.
 struct Unpacked<'a> {
     packed: MultiGzDecoder<Source<'a>>,
     failed: Rc<Cell<bool>>,
@@ -112,7 +112,7 @@ impl<'a> Source<'a> {
         Self::unwrapped(Box::new(file), total, progress)
     }
 
-    /// The content of a file, unpacked if need be.
+    /// The content of a file, unpacked if gzip compressed it.
     pub(crate) fn unwrapped(
         file: Box<dyn Read + 'a>,
         total: Option<u64>,

@@ -10,13 +10,13 @@ use super::source::BrokenOff;
 /// What is being read, and how: the same for all readers.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Task<'a> {
-    /// For messages.
+    /// The file's name, for messages.
     pub(crate) file: &'a Path,
     pub(crate) options: &'a Options,
 }
 
 impl Task<'_> {
-    /// What went wrong while bytes were fetched.
+    /// The error for bytes that could not be fetched.
     pub(crate) fn failed(&self, source: io::Error) -> ReadError {
         let file = self.file.to_owned();
         match BrokenOff::of(&source).cloned() {
@@ -25,7 +25,7 @@ impl Task<'_> {
         }
     }
 
-    /// A limit was reached.
+    /// The error for a limit that was reached.
     pub(crate) fn too_large(&self, what: &'static str, limit: usize) -> ReadError {
         ReadError::TooLarge { file: self.file.to_owned(), what, limit }
     }

@@ -1,9 +1,10 @@
 //! Collecting records from the buffers into the file.
 //!
-//! A thread sleeps until a buffer is a quarter full or the program has ended, and then empties all
-//! of them; that is a round. Each core's records are in order, those of different cores are not:
-//! readers sort a round with the next, told by a mark where it ends. If cores are watched as a
-//! whole, they are sorted here, because that tells whose they are.
+//! A thread sleeps until a buffer is a quarter full or the program has ended. Then it empties all
+//! buffers; this is a round. The records of one core are in order, but those of different cores are
+//! not. A mark in the file shows where each round ends, and readers sort each round together with
+//! the next. If cores are watched as a whole, the records are sorted here instead, because only the
+//! sorted order tells which records belong to the program.
 
 use std::fs::File;
 use std::io::{self, PipeReader};
@@ -118,7 +119,7 @@ impl Collector {
             unsafe { libc::poll(entries.as_mut_ptr(), entries.len() as libc::nfds_t, -1) };
             let stopped = entries.last().is_some_and(|entry| entry.revents != 0);
             for entry in &mut entries {
-                // An event that nobody has any more is for ever ready.
+                // The event of a task that has ended stays ready for ever.
                 if entry.revents & (libc::POLLHUP | libc::POLLERR) != 0 {
                     entry.fd = -1;
                 }
@@ -164,8 +165,8 @@ impl Collector {
         self.file.append(&self.records)
     }
 
-    /// Records the losses that the kernel could not: it does so with the next record that has
-    /// room, and there may be none.
+    /// Records losses that the kernel could not record itself. The kernel records a loss together
+    /// with the next record that has room, and there may be none.
     fn losses(&mut self) -> io::Result<()> {
         if !self.setup.counts_losses {
             return Ok(());

@@ -1,8 +1,8 @@
-//! The program's records among those of all that happens on the cores.
+//! Selects the program's records from those of everything that happens on the cores.
 //!
-//! Whoever watches a core as a whole sees the samples of all programs. Of those, the records of a
-//! process count if it is the program's or was started, by whatever way, by one that counts. That
-//! takes records in the order of their times, which those of different cores come in only after
+//! An event that watches a whole core takes samples of all programs. A process counts if it
+//! executes the program, or if a process that counts has started it in any way. Deciding this needs
+//! the records in order of time, and records of different cores are in this order only after
 //! sorting.
 
 use std::collections::HashSet;
@@ -19,7 +19,7 @@ use crate::raw::{self, HEADER, Malformed, Record};
 #[derive(Debug)]
 pub(crate) struct Family {
     root: i32,
-    /// None before the program is executed.
+    /// Empty until the program is executed.
     members: HashSet<i32>,
 }
 
@@ -47,7 +47,7 @@ impl Family {
                 if self.members.contains(&parent) {
                     self.members.insert(process);
                 } else {
-                    // Of a process that has ended, another has got the id.
+                    // The process has ended, and a new process has got its id.
                     self.members.remove(&process);
                 }
                 self.members.contains(&process)
@@ -60,7 +60,7 @@ impl Family {
     }
 }
 
-/// Records that wait until all that is older has come.
+/// Records that wait until all older records have arrived.
 #[derive(Debug, Default)]
 pub(crate) struct Order {
     /// Time, place and length of each.

@@ -1,4 +1,4 @@
-//! What the sampler asks of the kernel, so that tests can answer for kernels that are not here.
+//! The sampler's interface to the kernel, which tests replace to play other kernels.
 
 use std::fs;
 use std::io;
@@ -69,7 +69,8 @@ fn number<T: FromStr>(file: &str) -> Option<T> {
     fs::read_to_string(file).ok()?.trim().parse().ok()
 }
 
-/// A kernel's list of cores: `0-3,8,10-11`. None if it is no such list, or an empty one.
+/// Parses a kernel's list of cores, such as `0-3,8,10-11`. Returns `None` for anything else, and
+/// for an empty list.
 fn parse_cores(text: &str) -> Option<Vec<CpuId>> {
     /// More than any kernel is built for.
     const MOST: u32 = 1 << 16;

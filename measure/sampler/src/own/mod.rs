@@ -1,10 +1,11 @@
-//! The own sampler: the kernel's events, without perf.
+//! Kilocore's own sampler, which uses the kernel's events and not perf.
 //!
-//! One event for each core watches all that runs there or, where that is not allowed, follows the
-//! process that is about to execute the program, and all that it starts. A timer of the core takes
-//! a sample each time it has run for so long. The kernel writes samples, and records of what
-//! processes map, start and are named, into a buffer for each core; a thread collects those of the
-//! program into the file. Names are for readers to find.
+//! There is one event for each core. It watches everything that runs there. If that is not allowed,
+//! it follows the process that is about to execute the program, and everything that this process
+//! starts. A timer of the core takes a sample each time the timer has run for one period. For each
+//! core, the kernel writes a buffer of samples and of records of what processes map, start and are
+//! named. A thread collects those of the program into the file. Readers of the file find the names
+//! of functions.
 
 mod attribute;
 mod collect;

@@ -1,4 +1,5 @@
-//! Opening the events: what is allowed is found out by asking for all and giving way.
+//! Opens the events. It asks for everything first, and gives up one demand after another until the
+//! kernel agrees.
 
 use std::io;
 use std::os::fd::OwnedFd;

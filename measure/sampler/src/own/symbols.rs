@@ -1,7 +1,13 @@
 //! Where the kernel and its modules lie, for readers that name addresses of the kernel.
 //!
-//! The kernel records what the program maps, but not itself. So records of a mapping are made of
-//! what it says of itself in `/proc`, as perf does.
+//! The kernel records what the program maps, but not where the kernel itself lies. So, like perf,
+//! the sampler makes records of such mappings from files in `/proc`:
+//!
+//! ```text
+//! ffffffff81000000 T _stext                                        (/proc/kallsyms)
+//! nf_tables 372736 84 nft_ct, Live 0xffffffffc0a41000               (/proc/modules)
+//! kernel/net/netfilter/nf_tables.ko: kernel/net/netfilter/nfnetlink.ko      (modules.dep)
+//! ```
 
 use std::collections::HashMap;
 use std::fs::{self, File};

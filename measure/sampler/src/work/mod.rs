@@ -1,9 +1,14 @@
 //! Counting a program's units of work from what it writes.
 //!
-//! A run on more cores that takes as long as one on fewer may have done more. So profiles are
-//! compared per unit of work, and the units are counted in one of three ways: a run that succeeds
-//! is a unit; each line that an expression matches is one; or the numbers that the expression
-//! captures are how many there were.
+//! A run on more cores that takes as long as a run on fewer may have done more work. So profiles
+//! are compared per unit of work. Units are counted in one of three ways: a successful run is one
+//! unit; each line that an expression matches is one unit; or the numbers that the expression
+//! captures are added up:
+//!
+//! ```text
+//!     total number of events:              20834      (expression: `events: +(\d+)`)
+//! GET /index.html 200                                 (expression: `^GET`)
+//! ```
 
 mod lines;
 
@@ -51,7 +56,7 @@ pub enum WorkError {
         /// How many groups it has.
         groups: usize,
     },
-    /// A number that is none.
+    /// The captured text is not a number.
     #[error("in the program's line '{line}': {source}")]
     Number {
         /// The line.
@@ -218,7 +223,7 @@ impl Seen {
             return;
         }
         for captures in expression.captures_iter(line) {
-            // A number that the end of what is kept cuts off would be another number.
+            // A number that was cut with its line would be another number.
             let Some(number) = captures.get(1) else { continue };
             let number = match cut && number.end() == LONGEST_LINE {
                 true => Err(DecimalError::TooLong("a number in a line of more than 64 KiB".into())),

@@ -1,8 +1,8 @@
-//! Which of the numbers of a sample to take.
+//! Chooses which of a sample's numbers to take.
 
 use crate::{Rate, Unit};
 
-/// A sample type, its texts looked up.
+/// A sample type with its texts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Kind {
     /// `cpu`, for instance.
@@ -19,7 +19,7 @@ pub(crate) struct Choice {
 }
 
 impl Kind {
-    /// Nanoseconds in its unit, if it is a time.
+    /// The number of nanoseconds in its unit, if the unit is one of time.
     fn nanoseconds(&self) -> Option<u64> {
         match &*self.unit {
             "nanoseconds" | "nanosecond" | "ns" => Some(1),
@@ -35,7 +35,7 @@ impl Kind {
         self.unit == "count" && matches!(&*self.name, "samples" | "sample")
     }
 
-    /// What weights count, and by how much a number is multiplied for it.
+    /// The unit of the weights, and the factor that converts a number to it.
     pub(crate) fn weighs(&self) -> (Unit, u64) {
         match self.nanoseconds() {
             Some(factor) => (Unit::Nanoseconds, factor),
@@ -44,7 +44,7 @@ impl Kind {
         }
     }
 
-    /// How often a sample was taken, if one was in so many of this kind.
+    /// The sampling rate, if one sample was taken in each `period` of this kind.
     pub(crate) fn rate(&self, period: i64, weighed: &Self) -> Option<Rate> {
         let period = u64::try_from(period).ok().filter(|&period| period > 0)?;
         let factor = self.nanoseconds().unwrap_or(1);
@@ -57,8 +57,9 @@ impl Kind {
     }
 }
 
-/// Chooses: what was asked for, else processor time, else samples, else what the file prefers, else
-/// the last one, as the pprof tool does. None if what was asked for is not there.
+/// Chooses the sample type that was asked for. Without one, it chooses processor time, else
+/// samples, else the type that the file prefers, else the last one, as the pprof tool does. Returns
+/// `None` if the type that was asked for does not exist.
 pub(crate) fn choose(kinds: &[Kind], asked: Option<&str>, preferred: &str) -> Option<Choice> {
     let count = kinds.iter().position(Kind::is_count);
     let named = |name: &str| kinds.iter().position(|kind| kind.name == name);

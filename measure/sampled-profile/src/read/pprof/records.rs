@@ -1,11 +1,11 @@
-//! The records of a profile, as far as they are needed.
+//! The records of a pprof profile, with those fields that are needed.
 //!
-//! The numbers of fields are those of pprof's `profile.proto`. Texts are indices into the table of
-//! strings; other records are named by ids that the file chooses.
+//! The numbers of the fields are those of pprof's `profile.proto`. Texts are indices into the table
+//! of strings. Other records are referred to by ids that the file chooses.
 
 use prost::Message;
 
-/// Numbers of the fields of the whole.
+/// Numbers of the fields of the outermost record.
 pub(crate) mod field {
     pub(crate) const SAMPLE_TYPE: u64 = 1;
     pub(crate) const SAMPLE: u64 = 2;
@@ -17,9 +17,9 @@ pub(crate) mod field {
     pub(crate) const PERIOD_TYPE: u64 = 11;
     pub(crate) const PERIOD: u64 = 12;
     pub(crate) const DEFAULT_SAMPLE_TYPE: u64 = 14;
-    /// Fields that are records, texts or packed numbers, a bit for each.
+    /// Fields that are records, texts or packed numbers: a mask with one bit for each.
     pub(crate) const WITH_LENGTH: u64 = 0b0010_1000_0111_1110;
-    /// Fields that are numbers.
+    /// Fields that are numbers: a mask with one bit for each.
     pub(crate) const NUMBERS: u64 = 0b1111_0111_1000_0000;
 }
 
@@ -62,7 +62,7 @@ pub(crate) struct Location {
     pub(crate) mapping: u64,
     #[prost(uint64, tag = "3")]
     pub(crate) address: u64,
-    /// The innermost first; the last one has the code, the others were inlined into it.
+    /// The innermost function first. The last one owns the code; the others were inlined into it.
     #[prost(message, repeated, tag = "4")]
     pub(crate) lines: Vec<Line>,
 }

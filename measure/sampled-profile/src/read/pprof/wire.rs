@@ -1,7 +1,8 @@
 //! The fields of a protocol buffer, one after the other, without decoding what is in them.
 //!
-//! A profile decoded as a whole can take many times the memory of its bytes, because an empty
-//! record is two bytes. So only one record at a time is decoded, and this finds them.
+//! An empty record takes two bytes in the file but much more in memory, so a profile decoded as a
+//! whole could take many times the memory of its bytes. Therefore only one record is decoded at a
+//! time, and this module finds the records.
 
 /// A field's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,7 +20,7 @@ pub(crate) enum Value<'a> {
 pub(crate) enum Fault {
     /// The bytes end in the middle of it.
     Ends,
-    /// It is none.
+    /// The bytes are not a field.
     Damaged,
 }
 
@@ -43,7 +44,7 @@ impl<'a> Fields<'a> {
         self.rest.len()
     }
 
-    /// The next field. At a fault it stays where it is.
+    /// Returns the next field. After a fault, the position does not change.
     pub(crate) fn next(&mut self) -> Result<Option<Field<'a>>, Fault> {
         if self.rest.is_empty() {
             return Ok(None);
@@ -69,7 +70,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// A number of seven bits a byte, the lowest first.
+/// Decodes a varint: seven bits in each byte, the lowest first.
 fn number(bytes: &[u8]) -> Result<(u64, &[u8]), Fault> {
     let mut sum = 0;
     for (index, &byte) in bytes.iter().enumerate().take(10) {

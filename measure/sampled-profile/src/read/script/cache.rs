@@ -1,9 +1,9 @@
-//! What stood on a line of a stack when it was last seen.
+//! Remembers what the lines of stacks mean, so that a repeated line is not parsed again.
 //!
-//! A profile has the same lines again and again. The cache has a fixed number of places; which
-//! place is a line's is worked out from its ends, because the address is at its beginning and the
-//! object at its end, and a line puts out the one that was there. Foreign text can make it
-//! useless but neither slow nor large.
+//! A profile repeats the same lines again and again. The cache has a fixed number of places. A
+//! line's place is computed from the line's ends, because the address is at the beginning and the
+//! object at the end. A new line replaces the one in its place. Hostile text can make the cache
+//! useless, but neither slow nor large.
 
 /// How many places; a power of two.
 const PLACES: usize = 1 << 16;

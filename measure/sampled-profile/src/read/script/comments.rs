@@ -1,4 +1,11 @@
-//! What `perf script --header` says of a recording, in lines that begin with `#`.
+//! Parses the comment lines with which `perf script --header` describes a recording:
+//!
+//! ```text
+//! # os release : 6.1.0-18-amd64
+//! # cmdline : /usr/bin/perf record -F 999 -g sysbench cpu run
+//! # duration : 2077.100 ms
+//! # event : name = cycles, , id = { 11, 12 }, { sample_period, sample_freq } = 999, freq = 1
+//! ```
 
 use memchr::memmem;
 
@@ -11,7 +18,7 @@ const EVENTS: usize = 256;
 /// Longest name of an event that is remembered, in bytes.
 const NAME: usize = 1 << 9;
 
-/// What stands for something that the recording does not say.
+/// The values that perf prints for something unknown.
 const NONE: [&str; 2] = ["", "(null)"];
 
 /// What the header says.
@@ -24,7 +31,7 @@ pub(crate) struct Comments {
 }
 
 impl Comments {
-    /// Takes in a line.
+    /// Handles a line.
     pub(crate) fn line(&mut self, line: &[u8]) {
         let Some(colon) = memmem::find(line, b" :") else { return };
         let (key, value) = (line[..colon].trim_ascii(), line[colon + 2..].trim_ascii());
@@ -39,7 +46,7 @@ impl Comments {
         }
     }
 
-    /// Adds what was said of a recording whose samples of this event are taken.
+    /// Adds the facts to those of a profile that takes the samples of this event.
     pub(crate) fn tell(self, event: &[u8], facts: &mut Facts) {
         facts.kernel = self.kernel;
         facts.command = self.command;
@@ -53,7 +60,7 @@ impl Comments {
     }
 }
 
-/// `2077.100 ms` in nanoseconds.
+/// Parses a duration such as `2077.100 ms` into nanoseconds.
 fn duration(text: &str) -> Option<u64> {
     let milliseconds: f64 = text.strip_suffix("ms")?.trim().parse().ok()?;
     let ns = milliseconds * 1e6;

@@ -1,14 +1,21 @@
-//! A line of a stack: `address symbol+0xoffset (object)`.
+//! Parses a line of a stack, `address symbol+0xoffset (object)`:
 //!
-//! Symbols and objects may have spaces and brackets in them. An offset in front of the object's
-//! bracket settles where it begins; without one it is the bracket that belongs to the last.
+//! ```text
+//! ffffffff816bb643 fput+0x23 ([kernel.kallsyms])
+//! 5581d3a0124f std::vector<int, std::allocator<int> >::push_back(int&&)+0x1f (/usr/bin/my program)
+//! 7f2d1c0a6b10 [unknown] (/lib/x86_64-linux-gnu/libc.so.6)
+//! ```
+//!
+//! Symbols and objects may contain spaces and brackets. If an offset stands before the object's
+//! opening bracket, it shows where the object begins. Without an offset, the object begins at the
+//! bracket that matches the last closing one.
 
 use memchr::memmem;
 
 use super::header::first_word;
 use crate::Function;
 
-/// A line of a stack, taken apart.
+/// A parsed line of a stack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Frame<'a> {
     pub(crate) address: u64,
@@ -16,11 +23,11 @@ pub(crate) struct Frame<'a> {
     pub(crate) symbol: &'a [u8],
     /// Empty if it is not known.
     pub(crate) object: &'a [u8],
-    /// Whether its code was put into that of the next function outwards.
+    /// Whether the function was inlined into the next function outwards.
     pub(crate) is_inlined: bool,
 }
 
-/// Takes a line apart, without the white space before it.
+/// Parses a line without leading white space.
 pub(crate) fn frame(line: &[u8]) -> Result<Frame<'_>, &'static str> {
     let (word, rest) = first_word(line.trim_ascii());
     let address = address(word).ok_or("the line does not begin with an address")?;
@@ -66,7 +73,7 @@ fn split(text: &[u8]) -> Result<(&[u8], &[u8]), &'static str> {
     }
 }
 
-/// Splits at the last `+0x…` that has nothing or the object's bracket behind it.
+/// Splits at the last `+0x…` that ends the text or comes before the object's bracket.
 fn split_at_offset(text: &[u8]) -> Option<(&[u8], &[u8])> {
     memmem::rfind_iter(text, b"+0x").find_map(|plus| {
         let digits = &text[plus + b"+0x".len()..];
@@ -77,7 +84,7 @@ fn split_at_offset(text: &[u8]) -> Option<(&[u8], &[u8])> {
     })
 }
 
-/// Where the bracket opens that the last character closes.
+/// The position of the bracket that matches the last character.
 fn last_bracket(text: &[u8]) -> Option<usize> {
     text.strip_suffix(b")")?;
     let mut open = 0_usize;

@@ -1,19 +1,28 @@
 //! The first line of a sample: who ran, where, when, and what was counted.
 //!
-//! By default it is `comm tid [cpu] seconds.fraction: period event:`, and for an event without
-//! call chains the address, symbol and object follow on the same line. `perf script -F` leaves
-//! fields out and adds others. The command can have spaces, digits and colons in it, so a line is
-//! read from its time, or without one from its event, to both sides.
+//! By default a line is `comm tid [cpu] seconds.fraction: period event:`. For an event without call
+//! chains, the address, symbol and object follow on the same line. `perf script -F` leaves fields
+//! out and adds others:
+//!
+//! ```text
+//! swapper     0 [003] 35559.348102:     250000 cycles:
+//! my app 2: x  9999/10047 [000] 35559.348102000:     250000 cycles:u:
+//! sysbench 10047 35559.348102:     250000 cycles:  ffffffff816bb643 fput+0x23 (x)
+//! a 10047 [002]     250000 cycles:
+//! ```
+//!
+//! The command can contain spaces, digits and colons. Therefore a line is read from its time
+//! outwards, in both directions, or from its event if there is no time.
 
 use memchr::{memchr_iter, memmem};
 
-/// Most processors that are believed in.
+/// A larger number is not taken for a processor's.
 const PROCESSORS: u32 = 1 << 16;
 
 /// A sample's first line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Header<'a> {
-    /// The thread; of a process and a thread the latter.
+    /// The thread. If the line has a process and a thread (`9999/10047`), this is the thread.
     pub(crate) thread: Option<u32>,
     pub(crate) processor: Option<u32>,
     /// In nanoseconds.
@@ -26,7 +35,7 @@ pub(crate) struct Header<'a> {
 }
 
 impl Header<'_> {
-    /// Whether there is nothing but an event's name, which any word with a colon could be.
+    /// Whether the line is nothing but an event's name. Any word with a colon could be one.
     pub(crate) fn is_only_event(&self) -> bool {
         let Self { thread, processor, time, period, event, rest: _ } = self;
         event.is_some() && thread.or(*processor).is_none() && time.or(*period).is_none()
@@ -38,21 +47,21 @@ impl Header<'_> {
 pub(crate) enum Opening<'a> {
     /// A sample.
     Sample(Header<'a>),
-    /// Something else that perf recorded, and the samples lost that it tells of.
+    /// Another record that perf printed, with the number of lost samples that it reports.
     Record {
         /// How many.
         lost: u64,
     },
 }
 
-/// Takes a first line apart; none if it is not one.
+/// Parses a first line. Returns `None` if the line is not one.
 pub(crate) fn opening(line: &[u8]) -> Option<Opening<'_>> {
     if let Some((before, time, after)) = split_at_time(line) {
         let after = after.trim_ascii();
         if after.starts_with(b"PERF_RECORD_") {
             return Some(Opening::Record { lost: lost(after) });
         }
-        // The time shows well enough what the line is.
+        // The time alone is enough to show what the line is.
         let mut header = who(before).unwrap_or_default();
         header.time = Some(time);
         what(after, &mut header);
@@ -90,7 +99,7 @@ fn time(text: &[u8]) -> Option<u64> {
 fn who(before: &[u8]) -> Option<Header<'static>> {
     let mut header = Header::default();
     let mut rest = before.trim_ascii();
-    // A flag of `-F misc` such as `K`, and what a guest is, may stand behind the thread.
+    // The thread may be followed by a flag of `-F misc`, such as `K`, and by words about a guest.
     while let (left, Some(word)) = last_word(rest) {
         if word.starts_with(b"[") && word.ends_with(b"]") {
             header.processor = processor(word).filter(|&number| number < PROCESSORS);
@@ -123,7 +132,7 @@ fn what<'a>(after: &'a [u8], header: &mut Header<'a>) {
             header.event = Some(event);
             header.rest = behind;
         }
-        // An address may well have no letters in it.
+        // An address may consist of digits only.
         _ if period.is_some() && !rest.is_empty() && !is_hexadecimal(event) => header.rest = after,
         _ => {
             header.period = period;
@@ -147,7 +156,7 @@ fn without_time(line: &[u8]) -> Option<Header<'_>> {
     let trimmed = before.trim_ascii_end();
     let (left, last) = last_word(trimmed);
     let (mut header, period) = match last.and_then(number) {
-        // Periods are printed with ten places at least, and threads never with that many.
+        // Periods are printed with ten places or more, threads never are.
         Some(period) if event.is_some() && left.trim_ascii().is_empty() => {
             let is_period = trimmed.len() >= 10;
             let thread = u32::try_from(period).ok().filter(|_| !is_period);

@@ -1,7 +1,8 @@
-//! Functions whose code was put into others'.
+//! Functions that were inlined into others.
 //!
-//! What such a function belongs to is known only when the rest of the stack is, so until then it
-//! is an index, and what follows from the index and the other function is remembered.
+//! Only the rest of the stack shows which function an inlined one belongs to. Until then, an
+//! inlined function is an index. The function that results from an index and the outer function is
+//! remembered.
 
 use std::collections::HashMap;
 
