@@ -8,7 +8,6 @@ use kilocore_curve::median;
 use serde::Deserialize;
 
 use crate::run::Answer;
-use crate::score;
 
 /// A setting, a machine and a program.
 type Key = (String, String, String);
