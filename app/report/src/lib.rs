@@ -27,6 +27,7 @@ mod chart;
 mod chart_file;
 mod curve_set;
 mod drawn;
+mod encode;
 mod error;
 mod figures;
 mod fit_page;
@@ -49,8 +50,9 @@ mod spreadsheet;
 pub mod terminal;
 mod text;
 
+pub use encode::{in_csv, in_json};
 pub use error::ReportError;
-pub use format::{Format, Report, in_csv, in_json, write, write_whole};
+pub use format::{Format, Report, write, write_whole};
 pub use lines::{Across, Line, Lines};
 pub use lines_page::{Assumption, Host, LinesReport, Table};
 pub use locate_page::LocateReport;

@@ -6,8 +6,8 @@ use kilocore_predict::ForecastPoint;
 use serde::Serialize;
 
 use crate::drawn::Drawn;
+use crate::encode::{in_csv, in_json};
 use crate::flame::Flame;
-use crate::format::{in_csv, in_json};
 use crate::locate_words::{about_noise, per_unit, sentences, signed};
 use crate::page_parts::{CHART_STYLE, PAGE_STYLE, SCRIPT};
 use crate::text::{printable, printable_document};

@@ -5,7 +5,7 @@ use kilocore_predict::{Curve, ForecastPoint};
 use serde::Serialize;
 
 use crate::ReportError;
-use crate::format::in_csv;
+use crate::encode::in_csv;
 use crate::source::Document;
 use crate::text::printable;
 

@@ -3,6 +3,8 @@
 //! A root is a [`Log`](kilocore_ldu::raw::Log) with the caller's functions beside it; there is no
 //! algorithm here.
 
+#![warn(missing_docs)]
+
 mod object;
 mod root;
 

@@ -104,6 +104,7 @@
 //! for updates that are between the two steps of a push. So no update of a root inside of
 //! [`Ldu::read`] of the same root.
 #![no_std]
+#![warn(missing_docs)]
 
 extern crate alloc;
 

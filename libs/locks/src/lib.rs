@@ -11,6 +11,7 @@
 //! cancellation and more threads than cores; [`Condition`] is a condition variable for any of
 //! them; [`FreeBlocks`] keeps their memory.
 #![no_std]
+#![warn(missing_docs)]
 
 extern crate alloc;
 

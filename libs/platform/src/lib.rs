@@ -17,6 +17,7 @@
 //!
 //! The crate is `no_std`, so that the algorithms can live in a kernel.
 #![no_std]
+#![warn(missing_docs)]
 
 #[cfg(any(feature = "loom", feature = "shuttle"))]
 extern crate std;
