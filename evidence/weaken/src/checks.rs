@@ -103,7 +103,7 @@ fn build(root: &Path, subject: &Subject) -> Result<PathBuf, Failure> {
         let named = message["target"]["name"] == PROGRAM;
         named.then(|| message["executable"].as_str().map(PathBuf::from)).flatten()
     };
-    messages.filter_map(program).last().ok_or_else(failure)
+    messages.filter_map(program).next_back().ok_or_else(failure)
 }
 
 /// The tests of the subject's modules that run by default.
