@@ -1,18 +1,28 @@
-//! The CLH queue lock: each waiter watches the node of the one before it.
+//! The CLH queue lock: each waiter watches the node of its predecessor.
 //!
-//! The queue is implicit: a newcomer exchanges its node for the one in `tail` and waits until
-//! that one's owner is done. A release writes one word, which one waiter watches (Craig,
-//! 'Building FIFO and priority-queueing spin locks from atomic swap', 1993; Magnussen, Landin
-//! and Hagersten, 'Queue locks on cache coherent multiprocessors', IPPS 1994). Compared with MCS
-//! a release never has to wait for a successor to link itself.
+//! The nodes of the queue contain no links. A newcomer puts its own node into `tail` by an
+//! exchange, which returns the node of its predecessor. It then waits until the predecessor
+//! releases the lock. A release writes one word, which only one waiter watches (Craig, 'Building
+//! FIFO and priority-queueing spin locks from atomic swap', 1993; Magnussen, Landin and Hagersten,
+//! 'Queue locks on cache coherent multiprocessors', IPPS 1994). In an MCS lock, a release may have
+//! to wait until its successor has stored a link; in a CLH lock it never waits.
 //!
 //! # Where it departs from the papers
-//! There, a free lock keeps the node of its last holder in `tail`. Here a release with nobody
-//! behind exchanges the tail back to null and keeps its node. So a free lock is all zero and
-//! owns no memory, and a try needs not look into a node that may be gone: it succeeds if and
-//! only if the tail is null. The price is a compare-and-swap instead of a store in a release
-//! without contention; with contention the papers' handover remains. A waiter takes over the
-//! node that it watched, as in the papers.
+//! In the papers, `tail` of a free lock still points to the node of the last holder. Here, a holder
+//! that has no waiter behind it sets `tail` back to null when it releases, and keeps its node. This
+//! has two advantages. A free lock is all zeros and owns no memory. And `try_acquire` need not read
+//! a node that may have been freed: the lock is free if and only if `tail` is null. The price is
+//! that a release without contention needs a compare-and-swap instead of a store. Under contention
+//! the lock is handed over as in the papers, and, also as there, a waiter takes over the node that
+//! it watched.
+//!
+//! # States
+//!
+//! | `tail` | meaning |
+//! | --- | --- |
+//! | null | The lock is free. |
+//! | the holder's node | The lock is held, and no thread waits. |
+//! | another node | The lock is held; the node is that of the last waiter. |
 
 use core::marker::PhantomData;
 use core::{fmt, ptr};
@@ -25,19 +35,20 @@ use crate::{LockInfo, RawLock, Waiting};
 
 /// A CLH lock whose waiters wait in manner `M`.
 pub struct Clh<P: Platform, M: Manner = Spinning> {
-    /// The node of the last in the queue, the holder included; null when the lock is free.
+    /// The node of the thread that joined the queue last, which may be the holder itself. Null
+    /// while the lock is free.
     tail: P::Ptr<Node<P>>,
-    /// The holder's node, so that any thread can release.
+    /// The holder's node. It is stored here so that any thread can release the lock.
     owner: P::Ptr<Node<P>>,
     manner: PhantomData<M>,
 }
 
-/// A place in the queue. Raised when its owner lets the lock go.
+/// A place in the queue. Its signal is raised when its owner releases the lock.
 struct Node<P: Platform> {
     released: Signal<P>,
 }
 
-/// What a thread brings along: spare nodes.
+/// The spare nodes of a thread.
 #[derive(Debug)]
 pub struct ClhThread<P: Platform> {
     nodes: NodeCache<P, Node<P>>,
@@ -61,11 +72,11 @@ pub(crate) const INFO: LockInfo = LockInfo {
 };
 
 impl<P: Platform> ClhThread<P> {
-    /// A node not yet released.
+    /// Returns a node of our own whose signal is not raised.
     #[inline]
     fn fresh_node(&mut self) -> *mut Node<P> {
         let node = self.nodes.take(|| Node { released: Signal::new() });
-        // SAFETY: the node is ours alone.
+        // SAFETY: the node is ours, and no other thread knows of it.
         unsafe { (*node).released.reset() };
         node
     }
@@ -74,8 +85,9 @@ impl<P: Platform> ClhThread<P> {
 impl<P: Platform, M: Manner> Clh<P, M> {
     #[cold]
     fn wait(before: *mut Node<P>, thread: &mut ClhThread<P>) {
-        // SAFETY: the node that was in the tail is its owner's until it is released, and then
-        // ours: only we took it out of the tail.
+        // SAFETY: `before` is the node that our exchange took out of the tail. It belongs to our
+        // predecessor until the predecessor raises its signal. From then on it belongs to us,
+        // because no other thread received it from the tail.
         unsafe {
             (*before).released.wait::<M>();
             thread.nodes.give_back(before);
@@ -83,10 +95,14 @@ impl<P: Platform, M: Manner> Clh<P, M> {
     }
 }
 
-// SAFETY: each exchange of the tail finds null, which only a free lock has, or the node of the one
-// before, for whose one raise the newcomer waits. A release takes its node back out of the tail or
-// raises it, with release, and does not touch the lock afterwards. Two words, all zeros is free;
-// the holder's node is one of them, so that any thread can release.
+// SAFETY: a newcomer's exchange of the tail returns either null or the node of its predecessor.
+// Null means that the lock was free; the newcomer is now its holder. Otherwise the newcomer waits
+// until the signal of that node is raised, which happens once. A release either sets the tail from
+// the holder's node to null or raises the signal of that node. It does only one of the two, and
+// does so with release, so there is never more than one holder, and each holder sees what the one
+// before it wrote. A release does not touch the lock afterwards. The lock has two words, and it is
+// free when all its bits are zero. One of the words is the holder's node, so any thread can release
+// the lock.
 unsafe impl<P: Platform, M: Manner> RawLock<P> for Clh<P, M> {
     type Thread = ClhThread<P>;
 
@@ -101,8 +117,8 @@ unsafe impl<P: Platform, M: Manner> RawLock<P> for Clh<P, M> {
     #[inline]
     fn acquire(&self, thread: &mut ClhThread<P>) {
         let node = thread.fresh_node();
-        // Release shows our fresh node to the next in the queue; acquire shows us the node
-        // before or, if the lock was free, what its last holder did.
+        // Release makes our fresh node visible to our successor. Acquire makes visible to us the
+        // node of our predecessor or, if the lock was free, what its last holder wrote.
         let before = self.tail.swap(node, Ordering::AcqRel);
         if !before.is_null() {
             Self::wait(before, thread);
@@ -116,7 +132,7 @@ unsafe impl<P: Platform, M: Manner> RawLock<P> for Clh<P, M> {
             return false;
         }
         let node = thread.fresh_node();
-        // SAFETY: nobody has seen the node.
+        // SAFETY: no other thread has seen the node.
         unsafe { thread.nodes.enter_if_free(node, &self.tail, &self.owner) }
     }
 
@@ -125,8 +141,9 @@ unsafe impl<P: Platform, M: Manner> RawLock<P> for Clh<P, M> {
         let node = self.owner.load(Ordering::Relaxed);
         let freed =
             self.tail.compare_exchange(node, ptr::null_mut(), Ordering::Release, Ordering::Relaxed);
-        // SAFETY: the holder's node. If it was still the tail nobody has seen it and it is
-        // spare now; otherwise the one behind waits for it and takes it over once it is raised.
+        // SAFETY: `node` is the holder's node. If it was still the tail, no thread watches it and
+        // it can be reused. Otherwise our successor watches it; we raise its signal, after which
+        // the node belongs to the successor and we do not touch it.
         unsafe {
             if freed.is_ok() {
                 thread.nodes.give_back(node);
@@ -137,11 +154,13 @@ unsafe impl<P: Platform, M: Manner> RawLock<P> for Clh<P, M> {
     }
 
     unsafe fn forget_waiters(&self, _thread: &mut ClhThread<P>) {
-        // The nodes of the waiters are lost with the threads that owned them.
+        // The waiters do not exist any more, and the memory of their nodes is lost.
         let node = self.owner.load(Ordering::Relaxed);
-        // One of them may have marked it as what it sleeps on, which the next one to wait would
-        // take for its turn.
-        // SAFETY: the holder's node; no other thread is there to use it.
+        // A waiter may have set the signal of the holder's node to `PARKED` before it went to
+        // sleep. The next waiter on this node would fail to change the signal from `WAITING` to
+        // `PARKED`, take that failure for a raised signal, and enter. So the signal has to be
+        // reset.
+        // SAFETY: `node` is the holder's node, and no other thread of this process uses it.
         unsafe { (*node).released.reset() };
         self.tail.store(node, Ordering::Relaxed);
     }

@@ -1,21 +1,23 @@
-//! The futex mutex: one word, and a system call only when somebody sleeps.
+//! The futex mutex: one word, and no system call unless a thread has to sleep or to be woken.
 //!
 //! This is what `pthread_mutex_lock` does with a default mutex under glibc, in the design of
-//! Drepper ('Futexes are tricky', 2011): a waiter does not spin at all; it marks the word as
-//! contended and sleeps until it finds the word free. A release wakes one sleeper and hands
-//! over nothing: whoever comes along first takes the lock, which keeps throughput up when
-//! there are more threads than cores and lets a thread that keeps coming back starve the rest.
+//! Drepper ('Futexes are tricky', 2011). A waiter does not spin at all: it marks the word as
+//! contended and sleeps until it finds the word free. A release frees the word and wakes one
+//! sleeper, but does not reserve the lock for it: the first thread to try acquires the lock. This
+//! keeps throughput up when there are more threads than cores. It also lets a thread that acquires
+//! the lock again and again starve the others.
 //!
 //! # States
 //!
 //! | value | meaning |
 //! | --- | --- |
-//! | `FREE` | nobody holds it |
-//! | `HELD` | held, and nobody sleeps |
-//! | `CONTENDED` | held, and somebody may sleep: the release has to wake |
+//! | `FREE` | No thread holds the lock. |
+//! | `HELD` | The lock is held, and no thread sleeps. |
+//! | `CONTENDED` | The lock is held, and a thread may sleep: the release has to wake one. |
 //!
-//! A thread that slept takes the lock in state `CONTENDED`, because it cannot know whether it
-//! was the last one; the one superfluous wake-up that this costs ends the contention.
+//! A thread that slept sets the word to `CONTENDED` when it acquires the lock, because it cannot
+//! know whether others still sleep. If none does, its release makes one superfluous wake-up call,
+//! and the word is `FREE` again.
 
 use kilocore_platform::{Atomic, Ordering, Platform};
 
@@ -42,11 +44,12 @@ pub(crate) const FREE: u32 = 0;
 const HELD: u32 = 1;
 const CONTENDED: u32 = 2;
 
-/// Takes the mutex word `state` by sleeping. Shared with the mutexes that spin first.
+/// Acquires the mutex word `state`, and sleeps while it is held. The mutexes that spin first use
+/// this function too.
 #[cold]
 pub(crate) fn sleep_for<P: Platform>(state: &P::U32) {
-    // A word that is already marked stays as it is: exchanging it first would only take the
-    // line from the holder once more.
+    // If the word is already marked as contended, we sleep without an exchange, which would only
+    // take the cache line away from the holder once more.
     if state.load(Ordering::Relaxed) == CONTENDED {
         P::park(state, CONTENDED, None);
     }
@@ -55,7 +58,7 @@ pub(crate) fn sleep_for<P: Platform>(state: &P::U32) {
     }
 }
 
-/// Takes the mutex word `state` if it is free.
+/// Acquires the mutex word `state` if it is free, and returns whether it did.
 #[inline(always)]
 pub(crate) fn take_if_free<P: Platform>(state: &P::U32) -> bool {
     state.compare_exchange(FREE, HELD, Ordering::Acquire, Ordering::Relaxed).is_ok()
@@ -71,14 +74,15 @@ pub(crate) fn looks_free<P: Platform>(state: &P::U32) -> bool {
 #[inline(always)]
 pub(crate) fn free<P: Platform>(state: &P::U32) {
     let address = core::ptr::from_ref(state);
-    // One exchange, so that nobody can mark the word between the look and the release. The
-    // word may be gone after it: only its address is named then.
+    // A single exchange both reads and frees the word, so that no thread can mark the word as
+    // contended between the two. The word may cease to exist right afterwards; from then on only
+    // its address is used.
     if state.swap(FREE, Ordering::Release) == CONTENDED {
         wake_one::<P>(address);
     }
 }
 
-/// Makes the mutex word `state` held with nobody asleep.
+/// Sets the mutex word `state` to held without sleepers.
 pub(crate) fn forget_sleepers<P: Platform>(state: &P::U32) {
     state.store(HELD, Ordering::Relaxed);
 }
@@ -88,9 +92,11 @@ fn wake_one<P: Platform>(state: *const P::U32) {
     P::unpark(state, 1);
 }
 
-// SAFETY: whoever takes the word from `FREE`, by an exchange with acquire, holds it until the
-// exchange with release that makes it `FREE` again, which is the last access: after it only the
-// address is used. One word, all zeros is `FREE`, and it names no thread.
+// SAFETY: a thread acquires the lock by an exchange with acquire that finds `FREE` and replaces it.
+// The word is not `FREE` again until the release, which is an exchange with release. So there is
+// never more than one holder, and each holder sees what the one before it wrote. That exchange is
+// the last access of a release; after it only the address of the word is used. The lock is one
+// word, all zeros is `FREE`, and the word does not tell which thread is the holder.
 unsafe impl<P: Platform> RawLock<P> for Futex<P> {
     type Thread = ();
 

@@ -1,27 +1,29 @@
 //! The MCS queue lock: each waiter watches a word of its own.
 //!
-//! Waiters form a linked list; the holder's release writes to the one cache line that its
-//! successor watches and to no other, so a handover costs the same however many wait
-//! (Mellor-Crummey and Scott, 'Algorithms for scalable synchronization on shared-memory
-//! multiprocessors', TOCS 1991).
+//! The waiters form a linked list. To hand the lock over, the holder writes to the cache line that
+//! its successor watches, which no other waiter watches. A handover therefore costs the same
+//! however many threads wait (Mellor-Crummey and Scott, 'Algorithms for scalable synchronization on
+//! shared-memory multiprocessors', TOCS 1991).
 //!
 //! # Where it departs from the paper
-//! The paper's caller brings a queue node that lives from acquire to release. Here, as in the
-//! variant of the K42 kernel (Auslander and others, 2003), the node lives on the waiter's stack
-//! and only while it waits: a new holder leaves the queue at once by moving the link to its
-//! successor into the lock. So a holder has no node, any thread can release for it, and nothing
-//! is ever allocated. K42 joins the queue by compare-and-swap; here a newcomer takes a free lock
-//! by compare-and-swap and otherwise joins by exchange, which never fails. The queue has the
-//! same two words as K42's: `tail` and `next`.
+//! In the paper, the caller passes in a queue node, which stays in use from acquire to release.
+//! Here, as in the variant of the K42 kernel (Auslander and others, 2003), a node lies on the
+//! waiter's stack and is in use only while its thread waits. As soon as a waiter becomes the holder
+//! it leaves the queue: it moves the link to its successor from its node into the lock. A holder
+//! therefore has no node, any thread can release the lock for it, and nothing is ever allocated.
+//!
+//! In K42, a newcomer joins the queue by compare-and-swap. Here, a newcomer acquires a free lock by
+//! compare-and-swap; if the lock is held, the newcomer joins the queue by exchange, which never
+//! fails. The lock consists of the same two words as in K42: `tail` and `next`.
 //!
 //! # States
 //!
 //! | `tail` | `next` | meaning |
 //! | --- | --- | --- |
-//! | null | null | free |
-//! | `HELD` | null | held, and nobody waits |
-//! | a node | null | held, and the first waiter has not yet linked itself |
-//! | a node | a node | held; `next` is the first waiter and `tail` the last |
+//! | null | null | The lock is free. |
+//! | `HELD` | null | The lock is held, and no thread waits. |
+//! | a node | null | The lock is held, and the first waiter has not yet stored its link. |
+//! | a node | a node | The lock is held; `next` is the first waiter, and `tail` is the last. |
 
 use core::fmt;
 use core::marker::PhantomData;
@@ -35,13 +37,13 @@ use crate::{LockInfo, RawLock, Waiting};
 /// An MCS lock whose waiters wait in manner `M`.
 pub struct Mcs<P: Platform, M: Manner = Spinning> {
     tail: P::Ptr<Node<P>>,
-    /// The link from the holder to the first waiter. Written by the first waiter if there was
-    /// none, otherwise by each new holder.
+    /// The link from the holder to the first waiter. A thread that starts to wait while no other
+    /// waits stores its own link here. A new holder stores the link to its successor here.
     next: P::Ptr<Node<P>>,
     manner: PhantomData<M>,
 }
 
-/// A waiter, on its own stack, padded.
+/// The queue node of a waiter. It lies on the waiter's stack, on cache lines of its own.
 struct Node<P: Platform> {
     next: P::Ptr<Node<P>>,
     admitted: Signal<P>,
@@ -58,8 +60,8 @@ pub(crate) const INFO: LockInfo = LockInfo {
     aliases: &["mcs_spin", "mcs-ls"],
 };
 
-/// The tail of a queue in which nobody waits, of a lock that is held. Not the address of any
-/// node, because nodes are aligned.
+/// The value of `tail` while the lock is held and no thread waits. No node has this address,
+/// because nodes are aligned.
 fn held<P: Platform>() -> *mut Node<P> {
     ptr::without_provenance_mut(1)
 }
@@ -72,7 +74,7 @@ impl<P: Platform, M: Manner> Mcs<P, M> {
             .is_ok()
     }
 
-    /// Whether somebody waits, or is about to. The caller holds the lock.
+    /// Whether a thread waits or has just joined the queue. The caller holds the lock.
     #[inline]
     pub(crate) fn has_waiter(&self) -> bool {
         !self.next.load(Ordering::Relaxed).is_null()
@@ -84,15 +86,18 @@ impl<P: Platform, M: Manner> Mcs<P, M> {
         let node =
             Padded(Node::<P> { next: P::Ptr::new(ptr::null_mut()), admitted: Signal::new() });
         let me = ptr::from_ref(&*node).cast_mut();
-        // Release shows the node to whoever finds it in the tail; acquire shows us the node
-        // that was there or, if the lock was free, what its last holder did.
+        // Release makes our node visible to the newcomer that finds it in the tail. Acquire makes
+        // visible to us the node that we find there or, if the lock was free, what its last holder
+        // wrote.
         let before = self.tail.swap(me, Ordering::AcqRel);
         if !before.is_null() {
             let link = if before == held::<P>() {
                 &self.next
             } else {
-                // SAFETY: `before` is a waiter's node. It stays until that waiter has seen a
-                // successor linked, since its exchange of the tail back to `HELD` fails.
+                // SAFETY: `before` is the node of a waiter. That waiter cannot return from this
+                // function, and so drop its node, before it has seen the link that we are about to
+                // store: its compare-and-swap of the tail from its own node to `HELD` fails,
+                // because we have replaced its node in the tail. It then waits for our link.
                 unsafe { &(*before).next }
             };
             link.store(me, Ordering::Release);
@@ -101,43 +106,50 @@ impl<P: Platform, M: Manner> Mcs<P, M> {
         self.leave_queue(&node);
     }
 
-    /// Makes the new holder's node superfluous.
+    /// Moves the link to the successor from the new holder's node into the lock, after which no
+    /// thread uses the node any more.
     #[inline]
     fn leave_queue(&self, node: &Node<P>) {
         let me = ptr::from_ref(node).cast_mut();
         let mut successor = node.next.load(Ordering::Acquire);
         if successor.is_null() {
-            // Before the tail is `HELD` again, for from then on the first waiter writes it.
+            // We must store null before the tail becomes `HELD`: from then on, a newcomer may store
+            // its own link here.
             self.next.store(ptr::null_mut(), Ordering::Relaxed);
-            // Argued: release keeps that store before the one of the newcomer who finds `HELD`. Else
-            // it could undo the newcomer's link. loom has stores take effect in the order in which
-            // they are made.
+            // Argued: release orders our store of null before the store of a newcomer that finds
+            // `HELD` in the tail and links itself. With a weaker ordering, our null could overwrite
+            // the newcomer's link, and the next release would wait for that link for ever. No check
+            // detects a weaker ordering here: in loom, stores take effect in program order.
             let left = self.tail.compare_exchange(me, held(), Ordering::Release, Ordering::Relaxed);
             if left.is_ok() {
                 return;
             }
-            // Somebody has exchanged the tail and is about to link itself to this node.
+            // A newcomer has replaced our node in the tail and is about to link itself to it.
             successor = P::wait_until(&node.next, Wait::Spin, |next| !next.is_null());
         }
         self.next.store(successor, Ordering::Relaxed);
     }
 
-    /// Lets a lock go that has, or is about to have, a waiter.
+    /// Hands the lock over to the first waiter. If `successor` is null, that waiter has joined the
+    /// queue but has not yet stored its link, for which this function waits.
     #[cold]
     fn hand_over(&self, mut successor: *mut Node<P>) {
         if successor.is_null() {
             successor = P::wait_until(&self.next, Wait::Spin, |next| !next.is_null());
         }
-        // SAFETY: the successor's node stays on its stack until the signal is raised, and only
-        // the holder raises it.
+        // SAFETY: the successor does not drop its node before its signal is raised, and only the
+        // holder, which is the caller, raises that signal.
         unsafe { Signal::raise::<M>(&raw const (*successor).admitted) };
     }
 }
 
-// SAFETY: the tail leaves null only to a holder, by an exchange with acquire, and everybody else
-// waits for the one signal that a holder raises, with release, for the first in the queue. A
-// release frees the tail or raises that signal, and touches nothing afterwards. Two words, all
-// zeros is free, and they name nobody but waiters.
+// SAFETY: a thread that finds null in the tail replaces it with acquire and becomes the holder.
+// Every other thread waits until its own signal is raised. A holder ends its critical section in
+// one of two ways, both with release: it sets the tail to null, or it raises the signal of the
+// first waiter. It does only one of the two, so there is never more than one holder, and each
+// holder sees what the one before it wrote. A release touches neither the lock nor a node
+// afterwards. The lock has two words, and it is free when all its bits are zero. The words point to
+// waiters only and never tell who the holder is, so any thread can release the lock for it.
 unsafe impl<P: Platform, M: Manner> RawLock<P> for Mcs<P, M> {
     type Thread = ();
 
@@ -163,7 +175,7 @@ unsafe impl<P: Platform, M: Manner> RawLock<P> for Mcs<P, M> {
 
     #[inline]
     unsafe fn release(&self, (): &mut ()) {
-        // Acquire shows the node that is linked here.
+        // Acquire makes the contents of the node that `next` points to visible to us.
         let successor = self.next.load(Ordering::Acquire);
         if successor.is_null()
             && self

@@ -1,17 +1,18 @@
-//! The word on which one waiter of a queue lock waits, apart from all others.
+//! The word on which a single waiter of a queue lock waits.
 //!
 //! # States
 //!
 //! | value | meaning | goes to |
 //! | --- | --- | --- |
-//! | `WAITING` | not raised; the waiter, if there is one yet, is awake | `RAISED`, `PARKED` |
-//! | `PARKED` | not raised; the waiter sleeps, or is about to compare and sleep | `RAISED` |
-//! | `RAISED` | raised: the waiter may go on | |
+//! | `WAITING` | Not raised. Its waiter is awake or still to come. | `RAISED`, `PARKED` |
+//! | `PARKED` | Not raised. Its waiter sleeps or is about to sleep. | `RAISED` |
+//! | `RAISED` | Raised: its waiter may go on. | |
 //!
-//! Exactly one thread raises a signal, once, and at most one waits for it. Whoever raises it
-//! learns from the exchange whether the waiter sleeps, so that nobody makes a system call for a
-//! waiter that is awake; and after the exchange it does not touch the word again, because the
-//! waiter may already have reused or freed it.
+//! Exactly one thread raises a signal, once, and at most one thread waits for it. If the waiters of
+//! the lock park, the signal is raised by an exchange, which returns the old state. The raising
+//! thread thus learns whether the waiter sleeps. It makes a system call only for a sleeping waiter.
+//! If the waiters spin, a plain store raises the signal. In both cases the raising thread does not
+//! touch the word again, because the waiter may already have reused or freed it.
 
 use kilocore_platform::{Atomic, Ordering, Parked, Platform, Wait};
 
@@ -21,22 +22,24 @@ const WAITING: u32 = 0;
 const RAISED: u32 = 1;
 const PARKED: u32 = 2;
 
-/// Turns that a waiter spins before it parks: some tens of microseconds at most, about what
-/// parking and being woken cost, so that spinning in vain at most doubles the price
-/// (Karlin and others, 'Empirical studies of competitive spinning', SOSP 1991).
+/// How many turns a waiter spins before it parks. They take some tens of microseconds at most,
+/// which is about what it costs to park and to be woken. A waiter that spins in vain and then parks
+/// therefore pays at most about twice the cost of parking at once (Karlin and others, 'Empirical
+/// studies of competitive spinning', SOSP 1991).
 const TURNS_BEFORE_PARKING: u32 = 1_000;
 
-/// How the waiters of a lock wait: what sets a lock's spinning form apart from its parking one.
+/// How the waiters of a lock wait. A lock's spinning form and its parking form differ in nothing
+/// else.
 pub trait Manner: Send + Sync + 'static {
-    /// Whether a waiter parks when it has spun for a while.
+    /// Whether a waiter parks after it has spun for a while.
     const PARKS: bool;
 }
 
-/// Spin until the turn comes.
+/// Waiters spin until they are admitted.
 #[derive(Debug, Clone, Copy)]
 pub struct Spinning;
 
-/// Spin for a bounded time, then park.
+/// Waiters spin for a bounded time and then park.
 #[derive(Debug, Clone, Copy)]
 pub struct Parking;
 
@@ -61,14 +64,16 @@ impl<P: Platform> Signal<P> {
         Self { state: P::U32::new(WAITING) }
     }
 
-    /// Makes a used signal like new. The caller is the only one who knows of it.
+    /// Sets a used signal back to not raised. No other thread uses the signal meanwhile.
     #[inline]
     pub(crate) fn reset(&self) {
-        // Relaxed: whatever publishes the signal publishes this store with it.
+        // Relaxed: the release that later publishes the signal to other threads publishes this
+        // store too.
         self.state.store(WAITING, Ordering::Relaxed);
     }
 
-    /// Waits until the signal is raised. All that its raiser did before is visible then.
+    /// Waits until the signal is raised. Whatever the raising thread wrote before it raised the
+    /// signal is visible afterwards.
     #[inline]
     pub(crate) fn wait<M: Manner>(&self) {
         if M::PARKS {
@@ -81,16 +86,16 @@ impl<P: Platform> Signal<P> {
     /// Raises the signal.
     ///
     /// # Safety
-    /// `signal` is live, and nobody else raises it in this use. It may cease to be live as soon
-    /// as it is raised.
+    /// `signal` is live, and no other thread raises it before it is reset. The signal may be freed
+    /// as soon as it is raised.
     #[inline]
     pub(crate) unsafe fn raise<M: Manner>(signal: *const Self) {
-        // SAFETY: live until raised, says the caller, and that is the last access below; only
-        // the address is used after it.
+        // SAFETY: the caller promises that the signal is live until it is raised. Raising it is the
+        // last access below; afterwards only its address is used.
         let state = unsafe { &raw const (*signal).state };
         if M::PARKS {
-            // SAFETY: as above. One exchange both admits the waiter and finds out whether it
-            // sleeps: two steps would leave a gap to fall asleep in.
+            // SAFETY: as above. A single exchange both admits the waiter and tells whether it
+            // sleeps. Between two separate steps the waiter could fall asleep unnoticed.
             if unsafe { &*state }.swap(RAISED, Ordering::Release) == PARKED {
                 P::unpark(state, 1);
             }
@@ -121,7 +126,7 @@ impl<P: Platform> Signal<P> {
         }
         loop {
             let parked = P::park(&self.state, PARKED, None);
-            // A wake-up may be spurious, so the word decides and not the return from the call.
+            // A wake-up may be spurious, so the word has to be read again.
             if self.state.load(Ordering::Acquire) == RAISED {
                 return;
             }

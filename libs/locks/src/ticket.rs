@@ -1,18 +1,20 @@
-//! The ticket lock: take a number, wait until it is called.
+//! The ticket lock: a thread takes a number and waits until that number is called.
 //!
-//! Fair, eight bytes, quick when nobody waits. All waiters watch the one word that calls the
-//! numbers, so each release sends every one of them to the same cache line, and the next holder
-//! gets its copy after half of the others on average: a handover takes time proportional to the
-//! number of waiters. This is the lock whose collapse the literature describes (Boyd-Wickizer
-//! and others, 'Non-scalable locks are dangerous', OLS 2012) and the baseline here. It follows
-//! Linux before 4.2 in all but the width of its counters.
+//! The lock is fair, takes eight bytes, and is quick when no thread waits. All waiters watch the
+//! same word, which holds the number called. After each release every waiter has to fetch the cache
+//! line of that word again, one after the other, and on average half of them get their copy before
+//! the next holder gets its own. A handover therefore takes time proportional to the number of
+//! waiters. This is the lock whose collapse the literature describes (Boyd-Wickizer and others,
+//! 'Non-scalable locks are dangerous', OLS 2012), and it is the baseline here. Except for the width
+//! of its counters it is the lock of Linux before 4.2.
 
 use kilocore_platform::{Atomic, AtomicInt, Ordering, Platform, Wait};
 
 use crate::{LockInfo, RawLock, Waiting};
 
-/// A ticket lock. A waiter steps back for `STEP` turns of a spin loop for each other waiter ahead
-/// of it before it looks again; with 0 it watches the word all the time.
+/// A ticket lock. Between two looks at the number called, a waiter pauses for `STEP` turns of a
+/// spin loop for each other waiter ahead of it. If `STEP` is 0, it watches the number without
+/// pauses.
 #[derive(Debug)]
 pub struct Ticket<P: Platform, const STEP: u32 = 0> {
     /// The next number to hand out.
@@ -32,18 +34,19 @@ pub(crate) const INFO: LockInfo = LockInfo {
     aliases: &[],
 };
 
-/// Turns of stepping back between two offers of the core to others: a good part of a millisecond.
+/// After so many turns of pausing, a waiter yields its core once. They take a good part of a
+/// millisecond.
 const TURNS_BEFORE_YIELD: u32 = 16_384;
 
 impl<P: Platform, const STEP: u32> Ticket<P, STEP> {
-    /// Whether somebody waits, or is about to. The caller holds the lock.
+    /// Whether a thread has taken a number and waits. The caller holds the lock.
     #[inline]
     pub(crate) fn has_waiter(&self) -> bool {
         let mine = self.serving.load(Ordering::Relaxed);
         self.next.load(Ordering::Relaxed) != mine.wrapping_add(1)
     }
 
-    /// Waits until few enough are ahead to watch.
+    /// Pauses until no other waiter is ahead of the one with number `mine`.
     #[cold]
     fn step_back(&self, mine: u32) {
         let mut turns = 0;
@@ -63,9 +66,11 @@ impl<P: Platform, const STEP: u32> Ticket<P, STEP> {
     }
 }
 
-// SAFETY: each number is handed out once and called once, by the store with release that ends the
-// section before and that the next holder reads with acquire; that store is the last access. Two
-// words, all zeros is free, and they name no thread.
+// SAFETY: each number is handed out once and called once, so there is never more than one holder. A
+// release calls the next number by a store with release, which is its last access to the lock. The
+// next holder reads that number with acquire and so sees what its predecessor wrote. The lock has
+// two words, it is free when all its bits are zero, and the words do not tell which thread is the
+// holder.
 unsafe impl<P: Platform, const STEP: u32> RawLock<P> for Ticket<P, STEP> {
     type Thread = ();
 
@@ -75,7 +80,8 @@ unsafe impl<P: Platform, const STEP: u32> RawLock<P> for Ticket<P, STEP> {
 
     #[inline]
     fn acquire(&self, (): &mut ()) {
-        // Relaxed: the number itself orders nothing; the acquire read of `serving` does.
+        // Relaxed: the load of `serving` with acquire, below, orders the critical sections. Taking
+        // a number need not order anything.
         let mine = self.next.fetch_add(1, Ordering::Relaxed);
         if STEP > 0 {
             self.step_back(mine);
@@ -85,8 +91,9 @@ unsafe impl<P: Platform, const STEP: u32> RawLock<P> for Ticket<P, STEP> {
 
     #[inline]
     fn try_acquire(&self, (): &mut ()) -> bool {
-        // Acquire pairs with the release of whoever called this number: if `next` still equals
-        // the number called, nobody entered since. Taking the number orders nothing, as above.
+        // Acquire pairs with the release by which the last holder called this number. If `next`
+        // still equals the number called, no thread has acquired the lock since. As in `acquire`,
+        // taking the number need not order anything.
         let serving = self.serving.load(Ordering::Acquire);
         self.next
             .compare_exchange(
