@@ -5,8 +5,9 @@ use std::path::Path;
 use crate::recording::{ClockRate, RecordingError};
 use crate::{Process, Snapshot};
 
-/// Reads all recordings of `directory`, in the order of their names, leaving out the processes
-/// that took no lock and met at no barrier. Files with another ending than [`RECORDING_EXTENSION`] are not looked at.
+/// Reads all recordings of `directory`, in the order of their names. Processes that took no lock and
+/// met at no barrier are left out. Files with another ending than
+/// [`RECORDING_EXTENSION`](crate::RECORDING_EXTENSION) are not looked at.
 ///
 /// `clock` is the rate of the time-stamp counter if the caller knows it; otherwise it is taken
 /// from the recording that observed it longest.

@@ -18,7 +18,7 @@ pub struct Profiled {
     /// The locks, in the order of [`Workload::locks`].
     pub locks: Vec<ForecastLock>,
     /// Outermost sections of the run. This many sections of the workload compute for
-    /// [`ProcessorTime::work_ns`], at the host's clock.
+    /// [`ProcessorTime::work_ns`](super::ProcessorTime::work_ns), at the host's clock.
     pub sections: f64,
     /// Mean computing between sections in nanoseconds of the host, without the serial part.
     pub think_ns: f64,

@@ -1,6 +1,6 @@
 //! How large the tables of an [`OpLog`](super::OpLog) are.
 
-/// The constants of an [`OpLog`].
+/// The constants of an [`OpLog`](super::OpLog).
 ///
 /// # Safety
 /// Those that are not listed are left as they are: without them the structure is told to insert what
