@@ -1,39 +1,43 @@
 //! The log node that each object carries, and its state word.
 //!
 //! # The idea
-//! Operations on one object alternate, so that what is pending for an object is one bit: whether it
-//! is where its owner wants it. An update turns the bit, a pair of updates thereby cancels, and
-//! whoever applies the log compares the bit with where the object is. One word holds all of it, and
-//! one compare-and-swap changes it:
+//! Insertions and removals of one object alternate. So one bit is enough to say whether an update is
+//! pending, that is, whether the object is somewhere else than its owner wants it. Each update flips
+//! the bit, so a pair of updates cancels. The thread that applies the log compares the bit with
+//! where the object is. One word holds this state, and one compare-and-swap changes it:
 //!
 //! | bits | meaning | changed by |
 //! | --- | --- | --- |
 //! | `QUEUED` | the node is in a queue, or about to be | set by the owner, cleared under the root's lock |
 //! | `PRESENT` | the object is in the structure | whoever holds the root's lock |
 //! | `RELEASED` | the owner has given the object up | the owner, as the last thing that it does |
-//! | `EARLIER` | an odd number of updates from before `epoch` is pending | the owner turns it, the lock's holder clears it |
+//! | `EARLIER` | an odd number of updates from before `epoch` is pending | the owner flips it, the lock's holder clears it |
 //! | `LATEST` | an odd number of updates of `epoch` is pending | as `EARLIER` |
-//! | `updates` | how many updates that is, all together | as `EARLIER`; stops counting at 65,535 |
+//! | `updates` | how many updates are pending, those that cancelled each other included | as `EARLIER`; stops counting at 65,535 |
 //! | `epoch` | how many synchronizations had begun at the last update | the owner |
 //!
-//! A node that is not queued has nothing pending. One that is queued with nothing pending is a
-//! garbage log, which the next update uses again.
+//! A node that is not queued has no pending update. A queued node with no pending update is a
+//! "garbage log" (the paper's term); the object's next update uses it again.
 //!
 //! # Epochs
-//! A synchronization takes the queue and then looks at one node after the other, while updates go on.
-//! An update of a node that it is about to look at must not be seen if an earlier update, of a node
-//! that it has passed, is not: the reader would see a state that never was. So synchronizations are
-//! numbered, each update notes which was the last to have begun, and a synchronization leaves out
-//! what came after its own beginning.
+//! A synchronization takes the queue and then looks at one node after the other. Updates go on
+//! meanwhile. Suppose that the synchronization has passed node A, and that a thread then updates A
+//! and afterwards updates B, which the synchronization has not reached yet. If it applied the update
+//! of B, the reader would see B's update without A's earlier one: a state that never existed. So
+//! synchronizations are numbered. Each update notes the number of the last synchronization that had
+//! begun, and a synchronization leaves out the updates that were made after it began.
 //!
 //! # Where it departs from the paper
-//! The paper (section 2.3) has two nodes for each object, a mark in each and a word with a bit for
-//! each: an update exchanges the opposite mark and, unless that cancels, tests and sets a bit; who
-//! applies a node claims its mark, clears the bit and claims the mark once more, since an update in
-//! between would be lost. Here an update of a queued node is one compare-and-swap, and applying ends
-//! with one that fails if anything has changed meanwhile. There is no window in which an update can
-//! be lost, and a node that this compare-and-swap has taken out is not touched again, so that its
-//! owner may free it at once. The paper has no epochs, and its reads can see such states.
+//! In the paper (section 2.3) each object has two nodes. Each node has a mark, and a word has a bit
+//! for each node. An update exchanges the opposite node's mark and, unless the two updates cancel,
+//! tests and sets a bit. The thread that applies a node claims the mark, clears the bit and claims
+//! the mark once more, since an update in between would otherwise be lost.
+//!
+//! Here an update of a queued node is one compare-and-swap. Applying a node ends with a
+//! compare-and-swap that fails if anything has changed meanwhile. So there is no window in which an
+//! update can be lost. A node that this compare-and-swap has taken out is not touched again, so its
+//! owner may free it at once. The paper has no epochs, and its reads can see states that never
+//! existed.
 
 use kilocore_platform::{Atomic, AtomicInt, Ordering, Platform, SharedCell};
 
@@ -43,14 +47,14 @@ const QUEUED: u64 = 1;
 const PRESENT: u64 = 1 << 1;
 /// The owner has given the object up.
 const RELEASED: u64 = 1 << 2;
-/// Updates from before the epoch, modulo two.
+/// The number of pending updates from before the epoch, modulo two.
 const EARLIER: u64 = 1 << 3;
-/// Updates of the epoch, modulo two.
+/// The number of pending updates of the epoch, modulo two.
 const LATEST: u64 = 1 << 4;
-/// The number of updates that are pending, those included that cancelled each other.
+/// The number of pending updates, including those that cancelled each other.
 const UPDATES_SHIFT: u32 = 8;
 const UPDATES_MOST: u64 = 0xffff;
-/// The rest is the epoch.
+/// The bits from here on are the epoch.
 const EPOCH_SHIFT: u32 = 24;
 
 /// How many synchronizations of a root have begun, modulo 2^40.
@@ -58,25 +62,25 @@ const EPOCH_SHIFT: u32 = 24;
 pub(crate) struct Epoch(u64);
 
 impl Epoch {
-    /// That of so many synchronizations.
+    /// Returns the epoch in which `begun` synchronizations have begun.
     #[inline]
     pub(crate) fn of(begun: u64) -> Self {
         Self(begun & (u64::MAX >> EPOCH_SHIFT))
     }
 }
 
-/// Identifies a root among all that ever lived in this process.
+/// Identifies a root among all roots that ever existed in this process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct RootId(u64);
 
 impl RootId {
-    /// The root of nodes that never were in one.
+    /// The root of a node that never was in a root.
     const NONE: Self = Self(0);
 
-    /// That of a new root.
+    /// Returns a number that no other root has.
     ///
-    /// Its address would not do: another root may get it later. The counter is no part of the
-    /// simulated machine, as it is not of the algorithm.
+    /// The root's address would not do as its number: a later root may have the same address. The
+    /// counter is not part of the algorithm, so it is not part of the simulated machine either.
     pub(crate) fn new() -> Self {
         static LAST: core::sync::atomic::AtomicU64 =
             core::sync::atomic::AtomicU64::new(RootId::NONE.0);
@@ -84,15 +88,16 @@ impl RootId {
     }
 }
 
-/// What an object embeds: 24 bytes, natively.
+/// The log node that an object embeds. A native node takes 24 bytes.
 ///
-/// Whoever changes it is the owner, which is whoever has the object's token: at most one thread at
-/// a time. Anybody who has a reference may ask, by its safe methods.
+/// The owner of an object is the thread that has the object's token; an object has at most one owner
+/// at a time. Only the owner makes updates. Every thread that has a reference to the node may call
+/// its safe methods, which only ask.
 #[repr(C, align(8))]
 pub struct Node<P: Platform> {
     state: P::U64,
-    /// The next node in the queue. Belongs to the owner until the node is queued, and then to
-    /// whoever takes the queue.
+    /// The next node in the queue. The link belongs to the owner until the node is queued, and then
+    /// to the thread that takes the queue.
     pub(crate) next: P::Ptr<Node<P>>,
     /// The root that the object was last put into.
     root: P::Cell<RootId>,
@@ -119,11 +124,11 @@ pub(crate) enum Logged {
 /// What became of a node that was taken from a queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Settled {
-    /// It is out of the queue and not to be touched any more.
+    /// The node is out of the queue. The caller must not touch it any more.
     Done,
-    /// It is the caller's to free.
+    /// The owner has given the object up, so the caller has to free it.
     Released,
-    /// It was updated after the synchronization began: it is to be queued again.
+    /// The node was updated after the synchronization began. The caller has to queue it again.
     Again,
 }
 
@@ -140,7 +145,8 @@ impl<P: Platform> Node<P> {
 
     /// Whether nothing is pending for the object and nobody but the owner will touch its node.
     ///
-    /// Acquire, for the owner: all that was done to the object by others has happened.
+    /// The load is an acquire: if it returns true, the owner sees everything that others did to the
+    /// object.
     #[inline]
     #[must_use]
     pub fn is_settled(&self) -> bool {
@@ -154,25 +160,26 @@ impl<P: Platform> Node<P> {
         wanted(self.state.load(Ordering::Relaxed))
     }
 
-    /// The root that the object was last put into.
+    /// Returns the root that the object was last put into.
     #[inline]
     pub(crate) fn root(&self) -> RootId {
         // SAFETY: only the owner, which the caller is, reads or writes it.
         self.root.with(|root| unsafe { *root })
     }
 
-    /// Says into which root the object is about to be put.
+    /// Records the root that the object is about to be put into.
     #[inline]
     pub(crate) fn set_root(&self, root: RootId) {
         // SAFETY: only the owner, which the caller is, reads or writes it.
         self.root.with_mut(|own| unsafe { *own = root });
     }
 
-    /// Logs that the object is to be where it is not. `epoch` was read by this call's caller.
+    /// Logs one update: the object is to be put in if it was out, and taken out if it was in. The
+    /// caller must have read `epoch` before this call.
     ///
-    /// One compare-and-swap if the node is queued, which cancels an opposite update or uses the
-    /// garbage log of such a pair again; otherwise a store. What the owner did before is seen by
-    /// whoever applies it.
+    /// If the node is queued, this is one compare-and-swap, which cancels an opposite pending update
+    /// or uses a garbage log again. If the node is not queued, this is a store. The thread that
+    /// applies the update sees what the owner did before it.
     #[inline]
     pub(crate) fn log(&self, epoch: Epoch) -> Logged {
         // Acquire: the last to apply it has read its link, which is now written again. Argued: that
