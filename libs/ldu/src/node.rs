@@ -182,16 +182,19 @@ impl<P: Platform> Node<P> {
     /// applies the update sees what the owner did before it.
     #[inline]
     pub(crate) fn log(&self, epoch: Epoch) -> Logged {
-        // Acquire: the last to apply it has read its link, which is now written again. Argued: that
-        // read could see what is written now. loom never shows a load what is stored later.
+        // Acquire: the thread that last applied this node has read its link, and the owner is about
+        // to write the link again. Argued: without the acquire, that read could see the value that
+        // is written now. loom never shows a load a value that is stored later.
         let mut seen = self.state.load(Ordering::Acquire);
-        // Nobody but the owner queues a node, so one that is seen out of the queue stays so.
+        // Only the owner queues a node. So a node that the owner sees out of the queue stays out.
         while seen & QUEUED != 0 {
             let new = with_update(seen, epoch);
-            // Release shows the object to whoever applies the update. Acquire: that the synchronization
-            // has begun that left the word so. Argued: who updates after this returns must read its
-            // number, as after a push (`Global::splice`). The item is what it was when it was queued, but
-            // what else its owner did since is shown, too, as the crate's documentation promises.
+            // Release: the thread that applies the update must see the object. Acquire: if a
+            // synchronization left the word as it was read here, that synchronization has begun.
+            // Argued: an update that starts after this one returns must read that synchronization's
+            // number, as after a push (`Global::splice`). The item has not changed since the node
+            // was queued; but the release also shows everything else that the owner did since, as
+            // the crate's documentation promises.
             let changed =
                 self.state.compare_exchange_weak(seen, new, Ordering::AcqRel, Ordering::Acquire);
             match changed {
@@ -199,21 +202,23 @@ impl<P: Platform> Node<P> {
                 Err(now) => seen = now,
             }
         }
-        // Others see this only once the node is queued, which publishes it.
+        // Relaxed: other threads see this store only after the node is queued. The push publishes it.
         let new = with_update(seen & PRESENT | QUEUED, epoch);
         self.state.store(new, Ordering::Relaxed);
         Logged::Queue
     }
 
-    /// Gives a detached object up. True if it is the caller's to free now; otherwise it comes back
-    /// among what a later call for its root has [`Released`](crate::raw::Released).
+    /// Gives a detached object up. Returns true if the caller has to free the object now. If it
+    /// returns false, a later call for the object's root returns the object among those that it has
+    /// [`Released`](crate::raw::Released).
     ///
     /// # Safety
-    /// The caller owns the object, which is detached, and is its owner no more: from now on whoever
-    /// is told to free it may do so at any moment.
+    /// The caller owns the object, the object is detached, and this call ends the ownership: from
+    /// now on the thread that is told to free the object may do so at any moment.
     ///
-    /// A token is no such promise, as its object is used until it ends; so safe code cannot give an
-    /// object up behind its back:
+    /// To have a token does not amount to this promise, since the token's holder uses the object
+    /// until the token ends. So safe code must not be able to give an object up while its token
+    /// exists:
     ///
     /// ```
     /// # use kilocore_ldu::{Ldu, adapters::{Member, Set}};
@@ -239,30 +244,32 @@ impl<P: Platform> Node<P> {
         if self.is_settled() {
             return true;
         }
-        // Release: what the owner did to the object happened before it is freed. Acquire: what
-        // those who applied it did, happened before the caller frees it.
+        // Release: what the owner did to the object must happen before another thread frees it.
+        // Acquire: what the threads that applied its updates did must happen before the caller
+        // frees it.
         self.state.fetch_or(RELEASED, Ordering::AcqRel) & QUEUED == 0
     }
 
     /// Makes an update at once. The caller is the owner, holds the root's lock and has applied
-    /// the log, so that nothing is pending and the node is in no queue.
+    /// the log. So no update is pending and the node is in no queue.
     #[inline]
     pub(crate) fn update_directly(&self, apply: impl FnOnce(Update)) {
-        // The owner is here and whoever else changes the word holds the lock, so it stands still.
+        // Relaxed: only the owner and the lock's holder change the word, and the caller is both. So
+        // the word does not change meanwhile.
         let seen = self.state.load(Ordering::Relaxed);
         debug_assert!(seen & QUEUED == 0, "the log was applied");
         let present = seen & PRESENT == 0;
         apply(Update::towards(present));
-        // Relaxed: whoever is the owner next, and whoever applies what that one logs, comes after
-        // this by what passed the object on.
+        // Relaxed: the next owner is ordered after this store by what handed the object over to it,
+        // and so is the thread that applies an update which that owner logs.
         self.state.store(present_bit(present), Ordering::Relaxed);
     }
 
     /// Brings the object to where its owner wanted it when synchronization number `epoch` began.
-    /// `updates` grows by the number of updates that this answers.
+    /// Adds the number of updates that this takes care of to `updates`.
     ///
-    /// The caller holds the root's lock and has taken the node from a queue. It has read the
-    /// link: after [`Settled::Done`] the node may be gone.
+    /// The caller holds the root's lock and has taken the node from a queue. It has also read the
+    /// node's link, because the node may be gone after [`Settled::Done`].
     #[inline]
     pub(crate) fn settle(
         &self,
@@ -270,11 +277,12 @@ impl<P: Platform> Node<P> {
         updates: &mut u64,
         mut apply: impl FnMut(Update),
     ) -> Settled {
-        // Acquire, here and below: the owner's writes to the object before it updated it.
+        // Acquire, here and below: this thread must see what the owner wrote to the object before
+        // the update.
         let mut seen = self.state.load(Ordering::Acquire);
         let mut present = seen & PRESENT != 0;
         loop {
-            // What this synchronization must not see yet.
+            // The updates that this synchronization must not see yet.
             let later = if epoch_of(seen) == epoch { seen & LATEST } else { 0 };
             let due = wanted(seen) != (later != 0);
             if due != present {
@@ -286,16 +294,18 @@ impl<P: Platform> Node<P> {
                 (kept | 1 << UPDATES_SHIFT | epoch.0 << EPOCH_SHIFT, Settled::Again)
             } else if seen & RELEASED != 0 {
                 *updates += updates_of(seen);
-                // Nobody else is left who could change the word.
+                // The owner has given the object up, so no other thread can change the word.
                 return Settled::Released;
             } else {
                 (0, Settled::Done)
             };
-            // Release: the owner may free the object when it sees this, after all of the above.
-            // It fails if the owner has updated the object or given it up since the word was read.
-            // Acquire. Argued: a count of updates that has stopped at its largest value lets a pair
-            // of updates leave the word as it was. Such a pair came after what was read, and the
-            // structure's readers must see what its owner did before. loom has no such count.
+            // Release: the owner may free the object once it sees this word, and everything above
+            // must have happened by then. The exchange fails if the owner has updated the object or
+            // given it up since the word was read.
+            // Acquire. Argued: once the count of updates has stopped at its largest value, a pair of
+            // updates leaves the word as it was, and the exchange succeeds although the pair came
+            // after the read above. The structure's readers must see what the owner did before the
+            // pair. No run under loom is long enough for the count to stop.
             let new = new | present_bit(present);
             let left = self.state.compare_exchange(seen, new, Ordering::AcqRel, Ordering::Acquire);
             match left {
@@ -340,14 +350,14 @@ fn wanted(state: u64) -> bool {
     (state & (PRESENT | EARLIER | LATEST)).count_ones() % 2 == 1
 }
 
-/// The word after one more update.
+/// Returns the word as it is after one more update.
 #[inline]
 fn with_update(state: u64, epoch: Epoch) -> u64 {
     let updates = (updates_of(state) + 1).min(UPDATES_MOST);
     let pending = if epoch_of(state) == epoch {
         state & (EARLIER | LATEST) ^ LATEST
     } else {
-        // What was the latest is earlier now.
+        // The updates that were the latest are from an earlier epoch now.
         let earlier = state & EARLIER != 0;
         let latest = state & LATEST != 0;
         LATEST | if earlier != latest { EARLIER } else { 0 }
