@@ -1,8 +1,8 @@
 //! Which file each stretch of code was mapped from, so that addresses can be named after the run.
 //!
-//! Read from `/proc/self/maps` when a call site has an address that is not known yet: that needs
-//! no lock of the dynamic linker, sees libraries loaded later, and costs about a tenth of a
-//! millisecond for each library at most.
+//! The recorder reads `/proc/self/maps` when a call site has an address that is not known yet. This
+//! needs no lock of the dynamic linker, sees libraries that were loaded later, and costs at most
+//! about a tenth of a millisecond for each library.
 
 use core::sync::atomic::Ordering;
 
