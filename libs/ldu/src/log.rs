@@ -246,8 +246,8 @@ impl<P: Platform, Q: Queue<P>, L: RawRwLock<P>, D: Policy<P>> Log<P, Q, L, D> {
         if length >= most.saturating_mul(4) {
             self.lock.acquire();
         } else if !self.lock.try_acquire() {
-            // A thread is inside: a reader, which may leave soon, or a writer, which is about to apply
-            // the log. The next update that learns the log's length tries again.
+            // A thread is inside: a reader, which may leave soon, or a writer, which is about to
+            // apply the log. The next update that learns the log's length tries again.
             return Released::none();
         }
         // SAFETY: acquired above.
