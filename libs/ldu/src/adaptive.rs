@@ -57,7 +57,7 @@ const OVERLAP: u64 = 8;
 const LOOK: u64 = 32;
 /// Number of direct updates before the first trial.
 const COLD: u64 = 1024;
-/// A window is cut short when it has lasted this many times as long as the first window of the trial.
+/// A window is cut short when it has lasted this many times as long as the trial's first window.
 const CUT: u64 = 8;
 /// The shortest rest, as a multiple of the trial. A trial that left a doubt is followed by this rest.
 const REST: u64 = 5;
@@ -71,9 +71,9 @@ const REST_FROM_WASTE: u64 = 400;
 /// millisecond, the rest is some seconds.
 const LONGEST_REST: u64 = 2560;
 
-/// Each time that a log is given up again, the least rest after it doubles, up to the rest of this
-/// many givings-up. Some roots look better with a log until they have one: without a log they do not
-/// limit the program, and with a log they do.
+/// Each time that a log is given up again, the least rest doubles; from this many times on it stays
+/// as it is. Some roots look better with a log until they have one: without a log they do not limit
+/// the program, and with a log they do.
 const MOST_DISTRUST: u32 = 6;
 /// The least rest, as a multiple of the trial, after a log was given up once.
 const DISTRUSTED_REST: u64 = 40;
@@ -95,8 +95,8 @@ pub struct Adaptive<P: Platform> {
 enum Phase {
     /// No trial yet.
     Cold,
-    /// Until then, or when the clock is next looked at. If that is late, once `again` for as long as a
-    /// trial takes.
+    /// The policy rests until `until`, or until it next looks at the clock after that. If that look
+    /// comes more than `again` late, which is the length of a trial, it rests once more for as long.
     Resting { until: Cycles, again: Option<u64> },
     /// In a window of a trial that `began` with so many operations of its way timed before.
     Trying { window: usize, began: Cycles, before: Sums },
@@ -111,20 +111,20 @@ struct Book {
     logging: bool,
     /// Whether there were reads in the last trial.
     is_read: bool,
-    /// When the trial began, and how long its windows may be.
+    /// When the trial began. The next field says how long its windows may be.
     trial_began: Cycles,
     cut: u64,
-    /// How many times as long as the trial the time after it is; 0 before the first one.
+    /// The rest after the trial, as a multiple of the trial. It is 0 before the first trial.
     rest: u64,
     /// Whether the last trial said that the other way is faster.
     doubted: bool,
-    /// How often a log was given up again, since it last was plainly better.
+    /// How often a log was given up again since a log was last found to be far better.
     distrust: u32,
 }
 
 impl Book {
-    /// Decides how long the way that was found to be the better one is not put in question, in
-    /// trials.
+    /// Decides how long the policy rests after a trial that left no doubt, as a multiple of the
+    /// trial.
     fn settle(&mut self, better: Sums, worse: Sums, changed: bool, first: bool) {
         if changed && !self.logging {
             self.distrust = (self.distrust + 1).min(MOST_DISTRUST);
