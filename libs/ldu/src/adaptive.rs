@@ -1,24 +1,29 @@
-//! Logging where it pays, and nowhere else.
+//! A policy that logs updates where logging is faster, and makes them directly elsewhere.
 //!
-//! A log loses where a structure is read about as often as it is updated: each read has to apply
-//! what little has gathered, as the writer. Where it breaks even depends on the machine, the number
-//! of cores, the structure and what the program does beside; the paper measured 65 to 85 % updates,
-//! and leaves a log that is used only above that to the future (section 2.7).
+//! A log loses where a structure is read about as often as it is updated, because each read then has
+//! to apply a short log as the writer. The share of updates at which a log breaks even depends on
+//! the machine, the number of cores, the structure, and the rest of the program. The paper measured
+//! shares of 65 to 85 % updates. It leaves a log that is used only above that share to the future
+//! (section 2.7).
 //!
 //! # The idea
-//! Nothing about the machine is assumed: both ways are tried, and the one whose operations take
-//! less time is taken for a good while. A trial is four windows of some hundred operations each, in
-//! the order one, other, other, one, so that a drift of the load favours neither. In them every
-//! operation is timed, waiting included. Updates and reads are averaged apart and put together in
-//! the proportion of the whole trial, so that a window that happened to have more of the dear kind
-//! is not held against its way. (Throughput would be easier to count, and misleads: where another
-//! root is what limits the program, this one's is the same in either way.)
+//! There are two *ways* to make updates: to log them, or to make them directly. The policy assumes
+//! nothing about the machine. It tries both ways, and then uses the way whose operations take less
+//! time for a good while.
 //!
-//! After a trial nothing is timed or tried for many times as long as it lasted: for the longer, the
-//! more time the worse way wastes, and the more often trials have said the same. Where the way that
-//! is tried is hopeless, the trial ends as soon as that is plain. A way that was found to be the
-//! faster one has to lose two trials in a row. Roots that are hardly used are never tried, begin
-//! without a log, and allocate nothing for it.
+//! A trial has four windows of some hundred operations each. The first and the last window use the
+//! current way, and the two between them use the other way, so a steady drift of the load favours
+//! neither. In each window every operation is timed, its waiting included. Updates and reads are
+//! averaged separately and weighted by their shares in the whole trial. So a way does not lose
+//! because its windows happened to contain more of the expensive kind of operation. (Throughput
+//! would be easier to count, but it misleads: if another root limits the program, this root's
+//! throughput is the same either way.)
+//!
+//! After a trial comes a rest, in which nothing is timed or tried. The rest is many times as long as
+//! the trial. It is longer if the worse way wastes more time, and each time that a trial confirms
+//! the one before. If the other way turns out to be hopeless, the trial ends at once. A way that was
+//! found to be the faster one is given up only after it has lost two trials in a row. A root that is
+//! hardly used is never tried: it stays without a log and allocates nothing for one.
 
 mod record;
 
@@ -31,48 +36,52 @@ use kilocore_platform::{Atomic, Cycles, Ordering, Platform, SharedCell};
 use self::record::{Record, Sums, WASTE_OF_ALL};
 use crate::policy::{Advice, Kind, Policy};
 
-/// Updates are to be logged.
+/// The bit of the advice that says that updates are to be logged.
 const LOG: u32 = 1;
-/// Operations are to be timed.
+/// The bit of the advice that says that operations are to be timed.
 const TIME: u32 = 2;
 
-/// Operations of a window.
+/// Number of operations in a window.
 const WINDOW: u64 = 256;
-/// If the root is read, but there are fewer reads among them than so many, it goes on for so many
-/// times as long: what a log saves updates is paid by reads.
+/// The number of reads that a window of a root which is read should contain. A window with fewer
+/// reads goes on for up to [`PATIENCE`] times as many operations, because reads pay for what a log
+/// saves updates.
 const READS: u64 = 3;
 const PATIENCE: u64 = 16;
-/// It lasts for so many times as long as an operation of the slower kind, and has so many times as
-/// many as are under way, because what is when the window changes belongs to neither way, and those
-/// are the slow ones.
+/// A window lasts at least this many times as long as a mean operation of the slower kind. It also
+/// has at least this many times as many operations as are under way at one time. The reason is that
+/// an operation that is under way when the window changes belongs to neither way, and slow
+/// operations are the most likely to be under way then.
 const OVERLAP: u64 = 8;
-/// Updates between two looks at how far a window is.
+/// Number of updates between two looks at the progress of a window.
 const LOOK: u64 = 32;
-/// Direct updates before the first trial.
+/// Number of direct updates before the first trial.
 const COLD: u64 = 1024;
-/// A window is cut short when it has lasted so many times as long as the first one.
+/// A window is cut short when it has lasted this many times as long as the trial's first window.
 const CUT: u64 = 8;
-/// How many times as long as a trial the time after it is, at the least, and if it left a doubt.
+/// The shortest rest, as a multiple of the trial. A trial that left a doubt is followed by this rest.
 const REST: u64 = 5;
-/// How many times if all the time in the worse way was wasted, and a part of it if a part was. Half
-/// of the trial is in the worse way, those who wait when it ends are served after it, and a program
-/// may have a dozen roots: trying costs it some per cent at first. Twice as long each time that the
-/// trial says the same.
+/// The least rest, as a multiple of the trial, if all the time in the worse way was wasted. If half
+/// of the time was wasted, the least rest is half as long, and so on. Half of a trial runs in the
+/// worse way, the threads that wait when the trial ends are served after it, and a program may have
+/// a dozen roots. So trials cost a program some per cent at first. The rest doubles each time that a
+/// trial confirms the one before.
 const REST_FROM_WASTE: u64 = 400;
-/// But no longer than that: some seconds, where trials take a millisecond.
+/// The longest rest to which doubling leads, as a multiple of the trial. If trials take a
+/// millisecond, the rest is some seconds.
 const LONGEST_REST: u64 = 2560;
 
-/// Every time that a log is given up again, the next trial comes twice as late, so many times at
-/// most. Some roots look better with a log until they have one: they are not what limits the program
-/// without it, and are with it.
+/// Each time that a log is given up again, the least rest doubles; from this many times on it stays
+/// as it is. Some roots look better with a log until they have one: without a log they do not limit
+/// the program, and with a log they do.
 const MOST_DISTRUST: u32 = 6;
-/// How many times as long as a trial the time after it is at the least, the first time.
+/// The least rest, as a multiple of the trial, after a log was given up once.
 const DISTRUSTED_REST: u64 = 40;
 
-/// The windows of a trial: whether each is of the way that was used before.
+/// The windows of a trial. A window that is true uses the way that was used before the trial.
 const TRIAL: [bool; 4] = [true, false, false, true];
 
-/// Tries what is faster, logging or not.
+/// A policy that finds out by trials whether logging is faster, and logs only then.
 pub struct Adaptive<P: Platform> {
     /// [`LOG`] and [`TIME`]. Read by all, and written once a window, under the lock.
     advice: P::U32,
@@ -86,8 +95,8 @@ pub struct Adaptive<P: Platform> {
 enum Phase {
     /// No trial yet.
     Cold,
-    /// Until then, or when the clock is next looked at. If that is late, once `again` for as long as a
-    /// trial takes.
+    /// The policy rests until `until`, or until it next looks at the clock after that. If that look
+    /// comes more than `again` late, which is the length of a trial, it rests once more for as long.
     Resting { until: Cycles, again: Option<u64> },
     /// In a window of a trial that `began` with so many operations of its way timed before.
     Trying { window: usize, began: Cycles, before: Sums },
@@ -102,20 +111,20 @@ struct Book {
     logging: bool,
     /// Whether there were reads in the last trial.
     is_read: bool,
-    /// When the trial began, and how long its windows may be.
+    /// When the trial began. The next field says how long its windows may be.
     trial_began: Cycles,
     cut: u64,
-    /// How many times as long as the trial the time after it is; 0 before the first one.
+    /// The rest after the trial, as a multiple of the trial. It is 0 before the first trial.
     rest: u64,
     /// Whether the last trial said that the other way is faster.
     doubted: bool,
-    /// How often a log was given up again, since it last was plainly better.
+    /// How often a log was given up again since a log was last found to be far better.
     distrust: u32,
 }
 
 impl Book {
-    /// Decides how long the way that was found to be the better one is not put in question, in
-    /// trials.
+    /// Decides how long the policy rests after a trial that left no doubt, as a multiple of the
+    /// trial.
     fn settle(&mut self, better: Sums, worse: Sums, changed: bool, first: bool) {
         if changed && !self.logging {
             self.distrust = (self.distrust + 1).min(MOST_DISTRUST);
@@ -242,19 +251,19 @@ impl<P: Platform> Adaptive<P> {
     }
 
     fn end_trial(&self, book: &mut Book, used: Sums, other: Sums) {
-        // Close ones go to the structure as it is: a root that is not what limits the program costs
-        // the same in either way, and may become what limits it with a log.
+        // If the two ways are close, the root stays without a log. A root that does not limit the
+        // program costs the same either way, and with a log it may become what limits the program.
         let loses = if book.logging {
             other.costs_less_than(used)
         } else {
             other.costs_clearly_less_than(used)
         };
         book.is_read = used.reads.ended + other.reads.ended > 0;
-        // Once found to be the faster one, a way has to lose twice in a row: an operation takes as
-        // long as others have left it to wait, and what the rest of the program does meanwhile may
-        // take longer than a window to come to terms with the other way. Where doing without a log
-        // is hopeless there is no doubt: a log is hard to flatter, as its updates are still to be
-        // paid by reads.
+        // A way that was once found to be the faster one has to lose twice in a row. One trial may
+        // mislead: an operation's time depends on the waiting that other operations cause, and the
+        // rest of the program may need longer than a window to adapt to the other way. But if doing
+        // without a log is hopeless, there is no doubt: a trial hardly ever favours the log
+        // wrongly, since the log's reads pay for its updates.
         let first = book.rest == 0;
         let hopeless = !book.logging && other.costs_far_less_than(used);
         book.doubted = loses && !(first || book.doubted || hopeless);
@@ -315,7 +324,7 @@ impl<P: Platform> Policy<P> for Adaptive<P> {
         let took = P::now().since(began);
         let Some(record) = self.record() else { return false };
         let before = record.end(advice.logs, kind, took);
-        // Direct updates look for themselves.
+        // Direct updates look at the progress themselves, in `updated`.
         advice.logs && before % Self::scaled(LOOK) == 0
     }
 

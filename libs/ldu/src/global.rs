@@ -1,22 +1,24 @@
 //! The queue with one head: a list without a lock, newest first.
 //!
-//! A push exchanges the head for its node and then links the node to the one that was there; taking
-//! exchanges the head for nothing. Neither ever tries again, however many do it at once, which a
-//! push by compare-and-swap would have to: with a hundred cores at one head, most of such exchanges
-//! fail, and each failure is a transfer of the line. (The kernel's list, which the paper uses, is
-//! pushed to in that way.) All cores still write one head: see [`PerCore`](crate::PerCore) for roots
-//! that so many cores update that this is what limits them.
+//! A push has two steps. It exchanges the head for its own node, and then it links its node to the
+//! node that was the head before. A take exchanges the head for null. Neither ever has to try again,
+//! however many threads push at once. A push by compare-and-swap would have to: with a hundred cores
+//! at one head most compare-and-swaps fail, and each failure costs a transfer of the cache line.
+//! (The kernel's list, which the paper uses, is pushed to by compare-and-swap.)
+//!
+//! All cores still write the same head. [`PerCore`](crate::PerCore) is for roots that so many cores
+//! update that this head limits them.
 //!
 //! # The price
-//! Between its two steps a push has not linked its node yet, and whoever has taken the list and
-//! comes to that node waits, as in queue locks a holder waits for its successor's link. The update
-//! has not returned then, so a reader that waits for it waits for something that it may as well have
-//! to see.
+//! Between its two steps, a push has not linked its node yet. A thread that has taken the list and
+//! comes to this node waits for the link. (Queue locks do the same: a holder waits until its
+//! successor has linked itself.) The update has not returned at this moment, so it is concurrent with
+//! the reader that waits for it, and the reader may see it.
 //!
 //! # Its length
-//! Nobody counts the nodes; one in eight, picked by its place in memory, adds eight to a count when
-//! it is pushed. Nodes that are in the queue together are in different places, so that this comes
-//! near enough to the length to bound it.
+//! The nodes are not counted one by one. About one node in eight, chosen by a hash of its address,
+//! adds eight to a count when it is pushed. Nodes that are in the queue at the same time have
+//! different addresses, so the count comes near enough to the length to bound it.
 
 use core::ptr::{self, NonNull};
 
@@ -25,31 +27,34 @@ use kilocore_platform::{Atomic, AtomicInt, Ordering, Platform, Wait};
 use crate::node::Node;
 use crate::queue::{Fill, Queue};
 
-/// How many nodes one that counts stands for.
+/// The number of nodes that one counting node stands for.
 const BATCH: u32 = 8;
 
 /// A list of nodes with one head.
 pub struct Global<P: Platform> {
     /// The newest node.
     head: P::Ptr<Node<P>>,
-    /// About how many nodes were pushed since the list was last taken; late by as much as a thread
-    /// is between pushing and counting. Nothing but the length's bound rests on it.
+    /// About how many nodes were pushed since the list was last taken. A thread counts its node some
+    /// time after it has pushed the node, so the number may be late. Only the bound on the length
+    /// relies on this number.
     length: P::U32,
 }
 
-/// The link of a node whose push is between its two steps. Not the address of any node, because
-/// nodes are aligned.
+/// Returns the link of a node whose push is between its two steps. It is not the address of any
+/// node, because nodes are aligned.
 fn unlinked<P: Platform>() -> *mut Node<P> {
     ptr::without_provenance_mut(1)
 }
 
-/// The node behind one that was taken from a queue, or null.
+/// Returns the node behind `node`, which was taken from a queue, or null. Waits until `node` is
+/// linked.
 #[inline]
 pub(crate) fn linked<P: Platform>(node: &Node<P>) -> *mut Node<P> {
-    // Acquire: the node behind, and what its owner did before pushing it. Argued: the exchange of the
-    // head shows that as well. But who links a chain that leaves a slot is not the node's owner, and
-    // has no lock of this root: its store must come before the end of the node, which follows once
-    // the caller has settled it. loom does not know when a store's word is freed.
+    // Acquire: the caller must see the node behind, and what that node's owner did before pushing it.
+    // Argued: the exchange of the head shows that as well. But a thread that links a chain which
+    // leaves a slot is not the node's owner and holds no lock of this root. Its store to the link
+    // must come before the node is freed, and the node may be freed as soon as the caller has settled
+    // it. loom does not know when the word that a store writes is freed.
     let next = node.next.load(Ordering::Acquire);
     if next != unlinked() {
         return next;
@@ -58,40 +63,41 @@ pub(crate) fn linked<P: Platform>(node: &Node<P>) -> *mut Node<P> {
 }
 
 impl<P: Platform> Global<P> {
-    /// Puts a chain in, from the newest node to the oldest.
+    /// Pushes a chain of linked nodes, from `newest` to `oldest`.
     ///
     /// # Safety
-    /// As for [`Queue::push`], of each node from `newest` to `oldest`.
+    /// What [`Queue::push`] asks for holds for each node from `newest` to `oldest`.
     #[inline]
     pub(crate) unsafe fn splice(&self, newest: NonNull<Node<P>>, oldest: NonNull<Node<P>>) {
-        // SAFETY: the nodes are the caller's until the exchange below, and whoever takes them
-        // does not come past the oldest before it is linked.
+        // SAFETY: the nodes belong to the caller until the exchange below. A thread that takes them
+        // afterwards does not get past the oldest node before that node is linked.
         let link = unsafe { &oldest.as_ref().next };
         link.store(unlinked(), Ordering::Relaxed);
-        // Release shows the nodes, and what their owners did before, to whoever takes the list:
-        // also if others push on top, for their exchanges continue this one's release. Acquire:
-        // that synchronizations have begun which did not get these nodes, as who updates after this
-        // push has returned must read the number of each of them; and the nodes behind, which the
-        // link passes on.
+        // Release: the thread that takes the list must see the nodes and what their owners did
+        // before. It also sees them if others push on top, for their exchanges continue this
+        // exchange's release sequence. Acquire, for two reasons. First, an update that starts after
+        // this push has returned must read the number of each synchronization that has taken the
+        // list without these nodes. Second, the link below passes the nodes behind on to whoever
+        // reads it.
         let behind = self.head.swap(newest.as_ptr(), Ordering::AcqRel);
-        // Argued: see `linked`, which it pairs with.
+        // Argued: see `linked`, whose load this store pairs with.
         link.store(behind, Ordering::Release);
     }
 
-    /// Adds so many nodes to the length.
+    /// Adds `nodes` to the length and returns the new length.
     pub(crate) fn count(&self, nodes: u32) -> Fill {
         let length = self.length.fetch_add(nodes, Ordering::Relaxed);
         Fill::Nodes(length.saturating_add(nodes))
     }
 
-    /// About how many nodes are in it.
+    /// Returns about how many nodes are in the list.
     #[inline]
     pub(crate) fn length(&self) -> u32 {
         self.length.load(Ordering::Relaxed)
     }
 }
 
-/// Whether a node counts for [`BATCH`] of them.
+/// Whether a node is one of those that count for [`BATCH`] nodes.
 #[inline]
 fn counts<P: Platform>(node: &Node<P>) -> bool {
     let key = P::address_key(node) as u64;
@@ -99,9 +105,9 @@ fn counts<P: Platform>(node: &Node<P>) -> bool {
     key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32 & u64::from(BATCH - 1) == 0
 }
 
-// SAFETY: a node is in the list from its exchange on, and the exchange that takes the list takes
-// all that are in, once. Only the pusher writes the link after that, before its push returns, and
-// whoever takes the node waits for it.
+// SAFETY: a node is in the list from the exchange of its push on. The exchange that takes the list
+// takes every node that is in it, once. After the push's exchange only the pusher writes the node's
+// link, it does so before its push returns, and the thread that takes the node waits for the link.
 unsafe impl<P: Platform> Queue<P> for Global<P> {
     type Domain = ();
 
@@ -120,15 +126,16 @@ unsafe impl<P: Platform> Queue<P> for Global<P> {
 
     #[inline]
     fn is_empty(&self) -> bool {
-        // A push that happened before is seen by coherence alone, and the reader of the structure
-        // is ordered after whoever applied it by the root's lock.
+        // Relaxed: coherence alone shows a push that happened before. If the push's node was applied
+        // already, the root's lock orders the reader of the structure after the thread that applied
+        // it.
         self.head.load(Ordering::Relaxed).is_null()
     }
 
     #[inline]
     unsafe fn take(&self, each: &mut dyn FnMut(NonNull<Node<P>>)) {
-        // An exchange, also if the list looks empty: it must see every push that happened before,
-        // and its release is what the next push acquires.
+        // This is an exchange even if the list looks empty. It must see every push that happened
+        // before, and the next push acquires what this exchange releases.
         let newest = self.head.swap(ptr::null_mut(), Ordering::AcqRel);
         if let Some(newest) = NonNull::new(newest) {
             self.length.store(0, Ordering::Relaxed);

@@ -1,16 +1,19 @@
-//! Deferred-update logs: structures that many cores update and few read, without contention.
+//! Deferred-update logs: many cores update a structure without contention, and few read it.
 //!
 //! # The idea
-//! * **Updates are logged, not made.** An insertion or removal puts the object into a queue, without
-//!   a lock; whoever reads the structure applies the log first, under the structure's lock.
-//! * **Opposites cancel.** Operations on an object alternate, so what is pending for it is one bit in
-//!   its log node. Inserting and removing it again turns the bit twice: nothing reaches the structure,
-//!   and the node stays where it is, to be used again.
-//! * **The structure stays what it was**: sequential, without a thought of threads, behind a trait of
-//!   two functions ([`Structure`]).
+//! * **An update is logged first and made later.** An insertion or a removal takes no lock: it puts
+//!   the object's log node into a queue. A reader takes the structure's lock and applies the log
+//!   before it reads.
+//! * **Opposite updates cancel.** Insertions and removals of one object alternate, so one bit in its
+//!   log node says whether an update is pending. An insertion that is followed by a removal flips
+//!   the bit twice. Nothing then reaches the structure, and the next update uses the queued node
+//!   again.
+//! * **The structure stays sequential.** Its code need not know about threads. It only has to
+//!   implement a trait of two functions ([`Structure`]).
 //!
-//! It is the method of 'LDU', made for Linux's reverse mapping (file `i_mmap`, `anon_vma`), which
-//! goes back to OpLog (Boyd-Wickizer and others, MIT-CSAIL-TR-2014-019) and does without its clock.
+//! The method is that of 'LDU', which was made for Linux's reverse mapping (file `i_mmap`,
+//! `anon_vma`). LDU goes back to OpLog (Boyd-Wickizer and others, MIT-CSAIL-TR-2014-019), but needs
+//! no clock, as OpLog does.
 //!
 //! # An example
 //! ```
@@ -20,7 +23,7 @@
 //! use kilocore_ldu::adapters::{Member, Set};
 //! use kilocore_platform::Native;
 //!
-//! // Who is connected. Many threads let clients come and go; now and then somebody asks.
+//! // The connected clients. Many threads connect and disconnect them, and few threads read the set.
 //! let clients: Ldu<Native, Set<Native, u64>> = Ldu::new(Set::default());
 //! thread::scope(|scope| {
 //!     for worker in 0..4 {
@@ -29,22 +32,23 @@
 //!             for number in 0..1000 {
 //!                 let client = clients.object(Member::new(10_000 * worker + number));
 //!                 let connected = clients.insert(client);
-//!                 // … and while it is connected, nobody else writes a line of ours …
-//!                 drop(clients.remove(connected)); // freed when the log has let go of it
+//!                 // … while the client is connected, no other core writes its cache lines …
+//!                 drop(clients.remove(connected)); // freed once the log no longer refers to it
 //!             }
 //!         });
 //!     }
-//!     let count = clients.read(|set| set.len()); // everything that returned before, and no half
+//!     let count = clients.read(|set| set.len()); // sees every update that returned before
 //!     assert!(count <= 4);
 //! });
 //! assert_eq!(clients.read(|set| set.len()), 0);
 //! ```
 //!
 //! # When to use it, and when not
-//! Use it where cores *contend* to update one structure and updates are three of four operations or
-//! more: reverse mappings, registries of connections and subscriptions, lists of waiters and of dirty
-//! things, counts by key. Figures of `kilocore simulate ldu` (simulated, 8 × 15 cores, the reverse
-//! mapping under process creation; 100 % updates unless said otherwise):
+//! Use a log where cores *contend* to update one structure and at least three of four operations are
+//! updates. Examples are reverse mappings, registries of connections and subscriptions, lists of
+//! waiters or of dirty pages, and counts by key. The following figures are from
+//! `kilocore simulate ldu`. It simulates 8 × 15 cores and the reverse mapping under process
+//! creation; all operations are updates unless the row says otherwise.
 //!
 //! | throughput over a read-write semaphore, 120 cores | AIM7 | Exim | lmbench fork |
 //! | --- | --- | --- | --- |
@@ -57,52 +61,62 @@
 //! | adaptive log, 50 % updates | 1.0 | 1.0 | 1.0 |
 //!
 //! Do not use it
-//! * where reads are a third of the operations or more: each has to apply what little has gathered.
-//!   [`Adaptive`] logs only where that is faster;
-//! * where nobody contends: with one thread an update that is not absorbed takes 1.2 to 1.9 times as
-//!   long as under a mutex, and up to 2.6 times with per-core queues (measured, `docs/ldu.md`);
-//! * for stacks, queues, and whatever depends on the order of insertions of different objects;
-//! * where callers must know whether a key was there already: inserting says nothing, as it looks at
-//!   nothing. Whoever updates has the object in hand;
-//! * where a *read* must be fast in the worst case: it may have to apply [`Limits::nodes`] updates.
+//! * where a third of the operations or more are reads: each read then has to apply a short log.
+//!   [`Adaptive`] logs updates only where logging is faster;
+//! * where nobody contends: with one thread, an update that no opposite update cancels takes 1.2 to
+//!   1.9 times as long as under a mutex, and up to 2.6 times as long with per-core queues (measured,
+//!   `docs/ldu.md`);
+//! * for stacks, queues, and other structures in which the order of insertions of different objects
+//!   matters;
+//! * where callers must know whether a key was there already: an insertion does not look at the
+//!   structure, so it cannot say. The caller has the object in hand and never looks it up;
+//! * where a *read* must be fast in the worst case: a read may have to apply [`Limits::nodes`]
+//!   updates.
 //!
 //! # What is where
-//! [`Ldu`] is a structure behind a log. Its queue is a [`Global`] one, or [`PerCore`] where so many
-//! cores update this one root that the line of the queue's head limits them (a hundred cores and a
-//! few updates a microsecond; it costs 64 KiB a core, shared by all roots). Its lock is any
-//! [`RawRwLock`](kilocore_locks::RawRwLock). [`adapters`] has an interval tree, a list and a hash
-//! set. [`raw`] is the log without a structure, for kernels and for C, whose header is
-//! `libs/ldu-c/include/kilocore_ldu.h`. [`Scheme`] is what logs have in common with their rivals.
+//! * [`Ldu`] is a structure behind a log. Such a pair is called a *root*.
+//! * [`Global`] is the queue for most roots. [`PerCore`] is the queue for a root that so many cores
+//!   update that the cache line of the global queue's head limits them: about a hundred cores that
+//!   together make a few updates a microsecond. It costs 64 KiB a core, which all roots share.
+//! * The root's lock may be any [`RawRwLock`](kilocore_locks::RawRwLock).
+//! * [`adapters`] contains an interval tree, a list and a hash set.
+//! * [`raw`] is the log without a structure, for kernels and for C. The C header is
+//!   `libs/ldu-c/include/kilocore_ldu.h`.
+//! * [`Scheme`] is the interface that logs share with the schemes they are compared with.
 //!
 //! # Objects and their release
 //! The tokens [`Detached`] and [`Attached`] make misuse a compile error. A removed object may be
-//! inserted again at once into the same root; into another one when it
-//! [is settled](Detached::is_settled), that is, when the log has taken it out. Dropping a removed
-//! object frees it: at once if it is settled, and else *by whoever settles it*. No epochs and no
-//! reference counts are needed for that: a node that is in a queue is freed by nobody but the one
-//! who takes it from the queue, and one that is taken is let go of by a single compare-and-swap,
-//! after which it is not touched (`node.rs`). An object whose [`Attached`] token is dropped stays
-//! in the structure, and in memory, for good.
+//! inserted into the same root again at once. It may be inserted into another root only when it
+//! [is settled](Detached::is_settled), that is, when it is in no queue and nothing is pending for it.
+//!
+//! Dropping a removed object frees it. If the object is settled, it is freed at once; otherwise the
+//! thread that settles it frees it. This needs neither epochs nor reference counts: only the thread
+//! that takes a node from the queue may free that node, and a single compare-and-swap ends that
+//! thread's use of the node, which it does not touch afterwards (`node.rs`).
+//!
+//! An object whose [`Attached`] token is dropped stays in the structure, and in memory, for good.
 //!
 //! # Memory
-//! An object costs 24 bytes beside the item, and is rounded up to whole cache lines. A root takes
-//! 768 bytes, of which the default lock is 512, on lines that keep updates apart from readers;
-//! an adaptive one 896, and 1.2 KB more once it is tried. A log that nobody reads is applied by the
-//! update that finds it longer than [`Limits::nodes`] or older than [`Limits::age`].
+//! An object takes 24 bytes beside its item, and its size is rounded up to whole cache lines. A root
+//! takes 768 bytes, of which the default lock takes 512. Updates and readers write different cache
+//! lines of the root. An adaptive root takes 896 bytes, and 1.2 KB more from its first trial on. If
+//! nobody reads the structure, the log is applied by an update that finds it longer than
+//! [`Limits::nodes`] or older than [`Limits::age`].
 //!
 //! # Memory ordering and what a read sees
-//! Operations are linearizable: a read sees every update that happened before it was called, and it
-//! sees a state that the structure could have had with the updates made one after the other. (Two
-//! updates that nothing orders, not even the program that makes them, have no order here either.)
-//! What a thread did before it inserted an object is seen by whoever reads the object in the
-//! structure; what was done to it inside is seen by its owner once it is settled. `log.rs` has the
-//! argument, and loom, shuttle and a search for linear orders check it
+//! Operations are linearizable. A read sees every update that happened before the read was called.
+//! The state that it sees is one that the structure could have had if the updates had been made one
+//! after the other. (Two updates that nothing in the program orders have no order here either.)
+//!
+//! A thread that reads an object in the structure sees what the owner did before inserting it. Once
+//! the object is settled, its owner sees what others did to it while it was in the structure.
+//! `log.rs` has the argument; loom, shuttle and a search for linear orders check it
 //! (`tests/loom.rs`, `tests/shuttle.rs`, `tests/pitfalls.rs`).
 //!
 //! # Waiting and progress
-//! An update never waits, but for a log that is four times too long. A read waits for the lock, and
-//! for updates that are between the two steps of a push. So no update of a root inside of
-//! [`Ldu::read`] of the same root.
+//! An update waits only if the log has four times as many nodes as [`Limits::nodes`] allows. A read
+//! waits for the lock, and for updates that are between the two steps of a push. So do not update a
+//! root inside [`Ldu::read`] of the same root: the update may wait for that read.
 #![no_std]
 #![warn(missing_docs)]
 
@@ -135,7 +149,7 @@ pub use scheme::Scheme;
 pub use schemes::{Deferred, SchemePolicy, SchemeQueue};
 pub use structure::{Search, Structure};
 
-/// A log without a structure, for those who bring their own objects.
+/// A log without a structure, for callers that manage their own objects.
 pub mod raw {
     pub use crate::log::{Inside, Log, Released};
     pub use crate::node::{Node, Update};

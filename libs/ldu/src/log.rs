@@ -1,35 +1,41 @@
-//! A root without its structure: the lock, the queue, and how the two make reads right.
+//! A root without its structure: the lock, the queue, and the protocol that makes reads correct.
 //!
-//! For structures whose objects are somewhere else than [`Ldu`](crate::Ldu) has them: in a kernel,
-//! behind a C interface, or part of something larger. What the types of `Ldu` guarantee, the caller
-//! of a [`Log`] promises.
+//! A [`Log`] is for structures whose objects do not live in an [`Ldu`](crate::Ldu): in a kernel,
+//! behind a C interface, or as part of something larger. The caller of a `Log` promises what the
+//! types of `Ldu` guarantee.
 //!
 //! # A read
-//! A reader that finds the queue empty, inside of the lock, is in: it takes no exclusive lock and
-//! shares the structure with others, which is the concurrent read that the paper leaves to the future
-//! (section 2.7). Otherwise somebody must synchronize, that is, apply the log as
-//! the writer; whoever does so turns from the writer into a reader.
+//! A reader acquires the lock in shared mode and looks at the queue. If the queue is empty, the
+//! reader may read at once. It then takes no exclusive lock and shares the structure with other
+//! readers. This is the concurrent read that the paper leaves to the future (section 2.7). If the
+//! queue is not empty, some thread has to *synchronize*, that is, apply the log as the writer. That
+//! thread then downgrades from writer to reader.
 //!
-//! Of many readers that find the queue full, one synchronizes for all: a reader need not see an
-//! empty queue, which it might never do while others update, but a synchronization that *began
-//! after it came*. It takes the number of those that have begun, with a read-modify-write, and is
-//! satisfied when it is inside and the number has grown. The read-modify-write is what makes this
-//! sound: the synchronization that counts itself after it has, by that, seen all that the reader has
+//! If many readers find updates in the queue, one of them synchronizes for all. A reader does not
+//! need to see an empty queue, which it might never see while others update. It only needs a
+//! synchronization that *began after the reader came*. So the reader reads the number of
+//! synchronizations that have begun, by a read-modify-write, and it may read the structure once it
+//! holds the lock and the number has grown. The read-modify-write makes this sound: a synchronization
+//! that counts itself after it acquires from it, and so has seen everything that the reader had
 //! seen.
 //!
 //! # Why reads are linearizable
-//! A synchronization numbers itself and then takes the queue; that beginning is the moment at which
-//! the reads that it serves take effect. An update that returned before is in the queue, and is
-//! applied: whatever synchronization came before has ended, as it held the lock. An update that is
-//! applied has read a smaller number, so it was called before. So no update that a read sees was
-//! called after one returned that the read does not see. A reader that finds the queue empty takes
-//! effect at that look. Direct updates apply the log first, so that nobody sees one of them without
-//! what was logged before.
+//! A synchronization first takes a number and then takes the queue. The moment at which it takes its
+//! number is the moment at which the reads that it serves take effect:
 //!
-//! The one subtle step: an update that comes too late for the taken queue, and returns, is followed
-//! by another on another thread; that one must read the new number. The first has seen the
-//! exchange that took the queue, or the lock of a slot, or the word of a node that was settled, each
-//! of which is released after the number was written.
+//! * An update that returned before this moment is in the queue or already applied, because each
+//!   earlier synchronization held the lock and has ended. So the reads see this update.
+//! * An update that the synchronization applies has read a smaller number, so it was called before
+//!   this moment.
+//!
+//! So if a read sees update B and misses update A, then A had not returned when B was called. A
+//! reader that finds the queue empty takes effect when it looks. A direct update applies the log
+//! first, so nobody sees a direct update without the updates that were logged before it.
+//!
+//! One step is subtle. Suppose that update A comes too late for the queue that was taken, and
+//! returns, and that update B then starts on another thread. B must read the new number. It does,
+//! because A has seen one of three things: the exchange that took the queue, the lock of a slot, or
+//! the word of a node that was settled. Each of them was released after the number was written.
 
 use core::ptr::{self, NonNull};
 
@@ -41,16 +47,17 @@ use crate::node::{Epoch, Logged, Node, RootId, Settled, Update};
 use crate::policy::{Advice, Kind, Policy};
 use crate::queue::{Fill, Queue};
 
-/// When a log that nobody reads is applied all the same.
+/// The limits from which on an update applies the log, although nobody reads the structure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Nodes from which on an update applies the log if nobody is inside. At four times as many it
-    /// waits until it can, so that the log stays below that, as nearly as the queue knows its
-    /// length. Each node is one object, so that what this bounds is how many objects wait for
-    /// being freed, and how long the next reader takes.
+    /// The length of the log, in nodes, from which on an update tries to apply the log. It applies
+    /// the log if nobody holds the lock. If the log is four times as long, the update waits for the
+    /// lock. So the log stays below four times this limit, as nearly as the queue knows its own
+    /// length. Each node belongs to one object, so the limit also bounds how many objects wait to
+    /// be freed and how long the next reader takes.
     pub nodes: u32,
-    /// Time from which on a log is applied by the next update that looks, if any: the paper's
-    /// periodic flush.
+    /// The age of the log from which on an update applies it, if there is such a limit. Only updates
+    /// that learn the queue's length look at the age. This is the paper's periodic flush.
     pub age: Option<Cycles>,
 }
 
@@ -63,7 +70,7 @@ impl Default for Limits {
 /// What a root has applied so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Updates that were logged, counted when their node is next looked at.
+    /// Updates that were logged. An update is counted when a synchronization settles its node.
     pub logged: u64,
     /// Updates that reached the structure. The others cancelled each other.
     pub applied: u64,
@@ -73,11 +80,12 @@ pub struct Counts {
 
 /// The lock, the queue, and what was applied.
 ///
-/// It is not moved once something was logged.
+/// The log must not be moved after its first update.
 pub struct Log<P: Platform, Q, L, D> {
     id: RootId,
     lock: Padded<L>,
-    /// On lines of its own: updates write it, and readers should find the lock undisturbed.
+    /// The queue is on cache lines of its own, because updates write it and should not disturb the
+    /// readers' use of the lock.
     queue: Padded<Q>,
     /// How many synchronizations have begun.
     begun: P::U64,
@@ -89,20 +97,20 @@ pub struct Log<P: Platform, Q, L, D> {
     counts: P::Cell<Counts>,
 }
 
-/// What a reader brings back when it leaves.
+/// What a reader gets when it enters and hands back when it leaves.
 #[must_use = "whoever has entered has to leave"]
 #[derive(Debug, Clone, Copy)]
 pub struct Inside(pub Advice);
 
-/// Objects that are out of the structure, out of the queue, and given up: to be freed, once the
-/// lock is released.
+/// Objects that are out of the structure, out of the queue, and given up by their owners. The caller
+/// has to free them once the lock is released.
 #[must_use = "they are to be freed"]
 pub struct Released<P: Platform> {
     first: *mut Node<P>,
 }
 
 impl<P: Platform, Q: Queue<P>, L: RawRwLock<P>, D: Policy<P>> Log<P, Q, L, D> {
-    /// An empty log whose queue shares `domain` with those of other roots.
+    /// Returns an empty log. Its queue shares `domain` with the queues of other roots.
     pub fn new(domain: Q::Domain, limits: Limits) -> Self {
         Self {
             id: RootId::new(),
@@ -116,13 +124,14 @@ impl<P: Platform, Q: Queue<P>, L: RawRwLock<P>, D: Policy<P>> Log<P, Q, L, D> {
         }
     }
 
-    /// Makes a detached object this root's, unless another one has something left to do with it.
+    /// Makes a detached object this root's, and returns whether it did. It does not if another
+    /// root's log still has the object's node in its queue.
     ///
     /// # Safety
-    /// The caller owns the object, which is detached. So nobody else calls this or
-    /// [`owns`](Self::owns) for it meanwhile, and no other root thinks that it is its own.
+    /// The caller owns the object, and the object is detached. So no other thread calls this or
+    /// [`owns`](Self::owns) for the object meanwhile, and no other root takes it for its own.
     ///
-    /// Two threads that have a reference to a node, but not the object, would race:
+    /// Two threads that have references to a node, and do not own the object, would race:
     ///
     /// ```
     /// # use kilocore_ldu::{Always, Global, raw::{Log, Node}};
@@ -163,7 +172,7 @@ impl<P: Platform, Q: Queue<P>, L: RawRwLock<P>, D: Policy<P>> Log<P, Q, L, D> {
         free
     }
 
-    /// Whether an object was last put into this root.
+    /// Returns whether an object was last put into this root.
     ///
     /// # Safety
     /// The caller owns the object.
@@ -172,17 +181,18 @@ impl<P: Platform, Q: Queue<P>, L: RawRwLock<P>, D: Policy<P>> Log<P, Q, L, D> {
         node.root() == self.id
     }
 
-    /// Makes an update as the policy says: puts the object in if it was out, and out if it was in.
+    /// Makes an update: inserts the object if it was out, and removes it if it was in. The policy
+    /// says whether the update is logged or made at once.
     ///
-    /// `apply` is called for each update that is applied on the way, by one thread at a time and
-    /// with nobody inside; for an object insertions and removals come in turn. It must not panic,
-    /// nor use this log.
+    /// `apply` is called for each update that this call applies to the structure. It is called by
+    /// one thread at a time, which holds the lock as the writer. For one object, insertions and
+    /// removals alternate. `apply` must not panic and must not use this log.
     ///
     /// # Safety
     /// The caller owns the object and this root [owns](Self::owns) it. The node stays alive and in
-    /// place until it is settled, or was given up and came back among the [`Released`]. The log is
-    /// not moved from the first update on, nor does it end before it was
-    /// [synchronized](Self::synchronize) after the last.
+    /// place until it is settled, or until it was given up and came back among the [`Released`].
+    /// From the first update on the log is not moved. It is not dropped before it was
+    /// [synchronized](Self::synchronize) after the last update.
     #[inline]
     pub unsafe fn update(
         &self,
@@ -211,7 +221,9 @@ impl<P: Platform, Q: Queue<P>, L: RawRwLock<P>, D: Policy<P>> Log<P, Q, L, D> {
         node: NonNull<Node<P>>,
         apply: impl FnMut(NonNull<Node<P>>, Update),
     ) -> Released<P> {
-        // Before the update, so that one which a synchronization leaves out began after it.
+        // The number is read before the update is logged. So an update that has read a
+        // synchronization's number, and that the synchronization leaves out, was logged after the
+        // synchronization had begun.
         let epoch = Epoch::of(self.begun.load(Ordering::Relaxed));
         // SAFETY: the node is alive, as the caller promises.
         if unsafe { node.as_ref() }.log(epoch) == Logged::InPlace {
@@ -234,14 +246,15 @@ impl<P: Platform, Q: Queue<P>, L: RawRwLock<P>, D: Policy<P>> Log<P, Q, L, D> {
         if length >= most.saturating_mul(4) {
             self.lock.acquire();
         } else if !self.lock.try_acquire() {
-            // Whoever is inside is short of time, or about to apply it; the next will see.
+            // A thread is inside: a reader, which may leave soon, or a writer, which is about to
+            // apply the log. The next update that learns the log's length tries again.
             return Released::none();
         }
         // SAFETY: acquired above.
         unsafe { self.apply_and_leave(apply) }
     }
 
-    /// Makes an update at once, after those that are logged.
+    /// Makes an update at once. Applies the updates that were logged before it first.
     ///
     /// # Safety
     /// As for [`update`](Self::update).
@@ -255,7 +268,8 @@ impl<P: Platform, Q: Queue<P>, L: RawRwLock<P>, D: Policy<P>> Log<P, Q, L, D> {
         unsafe { self.update_at_once(node, apply, &mut Advice { logs: false, began: None }) }
     }
 
-    /// As [`update_directly`](Self::update_directly), for an operation that was given `advice`.
+    /// Does what [`update_directly`](Self::update_directly) does, for an operation to which the
+    /// policy gave `advice`.
     ///
     /// # Safety
     /// As for [`update`](Self::update).
@@ -283,8 +297,8 @@ impl<P: Platform, Q: Queue<P>, L: RawRwLock<P>, D: Policy<P>> Log<P, Q, L, D> {
         released
     }
 
-    /// Enters as a reader who sees every update that returned before. `apply` is as for
-    /// [`update`](Self::update). What is given back goes to [`leave`](Self::leave).
+    /// Enters as a reader, which sees every update that returned before this call. `apply` is as for
+    /// [`update`](Self::update). The caller hands the returned [`Inside`] to [`leave`](Self::leave).
     #[inline]
     pub fn enter(&self, apply: impl FnMut(NonNull<Node<P>>, Update)) -> (Inside, Released<P>) {
         let mut advice = self.policy.begin(Kind::Read);
@@ -296,10 +310,11 @@ impl<P: Platform, Q: Queue<P>, L: RawRwLock<P>, D: Policy<P>> Log<P, Q, L, D> {
         (Inside(advice), released)
     }
 
-    /// Enters as a reader, unless the queue is not empty.
+    /// Enters as a reader if the queue is empty, and returns whether it did.
     ///
-    /// Only a look from inside says that it is: from outside, it also is while somebody applies what
-    /// was in it, and puts back what was updated meanwhile.
+    /// Only a look under the lock can tell. To a thread without the lock, the queue also looks empty
+    /// while the writer applies the nodes that it has taken, before it puts back those that were
+    /// updated meanwhile.
     #[inline]
     fn enter_if_empty(&self) -> bool {
         self.lock.acquire_shared();
@@ -324,10 +339,10 @@ impl<P: Platform, Q: Queue<P>, L: RawRwLock<P>, D: Policy<P>> Log<P, Q, L, D> {
             unsafe { self.lock.downgrade() };
             return released;
         }
-        // Somebody is inside. Release: see the module's documentation. Argued: it pairs with the
-        // acquire of the synchronization that counts itself next. Else the exchange that takes the
-        // queue could come before a push that this reader has seen; loom has exchanges take effect in
-        // the order in which they are made.
+        // Another thread is inside. Release: see the module's documentation. Argued: it pairs with
+        // the acquire of the synchronization that counts itself next. Without this pair, the exchange
+        // with which that synchronization takes the queue could come before a push that this reader
+        // has seen. In loom, exchanges take effect in the order in which they are made.
         let came = self.begun.fetch_add(0, Ordering::Release);
         let satisfied = || self.begun.load(Ordering::Relaxed) != came;
         self.lock.acquire_shared();
@@ -351,7 +366,7 @@ impl<P: Platform, Q: Queue<P>, L: RawRwLock<P>, D: Policy<P>> Log<P, Q, L, D> {
     /// Leaves as a reader.
     ///
     /// # Safety
-    /// The caller has entered, and got `inside` then.
+    /// The caller has entered, and `inside` is what it got when it entered.
     #[inline]
     pub unsafe fn leave(&self, inside: Inside) {
         // SAFETY: by the caller's promise.
@@ -359,7 +374,8 @@ impl<P: Platform, Q: Queue<P>, L: RawRwLock<P>, D: Policy<P>> Log<P, Q, L, D> {
         self.done(Kind::Read, inside.0);
     }
 
-    /// Says that an operation has ended, and lets the policy look if it wants to and can.
+    /// Tells the policy that an operation has ended. If the policy then wants to look at what it has
+    /// timed, it does so here, provided that nobody holds the lock.
     #[inline]
     fn done(&self, kind: Kind, advice: Advice) {
         if self.policy.done(kind, advice) && self.lock.try_acquire() {
@@ -371,7 +387,7 @@ impl<P: Platform, Q: Queue<P>, L: RawRwLock<P>, D: Policy<P>> Log<P, Q, L, D> {
         }
     }
 
-    /// Applies the log, once those who are inside have left. `apply` is as for
+    /// Applies the log after the threads that are inside have left. `apply` is as for
     /// [`update`](Self::update).
     pub fn synchronize(&self, apply: impl FnMut(NonNull<Node<P>>, Update)) -> Released<P> {
         self.lock.acquire();
@@ -379,7 +395,7 @@ impl<P: Platform, Q: Queue<P>, L: RawRwLock<P>, D: Policy<P>> Log<P, Q, L, D> {
         unsafe { self.apply_and_leave(apply) }
     }
 
-    /// Applies the log unless somebody is inside. False if so. `apply` is as for
+    /// Applies the log unless a thread is inside, and returns whether it did. `apply` is as for
     /// [`update`](Self::update).
     pub fn try_synchronize(
         &self,
@@ -392,18 +408,18 @@ impl<P: Platform, Q: Queue<P>, L: RawRwLock<P>, D: Policy<P>> Log<P, Q, L, D> {
         (true, unsafe { self.apply_and_leave(apply) })
     }
 
-    /// What was applied so far.
+    /// Returns what was applied so far.
     pub fn counts(&self) -> Counts {
         self.lock.acquire_shared();
-        // SAFETY: a reader is inside, so nobody writes it.
+        // SAFETY: this thread is inside as a reader, so no other thread writes the counts.
         let counts = self.counts.with(|counts| unsafe { *counts });
         // SAFETY: acquired above.
         unsafe { self.lock.release_shared() };
         counts
     }
 
-    /// Applies every update that was logged so far. If the operation that does it is timed and
-    /// belongs to those that log nothing, the log answers for the time that this takes.
+    /// Applies every update that was logged so far. If the calling operation is timed and belongs to
+    /// a window without logging, the time that this takes is charged to logging instead.
     ///
     /// # Safety
     /// As for [`apply_all`](Self::apply_all).
@@ -441,7 +457,8 @@ impl<P: Platform, Q: Queue<P>, L: RawRwLock<P>, D: Policy<P>> Log<P, Q, L, D> {
     /// The caller holds the lock as the writer.
     unsafe fn apply_all(&self, mut apply: impl FnMut(NonNull<Node<P>>, Update)) -> Released<P> {
         // Acquire: see the module's documentation. The exchange that takes the queue releases this
-        // count to those who push later. Argued: pairs with the release in `enter_synchronized`.
+        // count to the threads that push later. Argued: the acquire pairs with the release in
+        // `enter_synchronized`.
         let epoch = Epoch::of(self.begun.fetch_add(1, Ordering::Acquire) + 1);
         if self.limits.age.is_some() {
             self.last.store(P::now().0, Ordering::Relaxed);
@@ -454,7 +471,8 @@ impl<P: Platform, Q: Queue<P>, L: RawRwLock<P>, D: Policy<P>> Log<P, Q, L, D> {
             while let Some(node) = NonNull::new(next) {
                 // SAFETY: it was taken from the queue and is not settled yet, so it lives.
                 let at = unsafe { node.as_ref() };
-                // Read now: a node that is settled may be queued again or freed.
+                // The link is read before the node is settled, because a settled node may be queued
+                // again or freed.
                 next = linked(at);
                 let settled = at.settle(epoch, &mut counts.logged, |update| {
                     counts.applied += 1;
@@ -470,7 +488,7 @@ impl<P: Platform, Q: Queue<P>, L: RawRwLock<P>, D: Policy<P>> Log<P, Q, L, D> {
                 }
             }
         };
-        // SAFETY: only the lock's holder takes.
+        // SAFETY: only the lock's holder takes the queue, and the caller is the holder.
         unsafe { self.queue.take(&mut chain) };
         while let Some(node) = NonNull::new(again) {
             // SAFETY: it is still marked as queued, so it lives, and it is in no queue.
@@ -492,14 +510,15 @@ impl<P: Platform, Q: Queue<P>, L: RawRwLock<P>, D: Policy<P>> Log<P, Q, L, D> {
 }
 
 impl<P: Platform> Released<P> {
-    /// None.
+    /// Returns an empty list.
     #[inline]
     fn none() -> Self {
         Self { first: ptr::null_mut() }
     }
 
     fn add(&mut self, node: NonNull<Node<P>>) {
-        // SAFETY: it was given up and taken from the queue, so it is whoever has this list's.
+        // SAFETY: the node was given up and taken from the queue, so it belongs to the holder of
+        // this list.
         unsafe { node.as_ref() }.next.store(self.first, Ordering::Relaxed);
         self.first = node.as_ptr();
     }

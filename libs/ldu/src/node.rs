@@ -1,39 +1,43 @@
 //! The log node that each object carries, and its state word.
 //!
 //! # The idea
-//! Operations on one object alternate, so that what is pending for an object is one bit: whether it
-//! is where its owner wants it. An update turns the bit, a pair of updates thereby cancels, and
-//! whoever applies the log compares the bit with where the object is. One word holds all of it, and
-//! one compare-and-swap changes it:
+//! Insertions and removals of one object alternate. So one bit is enough to say whether an update is
+//! pending, that is, whether the object is somewhere else than its owner wants it. Each update flips
+//! the bit, so a pair of updates cancels. The thread that applies the log compares the bit with
+//! where the object is. One word holds this state, and one compare-and-swap changes it:
 //!
 //! | bits | meaning | changed by |
 //! | --- | --- | --- |
 //! | `QUEUED` | the node is in a queue, or about to be | set by the owner, cleared under the root's lock |
 //! | `PRESENT` | the object is in the structure | whoever holds the root's lock |
 //! | `RELEASED` | the owner has given the object up | the owner, as the last thing that it does |
-//! | `EARLIER` | an odd number of updates from before `epoch` is pending | the owner turns it, the lock's holder clears it |
+//! | `EARLIER` | an odd number of updates from before `epoch` is pending | the owner flips it, the lock's holder clears it |
 //! | `LATEST` | an odd number of updates of `epoch` is pending | as `EARLIER` |
-//! | `updates` | how many updates that is, all together | as `EARLIER`; stops counting at 65,535 |
+//! | `updates` | how many updates are pending, those that cancelled each other included | as `EARLIER`; stops counting at 65,535 |
 //! | `epoch` | how many synchronizations had begun at the last update | the owner |
 //!
-//! A node that is not queued has nothing pending. One that is queued with nothing pending is a
-//! garbage log, which the next update uses again.
+//! A node that is not queued has no pending update. A queued node with no pending update is a
+//! "garbage log" (the paper's term); the object's next update uses it again.
 //!
 //! # Epochs
-//! A synchronization takes the queue and then looks at one node after the other, while updates go on.
-//! An update of a node that it is about to look at must not be seen if an earlier update, of a node
-//! that it has passed, is not: the reader would see a state that never was. So synchronizations are
-//! numbered, each update notes which was the last to have begun, and a synchronization leaves out
-//! what came after its own beginning.
+//! A synchronization takes the queue and then looks at one node after the other. Updates go on
+//! meanwhile. Suppose that the synchronization has passed node A, and that a thread then updates A
+//! and afterwards updates B, which the synchronization has not reached yet. If it applied the update
+//! of B, the reader would see B's update without A's earlier one: a state that never existed. So
+//! synchronizations are numbered. Each update notes the number of the last synchronization that had
+//! begun, and a synchronization leaves out the updates that were made after it began.
 //!
 //! # Where it departs from the paper
-//! The paper (section 2.3) has two nodes for each object, a mark in each and a word with a bit for
-//! each: an update exchanges the opposite mark and, unless that cancels, tests and sets a bit; who
-//! applies a node claims its mark, clears the bit and claims the mark once more, since an update in
-//! between would be lost. Here an update of a queued node is one compare-and-swap, and applying ends
-//! with one that fails if anything has changed meanwhile. There is no window in which an update can
-//! be lost, and a node that this compare-and-swap has taken out is not touched again, so that its
-//! owner may free it at once. The paper has no epochs, and its reads can see such states.
+//! In the paper (section 2.3) each object has two nodes. Each node has a mark, and a word has a bit
+//! for each node. An update exchanges the opposite node's mark and, unless the two updates cancel,
+//! tests and sets a bit. The thread that applies a node claims the mark, clears the bit and claims
+//! the mark once more, since an update in between would otherwise be lost.
+//!
+//! Here an update of a queued node is one compare-and-swap. Applying a node ends with a
+//! compare-and-swap that fails if anything has changed meanwhile. So there is no window in which an
+//! update can be lost. A node that this compare-and-swap has taken out is not touched again, so its
+//! owner may free it at once. The paper has no epochs, and its reads can see states that never
+//! existed.
 
 use kilocore_platform::{Atomic, AtomicInt, Ordering, Platform, SharedCell};
 
@@ -43,14 +47,14 @@ const QUEUED: u64 = 1;
 const PRESENT: u64 = 1 << 1;
 /// The owner has given the object up.
 const RELEASED: u64 = 1 << 2;
-/// Updates from before the epoch, modulo two.
+/// The number of pending updates from before the epoch, modulo two.
 const EARLIER: u64 = 1 << 3;
-/// Updates of the epoch, modulo two.
+/// The number of pending updates of the epoch, modulo two.
 const LATEST: u64 = 1 << 4;
-/// The number of updates that are pending, those included that cancelled each other.
+/// The number of pending updates, including those that cancelled each other.
 const UPDATES_SHIFT: u32 = 8;
 const UPDATES_MOST: u64 = 0xffff;
-/// The rest is the epoch.
+/// The bits from here on are the epoch.
 const EPOCH_SHIFT: u32 = 24;
 
 /// How many synchronizations of a root have begun, modulo 2^40.
@@ -58,25 +62,25 @@ const EPOCH_SHIFT: u32 = 24;
 pub(crate) struct Epoch(u64);
 
 impl Epoch {
-    /// That of so many synchronizations.
+    /// Returns the epoch in which `begun` synchronizations have begun.
     #[inline]
     pub(crate) fn of(begun: u64) -> Self {
         Self(begun & (u64::MAX >> EPOCH_SHIFT))
     }
 }
 
-/// Identifies a root among all that ever lived in this process.
+/// Identifies a root among all roots that ever existed in this process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct RootId(u64);
 
 impl RootId {
-    /// The root of nodes that never were in one.
+    /// The root of a node that never was in a root.
     const NONE: Self = Self(0);
 
-    /// That of a new root.
+    /// Returns a number that no other root has.
     ///
-    /// Its address would not do: another root may get it later. The counter is no part of the
-    /// simulated machine, as it is not of the algorithm.
+    /// The root's address would not do as its number: a later root may have the same address. The
+    /// counter is not part of the algorithm, so it is not part of the simulated machine either.
     pub(crate) fn new() -> Self {
         static LAST: core::sync::atomic::AtomicU64 =
             core::sync::atomic::AtomicU64::new(RootId::NONE.0);
@@ -84,15 +88,16 @@ impl RootId {
     }
 }
 
-/// What an object embeds: 24 bytes, natively.
+/// The log node that an object embeds. A native node takes 24 bytes.
 ///
-/// Whoever changes it is the owner, which is whoever has the object's token: at most one thread at
-/// a time. Anybody who has a reference may ask, by its safe methods.
+/// The owner of an object is the thread that has the object's token; an object has at most one owner
+/// at a time. Only the owner makes updates. Every thread that has a reference to the node may call
+/// its safe methods, which only ask.
 #[repr(C, align(8))]
 pub struct Node<P: Platform> {
     state: P::U64,
-    /// The next node in the queue. Belongs to the owner until the node is queued, and then to
-    /// whoever takes the queue.
+    /// The next node in the queue. The link belongs to the owner until the node is queued, and then
+    /// to the thread that takes the queue.
     pub(crate) next: P::Ptr<Node<P>>,
     /// The root that the object was last put into.
     root: P::Cell<RootId>,
@@ -119,11 +124,11 @@ pub(crate) enum Logged {
 /// What became of a node that was taken from a queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Settled {
-    /// It is out of the queue and not to be touched any more.
+    /// The node is out of the queue. The caller must not touch it any more.
     Done,
-    /// It is the caller's to free.
+    /// The owner has given the object up, so the caller has to free it.
     Released,
-    /// It was updated after the synchronization began: it is to be queued again.
+    /// The node was updated after the synchronization began. The caller has to queue it again.
     Again,
 }
 
@@ -140,7 +145,8 @@ impl<P: Platform> Node<P> {
 
     /// Whether nothing is pending for the object and nobody but the owner will touch its node.
     ///
-    /// Acquire, for the owner: all that was done to the object by others has happened.
+    /// The load is an acquire: if it returns true, the owner sees everything that others did to the
+    /// object.
     #[inline]
     #[must_use]
     pub fn is_settled(&self) -> bool {
@@ -154,37 +160,41 @@ impl<P: Platform> Node<P> {
         wanted(self.state.load(Ordering::Relaxed))
     }
 
-    /// The root that the object was last put into.
+    /// Returns the root that the object was last put into.
     #[inline]
     pub(crate) fn root(&self) -> RootId {
         // SAFETY: only the owner, which the caller is, reads or writes it.
         self.root.with(|root| unsafe { *root })
     }
 
-    /// Says into which root the object is about to be put.
+    /// Records the root that the object is about to be put into.
     #[inline]
     pub(crate) fn set_root(&self, root: RootId) {
         // SAFETY: only the owner, which the caller is, reads or writes it.
         self.root.with_mut(|own| unsafe { *own = root });
     }
 
-    /// Logs that the object is to be where it is not. `epoch` was read by this call's caller.
+    /// Logs one update: the object is to be put in if it was out, and taken out if it was in. The
+    /// caller must have read `epoch` before this call.
     ///
-    /// One compare-and-swap if the node is queued, which cancels an opposite update or uses the
-    /// garbage log of such a pair again; otherwise a store. What the owner did before is seen by
-    /// whoever applies it.
+    /// If the node is queued, this is one compare-and-swap, which cancels an opposite pending update
+    /// or uses a garbage log again. If the node is not queued, this is a store. The thread that
+    /// applies the update sees what the owner did before it.
     #[inline]
     pub(crate) fn log(&self, epoch: Epoch) -> Logged {
-        // Acquire: the last to apply it has read its link, which is now written again. Argued: that
-        // read could see what is written now. loom never shows a load what is stored later.
+        // Acquire: the thread that last applied this node has read its link, and the owner is about
+        // to write the link again. Argued: without the acquire, that read could see the value that
+        // is written now. loom never shows a load a value that is stored later.
         let mut seen = self.state.load(Ordering::Acquire);
-        // Nobody but the owner queues a node, so one that is seen out of the queue stays so.
+        // Only the owner queues a node. So a node that the owner sees out of the queue stays out.
         while seen & QUEUED != 0 {
             let new = with_update(seen, epoch);
-            // Release shows the object to whoever applies the update. Acquire: that the synchronization
-            // has begun that left the word so. Argued: who updates after this returns must read its
-            // number, as after a push (`Global::splice`). The item is what it was when it was queued, but
-            // what else its owner did since is shown, too, as the crate's documentation promises.
+            // Release: the thread that applies the update must see the object. Acquire: if a
+            // synchronization left the word as it was read here, that synchronization has begun.
+            // Argued: an update that starts after this one returns must read that synchronization's
+            // number, as after a push (`Global::splice`). The item has not changed since the node
+            // was queued; but the release also shows everything else that the owner did since, as
+            // the crate's documentation promises.
             let changed =
                 self.state.compare_exchange_weak(seen, new, Ordering::AcqRel, Ordering::Acquire);
             match changed {
@@ -192,21 +202,23 @@ impl<P: Platform> Node<P> {
                 Err(now) => seen = now,
             }
         }
-        // Others see this only once the node is queued, which publishes it.
+        // Relaxed: other threads see this store only after the node is queued. The push publishes it.
         let new = with_update(seen & PRESENT | QUEUED, epoch);
         self.state.store(new, Ordering::Relaxed);
         Logged::Queue
     }
 
-    /// Gives a detached object up. True if it is the caller's to free now; otherwise it comes back
-    /// among what a later call for its root has [`Released`](crate::raw::Released).
+    /// Gives a detached object up. Returns true if the caller has to free the object now. If it
+    /// returns false, a later call for the object's root returns the object among those that it has
+    /// [`Released`](crate::raw::Released).
     ///
     /// # Safety
-    /// The caller owns the object, which is detached, and is its owner no more: from now on whoever
-    /// is told to free it may do so at any moment.
+    /// The caller owns the object, the object is detached, and this call ends the ownership: from
+    /// now on the thread that is told to free the object may do so at any moment.
     ///
-    /// A token is no such promise, as its object is used until it ends; so safe code cannot give an
-    /// object up behind its back:
+    /// To have a token does not amount to this promise, since the token's holder uses the object
+    /// until the token ends. So safe code must not be able to give an object up while its token
+    /// exists:
     ///
     /// ```
     /// # use kilocore_ldu::{Ldu, adapters::{Member, Set}};
@@ -232,30 +244,32 @@ impl<P: Platform> Node<P> {
         if self.is_settled() {
             return true;
         }
-        // Release: what the owner did to the object happened before it is freed. Acquire: what
-        // those who applied it did, happened before the caller frees it.
+        // Release: what the owner did to the object must happen before another thread frees it.
+        // Acquire: what the threads that applied its updates did must happen before the caller
+        // frees it.
         self.state.fetch_or(RELEASED, Ordering::AcqRel) & QUEUED == 0
     }
 
     /// Makes an update at once. The caller is the owner, holds the root's lock and has applied
-    /// the log, so that nothing is pending and the node is in no queue.
+    /// the log. So no update is pending and the node is in no queue.
     #[inline]
     pub(crate) fn update_directly(&self, apply: impl FnOnce(Update)) {
-        // The owner is here and whoever else changes the word holds the lock, so it stands still.
+        // Relaxed: only the owner and the lock's holder change the word, and the caller is both. So
+        // the word does not change meanwhile.
         let seen = self.state.load(Ordering::Relaxed);
         debug_assert!(seen & QUEUED == 0, "the log was applied");
         let present = seen & PRESENT == 0;
         apply(Update::towards(present));
-        // Relaxed: whoever is the owner next, and whoever applies what that one logs, comes after
-        // this by what passed the object on.
+        // Relaxed: the next owner is ordered after this store by what handed the object over to it,
+        // and so is the thread that applies an update which that owner logs.
         self.state.store(present_bit(present), Ordering::Relaxed);
     }
 
     /// Brings the object to where its owner wanted it when synchronization number `epoch` began.
-    /// `updates` grows by the number of updates that this answers.
+    /// Adds the number of updates that this takes care of to `updates`.
     ///
-    /// The caller holds the root's lock and has taken the node from a queue. It has read the
-    /// link: after [`Settled::Done`] the node may be gone.
+    /// The caller holds the root's lock and has taken the node from a queue. It has also read the
+    /// node's link, because the node may be gone after [`Settled::Done`].
     #[inline]
     pub(crate) fn settle(
         &self,
@@ -263,11 +277,12 @@ impl<P: Platform> Node<P> {
         updates: &mut u64,
         mut apply: impl FnMut(Update),
     ) -> Settled {
-        // Acquire, here and below: the owner's writes to the object before it updated it.
+        // Acquire, here and below: this thread must see what the owner wrote to the object before
+        // the update.
         let mut seen = self.state.load(Ordering::Acquire);
         let mut present = seen & PRESENT != 0;
         loop {
-            // What this synchronization must not see yet.
+            // The updates that this synchronization must not see yet.
             let later = if epoch_of(seen) == epoch { seen & LATEST } else { 0 };
             let due = wanted(seen) != (later != 0);
             if due != present {
@@ -279,16 +294,18 @@ impl<P: Platform> Node<P> {
                 (kept | 1 << UPDATES_SHIFT | epoch.0 << EPOCH_SHIFT, Settled::Again)
             } else if seen & RELEASED != 0 {
                 *updates += updates_of(seen);
-                // Nobody else is left who could change the word.
+                // The owner has given the object up, so no other thread can change the word.
                 return Settled::Released;
             } else {
                 (0, Settled::Done)
             };
-            // Release: the owner may free the object when it sees this, after all of the above.
-            // It fails if the owner has updated the object or given it up since the word was read.
-            // Acquire. Argued: a count of updates that has stopped at its largest value lets a pair
-            // of updates leave the word as it was. Such a pair came after what was read, and the
-            // structure's readers must see what its owner did before. loom has no such count.
+            // Release: the owner may free the object once it sees this word, and everything above
+            // must have happened by then. The exchange fails if the owner has updated the object or
+            // given it up since the word was read.
+            // Acquire. Argued: once the count of updates has stopped at its largest value, a pair of
+            // updates leaves the word as it was, and the exchange succeeds although the pair came
+            // after the read above. The structure's readers must see what the owner did before the
+            // pair. No run under loom is long enough for the count to stop.
             let new = new | present_bit(present);
             let left = self.state.compare_exchange(seen, new, Ordering::AcqRel, Ordering::Acquire);
             match left {
@@ -333,14 +350,14 @@ fn wanted(state: u64) -> bool {
     (state & (PRESENT | EARLIER | LATEST)).count_ones() % 2 == 1
 }
 
-/// The word after one more update.
+/// Returns the word as it is after one more update.
 #[inline]
 fn with_update(state: u64, epoch: Epoch) -> u64 {
     let updates = (updates_of(state) + 1).min(UPDATES_MOST);
     let pending = if epoch_of(state) == epoch {
         state & (EARLIER | LATEST) ^ LATEST
     } else {
-        // What was the latest is earlier now.
+        // The updates that were the latest are from an earlier epoch now.
         let earlier = state & EARLIER != 0;
         let latest = state & LATEST != 0;
         LATEST | if earlier != latest { EARLIER } else { 0 }

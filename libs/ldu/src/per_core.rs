@@ -1,29 +1,32 @@
 //! The queue with a part on each core.
 //!
-//! Each core has a table of slots, and each slot holds nodes of one root at a time. Roots are dealt
-//! to the slots in turn, the same on each core; the paper hashes their addresses. A push writes
-//! lines that no other core writes, until somebody takes: then each core's slot is visited that the
-//! root has marked.
+//! Each core has a table of slots, and each slot holds nodes of one root at a time. Each root gets
+//! the next slot in turn, and has the same slot number on all cores. (The paper hashes the root's
+//! address.) A push writes only cache lines that no other core writes, until a thread takes the
+//! queue. A take visits the root's slot on each core that the root has marked.
 //!
 //! # A conflict of two roots in a slot
-//! The paper flushes the older root's nodes: it takes that root's lock and applies them (section
-//! 2.3.4, figure 2.5). Here they move to the older root's own list instead, a [`Global`] one, by
-//! one exchange, and are applied when that root is next read. Nobody waits for the lock of
-//! a root that it has nothing to do with, no update ever takes two locks, and none applies
-//! another root's operations. With so many roots that slots conflict all the time, as with the
-//! roots of anonymous mappings, the per-core form thereby costs little more than the global one,
-//! where the paper's loses.
+//! Two roots conflict when one pushes to a slot that holds nodes of the other. The paper then flushes
+//! the older root's nodes: it takes that root's lock and applies them (section 2.3.4, figure 2.5).
+//! Here one exchange moves the nodes to the older root's own list, which is a [`Global`] queue. They
+//! are applied when that root is next read. So no thread waits for the lock of a root that it does
+//! not use, no update takes the locks of two roots, and no update applies another root's operations.
+//!
+//! With very many roots, for example those of anonymous mappings, slots conflict all the time. The
+//! per-core queue then costs little more than the global one, whereas the paper's costs far more.
 //!
 //! # Why a slot has a lock
-//! The kernel's version counts on not being preempted between choosing a slot and pushing. In user
-//! space a thread may be, and may then run on another core. So whoever uses a slot holds its lock,
-//! one exchange that is uncontended while threads stay where they are; the slot is then chosen by
-//! the core's number for locality alone. It also makes a root's end safe: a slot names its root
-//! only while it holds that root's nodes, and the root's last take waits for the slot's lock, so
-//! that whoever moves a chain finds its root alive.
+//! The kernel's version relies on not being preempted between choosing a slot and pushing. In user
+//! space a thread may be preempted there, and may then run on another core. So each use of a slot
+//! holds the slot's lock. Acquiring it is one exchange, which is uncontended while threads stay on
+//! their cores. Given the lock, the core's number chooses the slot for locality only.
 //!
-//! A take visits the slots first and the root's own list last: a chain that moves meanwhile is found
-//! in the one or the other.
+//! The lock also makes the end of a root safe. A slot names a root only while it holds that root's
+//! nodes, and the root's last take waits for the slot's lock. So a thread that moves a chain finds
+//! the chain's root alive.
+//!
+//! A take visits the slots first and the root's own list last. A chain that moves meanwhile is
+//! therefore found in a slot or in the list.
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;
@@ -37,30 +40,31 @@ use crate::global::Global;
 use crate::node::Node;
 use crate::queue::{Fill, Queue};
 
-/// Slots of a core, as in the paper.
+/// Number of slots of a core, as in the paper.
 pub const SLOTS: u32 = 1 << 11;
 
-/// Slots that share two cache lines.
+/// Number of slots that share two cache lines.
 const GROUP: usize = 4;
 
-/// Pushes to a slot between two reports of how full it is.
+/// Number of pushes to a slot between two reports of how full the slot is.
 const REPORT: u32 = 64;
 
 /// The slots of all cores.
 ///
-/// Takes 32 bytes for each slot of each core, 64 KiB a core with [`SLOTS`] slots.
+/// Each slot takes 32 bytes, so a core with [`SLOTS`] slots takes 64 KiB.
 pub struct Slots<P: Platform> {
     cores: Box<[Padded<CoreSlots<P>>]>,
     /// One less than each core's slots.
     mask: usize,
-    /// How many roots there were. No part of the simulated machine, as it is not of the algorithm.
+    /// The number of roots made so far. It is not part of the algorithm, so it is not part of the
+    /// simulated machine either.
     roots: AtomicUsize,
 }
 
 /// The slots of one core.
 type CoreSlots<P> = Box<[Padded<[Slot<P>; GROUP]>]>;
 
-/// Where nodes of one root wait on one core. Natively 32 bytes.
+/// The place where nodes of one root wait on one core. A native slot takes 32 bytes.
 #[repr(C, align(32))]
 struct Slot<P: Platform> {
     lock: Ttas<P>,
@@ -71,30 +75,30 @@ struct Slot<P: Platform> {
 
 /// What a slot holds.
 struct Held<P: Platform> {
-    /// Whose nodes they are. Not to be followed while there are none.
+    /// The root of the nodes. The pointer must not be followed while there are no nodes.
     root: *const PerCore<P>,
     newest: *mut Node<P>,
     oldest: *mut Node<P>,
 }
 
-// SAFETY: pointers to nodes and to a root, all of which are shared between threads; when they may
-// be followed is said where they are.
+// SAFETY: it contains pointers to nodes and to a root, and both kinds of object are shared between
+// threads. Each place that follows one of these pointers argues why it may.
 unsafe impl<P: Platform> Send for Held<P> {}
 
 /// A queue whose nodes wait on the cores that pushed them.
 pub struct PerCore<P: Platform> {
     slots: Arc<Slots<P>>,
-    /// Which of them is this root's, on each core.
+    /// The index of this root's slot, which is the same on each core.
     slot: usize,
-    /// A bit for each core whose slot may hold nodes of this root. Set under the slot's lock,
-    /// cleared by whoever takes.
+    /// A bit for each core whose slot may hold nodes of this root. A push sets the bit under the
+    /// slot's lock, and a take clears it.
     cores: Box<[Padded<P::U64>]>,
-    /// Nodes that had to leave their slot.
+    /// The nodes that had to leave their slot because another root needed it.
     moved: Global<P>,
 }
 
 impl<P: Platform> Slots<P> {
-    /// Empty slots for cores with numbers below `cores`, `slots` of them each.
+    /// Returns empty slots for the cores with numbers below `cores`: `slots` slots for each core.
     ///
     /// # Panics
     /// If there is no core, or `slots` is not a power of two.
@@ -111,7 +115,8 @@ impl<P: Platform> Slots<P> {
         })
     }
 
-    /// The number of the caller's core. Cores that were not announced share those of others.
+    /// Returns the index of the caller's core. A core whose number is not below the number given to
+    /// [`new`](Self::new) shares the slots of another core.
     #[inline]
     fn here(&self) -> usize {
         P::cpu().0 as usize % self.cores.len()
@@ -123,7 +128,7 @@ impl<P: Platform> Slot<P> {
         Self { lock: Ttas::new(), length: P::U32::new(0), held: P::Cell::new(Held::empty()) }
     }
 
-    /// Shows what the slot holds, and how much, to `change`, which is alone with it.
+    /// Calls `change` under the slot's lock, with what the slot holds and the number of nodes.
     #[inline]
     fn with<R>(&self, change: impl FnOnce(&mut Held<P>, &P::U32) -> R) -> R {
         self.lock.acquire(&mut ());
@@ -140,14 +145,15 @@ impl<P: Platform> Held<P> {
         Self { root: ptr::null(), newest: ptr::null_mut(), oldest: ptr::null_mut() }
     }
 
-    /// Moves the `length` nodes that are held to the root whose they are.
+    /// Moves the `length` nodes that the slot holds to the list of their root.
     fn move_to_root(&mut self, length: u32) {
         let (Some(newest), Some(oldest)) = (NonNull::new(self.newest), NonNull::new(self.oldest))
         else {
             return;
         };
-        // SAFETY: the root has nodes here, so it has marked this core, and its last take visits
-        // this slot before the root is gone, for which it waits for the lock that the caller holds.
+        // SAFETY: the root has nodes here, so it has marked this core. Its last take therefore
+        // visits this slot before the root is gone, and has to wait for the slot's lock, which the
+        // caller holds.
         let root = unsafe { &*self.root };
         // SAFETY: the nodes are queued here and nowhere else, and linked from newest to oldest.
         unsafe { root.moved.splice(newest, oldest) };
@@ -157,7 +163,7 @@ impl<P: Platform> Held<P> {
 }
 
 impl<P: Platform> PerCore<P> {
-    /// This root's slot on a core.
+    /// Returns this root's slot on a core.
     #[inline]
     fn slot(&self, core: usize) -> &Slot<P> {
         &self.slots.cores[core][self.slot / GROUP][self.slot % GROUP]
@@ -168,17 +174,18 @@ impl<P: Platform> PerCore<P> {
     fn mark(&self, core: usize) {
         let word = &self.cores[core / 64];
         let bit = 1 << (core % 64);
-        // If a take has cleared the bit, it has emptied the slot since, under its lock, or will
-        // do so when it gets it.
+        // A relaxed load is enough. If a take has cleared the bit, then that take has emptied the
+        // slot since, under the slot's lock, or will empty it once it gets the lock.
         if word.load(Ordering::Relaxed) & bit == 0 {
-            // Acquire of the exchange in `take`: a take that did not find this mark does not come
-            // to this slot, and who updates after this push must know that it has begun. A take
-            // that finds the mark sees the push by the slot's lock.
+            // Acquire: pairs with the exchange in `take`. A take that did not find this mark does
+            // not visit this slot, and an update that starts after this push has returned must know
+            // that the take's synchronization has begun. A take that finds the mark sees the push by
+            // the slot's lock.
             word.fetch_or(bit, Ordering::Acquire);
         }
     }
 
-    /// Takes what this root has in the slot of a core.
+    /// Takes the nodes that this root has in its slot on a core, and returns the newest of them.
     fn take_slot(&self, core: usize) -> Option<NonNull<Node<P>>> {
         self.slot(core).with(|held, _| {
             if !ptr::eq(held.root, self) {
@@ -191,10 +198,10 @@ impl<P: Platform> PerCore<P> {
     }
 }
 
-// SAFETY: a node is in one slot or in the list of moved ones. Whatever goes into a slot or leaves
-// it does so under the slot's lock; a push marks its core, so that a take that it happened before
-// sees the mark or comes after another take that did. Chains only move from a slot to the list,
-// which a take empties last.
+// SAFETY: a node is in one slot or in the list of moved nodes. Nodes enter and leave a slot only
+// under the slot's lock. A push marks its core, so a take that the push happened before either sees
+// the mark or comes after another take that saw it. Chains move only from a slot to the list, and a
+// take empties the list last.
 unsafe impl<P: Platform> Queue<P> for PerCore<P> {
     type Domain = Arc<Slots<P>>;
 
@@ -226,10 +233,10 @@ unsafe impl<P: Platform> Queue<P> for PerCore<P> {
             held.newest = node.as_ptr();
             length.store(others + 1, Ordering::Relaxed);
             if begins {
-                // Where slots conflict, what this root has is there.
+                // If slots conflict, most nodes of this root are in its list.
                 Fill::Nodes(self.moved.length())
             } else if others % REPORT == 0 {
-                // What other cores hold is not looked at: they are taken to hold as much.
+                // The other cores' slots are not looked at. They are assumed to hold as many nodes.
                 Fill::Nodes(others.saturating_mul(self.slots.cores.len() as u32))
             } else {
                 Fill::Between
@@ -239,15 +246,16 @@ unsafe impl<P: Platform> Queue<P> for PerCore<P> {
 
     #[inline]
     fn is_empty(&self) -> bool {
-        // Chains move from a slot to the list without clearing the mark, so the order does not
-        // matter.
+        // A chain moves from a slot to the list without clearing the mark, so the order of these two
+        // looks does not matter.
         self.cores.iter().all(|word| word.load(Ordering::Relaxed) == 0) && self.moved.is_empty()
     }
 
     unsafe fn take(&self, each: &mut dyn FnMut(NonNull<Node<P>>)) {
         for (index, word) in self.cores.iter().enumerate() {
-            // Cleared before the slots are visited: a push that finds its slot empty afterwards
-            // marks its core again. Release: to pushes whose slot is not visited, see `mark`.
+            // The marks are cleared before the slots are visited, so a push that finds its slot empty
+            // afterwards marks its core again. Release: for the pushes whose slot this take does not
+            // visit, see `mark`.
             let mut marked = word.swap(0, Ordering::Release);
             while marked != 0 {
                 let core = index * 64 + marked.trailing_zeros() as usize;
@@ -257,9 +265,10 @@ unsafe impl<P: Platform> Queue<P> for PerCore<P> {
                 }
             }
         }
-        // What was moved from a slot before it was visited is seen, as both were under its lock, and
-        // what was there still has been taken. Pushes learn of this synchronization by the mark or
-        // the slot's lock. So an empty list costs no exchange.
+        // If a chain was moved from a slot before the visit above, the look at the list sees it,
+        // because the move and the visit both held the slot's lock. If the chain was still in the
+        // slot, the visit has taken it. Pushes learn of this synchronization by the mark or by the
+        // slot's lock. So an empty list needs no exchange.
         if !self.moved.is_empty() {
             // SAFETY: by the caller's promise.
             unsafe { self.moved.take(each) };

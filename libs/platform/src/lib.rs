@@ -1,4 +1,4 @@
-//! What an algorithm may use of a machine, as one trait.
+//! One trait, [`Platform`], with everything that an algorithm may use of a machine.
 //!
 //! # One source, every machine
 //! Every lock, log and list of Kilocore is written once, generic over [`Platform`]. The same
@@ -149,13 +149,14 @@ pub unsafe trait Platform: Sized + Send + Sync + 'static {
     /// The table of waiting slots that all locks of this machine share.
     fn wait_array() -> WaitArray<Self>;
 
-    /// A number for the place of `object`, the same at each call while it stays there, to pick
-    /// a slot by. Natively its address; in a simulation a number that every run repeats.
+    /// Returns a number for the place of `object`, by which a caller may pick a slot. The number is
+    /// the same at each call until the object moves. Natively it is the object's address. In a
+    /// simulation it is a number that is the same in each run.
     fn address_key<T>(object: &T) -> usize;
 
-    /// Says that the memory of `object` is about to be given back to an allocator, which may give
-    /// it out again as something else. Natively nothing; a simulation then takes the next use of
-    /// the address for new memory, so that its result does not depend on the host's allocator.
+    /// Announces that the memory of `object` is about to go back to an allocator, which may hand it
+    /// out again for another object. Natively this does nothing. A simulation then treats the next
+    /// use of the address as new memory, so that its result does not depend on the host's allocator.
     #[inline(always)]
     fn discard<T>(_object: *const T) {}
 }

@@ -1,8 +1,8 @@
 //! Which file each stretch of code was mapped from, so that addresses can be named after the run.
 //!
-//! Read from `/proc/self/maps` when a call site has an address that is not known yet: that needs
-//! no lock of the dynamic linker, sees libraries loaded later, and costs about a tenth of a
-//! millisecond for each library at most.
+//! The recorder reads `/proc/self/maps` when a call site has an address that is not known yet. This
+//! needs no lock of the dynamic linker, sees libraries that were loaded later, and costs at most
+//! about a tenth of a millisecond for each library.
 
 use core::sync::atomic::Ordering;
 
@@ -11,8 +11,8 @@ use kilocore_lock_recording::{ModuleBlock, PATH_BYTES};
 use crate::file;
 use crate::recorder::Recorder;
 
-/// Times the memory map is read in a process: code that is generated at run time appears at new
-/// addresses all the time.
+/// How often a process reads the memory map at most. The limit is needed because code that is
+/// generated at run time appears at new addresses all the time.
 const MAP_READS: u32 = 400;
 
 /// Any address inside this library.
@@ -58,7 +58,7 @@ pub(crate) fn note(recorder: Recorder, addresses: &[u64]) {
     note_all(recorder);
 }
 
-/// Notes all modules that there are now. The tables must be locked.
+/// Notes all modules that are mapped now. The tables must be locked.
 pub(crate) fn note_all(recorder: Recorder) {
     let descriptor = file::open_to_read(c"/proc/self/maps");
     if descriptor < 0 {
@@ -103,7 +103,12 @@ struct Mapping<'a> {
 }
 
 impl<'a> Mapping<'a> {
-    /// `start-end rwxp offset device inode   path`
+    /// Parses one line of `/proc/self/maps`: `start-end rwxp offset device inode   path`. Returns
+    /// nothing for memory that is not executable. A real line:
+    ///
+    /// ```text
+    /// 7f1c2a628000-7f1c2a7bd000 r-xp 00028000 08:01 1835046                    /usr/lib/x86_64-linux-gnu/libc.so.6
+    /// ```
     fn parse(line: &'a [u8]) -> Option<Self> {
         let (start, rest) = hexadecimal(line)?;
         let (end, rest) = hexadecimal(rest.strip_prefix(b"-")?)?;
@@ -121,7 +126,7 @@ impl<'a> Mapping<'a> {
     }
 }
 
-/// A hexadecimal number at the start of `text`, and what follows it.
+/// Parses the hexadecimal number at the start of `text`, and returns it and the text behind it.
 fn hexadecimal(text: &[u8]) -> Option<(u64, &[u8])> {
     let digits = text.iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
     if digits == 0 || digits > 16 {

@@ -1,10 +1,10 @@
-//! The machine as waiters inside somebody else's program should use it.
+//! The platform for waiters that run inside somebody else's program.
 //!
-//! Everything is [`Native`]'s but waiting. A waiter that watches a word, or tries again and again,
-//! spins for as long as that is likely to pay, then offers its core to others, and then sleeps for
-//! moments that grow with the time it has waited. So no lock holds cores up for long, whatever it
-//! is that its waiters wait for; the price is that such a waiter may see its turn an eighth of
-//! its wait too late.
+//! Everything except waiting is as in [`Native`]. A waiter that watches a word first spins for as
+//! long as spinning is likely to pay. Then it offers its core to other threads. Then it sleeps for
+//! short times, which grow with the time that it has waited. So the waiters of a lock do not keep
+//! cores busy for long, whatever they wait for. The price is that a waiter may notice its turn late,
+//! by up to an eighth of the time that it has waited.
 
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize};
 
