@@ -6,7 +6,7 @@
 //! | 0..16 | the lock |
 //! | 16..20 | the kind, as glibc keeps it |
 //! | 20..24 | the [process] in which it was locked, zero while it is free |
-//! | 24..32 | the state of the threads that wait in the lock's own queue; see [`Moderated`] |
+//! | 24..32 | a process, and how many of its threads wait in the lock's own queue; see [`Moderated`] |
 //! | 32..36 | how many threads wait for a condition variable with this mutex |
 //! | 36.. | as glibc left it |
 //!
