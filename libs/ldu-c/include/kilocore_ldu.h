@@ -1,18 +1,20 @@
 /*
  * kilocore_ldu.h: deferred-update logs.
  *
- * A structure that many threads update and few read goes behind a log: updates are logged without
- * a lock, an insertion and a removal of the same object cancel each other on the way, and readers
- * apply what is left. Link with -lkilocore_ldu_c; the Rust crate kilocore-ldu is the manual on
- * when this pays and when not.
+ * A log is for a structure that many threads update and few threads read. Updates are logged
+ * without a lock. In the log, an insertion and a removal of the same object cancel each other.
+ * Readers apply the updates that are left. Link with -lkilocore_ldu_c. The documentation of the
+ * Rust crate kilocore-ldu says when a log pays and when it does not.
  *
- * An object embeds a struct kc_ldu_object. It has one owner at a time, who alone may call the
- * functions that take the object; whatever hands it to another thread must order the two, as a
- * mutex or a queue does. Operations on an object alternate: inserted, removed, inserted.
+ * An object embeds a struct kc_ldu_object. The object has one owner at a time. Only the owner may
+ * call the functions that take the object. If one thread hands the object to another, something
+ * must order the two threads, as a mutex or a queue does. Operations on an object alternate:
+ * insert, remove, insert.
  *
  *     struct subscriber { struct kc_ldu_object log; struct list_links links; int socket; };
  *
- * Functions that return int give 0, or a negative errno value and change nothing.
+ * A function that returns int returns 0 on success. Otherwise it returns a negative errno value
+ * and has changed nothing.
  */
 #ifndef KILOCORE_LDU_H
 #define KILOCORE_LDU_H
@@ -25,12 +27,12 @@
 extern "C" {
 #endif
 
-/* What an object embeds. Its content is the library's. */
+/* The part of an object that belongs to the library. Callers must not use its content. */
 struct kc_ldu_object {
 	uint64_t private_state[3];
 };
 
-/* What a reader gets when it enters and brings back when it leaves. */
+/* What a reader gets when it enters and hands back when it leaves. */
 struct kc_ldu_reader {
 	uint64_t private_state[2];
 };
@@ -42,10 +44,14 @@ struct kc_ldu;
 struct kc_ldu_slots;
 
 /*
- * What the log does to the structure. insert and remove are called by one thread at a time, with
- * no reader inside, and for each object in turn. They are called by whichever thread applies the
- * log, and must not call functions of this library. release may be NULL if objects are never given
- * up; it is called outside of the lock, when nobody else uses the object any more, and may free it.
+ * The functions by which the log changes the structure.
+ *
+ * insert and remove are called by the thread that applies the log: one thread at a time, while no
+ * reader is inside. For one object, insert and remove alternate. They must not call functions of
+ * this library.
+ *
+ * release is called outside of the lock, when no other thread uses the object any more, and may
+ * free the object. It may be NULL if objects are never given up.
  */
 struct kc_ldu_structure {
 	void (*insert)(void *context, struct kc_ldu_object *object);
@@ -55,22 +61,22 @@ struct kc_ldu_structure {
 
 enum kc_ldu_when {
 	KC_LDU_ALWAYS,   /* every update is logged */
-	KC_LDU_ADAPTIVE, /* as long as that is faster than making it under the lock */
+	KC_LDU_ADAPTIVE, /* updates are logged while that is faster than making them directly */
 };
 
 struct kc_ldu_options {
-	/* Queues on each core, in these slots; NULL for one global queue. They outlive the root. */
+	/* The slots for queues on each core, or NULL for one global queue. They outlive the root. */
 	struct kc_ldu_slots *slots;
-	/* Whether to log always. Not KC_LDU_ADAPTIVE together with slots. */
+	/* When updates are logged. KC_LDU_ADAPTIVE cannot be combined with slots. */
 	enum kc_ldu_when when;
-	/* Updates apply a log that has about so many objects; 0 for the usual 4,096. */
+	/* An update applies a log of about this many objects or more. 0 means the default, 4,096. */
 	uint32_t most_objects;
 };
 
 /*
- * A root whose structure is what the functions make of context. options may be NULL. The
- * functions are copied; context stays valid until kc_ldu_destroy returns. NULL if insert or remove
- * is missing or the options contradict each other.
+ * Returns a new root. The functions of structure are called with context. options may be NULL. The
+ * functions are copied; context must stay valid until kc_ldu_destroy returns. The result is NULL if
+ * insert or remove is missing or if the options contradict each other.
  */
 struct kc_ldu *kc_ldu_new(const struct kc_ldu_structure *structure, void *context,
                           const struct kc_ldu_options *options);

@@ -111,8 +111,9 @@ struct Book {
     logging: bool,
     /// Whether there were reads in the last trial.
     is_read: bool,
-    /// When the trial began. The next field says how long its windows may be.
+    /// When the trial began.
     trial_began: Cycles,
+    /// How long a window of the trial may last.
     cut: u64,
     /// The rest after the trial, as a multiple of the trial. It is 0 before the first trial.
     rest: u64,

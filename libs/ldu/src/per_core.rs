@@ -13,7 +13,7 @@
 //! not use, no update takes the locks of two roots, and no update applies another root's operations.
 //!
 //! With very many roots, for example those of anonymous mappings, slots conflict all the time. The
-//! per-core queue then costs little more than the global one, whereas the paper's costs far more.
+//! per-core queue then costs little more than the global one, to which the paper's version loses.
 //!
 //! # Why a slot has a lock
 //! The kernel's version relies on not being preempted between choosing a slot and pushing. In user

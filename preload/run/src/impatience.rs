@@ -1,4 +1,4 @@
-//! How long a waiter has waited, and how it passes the time until its next look.
+//! How long a waiter has waited, and what it does until it looks at the lock again.
 
 use kilocore_platform::{Native, Platform};
 
@@ -8,14 +8,15 @@ use crate::{cores, deadline};
 #[derive(Debug)]
 #[repr(transparent)]
 pub(crate) struct Impatience(
-    /// Zero outside of a wait, in which it is one at first.
+    /// Zero outside of a wait. At the beginning of a wait it is one.
     u32,
 );
 
 impl Impatience {
-    /// Turns before the core is first offered to others: some tens of microseconds.
+    /// Number of turns before the waiter first offers its core to other threads. They take some tens
+    /// of microseconds.
     const SPINS: u32 = 1_000;
-    /// Offers of the core before the first sleep.
+    /// Number of offers of the core before the first sleep.
     const OFFERS: u32 = 64;
     /// The first sleep and the longest, in nanoseconds.
     const SHORTEST_SLEEP: u64 = 50_000;
@@ -26,8 +27,8 @@ impl Impatience {
         Self(1)
     }
 
-    /// Begins a wait, which [`end`](Self::end) ends. Between waits [`pause`](Self::pause) is no
-    /// more than that, since whoever releases a lock must not dawdle.
+    /// Begins a wait, which [`end`](Self::end) ends. Outside of a wait, [`pause`](Self::pause) only
+    /// pauses and never sleeps, since a thread that releases a lock must not be delayed.
     pub(crate) fn begin(&mut self) {
         *self = Self::new();
     }

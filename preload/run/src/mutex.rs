@@ -6,14 +6,18 @@
 //! | 0..16 | the lock |
 //! | 16..20 | the kind, as glibc keeps it |
 //! | 20..24 | the [process] in which it was locked, zero while it is free |
-//! | 24..32 | who waits in the lock's own queue; see [`Moderated`] |
-//! | 32..36 | how many wait for a condition with it |
+//! | 24..32 | a process, and how many of its threads wait in the lock's own queue; see [`Moderated`] |
+//! | 32..36 | how many threads wait for a condition variable with this mutex |
 //! | 36.. | as glibc left it |
 //!
-//! The stamp at 20 is written by holders, on a cache line that is theirs at that moment anyway. It
-//! tells a child that the lock was taken before the fork, so that the waiters which it records are
-//! to be forgotten; it makes unlocking a free mutex do nothing, as under glibc, where many locks
-//! would be wrecked by it; and it lets `pthread_mutex_destroy` refuse a mutex that is held.
+//! The holder writes the stamp at byte 20, on a cache line that its core owns at that moment anyway.
+//! The stamp has three uses:
+//!
+//! * It tells a forked child that the lock was taken before the fork, so that the child forgets the
+//!   waiters that the lock records.
+//! * It makes unlocking a free mutex do nothing, as under glibc. Without it, such an unlock would
+//!   corrupt many locks.
+//! * It lets `pthread_mutex_destroy` refuse a mutex that is held.
 //!
 //! # Waiting
 //! Locks are [`Moderated`]: as many threads as there are cores beside the holder's wait as the
