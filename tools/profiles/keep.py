@@ -69,10 +69,20 @@ def shortened(value):
 
 shortened(profile)
 
-# The command as one would type it at the top of the project, wherever that was.
 top = os.path.abspath(os.path.join(os.path.dirname(sys.argv[0]), "..", "..")) + os.sep
-profile["command"] = [word.removeprefix(top) for word in profile["command"]]
+
+
+def below_top(value):
+    """The same with paths of the project as seen from its top, wherever that was."""
+    if isinstance(value, str):
+        return value.removeprefix(top)
+    if isinstance(value, list):
+        return [below_top(part) for part in value]
+    if isinstance(value, dict):
+        return {name: below_top(part) for name, part in value.items()}
+    return value
+
 
 with open(sys.argv[2], "w") as file:
-    json.dump(profile, file, separators=(",", ":"), ensure_ascii=False)
+    json.dump(below_top(profile), file, separators=(",", ":"), ensure_ascii=False)
     file.write("\n")
