@@ -37,7 +37,7 @@ lint: packages-build
 	$(CARGO) fmt --all --check
 	$(CARGO) fmt --manifest-path evidence/fuzz/Cargo.toml --check
 	# Declared by macros, into which cargo fmt does not see.
-	rustfmt --edition 2024 --check libs/locks/src/*.rs measure/kernel-bench/src/benchmarks/*.rs
+	rustfmt --edition 2024 --check libs/locks/src/*.rs measure/kernel-bench/src/benchmarks.rs measure/kernel-bench/src/benchmarks/*.rs
 	$(CARGO) clippy --release --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings -A rustdoc::private-intra-doc-links" \
 	    $(CARGO) doc --release --workspace --no-deps --quiet
