@@ -7,11 +7,14 @@
 //! * [`planted`]: an error in one call of the shipped source.
 //! * [`weakening`]: one ordering of the shipped source, weakened at run time.
 //! * [`quarantine`]: memory that was given back stays where it is, and every access to it is caught.
+//! * [`stacks`]: the stacks of checked threads, kept for the next execution.
 
 mod altered;
 pub mod planted;
 pub mod quarantine;
 mod run;
+#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+pub mod stacks;
 mod threads;
 mod watched;
 pub mod weakening;
