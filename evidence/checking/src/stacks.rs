@@ -114,9 +114,8 @@ unsafe fn system_mmap(
     offset: libc::off_t,
 ) -> *mut c_void {
     // SAFETY: the caller's promise; the kernel takes these six arguments on 64-bit machines.
-    let at = unsafe {
-        libc::syscall(libc::SYS_mmap, address, length, protection, flags, file, offset)
-    };
+    let at =
+        unsafe { libc::syscall(libc::SYS_mmap, address, length, protection, flags, file, offset) };
     std::ptr::with_exposed_provenance_mut(at.cast_unsigned() as usize)
 }
 
