@@ -1,9 +1,10 @@
-//! A platform with one property of its machine changed: the shipped source of every lock runs
-//! on it unchanged, and a lock that relied on that property fails.
+//! A platform with one property of its machine changed.
 //!
-//! An [`Alteration`] says which orderings are weakened and whether the core can rest on a line.
-//! Besides, every access is checked against memory that the program has declared
-//! [dead](bury), so that a lock that is touched after its holder destroyed it is caught.
+//! The shipped source of every lock runs on it unchanged. A lock that relies on the property fails.
+//!
+//! An [`Alteration`] says which orderings are weakened, and whether the core can wait at low power
+//! for a change of a cache line. Besides, every access to memory that the program has declared
+//! [dead](bury) panics. This detects accesses to a lock after its holder has destroyed it.
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
@@ -21,25 +22,25 @@ use crate::planted::Error;
 use crate::watched::Watched;
 use crate::{Threads, planted, quarantine, weakening};
 
-/// What is different about a machine.
+/// The property of a machine that is changed.
 pub trait Alteration: Send + Sync + 'static {
     /// What a checker is told of loads.
     type Shadow: Shadow;
-    /// Whether the core can rest on a cache line.
+    /// Whether the core can wait at low power for a change of a cache line.
     const LOW_POWER: bool = false;
-    /// Whether the lost half of an ordering is the release half.
+    /// Whether orderings lose their release half.
     const NO_RELEASE: bool = false;
-    /// Whether the lost half of an ordering is the acquire half.
+    /// Whether orderings lose their acquire half.
     const NO_ACQUIRE: bool = false;
 }
 
-/// What a checker is told of loads, beside the load itself.
+/// What a checker is told of loads, besides the load itself.
 pub trait Shadow: Send + Sync + Sized + 'static {
-    /// That of a new word.
+    /// Creates the shadow of a new word.
     fn new() -> Self;
-    /// The word is about to be loaded.
+    /// Is called before the word is loaded.
     fn load(&self);
-    /// The waiting slots of machine `P` with shadows.
+    /// Returns the waiting slots of platform `P`, with shadows.
     fn slots<P: Platform>() -> &'static [Padded<Shadowed<P::U32, Self>>];
 }
 
@@ -54,19 +55,21 @@ impl Shadow for () {
     fn slots<P: Platform>() -> &'static [Padded<Shadowed<P::U32, ()>>] {
         let slots: &'static [Padded<P::U32>] = P::wait_array().slots();
         let shadowed: *const [Padded<Shadowed<P::U32, ()>>] = std::ptr::from_ref(slots) as *const _;
-        // SAFETY: with no shadow it is the word and nothing else, and it and `Padded` are
-        // `repr(C)`, so that both slices have the same layout; the slots live as long as before.
+        // SAFETY: the shadow `()` has no size, so `Shadowed` has the layout of the word alone.
+        // `Shadowed` and `Padded` are `repr(C)`, so that both slices have the same layout. The
+        // slots live as long as before.
         unsafe { &*shadowed }
     }
 }
 
-/// A word beside each word, which every load exchanges for itself.
+/// A second word beside each word. Every load of the word also exchanges the second one.
 ///
-/// loom remembers the last access to a word and looks at executions in which the next conflicting
-/// one comes before it. If a thread loads a word and then exchanges it, the last access before the
-/// exchange is the thread's own load, so that loom misses that the exchange could have come before
-/// another thread's load. With every load also an exchange, relaxed and therefore without effect
-/// on what is ordered, the thread's own load conflicts with the other's.
+/// loom remembers the last access to a word, and explores executions in which the next conflicting
+/// access comes before it. If a thread loads a word and then exchanges it, the last access before
+/// the exchange is the thread's own load. So loom misses that the exchange could have come before
+/// another thread's load. When every load is also an exchange, the thread's own load conflicts with
+/// the other thread's load, and loom explores both orders. The exchange is relaxed, so it orders
+/// nothing.
 #[derive(Debug)]
 pub struct LoadsConflict(loom::sync::atomic::AtomicUsize);
 
@@ -83,13 +86,13 @@ impl Shadow for LoadsConflict {
         let slots: &'static [_] = slots.expect("only loom needs to be told of loads");
         let dropped: *const [Padded<Shadowed<P::U32, Self>>] =
             std::ptr::from_ref(slots) as *const _;
-        // SAFETY: what is dropped by hand has the same layout.
+        // SAFETY: `ManuallyDrop` has the same layout as what is in it.
         unsafe { &*dropped }
     }
 }
 
-/// Whoever frees a word is its last user: all loads of others have happened before. loom looks after
-/// that only where a word is changed without atomics, as here.
+/// The thread that frees a word is its last user: all loads by other threads have happened before.
+/// loom checks that only if the word is changed without atomics, as it is here.
 impl Drop for LoadsConflict {
     fn drop(&mut self) {
         if !std::thread::panicking() {
@@ -98,28 +101,28 @@ impl Drop for LoadsConflict {
     }
 }
 
-/// As many waiting slots as the checkers' platforms have.
+/// The waiting slots, as many as the checkers' platforms have.
 type Slots<T> = [Padded<Shadowed<T, ManuallyDrop<LoadsConflict>>>; 2];
 
 loom::lazy_static! {
     static ref SHADOWED_SLOTS: Slots<loom::sync::atomic::AtomicU32> = std::array::from_fn(|_| {
-        // They outlive the execution, which does not want to be told of their end.
+        // The slots outlive the execution, and loom must not be told of their end.
         Padded(Shadowed(loom::sync::atomic::AtomicU32::new(0), ManuallyDrop::new(LoadsConflict::new())))
     });
 }
 
-/// Nothing is different, but accesses to dead memory are caught.
+/// Nothing is changed, but accesses to dead memory are detected.
 #[derive(Debug)]
 pub struct Sound<S = ()>(PhantomData<S>);
 impl<S: Shadow> Alteration for Sound<S> {
     type Shadow = S;
 }
 
-/// [`Sound`], and loom takes no load for one that conflicts with nothing. Only for loom; it takes
-/// several times as long.
+/// Like [`Sound`], but makes loom treat all loads as conflicting. Only for loom. It takes several
+/// times as long.
 pub type Thorough = Sound<LoadsConflict>;
 
-/// The core can rest on a cache line.
+/// The core can wait at low power for a change of a cache line.
 #[derive(Debug)]
 pub struct LowPower<S = ()>(PhantomData<S>);
 impl<S: Shadow> Alteration for LowPower<S> {
@@ -127,7 +130,7 @@ impl<S: Shadow> Alteration for LowPower<S> {
     const LOW_POWER: bool = true;
 }
 
-/// No operation publishes what went before it.
+/// No operation publishes what happened before it.
 #[derive(Debug)]
 pub struct NoRelease<S = ()>(PhantomData<S>);
 impl<S: Shadow> Alteration for NoRelease<S> {
@@ -135,7 +138,7 @@ impl<S: Shadow> Alteration for NoRelease<S> {
     const NO_RELEASE: bool = true;
 }
 
-/// No operation sees what was published.
+/// No operation makes visible what was published.
 #[derive(Debug)]
 pub struct NoAcquire<S = ()>(PhantomData<S>);
 impl<S: Shadow> Alteration for NoAcquire<S> {
@@ -143,11 +146,11 @@ impl<S: Shadow> Alteration for NoAcquire<S> {
     const NO_ACQUIRE: bool = true;
 }
 
-/// `P`, altered.
+/// The platform `P`, altered by `A`.
 #[derive(Debug)]
 pub struct Altered<P, A>(PhantomData<(P, A)>);
 
-/// An atomic of the altered machine.
+/// An atomic of the altered platform.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Word<T: Atomic, A: Alteration>(T, A::Shadow);
@@ -163,7 +166,7 @@ fn weaken<A: Alteration>(order: Ordering) -> Ordering {
     }
 }
 
-/// A sequentially consistent load cannot become a release, nor such a store an acquire.
+/// Like `weaken`, but for loads: a sequentially consistent load cannot become a release.
 fn weaken_load<A: Alteration>(order: Ordering) -> Ordering {
     match (order, A::NO_ACQUIRE) {
         (Ordering::SeqCst, true) => Ordering::Relaxed,
@@ -172,6 +175,7 @@ fn weaken_load<A: Alteration>(order: Ordering) -> Ordering {
     }
 }
 
+/// Like `weaken`, but for stores: a sequentially consistent store cannot become an acquire.
 fn weaken_store<A: Alteration>(order: Ordering) -> Ordering {
     match (order, A::NO_RELEASE) {
         (Ordering::SeqCst, true) => Ordering::Relaxed,
@@ -180,18 +184,19 @@ fn weaken_store<A: Alteration>(order: Ordering) -> Ordering {
     }
 }
 
-/// The error that is planted in the call that is being made.
+/// Returns the error that is planted in the call that is being made.
 #[track_caller]
 fn error() -> Option<Error> {
     planted::error(Location::caller())
 }
 
-/// What an operation does that loses its effect, or looks first.
+/// The load that replaces an operation without effect, or that is the first of two steps.
 fn look<T: Atomic>(word: &T) -> T::Value {
     word.load(Ordering::Acquire)
 }
 
-/// The ordering number `operand` of the call that is being made, which is `order` in the source.
+/// Returns the ordering to use as number `operand` of the call that is being made. In the source it
+/// is `order`.
 #[track_caller]
 fn asked(operand: usize, order: Ordering) -> Ordering {
     match error() {
@@ -201,14 +206,14 @@ fn asked(operand: usize, order: Ordering) -> Ordering {
 }
 
 thread_local! {
-    // A checker runs all its threads on one thread of the operating system, so that this is
-    // the state of an execution.
+    // A checker runs all its threads on one thread of the operating system, so that this is the
+    // state of an execution.
     static DEAD: RefCell<Vec<Range<usize>>> = const { RefCell::new(Vec::new()) };
     static DYING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs `destroy` for `object` and declares its memory dead: any access to an atomic in it
-/// panics from then on. The caller keeps the memory allocated until the execution ends.
+/// Runs `destroy` for `object` and declares its memory dead: from then on, any access to an atomic
+/// in it panics. The caller must keep the memory allocated until the execution ends.
 pub fn bury<T>(object: *const T, destroy: impl FnOnce()) {
     DYING.set(true);
     destroy();
@@ -217,14 +222,14 @@ pub fn bury<T>(object: *const T, destroy: impl FnOnce()) {
     DEAD.with_borrow_mut(|dead| dead.push(start..start + size_of::<T>()));
 }
 
-/// Forgets what was declared dead: at the start of an execution.
+/// Declares no memory dead any more. Must be called at the start of an execution.
 pub fn exhume_all() {
     DYING.set(false);
     DEAD.with_borrow_mut(Vec::clear);
 }
 
 impl<T: Atomic, A: Alteration> Word<T, A> {
-    /// Does `operation`. Whether the word is dead is asked afterwards, because the checker
+    /// Performs `operation`. Whether the word is dead is checked afterwards, because the checker
     /// switches threads at the start of an operation.
     fn living<R>(&self, operation: impl FnOnce(&T) -> R) -> R {
         let result = operation(&self.0);
@@ -239,8 +244,8 @@ impl<T: Atomic, A: Alteration> Word<T, A> {
 impl<T: Atomic, A: Alteration> Drop for Word<T, A> {
     fn drop(&mut self) {
         if DYING.get() && !std::thread::panicking() {
-            // A write, so that the checker knows the end of this word to conflict with every
-            // access and tries them in both orders.
+            // A write, so that for the checker the end of this word conflicts with every access.
+            // The checker then tries both orders.
             let last = self.0.load(Ordering::Relaxed);
             self.0.swap(last, Ordering::Relaxed);
         }
@@ -349,8 +354,8 @@ impl<T: AtomicInt, A: Alteration> AtomicInt for Word<T, A> {
     }
 }
 
-// SAFETY: everything is `P`'s. Only a checker may be altered, as `CHECKED` asserts; what follows
-// from a lost ordering it reports as a race instead of letting it happen.
+// SAFETY: everything is done by `P`. Only a checker may be altered, as `CHECKED` asserts. If a lost
+// ordering leads to a race, the checker reports the race instead of letting it happen.
 unsafe impl<P: Platform, A: Alteration> Platform for Altered<P, A> {
     type U32 = Word<P::U32, A>;
     type U64 = Word<P::U64, A>;
@@ -389,14 +394,14 @@ unsafe impl<P: Platform, A: Alteration> Platform for Altered<P, A> {
         cell.living(|word| P::park(word, expected, timeout))
     }
     fn unpark(cell: *const Self::U32, count: u32) -> u32 {
-        // The word inside is at the same address.
+        // The word inside is at the same address as the `Word`.
         P::unpark(cell.cast(), count)
     }
     fn wait_array() -> WaitArray<Self> {
         let altered: *const [Padded<Self::U32>] =
             std::ptr::from_ref(A::Shadow::slots::<P>()) as *const _;
-        // SAFETY: `Word` is `Shadowed` by another name: both are `repr(C)`, as is `Padded`, and have
-        // the same fields, so that both slices have the same layout; the slots live as long.
+        // SAFETY: `Word` and `Shadowed` are both `repr(C)`, as is `Padded`, and have the same
+        // fields, so that both slices have the same layout. The slots live as long as before.
         WaitArray::new(unsafe { &*altered })
     }
     fn address_key<T>(object: &T) -> usize {

@@ -1,12 +1,14 @@
-//! What the model checks of Kilocore's algorithms share: only tests use it.
+//! Shared parts of the model checks of Kilocore's algorithms. Only tests use this crate.
 //!
-//! * [`Threads`]: programs that run on every platform that can start threads.
-//! * [`model`] and [`explore`]: those programs under loom and under shuttle.
-//! * [`verdict`]: what a checker says of a program that it must find fault with.
-//! * [`Altered`]: a platform with one property changed, such as every release taken away.
+//! * [`Threads`]: platforms that can start threads. A program that is written for them runs on
+//!   each.
+//! * [`model`] and [`explore`]: such programs under loom and under shuttle.
+//! * [`verdict`]: the message of a checker about a program in which it must find an error.
+//! * [`Altered`]: a platform with one property changed, for example without any release.
 //! * [`planted`]: an error in one call of the shipped source.
 //! * [`weakening`]: one ordering of the shipped source, weakened at run time.
-//! * [`quarantine`]: memory that was given back stays where it is, and every access to it is caught.
+//! * [`quarantine`]: memory that was given back is not used again, and every access to it is
+//!   detected.
 //! * [`stacks`]: the stacks of checked threads, kept for the next execution.
 
 mod altered;

@@ -1,32 +1,33 @@
-//! An error planted into the shipped source, at run time: a check that does not notice it proves
-//! nothing.
+//! Plants an error into the shipped source at run time. A check that does not notice the error
+//! proves nothing.
 //!
-//! An operation on an [`Altered`](crate::Altered) platform knows from where it is called. So one call
-//! of the source, named by its text, can be made to go wrong while a check runs, and all the rest is
-//! what ships.
+//! An operation on an [`Altered`](crate::Altered) platform knows from where it is called. So while
+//! a check runs, one call of the source, named by its text, can be made to go wrong. Everything
+//! else is the code that ships.
 
 use std::cell::RefCell;
 use std::panic::Location;
 
 use kilocore_platform::Ordering;
 
-/// What goes wrong with a call.
+/// The way in which a call goes wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Error {
-    /// It changes nothing.
+    /// The call changes nothing.
     Lost,
-    /// It looks and writes in two steps, between which others come. Only for exchanges.
+    /// The call loads and stores in two steps. Other threads may access the word in between. Only
+    /// for exchanges.
     InTwoSteps,
-    /// Its first ordering is this one.
+    /// The first ordering of the call is replaced by this one.
     Weakened(Ordering),
 }
 
 /// A file of the shipped source.
 #[derive(Debug, Clone, Copy)]
 pub struct Source {
-    /// As the compiler names it.
+    /// The path of the file, as the compiler names it.
     pub file: &'static str,
-    /// What is in it.
+    /// The text of the file.
     pub text: &'static str,
 }
 
@@ -39,11 +40,12 @@ struct Planted {
 }
 
 thread_local! {
-    // A checker runs all its threads on one thread of the operating system.
+    // A checker runs all its threads on one thread of the operating system, so a thread-local is
+    // enough.
     static PLANTED: RefCell<Option<Planted>> = const { RefCell::new(None) };
 }
 
-/// Takes the error away again, also when the check has failed, as it should.
+/// Removes the error when it is dropped, so also when the check has panicked, as it should.
 struct Weed;
 
 impl Drop for Weed {
@@ -52,11 +54,11 @@ impl Drop for Weed {
     }
 }
 
-/// Runs `check` with an error in the call that `source` has with the text `call`, from the operation's
-/// name on, as in `store(node, Ordering::Release)`.
+/// Runs `check` with an error in one call. The call is the one that `source` has with the text
+/// `call`, which begins with the operation's name, as in `store(node, Ordering::Release)`.
 ///
 /// # Panics
-/// Unless the text is there once.
+/// If the text is not in the source exactly once.
 pub fn plant<R>(source: Source, call: &str, error: Error, check: impl FnOnce() -> R) -> R {
     let Source { file, text } = source;
     let count = text.matches(call).count();
@@ -69,7 +71,7 @@ pub fn plant<R>(source: Source, call: &str, error: Error, check: impl FnOnce() -
     check()
 }
 
-/// The error of the call at `place`, if there is one.
+/// Returns the error of the call at `place`, if there is one.
 pub(crate) fn error(place: &Location<'_>) -> Option<Error> {
     PLANTED.with_borrow(|planted| {
         let Planted { file, line, column, error } = planted.as_ref()?;

@@ -1,10 +1,10 @@
-//! Memory that is given back stays where it is, so that whoever touches it is caught.
+//! Keeps memory that is given back, so that every access to it is detected.
 //!
 //! An algorithm tells its platform of each object that it gives back
 //! ([`Platform::discard`](kilocore_platform::Platform::discard)). On an [`Altered`](crate::Altered)
 //! platform, after [`begin`], such memory counts as dead: any access to an atomic in it panics. For
-//! that it must not serve for something else meanwhile, which [`Quarantine`], as the test's global
-//! allocator, sees to.
+//! that, the memory must not be used for something else meanwhile. [`Quarantine`] sees to this, as
+//! the global allocator of the test.
 //!
 //! ```
 //! #[global_allocator]
@@ -12,14 +12,14 @@
 //!     kilocore_checking::quarantine::Quarantine;
 //! ```
 //!
-//! A checker runs all its threads on one thread of the operating system, so the state of an
-//! execution is that thread's.
+//! A checker runs all its threads on one thread of the operating system. The state of an execution
+//! is therefore in variables of that thread.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::{Cell, RefCell};
 use std::ops::Range;
 
-/// An allocator that keeps what [`begin`] has begun to watch and what was discarded since.
+/// An allocator that does not free memory that was discarded after [`begin`].
 #[derive(Debug)]
 pub struct Quarantine;
 
@@ -29,24 +29,24 @@ thread_local! {
     static KEPT: RefCell<Vec<(usize, Layout)>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Starts an execution: from now on discarded memory is dead, until the next start.
+/// Starts an execution: memory that is discarded from now on is dead until the next start.
 pub fn begin() {
     end();
     WATCHING.set(true);
 }
 
-/// Gives all kept memory back, and watches no more.
+/// Frees all kept memory and stops watching.
 pub fn end() {
     WATCHING.set(false);
     DEAD.with_borrow_mut(Vec::clear);
     let kept = KEPT.take();
     for (address, layout) in kept {
-        // SAFETY: `dealloc` was called for it with this layout, and did nothing.
+        // SAFETY: `dealloc` was called for this block with this layout, and did nothing.
         unsafe { System.dealloc(std::ptr::with_exposed_provenance_mut(address), layout) };
     }
 }
 
-/// How many discarded objects there are since the execution began.
+/// Returns how many objects were discarded since the execution began.
 #[must_use]
 pub fn discarded() -> usize {
     DEAD.with_borrow(Vec::len)
@@ -59,19 +59,20 @@ pub(crate) fn discard(range: Range<usize>) {
     }
 }
 
-/// Whether an address lies in memory that was given back.
+/// Whether an address lies in memory that was discarded.
 pub(crate) fn is_dead(address: usize) -> bool {
-    // An allocator is asked at any time, also while the list is growing.
+    // An allocator may be called at any time, even while the list is growing and therefore
+    // borrowed.
     DEAD.try_with(|dead| {
         dead.try_borrow().is_ok_and(|dead| dead.iter().any(|range| range.contains(&address)))
     })
     .unwrap_or(false)
 }
 
-// SAFETY: everything is the system's allocator, but for blocks that are given back later.
+// SAFETY: all calls go to the system's allocator. Some blocks are only freed later.
 unsafe impl GlobalAlloc for Quarantine {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: by the caller's promise.
+        // SAFETY: the caller keeps the contract of `alloc`.
         unsafe { System.alloc(layout) }
     }
 
@@ -80,7 +81,7 @@ unsafe impl GlobalAlloc for Quarantine {
             KEPT.with_borrow_mut(|kept| kept.push((block.expose_provenance(), layout)));
             return;
         }
-        // SAFETY: by the caller's promise.
+        // SAFETY: the caller keeps the contract of `dealloc`.
         unsafe { System.dealloc(block, layout) };
     }
 }

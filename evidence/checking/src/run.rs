@@ -1,4 +1,4 @@
-//! Programs under the checkers, and what these say of them.
+//! Runs programs under the checkers and returns their verdicts.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -6,10 +6,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use shuttle::Runner;
 use shuttle::scheduler::{PctScheduler, RandomScheduler};
 
-/// What a checker says of a program.
+/// Returns the verdict of a checker.
 ///
 /// # Errors
-/// The message with which it failed.
+/// The message of the panic, if the check panicked.
 pub fn verdict(check: impl FnOnce()) -> Result<(), String> {
     catch_unwind(AssertUnwindSafe(check)).map_err(|payload| message(&*payload))
 }
@@ -22,7 +22,8 @@ fn message(payload: &(dyn Any + Send)) -> String {
         .unwrap_or_else(|| "a panic without a message".to_owned())
 }
 
-/// Runs all executions of `program` under loom, or all with at most so many preemptions.
+/// Runs all executions of `program` under loom. If `preemptions` is given, executions with more
+/// preemptions are left out.
 pub fn model(preemptions: Option<usize>, program: impl Fn() + Send + Sync + 'static) {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = preemptions;
@@ -30,12 +31,12 @@ pub fn model(preemptions: Option<usize>, program: impl Fn() + Send + Sync + 'sta
     builder.check(program);
 }
 
-/// Where shuttle's choices start. Fixed, so that what one run finds the next one finds as well:
-/// a broken twin that is caught on most seeds only would fail a test now and then.
+/// The seed of shuttle's choices. It is fixed, so that every run finds what one run finds. A broken
+/// twin that is caught with most seeds only would otherwise fail a test now and then.
 const SEED: u64 = 0x5eed;
 
-/// Runs `program` on `schedules` random schedules of shuttle, and on as many of PCT, which places
-/// `depth` preemptions and so finds a bug of small depth with known probability.
+/// Runs `program` on `schedules` random schedules of shuttle, and on as many schedules of PCT. PCT
+/// places `depth` preemptions, and so finds a bug of small depth with a known probability.
 pub fn explore(program: impl Fn() + Copy + Send + Sync + 'static, schedules: usize, depth: usize) {
     silence_shuttle();
     let random = RandomScheduler::new_from_seed(SEED, schedules);
@@ -44,13 +45,13 @@ pub fn explore(program: impl Fn() + Copy + Send + Sync + 'static, schedules: usi
     Runner::new(pct, shuttle::Config::default()).run(program);
 }
 
-/// Keeps shuttle from repeating that it takes every ordering for sequentially consistent, which
-/// is why loom checks the orderings.
+/// Keeps shuttle from repeating a warning: it treats every ordering as sequentially consistent.
+/// Because of this, the orderings are checked with loom.
 fn silence_shuttle() {
     static ONCE: std::sync::Once = std::sync::Once::new();
     ONCE.call_once(|| {
-        // SAFETY: done once, before this process's checkers start; no other code here reads or
-        // writes the environment meanwhile.
+        // SAFETY: this happens once, before the checkers of this process start. No other code here
+        // reads or writes the environment at that time.
         unsafe { std::env::set_var(shuttle::SILENCE_WARNINGS, "1") };
     });
 }

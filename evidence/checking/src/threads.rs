@@ -4,11 +4,11 @@ use kilocore_platform::{Loom, Native, Platform, Shuttle};
 
 /// A platform on which a test can start threads.
 pub trait Threads: Platform {
-    /// A thread that can be waited for.
+    /// The handle of a thread, by which one can wait for its end.
     type Handle;
     /// Starts a thread.
     fn spawn(run: impl FnOnce() + Send + 'static) -> Self::Handle;
-    /// Waits for a thread's end, and panics if it panicked.
+    /// Waits until a thread has ended. Panics if that thread panicked.
     fn join(handle: Self::Handle);
 }
 

@@ -1,12 +1,12 @@
-//! A word that is only watched, with an ordering of the watcher's own.
+//! A word that can only be watched, with an ordering that the watcher chooses.
 
 use kilocore_platform::{Atomic, Ordering};
 
-/// What [`Platform::wait_until`](kilocore_platform::Platform::wait_until) gets to watch: the word,
-/// and the ordering with which each look reads it, whatever the platform asks for.
+/// The word that is passed to [`Platform::wait_until`](kilocore_platform::Platform::wait_until),
+/// and the ordering with which each look reads it, whatever ordering the platform asks for.
 pub(crate) struct Watched<'a, T>(pub(crate) &'a T, pub(crate) Ordering);
 
-/// Nobody changes a word that is only watched.
+/// Panics: while a word is watched, it is not changed through the watcher.
 fn only_watched() -> ! {
     unreachable!("a word is only loaded while it is watched")
 }

@@ -1,16 +1,21 @@
-//! One ordering of the shipped source, weakened at run time.
+//! Weakens one ordering of the shipped source at run time.
 //!
-//! On an [`Altered`](crate::Altered) platform each operation knows where in the source it is called,
-//! and asks here with which ordering. So one build tries all orderings, one process each: the
-//! environment says which one is weakened. `tools/weaken` does that for all of them.
+//! On an [`Altered`](crate::Altered) platform, each operation knows where in the source it is
+//! called, and asks this module which ordering to use. The environment says which ordering is
+//! weakened. So one build is enough to try all orderings, each in a process of its own. The program
+//! in `evidence/weaken` does that.
 //!
 //! | variable | meaning |
 //! | --- | --- |
 //! | [`WEAKEN`] | `FILE:LINE:COLUMN:OPERAND=ORDER`: the call at this place gets this ordering |
-//! | [`SEEN`] | a file to which the places of all calls are appended that were made, with their subject |
+//! | [`SEEN`] | a file to which the places of all calls that were made are appended |
 //! | [`SUBJECT`] | the only subject that is to be checked |
 //!
-//! A check that goes through several algorithms, one after the other, names them as [subjects](begin).
+//! A line of [`SEEN`] has the subject, a tab and the place: `mcs`, tab,
+//! `libs/locks/src/mcs.rs:65:14`.
+//!
+//! A check may go through several algorithms, one after the other. It then names each of them as a
+//! [subject](begin).
 
 use std::cell::RefCell;
 use std::collections::HashSet;
@@ -21,14 +26,14 @@ use std::sync::{Mutex, OnceLock};
 
 use kilocore_platform::Ordering;
 
-/// Names the ordering to weaken.
+/// Names the ordering that is weakened.
 pub const WEAKEN: &str = "KILOCORE_WEAKEN";
-/// Names the file that takes the places that were seen.
+/// Names the file to which the places of calls are appended.
 pub const SEEN: &str = "KILOCORE_ORDERINGS_SEEN";
-/// Names the only subject to check.
+/// Names the only subject that is checked.
 pub const SUBJECT: &str = "KILOCORE_CHECK_ONLY";
 
-/// An ordering that is not what the source says.
+/// A place in the source, and the ordering that replaces the one there.
 #[derive(Debug, PartialEq, Eq)]
 struct Weakening {
     file: String,
@@ -39,11 +44,12 @@ struct Weakening {
 }
 
 thread_local! {
-    // A checker runs all its threads on one thread of the operating system.
+    // A checker runs all its threads on one thread of the operating system, so a thread-local is
+    // enough.
     static NOW: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// Begins with a subject, and says whether it is to be checked.
+/// Begins a subject. Returns whether it has to be checked.
 #[must_use]
 pub fn begin(subject: &str) -> bool {
     NOW.with_borrow_mut(|now| subject.clone_into(now));
@@ -52,8 +58,8 @@ pub fn begin(subject: &str) -> bool {
     only.as_deref().is_none_or(|only| only == subject)
 }
 
-/// The ordering with which the call at `place` is made, whose ordering number `operand` is `order`
-/// in the source.
+/// Returns the ordering to use for a call. The call is at `place`, and in the source its ordering
+/// number `operand` is `order`.
 pub(crate) fn order(
     place: &'static Location<'static>,
     operand: usize,
@@ -76,6 +82,7 @@ fn chosen() -> Option<&'static Weakening> {
 }
 
 impl Weakening {
+    /// Reads the value of [`WEAKEN`], such as `libs/locks/src/tas.rs:47:9:1=Relaxed`.
     fn parse(text: &str) -> Option<Self> {
         let (place, order) = text.split_once('=')?;
         let mut parts = place.rsplitn(4, ':');
@@ -101,7 +108,7 @@ impl Weakening {
     }
 }
 
-/// What was seen so far, so that each place is written once for a subject.
+/// The places that were seen so far, so that each is written once for each subject.
 struct Seen {
     places: HashSet<(String, &'static Location<'static>)>,
     file: File,
@@ -119,7 +126,7 @@ fn note(place: &'static Location<'static>) {
     let subject = NOW.with_borrow(Clone::clone);
     if places.insert((subject.clone(), place)) {
         let (name, line, column) = (place.file(), place.line(), place.column());
-        // In one piece, as several threads of a test program may write.
+        // In one piece, because several threads of a test program may write.
         let text = format!("{subject}\t{name}:{line}:{column}\n");
         file.write_all(text.as_bytes()).expect(SEEN);
     }

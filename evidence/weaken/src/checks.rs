@@ -1,4 +1,4 @@
-//! The checks: tests of the model-checked crates, one subject at a time.
+//! The checks: tests of the model-checked crates, run with one subject at a time.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -16,31 +16,31 @@ const WEAKEN: &str = "KILOCORE_WEAKEN";
 const SEEN: &str = "KILOCORE_ORDERINGS_SEEN";
 const SUBJECT: &str = "KILOCORE_CHECK_ONLY";
 
-/// A check is given up when it takes so many times as long as with the shipped orderings,
+/// A check is given up if it takes this many times as long as with the shipped orderings,
 const PATIENCE: u32 = 20;
-/// and at least so long. All these are times on a processor, so that a busy host changes nothing.
+/// and also longer than this. Both are times on a processor, so that a busy host changes nothing.
 const LEAST_PATIENCE: Duration = Duration::from_secs(30);
 
 /// A crate whose sources are weakened, and the modules of its test program that check it. Tests of
-/// those modules that loom does not run have `shuttle` or `native` in their names.
+/// those modules that do not run under loom have `shuttle` or `native` in their names.
 pub(crate) struct Subject {
     pub(crate) package: &'static str,
     pub(crate) sources: &'static str,
     pub(crate) modules: &'static [&'static str],
 }
 
-/// A test with one of its subjects.
+/// A test, with one of its subjects.
 #[derive(Debug, Clone)]
 pub(crate) struct Check {
     program: PathBuf,
-    /// The test program's name and the test's.
+    /// The name of the crate and the name of the test.
     pub(crate) name: String,
     test: String,
-    /// The algorithm; empty where the test has one only.
+    /// The algorithm that is checked. Empty if the test has only one.
     pub(crate) subject: String,
-    /// The calls that it makes.
+    /// The places of the calls that it makes.
     pub(crate) places: BTreeSet<String>,
-    /// How long it takes with the shipped orderings, as a part of its test.
+    /// How long it takes with the shipped orderings: an equal part of the time of its test.
     pub(crate) takes: Duration,
 }
 
@@ -51,21 +51,21 @@ impl fmt::Display for Check {
     }
 }
 
-/// How a check of a weakened source ended.
+/// How a check of weakened source ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// The error was found; what the checker said first.
+    /// The checker found the error. This is its first message.
     Caught(String),
     Passed,
-    /// The checker gave up, which says nothing.
+    /// The checker gave up, which says nothing about the ordering.
     Undecided,
 }
 
-/// All checks of a crate, the quickest first, which pass with the shipped orderings. A test that takes
-/// longer than `longest` with all its subjects is left out.
+/// Returns all checks of a crate that pass with the shipped orderings, the quickest first. A test
+/// that takes longer than `longest` with all its subjects is left out.
 ///
 /// # Errors
-/// If they cannot be built, or one fails as it is.
+/// If the checks cannot be built, or if one of them fails with the shipped orderings.
 pub(crate) fn checks(
     root: &Path,
     subject: &Subject,
@@ -83,10 +83,15 @@ pub(crate) fn checks(
     Ok(checks)
 }
 
-/// The test program of a crate that has its model checks.
+/// The name of the test program that has a crate's model checks.
 const PROGRAM: &str = "main";
 
-/// Builds the test program of a crate and returns its path.
+/// Builds the test program of a crate and returns its path. Cargo prints a line of JSON for each
+/// thing that it builds:
+///
+/// ```text
+/// {"reason":"compiler-artifact","target":{"name":"main"},"executable":"/a/target/main-1f"}
+/// ```
 fn build(root: &Path, subject: &Subject) -> Result<PathBuf, Failure> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
@@ -106,14 +111,19 @@ fn build(root: &Path, subject: &Subject) -> Result<PathBuf, Failure> {
     messages.filter_map(program).next_back().ok_or_else(failure)
 }
 
-/// The tests of the subject's modules that run by default.
+/// Returns the tests of the subject's modules that run by default. The program lists them like
+/// this:
+///
+/// ```text
+/// loom::three_exclude_each_other: test
+/// ```
 fn tests(program: &Path, subject: &Subject) -> Result<Vec<String>, Failure> {
     let output =
         Command::new(program).arg("--list").output().map_err(|error| failed(program, &error))?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let names = text.lines().filter_map(|line| line.strip_suffix(": test"));
     let module = |name: &str| name.split("::").next().expect("one part at least").to_owned();
-    // Shuttle takes every ordering for sequentially consistent, and a native run proves nothing.
+    // Shuttle treats every ordering as sequentially consistent, and a native run proves nothing.
     let looks_at_orderings = |name: &&str| {
         subject.modules.contains(&&*module(name))
             && !name.contains("shuttle")
@@ -122,7 +132,12 @@ fn tests(program: &Path, subject: &Subject) -> Result<Vec<String>, Failure> {
     Ok(names.filter(looks_at_orderings).map(str::to_owned).collect())
 }
 
-/// Runs a test and says which subjects it has, and which calls each makes.
+/// Runs a test. Returns a check for each of its subjects, with the calls that it makes. The test
+/// writes a line for each subject and call, with a tab between the two:
+///
+/// ```text
+/// mcs<TAB>libs/locks/src/mcs.rs:65:14
+/// ```
 fn explore(program: &Path, test: &str, longest: Duration) -> Result<Vec<Check>, Failure> {
     let folder = tempfile::tempdir().map_err(|error| failed(program, &error))?;
     let seen = folder.path().join("seen");
@@ -186,7 +201,8 @@ impl Check {
         command.env(WEAKEN, weakening).stdout(Stdio::null()).stderr(Stdio::piped());
         let mut child = command.spawn().map_err(|error| failed(&self.program, &error))?;
         let mut stderr = child.stderr.take().expect("it is piped");
-        // Beside the wait, so that a check that says much does not wait for a reader.
+        // The message is read while the check runs: otherwise a check with much output would wait
+        // for a reader.
         let reader = std::thread::spawn(move || {
             let mut said = Vec::new();
             let _ = stderr.read_to_end(&mut said);
@@ -204,7 +220,8 @@ impl Check {
     }
 }
 
-/// Whether a check passed, or none if it did not end in time and was ended; and how long it took.
+/// Waits for a check. Returns whether it passed, and how long it took on a processor. A check that
+/// takes longer than `most` is killed; it has neither passed nor failed.
 fn wait(child: &mut Child, most: Duration) -> std::io::Result<(Option<bool>, Duration)> {
     let mut took = Duration::ZERO;
     loop {
@@ -221,22 +238,32 @@ fn wait(child: &mut Child, most: Duration) -> std::io::Result<(Option<bool>, Dur
     }
 }
 
-/// How long a process was on a processor so far.
+/// Returns how long a process has been on a processor so far. User and system time are the fields
+/// 14 and 15 of `/proc/PID/stat`:
+///
+/// ```text
+/// 4242 (main) R 1 4242 4242 0 -1 4194304 900 0 0 0 312 7 0 0 20 0 2 0 ...
+/// ```
 fn on_processor(process: u32) -> Option<Duration> {
     let text = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-    // The name of the program, in parentheses, may have spaces in it.
+    // The name of the program, in parentheses, may contain spaces.
     let mut fields = text.rsplit_once(')')?.1.split_whitespace();
     let user: u64 = fields.nth(11)?.parse().ok()?;
     let system: u64 = fields.next()?.parse().ok()?;
-    // Hundredths of a second, as Linux tells programs.
+    // Linux gives programs these times in hundredths of a second.
     Some(Duration::from_millis(10 * (user + system)))
 }
 
-/// What a checker means by its first panic.
+/// Returns the verdict by the first panic in a checker's output:
+///
+/// ```text
+/// thread 'loom::two' panicked at src/rt/object.rs:1:2:
+/// Causality violation: Concurrent read and write accesses.
+/// ```
 fn verdict(said: &str) -> Verdict {
     let mut lines = said.lines().skip_while(|line| !line.contains("panicked at"));
     let message = lines.nth(1).unwrap_or("the check died").trim().to_owned();
-    // loom explores stale reads without end where nothing but time ends a wait.
+    // loom explores stale reads without end if only time ends a wait.
     if message.contains("maximum number of branches") {
         return Verdict::Undecided;
     }

@@ -1,8 +1,8 @@
-//! Why nothing can be said.
+//! The error of this program.
 
 use std::fmt;
 
-/// Why nothing can be said.
+/// The reason why the program cannot tell whether the checks catch the orderings.
 #[derive(Debug)]
 pub(crate) struct Failure(pub(crate) String);
 

@@ -1,18 +1,21 @@
-//! Weakens each memory ordering of the model-checked algorithms, one at a time, and says which
+//! Weakens each memory ordering of the model-checked algorithms, one at a time, and reports which
 //! check catches it.
 //!
-//! The checks are the loom tests of `locks` and `ldu`. They run on a platform that asks the
-//! environment, at each call, whether this is the one whose ordering is weakened
-//! (`kilocore_checking::weakening`), so that one build tries all of them. Every ordering is found by
-//! parsing the shipped source; one that could not be weakened is an error.
+//! The checks are the loom tests of `locks` and `ldu`. They run on a platform that looks into the
+//! environment at each call, to see whether the ordering of this call is weakened
+//! (`kilocore_checking::weakening`). So one build is enough to try all orderings. The orderings are
+//! found by parsing the shipped source. An ordering that could not be weakened is an error.
 //!
-//! An ordering that no check misses is either weaker in the source soon, or argued for beside the
-//! code, in a comment that begins with `Argued:`. The report says which (`docs/orderings`).
+//! If no check catches a weaker ordering, there are two ways: the source is changed to the weaker
+//! ordering, or a comment beside the code argues for the stronger one. Such a comment begins with
+//! `Argued:`. The report says which orderings have one (`docs/orderings`).
 //!
 //! ```text
 //! kilocore-weaken [--only PART-OF-A-FILE'S-NAME] [--longest SECONDS] [--report FILE]
 //! ```
-//! ends with status 1 if an ordering is neither caught nor argued for, with 2 if it cannot tell.
+//!
+//! The exit status is 1 if an ordering is neither caught nor argued for, and 2 if the program
+//! cannot tell.
 
 mod checks;
 mod failure;
@@ -30,7 +33,7 @@ use crate::checks::{Check, Subject, Verdict, checks};
 use crate::failure::Failure;
 use crate::sites::{Order, Site, sites};
 
-/// What is weakened, and what has to notice.
+/// The sources that are weakened, and the tests that have to notice.
 const SUBJECTS: [Subject; 2] = [
     Subject {
         package: "kilocore-locks",
@@ -40,11 +43,11 @@ const SUBJECTS: [Subject; 2] = [
     Subject { package: "kilocore-ldu", sources: "libs/ldu/src", modules: &["loom"] },
 ];
 
-/// A test that takes so many seconds on a processor is left out unless another bound is given: it
-/// would be run for every ordering that it is the last to miss.
+/// By default, a test that takes more than this many seconds on a processor is left out. It would
+/// be run for every ordering for which no quicker test fails.
 const LONGEST: u64 = 30;
 
-/// What became of an ordering that was weakened by one step.
+/// The result of weakening an ordering by one step.
 #[derive(Debug)]
 pub(crate) struct Trial {
     pub(crate) site: Site,
@@ -54,9 +57,10 @@ pub(crate) struct Trial {
 
 #[derive(Debug)]
 pub(crate) enum Outcome {
-    /// By which check, and what it said.
+    /// The check that caught it, and the message of that check.
     Caught(String, String),
-    /// By none of so many checks that make the call, of which so many gave up.
+    /// No check caught it. `checks` is the number of checks that make the call; `undecided` of them
+    /// gave up.
     Missed { checks: usize, undecided: usize },
 }
 
@@ -100,10 +104,10 @@ fn run() -> Result<bool, Failure> {
 }
 
 struct Arguments {
-    /// A part of the names of the files to weaken.
+    /// A part of the names of the files to weaken. `None` means all files.
     only: Option<String>,
     longest: Duration,
-    /// Where the report goes.
+    /// The file for the report. If `None`, the report is printed.
     file: Option<PathBuf>,
 }
 
@@ -129,7 +133,8 @@ fn arguments() -> Result<Arguments, Failure> {
     Ok(Arguments { only, longest: Duration::from_secs(longest), file })
 }
 
-/// The workspace, which is where Cargo says that this crate is, or the current folder.
+/// Returns the folder of the workspace: the current folder or the nearest one above it that has the
+/// sources of the locks.
 fn root() -> Result<PathBuf, Failure> {
     let here = std::env::current_dir().map_err(|error| Failure(error.to_string()))?;
     let mut folders = here.ancestors();
@@ -137,7 +142,7 @@ fn root() -> Result<PathBuf, Failure> {
     root.map(Path::to_owned).ok_or_else(|| Failure("run it in the workspace".to_owned()))
 }
 
-/// The sources below `folder`, but for files of tests, by name.
+/// Returns the sources below `folder`, except files named `tests.rs`.
 fn files(root: &Path, folder: &str) -> Result<Vec<String>, Failure> {
     let mut found = Vec::new();
     let failed = |error: std::io::Error| Failure(format!("{folder}: {error}"));
@@ -154,7 +159,7 @@ fn files(root: &Path, folder: &str) -> Result<Vec<String>, Failure> {
     Ok(found)
 }
 
-/// Weakens all that can be, two at a time.
+/// Weakens every ordering that can be weakened, two at a time.
 fn try_all(sites: &[Site], checks: &[Check]) -> Result<Vec<Trial>, Failure> {
     let all: Vec<(&Site, Order)> =
         sites.iter().flat_map(|site| site.weaker().iter().map(move |&to| (site, to))).collect();

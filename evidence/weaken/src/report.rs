@@ -1,4 +1,4 @@
-//! What is written of it: `docs/orderings`.
+//! Writes the report: `docs/orderings`.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use crate::{Outcome, Trial};
 
-/// Whether an ordering is caught, or argued for.
+/// Whether an ordering is caught or argued for.
 pub(crate) fn is_answered(trial: &Trial) -> bool {
     matches!(trial.outcome, Outcome::Caught(..)) || is_given(trial) || trial.site.argued.is_some()
 }
 
-/// Whether the ordering is not the algorithm's but comes with waiting, where it cannot be weaker.
+/// Whether the ordering belongs to `wait_until`, which has no weaker one, and not to the algorithm.
 fn is_given(trial: &Trial) -> bool {
     trial.site.operation == "wait_until"
 }
@@ -31,7 +31,7 @@ that an ordering is superfluous. Each that is missed is argued for at the code, 
 line is given, was relaxed, or is marked **open**: nobody has argued for it yet.
 ";
 
-/// The report on all trials, where `relaxed` more orderings have nothing to weaken.
+/// Returns the report on all trials. `relaxed` is the number of orderings that cannot be weaker.
 pub(crate) fn report(trials: &[Trial], relaxed: usize, longest: Duration) -> String {
     let mut text = INTRODUCTION.to_owned();
     let seconds = longest.as_secs();
@@ -106,7 +106,7 @@ fn row(text: &mut String, trial: &Trial) {
     );
 }
 
-/// A message as a part of a table, and no longer than helps.
+/// A message in a form that fits into a table: its first sentence, at most 80 characters.
 fn plain(message: &str) -> String {
     let sentence = message.split(". ").next().unwrap_or(message);
     let short: String = sentence.chars().take(80).collect();

@@ -1,4 +1,4 @@
-//! Every ordering of a source file, by its place.
+//! Finds every ordering of a source file and its place.
 
 use std::fmt;
 use std::fs;
@@ -10,7 +10,7 @@ use syn::visit::{self, Visit};
 
 use crate::failure::Failure;
 
-/// A memory ordering, as strong as it is written.
+/// A memory ordering.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Order {
     Relaxed,
@@ -32,7 +32,7 @@ impl Order {
         })
     }
 
-    /// What is one step weaker, in an operation that `loads` and `stores`.
+    /// Returns the orderings that are one step weaker, in an operation that `loads` and `stores`.
     fn weaker(self, loads: bool, stores: bool) -> &'static [Self] {
         match self {
             Self::Relaxed => &[],
@@ -54,35 +54,35 @@ impl fmt::Display for Order {
 /// An ordering in the source.
 #[derive(Debug, Clone)]
 pub(crate) struct Site {
-    /// The file, as the compiler names it.
+    /// The path of the file, as the compiler names it.
     pub(crate) file: String,
     pub(crate) line: usize,
-    /// Where the call's name begins, counted from 1, as the compiler tells a callee.
+    /// The column where the call's name begins, counted from 1, as the compiler reports it.
     pub(crate) column: usize,
-    /// Which of the call's orderings it is.
+    /// The index of the ordering among the orderings of the call.
     pub(crate) operand: usize,
     pub(crate) order: Order,
     pub(crate) operation: String,
-    /// The function that it is in.
+    /// The function that contains the call.
     pub(crate) function: String,
-    /// The line of a comment at the call that argues for an ordering which no check misses.
+    /// The line of a comment at the call that argues for the ordering, if there is one.
     pub(crate) argued: Option<usize>,
 }
 
 impl Site {
-    /// The orderings to try instead.
+    /// Returns the orderings to try instead.
     pub(crate) fn weaker(&self) -> &'static [Order] {
         let is_load = self.operand == 1 || matches!(&*self.operation, "load" | "wait_until");
         self.order.weaker(self.operation != "store", !is_load)
     }
 
-    /// As `kilocore_checking::weakening` reads it.
+    /// Returns the place in the form that `kilocore_checking::weakening` reads.
     pub(crate) fn place(&self) -> String {
         format!("{}:{}:{}", self.file, self.line, self.column)
     }
 }
 
-/// The calls whose orderings are arguments.
+/// The operations that take orderings as arguments.
 const OPERATIONS: [&str; 10] = [
     "load",
     "store",
@@ -96,17 +96,17 @@ const OPERATIONS: [&str; 10] = [
     "fence",
 ];
 
-/// What a comment says that argues for an ordering.
+/// The mark of a comment that argues for an ordering.
 const MARK: &str = "Argued:";
 
-/// How far above a call such a comment may stand.
+/// How many lines above a call such a comment may stand.
 const REACH: usize = 12;
 
-/// All orderings of `root`/`file`, in the order of the source.
+/// Returns all orderings of `root`/`file`, in the order of the source.
 ///
 /// # Errors
-/// If the file cannot be read or parsed, or has an ordering that is not a call's argument: it could
-/// not be weakened.
+/// If the file cannot be read or parsed, or if it has an ordering that is not an argument of a call
+/// and so could not be weakened.
 pub(crate) fn sites(root: &Path, file: &str) -> Result<Vec<Site>, Failure> {
     let source =
         fs::read_to_string(root.join(file)).map_err(|error| Failure(format!("{file}: {error}")))?;
@@ -142,7 +142,7 @@ fn quote(item: &syn::Item) -> TokenStream {
     item.to_token_stream()
 }
 
-/// How often `Ordering::` and the name of one is written.
+/// Counts how many times `Ordering::` is written, followed by the name of an ordering.
 fn orderings(tokens: TokenStream) -> usize {
     let trees: Vec<TokenTree> = tokens.into_iter().collect();
     let inner = trees.iter().map(|tree| match tree {
@@ -200,7 +200,8 @@ impl Finder<'_> {
         }
     }
 
-    /// The line of a comment that argues for the call in a line: in its statement, or right above.
+    /// Returns the line of a comment that argues for the call in `line`. It may stand within the
+    /// statement or right above it.
     fn argument(&self, line: usize) -> Option<usize> {
         let above = self.lines[..line].iter().enumerate().rev().take(REACH);
         let mut in_comment = false;
@@ -210,7 +211,7 @@ impl Finder<'_> {
                 return Some(index + 1);
             }
             let is_comment = text.starts_with("//");
-            // Above the comment that belongs to the call is somebody else's.
+            // Anything above the comment that belongs to the call is about other code.
             if text.is_empty() || (in_comment && !is_comment) {
                 return None;
             }
@@ -226,7 +227,7 @@ impl Finder<'_> {
     }
 }
 
-/// The orderings among a call's arguments.
+/// Returns the orderings among a call's arguments.
 fn orders<'a>(arguments: impl Iterator<Item = &'a syn::Expr>) -> Vec<Order> {
     let order = |argument: &syn::Expr| match argument {
         syn::Expr::Path(path) => {
@@ -260,7 +261,7 @@ impl<'ast> Visit<'ast> for Finder<'_> {
         visit::visit_expr_call(self, call);
         let syn::Expr::Path(path) = &*call.func else { return };
         match path.path.segments.last().map(|segment| segment.ident.to_string()).as_deref() {
-            // The read that ends it is an acquire, by the platform's contract.
+            // By the platform's contract, the read that ends the wait is an acquire.
             Some("wait_until") => self.add(call.span().start(), "wait_until", &[Order::Acquire]),
             Some(name) if OPERATIONS.contains(&name) => {
                 self.add(call.span().start(), name, &orders(call.args.iter()));

@@ -1,19 +1,34 @@
-//! Throughputs that somebody has measured, from CSV or JSON.
+//! Reads the throughputs that somebody has measured, from CSV or JSON.
 //!
 //! # CSV
-//! A line of names, then a row for each measurement. The columns `lock`, `cores` and `throughput`
-//! are needed, in any order. A column `threads`, if there is one, must say the same as `cores`.
-//! Columns are separated by commas, semicolons or tabs. Spaces, blank lines, lines that begin with
-//! `#`, a byte order mark and any line ends are all right.
+//! A line of names comes first, then a row for each measurement:
+//!
+//! ```text
+//! lock,cores,throughput
+//! mcs,6,20
+//! ticket,6,10
+//! ```
+//!
+//! The columns `lock`, `cores` and `throughput` are required, in any order. A column `threads`, if
+//! there is one, must say the same as `cores`. Columns are separated by commas, semicolons or tabs.
+//! Spaces, blank lines, lines that begin with `#`, a byte order mark and all kinds of line ends are
+//! allowed.
 //!
 //! # JSON
 //! The document is an array of objects with those keys, or an object whose `points` are such an
-//! array. `kilocore fit --json` prints an object of this kind; the `given` throughputs of it are
-//! taken, not the forecast ones.
+//! array:
 //!
-//! # What is made of it
-//! A row that cannot be used is left out and named. If a lock was measured several times on the
-//! same number of cores, the median is taken. A lock under two names counts as two locks.
+//! ```text
+//! [{"lock":"mcs","cores":6,"throughput":20},{"lock":"ticket","cores":6,"throughput":10}]
+//! ```
+//!
+//! `kilocore fit --json` prints an object of the second kind. From such an object the `given`
+//! throughputs are read, not the forecast ones.
+//!
+//! # How rows become points
+//! A row that cannot be used is left out, and the reason is reported. If a lock was measured
+//! several times on the same number of cores, the median is used. A lock under two names counts as
+//! two locks.
 
 mod document;
 mod error;
@@ -41,7 +56,7 @@ pub struct Measurement {
     pub alias: Option<String>,
     /// How many cores there were, each with one thread.
     pub cores: u32,
-    /// In any unit, the same for all measurements; larger than zero.
+    /// The throughput, larger than zero. The unit is the same for all measurements.
     pub throughput: f64,
 }
 
@@ -76,7 +91,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// Something that could not be used.
+/// Something in the input that could not be used.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct LeftOut {
     /// Its place in the input.
@@ -108,8 +123,8 @@ impl Measurements {
     /// Reads a file.
     ///
     /// # Errors
-    /// [`ReadError`] if it cannot be read or holds nothing that can be used. The caller names the
-    /// file.
+    /// [`ReadError`] if the file cannot be read or holds nothing that can be used. The error does
+    /// not name the file; the caller does.
     pub fn read(path: &Path) -> Result<Self, ReadError> {
         let mut bytes = Vec::new();
         File::open(path)?.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
@@ -119,7 +134,8 @@ impl Measurements {
         Self::parse(&bytes)
     }
 
-    /// Reads the content of a file: as JSON if it begins like JSON, else as CSV.
+    /// Reads the content of a file. It is read as JSON if it begins like JSON, and as CSV
+    /// otherwise.
     ///
     /// # Errors
     /// [`ReadError`] if nothing in it can be used.
@@ -133,7 +149,8 @@ impl Measurements {
         rows.finish()
     }
 
-    /// Leaves out what was measured on more cores than the machine has hardware threads.
+    /// Removes the points on more cores than the machine has hardware threads, and notes them as
+    /// left out.
     ///
     /// # Errors
     /// [`ReadError`] if nothing is left.
@@ -165,7 +182,7 @@ impl Measurement {
     }
 }
 
-/// Rows as they are read.
+/// The rows that were read so far.
 #[derive(Debug, Default)]
 struct Rows {
     points: Vec<Measurement>,
@@ -181,7 +198,7 @@ impl Rows {
         }
     }
 
-    /// Notes columns that are not needed.
+    /// Notes that these columns are not needed.
     fn ignore_columns(&mut self, names: Vec<String>) {
         if !names.is_empty() {
             let why = "not needed for a fit".to_owned();
@@ -189,7 +206,7 @@ impl Rows {
         }
     }
 
-    /// Puts the medians of repeated measurements in order.
+    /// Sorts the points and puts the median in the place of repeated measurements.
     fn finish(mut self) -> Result<Measurements, ReadError> {
         if self.points.is_empty() {
             self.left_out.retain(|left_out| !matches!(left_out.place, Place::Columns(_)));

@@ -23,14 +23,14 @@ pub(crate) enum AnyLock<L> {
     OwnSpin(Padded<Ttas<Sim>>),
 }
 
-/// What a thread brings along to take a lock of any kind.
+/// The state that a thread needs to acquire a lock of any kind.
 #[derive(Debug)]
 pub(crate) struct LockThread<L: RawLock<Sim>> {
     tried: L::Thread,
 }
 
 impl<L: RawLock<Sim>> LockThread<L> {
-    /// What a thread brings along while it holds no lock.
+    /// The state of a thread that holds no lock.
     pub(crate) fn new() -> Self {
         Self { tried: L::Thread::default() }
     }
@@ -42,7 +42,7 @@ impl<L: RawLock<Sim>> LockThread<L> {
 }
 
 impl<L: RawLock<Sim>> AnyLock<L> {
-    /// One of the locks that `usage` describes.
+    /// Creates one of the locks that `usage` describes.
     pub(crate) fn new(usage: &LockUse) -> Self {
         match usage.kept {
             Some(KeptLock::KernelReadWrite) => Self::Rwsem(Box::new(Rwsem::new())),
@@ -54,7 +54,7 @@ impl<L: RawLock<Sim>> AnyLock<L> {
         }
     }
 
-    /// Takes the lock. A lock that knows no readers is taken exclusively, whatever the mode.
+    /// Acquires the lock. A lock without a shared mode is acquired exclusively, whatever `mode` is.
     pub(crate) fn acquire(&self, mode: Mode, thread: &mut LockThread<L>) {
         match (self, mode) {
             (Self::Tried(lock), _) => lock.acquire(&mut thread.tried),
@@ -71,9 +71,9 @@ impl<L: RawLock<Sim>> AnyLock<L> {
     /// Releases the lock.
     ///
     /// # Safety
-    /// The calling thread has taken the lock in this mode, and releases it once.
+    /// The calling thread must have acquired the lock in this mode, and must release it only once.
     pub(crate) unsafe fn release(&self, mode: Mode, thread: &mut LockThread<L>) {
-        // SAFETY: each of these locks asks for exactly what the caller promises.
+        // SAFETY: each of these locks requires exactly what the caller promises.
         unsafe {
             match (self, mode) {
                 (Self::Tried(lock), _) => lock.release(&mut thread.tried),
@@ -105,7 +105,8 @@ mod tests {
         for seed in 0..20 {
             let mut simulation = Simulation::new(&machine, Options { cores: 8, seed }).unwrap();
             let semaphore = Rc::new(Rwsem::<Sim>::new());
-            // Readers inside, or -1 for a writer; and the most readers there were.
+            // The number of readers inside, or -1 for a writer, and the largest number of readers
+            // seen.
             let (inside, most) = (Rc::new(Cell::new(0i32)), Rc::new(Cell::new(0)));
             for number in 0..THREADS {
                 let semaphore = Rc::clone(&semaphore);

@@ -1,19 +1,22 @@
 //! Rounds of work that end in a barrier, as programs build one from a lock.
 //!
 //! # The barrier
-//! A mutex, a count, and a condition variable: each thread takes the mutex, counts itself, and
-//! waits unless it is the last, which opens the way out; the last to leave opens the way in again.
-//! So every thread passes the mutex two times in each round, all at the same moment. The barrier
-//! may watch the open way for a while before it waits on the condition variable, as that of the
-//! PARSEC programs does; it then comes back to the mutex by trying until it gets it.
+//! It consists of a mutex, a count and a condition variable. Each thread acquires the mutex and
+//! counts itself. All threads but the last wait; the last one opens the way out. The last thread to
+//! leave opens the way in again. Every thread therefore passes the mutex two times in each round,
+//! and all threads do so at the same moment.
 //!
-//! The condition variable is one futex word. A waiter lets the mutex go, sleeps, and takes the
-//! mutex again; a broadcast wakes all sleepers. Versions of glibc before 2.25 passed them on to
-//! the queue of a mutex of their own kind instead; that is left out.
+//! A thread may watch for the way to open before it waits on the condition variable, as in the
+//! barrier of the PARSEC programs. It then returns to the mutex by trying to acquire it until it
+//! succeeds.
+//!
+//! The condition variable is one futex word. A waiter releases the mutex, sleeps, and acquires the
+//! mutex again. A broadcast wakes all sleepers. Versions of glibc before 2.25 moved the sleepers to
+//! the queue of the mutex instead, if the mutex was glibc's own. This is not simulated.
 //!
 //! # The work
-//! All rounds have the same work whatever the number of threads, which divide it. What a thread
-//! gets varies, so that the others wait for the slowest.
+//! All rounds have the same work. The threads divide it, however many they are. Their parts differ,
+//! so that the other threads wait for the slowest.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -31,26 +34,28 @@ use crate::{MemoryUse, Point, PointError, RunSize};
 /// A program that works in rounds.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BarrierRounds {
-    /// Computing of all threads together in a round, in cycles.
+    /// The computing of all threads together in a round, in cycles.
     pub work: f64,
-    /// How unequal the threads' parts are: their standard deviation, as a share of their mean,
-    /// 0 to 1. The part of each beyond the smallest possible is exponentially distributed.
+    /// How unequal the threads' parts are: the standard deviation of the parts as a share of their
+    /// mean, 0 to 1. What a part exceeds the smallest possible part by is exponentially
+    /// distributed.
     pub imbalance: f64,
     /// What all threads together fetch from memory in a round.
     pub memory: Option<MemoryUse>,
     /// How long a thread watches for the others before it sleeps, in cycles.
     pub spin: f64,
-    /// Whether the barrier is made of the lock; else it is the C library's own, whose waiters do
-    /// not watch.
+    /// Whether the barrier is made of the lock. If not, it is the C library's own, whose waiters
+    /// sleep at once.
     pub of_lock: bool,
 }
 
-/// Simulates a point: [`RunSize::sections`] rounds after a quarter as many that are not counted.
-/// Throughput and energy are those of rounds. Rounds are much alike, and those of many threads that
-/// fight for the mutex cost the host about a millisecond each: 20 to 40 of them say enough.
+/// Simulates a point: [`RunSize::sections`] rounds, after a quarter as many that are not counted.
+/// In the point, throughput and energy are per round. 20 to 40 rounds are enough, because rounds
+/// are much alike. With many threads that contend for the mutex, a round takes about a millisecond
+/// of the host's time.
 ///
 /// # Errors
-/// As [`simulate`](crate::simulate).
+/// The same as for [`simulate`](crate::simulate).
 pub fn simulate_barrier(
     rounds: &BarrierRounds,
     lock: LockId,
@@ -72,7 +77,7 @@ struct BarrierRun<'a> {
     simulation: Simulation,
 }
 
-/// What all threads share.
+/// The state that all threads share.
 struct Shared<L> {
     rounds: BarrierRounds,
     machine: Description,
@@ -106,7 +111,7 @@ impl LockVisitor<Sim> for BarrierRun<'_> {
         let outcome = self.simulation.run()?;
         let point =
             Point::new(self.lock.name(), self.machine, self.cores, &outcome, &shared.progress);
-        // Whoever is last finishes the round for all.
+        // All threads finish the same rounds, but only the last one to arrive counts them.
         Ok(Point { fairness: 1.0, ..point })
     }
 }
@@ -140,14 +145,14 @@ impl<L: RawLock<Sim>> Shared<L> {
     }
 }
 
-/// The barrier. Its count and its phase share a line, as variables of one structure do.
+/// The barrier. Its count and its phase share a cache line, as variables of one structure do.
 #[derive(Debug)]
 pub(crate) struct Barrier<L> {
     mutex: Padded<L>,
     state: Padded<State>,
     condition: Padded<Condition>,
     members: u32,
-    /// Cycles between asking for the mutex and having it.
+    /// Cycles between asking for the mutex and holding it, summed over all threads.
     pub(crate) in_mutex: Cell<u64>,
 }
 
@@ -159,7 +164,7 @@ struct State {
 
 /// The phase in which threads arrive.
 const ARRIVING: u32 = 0;
-/// The phase in which they leave.
+/// The phase in which threads leave.
 const LEAVING: u32 = 1;
 
 impl<L: RawLock<Sim>> Barrier<L> {
@@ -173,12 +178,12 @@ impl<L: RawLock<Sim>> Barrier<L> {
         }
     }
 
-    /// Waits until all members have come; the last of them calls `complete` first.
+    /// Waits until all members have arrived. The last one to arrive calls `complete` first.
     pub(crate) fn wait(&self, spin: Cycles, thread: &mut L::Thread, complete: impl FnOnce()) {
         let State { inside, phase } = &*self.state;
         self.acquire(thread);
         self.wait_for(ARRIVING, spin, thread);
-        // The mutex makes a load and a store of it, as with any variable that a lock protects.
+        // A load and a store are enough, because the mutex protects the count.
         let arrived = inside.load(Ordering::Relaxed) + 1;
         inside.store(arrived, Ordering::Relaxed);
         if arrived == self.members {
@@ -194,11 +199,11 @@ impl<L: RawLock<Sim>> Barrier<L> {
             phase.store(ARRIVING, Ordering::Relaxed);
             self.condition.broadcast();
         }
-        // SAFETY: taken above, and again at the end of each wait.
+        // SAFETY: acquired at the beginning, and held again after each wait.
         unsafe { self.mutex.release(thread) };
     }
 
-    /// Waits for a phase, with the mutex held before and after.
+    /// Waits for a phase. The mutex is held before and after.
     fn wait_for(&self, wanted: u32, spin: Cycles, thread: &mut L::Thread) {
         let phase = &self.state.phase;
         if phase.load(Ordering::Relaxed) == wanted {
@@ -215,7 +220,8 @@ impl<L: RawLock<Sim>> Barrier<L> {
         while phase.load(Ordering::Relaxed) != wanted {
             let word = &self.condition.0.0;
             let seen = word.load(Ordering::Relaxed);
-            // SAFETY: whoever waits holds the mutex.
+            // SAFETY: this thread holds the mutex: it did so at the call, and it acquires it after
+            // each sleep.
             unsafe { self.mutex.release(thread) };
             Sim::park(word, seen, None);
             self.acquire(thread);
@@ -229,7 +235,7 @@ impl<L: RawLock<Sim>> Barrier<L> {
     }
 }
 
-/// A condition variable: counts the broadcasts.
+/// A condition variable. Its word counts the broadcasts.
 #[derive(Debug)]
 struct Condition(SimU32);
 
@@ -240,8 +246,8 @@ impl Condition {
     }
 }
 
-/// The C library's own barrier: threads count themselves in one word, and the last to arrive wakes
-/// those that sleep on another.
+/// The C library's own barrier. Threads count themselves in one word. The last one to arrive wakes
+/// the others, which sleep on another word.
 #[derive(Debug)]
 pub(crate) struct OwnBarrier {
     inside: Padded<SimU32>,
@@ -254,7 +260,7 @@ impl OwnBarrier {
         Self { inside: Padded(SimU32::new(0)), round: Padded(SimU32::new(0)), members }
     }
 
-    /// Waits until all members have come; the last of them calls `complete` first.
+    /// Waits until all members have arrived. The last one to arrive calls `complete` first.
     pub(crate) fn wait(&self, complete: impl FnOnce()) {
         let round = self.round.load(Ordering::Relaxed);
         if self.inside.fetch_add(1, Ordering::AcqRel) + 1 == self.members {

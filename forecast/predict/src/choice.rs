@@ -28,7 +28,8 @@ pub(crate) struct Choice<'a> {
     pub(crate) helps: bool,
     /// Other curves that end nearly as high as the best one, the highest first.
     pub(crate) equals: Vec<&'static str>,
-    /// What would do better still if there were never more threads than cores.
+    /// The best lock of those that are ruled out because they spin and there were more threads than
+    /// cores, if it would be clearly better.
     pub(crate) spinning: Option<&'a Curve>,
 }
 

@@ -16,10 +16,10 @@ pub fn repairman(customers: u32, think: f64, demand: f64) -> f64 {
     throughput
 }
 
-/// The Markov chain of a ticket lock by Boyd-Wickizer and others (Linux Symposium 2012): with `k`
-/// cores holding or waiting, a core arrives at rate `(cores - k) / interval` and the lock is
-/// handed on at rate `1 / (section + directory · k / 2)`. Returns the speedup: `cores` less
-/// the mean number of cores that hold or wait.
+/// The Markov chain of a ticket lock by Boyd-Wickizer and others (Linux Symposium 2012). While `k`
+/// cores hold the lock or wait for it, another one arrives at rate `(cores - k) / interval`, and
+/// the lock is handed on at rate `1 / (section + directory · k / 2)`. Returns the speedup: `cores`
+/// minus the mean number of cores that hold or wait.
 #[must_use]
 pub fn ticket_chain(cores: u32, interval: f64, section: f64, directory: f64) -> f64 {
     let n = f64::from(cores);

@@ -165,7 +165,7 @@ impl Sleep {
         let looks = outside.rounds as f64;
         let asleep: u64 = outside.asleep.values().sum();
         let threads = asleep as f64 / looks;
-        // As a number of threads: how many slept so on average.
+        // All quantities below are numbers of threads: how many slept in this way on average.
         let (mut in_locks, mut unread) = (0.0, 0.0);
         let mut elsewhere: BTreeMap<&str, f64> = BTreeMap::new();
         for (call, &times) in &outside.asleep {
@@ -181,7 +181,7 @@ impl Sleep {
         let seen: f64 = run.processes.iter().map(seen_sleep_ns).sum::<f64>() / wall;
         let words = &outside.futexes;
         let by_word = (words.locks + words.conditions + words.barriers) as f64 / looks;
-        // Of a lock that no longer exists, only the time is known.
+        // The looks may miss sleep in locks that are gone. The recorder's times cover it.
         let explained = seen.max(by_word).min(in_locks);
         let several = run.processes.iter().filter(|process| process.threads.peak > 1).count();
         let joining = if words.total() > 0 { words.joins as f64 / looks } else { several as f64 };
@@ -266,7 +266,7 @@ fn recorded_share(run: &Run, evidence: &Evidence) -> Option<f64> {
         _ => evidence.busy_cores * run.wall_ns,
     };
     let own = subject(run)?.threads.cpu_ns;
-    // A share of next to nothing says nothing.
+    // The share of next to no processor time says nothing.
     (evidence.busy_cores > 0.05).then(|| (own / all).min(1.0))
 }
 
@@ -301,7 +301,7 @@ fn unseen(images: &[Unrecorded]) -> Vec<Unseen> {
 }
 
 impl Unseen {
-    /// Which programs these are, and why they left none.
+    /// Returns a sentence that names these programs and says why they left no recording.
     fn sentence(&self) -> String {
         let names: Vec<&str> = self
             .executables

@@ -113,7 +113,7 @@ mod tests {
 
     use super::{Duration, Range};
 
-    /// Few of the durations have nearly all of the time.
+    /// A few of these durations have nearly all of the time.
     fn heavy() -> Duration {
         Duration::Observed(vec![
             Range { up_to: 0.994, low: 100.0, high: 300.0 },

@@ -40,7 +40,7 @@ pub struct Evidence {
     pub one_at_a_time: bool,
 }
 
-/// What there was too little of.
+/// The reason for which a run shows too little.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Lack {
     /// The cores had nothing to do.
@@ -98,7 +98,7 @@ impl Evidence {
         self.acquisitions < FEW && !waited
     }
 
-    /// What there was too little of for any verdict.
+    /// Returns what there was too little of, if it was too little for any verdict.
     pub(crate) fn lack(&self) -> Option<Lack> {
         if self.threads == 0 {
             // If nobody saw anything, it is not known either that the program did nothing.
@@ -114,7 +114,7 @@ impl Evidence {
         }
     }
 
-    /// What was there, in a sentence.
+    /// Returns what was seen, in a sentence.
     pub(crate) fn sentence(&self) -> String {
         format!(
             "Seen: {} acquired {}, {:.1} of {} busy.",
@@ -131,7 +131,7 @@ impl Evidence {
 }
 
 impl Lack {
-    /// What was too little, worded to stand behind a colon.
+    /// Returns what was lacking, worded such that it can follow a colon.
     pub(crate) fn words(self, evidence: &Evidence) -> String {
         match self {
             Lack::Work => format!(
@@ -147,7 +147,7 @@ impl Lack {
         }
     }
 
-    /// What to do.
+    /// Returns the advice on how to get a better profile.
     pub(crate) fn mend(self) -> &'static str {
         match self {
             Lack::Work => "Profile it under load: with as much work as it has where it is slow.",
@@ -160,7 +160,7 @@ impl Lack {
     }
 }
 
-/// A whole number with its thousands set apart.
+/// A whole number with commas between its thousands: `12,345,678`.
 fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();

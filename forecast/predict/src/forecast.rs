@@ -13,10 +13,11 @@ pub struct ForecastPoint {
     /// The simulation of the workload as profiled.
     #[serde(flatten)]
     pub point: Point,
-    /// The lower end of the band in which a measurement is expected nineteen times in twenty, in
-    /// sections per second: what the profile leaves open, and how far the model errs.
+    /// The lower end of the band, in sections per second. A measurement is expected within the band
+    /// nineteen times in twenty. The band covers what the profile leaves open and the error of the
+    /// model.
     pub low: f64,
-    /// The upper end.
+    /// The upper end of the band.
     pub high: f64,
 }
 
@@ -33,7 +34,7 @@ impl CurvePoint for ForecastPoint {
 /// Throughput against cores under one lock, in sections per second.
 pub type Curve = LockCurve<ForecastPoint>;
 
-/// The curve through points on a machine, sorted by cores.
+/// Returns the curve through points on a machine. The points are sorted by cores.
 ///
 /// # Panics
 /// If there are no points.
@@ -45,9 +46,9 @@ pub fn curve_on(machine: &Description, lock: &'static str, points: Vec<ForecastP
 /// The machine of a forecast.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Target {
-    /// Its name.
+    /// Its name, as on the command line.
     pub name: String,
-    /// What it is.
+    /// A description of the machine.
     pub title: String,
     /// Its clock in GHz.
     pub clock_ghz: f64,
@@ -60,25 +61,26 @@ pub struct Target {
 pub struct Recommendation {
     /// Whether locks limit the program.
     pub verdict: Verdict,
-    /// Whether the curve of the program as it is says how it scales. If not, something that was not
-    /// seen, or is not forecast, may keep it from that.
+    /// Whether the program's own curve says how the program scales. If not, something that was not
+    /// seen, or that is not forecast, may limit it further.
     pub scaling_known: bool,
     /// The verdict in a sentence.
     pub headline: String,
-    /// How sure it is, in a few sentences.
+    /// How certain the verdict is, in a few sentences.
     pub confidence: String,
-    /// The lock to take; none if no lock matters or helps.
+    /// The recommended lock, or `None` if no lock matters or helps.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lock: Option<&'static str>,
-    /// Locks that the forecast does not tell from that one.
+    /// Locks that the forecast cannot tell from the recommended one.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub equals: Vec<&'static str>,
-    /// Throughput under it at the largest number of cores, as a multiple of today's.
+    /// The throughput under the recommended lock at the largest number of cores, as a multiple of
+    /// today's.
     pub gain: f64,
-    /// How far such gains were from measured ones; none if no lock is recommended.
+    /// How far such gains were from measured ones, or `None` if no lock is recommended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gain_error: Option<GainError>,
-    /// What else there is to say, a sentence or a few each.
+    /// Further advice. Each item is a sentence or a few.
     pub text: Vec<String>,
     /// The command that follows the advice.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -102,7 +104,7 @@ pub struct Forecast {
     pub asleep_ns: f64,
     /// The locks that matter, the one under which most time is spent first.
     pub locks: Vec<ForecastLock>,
-    /// What had to be assumed, a sentence each.
+    /// What had to be assumed. Each item is a sentence.
     pub assumptions: Vec<String>,
     /// The lock that stands for the program as it is.
     pub today: &'static str,
@@ -110,7 +112,7 @@ pub struct Forecast {
     pub curves: Vec<Curve>,
     /// What to do.
     pub recommendation: Recommendation,
-    /// How much the profiled run showed; none if the profile has no run.
+    /// How much the profiled run showed, or `None` if the profile has no run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub evidence: Option<Evidence>,
     /// How much of the program was seen.

@@ -1,50 +1,52 @@
 //! How far forecast gains have been from measured ones.
 //!
-//! A recommendation rests on how one lock compares with another. The curves of `docs/fidelity.md`,
-//! setting C, say how well that is forecast: real programs, profiled on a small machine and
-//! forecast for two large ones on which others measured them under many locks. What came of it lies
-//! in `data/gain-errors.csv`, which `kilocore-fidelity` writes with that page.
+//! A recommendation rests on how one lock compares with another. Setting C of `docs/fidelity.md`
+//! says how well that comparison is forecast: real programs were profiled on a small machine and
+//! forecast for two large ones, on which others measured the same programs under many locks. The
+//! errors lie in `data/gain-errors.csv`, which `kilocore-fidelity` writes together with that page.
 
 use kilocore_curve::median;
 use serde::Serialize;
 
-/// By lock; `all` stands for all of them together.
+/// The errors by lock. The lock `all` stands for all locks together.
 const FOUND: &str = include_str!("../data/gain-errors.csv");
 /// The line above the figures.
 const HEADER: &str = "lock,cases,median,wide,decided,right";
 /// The name of the row of all locks together.
 const ALL: &str = "all";
-/// A gain or loss below this says nothing of its direction.
+/// A measured gain or loss smaller than this factor does not say which of the two locks is faster.
 const DECIDED: f64 = 1.1;
-/// The share of the cases that [`GainError::wide`] holds.
+/// The share of the cases that lie within [`GainError::wide`].
 const WIDE: f64 = 0.9;
 
-/// A lock against the one that the program has: throughput under it as a multiple of today's.
+/// The throughput under a lock as a multiple of the throughput under the program's own lock.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Gain {
-    /// As others measured it.
+    /// The ratio that others measured.
     pub measured: f64,
-    /// As it was forecast from a profile.
+    /// The ratio that was forecast from a profile.
     pub forecast: f64,
 }
 
 /// How far forecast gains were from measured ones.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct GainError {
-    /// Cases: programs on machines and, if several locks are taken together, locks.
+    /// Number of cases. A case is a program on a machine and, if several locks are taken together,
+    /// under one of them.
     pub cases: u32,
-    /// The median of the factors by which the gain was off, to either side; 1 is no error.
+    /// The median of the factors by which the forecast gain was too high or too low; 1 is no error.
     pub median: f64,
-    /// The factor within which nine cases in ten were.
+    /// Nine cases in ten were off by at most this factor.
     pub wide: f64,
-    /// Cases in which the measured gain or loss was at least a tenth.
+    /// Number of cases in which the measured gain or loss was at least a tenth.
     pub decided: u32,
-    /// Those of them in which the forecast was on the same side.
+    /// Number of those in which the forecast was on the same side: a gain for a gain, a loss for a
+    /// loss.
     pub right: u32,
 }
 
 impl GainError {
-    /// What these cases come to; none of none.
+    /// Returns the error of these cases, or `None` if there are no cases.
     #[must_use]
     pub fn of(cases: &[Gain]) -> Option<Self> {
         let mut factors: Vec<f64> = cases
@@ -57,7 +59,7 @@ impl GainError {
         let median = median(factors.iter().copied())?;
         let decides = |gain: &&Gain| gain.measured > DECIDED || gain.measured < 1.0 / DECIDED;
         let decided: Vec<&Gain> = cases.iter().filter(decides).collect();
-        // No gain at all is on no side.
+        // A forecast of no gain at all is on neither side, and so is not right.
         let right = decided.iter().filter(|g| (g.measured - 1.0) * (g.forecast - 1.0) > 0.0);
         Some(Self {
             cases: factors.len() as u32,
@@ -68,13 +70,13 @@ impl GainError {
         })
     }
 
-    /// What was found of a lock; none of one that nobody published measurements of.
+    /// Returns the error of a lock, or `None` if nobody has published measurements of it.
     #[must_use]
     pub fn published(lock: &str) -> Option<Self> {
         FOUND.lines().filter_map(row).find(|(name, _)| *name == lock).map(|(_, error)| error)
     }
 
-    /// What was found of all locks together.
+    /// Returns the error of all locks together.
     ///
     /// # Panics
     /// Never: the file has that row.
@@ -83,7 +85,7 @@ impl GainError {
         Self::published(ALL).expect("the file has a row of all locks")
     }
 
-    /// The file that holds these figures: of all locks together, and of each.
+    /// Returns the text of the file that holds these figures: of all locks together, then of each.
     #[must_use]
     pub fn file(all: &Self, by_lock: &[(&str, Self)]) -> String {
         let mut text = String::from(
@@ -101,7 +103,13 @@ impl GainError {
     }
 }
 
-/// A line of the file; none if it is not one of figures.
+/// Reads a line of the file, such as
+///
+/// ```text
+/// mcs,30,1.694,3.443,21,11
+/// ```
+///
+/// Returns `None` if the line holds no figures.
 fn row(line: &str) -> Option<(&str, GainError)> {
     let mut fields = line.split(',');
     let name = fields.next()?;

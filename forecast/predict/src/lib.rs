@@ -1,6 +1,6 @@
 //! Forecasts of how a program scales under each lock.
 //!
-//! # The way of a forecast
+//! # The steps of a forecast
 //! 1. A [`Workload`] says what threads do: think, choose a lock, hold it, touch data that moves
 //!    from holder to holder. A workload is given by hand or made from a profile.
 //! 2. [`simulate`] runs it on a simulated machine with the lock code that ships.

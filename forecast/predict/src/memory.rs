@@ -1,9 +1,10 @@
-//! Work that memory limits: lines that no private cache holds, fetched beside the computing.
+//! Work that memory limits: besides computing, threads fetch cache lines that no private cache
+//! holds.
 //!
-//! The simulator serves the fetches ([`Sim::fetch`]), so that bandwidth, latency and the misses
-//! that a core can have under way limit the work as they do on the machine. The program decides
-//! where the data lies. Most often the main thread fills it first, so that all of it lies on one
-//! node.
+//! The simulator serves the fetches ([`Sim::fetch`]). As on the machine, the work is therefore
+//! limited by bandwidth, by latency, and by the number of misses that a core can have under way.
+//! The program decides where the data lies. Most often the main thread fills it first, so that all
+//! of it lies on one node.
 
 use kilocore_machine::{Description, HardwareThread};
 use kilocore_platform::{Cycles, NodeId, Platform};
@@ -26,14 +27,14 @@ pub enum Placement {
 pub struct MemoryUse {
     /// How many lines are fetched, on average.
     pub lines: f64,
-    /// Fetches that a core has under way at a time: 1 where addresses come from the data fetched,
-    /// [`kilocore_sim::MOST_OVERLAP`] for streams.
+    /// The number of fetches that a core has under way at a time. It is 1 if the address of each
+    /// fetch comes from the data of the one before, and [`kilocore_sim::MOST_OVERLAP`] for streams.
     pub overlap: u32,
     /// Where the lines lie.
     pub placement: Placement,
-    /// Size of all data that is gone through again and again, in KiB, which the threads divide
-    /// among them; as much of a thread's part as fits into its share of the last-level cache is
-    /// found there. Without it, everything comes from memory.
+    /// The size in KiB of the data that the threads go through again and again. The threads divide
+    /// it among them. A thread finds as much of its part in the last-level cache as fits into its
+    /// share of that cache. If `None`, everything comes from memory.
     pub footprint_kib: Option<f64>,
 }
 
@@ -45,8 +46,8 @@ impl MemoryUse {
     }
 }
 
-/// The most batches that a round's lines are fetched in: enough for the cores to take turns at the
-/// memory, and few enough to be simulated quickly.
+/// The most batches in which a round's lines are fetched. They are enough for the cores to take
+/// turns at the memory, and few enough to be simulated quickly.
 const MOST_BATCHES: u32 = 16;
 
 /// A simulated thread's side of a [`MemoryUse`].
@@ -61,12 +62,12 @@ pub(crate) struct Fetcher {
     next: u32,
     /// The share of the lines that the last-level cache holds.
     cached: f64,
-    /// How long it takes to fetch one of those lines, in cycles.
+    /// How long it takes to fetch one of the lines in that cache, in cycles.
     hit: f64,
 }
 
 impl Fetcher {
-    /// The fetcher of the calling thread, which is one of the threads on `cores` cores.
+    /// Creates the fetcher of the calling thread. `cores` cores are in use.
     pub(crate) fn new(
         usage: MemoryUse,
         machine: &Description,
@@ -86,7 +87,7 @@ impl Fetcher {
         }
     }
 
-    /// Fetches one round's lines, `share` of the whole.
+    /// Fetches `share` of one round's lines.
     pub(crate) fn fetch(&mut self, share: f64, random: &mut Random) {
         let lines = self.usage.lines * share;
         let hits = whole_number(lines * self.cached, random);

@@ -1,5 +1,5 @@
-//! What else a profile says of the program's own locks: where they are acquired, and whether `run`
-//! replaces them.
+//! Adds to a forecast what else the profile says of the program's own locks: where they are
+//! acquired, and whether `run` replaces them.
 
 use kilocore_lock_profile::{Caller, Family, Lock, Process, Run};
 
@@ -7,8 +7,7 @@ use crate::forecast_lock::{AcquiredAt, ForecastLock};
 use crate::from_profile::{self, Profiled, taker_of};
 use crate::workload::KeptLock;
 
-/// The largest number of places. Places with the longest waits come first, and the rest is left
-/// out.
+/// The largest number of places that are listed: those with the longest waits.
 const MOST_PLACES: usize = 8;
 
 /// The process that a forecast is about.
@@ -38,8 +37,8 @@ pub(crate) fn complete(profiled: &mut Profiled, run: &Run) {
     }
 }
 
-/// Whether an entry of the profile is among the locks that a forecast takes for one: of the same
-/// kind, made at the same place.
+/// Whether an entry of the profile is one of the locks that a forecast counts as `lock`: one of the
+/// same kind, created at the same place.
 fn is_of(own: &Lock, lock: &ForecastLock) -> bool {
     family(own.family) == lock.family
         && own.site.len() == lock.site.len()
@@ -54,7 +53,7 @@ fn family(family: Family) -> &'static str {
     }
 }
 
-/// Why `run` does not replace a lock; `None` if it does.
+/// Returns the kind of a lock that `run` does not replace, or `None` if `run` replaces it.
 fn left_alone(lock: &Lock) -> Option<&'static str> {
     const MUTEXES: [(&str, &str); 7] = [
         ("recursive", "a recursive mutex"),
@@ -75,8 +74,8 @@ fn left_alone(lock: &Lock) -> Option<&'static str> {
     }
 }
 
-/// The places at which locks are acquired, those with the longest waits first. Callers with the
-/// same text are one place, which shows the call path of the first of them.
+/// Returns the places at which locks are acquired, those with the longest waits first. Callers with
+/// the same text count as one place, which shows the call path of the first of them.
 fn acquired_at<'a>(callers: impl Iterator<Item = &'a Caller>) -> Vec<AcquiredAt> {
     let mut places: Vec<AcquiredAt> = Vec::new();
     for caller in callers {

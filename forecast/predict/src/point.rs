@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::progress::Progress;
 
-/// The result: one point of a curve.
+/// One point of a curve: the result of a simulation.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Point {
     /// The lock.
@@ -19,25 +19,25 @@ pub struct Point {
     pub threads: u32,
     /// Outermost sections finished per second of simulated time.
     pub throughput_per_s: f64,
-    /// Half the width of the 95 % confidence interval of the throughput, from the simulation's own
-    /// chance.
+    /// Half the width of the 95 % confidence interval of the throughput. It covers only the chance
+    /// within the simulation.
     pub throughput_error_per_s: f64,
-    /// Share of the threads' time that passes between asking for a lock and having it.
+    /// Share of the threads' time between asking for a lock and holding it.
     pub wait_share: f64,
-    /// Share of the threads' time inside the operations of each lock of the workload, or group of
-    /// locks that are used alike: waiting for it, taking it and letting it go.
+    /// Share of the threads' time inside the operations of each lock of the workload, or of each
+    /// group of locks that are used alike. The operations are waiting, acquiring and releasing.
     pub lock_share_by_lock: Vec<f64>,
-    /// Energy for each section, including everything that the sockets in use consume.
+    /// Energy for each outermost section, including everything that the sockets in use consume.
     pub joules_per_op: f64,
     /// Share of the cores' time spent computing.
     pub working_share: f64,
-    /// Share spent waiting for cache lines.
+    /// Share of the cores' time spent waiting for cache lines.
     pub stalled_share: f64,
-    /// Share spent spinning.
+    /// Share of the cores' time spent spinning.
     pub spinning_share: f64,
-    /// Share spent in low-power waits.
+    /// Share of the cores' time spent in low-power waits.
     pub low_power_share: f64,
-    /// Share spent in the operating system.
+    /// Share of the cores' time spent in the operating system.
     pub system_share: f64,
     /// The rest of the cores' time, in which they had nothing to run.
     pub idle_share: f64,
@@ -46,7 +46,7 @@ pub struct Point {
 }
 
 impl Point {
-    /// The point that a finished simulation shows.
+    /// Computes the point from a finished simulation.
     pub(crate) fn new(
         lock: &'static str,
         machine: &Description,
@@ -94,12 +94,12 @@ impl Point {
         self.with_more(cycles, 1.0, machine)
     }
 
-    /// The same point with `cycles` more for each section, in which no core has anything to do.
+    /// The same point with `cycles` more for each section. In these cycles, all cores are idle.
     pub(crate) fn with_idle(self, cycles: f64, machine: &Description) -> Self {
         self.with_more(cycles, 0.0, machine)
     }
 
-    /// The same point with `cycles` more for each section, in which so many cores compute.
+    /// The same point with `cycles` more for each section. In these cycles, `busy` cores compute.
     fn with_more(mut self, cycles: f64, busy: f64, machine: &Description) -> Self {
         if cycles <= 0.0 {
             return self;

@@ -13,14 +13,15 @@ use crate::{
 };
 use crate::{model_error, own_locks};
 
-/// What to forecast.
+/// The forecast that is wanted.
 #[derive(Debug, Clone)]
 pub struct Question<'a> {
-    /// The machine.
+    /// The machine to forecast for.
     pub machine: &'a Description,
-    /// Numbers of cores, ascending, at least one. The program is taken to run as many threads.
+    /// Numbers of cores, ascending, at least one. At each of them, the program is assumed to run
+    /// one thread a core.
     pub cores: Vec<u32>,
-    /// The locks to compare, beside the one that stands for the program as it is.
+    /// The locks to compare with the lock that stands for the program as it is.
     pub locks: Vec<LockId>,
     /// How much is simulated for each point.
     pub size: RunSize,
@@ -41,20 +42,20 @@ pub enum ForecastError {
 pub const TODAY: LockId = LockId::Futex;
 
 impl Question<'_> {
-    /// How many simulations the answer takes: what a progress bar counts to.
+    /// The number of simulations that the answer takes, which is what a progress bar counts to.
     #[must_use]
     pub fn simulations(&self) -> usize {
         self.all_locks().len() * self.cores.len() * VARIANTS
     }
 
-    /// The locks asked for, the program's own first.
+    /// The program's own lock, followed by the other locks asked for.
     fn all_locks(&self) -> Vec<LockId> {
         let others = self.locks.iter().copied().filter(|&lock| lock != TODAY);
         std::iter::once(TODAY).chain(others).collect()
     }
 }
 
-/// The workload as profiled, and the two that bound it.
+/// Three workloads are simulated for each point: the one profiled, and the two that bound it.
 const VARIANTS: usize = 3;
 
 /// Forecasts a profiled program.
@@ -62,7 +63,7 @@ const VARIANTS: usize = 3;
 /// `progress` is called after each simulation, from any thread.
 ///
 /// # Errors
-/// [`ForecastError`] if the profile holds no locks, or the machine not the cores.
+/// [`ForecastError`] if the profile holds no locks or the machine does not have the cores.
 pub fn forecast(
     profile: &Profile,
     question: &Question<'_>,
@@ -71,10 +72,10 @@ pub fn forecast(
     Ok(forecast_profiled(from_profile(profile)?, profile, question, progress)?)
 }
 
-/// As [`forecast`], of what was made of `profile` already.
+/// Does what [`forecast`] does, from what [`from_profile`] has already returned for `profile`.
 ///
 /// # Errors
-/// [`PointError`] if the machine has not got the cores.
+/// [`PointError`] if the machine does not have the cores.
 pub fn forecast_profiled(
     mut profiled: Profiled,
     profile: &Profile,
@@ -108,7 +109,8 @@ pub fn forecast_profiled(
         })
         .collect();
     let machine = question.machine;
-    // The bands are still those that the profile leaves open: how far gains err is known by itself.
+    // Advice is given before the bands are widened by the model's error: how far gains are off is
+    // known separately, so that the bands should say here only what the profile leaves open.
     let recommendation = advise(&curves, &profiled, profile, &machine.name);
     curves.iter_mut().flat_map(|curve| &mut curve.points).for_each(model_error::widen);
     let View { evidence, coverage } = View::of(profile);
@@ -130,25 +132,26 @@ pub fn forecast_profiled(
     })
 }
 
-/// Simulated cycles that a point may take: a lock that polls is simulated poll by poll, so that
-/// sections of milliseconds would take minutes.
+/// The simulated cycles that a point may take. A lock whose waiters poll is simulated poll by poll,
+/// so that sections of milliseconds would take minutes.
 const MOST_CYCLES: f64 = 1e9;
-/// The fewest sections that say anything.
+/// With fewer sections than this, a simulation says nothing.
 const FEWEST_SECTIONS: u64 = 400;
 
-/// The size asked for or, where sections last long, as many of them as there is time for. The
-/// band tells that there were fewer: chance is part of it.
+/// Returns the size asked for or, where sections last long, one with as many sections as there is
+/// time for. With fewer sections the band gets wider, because it includes the error by chance.
 fn affordable(size: RunSize, workload: &Workload, cores: u32) -> RunSize {
     let held: f64 = workload.sections.iter().map(|(share, s)| share * s.held()).sum();
     let alone = workload.think.mean() + workload.asleep + held;
-    // Either sections follow one another, or every core has its own.
+    // The lock may be the limit, so that its sections follow one another; or every core has
+    // sections of its own at the same time. The slower of the two decides.
     let cycles = held.max(alone / f64::from(cores.max(1))).max(1.0);
     let sections = ((MOST_CYCLES / cycles) as u64).max(FEWEST_SECTIONS).min(size.sections);
     RunSize { sections, ..size }
 }
 
-/// The answer to a profile that shows too little to be simulated, or no lock at all: it has no
-/// curves. `None` if a forecast can be made.
+/// Returns the answer to a profile that has no lock or shows too little to be simulated. It has no
+/// curves. Returns `None` if a forecast can be made.
 #[must_use]
 pub fn without_simulation(profile: &Profile, machine: &Description, seed: u64) -> Option<Forecast> {
     let recommendation = advise_without_forecast(profile)?;
@@ -180,7 +183,8 @@ fn target(machine: &Description) -> Target {
     }
 }
 
-/// The point of the workload as profiled, in the band of all three and their chance.
+/// Returns the point of the workload as profiled. Its band covers all three points and their errors
+/// by chance.
 fn with_band(three: &[Point]) -> ForecastPoint {
     let low = three.iter().map(|p| p.throughput_per_s - p.throughput_error_per_s);
     let high = three.iter().map(|p| p.throughput_per_s + p.throughput_error_per_s);

@@ -10,9 +10,9 @@ use std::cell::{Cell, RefCell};
 use kilocore_platform::{Cycles, Platform};
 use kilocore_sim::Sim;
 
-/// Batches whose means give the confidence interval.
+/// The number of batches from whose means the confidence interval is computed.
 const BATCHES: usize = 20;
-/// The beginning of a run is not counted. It is one part of this many.
+/// A run that ends by time does not count its beginning: one part of this many.
 const WARM_UP: usize = 5;
 
 /// The [`Sim::effort`] after which a point with more threads than cores ends: some 30 ms of a
@@ -28,7 +28,8 @@ const FEWEST: f64 = 100.0;
 pub(crate) enum End {
     /// After this many sections that count, and a quarter as many before them that do not.
     Sections(u64),
-    /// At this time, if there are enough sections by then, or else when it has cost enough.
+    /// At this time if this many sections are finished by then, and otherwise as soon as they are.
+    /// A run whose simulation costs too much ends earlier.
     Time(Cycles, u64),
 }
 
@@ -36,16 +37,16 @@ pub(crate) enum End {
 #[derive(Debug)]
 pub(crate) struct Progress {
     end: End,
-    /// When something was finished, and how much, in sections. Sorted by time.
+    /// The time at which something was finished and how much it was, in sections. Sorted by time.
     finished: RefCell<Vec<(Cycles, f64)>>,
     /// The sum of all that was finished, in sections.
     sections: Cell<f64>,
-    /// When it was decided to stop.
+    /// The time at which the run was stopped.
     stopped: Cell<Option<Cycles>>,
     pub(crate) by_thread: RefCell<Vec<f64>>,
-    /// Cycles that passed between asking for locks and having them.
+    /// Cycles between asking for locks and holding them.
     pub(crate) waited: Cell<u64>,
-    /// Cycles in the operations of each lock of the workload.
+    /// Cycles spent in the operations of each lock of the workload.
     pub(crate) in_locks: RefCell<Vec<u64>>,
 }
 
@@ -62,13 +63,14 @@ impl Progress {
         }
     }
 
-    /// Sections of a run that lasts for `counted` of them: those and the ones before.
+    /// Returns how many sections a run of `counted` sections has in all, with those that do not
+    /// count.
     pub(crate) fn planned(counted: u64) -> u64 {
         let batch = batch(counted);
         (batch * BATCHES / 4 + batch * BATCHES) as u64
     }
 
-    /// Whether threads are to stop.
+    /// Whether threads have to stop.
     pub(crate) fn over(&self) -> bool {
         let finished = self.finished();
         match self.end {
@@ -99,19 +101,20 @@ impl Progress {
         self.by_thread.borrow_mut()[thread] += sections;
     }
 
-    /// Sections per second, and half of its 95 % confidence interval.
+    /// Returns the sections per second, and half the width of their 95 % confidence interval.
     pub(crate) fn throughput(&self, clock_ghz: f64) -> (f64, f64) {
         let per_batch = match self.end {
             End::Sections(counted) => self.by_sections(counted),
             End::Time(..) => self.by_time(),
         };
         let n = per_batch.len() as f64;
-        // Batches of as many sections are weighed by the time that they took, and batches as
-        // long as each other by their sections: both give sections by time.
+        // Batches with the same number of sections are weighted by the time that they took. Batches
+        // of the same length are weighted by their sections. Either way, the result is all sections
+        // divided by all time.
         let (sections, cycles) =
             per_batch.iter().fold((0.0, 0.0), |sum, batch| (sum.0 + batch.0, sum.1 + batch.1));
-        // A run that is given up as too dear may have finished none in the time that counts: less
-        // than one, that is.
+        // A run that is stopped because it costs too much may have finished no section in the time
+        // that counts. Its throughput is then known only to be less than one section in that time.
         let ratio = f64::max(sections, 0.5) / cycles;
         let variance =
             per_batch.iter().map(|(s, c)| (s - ratio * c).powi(2)).sum::<f64>() / (n - 1.0);
@@ -119,7 +122,8 @@ impl Progress {
         (ratio * clock_ghz * 1e9, error * clock_ghz * 1e9)
     }
 
-    /// Batches with the same number of sections each, as sections and cycles.
+    /// Batches with the same number of sections each. An item is the number of sections and of
+    /// cycles.
     fn by_sections(&self, counted: u64) -> Vec<(f64, f64)> {
         let batch = batch(counted);
         let finished = self.finished.borrow();
@@ -137,7 +141,7 @@ impl Progress {
         ends.windows(2).map(|pair| (batch as f64, cycles(pair))).collect()
     }
 
-    /// Batches of the same length each, as sections and cycles.
+    /// Batches of the same length each. An item is the number of sections and of cycles.
     fn by_time(&self) -> Vec<(f64, f64)> {
         let end = self.stopped.get().unwrap_or(Cycles(0)).0.max(1) as f64;
         let start = end / WARM_UP as f64;

@@ -1,4 +1,4 @@
-//! How much is simulated for a point, and what can keep it from that.
+//! How much is simulated for a point, and the errors that prevent it.
 
 use kilocore_machine::Description;
 use kilocore_sim::{Options, SimError, Simulation};
@@ -7,16 +7,16 @@ use thiserror::Error;
 /// How much of a workload is simulated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RunSize {
-    /// Threads; as many as cores if not given.
+    /// Number of threads. If `None`, there are as many threads as cores.
     pub threads: Option<u32>,
-    /// Outermost sections that are counted, after a quarter as many that are not.
+    /// Outermost sections that are counted. A quarter as many come before them and are not counted.
     pub sections: u64,
-    /// Seeds all chance.
+    /// The seed of all random numbers.
     pub seed: u64,
-    /// Whether threads that wait long offer their cores to others, as Kilocore's locks do and most
-    /// other implementations do not.
+    /// Whether threads that wait for long yield their cores to other threads. Kilocore's locks do
+    /// so; most other implementations do not.
     pub waiters_yield: bool,
-    /// Time slices of each thread that a point with more threads than cores lasts, at the least.
+    /// The least number of time slices for each thread in a point with more threads than cores.
     pub slices: u32,
 }
 
@@ -32,15 +32,15 @@ pub enum PointError {
     /// The simulation could not be set up or did not end.
     #[error(transparent)]
     Simulation(#[from] SimError),
-    /// The threads asked for are none, or too many for the host's memory.
+    /// The number of threads is zero, or too large for the host's memory.
     #[error("cannot simulate {0} threads (choose 1 to 8192)")]
     Threads(u32),
 }
 
-/// The largest number of threads: each takes a stack on the host.
+/// The largest number of threads. Each thread takes a stack on the host.
 const MOST_THREADS: u32 = 8192;
 
-/// How many threads a point has, and the machine that they run on.
+/// Returns how many threads a point has and the machine on which they run.
 pub(crate) fn set_up(
     machine: &Description,
     cores: u32,

@@ -1,12 +1,12 @@
-//! Commands as a shell would read them back.
+//! Writes commands such that a shell reads them back unchanged.
 
-/// The command as a shell would read it back.
+/// Returns a command, quoted such that a shell reads the same words: `a 'b c' '$HOME'`.
 #[must_use]
 pub fn shell_words(words: &[String]) -> String {
     words.iter().map(|word| shell_word(word)).collect::<Vec<_>>().join(" ")
 }
 
-/// A word of a command, quoted where a shell would read it as something else.
+/// Returns a word of a command, in quotes if a shell would otherwise read it as something else.
 #[must_use]
 pub fn shell_word(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
@@ -19,13 +19,13 @@ pub fn shell_word(word: &str) -> String {
     }
 }
 
-/// A character as it is written between `$'` and `'`.
+/// Returns a character as it is written between `$'` and `'`.
 fn ansi_c(c: char) -> String {
     match c {
         '\n' => r"\n".to_owned(),
         '\t' => r"\t".to_owned(),
         '\\' | '\'' => format!("\\{c}"),
-        // Three octal digits, so that a digit that follows is not taken for part of it.
+        // Always three octal digits, so that a digit that follows is not read as one of them.
         c if c.is_ascii_control() => format!("\\{:03o}", c as u32),
         c if c.is_control() => format!("\\u{:04x}", c as u32),
         c => c.to_string(),

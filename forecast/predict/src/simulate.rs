@@ -1,4 +1,4 @@
-//! One workload on one machine with one lock and one number of cores.
+//! Simulates one workload on one machine, with one lock and one number of cores.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -16,16 +16,16 @@ use crate::progress::{End, Progress};
 use crate::run_size::{PointError, RunSize, set_up};
 use crate::workload::{Barriers, LockUse, Mode, Section, Workload};
 
-/// The fewest rounds between barriers that show what those cost.
+/// With fewer rounds than this, a simulation does not show what the barriers cost.
 const ROUNDS: u64 = 20;
-/// How many times as many sections as asked for may be simulated so that there are so many rounds.
+/// To get that many rounds, at most this many times the sections asked for are simulated.
 const MORE_FOR_ROUNDS: f64 = 2.0;
 
 /// Simulates a point.
 ///
 /// # Errors
-/// [`PointError`] if the machine has not got the cores, or the host not the memory for the
-/// threads.
+/// [`PointError`] if the machine does not have the cores, or if the threads are none or too many
+/// for the host's memory.
 pub fn simulate(
     workload: &Workload,
     lock: LockId,
@@ -41,15 +41,16 @@ pub fn simulate(
         let sections = size.sections.max(needed.ceil() as u64);
         return run_point(workload, lock, machine, cores, RunSize { sections, ..size });
     }
-    // Rounds so long that the sections in them know nothing of the barriers: those are simulated
-    // beside them, and what they cost is added.
+    // The rounds are so long that the barriers do not affect the sections in them. So the barriers
+    // are simulated separately, and their cost is added.
     let between = Workload { barriers: None, ..workload.clone() };
     let point = run_point(&between, lock, machine, cores, size)?;
     let lost = lost_at_barriers(workload, &barriers, lock, machine, cores, size)?;
     Ok(point.with_idle(lost, machine))
 }
 
-/// Time that barriers take in excess of the computing between them, in cycles for each section.
+/// Returns the time that barriers take beyond the computing between them, in cycles for each
+/// section.
 fn lost_at_barriers(
     workload: &Workload,
     barriers: &Barriers,
@@ -88,8 +89,8 @@ fn run_point(
     lock.visit(PointRun { workload, lock, machine, cores, threads, size, simulation })
 }
 
-/// Sleeps last this long on average, or longer: profiles tell sleeping from computing in intervals
-/// above some 20 µs only, and a thread that sleeps has to be woken again.
+/// The least mean of the sleeps, in microseconds. Profiles tell sleep from computing only in
+/// intervals above some 20 µs, and a thread that sleeps also has to be woken.
 const SHORTEST_SLEEP_US: f64 = 50.0;
 
 struct PointRun<'a> {
@@ -108,7 +109,7 @@ impl PointRun<'_> {
         if threads <= cores {
             return End::Sections(size.sections);
         }
-        // Threads that take turns on a core are only seen to do so over many time slices.
+        // To see how threads take turns on a core, one has to look at many time slices.
         let slices = f64::from(size.slices * threads.div_ceil(*cores));
         let us = machine.os.time_slice_us.value * slices;
         End::Time(Cycles((us * 1000.0 * machine.clock_ghz.value) as u64), size.sections)
@@ -121,27 +122,28 @@ struct Instance<L> {
     lines: Vec<Padded<SimCell<u64>>>,
 }
 
-/// What all threads of a point share.
+/// The state that all threads of a point share.
 struct Shared<L> {
     workload: Workload,
     machine: Description,
     cores: u32,
     locks: Vec<Vec<Instance<L>>>,
-    /// The mean of sleeps is at least so many cycles.
+    /// The least mean of the sleeps, in cycles.
     shortest_sleep: f64,
-    /// Mean cycles of computing in a section, if sections are counted by that.
+    /// The mean computing in a section, in cycles, if sections are counted by computing; see
+    /// [`by_work`].
     by_work: Option<f64>,
     meeting: Meeting<L>,
     progress: Progress,
 }
 
-/// Where threads wait for each other, if they do.
+/// The barrier at which threads wait for each other, if the workload has one.
 struct Meeting<L> {
     barriers: Option<Barriers>,
     /// A barrier that is made of a lock of the program.
     of_lock: Barrier<L>,
     own: OwnBarrier,
-    /// Whether the threads are to stop after the barrier that they have passed.
+    /// Whether the threads have to stop after the barrier that they have just passed.
     over: Cell<bool>,
 }
 
@@ -198,7 +200,7 @@ impl<L: RawLock<Sim>> Shared<L> {
         }
     }
 
-    /// Adds what threads spent at the mutex of a barrier to what they spent at locks.
+    /// Adds the time that threads spent at the mutex of a barrier to the time spent at locks.
     fn count_barriers(&self) {
         if let Some(lock) = self.meeting.barriers.and_then(|barriers| barriers.lock) {
             let spent = self.meeting.of_lock.in_mutex.get();
@@ -209,19 +211,23 @@ impl<L: RawLock<Sim>> Shared<L> {
         }
     }
 
-    /// What the calling thread fetches its data with, if it has any.
+    /// Returns the fetcher of the calling thread, if the workload fetches data from memory.
     fn fetcher(&self, random: &mut Random) -> Option<Fetcher> {
         let usage = self.workload.memory?;
         Some(Fetcher::new(usage, &self.machine, self.cores, random))
     }
 }
 
-/// The error of the throughput, as a share of it, from which drawn durations must not add more.
+/// If the random durations alone would cause a larger error of the throughput than this share of
+/// it, sections are counted by computing.
 const DRAWN_ERROR: f64 = 0.02;
 
-/// The computing in a section, if sections are to be counted by it: where a few durations hold most
-/// of the work, a run of so many sections draws too few of them for their mean. What is done of a
-/// long one then counts while it is being done.
+/// Returns the mean computing in a section if sections have to be counted by it, and `None`
+/// otherwise.
+///
+/// If a few durations hold most of the work, a run of `sections` sections draws too few of them to
+/// get their mean right. A long duration then counts piece by piece, as it is computed, instead of
+/// as one section.
 fn by_work(workload: &Workload, sections: u64) -> Option<f64> {
     let busy = workload.busy() - workload.serial;
     let part = workload.think.mean() / busy.max(f64::MIN_POSITIVE);
@@ -253,7 +259,8 @@ impl<'a, L: RawLock<Sim>> Thread<'a, L> {
         }
     }
 
-    /// Rounds of the same work for all threads together, each ended by a barrier.
+    /// Works in rounds, each of which ends in a barrier. The work of all threads together is the
+    /// same in each round.
     fn run_rounds(&mut self, barriers: &Barriers) {
         let Shared { meeting, progress, .. } = self.shared;
         let equal = barriers.sections / progress.by_thread.borrow().len() as f64;
@@ -264,7 +271,7 @@ impl<'a, L: RawLock<Sim>> Thread<'a, L> {
                 self.once(left.min(1.0));
                 left -= 1.0;
             }
-            // All have to agree on whether it was the last round.
+            // All threads have to agree on whether this was the last round.
             let complete = || meeting.over.set(progress.over());
             if barriers.lock.is_some() {
                 let thread = self.lock_thread.tried();
@@ -275,8 +282,8 @@ impl<'a, L: RawLock<Sim>> Thread<'a, L> {
         }
     }
 
-    /// Thinks and enters an outermost section; of a part of one, that part of the time and with
-    /// that probability.
+    /// Thinks and enters an outermost section. If `part` is less than 1, the thread thinks for this
+    /// part of the time, and enters a section with this probability.
     fn once(&mut self, part: f64) {
         let workload = &self.shared.workload;
         self.think(part);
@@ -296,7 +303,7 @@ impl<'a, L: RawLock<Sim>> Thread<'a, L> {
             }
         }
         if workload.sections.is_empty() || !enters {
-            // Nothing else may have let the other threads catch up.
+            // A thread that has entered no lock may not have let the other threads catch up.
             Sim::catch_up();
         }
         let think = workload.think.mean();
@@ -304,7 +311,8 @@ impl<'a, L: RawLock<Sim>> Thread<'a, L> {
         self.shared.progress.finish(self.number, rest * part);
     }
 
-    /// Computes between two sections. Where sections are counted by work, it counts as it is done.
+    /// Computes between two sections. If sections are counted by computing, it is counted piece by
+    /// piece.
     fn think(&mut self, part: f64) {
         let Shared { workload, progress, by_work, .. } = self.shared;
         let drawn = workload.think.sample(&mut self.random).0 as f64 * part;
@@ -323,8 +331,8 @@ impl<'a, L: RawLock<Sim>> Thread<'a, L> {
         }
     }
 
-    /// Sleeps for so many cycles on average: rarely, if that is so short that no thread would
-    /// sleep for it each time.
+    /// Sleeps for `mean` cycles on average. If that is too short for a thread to sleep each time,
+    /// it sleeps longer but not each time.
     fn sleep(&mut self, mean: f64) {
         let shortest = self.shared.shortest_sleep;
         if mean <= 0.0 || self.random.uniform() >= mean / mean.max(shortest) {
@@ -347,7 +355,7 @@ impl<'a, L: RawLock<Sim>> Thread<'a, L> {
         progress.waited.set(progress.waited.get() + waited.0);
         self.work_inside(section, instance);
         let done = Sim::now();
-        // SAFETY: taken above by this thread, in the same mode.
+        // SAFETY: this thread acquired it above, in the same mode.
         unsafe { instance.lock.release(section.mode, &mut self.lock_thread) };
         let released = Sim::now().since(done);
         progress.in_locks.borrow_mut()[section.lock] += waited.0 + released.0;
@@ -357,9 +365,10 @@ impl<'a, L: RawLock<Sim>> Thread<'a, L> {
         let lines = whole_number(section.lines, &mut self.random);
         for line in instance.lines.iter().take(lines) {
             match section.mode {
-                // SAFETY: the holder of the exclusive lock is alone with its data.
+                // SAFETY: the holder of an exclusive lock is the only one that uses its data.
                 Mode::Exclusive => line.with_mut(|data| unsafe { data.write(data.read() + 1) }),
-                // SAFETY: readers share the data with readers only.
+                // SAFETY: while the lock is held in shared mode, all others that use the data only
+                // read it.
                 Mode::Shared => line.with(|data| unsafe { _ = data.read_volatile() }),
             };
         }

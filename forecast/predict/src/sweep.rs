@@ -1,4 +1,4 @@
-//! Many points at once, on all cores of the host.
+//! Simulates many points at once, on all cores of the host.
 
 use kilocore_locks::LockId;
 use kilocore_machine::Description;
@@ -11,19 +11,19 @@ use crate::{Point, PointError, RunSize, Workload, simulate};
 pub struct Job<'a> {
     /// What the threads do.
     pub workload: &'a Workload,
-    /// The lock.
+    /// The lock under which they do it.
     pub lock: LockId,
-    /// Cores.
+    /// Number of simulated cores.
     pub cores: u32,
     /// How much is simulated.
     pub size: RunSize,
 }
 
-/// Simulates all jobs on `machine` and gives their points in the order of the jobs.
+/// Simulates all jobs on `machine` and returns their points in the order of the jobs.
 ///
-/// The host's cores take jobs in turn, the last first, as those are the longest in a sweep by
-/// ascending cores; the result does not depend on who takes which. `progress` is called after
-/// each, from any thread.
+/// Each core of the host takes a job whenever it has none. The last jobs are taken first: in a
+/// sweep by ascending cores they take longest. The result does not depend on which core takes which
+/// job. `progress` is called after each job, from any thread.
 ///
 /// # Errors
 /// The error of the first job, in their order, that fails.

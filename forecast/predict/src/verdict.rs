@@ -1,29 +1,30 @@
-//! Whether locks limit a program, or its threads leave cores unused for another reason.
+//! Whether locks limit a program, or whether its threads leave cores unused for another reason.
 
 use serde::Serialize;
 
 /// What is known of whether locks limit a program.
 ///
-/// A forecast alone is no verdict. It needs evidence: threads that ran, locks that were acquired,
-/// cores that were busy. And whoever says that locks do *not* matter must have seen them all.
+/// A forecast alone is no verdict. A verdict needs evidence: threads that ran, locks that were
+/// acquired, cores that were busy. To say that locks do *not* matter, one must have seen all of
+/// them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// The locks that were seen are forecast to limit it.
+    /// According to the forecast, the locks that were seen limit the program.
     LimitedByLocks,
-    /// They are not, and enough was seen to say that no others do.
+    /// They do not limit it, and enough was seen to say that no other lock does either.
     NotByLocks,
-    /// Its threads do not use the cores that they have, and not because of locks: they wait for one
-    /// another, or for work.
+    /// The program's threads do not use the cores that they have. The reason is not locks: the
+    /// threads wait for one another, or for work.
     CoresUnused,
-    /// The locks that were seen do not limit it, but there may be others.
+    /// The locks that were seen do not limit the program, but there may be others.
     Unknown,
     /// The profiled run showed too little of the program.
     TooLittleEvidence,
 }
 
 impl Verdict {
-    /// In a few words, to stand before a colon.
+    /// The verdict in a few words, which stand before a colon.
     #[must_use]
     pub fn words(self) -> &'static str {
         match self {

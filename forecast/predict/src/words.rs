@@ -1,6 +1,6 @@
-//! Figures in sentences.
+//! Writes figures the way they stand in sentences.
 
-/// A share in words: with a digit after the point where it is small.
+/// A share as a percentage. A small percentage has one digit after the decimal point.
 pub(crate) fn percent(share: f64) -> String {
     let percent = share * 100.0;
     match percent {
@@ -10,7 +10,7 @@ pub(crate) fn percent(share: f64) -> String {
     }
 }
 
-/// A duration in the unit that suits it, to two or three digits.
+/// A duration in the unit that suits it, with two or three digits.
 pub(crate) fn duration(ns: f64) -> String {
     let (value, unit) = match ns {
         ns if ns < 1e3 => return format!("{ns:.0} ns"),
@@ -21,17 +21,17 @@ pub(crate) fn duration(ns: f64) -> String {
     if value < 100.0 { format!("{value:.1} {unit}") } else { format!("{value:.0} {unit}") }
 }
 
-/// How many, as a noun has it.
+/// A number and a noun in the singular or plural: `1 core`, `6 cores`.
 pub(crate) fn counted(count: u64, noun: &str) -> String {
     if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }
 
-/// A ratio to two digits or so.
+/// A ratio to about two digits.
 pub(crate) fn rounded(ratio: f64) -> String {
     if ratio < 10.0 { format!("{ratio:.1}") } else { format!("{ratio:.0}") }
 }
 
-/// Names with commas and an `or` before the last.
+/// Joins names by commas, with an `or` before the last.
 pub(crate) fn either(names: &[&str]) -> String {
     match names {
         [] => String::new(),

@@ -18,14 +18,14 @@ pub struct Section {
     pub lock: usize,
     /// How the section takes the lock.
     pub mode: Mode,
-    /// Work under the lock, in cycles, on one core with no other threads. Work under locks that are
-    /// taken inside is not included.
+    /// Computing under the lock, in cycles, on one core with no other threads. Computing under
+    /// locks that are taken inside is not included.
     pub hold: Duration,
-    /// Sleeping under the lock, in cycles; the mean over all entries.
+    /// Sleep under the lock, in cycles. The figure is the mean over all entries.
     pub asleep: f64,
     /// Lines of data written inside that move from holder to holder, beyond the lock itself.
     pub lines: f64,
-    /// Sections inside this one, each entered with its own probability.
+    /// Sections inside this one.
     pub inner: Vec<Inner>,
 }
 
@@ -47,10 +47,10 @@ pub struct Inner {
     pub section: Section,
 }
 
-/// A lock, or a number of locks that are used alike.
+/// A lock, or several locks that are used alike.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LockUse {
-    /// How many there are; each use picks one at random.
+    /// How many locks there are. Each use picks one at random.
     pub instances: u32,
     /// Whether each thread has this many locks of its own, which no other thread takes.
     pub per_thread: bool,
@@ -68,8 +68,8 @@ pub enum KeptLock {
     KernelReadWrite,
     /// A spin lock of the kernel, such as that of a page table.
     KernelSpin,
-    /// A lock inside the C library, such as that of an arena of `malloc`, or one of the program's
-    /// that nothing can be put under.
+    /// A lock inside the C library, such as that of an arena of `malloc`, or a lock of the program
+    /// that `run` cannot replace.
     Futex,
     /// A spin lock of the program's own.
     Spin,
@@ -85,8 +85,8 @@ pub struct Barriers {
     /// How unequal the threads' parts are, beyond what the durations of their sections explain.
     /// This is the standard deviation of the parts as a share of their mean, 0 to 1.
     pub imbalance: f64,
-    /// The one of [`Workload::locks`] of which the barriers are made, together with a condition
-    /// variable. The C library's own barriers are made of none of them.
+    /// The index in [`Workload::locks`] of the lock of which the barriers are made, together with a
+    /// condition variable. `None` for the C library's own barriers.
     pub lock: Option<usize>,
 }
 
@@ -95,9 +95,9 @@ pub struct Barriers {
 pub struct Workload {
     /// Computing between sections, in cycles.
     pub think: Duration,
-    /// Sleeping between sections, in cycles; the mean over all sections.
+    /// Sleep between sections, in cycles. The figure is the mean over all sections.
     pub asleep: f64,
-    /// What is fetched from memory between sections, after the computing.
+    /// The lines that are fetched from memory between sections, after the computing.
     pub memory: Option<MemoryUse>,
     /// Computing of one thread while no other can compute, in cycles: the start of a program, its
     /// end, and what lies between its parallel phases. The figure is the mean over all outermost
@@ -112,7 +112,7 @@ pub struct Workload {
 }
 
 impl Workload {
-    /// Threads that share a single lock.
+    /// A workload of threads that share a single lock.
     #[must_use]
     pub fn single_lock(think: Duration, hold: Duration, lines: f64) -> Self {
         let section =

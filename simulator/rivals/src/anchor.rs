@@ -1,8 +1,8 @@
 //! The memory of a root, at an address that objects can remember.
 //!
-//! An object knows the root it is in by that root's address. So a root that is dropped with objects
-//! inside keeps its memory for good: the address can then never be taken for another root's, and
-//! removing such an object from a younger root panics, as removing any stranger does.
+//! An object knows its root by that root's address. If a root is dropped while objects are inside,
+//! its memory is therefore never freed: no other root can then have this address. Removing such an
+//! object from a younger root panics, as removing any other object that is not inside does.
 
 use core::marker::PhantomData;
 use core::mem::ManuallyDrop;
@@ -12,13 +12,13 @@ use core::ptr::NonNull;
 use alloc::boxed::Box;
 use kilocore_platform::Platform;
 
-/// What a root is made of.
+/// The content of a root.
 ///
 /// # Safety
-/// [`finish`](Self::finish) is true only if no object is left inside and nobody refers to the body
-/// any more: its memory is given back then.
+/// [`finish`](Self::finish) may return true only if no object is left inside and nothing refers to
+/// the body any more. The memory of the body is freed then.
 pub(crate) unsafe trait Body: Send + Sync + 'static {
-    /// Does what is left to do before the end, and says whether the body may go.
+    /// Does what is left to do before the end. Returns whether the body may be freed.
     fn finish(&mut self) -> bool;
 }
 
@@ -28,7 +28,7 @@ pub(crate) struct Anchor<P: Platform, B: Body> {
     platform: PhantomData<P>,
 }
 
-// SAFETY: it is a box, and what is in it is Send and Sync.
+// SAFETY: an anchor is a box, and its content is Send and Sync.
 unsafe impl<P: Platform, B: Body> Send for Anchor<P, B> {}
 // SAFETY: as above.
 unsafe impl<P: Platform, B: Body> Sync for Anchor<P, B> {}
@@ -53,11 +53,12 @@ impl<P: Platform, B: Body> Drop for Anchor<P, B> {
         // SAFETY: the anchor is the only owner and ends here, so nobody else uses the body.
         if unsafe { self.body.as_mut() }.finish() {
             let body = self.body.as_ptr();
-            // SAFETY: as above; it is not used after this.
+            // SAFETY: as above; the body is not used after this.
             unsafe { body.drop_in_place() };
-            // Only now, as what is dropped may touch it.
+            // Only now, since dropping the body may touch its memory.
             P::discard(body);
-            // SAFETY: its memory came from a box in `new`, and nothing is left to be dropped.
+            // SAFETY: the memory came from a box in `new`. The body was dropped above, and
+            // `ManuallyDrop` keeps it from being dropped again.
             drop(unsafe { Box::from_raw(body.cast::<ManuallyDrop<B>>()) });
         }
     }

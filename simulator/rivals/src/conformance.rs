@@ -1,11 +1,12 @@
 //! The suite that every scheme passes: feature `conformance`.
 //!
-//! * [`alone`]: one thread, random operations on two roots, compared with a plain model.
-//! * [`together`]: several threads, on whatever machine the caller runs them on; each knows of some
-//!   objects where they are, and looks for them.
+//! * [`alone`]: one thread performs random operations on two roots and compares them with a plain
+//!   model.
+//! * [`together`]: several threads run on the machine that the caller chooses. Each thread knows
+//!   where some of the objects are, and searches for them.
 //!
-//! Both drop everything at the end and count: each item was dropped once. The items and the structure
-//! notice on their own what must not happen to them: an object that is inserted twice, removed from
+//! Both drop everything at the end and check that each item was dropped once. The items and the
+//! structure themselves detect the other errors: an object that is inserted twice, removed from
 //! where it is not, changed while somebody reads it, or read after its end.
 //!
 //! ```

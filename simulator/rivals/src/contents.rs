@@ -1,11 +1,12 @@
-//! A structure, and how many objects are in it.
+//! A structure together with the number of objects in it.
 
 use kilocore_ldu::Structure;
 
-/// What a lock guards.
+/// The data that a lock guards.
 pub(crate) struct Contents<S> {
     pub(crate) structure: S,
-    /// Objects inside, for the root's end: see [`Anchor`](crate::anchor::Anchor).
+    /// Number of objects inside. It decides whether the root may be freed; see
+    /// [`Anchor`](crate::anchor::Anchor).
     objects: usize,
 }
 

@@ -1,21 +1,22 @@
-//! How often a scheme will still come back to an object.
+//! Counts the references that a scheme still has to an object.
 //!
-//! An object that its owner gives back may still be referred to: by an entry of a log that was not
-//! applied, by readers who started before it was removed. Each such reference is a debt. The object
-//! is settled when there is none, and it is freed by its owner if it is settled then, or else by
-//! whoever pays the last debt. So giving an object back needs no thread, no lock and no root.
+//! After the owner has released an object, something may still refer to it: an entry of a log that
+//! was not applied yet, or a reader that started before the object was removed. Each such reference
+//! is a debt. An object without debts is settled. If the object is settled when its owner releases
+//! it, the owner frees it. Otherwise the thread that pays the last debt frees it. Releasing an
+//! object therefore needs no thread, no lock and no root.
 
 use core::ptr::NonNull;
 
 use kilocore_ldu::{Hook, Object};
 use kilocore_platform::{Atomic, AtomicInt, Ordering, Platform};
 
-/// The owner has given the object back.
+/// Set once the owner has released the object.
 const RELEASED: usize = 1;
-/// One debt.
+/// The amount by which one debt increases the state.
 const DEBT: usize = 2;
 
-/// A count of debts, in the hook of an object.
+/// The count of debts. It lies in the hook of an object.
 pub(crate) struct Debts<P: Platform> {
     state: P::Usize,
 }
@@ -25,55 +26,57 @@ impl<P: Platform> Debts<P> {
         Self { state: P::Usize::new(0) }
     }
 
-    /// Whether there are none. Then all that was owed has happened before.
+    /// Whether there are no debts. If so, everything that was owed has happened before.
     #[inline]
     pub(crate) fn none(&self) -> bool {
         self.state.load(Ordering::Acquire) == 0
     }
 
-    /// One more. Only the owner makes debts, so relaxed: it tells nobody anything.
+    /// Adds a debt. Only the owner does so, and a debt publishes nothing, so relaxed is enough.
     #[inline]
     pub(crate) fn owe(&self) {
         self.state.fetch_add(DEBT, Ordering::Relaxed);
     }
 
-    /// One less, by the owner, who has called off what was owed.
+    /// Cancels a debt. Only the owner does so, after it has called off what was owed.
     #[inline]
     pub(crate) fn forgive(&self) {
         self.state.fetch_sub(DEBT, Ordering::Relaxed);
     }
 
-    /// One less; frees the object if it was the last and the owner has given the object back.
+    /// Pays a debt. Frees the object if this was the last debt and the owner has released the
+    /// object.
     ///
     /// # Safety
-    /// `object` has these debts in its hook, and the caller pays one that it was charged with and
-    /// does not use the object again.
+    /// These debts must be in the hook of `object`. The caller must pay a debt that it was charged
+    /// with, and must not use the object again.
     #[inline]
     pub(crate) unsafe fn pay<H: Hook, T: Send + Sync + 'static>(
         &self,
         object: NonNull<Object<H, T>>,
     ) {
-        // Release: our uses happen before the object is freed or found settled. Acquire: so do
-        // those of the owner and of who paid before, if we free it.
+        // Release: our uses happen before the object is freed or is found settled. Acquire: if we
+        // free it, the uses of its owner and of those who paid before happen before that.
         if self.state.fetch_sub(DEBT, Ordering::AcqRel) == DEBT | RELEASED {
-            // SAFETY: the owner is done with it, and nobody else owes it anything.
+            // SAFETY: the owner has released it, and this was the last debt.
             unsafe { Object::free(object) };
         }
     }
 
-    /// Gives the object back.
+    /// Releases the object.
     ///
     /// # Safety
-    /// `object` has these debts in its hook, and the caller owns it and does not use it again.
+    /// These debts must be in the hook of `object`. The caller must own the object and must not use
+    /// it again.
     #[inline]
     pub(crate) unsafe fn release<H: Hook, T: Send + Sync + 'static>(
         &self,
         object: NonNull<Object<H, T>>,
     ) {
-        // Nobody but the owner makes debts, so none now is none for good. Otherwise, release and
-        // acquire as in `pay`.
+        // Only the owner makes debts. So if there are none now, there will never be any. Otherwise
+        // release and acquire are needed as in `pay`.
         if self.none() || self.state.fetch_or(RELEASED, Ordering::AcqRel) == 0 {
-            // SAFETY: the caller is done with it, and nobody owes it anything.
+            // SAFETY: the caller does not use it again, and there are no debts.
             unsafe { Object::free(object) };
         }
     }
@@ -89,7 +92,7 @@ mod tests {
 
     struct Indebted(Debts<Loom>);
 
-    // SAFETY: as its debts, which are what is tested.
+    // SAFETY: the promises of `Hook` are those of its debts, which are what is tested.
     unsafe impl Hook for Indebted {
         type Platform = Loom;
 
@@ -98,7 +101,7 @@ mod tests {
         }
 
         unsafe fn dispose<T: Send + Sync + 'static>(object: NonNull<Object<Self, T>>) {
-            // SAFETY: the object's own debts; the caller owns it.
+            // SAFETY: these are the object's own debts, and the caller owns it.
             unsafe { (*object.as_ptr()).hook.0.release(object) };
         }
 
@@ -107,7 +110,8 @@ mod tests {
         }
     }
 
-    /// Read until it is dropped; loom's cells tell if that is at the same time.
+    /// An item that is read until it is dropped. Loom's cells detect a read at the time of the
+    /// drop.
     struct Read {
         cell: <Loom as Platform>::Cell<u32>,
         dropped: Arc<AtomicUsize>,
@@ -120,14 +124,14 @@ mod tests {
         }
     }
 
-    /// An object, as a thread that owes it something has it.
+    /// An object, as seen by a thread that has a debt to pay.
     struct Owed(NonNull<Object<Indebted, Read>>);
 
     // SAFETY: what is in the object may be shared between threads.
     unsafe impl Send for Owed {}
 
     impl Owed {
-        /// Reads the object and pays what it is owed.
+        /// Reads the object and pays the debt.
         fn pay(self) {
             // SAFETY: the debt that is paid here keeps the object alive.
             unsafe {
@@ -137,8 +141,8 @@ mod tests {
         }
     }
 
-    /// An object with two debts, which two threads pay after they have read it, while its owner does
-    /// `end` with it.
+    /// Makes an object with two debts. Two threads read the object and then pay a debt each, while
+    /// the owner does `end` with it.
     fn explore(end: fn(Detached<Indebted, Read>)) {
         loom::model(move || {
             let dropped = Arc::new(AtomicUsize::new(0));
@@ -151,7 +155,7 @@ mod tests {
             let object = object.into_raw();
             let payers =
                 [Owed(object), Owed(object)].map(|owed| loom::thread::spawn(move || owed.pay()));
-            // SAFETY: from `into_raw` above, and detached but for its debts.
+            // SAFETY: it comes from `into_raw` above, and nothing but its debts refers to it.
             end(unsafe { Detached::from_raw(object) });
             for payer in payers {
                 payer.join().unwrap();

@@ -1,30 +1,32 @@
 //! Flat combining: one thread does the work of all.
 //!
-//! A thread publishes its update in a record of its own. Whoever finds no combiner becomes it, looks
-//! through all records, does what they ask for, and says so in each. The structure and its lock
-//! then stay in one core's cache for many updates, and a waiter watches no line but its record's
-//! (Hendler, Incze, Shavit and Tzafrir, 'Flat combining and the synchronization-parallelism
-//! tradeoff', SPAA 2010).
+//! A thread publishes its update in a record of its own. If there is no combiner, the thread
+//! becomes the combiner: it looks through all records, performs the updates that it finds, and
+//! reports each in its record. The structure and its lock then stay in one core's cache for many
+//! updates, and a waiter watches only its own record (Hendler, Incze, Shavit and Tzafrir, 'Flat
+//! combining and the synchronization-parallelism tradeoff', SPAA 2010).
 //!
 //! # Where it departs from the paper
-//! * The paper's publication list belongs to one structure, and records that were idle for long are
-//!   taken off it. Here each thread has one record for all roots, in an array, and a combiner skips
-//!   those that ask for another root: no list to maintain, and no memory for each pair of a thread
-//!   and a root, but with many busy roots a combiner reads records in vain.
-//! * The paper's waiter looks at its record and, again and again, at the lock. Here it need not: who
-//!   publishes leaves word at the [role](#states), and a combiner does not resign before it has
-//!   looked through the records once more. After some passes it hands its role to one that waits, so
-//!   that nobody combines for ever.
-//! * Combiners and searches exclude one another by a lock of its own, which searches share where
-//!   it is a read-write lock. A search needs not combine: what returned before it was done before.
+//! * In the paper, each structure has a publication list of its own, from which records that were
+//!   idle for long are removed. Here, each thread has one record for all roots, in an array, and a
+//!   combiner skips the records that concern other roots. So there is no list to maintain, and no
+//!   memory for each pair of a thread and a root. But with many busy roots, a combiner reads many
+//!   records in vain.
+//! * In the paper, a waiter looks at its record and, again and again, at the lock. Here it looks at
+//!   its record only. A thread that publishes sets a flag in the [role](#states), and a combiner
+//!   that finds the flag set looks through the records once more before it resigns. After some
+//!   passes, the combiner hands its role to a waiter, so that no thread combines for ever.
+//! * Combiners and searches exclude one another by a separate lock. Searches run in parallel if it
+//!   is a read-write lock. A search need not combine, because an update is performed before it
+//!   returns.
 //!
 //! # States
 //!
 //! | role | meaning |
 //! | --- | --- |
-//! | 0 | nobody combines |
-//! | `COMBINING` | somebody does, and will see all that was published |
-//! | `COMBINING`, `AGAIN` | somebody does, and has to look through the records once more |
+//! | 0 | no thread combines |
+//! | `COMBINING` | a thread combines, and will see all that was published |
+//! | `COMBINING`, `AGAIN` | a thread combines, and has to look through the records once more |
 
 mod records;
 
@@ -44,23 +46,23 @@ use crate::guarded::Guarded;
 use crate::plain::PlainHook;
 use crate::request::{Operation, Request};
 
-/// Somebody combines.
+/// A thread combines.
 const COMBINING: u32 = 1;
 /// Something was published since the combiner began to look through the records.
 const AGAIN: u32 = 2;
 
-/// Passes over the records after which a combiner looks for a successor.
+/// After this many passes over the records, a combiner looks for a successor.
 const fn passes<P: Platform>() -> u32 {
     if P::CHECKED { 1 } else { 16 }
 }
 
-/// The structure behind a combiner and, for searches, a lock `L`.
+/// The structure behind a combiner, and behind a lock `L` for combiners and searches.
 pub struct FlatCombining<P: Platform, L = NoSharing<P, Mcs<P>>> {
     records: Arc<Records<P>>,
     lock: PhantomData<fn() -> L>,
 }
 
-/// A thread's record.
+/// A thread's part in the scheme: its record.
 pub struct Combiner<P: Platform> {
     records: Arc<Records<P>>,
     record: NonNull<Record<P>>,
@@ -74,14 +76,14 @@ pub struct FlatCombiningRoot<P: Platform, L: RawRwLock<P>, S: Search> {
 struct Inside<P: Platform, L: RawRwLock<P>, S: Search> {
     role: Padded<P::U32>,
     guarded: Guarded<P, L, Contents<S>>,
-    /// Where those publish who use this root.
+    /// The records of the threads that use this root.
     records: Arc<Records<P>>,
 }
 
 impl<P: Platform> Combiner<P> {
     #[inline]
     fn record(&self) -> &Record<P> {
-        // SAFETY: records live as long as the array that this has a share of.
+        // SAFETY: records live as long as the array, and `records` keeps the array alive.
         unsafe { self.record.as_ref() }
     }
 }
@@ -93,18 +95,19 @@ impl<P: Platform> Drop for Combiner<P> {
 }
 
 impl<P: Platform, L: RawRwLock<P>, S: Search> Inside<P, L, S> {
-    /// Has `request` done, by this thread or another.
+    /// Has this thread or another one perform `request`.
     ///
     /// # Safety
-    /// Its object is one of [`PlainHook`] and the structure's items, and what is asked for is allowed
-    /// by the structure's contract. The caller does not use the object meanwhile.
+    /// The object of the request must have a [`PlainHook`] and an item of the structure. The
+    /// structure's contract must allow the operation. The caller must not use the object meanwhile.
     unsafe fn update(&self, request: Request, thread: &Combiner<P>) {
         assert!(Arc::ptr_eq(&self.records, &thread.records), "a thread of another scheme");
         let record = thread.record();
         let address = core::ptr::from_ref(self).addr();
         record.request.store(request.into_raw(), Ordering::Relaxed);
-        // Sequentially consistent, as is the look at the role: either we see it without `AGAIN`, or
-        // the combiner, who takes that off and then looks, sees our record.
+        // This store and the load of the role are sequentially consistent. So either we see the
+        // role without `AGAIN`, or the combiner sees our record: it clears `AGAIN` first and looks
+        // at the records then.
         record.root.store(address, Ordering::SeqCst);
         let role = self.role.load(Ordering::SeqCst);
         if role == COMBINING | AGAIN
@@ -113,22 +116,24 @@ impl<P: Platform, L: RawRwLock<P>, S: Search> Inside<P, L, S> {
             if P::wait_until(&record.root, Wait::Spin, |root| root != address) == DONE {
                 return;
             }
-            // The combiner made us its successor; our own request comes with the others'.
+            // The combiner has made us its successor. We perform our own request together with the
+            // others.
             record.root.store(address, Ordering::Relaxed);
         }
         self.combine();
     }
 
-    /// Does what is published for this root. The caller has the role, and passes it on or gives it
-    /// up here.
+    /// Performs what was published for this root. The caller has the role. This function hands it
+    /// on or resigns it.
     fn combine(&self) {
         for pass in 1_u32.. {
             self.role.swap(COMBINING, Ordering::SeqCst);
             self.guarded.write(|contents| {
                 for record in self.published() {
-                    // Acquired with the record's root.
+                    // The load of the record's root has acquired it.
                     let request = Request::from_raw(record.request.load(Ordering::Relaxed));
-                    // SAFETY: whoever published it promises that, and waits.
+                    // SAFETY: the thread that published the request promises this, and waits
+                    // meanwhile.
                     unsafe { apply::<P, S>(contents, request) };
                     record.root.store(DONE, Ordering::Release);
                 }
@@ -141,14 +146,14 @@ impl<P: Platform, L: RawRwLock<P>, S: Search> Inside<P, L, S> {
             if pass >= passes::<P>()
                 && let Some(successor) = self.published().next()
             {
-                // Release shows the successor all that we did in the role.
+                // Release makes all that we did in the role visible to the successor.
                 successor.root.store(LEAD, Ordering::Release);
                 return;
             }
         }
     }
 
-    /// The records that ask for something of this root.
+    /// The records that hold a request for this root.
     fn published(&self) -> impl Iterator<Item = &Record<P>> {
         let address = core::ptr::from_ref(self).addr();
         self.records.iter().filter(move |record| record.root.load(Ordering::SeqCst) == address)
@@ -156,7 +161,7 @@ impl<P: Platform, L: RawRwLock<P>, S: Search> Inside<P, L, S> {
 }
 
 /// # Safety
-/// The object of `request` is alive, and the structure's contract allows what it asks for.
+/// The object of `request` must be alive, and the structure's contract must allow the operation.
 unsafe fn apply<P: Platform, S: Search>(contents: &mut Contents<S>, request: Request) {
     let object = request.object::<PlainHook<P>, S::Item>();
     // SAFETY: by the caller's promise.
@@ -168,7 +173,7 @@ unsafe fn apply<P: Platform, S: Search>(contents: &mut Contents<S>, request: Req
     }
 }
 
-// SAFETY: objects refer to the body while they are among its contents, and nothing else does.
+// SAFETY: only objects among the contents refer to the body. It is freed only if there are none.
 unsafe impl<P: Platform, L: RawRwLock<P>, S: Search> Body for Inside<P, L, S> {
     fn finish(&mut self) -> bool {
         self.guarded.write_alone(|contents| contents.is_empty())
@@ -210,9 +215,10 @@ impl<P: Platform, L: RawRwLock<P>> Scheme<P> for FlatCombining<P, L> {
     ) -> Attached<PlainHook<P>, S::Item> {
         object.hook().home.set(&*root.body);
         let object: NonNull<Object<_, S::Item>> = object.into_raw();
-        // SAFETY: it was detached, so in no structure, and stays where it is until it was removed.
+        // SAFETY: it was detached, so it is in no structure. It stays where it is until it is
+        // removed.
         unsafe { root.body.update(Request::new(Operation::Insert, object), thread) };
-        // SAFETY: its only token, inserted just now.
+        // SAFETY: this is the object's only token, and the object was inserted just now.
         unsafe { Attached::from_raw(object) }
     }
 
@@ -224,9 +230,10 @@ impl<P: Platform, L: RawRwLock<P>> Scheme<P> for FlatCombining<P, L> {
     ) -> Detached<PlainHook<P>, S::Item> {
         object.hook().home.expect(&*root.body);
         let object: NonNull<Object<_, S::Item>> = object.into_raw();
-        // SAFETY: it is attached, so in a structure, and its hook says which.
+        // SAFETY: it is attached, so it is in a structure, and its hook says that it is in this
+        // one.
         unsafe { root.body.update(Request::new(Operation::Remove, object), thread) };
-        // SAFETY: its only token, removed just now.
+        // SAFETY: this is the object's only token, and the object was removed just now.
         unsafe { Detached::from_raw(object) }
     }
 
@@ -241,7 +248,7 @@ impl<P: Platform, L: RawRwLock<P>> Scheme<P> for FlatCombining<P, L> {
     }
 }
 
-// SAFETY: a record is claimed by one thread's value at a time, and everything in it is atomic.
+// SAFETY: one `Combiner` has a record at a time, and everything in a record is atomic.
 unsafe impl<P: Platform> Send for Combiner<P> {}
 
 impl<P: Platform, L> fmt::Debug for FlatCombining<P, L> {

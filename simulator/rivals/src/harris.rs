@@ -1,40 +1,46 @@
 //! Harris's lock-free list, ordered or not.
 //!
-//! A removal first marks the node's link to its successor, by which the node counts as removed and
-//! nothing can be linked behind it any more, and then takes it off the list; whoever passes marked
-//! nodes on an update takes the run of them off at once (Harris, 'A pragmatic implementation of
-//! non-blocking linked-lists', DISC 2001; Michael, 'High performance dynamic lock-free hash tables
-//! and list-based sets', SPAA 2002). Who loses a race for a link starts again from the head, at
-//! once: the papers have no backoff, and with many cores at one link most attempts are in vain.
-//! [`Ordered`] keeps the list in the order
-//! of [`Search::rank`]; [`Unordered`] inserts at the head, as the authors of the deferred-update log
-//! did for their comparison, and a removal searches from there.
+//! To remove a node, a thread first marks the node's link to its successor. From then on the node
+//! counts as removed, and nothing can be linked behind it. The thread then unlinks the node. An
+//! update that passes a run of marked nodes unlinks the whole run at once (Harris, 'A pragmatic
+//! implementation of non-blocking linked-lists', DISC 2001; Michael, 'High performance dynamic
+//! lock-free hash tables and list-based sets', SPAA 2002). A thread that loses the race for a link
+//! starts again from the head, at once. The papers have no backoff, and if many cores compete for
+//! one link, most attempts fail.
 //!
-//! A search walks the whole list and shows what is not marked and matches. It writes nothing. It
-//! is no snapshot: of two updates by others during the search it may see the later and miss the
-//! earlier one. All other schemes here give snapshots, so that favours this one.
+//! [`Ordered`] keeps the list in the order of [`Search::rank`]. [`Unordered`] inserts at the head,
+//! and a removal searches from there. The authors of the deferred-update log used the latter for
+//! their comparison.
+//!
+//! A search walks the whole list and reports the nodes that are not marked and match. It writes
+//! nothing. It is no snapshot: of two updates by other threads during the search, it may see the
+//! later one and miss the earlier one. This favours it, because searches of all other schemes here
+//! are snapshots.
 //!
 //! # Memory
-//! Readers may walk over a node long after it was removed. So its links must not change until all of
-//! them have left, by when an epoch is over (crate `crossbeam-epoch`). Kernel structures embed their
-//! links, and so does this: an object that nobody walks over any more, a new one above all, is
-//! linked by a node in its hook, and no memory is allocated. If it is inserted again sooner, it is
-//! linked by a node from the allocator. A removal defers the end of the readers' grace period, which
-//! is a [debt](crate::debts) of the object: it is settled, and can be changed or freed, when all of
-//! its grace periods are over. So the item lives as long as somebody may see it, and an object may be
-//! given back by a thread that has no part in the scheme.
+//! Readers may walk over a node long after it was removed. So its links must not change before all
+//! of these readers have left. This is the case when an epoch is over (crate `crossbeam-epoch`).
+//!
+//! Kernel structures embed their links. Here too, a node in the object's hook links the object if
+//! no reader walks over that node any more, as with every new object. No memory is then allocated.
+//! If the object is inserted again sooner, a node from the allocator links it.
+//!
+//! A removal defers the end of the readers' grace period. Until then the object has a
+//! [debt](crate::debts). The object is settled, and can be changed or freed, when all of its grace
+//! periods are over. So the item lives as long as a reader may see it, and a thread that does not
+//! take part in the scheme may release an object.
 //!
 //! # In a simulation
-//! Pinning an epoch, and the lists of what is deferred, are not simulated and cost nothing there:
-//! that favours this rival. The links are simulated, and so are the debts.
+//! Pinning an epoch and the lists of deferred functions are not simulated and cost nothing there.
+//! This favours this rival. The links and the debts are simulated.
 //!
 //! # Where it departs from the papers
-//! Theirs is given a key and looks for the node, marks it and takes it off. This is given the
-//! object: it marks first, and one walk does.
+//! In the papers, a removal is given a key. It looks for the node, marks it and unlinks it. Here a
+//! removal is given the object. It marks the node first, and one walk is enough.
 //!
-//! Whoever takes a marked node off sets a second bit in its link, which will not change any more. The
-//! thread that removes the node finds it and need not walk on to the place where the node is not;
-//! in a list without order that would be the end.
+//! The thread that unlinks a marked node sets a second bit in the node's link, which will not
+//! change any more. When the thread that removes the node finds this bit, it need not walk on to
+//! where the node would be. In a list without order, it would have to walk to the end.
 
 mod hook;
 mod list;
@@ -53,7 +59,7 @@ use self::list::{List, Node};
 pub use self::order::{Order, Ordered, Unordered};
 use crate::anchor::{Anchor, Body};
 
-/// Epochs that it takes until what was deferred last is done, and one to be sure.
+/// The number of epochs after which everything deferred has run, and one more to be sure.
 const EPOCHS: usize = 4;
 
 /// Harris's list in the order `O`.
@@ -62,7 +68,7 @@ pub struct Harris<P, O> {
     parts: PhantomData<fn() -> (P, O)>,
 }
 
-/// A thread's part in the epochs of a [`Harris`].
+/// A thread's registration with the epochs of a [`Harris`].
 pub struct HarrisThread {
     handle: LocalHandle,
 }
@@ -75,12 +81,12 @@ pub struct HarrisRoot<P: Platform, O: Order, S: Search> {
 
 struct Inside<P: Platform, O: Order> {
     list: List<P, O>,
-    /// Whose epochs protect the list.
+    /// The collector whose epochs protect the list.
     collector: Collector,
 }
 
 impl<P: Platform, O: Order> Inside<P, O> {
-    /// Keeps what is in the list now from being freed.
+    /// Keeps the nodes that are in the list now from being freed.
     #[inline]
     fn pin(&self, thread: &HarrisThread) -> Guard {
         assert!(*thread.handle.collector() == self.collector, "a thread of another scheme");
@@ -88,27 +94,28 @@ impl<P: Platform, O: Order> Inside<P, O> {
     }
 }
 
-// SAFETY: objects refer to the body while they are in its list, and nothing else does.
+// SAFETY: only objects in the list refer to the body. It is freed only if there are none.
 unsafe impl<P: Platform, O: Order> Body for Inside<P, O> {
     fn finish(&mut self) -> bool {
         self.list.is_empty()
     }
 }
 
-/// What a removed object owes to readers is paid.
+/// Pays the debt of a removal to its readers.
 ///
 /// # Safety
-/// `node` linked the object in the removal that this debt is for, and no reader that could have
-/// found it is left.
+/// In the removal that this debt is for, `node` must have linked the object, and no reader that
+/// could have found it may be left.
 unsafe fn grace_is_over<P: Platform, O: Order, T: Send + Sync + 'static>(
     object: NonNull<Object<HarrisHook<P, O>, T>>,
     node: *mut Node<P, O>,
 ) {
-    // SAFETY: the object stays until its last debt is paid, of which one is this.
+    // SAFETY: the object stays until its last debt is paid, and this debt is not paid yet.
     let hook = unsafe { &object.as_ref().hook };
-    // SAFETY: it is not linked and no reader is left.
+    // SAFETY: the node is not linked, and no reader is left.
     unsafe { hook.give_back(node) };
-    // SAFETY: the debt of the removal, paid once; the object is not used after this.
+    // SAFETY: this is the debt of the removal, and it is paid once. The object is not used after
+    // this.
     unsafe { hook.debts.pay(object) };
 }
 
@@ -144,15 +151,15 @@ impl<P: Platform, O: Order> Scheme<P> for Harris<P, O> {
         let key = O::key::<P, S>(&object);
         let object: NonNull<Object<HarrisHook<P, O>, S::Item>> = object.into_raw();
         let node = HarrisHook::free_node(object);
-        // SAFETY: alive, as nothing but its owner's token frees it.
+        // SAFETY: the object is alive, because only its owner's token frees it.
         let hook = unsafe { &object.as_ref().hook };
         hook.home.set(&*root.body);
         hook.link_by(node);
-        // SAFETY: the node is in no list, no reader walks over it, and it stays until `remove`
+        // SAFETY: the node is in no list and no reader walks over it. It stays until `remove`
         // defers its end. The guard is held.
         unsafe { root.body.list.insert(node, object.as_ptr().cast(), key) };
         drop(guard);
-        // SAFETY: its only token, inserted just now.
+        // SAFETY: this is the object's only token, and the object was inserted just now.
         unsafe { Attached::from_raw(object) }
     }
 
@@ -166,15 +173,15 @@ impl<P: Platform, O: Order> Scheme<P> for Harris<P, O> {
         let hook = object.hook();
         hook.home.expect(&*root.body);
         let node = hook.node();
-        // SAFETY: the node that `insert` linked into this list, which only the object's owner
-        // removes. The guard is held.
+        // SAFETY: `insert` linked this node into this list, and only the object's owner removes it.
+        // The guard is held.
         unsafe { root.body.list.remove(node) };
         hook.debts.owe();
         let object: NonNull<Object<_, S::Item>> = object.into_raw();
-        // SAFETY: nobody finds the node any more who pins an epoch from now on; the debt keeps the
-        // object until it is paid; both may be used and freed by any thread.
+        // SAFETY: a reader that pins an epoch from now on does not find the node any more. The debt
+        // keeps the object alive until it is paid. Both may be used and freed by any thread.
         unsafe { guard.defer_unchecked(move || grace_is_over::<P, O, S::Item>(object, node)) };
-        // SAFETY: its only token, removed just now.
+        // SAFETY: this is the object's only token, and the object was removed just now.
         unsafe { Detached::from_raw(object) }
     }
 
@@ -189,8 +196,8 @@ impl<P: Platform, O: Order> Scheme<P> for Harris<P, O> {
         // SAFETY: the guard is held.
         let objects = unsafe { root.body.list.objects() };
         for (node, object) in objects {
-            // SAFETY: `insert` put a pointer to such an object there, and the object lives until
-            // no reader is left that saw its node in the list.
+            // SAFETY: `insert` stored a pointer to an object of this type there. The object lives
+            // until no reader that saw its node in the list is left.
             let object = unsafe { &*object.cast::<Object<HarrisHook<P, O>, S::Item>>() };
             object.hook.charge(node);
             if S::matches(&object.item, query) {
@@ -199,7 +206,8 @@ impl<P: Platform, O: Order> Scheme<P> for Harris<P, O> {
         }
     }
 
-    /// Ends grace periods, unless a thread is inside an operation meanwhile.
+    /// Tries to end the grace periods. It fails if another thread stays inside an operation
+    /// meanwhile.
     fn synchronize<S: Search>(&self, root: &HarrisRoot<P, O, S>, thread: &mut HarrisThread) {
         for _ in 0..EPOCHS {
             root.body.pin(thread).flush();

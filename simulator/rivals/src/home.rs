@@ -1,11 +1,12 @@
-//! Which root an object is in.
+//! Remembers which root an object is in.
 
 use kilocore_platform::{Atomic, Ordering, Platform};
 
-/// The root that an object is in or, once it was removed, was in last.
+/// The root that an object is in or, if it was removed, was in last.
 ///
-/// Only the owner of the object's token uses it, and whatever passes the token orders the uses;
-/// so relaxed accesses do, and it is a word of the platform only to be charged for.
+/// Only the owner of the object's token uses it. Whatever passes the token to another thread orders
+/// the uses, so relaxed accesses are enough. It is a word of the platform only so that a simulation
+/// charges for it.
 pub(crate) struct Home<P: Platform> {
     root: P::Usize,
 }

@@ -1,17 +1,17 @@
-//! What deferred-update logs have to beat.
+//! The competitors of deferred-update logs.
 //!
-//! Each rival is a [`Scheme`](kilocore_ldu::Scheme), so that benchmarks and experiments give all
-//! of them and the logs the same work, and each is as good as its authors' descriptions allow;
-//! where one is better off here than it would be in the field, its page says so.
+//! Each rival is a [`Scheme`](kilocore_ldu::Scheme), so that benchmarks and experiments give the
+//! rivals and the logs the same work. Each is as good as its authors' descriptions allow. If a
+//! rival is better off here than it would be in practice, its module's documentation says so.
 //!
 //! | scheme | an update | a search |
 //! | --- | --- | --- |
-//! | [`Locked`] | takes the lock | takes the lock, shared where the lock can be |
+//! | [`Locked`] | takes the lock | takes the lock, shared if the lock allows it |
 //! | [`Harris`] | links or unlinks by compare-and-swap | walks the list |
 //! | [`OpLog`] | is written to its core's log | merges all cores' logs by time, applies them, reads |
-//! | [`FlatCombining`] | is published; one thread does everybody's | takes the lock |
+//! | [`FlatCombining`] | is published; one thread does those of all | takes the lock |
 //!
-//! The feature `conformance` has the suite that all schemes pass.
+//! With the feature `conformance`, this crate has the suite that all schemes pass.
 #![no_std]
 
 extern crate alloc;

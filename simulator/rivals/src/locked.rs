@@ -1,13 +1,14 @@
 //! The structure behind a lock.
 //!
-//! The plainest way to share it, and the measure of all others: with a mutual-exclusion lock
-//! ([`NoSharing`](kilocore_locks::NoSharing)) what most programs do, with a read-write semaphore
-//! what the stock Linux kernel does for its reverse mappings. An update costs a handover of the
-//! lock, whatever the structure; searches share where the lock lets them.
+//! This is the plainest way to share a structure, and the one with which all others are compared.
+//! With a mutual-exclusion lock ([`NoSharing`](kilocore_locks::NoSharing)), it is what most
+//! programs do. With a read-write semaphore, it is what the stock Linux kernel does for its reverse
+//! mappings. An update costs a handover of the lock, whatever the structure is. Searches run in
+//! parallel if the lock allows it.
 //!
-//! The lock and the structure lie on cache lines of their own. Objects are freed at once. Several
-//! objects that go in or out together do so under one acquisition, and one that belongs beside
-//! another goes there without a search from the top: both are what Linux does.
+//! The lock and the structure lie on separate cache lines. Objects are freed at once. Two things
+//! are done as in Linux: several objects are inserted or removed together under one acquisition,
+//! and an object that belongs beside another is inserted there without a search from the top.
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -22,7 +23,7 @@ use crate::contents::Contents;
 use crate::guarded::Guarded;
 use crate::plain::PlainHook;
 
-/// What a scheme is called that is made of exchangeable parts.
+/// The name of a scheme whose parts can be exchanged.
 pub trait Label: Send + Sync + 'static {
     /// The name, as on the command line.
     const NAME: &'static str;
@@ -36,7 +37,7 @@ impl Label for Mutex {
     const NAME: &'static str = "mutex";
 }
 
-/// Names [`Locked`] with the lock that the stock kernel has there.
+/// Names [`Locked`] with the lock that the stock kernel uses there.
 #[derive(Debug, Clone, Copy)]
 pub struct Stock;
 
@@ -44,7 +45,7 @@ impl Label for Stock {
     const NAME: &'static str = "stock";
 }
 
-/// The structure behind a lock `L`, called `N`.
+/// The structure behind a lock `L`. The scheme is called `N`.
 pub struct Locked<P, L = NoSharing<P, Mcs<P>>, N = Mutex> {
     parts: PhantomData<fn(P, L, N)>,
 }
@@ -58,7 +59,7 @@ struct Inside<P: Platform, L: RawRwLock<P>, S: Search> {
     guarded: Guarded<P, L, Contents<S>>,
 }
 
-// SAFETY: objects refer to the body while they are among its contents, and nothing else does.
+// SAFETY: only objects among the contents refer to the body. It is freed only if there are none.
 unsafe impl<P: Platform, L: RawRwLock<P>, S: Search> Body for Inside<P, L, S> {
     fn finish(&mut self) -> bool {
         self.guarded.write_alone(|contents| contents.is_empty())
@@ -92,10 +93,10 @@ impl<P: Platform, L: RawRwLock<P>, N: Label> Scheme<P> for Locked<P, L, N> {
         (): &mut (),
     ) -> Attached<PlainHook<P>, S::Item> {
         object.hook().home.set(&*root.body);
-        // SAFETY: its only token, and inserted by the next statement. It is an attached one by then,
-        // so that it stays if the structure panics.
+        // SAFETY: this is the object's only token, and the next statement inserts the object. It is
+        // attached before that, so that its memory stays if the structure panics.
         let object = unsafe { Attached::from_raw(object.into_raw()) };
-        // SAFETY: it was detached, so in no structure, and its memory stays until it was removed.
+        // SAFETY: it was detached, so it is in no structure. Its memory stays until it is removed.
         root.body.guarded.write(|contents| unsafe { contents.insert(&object) });
         object
     }
@@ -109,10 +110,11 @@ impl<P: Platform, L: RawRwLock<P>, N: Label> Scheme<P> for Locked<P, L, N> {
     ) -> Attached<PlainHook<P>, S::Item> {
         near.hook().home.expect(&*root.body);
         object.hook().home.set(&*root.body);
-        // SAFETY: its only token, and inserted by the next statement.
+        // SAFETY: this is the object's only token, and the next statement inserts the object.
         let object = unsafe { Attached::from_raw(object.into_raw()) };
-        // SAFETY: it was detached, so in no structure, and its memory stays until it was removed.
-        // The other is attached, its hook says where, and who borrowed it keeps it there.
+        // SAFETY: it was detached, so it is in no structure. Its memory stays until it is removed.
+        // The other object is attached to this root, as its hook says, and stays there while it is
+        // borrowed.
         root.body.guarded.write(|contents| unsafe { contents.insert_near(&object, near) });
         object
     }
@@ -125,13 +127,13 @@ impl<P: Platform, L: RawRwLock<P>, N: Label> Scheme<P> for Locked<P, L, N> {
     ) -> Vec<Attached<PlainHook<P>, S::Item>> {
         let attach = |object: Detached<PlainHook<P>, S::Item>| {
             object.hook().home.set(&*root.body);
-            // SAFETY: its only token, and inserted below.
+            // SAFETY: this is the object's only token, and the object is inserted below.
             unsafe { Attached::from_raw(object.into_raw()) }
         };
         let objects: Vec<_> = objects.into_iter().map(attach).collect();
         root.body.guarded.write(|contents| {
             for object in &objects {
-                // SAFETY: it was detached, so in no structure, and its memory stays until it was
+                // SAFETY: it was detached, so it is in no structure. Its memory stays until it is
                 // removed.
                 unsafe { contents.insert(object) };
             }
@@ -148,12 +150,13 @@ impl<P: Platform, L: RawRwLock<P>, N: Label> Scheme<P> for Locked<P, L, N> {
         objects.iter().for_each(|object| object.hook().home.expect(&*root.body));
         root.body.guarded.write(|contents| {
             for object in &objects {
-                // SAFETY: it is attached, so in a structure, and its hook says which.
+                // SAFETY: it is attached, so it is in a structure, and its hook says that it is in
+                // this one.
                 unsafe { contents.remove(object) };
             }
         });
         let detach = |object: Attached<PlainHook<P>, S::Item>| {
-            // SAFETY: its only token, removed just now.
+            // SAFETY: this is the object's only token, and the object was removed just now.
             unsafe { Detached::from_raw(object.into_raw()) }
         };
         objects.into_iter().map(detach).collect()
@@ -166,9 +169,10 @@ impl<P: Platform, L: RawRwLock<P>, N: Label> Scheme<P> for Locked<P, L, N> {
         (): &mut (),
     ) -> Detached<PlainHook<P>, S::Item> {
         object.hook().home.expect(&*root.body);
-        // SAFETY: it is attached, so in a structure, and its hook says which.
+        // SAFETY: it is attached, so it is in a structure, and its hook says that it is in this
+        // one.
         root.body.guarded.write(|contents| unsafe { contents.remove(&object) });
-        // SAFETY: its only token, removed just now.
+        // SAFETY: this is the object's only token, and the object was removed just now.
         unsafe { Detached::from_raw(object.into_raw()) }
     }
 

@@ -1,39 +1,43 @@
 //! OpLog: a log for each core, merged by time.
 //!
-//! An update is written to a log of the core that it happens on, with a time stamp, and returns.
-//! Whoever wants to read takes the structure's lock, merges the logs of all cores by their stamps
-//! and applies them (Boyd-Wickizer, Kaashoek, Morris and Zeldovich, 'OpLog: a library for scaling
-//! update-heavy data structures', MIT-CSAIL-TR-2014-019). Updates share nothing until somebody reads.
+//! An update is written to a log of the core on which it happens, with a time stamp, and returns. A
+//! reader takes the structure's lock, merges the logs of all cores by their stamps and applies them
+//! (Boyd-Wickizer, Kaashoek, Morris and Zeldovich, 'OpLog: a library for scaling update-heavy data
+//! structures', MIT-CSAIL-TR-2014-019). Updates share nothing until a thread reads.
 //!
-//! * Each core has a direct-mapped cache of logs, its [ways](ways): a way has a lock, serves one
-//!   root at a time, and is found by the root's number.
+//! * Each core has a direct-mapped cache of logs, its [ways](ways). A way has a lock and serves one
+//!   root at a time. The root's number selects the way.
 //! * Each root has a bit for each core that holds a part of its log.
-//! * An operation that undoes the last one of its way's log takes that one out instead; not if the
-//!   object saw others in between, which other cores logged.
-//! * A root applies its logs when one has [`Tuning::MOST_LOGGED`] entries, at the latest.
+//! * An operation that undoes the last one in its way's log removes that one instead of being
+//!   logged. It does not if there were other operations on the object in between, which other cores
+//!   logged.
+//! * At the latest, a root applies its logs when one of them has [`Tuning::MOST_LOGGED`] entries.
 //!
 //! # Where it departs from the paper
-//! * **In user space a thread may lose its core** between choosing a way and locking it. It then uses
-//!   another core's way, whose lock makes that right, if slow.
-//! * **A stamp is never lower than one before it.** The paper trusts the time-stamp counters of all
-//!   cores to agree. They do, but `rdtsc` is no fence: it may be read some tens of cycles before the
-//!   way was locked, an `lfence` would cost as much, and checkers have no clock at all. An
-//!   object's hook remembers the stamp of its last operation and the next one is later by at least
-//!   one, so operations on one object keep their order; those on different objects commute.
-//! * **Updates during a merge.** A root's logs are taken one after the other while operations go on;
-//!   [what is taken](ways) is what was logged before one moment, so that no operation is applied
-//!   without those before it, and a search is a snapshot.
-//! * **A way that is taken over** is not merged at once, under two locks, but its log is put on a list
-//!   at the root that it belongs to, and merged with the others when that is read. The way's lock
-//!   keeps that root alive: its end waits for all ways that hold a part of its log.
-//! * **Roots are numbered**, and number modulo ways is the way: conflicts are as rare as can be, which
-//!   favours it over a hash of the address.
-//! * A search of a root without log entries takes the lock shared where the lock can be.
+//! * **A thread in user space may lose its core** after it has chosen a way and before it has
+//!   locked it. It then uses another core's way. The lock of the way makes this correct, but it is
+//!   slow.
+//! * **The stamps of an object's operations always increase.** The paper trusts the time-stamp
+//!   counters of all cores to agree. They do agree. But `rdtsc` is no fence: it may be read some
+//!   tens of cycles before the way is locked. An `lfence` would cost as much, and checkers have no
+//!   clock at all. So an object's hook remembers the stamp of its last operation, and the next
+//!   stamp is larger by at least one. Operations on one object therefore keep their order. Those on
+//!   different objects commute.
+//! * **Updates during a merge.** A root's logs are taken one after the other while operations go
+//!   on. [Only entries](ways) that were logged before one common moment are taken. So no operation
+//!   is applied without those before it, and a search is a snapshot.
+//! * **A way that another root takes over** is not merged at once, which would need two locks. Its
+//!   log is put on a list at its own root instead, and merged with the others when that root is
+//!   read. The way's lock keeps that root alive: before a root ends, it waits for all ways that
+//!   hold a part of its log.
+//! * **Roots are numbered**, and a root's way is its number modulo the number of ways. Conflicts
+//!   are therefore as rare as possible, which favours this rival over one that hashes the address.
+//! * A search of a root without log entries takes the lock in shared mode, if the lock has one.
 //!
 //! # Memory
-//! An object that is given back is freed when all its operations were applied: each is a
-//! [debt](crate::debts). In a simulation the lines of the logs are charged for, comparing stamps is
-//! not, which favours it.
+//! An object that was released is freed when all its operations were applied: each is a
+//! [debt](crate::debts). A simulation charges for the cache lines of the logs, but not for
+//! comparing stamps. This favours this rival.
 
 mod hook;
 mod log;
@@ -59,15 +63,16 @@ use crate::contents::Contents;
 use crate::guarded::Guarded;
 use crate::request::{Operation, Request};
 
-// SAFETY: it changes nothing.
+// SAFETY: it keeps the constants that are not listed.
 unsafe impl Tuning for Published {}
 
-/// Ways that a core has on `P`: a checker's has two, so that roots meet.
+/// The number of ways of a core on `P`. Under a checker it is two at most, so that roots share
+/// ways.
 const fn ways<P: Platform, C: Tuning>() -> usize {
     if P::CHECKED && C::WAYS > 2 { 2 } else { C::WAYS }
 }
 
-/// Logs for each core in front of a structure behind a lock `L`, with the constants `C`.
+/// A log for each core in front of a structure behind a lock `L`. `C` has the constants.
 pub struct OpLog<P: Platform, L = NoSharing<P, Mcs<P>>, C = Published> {
     caches: Arc<Caches<P>>,
     parts: PhantomData<fn() -> (L, C)>,
@@ -84,29 +89,30 @@ struct Inside<P: Platform, L: RawRwLock<P>, S: Search> {
     caches: Arc<Caches<P>>,
 }
 
-/// What the lock guards: the structure, and what it takes to bring it up to date.
+/// The data that the lock guards: the structure, and the state for bringing it up to date.
 struct Applied<P: Platform, S> {
     contents: Contents<S>,
     merger: Merger<P>,
 }
 
 impl<P: Platform, S: Search> Applied<P, S> {
-    /// Applies all that was logged before the call, and perhaps more.
+    /// Applies all operations that were logged before the call, and perhaps more.
     fn update<C: Tuning>(&mut self, caches: &Caches<P>, holders: &Holders<P>) {
         self.merger.collect::<C>(caches, holders);
         let contents = &mut self.contents;
-        // SAFETY: the log has requests for this root only, each with its debt, and the merger gives
-        // those for one object in the order in which they were made, each once.
+        // SAFETY: the logs hold requests for this root only, each with its debt. The merger returns
+        // each request once, and those for one object in the order in which they were made.
         self.merger.drain::<C>(|request| unsafe { apply::<P, S>(contents, request) });
     }
 }
 
 /// # Safety
-/// The request is for an object of [`OpLogHook`] and the structure's items, the structure's contract
-/// allows what it asks for, and its debt is paid here.
+/// The object of the request must have an [`OpLogHook`] and an item of the structure. The
+/// structure's contract must allow the operation. The debt of the request must not have been paid:
+/// this call pays it.
 unsafe fn apply<P: Platform, S: Search>(contents: &mut Contents<S>, request: Request) {
     let object = request.object::<OpLogHook<P>, S::Item>();
-    // SAFETY: the debt keeps the object alive until it is paid, which is once.
+    // SAFETY: the debt keeps the object alive until it is paid, and it is paid only here.
     unsafe {
         match request.operation() {
             Operation::Insert => contents.insert(&(*object).item),
@@ -117,9 +123,9 @@ unsafe fn apply<P: Platform, S: Search>(contents: &mut Contents<S>, request: Req
 }
 
 impl<P: Platform, L: RawRwLock<P>, S: Search> Inside<P, L, S> {
-    /// Logs an operation on an object whose token the caller has.
+    /// Logs an operation on an object. The caller must own the object's token.
     fn log<C: Tuning>(&self, operation: Operation, object: NonNull<Object<OpLogHook<P>, S::Item>>) {
-        // SAFETY: the caller has its token.
+        // SAFETY: the caller owns the token, so the object is alive.
         let hook = unsafe { &object.as_ref().hook };
         let request = Request::new(operation, object);
         if self.caches.log(&self.holders, request, hook) >= C::MOST_LOGGED {
@@ -132,10 +138,10 @@ impl<P: Platform, L: RawRwLock<P>, S: Search> Inside<P, L, S> {
     }
 }
 
-// SAFETY: objects refer to the body while they are among its contents; the update has made all
-// ways forget it.
+// SAFETY: only objects among the contents refer to the body. It is freed only if there are none.
+// The update has removed this root from all ways.
 unsafe impl<P: Platform, L: RawRwLock<P>, S: Search> Body for Inside<P, L, S> {
-    /// Also sees to it that no way refers to this root any more.
+    /// Also makes sure that no way refers to this root any more.
     fn finish(&mut self) -> bool {
         let (caches, holders) = (&self.caches, &self.holders);
         self.guarded.write_alone(|applied| {
@@ -177,7 +183,8 @@ impl<P: Platform, L: RawRwLock<P>, C: Tuning> Scheme<P> for OpLog<P, L, C> {
         (): &mut (),
     ) -> Attached<OpLogHook<P>, S::Item> {
         let hook = object.hook();
-        // What is still to be applied to the other root could come after this.
+        // Otherwise, operations that still have to be applied to the other root might be applied
+        // after this one.
         assert!(
             hook.home.is(&*root.body) || hook.debts.none(),
             "the object is not settled and was in another root"
@@ -185,7 +192,7 @@ impl<P: Platform, L: RawRwLock<P>, C: Tuning> Scheme<P> for OpLog<P, L, C> {
         hook.home.set(&*root.body);
         let object: NonNull<Object<_, S::Item>> = object.into_raw();
         root.body.log::<C>(Operation::Insert, object);
-        // SAFETY: its only token, inserted just now.
+        // SAFETY: this is the object's only token, and the object was inserted just now.
         unsafe { Attached::from_raw(object) }
     }
 
@@ -198,7 +205,8 @@ impl<P: Platform, L: RawRwLock<P>, C: Tuning> Scheme<P> for OpLog<P, L, C> {
         object.hook().home.expect(&*root.body);
         let object: NonNull<Object<_, S::Item>> = object.into_raw();
         root.body.log::<C>(Operation::Remove, object);
-        // SAFETY: its only token, removed just now but for what its debts say.
+        // SAFETY: this is the object's only token. The object was removed just now, apart from what
+        // its debts stand for.
         unsafe { Detached::from_raw(object) }
     }
 
@@ -211,8 +219,9 @@ impl<P: Platform, L: RawRwLock<P>, C: Tuning> Scheme<P> for OpLog<P, L, C> {
     ) {
         let body = &*root.body;
         let mut read = |applied: &Applied<P, S>| applied.contents.structure.search(query, found);
-        // The first look is to spare who has to write anyway the way in as a reader. It does not
-        // count: somebody inside may have the logs in hand.
+        // The first look spares a thread that has to write anyway from entering as a reader. Only
+        // the second look counts: during the first, a thread inside may have taken the logs without
+        // having applied them yet.
         let nothing = || body.holders.nothing_logged();
         if !nothing() || !body.guarded.read_if(nothing, &mut read) {
             let (caches, holders) = (&body.caches, &body.holders);

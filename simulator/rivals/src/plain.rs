@@ -1,4 +1,4 @@
-//! The hook of schemes that have no business with an object once it is removed.
+//! The hook of schemes that do nothing with an object after it was removed.
 
 use core::fmt;
 use core::ptr::NonNull;
@@ -8,13 +8,13 @@ use kilocore_platform::Platform;
 
 use crate::home::Home;
 
-/// Says which root an object is in, and no more. The object is freed as soon as it is given back.
+/// Remembers which root an object is in. The object is freed as soon as it is released.
 pub struct PlainHook<P: Platform> {
     pub(crate) home: Home<P>,
 }
 
-// SAFETY: the schemes that use it have done their work on an object when a removal returns. So a
-// detached object is nobody's but its owner's.
+// SAFETY: when a removal returns, the schemes that use this hook have finished with the object. So
+// only its owner uses a detached object.
 unsafe impl<P: Platform> Hook for PlainHook<P> {
     type Platform = P;
 
@@ -23,7 +23,7 @@ unsafe impl<P: Platform> Hook for PlainHook<P> {
     }
 
     unsafe fn dispose<T: Send + Sync + 'static>(object: NonNull<Object<Self, T>>) {
-        // SAFETY: by the caller's promise, and nobody else uses it.
+        // SAFETY: the caller promises that it owns the object, and no other thread uses it.
         unsafe { Object::free(object) };
     }
 

@@ -4,18 +4,18 @@ use core::ptr::NonNull;
 
 use kilocore_ldu::Object;
 
-/// What is to be done with an object.
+/// What has to be done with an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Operation {
     Insert,
     Remove,
 }
 
-/// The bit of the word that tells a removal. Objects begin with a word, so their addresses have it
-/// clear.
+/// The bit of the word that means removal. It is clear in the address of an object, because objects
+/// begin with a word.
 const REMOVE: usize = 1;
 
-/// An object and what is to be done with it.
+/// An object, and the operation on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Request(*mut ());
 
@@ -32,25 +32,25 @@ impl Request {
         if self.0.addr() & REMOVE == 0 { Operation::Insert } else { Operation::Remove }
     }
 
-    /// The object, of the types that it was made of.
+    /// The object. The types must be those with which the request was made.
     #[inline]
     pub(crate) fn object<H, T>(self) -> *mut Object<H, T> {
         self.0.map_addr(|address| address & !REMOVE).cast()
     }
 
-    /// Whether the two do opposite things with one object.
+    /// Whether the two are opposite operations on the same object.
     #[inline]
     pub(crate) fn cancels(self, other: Self) -> bool {
         self.0.addr() ^ other.0.addr() == REMOVE
     }
 
-    /// As a word.
+    /// Returns the request as a word.
     #[inline]
     pub(crate) fn into_raw(self) -> *mut () {
         self.0
     }
 
-    /// From the word that [`into_raw`](Self::into_raw) gave.
+    /// Returns the request of a word that [`into_raw`](Self::into_raw) returned.
     #[inline]
     pub(crate) fn from_raw(raw: *mut ()) -> Self {
         Self(raw)

@@ -1,4 +1,4 @@
-//! What a reverse mapping leads from and to.
+//! The basic types of a reverse mapping.
 
 use kilocore_ldu::adapters::{Interval, IntervalTree, Overlap};
 
@@ -6,31 +6,31 @@ use kilocore_ldu::adapters::{Interval, IntervalTree, Overlap};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Page(pub u64);
 
-/// A process. Its number is below 2^27.
+/// The number of a process. It is below 2^27.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ProcessId(pub u64);
 
-/// Where a page is mapped: what a walk finds.
+/// A place where a page is mapped: what a walk finds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Mapping {
-    /// Whose address space it is.
+    /// The process whose address space it is.
     pub process: ProcessId,
-    /// Where the area begins in it.
+    /// The first page of the area in that address space.
     pub area: Page,
 }
 
-/// Who maps which pages of one file, or of one family of anonymous areas.
+/// The areas that map pages of one file, or of one family of anonymous areas.
 pub type Tree<P> = IntervalTree<P, Mapping>;
 
 /// One area in a [`Tree`].
 pub(crate) type Entry<P> = Interval<P, Mapping>;
 
-/// Bits of a page's number in an address space of 47 bits.
+/// Number of bits of a page's number in an address space of 47 bits.
 const PAGE_BITS: u32 = 36;
 
 impl Page {
-    /// This page in the range of a family's tree that belongs to one of its `anon_vma`s, named by
-    /// the process that it was made for.
+    /// Each `anon_vma` has a range of its own in the tree of its family. Returns the key of this
+    /// page in the range of `anon_vma`, which is named by the process for which it was made.
     pub(crate) fn of(self, anon_vma: ProcessId) -> u64 {
         debug_assert!(self.0 >> PAGE_BITS == 0 && anon_vma.0 >> (63 - PAGE_BITS) == 0);
         anon_vma.0 << PAGE_BITS | self.0

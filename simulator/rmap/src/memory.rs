@@ -1,4 +1,4 @@
-//! The operations: those that update the reverse mapping, and those that walk it.
+//! The operations that update the reverse mapping, and those that walk it.
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -12,7 +12,7 @@ use crate::mapping::{Entry, Mapping, Page, ProcessId, one};
 use crate::process::{AnonymousLink, Area, FileLink, Process, Region};
 use crate::shared::{Family, File};
 
-/// The memory of a machine, whose reverse mapping is shared in the way `F` for files and `A` for
+/// The memory of a machine. Scheme `F` shares its reverse mapping of files, and scheme `A` that of
 /// anonymous memory.
 #[derive(Debug)]
 pub struct Memory<P, F, A> {
@@ -21,7 +21,7 @@ pub struct Memory<P, F, A> {
     platform: PhantomData<P>,
 }
 
-/// What a thread that works on a [`Memory`] brings along.
+/// The state that a thread needs to work on a [`Memory`].
 #[derive(Debug)]
 pub struct Context<P: Platform, F: Scheme<P>, A: Scheme<P>> {
     files: F::Thread,
@@ -29,22 +29,22 @@ pub struct Context<P: Platform, F: Scheme<P>, A: Scheme<P>> {
 }
 
 impl<P: Platform, F: Scheme<P>, A: Scheme<P>> Memory<P, F, A> {
-    /// That of a machine with so many cores.
+    /// Creates the memory of a machine with this many cores.
     pub fn new(cores: u32) -> Self {
         Self { files: F::new(cores), anonymous: A::new(cores), platform: PhantomData }
     }
 
-    /// What the calling thread needs from now on.
+    /// Returns the state that the calling thread needs.
     pub fn context(&self) -> Context<P, F, A> {
         Context { files: self.files.thread(), anonymous: self.anonymous.thread() }
     }
 
-    /// A file that nobody maps yet.
+    /// Creates a file that no process maps yet.
     pub fn file(&self) -> Arc<File<P, F>> {
         Arc::new(File::new(&self.files))
     }
 
-    /// Starts a program: `execve`, of a process that has no memory yet.
+    /// Starts a program, as `execve` does in a process that has no memory yet.
     pub fn exec(
         &self,
         id: ProcessId,
@@ -78,7 +78,7 @@ impl<P: Platform, F: Scheme<P>, A: Scheme<P>> Memory<P, F, A> {
         process.areas.push(area);
     }
 
-    /// Unmaps an area, by its number among the process's areas.
+    /// Unmaps an area, given by its index among the process's areas.
     ///
     /// # Panics
     /// If the process has fewer areas.
@@ -120,8 +120,9 @@ impl<P: Platform, F: Scheme<P>, A: Scheme<P>> Memory<P, F, A> {
             file: None,
             anonymous: Vec::with_capacity(area.anonymous.len() + 1),
         };
-        // Pages of the parent may be in any of its `anon_vma`s, and are the child's as well now.
-        // All are of one family, whose lock Linux takes once for them.
+        // Pages of the parent may have been born in any of its `anon_vma`s, and the child maps them
+        // as well now. All these `anon_vma`s are of one family, whose lock Linux takes once for all
+        // of them.
         if let Some(AnonymousLink { family, .. }) = area.anonymous.first() {
             let anon_vmas: Vec<_> = area.anonymous.iter().map(|link| link.anon_vma).collect();
             self.link_anonymous(&mut copy, family, &anon_vmas, mapping, context);
@@ -141,8 +142,8 @@ impl<P: Platform, F: Scheme<P>, A: Scheme<P>> Memory<P, F, A> {
         }
     }
 
-    /// Shows who maps one of `pages` of a file, as migration and reclaim ask for one page and
-    /// truncation for all from some page on.
+    /// Calls `found` for each area that maps one of `pages` of a file. Migration and reclaim ask
+    /// for one page; truncation asks for all pages from some page on.
     pub fn walk_file(
         &self,
         file: &File<P, F>,
@@ -155,7 +156,8 @@ impl<P: Platform, F: Scheme<P>, A: Scheme<P>> Memory<P, F, A> {
         self.files.search(&file.0.mappings, &query, &mut show, &mut context.files);
     }
 
-    /// Shows who may map an anonymous page that was born in an `anon_vma` of a family.
+    /// Calls `found` for each area that may map an anonymous page that was born in an `anon_vma` of
+    /// `family`.
     pub fn walk_anonymous(
         &self,
         family: &Family<P, A>,
@@ -169,12 +171,12 @@ impl<P: Platform, F: Scheme<P>, A: Scheme<P>> Memory<P, F, A> {
         self.anonymous.search(&family.0.mappings, &query, &mut show, &mut context.anonymous);
     }
 
-    /// Brings everything that was deferred to a file's tree.
+    /// Applies all deferred updates to a file's tree.
     pub fn synchronize_file(&self, file: &File<P, F>, context: &mut Context<P, F, A>) {
         self.files.synchronize(&file.0.mappings, &mut context.files);
     }
 
-    /// The same for the family of an anonymous area.
+    /// Applies all deferred updates to the tree of a family of anonymous areas.
     pub fn synchronize_anonymous(&self, family: &Family<P, A>, context: &mut Context<P, F, A>) {
         self.anonymous.synchronize(&family.0.mappings, &mut context.anonymous);
     }
@@ -193,7 +195,8 @@ impl<P: Platform, F: Scheme<P>, A: Scheme<P>> Memory<P, F, A> {
         FileLink { file, offset, entry }
     }
 
-    /// Links a copy of an area to the file, beside the area: Linux's `vma_interval_tree_insert_after`.
+    /// Links a copy of an area to the file, beside the original, like Linux's
+    /// `vma_interval_tree_insert_after`.
     fn copy_file_link(
         &self,
         original: &FileLink<P, F>,
@@ -208,7 +211,7 @@ impl<P: Platform, F: Scheme<P>, A: Scheme<P>> Memory<P, F, A> {
         FileLink { file: Arc::clone(file), offset: *offset, entry }
     }
 
-    /// Gives an area an `anon_vma` of its own in a family.
+    /// Creates an `anon_vma` for an area in a family and links the area to it.
     fn add_anon_vma(
         &self,
         area: &mut Area<P, F, A>,
@@ -243,7 +246,7 @@ impl<P: Platform, F: Scheme<P>, A: Scheme<P>> Memory<P, F, A> {
 
     fn unlink(&self, area: Area<P, F, A>, context: &mut Context<P, F, A>) {
         if let Some(own) = area.anonymous.last() {
-            // Under one acquisition of their family's lock, as in Linux.
+            // All links are removed under one acquisition of their family's lock, as in Linux.
             let family = Arc::clone(&own.family);
             let entries = area.anonymous.into_iter().map(|link| link.entry).collect();
             let root = &family.0.mappings;

@@ -1,4 +1,4 @@
-//! Processes, as their areas of memory.
+//! Processes, which consist of areas of memory.
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -10,17 +10,18 @@ use kilocore_platform::Platform;
 use crate::mapping::{Entry, Page, ProcessId};
 use crate::shared::{Family, File};
 
-/// An area that is to be mapped.
+/// An area that is about to be mapped.
 #[derive(Debug)]
 pub struct Region<P: Platform, F: Scheme<P>> {
     /// Where it begins in the address space.
     pub start: Page,
-    /// How many pages it has; not none.
+    /// How many pages it has, at least one.
     pub pages: u64,
-    /// What is mapped, from which page on; nothing for anonymous memory.
+    /// The file that is mapped and the page of it with which the area begins. `None` for anonymous
+    /// memory.
     pub file: Option<(Arc<File<P, F>>, Page)>,
-    /// Whether pages of it are written that the process does not share, so that there are
-    /// anonymous ones among them.
+    /// Whether the process writes pages of the area that it does not share. Such pages are
+    /// anonymous, even if the area maps a file.
     pub written: bool,
 }
 
@@ -32,27 +33,28 @@ pub struct Area<P: Platform, F: Scheme<P>, A: Scheme<P>> {
     pub(crate) start: Page,
     pub(crate) pages: u64,
     pub(crate) file: Option<FileLink<P, F>>,
-    /// The `anon_vma`s that pages of this area may have been born in, the oldest first. The last
+    /// The `anon_vma`s in which pages of this area may have been born, the oldest first. The last
     /// one is the area's own.
     pub(crate) anonymous: Vec<AnonymousLink<P, A>>,
 }
 
-/// An area's place in a file's tree.
+/// An area's entry in a file's tree.
 pub(crate) struct FileLink<P: Platform, F: Scheme<P>> {
     pub(crate) file: Arc<File<P, F>>,
     pub(crate) offset: Page,
     pub(crate) entry: Attached<F::Hook, Entry<P>>,
 }
 
-/// An area's place in the tree of a family: Linux's `anon_vma_chain`.
+/// An area's entry in the tree of a family: Linux's `anon_vma_chain`.
 pub(crate) struct AnonymousLink<P: Platform, A: Scheme<P>> {
     pub(crate) family: Arc<Family<P, A>>,
-    /// The `anon_vma`, by the process that it was made for.
+    /// The `anon_vma`, named by the process for which it was made.
     pub(crate) anon_vma: ProcessId,
     pub(crate) entry: Attached<A::Hook, Entry<P>>,
 }
 
-/// A process. Ends by [`Memory::exit`](crate::Memory::exit): one that is dropped stays mapped.
+/// A process. [`Memory::exit`](crate::Memory::exit) ends it. A process that is dropped instead
+/// stays mapped.
 #[must_use = "a process that is dropped stays in every tree"]
 pub struct Process<P: Platform, F: Scheme<P>, A: Scheme<P>> {
     pub(crate) id: ProcessId,
@@ -74,7 +76,7 @@ impl<P: Platform, F: Scheme<P>, A: Scheme<P>> Process<P, F, A> {
 }
 
 impl<P: Platform, F: Scheme<P>, A: Scheme<P>> Area<P, F, A> {
-    /// Where it begins.
+    /// The first page of the area in the address space.
     #[must_use]
     pub fn start(&self) -> Page {
         self.start
@@ -86,13 +88,13 @@ impl<P: Platform, F: Scheme<P>, A: Scheme<P>> Area<P, F, A> {
         self.pages
     }
 
-    /// The file that it maps, and from which page on.
+    /// The file that it maps, and the page of it with which the area begins.
     #[must_use]
     pub fn file(&self) -> Option<(&Arc<File<P, F>>, Page)> {
         self.file.as_ref().map(|link| (&link.file, link.offset))
     }
 
-    /// The families and `anon_vma`s in which it is, the oldest first.
+    /// The families and `anon_vma`s to which it is linked, the oldest first.
     pub fn anon_vmas(&self) -> impl ExactSizeIterator<Item = (&Arc<Family<P, A>>, ProcessId)> {
         self.anonymous.iter().map(|link| (&link.family, link.anon_vma))
     }

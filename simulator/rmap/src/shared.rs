@@ -1,4 +1,4 @@
-//! What processes share: files, and families of anonymous areas.
+//! The objects that processes share: files, and families of anonymous areas.
 
 use core::fmt;
 
@@ -7,7 +7,8 @@ use kilocore_platform::{Atomic, AtomicInt, Ordering, Padded, Platform};
 
 use crate::mapping::Tree;
 
-/// What areas map, and how many refer to it: counted in a word that all who share it write.
+/// The tree of a file or family, and how many refer to it. All of them write the word of this
+/// count.
 pub(crate) struct Shared<P: Platform, S: Scheme<P>> {
     pub(crate) mappings: S::Root<Tree<P>>,
     references: Padded<P::U64>,
@@ -19,12 +20,12 @@ impl<P: Platform, S: Scheme<P>> Shared<P, S> {
         Self { mappings, references: Padded(P::U64::new(0)) }
     }
 
-    /// One more refers to it.
+    /// Counts one more reference.
     pub(crate) fn refer(&self) {
         self.references.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// One less does.
+    /// Counts one reference less.
     pub(crate) fn forget(&self) {
         self.references.fetch_sub(1, Ordering::Release);
     }
@@ -33,7 +34,7 @@ impl<P: Platform, S: Scheme<P>> Shared<P, S> {
 /// A file that is mapped, such as a program or a library. Areas refer to it.
 pub struct File<P: Platform, F: Scheme<P>>(pub(crate) Shared<P, F>);
 
-/// The anonymous areas that forks have derived from one. Each `anon_vma` refers to it.
+/// All anonymous areas that forks have derived from one area. Each `anon_vma` refers to it.
 pub struct Family<P: Platform, A: Scheme<P>>(pub(crate) Shared<P, A>);
 
 impl<P: Platform, F: Scheme<P>> File<P, F> {
@@ -41,7 +42,7 @@ impl<P: Platform, F: Scheme<P>> File<P, F> {
         Self(Shared::new(scheme))
     }
 
-    /// How many areas map it.
+    /// How many areas map the file.
     #[must_use]
     pub fn references(&self) -> u64 {
         self.0.references.load(Ordering::Acquire)

@@ -1,4 +1,4 @@
-//! Measurements as JSON.
+//! Reads measurements from JSON.
 
 use kilocore_locks::LockId;
 use serde_json::{Map, Value};
@@ -7,14 +7,18 @@ use super::error::{ReadError, shown};
 use super::row::Row;
 use super::{Place, Rows};
 
-/// Keys that are needed, under any of these names; the first that is there counts.
+/// The required keys. Each may have any of the names listed; the first name that is present counts.
 const NEEDED: [(&str, &[&str]); 3] = [
     ("lock", &["lock"]),
     ("cores", &["cores"]),
     ("throughput", &["given", "throughput", "throughput_per_s"]),
 ];
 
-/// Reads a document.
+/// Reads a document, which is an array of points or an object with such an array:
+///
+/// ```text
+/// {"points":[{"lock":"mcs","cores":6,"throughput":20},{"lock":"ticket","cores":6,"given":10}]}
+/// ```
 pub(super) fn read(text: &str) -> Result<Rows, ReadError> {
     let document: Value = serde_json::from_str(text)?;
     let points = match &document {
@@ -29,7 +33,7 @@ pub(super) fn read(text: &str) -> Result<Rows, ReadError> {
                 )));
             }
         },
-        // A document that begins with a bracket or a brace is one of the two.
+        // Cannot happen: the caller has seen that the document begins with a bracket or a brace.
         _ => return Err(ReadError::Structure("neither array nor object".to_owned())),
     };
     check_keys(points)?;
@@ -44,7 +48,7 @@ pub(super) fn read(text: &str) -> Result<Rows, ReadError> {
     Ok(rows)
 }
 
-/// Refuses documents of which no point has a key that all of them need.
+/// Refuses a document if one of the required keys is missing in all of its points.
 fn check_keys(points: &[Value]) -> Result<(), ReadError> {
     let objects: Vec<&Map<String, Value>> = points.iter().filter_map(Value::as_object).collect();
     let Some(first) = objects.first() else { return Ok(()) };
@@ -64,7 +68,7 @@ fn keys(object: &Map<String, Value>) -> String {
     if keys.is_empty() { "(none)".to_owned() } else { keys.join(", ") }
 }
 
-/// The words of a point.
+/// Reads the values of a point, as text.
 fn row(point: &Map<String, Value>) -> Result<Row, String> {
     let word = |key: &str| match point.get(key) {
         None | Some(Value::Null) => None,

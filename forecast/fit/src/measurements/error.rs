@@ -6,41 +6,42 @@ use thiserror::Error;
 
 use super::{LeftOut, Place};
 
-/// Why measurements could not be read. Messages do not name the file: the caller knows it.
+/// Why measurements could not be read. The messages do not name the file, because the caller knows
+/// it.
 #[derive(Debug, Error)]
 pub enum ReadError {
     /// The file cannot be opened or read.
     #[error("{0}")]
     Io(#[from] std::io::Error),
-    /// The file holds more than measurements.
+    /// The file is larger than measurements can be.
     #[error("larger than {0} MiB; measurements are a CSV or JSON file of some lines")]
     TooLarge(u64),
-    /// Nothing is in it.
+    /// The file is empty.
     #[error("empty; give CSV with the columns lock,cores,throughput, or JSON")]
     Empty,
-    /// It is compressed, or another kind of binary file that can be told.
+    /// The file is compressed, or of another binary kind that can be recognised.
     #[error("this is {what}, not text; {mend}")]
     Binary {
-        /// What it is.
+        /// The kind of file, for example `a gzip file`.
         what: &'static str,
-        /// What to do.
+        /// The advice on what to do.
         mend: &'static str,
     },
-    /// It is no UTF-8.
+    /// The file is not UTF-8.
     #[error("byte {0} is not UTF-8 text; save the measurements as CSV in UTF-8, or as JSON")]
     Encoding(usize),
     /// Columns are missing.
     #[error("{}", what_is_missing(.found, .missing))]
     MissingColumns {
-        /// The columns, or keys of the first point, that are there.
+        /// The columns that are present or, in JSON, the keys of the first point.
         found: Vec<String>,
-        /// Those that are needed and not there.
+        /// The required columns that are not present.
         missing: Vec<&'static str>,
     },
     /// Two columns have the same meaning.
     #[error("there are two columns for {0}; keep one")]
     ColumnTwice(&'static str),
-    /// The rows are of several programs, or of several machines.
+    /// The rows are of several programs or of several machines.
     #[error(
         "the column {column} names both '{first}' and '{second}', and one workload is fitted at a \
          time; keep the rows of one"
@@ -50,7 +51,7 @@ pub enum ReadError {
         column: String,
         /// The first name in it.
         first: String,
-        /// The first other one.
+        /// The first name in it that differs from `first`.
         second: String,
     },
     /// The CSV is malformed.
@@ -59,13 +60,13 @@ pub enum ReadError {
     /// The JSON is malformed.
     #[error("not JSON: {0}")]
     Json(#[from] serde_json::Error),
-    /// The JSON is not what is asked for.
+    /// The JSON has the wrong structure.
     #[error(
         "{0}; give an array of objects with the keys lock, cores and throughput, or an object with \
          such an array under the key points"
     )]
     Structure(String),
-    /// All rows that could be read are of more cores than the machine has.
+    /// All rows that could be read are for more cores than the machine has.
     #[error(
         "no measurement can be used: {} on more cores than the {hardware_threads} hardware threads \
          of {machine}; name the machine on which they were measured{unread}",
@@ -76,7 +77,7 @@ pub enum ReadError {
         machine: String,
         /// How many hardware threads it has.
         hardware_threads: u32,
-        /// What became of the other rows.
+        /// What is reported of the rows that could not be read.
         unread: String,
     },
     /// No row can be used.
@@ -84,7 +85,7 @@ pub enum ReadError {
     NothingUsable(String),
 }
 
-/// What is missing, and what is there instead.
+/// Says which columns are missing and which are present instead.
 fn what_is_missing(found: &[String], missing: &[&str]) -> String {
     let quoted: Vec<String> = found.iter().map(|name| format!("'{}'", shown(name))).collect();
     format!(
@@ -95,11 +96,12 @@ fn what_is_missing(found: &[String], missing: &[&str]) -> String {
     )
 }
 
-/// Rows that are named when none can be used.
+/// How many rows are named if none can be used.
 const NAMED: usize = 3;
 
 impl ReadError {
-    /// Nothing is left on a machine with so many hardware threads, beside what was left out before.
+    /// The error if no point is left on a machine with this many hardware threads. `left_out` is
+    /// what was left out before.
     pub(super) fn beyond(machine: String, hardware_threads: u32, left_out: &[LeftOut]) -> Self {
         let row = |left_out: &&LeftOut| !matches!(left_out.place, Place::Columns(_));
         let rows: Vec<&LeftOut> = left_out.iter().filter(row).collect();
@@ -111,7 +113,7 @@ impl ReadError {
         Self::Beyond { machine, hardware_threads, unread }
     }
 
-    /// Nothing is left, for these reasons.
+    /// The error if no row can be used, for the reasons in `left_out`.
     pub(super) fn nothing_usable(left_out: &[LeftOut]) -> Self {
         let mut reasons = String::new();
         for left_out in left_out.iter().take(NAMED) {
@@ -128,7 +130,7 @@ impl ReadError {
     }
 }
 
-/// Foreign text as it is shown in a message: short, and without control characters.
+/// Text from the input as it is shown in a message: short and without control characters.
 pub(super) fn shown(text: &str) -> String {
     const MOST: usize = 60;
     let mut shown: String =
@@ -139,7 +141,7 @@ pub(super) fn shown(text: &str) -> String {
     shown
 }
 
-/// The text in a file, without a byte order mark.
+/// Returns the text of a file, without its byte order mark.
 pub(super) fn text_of(bytes: &[u8]) -> Result<&str, ReadError> {
     const UNPACK: &str = "unpack it first";
     const EXPORT: &str = "export the sheet as CSV";

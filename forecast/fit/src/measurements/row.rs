@@ -1,11 +1,11 @@
-//! A row, from its words to a measurement.
+//! Turns the text of a row into a measurement.
 
 use kilocore_locks::LockId;
 
 use super::Measurement;
 use super::error::shown;
 
-/// What a row says, as text; none where it says nothing.
+/// What a row says, as text. A field is `None` if the row does not have it.
 #[derive(Debug, Default)]
 pub(super) struct Row {
     pub(super) lock: Option<String>,
@@ -15,7 +15,7 @@ pub(super) struct Row {
 }
 
 impl Row {
-    /// The measurement, or why it is none.
+    /// Returns the measurement, or the reason why the row cannot be used.
     pub(super) fn measurement(self) -> Result<Measurement, String> {
         let name = present(self.lock, "lock")?;
         let lock: LockId = name.parse().or_else(|_| name.to_lowercase().parse()).map_err(|_| {
@@ -47,7 +47,7 @@ fn cores(text: &str) -> Result<u32, String> {
     let wrong = || format!("cores is '{}', not a whole number from 1", shown(text));
     let cores: f64 = text.parse().map_err(|_| wrong())?;
     if cores.fract() == 0.0 && (1.0..=f64::from(u32::MAX)).contains(&cores) {
-        // In range, as just seen.
+        // It is in range, as was just checked.
         Ok(cores as u32)
     } else {
         Err(wrong())

@@ -1,4 +1,4 @@
-//! Measurements as CSV.
+//! Reads measurements from CSV.
 
 use csv::{ReaderBuilder, StringRecord, Trim};
 
@@ -6,17 +6,24 @@ use super::error::ReadError;
 use super::row::Row;
 use super::{Place, Rows};
 
-/// Where the columns are.
+/// The indices of the columns.
 struct Columns {
     lock: usize,
     cores: usize,
     throughput: usize,
     threads: Option<usize>,
-    /// Columns that say of what the rows are: one name must stand throughout.
+    /// The columns that name the program or the machine. Each must hold the same name in all rows.
     subjects: Vec<usize>,
 }
 
-/// Reads a table.
+/// Reads a table, such as
+///
+/// ```text
+/// # from last night
+/// lock;cores;threads;throughput
+/// mcs;6;6;20
+/// ticket;6;;1e1
+/// ```
 pub(super) fn read(text: &str) -> Result<Rows, ReadError> {
     let mut reader = ReaderBuilder::new()
         .delimiter(delimiter(text))
@@ -48,7 +55,8 @@ pub(super) fn read(text: &str) -> Result<Rows, ReadError> {
     Ok(rows)
 }
 
-/// What separates the names in the first line that is no comment.
+/// Returns the separator that is most frequent in the line of names, which is the first line that
+/// is neither blank nor a comment.
 fn delimiter(text: &str) -> u8 {
     let is_names = |line: &&str| !line.trim().is_empty() && !line.starts_with('#');
     let names = text.split(['\n', '\r']).find(is_names).unwrap_or_default();
@@ -57,7 +65,8 @@ fn delimiter(text: &str) -> u8 {
     *b"\t;,".iter().max_by_key(|&&separator| count(separator)).expect("there are three")
 }
 
-/// Names under which the throughput may come, where it is not `given` beside a forecast.
+/// Names that the column of throughputs may have. In the output of `kilocore fit`, where it stands
+/// beside the forecast, it is called `given`.
 const THROUGHPUT: [&str; 2] = ["throughput", "throughput_per_s"];
 
 impl Columns {
@@ -98,7 +107,7 @@ impl Columns {
         })
     }
 
-    /// The names of columns that are not needed.
+    /// Returns the names of the columns that are not needed.
     fn others(&self, names: &StringRecord) -> Vec<String> {
         let used = [Some(self.lock), Some(self.cores), Some(self.throughput), self.threads];
         let other =
@@ -116,7 +125,8 @@ impl Columns {
         }
     }
 
-    /// Refuses rows of several programs: a fit of their mixture would look sound and mean nothing.
+    /// Refuses rows of several programs or machines: a fit of their mixture would look sound but
+    /// mean nothing.
     fn check_subjects(
         &self,
         names: &StringRecord,

@@ -1,4 +1,4 @@
-//! What users may give, good and bad.
+//! Input that users may supply, good and bad.
 
 use kilocore_locks::LockId;
 use proptest::prelude::*;

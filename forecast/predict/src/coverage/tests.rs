@@ -27,7 +27,8 @@ fn a_main_thread_that_waits_for_the_others_is_no_gap() {
 
 #[test]
 fn sleep_in_futexes_that_no_lock_explains_is_a_gap_with_its_share() {
-    // Four threads slept, of which one waited for the end: two in futexes, one for input.
+    // Four threads slept: two in futexes, one for input, and one that waited for the end of the
+    // others.
     let mut run = seen(&[("futex", 300), ("epoll_wait", 100)]);
     run.processes[0].locks[0].wait.sum_ns = 0.0;
     let profile = profile_of(vec![run]);

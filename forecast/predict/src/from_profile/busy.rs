@@ -1,8 +1,8 @@
-//! The processor time of a profile, as what forecasts make of it: thinking, holding, and what lies
-//! outside both.
+//! The processor time of a profile, divided as forecasts need it: thinking, holding, and the rest
+//! that lies outside both.
 //!
-//! Nothing gets lost: what the workload computes is all of the processor time, less what the
-//! simulation adds anew.
+//! No time gets lost: the workload computes for all of the processor time, except for what the
+//! simulation adds itself.
 
 use kilocore_lock_profile::{Histogram, Lock, Process};
 
@@ -11,30 +11,31 @@ use super::group::Group;
 use super::migration::Migration;
 use super::observed::Observed;
 
-/// Processor time of taking and letting go a free lock, in nanoseconds, the recorder's part
-/// included: 20 where threads take locks in quick succession and most are passed by, 60 to 100
-/// elsewhere, as measured with a program that does nothing else.
+/// Processor time of acquiring and releasing a free lock, in nanoseconds, including the recorder's
+/// part. A program that does nothing else was measured. It takes 20 where threads acquire locks in
+/// quick succession and the recorder skips most of them, and 60 to 100 otherwise.
 const FREE_NS: f64 = 60.0;
-/// The same where a thread slept for it and another had to wake it, likewise.
+/// The same if a thread slept until it got the lock and another had to wake it. Measured in the
+/// same way.
 const CONTENDED_NS: f64 = 3_000.0;
-/// A thread that was off its core in a hold, asleep or because another had taken it, was so for
-/// longer than this, in nanoseconds: switching alone takes some microseconds.
+/// If a thread left its core during a hold, to sleep or because another thread got the core, it
+/// stayed away for longer than this, in nanoseconds: switching alone takes some microseconds.
 const OFF_THE_CORE_NS: f64 = 20_000.0;
-/// The least share of a measured hold that is left when the moving of lines is taken off.
+/// The least share of a measured hold that is left after the time for moving lines is taken off.
 const LEAST_UNDISTURBED: f64 = 0.2;
 
-/// What the threads of a process computed.
+/// The time for which the threads of a process computed.
 pub(super) struct Busy {
-    /// Between sections.
+    /// Computing between sections.
     think: Observed,
-    /// In exclusive and in shared holds of each group.
+    /// Computing in the exclusive and in the shared holds of each group.
     holds: Vec<[Observed; 2]>,
     pub(super) time: ProcessorTime,
 }
 
 impl Busy {
-    /// `alone` is how threads think with nobody else there, where that differs; `confined` is what
-    /// the same program did on one core, if that is known.
+    /// `alone` is how long a thread thinks while no other thread runs, if that differs. `confined`
+    /// is what the same program did on one core, if that is known.
     pub(super) fn new(
         process: &Process,
         groups: &[Group<'_>],
@@ -75,8 +76,8 @@ impl Busy {
         busy
     }
 
-    /// Takes what the program has not to do on one core for the price of waiting, as far as it lies
-    /// outside all intervals. `work_ns` is all that it does there.
+    /// Counts part of the time outside of all intervals as the price of waiting: the part that the
+    /// program does not need on one core. `work_ns` is all the work that it does there.
     fn leave_out_waiting(&mut self, work_ns: f64) {
         let most = (work_ns - self.known_ns()).max(0.0);
         let waiting = (self.time.outside_ns - most).max(0.0);
@@ -99,7 +100,7 @@ impl Busy {
         }
         let known = self.known_ns();
         if known > available {
-            // Estimates of many short times may add up to more.
+            // The recorder estimates many short times, and the estimates may add up to more.
             let factor = available / known;
             self.think.stretch(factor);
             self.holds.iter_mut().flatten().for_each(|hold| hold.stretch(factor));
@@ -110,7 +111,8 @@ impl Busy {
         self.think.time() + self.holds.iter().flatten().map(Observed::time).sum::<f64>()
     }
 
-    /// Takes time off the longest holds of all, as far as their holders may have been off the core.
+    /// Takes time off the longest holds first. Only holds so long that their holders may have left
+    /// the core are shortened.
     fn shed_holds(&mut self, mut excess: f64) {
         let mut longest: Vec<(f64, usize, f64)> = Vec::new();
         for (index, hold) in self.holds.iter().flatten().enumerate() {
@@ -125,13 +127,14 @@ impl Busy {
         }
     }
 
-    /// Computing in holds of a group, exclusive or shared.
+    /// Computing in the exclusive or the shared holds of a group.
     pub(super) fn hold(&self, group: usize, shared: bool) -> &Observed {
         &self.holds[group][usize::from(shared)]
     }
 
-    /// Thinking, and computing outside, without `serial_ns` of them. A serial part lasts long: it
-    /// is among what lies outside all intervals between locks, and else in the longest of them.
+    /// Returns thinking, and computing outside of all intervals, after `serial_ns` are taken off. A
+    /// serial part lasts long. It is therefore taken from the computing outside of all intervals
+    /// between locks and, if there is too little of that, from the longest of those intervals.
     pub(super) fn parallel(&self, serial_ns: f64) -> (Observed, f64) {
         let from_outside = serial_ns.min(self.time.outside_ns);
         let mut think = self.think.clone();
@@ -139,25 +142,26 @@ impl Busy {
         (think, self.time.outside_ns - from_outside)
     }
 
-    /// As much of `serial_ns` as there was computing outside of holds.
+    /// Returns `serial_ns`, or all of the computing outside of holds if that is less.
     pub(super) fn serial(&self, serial_ns: f64) -> f64 {
         serial_ns.min(self.think.time() + self.time.outside_ns)
     }
 }
 
-/// What a program does on one core besides taking locks, for as many uses of locks as `process` has.
+/// Estimates the program's work on one core, without lock operations, scaled to as many uses of
+/// locks as `process` has.
 fn work_ns(confined: &Process, process: &Process) -> f64 {
     let work = confined.threads.cpu_ns - operations_ns(confined);
     work.max(0.0) * uses(process) / uses(confined).max(1.0)
 }
 
-/// How many times the locks of a process were taken.
+/// Returns how many times the locks of a process were taken.
 pub(super) fn uses(process: &Process) -> f64 {
     let of = |lock: &Lock| lock.acquisitions + lock.read.as_ref().map_or(0, |r| r.acquisitions);
     process.locks.iter().map(of).sum::<u64>() as f64
 }
 
-/// Processor time in the operations of all locks.
+/// Estimates the processor time in the operations of all locks.
 pub(super) fn operations_ns(process: &Process) -> f64 {
     let of = |acquisitions: u64, contended: u64| {
         acquisitions as f64 * FREE_NS + contended as f64 * CONTENDED_NS

@@ -1,10 +1,10 @@
-//! Locks that are created at the same place, taken together.
+//! Groups of locks that are created at the same place in the program.
 
 use std::collections::BTreeMap;
 
 use kilocore_lock_profile::{Frame, Histogram, Lock};
 
-/// The share of uses from which a lock is its most frequent user's own.
+/// If one thread makes at least this share of a lock's uses, the lock is considered its own.
 const ITS_OWN: f64 = 0.9;
 
 /// Whether a part is nearly the whole.
@@ -25,9 +25,9 @@ pub(super) struct Group<'a> {
     pub(super) read_hold: Histogram,
     /// Sleep in exclusive holds, in nanoseconds.
     pub(super) hold_asleep_ns: f64,
-    /// Sleep in shared holds.
+    /// Sleep in shared holds, in nanoseconds.
     pub(super) read_asleep_ns: f64,
-    /// Waits in both modes.
+    /// Waits of both modes.
     pub(super) wait: Histogram,
     /// Acquisitions that had to wait.
     pub(super) contended: u64,
@@ -68,7 +68,7 @@ impl<'a> Group<'a> {
         self.exclusive + self.shared
     }
 
-    /// The share of the uses that are shared, or exclusive.
+    /// The share of the uses that are shared or, if `shared` is false, exclusive.
     pub(super) fn mode_share(&self, shared: bool) -> f64 {
         let uses = if shared { self.shared } else { self.exclusive };
         uses as f64 / (self.uses() as f64).max(1.0)
@@ -78,7 +78,8 @@ impl<'a> Group<'a> {
         self.hold.sum_ns + self.read_hold.sum_ns
     }
 
-    /// How many equally used locks would give two random users the same one as often.
+    /// The number of equally used locks with which two random uses would meet at the same lock just
+    /// as often.
     pub(super) fn effective_instances(&self) -> u32 {
         let total = self.uses() as f64;
         let collisions: f64 = self
@@ -86,23 +87,26 @@ impl<'a> Group<'a> {
             .iter()
             .map(|lock| {
                 let uses = lock.acquisitions + lock.read.as_ref().map_or(0, |r| r.acquisitions);
-                // An entry of several locks that lived one after the other was one at a time.
+                // One entry may stand for several locks that lived one after the other. At any time
+                // that was one lock, so it counts as one.
                 (uses as f64 / total).powi(2)
             })
             .sum();
         ((1.0 / collisions).round() as u32).max(1)
     }
 
-    /// Whether these are locks of which each thread has its own, or that one thread alone takes,
-    /// among others that do other things. `busiest` is the thread that does nearly all the work
-    /// of the program, if there is one: its locks would be those of all, were there more like it.
+    /// Whether nearly all uses are of locks that belong to one thread each: every thread has its
+    /// own, or a single thread alone takes the lock while other threads do other things.
+    ///
+    /// `busiest` is the thread that does nearly all the work of the program, if there is one. Its
+    /// locks do not count: if there were more threads like it, they would share these locks.
     pub(super) fn per_thread(&self, busiest: Option<u32>) -> bool {
         let owned = self.owned();
         let by_others = owned.iter().filter(|(thread, _)| Some(**thread) != busiest);
         nearly(by_others.map(|(_, uses)| uses).sum(), self.uses())
     }
 
-    /// Uses of locks that hardly more than one thread takes, by that thread.
+    /// For each thread, the uses of the locks that hardly any other thread takes.
     fn owned(&self) -> BTreeMap<u32, u64> {
         let mut owned = BTreeMap::new();
         for lock in &self.locks {
@@ -114,7 +118,7 @@ impl<'a> Group<'a> {
         owned
     }
 
-    /// The thread that takes nearly all the locks of all groups, if one does.
+    /// Returns the thread that makes nearly all the uses of all groups' locks, if there is one.
     pub(super) fn busiest(groups: &[Self]) -> Option<u32> {
         let mut owned = BTreeMap::new();
         for (thread, uses) in groups.iter().flat_map(Self::owned) {
@@ -124,14 +128,14 @@ impl<'a> Group<'a> {
         owned.into_iter().find(|(_, uses)| nearly(*uses, all)).map(|(thread, _)| thread)
     }
 
-    /// Where the locks are made or first taken.
+    /// The place in the program where the locks are created or first taken.
     pub(super) fn place(&self) -> String {
         place_of(&self.locks[0].site)
     }
 }
 
-/// The innermost caller that does more than make or take a lock, and what it does that through:
-/// where to look in the program's source.
+/// Names the innermost caller that does more than create or take a lock, and the function through
+/// which it does that: the place to look for in the program's source.
 #[must_use]
 pub fn place_of(site: &[Frame]) -> String {
     let innermost = site.first().map_or_else(|| "an unknown place".to_owned(), Frame::to_string);
@@ -143,8 +147,8 @@ pub fn place_of(site: &[Frame]) -> String {
     }
 }
 
-/// The innermost caller that does more than take a lock, without the types of its parameters: short
-/// enough for one of several in a row.
+/// Names the innermost caller that does more than take a lock. The types of its parameters are left
+/// out, so that the name is short enough to stand in a list.
 #[must_use]
 pub fn taker_of(site: &[Frame]) -> String {
     let does_more = |frame: &&Frame| !frame.function.is_empty() && !wraps_a_lock(frame);
@@ -157,7 +161,8 @@ pub fn taker_of(site: &[Frame]) -> String {
     )
 }
 
-/// A demangled name up to its list of parameters, if it has one.
+/// Returns a demangled name up to its list of parameters, if it has one: `db::accept` for
+/// `db::accept(char const*)`.
 fn without_parameters(name: &str) -> &str {
     let signature = name.strip_suffix(" const").unwrap_or(name);
     let mut open = 0;
@@ -175,15 +180,16 @@ fn without_parameters(name: &str) -> &str {
     name
 }
 
-/// Whether a function is only there to make or take locks, going by the words of its name:
-/// `std::mutex::lock`, `g_mutex_init`, `RWLock::RWLock()`, `PyThread_allocate_lock`.
+/// Whether a function only creates or takes locks, judged by the words of its name. Examples are
+/// `std::mutex::lock`, `g_mutex_init`, `RWLock::RWLock()` and `PyThread_allocate_lock`.
 fn wraps_a_lock(frame: &Frame) -> bool {
     const WORDS: [&str; 9] =
         ["mutex", "lock", "rwlock", "spinlock", "rwl", "mtx", "lck", "wrlock", "rdlock"];
     let name = frame.function.split('(').next().unwrap_or_default();
     let mut word = String::new();
     let mut before_lower = false;
-    // `RWLock` is one word: a word begins at an upper-case letter that follows a lower-case one.
+    // A word begins at an upper-case letter only if a lower-case one precedes it, so `RWLock` is
+    // one word.
     for c in name.chars().chain(std::iter::once(' ')) {
         let begins = !c.is_alphanumeric() || (c.is_uppercase() && before_lower);
         if begins {

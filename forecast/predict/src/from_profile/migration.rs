@@ -1,28 +1,29 @@
-//! The lines of data that move with the locks of a group, and what their moving cost while it was
-//! measured.
+//! The cache lines of data that move with the locks of a group, and the time that their moving took
+//! in the profiled run.
 
 use kilocore_lock_profile::Profile;
 
 use super::group::Group;
 
-/// More lines than this cannot be told from a section that simply lasts longer.
+/// A section that moved more lines than this would look like one that simply lasts longer.
 const MOST_LINES: f64 = 256.0;
-/// The lines of data that move with a lock.
+/// The cache lines of data that move with a lock.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Migration {
-    /// How many: lower, likely and upper estimate.
+    /// Number of lines: lower, likely and upper estimate.
     pub(super) lines: [f64; 3],
-    /// What their moving added to a hold while it was measured, in nanoseconds.
+    /// The time that their moving added to a hold in the profiled run, in nanoseconds.
     pub(super) extra_ns: f64,
-    /// Whether the profile did not tell.
+    /// Whether the numbers are assumed because the profile does not tell them.
     pub(super) assumed: bool,
 }
 
 impl Migration {
-    /// What is assumed where the profile does not tell.
+    /// The assumption if the profile does not tell.
     pub(super) const UNKNOWN: Self = Self { lines: [0.0, 1.0, 4.0], extra_ns: 0.0, assumed: true };
 
-    /// What moves with a group's locks, as far as the profile tells.
+    /// Returns the lines that move with a group's locks, averaged over its uses, or `None` if the
+    /// profile does not tell.
     pub(super) fn of(profile: &Profile, process: usize, group: &Group<'_>) -> Option<Self> {
         let mut sum = Self { lines: [0.0; 3], extra_ns: 0.0, assumed: false };
         let mut weight = 0.0;

@@ -1,14 +1,15 @@
-//! Histograms as distributions, from which time can be taken off.
+//! Histograms turned into distributions, from which time can be taken off.
 
 use kilocore_lock_profile::Histogram;
 
 use crate::{Duration, Range};
 
-/// How wide a bucket is, as a share of its lower bound: between a seventh and a quarter.
+/// Width of a bucket as a share of its lower bound. In the histograms it is between a seventh and a
+/// quarter.
 const BUCKET_WIDTH: f64 = 0.2;
 
-/// Durations in nanoseconds, the shortest first: all that a histogram has, its rare and long ones
-/// too. Their number and their sum are those of the histogram.
+/// Durations in nanoseconds, the shortest first. They are all that the histogram has, rare long
+/// ones included, and their number and sum are the histogram's.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Observed {
     buckets: Vec<Bucket>,
@@ -47,7 +48,7 @@ impl Observed {
         if observed.time() > 0.0 {
             observed.stretch(histogram.sum_ns / observed.time());
         } else {
-            // Each was shorter than can be told, and all together were not.
+            // Each duration was too short to be measured, but their sum was not.
             let mean = histogram.mean_ns();
             observed.buckets.iter_mut().for_each(|bucket| (bucket.low, bucket.high) = (mean, mean));
         }
@@ -58,12 +59,12 @@ impl Observed {
         self.buckets.iter().map(|bucket| bucket.count).sum()
     }
 
-    /// The sum of all, in nanoseconds.
+    /// The sum of all durations, in nanoseconds.
     pub(super) fn time(&self) -> f64 {
         self.buckets.iter().map(Bucket::time).sum()
     }
 
-    /// Makes each last `factor` times as long.
+    /// Makes each duration `factor` times as long.
     pub(super) fn stretch(&mut self, factor: f64) {
         for bucket in &mut self.buckets {
             bucket.low *= factor;
@@ -71,19 +72,21 @@ impl Observed {
         }
     }
 
-    /// The same shape, taking `time` altogether: more or fewer of them.
+    /// Keeps the durations but changes their number, such that they take `time` altogether.
     pub(super) fn lasting(mut self, time: f64) -> Self {
         let factor = time / self.time().max(f64::MIN_POSITIVE);
         self.buckets.iter_mut().for_each(|bucket| bucket.count *= factor);
         self
     }
 
-    /// The longest durations first: how long, and the time that all of about that length take.
+    /// Iterates over the buckets, the longest durations first. An item is the length of one
+    /// duration and the sum of all in its bucket.
     pub(super) fn longest_first(&self) -> impl Iterator<Item = (f64, f64)> {
         self.buckets.iter().rev().map(|bucket| (bucket.middle(), bucket.time()))
     }
 
-    /// Leaves out the longest durations until `time` is gone, all that they took.
+    /// Removes durations, the longest first, until `time` is gone. If there is less, all are
+    /// removed.
     pub(super) fn shed(&mut self, mut time: f64) {
         for bucket in self.buckets.iter_mut().rev() {
             let taken = time.min(bucket.time());
@@ -96,7 +99,8 @@ impl Observed {
         self.buckets.retain(|bucket| bucket.count > 0.0);
     }
 
-    /// As a distribution in cycles of a clock of `ghz` whose sum over `entries` is the same.
+    /// Returns a distribution in cycles of a clock of `ghz`. `entries` draws from it have the same
+    /// sum.
     pub(super) fn duration(&self, entries: f64, ghz: f64) -> Duration {
         let count = self.count();
         if count <= 0.0 || entries <= 0.0 {
@@ -122,7 +126,7 @@ mod tests {
 
     use super::Observed;
 
-    /// Nearly all of the time is in 0.6 % of the durations.
+    /// A histogram in which 0.6 % of the durations take nearly all of the time.
     fn heavy() -> Histogram {
         let buckets = vec![(200.0, 30_000), (300.0, 3_000), (3e7, 150), (6e7, 50)];
         let sum = buckets.iter().map(|(low, count)| low * 1.08 * *count as f64).sum();
@@ -136,7 +140,7 @@ mod tests {
         assert!((observed.time() / histogram.sum_ns - 1.0).abs() < 1e-12);
         let duration = observed.duration(33_200.0, ghz);
         assert!((duration.mean() / (histogram.mean_ns() * ghz) - 1.0).abs() < 1e-12);
-        // Half as many entries, and all the time is still there.
+        // With half as many entries, the sum is still the same.
         let half = observed.duration(16_600.0, ghz);
         assert!((half.mean() / (2.0 * duration.mean()) - 1.0).abs() < 1e-12);
     }

@@ -103,7 +103,8 @@ impl Phases {
         self.parties <= f64::from(cores)
     }
 
-    /// Time that threads waited neither because they were to wake up nor for what is serial.
+    /// Returns the time that threads waited because their parts were unequal. Waking up and waits
+    /// for a serial part are not included. Returns zero if threads had to share cores.
     pub(super) fn uneven_ns(&self, cores: u32) -> f64 {
         if self.on_cores_of_their_own(cores) { self.uneven_ns } else { 0.0 }
     }
@@ -113,9 +114,10 @@ impl Phases {
         (self.waits * WAKE_NS).min(self.waited_ns)
     }
 
-    /// The standard deviation of the threads' parts of a round, as a share of their mean, where all
-    /// together computed for `busy_ns` between barriers, and sections that vary at random explain
-    /// the share `by_chance` of it.
+    /// Returns the standard deviation of the threads' parts of a round, as a share of their mean.
+    /// All threads together computed for `busy_ns` between barriers. Sections that vary at random
+    /// explain a deviation of `by_chance`, also as a share of the mean. It is not included in the
+    /// result.
     pub(super) fn imbalance(&self, cores: u32, busy_ns: f64, by_chance: f64) -> f64 {
         let part = busy_ns / (self.rounds * self.parties);
         let behind = self.uneven_ns(cores) / (self.rounds * self.parties);

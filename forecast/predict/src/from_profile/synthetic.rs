@@ -5,7 +5,7 @@ use kilocore_lock_profile::{
     Profile, ReadSide, Run, Threads,
 };
 
-/// So many durations of about `ns`, in one bucket whose middle that is.
+/// `count` durations of about `ns`, in one bucket whose middle is `ns`.
 pub(crate) fn durations(count: u64, ns: f64) -> Histogram {
     Histogram { count, sum_ns: ns * count as f64, buckets: vec![(ns / 1.1, count)] }
 }
@@ -14,7 +14,8 @@ pub(crate) fn frame(function: &str, offset: u64) -> Frame {
     Frame { function: function.into(), module: "/bin/program".into(), offset, line: None }
 }
 
-/// A mutex that is created by `function` (at a place as far into the program as its name is long) and held for 200 ns at a time.
+/// A mutex that is created by `function` and held for 200 ns at a time. Its place in the program is
+/// an offset as large as the function's name is long.
 pub(crate) fn mutex(id: u32, function: &str, acquisitions: u64) -> Lock {
     Lock {
         id,
@@ -35,7 +36,7 @@ pub(crate) fn mutex(id: u32, function: &str, acquisitions: u64) -> Lock {
     }
 }
 
-/// A read-write lock, each of its shared holds lasting 50 ns.
+/// A read-write lock whose shared holds last 50 ns each.
 pub(crate) fn read_write(id: u32, function: &str, exclusive: u64, shared: u64) -> Lock {
     Lock {
         family: Family::ReadWrite,
@@ -50,12 +51,12 @@ pub(crate) fn read_write(id: u32, function: &str, exclusive: u64, shared: u64) -
     }
 }
 
-/// A run on two cores, both busy, that thinks for 1 µs so many times.
+/// A run on two busy cores, whose threads think for 1 µs, `thoughts` times altogether.
 pub(crate) fn run(locks: Vec<Lock>, thoughts: u64) -> Run {
     run_thinking(locks, durations(thoughts, 1_000.0))
 }
 
-/// A run on two cores, both busy, that thinks so.
+/// A run on two busy cores, whose threads think as `think` says.
 pub(crate) fn run_thinking(locks: Vec<Lock>, think: Histogram) -> Run {
     let mut process = Process {
         pid: 42,
@@ -83,7 +84,7 @@ pub(crate) fn run_thinking(locks: Vec<Lock>, think: Histogram) -> Run {
     }
 }
 
-/// A profile of runs on a host of 2 GHz that moves a line in 100 ns.
+/// A profile of `runs`, on a host of 2 GHz on which moving a line takes 100 ns.
 pub(crate) fn profile_of(runs: Vec<Run>) -> Profile {
     Profile {
         format: FORMAT.into(),
@@ -105,8 +106,8 @@ pub(crate) fn profile() -> Profile {
     profile_of(vec![run(vec![mutex(1, "store", 10_000)], 10_000)])
 }
 
-/// A run as a hundred looks from outside saw it: so many looks at threads that ran, and so many at
-/// threads that slept in each system call.
+/// Adds to `run` what a watcher outside of the process saw in a hundred looks: how many threads
+/// were found running, and how many asleep in each system call.
 pub(crate) fn watched(run: Run, running: u64, asleep: &[(&str, u64)]) -> Run {
     let asleep = asleep.iter().map(|&(call, looks)| (call.to_owned(), looks)).collect();
     let outside = Outside { rounds: 100, threads_peak: 3, running, asleep, ..Outside::default() };

@@ -20,7 +20,7 @@ fn translated(run: Run) -> Profiled {
     from_profile(&profile_of(vec![run])).unwrap()
 }
 
-/// The outermost sections of a lock in a mode, with their share.
+/// The section in which a lock is outermost and taken in `mode`, with its share.
 fn outermost(profiled: &Profiled, lock: usize, mode: Mode) -> (f64, &Section) {
     let found = profiled.workload.sections.iter().find(|(_, s)| s.lock == lock && s.mode == mode);
     let (share, section) = found.expect("there is such a section");
@@ -43,7 +43,7 @@ fn a_lock_taken_inside_another_is_a_section_inside() {
     let mut inner = mutex(2, "lookup", 5_000);
     inner.nested_in = vec![Nesting { outer: 1, count: 4_000 }];
     let profiled = translated(run(vec![mutex(1, "store", 10_000), inner], 11_000));
-    // 10,000 of the outer lock, and 1,000 of the inner one alone.
+    // There are 10,000 sections of the outer lock, and 1,000 of the inner lock alone.
     let (share, store) = outermost(&profiled, 0, Mode::Exclusive);
     about(share, 10.0 / 11.0);
     about(outermost(&profiled, 1, Mode::Exclusive).0, 1.0 / 11.0);
@@ -54,7 +54,8 @@ fn a_lock_taken_inside_another_is_a_section_inside() {
 
 #[test]
 fn locks_that_nest_in_each_other_do_so_in_one_order_only() {
-    // Else a thread would wait for itself, or two for each other, which the program knows to avoid.
+    // Otherwise a thread would wait for itself, or two threads for each other. The program must be
+    // avoiding this.
     let mut locks = [mutex(1, "a", 1_000), mutex(2, "bb", 1_000), mutex(3, "ccc", 1_000)];
     locks[0].nested_in = vec![Nesting { outer: 3, count: 50 }];
     locks[1].nested_in = vec![Nesting { outer: 1, count: 100 }];
@@ -184,7 +185,8 @@ fn sleep_counts_as_far_as_cores_were_free() {
     let mut run = run(vec![mutex(1, "store", 10_000)], 10_000);
     run.processes[0].threads.think_asleep_ns = 1e8;
     run.processes[0].threads.peak = 8;
-    // Half of the two cores' time was idle, so half of the sleep is taken for the program's will.
+    // Half of the two cores' time was idle. So only half of the sleep is taken to be what the
+    // program wants.
     run.wall_ns = run.processes[0].threads.cpu_ns;
     let profiled = translated(run);
     about(profiled.asleep_ns, 1e8 / 10_000.0 / 2.0);
@@ -227,7 +229,8 @@ fn idle_cores_and_waits_on_conditions_are_seen() {
 
 #[test]
 fn the_time_that_lines_take_to_move_is_taken_off_the_hold() {
-    // 50 ns more on two cores, half of the handovers from the other core, 100 ns a line: one line.
+    // A hold is 50 ns longer on two cores. Half of the handovers are from the other core, and a
+    // line takes 100 ns. So one line moves.
     let mut confined = run(vec![mutex(1, "store", 10_000)], 10_000);
     confined.cores = 1;
     confined.processes[0].locks[0].hold = durations(10_000, 150.0);
@@ -256,7 +259,7 @@ fn threads_in_each_others_way_between_locks_are_noticed() {
     about(in_the_way.workload.think.mean(), 250.0 * GHZ);
     about(in_the_way.think_ns, 250.0);
     assert!(said(&in_the_way));
-    // As sampled, while the processor time is the same.
+    // Thinking looks shorter only because it is sampled: the processor time is the same.
     let mut sampled = run(vec![mutex(1, "store", 10_000)], 10_000);
     sampled.cores = 1;
     sampled.processes[0].threads.think = durations(10_000, 250.0);

@@ -1,21 +1,21 @@
-//! From where on one curve lies above another.
+//! The place from which one curve lies above another.
 
 use serde::Serialize;
 
-/// Where a ratio that should grow comes to be at least 1.
+/// The place from which a ratio is at least 1.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case", tag = "outcome", content = "at")]
 pub enum BreakEven {
-    /// It is everywhere.
+    /// The ratio is at least 1 at all places.
     Ahead,
-    /// From here on, if it is a straight line between places.
+    /// The ratio is at least 1 from here on, if it changes linearly between places.
     At(f64),
-    /// At the last place it is not yet, or there is none.
+    /// The ratio is below 1 at the last place, or there are no places.
     Behind,
 }
 
-/// From where on a ratio is at least 1: `ratios` has places, in ascending order, and the ratio at
-/// each.
+/// Returns the place from which a ratio is at least 1. An item of `ratios` is a place and the ratio
+/// at this place; the places are ascending.
 ///
 /// ```
 /// use kilocore_published::ldu::{BreakEven, break_even};

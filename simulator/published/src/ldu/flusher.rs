@@ -1,4 +1,4 @@
-//! What applies logs that nobody reads: the paper's periodic flush.
+//! Applies logs that nobody reads: the paper's periodic flush.
 
 use kilocore_ldu::Scheme;
 use kilocore_platform::Cycles;
@@ -6,8 +6,8 @@ use kilocore_sim::Sim;
 
 use crate::ldu::world::World;
 
-/// A kernel thread that brings all that was deferred to the trees of all files and of the families
-/// that stay, now and then. Under schemes that defer nothing it finds nothing to do.
+/// The work of a kernel thread. From time to time, it applies all deferred updates to the trees of
+/// all files and of the families that stay. Under schemes that defer nothing, it has nothing to do.
 pub(crate) fn flush_now_and_then<F: Scheme<Sim>, A: Scheme<Sim>>(world: &World<F, A>) {
     let period = Cycles((world.setting.flush_us * world.cycles_per_us) as u64);
     let mut context = world.memory.context();

@@ -1,8 +1,8 @@
-//! How much the stock kernel did on how many cores, as far as it was published.
+//! The throughput of the stock kernel on some numbers of cores, as far as it was published.
 //!
-//! The paper's figures of throughput against cores are lost; what is left is its text, its table 2.1,
-//! and figures of 120 cores. A level that follows from these by a sentence of the text is called
-//! inferred, and says how.
+//! The paper's figures of throughput against cores are lost. What remains is its text, its table
+//! 2.1, and figures for 120 cores. A level that follows from these by a sentence of the text counts
+//! as inferred, and says how it follows.
 
 use serde::Serialize;
 
@@ -12,11 +12,11 @@ use crate::ldu::workload::Workload;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Origin {
-    /// Printed.
+    /// The level is printed.
     Published,
-    /// Follows from what is printed.
+    /// The level follows from what is printed.
     Inferred,
-    /// Neither.
+    /// The level is neither printed nor follows from what is.
     NotPublished,
 }
 
@@ -27,11 +27,11 @@ pub struct Level {
     pub workload: Workload,
     /// On how many cores.
     pub cores: u32,
-    /// Units a second, if that is known.
+    /// Units per second, if that is known.
     pub per_s: Option<f64>,
     /// How it is known.
     pub origin: Origin,
-    /// Where it comes from, or why there is none.
+    /// Where the level comes from, or why there is none.
     pub from: &'static str,
 }
 
@@ -57,7 +57,7 @@ pub fn levels(workload: Workload) -> [Level; 4] {
 
 /// 616,000 jobs a minute.
 const AIM7_JOBS_PER_S: f64 = 616_000.0 / 60.0;
-/// Up to so many cores the stock kernel scales, in both workloads.
+/// The number of cores up to which the stock kernel scales, in both workloads.
 const SCALES_TO: u32 = 60;
 
 fn aim7(cores: u32) -> (Option<f64>, Origin, &'static str) {
@@ -70,10 +70,11 @@ fn aim7(cores: u32) -> (Option<f64>, Origin, &'static str) {
     (Some(AIM7_JOBS_PER_S * scaled), origin, from)
 }
 
-/// 144,000 messages in the 15 seconds that table 2.1's 1,800 seconds are on 120 cores.
+/// 144,000 messages in 15 seconds. Table 2.1 adds up to 1,800 seconds for 120 cores, which is 15
+/// seconds.
 const EXIM_MESSAGES_PER_S: f64 = 144_000.0 / (1_800.0 / 120.0);
-/// What a message takes of the cores, on 120 of them: 41 seconds in user mode and 499 in the kernel
-/// for 144,000 messages.
+/// The processor time of a message on 120 cores: 41 seconds in user mode and 499 seconds in the
+/// kernel, for 144,000 messages.
 const EXIM_CPU_S: f64 = (41.0 + 499.0) / 144_000.0;
 
 fn exim(cores: u32) -> (Option<f64>, Origin, &'static str) {

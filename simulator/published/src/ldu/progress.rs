@@ -1,32 +1,34 @@
-//! How far a simulated point has got, and where its time went.
+//! How far the simulation of a point has got, and where its time went.
 
 use std::cell::Cell;
 
 use kilocore_platform::Cycles;
 
-/// Progress of the whole, outside of what is simulated.
+/// The progress of all tasks together. It is not part of what is simulated.
 #[derive(Debug)]
 pub(crate) struct Progress {
-    /// Pieces that end before then are not counted. Put off while there were too few of them for
-    /// schemes that adapt.
+    /// Pieces that end before this time are not counted. It is put off while too few pieces have
+    /// ended for schemes that adapt.
     pub(crate) warm: Cell<Cycles>,
-    /// Nor are those that end later. Put off while too few are counted.
+    /// Pieces that end after this time are not counted either. It is put off while too few are
+    /// counted.
     pub(crate) end: Cell<Cycles>,
-    /// By how much, and how often yet at most.
+    /// By how much these times are put off, and how many more times that may happen.
     pub(crate) step: Cycles,
     pub(crate) steps_left: Cell<u32>,
-    /// Pieces done before the first that is counted, and pieces counted.
+    /// Pieces that ended before the first that is counted, and pieces that are counted.
     pub(crate) unseen: Cell<u64>,
     pub(crate) pieces: Cell<u64>,
-    /// How many of each there should be.
+    /// How many there should be of each.
     pub(crate) wanted_unseen: u64,
     pub(crate) wanted: u64,
-    /// Tasks that have not come to the end yet. The others go on until these have, for company.
+    /// Tasks that have not reached the end yet. The other tasks go on working until all have
+    /// reached it, so that the load stays the same.
     pub(crate) running: Cell<u32>,
     pub(crate) tasks: u32,
-    /// Where the tasks' time went, while pieces were counted.
+    /// Where the tasks' time went while pieces were counted.
     pub(crate) spent: Cell<Spent>,
-    /// Updates of the reverse mapping, and walks, while pieces were counted.
+    /// Updates and walks of the reverse mapping while pieces were counted.
     pub(crate) updates: Cell<u64>,
     pub(crate) walks: Cell<u64>,
 }
@@ -61,7 +63,7 @@ impl Spent {
 }
 
 impl Progress {
-    /// A piece was done at `now`. Pieces come nearly in the order of time.
+    /// Counts a piece that ended at `now`. Pieces are counted nearly in the order of time.
     pub(crate) fn count(&self, now: Cycles) {
         let put_off = |what: &Cell<Cycles>| what.set(Cycles(what.get().0 + self.step.0));
         let step = || {
@@ -89,7 +91,7 @@ impl Progress {
         }
     }
 
-    /// Whether what is done now is counted.
+    /// Whether things that happen now are counted.
     pub(crate) fn counting(&self, now: Cycles) -> bool {
         (self.warm.get()..self.end.get()).contains(&now)
     }

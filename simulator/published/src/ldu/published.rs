@@ -1,23 +1,25 @@
-//! What was published.
+//! The published figures.
 
 use serde::Serialize;
 
 use crate::ldu::workload::Workload;
 
-/// How a workload did on 120 cores of 8 Intel Xeon E7-8870 (the LDU paper and its text on ratios).
+/// The results of a workload on 120 cores of 8 Intel Xeon E7-8870 (the LDU paper and its text on
+/// ratios).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Published {
-    /// Throughput of the best deferred log over that of the stock kernel.
+    /// Throughput of the best deferred log, relative to the stock kernel.
     pub best_over_stock: f64,
-    /// Throughput of the best deferred log over that of the unordered list.
+    /// Throughput of the best deferred log, relative to the unordered list.
     pub best_over_unordered_list: Option<f64>,
     /// Cores up to which the stock kernel scales.
     pub stock_scales_to: u32,
-    /// Share of updates at which the log with a global queue breaks even with the stock kernel.
+    /// The share of updates, in percent, at which the log with a global queue breaks even with the
+    /// stock kernel: the ends of a range.
     pub break_even: (f64, f64),
 }
 
-/// The figures of a workload.
+/// Returns the figures of a workload.
 #[must_use]
 pub fn published(workload: Workload) -> Published {
     match workload {
@@ -55,7 +57,7 @@ pub struct Times {
     pub system_s: f64,
     /// Seconds idle.
     pub idle_s: f64,
-    /// The percentage printed for idle, which is not always that of the seconds.
+    /// The idle time in percent, as printed. It does not always agree with the seconds.
     pub idle_percent: f64,
 }
 
@@ -96,34 +98,37 @@ pub const TIMES: [Times; 12] = {
     ]
 };
 
-/// The global queue at a share of updates, on 120 cores: a point of figure 2.11.
+/// Figure 2.11 for one workload: the log with a global queue at several shares of updates, on 120
+/// cores.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Ratio {
     /// Of which workload.
     pub workload: Workload,
-    /// What the stock kernel does without further reads: thousands of jobs a minute, thousands of
-    /// messages, or (less is better) time.
+    /// The figure of the stock kernel without further reads: thousands of jobs a minute, thousands
+    /// of messages, or a time (less is better).
     pub stock: f64,
-    /// What the log does, at 50, 66, 75, 80, 85, 90 and 99 % updates.
+    /// The figures of the log at 50, 66, 75, 80, 85, 90 and 99 % updates. An item is the share and
+    /// the figure.
     pub log: [(f64, f64); 7],
 }
 
 impl Ratio {
-    /// The log's throughput over that of the stock kernel, at each share of updates.
+    /// The log's throughput relative to the stock kernel, at each share of updates.
     #[must_use]
     pub fn over_stock(&self) -> [(f64, f64); 7] {
         self.log.map(|(updates, log)| match self.workload {
-            // Published as times.
+            // These figures are times.
             Workload::LmbenchFork => (updates, self.stock / log),
             Workload::Aim7 | Workload::Exim => (updates, log / self.stock),
         })
     }
 }
 
-/// What table 2.1 has for the gain of the log with a global queue on lmbench: forks take the same user
-/// time under all schemes, 11 s in both lines, so that equal user time is equal work, and the sums of
-/// the times are to each other as the times that it took. The paper's text says 2.2, figure 2.11 has
-/// 141 and 53.
+/// Computes from table 2.1 the gain of the log with a global queue on lmbench.
+///
+/// Forks take the same user time under all schemes, 11 s in both lines. Equal user time is
+/// therefore equal work, and the sums of the times have the same ratio as the times that the runs
+/// took. The paper's text says that the gain is 2.2; figure 2.11 has 141 and 53.
 #[must_use]
 pub fn lmbench_gain_by_times() -> f64 {
     let all = |scheme| {

@@ -1,4 +1,4 @@
-//! One workload under one scheme on one number of cores.
+//! Simulates one workload under one scheme on one number of cores.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -20,20 +20,21 @@ use crate::ldu::world::World;
 /// How much of a workload is simulated.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RunLength {
-    /// Processes that each core creates, as far as it gets; a quarter as many before are not
-    /// counted.
+    /// The number of processes that each core should create while they are counted. A quarter as
+    /// many come before and are not counted.
     pub forks_per_core: u32,
-    /// Processes that all cores create, at the least.
+    /// The number of processes that all cores together create at least.
     pub forks: u32,
-    /// What is not counted before, at the least, in microseconds: adaptive schemes need it to
+    /// The time before anything is counted, at least, in microseconds. Adaptive schemes need it to
     /// adapt.
     pub warm_us: f64,
-    /// The same in processes that all cores create.
+    /// The same, as a number of processes that all cores together create.
     pub warm_forks: u32,
-    /// How long what is counted lasts at the least, in microseconds: an adaptive scheme that tries
-    /// something now and then should be seen doing it as often as it does.
+    /// The time during which processes are counted, at least, in microseconds. If an adaptive
+    /// scheme tries something from time to time, this has to be long enough to include such trials
+    /// in proportion.
     pub counted_us: f64,
-    /// Seeds all chance.
+    /// The seed of all random numbers.
     pub seed: u64,
 }
 
@@ -53,19 +54,19 @@ impl Default for RunLength {
 /// A point of a curve.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Point {
-    /// How the reverse mapping was shared.
+    /// The scheme: how the reverse mapping was shared.
     pub scheme: &'static str,
     /// Cores.
     pub cores: u32,
     /// Share of the reverse mapping's operations that were updates, in percent.
     pub updates_percent: f64,
-    /// Units of the workload a second.
+    /// Units of the workload per second.
     pub throughput_per_s: f64,
     /// Share of the cores' time in user mode.
     pub user: f64,
-    /// Share of it in the kernel, waiting for cache lines and spinning included.
+    /// Share of the cores' time in the kernel, including waits for cache lines and spinning.
     pub sys: f64,
-    /// Share of it with nothing to run.
+    /// Share of the cores' time with nothing to run.
     pub idle: f64,
 }
 
@@ -75,16 +76,16 @@ pub enum LduError {
     /// The simulation could not be set up, or did not end.
     #[error(transparent)]
     Simulation(#[from] SimError),
-    /// A share of updates that no mix of operations has.
+    /// The share of updates is not possible.
     #[error("{0} % updates: choose more than 0, and at most 100")]
     Updates(f64),
 }
 
-/// Simulates a point. `updates_percent` of all operations on the reverse mapping are updates, and
-/// the others walk it.
+/// Simulates a point. Of all operations on the reverse mapping, `updates_percent` are updates; the
+/// others walk it.
 ///
 /// # Errors
-/// [`LduError`] if the machine has not got the cores, or there is no such share of updates.
+/// [`LduError`] if the machine does not have the cores, or if the share of updates is not possible.
 pub fn simulate(
     setting: &Setting,
     scheme: SchemeId,
@@ -97,7 +98,7 @@ pub fn simulate(
     scheme.visit(Run { setting, scheme, machine, cores, updates_percent, length, simulation })
 }
 
-/// A simulation of the machine, with nothing in it yet, if there can be such a point.
+/// Returns a simulation of the machine, with nothing in it yet, if the point can be simulated.
 pub(crate) fn check(
     machine: &Description,
     cores: u32,
@@ -110,8 +111,8 @@ pub(crate) fn check(
     Ok(Simulation::new(machine, Options { cores, seed: length.seed })?)
 }
 
-/// How often the counted time is put off or made longer, by a quarter of what was planned, if there
-/// were too few forks.
+/// How many times the counted time may be put off or made longer if there were too few forks. Each
+/// time, it is a quarter of what was planned.
 const STEPS: u32 = 60;
 
 struct Run<'a> {
@@ -125,7 +126,7 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// How many tasks there are: one on each core, unless the workload has fewer.
+    /// The number of tasks: one on each core, unless the workload has fewer.
     fn tasks(&self) -> u32 {
         self.setting.at_once.map_or(self.cores, |most| most.min(self.cores))
     }
@@ -178,8 +179,8 @@ impl SchemeVisitor for Run<'_> {
             let ids = Ids { next: task, step: tasks };
             self.simulation.spawn(move || Parent::new(&world, &relay, random, ids).run())?;
         }
-        // After all parents, so that each is on the core of its parent first, where there are as
-        // many as cores.
+        // The children are spawned after all parents. If there are as many parents as cores, each
+        // child then starts on the core of its parent.
         for (task, relay) in (0..tasks).zip(&relays) {
             let (world, relay) = (Rc::clone(&world), Rc::clone(relay));
             let random = Random::new(self.length.seed, 1 + tasks + task);

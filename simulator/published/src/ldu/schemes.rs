@@ -9,13 +9,13 @@ use kilocore_names::{UnknownName, find};
 use kilocore_rivals::{FlatCombining, Harris, Locked, OpLog, Ordered, Stock, Unordered};
 use kilocore_sim::Sim;
 
-/// What to do with a scheme: one for files, and one for anonymous memory.
+/// Something to do with the types of a scheme: one for files and one for anonymous memory.
 pub(crate) trait SchemeVisitor {
     type Output;
     fn visit<F: Scheme<Sim>, A: Scheme<Sim>>(self) -> Self::Output;
 }
 
-/// The semaphore of the paper's kernel, Linux 3.19: writers that spin give up to each other.
+/// The semaphore of the paper's kernel, Linux 3.19, in which writers that spin yield to each other.
 pub(crate) type Lock = Rwsem<Sim, 0, true>;
 type Semaphore = Locked<Sim, Lock, Stock>;
 type Mutex = Locked<Sim, NoSharing<Sim, Mcs<Sim>>>;
@@ -28,7 +28,7 @@ type LduAlone = Deferred<Sim, Global<Sim>, ReadersAlone<Lock>>;
 type LduPerCore = Deferred<Sim, PerCore<Sim>, Lock>;
 type LduAdaptive = Deferred<Sim, Global<Sim>, Lock, Adaptive<Sim>>;
 
-/// Writes the registry of schemes.
+/// Generates the registry of schemes.
 macro_rules! schemes {
     ($($(#[$doc:meta])* $id:ident = $name:literal, $title:literal: $files:ty, $anonymous:ty;)*) => {
         /// How the reverse mapping is shared between cores.
@@ -57,7 +57,7 @@ macro_rules! schemes {
                 }
             }
 
-            /// Does something with its types.
+            /// Calls the visitor with the types of the scheme.
             pub(crate) fn visit<V: SchemeVisitor>(self, visitor: V) -> V::Output {
                 match self {
                     $(Self::$id => visitor.visit::<$files, $anonymous>(),)*
@@ -68,27 +68,27 @@ macro_rules! schemes {
 }
 
 schemes! {
-    /// The kernel as it is.
+    /// The kernel as it is: read-write semaphores.
     Stock = "stock", "read-write semaphores, as in the kernel": Semaphore, Semaphore;
     /// A lock that readers do not share.
     Mutex = "mutex", "MCS locks, which readers do not share": Mutex, Mutex;
-    /// Harris's lists, by pages.
+    /// Harris's lists, ordered by pages.
     HarrisOrdered = "harris-ordered", "lock-free lists, ordered": OrderedList, OrderedList;
-    /// Harris's lists, newest first.
+    /// Harris's lists, with the newest entry first.
     HarrisUnordered = "harris-unordered", "lock-free lists, newest first": UnorderedList, UnorderedList;
-    /// Logs on each core, stamped by a clock.
+    /// Logs on each core, ordered by the time stamps of a clock.
     OpLog = "oplog", "logs on each core, ordered by a clock": Logs, Logs;
-    /// One thread applies what others publish.
+    /// One thread applies what the others publish.
     FlatCombining = "flat-combining", "one thread applies what all have published": Combining, Combining;
     /// Logs with one queue for each root.
     LduGlobal = "ldu-global", "deferred-update logs with global queues": LduGlobal, LduGlobal;
-    /// Logs as in the paper: readers exclude each other.
+    /// Logs as in the paper, where readers exclude each other.
     LduExclusive = "ldu-exclusive", "deferred-update logs whose readers exclude each other, as in the paper": LduAlone, LduAlone;
     /// Logs with queues on each core.
     LduPerCore = "ldu-per-core", "deferred-update logs with per-core queues": LduPerCore, LduPerCore;
-    /// The paper's combination.
+    /// The paper's combination of logs for files and unordered lists for anonymous memory.
     LduCombined = "ldu-combined", "logs for files, unordered lists for anonymous memory": LduGlobal, UnorderedList;
-    /// Logs only where they are faster.
+    /// Logs only where they are faster than the semaphore.
     LduAdaptive = "ldu-adaptive", "logs where they are faster, else the semaphore": LduAdaptive, LduAdaptive;
 }
 

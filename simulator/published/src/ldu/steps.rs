@@ -1,4 +1,4 @@
-//! What parents and children have in common: computing, working in the kernel, and walks.
+//! The steps that parents and children have in common: computing, working in the kernel, and walks.
 
 use kilocore_ldu::Scheme;
 use kilocore_locks::RawLock;
@@ -23,13 +23,13 @@ impl<'a, F: Scheme<Sim>, A: Scheme<Sim>> Steps<'a, F, A> {
         Self { world, context: world.memory.context(), random, user: 0 }
     }
 
-    /// Where the thread's time on cores went so far.
+    /// Where the thread's time on cores has gone so far.
     pub(crate) fn spent(&self) -> Spent {
         Spent { all: 0, busy: Sim::times().total().0, user: self.user }
     }
 
-    /// Walks the reverse mapping as often as goes with so many updates: for pages of `process`,
-    /// picked like the links of its areas.
+    /// Counts updates of the reverse mapping, and walks it as often as the setting requires for so
+    /// many updates. The walks are for pages of `process`, picked like the links of its areas.
     pub(crate) fn walk_after(&mut self, process: &Process<Sim, F, A>, updates: usize) {
         self.count_updates(updates);
         for _ in 0..self.whole_number(updates as f64 * self.world.walks_per_update) {
@@ -76,19 +76,19 @@ impl<'a, F: Scheme<Sim>, A: Scheme<Sim>> Steps<'a, F, A> {
         self.world.progress.counting(Sim::now())
     }
 
-    /// Computes in user mode.
+    /// Computes in user mode, for about `mean_us`.
     pub(crate) fn compute(&mut self, mean_us: f64) {
         let cycles = self.spread(mean_us);
         self.user += cycles.0;
         Sim::work(cycles);
     }
 
-    /// Works in the kernel.
+    /// Works in the kernel, for about `mean_us`.
     pub(crate) fn work(&mut self, mean_us: f64) {
         Sim::work(self.spread(mean_us));
     }
 
-    /// Changes the table of all processes.
+    /// Holds the lock of the process table for about as long as the setting says.
     pub(crate) fn change_process_table(&mut self) {
         let table = &self.world.process_table;
         table.acquire(&mut ());
@@ -97,29 +97,29 @@ impl<'a, F: Scheme<Sim>, A: Scheme<Sim>> Steps<'a, F, A> {
         unsafe { table.release(&mut ()) };
     }
 
-    /// A duration around its mean, between half of it and one and a half.
+    /// Returns a random duration between half of its mean and one and a half times its mean.
     fn spread(&mut self, mean_us: f64) -> Cycles {
         let us = mean_us * (0.5 + self.random.uniform());
         Cycles((us * self.world.cycles_per_us).round() as u64)
     }
 
-    /// A whole number with this mean.
+    /// Returns a random whole number with this mean.
     pub(crate) fn whole_number(&mut self, mean: f64) -> u64 {
         (mean + self.random.uniform()) as u64
     }
 
-    /// A whole number below `bound`, each as likely.
+    /// Returns a random whole number below `bound`, all equally likely.
     pub(crate) fn below(&mut self, bound: usize) -> usize {
         (self.random.uniform() * bound as f64) as usize
     }
 
-    /// Whether something happens that does with this probability.
+    /// Returns true with this probability.
     pub(crate) fn chance(&mut self, probability: f64) -> bool {
         self.random.uniform() < probability
     }
 }
 
-/// In how many places a process is in the reverse mapping.
+/// The number of places in the reverse mapping at which a process is linked.
 pub(crate) fn links<F: Scheme<Sim>, A: Scheme<Sim>>(process: &Process<Sim, F, A>) -> usize {
     let of = |area: &kilocore_rmap::Area<Sim, F, A>| {
         area.anon_vmas().len() + usize::from(area.file().is_some())

@@ -1,4 +1,4 @@
-//! Many points at once, on all cores of the host.
+//! Simulates many points at once, on all cores of the host.
 
 use kilocore_machine::Description;
 use kilocore_sim::in_parallel;
@@ -10,7 +10,7 @@ use crate::ldu::workload::Setting;
 /// One point to simulate.
 #[derive(Debug, Clone, Copy)]
 pub struct Job<'a> {
-    /// Everything about the workload.
+    /// The workload.
     pub setting: &'a Setting,
     /// How the reverse mapping is shared.
     pub scheme: SchemeId,
@@ -22,14 +22,14 @@ pub struct Job<'a> {
     pub length: RunLength,
 }
 
-/// Simulates all jobs on `machine` and gives their points in the order of the jobs.
+/// Simulates all jobs on `machine` and returns their points in the order of the jobs.
 ///
-/// The host's cores take jobs in turn, the last first; the result does not depend on who takes
-/// which. `on_done` is called after each, from any thread. Jobs that cannot be are refused before
-/// any work.
+/// Each core of the host takes a job whenever it has none, the last jobs first. The result does not
+/// depend on which core takes which job. `on_done` is called after each job, from any thread. If a
+/// job cannot be simulated, this is reported before any job is started.
 ///
 /// # Errors
-/// As [`simulate`]: the error of the first job, in their order, that has one.
+/// The same as for [`simulate`]: the error of the first job, in their order, that has one.
 ///
 /// # Panics
 /// If a simulated scheme panics.

@@ -1,4 +1,4 @@
-//! What each core does over and over: a process that creates others, and waits for each.
+//! The task of each core: a process that again and again creates another one and waits for its end.
 
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
@@ -13,27 +13,29 @@ use crate::ldu::progress::Spent;
 use crate::ldu::steps::{Steps, links};
 use crate::ldu::world::{AREA_PAGES, SPACING, World};
 
-/// Shares of the kernel's time for a process that belong to its creation and its end; what is left
-/// belongs to the parent, which collects it.
+/// Shares of the kernel's time for a process. These are for its creation and its end. The rest is
+/// for the parent, which collects it.
 const FORK_SHARE: f64 = 0.6;
 const EXIT_SHARE: f64 = 0.3;
 
-/// How many messages come over a connection: a process that serves one keeps to its directory.
+/// The number of messages that come over a connection. A process that serves a connection uses one
+/// directory for all of them.
 const TURNS_IN_A_DIRECTORY: u32 = 10;
 
-/// Where a parent and its child meet: they run in turn.
+/// The place where a parent and its child meet. They run in turn.
 pub(crate) struct Relay<F: Scheme<Sim>, A: Scheme<Sim>> {
     turn: Padded<SimU32>,
-    /// The child, from its creation until it runs, and where its time went so far.
+    /// The child, from its creation until it runs; and then, where the children's time has gone so
+    /// far.
     child: RefCell<Option<Process<Sim, F, A>>>,
     spent: Cell<Spent>,
-    /// Updates of the reverse mapping at the last child's end.
+    /// The number of updates of the reverse mapping when the last child ended.
     gone: Cell<usize>,
 }
 
-/// The parent runs, and its child sleeps or is not born yet.
+/// The parent runs. Its child sleeps or does not exist yet.
 const PARENT: u32 = 0;
-/// The child runs, and its parent waits for it.
+/// The child runs. Its parent waits for it.
 const CHILD: u32 = 1;
 /// There will be no more children.
 const OVER: u32 = 2;
@@ -48,13 +50,13 @@ impl<F: Scheme<Sim>, A: Scheme<Sim>> Relay<F, A> {
         }
     }
 
-    /// Passes the turn on and wakes whoever has it.
+    /// Passes the turn on and wakes the thread that gets it.
     fn pass(&self, turn: u32) {
         self.turn.store(turn, Ordering::Release);
         Sim::unpark(&raw const *self.turn, 1);
     }
 
-    /// Sleeps for as long as it is somebody else's turn; gives whose it is then.
+    /// Sleeps while the turn is `turn`. Returns the turn after that.
     fn wait_while(&self, turn: u32) -> u32 {
         loop {
             let now = self.turn.load(Ordering::Acquire);
@@ -66,7 +68,7 @@ impl<F: Scheme<Sim>, A: Scheme<Sim>> Relay<F, A> {
     }
 }
 
-/// Numbers for the processes that a task creates: those of other tasks lie between them.
+/// The numbers of the processes that a task creates. The numbers of other tasks lie between them.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ids {
     pub(crate) next: u64,
@@ -86,7 +88,7 @@ pub(crate) struct Parent<'a, F: Scheme<Sim>, A: Scheme<Sim>> {
     steps: Steps<'a, F, A>,
     relay: &'a Relay<F, A>,
     ids: Ids,
-    /// The directory that it uses, and for how many pieces yet.
+    /// The directory that it uses, and the number of pieces for which it still does.
     directory: usize,
     turns_left: u32,
 }
@@ -102,7 +104,7 @@ impl<'a, F: Scheme<Sim>, A: Scheme<Sim>> Parent<'a, F, A> {
         Self { steps, relay, ids, directory: 0, turns_left: 0 }
     }
 
-    /// Does pieces of work until all tasks have come to the end.
+    /// Does pieces of work until all tasks have reached the end.
     pub(crate) fn run(mut self) {
         let process = self.start();
         let progress = &self.steps.world.progress;
@@ -126,15 +128,15 @@ impl<'a, F: Scheme<Sim>, A: Scheme<Sim>> Parent<'a, F, A> {
         self.steps.world.memory.exit(process, &mut self.steps.context);
     }
 
-    /// Where the time of the task and its children went so far.
+    /// Where the time of the task and its children has gone so far.
     fn spent(&self) -> Spent {
         let own = self.steps.spent();
         let children = self.relay.spent.get();
         Spent { all: Sim::now().0, ..own.plus(children) }
     }
 
-    /// The task's own process: a copy of the first one, which the first task starts and the last
-    /// one ends.
+    /// Returns the task's own process, which is a copy of the first process. The first task creates
+    /// the first process, and the last task to get its copy ends it.
     fn start(&mut self) -> Process<Sim, F, A> {
         let world = self.steps.world;
         let context = &mut self.steps.context;
@@ -148,7 +150,7 @@ impl<'a, F: Scheme<Sim>, A: Scheme<Sim>> Parent<'a, F, A> {
         }
         Sim::wait_until(&world.started, Wait::Spin, |started| started > 0);
         let process = {
-            // Nobody changes it before all have started.
+            // No task changes it before all tasks have started.
             let first = world.first.borrow();
             let first = first.as_ref().expect("there until the last has started");
             world.memory.fork(first, id, context)
@@ -161,7 +163,7 @@ impl<'a, F: Scheme<Sim>, A: Scheme<Sim>> Parent<'a, F, A> {
         process
     }
 
-    /// What belongs to one process that is created and ends.
+    /// Does the work that belongs to one process: the process is created and ends.
     fn piece(&mut self, process: &Process<Sim, F, A>) {
         let steps = &mut self.steps;
         let world = steps.world;
@@ -183,7 +185,7 @@ impl<'a, F: Scheme<Sim>, A: Scheme<Sim>> Parent<'a, F, A> {
         steps.walk_after(process, self.relay.gone.get());
     }
 
-    /// Creates and removes files in a directory that others use as well.
+    /// Creates and removes files in a directory that other tasks use as well.
     fn directories(&mut self) {
         let steps = &mut self.steps;
         let setting = &steps.world.setting;
@@ -204,12 +206,12 @@ impl<'a, F: Scheme<Sim>, A: Scheme<Sim>> Parent<'a, F, A> {
         }
     }
 
-    /// Maps a file for a while.
+    /// Maps a file and unmaps it again.
     fn map_data(&mut self) {
         let steps = &mut self.steps;
         let world = steps.world;
         for _ in 0..steps.whole_number(world.setting.mmaps / world.setting.forks) {
-            // A process of its own, so that the areas of the parent stay the same.
+            // In a process of its own, so that the areas of the parent stay the same.
             let id = self.ids.take();
             let region = Region {
                 start: Page(SPACING / 2),
@@ -226,7 +228,7 @@ impl<'a, F: Scheme<Sim>, A: Scheme<Sim>> Parent<'a, F, A> {
     }
 }
 
-/// The children of a parent, one after another, each of them on the core that the scheduler gives it.
+/// The children of a parent, one after the other. The scheduler chooses the core of each.
 pub(crate) struct Children<'a, F: Scheme<Sim>, A: Scheme<Sim>> {
     steps: Steps<'a, F, A>,
     relay: &'a Relay<F, A>,
@@ -237,7 +239,7 @@ impl<'a, F: Scheme<Sim>, A: Scheme<Sim>> Children<'a, F, A> {
         Self { steps: Steps::new(world, random), relay }
     }
 
-    /// Runs until the parent wants no more.
+    /// Runs until the parent wants no more children.
     pub(crate) fn run(mut self) {
         while self.relay.wait_while(PARENT) == CHILD {
             if let Some(child) = self.relay.child.take() {

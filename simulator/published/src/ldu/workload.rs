@@ -1,12 +1,16 @@
 //! The workloads, and where their parameters come from.
 //!
-//! None is set by scheme. What the paper and its sources do not say is calibrated on the
-//! [levels](crate::ldu::levels) of the *stock* kernel on 15, 30, 60 and 120 cores, and on nothing
-//! else, or is a guess; [`Setting::parameters`] says which. Calibrated are the forks of a job of
-//! AIM7 (2.5 to 3.25 in steps of 0.25 were tried; the squares of the logarithms of simulated over
-//! published are least for what is here, 4 % in the mean), and for Exim the time of other work and
-//! under a directory's lock (three and four values were tried; 17 % in the mean). For lmbench no
-//! level is known.
+//! No parameter depends on the scheme. If the paper and its sources do not give a parameter, it is
+//! calibrated or it is a guess; [`Setting::parameters`] says which. Parameters are calibrated only
+//! on the [levels](crate::ldu::levels) of the *stock* kernel on 15, 30, 60 and 120 cores:
+//!
+//! * AIM7: the forks of a job. Values from 2.5 to 3.25 in steps of 0.25 were tried. For the value
+//!   that is used here, the squares of the logarithms of simulated over published throughput are
+//!   least, with a mean error of 4 %.
+//! * Exim: the time of other work, for which three values were tried, and the time under a
+//!   directory's lock, for which four values were tried. The mean error is 17 %.
+//!
+//! For lmbench no level is known.
 
 use std::fmt;
 use std::str::FromStr;
@@ -14,7 +18,7 @@ use std::str::FromStr;
 use kilocore_names::{UnknownName, find};
 use serde::Serialize;
 
-/// One of the paper's three.
+/// One of the paper's three workloads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Workload {
@@ -40,7 +44,7 @@ impl Workload {
         }
     }
 
-    /// What its throughput counts.
+    /// The unit of its throughput.
     #[must_use]
     pub fn unit(self) -> &'static str {
         match self {
@@ -64,10 +68,10 @@ impl FromStr for Workload {
     }
 }
 
-/// A parameter, for a reader.
+/// A parameter as it is shown to readers.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Parameter {
-    /// What it is.
+    /// What the parameter is.
     pub name: &'static str,
     /// Its value, with its unit.
     pub value: String,
@@ -78,48 +82,48 @@ pub struct Parameter {
 /// Everything about a workload that is not the scheme.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Setting {
-    /// Which one.
+    /// The workload itself.
     pub workload: Workload,
-    /// Files that the program maps: itself, its libraries, the linker.
+    /// Files that the program maps: the program itself, its libraries, the linker.
     pub files: u32,
-    /// Areas that map each of them.
+    /// The number of areas that map each of these files.
     pub areas_per_file: u32,
-    /// How many of those have anonymous pages.
+    /// The number of those areas that have anonymous pages.
     pub written_per_file: u32,
     /// Anonymous areas: heap, stack and others.
     pub anonymous: u32,
     /// Processes that are created, and end, for each unit of throughput.
     pub forks: f64,
-    /// Share of them that start another program.
+    /// The share of these processes that start another program.
     pub execs: f64,
     /// Areas that are mapped and unmapped again for each unit.
     pub mmaps: f64,
     /// Computing in user mode for each unit, in microseconds.
     pub user_us: f64,
-    /// What creating a process and its end take in the kernel besides the reverse mapping, in
-    /// microseconds.
+    /// The time in the kernel for creating a process and for its end, besides the reverse mapping,
+    /// in microseconds.
     pub fork_us: f64,
-    /// How long the lock of the process table is held, at each of a process's creation, its end and
-    /// its collection by the parent, in microseconds.
+    /// The time for which the lock of the process table is held, in microseconds. It is held at a
+    /// process's creation, at its end, and when the parent collects it.
     pub table_us: f64,
-    /// What starting a program takes besides, in microseconds.
+    /// The additional time for starting a program, in microseconds.
     pub exec_us: f64,
-    /// What else a unit takes in the kernel, in microseconds.
+    /// All other time of a unit in the kernel, in microseconds.
     pub system_us: f64,
-    /// Directories that units take the lock of at a time, none or several.
+    /// The number of directories whose locks units take at any one time. It may be zero.
     pub directories: u32,
-    /// How often a unit does that.
+    /// How many times a unit takes the lock of a directory.
     pub directory_sections: f64,
-    /// How long it holds the lock, in microseconds.
+    /// The time for which it holds the lock each time, in microseconds.
     pub directory_us: f64,
-    /// How often logs are applied that nobody reads, in microseconds.
+    /// The period at which logs that nobody reads are applied, in microseconds.
     pub flush_us: f64,
-    /// At most so many units are under way; no bound if none.
+    /// The largest number of units that are under way at a time. `None` means no bound.
     pub at_once: Option<u32>,
 }
 
 impl Setting {
-    /// That of a workload.
+    /// Returns the setting of a workload.
     #[must_use]
     pub fn of(workload: Workload) -> Self {
         let common = Self {
@@ -166,7 +170,7 @@ impl Setting {
         }
     }
 
-    /// The parameters with their sources.
+    /// Returns the parameters with their sources.
     #[must_use]
     pub fn parameters(&self) -> Vec<Parameter> {
         let mut all = Vec::new();

@@ -1,4 +1,4 @@
-//! What the simulated processes share.
+//! The state that the simulated processes share.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -13,33 +13,36 @@ use crate::ldu::progress::Progress;
 use crate::ldu::schemes::Lock;
 use crate::ldu::workload::Setting;
 
-/// Pages of each area of a file, of which the last ones have anonymous pages.
+/// Number of pages of each area of a file. The last areas of a file have anonymous pages.
 pub(crate) const AREA_PAGES: u64 = 16;
-/// Pages of an anonymous area.
+/// Number of pages of an anonymous area.
 const ANONYMOUS_PAGES: u64 = 64;
-/// Addresses, in pages, between areas that lie one after another.
+/// The distance, in pages, between the beginnings of areas that lie one after another.
 pub(crate) const SPACING: u64 = 1024;
 
-/// The machine's memory and what else all processes share.
+/// The machine's memory, and everything else that all processes share.
 pub(crate) struct World<F: Scheme<Sim>, A: Scheme<Sim>> {
     pub(crate) memory: Memory<Sim, F, A>,
     pub(crate) layout: Layout<Sim, F>,
-    /// A file that is mapped for a while: data that all work on.
+    /// A file of data that all processes map for a while.
     pub(crate) data: Arc<File<Sim, F>>,
-    /// The families of the first process, to which those of all that were forked belong.
+    /// The families of the first process. The anonymous areas of all forked processes belong to
+    /// them.
     pub(crate) families: RefCell<Vec<Arc<Family<Sim, A>>>>,
     pub(crate) directories: Vec<Padded<Lock>>,
-    /// The lock of the process table: a ticket lock, as the writers of Linux's `tasklist_lock` had
-    /// until 4.2.
+    /// The lock of the process table. It is a ticket lock, because the writers of Linux's
+    /// `tasklist_lock` had one until 4.2.
     pub(crate) process_table: Padded<Ticket<Sim>>,
     pub(crate) setting: Setting,
-    /// Walks for each update.
+    /// Number of walks for each update.
     pub(crate) walks_per_update: f64,
     pub(crate) cycles_per_us: f64,
     pub(crate) progress: Progress,
-    /// The process from which the tasks' own come, as long as they need it.
+    /// The process from which the tasks' own processes are forked. It is there as long as they need
+    /// it.
     pub(crate) first: RefCell<Option<Process<Sim, F, A>>>,
-    /// Turns from none to the number of tasks that have their process.
+    /// Zero until the first process exists, then one more than the number of tasks that have forked
+    /// from it.
     pub(crate) started: SimU32,
 }
 
@@ -73,7 +76,7 @@ impl<F: Scheme<Sim>, A: Scheme<Sim>> World<F, A> {
     }
 }
 
-/// The areas of the program.
+/// Returns the areas of the program.
 fn layout<F: Scheme<Sim>, A: Scheme<Sim>>(
     memory: &Memory<Sim, F, A>,
     setting: &Setting,

@@ -1,4 +1,4 @@
-//! One thread against a model.
+//! One thread, whose searches are compared with a model.
 
 use alloc::collections::BTreeSet;
 use alloc::sync::Arc;
@@ -10,25 +10,25 @@ use kilocore_platform::Platform;
 use super::Random;
 use super::items::{Counts, Item, Multiset};
 
-/// Objects that there are at a time.
+/// How many objects there are at a time.
 const OBJECTS: usize = 16;
-/// Cores that the thread is moved between.
+/// The number of cores between which the thread is moved.
 const CORES: usize = 4;
-/// Keys that items have.
+/// The number of different keys.
 const KEYS: usize = 64;
 
-/// How often something happened that a scheme may never let happen.
+/// How often rare things happened, so that a test can check that they happened at all.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Tally {
-    /// Insertions into another root than the last one.
+    /// Insertions into a root other than the one that the object was in before.
     pub moves: usize,
-    /// Items that were changed.
+    /// Items whose key was changed.
     pub changes: usize,
     /// Items that searches found.
     pub found: usize,
 }
 
-/// An object, and the root that it is in, or was in last.
+/// An object, and the root that it is in or, if it is in none, was in last.
 enum Place<P: Platform, S: Scheme<P>> {
     In(usize, Attached<S::Hook, Item<P>>),
     Out(Option<usize>, Detached<S::Hook, Item<P>>),
@@ -46,8 +46,8 @@ struct Alone<P: Platform, S: Scheme<P>> {
     tally: Tally,
 }
 
-/// Does `operations` random ones on two roots, and checks each search. `place` moves the thread to a
-/// core, before each operation, where that can be done.
+/// Performs `operations` random operations on two roots, and checks each search. Before each
+/// operation, `place` moves the thread to a core, on platforms where that is possible.
 ///
 /// # Panics
 /// If the scheme is wrong.
@@ -140,7 +140,7 @@ impl<P: Platform, S: Scheme<P>> Alone<P, S> {
         Some(Place::In(root, self.insert(root, object)))
     }
 
-    /// Puts an object in, in one of the ways that there are.
+    /// Inserts an object, in one of the three ways that a scheme has.
     fn insert(
         &mut self,
         root: usize,
@@ -161,7 +161,8 @@ impl<P: Platform, S: Scheme<P>> Alone<P, S> {
         }
     }
 
-    /// Takes out all that is in a root, together, and puts it in again together, or leaves it out.
+    /// Removes all objects from a root at once. Then inserts them again at once, or leaves them
+    /// out.
     fn empty(&mut self) {
         let root = self.random.below(2);
         let (mut numbers, mut objects) = (Vec::new(), Vec::new());

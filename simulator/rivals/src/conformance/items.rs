@@ -1,4 +1,4 @@
-//! Items that notice what happens to them, and a structure of them.
+//! Items that detect misuse, and a structure of such items.
 
 use core::fmt;
 use core::ops::RangeInclusive;
@@ -9,7 +9,7 @@ use alloc::sync::Arc;
 use kilocore_ldu::{Search, Structure};
 use kilocore_platform::{Platform, SharedCell};
 
-/// How many items there were.
+/// How many items were made and how many were dropped.
 #[derive(Debug, Default)]
 pub struct Counts {
     made: AtomicUsize,
@@ -17,7 +17,7 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// Panics unless every item was dropped, and none twice.
+    /// Panics unless all items were dropped. (An item that is dropped twice panics itself.)
     pub fn expect_all_dropped(&self) {
         let (made, dropped) =
             (self.made.load(Ordering::SeqCst), self.dropped.load(Ordering::SeqCst));
@@ -25,14 +25,14 @@ impl Counts {
     }
 }
 
-/// A number that can be changed, and one that cannot.
+/// An item with a key, which can be changed, and a number, which cannot.
 ///
-/// The former is in a cell of the platform, so that checkers see it changed or dropped while it is
-/// read. Items have cache lines to themselves, so that a simulation does not depend on where the
-/// allocator puts them.
+/// The key is in a cell of the platform, so that checkers detect a change or a drop during a read.
+/// Items lie on cache lines of their own, so that a simulation does not depend on where the
+/// allocator places them.
 #[repr(align(128))]
 pub struct Item<P: Platform> {
-    /// Tells items apart.
+    /// The number, which identifies the item.
     pub id: usize,
     key: P::Cell<u64>,
     alive: AtomicBool,
@@ -40,21 +40,21 @@ pub struct Item<P: Platform> {
 }
 
 impl<P: Platform> Item<P> {
-    /// An item, counted.
+    /// Creates an item and counts it.
     pub fn new(id: usize, key: u64, counts: &Arc<Counts>) -> Self {
         counts.made.fetch_add(1, Ordering::SeqCst);
         let alive = AtomicBool::new(true);
         Self { id, key: P::Cell::new(key), alive, counts: Arc::clone(counts) }
     }
 
-    /// The number.
+    /// The key.
     pub fn key(&self) -> u64 {
         assert!(self.alive.load(Ordering::SeqCst), "an item is used after its end");
-        // SAFETY: it is written by who has the item exclusively.
+        // SAFETY: only a thread that has the item exclusively writes the key.
         self.key.with(|key| unsafe { *key })
     }
 
-    /// Changes the number.
+    /// Changes the key.
     pub fn set_key(&mut self, value: u64) {
         // SAFETY: the item is borrowed exclusively.
         self.key.with_mut(|key| unsafe { *key = value });
@@ -64,7 +64,7 @@ impl<P: Platform> Item<P> {
 impl<P: Platform> Drop for Item<P> {
     fn drop(&mut self) {
         if P::CHECKED {
-            // A reader that is still there is found out.
+            // So that a checker detects a reader that is still reading the item.
             self.key.with_mut(|_| ());
         }
         assert!(self.alive.swap(false, Ordering::SeqCst), "an item is dropped twice");
@@ -78,15 +78,15 @@ impl<P: Platform> fmt::Debug for Item<P> {
     }
 }
 
-/// Items by their keys, searched by ranges of them.
+/// A structure of items, sorted by their keys and searched by ranges of keys.
 ///
-/// Keeps pointers, as an intrusive structure does.
+/// It keeps pointers to the items, as an intrusive structure does.
 #[derive(Debug)]
 pub struct Multiset<P: Platform> {
     items: BTreeMap<(u64, usize), *const Item<P>>,
 }
 
-// SAFETY: items are Send and Sync, and alive while they are in here.
+// SAFETY: items are Send and Sync, and they are alive while they are in the structure.
 unsafe impl<P: Platform> Send for Multiset<P> {}
 // SAFETY: as above.
 unsafe impl<P: Platform> Sync for Multiset<P> {}
@@ -128,7 +128,7 @@ impl<P: Platform> Search for Multiset<P> {
         query.contains(&item.key())
     }
 
-    /// Several keys have the same.
+    /// Several keys have the same rank.
     fn rank(item: &Item<P>) -> u64 {
         item.key() / 4
     }

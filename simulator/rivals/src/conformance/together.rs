@@ -14,37 +14,38 @@ use kilocore_platform::Platform;
 use super::Random;
 use super::items::{Counts, Item, Multiset};
 
-/// Keys that items have.
+/// The number of different keys.
 const KEYS: usize = 32;
 
-/// What a thread does.
+/// What one thread does.
 pub type Job = Box<dyn FnOnce() + Send>;
 
-/// What is to be done.
+/// The size of a test.
 #[derive(Debug, Clone, Copy)]
 pub struct Plan {
-    /// Threads, and cores that the scheme is told of.
+    /// Number of threads. The scheme is created for as many cores.
     pub threads: usize,
-    /// Objects that each thread begins with.
+    /// Number of objects that each thread begins with.
     pub objects: usize,
-    /// Operations of each thread.
+    /// Number of operations of each thread.
     pub operations: usize,
-    /// Seeds all chance.
+    /// The seed of all random numbers.
     pub seed: u64,
-    /// Moves the calling thread to this core, before each operation, where that can be done.
+    /// Moves the calling thread to this core, on platforms where that is possible. It is called
+    /// before each operation.
     pub place: fn(usize),
 }
 
-/// An object, and the root that it is in, or was in last.
+/// An object, and the root that it is in or, if it is in none, was in last.
 enum Held<P: Platform, S: Scheme<P>> {
     In(usize, Attached<S::Hook, Item<P>>),
     Out(Option<usize>, Detached<S::Hook, Item<P>>),
 }
 
-/// What all threads share. The fields are dropped in this order.
+/// The state that all threads share. The fields are dropped in this order.
 struct Shared<P: Platform, S: Scheme<P>> {
-    /// Objects that were passed to each thread. The lock is held for no operation of the platform,
-    /// so that it is never waited for where threads take turns.
+    /// The objects that were sent to each thread. While this lock is held, nothing of the platform
+    /// is called. So no thread ever waits for the lock on a platform where threads take turns.
     mail: Vec<Mutex<Vec<Held<P, S>>>>,
     roots: [S::Root<Multiset<P>>; 2],
     scheme: S,
@@ -61,7 +62,7 @@ struct Member<P: Platform, S: Scheme<P>> {
     counts: Arc<Counts>,
 }
 
-/// Has `plan` carried out by jobs that `run` runs at the same time, and waits for.
+/// Carries out `plan`. `run` must run all the jobs at the same time and wait until they have ended.
 ///
 /// # Panics
 /// If the scheme is wrong.
@@ -84,7 +85,7 @@ pub fn together<P: Platform, S: Scheme<P>>(plan: Plan, run: impl FnOnce(Vec<Job>
         })
     };
     run((0..plan.threads).map(job).collect());
-    // Everybody has left; what was passed to them after that is left.
+    // All threads have left. Objects that were sent to a thread after it had left are still there.
     let mut last = Member::new(0, Arc::clone(&shared), Arc::clone(&counts));
     (0..plan.threads).for_each(|who| last.receive_from(who, usize::MAX));
     last.leave();
@@ -124,7 +125,7 @@ impl<P: Platform, S: Scheme<P>> Member<P, S> {
         }
     }
 
-    /// One of the objects held, no longer held.
+    /// Picks one of the objects held. The thread no longer holds it.
     fn pick(&mut self) -> Option<Held<P, S>> {
         let held = self.held.len();
         (held > 0).then(|| self.held.swap_remove(self.random.below(held)))
@@ -170,7 +171,7 @@ impl<P: Platform, S: Scheme<P>> Member<P, S> {
         self.held.extend(mail.drain(keep..));
     }
 
-    /// Gives an object back and makes another one.
+    /// Releases an object and makes another one.
     fn renew(&mut self) {
         let object = match self.pick() {
             None => return,

@@ -1,4 +1,4 @@
-//! The threads' records.
+//! The records in which threads publish their requests.
 
 use alloc::boxed::Box;
 use core::iter;
@@ -6,35 +6,36 @@ use core::ptr;
 
 use kilocore_platform::{Atomic, Ordering, Padded, Platform};
 
-/// In [`Record::root`]: nothing is asked for.
+/// In [`Record::root`]: there is no request, or it was performed.
 pub(super) const DONE: usize = 0;
-/// In [`Record::root`]: whoever asked has to combine. No root has this address.
+/// In [`Record::root`]: the thread that published the request has to combine. No root has this
+/// address.
 pub(super) const LEAD: usize = 1;
 
-/// What a thread asks for.
+/// The request of a thread.
 pub(super) struct Record<P: Platform> {
     claimed: P::U32,
-    /// The address of the root that something is asked of, [`DONE`] or [`LEAD`].
+    /// The address of the root that the request concerns, or [`DONE`], or [`LEAD`].
     pub(super) root: P::Usize,
-    /// What is asked for.
+    /// The request itself.
     pub(super) request: P::Ptr<()>,
 }
 
-/// Records that were allocated together, and those that came later.
+/// Records that were allocated together, and a link to those that were allocated later.
 struct Chunk<P: Platform> {
     records: Box<[Padded<Record<P>>]>,
-    /// How many records, from the first on, were ever claimed: the others need no look.
+    /// How many records, from the first on, have ever been claimed. A combiner skips the others.
     used: P::Usize,
     next: P::Ptr<Chunk<P>>,
 }
 
-/// All records: one for each core and, if there are more threads than cores, more.
+/// All records: one for each core, and more if there are more threads than cores.
 pub(super) struct Records<P: Platform> {
     first: Chunk<P>,
 }
 
 impl<P: Platform> Record<P> {
-    /// Makes it free to be claimed.
+    /// Allows another thread to claim the record.
     pub(super) fn give_back(&self) {
         self.claimed.store(0, Ordering::Release);
     }
@@ -63,7 +64,7 @@ impl<P: Platform> Chunk<P> {
             }
             let mut used = self.used.load(Ordering::Relaxed);
             // Sequentially consistent for the same reason as the publication that may follow: a
-            // combiner that has to see that sees this.
+            // combiner that has to see the publication must also see this.
             while used <= index
                 && let Err(now) =
                     self.used.compare_exchange(used, index + 1, Ordering::SeqCst, Ordering::Relaxed)
@@ -80,19 +81,19 @@ impl<P: Platform> Chunk<P> {
         unsafe { self.next.load(Ordering::SeqCst).as_ref() }
     }
 
-    /// The chunk after the last one, which this is or was.
+    /// Returns the chunk after this one, and allocates it if this one is the last.
     #[cold]
     fn grow(&self) -> &Self {
         let new = Box::into_raw(Box::new(Self::new(self.records.len() as u32)));
         let linked =
             self.next.compare_exchange(ptr::null_mut(), new, Ordering::SeqCst, Ordering::SeqCst);
         match linked {
-            // SAFETY: linked, and so alive as long as the first one.
+            // SAFETY: it is linked, so it lives as long as the first chunk.
             Ok(_) => unsafe { &*new },
             Err(other) => {
-                // SAFETY: nobody else has seen it.
+                // SAFETY: no other thread has seen it.
                 drop(unsafe { Box::from_raw(new) });
-                // SAFETY: somebody else linked it.
+                // SAFETY: another thread has linked it, so it lives as long as the first chunk.
                 unsafe { &*other }
             }
         }
@@ -104,7 +105,7 @@ impl<P: Platform> Records<P> {
         Self { first: Chunk::new(cores) }
     }
 
-    /// A record that is nobody's, now the caller's.
+    /// Claims a free record for the caller.
     pub(super) fn claim(&self) -> &Record<P> {
         let mut chunk = &self.first;
         loop {
@@ -115,7 +116,7 @@ impl<P: Platform> Records<P> {
         }
     }
 
-    /// All records that are or were somebody's.
+    /// Iterates over all records that have ever been claimed.
     pub(super) fn iter(&self) -> impl Iterator<Item = &Record<P>> {
         iter::successors(Some(&self.first), |chunk| chunk.next()).flat_map(|chunk| {
             let used = chunk.used.load(Ordering::SeqCst);
@@ -134,7 +135,7 @@ impl<P: Platform> Drop for Records<P> {
     fn drop(&mut self) {
         let mut next = self.first.next.swap(ptr::null_mut(), Ordering::Relaxed);
         while !next.is_null() {
-            // SAFETY: chunks come from boxes, are linked once, and nobody uses them any more.
+            // SAFETY: chunks come from boxes and are linked once, and no thread uses them any more.
             let chunk = unsafe { Box::from_raw(next) };
             next = chunk.next.swap(ptr::null_mut(), Ordering::Relaxed);
         }

@@ -1,4 +1,4 @@
-//! What the list keeps in an object.
+//! The data of the list in each object.
 
 use core::fmt;
 use core::ptr;
@@ -13,19 +13,20 @@ use super::order::Order;
 use crate::debts::Debts;
 use crate::home::Home;
 
-/// A node, which node it is that links the object, and what the object owes to readers.
+/// A node, a pointer to the node that links the object, and the debts of the object.
 pub struct HarrisHook<P: Platform, O: Order> {
     embedded: Node<P, O>,
-    /// The node that links the object, or did last. Only the owner of the token uses it.
+    /// The node that links the object or, if it was removed, linked it last. Only the owner of the
+    /// token uses this.
     current: P::Ptr<Node<P, O>>,
     pub(super) home: Home<P>,
-    /// One for each removal whose readers may not have left yet.
+    /// One debt for each removal whose readers may not have left yet.
     pub(super) debts: Debts<P>,
 }
 
 impl<P: Platform, O: Order> HarrisHook<P, O> {
-    /// A node for a detached object that no reader walks over. One from the allocator has its lines to
-    /// itself.
+    /// Returns a node for a detached object: one that no reader walks over. A node from the
+    /// allocator lies on cache lines of its own.
     pub(super) fn free_node<T>(object: NonNull<Object<Self, T>>) -> *mut Node<P, O> {
         // SAFETY: the object is alive, and this makes no reference to the whole of it.
         let hook = unsafe { &raw mut (*object.as_ptr()).hook };
@@ -38,20 +39,21 @@ impl<P: Platform, O: Order> HarrisHook<P, O> {
         }
     }
 
-    /// Gives back the memory of a node that [`free_node`](Self::free_node) gave out.
+    /// Frees a node that [`free_node`](Self::free_node) returned, if it came from the allocator.
     ///
     /// # Safety
-    /// Nobody walks over it or will.
+    /// No reader may walk over the node, now or later.
     pub(super) unsafe fn give_back(&self, node: *mut Node<P, O>) {
         if !self.embeds(node) {
             let node = node.cast::<Padded<Node<P, O>>>();
             P::discard(node);
-            // SAFETY: it is not the embedded one, so it came from a box, whose end this is.
+            // SAFETY: the node is not the embedded one, so it came from a box. It is freed only
+            // here.
             drop(unsafe { Box::from_raw(node) });
         }
     }
 
-    /// Remembers the node that links the object from now on.
+    /// Remembers `node` as the one that links the object.
     #[inline]
     pub(super) fn link_by(&self, node: *mut Node<P, O>) {
         self.current.store(node, Ordering::Relaxed);
@@ -63,14 +65,14 @@ impl<P: Platform, O: Order> HarrisHook<P, O> {
         self.current.load(Ordering::Relaxed)
     }
 
-    /// Whether the node is the one in here.
+    /// Whether `node` is the node in this hook.
     #[inline]
     fn embeds(&self, node: *const Node<P, O>) -> bool {
         ptr::eq(node, &raw const self.embedded)
     }
 
-    /// Lets a simulation charge for the object's line, on which the item begins, where walking over
-    /// `node` has not done so. Natively a load of what is read anyway.
+    /// Makes a simulation charge for the object's cache line, on which the item begins, unless
+    /// walking over `node` has already done so. Natively this loads a line that is read anyway.
     #[inline]
     pub(super) fn charge(&self, node: *const Node<P, O>) {
         if !self.embeds(node) {
@@ -79,8 +81,8 @@ impl<P: Platform, O: Order> HarrisHook<P, O> {
     }
 }
 
-// SAFETY: the object is freed when it was given back and owes nothing to readers, whichever comes
-// last; and a detached object that owes nothing is not in a list, and no reader has seen it there.
+// SAFETY: the object is freed when it was released and has no debts, whichever happens last. A
+// detached object without debts is in no list, and every reader that saw it there has left.
 unsafe impl<P: Platform, O: Order> Hook for HarrisHook<P, O> {
     type Platform = P;
 
@@ -94,7 +96,7 @@ unsafe impl<P: Platform, O: Order> Hook for HarrisHook<P, O> {
     }
 
     unsafe fn dispose<T: Send + Sync + 'static>(object: NonNull<Object<Self, T>>) {
-        // SAFETY: the object is alive, and these are its own debts; the caller owns it.
+        // SAFETY: the object is alive, these are its own debts, and the caller owns it.
         unsafe { (*object.as_ptr()).hook.debts.release(object) };
     }
 

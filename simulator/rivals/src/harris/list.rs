@@ -1,4 +1,4 @@
-//! The list itself.
+//! The lock-free list.
 
 use core::iter;
 use core::ptr;
@@ -7,20 +7,21 @@ use kilocore_platform::{Atomic, Ordering, Padded, Platform, SharedCell};
 
 use super::order::Order;
 
-/// In a node's link: the node counts as removed, and its link does not change any more.
+/// In a node's link: the node counts as removed, and its link to the next node does not change any
+/// more.
 const MARKED: usize = 1;
-/// In a marked link: the node was taken off the list.
+/// In a marked link: the node was unlinked.
 const UNLINKED: usize = 2;
 const BITS: usize = MARKED | UNLINKED;
 
-/// Links an object.
+/// A node of the list. It links an object.
 pub(super) struct Node<P: Platform, O: Order> {
-    /// The next node, and the two bits.
+    /// The link to the next node, with the two bits.
     next: P::Ptr<Node<P, O>>,
     label: P::Cell<Label<O::Key>>,
 }
 
-/// What does not change while the node is reachable.
+/// The part of a node that does not change while the node is reachable.
 #[derive(Clone, Copy)]
 struct Label<K> {
     /// Null in a node that was never linked.
@@ -28,7 +29,7 @@ struct Label<K> {
     key: K,
 }
 
-// SAFETY: the object is shared between threads, and the list never looks into it.
+// SAFETY: the object may be shared between threads, and the list never dereferences the pointer.
 unsafe impl<K: Send> Send for Label<K> {}
 
 impl<P: Platform, O: Order> Node<P, O> {
@@ -40,7 +41,7 @@ impl<P: Platform, O: Order> Node<P, O> {
     }
 
     /// # Safety
-    /// The node is reachable, or the caller is its owner; so nobody writes the label.
+    /// The node must be reachable, or the caller must own it. No thread writes the label then.
     #[inline]
     unsafe fn key(&self) -> O::Key {
         // SAFETY: by the caller's promise.
@@ -66,7 +67,8 @@ fn with<P: Platform, O: Order>(link: *mut Node<P, O>, bits: usize) -> *mut Node<
 
 /// A list of objects.
 ///
-/// All methods want an epoch to be pinned: a node that was reachable since stays where it is.
+/// All methods require that an epoch is pinned. A node that was reachable after the epoch was
+/// pinned is not freed before it is unpinned.
 pub(super) struct List<P: Platform, O: Order> {
     head: Padded<P::Ptr<Node<P, O>>>,
 }
@@ -89,34 +91,34 @@ impl<P: Platform, O: Order> List<P, O> {
     /// Links `node` for `object`.
     ///
     /// # Safety
-    /// An epoch is pinned. The node is the caller's alone: in no list, and no reader is left who
-    /// found it in one.
+    /// An epoch must be pinned. Only the caller may use the node: it must be in no list, and every
+    /// reader that found it in one must have left.
     pub(super) unsafe fn insert(&self, node: *mut Node<P, O>, object: *mut (), key: O::Key) {
-        // SAFETY: the caller's.
+        // SAFETY: the node is the caller's.
         let new = unsafe { &*node };
-        // SAFETY: the caller is alone with the node.
+        // SAFETY: only the caller uses the node.
         new.label.with_mut(|label| unsafe { *label = Label { object, key } });
         loop {
             let Place { link, node: next } = if O::SORTED {
-                // SAFETY: an epoch is pinned; nodes that are passed are reachable.
+                // SAFETY: an epoch is pinned, and nodes that are passed are reachable.
                 unsafe { self.walk(ptr::null_mut(), |node| node.key() >= key) }
             } else {
                 Place { link: &*self.head, node: self.head.load(Ordering::Relaxed) }
             };
             new.next.store(next, Ordering::Relaxed);
-            // Release shows the node to whoever follows the link.
+            // Release makes the node's content visible to a thread that follows the link.
             if link.compare_exchange(next, node, Ordering::Release, Ordering::Relaxed).is_ok() {
                 return;
             }
         }
     }
 
-    /// Takes `node` off the list.
+    /// Removes `node` from the list.
     ///
     /// # Safety
-    /// An epoch is pinned. The caller is the only one to remove the node, which is in this list.
+    /// An epoch must be pinned. The node must be in this list, and only the caller may remove it.
     pub(super) unsafe fn remove(&self, node: *mut Node<P, O>) {
-        // SAFETY: linked, and only its owner, the caller, has its end deferred.
+        // SAFETY: the node is linked, and only its owner, the caller, defers its end.
         let victim = unsafe { &*node };
         if O::MARKS {
             let mut next = victim.next.load(Ordering::Relaxed);
@@ -129,9 +131,9 @@ impl<P: Platform, O: Order> List<P, O> {
                 next = now;
             }
         }
-        // SAFETY: the owner's.
+        // SAFETY: the caller owns the node.
         let key = unsafe { victim.key() };
-        // SAFETY: an epoch is pinned; nodes that are passed are reachable.
+        // SAFETY: an epoch is pinned, and nodes that are passed are reachable.
         let passed = |node: &Node<P, O>| unsafe { O::SORTED && node.key() > key };
         // SAFETY: as above.
         unsafe {
@@ -141,14 +143,15 @@ impl<P: Platform, O: Order> List<P, O> {
         };
     }
 
-    /// Walks from the head until `there` accepts a node, or to the end. Takes off what is marked on
-    /// the way, and `victim`. Gives that node, which was not marked, and the link that led there.
+    /// Walks from the head until `there` accepts a node, or to the end. On the way it unlinks
+    /// marked nodes and `victim`. Returns the accepted node, which was not marked, and the link
+    /// that led to it.
     ///
-    /// A node that was in the list from the beginning to the end of this, and is not behind the one
-    /// that was accepted, was passed; if it was marked, it was not in the list at the end.
+    /// If a node was in the list during the whole walk and does not come after the accepted node,
+    /// the walk has passed it. If the node was marked, it is no longer in the list after the walk.
     ///
     /// # Safety
-    /// An epoch is pinned.
+    /// An epoch must be pinned.
     unsafe fn walk(
         &self,
         victim: *mut Node<P, O>,
@@ -156,11 +159,12 @@ impl<P: Platform, O: Order> List<P, O> {
     ) -> Place<'_, P, O> {
         'from_the_head: loop {
             let mut link = &*self.head;
-            // Where the link led, and where we are: marked nodes between the two are to be taken off.
+            // `first` is where the link led, and `at` is where we are. All nodes from `first` to
+            // before `at` are marked and have to be unlinked.
             let mut first = link.load(Ordering::Acquire);
             let mut at = first;
             loop {
-                // SAFETY: it was reachable since the epoch was pinned.
+                // SAFETY: the node was reachable after the epoch was pinned.
                 let node = unsafe { at.as_ref() };
                 let next = node.map_or(ptr::null_mut(), |node| node.next.load(Ordering::Acquire));
                 if has(next, MARKED) || (at == victim && !at.is_null()) {
@@ -180,28 +184,28 @@ impl<P: Platform, O: Order> List<P, O> {
         }
     }
 
-    /// Takes the run of marked nodes from `first` to before `after` off the list, if `link` still leads
-    /// to it and is not marked itself.
+    /// Unlinks the run of marked nodes from `first` to before `after`, if `link` still leads to it
+    /// and is not marked itself. Returns whether it did.
     ///
     /// # Safety
-    /// An epoch is pinned; the run was found in the list since.
+    /// An epoch must be pinned. The run must have been found in the list after that.
     unsafe fn take_off(
         &self,
         link: &P::Ptr<Node<P, O>>,
         first: *mut Node<P, O>,
         after: *mut Node<P, O>,
     ) -> bool {
-        // Release passes on what the marked links showed us.
+        // Release passes on what we saw through the marked links.
         if link.compare_exchange(first, after, Ordering::AcqRel, Ordering::Relaxed).is_err() {
             return false;
         }
         let mut at = first;
         while at != after {
-            // SAFETY: it was reachable since the epoch was pinned.
+            // SAFETY: the node was reachable after the epoch was pinned.
             let node = unsafe { &*at };
             let next = node.next.load(Ordering::Relaxed);
             if has(next, MARKED) {
-                // Nobody else writes a marked link, and only one takes the node off.
+                // No other thread writes a marked link, and only one thread unlinks the node.
                 node.next.store(with(next, UNLINKED), Ordering::Release);
             }
             at = target(next);
@@ -209,21 +213,21 @@ impl<P: Platform, O: Order> List<P, O> {
         true
     }
 
-    /// The nodes that are in the list, each at some moment while it is walked over, and what they
-    /// link.
+    /// Iterates over the nodes and the objects that they link. Each node was in the list at some
+    /// moment during the walk.
     ///
     /// # Safety
-    /// An epoch is pinned, and stays so as long as the result or anything that came from it is
-    /// used.
+    /// An epoch must be pinned. It must stay pinned while the iterator or anything that came from
+    /// it is used.
     pub(super) unsafe fn objects(&self) -> impl Iterator<Item = (*const Node<P, O>, *mut ())> {
         let mut at = self.head.load(Ordering::Acquire);
         iter::from_fn(move || {
-            // SAFETY: it was reachable since the epoch was pinned.
+            // SAFETY: the node was reachable after the epoch was pinned.
             while let Some(node) = unsafe { at.as_ref() } {
                 let next = node.next.load(Ordering::Acquire);
                 at = target(next);
                 if !has(next, MARKED) {
-                    // SAFETY: the label is not written while a reader may be here.
+                    // SAFETY: no thread writes the label while a reader may be here.
                     let object = node.label.with(|label| unsafe { (*label).object });
                     return Some((ptr::from_ref(node), object));
                 }

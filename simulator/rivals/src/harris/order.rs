@@ -1,4 +1,4 @@
-//! Where in the list a node belongs.
+//! The orders that a list may have.
 
 use kilocore_ldu::Search;
 use kilocore_platform::Platform;
@@ -6,28 +6,28 @@ use kilocore_platform::Platform;
 /// The order of a list.
 ///
 /// # Safety
-/// Keys are totally ordered, and removals mark: a node that a removal does not find stays linked
-/// when it is freed.
+/// Keys must be totally ordered, and removals must mark: otherwise a removal may miss its node,
+/// which then stays linked when it is freed.
 pub unsafe trait Order: Send + Sync + 'static {
     /// What the list is called, as on the command line.
     const NAME: &'static str;
 
-    /// Whether nodes have places; otherwise they are inserted at the head.
+    /// Whether a node's key determines its place. If not, nodes are inserted at the head.
     const SORTED: bool;
 
-    /// Whether a removal marks the node first. For the tests, which show that one that does not is
-    /// found out.
+    /// Whether a removal marks the node first. It is false only in tests, which show that the
+    /// checks detect a removal that does not mark.
     #[doc(hidden)]
     const MARKS: bool = true;
 
-    /// What a node's place depends on.
+    /// The type of what a node's place depends on.
     type Key: Copy + Ord + Default + Send + Sync + 'static;
 
-    /// The key of an object that is not in the list yet.
+    /// Returns the key of an object that is not in the list yet.
     fn key<P: Platform, S: Search>(item: &S::Item) -> Self::Key;
 }
 
-/// By [`Search::rank`], then by address: insertions and removals look for their place.
+/// By [`Search::rank`], then by address. Insertions and removals walk to the place in this order.
 #[derive(Debug, Clone, Copy)]
 pub struct Ordered;
 
@@ -36,7 +36,7 @@ unsafe impl Order for Ordered {
     const NAME: &'static str = "harris";
     const SORTED: bool = true;
 
-    /// Objects of the same key, which a checker's machine has, are in any order.
+    /// On a checker's machine several objects may have the same key. Their order is then arbitrary.
     type Key = (u64, usize);
 
     #[inline]
@@ -45,11 +45,12 @@ unsafe impl Order for Ordered {
     }
 }
 
-/// The newest first: insertions compete for the head, and removals look through what came later.
+/// The newest object comes first. Insertions compete for the head, and a removal walks over all
+/// objects that were inserted later.
 #[derive(Debug, Clone, Copy)]
 pub struct Unordered;
 
-// SAFETY: there is one key.
+// SAFETY: there is only one key, and removals mark.
 unsafe impl Order for Unordered {
     const NAME: &'static str = "harris-unordered";
     const SORTED: bool = false;

@@ -1,6 +1,6 @@
-//! A growing array of entries, in whole cache lines.
+//! A growing array of entries in whole cache lines.
 //!
-//! The cells make a simulation charge for the lines; natively it is a `Vec` of entries.
+//! The cells make a simulation charge for the cache lines. Natively it is like a `Vec` of entries.
 
 use core::mem;
 
@@ -9,32 +9,32 @@ use kilocore_platform::{Platform, SharedCell};
 
 use crate::request::Request;
 
-/// What was done, and when.
+/// An operation and its time.
 #[derive(Clone, Copy)]
 pub(super) struct Entry {
     pub(super) stamp: u64,
     pub(super) request: Request,
 }
 
-// SAFETY: the object of the request is shared between threads; whoever turns it into a reference
-// argues that it may.
+// SAFETY: the object of the request may be shared between threads. Code that turns the pointer into
+// a reference argues separately that it may.
 unsafe impl Send for Entry {}
 
-/// Entries in a [`Block`].
+/// Number of entries in a [`Block`].
 const ENTRIES: usize = 8;
 
-/// Two cache lines full. Aligned, so that where entries share a line does not depend on the
-/// allocator.
+/// Entries that fill two cache lines. Blocks are aligned, so that the allocator does not decide
+/// which entries share a line.
 #[repr(align(128))]
 struct Block<P: Platform>([P::Cell<Entry>; ENTRIES]);
 
-/// Entries, the oldest first.
+/// A log. The oldest entry comes first.
 pub(super) struct Log<P: Platform> {
     blocks: Vec<Block<P>>,
     length: usize,
-    /// The epoch of the root in which the last entries were added.
+    /// The root's epoch in which the latest entries were added.
     epoch: u64,
-    /// Where those begin.
+    /// The index of the first entry of that epoch.
     latest: usize,
 }
 
@@ -55,7 +55,7 @@ impl<P: Platform> Log<P> {
         self.length
     }
 
-    /// How many entries it has memory for.
+    /// The number of entries for which it has memory.
     pub(super) fn capacity(&self) -> usize {
         self.blocks.len() * ENTRIES
     }
@@ -64,7 +64,7 @@ impl<P: Platform> Log<P> {
     pub(super) fn get(&self, index: usize) -> Option<Entry> {
         (index < self.length).then(|| {
             let cell = &self.blocks[index / ENTRIES].0[index % ENTRIES];
-            // SAFETY: entries are written through an exclusive reference to the log only.
+            // SAFETY: entries are written only through an exclusive reference to the log.
             cell.with(|entry| unsafe { *entry })
         })
     }
@@ -75,7 +75,8 @@ impl<P: Platform> Log<P> {
         self.get(self.length.wrapping_sub(1))
     }
 
-    /// What is added from now on is of this epoch, which is no earlier than the one before.
+    /// Begins `epoch`: entries that are added from now on belong to it. It must not be earlier than
+    /// the epoch before.
     #[inline]
     pub(super) fn enter(&mut self, epoch: u64) {
         if epoch != self.epoch {
@@ -84,19 +85,19 @@ impl<P: Platform> Log<P> {
         }
     }
 
-    /// Whether there are entries of the epoch that was entered last.
+    /// Whether there are entries of the last epoch that was begun.
     #[inline]
     pub(super) fn has_latest(&self) -> bool {
         self.length > self.latest
     }
 
-    /// How many entries are of an epoch before this one, which is the last or a later one.
+    /// The number of entries of epochs before `epoch`, which must be the last epoch or a later one.
     fn before(&self, epoch: u64) -> usize {
         if self.epoch < epoch { self.length } else { self.latest }
     }
 
-    /// Leaves the entries of epochs before this one, which is the last or a later one, and moves the
-    /// others to the empty log `rest`.
+    /// Keeps the entries of epochs before `epoch`, which must be the last epoch or a later one.
+    /// Moves the others to `rest`, which must be empty.
     pub(super) fn split(&mut self, epoch: u64, rest: &mut Self) {
         let before = self.before(epoch);
         rest.enter(self.epoch);
@@ -119,18 +120,18 @@ impl<P: Platform> Log<P> {
         self.length += 1;
     }
 
-    /// Forgets the last entry, which is of the last epoch.
+    /// Removes the last entry, which must be of the last epoch.
     #[inline]
     pub(super) fn pop(&mut self) {
         self.length = self.length.saturating_sub(1);
     }
 
-    /// Forgets all entries and keeps the memory.
+    /// Removes all entries and keeps the memory.
     pub(super) fn clear(&mut self) {
         (self.length, self.epoch, self.latest) = (0, 0, 0);
     }
 
-    /// Twice the blocks.
+    /// Doubles the number of blocks.
     #[cold]
     fn grow(&mut self) {
         let blocks = (2 * self.blocks.len()).max(1);

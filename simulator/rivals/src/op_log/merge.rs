@@ -1,4 +1,4 @@
-//! Merging the logs of a root by their stamps.
+//! Merges the logs of a root by their stamps.
 
 use core::cmp::Reverse;
 use core::mem;
@@ -12,14 +12,16 @@ use super::log::Log;
 use super::ways::{Caches, Holders};
 use crate::request::Request;
 
-/// The largest log in entries whose memory is kept for the next time.
+/// After a merge, the memory of a log is kept for the next one if it holds at most this many
+/// entries.
 const MOST_KEPT: usize = 4096;
 
-/// The logs that are to be applied, and memory for those to come.
+/// The logs that have to be applied, and empty logs whose memory is used again.
 pub(super) struct Merger<P: Platform> {
     logs: Vec<Log<P>>,
     spare: Vec<Log<P>>,
-    /// The next entry of each log: its stamp, the log, and where in it.
+    /// The next entry of each log: its stamp, the index of the log, and the index of the entry in
+    /// it.
     next: BinaryHeap<Reverse<(u64, usize, usize)>>,
 }
 
@@ -38,7 +40,7 @@ impl<P: Platform> Merger<P> {
         );
     }
 
-    /// Gives each request in the order of the stamps, and forgets it.
+    /// Calls `apply` with each request in the order of the stamps, and empties the logs.
     pub(super) fn drain<C: Tuning>(&mut self, mut apply: impl FnMut(Request)) {
         if C::MERGES {
             self.merge(&mut apply);

@@ -1,23 +1,25 @@
-//! How large the tables of an [`OpLog`](super::OpLog) are.
+//! The constants of an [`OpLog`](super::OpLog): the sizes of its tables.
 
 /// The constants of an [`OpLog`](super::OpLog).
 ///
 /// # Safety
-/// Those that are not listed are left as they are: without them the structure is told to insert what
-/// it has and to remove what it has not.
+/// The constants that the documentation does not show must keep their defaults. Otherwise the
+/// structure may be told to insert an object that it has, or to remove one that it does not have.
 pub unsafe trait Tuning: Send + Sync + 'static {
-    /// Logs that a core has.
+    /// Number of logs that a core has.
     const WAYS: usize = 4096;
 
-    /// Entries in one log, or in logs that were put aside, at which the root is brought up to date.
+    /// The root is brought up to date when one log, or the logs that were put aside, have this many
+    /// entries.
     const MOST_LOGGED: usize = 1_000_000;
 
-    /// Whether entries are applied in the order of their stamps. For the tests, which show that a log
-    /// for which that is not so is found out.
+    /// Whether entries are applied in the order of their stamps. It is false only in tests, which
+    /// show that the checks detect a log that does not do so.
     #[doc(hidden)]
     const MERGES: bool = true;
 
-    /// Whether a merge leaves what was logged after it began. For the tests, too.
+    /// Whether a merge leaves entries that were logged after it began. It is false only in tests as
+    /// well.
     #[doc(hidden)]
     const CUTS: bool = true;
 }

@@ -1,21 +1,25 @@
 //! The cores' caches of logs, and what a root knows of them.
 //!
-//! # Who may touch what
-//! A way's state is under the way's lock. While it names a root, the root has the way's core among
-//! its holders, and the root stays alive: its end takes the locks of all ways of its holders. Who
-//! takes a root's name off a way, be it to read the root or to use the way for another one, first
-//! sees to its log and then takes the core off the holders, after which the root may end.
+//! # Who may access what
+//! The lock of a way protects the way's state. While a way names a root, two things hold. The way's
+//! core is among the holders of that root. And the root stays alive, because before a root ends, it
+//! takes the locks of all ways of its holders.
 //!
-//! A root's lock is taken before a way's. Nothing is waited for under a way's lock.
+//! A thread may remove a root's name from a way, either to read the root or to use the way for
+//! another root. It first takes care of the log and then removes the core from the holders. After
+//! that the root may end.
+//!
+//! A root's lock is taken before a way's lock. Nothing is waited for while a way's lock is held.
 //!
 //! # The cut
-//! The logs of a root are taken one after the other, and meanwhile operations go on. So of two
-//! operations on an object, the first may be logged where the logs were taken already and the second
-//! where they were not: applied without the first, it would be nonsense. Therefore a root counts
-//! epochs. Taking its logs begins with a new one, and takes what was logged in earlier epochs only.
-//! Who logs something reads the epoch under the way's lock, after it has become a holder; so what is
-//! of an earlier epoch is in a way or set aside when that is looked at, and of two operations of
-//! which one happens before the other the first is of no later epoch.
+//! The logs of a root are taken one after the other while operations go on. So the first of two
+//! operations on an object may be logged where the log was already taken, and the second where it
+//! was not. Applying the second without the first would make no sense.
+//!
+//! A root therefore counts epochs. Taking its logs begins a new epoch, and takes only what was
+//! logged in earlier epochs. A thread that logs an operation reads the epoch under the way's lock,
+//! after it has become a holder. Two things follow. An entry of an earlier epoch is found, in a way
+//! or set aside. And if one operation happens before another, it is not of a later epoch.
 
 use core::mem;
 use core::ptr;
@@ -29,11 +33,11 @@ use super::hook::OpLogHook;
 use super::log::{Entry, Log};
 use crate::request::Request;
 
-/// Cores that have logs of their own; of more, several share one.
+/// The number of cores that have logs of their own. If there are more cores, several share a log.
 const MOST_CORES: usize = 1024;
 const BITS: usize = u64::BITS as usize;
 
-/// A log, and whose it is.
+/// A log, and the root to which it belongs.
 #[repr(align(64))]
 struct Way<P: Platform> {
     lock: Ttas<P>,
@@ -41,18 +45,18 @@ struct Way<P: Platform> {
 }
 
 struct State<P: Platform> {
-    /// The root that the log is for; null if none, and then the log is empty.
+    /// The root to which the log belongs. If null, the log is empty.
     owner: *const Holders<P>,
     log: Log<P>,
 }
 
-// SAFETY: the owner is shared between threads, and alive as the module says.
+// SAFETY: the owner may be shared between threads. The module's documentation says why it is alive.
 unsafe impl<P: Platform> Send for State<P> {}
 
 /// The ways of a core.
 struct Cache<P: Platform>(Box<[Way<P>]>);
 
-/// Where the ways of a core are; null until it first logs something.
+/// A pointer to the ways of a core. It is null until the core first logs something.
 struct Core<P: Platform> {
     cache: P::Ptr<Cache<P>>,
 }
@@ -64,16 +68,16 @@ pub(super) struct Caches<P: Platform> {
     roots: Padded<P::Usize>,
 }
 
-/// A root's number, and where its log is.
+/// A root's number, and the places of its log.
 pub(super) struct Holders<P: Platform> {
     number: usize,
-    /// How often the logs were taken.
+    /// How many times the logs were taken.
     epoch: Padded<P::U64>,
-    /// A bit for each core that has a way with this root's name on it.
+    /// A bit for each core that has a way with this root's name.
     cores: Padded<[P::U64; MOST_CORES / BITS]>,
-    /// Logs that were taken off their ways.
+    /// The logs that were taken off their ways.
     aside: P::Ptr<Aside<P>>,
-    /// Entries in these.
+    /// Number of entries in those logs.
     put_aside: P::Usize,
 }
 
@@ -103,8 +107,9 @@ impl<P: Platform> Way<P> {
 }
 
 impl<P: Platform> State<P> {
-    /// Makes the way `root`'s, and puts the log aside that another root has there. Says how many
-    /// entries of the new root have been put aside, which concerns it when it uses a way anew.
+    /// Makes the way `root`'s. If it holds another root's log, that log is put aside. Returns how
+    /// many entries of `root` have been put aside: a root checks this number whenever it takes over
+    /// a way.
     #[cold]
     fn take_over(&mut self, root: &Holders<P>, core: usize) -> usize {
         // SAFETY: a root whose name is on the way is alive, and the way's lock is held.
@@ -112,7 +117,7 @@ impl<P: Platform> State<P> {
             if self.log.len() > 0 {
                 victim.put_aside(mem::replace(&mut self.log, Log::new()));
             }
-            // The last use of the victim.
+            // The victim must not be used after this.
             victim.leaves(core);
         }
         self.owner = root;
@@ -120,11 +125,11 @@ impl<P: Platform> State<P> {
         root.put_aside.load(Ordering::Relaxed)
     }
 
-    /// Adds an entry, or takes out the last one if the new one would undo it and is not cut off from
-    /// it.
+    /// Adds an entry. If the operation undoes the last entry, and that entry is of the same epoch,
+    /// removes that entry instead.
     #[inline]
     fn append(&mut self, root: &Holders<P>, request: Request, hook: &OpLogHook<P>) {
-        // Sequentially consistent, as are the change of the epoch and what makes a holder: see
+        // Sequentially consistent, like the change of the epoch and like becoming a holder: see
         // `take_all`.
         self.log.enter(root.epoch.load(Ordering::SeqCst));
         let last = self.log.last();
@@ -135,7 +140,8 @@ impl<P: Platform> State<P> {
             return;
         }
         hook.debts.owe();
-        // Read under the lock. Not below the last one's, so that each log is sorted.
+        // The time is read under the lock. It is not lower than the last entry's stamp, so that
+        // each log is sorted.
         let now = P::now().0.max(last.map_or(0, |last| last.stamp));
         self.log.push(Entry { stamp: hook.stamp(now), request });
     }
@@ -157,8 +163,8 @@ impl<P: Platform> Caches<P> {
         self.roots.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Logs a request at the core that this runs on, more or less. Gives the length of the root's
-    /// longest log that is known here.
+    /// Logs a request at the core on which this thread runs; the thread may move to another core
+    /// meanwhile. Returns the length of the root's longest log, as far as it is known here.
     #[inline]
     pub(super) fn log(&self, root: &Holders<P>, request: Request, hook: &OpLogHook<P>) -> usize {
         let CpuId(cpu) = P::cpu();
@@ -175,7 +181,7 @@ impl<P: Platform> Caches<P> {
     fn way(&self, core: usize, root: usize) -> &Way<P> {
         let cache = self.cores[core].cache.load(Ordering::Acquire);
         let cache = if cache.is_null() { self.first_use(core) } else { cache };
-        // SAFETY: caches live as long as this.
+        // SAFETY: caches live as long as `self`.
         let ways = unsafe { &(*cache).0 };
         &ways[root % self.ways]
     }
@@ -193,15 +199,15 @@ impl<P: Platform> Caches<P> {
         match installed {
             Ok(_) => new,
             Err(other) => {
-                // SAFETY: nobody else has seen it.
+                // SAFETY: no other thread has seen it.
                 drop(unsafe { Box::from_raw(new) });
                 other
             }
         }
     }
 
-    /// Takes what `root`'s log at `core` has from before `epoch`, if there is one, and leaves the
-    /// rest there, in the empty log `log`.
+    /// Takes the entries of `root`'s log at `core` from before `epoch`, if there are any, and moves
+    /// them to the empty log `log`. The other entries stay in the way.
     fn take(&self, core: usize, root: &Holders<P>, epoch: u64, log: &mut Log<P>) {
         self.way(core, root.number).locked(|state| {
             if ptr::eq(state.owner, root) {
@@ -221,7 +227,7 @@ impl<P: Platform> Drop for Caches<P> {
         for core in &self.cores {
             let cache = core.cache.swap(ptr::null_mut(), Ordering::Relaxed);
             if !cache.is_null() {
-                // SAFETY: it came from a box in `first_use`, and nobody uses it any more.
+                // SAFETY: it came from a box in `first_use`, and no thread uses it any more.
                 let cache = unsafe { Box::from_raw(cache) };
                 cache.0.iter().for_each(|way| P::discard(way));
             }
@@ -240,12 +246,13 @@ impl<P: Platform> Holders<P> {
         }
     }
 
-    /// Sequentially consistent: see `take_all`.
+    /// Adds a core to the holders. Sequentially consistent: see `take_all`.
     fn joins(&self, core: usize) {
         self.cores[core / BITS].fetch_or(1 << (core % BITS), Ordering::SeqCst);
     }
 
-    /// Release: whoever sees the bit cleared sees what became of the log, and may end the root.
+    /// Removes a core from the holders. Release: a thread that sees the bit cleared also sees what
+    /// became of the log, and may end the root.
     fn leaves(&self, core: usize) {
         self.cores[core / BITS].fetch_and(!(1 << (core % BITS)), Ordering::Release);
     }
@@ -262,31 +269,33 @@ impl<P: Platform> Holders<P> {
             self.aside.compare_exchange(next, aside, Ordering::Release, Ordering::Relaxed)
         {
             next = now;
-            // SAFETY: nobody else has seen it.
+            // SAFETY: no other thread has seen it.
             unsafe { (*aside).next = next };
         }
     }
 
-    /// Whether all that was logged before the call is applied, provided that nobody takes logs now.
+    /// Whether all that was logged before the call has been applied. No thread may be taking logs
+    /// meanwhile.
     pub(super) fn nothing_logged(&self) -> bool {
-        // A log goes from its way to those put aside, so the ways come first.
+        // A log moves from its way to the logs that are put aside, so the ways have to be read
+        // first.
         self.cores.iter().all(|word| word.load(Ordering::Acquire) == 0)
             && self.aside.load(Ordering::Acquire).is_null()
     }
 
-    /// Takes all that was logged before the call. `spare` gives an empty log for each, and `taken`
-    /// gets what was there. One thread at a time does this.
+    /// Takes all that was logged before the call. `spare` returns an empty log for each log that is
+    /// taken, and `taken` is called with each log. One thread at a time may do this.
     pub(super) fn take_all<C: Tuning>(
         &self,
         caches: &Caches<P>,
         mut spare: impl FnMut() -> Log<P>,
         mut taken: impl FnMut(Log<P>),
     ) {
-        // Who logs something becomes a holder, then reads the epoch; here the epoch changes, then
-        // the holders are read. All four are sequentially consistent: who is not seen as a holder
-        // sees the new epoch.
+        // A thread that logs something becomes a holder and then reads the epoch. Here, the epoch
+        // changes and the holders are read then. All four accesses are sequentially consistent. So
+        // a thread that is not seen as a holder sees the new epoch.
         let epoch = if C::CUTS { self.epoch.fetch_add(1, Ordering::SeqCst) + 1 } else { u64::MAX };
-        // The ways first, as above.
+        // The ways are read first, as in `nothing_logged`.
         for (index, word) in self.cores.iter().enumerate().take(caches.cores.len().div_ceil(BITS)) {
             let mut bits = word.load(Ordering::SeqCst);
             while bits != 0 {
@@ -299,7 +308,8 @@ impl<P: Platform> Holders<P> {
         }
         let mut aside = self.aside.swap(ptr::null_mut(), Ordering::Acquire);
         while !aside.is_null() {
-            // SAFETY: it came from a box in `put_aside` and was on the list, which is ours now.
+            // SAFETY: it came from a box in `put_aside` and was on the list, which only this thread
+            // has now.
             let Aside { mut log, next } = *unsafe { Box::from_raw(aside) };
             self.put_aside.fetch_sub(log.len(), Ordering::Relaxed);
             let mut rest = spare();

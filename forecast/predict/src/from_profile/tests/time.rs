@@ -20,7 +20,8 @@ fn nothing_is_lost(profiled: &Profiled) {
     }
 }
 
-/// 33,000 times some hundred nanoseconds, and 200 times 45 ms: nearly all of its work.
+/// 33,000 computations of some hundred nanoseconds and 200 of 45 ms, which are nearly all of the
+/// work.
 fn map_reduce() -> Histogram {
     let mut think = durations(33_000, 300.0);
     think.merge(&durations(200, 45e6));
@@ -64,7 +65,7 @@ fn long_holds_that_were_processor_time_are_kept() {
 
 #[test]
 fn no_lock_is_held_for_longer_than_the_program_computes() {
-    // Holds by the clock of twice the processor time, none of them long.
+    // By the clock, all holds together take twice the processor time, but none of them is long.
     let mut run = run(vec![mutex(1, "store", 10_000), mutex(2, "index", 10_000)], 20_000);
     for lock in &mut run.processes[0].locks {
         lock.hold = durations(10_000, 5_000.0);
@@ -95,24 +96,25 @@ fn sleep_in_a_hold_is_sleep_under_the_lock() {
 fn holds_nest_without_losing_time() {
     let mut locks = vec![mutex(1, "a", 1_000), mutex(2, "bb", 3_000), mutex(3, "ccc", 5_000)];
     locks[1].nested_in = vec![Nesting { outer: 1, count: 2_500 }];
-    // More than there were: counts of nestings are estimates.
+    // More than there were, since counts of nestings are estimates.
     locks[2].nested_in =
         vec![Nesting { outer: 2, count: 4_000 }, Nesting { outer: 1, count: 2_000 }];
-    // In a circle, in itself, and in one that is not known.
+    // Nested in a circle, in itself, and in a lock that is not known.
     locks[0].nested_in = vec![
         Nesting { outer: 3, count: 10 },
         Nesting { outer: 1, count: 10 },
         Nesting { outer: 99, count: 10 },
     ];
     let profiled = translated(run(locks, 5_000));
-    // 1,000 of the first, 500 of the second, none of the third.
+    // Outermost are 1,000 sections of the first lock, 500 of the second, and none of the third.
     about(profiled.sections, 1_500.0);
     nothing_is_lost(&profiled);
 }
 
 #[test]
 fn an_acquisition_hides_no_processor_time() {
-    // 400 ns beside each acquisition that neither thinking nor holding nor the lock has.
+    // For each acquisition there are 400 ns that belong neither to thinking nor to holding nor to
+    // the lock.
     let mut run = run(vec![mutex(1, "store", 10_000)], 10_000);
     run.processes[0].threads.cpu_ns += 4e6;
     run.wall_ns = run.processes[0].threads.cpu_ns / 2.0;
@@ -135,14 +137,15 @@ fn locks_too_many_to_be_simulated_are_computing() {
     nothing_is_lost(&profiled);
 }
 
-/// The run, lasting `serial_ns` longer, in which one of two threads computes outside all intervals.
+/// The run, made `serial_ns` longer. In that time one of two threads computes outside of all
+/// intervals.
 fn with_serial_part(mut run: Run, serial_ns: f64) -> Run {
     run.processes[0].threads.cpu_ns += serial_ns;
     run.wall_ns += serial_ns;
     run
 }
 
-/// The profile with a second run on one core, which is always busy.
+/// A profile of this run and of a second one on one core, which is always busy.
 fn confined(run: Run) -> Profile {
     let mut alone = run.clone();
     alone.cores = 1;
@@ -155,7 +158,7 @@ fn cores_unused_for_no_reason_seen_are_a_serial_part() {
     let run = with_serial_part(run(vec![mutex(1, "store", 100_000)], 100_000), 5e7);
     let waits = run.processes[0].locks[0].wait.sum_ns;
     let profiled = from_profile(&confined(run)).unwrap();
-    // Waiting for locks explains a part.
+    // Waiting for locks explains a part of the unused time.
     about(profiled.conduct.time.serial_ns, 5e7 - waits);
     about(profiled.workload.serial, (5e7 - waits) / 1e5 * GHZ);
     about(profiled.workload.think.mean(), (1_000.0 + waits / 1e5) * GHZ);
@@ -175,7 +178,7 @@ fn a_serial_part_lasts_no_longer_than_one_thread_was_seen_alone() {
         let wall = run.wall_ns;
         (from_profile(&confined(run)).unwrap(), wall)
     };
-    // Another program had the core.
+    // There was never just one thread that wanted a core: another program had the other core.
     let (beside, wall) = looked(0);
     assert!(beside.conduct.time.serial_ns < 1e-3 * wall);
     assert!(beside.bounds[1].serial > beside.workload.serial);
@@ -234,7 +237,8 @@ fn threads_that_wait_on_conditions_while_one_runs_take_turns() {
     let waits = turns(0).processes[0].locks[0].wait.sum_ns;
     about(profiled.conduct.time.serial_ns, 5e7 - waits);
     nothing_is_lost(&profiled);
-    // Barriers are no turns, nor is it one if other programs had the cores.
+    // Waiting at barriers is not taking turns. Nor do threads take turns if other programs had the
+    // cores.
     assert!(!from_profile(&confined(turns(0))).unwrap().conduct.takes_turns);
     let mut beside = turns(3_000);
     beside.outside = Some(Outside { rounds: 100, running: 190, ..Outside::default() });
@@ -269,7 +273,8 @@ fn waits_that_last_as_long_each_time_are_for_something_serial() {
     wait.merge(&durations(100, serial_ns));
     let profiled = from_profile(&confined(with_serial_part(rounds(wait), 100.0 * serial_ns)));
     let profiled = profiled.unwrap();
-    // Less what woken threads take to run again, and what the width of a bucket leaves open.
+    // Without the time that woken threads take to run again. The width of a bucket leaves a little
+    // open.
     let found = profiled.conduct.time.serial_ns / (100.0 * (serial_ns - 20_000.0));
     assert!((0.85..=1.0).contains(&found), "{found} of it");
     nothing_is_lost(&profiled);
@@ -277,7 +282,7 @@ fn waits_that_last_as_long_each_time_are_for_something_serial() {
 
 #[test]
 fn waits_of_all_lengths_are_for_unequal_parts() {
-    // Exponentially distributed with a mean of 1 ms, beside parts of 2 ms.
+    // Waits that are exponentially distributed with a mean of 1 ms, besides parts of 2 ms.
     let mut wait = durations(100, 0.0);
     for rank in 0..100 {
         wait.merge(&durations(1, -1e6 * libm::log(1.0 - (f64::from(rank) + 0.5) / 100.0)));
@@ -288,7 +293,7 @@ fn waits_of_all_lengths_are_for_unequal_parts() {
     run.wall_ns = (run.processes[0].threads.cpu_ns + waited) / 2.0;
     let profiled = from_profile(&confined(run)).unwrap();
     assert!(profiled.conduct.time.serial_share() < 0.02, "{:?}", profiled.conduct.time);
-    // The difference of two such parts has a mean of their deviation, about half of the part.
+    // Of two such parts, the mean difference is their deviation, about half of a part.
     let imbalance = profiled.workload.barriers.unwrap().imbalance;
     assert!((0.3..0.6).contains(&imbalance), "{imbalance}");
     nothing_is_lost(&profiled);
