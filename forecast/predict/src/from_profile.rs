@@ -7,10 +7,14 @@
 //! simulation adds anew (`busy.rs`). If cores were unused and no reason was seen, a part of the
 //! workload is serial (`conduct.rs`). Barriers at which threads met become rounds (`phases.rs`).
 
+mod alone;
+mod assumed;
 mod busy;
 mod conduct;
+mod described;
 mod group;
 mod migration;
+mod nesting;
 mod observed;
 mod phases;
 mod profiled;

@@ -1,0 +1,110 @@
+//! What another lock promises, and what it does not.
+
+use kilocore_curve::Shape;
+
+use super::outlook::cores;
+use crate::choice::{Choice, WORTH_TAKING};
+use crate::waiting::{hands_over, parks};
+use crate::words::{counted, either, percent, rounded};
+use crate::{Curve, GainError};
+
+/// How many equals are named.
+const NAMED_EQUALS: usize = 4;
+
+/// Whether a gain is larger than what the profile leaves open, and than the usual error of such
+/// forecasts.
+pub(super) fn sure(choice: &Choice<'_>, error: &GainError) -> bool {
+    let apart = choice.best.end().low > choice.today.end().high;
+    apart && choice.gain() > error.median
+}
+
+/// How far such gains were from measured ones.
+pub(super) fn about_gains(lock: &str, error: &GainError) -> String {
+    let whose = if GainError::published(lock).is_some() {
+        format!("under {lock}")
+    } else {
+        format!("under other locks (nobody published any under {lock})")
+    };
+    format!(
+        "Forecast gains {whose} were off by a factor of {:.2} in the median of {} published cases, \
+         and on the right side in {} of {}.",
+        error.median, error.cases, error.right, error.decided
+    )
+}
+
+/// What the best lock promises, and what it does not.
+pub(super) fn praise(choice: &Choice<'_>, error: &GainError) -> Vec<String> {
+    let best = choice.best;
+    let gain = choice.gain();
+    let mut text = vec![format!(
+        "{} {}: {} times today's throughput on {}; going by how far such forecasts were off, as \
+         likely as not between {} and {}.",
+        if sure(choice, error) { "Take" } else { "Perhaps" },
+        best.lock,
+        rounded(gain),
+        counted(cores(best).into(), "core"),
+        rounded(gain / error.median),
+        rounded(gain * error.median)
+    )];
+    if best.end().low <= choice.today.end().high {
+        text.push("The bands overlap: the profile leaves open whether it helps.".to_owned());
+    }
+    if let Some(equals) = named_equals(&choice.equals) {
+        text.push(format!("As good, within what differs from one profile to the next: {equals}."));
+    }
+    if !parks(best.lock) {
+        let how = if hands_over(best.lock) {
+            "waiters keep their cores and have their turns in order"
+        } else {
+            "waiters keep their cores"
+        };
+        text.push(format!(
+            "Its {how}: with more threads than cores it loses. Under `run` the surplus sleeps, and it \
+             can be a few times slower than glibc's."
+        ));
+    }
+    match best.shape {
+        Shape::Scales => {}
+        Shape::Flattens if best.peak_cores == cores(best) => text.push(
+            "Even so throughput rises no further there: what is done under the lock sets the \
+             limit."
+                .to_owned(),
+        ),
+        Shape::Flattens | Shape::Collapses => text.push(format!(
+            "Even so its peak is at {}, and {} cores give {} of that: what is done under the lock \
+             sets the limit.",
+            counted(best.peak_cores.into(), "core"),
+            cores(best),
+            percent(best.end_share)
+        )),
+    }
+    text
+}
+
+/// The first of the equals, and how many more there are.
+fn named_equals(equals: &[&str]) -> Option<String> {
+    let (named, more) = equals.split_at(equals.len().min(NAMED_EQUALS));
+    match (named, more.len()) {
+        ([], _) => None,
+        (named, 0) => Some(either(named)),
+        (named, more) => Some(format!("{} or {}", named.join(", "), counted(more as u64, "other"))),
+    }
+}
+
+/// Says that no lock is the way on.
+pub(super) fn nothing_helps(choice: &Choice<'_>) -> Vec<String> {
+    let waiting = |curve: &Curve| percent(curve.end().point.wait_share);
+    let Choice { today, best, .. } = *choice;
+    let under_best = if best.lock == today.lock {
+        ", which does as well as any".to_owned()
+    } else {
+        format!(", and {} under {}, which does best", waiting(best), best.lock)
+    };
+    vec![format!(
+        "No lock that may be put under it does better by more than {:.0} %: threads wait {} of \
+         their time under today's{under_best}. The way on is to hold locks for less long, to \
+         acquire them less often, or to use more of them.",
+        (WORTH_TAKING - 1.0) * 100.0,
+        waiting(today),
+    )]
+}

@@ -1,0 +1,73 @@
+//! What was seen of a profiled program, and what that keeps from being said of it.
+
+use kilocore_lock_profile::Profile;
+
+use super::answer::{answer, not_seen, unknown};
+use crate::evidence::Lack;
+use crate::from_profile::Conduct;
+use crate::{Coverage, Evidence, Recommendation, Verdict};
+
+/// How much is known of a program, whatever is forecast.
+#[derive(Debug, Clone)]
+pub(crate) struct View {
+    pub(crate) evidence: Option<Evidence>,
+    pub(crate) coverage: Coverage,
+}
+
+impl View {
+    /// Of the first run of a profile.
+    pub(crate) fn of(profile: &Profile) -> Self {
+        let Some(run) = profile.runs.first() else {
+            return Self { evidence: None, coverage: Coverage::default() };
+        };
+        let evidence = Evidence::of(run);
+        let coverage = Coverage::of(profile, run, &evidence);
+        Self { evidence: Some(evidence), coverage }
+    }
+
+    /// The share of the threads' time that they waited on conditions. Barriers are left out.
+    pub(super) fn on_conditions(&self, conduct: &Conduct) -> f64 {
+        match &self.coverage.sleep {
+            Some(sleep) if sleep.threads > 0.0 => {
+                let all = sleep.threads / sleep.share;
+                (conduct.threads_on_conditions / all).min(sleep.share)
+            }
+            _ => conduct.condition_share,
+        }
+    }
+
+    /// What was not seen, a sentence each.
+    pub(super) fn gaps(&self) -> Vec<String> {
+        self.evidence.as_ref().map_or_else(Vec::new, |evidence| self.coverage.gaps(evidence))
+    }
+
+    /// What keeps it from any verdict on the locks that were seen.
+    pub(super) fn withheld(&self) -> Option<Recommendation> {
+        let Some(evidence) = &self.evidence else {
+            return Some(answer(
+                Verdict::TooLittleEvidence,
+                "the profile holds no run",
+                Vec::new(),
+            ));
+        };
+        let lack = evidence.lack()?;
+        let gaps = self.gaps();
+        let mut answer = if lack == Lack::Acquisitions && !gaps.is_empty() {
+            unknown(gaps)
+        } else {
+            let text = [lack.mend().to_owned()].into_iter();
+            let text = text.chain(gaps.into_iter().map(|gap| not_seen(&gap))).collect();
+            answer(Verdict::TooLittleEvidence, &lack.words(evidence), text)
+        };
+        answer.confidence = self.seen();
+        Some(answer)
+    }
+
+    /// What was seen, in two sentences.
+    pub(super) fn seen(&self) -> String {
+        let evidence = self.evidence.as_ref().map(Evidence::sentence);
+        let sentences: Vec<String> =
+            evidence.into_iter().chain([self.coverage.sentence()]).collect();
+        sentences.join(" ")
+    }
+}
