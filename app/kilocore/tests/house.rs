@@ -164,22 +164,45 @@ fn the_map_shows_every_crate_and_what_it_uses() {
     }
 }
 
-/// What `cargo build` compiles into what ships, one package a line.
-fn shipped(edges: &str) -> String {
+/// What `cargo tree` prints of the packages that `selection` names, one package a line.
+fn tree(selection: &[String]) -> BTreeSet<String> {
     let output = Command::new(env!("CARGO"))
-        .args(["tree", "--offline", "--prefix", "none", "--edges", edges])
+        .args(["tree", "--offline", "--prefix", "none", "--format", "{p} [{f}]"])
+        .args(selection)
         .current_dir(root())
         .output()
         .expect("cargo runs");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).expect("it writes UTF-8")
+    let text = String::from_utf8(output.stdout).expect("it writes UTF-8");
+    text.lines().map(|line| line.trim_end_matches(" (*)").to_owned()).collect()
+}
+
+/// What `cargo build` compiles into what ships, each package with its features.
+fn shipped() -> BTreeSet<String> {
+    tree(&["--edges".to_owned(), "no-dev".to_owned()])
 }
 
 #[test]
 fn what_ships_is_built_without_the_checkers() {
-    let tree = shipped("normal,build");
-    assert!(tree.contains("kilocore-preload-run "), "{tree}");
+    let tree = shipped();
+    assert!(tree.iter().any(|line| line.starts_with("kilocore-preload-run ")), "{tree:?}");
     for checker in ["loom ", "shuttle ", "kilocore-checking "] {
-        assert!(!tree.lines().any(|line| line.starts_with(checker)), "{checker}is built in");
+        assert!(!tree.iter().any(|line| line.starts_with(checker)), "{checker}is built in");
     }
+}
+
+/// The crates of the line `APART := platform locks` of the `Makefile`.
+fn tested_apart() -> Vec<String> {
+    let makefile = fs::read_to_string(root().join("Makefile")).expect("it is there");
+    let line = makefile.lines().find_map(|line| line.strip_prefix("APART := "));
+    line.expect("it says what is tested apart").split(' ').map(str::to_owned).collect()
+}
+
+#[test]
+fn the_tests_use_the_libraries_of_the_release_build() {
+    let apart = tested_apart().into_iter().map(|name| format!("--exclude=kilocore-{name}"));
+    let selection: Vec<String> = ["--workspace".to_owned()].into_iter().chain(apart).collect();
+    let (shipped, tested) = (shipped(), tree(&selection));
+    let built_twice: Vec<&String> = shipped.difference(&tested).collect();
+    assert!(built_twice.is_empty(), "the tests ask for other features of: {built_twice:#?}");
 }
