@@ -35,14 +35,20 @@ pub fn model(preemptions: Option<usize>, program: impl Fn() + Send + Sync + 'sta
 /// twin that is caught with most seeds only would otherwise fail a test now and then.
 const SEED: u64 = 0x5eed;
 
+/// The stack of a thread under shuttle. Code that is not optimized makes the body of a large lock on
+/// the stack, and needs more than shuttle's own 60 KiB.
+const STACK_BYTES: usize = 256 << 10;
+
 /// Runs `program` on `schedules` random schedules of shuttle, and on as many schedules of PCT. PCT
 /// places `depth` preemptions, and so finds a bug of small depth with a known probability.
 pub fn explore(program: impl Fn() + Copy + Send + Sync + 'static, schedules: usize, depth: usize) {
     silence_shuttle();
+    let mut config = shuttle::Config::default();
+    config.stack_size = STACK_BYTES;
     let random = RandomScheduler::new_from_seed(SEED, schedules);
-    Runner::new(random, shuttle::Config::default()).run(program);
+    Runner::new(random, config.clone()).run(program);
     let pct = PctScheduler::new_from_seed(SEED, depth, schedules);
-    Runner::new(pct, shuttle::Config::default()).run(program);
+    Runner::new(pct, config).run(program);
 }
 
 /// Keeps shuttle from repeating a warning: it treats every ordering as sequentially consistent.
