@@ -77,17 +77,17 @@ impl<P: Platform> FreeBlocks<P> {
         }
     }
 
-    /// Puts `block` here.
+    /// Puts `block` on top of the stack.
     ///
     /// # Safety
-    /// The block is aligned to [`BLOCK_ALIGN`], is the caller's, and remains memory for ever.
+    /// The block is aligned to [`BLOCK_ALIGN`], belongs to the caller, and remains memory for ever.
     pub unsafe fn push(&self, block: *mut FreeBlock<P>) {
         let mut old = self.head.load(Ordering::Relaxed);
         loop {
-            // SAFETY: the block is this thread's until the exchange publishes it.
+            // SAFETY: the block belongs to this thread until the exchange publishes it.
             unsafe { &*block }.next.store(address(old), Ordering::Relaxed);
             let new = succeed(old, block.expose_provenance());
-            // Release publishes the link, and that the block's user has done with it.
+            // Release publishes the link and everything that the user of the block did before.
             match self.head.compare_exchange_weak(old, new, Ordering::Release, Ordering::Relaxed) {
                 Ok(_) => return,
                 Err(now) => old = now,
@@ -96,15 +96,15 @@ impl<P: Platform> FreeBlocks<P> {
     }
 }
 
-/// The block that a head points to, zero for none.
+/// Returns the address of the block that a head points to, or zero if there is none.
 const fn address(head: u64) -> usize {
     ((head & ((1 << ADDRESS_BITS) - 1)) as usize) * BLOCK_ALIGN
 }
 
-/// The head after `old` that points to `block`.
+/// Returns the head that follows `old` and points to `block`.
 const fn succeed(old: u64, block: usize) -> u64 {
     let count = (old >> ADDRESS_BITS).wrapping_add(1);
-    // A link that was overwritten may be any number.
+    // If the link was overwritten, `block` may be any number, so it is cut to its bits.
     count << ADDRESS_BITS | (block / BLOCK_ALIGN) as u64 & ((1 << ADDRESS_BITS) - 1)
 }
 
