@@ -4,6 +4,7 @@
 //! a table that is never freed: a thread that has released a lock may still look into the room,
 //! although the lock may be freed by then. Locks share the rooms of a table by their addresses, as
 //! futexes share the hash buckets of a kernel. The key of a guest says which lock it waits for.
+//!
 //! # States of a guest
 //!
 //! | state | meaning | goes to |
