@@ -1,9 +1,10 @@
-//! The adaptive mutex: spin for as long as that has been worth it lately, then sleep.
+//! The adaptive mutex: a waiter spins for as long as that has been worth it lately, and then
+//! sleeps.
 //!
-//! The futex mutex with a spin before the sleep, as `PTHREAD_MUTEX_ADAPTIVE_NP` does under
-//! glibc. The mutex remembers in a moving average how many turns its recent waiters took to get
-//! it, and a waiter gives up at twice that plus a little, at the latest after
-//! [`MOST_TURNS`]. The turns do not grow between looks, as they do since glibc 2.36.
+//! This is the futex mutex with a spin before the sleep, as `PTHREAD_MUTEX_ADAPTIVE_NP` is in
+//! glibc. The mutex keeps a moving average of the turns that its recent waiters spun. A waiter
+//! stops spinning after twice that average and a few turns, and after [`MOST_TURNS`] at the latest.
+//! The turns do not grow longer from look to look, as they do in glibc since 2.36.
 //!
 //! The mutex word has the states that [`Futex`](crate::Futex) documents.
 
@@ -15,7 +16,7 @@ use crate::{LockInfo, RawLock, Waiting, futex};
 #[derive(Debug)]
 pub struct Adaptive<P: Platform> {
     state: P::U32,
-    /// Moving average of the turns that waiters spun. Written by holders only.
+    /// Moving average of the turns that waiters spun. Only holders write it.
     turns: P::U32,
 }
 
@@ -30,17 +31,17 @@ pub(crate) const INFO: LockInfo = LockInfo {
     aliases: &["pthreadadapt"],
 };
 
-/// glibc's bound on the turns that a waiter spins.
+/// The most turns that a waiter spins, as in glibc.
 const MOST_TURNS: u32 = 100;
-/// Turns allowed beyond twice the average, so that the average can grow from nothing.
+/// Turns allowed beyond twice the average. With them, the average can grow from zero.
 const TURNS_TO_SPARE: u32 = 10;
-/// The weight of history in the moving average: 7 parts in 8.
+/// One divided by the weight of a new value in the moving average: history weighs 7 parts in 8.
 const SMOOTHING: u32 = 8;
 
 impl<P: Platform> Adaptive<P> {
     #[cold]
     fn wait(&self) {
-        // Relaxed: a hint, good whichever value it is.
+        // Relaxed: this is a hint, and any value is correct.
         let average = self.turns.load(Ordering::Relaxed);
         let most = if P::CHECKED { 1 } else { MOST_TURNS.min(2 * average + TURNS_TO_SPARE) };
         let mut turns = 0;
@@ -60,13 +61,14 @@ impl<P: Platform> Adaptive<P> {
         } else {
             average - (average - turns) / SMOOTHING
         };
-        // Held here, so that no other thread writes it.
+        // We hold the lock, so no other thread writes the average.
         self.turns.store(next, Ordering::Relaxed);
     }
 }
 
-// SAFETY: the word is taken and freed as in `Futex`; the average beside it is a hint that the next
-// holder may not even see. Two words of 32 bits, all zeros is free, and they name no thread.
+// SAFETY: the word is taken and freed as in `Futex`. The average beside it is a hint that the next
+// holder may even fail to see. The lock has two words of 32 bits, it is free when all its bits are
+// zero, and it names no thread.
 unsafe impl<P: Platform> RawLock<P> for Adaptive<P> {
     type Thread = ();
 

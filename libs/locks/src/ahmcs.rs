@@ -1,20 +1,20 @@
 //! The adaptive hierarchical MCS lock, AHMCS, with two levels.
 //!
-//! An HMCS lock charges a thread for each level, which is wasted where nobody of its node
-//! competes. Here a thread learns at which level it meets others, and starts there: at the leaf
-//! of its node, or at the root (Chabbi and Mellor-Crummey, 'Contention-conscious,
-//! locality-preserving locks', PPoPP 2016). A change of level takes several acquisitions in a
-//! row that speak for it.
+//! An HMCS lock costs a thread something at each level. At the lower level this is wasted if no
+//! other thread of its node competes. Here, a thread learns at which level it meets others, and
+//! starts there: at the leaf of its node or at the root (Chabbi and Mellor-Crummey,
+//! 'Contention-conscious, locality-preserving locks', PPoPP 2016). A thread changes the level only
+//! after several acquisitions in a row that suggest it.
 //!
 //! # Where it departs from the paper
-//! * Two levels, and queues of the K42 kind, as for [`Hmcs`](crate::Hmcs). The paper's second
-//!   shortcut, an empty lock taken by one instruction at the root, is the thin lock of
-//!   [`Inflatable`](crate::Inflatable).
-//! * The paper judges by the neighbours that a thread finds in its queues. A node in a K42 queue
-//!   does not know them, so here a thread takes its leaf for deserted when the root did not come
-//!   along with it, and for crowded when it came by the root and the holder before it was of its
-//!   own node.
-//! * A thread keeps one judgement for all locks of the kind, not one for each.
+//! * There are two levels, and the queues are of the K42 kind, as in [`Hmcs`](crate::Hmcs). The
+//!   paper has a second shortcut: an uncontended lock is acquired by one instruction at the root.
+//!   Here, this is the thin lock of [`Inflatable`](crate::Inflatable).
+//! * In the paper, a thread judges by the neighbours that it finds in its queues. A node in a K42
+//!   queue does not know its neighbours. Here, a thread that came by the leaf takes the leaf for
+//!   deserted if it had to acquire the root itself. A thread that came by the root takes its leaf
+//!   for crowded if the holder before it was of its own node.
+//! * A thread keeps one judgement for all locks of this kind, not one for each lock.
 
 use core::fmt;
 
@@ -38,10 +38,11 @@ pub(crate) const INFO: LockInfo = LockInfo {
     aliases: &[],
 };
 
-/// Acquisitions in a row that must speak for the other level before a thread changes to it.
+/// How many acquisitions in a row must suggest the other level before a thread changes to it.
 const EVIDENCE_NEEDED: u32 = 4;
 
-/// Where a thread enters the tree, and what it has lately seen that speaks against it.
+/// Where a thread enters the tree, and how many acquisitions in a row have suggested the other
+/// level.
 #[derive(Debug, Default)]
 pub struct AhmcsThread {
     at_the_root: bool,
@@ -49,7 +50,7 @@ pub struct AhmcsThread {
 }
 
 impl AhmcsThread {
-    /// Takes in whether an acquisition spoke for the other level.
+    /// Learns whether an acquisition suggested the other level.
     #[inline]
     fn learn<P: Platform>(&mut self, for_the_other: bool) {
         self.evidence = if for_the_other { self.evidence + 1 } else { 0 };
@@ -65,8 +66,8 @@ pub struct AdaptiveTree<P: Platform> {
     tree: Cohort<P, Mcs<P>, Mcs<P>>,
 }
 
-// SAFETY: all is the cohort lock's, which whoever enters at the root shares by holding its global
-// lock alone.
+// SAFETY: this is the cohort lock, which fulfils the contract. A thread that enters at the root
+// holds only the global lock, which the cohort lock allows.
 unsafe impl<P: Platform> LargeLock<P> for AdaptiveTree<P> {
     type Thread = AhmcsThread;
 
@@ -92,7 +93,7 @@ unsafe impl<P: Platform> LargeLock<P> for AdaptiveTree<P> {
     }
 }
 
-// SAFETY: it is the cohort lock's.
+// SAFETY: the word is that of the cohort lock.
 unsafe impl<P: Platform> Body<P> for AdaptiveTree<P> {
     fn departures(&self) -> &P::U64 {
         self.tree.departures()

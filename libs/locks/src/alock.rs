@@ -1,15 +1,16 @@
-//! Anderson's array lock: each waiter watches a line of its own, in an array.
+//! Anderson's array lock: each waiter watches a cache line of its own, in an array.
 //!
-//! An arriving thread draws a number, which is its place in an array of lines; a release writes
-//! to the next place, where at most one thread watches (Anderson, 'The performance of spin lock
-//! alternatives for shared-memory multiprocessors', TPDS 1990; in libslock `alock`).
+//! A newcomer draws a number, which is its place in an array of cache lines. A release writes to
+//! the next place, which at most one thread watches (Anderson, 'The performance of spin lock
+//! alternatives for shared-memory multiprocessors', TPDS 1990; called `alock` in libslock).
 //!
 //! # Where it departs from the paper
-//! There, the array has a place for every thread that can ever wait, which a lock under an
-//! unknown program cannot have. Here it has [`PLACES`], and a place holds the number that may
-//! enter, not a flag, so that more waiters than places share places and all is well but a little
-//! slower: it is a [partitioned ticket lock](crate::Partitioned) with a long array. Like that
-//! one it is the body of an [`Inflatable`](crate::Inflatable).
+//! In the paper, the array has a place for every thread that can ever wait. A lock inside an
+//! unknown program cannot know their number. Here, the array has [`PLACES`] places. A place
+//! contains the number that may enter and not a flag, so that several waiters can share a place;
+//! the lock stays correct and becomes a little slower. It is thus a [partitioned ticket
+//! lock](crate::Partitioned) with a long array and, like that one, the body of an
+//! [`Inflatable`](crate::Inflatable).
 
 use crate::partitioned::Grants;
 use crate::{Inflatable, LockInfo, Waiting};
@@ -17,7 +18,7 @@ use crate::{Inflatable, LockInfo, Waiting};
 /// Anderson's array lock.
 pub type Alock<P> = Inflatable<P, Grants<P, PLACES>>;
 
-/// Places in the array: one for each core of the machines that the lock is compared on.
+/// Number of places in the array: one for each core of the machines on which the lock is compared.
 const PLACES: usize = 64;
 
 /// What the registry says of it.

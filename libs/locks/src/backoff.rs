@@ -1,13 +1,16 @@
 //! The test-and-test-and-set lock with bounded exponential backoff.
 //!
-//! A waiter looks at the word, and if it is held steps back for a random time whose bound doubles
-//! with each look, so that few look or exchange at a time whatever the number of waiters
-//! (Anderson, 'The performance of spin lock alternatives', TPDS 1990). The bound has a limit, or an
-//! unlucky waiter would sleep through many a free moment.
+//! A waiter looks at the word. If the lock is held, it backs off for a random time. The bound of
+//! this time doubles with each look, so that few waiters look or try to acquire at a time, however
+//! many there are (Anderson, 'The performance of spin lock alternatives', TPDS 1990). The bound has
+//! a limit. Without one, an unlucky waiter would still back off while the lock is free many times
+//! over.
 //!
-//! Departure from the paper: waiters step back from a held lock too, and not only from a lost race.
-//! Were they to watch the word, all of them would come for it at each release. The price is paid in
-//! fairness: whoever has just let the lock go finds it free more often than others do.
+//! # Where it departs from the paper
+//! Here, waiters also back off when they find the lock held, and not only when they lose a race for
+//! it. If they watched the word, all of them would try to acquire the lock at each release. The
+//! price is fairness: the thread that has just released the lock finds it free more often than
+//! others do.
 
 use kilocore_platform::{Atomic, Ordering, Platform};
 
@@ -20,7 +23,7 @@ pub struct Backoff<P: Platform> {
     held: P::U32,
 }
 
-/// What a thread brings along: its dice, so that waiters step back for different times.
+/// What a thread keeps: its random state, so that waiters back off for different times.
 #[derive(Debug, Default)]
 pub struct BackoffThread {
     dice: Dice,
@@ -40,12 +43,11 @@ pub(crate) const INFO: LockInfo = LockInfo {
 const FREE: u32 = 0;
 const HELD: u32 = 1;
 
-/// The bound of the first step back, in turns of a spin loop: with [`LONGEST_BACKOFF`] what the
-/// library Concurrency Kit steps back by unless told otherwise, and with it most programs that use
-/// such a lock.
+/// The bound of the first backoff, in turns of a spin loop. This and [`LONGEST_BACKOFF`] are the
+/// defaults of the library Concurrency Kit, and so of most programs that use such a lock.
 const FIRST_BACKOFF: u32 = 1 << 9;
-/// The bound that is never exceeded: some milliseconds. Under long contention most waiters are
-/// thus away, and the few that are not find the lock and its data in their own caches.
+/// The bound that is never exceeded: some milliseconds. Under long contention, most waiters are
+/// therefore backing off, and the few others find the lock and its data in their own caches.
 const LONGEST_BACKOFF: u32 = 1 << 20;
 
 impl<P: Platform> Backoff<P> {
@@ -71,9 +73,10 @@ impl<P: Platform> Backoff<P> {
     }
 }
 
-// SAFETY: the word goes from free to held by one exchange with acquire, and back by a store with
-// release, which is the last access; so each holder is alone and sees what the last one did. One
-// word, all zeros is `FREE`, and it names no thread.
+// SAFETY: the word changes from free to held only by a compare-and-swap with acquire. It changes
+// back by a store with release, which is the last access of a release. So there is only one holder
+// at a time, and it sees what the one before it wrote. The lock is one word, it is free when all
+// its bits are zero (`FREE`), and it names no thread.
 unsafe impl<P: Platform> RawLock<P> for Backoff<P> {
     type Thread = BackoffThread;
 
@@ -99,6 +102,6 @@ unsafe impl<P: Platform> RawLock<P> for Backoff<P> {
     }
 
     unsafe fn forget_waiters(&self, _thread: &mut BackoffThread) {
-        // Waiters leave no trace in the word.
+        // Waiters do not change the word.
     }
 }

@@ -1,8 +1,8 @@
 //! The cohort lock C-BO-MCS: MCS queues in the nodes, and a backoff lock between them.
 //!
-//! See [`Cohort`](crate::Cohort). The global lock is unfair and small; few nodes contend for it,
-//! and a node keeps it for a batch, so its weaknesses matter little (Dice, Marathe and Shavit,
-//! PPoPP 2012).
+//! See [`Cohort`](crate::Cohort). The global lock is unfair, but small. Its weaknesses matter
+//! little, because few nodes contend for it and a node keeps it for a batch (Dice, Marathe and
+//! Shavit, PPoPP 2012).
 
 use crate::{Backoff, Cohort, Inflatable, LockInfo, Mcs, Waiting};
 

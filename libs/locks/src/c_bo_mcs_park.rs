@@ -1,7 +1,7 @@
-//! The cohort lock C-BO-MCS whose local waiters park when they have spun for a while.
+//! The cohort lock C-BO-MCS whose local waiters spin for a while and then park.
 //!
-//! See [`CBoMcs`](crate::CBoMcs). Only the waiters in the nodes' queues park; the one of each
-//! node that waits for the global lock backs off as there.
+//! See [`CBoMcs`](crate::CBoMcs). Only the waiters in the queues of the nodes park. In each node,
+//! one thread may wait for the global lock; it backs off, as there.
 
 use crate::signal::Parking;
 use crate::{Backoff, Cohort, Inflatable, LockInfo, Mcs, Waiting};

@@ -1,7 +1,8 @@
 //! The cohort lock C-PTL-TKT: ticket locks in the nodes, a partitioned one between them.
 //!
-//! See [`Cohort`](crate::Cohort). With as many lines as nodes, a release of the global lock
-//! disturbs only the node that is next (Dice, Marathe and Shavit, 'Lock cohorting', TOPC 2015).
+//! See [`Cohort`](crate::Cohort). The global lock has as many cache lines as there are nodes, so
+//! its release disturbs only the node that is next (Dice, Marathe and Shavit, 'Lock cohorting',
+//! TOPC 2015).
 
 use crate::cohort::NODES;
 use crate::partitioned::Grants;

@@ -1,7 +1,7 @@
 //! The cohort lock C-TKT-TKT: ticket locks in the nodes and between them.
 //!
-//! See [`Cohort`](crate::Cohort). A ticket lock's waiters all watch one line, which is cheap
-//! within a node, and between nodes few watch (Dice, Marathe and Shavit, PPoPP 2012).
+//! See [`Cohort`](crate::Cohort). All waiters of a ticket lock watch one cache line. This is cheap
+//! within a node, and between nodes there are few waiters (Dice, Marathe and Shavit, PPoPP 2012).
 
 use crate::{Cohort, Inflatable, LockInfo, Ticket, Waiting};
 

@@ -1,32 +1,34 @@
 //! A read-write lock around one counter, in the manner of glibc's `pthread_rwlock_t`.
 //!
-//! Readers register by adding one to the word and leave by subtracting one, so that two
-//! read-modify-writes on one cache line are the price of the shortest read: readers share the
-//! data but not the line, and reading stops scaling where that line saturates. Readers are
-//! preferred, as in glibc's default: they wait for a writer that is inside, never for one that
-//! waits. Waiters park at once. Unlike glibc's, a reader that registers while a writer is inside
-//! is let in by the writer's one store, without a second phase word, and all sleepers are woken
-//! together.
+//! A reader adds one to the word when it enters and subtracts one when it leaves. So even the
+//! shortest read costs two read-modify-writes on one cache line: readers share the data but not the
+//! line, and reading stops scaling when that line saturates. Readers are preferred, as in glibc's
+//! default: they wait for a writer that is inside, but never for one that waits. Waiters park at
+//! once.
 //!
-//! It stands for the program's own read-write locks in forecasts; `kilocore run` leaves those to
-//! glibc.
+//! Two things differ from glibc. A reader that registers while a writer is inside is admitted by
+//! the one store by which the writer leaves, without a second word for the phase. And all sleepers
+//! are woken together.
+//!
+//! In forecasts, this lock stands for the read-write locks of the program; `kilocore run` leaves
+//! those to glibc.
 
 use kilocore_platform::{Atomic, AtomicInt, Ordering, Platform};
 
 use crate::RawRwLock;
 
-/// A writer is inside.
+/// The bit that is set while a writer is inside.
 const WRITER: u32 = 1 << 31;
-/// Somebody may be parked on the gate.
+/// The bit that is set while a thread may be parked on the gate.
 const PARKED: u32 = 1 << 30;
-/// Readers inside, or waiting for the writer inside to leave.
+/// The bits that count the readers inside and those that wait until the writer inside leaves.
 const READERS: u32 = PARKED - 1;
 
 /// A read-write lock without data.
 #[derive(Debug)]
 pub struct CentralRw<P: Platform> {
     state: P::U32,
-    /// Changes whenever sleepers are woken.
+    /// A word that changes whenever sleepers are woken.
     gate: P::U32,
 }
 
@@ -34,13 +36,15 @@ impl<P: Platform> CentralRw<P> {
     #[cold]
     fn park_while(&self, mut shut: impl FnMut(u32) -> bool) {
         loop {
-            // Argued: acquire keeps this look before the announcement below. Else it could see the
-            // gate as it is moved for that announcement, and park for good. loom never shows a load
-            // what is stored later.
+            // Argued: acquire orders this load before the announcement below. With a weaker
+            // ordering, we could read the value to which the gate is moved because of that
+            // announcement, and then park for ever. No check detects this: in loom, a load never
+            // returns what is stored later.
             let gate = self.gate.load(Ordering::Acquire);
-            // Announced before the last look: whoever changes the state after this look sees
-            // the announcement and moves the gate, so that parking on the old gate fails. Acquire:
-            // what those did who left, if nobody is inside any more.
+            // We announce ourselves before the last look. A thread that changes the state after
+            // this look sees the announcement and moves the gate, so that parking on the old value
+            // fails. Acquire: if no thread is inside any more, we see what those that left have
+            // written.
             let state = self.state.fetch_or(PARKED, Ordering::Acquire);
             if !shut(state) {
                 return;
@@ -55,16 +59,16 @@ impl<P: Platform> CentralRw<P> {
     #[cold]
     fn wake_all(&self) {
         self.state.fetch_and(!PARKED, Ordering::Relaxed);
-        // Argued: release pairs with the first look in `park_while`, and is needed for the same: who
-        // sees the gate moved announces itself after the mark was cleared.
+        // Argued: release pairs with the first load in `park_while`. A thread that sees the gate
+        // moved then announces itself after the mark was cleared.
         self.gate.fetch_add(1, Ordering::Release);
         P::unpark(core::ptr::from_ref(&self.gate), u32::MAX);
     }
 }
 
-// SAFETY: a writer enters by a compare-and-swap that finds neither writer nor reader; a reader
-// counts itself and, if there was a writer, waits until it has left. All enter with acquire what
-// others left with release, in one word. No thread is named.
+// SAFETY: a writer enters by a compare-and-swap that finds neither a writer nor readers. A reader
+// counts itself and, if a writer is inside, waits until it has left. All threads enter with acquire
+// what others have left with release, in one word. The lock names no thread.
 unsafe impl<P: Platform> RawRwLock<P> for CentralRw<P> {
     fn new() -> Self {
         Self { state: P::U32::new(0), gate: P::U32::new(0) }
@@ -96,7 +100,7 @@ unsafe impl<P: Platform> RawRwLock<P> for CentralRw<P> {
     #[inline]
     fn try_acquire(&self) -> bool {
         let mut state = self.state.load(Ordering::Relaxed);
-        // Again if only the mark of the sleepers has come or gone.
+        // We try again if only the mark of the sleepers has changed.
         while state & (WRITER | READERS) == 0 {
             let taken = state | WRITER;
             match self.state.compare_exchange(state, taken, Ordering::Acquire, Ordering::Relaxed) {
@@ -117,7 +121,8 @@ unsafe impl<P: Platform> RawRwLock<P> for CentralRw<P> {
 
     #[inline]
     unsafe fn downgrade(&self) {
-        // One step, in which no writer finds the word free. Readers have registered already.
+        // One step, so that no writer finds the word free in between. Waiting readers have
+        // registered already.
         let before = self.state.fetch_sub(WRITER - 1, Ordering::Release);
         if before & PARKED != 0 {
             self.wake_all();

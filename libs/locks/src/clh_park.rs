@@ -1,8 +1,9 @@
-//! The CLH queue lock whose waiters park when they have spun for a while.
+//! The CLH queue lock whose waiters spin for a while and then park.
 //!
-//! The algorithm is that of [`Clh`](crate::Clh); only the wait differs. As with
-//! [`McsPark`](crate::McsPark), the queue hands the lock to whoever came first, asleep or not, so
-//! that with more threads than cores the lock idles through one wake-up after the other.
+//! The algorithm is that of [`Clh`](crate::Clh); only the wait differs. As in
+//! [`McsPark`](crate::McsPark), the queue hands the lock to the thread that came first, even if it
+//! sleeps. With more threads than cores, the lock therefore idles through one wake-up after the
+//! other.
 
 use crate::signal::Parking;
 use crate::{LockInfo, Waiting};

@@ -1,24 +1,25 @@
-//! Lock cohorting: a NUMA-aware lock out of two locks that know nothing of nodes.
+//! Lock cohorting: a NUMA-aware lock, made of locks that know nothing of NUMA nodes.
 //!
-//! Each NUMA node has a local lock, and there is one global lock. Who wants in takes the lock of
-//! its node and then, for its node, the global one. A release leaves the global lock with the
-//! node, if somebody waits there, and passes on the local one only: so the lock and the data
-//! that it protects stay in one node for a while, and the handover is a local one. After so many
-//! passes the global lock is let go, for the sake of the other nodes (Dice, Marathe and Shavit,
-//! 'Lock cohorting: a general technique for designing NUMA locks', PPoPP 2012).
+//! Each NUMA node has a local lock, and there is one global lock. A thread acquires the local lock
+//! of its node and then, for the node, the global lock. If another thread of the node waits, a
+//! release keeps the global lock in the node and releases only the local lock. So the lock and the
+//! data that it protects stay in one node for a while, and the handover is local. After a fixed
+//! number of such passes, the global lock is released so that other nodes get a turn (Dice, Marathe
+//! and Shavit, 'Lock cohorting: a general technique for designing NUMA locks', PPoPP 2012).
 //!
-//! What it asks of its parts: any thread may release the global lock, and the local one can tell
-//! whether somebody waits for it.
+//! The parts must fulfil two requirements: any thread can release the global lock, and the local
+//! lock can tell whether a thread waits for it.
 //!
 //! # Where it departs from the paper
-//! * A release that lets the global lock go first frees the local lock and then the global one,
-//!   not the other way round. The next of the node may already queue for the global lock while
-//!   it is still held, which its being free of thread and node allows; and the store that lets
-//!   the next holder in is the last one, after which the lock may be gone.
-//! * Whether the global lock comes with the local one is not in the local lock's own state but
-//!   in a word beside it, which serves all kinds of local lock and counts the passes as well.
-//! * The node whose lock is held is noted, so that any thread can release.
-//! * There are [`NODES`] local locks; on a machine with more nodes, several share one.
+//! * When the global lock leaves the node, a release frees the local lock first and the global lock
+//!   second; in the paper it is the other way round. The next thread of the node may then queue for
+//!   the global lock while it is still held. That is allowed, because the global lock is bound to
+//!   neither a thread nor a node. And the store that admits the next holder is the last one, after
+//!   which the lock may be freed.
+//! * Whether the global lock comes with the local lock is not stored in the local lock but in a
+//!   word beside it. This word works with every kind of local lock, and it also counts the passes.
+//! * The lock records the node of the holder, so that any thread can release.
+//! * There are [`NODES`] local locks. On a machine with more nodes, several nodes share one.
 //! * All of this is the body of an [`Inflatable`](crate::Inflatable).
 
 use core::fmt;
@@ -31,7 +32,7 @@ use crate::{Mcs, RawLock, Ticket};
 
 /// A lock for the threads of one node.
 pub trait LocalLock<P: Platform>: RawLock<P, Thread = ()> {
-    /// Whether somebody waits for the lock, or is about to. The caller holds it.
+    /// Whether a thread waits for the lock or is about to. The caller holds the lock.
     fn has_waiter(&self) -> bool;
 }
 
@@ -49,49 +50,51 @@ impl<P: Platform, const STEP: u32> LocalLock<P> for Ticket<P, STEP> {
     }
 }
 
-/// Local locks.
+/// Number of local locks.
 pub(crate) const NODES: usize = 8;
 
-/// A cohort lock with the global lock `G`, local locks `L`, and at most `PASSES` acquisitions of
-/// one node in a row while others may wait.
+/// A cohort lock with the global lock `G` and local locks `L`. Threads of one node acquire it at
+/// most `PASSES` times in a row while others may wait.
 pub struct Cohort<P: Platform, G: LargeLock<P>, L: LocalLock<P>, const PASSES: u32 = 100> {
     holder: Padded<Holder<P>>,
     global: Padded<G>,
     nodes: [Padded<Node<P, L>>; NODES],
 }
 
-/// What only holders touch.
+/// The data that only holders access.
 struct Holder<P: Platform> {
-    /// The place in `nodes` of the node that has the global lock; [`ALONE`] besides, if the
-    /// holder took it without a local lock.
+    /// The index in `nodes` of the node that has the global lock. [`ALONE`] is added if the holder
+    /// acquired the global lock without a local lock.
     node: P::U32,
     departures: P::U64,
 }
 
-/// Added to the holder's node.
+/// Added to the holder's node if the holder has no local lock.
 const ALONE: u32 = 1 << 31;
 
-/// How a thread came to hold a cohort lock.
+/// How a thread came to hold the lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Entry {
-    /// With the local lock, from another thread of its node.
+    /// With the local lock, which a thread of the same node handed over together with the global
+    /// lock.
     FromNode,
-    /// By the global lock.
+    /// By acquiring the global lock.
     ByGlobalLock,
-    /// By the global lock alone, after a holder of its own node.
+    /// By acquiring the global lock without a local lock, when the holder before was of the same
+    /// node.
     AfterOwnNode,
 }
 
-/// What the threads of one node share.
+/// The data that the threads of one node share.
 struct Node<P: Platform, L> {
     lock: L,
-    /// Under the local lock: how many holders of this node the global lock has seen since it
-    /// came here, those past and the one to come; 0 if it is not here.
+    /// How many holders of this node there have been since the global lock came here, including the
+    /// present or next one. 0 if the global lock is not here. Accessed under the local lock.
     in_a_row: P::U32,
 }
 
 impl<P: Platform, G: LargeLock<P>, L: LocalLock<P>, const PASSES: u32> Cohort<P, G, L, PASSES> {
-    /// Acquires the local lock, and the global one if it does not come along.
+    /// Acquires the local lock, and also the global lock unless it came along.
     #[inline]
     pub(crate) fn acquire_by_node(&self, thread: &mut G::Thread) -> Entry {
         let place = P::node().0 as usize % NODES;
@@ -106,7 +109,7 @@ impl<P: Platform, G: LargeLock<P>, L: LocalLock<P>, const PASSES: u32> Cohort<P,
         Entry::ByGlobalLock
     }
 
-    /// Acquires the global lock alone.
+    /// Acquires the global lock only.
     #[inline]
     pub(crate) fn acquire_globally(&self, thread: &mut G::Thread) -> Entry {
         let place = P::node().0 % NODES as u32;
@@ -117,9 +120,10 @@ impl<P: Platform, G: LargeLock<P>, L: LocalLock<P>, const PASSES: u32> Cohort<P,
     }
 }
 
-// SAFETY: a holder has the global lock, or got it from the last holder of its node together with
-// the node's lock, under which alone `in_a_row` is written: so two never have it. A release lets
-// go of one or both, the one that lets the next holder in last.
+// SAFETY: a holder has acquired the global lock, or got it from the last holder of its node
+// together with the local lock. `in_a_row` says which, and it is only written under the local lock.
+// So there is never more than one holder. A release frees one or both locks, and last the one that
+// admits the next holder.
 unsafe impl<P: Platform, G: LargeLock<P>, L: LocalLock<P>, const PASSES: u32> LargeLock<P>
     for Cohort<P, G, L, PASSES>
 {
@@ -143,7 +147,7 @@ unsafe impl<P: Platform, G: LargeLock<P>, L: LocalLock<P>, const PASSES: u32> La
     unsafe fn release(&self, thread: &mut G::Thread) {
         let place = self.holder.node.load(Ordering::Relaxed);
         if place & ALONE != 0 {
-            // SAFETY: the holder has the global lock alone, and the caller acts for it.
+            // SAFETY: the holder has only the global lock, and the caller acts for it.
             unsafe { self.global.release(thread) };
             return;
         }
@@ -152,9 +156,10 @@ unsafe impl<P: Platform, G: LargeLock<P>, L: LocalLock<P>, const PASSES: u32> La
         let in_a_row = node.in_a_row.load(Ordering::Relaxed);
         let stays = in_a_row < most && node.lock.has_waiter();
         node.in_a_row.store(if stays { in_a_row + 1 } else { 0 }, Ordering::Relaxed);
-        // SAFETY: the holder's node's lock is held, and the caller acts for the holder; so is
-        // the global lock, until it is let go here. If it stays, the local release is the last
-        // access; otherwise the global one is, before which nobody else can hold both.
+        // SAFETY: the local lock of the holder's node is held, and the caller acts for the holder.
+        // The global lock is held until it is released here. If it stays with the node, the release
+        // of the local lock is the last access. Otherwise the release of the global lock is; before
+        // it, no other thread can hold both locks.
         unsafe {
             node.lock.release(&mut ());
             if !stays {
@@ -164,7 +169,7 @@ unsafe impl<P: Platform, G: LargeLock<P>, L: LocalLock<P>, const PASSES: u32> La
     }
 }
 
-// SAFETY: it is a word of its own, which nothing above touches.
+// SAFETY: it is a word of its own, which the code above does not access.
 unsafe impl<P: Platform, G: LargeLock<P>, L: LocalLock<P>, const PASSES: u32> Body<P>
     for Cohort<P, G, L, PASSES>
 {

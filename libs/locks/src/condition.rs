@@ -1,23 +1,25 @@
 //! A condition variable that works with any lock, wakes in order of arrival and loses no signal.
 //!
 //! # The idea
-//! A list of sleepers in order of arrival, each on the stack of its thread with a word of its own
-//! to sleep on, behind a small lock. A thread lists itself before it releases the lock that
-//! guards its condition, so no signal sent under that lock can miss it. A signal takes the first
-//! one off the list that is not about to leave by itself and wakes exactly that one: a later one
-//! cannot steal the wake-up, and nobody wakes for nothing. A broadcast takes all.
+//! The condition is a list of sleepers in order of arrival, guarded by a small lock. Each sleeper
+//! lies on the stack of its thread and has a word of its own to sleep on. A thread lists itself
+//! before it releases the lock that guards its condition, so a signal sent under that lock cannot
+//! miss it. A signal removes the first sleeper that is not about to leave by itself, and wakes
+//! exactly that one. So a later sleeper cannot steal the wake-up, and no thread wakes needlessly. A
+//! broadcast removes all sleepers.
 //!
 //! # Who touches the condition when
-//! A program may destroy it, and free its memory, once nobody is blocked on it, though the threads
-//! that a broadcast woke have not run yet. A woken thread therefore does not touch it again; its
-//! waker touches only the sleeper once the list's lock is released. Two kinds do come back: one
-//! that timed out or was cancelled takes itself off the list, and one that was signalled while
-//! others waited reports that it will not be passing the signal on (which it must if it is
-//! cancelled before it can return). [`Condition::destroy`] waits for these two.
+//! A program may destroy the condition and free its memory once no thread is blocked on it, even if
+//! threads that a broadcast woke have not run yet. A woken thread therefore does not touch the
+//! condition again, and its waker touches only the sleeper after it has released the list's lock.
+//! There are two exceptions. A thread that timed out or was cancelled removes itself from the list.
+//! And a thread that was signalled while others waited reports that it will not pass the signal on.
+//! (If it is cancelled before it can return, it must pass it on.) [`Condition::destroy`] waits for
+//! both.
 //!
 //! # After a fork
-//! The list's lock knows the process in which it was last taken. A child finds its parent's there,
-//! and starts with an empty list.
+//! The list's lock stores the process in which it was last acquired. A child finds the number of
+//! its parent there, and starts with an empty list.
 
 use core::{fmt, ptr};
 
@@ -29,51 +31,53 @@ use crate::fork_lock::ForkLock;
 ///
 /// | from | to | by |
 /// | --- | --- | --- |
-/// | `WAITING` | `CHOSEN` | a signal or broadcast, holding the list's lock |
-/// | `CHOSEN` | `WOKEN`, `WOKEN_AMONG` | the same, having let go of that lock |
-/// | `WAITING` | `LEAVING` | the sleeper, timed out or cancelled |
+/// | `WAITING` | `CHOSEN` | a signal or broadcast, which holds the list's lock |
+/// | `CHOSEN` | `WOKEN`, `WOKEN_AMONG` | the same, after it has released that lock |
+/// | `WAITING` | `LEAVING` | the sleeper, when it timed out or was cancelled |
 ///
 /// A thread sleeps on while the state is `WAITING` or `CHOSEN`.
 pub mod sleeper_state {
-    /// On the list, asleep.
+    /// The sleeper is on the list and asleep.
     pub const WAITING: u32 = 0;
-    /// Off the list; about to be woken.
+    /// The sleeper is off the list and about to be woken.
     pub const CHOSEN: u32 = 1;
-    /// Free to go, and need not touch the condition again.
+    /// The sleeper may go, and need not touch the condition again.
     pub const WOKEN: u32 = 2;
-    /// Free to go. Others waited when it was chosen: should it be cancelled now, one of them
-    /// is to have the signal instead. It has to report its departure.
+    /// The sleeper may go, and has to report its departure. Others waited when it was chosen: if it
+    /// is cancelled now, one of them must get the signal instead.
     pub const WOKEN_AMONG: u32 = 3;
-    /// On the list but not to be chosen: about to take itself off.
+    /// The sleeper is on the list but cannot be chosen. It is about to remove itself.
     pub const LEAVING: u32 = 4;
 }
 use sleeper_state::{CHOSEN, LEAVING, WAITING, WOKEN, WOKEN_AMONG};
 
-/// In `departures`: somebody waits in `destroy`.
+/// The bit of `departures` that says that a thread waits in `destroy`.
 const DESTROYING: u32 = 1;
-/// In `departures`: one woken sleeper that has yet to report.
+/// What one woken sleeper that has yet to report adds to `departures`.
 const DEPARTURE: u32 = 2;
 
-/// A condition on which threads sleep. On the native platform all zero is a new one, of 24 bytes.
+/// A condition on which threads sleep. On the native platform it has 24 bytes, and it is new when
+/// all its bits are zero.
 ///
-/// `process` is the number of the calling process throughout, as for
+/// In all methods, `process` is the number of the calling process, as for
 /// [`ForkLock`](crate::ForkLock).
 #[repr(C)]
 pub struct Condition<P: Platform> {
     /// Guards the list.
     lock: ForkLock<P>,
-    /// Woken sleepers that will still touch this object, times [`DEPARTURE`], and [`DESTROYING`].
+    /// The number of woken sleepers that will still touch this object, times [`DEPARTURE`], and
+    /// [`DESTROYING`].
     departures: P::U32,
-    /// First of the list; written under the lock.
+    /// The first sleeper of the list. Written under the lock.
     head: P::Ptr<Sleeper<P>>,
-    /// Last of the list, valid if there is a first; accessed under the lock.
+    /// The last sleeper of the list, valid if there is a first. Accessed under the lock.
     tail: P::Ptr<Sleeper<P>>,
 }
 
 /// A place in the list of a condition, on the stack of the thread that waits.
 #[repr(C)]
 pub struct Sleeper<P: Platform> {
-    /// What it sleeps on; one of [`sleeper_state`].
+    /// The word on which the thread sleeps. Its value is one of [`sleeper_state`].
     pub state: P::U32,
     links: P::Cell<Links<P>>,
 }
@@ -84,7 +88,7 @@ struct Links<P: Platform> {
     previous: *mut Sleeper<P>,
 }
 
-// SAFETY: sleepers are reached under the list's lock, or by whoever has chosen them.
+// SAFETY: a sleeper is reached under the list's lock, or by the thread that has chosen it.
 unsafe impl<P: Platform> Send for Links<P> {}
 
 impl<P: Platform> Default for Condition<P> {
@@ -106,18 +110,18 @@ impl<P: Platform> Default for Sleeper<P> {
 }
 
 impl<P: Platform> Sleeper<P> {
-    /// Tries to go without having been chosen. If it has been chosen, waits until the chooser is
-    /// done with it and gives the state it was left in.
+    /// Tries to leave before being chosen. If the sleeper has been chosen, waits until the chooser
+    /// does not use it any more.
     ///
     /// # Errors
-    /// The state in which a signal or broadcast left it.
+    /// If the sleeper was chosen: the state in which the signal or broadcast left it.
     ///
     /// # Safety
     /// `this` points to the calling thread's sleeper, which was enlisted.
     pub unsafe fn leave(this: *const Self) -> Result<(), u32> {
-        // SAFETY: it is live.
+        // SAFETY: the sleeper is live.
         let word = unsafe { &(*this).state };
-        // Acquire: having been chosen, see what the chooser did before.
+        // Acquire: if we have been chosen, we see what the chooser did before.
         let left = word.compare_exchange(WAITING, LEAVING, Ordering::Relaxed, Ordering::Acquire);
         let Err(mut now) = left else { return Ok(()) };
         while now == CHOSEN {
@@ -130,18 +134,18 @@ impl<P: Platform> Sleeper<P> {
     /// Wakes a chosen sleeper.
     ///
     /// # Safety
-    /// `this` was chosen by the caller, who does not use it afterwards: its thread may be gone.
+    /// The caller has chosen `this` and does not use it afterwards: its thread may be gone.
     unsafe fn wake(this: *const Self, state: u32) {
         // SAFETY: a chosen sleeper stays until its state changes.
         let word = unsafe { &raw const (*this).state };
-        // SAFETY: likewise, up to this store. Release: what the signaller did comes before what
-        // the sleeper does.
+        // SAFETY: likewise, up to this store. Release: what the signalling thread did comes before
+        // what the sleeper does.
         unsafe { (*word).store(state, Ordering::Release) };
         P::unpark(word, 1);
     }
 
     /// # Safety
-    /// The caller may reach the links: it holds the list's lock or has chosen `this`.
+    /// The caller may access the links: it holds the list's lock or has chosen `this`.
     unsafe fn links<R>(this: *mut Self, work: impl FnOnce(&mut Links<P>) -> R) -> R {
         // SAFETY: by this function's contract.
         unsafe { (*this).links.with_mut(|links| work(&mut *links)) }
@@ -149,10 +153,10 @@ impl<P: Platform> Sleeper<P> {
 }
 
 impl<P: Platform> Condition<P> {
-    /// Appends `sleeper`.
+    /// Puts `sleeper` at the end of the list.
     ///
     /// # Safety
-    /// It is new and stays in place until it has been woken or has left.
+    /// It is new, and stays in place until it has been woken or has left.
     pub unsafe fn enlist(&self, sleeper: *mut Sleeper<P>, process: u32) {
         self.acquire(process);
         let first = self.head.load(Ordering::Relaxed).is_null();
@@ -174,10 +178,10 @@ impl<P: Platform> Condition<P> {
         self.release(process);
     }
 
-    /// Takes a sleeper that has [left](Sleeper::leave) off the list.
+    /// Removes a sleeper that has [left](Sleeper::leave) from the list.
     ///
     /// # Safety
-    /// `sleeper` is on this list, left by its own thread, the caller.
+    /// `sleeper` is on this list, belongs to the calling thread, and has left.
     pub unsafe fn delist(&self, sleeper: *mut Sleeper<P>, process: u32) {
         self.acquire(process);
         // SAFETY: the lock is held and the sleeper on the list.
@@ -188,16 +192,16 @@ impl<P: Platform> Condition<P> {
         }
         let word = &raw const self.departures;
         self.release(process);
-        // The object may be gone now; the word is only an address.
+        // The memory of the object may be freed now. We use only the address of the word.
         if awaited {
             P::unpark(word, 1);
         }
     }
 
-    /// Wakes the sleeper that came first, if there is one.
+    /// Wakes the sleeper that came first, if there is any.
     pub fn signal(&self, process: u32) {
-        // One that the caller knows of, because it has held the lock of the condition since, is
-        // visible here: it listed itself before it released that lock.
+        // If the caller knows of a sleeper because it has since held the lock that guards the
+        // condition, that sleeper is visible here: it listed itself before it released that lock.
         if self.head.load(Ordering::Relaxed).is_null() {
             return;
         }
@@ -209,7 +213,7 @@ impl<P: Platform> Condition<P> {
         }
         self.release(process);
         if !chosen.is_null() {
-            // SAFETY: chosen just now, and not used again.
+            // SAFETY: we have just chosen it, and do not use it again.
             unsafe { Sleeper::wake(chosen, if others { WOKEN_AMONG } else { WOKEN }) };
         }
     }
@@ -238,7 +242,8 @@ impl<P: Platform> Condition<P> {
         self.release(process);
         while !first.is_null() {
             let sleeper = first;
-            // SAFETY: not woken yet. Its link is read before it is, and it is not used again.
+            // SAFETY: it has not been woken yet. We read its link before we wake it, and do not use
+            // it again.
             unsafe {
                 first = if sleeper == last {
                     ptr::null_mut()
@@ -250,8 +255,8 @@ impl<P: Platform> Condition<P> {
         }
     }
 
-    /// The first sleeper that is not leaving, taken off the list and chosen, or null. The lock is
-    /// held.
+    /// Removes the first sleeper that is not leaving from the list, marks it as chosen, and returns
+    /// it. Returns null if there is none. The lock is held.
     fn choose(&self) -> *mut Sleeper<P> {
         let mut sleeper = self.head.load(Ordering::Relaxed);
         while !sleeper.is_null() {
@@ -296,19 +301,20 @@ impl<P: Platform> Condition<P> {
     /// Reports that a sleeper woken with `WOKEN_AMONG` will not touch this object again.
     pub fn depart(&self) {
         let word = &raw const self.departures;
-        // Release: `destroy`, and the freeing that follows it, come after.
+        // Release: `destroy` returns, and the memory is freed, only after this.
         let before = self.departures.fetch_sub(DEPARTURE, Ordering::Release);
         if before == DEPARTURE | DESTROYING {
             P::unpark(word, 1);
         }
     }
 
-    /// Waits until no thread will touch the object any more.
+    /// Waits until no thread will touch the object any more. Its memory may then be freed.
     pub fn destroy(&self, process: u32) {
         loop {
             self.acquire(process);
-            // Asks and looks at once: the last to depart does so before this, and is seen here, or
-            // finds that it is awaited. Acquire: what it did with the object comes before the end.
+            // One operation sets the bit and reads the count. The last sleeper to depart either
+            // does so before this, and we see it, or it finds the bit and wakes us. Acquire: what
+            // it did with the object comes before the end of the object.
             let departures = self.departures.fetch_or(DESTROYING, Ordering::Acquire);
             let done = departures < DEPARTURE && self.head.load(Ordering::Relaxed).is_null();
             self.release(process);
@@ -327,7 +333,7 @@ impl<P: Platform> Condition<P> {
     }
 
     fn release(&self, process: u32) {
-        // SAFETY: the caller has taken it in this process.
+        // SAFETY: the caller has acquired it in this process.
         unsafe { self.lock.release(process) };
     }
 }

@@ -1,19 +1,20 @@
-//! A small lock that a forked child finds free.
+//! A small lock that the child of a fork finds free.
 //!
-//! It guards some tens of instructions of a library that lives inside somebody else's program: a
-//! list of waiters, say. Such a lock may be held by any thread at the moment at which another
-//! forks. Nobody would ever release it in the child, so its word carries the number of the
-//! process in which it was last taken: whoever finds another number there takes the lock as it is,
-//! and learns that what it guards was left behind by threads that do not exist any more.
+//! It is for libraries that live inside somebody else's program, and guards a few tens of
+//! instructions there, for example changes to a list of waiters. When a thread forks, another
+//! thread may hold such a lock. In the child, nobody would ever release it. The lock therefore
+//! stores the number of the process in which it was last acquired. A thread that finds the number
+//! of another process acquires the lock even if it is held. It learns at the same time that what
+//! the lock guards was left behind by threads that no longer exist.
 //!
 //! # States
-//! The upper bits of the word are the process, the lower two one of these.
+//! The upper bits of the word are the process number. The lower two bits are one of these:
 //!
 //! | value | meaning |
 //! | --- | --- |
-//! | `FREE` | not held |
-//! | `HELD` | held, nobody sleeps |
-//! | `CONTENDED` | held, and somebody may sleep |
+//! | `FREE` | The lock is free. |
+//! | `HELD` | The lock is held, and no thread sleeps. |
+//! | `CONTENDED` | The lock is held, and a thread may sleep. |
 
 use kilocore_platform::{Atomic, Ordering, Platform};
 
@@ -22,16 +23,16 @@ const HELD: u32 = 1;
 const CONTENDED: u32 = 2;
 const STATE_BITS: u32 = 32 - PROCESS_BITS;
 
-/// Bits of a process number.
+/// Number of bits of a process number.
 pub const PROCESS_BITS: u32 = 30;
 
-/// Looks at a held lock before a waiter sleeps.
+/// How often a waiter looks at a held lock before it sleeps.
 const LOOKS: u32 = 100;
 
-/// A lock that belongs to one process; all zero is a free one.
+/// A lock that belongs to one process. It is free when all its bits are zero.
 ///
-/// Processes are numbered by the caller, from 1 to 2^[`PROCESS_BITS`] - 1, so that a child's
-/// number is none of those that it descends from.
+/// The caller numbers the processes from 1 to 2^[`PROCESS_BITS`] - 1. The number of a child must
+/// differ from those of all its ancestors.
 #[derive(Debug)]
 pub struct ForkLock<P: Platform> {
     word: P::U32,
@@ -44,8 +45,8 @@ impl<P: Platform> Default for ForkLock<P> {
 }
 
 impl<P: Platform> ForkLock<P> {
-    /// Takes the lock in `process`, and is true if this process never had it before: what it
-    /// guards is then to be put back to how it began.
+    /// Acquires the lock for `process`. Returns true if another process, or none, had it last: the
+    /// caller must then reset what the lock guards to its initial state.
     #[must_use]
     pub fn acquire(&self, process: u32) -> bool {
         let free = process << STATE_BITS | FREE;
@@ -55,7 +56,7 @@ impl<P: Platform> ForkLock<P> {
             let now = self.word.load(Ordering::Relaxed);
             let inherited = now >> STATE_BITS != process;
             if inherited || now == free {
-                // Acquire shows what the last holder did.
+                // Acquire makes visible to us what the last holder wrote.
                 let took =
                     self.word.compare_exchange(now, taken, Ordering::Acquire, Ordering::Relaxed);
                 if took.is_ok() {
@@ -65,7 +66,8 @@ impl<P: Platform> ForkLock<P> {
                 looks -= 1;
                 P::pause(1);
             } else {
-                // Having slept, others may sleep still: say so when taking it.
+                // We have slept or are about to, so others may sleep too. From now on we acquire
+                // the lock as `CONTENDED`, so that our release wakes one of them.
                 taken = process << STATE_BITS | CONTENDED;
                 let marked = now == taken
                     || self
@@ -79,13 +81,13 @@ impl<P: Platform> ForkLock<P> {
         }
     }
 
-    /// Lets the lock go. It may cease to exist as soon as another has taken it.
+    /// Releases the lock. The lock may be freed as soon as another thread has acquired it.
     ///
     /// # Safety
-    /// The caller holds the lock, taken in `process`.
+    /// The caller has acquired the lock in `process` and still holds it.
     pub unsafe fn release(&self, process: u32) {
         let word = &raw const self.word;
-        // Release: what was done under the lock comes before the next holder.
+        // Release makes what we wrote under the lock visible to the next holder.
         let before = self.word.swap(process << STATE_BITS | FREE, Ordering::Release);
         if before == process << STATE_BITS | CONTENDED {
             P::unpark(word, 1);

@@ -1,16 +1,16 @@
 //! The hierarchical MCS lock, HMCS, with two levels: nodes and root.
 //!
-//! A tree of MCS locks that follows the machine. A thread queues at its leaf; whoever is first
-//! there queues at the parent, and so on to the root. A release passes the lock on at the lowest
-//! level at which somebody waits and the number of passes in a row allows it (Chabbi, Fagan and
-//! Mellor-Crummey, 'High performance locks for multi-level NUMA systems', PPoPP 2015).
+//! This is a tree of MCS locks that follows the machine. A thread queues at its leaf. The first one
+//! there queues at the parent, and so on up to the root. A release hands the lock over at the
+//! lowest level at which another thread waits and the number of passes in a row allows it (Chabbi,
+//! Fagan and Mellor-Crummey, 'High performance locks for multi-level NUMA systems', PPoPP 2015).
 //!
 //! # Where it departs from the paper
-//! * The tree has two levels, NUMA nodes and root, which is the form that was measured in the
-//!   comparisons that name it. With two levels it is a [`Cohort`](crate::Cohort) of MCS locks.
-//! * The queues are of the K42 kind of [`Mcs`](crate::Mcs): who holds a lock of the tree has no
-//!   node in its queue. The number of passes therefore lies beside the leaf's lock and not in
-//!   the successor's node, and a leaf can be let go before the root.
+//! * The tree has two levels, NUMA nodes and root. This is the form measured in the comparisons
+//!   that name the lock. With two levels it is a [`Cohort`](crate::Cohort) of MCS locks.
+//! * The queues are of the K42 kind of [`Mcs`](crate::Mcs): a thread that holds a lock of the tree
+//!   has no node in its queue. The number of passes is therefore stored beside the lock of the leaf
+//!   and not in the successor's node, and a leaf can be released before the root.
 
 use crate::{Cohort, Inflatable, LockInfo, Mcs, Waiting};
 

@@ -1,20 +1,22 @@
 //! The hierarchical ticket lock of libslock.
 //!
-//! Ticket locks in the nodes and one between them, whose waiters step back in proportion to
-//! their distance, and a larger bound on the passes within a node than that of
-//! [`CTktTkt`](crate::CTktTkt), which it resembles otherwise (David, Guerraoui and Trigonakis,
-//! SOSP 2013).
+//! There is a ticket lock in each node and one between the nodes. Their waiters back off in
+//! proportion to their distance from the front. Apart from that, the lock differs from
+//! [`CTktTkt`](crate::CTktTkt) only in a larger bound on the passes within a node (David, Guerraoui
+//! and Trigonakis, SOSP 2013).
 //!
 //! # Where it departs from libslock
-//! There, what is left of a node's batch is counted in the local ticket's own words. See
-//! [`Cohort`](crate::Cohort) and, for the step back, [`TicketBackoff`](crate::TicketBackoff).
+//! In libslock, the words of the local ticket lock themselves count what is left of the batch of a
+//! node. See [`Cohort`](crate::Cohort) and, for the backoff,
+//! [`TicketBackoff`](crate::TicketBackoff).
 
 use crate::{Cohort, Inflatable, LockInfo, TicketBackoff, Waiting};
 
 /// libslock's hierarchical ticket lock.
 pub type Hticket<P> = Inflatable<P, Cohort<P, TicketBackoff<P>, TicketBackoff<P>, PASSES>>;
 
-/// Acquisitions of one node in a row while others may wait: libslock's figure.
+/// How often threads of one node may acquire the lock in a row while others may wait, as in
+/// libslock.
 const PASSES: u32 = 128;
 
 /// What the registry says of it.

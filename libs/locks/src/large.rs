@@ -1,39 +1,39 @@
-//! Locks of any size, from which others are put together.
+//! Locks of any size, and parts of other locks.
 
 use kilocore_platform::Platform;
 
 use crate::{Backoff, Manner, Mcs, RawLock, Ticket};
 
-/// A mutual-exclusion lock that may be larger than a [`RawLock`]: the whole of one that
-/// [`Inflatable`](crate::Inflatable) fits into its place, or a part of another.
+/// A mutual-exclusion lock that may be larger than a [`RawLock`]. It is either a whole lock, which
+/// [`Inflatable`](crate::Inflatable) fits into two words, or a part of another lock.
 ///
 /// # Safety
-/// As unsafe code trusts it, it promises what a [`RawLock`] does, except about size and zeros:
-/// exclusion, that any thread may release, and that a releasing thread does not touch the lock
-/// after the store that lets the next holder in.
+/// It promises what a [`RawLock`] does, except for its size and its state when all bits are zero:
+/// it guarantees exclusion, any thread may release it, and a release does not touch it after the
+/// store that admits the next holder.
 pub unsafe trait LargeLock<P: Platform>: Send + Sync + Sized + 'static {
-    /// What a thread brings along; see [`RawLock::Thread`].
+    /// What a thread keeps for locks of this kind; see [`RawLock::Thread`].
     type Thread: Default + 'static;
 
-    /// A free lock.
+    /// Returns a free lock.
     fn new() -> Self;
 
-    /// Waits until the lock is free and takes it.
+    /// Waits until the lock is free and acquires it.
     fn acquire(&self, thread: &mut Self::Thread);
 
-    /// Lets the lock go.
+    /// Releases the lock.
     ///
     /// # Safety
-    /// The lock is held, and this is the only release that is under way for that acquisition.
+    /// The lock is held, and no other release is under way for the same acquisition.
     unsafe fn release(&self, thread: &mut Self::Thread);
 }
 
-/// Makes a lock of the registry usable as a part. Not one implementation for all of them, which
-/// would forbid those below for locks that are not of the registry.
+/// Makes a lock of the registry usable as a part. This is not one implementation for all of them,
+/// because that would forbid the implementations for locks outside of the registry.
 macro_rules! small_locks_are_large_ones {
     ($([$($parameters:tt)*] $lock:ty;)*) => {
         $(
-        // SAFETY: it is the `RawLock`, which promises all of this and more.
+        // SAFETY: a `RawLock` promises all of this and more.
         unsafe impl<P: Platform, $($parameters)*> LargeLock<P> for $lock {
             type Thread = <$lock as RawLock<P>>::Thread;
 
@@ -65,10 +65,11 @@ small_locks_are_large_ones! {
 /// A [`LargeLock`] that can be the body of an [`Inflatable`](crate::Inflatable).
 ///
 /// # Safety
-/// [`departures`](Self::departures) is always the same word of the body, 0 in a new one, and the
-/// body itself never writes it: by that count an `Inflatable` knows that nobody uses the body any
-/// more.
+/// [`departures`](Self::departures) always returns the same word of the body. It is 0 in a new
+/// body, and the body itself never writes it: an `Inflatable` counts there to know when no thread
+/// uses the body any more.
 pub unsafe trait Body<P: Platform>: LargeLock<P> {
-    /// A word that lies where only holders write, so that it costs a holder nothing to count there.
+    /// Returns a word on a cache line that only holders write, so that counting there is cheap for
+    /// a holder.
     fn departures(&self) -> &P::U64;
 }

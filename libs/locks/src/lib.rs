@@ -1,15 +1,15 @@
 //! Lock algorithms for many cores.
 //!
-//! Each algorithm is one file, generic over [`Platform`](kilocore_platform::Platform), that
-//! opens with what it is, where it comes from and where it departs from that. All implement
-//! [`RawLock`] or, if they tell readers from writers, [`RawRwLock`]; [`LockId`] is the registry
-//! of the former that the command line, the benchmarks, the model checks, the simulator and
-//! `kilocore run` go through. How to add one is in `CONTRIBUTING.md`.
+//! Each algorithm is one file, generic over [`Platform`](kilocore_platform::Platform). The file
+//! begins with what the lock is, where it comes from, and where it departs from its source. The
+//! locks implement [`RawLock`] or, if they distinguish readers from writers, [`RawRwLock`].
+//! [`LockId`] is the registry of the former. The command line, the benchmarks, the model checks,
+//! the simulator and `kilocore run` use it. `CONTRIBUTING.md` says how to add a lock.
 //!
-//! What such a lock lacks to live inside a program that knows nothing of it is here too, so that it
-//! is checked as the locks are: [`Moderated`] makes any of them fit for forks, deadlines,
-//! cancellation and more threads than cores; [`Condition`] is a condition variable for any of
-//! them; [`FreeBlocks`] keeps their memory.
+//! A lock needs more to live inside a program that knows nothing of it. That is here too, so that
+//! it is checked in the same way as the locks. [`Moderated`] makes any lock fit for forks,
+//! deadlines, cancellation and more threads than cores. [`Condition`] is a condition variable for
+//! any lock. [`FreeBlocks`] keeps the memory that they need.
 #![no_std]
 #![warn(missing_docs)]
 
@@ -18,8 +18,8 @@ extern crate alloc;
 #[macro_use]
 mod registry;
 
-// The locks, in the order in which they are listed: the file of each, the lock, and what else of the
-// file is public.
+// The locks, in the order in which they are listed: the module of each, the type of the lock, and
+// the other public items of the module.
 locks! {
     tas => Tas;
     ttas => Ttas;

@@ -1,17 +1,17 @@
-//! The Malthusian lock: only as many threads circulate as keep the lock busy.
+//! The Malthusian lock: only as many threads circulate as are needed to keep the lock busy.
 //!
-//! An MCS queue whose holder, when it lets go, takes surplus waiters out of the queue and onto a
-//! passive list, one at each release, as long as somebody waits behind them. The threads left
-//! circulate over the lock without ever parking for long; the passive ones sleep and leave core,
-//! caches and energy to them. When the queue runs dry the youngest passive waiter comes back,
-//! and now and then, for fairness in the long run, the eldest (Dice, 'Malthusian locks', EuroSys
-//! 2017, the lock it calls MCSCR). Waiters spin for a while and then park;
-//! [`MalthusianSpin`](crate::MalthusianSpin) is the form whose waiters spin on.
+//! The lock is an MCS queue. When the holder releases it and two threads or more wait, the holder
+//! moves one of them from the queue to a passive list. The remaining threads circulate through the
+//! lock and never park for long. The passive ones sleep and leave cores, caches and energy to them.
+//! When the queue is empty, the youngest passive waiter comes back. Now and then, for long-term
+//! fairness, the eldest one does (Dice, 'Malthusian locks', EuroSys 2017, the lock that it calls
+//! MCSCR). Waiters spin for a while and then park. In [`MalthusianSpin`](crate::MalthusianSpin),
+//! they spin on instead.
 //!
 //! # Where it departs from the paper
-//! The passive list is not in the lock, which has room for two words only, but is handed from
-//! holder to holder in their queue nodes; the second word is the holder's node, so that any
-//! thread can release. Nodes come from a cache of the thread.
+//! The passive list is not in the lock, which has room for two words only. It is handed from holder
+//! to holder in their queue nodes. The second word of the lock is the holder's node, so that any
+//! thread can release it. Nodes come from a cache of the thread.
 
 use core::marker::PhantomData;
 use core::{fmt, ptr};
@@ -25,29 +25,30 @@ use crate::{LockInfo, RawLock, Waiting};
 
 /// A Malthusian lock whose waiters wait in manner `M`.
 pub struct Malthusian<P: Platform, M: Manner = Parking> {
-    /// The last node of the queue, the holder's included; null when the lock is free.
+    /// The last node of the queue, which may be the holder's. Null while the lock is free.
     tail: P::Ptr<Node<P>>,
-    /// The holder's node.
+    /// The queue node of the holder.
     owner: P::Ptr<Node<P>>,
     manner: PhantomData<M>,
 }
 
-/// A waiter or holder.
+/// The queue node of a waiter or of the holder.
 struct Node<P: Platform> {
     admitted: Signal<P>,
-    /// The one behind in the queue.
+    /// The next node in the queue.
     next: P::Ptr<Node<P>>,
-    /// In a passive waiter's node: its neighbours in the list.
+    /// In the node of a passive waiter: its neighbours in the passive list.
     older: P::Ptr<Node<P>>,
     younger: P::Ptr<Node<P>>,
-    /// In the holder's node: the ends of the passive list.
+    /// In the holder's node: the two ends of the passive list.
     youngest: P::Ptr<Node<P>>,
     eldest: P::Ptr<Node<P>>,
 }
 
 type Link<P> = *mut Node<P>;
 
-/// What a thread brings along: spare nodes, and dice for the fairness of its handovers.
+/// What a thread keeps: spare nodes, and a random state that decides when a handover has to be
+/// fair.
 #[derive(Debug)]
 pub struct MalthusianThread<P: Platform> {
     nodes: NodeCache<P, Node<P>>,
@@ -71,7 +72,8 @@ pub(crate) const INFO: LockInfo = LockInfo {
     aliases: &["malth_stp"],
 };
 
-/// One handover in this many, on average, goes to the eldest passive waiter: the paper's figure.
+/// On average, one handover in this many goes to the eldest passive waiter. The number is the
+/// paper's.
 const HANDOVERS_PER_ELDEST: u32 = 1_000;
 
 impl<P: Platform> MalthusianThread<P> {
@@ -86,7 +88,8 @@ impl<P: Platform> MalthusianThread<P> {
             youngest: empty(),
             eldest: empty(),
         });
-        // SAFETY: the node is ours alone. It is set up as for a free lock.
+        // SAFETY: no other thread knows the node. We set it up as for a thread that finds the lock
+        // free.
         unsafe {
             (*node).admitted.reset();
             (*node).next.store(ptr::null_mut(), Ordering::Relaxed);
@@ -96,15 +99,15 @@ impl<P: Platform> MalthusianThread<P> {
         node
     }
 
-    /// Whether it is the eldest passive waiter's turn.
+    /// Decides whether it is the turn of the eldest passive waiter.
     fn eldest_has_its_turn(&mut self) -> bool {
         let one_in = if P::CHECKED { 2 } else { HANDOVERS_PER_ELDEST };
         self.dice.roll::<P>().is_multiple_of(one_in)
     }
 }
 
-/// The passive list, in the hands of the holder. All its links are written by holders only, so
-/// that the lock orders them and relaxed accesses do.
+/// The passive list, in the hands of the holder. Only holders write its links. The lock orders
+/// these accesses, so they can be relaxed.
 struct Passive<P: Platform> {
     youngest: Link<P>,
     eldest: Link<P>,
@@ -114,7 +117,7 @@ impl<P: Platform> Passive<P> {
     /// # Safety
     /// `holder` is the holder's node.
     unsafe fn of(holder: Link<P>) -> Self {
-        // SAFETY: as promised.
+        // SAFETY: the caller promises that it is the holder's node.
         unsafe {
             Self {
                 youngest: (*holder).youngest.load(Ordering::Relaxed),
@@ -128,9 +131,9 @@ impl<P: Platform> Passive<P> {
     }
 
     /// # Safety
-    /// The caller acts for the holder whose list this is; `waiter` waits and is in no queue.
+    /// The caller acts for the holder that has this list. `waiter` waits and is not in the queue.
     unsafe fn add(&mut self, waiter: Link<P>) {
-        // SAFETY: a waiter's node stays until it is admitted, which the holder alone does.
+        // SAFETY: the node of a waiter stays until it is admitted, and only the holder admits.
         unsafe {
             (*waiter).older.store(self.youngest, Ordering::Relaxed);
             (*waiter).younger.store(ptr::null_mut(), Ordering::Relaxed);
@@ -144,7 +147,7 @@ impl<P: Platform> Passive<P> {
     }
 
     /// # Safety
-    /// The caller acts for the holder whose list this is, and it is not empty.
+    /// The caller acts for the holder that has this list, and the list is not empty.
     unsafe fn remove_youngest(&mut self) -> Link<P> {
         let waiter = self.youngest;
         // SAFETY: passive waiters' nodes stay until they are admitted.
@@ -175,13 +178,13 @@ impl<P: Platform> Passive<P> {
         waiter
     }
 
-    /// Lets `waiter` in and hands it the list.
+    /// Admits `waiter` and hands it the list.
     ///
     /// # Safety
-    /// The caller acts for the holder, `waiter` is at the front of the queue and on no list.
+    /// The caller acts for the holder. `waiter` is at the front of the queue and not on the list.
     /// Its node may be gone afterwards.
     unsafe fn admit<M: Manner>(self, waiter: Link<P>) {
-        // SAFETY: a waiter's node stays until it is admitted, which is the last access.
+        // SAFETY: the node of a waiter stays until it is admitted, which is our last access to it.
         unsafe {
             (*waiter).youngest.store(self.youngest, Ordering::Relaxed);
             (*waiter).eldest.store(self.eldest, Ordering::Relaxed);
@@ -194,32 +197,34 @@ impl<P: Platform, M: Manner> Malthusian<P, M> {
     /// Waits behind `before`.
     ///
     /// # Safety
-    /// `node` was exchanged for `before` in the tail by the caller, and not linked yet.
+    /// The caller has put `node` into the tail, got `before` out of it, and not yet linked the two.
     #[cold]
     unsafe fn wait(node: Link<P>, before: Link<P>) {
-        // SAFETY: `before` cannot leave the queue until somebody is linked behind it, because
-        // its exchange of the tail fails; `node` is ours until we let the lock go.
+        // SAFETY: `before` cannot leave the queue until we have linked ourselves behind it, because
+        // its exchange of the tail fails. `node` is ours until we release the lock.
         unsafe {
             (*before).next.store(node, Ordering::Release);
             (*node).admitted.wait::<M>();
         }
     }
 
-    /// Lets go when there are, or are about to be, waiters of either sort.
+    /// Releases the lock when there are waiters, in the queue or passive, or a thread is about to
+    /// join.
     ///
     /// # Safety
     /// `me` is the holder's node.
     #[cold]
     unsafe fn hand_over(&self, me: Link<P>, thread: &mut MalthusianThread<P>) {
-        // SAFETY: nodes in the queue and on the passive list stay until they are admitted,
-        // which only the holder does, for whom we act; `admit` is the last step of each path.
+        // SAFETY: nodes in the queue and on the passive list stay until they are admitted. Only the
+        // holder admits, and we act for the holder. `admit` is the last step of each path.
         unsafe {
             let mut passive = Passive::of(me);
             if !passive.is_empty() && thread.eldest_has_its_turn() {
                 let eldest = passive.remove_eldest();
                 let next = self.replace_or_next(me, eldest);
                 if !next.is_null() {
-                    // Relaxed: only later holders read the link, whom the admission shows it.
+                    // Relaxed: only later holders read the link, and the admission makes it visible
+                    // to them.
                     (*eldest).next.store(next, Ordering::Relaxed);
                 }
                 passive.admit::<M>(eldest);
@@ -242,7 +247,8 @@ impl<P: Platform, M: Manner> Malthusian<P, M> {
                     passive.add(youngest);
                 }
             }
-            // Two waiters or more: one is enough to keep the lock busy, so set one aside.
+            // Two or more threads wait. One is enough to keep the lock busy, so we set the other
+            // aside.
             let behind = (*next).next.load(Ordering::Acquire);
             if !behind.is_null() {
                 passive.add(next);
@@ -252,11 +258,12 @@ impl<P: Platform, M: Manner> Malthusian<P, M> {
         }
     }
 
-    /// If nobody is behind `me`, makes `substitute` (a passive waiter, or null for a free lock)
-    /// the whole queue and returns null. Otherwise returns who is behind.
+    /// If no thread is behind `me`, makes `substitute` the whole queue and returns null.
+    /// `substitute` is a passive waiter, or null to free the lock. Otherwise returns the node
+    /// behind `me`.
     ///
     /// # Safety
-    /// As for [`hand_over`](Self::hand_over); `substitute` is on no list.
+    /// As for [`hand_over`](Self::hand_over), and `substitute` is on no list.
     unsafe fn replace_or_next(&self, me: Link<P>, substitute: Link<P>) -> Link<P> {
         // SAFETY: see `hand_over`.
         unsafe {
@@ -265,12 +272,13 @@ impl<P: Platform, M: Manner> Malthusian<P, M> {
                 return next;
             }
             if !substitute.is_null() {
-                // Before it becomes the tail, for from then on newcomers write this link.
+                // This must precede the exchange of the tail: from then on, newcomers write this
+                // link.
                 (*substitute).next.store(ptr::null_mut(), Ordering::Relaxed);
             }
-            // Argued: release keeps that store before the one of the newcomer who finds the
-            // substitute in the tail. Else it could undo the newcomer's link. loom has stores take
-            // effect in the order in which they are made.
+            // Argued: release orders that store before the store of a newcomer that finds the
+            // substitute in the tail. With a weaker ordering, our null could overwrite the
+            // newcomer's link. No check detects this: in loom, stores take effect in program order.
             let replaced =
                 self.tail.compare_exchange(me, substitute, Ordering::Release, Ordering::Relaxed);
             if replaced.is_ok() {
@@ -281,10 +289,12 @@ impl<P: Platform, M: Manner> Malthusian<P, M> {
     }
 }
 
-// SAFETY: each exchange of the tail finds null, which only a free lock has, or the newcomer waits
-// for the signal that the holder raises, with release, for one waiter. Freeing the tail, or that
-// raise, is the last access to what others can reach. Two words, all zeros is free; the holder's
-// node is one of them, so that any thread can release.
+// SAFETY: a newcomer's exchange of the tail returns either null or another node. Null means that
+// the lock was free; the newcomer is now its holder. Otherwise the newcomer waits for its signal. A
+// release either sets the tail to null or raises the signal of one waiter, with release. That is
+// its last access to anything that other threads can reach. The lock has two words, and it is free
+// when all its bits are zero. One of the words is the holder's node, so any thread can release the
+// lock.
 unsafe impl<P: Platform, M: Manner> RawLock<P> for Malthusian<P, M> {
     type Thread = MalthusianThread<P>;
 
@@ -299,11 +309,11 @@ unsafe impl<P: Platform, M: Manner> RawLock<P> for Malthusian<P, M> {
     #[inline]
     fn acquire(&self, thread: &mut MalthusianThread<P>) {
         let node = thread.fresh_node();
-        // Release shows the fresh node to the one that comes behind; acquire shows us the node
-        // before or, if the lock was free, what its last holder did.
+        // Release makes our fresh node visible to our successor. Acquire makes visible to us the
+        // node of our predecessor or, if the lock was free, what its last holder wrote.
         let before = self.tail.swap(node, Ordering::AcqRel);
         if !before.is_null() {
-            // SAFETY: we have just put the node there.
+            // SAFETY: we have just put the node into the tail.
             unsafe { Self::wait(node, before) };
         }
         self.owner.store(node, Ordering::Relaxed);
@@ -315,15 +325,16 @@ unsafe impl<P: Platform, M: Manner> RawLock<P> for Malthusian<P, M> {
             return false;
         }
         let node = thread.fresh_node();
-        // SAFETY: nobody has seen the node.
+        // SAFETY: no other thread has seen the node.
         unsafe { thread.nodes.enter_if_free(node, &self.tail, &self.owner) }
     }
 
     #[inline]
     unsafe fn release(&self, thread: &mut MalthusianThread<P>) {
         let me = self.owner.load(Ordering::Relaxed);
-        // SAFETY: `me` is the holder's node, and nobody is behind it when the exchange
-        // succeeds. After either way to let go, no queue leads to it any more.
+        // SAFETY: `me` is the holder's node. If the exchange succeeds, no thread is behind it.
+        // Otherwise `hand_over` has released the lock. In both cases, no queue leads to the node
+        // any more.
         unsafe {
             let alone = (*me).youngest.load(Ordering::Relaxed).is_null()
                 && (*me).next.load(Ordering::Relaxed).is_null()
@@ -340,7 +351,7 @@ unsafe impl<P: Platform, M: Manner> RawLock<P> for Malthusian<P, M> {
 
     unsafe fn forget_waiters(&self, _thread: &mut MalthusianThread<P>) {
         let me = self.owner.load(Ordering::Relaxed);
-        // SAFETY: the holder's node; no other thread is there to use it.
+        // SAFETY: `me` is the holder's node, and no other thread exists that could use it.
         unsafe {
             (*me).next.store(ptr::null_mut(), Ordering::Relaxed);
             (*me).youngest.store(ptr::null_mut(), Ordering::Relaxed);

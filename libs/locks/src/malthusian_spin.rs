@@ -1,7 +1,8 @@
 //! The Malthusian lock whose waiters spin, active and passive ones alike.
 //!
-//! The algorithm is that of [`Malthusian`](crate::Malthusian); only the wait differs. A passive
-//! waiter leaves the caches and the lock's line to those that circulate, but not its core.
+//! The algorithm is that of [`Malthusian`](crate::Malthusian); only the wait differs. Passive
+//! waiters leave the caches and the lock's cache line to the threads that circulate, but keep their
+//! cores.
 
 use crate::signal::Spinning;
 use crate::{LockInfo, Waiting};

@@ -1,10 +1,10 @@
-//! The MCS queue lock whose waiters park when they have spun for a while.
+//! The MCS queue lock whose waiters spin for a while and then park.
 //!
-//! The algorithm is that of [`Mcs`](crate::Mcs); only the wait differs. A waiter that parks
-//! leaves its core to others, but the queue still hands the lock to the one who came first,
-//! asleep or not, and then the lock idles for as long as waking takes. Strict order together
-//! with parking is the worst combination in published comparisons; it is here to show that, and
-//! because Malthusian locks are measured against it.
+//! The algorithm is that of [`Mcs`](crate::Mcs); only the wait differs. A waiter that parks leaves
+//! its core to others. But the queue still hands the lock to the thread that came first, even if it
+//! sleeps, and then the lock idles until that thread is awake. In published comparisons, strict
+//! order together with parking is the worst combination. The lock is here to show this, and because
+//! Malthusian locks are measured against it.
 
 use crate::signal::Parking;
 use crate::{LockInfo, Waiting};

@@ -1,19 +1,19 @@
-//! The time-published MCS queue lock, MCS-TP: who is not running is passed over.
+//! The time-published MCS queue lock, MCS-TP: it passes over waiters that are not running.
 //!
-//! A queue lock that hands over in strict order waits for a thread that has lost its core. Here
-//! each waiter keeps publishing the time in its queue node; a release that finds the next in
-//! line with an old time takes it for preempted, removes it from the queue and goes on to the
-//! one behind. The removed waiter finds that out when it runs again, and queues anew (He,
-//! Scherer and Scott, 'Preemption adaptivity in time-published queue-based spin locks', HiPC
-//! 2005).
+//! A queue lock that hands over in strict order may have to wait for a thread that has lost its
+//! core. Here, each waiter keeps publishing the time in its queue node. If a release finds an old
+//! time in the node of the next waiter, it takes this waiter for preempted, removes it from the
+//! queue and goes on to the one behind. When the removed waiter runs again, it notices this and
+//! queues anew (He, Scherer and Scott, 'Preemption adaptivity in time-published queue-based spin
+//! locks', HiPC 2005).
 //!
 //! # Where it departs from the paper
-//! * The queue is of the K42 kind of [`Mcs`](crate::Mcs), so that the holder has no node in it
-//!   and any thread can release. A removed node is its owner's again as soon as it is marked.
-//! * A waiter never gives up by itself: the time-outs of the paper have no place in a mutex.
-//! * The paper's waiters yield their core when the holder has been inside for so long that it
-//!   was probably preempted. The place of a lock has no room for the time of entry, so here a
-//!   waiter yields when it has waited for long itself, as in all spinning locks.
+//! * The queue is of the K42 kind of [`Mcs`](crate::Mcs), so the holder has no node in it and any
+//!   thread can release. A removed node belongs to its owner again as soon as it is marked.
+//! * A waiter never gives up by itself: a mutex does not need the time-outs of the paper.
+//! * In the paper, waiters yield their core when the holder has been inside for so long that it was
+//!   probably preempted. The two words of the lock have no room for the time of entry. Here, a
+//!   waiter yields when it has itself waited for long, as in all spinning locks.
 
 use core::fmt;
 use core::ptr;
@@ -29,12 +29,13 @@ pub struct McsTp<P: Platform> {
     next: P::Ptr<Node<P>>,
 }
 
-/// A waiter, on its own stack, padded.
+/// The queue node of a waiter. It lies on the waiter's stack, on cache lines of its own.
 struct Node<P: Platform> {
     next: P::Ptr<Node<P>>,
     /// [`WAITING`], [`ADMITTED`] or [`REMOVED`].
     state: P::U32,
-    /// When its owner last ran; under a checker, which has no clock, whether it has looked.
+    /// The time at which its owner last ran. Checkers have no clock; there, it is 1 once its owner
+    /// has looked at the state.
     published: P::U64,
 }
 
@@ -55,22 +56,24 @@ const REMOVED: u32 = 2;
 
 /// Turns of a spin loop between two looks of a waiter.
 const TURNS_BETWEEN_LOOKS: u32 = 1;
-/// Looks between two times that a waiter publishes: often enough for [`ABSENT_AFTER`].
+/// How many looks a waiter takes from one publication of the time to the next. It publishes often
+/// enough for [`ABSENT_AFTER`].
 const LOOKS_PER_PUBLICATION: u32 = 16;
-/// Looks until a waiter first offers its core to others, and between later offers: a good part
-/// of a millisecond.
+/// How many looks a waiter takes before it first offers its core to other threads, and between
+/// later offers. They take a good part of a millisecond.
 const LOOKS_BEFORE_YIELD: u32 = 4_096;
-/// A waiter whose time is this old has lost its core: some ten microseconds, far longer than
-/// the distance of two publications and far shorter than a time slice.
+/// A waiter whose published time is older than this number of cycles is taken to have lost its
+/// core. It is some ten microseconds, far more than the time between two publications and far less
+/// than a time slice.
 const ABSENT_AFTER: u64 = 25_000;
 
-/// The tail of a queue in which nobody waits, of a lock that is held. Not the address of any
-/// node, because nodes are aligned.
+/// The value of `tail` while the lock is held and no thread waits. No node has this address,
+/// because nodes are aligned.
 fn held<P: Platform>() -> *mut Node<P> {
     ptr::without_provenance_mut(1)
 }
 
-/// What a waiter publishes before it has looked.
+/// Returns what a waiter publishes before it first looks at its state.
 fn first_publication<P: Platform>() -> u64 {
     if P::CHECKED { 0 } else { P::now().0 }
 }
@@ -84,7 +87,7 @@ impl<P: Platform> Node<P> {
         })
     }
 
-    /// Waits to be admitted, and is true, or removed.
+    /// Waits until the waiter is admitted (returns true) or removed from the queue (returns false).
     fn wait(&self) -> bool {
         let mut looks = 0u32;
         loop {
@@ -108,13 +111,13 @@ impl<P: Platform> Node<P> {
         }
     }
 
-    /// Whether its owner seems not to run.
+    /// Whether the waiter seems not to be running.
     fn is_absent(&self) -> bool {
         let published = self.published.load(Ordering::Relaxed);
         if P::CHECKED {
             return published == 0;
         }
-        // The clocks of two cores may differ a little: a time ahead of ours is recent.
+        // The clocks of two cores may differ a little. A time ahead of ours counts as recent.
         P::now().0.saturating_sub(published) > ABSENT_AFTER
     }
 }
@@ -132,8 +135,9 @@ impl<P: Platform> McsTp<P> {
         loop {
             let node = Node::<P>::new();
             let me = ptr::from_ref(&*node).cast_mut();
-            // Release shows the node to whoever finds it in the tail; acquire shows us the node
-            // that was there or, if the lock was free, what its last holder did.
+            // Release makes our node visible to the newcomer that finds it in the tail. Acquire
+            // makes visible to us the node that we find there or, if the lock was free, what its
+            // last holder wrote.
             let before = self.tail.swap(me, Ordering::AcqRel);
             if before.is_null() || self.wait_behind(before, &node) {
                 return self.leave_queue(&node);
@@ -141,20 +145,22 @@ impl<P: Platform> McsTp<P> {
         }
     }
 
-    /// Links `node` behind `before` and waits to be admitted, and is true, or removed.
+    /// Links `node` behind `before` and waits until it is admitted (returns true) or removed
+    /// (returns false).
     fn wait_behind(&self, before: *mut Node<P>, node: &Node<P>) -> bool {
         let link = if before == held::<P>() {
             &self.next
         } else {
-            // SAFETY: `before` is a waiter's node. It stays until somebody is linked behind it,
-            // since the exchange that would take it out of the tail fails.
+            // SAFETY: `before` is the node of a waiter. It stays until another node is linked
+            // behind it, since the exchange that would take it out of the tail fails.
             unsafe { &(*before).next }
         };
         link.store(ptr::from_ref(node).cast_mut(), Ordering::Release);
         node.wait()
     }
 
-    /// Makes the node of the new holder superfluous.
+    /// Moves the link to the successor from the new holder's node into the lock, after which no
+    /// thread uses the node any more.
     #[inline]
     fn leave_queue(&self, node: &Node<P>) {
         if let Some(successor) = self.unlink(node) {
@@ -162,29 +168,31 @@ impl<P: Platform> McsTp<P> {
         }
     }
 
-    /// Takes `node`, the first of the queue, out of it, and returns the one behind. If there is
-    /// none, the lock's link and tail say so. The caller acts for the holder.
+    /// Removes `node`, the first of the queue, and returns the one behind it. If there is none,
+    /// sets the lock's link to null and its tail to `HELD`, and returns `None`. The caller acts for
+    /// the holder.
     fn unlink(&self, node: &Node<P>) -> Option<*mut Node<P>> {
         let successor = node.next.load(Ordering::Acquire);
         if !successor.is_null() {
             return Some(successor);
         }
-        // Before the tail is `HELD` again, for from then on the first waiter writes it.
+        // We must store null before the tail becomes `HELD`: from then on, the first waiter writes
+        // this link.
         self.next.store(ptr::null_mut(), Ordering::Relaxed);
         let node_address = ptr::from_ref(node).cast_mut();
-        // Argued: release keeps that store before the one of the newcomer who finds `HELD`. Else it
-        // could undo the newcomer's link. loom has stores take effect in the order in which they are
-        // made.
+        // Argued: release orders our store of null before the store of a newcomer that finds `HELD`
+        // in the tail. With a weaker ordering, our null could overwrite the newcomer's link. No
+        // check detects this: in loom, stores take effect in program order.
         let left =
             self.tail.compare_exchange(node_address, held(), Ordering::Release, Ordering::Relaxed);
         if left.is_ok() {
             return None;
         }
-        // Somebody has exchanged the tail and is about to link itself to this node.
+        // A newcomer has replaced our node in the tail and is about to link itself to it.
         Some(P::wait_until(&node.next, Wait::Spin, |next| !next.is_null()))
     }
 
-    /// Frees the lock if nobody waits.
+    /// Frees the lock if no thread waits. Returns whether it did.
     #[inline]
     fn set_free(&self) -> bool {
         self.tail
@@ -192,22 +200,23 @@ impl<P: Platform> McsTp<P> {
             .is_ok()
     }
 
-    /// Admits the first waiter that is present, and removes those before it.
+    /// Admits the first waiter that seems to be running, and removes the waiters before it.
     #[cold]
     fn hand_over(&self, mut successor: *mut Node<P>) {
         loop {
             if successor.is_null() {
                 successor = P::wait_until(&self.next, Wait::Spin, |next| !next.is_null());
             }
-            // SAFETY: a waiter's node stays until its state changes, which only the holder does,
-            // for whom we act; that is the last access to it below.
+            // SAFETY: the node of a waiter stays until its state changes. Only the holder changes
+            // the state, and we act for the holder. Below, that change is the last access to the
+            // node.
             let node = unsafe { &*successor };
             if !node.is_absent() {
                 node.state.store(ADMITTED, Ordering::Release);
                 return;
             }
             let behind = self.unlink(node);
-            // Release: the unlinking is done before its owner may use the node again.
+            // Release: the node is out of the queue before its owner may use it again.
             node.state.store(REMOVED, Ordering::Release);
             match behind {
                 Some(waiter) => successor = waiter,
@@ -218,10 +227,10 @@ impl<P: Platform> McsTp<P> {
     }
 }
 
-// SAFETY: as in `Mcs`: the tail leaves null only to a holder, and of the others the holder admits
-// one. A waiter that is removed instead is in no queue any more, and starts anew. Freeing the
-// tail, or admitting, is the last access. Two words, all zeros is free, and they name nobody but
-// waiters.
+// SAFETY: as in `Mcs`, a thread that finds null in the tail becomes the holder, and the holder
+// admits one of the others. A removed waiter is not in the queue any more and starts anew. The last
+// access of a release is the store that frees the tail or admits a waiter. The lock has two words,
+// it is free when all its bits are zero, and the words point to waiters only.
 unsafe impl<P: Platform> RawLock<P> for McsTp<P> {
     type Thread = ();
 
@@ -243,7 +252,7 @@ unsafe impl<P: Platform> RawLock<P> for McsTp<P> {
 
     #[inline]
     unsafe fn release(&self, (): &mut ()) {
-        // Acquire shows the node that is linked here.
+        // Acquire makes the contents of the node that `next` points to visible to us.
         let successor = self.next.load(Ordering::Acquire);
         if !successor.is_null() || !self.set_free() {
             self.hand_over(successor);

@@ -1,29 +1,31 @@
-//! Any lock, made fit for programs that have more threads than cores, that fork, and whose waiters
+//! Makes any lock fit for programs that have more threads than cores, that fork, and whose waiters
 //! give up.
 //!
-//! A lock that hands over in order is slow once waiters lose their cores: each hand-over to one
-//! of them costs a context switch, or a time slice. And none of the locks here lets a waiter go
-//! before it has had the lock. A moderated lock is one of them behind a door. While few threads
-//! contend it is that lock and nothing else. When as many wait in its queue as have a core to wait
-//! on, all others go to a [waiting room](crate::waiting_room), asleep, until the queue is empty or
-//! their time has come. That is generic concurrency restriction (Dice and Kogan, 'Avoiding
+//! A lock that hands over in order is slow once waiters lose their cores: each handover to such a
+//! waiter costs a context switch or a time slice. And no lock of this crate lets a waiter leave
+//! before it has acquired the lock. A moderated lock is one of these locks behind a door. While few
+//! threads contend, it is that lock and nothing else. Its queue takes as many waiters as have a
+//! core to wait on. All others sleep in a [waiting room](crate::waiting_room) until the queue is
+//! empty or it is their turn. This is generic concurrency restriction (Dice and Kogan, 'Avoiding
 //! Scalability Collapse by Restricting Concurrency', Euro-Par 2019).
 //!
 //! # Where it departs from the paper
-//! * *Only waiters are counted.* Whoever finds the lock free takes it and touches nothing else; the
-//!   paper counts all who enter.
-//! * *Nobody watches.* The paper's first passive thread spins until the number of active ones falls.
-//!   Here the releaser looks whether anybody is left in the queue and wakes the first sleeper if
-//!   not, so that no core is spent on waiting for one's turn to wait.
-//! * *Grants.* For fairness a sleeper is not let into the queue but given the lock itself, which
-//!   stays held: a lock can be released by any thread. So a waiter in the room can have the lock
-//!   without ever touching its queue, which is what those need who may give up.
+//! * *Only waiters are counted.* A thread that finds the lock free acquires it and touches nothing
+//!   else. The paper counts all threads that enter.
+//! * *No thread watches.* In the paper, the first passive thread spins until the number of active
+//!   threads falls. Here, a release checks whether the queue is empty, and if so wakes the first
+//!   sleeper. No core is spent on waiting for a place in the queue.
+//! * *Grants.* For fairness, a sleeper is sometimes given the lock itself, which stays held,
+//!   instead of a place in the queue. This works because any thread can release a lock. So a waiter
+//!   in the room can get the lock without ever touching its queue, which is what waiters need that
+//!   may give up.
 //!
 //! # Forks
-//! In the child, the queue of a lock that the forking thread holds is full of threads that do not
-//! exist there. The stamp, which names the process in which the lock was taken, shows that: threads
-//! of the child do not touch such a lock but wait in the room, so that when its holder releases
-//! it, or first [forgets](crate::RawLock::forget_waiters) who waits, nobody else uses it.
+//! Suppose that the forking thread holds the lock. In the child, the queue of that lock is full of
+//! threads that do not exist there. The stamp, which names the process in which the lock was
+//! acquired, shows this. Threads of the child do not touch such a lock; they wait in the room. So
+//! nobody else uses the lock when its holder releases it, for which the holder first
+//! [forgets](crate::RawLock::forget_waiters) the waiters.
 
 use core::fmt;
 use core::marker::PhantomData;
@@ -34,46 +36,47 @@ use crate::RawLock;
 use crate::patience::Patience;
 use crate::waiting_room::{ASLEEP, AWAKE, Fences, GRANTED, Guest, Room, Verdict, WOKEN};
 
-/// Turns that a waiter who may give up watches before it sleeps.
+/// Turns for which a waiter that may give up watches its state before it sleeps.
 const TURNS_BEFORE_SLEEPING: u32 = 1_000;
 
-/// Whether a guest that slept is to go on waiting.
+/// Whether a guest that has slept goes on waiting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Slept {
-    /// Woken, or for no reason at all.
+    /// It goes on: it was woken, or it woke up for no reason.
     Enough,
-    /// Its time is up.
+    /// It does not: its time is up.
     TimeIsUp,
 }
 
-/// A lock and what belongs to it, for as long as one operation takes.
+/// A lock and what belongs to it, put together for one operation.
 ///
 /// # What the caller guarantees
-/// The words are zero when the lock is new, belong to it alone, and live as long as it. All users
-/// of one lock bring the same room. `process` is the number of the calling process, as for
-/// [`ForkLock`](crate::ForkLock), and changes by `fork` only.
+/// The words are zero when the lock is new. They belong to this lock alone, and live as long as it
+/// does. All users of one lock pass the same room. `process` is the number of the calling process,
+/// as for [`ForkLock`](crate::ForkLock), and changes by `fork` only.
 pub struct Moderated<'a, P: Platform, L, F> {
     /// The lock.
     pub lock: &'a L,
-    /// The process in which the lock was taken, 0 while it is free. Written by holders.
+    /// The process in which the lock was acquired, or 0 while it is free. Only holders write it.
     pub stamp: &'a P::U32,
-    /// Upper half: a process; lower half: its threads that wait in the lock's own queue.
+    /// Upper half: a process. Lower half: the number of its threads that wait in the lock's own
+    /// queue.
     pub queued: &'a P::U64,
-    /// Where the others wait.
+    /// The room where the other waiters wait.
     pub room: &'a Room<P>,
-    /// What tells this lock from others with the same room.
+    /// A number that distinguishes this lock from others with the same room.
     pub key: usize,
-    /// This process.
+    /// The number of the calling process.
     pub process: u32,
     /// How releasers and waiters are ordered.
     pub fences: PhantomData<F>,
 }
 
 impl<P: Platform, L: RawLock<P>, F: Fences<P>> Moderated<'_, P, L, F> {
-    /// Whether the lock is held since before the fork that made this process.
+    /// Whether the lock was acquired before the fork that made this process, and is still held.
     #[inline(always)]
     fn is_inherited(&self) -> bool {
-        // Acquire pairs with the store of the holder who has forgotten its waiters.
+        // Acquire pairs with the store of the holder that has forgotten its waiters.
         let stamp = self.stamp.load(Ordering::Acquire);
         stamp != 0 && stamp != self.process
     }
@@ -83,14 +86,14 @@ impl<P: Platform, L: RawLock<P>, F: Fences<P>> Moderated<'_, P, L, F> {
         self.stamp.store(self.process, Ordering::Release);
     }
 
-    /// Whether somebody holds the lock.
+    /// Whether a thread holds the lock.
     #[inline]
     #[must_use]
     pub fn is_held(&self) -> bool {
         self.stamp.load(Ordering::Relaxed) != 0
     }
 
-    /// Takes the lock if that is possible without waiting.
+    /// Acquires the lock if that is possible without waiting. Returns whether it did.
     #[inline(always)]
     #[must_use]
     pub fn try_acquire(&self, thread: &mut L::Thread) -> bool {
@@ -101,9 +104,9 @@ impl<P: Platform, L: RawLock<P>, F: Fences<P>> Moderated<'_, P, L, F> {
         taken
     }
 
-    /// Waits for the lock and takes it, having tried in vain: in its queue if fewer than `places`
-    /// threads wait there, else in the room, sleeping by `sleep` as
-    /// [`acquire_or_give_up`](Self::acquire_or_give_up) has it.
+    /// Waits for the lock and acquires it. The caller has tried in vain. If fewer than `places`
+    /// threads wait in the queue, it waits there, and otherwise in the room, where it sleeps by
+    /// calling `sleep`; see [`acquire_or_give_up`](Self::acquire_or_give_up).
     #[inline]
     pub fn acquire(
         &self,
@@ -119,21 +122,22 @@ impl<P: Platform, L: RawLock<P>, F: Fences<P>> Moderated<'_, P, L, F> {
         unsafe { self.wait_as_guest(&guest, thread, places, sleep) };
     }
 
-    /// A waiter for this lock that may give up.
+    /// Returns a waiter for this lock that may give up.
     #[must_use]
     pub fn guest(&self) -> Guest<P> {
         Guest::new(self.key)
     }
 
-    /// Waits for the lock in the room and takes it, or is false if `sleep` says that time is up.
+    /// Waits for the lock in the room. Returns true once it has acquired the lock, or false if
+    /// `sleep` says that the time is up.
     ///
-    /// `sleep` is called with a word and a value, and with whether a wake-up is certain: else it
-    /// must return after a while of its own accord. It returns at once if the word does not hold
-    /// the value, and may return for no reason.
+    /// `sleep` is called with a word, a value, and whether a wake-up is certain. If it is not
+    /// certain, `sleep` must return by itself after a while. `sleep` returns at once if the word
+    /// does not hold the value, and it may return for no reason.
     ///
     /// # Safety
-    /// `guest` is new and stays where it is until this returns or, should `sleep` not return,
-    /// until [`give_up`](Self::give_up) does.
+    /// `guest` is new. It stays where it is until this function returns or, if `sleep` does not
+    /// return, until [`give_up`](Self::give_up) returns.
     pub unsafe fn acquire_or_give_up(
         &self,
         guest: &Guest<P>,
@@ -144,17 +148,19 @@ impl<P: Platform, L: RawLock<P>, F: Fences<P>> Moderated<'_, P, L, F> {
         unsafe { self.wait_as_guest(guest, thread, 0, sleep) }
     }
 
-    /// Counts the caller among those in the queue if they are fewer than `places`.
+    /// Counts the caller as a waiter in the queue if there are fewer than `places`. Returns whether
+    /// it did.
     fn enter_queue(&self, places: u32) -> bool {
         let nobody = u64::from(self.process) << 32;
         let mut before = self.queued.load(Ordering::Relaxed);
         loop {
-            // Those of another process are not here.
+            // Waiters of another process do not exist in this one.
             let others = if before >> 32 == nobody >> 32 { before } else { nobody };
             if others - nobody >= u64::from(places) {
                 return false;
             }
-            // Relaxed: who leaves the count holds the lock, and so orders what a holder reads.
+            // Relaxed: a thread that leaves the count holds the lock, and the lock orders what a
+            // holder reads.
             match self.queued.compare_exchange(
                 before,
                 others + 1,
@@ -172,13 +178,13 @@ impl<P: Platform, L: RawLock<P>, F: Fences<P>> Moderated<'_, P, L, F> {
         self.queued.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// Whether somebody waits in the queue, or is about to. The caller holds the lock.
+    /// Whether a thread waits in the queue or is about to. The caller holds the lock.
     fn has_queue(&self) -> bool {
         let queued = self.queued.load(Ordering::Relaxed);
         queued >> 32 == u64::from(self.process) && queued as u32 != 0
     }
 
-    /// Takes the lock by its own algorithm, counted in the queue.
+    /// Acquires the lock by its own algorithm. The caller is counted as a waiter in the queue.
     fn acquire_in_queue(&self, thread: &mut L::Thread) {
         self.lock.acquire(thread);
         self.leave_queue();
@@ -199,14 +205,14 @@ impl<P: Platform, L: RawLock<P>, F: Fences<P>> Moderated<'_, P, L, F> {
         unsafe { room.enlist(guest, process) };
         let certain = F::announce(room);
         loop {
-            // From here on every release either has been seen or will see the guest.
+            // From here on, we either have seen a release, or it will see the guest.
             if self.look(guest, thread, places) {
                 return true;
             }
             if places == 0 {
                 Self::watch(guest);
             }
-            // It fails if somebody has woken the guest or granted it the lock.
+            // This fails if another thread has woken the guest or granted it the lock.
             let asleep =
                 guest.state.compare_exchange(AWAKE, ASLEEP, Ordering::Relaxed, Ordering::Relaxed);
             let mut slept = Slept::Enough;
@@ -230,14 +236,14 @@ impl<P: Platform, L: RawLock<P>, F: Fences<P>> Moderated<'_, P, L, F> {
         }
     }
 
-    /// Takes the lock if it is free, or goes over to its queue if there is a place and waits there:
-    /// true if the caller has the lock and has left the room.
+    /// Acquires the lock if it is free. Otherwise moves to its queue if there is a place, and waits
+    /// there. Returns true if the caller has the lock and has left the room.
     fn look(&self, guest: &Guest<P>, thread: &mut L::Thread, places: u32) -> bool {
         if self.is_inherited() {
             return false;
         }
         if self.lock.try_acquire(thread) {
-            // SAFETY: the guest is listed. Nobody has granted it the lock, which was free.
+            // SAFETY: the guest is listed. No thread can have granted it the lock, which was free.
             unsafe { self.room.leave(guest, self.process) };
             self.mark_held();
             return true;
@@ -254,34 +260,35 @@ impl<P: Platform, L: RawLock<P>, F: Fences<P>> Moderated<'_, P, L, F> {
         true
     }
 
-    /// Stays awake for a moment in which the lock may be granted.
+    /// Stays awake for a moment, in which the lock may be granted.
     fn watch(guest: &Guest<P>) {
         let mut patience = Patience::new::<P>(TURNS_BEFORE_SLEEPING);
         while guest.state.load(Ordering::Relaxed) == AWAKE && patience.pause::<P>() {}
     }
 
-    /// Takes a guest that waits no longer off the list; true if it has been granted the lock.
+    /// Removes a guest that stops waiting from the list. Returns true if it has been granted the
+    /// lock.
     ///
     /// # Safety
-    /// It is the caller's, and enlisted.
+    /// The guest belongs to the caller, and is enlisted.
     unsafe fn leave_room(&self, guest: &Guest<P>) -> bool {
         // SAFETY: the caller's promise.
         let state = unsafe { self.room.leave(guest, self.process) };
         if state == WOKEN {
-            // It was told that the lock is free, and nobody else was.
+            // Only this guest was told that the lock is free, so another has to be told.
             self.room.wake(self.key, self.process);
         }
         state == GRANTED
     }
 
-    /// Ends the wait of a guest whose `sleep` will not return. If it has been granted the lock by
-    /// now, the lock is released.
+    /// Ends the wait of a guest whose `sleep` will not return. If it has been granted the lock
+    /// meanwhile, the lock is released.
     ///
     /// # Safety
     /// `guest` is in the `sleep` of [`acquire_or_give_up`](Self::acquire_or_give_up), which does
-    /// not go on.
+    /// not continue.
     pub unsafe fn give_up(&self, guest: &Guest<P>, thread: &mut L::Thread) {
-        // SAFETY: the guest is enlisted; if it has the lock, the caller acts for it.
+        // SAFETY: the guest is enlisted. If it has the lock, the caller acts for it.
         unsafe {
             if self.leave_room(guest) {
                 self.release(thread);
@@ -289,10 +296,10 @@ impl<P: Platform, L: RawLock<P>, F: Fences<P>> Moderated<'_, P, L, F> {
         }
     }
 
-    /// Lets the lock go, or hands it to a guest.
+    /// Releases the lock, or hands it to a guest.
     ///
     /// # Safety
-    /// The lock is held, and this is the only release that is under way for that acquisition.
+    /// The lock is held, and no other release is under way for the same acquisition.
     #[inline(always)]
     pub unsafe fn release(&self, thread: &mut L::Thread) {
         // SAFETY: the caller's promise, here and below.
@@ -307,7 +314,7 @@ impl<P: Platform, L: RawLock<P>, F: Fences<P>> Moderated<'_, P, L, F> {
         }
     }
 
-    /// Lets the lock go, and wakes a guest who has come too late to be seen before.
+    /// Releases the lock, and wakes a guest that came too late to be seen before.
     ///
     /// # Safety
     /// As for [`release`](Self::release).
@@ -333,7 +340,7 @@ impl<P: Platform, L: RawLock<P>, F: Fences<P>> Moderated<'_, P, L, F> {
                 return self.release_to_queue(thread);
             }
             match self.room.decide(self.key, self.process, queued) {
-                // The stamp stays, for the lock is held on.
+                // The stamp stays, because the lock stays held.
                 Verdict::Granted(Some(asleep)) => {
                     P::unpark(asleep, 1);
                 }
@@ -344,7 +351,7 @@ impl<P: Platform, L: RawLock<P>, F: Fences<P>> Moderated<'_, P, L, F> {
         }
     }
 
-    /// Lets the lock go to those in its queue, of whom the next one will look into the room.
+    /// Releases the lock to the waiters in its queue. The next of them will look into the room.
     ///
     /// # Safety
     /// As for [`release`](Self::release).
@@ -354,16 +361,16 @@ impl<P: Platform, L: RawLock<P>, F: Fences<P>> Moderated<'_, P, L, F> {
         unsafe { self.lock.release(thread) };
     }
 
-    /// Makes the lock one of this process.
+    /// Makes an inherited lock belong to this process.
     ///
     /// # Safety
-    /// The caller holds the lock since before the fork that made this process.
+    /// The caller has held the lock since before the fork that made this process.
     #[cold]
     unsafe fn forget_waiters(&self, thread: &mut L::Thread) {
-        // SAFETY: held by the caller; threads of this process do not touch an inherited lock, and
-        // those of others have a copy of their own.
+        // SAFETY: the caller holds the lock. Threads of this process do not touch an inherited
+        // lock, and those of other processes have a copy of their own.
         unsafe { self.lock.forget_waiters(thread) };
-        // Release: whoever sees the stamp sees a lock without waiters.
+        // Release: a thread that sees the stamp sees a lock without waiters.
         self.stamp.store(self.process, Ordering::Release);
     }
 }

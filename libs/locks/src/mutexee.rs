@@ -1,30 +1,31 @@
 //! MUTEXEE: a mutex that sleeps late and wakes reluctantly.
 //!
-//! Putting a thread to sleep and waking it costs more energy and time than most waits last. So a
-//! waiter spins much longer than glibc's before it sleeps, and a release, when somebody sleeps,
-//! first watches for a moment whether a thread that is awake takes the lock, in which case no
-//! wake-up is needed (Falsafi, Guerraoui, Picorel and Trigonakis, 'Unlocking energy', USENIX ATC
-//! 2016). Where most acquisitions come out of sleep nonetheless, both spins are in vain, and the
-//! lock makes do with short ones for a while.
+//! Putting a thread to sleep and waking it costs more energy and time than most waits take. A
+//! waiter therefore spins much longer than a waiter in glibc before it sleeps. A release that finds
+//! sleepers first watches for a moment whether a thread that is awake takes the lock. If one does,
+//! no wake-up is needed (Falsafi, Guerraoui, Picorel and Trigonakis, 'Unlocking energy', USENIX ATC
+//! 2016). If most acquisitions have to sleep nonetheless, both spins are in vain, and the lock uses
+//! short ones for a while.
 //!
 //! # The word
 //!
 //! | bit | meaning |
 //! | --- | --- |
-//! | `HELD` | somebody holds it |
-//! | `SLEEPERS` | somebody may sleep: a release has to see to it that one wakes, or leave that to the next holder |
-//! | `WATCHED` | the last holder still watches for somebody to take it |
+//! | `HELD` | a thread holds the lock |
+//! | `SLEEPERS` | a thread may sleep: a release must see to it that one wakes, or leave that to the next holder |
+//! | `WATCHED` | the last holder still watches whether a thread takes the lock |
 //!
-//! Whoever takes the lock while it is watched has taken the duty over to wake the sleepers, and
-//! lets it go only when the watcher has seen that and cleared its bit: until then the watcher
-//! touches the word. A watcher that saw nobody clears the word and wakes one sleeper, which takes
-//! the lock with `SLEEPERS` set, as it cannot know whether it was the only one.
+//! A thread that takes the lock while it is watched also takes over the duty to wake the sleepers.
+//! It may not release the lock before the watcher has seen this and cleared its bit, because until
+//! then the watcher touches the word. A watcher that sees no thread take the lock clears the word
+//! and wakes one sleeper. That sleeper takes the lock with `SLEEPERS` set, since it cannot know
+//! whether it was the only one.
 //!
 //! # Where it departs from the paper
-//! There, the releasing thread may look at a lock that its next holder has already destroyed;
-//! hence the bit `WATCHED`. The turns between two looks are spin-loop hints and not memory
-//! fences. The share of slept acquisitions is taken over [`WINDOW`] of them, and the long spins
-//! are given another chance after [`SHORT_WINDOWS`]. Sleepers have no time limit.
+//! In the paper, the releasing thread may look at a lock that its next holder has already
+//! destroyed. The bit `WATCHED` prevents this. The turns between two looks are spin-loop hints and
+//! not memory fences. The share of acquisitions that slept is computed over [`WINDOW`] of them, and
+//! the long spins are tried again after [`SHORT_WINDOWS`]. Sleepers have no time limit.
 
 use kilocore_platform::{Atomic, AtomicInt, Cycles, Ordering, Platform, Wait};
 
@@ -34,7 +35,7 @@ use crate::{LockInfo, RawLock, Waiting};
 #[derive(Debug)]
 pub struct Mutexee<P: Platform> {
     state: P::U32,
-    /// What waiters did lately, a [`History`]. Written by holders only.
+    /// What waiters did lately, as a [`History`]. Only holders write it.
     history: P::U32,
 }
 
@@ -57,26 +58,28 @@ const WATCHED: u32 = 4;
 /// Turns of a spin loop between two looks.
 const TURNS_BETWEEN_LOOKS: u32 = 2;
 
-/// How long waiters and watchers spin: the paper's figures for its two modes.
+/// How long waiters and watchers spin. The paper has two modes; the numbers are the paper's.
 struct Spins {
-    /// Before sleeping.
+    /// How long a waiter spins before it sleeps.
     acquiring: Cycles,
-    /// Before waking.
+    /// How long a release watches before it wakes a sleeper.
     releasing: Cycles,
 }
 
 const LONG: Spins = Spins { acquiring: Cycles(8_000), releasing: Cycles(384) };
 const SHORT: Spins = Spins { acquiring: Cycles(256), releasing: Cycles(128) };
 
-/// Acquisitions after a wait over which the share of those that slept is taken.
+/// Number of acquisitions with a wait over which the share of those that slept is computed.
 const WINDOW: u32 = 256;
-/// The share of slept acquisitions, in percent, beyond which long spins do not pay: the paper's.
+/// If more than this share of acquisitions slept, in percent, long spins do not pay. The number is
+/// the paper's.
 const MOST_SLEPT_PERCENT: u32 = 30;
-/// Windows with short spins until long ones are tried again.
+/// Number of windows with short spins before long ones are tried again.
 const SHORT_WINDOWS: u32 = 8;
 
-/// What waiters did lately, packed: bits 0 to 15 those of this window, 16 to 27 those of them
-/// that slept, 28 to 31 the windows with short spins that are left.
+/// What waiters did lately, packed into one word. Bits 0 to 15: acquisitions in this window. Bits
+/// 16 to 27: those of them that slept. Bits 28 to 31: the number of windows with short spins that
+/// are left.
 #[derive(Clone, Copy)]
 struct History(u32);
 
@@ -85,7 +88,7 @@ impl History {
         if self.0 >> 28 == 0 { &LONG } else { &SHORT }
     }
 
-    /// The history after one more acquisition.
+    /// Returns the history after one more acquisition.
     fn with(self, slept: bool) -> Self {
         let waited = (self.0 & 0xFFFF) + 1;
         let slept = (self.0 >> 16 & 0xFFF) + u32::from(slept);
@@ -102,8 +105,8 @@ impl History {
     }
 }
 
-/// Looks now and then, for `time`, whether `done`, and says whether it was. Under a checker it
-/// looks once.
+/// Looks repeatedly, for `time`, whether `done` returns true, and returns whether it did. Under a
+/// checker, it looks once.
 #[inline]
 fn spin<P: Platform>(time: Cycles, mut done: impl FnMut() -> bool) -> bool {
     let start = P::now().0;
@@ -125,7 +128,8 @@ impl<P: Platform> Mutexee<P> {
         state & HELD == 0 && self.take(state, HELD)
     }
 
-    /// Sets `bits` in a free lock that was in `state`.
+    /// Takes the lock, which was free in `state`, and sets `bits`. Returns false if the word has
+    /// changed.
     #[inline]
     fn take(&self, state: u32, bits: u32) -> bool {
         self.state
@@ -135,13 +139,13 @@ impl<P: Platform> Mutexee<P> {
 
     #[cold]
     fn wait(&self) {
-        // Relaxed: a hint, good whichever value it is.
+        // Relaxed: this is a hint, and any value is correct.
         let spins = History(self.history.load(Ordering::Relaxed)).spins();
         let slept = !spin::<P>(spins.acquiring, || self.take_if_free());
         if slept {
             self.sleep();
         }
-        // Held here, so that no other thread writes it.
+        // We hold the lock, so no other thread writes the history.
         let history = History(self.history.load(Ordering::Relaxed)).with(slept);
         self.history.store(history.0, Ordering::Relaxed);
     }
@@ -167,7 +171,7 @@ impl<P: Platform> Mutexee<P> {
         }
     }
 
-    /// Lets go when somebody may sleep or the last holder may still watch.
+    /// Releases the lock when a thread may sleep or the last holder may still watch.
     #[cold]
     fn release_watching(&self) {
         let state = P::wait_until(&self.state, Wait::Spin, |state| state & WATCHED == 0);
@@ -175,19 +179,19 @@ impl<P: Platform> Mutexee<P> {
             return;
         }
         let spins = History(self.history.load(Ordering::Relaxed)).spins();
-        // With both bits set nobody but the holder changes the word.
+        // While both `HELD` and `SLEEPERS` are set, only the holder changes the word.
         self.state.store(SLEEPERS | WATCHED, Ordering::Release);
         let taken = spin::<P>(spins.releasing, || self.state.load(Ordering::Relaxed) & HELD != 0);
         let address = &raw const self.state;
-        // Argued: release, here and below. Whoever finds the bit clear may destroy the lock, and all
-        // looks at the word come before that.
+        // Argued: release, here and below. A thread that finds the bit clear may destroy the lock,
+        // and all our looks at the word must come before that.
         let nobody = !taken
             && self
                 .state
                 .compare_exchange(SLEEPERS | WATCHED, FREE, Ordering::Release, Ordering::Relaxed)
                 .is_ok();
         if nobody {
-            // The word may be gone: only its address is named.
+            // The memory of the word may be freed, so we use only its address.
             P::unpark(address, 1);
         } else {
             // Argued: as above.
@@ -201,10 +205,11 @@ impl<P: Platform> Mutexee<P> {
     }
 }
 
-// SAFETY: `HELD` is set by a compare-and-swap with acquire where it was clear, and cleared with
-// release. A holder lets go only when `WATCHED` is clear, which the last holder clears as its last
-// access; so whoever releases last is the last to touch the word. Two words of 32 bits, all zeros
-// is `FREE`, and they name no thread.
+// SAFETY: a thread sets `HELD` by a compare-and-swap with acquire from a state without it, and a
+// release clears it with release. A holder releases only while `WATCHED` is clear, and clearing it
+// is the last access of the holder before. So the thread that releases last is the last to touch
+// the word. The lock has two words of 32 bits, it is free when all its bits are zero (`FREE`), and
+// it names no thread.
 unsafe impl<P: Platform> RawLock<P> for Mutexee<P> {
     type Thread = ();
 
@@ -240,7 +245,7 @@ unsafe impl<P: Platform> RawLock<P> for Mutexee<P> {
 mod tests {
     use super::{History, LONG, MOST_SLEPT_PERCENT, SHORT, SHORT_WINDOWS, WINDOW};
 
-    /// The history after a window in which `slept` acquisitions slept.
+    /// Returns the history after a window in which `slept` acquisitions slept.
     fn after_window(mut history: History, slept: u32) -> History {
         for turn in 0..WINDOW {
             history = history.with(turn < slept);

@@ -1,9 +1,10 @@
 //! Queue nodes that outlive the call that took them, recycled per thread.
 //!
-//! Locks whose holder owns a node (CLH, CNA, Malthusian) take it from the cache of the thread
-//! that acquires and give it to the cache of the thread that releases, which need not be the
-//! same. A node belongs to exactly one cache, waiter, holder or queue at any time, never to a
-//! thread as such, so that a thread may end while nodes it allocated are in use elsewhere.
+//! In some locks (CLH, CNA, Malthusian) the holder owns a node. It is taken from the cache of the
+//! thread that acquires and goes to the cache of the thread that releases, which may be another
+//! one. At any time, a node belongs to exactly one cache, waiter, holder or queue. It never belongs
+//! to a thread as such. A thread may therefore end while nodes that it allocated are in use
+//! elsewhere.
 
 use alloc::boxed::Box;
 use core::marker::PhantomData;
@@ -11,11 +12,11 @@ use core::{fmt, ptr};
 
 use kilocore_platform::{Atomic, Ordering, Padded, Platform};
 
-/// As many locks as threads usually hold at once; a thread that releases more than it acquires
-/// frees what exceeds this.
+/// How many nodes a cache keeps: as many as a thread usually holds locks at once. A thread that
+/// releases more often than it acquires frees the nodes in excess of this number.
 const SPARE_NODES: usize = 8;
 
-/// Spare nodes of type `N`, each on cache lines of its own.
+/// Spare nodes of type `N`. Each lies on cache lines of its own.
 pub(crate) struct NodeCache<P: Platform, N> {
     spare: [*mut N; SPARE_NODES],
     count: usize,
@@ -29,8 +30,8 @@ impl<P: Platform, N> Default for NodeCache<P, N> {
 }
 
 impl<P: Platform, N> NodeCache<P, N> {
-    /// A node that nobody else knows, as its last user left it or, if there is no spare one,
-    /// as `new` makes it. The caller owns it.
+    /// Returns a node that no other thread knows; the caller owns it. A spare node is in the state
+    /// in which its last user left it. If there is no spare node, `new` makes one.
     #[inline]
     pub(crate) fn take(&mut self, new: impl FnOnce() -> N) -> *mut N {
         if self.count == 0 {
@@ -40,11 +41,11 @@ impl<P: Platform, N> NodeCache<P, N> {
         self.spare[self.count]
     }
 
-    /// Takes ownership of a node back.
+    /// Puts a node into this cache.
     ///
     /// # Safety
-    /// The node came from [`take`](Self::take) of some cache of this type, the caller owns it,
-    /// and nobody else will touch it.
+    /// The node came from [`take`](Self::take) of any cache of this type, the caller owns it, and
+    /// no other thread will touch it.
     #[inline]
     pub(crate) unsafe fn give_back(&mut self, node: *mut N) {
         if self.count < SPARE_NODES {
@@ -56,11 +57,13 @@ impl<P: Platform, N> NodeCache<P, N> {
         }
     }
 
-    /// Makes `node` the queue of a lock that nobody holds, and the holder's node; or, if somebody
-    /// does hold it, takes the node back and is false.
+    /// Acquires the lock with `node` as the holder's node, if the lock is free, and returns true:
+    /// `tail` changes from null to `node`, and `owner` becomes `node`. If the lock is held, puts
+    /// the node back into this cache and returns false.
     ///
     /// # Safety
-    /// As for [`give_back`](Self::give_back), and the node is set up as for a free lock.
+    /// As for [`give_back`](Self::give_back). The node must be in the state of a holder's node that
+    /// has no waiter behind it.
     #[inline]
     pub(crate) unsafe fn enter_if_free(
         &mut self,
@@ -71,12 +74,12 @@ impl<P: Platform, N> NodeCache<P, N> {
     where
         N: 'static,
     {
-        // As in an acquisition: release shows the fresh node to the one that comes behind,
-        // acquire shows us what the last holder did.
+        // The same ordering as in an acquisition. Release makes our fresh node visible to our
+        // successor. Acquire makes visible to us what the last holder wrote.
         let taken =
             tail.compare_exchange(ptr::null_mut(), node, Ordering::AcqRel, Ordering::Relaxed);
         if taken.is_err() {
-            // SAFETY: nobody has seen the node.
+            // SAFETY: no other thread has seen the node.
             unsafe { self.give_back(node) };
             return false;
         }
@@ -86,17 +89,17 @@ impl<P: Platform, N> NodeCache<P, N> {
 
     #[cold]
     fn allocate(new: impl FnOnce() -> N) -> *mut N {
-        // `Padded` has its value at its own address.
+        // The cast is correct because `Padded` has its value at its own address.
         Box::into_raw(Box::new(Padded(new()))).cast()
     }
 
     /// # Safety
-    /// The node came from [`allocate`](Self::allocate) and nobody will touch it again.
+    /// The node came from [`allocate`](Self::allocate), and no thread will touch it again.
     #[cold]
     unsafe fn free(node: *mut N) {
         let node = node.cast::<Padded<N>>();
         P::discard(node);
-        // SAFETY: it came out of a box and has this one owner.
+        // SAFETY: the node came out of a box, and the caller is its only owner.
         drop(unsafe { Box::from_raw(node) });
     }
 }
@@ -104,7 +107,7 @@ impl<P: Platform, N> NodeCache<P, N> {
 impl<P: Platform, N> Drop for NodeCache<P, N> {
     fn drop(&mut self) {
         for &node in &self.spare[..self.count] {
-            // SAFETY: the cache owns its spare nodes, and it is going away.
+            // SAFETY: the cache owns its spare nodes, and nobody can take them from it any more.
             unsafe { Self::free(node) };
         }
     }

@@ -1,15 +1,15 @@
-//! The partitioned ticket lock: numbers are called on several lines in turn.
+//! The partitioned ticket lock: ticket numbers are called on several cache lines in turn.
 //!
-//! A ticket lock whose waiters are spread over an array of words by their number: who has number
-//! *n* watches the word *n* modulo the length, and a release writes the next number to the word
-//! where its owner watches. So a release disturbs only the waiters that share that word, and
-//! with an array as long as there are waiters only one (Dice, 'Brief announcement: a partitioned
+//! This is a ticket lock whose waiters are spread over an array of words. The waiter with number
+//! *n* watches the word with index *n* modulo the length of the array. A release writes the next
+//! number to the word that its owner watches. So it disturbs only the waiters that share this word:
+//! only one if the array is as long as there are waiters (Dice, 'Brief announcement: a partitioned
 //! ticket lock', SPAA 2011).
 //!
 //! # Where it departs from the paper
-//! The array does not fit into the lock's place: it is the body of an
-//! [`Inflatable`](crate::Inflatable), there only while somebody waits. The holder's number is
-//! stored beside it, so that any thread can release.
+//! The array does not fit into the two words of a lock. It is the body of an
+//! [`Inflatable`](crate::Inflatable), which exists only while a thread waits. The holder's number
+//! is stored beside the array, so that any thread can release.
 
 use core::fmt;
 
@@ -32,16 +32,16 @@ pub(crate) const INFO: LockInfo = LockInfo {
     aliases: &[],
 };
 
-/// Tickets that are called on `SLOTS` lines, a power of two.
+/// A ticket lock whose numbers are called on `SLOTS` cache lines. `SLOTS` is a power of two.
 pub struct Grants<P: Platform, const SLOTS: usize> {
-    /// The next number to hand out.
+    /// The next number to be taken.
     next: Padded<P::U32>,
     holder: Padded<Holder<P>>,
-    /// The last number called on each line.
+    /// For each line, the number that was last called there.
     called: [Padded<P::U32>; SLOTS],
 }
 
-/// What only holders touch.
+/// The data that only holders access.
 struct Holder<P: Platform> {
     /// The holder's number.
     number: P::U32,
@@ -49,7 +49,8 @@ struct Holder<P: Platform> {
 }
 
 impl<P: Platform, const SLOTS: usize> Grants<P, SLOTS> {
-    /// The line on which `number` is called. Two under a checker, so that numbers meet.
+    /// Returns the line on which `number` is called. Under a checker there are two lines, so that
+    /// waiters share them.
     #[inline]
     fn line(&self, number: u32) -> &P::U32 {
         const { assert!(SLOTS.is_power_of_two() && SLOTS > 1) };
@@ -58,8 +59,9 @@ impl<P: Platform, const SLOTS: usize> Grants<P, SLOTS> {
     }
 }
 
-// SAFETY: each number is handed out once and called once, by the store with release that ends the
-// section before and that the next holder reads with acquire; that store is the last access.
+// SAFETY: each number is taken once and called once. It is called by the store with release that
+// ends the critical section before it; the next holder reads that store with acquire. The store is
+// the last access of a release.
 unsafe impl<P: Platform, const SLOTS: usize> LargeLock<P> for Grants<P, SLOTS> {
     type Thread = ();
 
@@ -67,14 +69,14 @@ unsafe impl<P: Platform, const SLOTS: usize> LargeLock<P> for Grants<P, SLOTS> {
         Self {
             next: Padded(P::U32::new(0)),
             holder: Padded(Holder { number: P::U32::new(0), departures: P::U64::new(0) }),
-            // Number 0 is called. On the other lines it is nobody's.
+            // Number 0 is called. On the other lines, no thread waits for number 0.
             called: core::array::from_fn(|_| Padded(P::U32::new(0))),
         }
     }
 
     #[inline]
     fn acquire(&self, (): &mut ()) {
-        // Relaxed: the number itself orders nothing; the acquire read of the call does.
+        // Relaxed: taking the number orders nothing. The acquire load that sees it called does.
         let mine = self.next.fetch_add(1, Ordering::Relaxed);
         P::wait_until(self.line(mine), Wait::Spin, |called| called == mine);
         self.holder.number.store(mine, Ordering::Relaxed);
@@ -87,7 +89,7 @@ unsafe impl<P: Platform, const SLOTS: usize> LargeLock<P> for Grants<P, SLOTS> {
     }
 }
 
-// SAFETY: it is a word of its own, which nothing above touches.
+// SAFETY: it is a word of its own, which the code above does not access.
 unsafe impl<P: Platform, const SLOTS: usize> Body<P> for Grants<P, SLOTS> {
     fn departures(&self) -> &P::U64 {
         &self.holder.departures

@@ -1,15 +1,15 @@
-//! How long a waiter keeps its core before it gives it up, and how it counts the time.
+//! How long a waiter keeps its core before it gives it up, and how it measures that time.
 
 use kilocore_platform::Platform;
 
-/// A bounded spin: a few looks at a word, with pauses between them that double up to
-/// [`LONGEST_PAUSE`], so that the time passes in few reads of a line that others want.
+/// A bounded spin: a few looks at a word, with pauses between them. The pauses double up to
+/// [`LONGEST_PAUSE`], so that the waiter seldom reads a line that others want.
 ///
-/// It ends by the count of turns and not by the clock: reading the clock costs about as much as
-/// the look that it would limit.
+/// It is bounded by a number of turns and not by time, because reading the clock costs about as
+/// much as the look that it would limit.
 #[derive(Debug)]
 pub(crate) struct Patience {
-    /// Turns of a spin loop still to pass.
+    /// Turns of a spin loop that are left.
     left: u32,
     /// Turns that the next pause takes.
     pause: u32,
@@ -19,13 +19,13 @@ pub(crate) struct Patience {
 const LONGEST_PAUSE: u32 = 64;
 
 impl Patience {
-    /// A spin of `turns` turns; under a checker of one.
+    /// A spin of `turns` turns. Under a checker, it has one turn.
     #[inline]
     pub(crate) fn new<P: Platform>(turns: u32) -> Self {
         Self { left: if P::CHECKED { 1 } else { turns }, pause: 1 }
     }
 
-    /// Passes the next pause and is true, or is false if patience is at its end.
+    /// Pauses and returns true, or returns false if no turns are left.
     #[inline]
     pub(crate) fn pause<P: Platform>(&mut self) -> bool {
         if self.left == 0 {

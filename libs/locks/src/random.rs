@@ -1,17 +1,18 @@
-//! Dice for locks: which waiter steps back how far, which handover is the unusual one.
+//! Random numbers for locks, which decide how long a waiter backs off or whether a handover is
+//! fair.
 
 use kilocore_platform::Platform;
 
-/// A thread's own pseudo-random sequence: xorshift with 32 bits (Marsaglia, 'Xorshift RNGs',
-/// 2003). Good enough to keep threads out of step, and two instructions' worth of state.
+/// A pseudo-random sequence of one thread: xorshift with 32 bits (Marsaglia, 'Xorshift RNGs',
+/// 2003). It is good enough to keep threads out of step.
 #[derive(Debug, Default)]
 pub(crate) struct Dice {
-    /// Never 0 once seeded.
+    /// It is never 0 once seeded.
     state: u32,
 }
 
 impl Dice {
-    /// The next number of the sequence.
+    /// Returns the next number of the sequence.
     #[inline]
     pub(crate) fn roll<P: Platform>(&mut self) -> u32 {
         if self.state == 0 {
@@ -23,7 +24,7 @@ impl Dice {
         self.state
     }
 
-    /// Seeds by the place of this value and the core, which differ between threads and, in a
+    /// Seeds from the address of this value and the core. Both differ between threads and, in a
     /// simulation, repeat from run to run.
     #[cold]
     fn seed<P: Platform>(&mut self) {

@@ -1,32 +1,34 @@
-//! What every lock can do.
+//! The traits that every lock implements.
 
 use kilocore_platform::Platform;
 
 /// A mutual-exclusion lock without the data it protects.
 ///
 /// # Safety
-/// Unsafe code trusts a lock: it reaches data from whoever holds one, puts one over memory that a
-/// program has laid out, and frees one that was just released. So an implementation promises:
+/// Unsafe code relies on a lock: it accesses data while it holds one, puts one over memory that a
+/// program has laid out, and frees one that was just released. An implementation therefore
+/// promises:
 ///
-/// * **Exclusion.** Between a return of [`acquire`](Self::acquire) (or a successful
-///   [`try_acquire`](Self::try_acquire)) and the matching [`release`](Self::release) no other
-///   thread is between its own two. All that happened before a release is visible after the
-///   next acquire.
-/// * **In place.** A lock is at most [`MAX_SIZE`](Self::MAX_SIZE) bytes with the alignment of a
-///   pointer or less, and on the native platform the all-zero bit pattern is a free lock, so
-///   that it can live in memory that somebody else initialized statically. What a waiter needs
-///   beyond that lies on its stack while it waits or in [`Thread`](Self::Thread).
-/// * **Any thread may release** for the holder, with its own `Thread`.
-/// * **The holder may destroy it.** Once a thread has acquired the lock and no other thread
-///   will use it, it may release it and free the memory at once: a releasing thread does not
-///   touch the lock after the store that lets the next holder in. (It may still name its
-///   address to [`Platform::unpark`].)
+/// * **Exclusion.** A critical section begins when [`acquire`](Self::acquire), or a successful
+///   [`try_acquire`](Self::try_acquire), returns, and ends with the matching
+///   [`release`](Self::release). At any time, at most one thread is in such a section. Everything
+///   that happened before a release is visible after the next acquire.
+/// * **In place.** A lock has at most [`MAX_SIZE`](Self::MAX_SIZE) bytes and at most the alignment
+///   of a pointer. On the native platform, a lock whose bits are all zero is free, so that it can
+///   live in memory that somebody else initialized statically. If a waiter needs more memory, that
+///   memory lies on its stack while it waits, or in [`Thread`](Self::Thread).
+/// * **Any thread may release** the lock for the holder, with its own `Thread`.
+/// * **The holder may destroy it.** A thread that has acquired the lock, and knows that no other
+///   thread will use it, may release it and free its memory at once. So a release does not touch
+///   the lock after the store that admits the next holder. (It may still pass its address to
+///   [`Platform::unpark`].)
 ///
 /// # Progress
-/// If every holder releases, some waiter acquires. A lock that breaks this is useless, not unsafe.
+/// If every holder releases, some waiter acquires. A lock that breaks this is useless but not
+/// unsound.
 ///
 /// # What does not compile
-/// A lock that does nothing, without an unsafe word:
+/// A lock that does nothing, implemented without `unsafe`:
 ///
 /// ```compile_fail,E0200
 /// # use kilocore_locks::RawLock;
@@ -42,48 +44,48 @@ use kilocore_platform::Platform;
 /// }
 /// ```
 pub unsafe trait RawLock<P: Platform>: Send + Sync + Sized + 'static {
-    /// What a thread brings along: recycled queue nodes, a random state. One value per thread
-    /// serves all locks of the kind, however many of them the thread holds, in whatever order
-    /// it releases them. `()` for locks that need none. Where it holds nodes, an acquisition
-    /// that finds no spare one takes memory from the global allocator, and dropping the value
-    /// gives the spare ones back; nodes that are in use stay with the lock.
+    /// What a thread keeps for locks of this kind, such as spare queue nodes or a random state. It
+    /// is `()` if a lock needs nothing. One value per thread serves all locks of the kind, however
+    /// many of them the thread holds and in whatever order it releases them. If it holds nodes, an
+    /// acquisition that finds no spare one allocates memory with the global allocator. Dropping the
+    /// value frees the spare nodes; nodes in use stay with their locks.
     type Thread: Default + 'static;
 
     /// The largest size in bytes that a lock may have.
     const MAX_SIZE: usize = 16;
 
-    /// A free lock.
+    /// Returns a free lock.
     fn new() -> Self;
 
-    /// Waits until the lock is free and takes it.
+    /// Waits until the lock is free and acquires it.
     fn acquire(&self, thread: &mut Self::Thread);
 
-    /// Takes the lock if that is possible without waiting for its holder.
+    /// Acquires the lock if that is possible without waiting for a holder. Returns whether it did.
     ///
-    /// May fail on a free lock only while another thread is just taking or releasing it.
+    /// It may fail on a free lock only while another thread is acquiring or releasing it.
     fn try_acquire(&self, thread: &mut Self::Thread) -> bool;
 
-    /// Lets the lock go, and wakes the next waiter where that is needed.
+    /// Releases the lock, and wakes the next waiter if necessary.
     ///
     /// # Safety
-    /// The lock is held, and this is the only release that is under way for that acquisition.
+    /// The lock is held, and no other release is under way for the same acquisition.
     unsafe fn release(&self, thread: &mut Self::Thread);
 
     /// Makes the lock held and without waiters, whatever waiters it recorded. Other threads may
-    /// acquire it afterwards, before it is released.
+    /// start to acquire it afterwards, even before it is released.
     ///
-    /// For the child of a `fork`, in which the threads that waited do not exist.
+    /// This is for the child of a `fork`, in which the threads that waited do not exist.
     ///
     /// # Safety
-    /// The caller holds the lock and no other thread of this process uses it meanwhile.
+    /// The caller holds the lock, and no other thread of this process uses it during the call.
     unsafe fn forget_waiters(&self, thread: &mut Self::Thread);
 }
 
 /// An action on a lock type chosen at run time; see [`LockId::visit`](crate::LockId::visit).
 pub trait LockVisitor<P: Platform> {
-    /// What the action gives back.
+    /// What the action returns.
     type Output;
 
-    /// Acts on the lock type `L`.
+    /// Performs the action on the lock type `L`.
     fn visit<L: RawLock<P>>(self) -> Self::Output;
 }

@@ -1,4 +1,4 @@
-//! What every read-write lock can do.
+//! The trait that every read-write lock implements, and locks whose readers do not share.
 
 use core::marker::PhantomData;
 
@@ -9,20 +9,21 @@ use crate::RawLock;
 /// A read-write lock without the data it protects.
 ///
 /// # Safety
-/// Unsafe code trusts a lock: it reaches data from whoever is inside. So an implementation promises:
+/// Unsafe code relies on a lock: it accesses data while inside. An implementation therefore
+/// promises:
 ///
-/// * **Exclusion.** A writer is inside alone; readers are inside with readers only. What happened
-///   before a writer left is visible to whoever enters next, and what readers read happened before
-///   the next writer enters.
-/// * **Turning.** [`downgrade`](Self::downgrade) lets readers in, and no writer.
+/// * **Exclusion.** A writer is inside alone. Readers are inside with readers only. What happened
+///   before a writer left is visible to every thread that enters next. What readers read happened
+///   before the next writer enters.
+/// * **Downgrading.** [`downgrade`](Self::downgrade) admits readers but no writer.
 /// * **Any thread may release** for the one that acquired.
 ///
 /// # Progress
-/// If everybody inside leaves, somebody who waits enters. A lock that breaks this is useless, not
-/// unsafe.
+/// If every thread inside leaves, some waiter enters. A lock that breaks this is useless but not
+/// unsound.
 ///
 /// # What does not compile
-/// A lock that does nothing, without an unsafe word:
+/// A lock that does nothing, implemented without `unsafe`:
 ///
 /// ```compile_fail,E0200
 /// # use kilocore_locks::RawRwLock;
@@ -39,10 +40,10 @@ use crate::RawLock;
 /// }
 /// ```
 pub unsafe trait RawRwLock<P: Platform>: Send + Sync + Sized + 'static {
-    /// A free lock.
+    /// Returns a free lock.
     fn new() -> Self;
 
-    /// Waits until no writer is inside and enters as a reader.
+    /// Waits until no writer is inside, and enters as a reader.
     fn acquire_shared(&self);
 
     /// Leaves as a reader.
@@ -51,10 +52,10 @@ pub unsafe trait RawRwLock<P: Platform>: Send + Sync + Sized + 'static {
     /// The caller's thread, or one that it acts for, is inside as a reader.
     unsafe fn release_shared(&self);
 
-    /// Waits until nobody is inside and enters as the writer.
+    /// Waits until no other thread is inside, and enters as the writer.
     fn acquire(&self);
 
-    /// Enters as the writer if that is possible without waiting.
+    /// Enters as the writer if that is possible without waiting. Returns whether it did.
     fn try_acquire(&self) -> bool;
 
     /// Leaves as the writer.
@@ -63,22 +64,22 @@ pub unsafe trait RawRwLock<P: Platform>: Send + Sync + Sized + 'static {
     /// The caller's thread, or one that it acts for, is inside as the writer.
     unsafe fn release(&self);
 
-    /// Turns from the writer into a reader; no other writer is inside in between.
+    /// Turns the writer inside into a reader. No other writer is inside in between.
     ///
     /// # Safety
     /// The caller's thread, or one that it acts for, is inside as the writer.
     unsafe fn downgrade(&self);
 }
 
-/// A mutual-exclusion lock that serves as a read-write lock in which readers, too, are alone.
+/// A mutual-exclusion lock used as a read-write lock. Readers, too, are alone inside.
 #[derive(Debug)]
 pub struct NoSharing<P: Platform, L> {
     lock: L,
     platform: PhantomData<P>,
 }
 
-// SAFETY: everybody inside holds the lock, and so is alone; turning from a writer into a reader
-// lets nobody in, which is allowed.
+// SAFETY: every thread inside holds the lock, so it is alone. `downgrade` admits no other thread,
+// which is allowed.
 unsafe impl<P: Platform, L: RawLock<P, Thread = ()>> RawRwLock<P> for NoSharing<P, L> {
     fn new() -> Self {
         Self { lock: L::new(), platform: PhantomData }
@@ -115,12 +116,12 @@ unsafe impl<P: Platform, L: RawLock<P, Thread = ()>> RawRwLock<P> for NoSharing<
     unsafe fn downgrade(&self) {}
 }
 
-/// A read-write lock in which readers, too, are alone: they enter as writers.
+/// A read-write lock whose readers enter as writers, so that they are alone inside.
 #[derive(Debug)]
 pub struct ReadersAlone<L>(L);
 
-// SAFETY: everybody inside is there as the writer, and so is alone; turning from a writer into a
-// reader lets nobody in, which is allowed.
+// SAFETY: every thread inside is there as the writer, so it is alone. `downgrade` admits no other
+// thread, which is allowed.
 unsafe impl<P: Platform, L: RawRwLock<P>> RawRwLock<P> for ReadersAlone<L> {
     fn new() -> Self {
         Self(L::new())
@@ -133,7 +134,7 @@ unsafe impl<P: Platform, L: RawRwLock<P>> RawRwLock<P> for ReadersAlone<L> {
 
     #[inline]
     unsafe fn release_shared(&self) {
-        // SAFETY: a reader inside is one as the writer.
+        // SAFETY: a reader has entered as the writer.
         unsafe { self.0.release() };
     }
 

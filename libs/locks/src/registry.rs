@@ -1,18 +1,18 @@
-//! What is known of each lock, and what makes a list of lines into their registry.
+//! What is known about each lock, and the macro that turns a list of lines into the registry.
 
 use core::fmt;
 use core::str::FromStr;
 
 use crate::LockId;
 
-/// What is worth knowing of a lock before choosing it.
+/// What one needs to know about a lock to choose it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LockInfo {
-    /// The name by which the command line knows it.
+    /// The name of the lock on the command line.
     pub name: &'static str,
-    /// What it is, in a few words.
+    /// What kind of lock it is, in a few words.
     pub title: &'static str,
-    /// Where it comes from.
+    /// The paper or program that it comes from.
     pub source: &'static str,
     /// Where it does well.
     pub best_at: &'static str,
@@ -26,20 +26,20 @@ pub struct LockInfo {
 
 /// How the waiters of a lock wait.
 ///
-/// Programs do much the same under locks whose waiters wait in the same way.
+/// Programs perform about the same under locks whose waiters wait in the same way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Waiting {
-    /// All watch one word, and whoever comes first when it is free takes the lock.
+    /// All waiters watch one word. The first to try after it became free acquires the lock.
     SpinUnordered,
-    /// They fall asleep, at once or after a while, and whoever comes first takes the lock.
+    /// Waiters sleep, at once or after a while. The first to try acquires the lock.
     SleepUnordered,
-    /// All watch one word for their turn.
+    /// All waiters watch one word until it is their turn.
     SpinInTurn,
-    /// Those whose turn is near watch one word for it; the others rest at low power or sleep.
+    /// Waiters whose turn is near watch one word. The others rest at low power or sleep.
     RestInTurn,
-    /// They stand in a queue or several, each or a few watching a word of their own.
+    /// Waiters stand in one queue or several. Each word is watched by one waiter or by few.
     SpinInQueue,
-    /// They stand in a queue or several, and fall asleep after a while.
+    /// Waiters stand in one queue or several, and sleep after a while.
     ParkInQueue,
 }
 
@@ -53,15 +53,16 @@ impl Waiting {
         }
     }
 
-    /// Whether the lock is handed to a waiter that was settled before, and that may not be running.
-    /// Where it is not, a waiter that lost its core keeps up nobody.
+    /// Whether a release hands the lock to a waiter that is determined in advance and that may not
+    /// be running. If it does not, a waiter that has lost its core delays nobody.
     #[must_use]
     pub const fn hands_over(self) -> bool {
         !matches!(self, Self::SpinUnordered | Self::SleepUnordered)
     }
 }
 
-/// Declares the files of the locks, and writes the enum and its tables, from one line for each lock.
+/// Declares the modules of the locks, and writes the enum and its tables, from one line for each
+/// lock.
 macro_rules! locks {
     ($($module:ident => $lock:ident $(, $part:ident)*;)*) => {
         $(
@@ -83,13 +84,13 @@ macro_rules! locks {
             /// All locks, in the order in which they are listed.
             pub const ALL: &'static [LockId] = &[$(LockId::$lock),*];
 
-            /// What is known of it.
+            /// Returns what is known about the lock.
             #[must_use]
             pub const fn info(self) -> &'static LockInfo {
                 match self { $(LockId::$lock => &$module::INFO,)* }
             }
 
-            /// Runs `visitor` with the lock's type.
+            /// Runs `visitor` with the type of the lock.
             #[inline(always)]
             pub fn visit<P: kilocore_platform::Platform, V: LockVisitor<P>>(
                 self,
@@ -104,7 +105,7 @@ macro_rules! locks {
 }
 
 impl LockId {
-    /// The name by which the command line knows the lock.
+    /// Returns the name of the lock on the command line.
     #[must_use]
     pub const fn name(self) -> &'static str {
         self.info().name
@@ -117,7 +118,7 @@ impl fmt::Display for LockId {
     }
 }
 
-/// No lock has the name that was asked for.
+/// The error for a name that no lock has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UnknownLock;
 

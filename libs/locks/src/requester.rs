@@ -1,57 +1,65 @@
 //! The requester-based lock: a ticket lock whose surplus waiters rest.
 //!
-//! A ticket lock collapses because every waiter re-reads the word that each release writes. Here
-//! a waiter predicts from its ticket how many others are ahead of it. Up to a threshold it spins
-//! as in a ticket lock; beyond, it rests at low power on a word of its own until its turn is
-//! near, so that a release concerns the holder and at most a few spinners whatever the number
-//! of waiters (Cui and others, 'Reducing scalability collapse via requester-based locking on
-//! multicore systems', MASCOTS 2012). Threshold 0 was best there, where only the next in line
-//! spins. Here the default is 1: user space leaves a low-power wait more slowly than a kernel, and
-//! with two spinners the wake-up overlaps with two handovers. On the simulated 48-core Opteron
-//! that gives 15 % more throughput than 0, and 2 gives less again.
+//! A ticket lock collapses because every waiter re-reads the word that each release writes. Here, a
+//! waiter computes from its ticket how many other waiters are ahead of it. If there are at most
+//! `THRESHOLD`, it spins as in a ticket lock. If there are more, it rests at low power on a word of
+//! its own until its turn is near. A release then concerns the holder and a few spinners at most,
+//! however many threads wait (Cui and others, 'Reducing scalability collapse via requester-based
+//! locking on multicore systems', MASCOTS 2012).
+//!
+//! In the paper, threshold 0 was best, with which only the next in line spins. Here the default is
+//! 1. User space leaves a low-power wait more slowly than a kernel does, and with two spinners the
+//! wake-up overlaps with two handovers. On the simulated 48-core Opteron, threshold 1 reaches 15 %
+//! more throughput than 0, and threshold 2 again less than 1.
 //!
 //! # How it works
-//! * **Prediction.** One atomic addition takes the ticket and reads who is being served: the
-//!   difference, less the holder, is the number of waiters ahead, with no counter to maintain.
+//! * **Prediction.** One atomic addition takes a ticket and reads which ticket is being served. The
+//!   number of waiters ahead is the difference of the two, less one for the holder. No counter has
+//!   to be maintained for it.
 //! * **Resting.** Each waiter has a slot of the machine's [wait array](Platform::wait_array),
-//!   picked by lock and ticket. It rests on the slot's cache line where the processor can, else
-//!   it spins a while and parks. Waiters of other locks that meet in a slot wake each other for
-//!   nothing and rest again.
-//! * **Light wake-up.** A release bumps the slot of the waiter that now comes within the
-//!   threshold, not of the one that enters: its wake-up overlaps with a critical section, and no
-//!   handover waits for it.
+//!   chosen by lock and ticket. If the processor can rest on a cache line, the waiter rests on that
+//!   of its slot. Otherwise it spins for a while and then parks. Waiters of other locks may share
+//!   the slot; they then wake each other needlessly and rest again.
+//! * **Light wake-up.** A release does not wake the waiter that enters. It bumps the slot of the
+//!   waiter that has now come within the threshold. The wake-up of that waiter overlaps with a
+//!   critical section, and no handover waits for it.
 //!
 //! # Where it departs from the paper
-//! The paper is for kernels and rests with `mwait` on per-core queue entries; here a thread may
-//! lose its core at any time, so slots go by ticket, and there is a futex behind them. Both
-//! counters share a 64-bit word, so that a release learns in its own atomic addition which
-//! tickets were out at that moment: whoever is not among them saw the release in its own. That
-//! replaces the fence between the store and the look at the waiters, and the release needs not
-//! read the lock after it has let it go.
+//! The paper is about kernels; its waiters rest with `mwait` on queue entries of their cores. Here,
+//! a thread may lose its core at any time. Slots are therefore chosen by ticket and not by core,
+//! and a waiter that cannot rest parks on a futex.
+//!
+//! Both counters share a 64-bit word. The atomic addition of a release therefore also returns which
+//! tickets had been taken by then. A thread that takes its ticket later sees that release when it
+//! takes it. This replaces the fence between the store and the look at the waiters, and a release
+//! need not read the lock after it has released it.
 //!
 //! # The word
-//! Ticket numbers have 31 bits. Handing one out adds to the top of the word, where a carry is
-//! lost; serving one adds to the bottom, where a carry goes to a bit of its own that the next
-//! holder clears. With that bit set the two numbers do not look equal to the one comparison of
-//! the fast path, so that wrapping costs it nothing: no release reads before it adds.
+//! Ticket numbers have 31 bits. Taking a ticket adds to the top of the word, where a carry is lost.
+//! Serving a ticket adds to the bottom of the word, where a carry sets a bit of its own,
+//! [`WRAPPED`]; the next holder clears it. While it is set, the single comparison of the fast path
+//! takes the two numbers for different, and the slow path handles it. So a wrap costs the fast path
+//! nothing, and a release need not read the word before it adds.
 //!
 //! # A slot
-//! Bit 0 says that somebody is parked on it, the other bits count the bumps. A waiter reads the
-//! slot, *then* looks who is served, then waits for the slot to change: a bump that came before
-//! the first read shows the release that went before it, and one that came after is a change.
-//! (2^31 bumps between two instructions of a waiter would go unnoticed.) A waiter sets bit 0 by
-//! compare-and-swap of what it read, so a bump either finds the bit or makes that fail.
+//! Bit 0 of a slot says that a waiter is parked on it. The other bits count the bumps. A waiter
+//! reads the slot, *then* reads which ticket is served, then waits until the slot changes. If a
+//! bump came before the first read, the second read shows the release that preceded the bump. If it
+//! came after the first read, the slot has changed. (A waiter would miss exactly 2^31 bumps between
+//! two of its instructions.) A waiter sets bit 0 by compare-and-swap from the value that it read.
+//! So a bump either finds the bit set or makes that compare-and-swap fail.
 
 use kilocore_platform::{Atomic, AtomicInt, Ordering, Platform, Wait};
 
 use crate::patience::Patience;
 use crate::{LockInfo, RawLock, Waiting};
 
-/// A requester-based lock. A waiter with more than `THRESHOLD` other waiters ahead rests.
+/// A requester-based lock. A waiter rests while more than `THRESHOLD` other waiters are ahead of
+/// it.
 #[derive(Debug)]
 pub struct Requester<P: Platform, const THRESHOLD: u32 = 1> {
-    /// Bits 0 to 30: the number being served. Bit 31: [`WRAPPED`]. Bit 32: unused. Bits 33 to
-    /// 63: the next number to hand out.
+    /// Bits 0 to 30: the ticket being served. Bit 31: [`WRAPPED`]. Bit 32: unused. Bits 33 to 63:
+    /// the next ticket to be taken.
     tickets: P::U64,
 }
 
@@ -66,50 +74,51 @@ pub(crate) const INFO: LockInfo = LockInfo {
     aliases: &[],
 };
 
-/// Bits of a ticket number.
+/// Number of bits of a ticket number.
 const TICKET_BITS: u32 = 31;
-/// The largest ticket number; 0 follows it.
+/// The largest ticket number. The ticket after it is 0.
 const LAST_TICKET: u32 = (1 << TICKET_BITS) - 1;
-/// Set by the release that serves ticket 0 after [`LAST_TICKET`].
+/// This bit is set by the release that ends the service of [`LAST_TICKET`] and begins that of
+/// ticket 0.
 const WRAPPED: u64 = 1 << TICKET_BITS;
-/// One ticket handed out.
+/// What taking one ticket adds to the word.
 const ONE_TICKET: u64 = 1 << (64 - TICKET_BITS);
 
-/// Set in a slot while somebody is parked on it.
+/// The bit of a slot that is set while a waiter is parked on it.
 const PARKED: u32 = 1;
 
-/// One bump of a slot.
+/// What one bump adds to a slot.
 const ONE_BUMP: u32 = 2;
 
-/// Turns that a waiter spins on its slot before it parks, where it cannot rest.
+/// Turns for which a waiter spins on its slot before it parks, on processors that cannot rest.
 const TURNS_BEFORE_PARKING: u32 = 1_000;
 
-/// The number being served.
+/// Returns the ticket that is being served.
 #[inline(always)]
 const fn serving(tickets: u64) -> u32 {
     tickets as u32 & LAST_TICKET
 }
 
-/// The next number to hand out.
+/// Returns the next ticket to be taken.
 #[inline(always)]
 const fn next(tickets: u64) -> u32 {
     (tickets >> (64 - TICKET_BITS)) as u32
 }
 
-/// How many tickets `later` comes after `earlier`.
+/// Returns how many tickets `later` comes after `earlier`.
 #[inline(always)]
 const fn distance(later: u32, earlier: u32) -> u32 {
     later.wrapping_sub(earlier) & LAST_TICKET
 }
 
-/// Whether the next number to hand out is being served, and [`WRAPPED`] is clear.
+/// Whether the lock is free and [`WRAPPED`] is clear: the next ticket to be taken is being served.
 #[inline(always)]
 const fn is_plainly_free(tickets: u64) -> bool {
     next(tickets) == tickets as u32
 }
 
 impl<P: Platform, const THRESHOLD: u32> Requester<P, THRESHOLD> {
-    /// Whether the ticket `mine` has so many waiters ahead of it that it rests.
+    /// Whether the holder of ticket `mine` has so many waiters ahead of it that it rests.
     #[inline]
     fn rests(mine: u32, tickets: u64) -> bool {
         let ahead = distance(mine, serving(tickets)); // the holder included
@@ -123,17 +132,18 @@ impl<P: Platform, const THRESHOLD: u32> Requester<P, THRESHOLD> {
         }
         let entered = P::wait_until(&self.tickets, Wait::Spin, |tickets| serving(tickets) == mine);
         if entered & WRAPPED != 0 {
-            // Only the release of the last ticket sets it again, so nobody else clears it now.
+            // Only the release of the last ticket sets the bit again, so nobody else writes it now.
             self.tickets.fetch_and(!WRAPPED, Ordering::Relaxed);
         }
     }
 
-    /// Rests until few enough are ahead.
+    /// Rests until at most `THRESHOLD` other waiters are ahead.
     fn rest(&self, mine: u32) {
         let slot = P::wait_array().slot(P::address_key(self), mine);
         loop {
-            // Acquire: a bump seen here shows the release before it to the next line, or the waiter
-            // would rest on the new number with the old ticket in mind, for good.
+            // Acquire: if we see a bump here, the next line must see the release that preceded the
+            // bump. Otherwise we would rest on the new value of the slot because of an old word,
+            // and for ever.
             let seen = slot.load(Ordering::Acquire);
             if !Self::rests(mine, self.tickets.load(Ordering::Relaxed)) {
                 return;
@@ -146,7 +156,7 @@ impl<P: Platform, const THRESHOLD: u32> Requester<P, THRESHOLD> {
         }
     }
 
-    /// Waits until `slot` no longer holds `seen`, but for its bit 0; may return early.
+    /// Waits until `slot` differs from `seen` in a bit other than bit 0. May return early.
     fn spin_then_park(slot: &P::U32, seen: u32) {
         let mut patience = Patience::new::<P>(TURNS_BEFORE_PARKING);
         while patience.pause::<P>() {
@@ -164,26 +174,27 @@ impl<P: Platform, const THRESHOLD: u32> Requester<P, THRESHOLD> {
         P::park(slot, parked, None);
     }
 
-    /// Wakes the waiter with ticket `near`, whose turn is near now. Not a method, because the
-    /// lock may be gone.
+    /// Wakes the waiter with ticket `near`, which has now come within the threshold. This is not a
+    /// method, because the lock may already be freed.
     #[cold]
     fn wake(key: usize, near: u32) {
         let slot = P::wait_array().slot(key, near);
-        // One addition, so that the line comes here once. Release publishes the ticket that was
-        // served to whoever sees the bump: see `rest`, which it pairs with.
+        // One addition, so that the line is fetched only once. Release pairs with the acquire in
+        // `rest`: a waiter that sees the bump also sees which ticket was served before it.
         let before = slot.fetch_add(ONE_BUMP, Ordering::Release);
         if before & PARKED != 0 {
-            // Cleared before the wake-up: whoever parks on a value with the bit after this finds
-            // it changed, and whoever parked before is woken.
+            // We clear the bit before the wake-up. A waiter that parked earlier is woken. A waiter
+            // that is about to park on a value with the bit finds the value changed.
             slot.fetch_and(!PARKED, Ordering::Relaxed);
             P::unpark(slot, u32::MAX);
         }
     }
 }
 
-// SAFETY: each number is handed out once and served once, by the addition with release that ends
-// the section before and that the next holder reads with acquire; after it only the lock's address
-// is used, to find a slot. One word, all zeros is free, and it names no thread.
+// SAFETY: each ticket is taken once and served once. It is served by the addition with release that
+// ends the critical section before it; the next holder reads that addition with acquire. After the
+// addition, a release uses only the address of the lock, to find a slot. The lock is one word, it
+// is free when all its bits are zero, and it names no thread.
 unsafe impl<P: Platform, const THRESHOLD: u32> RawLock<P> for Requester<P, THRESHOLD> {
     type Thread = ();
 
@@ -193,7 +204,8 @@ unsafe impl<P: Platform, const THRESHOLD: u32> RawLock<P> for Requester<P, THRES
 
     #[inline]
     fn acquire(&self, (): &mut ()) {
-        // Acquire pairs with the release that served this ticket, if it was served already.
+        // Acquire pairs with the release that began to serve this ticket, if it is being served
+        // already.
         let before = self.tickets.fetch_add(ONE_TICKET, Ordering::Acquire);
         if !is_plainly_free(before) {
             self.wait(next(before), before);
@@ -218,10 +230,11 @@ unsafe impl<P: Platform, const THRESHOLD: u32> RawLock<P> for Requester<P, THRES
     #[inline]
     unsafe fn release(&self, (): &mut ()) {
         let key = P::address_key(self);
-        // The holder has cleared `WRAPPED`, so that a carry stops there.
+        // The holder has cleared `WRAPPED`, so a carry goes no further than that bit.
         let before = self.tickets.fetch_add(1, Ordering::Release);
-        // The ticket that now has no more than the threshold ahead, if it was out already. If
-        // not, its waiter will see this release when it takes it, and not rest.
+        // The waiter that now has exactly `THRESHOLD` waiters ahead is woken if it has taken its
+        // ticket already. If it takes it later, it sees this release when it does, and does not
+        // rest.
         let near = THRESHOLD + 2;
         if distance(next(before), serving(before)) > near {
             Self::wake(key, serving(before).wrapping_add(near) & LAST_TICKET);
@@ -246,7 +259,7 @@ mod tests {
         ONE_TICKET * u64::from(next) + u64::from(serving)
     }
 
-    /// A free lock whose next ticket is `ticket`.
+    /// Returns a free lock whose next ticket is `ticket`.
     fn free_at(ticket: u32) -> Requester<Native> {
         let lock: Requester<Native> = Requester::new();
         lock.tickets.store(word(ticket, ticket), Ordering::Relaxed);
@@ -281,10 +294,10 @@ mod tests {
 
     #[test]
     fn tickets_wrap_with_waiters_out() {
-        // The last ticket and 0 and 1 are out, the last one is being served.
+        // The last ticket, 0 and 1 have been taken. The last ticket is being served.
         let lock = free_at(0);
         lock.tickets.store(word(2, LAST_TICKET), Ordering::Relaxed);
-        // SAFETY: the last ticket stands for an acquisition.
+        // SAFETY: the word says that the lock is held by the last ticket.
         unsafe { lock.release(&mut ()) };
         let tickets = lock.tickets.load(Ordering::Relaxed);
         assert_eq!((serving(tickets), next(tickets), tickets & WRAPPED), (0, 2, WRAPPED));
@@ -295,7 +308,7 @@ mod tests {
         let lock = free_at(LAST_TICKET);
         lock.acquire(&mut ());
         lock.tickets.fetch_add(3 * ONE_TICKET, Ordering::Relaxed);
-        // SAFETY: acquired above, and nobody else is there.
+        // SAFETY: acquired above, and no other thread uses the lock.
         unsafe { lock.forget_waiters(&mut ()) };
         assert_eq!(lock.tickets.load(Ordering::Relaxed), word(0, LAST_TICKET));
     }

@@ -1,51 +1,53 @@
 //! The kernel's read-write semaphore, as it guards the address space of a process (`mmap_sem`).
 //!
-//! Page faults take it shared, `mmap`, `munmap` and `brk` alone. One word counts the readers: each
-//! adds one on entering and subtracts one on leaving, and is inside at once if it finds no writer
-//! inside and nobody in the queue. Whoever finds otherwise joins a queue in the order of arrival
-//! and sleeps, so that a writer that waits stops the readers that come later. Readers at the head
-//! of the queue are let in together. A writer takes the word by compare-and-swap wherever nobody
-//! is inside, also past the queue; and before it queues it spins while another writer is inside,
-//! one spinner at a time, the others behind an MCS lock. Writers that come in quick succession
-//! therefore pass the semaphore on without anybody being woken, and that stealing is what it owes
-//! its throughput to (Bueso and Norton, 'An overview of kernel lock improvements', LinuxCon 2014).
+//! Page faults acquire it shared; `mmap`, `munmap` and `brk` acquire it alone. One word counts the
+//! readers: each adds one when it enters and subtracts one when it leaves. If a reader finds no
+//! writer inside and an empty queue, it is inside at once. Otherwise it joins a queue in order of
+//! arrival and sleeps, so a waiting writer stops the readers that come later. Readers at the head
+//! of the queue are admitted together. A writer takes the word by compare-and-swap whenever nobody
+//! is inside, even past the queue. Before it queues, it spins while another writer is inside; one
+//! writer spins at a time, and the others wait behind an MCS lock. So writers in quick succession
+//! hand the semaphore on without any wake-up. It owes its throughput to this stealing (Bueso and
+//! Norton, 'An overview of kernel lock improvements', LinuxCon 2014).
 //!
-//! It follows Linux 3.17, the kernel of the measurements that forecasts answer to, and takes a
-//! hand-over from later ones.
+//! The algorithm is that of Linux 3.17, the kernel of the measurements that forecasts are compared
+//! with. Its hand-over is taken from later kernels.
 //!
 //! # States of the word
 //!
 //! | bits | meaning | changed by |
 //! | --- | --- | --- |
 //! | `WRITER` | a writer is inside | the writer |
-//! | `QUEUED` | somebody is in the queue | whoever holds the queue's lock |
-//! | `HANDOVER` | no writer may pass the queue | whoever holds the queue's lock |
-//! | the rest | readers inside, and readers about to queue | readers; whoever lets them in |
+//! | `QUEUED` | a thread is in the queue | the holder of the queue's lock |
+//! | `HANDOVER` | no writer may pass the queue | the holder of the queue's lock |
+//! | the rest | readers inside, and readers about to queue | readers, and threads that admit them |
 //!
-//! # Why nobody sleeps for ever
-//! A waiter goes to sleep only after it saw, with `QUEUED` set and under the queue's lock, that
-//! somebody was counted in the word. Whoever takes the last count away, or `WRITER`, sees `QUEUED`
-//! in the same step, and then takes the queue's lock and calls the first waiter. A count may be
-//! that of a reader about to queue, for which others left the last look to it: once it has joined
-//! and taken its count back it looks for the first waiter as if it had been inside.
+//! # Why no thread sleeps for ever
+//! A waiter goes to sleep only after it saw, with `QUEUED` set and under the queue's lock, that a
+//! thread was counted in the word. The thread that removes the last count, or `WRITER`, sees
+//! `QUEUED` in the same step. It then takes the queue's lock and calls the first waiter. A count
+//! may also be that of a reader that is about to queue. Other threads then leave the last look at
+//! the queue to this reader: once it has joined and removed its count, it calls the first waiter as
+//! if it had been inside.
 //!
 //! # Where it departs from Linux
-//! * **Hand-over.** Linux since 5.3 ends the stealing once the first waiter has waited for 4 ms.
-//!   Here it ends once the first has been called in vain [`CALLS_IN_VAIN`] times, because a count
-//!   needs no clock; the bit goes when those are inside for whom it was set.
-//! * **A call** of a writer that has been called already and has not looked yet costs no wake-up.
-//! * **A spinning writer** does not look whether the holder runs: user space cannot know that. It
-//!   spins until the holder leaves; the platform's wait offers the core to others meanwhile.
-//! * **Readers do not spin.** Linux let them do so from 5.3 to 5.10 and gave it up again.
-//! * **No owner** is recorded, which only the two above need.
+//! * **Hand-over.** Since 5.3, Linux ends the stealing once the first waiter has waited for 4 ms.
+//!   Here, it ends once the first waiter has been called in vain [`CALLS_IN_VAIN`] times, because a
+//!   count needs no clock. The bit is cleared when the waiters for which it was set are inside.
+//! * **Calls.** Calling a writer that has been called already, and has not looked yet, costs no
+//!   wake-up.
+//! * **Spinning writers** do not check whether the holder runs, which user space cannot know. They
+//!   spin until the holder leaves; meanwhile, the platform's wait offers the core to others.
+//! * **Readers do not spin.** In Linux they did from 5.3 to 5.10, where it was given up.
+//! * **No owner** is recorded. Only the two points above would need it.
 //!
-//! Sleepers are woken under the queue's lock, as in Linux before 4.8. It is not only a cost: who
-//! comes to queue then waits for the lock, and readers gather behind a writer that has not queued
-//! yet. On a simulated machine with 12 cores and a fifth of writers, waking after the lock has
-//! been let go took a third of the throughput.
+//! Sleepers are woken under the queue's lock, as in Linux before 4.8. This is not only a cost: a
+//! thread that comes to queue waits for that lock meanwhile, and readers gather behind a writer
+//! that has not queued yet. On a simulated machine with 12 cores and one fifth of writers, waking
+//! after the release of the lock cost a third of the throughput.
 //!
-//! The memory must stay until everybody has returned from its release: as in Linux, one that
-//! leaves may still look into the queue when another has entered, and left, already.
+//! The memory must stay until every thread has returned from its release. As in Linux, a thread
+//! that leaves may still look into the queue when another has already entered and left.
 
 mod queue;
 
@@ -56,39 +58,40 @@ use kilocore_platform::{Atomic, AtomicInt, Ordering, Padded, Platform, Wait};
 use self::queue::{Line, Queue, Waiter, Wish};
 use crate::{Mcs, RawLock, RawRwLock};
 
-/// A writer is inside.
+/// The bit that is set while a writer is inside.
 const WRITER: u32 = 1 << 31;
-/// Somebody is in the queue.
+/// The bit that is set while a thread is in the queue.
 const QUEUED: u32 = 1 << 30;
-/// The first in the queue is next.
+/// The bit that is set while the first in the queue is next and no writer may pass it.
 const HANDOVER: u32 = 1 << 29;
-/// Readers inside, and readers that are about to queue.
+/// The bits that count the readers inside and the readers that are about to queue.
 const READERS: u32 = HANDOVER - 1;
 
-/// How often the first in the queue is called in vain before nobody may pass it any more. Each
-/// hand-over leaves the semaphore unused while a sleeper wakes, so it must be rare: with a wake-up
-/// taking some microseconds, this is about the time after which Linux hands over.
+/// How often the first in the queue is called in vain before no writer may pass it any more. During
+/// a hand-over, the semaphore is unused until a sleeper is awake, so hand-overs must be rare. If a
+/// wake-up takes some microseconds, this is about the time after which Linux hands over.
 const CALLS_IN_VAIN: u32 = 500;
 
 /// A read-write semaphore without data.
 ///
-/// Those in the queue spin for `TURNS` turns before they sleep: none in the kernel, whose
-/// sections are long. In user space a waiter that sleeps at once takes a hundred times as long
-/// as a short section, and so does everybody behind it.
+/// Threads in the queue spin for `TURNS` turns before they sleep. In the kernel, where critical
+/// sections are long, they do not spin. In user space, a waiter that sleeps at once takes a hundred
+/// times as long as a short critical section, and so does every thread behind it.
 ///
-/// A writer that spins goes on spinning when another has taken the semaphore before it; with
-/// `GIVES_UP` it queues and sleeps then, as in Linux 3.16 to 3.19, which took a change of the owner
-/// for a sign of heavy contention.
+/// If another thread takes the semaphore before a spinning writer, the writer spins on. With
+/// `GIVES_UP`, it then queues and sleeps, as in Linux 3.16 to 3.19, which took a change of the
+/// owner for a sign of heavy contention.
 pub struct Rwsem<P: Platform, const TURNS: u32 = 0, const GIVES_UP: bool = false> {
     count: Padded<P::U32>,
     queue: Queue<P>,
-    /// Lets one writer at a time spin.
+    /// The lock that lets one writer at a time spin.
     spinners: Padded<Mcs<P>>,
 }
 
 impl<P: Platform, const TURNS: u32, const GIVES_UP: bool> Rwsem<P, TURNS, GIVES_UP> {
-    /// Takes it as the writer, keeping `keep` of the count, if none of the bits `barred` is set;
-    /// else sets `mark`. In one step: what is marked was not free when it was marked.
+    /// If none of the bits `barred` is set, enters as the writer, keeps the bits `keep` of the
+    /// word, and returns true. Otherwise sets the bits `mark` and returns false. This is one step:
+    /// at the moment of marking, the word was not free.
     fn take_or_mark(&self, barred: u32, keep: u32, mark: u32) -> bool {
         let mut seen = self.count.load(Ordering::Relaxed);
         loop {
@@ -97,8 +100,9 @@ impl<P: Platform, const TURNS: u32, const GIVES_UP: bool> Rwsem<P, TURNS, GIVES_
             if !free && next == seen {
                 return false;
             }
-            // Acquire: after the writers and readers whose leaving made it free. All changes of
-            // the word are read-modify-writes, so that this sees every release before it.
+            // Acquire: we see what the writers and readers wrote whose leaving made the word free.
+            // All changes of the word are read-modify-writes, so we see every release before this
+            // one.
             match self.count.compare_exchange(seen, next, Ordering::Acquire, Ordering::Relaxed) {
                 Ok(_) => return free,
                 Err(now) => seen = now,
@@ -106,13 +110,14 @@ impl<P: Platform, const TURNS: u32, const GIVES_UP: bool> Rwsem<P, TURNS, GIVES_
         }
     }
 
-    /// Takes it as a writer that has not queued, past those who have.
+    /// Enters as a writer that has not queued, past the queue. Returns whether it did.
     #[inline]
     fn take_past_queue(&self, mark: u32) -> bool {
         self.take_or_mark(WRITER | READERS | HANDOVER, !0, mark)
     }
 
-    /// Spins while a writer is inside, in turn with other writers; gives up where readers are.
+    /// Spins while a writer is inside, one writer at a time. Gives up if readers are inside.
+    /// Returns whether the caller is inside.
     fn spin(&self) -> bool {
         if self.count.load(Ordering::Relaxed) & (WRITER | HANDOVER) != WRITER {
             return false;
@@ -161,9 +166,11 @@ impl<P: Platform, const TURNS: u32, const GIVES_UP: bool> Rwsem<P, TURNS, GIVES_
         }
     }
 
-    /// Takes it as the writer that is first in the queue, and takes that writer out.
+    /// Enters as the writer that is first in the queue, and removes it from the queue. Returns
+    /// whether it did.
     fn take_as_first(&self, waiter: &Waiter<P>, line: &mut Line<P>) -> bool {
-        // Before the look: whomever the look finds inside calls again, and is to find it asleep.
+        // This must precede the look at the word: threads that the look finds inside will call us
+        // again, and must find us asleep.
         waiter.doze();
         let keep = if line.is_single() { 0 } else { QUEUED };
         let mark = if line.passes_over(bound::<P>()) { HANDOVER } else { 0 };
@@ -179,14 +186,14 @@ impl<P: Platform, const TURNS: u32, const GIVES_UP: bool> Rwsem<P, TURNS, GIVES_
         let waiter = Waiter::new(Wish::Read);
         let inside = self.queue.locked(|line| {
             let first = line.is_empty();
-            // Acquire: after the writer that has just left.
+            // Acquire: we see what the writer wrote that has just left.
             if first && self.count.load(Ordering::Acquire) & WRITER == 0 {
                 return true; // It is counted, and nobody keeps it out any more.
             }
             // SAFETY: it leaves this function only after it was woken, below.
             unsafe { line.push(&waiter) };
-            // In the queue first, then no longer counted: who leaves in between takes this one for
-            // a reader inside and leaves the look at the queue to it.
+            // We join the queue first and remove our count afterwards. A thread that leaves in
+            // between takes us for a reader inside, and leaves the look at the queue to us.
             let change = if first { QUEUED.wrapping_sub(1) } else { 1u32.wrapping_neg() };
             let before = self.count.fetch_add(change, Ordering::Relaxed);
             if before & WRITER == 0 && (first || before & READERS == 1) {
@@ -199,7 +206,7 @@ impl<P: Platform, const TURNS: u32, const GIVES_UP: bool> Rwsem<P, TURNS, GIVES_
         }
     }
 
-    /// Calls the first waiter or, if readers are first, lets them in.
+    /// Calls the first waiter if it is a writer, or admits the readers at the head of the queue.
     fn call_first(&self, line: &mut Line<P>) {
         match line.first() {
             None => {}
@@ -208,13 +215,13 @@ impl<P: Platform, const TURNS: u32, const GIVES_UP: bool> Rwsem<P, TURNS, GIVES_
         }
     }
 
-    /// Lets the readers in that are first, unless a writer is inside.
+    /// Admits the readers at the head of the queue, unless a writer is inside.
     fn let_readers_in(&self, line: &mut Line<P>) {
         let (readers, all) = line.leading_readers();
-        // Acquire: after the writer that was inside before.
+        // Acquire: we see what the writer wrote that was inside before.
         let before = self.count.fetch_add(readers, Ordering::Acquire);
         if before & WRITER != 0 {
-            // That writer passed the queue; it calls them when it leaves.
+            // That writer has passed the queue. It calls the readers when it leaves.
             let insist = line.passes_over(bound::<P>()) && before & HANDOVER == 0;
             let mark = if insist { HANDOVER } else { 0 };
             self.count.fetch_add(mark.wrapping_sub(readers), Ordering::Relaxed);
@@ -243,15 +250,15 @@ impl<P: Platform, const TURNS: u32, const GIVES_UP: bool> Rwsem<P, TURNS, GIVES_
     }
 }
 
-/// How often the first in the queue is called in vain before nobody may pass it.
+/// Returns how often the first in the queue is called in vain before no writer may pass it.
 fn bound<P: Platform>() -> u32 {
     if P::CHECKED { 2 } else { CALLS_IN_VAIN }
 }
 
-// SAFETY: a writer enters by a compare-and-swap that finds neither writer nor reader counted; a
-// reader is counted, and inside if there is no writer, or once whoever let it in has counted it
-// and seen none. All enter with acquire what others left with release, in one word or through the
-// queue's lock. No thread inside is named.
+// SAFETY: a writer enters by a compare-and-swap that finds neither a writer nor a counted reader. A
+// reader is counted. It is inside if it finds no writer, or once the thread that admits it has
+// counted it and found no writer. All threads enter with acquire what others have left with
+// release, in one word or through the queue's lock. The lock names no thread inside.
 unsafe impl<P: Platform, const TURNS: u32, const GIVES_UP: bool> RawRwLock<P>
     for Rwsem<P, TURNS, GIVES_UP>
 {
@@ -295,7 +302,7 @@ unsafe impl<P: Platform, const TURNS: u32, const GIVES_UP: bool> RawRwLock<P>
 
     #[inline]
     unsafe fn downgrade(&self) {
-        // One step, in which no writer finds the word free.
+        // One step, so that no writer finds the word free in between.
         if self.count.fetch_sub(WRITER - 1, Ordering::Release) & QUEUED != 0 {
             self.call_readers();
         }

@@ -1,10 +1,10 @@
-//! The test-and-set lock: compare and exchange until the word was free.
+//! The test-and-set lock: a waiter repeats a compare-and-swap until it succeeds.
 //!
-//! The smallest lock there is, and the quickest to pass on to somebody who happens to ask at the
-//! right moment. Every turn of every waiter takes the line for writing away from the holder,
-//! which has to get it back before it can even release, so throughput falls with each waiter
-//! added (Anderson, 'The performance of spin lock alternatives', TPDS 1990). It is here as the
-//! lower bound and as the baseline of its family.
+//! This is the smallest lock, and the fastest to hand over to a thread that happens to try at the
+//! right moment. Every try of every waiter fetches the cache line for writing, away from the
+//! holder. The holder has to fetch it back before it can release. Throughput therefore falls with
+//! each additional waiter (Anderson, 'The performance of spin lock alternatives', TPDS 1990). It is
+//! here as the lower bound and as the baseline of its family.
 
 use kilocore_platform::{Atomic, Ordering, Platform};
 
@@ -30,9 +30,10 @@ pub(crate) const INFO: LockInfo = LockInfo {
 const FREE: u32 = 0;
 const HELD: u32 = 1;
 
-// SAFETY: the word goes from free to held by a compare-and-swap with acquire, and back by a store
-// with release, which is the last access; so each holder is alone and sees what the last one did.
-// One word, all zeros is `FREE`, and it names no thread.
+// SAFETY: the word changes from free to held only by a compare-and-swap with acquire. It changes
+// back by a store with release, which is the last access of a release. So there is only one holder
+// at a time, and it sees what the one before it wrote. The lock is one word, it is free when all
+// its bits are zero (`FREE`), and it names no thread.
 unsafe impl<P: Platform> RawLock<P> for Tas<P> {
     type Thread = ();
 
@@ -42,8 +43,8 @@ unsafe impl<P: Platform> RawLock<P> for Tas<P> {
 
     #[inline]
     fn acquire(&self, thread: &mut ()) {
-        // Not `wait_until`: that waiters ask for the line to write it instead of watching it is
-        // what makes this lock. The processor takes the line for a failed comparison as well.
+        // Not `wait_until`: in a test-and-set lock, waiters request the line for writing instead of
+        // watching it. The processor fetches the line for writing even if the comparison fails.
         while !self.try_acquire(thread) {
             P::pause(1);
         }
@@ -51,8 +52,9 @@ unsafe impl<P: Platform> RawLock<P> for Tas<P> {
 
     #[inline]
     fn try_acquire(&self, (): &mut ()) -> bool {
-        // Not a blind exchange: one that found the lock held would write what is there, and
-        // loom does not know that the holder's plain store must come after such a write.
+        // Not an unconditional exchange. If the lock is held, it would write the value that is
+        // there already, and loom does not know that the holder's plain store must come after such
+        // a write.
         self.held.compare_exchange(FREE, HELD, Ordering::Acquire, Ordering::Relaxed).is_ok()
     }
 
@@ -62,6 +64,6 @@ unsafe impl<P: Platform> RawLock<P> for Tas<P> {
     }
 
     unsafe fn forget_waiters(&self, (): &mut ()) {
-        // Waiters leave no trace in the word.
+        // Waiters do not change the word.
     }
 }

@@ -1,18 +1,18 @@
-//! The ticket lock whose waiters step back in proportion to their distance.
+//! The ticket lock whose waiters back off in proportion to their distance from the front.
 //!
-//! A waiter knows from its number how many are served before it, and looks at the word no sooner
-//! than these could possibly be through (Mellor-Crummey and Scott, TOCS 1991). So a release does
-//! not send all waiters to the line, only those near the front, at the price of a handover that
-//! may find the next in line with its back turned. With this backoff it is the ticket lock of
-//! libslock (David, Guerraoui and Trigonakis, 'Everything you always wanted to know about
-//! synchronization but were afraid to ask', SOSP 2013).
+//! A waiter knows from its number how many threads are served before it. It looks at the word no
+//! earlier than these could possibly have finished (Mellor-Crummey and Scott, TOCS 1991). After a
+//! release, not all waiters fetch the line, but only those near the front. The price is that a
+//! handover may have to wait for a waiter that is still backing off. With this backoff, it is the
+//! ticket lock of libslock (David, Guerraoui and Trigonakis, 'Everything you always wanted to know
+//! about synchronization but were afraid to ask', SOSP 2013).
 //!
 //! # Where it departs from libslock
-//! There, each waiter ahead counts for 512 empty instructions, here for [`TURNS_PER_WAITER`]
-//! turns of a spin loop, whose time depends on the processor as well, and the next in line
-//! watches the word instead of looking at it now and then. A waiter more than twenty places
-//! away there yields its core at every look; here, as in all spinning locks, only who has waited
-//! for long.
+//! In libslock, a waiter backs off for 512 empty instructions for each waiter ahead. Here, it backs
+//! off for [`TURNS_PER_WAITER`] turns of a spin loop, whose time also depends on the processor, and
+//! the next in line watches the word all the time. In libslock, a waiter more than twenty places
+//! away yields its core at every look. Here, as in all spinning locks, a waiter yields only after
+//! it has waited for long.
 
 use crate::{LockInfo, Ticket, Waiting};
 
@@ -30,6 +30,6 @@ pub(crate) const INFO: LockInfo = LockInfo {
     aliases: &["ticket-ls"],
 };
 
-/// Turns of a spin loop that a waiter passes for each one ahead of it: about the time of a short
-/// critical section and a handover.
+/// Turns of a spin loop for which a waiter backs off for each waiter ahead of it. They take about
+/// the time of a short critical section and a handover.
 pub(crate) const TURNS_PER_WAITER: u32 = 8;

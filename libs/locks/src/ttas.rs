@@ -1,11 +1,11 @@
 //! The test-and-test-and-set lock without backoff.
 //!
-//! A waiter watches the word in its own cache and tries to take the lock only when it saw it
-//! free (Rudolph and Segall, 'Dynamic decentralized cache schemes for MIMD parallel
-//! processors', ISCA 1984). That leaves the holder in peace, unlike plain test-and-set, but at
-//! each release all waiters rush: every one of them re-reads the word, and all who saw it free
-//! before the first of them had it take the line away once more, in vain (Anderson, 'The
-//! performance of spin lock alternatives', TPDS 1990). [`Backoff`](crate::Backoff) is the same
+//! A waiter watches the word in its own cache, and tries to acquire the lock only when it sees that
+//! the lock is free (Rudolph and Segall, 'Dynamic decentralized cache schemes for MIMD parallel
+//! processors', ISCA 1984). Unlike in plain test-and-set, waiters do not disturb the holder. But at
+//! each release, all of them rush: every waiter re-reads the word, and all that see it free before
+//! the first one has acquired the lock fetch the line for writing once more, in vain (Anderson,
+//! 'The performance of spin lock alternatives', TPDS 1990). [`Backoff`](crate::Backoff) is the same
 //! lock with the remedy.
 
 use kilocore_platform::{Atomic, Ordering, Platform, Wait};
@@ -49,9 +49,10 @@ impl<P: Platform> Ttas<P> {
     }
 }
 
-// SAFETY: the word goes from free to held by one exchange with acquire, and back by a store with
-// release, which is the last access; so each holder is alone and sees what the last one did. One
-// word, all zeros is `FREE`, and it names no thread.
+// SAFETY: the word changes from free to held only by a compare-and-swap with acquire. It changes
+// back by a store with release, which is the last access of a release. So there is only one holder
+// at a time, and it sees what the one before it wrote. The lock is one word, it is free when all
+// its bits are zero (`FREE`), and it names no thread.
 unsafe impl<P: Platform> RawLock<P> for Ttas<P> {
     type Thread = ();
 
@@ -77,6 +78,6 @@ unsafe impl<P: Platform> RawLock<P> for Ttas<P> {
     }
 
     unsafe fn forget_waiters(&self, (): &mut ()) {
-        // Waiters leave no trace in the word.
+        // Waiters do not change the word.
     }
 }

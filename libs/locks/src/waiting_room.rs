@@ -1,28 +1,28 @@
 //! Where waiters sleep that are not in a lock's own queue.
 //!
-//! A room is a list of waiters in order of arrival, its guests. It lies outside of the locks, in a
-//! table that never goes away: whoever has released a lock may still look into the room, though
-//! the lock may be gone. Locks share the rooms of a table by their addresses, as they share the
-//! hash buckets of a kernel's futexes; a guest says by its key which lock it waits for.
+//! A room is a list of waiters, its guests, in order of arrival. Rooms lie outside of the locks, in
+//! a table that is never freed: a thread that has released a lock may still look into the room,
+//! although the lock may be freed by then. Locks share the rooms of a table by their addresses, as
+//! futexes share the hash buckets of a kernel. The key of a guest says which lock it waits for.
 //!
 //! # States of a guest
 //!
 //! | state | meaning | goes to |
 //! | --- | --- | --- |
 //! | `AWAKE` | listed, and about to look at the lock | `ASLEEP`, `WOKEN`, `GRANTED` |
-//! | `ASLEEP` | listed, asleep or about to be | `WOKEN`, `GRANTED`, `AWAKE` (its time is up) |
-//! | `WOKEN` | listed, told to look again | `AWAKE`, `GRANTED` |
+//! | `ASLEEP` | listed, and asleep or about to be | `WOKEN`, `GRANTED`, `AWAKE` (its time is up) |
+//! | `WOKEN` | listed, and told to look again | `AWAKE`, `GRANTED` |
 //! | `GRANTED` | off the list: the lock, still held, was handed to it | |
 //!
-//! The guest alone goes from `AWAKE` to `ASLEEP`, and back to `AWAKE` under the room's lock; all
-//! else happens to it under that lock. A guest that is woken keeps its place in the list until it
-//! has the lock or gives up.
+//! Only the guest itself changes its state from `AWAKE` to `ASLEEP`, and back to `AWAKE` under the
+//! room's lock. All other changes are made under that lock. A guest that is woken keeps its place
+//! in the list until it has the lock or gives up.
 //!
 //! # No wake-up is lost
-//! A guest lists itself, then looks whether the lock is free, then sleeps. Whoever releases looks
-//! into the room afterwards. Either the release comes first and the guest sees it, or the list
-//! does and the releaser sees it, if each one's write is ordered before its read. That would cost
-//! every release a fence. [`Fences`] may let guests, who pay for a sleep anyway, pay for both.
+//! A guest lists itself, then looks whether the lock is free, then sleeps. A release frees the lock
+//! and then looks into the room. If each side's write is ordered before its read, either the guest
+//! sees the release or the release sees the guest. Such an order would cost every release a fence.
+//! With [`Fences`], the guests, which pay for a sleep anyway, can pay for both sides.
 
 use core::fmt;
 use core::ptr;
@@ -37,32 +37,34 @@ pub(crate) const ASLEEP: u32 = 1;
 pub(crate) const WOKEN: u32 = 2;
 pub(crate) const GRANTED: u32 = 3;
 
-/// Time after a grant until a sleeping guest is due again: some tenths of a millisecond, so that
-/// the switch to a sleeper, for which the lock stands still, costs a few percent.
+/// How long after a grant a sleeping guest is due again, in cycles: some tenths of a millisecond.
+/// The lock is unused while it is switched to a sleeper; at this distance, that costs a few
+/// percent.
 const CYCLES_BETWEEN_GRANTS: u64 = 1_000_000;
 
-/// How releasers and guests order what they write before what they read.
+/// How releases and guests order what they write before what they read.
 ///
 /// # Safety
-/// For any guest that calls [`announce`](Self::announce) after it has listed itself, and any
-/// releaser that calls [`guests`](Self::guests) after it has released a lock: either the guest
-/// sees the release in what it reads afterwards, or the releaser gets a number that counts the
-/// guest. Where `announce` is false that may fail, and guests must not sleep without a time limit.
+/// Suppose that a guest calls [`announce`](Self::announce) after it has listed itself, and a thread
+/// calls [`guests`](Self::guests) after it has released a lock. Then either the guest sees the
+/// release in what it reads afterwards, or the thread gets a number that counts the guest. If
+/// `announce` returns false, this may fail, and guests must not sleep without a time limit.
 pub unsafe trait Fences<P: Platform> {
-    /// The guests of `room` after all that the caller did before.
+    /// Returns the number of guests of `room`, ordered after everything that the caller did before.
     fn guests(room: &Room<P>) -> u32;
-    /// Orders the guest's listing before what it does next.
+    /// Orders the guest's listing before what it does next. Returns whether a wake-up is certain.
     fn announce(room: &Room<P>) -> bool;
 }
 
-/// Both sides pay for an atomic operation: for machines that offer no better, and for checkers.
+/// Both sides pay for an atomic operation. This is for machines without better means, and for
+/// checkers.
 #[derive(Debug, Clone, Copy)]
 pub struct SymmetricFences;
 
-// SAFETY: listing and `guests` are both atomic read-modify-writes of one word, as is all else that
-// changes it. If `guests` comes second, it counts the guest. If listing does, it continues what
-// `guests` released, and acquires it: the guest sees what the releaser did before. A releaser has no
-// use for an acquire, as it takes the room's lock to look at a guest.
+// SAFETY: listing and `guests` are atomic read-modify-writes of one word, as is every other change
+// of it. If `guests` comes second, it counts the guest. If listing comes second, it acquires what
+// `guests` released: the guest sees what the releasing thread did before. `guests` needs no
+// acquire, since that thread takes the room's lock to look at a guest.
 unsafe impl<P: Platform> Fences<P> for SymmetricFences {
     fn guests(room: &Room<P>) -> u32 {
         room.count.fetch_add(0, Ordering::Release)
@@ -72,10 +74,10 @@ unsafe impl<P: Platform> Fences<P> for SymmetricFences {
     }
 }
 
-/// A list of guests. On the native platform all zero is an empty one.
+/// A list of guests. On the native platform, it is empty when all its bits are zero.
 pub struct Room<P: Platform> {
     lock: ForkLock<P>,
-    /// Guests on the list, of whatever lock. Written under the lock.
+    /// Number of guests on the list, whatever lock they wait for. Written under the lock.
     count: P::U32,
     /// When a sleeping guest is due to be granted a lock. Written under the lock.
     due: P::U64,
@@ -89,7 +91,7 @@ struct List<P: Platform> {
     granted: bool,
 }
 
-// SAFETY: the guests are reached under the room's lock only, by any thread.
+// SAFETY: any thread may reach the guests, but only under the room's lock.
 unsafe impl<P: Platform> Send for List<P> {}
 
 /// A waiter on a room's list, on the stack of its thread.
@@ -107,12 +109,12 @@ struct Links<P: Platform> {
 // SAFETY: as for `List`.
 unsafe impl<P: Platform> Send for Links<P> {}
 
-/// What a holder who looked into the room is to do.
+/// What a holder that looked into the room has to do.
 pub(crate) enum Verdict<P: Platform> {
-    /// The lock is a guest's now: do not release it. Wake the guest if there is an address.
+    /// The lock now belongs to a guest: do not release it. Wake the guest if there is an address.
     Granted(Option<*const P::U32>),
-    /// Release the lock. Guests are told to look again only then: one that looks before would
-    /// find the lock held and go back to sleep.
+    /// Release the lock. Guests are told to look again only afterwards: a guest that looked before
+    /// would find the lock held and go back to sleep.
     Release,
 }
 
@@ -129,7 +131,7 @@ impl<P: Platform> Default for Room<P> {
 }
 
 impl<P: Platform> Guest<P> {
-    /// A waiter for the lock known as `key`.
+    /// Returns a waiter for the lock with this key.
     pub(crate) fn new(key: usize) -> Self {
         Self {
             state: P::U32::new(AWAKE),
@@ -140,31 +142,31 @@ impl<P: Platform> Guest<P> {
 }
 
 impl<P: Platform> Room<P> {
-    /// The guests listed, read without any order.
+    /// Returns the number of guests on the list, read without any ordering.
     #[inline(always)]
     #[must_use]
     pub fn count(&self) -> u32 {
         self.count.load(Ordering::Relaxed)
     }
 
-    /// Whether a sleeping guest is due. A hint.
+    /// Whether a sleeping guest is due. This is a hint.
     #[inline]
     pub(crate) fn is_due(&self) -> bool {
         P::CHECKED || P::now().0 >= self.due.load(Ordering::Relaxed)
     }
 
-    /// Shows the list to `work`, under the room's lock.
+    /// Calls `work` with the list, under the room's lock.
     fn with<R>(&self, process: u32, work: impl FnOnce(&mut List<P>) -> R) -> R {
         let inherited = self.lock.acquire(process);
         let result = self.list.with_mut(|list| {
             // SAFETY: the room's lock is held.
             let list = unsafe { &mut *list };
             if inherited {
-                // The guests are threads of the process that forked this one.
+                // The guests are threads of an ancestor process and do not exist in this one.
                 (list.first, list.last) = (ptr::null_mut(), ptr::null_mut());
-                // An exchange, and not a store, after which a release that looked here before
-                // would not be seen: see `SymmetricFences`. Relaxed, as an exchange passes on
-                // what was released to the word before, whatever its own ordering.
+                // This is an exchange and not a store: after a store, a release that looked here
+                // before would not be seen (see `SymmetricFences`). Relaxed: whatever its own
+                // ordering, an exchange passes on what was released to the word before.
                 self.count.swap(0, Ordering::Relaxed);
                 self.due.store(0, Ordering::Relaxed);
             }
@@ -175,7 +177,7 @@ impl<P: Platform> Room<P> {
         result
     }
 
-    /// Lists `guest`, awake, behind all others.
+    /// Puts `guest`, awake, at the end of the list.
     ///
     /// # Safety
     /// It is new, and stays where it is until it has been granted the lock or has left.
@@ -183,7 +185,8 @@ impl<P: Platform> Room<P> {
         self.with(process, |list| {
             let me = ptr::from_ref(guest).cast_mut();
             let last = list.last;
-            // SAFETY: the room's lock is held, here and below: links and guests are ours to use.
+            // SAFETY: the room's lock is held, here and below, so the links and the guests are ours
+            // to use.
             guest.links.with_mut(|links| unsafe { (*links).previous = last });
             if last.is_null() {
                 list.first = me;
@@ -192,19 +195,21 @@ impl<P: Platform> Room<P> {
                 unsafe { (*last).links.with_mut(|links| (*links).next = me) };
             }
             list.last = me;
-            // An atomic operation, and not a load and a store, and acquire: see `SymmetricFences`.
+            // This is one atomic operation and not a load and a store, and it is acquire: see
+            // `SymmetricFences`.
             self.count.fetch_add(1, Ordering::Acquire);
         });
     }
 
-    /// Is told that `guest` is up and about to look at the lock; true if it has been granted it.
+    /// Records that `guest` is awake and about to look at the lock. Returns true if it was granted
+    /// the lock.
     ///
     /// # Safety
-    /// The caller's own guest, enlisted here, which has not left.
+    /// The guest belongs to the caller, is enlisted here, and has not left.
     pub(crate) unsafe fn arrive(&self, guest: &Guest<P>, process: u32) -> bool {
         self.with(process, |_| {
-            // Relaxed, here and elsewhere: the room's lock orders what happens to guests, and
-            // shows the new holder of a lock what the last one did.
+            // Relaxed, here and elsewhere: the room's lock orders what happens to guests. It also
+            // makes visible to the new holder of a lock what the last holder wrote.
             let granted = guest.state.load(Ordering::Relaxed) == GRANTED;
             if !granted {
                 guest.state.store(AWAKE, Ordering::Relaxed);
@@ -213,7 +218,7 @@ impl<P: Platform> Room<P> {
         })
     }
 
-    /// Takes `guest` off the list, and gives the state in which it was.
+    /// Removes `guest` from the list, and returns the state in which it was.
     ///
     /// # Safety
     /// As for [`arrive`](Self::arrive).
@@ -228,15 +233,16 @@ impl<P: Platform> Room<P> {
         })
     }
 
-    /// Decides, for a holder of the lock `key` that is about to release it, who has it next.
-    /// `queued` says whether somebody waits in the lock's own queue, who will come here later.
+    /// Decides who gets the lock `key` next. The caller holds this lock and is about to release it.
+    /// `queued` says whether a thread waits in the lock's own queue; that thread will look into the
+    /// room later.
     pub(crate) fn decide(&self, key: usize, process: u32, queued: bool) -> Verdict<P> {
         self.with(process, |list| {
             let Some(first) = Self::first(list, key) else { return Verdict::Release };
             let now = P::now().0;
-            // Whoever is up can be handed the lock at no cost. Sleepers get their turn now and
-            // then. Those in the queue have every second turn at least. Checkers have no clock:
-            // there it is every second turn for all.
+            // A guest that is awake can be handed the lock at no cost. Sleepers get their turn now
+            // and then. The waiters in the queue get at least every second turn. Checkers have no
+            // clock: there, guests get every second turn.
             let due = if P::CHECKED {
                 !list.granted
             } else {
@@ -257,8 +263,8 @@ impl<P: Platform> Room<P> {
         })
     }
 
-    /// Wakes a guest of the lock `key`, which has been released and may be gone, unless one is on
-    /// its way.
+    /// Wakes a guest of the lock `key`, unless one is already about to look. The lock has been
+    /// released and may be freed.
     #[cold]
     pub(crate) fn wake(&self, key: usize, process: u32) {
         if let Some(word) = self.with(process, |list| Self::rouse(list, key)) {
@@ -266,8 +272,8 @@ impl<P: Platform> Room<P> {
         }
     }
 
-    /// Tells the first guest with `key` to look again, unless another is on its way, and gives
-    /// the word on which it sleeps, if it does. The room's lock is held.
+    /// Tells the first guest with `key` to look again, unless another one is about to. Returns the
+    /// word on which it sleeps, if it sleeps. The room's lock is held.
     fn rouse(list: &List<P>, key: usize) -> Option<*const P::U32> {
         let mut guest = Self::first(list, key)?;
         let chosen = guest;
@@ -284,12 +290,12 @@ impl<P: Platform> Room<P> {
         (chosen.state.swap(WOKEN, Ordering::Relaxed) == ASLEEP).then_some(word)
     }
 
-    /// The first guest with `key`. The room's lock is held.
+    /// Returns the first guest with `key`. The room's lock is held.
     fn first<'a>(list: &List<P>, key: usize) -> Option<&'a Guest<P>> {
         Self::find(list.first, key)
     }
 
-    /// The next guest after `guest` with `key`. The room's lock is held.
+    /// Returns the next guest with `key` after `guest`. The room's lock is held.
     fn next<'a>(guest: &Guest<P>, key: usize) -> Option<&'a Guest<P>> {
         // SAFETY: the room's lock is held.
         Self::find(guest.links.with(|links| unsafe { (*links).next }), key)
@@ -310,7 +316,7 @@ impl<P: Platform> Room<P> {
     /// # Safety
     /// The room's lock is held, and `guest` is on its list.
     unsafe fn unlink(&self, list: &mut List<P>, guest: &Guest<P>) {
-        // SAFETY: the lock is held, here and below, and the neighbours are on the list.
+        // SAFETY: the room's lock is held, here and below, and the neighbours are on the list.
         let (previous, next) =
             guest.links.with(|links| unsafe { ((*links).previous, (*links).next) });
         if previous.is_null() {

@@ -37,20 +37,21 @@ pub trait AtomicInt: Atomic {
     fn fetch_or(&self, value: Self::Value, order: Ordering) -> Self::Value;
 }
 
-/// Plain data reached by several threads, whose accesses an algorithm orders by other means.
+/// Plain data that several threads access. The algorithm orders the accesses by other means.
 ///
-/// The closures get raw pointers, as loom's `UnsafeCell` gives them: forming a reference is the
-/// caller's decision and carries the caller's SAFETY argument. A checker reports accesses that
-/// overlap when one of them is mutable; the simulator charges one access to each cache line
-/// that `T` covers.
+/// The closures receive raw pointers, as those of loom's `UnsafeCell` do. Whether to form a
+/// reference is the caller's decision, for which the caller gives the SAFETY argument. A checker
+/// reports accesses that overlap if one of them is mutable. The simulator charges one access to
+/// each cache line that `T` covers.
 pub trait SharedCell<T>: Send + Sync {
-    /// A cell that holds `value`.
+    /// Returns a cell that holds `value`.
     fn new(value: T) -> Self;
 
-    /// Shows the data for reading. Nobody may write it meanwhile.
+    /// Calls `read` with a pointer to the data. No other thread may write the data meanwhile.
     fn with<R>(&self, read: impl FnOnce(*const T) -> R) -> R;
 
-    /// Shows the data for writing. Nobody else may read or write it meanwhile.
+    /// Calls `write` with a pointer to the data. No other thread may read or write the data
+    /// meanwhile.
     fn with_mut<R>(&self, write: impl FnOnce(*mut T) -> R) -> R;
 }
 

@@ -1,20 +1,21 @@
 //! What the platforms of the model checkers have in common.
 //!
-//! loom and shuttle offer the same `sync`, `thread`, `thread_local!` and `lazy_static!`, so that
-//! one macro writes both platforms; they differ in their atomics' types and in the shared cell.
+//! loom and shuttle offer the same `sync`, `thread`, `thread_local!` and `lazy_static!`, so one
+//! macro writes both platforms. They differ in the types of their atomics and in the shared cell.
 //!
 //! # The futex
-//! One table per execution, under the checker's own mutex, lists who is parked on which word.
-//! [`Platform::park`](crate::Platform::park) compares and enters the table in one critical
-//! section, as the kernel does under its hash bucket's lock. It wakes for nothing but
-//! [`Platform::unpark`](crate::Platform::unpark), although the contract allows more: a spurious
-//! wake-up would turn a lost one into a success, whereas here it ends as a deadlock, which the
-//! checker reports. Wake-ups go to the one parked longest, as in Linux among equals.
+//! Each execution has one table, under the checker's own mutex, of the threads that are parked and
+//! on which word. [`Platform::park`](crate::Platform::park) compares the word and enters the table
+//! in one critical section, as the kernel does under the lock of a hash bucket. It returns only
+//! after an [`Platform::unpark`](crate::Platform::unpark), although the contract allows spurious
+//! wake-ups: such a wake-up would hide that one was lost. Here, a lost wake-up ends as a deadlock,
+//! which the checker reports. The thread that has been parked longest is woken first, as in Linux
+//! among equals.
 //!
 //! # Time and place
-//! There is no clock: [`now`](crate::Platform::now) is always 0, and a park with a time limit
-//! lasts the shortest time that is allowed, none. Each thread says with `place` on which core
-//! and node it is to believe itself.
+//! There is no clock: [`now`](crate::Platform::now) always returns 0. A park with a time limit
+//! lasts the shortest time that is allowed, which is none. A thread sets with `place` the core and
+//! the node on which it believes to run.
 
 /// How many wait slots a checker's machine has: so few that waiters of different tickets meet.
 pub(crate) const CHECKER_WAIT_SLOTS: usize = 2;

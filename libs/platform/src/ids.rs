@@ -24,15 +24,15 @@ impl Cycles {
     /// More cycles than any clock counts.
     pub const MAX: Cycles = Cycles(u64::MAX);
 
-    /// The cycles from `earlier` to `self`, or none if the clocks of two cores disagree and
-    /// `earlier` is later.
+    /// Returns the cycles from `earlier` to `self`. Returns zero if `earlier` is later, which
+    /// happens when the clocks of two cores disagree.
     #[inline]
     #[must_use]
     pub fn since(self, earlier: Cycles) -> Cycles {
         Cycles(self.0.saturating_sub(earlier.0))
     }
 
-    /// The sum, or [`Cycles::MAX`] where it would be larger.
+    /// Returns the sum, or [`Cycles::MAX`] if the sum would be larger.
     #[inline]
     #[must_use]
     pub fn saturating_add(self, other: Cycles) -> Cycles {

@@ -1,9 +1,9 @@
 //! The model checker loom: all executions of a small program under the C++11 memory model.
 //!
-//! loom explores not only every interleaving but also every value that a load may return, so
-//! that a missing release or acquire shows as a race on a [`SharedCell`]. It treats a
-//! sequentially consistent load or store as an acquire or release one: an algorithm that needs
-//! more must say it with read-modify-writes, or loom reports a failure that cannot happen.
+//! loom explores every interleaving and, for each load, every value that it may return. A missing
+//! release or acquire therefore shows as a race on a [`SharedCell`]. loom treats a sequentially
+//! consistent load as an acquire load, and such a store as a release store. An algorithm that needs
+//! more must use read-modify-writes; otherwise loom reports failures that cannot happen.
 //!
 //! Use it inside `loom::model`.
 

@@ -1,9 +1,9 @@
 //! The real machine, on Linux.
 //!
-//! Atomics are those of `core`, waiting is a loop around the processor's spin hint or, where
-//! CPUID reports them, `umwait` (Intel) and `mwaitx` (AMD), and parking is the futex system
-//! call. On x86-64 core and node come from `rdpid`, or `rdtscp` where there is no such instruction;
-//! Linux keeps them in the register that both read, so that neither costs a system call.
+//! Atomics are those of `core`. Parking is the futex system call. Waiting is a loop around the
+//! processor's spin hint or, if CPUID reports them, `umwait` (Intel) and `mwaitx` (AMD). On x86-64,
+//! core and node come from `rdpid`, or from `rdtscp` on processors without it. Both read a register
+//! in which Linux keeps the two numbers, so neither costs a system call.
 
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
@@ -49,14 +49,14 @@ impl<T: Send> SharedCell<T> for NativeCell<T> {
 static WAIT_SLOT_TABLE: [Padded<AtomicU32>; WAIT_SLOTS] =
     [const { Padded(AtomicU32::new(0)) }; WAIT_SLOTS];
 
-/// Turns that a waiter spins before it first offers its processor to others: a fraction of a
-/// millisecond, far longer than any critical section that spinning suits. Whoever it waits for
-/// may have lost the processor, or never had one.
+/// Turns that a waiter spins before it first offers its processor to other threads: a fraction of a
+/// millisecond, far longer than any critical section that spinning suits. The thread that it waits
+/// for may have lost its processor, or never had one.
 const TURNS_BEFORE_YIELD: u32 = 4096;
 /// Turns between later offers.
 const TURNS_BETWEEN_YIELDS: u32 = 256;
-/// What a low-power rest counts for: it lasts until the line is written or for some tens of
-/// microseconds.
+/// The number of turns that a low-power rest counts for. A rest lasts until the line is written or
+/// for some tens of microseconds.
 const TURNS_OF_A_REST: u32 = 1024;
 
 // SAFETY: the words are those of `core`, the cell is its `UnsafeCell`; `wait_until` returns after

@@ -1,8 +1,8 @@
 //! The model checker shuttle: random schedules of a program too large for loom.
 //!
-//! shuttle keeps memory sequentially consistent whatever ordering an operation asks for, so it
-//! finds bad interleavings and lost wake-ups, but no ordering that is too weak: that is loom's
-//! part. It has no cell that looks for races, so one is written here.
+//! shuttle keeps memory sequentially consistent, whatever ordering an operation asks for. So it
+//! finds bad interleavings and lost wake-ups, but no ordering that is too weak; loom finds those.
+//! shuttle has no cell that detects races, so this module has one.
 //!
 //! Use it inside `shuttle::check_random` and its kin.
 
@@ -26,8 +26,9 @@ const WRITING: usize = usize::MAX;
 
 /// A cell that panics when accesses overlap and one of them writes.
 ///
-/// The borrow count is itself one of shuttle's atomics: each operation on it is a point where
-/// the scheduler may switch, without which no access could ever be found under way.
+/// The borrow count is itself one of shuttle's atomics. Each operation on it is a point at which
+/// the scheduler may switch to another thread. Without such points, no two accesses could ever
+/// overlap.
 #[derive(Debug)]
 pub struct ShuttleCell<T> {
     /// Readers inside, or [`WRITING`].

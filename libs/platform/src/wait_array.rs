@@ -1,9 +1,9 @@
 //! A table of slots on which waiters of all locks wait apart from each other.
 //!
-//! A lock that keeps no queue can still give each waiter a word of its own: the waiter picks a
-//! slot by the lock and its ticket, and whoever moves the lock on changes that slot. Two
-//! waiters that meet in a slot wake each other for nothing, which costs time and no more. The
-//! idea is that of the waiting array of Dice and Kogan (TWA, Euro-Par 2019).
+//! A lock without a queue can still give each waiter a word of its own. The waiter chooses a slot
+//! by the lock and its ticket, and a thread that advances the lock changes that slot. Two waiters
+//! in the same slot wake each other needlessly, which costs only time. The idea is that of the
+//! waiting array of Dice and Kogan (TWA, Euro-Par 2019).
 
 use core::fmt;
 
@@ -19,7 +19,7 @@ pub struct WaitArray<P: Platform> {
 }
 
 impl<P: Platform> WaitArray<P> {
-    /// A table over the given slots.
+    /// Returns a table over the given slots.
     ///
     /// # Panics
     /// If there is no slot.
@@ -30,16 +30,16 @@ impl<P: Platform> WaitArray<P> {
         Self { slots }
     }
 
-    /// All the slots, for a platform that wraps another one.
+    /// Returns all slots, for a platform that wraps another one.
     #[must_use]
     pub const fn slots(&self) -> &'static [Padded<P::U32>] {
         self.slots
     }
 
-    /// The slot of `ticket` at the lock with the given [key](Platform::address_key).
+    /// Returns the slot of `ticket` at the lock with the given [key](Platform::address_key).
     ///
-    /// Successive tickets of a lock get successive slots, so that as many waiters of one lock as
-    /// there are slots never meet.
+    /// Successive tickets of a lock get successive slots. So the waiters of one lock never share a
+    /// slot as long as there are no more of them than slots.
     #[inline]
     #[must_use]
     pub fn slot(&self, key: usize, ticket: u32) -> &'static P::U32 {

@@ -7,7 +7,7 @@ use crate::{Description, MachineError};
 /// A machine file that is part of the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Builtin {
-    /// The name by which it is asked for.
+    /// The name by which users ask for it.
     pub name: &'static str,
     /// The text of its file.
     pub text: &'static str,
@@ -47,15 +47,14 @@ static BUILTIN: &[Builtin] = machines![
     "xeon-gold-6338-1s",
 ];
 
-/// The built-in machines, ordered by name.
+/// Returns the built-in machines, ordered by name.
 #[must_use]
 pub fn builtin() -> &'static [Builtin] {
     BUILTIN
 }
 
-/// The machine of that name, or the one in the file of that path.
-///
-/// Whatever ends in `.toml` or has a `/` in it is a path.
+/// Returns the built-in machine with this name, or the machine in the file with this path. A text
+/// that ends in `.toml` or contains a `/` is a path.
 ///
 /// # Errors
 /// [`MachineError::Unknown`] for an unknown name, [`MachineError::Unreadable`] for a file that
@@ -70,8 +69,8 @@ pub fn find(name_or_path: &str) -> Result<Description, MachineError> {
     Err(UnknownName::new("machine", name_or_path, BUILTIN.iter().map(|known| known.name)).into())
 }
 
-/// The longest machine file that is read. Real ones have some ten kilobytes; whatever is longer
-/// than this is a mistaken path, perhaps an endless device.
+/// The largest machine file that is read. Real ones have some ten kilobytes. A larger one is a
+/// mistaken path, for example that of an endless device.
 const LONGEST_FILE: u64 = 1 << 20;
 
 fn read(path: &str) -> Result<Description, MachineError> {

@@ -2,11 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A figure and where it comes from: exactly one of `source` and `estimated` is given.
+/// A number and its origin. Exactly one of `source` and `estimated` is given.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Figure {
-    /// The figure, in the unit that the field's name ends with.
+    /// The number, in the unit with which the name of the field ends.
     pub value: f64,
     /// The publication or measurement it was taken from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -22,7 +22,7 @@ pub struct Figure {
 pub struct Description {
     /// The version of this format: 1.
     pub schema: u32,
-    /// The name by which the command line knows it, the same as the file's.
+    /// The name by which the command line knows the machine. The file has the same name.
     pub name: String,
     /// What it is, in a line.
     pub title: String,
@@ -76,8 +76,8 @@ pub struct Topology {
     pub source: String,
 }
 
-/// The time from a core's request for a cache line that another core has just written until it
-/// has it, with nobody else asking. In nanoseconds.
+/// Nanoseconds from a core's request for a cache line that another core has just written until it
+/// has the line, while no other core asks for it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Latencies {
@@ -99,7 +99,7 @@ pub struct Latencies {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Coherence {
-    /// How long a line is busy at its home for each request to read it: requests that arrive
+    /// How long a line is busy at its home with each request to read it. Requests that arrive
     /// meanwhile wait their turn.
     pub line_service_ns: Figure,
     /// What each sharer to be invalidated adds to a write.
@@ -129,7 +129,7 @@ pub struct Caches {
     pub shared_per_node: u32,
     /// Time of a hit in the last-level cache.
     pub shared_hit_ns: Figure,
-    /// 1 if a last-level cache serves its cores all lines that one of them has a clean copy of; 0
+    /// 1 if a last-level cache serves its cores every line of which one of them has a clean copy. 0
     /// if such a read goes to the line's home.
     pub shared_finds_copies: Figure,
 }
@@ -159,7 +159,7 @@ pub struct OperatingSystem {
     pub queued_kernel_locks: Figure,
     /// Processor time that waking one thread costs the waker.
     pub wake_ns: Figure,
-    /// Time from that until the woken thread runs on a core that was idle.
+    /// Time from that wake-up until the woken thread runs on a core that was idle.
     pub wake_latency_ns: Figure,
     /// After how long an idle core goes to a deeper state, from which the wake takes longer, in µs;
     /// 0 if it never does.

@@ -9,7 +9,18 @@ use toml::de::{DeTable, DeValue};
 use toml::{Table, Value};
 
 impl Description {
-    /// Reads a machine file. `origin` is what messages call it: a path, or a name.
+    /// Reads a machine file. `origin` is what messages call the file: a path or a name. A file
+    /// begins like this:
+    ///
+    /// ```toml
+    /// schema = 1
+    /// name = "core-i7-6700"
+    /// clock_ghz.value = 3.4
+    /// clock_ghz.source = "vendor's data sheet"
+    ///
+    /// [topology]
+    /// sockets = 1
+    /// ```
     ///
     /// # Errors
     /// [`MachineError::Syntax`] if the text is not TOML, and [`MachineError::Field`] if a field
@@ -36,10 +47,10 @@ impl Description {
         table.try_into().map_err(|error: toml::de::Error| syntax(&error))
     }
 
-    /// Checks a description that was not read from text, as [`Description::parse`] does.
+    /// Checks a description that was not read from text, in the same way as [`Description::parse`].
     ///
     /// # Errors
-    /// [`MachineError::Field`], with the machine's name for its origin.
+    /// [`MachineError::Field`], with the name of the machine as the origin.
     pub fn validate(&self) -> Result<(), MachineError> {
         check(&self.to_table()).map_err(|problem| MachineError::Field {
             origin: self.name.clone(),
@@ -50,8 +61,8 @@ impl Description {
         })
     }
 
-    /// The text of its machine file, in a fixed order and with a comment for each field, for a
-    /// person to read and edit. Reading it back gives an equal description.
+    /// Returns the text of the machine file, in a fixed order and with a comment for each field,
+    /// for a person to read and edit. Parsing it returns an equal description.
     #[must_use]
     pub fn to_toml(&self) -> String {
         let table = self.to_table();
@@ -67,7 +78,8 @@ impl Description {
     }
 
     fn to_table(&self) -> Table {
-        // Numbers, strings and structures of them: there is nothing that TOML cannot hold.
+        // TOML can hold numbers, strings and structures of them, and a description contains nothing
+        // else.
         Table::try_from(self).expect("a description is a table")
     }
 }
@@ -92,7 +104,7 @@ fn write_section(text: &mut String, table: &Table, section: &str) {
     }
 }
 
-/// The line of every key, by its path.
+/// Records the line of every key under its path.
 fn record_lines(table: &DeTable<'_>, above: &str, text: &str, lines: &mut HashMap<String, usize>) {
     for (key, value) in table {
         let path = match above {
@@ -106,7 +118,7 @@ fn record_lines(table: &DeTable<'_>, above: &str, text: &str, lines: &mut HashMa
     }
 }
 
-/// The line of a key, or of the nearest thing around it that is in the text.
+/// Returns the line of a key or, if the text lacks it, of the nearest section around it.
 fn nearest_line(key: &str, lines: &HashMap<String, usize>) -> Option<usize> {
     let mut key = key.split_once('[').map_or(key, |(name, _)| name);
     loop {
@@ -117,7 +129,7 @@ fn nearest_line(key: &str, lines: &HashMap<String, usize>) -> Option<usize> {
     }
 }
 
-/// The line, counted from 1, of a byte of the text.
+/// Returns the line, counted from 1, of a byte of the text.
 fn line_of(text: &str, byte: usize) -> usize {
     1 + text.as_bytes().iter().take(byte).filter(|&&b| b == b'\n').count()
 }

@@ -2,9 +2,10 @@
 
 use crate::{Description, Topology};
 
-/// A hardware thread, numbered in compact order: the first thread of every core, node by node,
-/// then the second thread of every core, and so on. The first `n` of them are therefore what a
-/// careful administrator pins `n` threads to: cores before siblings, and near before far.
+/// A hardware thread, numbered in compact order: the first thread of every core, node by node, then
+/// the second thread of every core, and so on. So the first `n` of them are those to which a
+/// careful administrator pins `n` threads: all cores before any sibling, and near cores before far
+/// ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct HardwareThread(pub u32);
 
@@ -26,19 +27,19 @@ pub struct Location {
 /// How far apart two hardware threads are, nearest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Distance {
-    /// They are one.
+    /// Both are the same thread.
     SameThread,
-    /// Siblings of a core.
+    /// They are siblings on one core.
     SameCore,
-    /// Cores of a group.
+    /// They are on different cores of one group.
     SameGroup,
-    /// Groups of a node.
+    /// They are in different groups of one node.
     SameNode,
-    /// Nodes of a socket.
+    /// They are on different nodes of one socket.
     SameSocket,
-    /// Nodes of different sockets.
+    /// They are on nodes of different sockets.
     Sockets {
-        /// Links between their nodes, 1 or more.
+        /// Number of links between their nodes, 1 or more.
         hops: u32,
     },
 }
@@ -68,19 +69,20 @@ impl Topology {
         self.cores() * self.threads_per_core
     }
 
-    /// Links between two nodes: 0 for a node and itself, 1 where no matrix is given.
+    /// Returns the number of links between two nodes: 0 from a node to itself, and 1 between two
+    /// nodes if no matrix is given.
     ///
     /// # Panics
-    /// If there is a matrix, and a node beyond it.
+    /// If there is a matrix and a node is beyond it.
     #[must_use]
     pub fn hops(&self, a: u32, b: u32) -> u32 {
         if self.hops.is_empty() { u32::from(a != b) } else { self.hops[a as usize][b as usize] }
     }
 
-    /// Where a hardware thread is.
+    /// Returns where a hardware thread is.
     ///
     /// # Panics
-    /// If the machine has fewer.
+    /// If the machine has fewer threads.
     #[must_use]
     pub fn location(&self, of: HardwareThread) -> Location {
         assert!(
@@ -95,10 +97,10 @@ impl Topology {
         Location { socket: node / self.nodes_per_socket, node, group, core, thread }
     }
 
-    /// How far apart two hardware threads are.
+    /// Returns how far apart two hardware threads are.
     ///
     /// # Panics
-    /// If the machine has fewer.
+    /// If the machine has fewer threads.
     #[must_use]
     pub fn distance(&self, a: HardwareThread, b: HardwareThread) -> Distance {
         let (x, y) = (self.location(a), self.location(b));
@@ -125,8 +127,8 @@ impl Description {
         self.topology.hardware_threads()
     }
 
-    /// How much so many threads compute, as a multiple of what one computes alone, where each core
-    /// has got one before any gets a second.
+    /// Returns how much `threads` threads compute, as a multiple of what one computes alone. Each
+    /// core gets one thread before any core gets a second.
     #[must_use]
     pub fn computing(&self, threads: u32) -> f64 {
         let cores = self.topology.cores();
@@ -135,26 +137,27 @@ impl Description {
         f64::from(threads.min(cores)) + second * (self.smt_throughput.value - 1.0) / siblings
     }
 
-    /// Where a hardware thread is.
+    /// Returns where a hardware thread is.
     ///
     /// # Panics
-    /// If the machine has fewer.
+    /// If the machine has fewer threads.
     #[must_use]
     pub fn location(&self, of: HardwareThread) -> Location {
         self.topology.location(of)
     }
 
-    /// How far apart two hardware threads are.
+    /// Returns how far apart two hardware threads are.
     ///
     /// # Panics
-    /// If the machine has fewer.
+    /// If the machine has fewer threads.
     #[must_use]
     pub fn distance(&self, a: HardwareThread, b: HardwareThread) -> Distance {
         self.topology.distance(a, b)
     }
 
-    /// The time in nanoseconds from a request by one thread until it has a line that the other
-    /// has just written. 0 for a thread and itself: that is a hit, which `caches` tells.
+    /// Returns the nanoseconds from a request by one thread until it has a line that the other
+    /// thread has just written. Returns 0 from a thread to itself: that is a hit, whose time is in
+    /// `caches`.
     ///
     /// # Panics
     /// If the machine has fewer threads.
@@ -163,7 +166,7 @@ impl Description {
         self.latency_at(self.distance(a, b))
     }
 
-    /// The same, at a distance.
+    /// Returns the same time for a distance.
     #[must_use]
     pub fn latency_at(&self, distance: Distance) -> f64 {
         let at = &self.latency;

@@ -1,9 +1,10 @@
-//! Who waits for a semaphore, in the order of arrival.
+//! The queue of the threads that wait for a semaphore, in order of arrival.
 //!
-//! A waiter is a node on the stack of the thread that waits, linked to the one behind it. The
-//! links and the two ends belong to whoever holds the queue's lock. A waiter is on its stack
-//! until it has been taken out *and* told so: a writer takes itself out, and a reader is taken
-//! out by whoever lets it in, who is then alone with it until it sets the reader's word.
+//! A waiter is a node on the stack of the thread that waits, linked to the waiter behind it. The
+//! holder of the queue's lock owns the links and the two ends of the queue. A waiter stays on its
+//! stack until it has been removed from the queue *and* its thread knows it. A writer removes
+//! itself. A reader is removed by the thread that admits it, which has the waiter to itself until
+//! it sets the reader's word.
 
 use core::ptr;
 
@@ -23,15 +24,16 @@ pub(super) enum Wish {
 
 /// A thread that waits.
 pub(super) struct Waiter<P: Platform> {
-    /// Where it sleeps.
+    /// The word on which the thread sleeps.
     word: P::U32,
     wish: Wish,
-    /// The one behind it. Relaxed always: the queue's lock orders the accesses.
+    /// The next waiter in the queue. All accesses are relaxed, because the queue's lock orders
+    /// them.
     next: P::Ptr<Waiter<P>>,
 }
 
 impl<P: Platform> Waiter<P> {
-    /// One that is in no queue.
+    /// Returns a waiter that is in no queue.
     pub(super) fn new(wish: Wish) -> Padded<Self> {
         Padded(Self { word: P::U32::new(ASLEEP), wish, next: P::Ptr::new(ptr::null_mut()) })
     }
@@ -50,7 +52,8 @@ impl<P: Platform> Waiter<P> {
             }
             P::pause(1);
         }
-        // Acquire: a reader that is called is inside, after the writers that its caller saw leave.
+        // Acquire: a reader that is called is inside. It sees what the writers wrote that its
+        // caller saw leave.
         while self.word.load(Ordering::Acquire) == ASLEEP {
             P::park(&self.word, ASLEEP, None);
         }
@@ -130,7 +133,7 @@ impl<P: Platform> Line<P> {
         self.first == self.last
     }
 
-    /// Puts a waiter at the end.
+    /// Puts a waiter at the end of the queue.
     ///
     /// # Safety
     /// It stays where it is until it has been taken out of the queue and, if it is a reader,
@@ -146,7 +149,7 @@ impl<P: Platform> Line<P> {
         self.last = waiter;
     }
 
-    /// How many readers there are before the first writer, and whether no writer is behind them.
+    /// Returns the number of readers before the first writer, and whether there is no writer.
     pub(super) fn leading_readers(&self) -> (u32, bool) {
         let mut readers = 0;
         let mut waiter = self.first();
@@ -190,7 +193,8 @@ impl<P: Platform> Line<P> {
         }
     }
 
-    /// Notes that the first one was called in vain, and says whether that was often enough.
+    /// Records that the first waiter was called in vain. Returns whether that has happened `bound`
+    /// times.
     pub(super) fn passes_over(&mut self, bound: u32) -> bool {
         self.passed_over = self.passed_over.saturating_add(1);
         self.passed_over >= bound
