@@ -94,7 +94,7 @@ real_functions! {
     ) -> libc::c_int;
     /// Locks for writing.
     pub fn pthread_rwlock_wrlock(lock: *mut pthread_rwlock_t) -> libc::c_int;
-    /// Locks for writing unless that takes waiting.
+    /// Locks for writing if that is possible without waiting.
     pub fn pthread_rwlock_trywrlock(lock: *mut pthread_rwlock_t) -> libc::c_int;
     /// Locks for writing before a deadline on `CLOCK_REALTIME`.
     pub fn pthread_rwlock_timedwrlock(
