@@ -37,7 +37,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 struct Trial<'a, S: Search<Query: Sized>, K> {
     items: &'a [S::Item],
     queries: &'a [S::Query],
-    /// Returns the number that identifies a found item.
+    /// Returns what identifies a found item.
     key: fn(&S::Item) -> K,
     /// Returns whether an item matches a query. This does not use the structure's own code.
     answers: fn(&S::Item, &S::Query) -> bool,
