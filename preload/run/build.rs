@@ -1,4 +1,5 @@
-//! Compiles the C part: what must be C to work with `pthread_cancel`, and the thread's storage.
+//! Compiles the C part: the functions that must be in C because of `pthread_cancel`, and the
+//! thread's storage.
 
 fn main() {
     println!("cargo::rerun-if-changed=c/wait.c");
@@ -8,10 +9,10 @@ fn main() {
         .opt_level(2)
         .warnings_into_errors(true)
         // A cancelled thread unwinds from within a system call, at an instruction that the
-        // exception tables of C++ do not cover; without them pthread_cleanup_push keeps a jump
-        // buffer instead, which works from anywhere.
+        // exception tables of C++ do not cover. Without these tables, pthread_cleanup_push keeps a
+        // jump buffer instead, which works at any instruction.
         .flag("-fno-exceptions")
-        // The frames must be there to unwind through.
+        // The unwinder needs these tables to pass through the frames.
         .flag("-fasynchronous-unwind-tables")
         .flag("-fvisibility=hidden")
         .compile("kilocore_run_c");

@@ -82,55 +82,65 @@ struct kc_ldu *kc_ldu_new(const struct kc_ldu_structure *structure, void *contex
                           const struct kc_ldu_options *options);
 
 /*
- * Applies the log and ends a root that nobody uses any more. Objects that are inserted stay where
- * they are; nobody may use them with this library again before kc_ldu_object_init.
+ * Applies the log and frees a root that nobody uses any more. Objects that are inserted stay in the
+ * structure. They must be initialized by kc_ldu_object_init before this library is used with them
+ * again.
  */
 void kc_ldu_destroy(struct kc_ldu *root);
 
-/* Slots for cores with numbers below cores; NULL if that is 0. */
+/* Returns slots for cores with numbers below cores, or NULL if cores is 0. */
 struct kc_ldu_slots *kc_ldu_slots_new(uint32_t cores);
 
-/* Ends slots that no root uses any more. */
+/* Frees slots that no root uses any more. */
 void kc_ldu_slots_destroy(struct kc_ldu_slots *slots);
 
-/* Makes memory an object that is in no structure. */
+/* Initializes an object. It is in no structure then. */
 void kc_ldu_object_init(struct kc_ldu_object *object);
 
 /*
- * Puts an object in. Readers that come later find it.
- * -EEXIST if it is in; -EBUSY if another root still has to take it out: kc_ldu_synchronize that.
- * May apply the log, and wait for readers to leave for that: not to be called by a reader inside.
+ * Inserts an object. Readers that enter after this has returned find it.
+ *
+ * Returns -EEXIST if the object is inserted already. Returns -EBUSY if another root's log still has
+ * to take the object out; call kc_ldu_synchronize for that root, and try again.
+ *
+ * This function may apply the log, and may have to wait until readers leave. So a reader must not
+ * call it between kc_ldu_read_lock and kc_ldu_read_unlock.
  */
 int kc_ldu_insert(struct kc_ldu *root, struct kc_ldu_object *object);
 
 /*
- * Takes an object out. Readers that come later do not find it; the memory must stay until the
- * object is settled or comes back by release. -ENOENT if it is not in this root. Waits as
- * kc_ldu_insert does.
+ * Removes an object. Readers that enter after this has returned do not find it. The object must
+ * stay in place until kc_ldu_is_settled returns true for it, or until the release function gets it.
+ *
+ * Returns -ENOENT if the object is not in this root. Like kc_ldu_insert, this function may wait
+ * until readers leave.
  */
 int kc_ldu_remove(struct kc_ldu *root, struct kc_ldu_object *object);
 
-/* Whether nobody but the owner of a removed object can reach it, so that it may be freed. */
+/* Returns whether only the owner of a removed object can reach it, so that it may be freed. */
 bool kc_ldu_is_settled(const struct kc_ldu_object *object);
 
 /*
- * Gives a removed object up: the structure's release function gets it, now or when the log has
- * been applied. -EEXIST if it is inserted; -ENOENT if it never was in this root; -EINVAL if the
- * structure has no release function.
+ * Gives up a removed object. The structure's release function gets the object: during this call, or
+ * when the log is applied.
+ *
+ * Returns -EEXIST if the object is inserted, -ENOENT if it was not last in this root, and -EINVAL
+ * if the structure has no release function.
  */
 int kc_ldu_release(struct kc_ldu *root, struct kc_ldu_object *object);
 
 /*
- * Enters as a reader: between the two calls the structure stays as it is, with all updates in it
- * that returned before. Readers share it.
+ * kc_ldu_read_lock enters as a reader and kc_ldu_read_unlock leaves. Between the two calls the
+ * structure does not change. It contains every update that returned before the reader entered.
+ * Several readers may be inside at the same time.
  */
 struct kc_ldu_reader kc_ldu_read_lock(struct kc_ldu *root);
 void kc_ldu_read_unlock(struct kc_ldu *root, struct kc_ldu_reader reader);
 
-/* Applies the log. */
+/* Applies the log. Waits until the readers that are inside have left. */
 void kc_ldu_synchronize(struct kc_ldu *root);
 
-/* Applies the log unless a reader is inside: for a timer. Whether it did. */
+/* Applies the log unless a thread is inside, and returns whether it did. This is for a timer. */
 bool kc_ldu_flush(struct kc_ldu *root);
 
 #ifdef __cplusplus

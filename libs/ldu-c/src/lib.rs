@@ -1,7 +1,8 @@
-//! Deferred-update logs for C: the functions of `include/kilocore_ldu.h`, which is their manual.
+//! Deferred-update logs for C. The functions are declared and documented in
+//! `include/kilocore_ldu.h`.
 //!
-//! A root is a [`Log`](kilocore_ldu::raw::Log) with the caller's functions beside it; there is no
-//! algorithm here.
+//! A root is a [`Log`](kilocore_ldu::raw::Log) together with the caller's functions. This crate
+//! contains no algorithm of its own.
 
 #![warn(missing_docs)]
 

@@ -1,15 +1,15 @@
-//! Objects, in the caller's memory.
+//! Objects. They lie in the caller's memory.
 
 use kilocore_ldu::Node;
 use kilocore_platform::Native;
 
-/// What a C object embeds.
+/// The part of a C object that belongs to the library, `struct kc_ldu_object`.
 pub(crate) type Object = Node<Native>;
 
-// The header says so.
+// `struct kc_ldu_object` in the header has this size and alignment.
 const _: () = assert!(size_of::<Object>() == 24 && align_of::<Object>() == 8);
 
-/// Makes memory an object that is in no structure.
+/// Initializes an object. It is in no structure.
 ///
 /// # Safety
 /// `object` points to memory for an object that nobody else uses.
@@ -19,7 +19,7 @@ pub unsafe extern "C" fn kc_ldu_object_init(object: *mut Object) {
     unsafe { object.write(Object::new()) };
 }
 
-/// Whether nobody but the owner of a removed object can reach it.
+/// Returns whether only the owner of a removed object can reach it.
 ///
 /// # Safety
 /// `object` points to an object that the caller owns.

@@ -1,4 +1,4 @@
-//! Roots.
+//! The functions that create, use and destroy a root.
 
 use core::ffi::{c_int, c_void};
 use core::ptr::NonNull;
@@ -18,7 +18,7 @@ const EINVAL: c_int = 22;
 
 type Function = unsafe extern "C" fn(*mut c_void, *mut Object);
 
-/// What the log does to the structure.
+/// The functions by which the log changes the structure; `struct kc_ldu_structure` of the header.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct KcLduStructure {
@@ -27,7 +27,7 @@ pub struct KcLduStructure {
     release: Option<Function>,
 }
 
-/// How a root is to be.
+/// The options of a root; `struct kc_ldu_options` of the header.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct KcLduOptions {
@@ -36,7 +36,7 @@ pub struct KcLduOptions {
     most_objects: u32,
 }
 
-/// `KC_LDU_ADAPTIVE`
+/// The value of `KC_LDU_ADAPTIVE` in the header.
 const ADAPTIVE: c_int = 1;
 
 /// Slots for the queues of several roots.
@@ -45,7 +45,7 @@ pub struct KcLduSlots(Arc<Slots<Native>>);
 
 type Lock = Rwsem<Native, TURNS>;
 
-/// A root.
+/// A root: a log, and the caller's functions that it calls.
 #[derive(Debug)]
 pub struct KcLdu {
     log: AnyLog,
@@ -60,7 +60,7 @@ enum AnyLog {
     Adaptive(Log<Native, Global<Native>, Lock, Adaptive<Native>>),
 }
 
-/// The caller's functions, and what they get.
+/// The caller's functions, and the context that they are called with.
 #[derive(Debug, Clone, Copy)]
 struct Calls {
     insert: Function,
@@ -69,8 +69,8 @@ struct Calls {
     context: *mut c_void,
 }
 
-// SAFETY: by the header's contract the caller's functions may be called by any thread, with this
-// context, one at a time.
+// SAFETY: by the header's contract any thread may call the caller's functions with this context,
+// one thread at a time.
 unsafe impl Send for Calls {}
 // SAFETY: as above.
 unsafe impl Sync for Calls {}
@@ -81,8 +81,8 @@ impl Calls {
             Update::Insert => self.insert,
             Update::Remove => self.remove,
         };
-        // SAFETY: the log applies an object's updates in turn and one at a time, as the header
-        // promises to the functions.
+        // SAFETY: the log applies one update at a time, and insertions and removals of one object
+        // alternate. This is what the header promises to the functions.
         unsafe { function(self.context, object.as_ptr()) };
     }
 
@@ -92,13 +92,13 @@ impl Calls {
 
     fn release(&self, object: NonNull<Object>) {
         if let Some(release) = self.release {
-            // SAFETY: the object was given up and nobody else can reach it.
+            // SAFETY: the object was given up, and nobody else can reach it.
             unsafe { release(self.context, object.as_ptr()) };
         }
     }
 }
 
-/// Does something with the log of a root, whichever it is.
+/// Evaluates `$action` with the log of a root, whatever kind of log it is.
 macro_rules! with_log {
     ($root:expr, $log:ident => $action:expr) => {
         match &$root.log {
@@ -109,10 +109,11 @@ macro_rules! with_log {
     };
 }
 
-/// A root whose structure is what the functions make of `context`, or null.
+/// Returns a new root, or null if a function is missing or the options contradict each other. The
+/// functions of `structure` are called with `context`.
 ///
 /// # Safety
-/// `structure` points to functions as the header describes them, and `options`, unless null, to
+/// `structure` points to functions that behave as the header asks. `options` is null or points to
 /// options whose slots are null or live.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn kc_ldu_new(
@@ -142,7 +143,7 @@ pub unsafe extern "C" fn kc_ldu_new(
     Box::into_raw(Box::new(KcLdu { log, calls }))
 }
 
-/// Applies the log and ends a root.
+/// Applies the log and frees the root.
 ///
 /// # Safety
 /// `root` came from [`kc_ldu_new`] and nobody uses it any more.
@@ -153,7 +154,7 @@ pub unsafe extern "C" fn kc_ldu_destroy(root: *mut KcLdu) {
     synchronize(&root);
 }
 
-/// Slots for cores with numbers below `cores`, or null.
+/// Returns slots for cores with numbers below `cores`, or null if `cores` is 0.
 #[unsafe(no_mangle)]
 pub extern "C" fn kc_ldu_slots_new(cores: u32) -> *mut KcLduSlots {
     if cores == 0 {
@@ -162,10 +163,10 @@ pub extern "C" fn kc_ldu_slots_new(cores: u32) -> *mut KcLduSlots {
     Box::into_raw(Box::new(KcLduSlots(Slots::new(cores, SLOTS))))
 }
 
-/// Ends slots.
+/// Gives the slots up. They are freed when no root uses them any more.
 ///
 /// # Safety
-/// `slots` came from [`kc_ldu_slots_new`] and nobody makes a root of them any more.
+/// `slots` came from [`kc_ldu_slots_new`], and nobody creates a root with them any more.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn kc_ldu_slots_destroy(slots: *mut KcLduSlots) {
     // SAFETY: by the caller's promise.
@@ -175,7 +176,7 @@ pub unsafe extern "C" fn kc_ldu_slots_destroy(slots: *mut KcLduSlots) {
 /// Puts an object in.
 ///
 /// # Safety
-/// `root` is live, and `object` an object that the caller owns and that stays where it is.
+/// `root` is live. `object` points to an object that the caller owns and that stays in place.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn kc_ldu_insert(root: *const KcLdu, object: *mut Object) -> c_int {
     // SAFETY: by the caller's promise.
@@ -185,11 +186,11 @@ pub unsafe extern "C" fn kc_ldu_insert(root: *const KcLdu, object: *mut Object) 
     if node.is_attached() {
         return -EEXIST;
     }
-    // SAFETY: the caller owns the object, and it is detached.
+    // SAFETY: the caller owns the object, and the object is detached.
     if !with_log!(root, log => unsafe { log.adopt(node) }) {
         return -EBUSY;
     }
-    // SAFETY: as above, and it is this root's now.
+    // SAFETY: as above, and this root owns the object now.
     unsafe { update(root, object) };
     0
 }
@@ -208,24 +209,25 @@ pub unsafe extern "C" fn kc_ldu_remove(root: *const KcLdu, object: *mut Object) 
     if !node.is_attached() || !with_log!(root, log => unsafe { log.owns(node) }) {
         return -ENOENT;
     }
-    // SAFETY: as above, and it is this root's.
+    // SAFETY: as above, and this root owns the object.
     unsafe { update(root, object) };
     0
 }
 
 /// # Safety
-/// The caller owns the object, it is this root's, and it stays alive and in place.
+/// The caller owns the object, and the object belongs to this root. It stays alive and in place.
 unsafe fn update(root: &KcLdu, object: NonNull<Object>) {
     let calls = &root.calls;
     let apply = |object, update| calls.apply(object, update);
-    // SAFETY: by the caller's promise; a root is not moved, and `kc_ldu_destroy` synchronizes it.
+    // SAFETY: by the caller's promise. A root is never moved, because it is in a Box, and
+    // `kc_ldu_destroy` synchronizes it before it is dropped.
     calls.give_back(with_log!(root, log => unsafe { log.update(object, apply) }));
 }
 
-/// Gives a removed object up.
+/// Gives up a removed object, which is then handed to the structure's release function.
 ///
 /// # Safety
-/// As for [`kc_ldu_insert`]; if 0 is returned, the caller no longer owns the object.
+/// As for [`kc_ldu_insert`]. If this returns 0, the caller no longer owns the object.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn kc_ldu_release(root: *const KcLdu, object: *mut Object) -> c_int {
     // SAFETY: by the caller's promise.
@@ -242,20 +244,20 @@ pub unsafe extern "C" fn kc_ldu_release(root: *const KcLdu, object: *mut Object)
     if !with_log!(root, log => unsafe { log.owns(node) }) {
         return -ENOENT;
     }
-    // SAFETY: as above; it is detached, and the caller does not use it again.
+    // SAFETY: as above. The object is detached, and the caller does not use it again.
     if unsafe { node.give_up() } {
         root.calls.release(object);
     }
     0
 }
 
-/// What a reader brings back when it leaves.
+/// What a reader gets when it enters and hands back when it leaves.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct KcLduReader {
-    /// When it came, or 0.
+    /// When the reader asked to enter, in cycles, or 0 if the operation is not timed.
     began: u64,
-    /// Whether updates were logged then.
+    /// 1 if updates were logged at that time, otherwise 0.
     logs: u64,
 }
 
@@ -280,7 +282,7 @@ pub unsafe extern "C" fn kc_ldu_read_lock(root: *const KcLdu) -> KcLduReader {
 /// Leaves as a reader.
 ///
 /// # Safety
-/// `root` is live, and the caller has entered and got `reader` then.
+/// `root` is live. The caller has entered, and `reader` is what it got when it entered.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn kc_ldu_read_unlock(root: *const KcLdu, reader: KcLduReader) {
     // SAFETY: by the caller's promise.
@@ -307,7 +309,7 @@ fn synchronize(root: &KcLdu) {
     calls.give_back(with_log!(root, log => log.synchronize(apply)));
 }
 
-/// Applies the log unless a reader is inside.
+/// Applies the log unless a thread is inside, and returns whether it did.
 ///
 /// # Safety
 /// `root` is live.

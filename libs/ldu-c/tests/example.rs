@@ -1,4 +1,4 @@
-//! The example in C compiles without a warning, runs, and frees all that it should.
+//! Checks that the example in C compiles without a warning, runs, and frees what it should.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

@@ -1,13 +1,14 @@
 //! Structures that are ready to be put behind a log.
 //!
-//! [`IntervalTree`], [`List`] and [`Set`] are intrusive: what links an item to its neighbours is
-//! part of the item, so that putting it in allocates nothing (only a [`Set`] that grows does). The
-//! links are in cells of the platform: the simulator charges for the cache lines that an operation
-//! walks over, and a checker sees it when an update and a search meet.
+//! [`IntervalTree`], [`List`] and [`Set`] are intrusive: the links from an item to its neighbours
+//! are part of the item, so an insertion allocates nothing (except when a [`Set`] grows). The links
+//! are stored in cells of the platform. So the simulator charges for the cache lines that an
+//! operation visits, and a checker notices if an update and a search use a link at the same time.
 //!
 //! # A structure of one's own
-//! Any sequential structure will do, if its contents do not depend on the order of insertions. One
-//! that copies what it needs from the item can forget the item's address:
+//! Any sequential structure can be put behind a log, provided that its contents do not depend on
+//! the order of insertions. A structure may copy what it needs from the item, and need not keep the
+//! item's address:
 //!
 //! ```
 //! use std::collections::BTreeMap;
@@ -64,9 +65,9 @@
 //! assert_eq!(counts.0, BTreeMap::from([(7, 1), (9, 1)]));
 //! ```
 //!
-//! The map counts, because two objects may hold the same number. From keys to values it would be
-//! no such structure: of two objects with one key the later insertion would decide the value, and
-//! which one that is, a log does not say.
+//! The map counts because two objects may hold the same number. A map from keys to values would not
+//! do: if two objects had the same key, the later insertion would decide the value, and a log does
+//! not keep the order of insertions of different objects.
 
 mod hasher;
 mod interval_tree;

@@ -15,19 +15,21 @@ use crate::policy::{Always, Policy};
 use crate::queue::Queue;
 use crate::structure::Structure;
 
-/// Turns that those who wait for a root spin before they sleep: some ten microseconds, which a read
-/// or a synchronization rarely takes.
+/// The number of turns that a thread spins for a root's lock before it sleeps. They take some ten
+/// microseconds. A read or a synchronization rarely takes as long.
 pub const TURNS: u32 = 256;
 
-/// A structure of type `S` that many threads update and few read.
+/// A structure of type `S` that many threads update and few threads read.
 ///
-/// Updates are logged, without a lock, and applied when somebody reads; an insertion and a removal
-/// of the same object cancel each other on the way. `Q` is where logs wait: [`Global`], or
-/// [`PerCore`](crate::PerCore) if so many cores update this one structure that the head of the
-/// global queue limits them. `L` is the lock that readers share.
+/// Updates are logged without a lock, and they are applied when somebody reads. An insertion and a
+/// removal of the same object cancel each other in the log.
 ///
-/// `D` says when an update is logged: [`Always`], or [`Adaptive`](crate::Adaptive)ly where that is
-/// faster.
+/// * `Q` is the queue in which logged updates wait. It is [`Global`] for most roots, and
+///   [`PerCore`](crate::PerCore) if so many cores update this one structure that the head of the
+///   global queue limits them.
+/// * `L` is the lock that readers share.
+/// * `D` says when an update is logged: [`Always`], or with [`Adaptive`](crate::Adaptive) only
+///   while logging is faster.
 ///
 /// The crate's documentation says when to use it and when not.
 pub struct Ldu<P, S, Q = Global<P>, L = Rwsem<P, TURNS>, D = Always>
@@ -41,14 +43,15 @@ where
     root: Box<Root<P, S, Q, L, D>>,
 }
 
-/// What does not move.
+/// The part that must not move, because a log must not be moved after its first update.
 struct Root<P: Platform, S: Structure, Q, L, D> {
     log: Log<P, Q, L, D>,
     structure: P::Cell<S>,
 }
 
-// SAFETY: `free` gives the memory back when the node is settled, or leaves that to whoever takes
-// the node from its queue; a node that is not queued is not reached from anywhere.
+// SAFETY: `dispose` frees the object at once if its node is settled, and otherwise leaves that to
+// the thread that takes the node from its queue. A settled node is in no queue and no update is
+// pending for it, so no other thread can reach the object.
 unsafe impl<P: Platform> Hook for Node<P> {
     type Platform = P;
 
@@ -60,7 +63,7 @@ unsafe impl<P: Platform> Hook for Node<P> {
     unsafe fn dispose<T: Send + Sync + 'static>(object: NonNull<Object<Self, T>>) {
         // SAFETY: the caller owns the object, which is detached, and does not use it again.
         if unsafe { object.as_ref().hook.give_up() } {
-            // SAFETY: nobody else can reach it any more.
+            // SAFETY: no other thread can reach the object any more.
             unsafe { Object::free(object) };
         }
     }
@@ -71,19 +74,20 @@ unsafe impl<P: Platform> Hook for Node<P> {
     }
 }
 
-/// Why an operation on an object was refused. It comes back unchanged.
+/// The operation was refused because the object belongs to another root. The error contains the
+/// object's token, and nothing has changed.
 #[derive(Debug)]
 pub struct ElsewhereError<T>(pub T);
 
-/// An object that can be put into a structure of `S`, and its tokens.
+/// The token of an object that can be put into a structure of type `S`.
 pub type Out<P, S> = Detached<Node<P>, <S as Structure>::Item>;
-/// An object that is in a structure of `S`.
+/// The token of an object that is in a structure of type `S`.
 pub type In<P, S> = Attached<Node<P>, <S as Structure>::Item>;
-/// The same without a token.
+/// Such an object without a token.
 type Raw<P, S> = NonNull<Object<Node<P>, <S as Structure>::Item>>;
 
 impl<P: Platform, S: Structure, L: RawRwLock<P>> Ldu<P, S, Global<P>, L> {
-    /// A structure, which is empty, with a queue of its own.
+    /// Puts `structure`, which must be empty, behind a log with a queue of its own.
     pub fn new(structure: S) -> Self {
         Self::with(structure, (), Limits::default())
     }
@@ -97,7 +101,8 @@ where
     L: RawRwLock<P>,
     D: Policy<P>,
 {
-    /// A structure, which is empty, whose queue shares `domain` with those of other roots.
+    /// Puts `structure`, which must be empty, behind a log. Its queue shares `domain` with the
+    /// queues of other roots.
     pub fn with(structure: S, domain: Q::Domain, limits: Limits) -> Self {
         Self {
             root: Box::new(Root {
@@ -107,21 +112,21 @@ where
         }
     }
 
-    /// An object around `item`, to be inserted here or elsewhere.
+    /// Returns a new object around `item`. It may be inserted into this root or into another one.
     pub fn object(&self, item: S::Item) -> Out<P, S> {
         Detached::new(item)
     }
 
     /// Logs that an object is put in.
     ///
-    /// A reader that comes after this returns finds it. If the log has grown too long, the caller
-    /// applies it, and may wait for readers to leave: so do not call it inside of
-    /// [`read`](Self::read) of the same root.
+    /// A reader that enters after this has returned finds the object. If the log has grown too
+    /// long, this call applies it, and may wait for readers to leave. So do not call this function
+    /// inside [`read`](Self::read) of the same root.
     ///
     /// # Panics
-    /// If the object was removed from another root whose log still has to take it out:
-    /// [`synchronize`](Self::synchronize) that one first. [`try_insert`](Self::try_insert) does not
-    /// panic.
+    /// If the object was removed from another root and that root's log still has to take it out.
+    /// [`synchronize`](Self::synchronize) the other root first, or use
+    /// [`try_insert`](Self::try_insert), which does not panic.
     #[inline]
     pub fn insert(&self, object: Out<P, S>) -> In<P, S> {
         match self.try_insert(object) {
@@ -130,10 +135,10 @@ where
         }
     }
 
-    /// As [`insert`](Self::insert).
+    /// Does what [`insert`](Self::insert) does, but does not panic.
     ///
     /// # Errors
-    /// The object again, if another root's log still has to take it out.
+    /// Returns the object if another root's log still has to take it out.
     #[inline]
     pub fn try_insert(&self, object: Out<P, S>) -> Result<In<P, S>, ElsewhereError<Out<P, S>>> {
         self.insert_by(object, Self::update)
@@ -141,8 +146,8 @@ where
 
     /// Logs that an object is taken out.
     ///
-    /// A reader that comes after this returns does not find it. Waits as [`insert`](Self::insert)
-    /// does.
+    /// A reader that enters after this has returned does not find the object. This function may
+    /// wait for readers as [`insert`](Self::insert) does.
     ///
     /// # Panics
     /// If the object is in another root. [`try_remove`](Self::try_remove) does not panic.
@@ -154,19 +159,19 @@ where
         }
     }
 
-    /// As [`remove`](Self::remove).
+    /// Does what [`remove`](Self::remove) does, but does not panic.
     ///
     /// # Errors
-    /// The object again, if it is in another root.
+    /// Returns the object if it is in another root.
     #[inline]
     pub fn try_remove(&self, object: In<P, S>) -> Result<Out<P, S>, ElsewhereError<In<P, S>>> {
         self.remove_by(object, Self::update)
     }
 
-    /// As [`insert`](Self::insert), but at once, as the writer.
+    /// Inserts an object into the structure at once, under the lock, without logging the insertion.
     ///
     /// # Panics
-    /// As [`insert`](Self::insert).
+    /// If [`insert`](Self::insert) would panic.
     #[inline]
     pub fn insert_directly(&self, object: Out<P, S>) -> In<P, S> {
         match self.insert_by(object, Self::update_directly) {
@@ -175,10 +180,10 @@ where
         }
     }
 
-    /// As [`remove`](Self::remove), but at once, as the writer.
+    /// Removes an object from the structure at once, under the lock, without logging the removal.
     ///
     /// # Panics
-    /// As [`remove`](Self::remove).
+    /// If [`remove`](Self::remove) would panic.
     #[inline]
     pub fn remove_directly(&self, object: In<P, S>) -> Out<P, S> {
         match self.remove_by(object, Self::update_directly) {
@@ -187,29 +192,31 @@ where
         }
     }
 
-    /// Shows the structure as it is after every update that returned before this was called.
+    /// Calls `show` with the structure and returns what `show` returns. The structure contains
+    /// every update that returned before this call.
     ///
-    /// Readers share it. Where the log is empty, no exclusive lock is taken; otherwise one of the
-    /// readers that find it so applies it for all.
+    /// Readers share the structure. If the log is empty, no exclusive lock is taken. If several
+    /// readers find updates in the log, one of them applies the log for all.
     #[inline]
     pub fn read<R>(&self, show: impl FnOnce(&S) -> R) -> R {
         let root = &*self.root;
         let (inside, released) = root.log.enter(|node, update| root.apply(node, update));
         let inside = Leave { root, inside };
-        // SAFETY: whoever is inside shares the structure with readers only.
+        // SAFETY: this thread is inside as a reader, so it shares the structure with readers only.
         let result = root.structure.with(|structure| show(unsafe { &*structure }));
         drop(inside);
         free::<P, S>(released);
         result
     }
 
-    /// Applies the log. Also when nothing is to be read: so that objects are freed.
+    /// Applies the log. A caller that does not want to read can use this to free removed objects.
     pub fn synchronize(&self) {
         let root = &*self.root;
         free::<P, S>(root.log.synchronize(|node, update| root.apply(node, update)));
     }
 
-    /// Applies the log if nobody is inside: for a timer or an idle thread. False if somebody is.
+    /// Applies the log unless a thread is inside, and returns whether it did. This is for a timer
+    /// or an idle thread, which should not wait.
     pub fn flush(&self) -> bool {
         let root = &*self.root;
         let (done, released) = root.log.try_synchronize(|node, update| root.apply(node, update));
@@ -217,7 +224,7 @@ where
         done
     }
 
-    /// What was applied so far.
+    /// Returns how many updates were logged and applied so far.
     #[must_use]
     pub fn counts(&self) -> Counts {
         self.root.log.counts()
@@ -229,14 +236,15 @@ where
         object: Out<P, S>,
         update: unsafe fn(&Self, Raw<P, S>),
     ) -> Result<In<P, S>, ElsewhereError<Out<P, S>>> {
-        // SAFETY: the token says that the object is detached and this thread its owner.
+        // SAFETY: the token proves that the object is detached and that this thread owns it.
         if !unsafe { self.root.log.adopt(object.hook()) } {
             return Err(ElsewhereError(object));
         }
         let object = object.into_raw();
         // SAFETY: the token was given up, so this thread owns the object.
         unsafe { update(self, object) };
-        // SAFETY: its only other token went into this function, and it was just inserted.
+        // SAFETY: the object's only other token went into this function, and the object was just
+        // inserted.
         Ok(unsafe { Attached::from_raw(object) })
     }
 
@@ -246,23 +254,24 @@ where
         object: In<P, S>,
         update: unsafe fn(&Self, Raw<P, S>),
     ) -> Result<Out<P, S>, ElsewhereError<In<P, S>>> {
-        // SAFETY: the token says that this thread is the object's owner.
+        // SAFETY: the token proves that this thread owns the object.
         if !unsafe { self.root.log.owns(object.hook()) } {
             return Err(ElsewhereError(object));
         }
         let object = object.into_raw();
         // SAFETY: the token was given up, so this thread owns the object.
         unsafe { update(self, object) };
-        // SAFETY: its only other token went into this function, and it was just removed.
+        // SAFETY: the object's only other token went into this function, and the object was just
+        // removed.
         Ok(unsafe { Detached::from_raw(object) })
     }
 
     /// # Safety
-    /// The caller owns the object, and it is this root's.
+    /// The caller owns the object, and the object belongs to this root.
     #[inline]
     unsafe fn update(&self, object: Raw<P, S>) {
         let root = &*self.root;
-        // SAFETY: by the caller's promise. The object stays in place and is only freed when its
+        // SAFETY: by the caller's promise. The object stays in place, and it is freed only when its
         // node is settled.
         let released = unsafe { root.log.update(object.cast(), |node, u| root.apply(node, u)) };
         free::<P, S>(released);
@@ -297,15 +306,15 @@ where
     #[inline]
     fn apply(&self, node: NonNull<Node<P>>, update: Update) {
         // SAFETY: only objects of this type are logged here, and the node is their first field.
-        // The item is alive: its node is not settled.
+        // The item is alive because its node is not settled.
         let item = unsafe { &node.cast::<Object<Node<P>, S::Item>>().as_ref().item };
         self.structure.with_mut(|structure| {
             let whole = AbortOnUnwind;
             // SAFETY: the writer is alone with the structure.
             let structure = unsafe { &mut *structure };
             match update {
-                // SAFETY: the log applies insertions and removals of an object in turn, and the
-                // object stays where it is until it was removed.
+                // SAFETY: the log applies insertions and removals of one object alternately, and
+                // the object stays in place until it was removed.
                 Update::Insert => unsafe { structure.insert(item) },
                 // SAFETY: as above.
                 Update::Remove => unsafe { structure.remove(item) },
@@ -323,15 +332,15 @@ where
     L: RawRwLock<P>,
     D: Policy<P>,
 {
-    /// Applies what was logged, so that removed objects are freed; those that are still inserted
-    /// stay with their tokens.
+    /// Applies the log, so that removed objects are freed. Objects that are still inserted stay in
+    /// memory, as their tokens refer to them.
     fn drop(&mut self) {
         self.synchronize();
     }
 }
 
-/// A structure that panics half way through an update can neither be read nor mended, so the
-/// program ends: by panicking while it panics.
+/// Aborts the program if the structure panics in the middle of an update. Such a structure can
+/// neither be read nor repaired. The abort comes about by a second panic during the first one.
 struct AbortOnUnwind;
 
 impl Drop for AbortOnUnwind {
@@ -340,7 +349,7 @@ impl Drop for AbortOnUnwind {
     }
 }
 
-/// Leaves as a reader, also if showing the structure panicked.
+/// Leaves as a reader when it is dropped, so a reader leaves even if its `show` panics.
 struct Leave<'a, P, S, Q, L, D>
 where
     P: Platform,
@@ -363,17 +372,18 @@ where
 {
     #[inline]
     fn drop(&mut self) {
-        // SAFETY: made right after entering.
+        // SAFETY: a `Leave` is made right after entering, with what the reader got there.
         unsafe { self.root.log.leave(self.inside) };
     }
 }
 
-/// Frees objects of a root of structures `S`. Not under the lock: dropping an item may run anything.
+/// Frees objects of a root of structures `S`. The caller must not hold the lock, because dropping
+/// an item may run any code.
 #[inline]
 fn free<P: Platform, S: Structure>(released: Released<P>) {
     released.free_all(|node| {
-        // SAFETY: only objects of this type are logged in such a root; it was given up and is out of
-        // the structure and the queue.
+        // SAFETY: only objects of this type are logged in such a root. The object was given up by
+        // its owner, and it is out of the structure and the queue.
         unsafe { Object::<Node<P>, S::Item>::free(node.cast()) };
     });
 }

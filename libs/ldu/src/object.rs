@@ -1,12 +1,13 @@
-//! Objects, and the contract of alternation as types.
+//! Objects, and types that make insertions and removals of an object alternate.
 //!
-//! An object is an item with a scheme's hook before it, at one place for its whole life. A
-//! [`Detached`] one is in no structure and has one owner; inserting it consumes that and gives an
-//! [`Attached`], and removing consumes the latter. So insert, insert or remove, remove of the same
-//! object does not compile, and the operations on one object are ordered by whatever passes the
-//! token from thread to thread.
+//! An object consists of a scheme's hook and the user's item, and it stays in one place for its
+//! whole life. A [`Detached`] token stands for an object that is in no structure. Inserting the
+//! object consumes this token and returns an [`Attached`] token. Removing the object consumes the
+//! `Attached` token and returns a `Detached` one. So a program that inserts the same object twice
+//! in a row, or removes it twice in a row, does not compile. If the token moves from one thread to
+//! another, whatever moves it also orders the operations of the two threads on the object.
 //!
-//! What is right:
+//! A correct use:
 //!
 //! ```
 //! # use kilocore_ldu::{Ldu, Structure};
@@ -33,7 +34,7 @@
 //!
 //! # What does not compile
 //!
-//! To insert twice. This does:
+//! Inserting an object twice. This compiles:
 //!
 //! ```
 //! # use kilocore_ldu::{Ldu, Structure};
@@ -51,7 +52,7 @@
 //! # root.remove(again);
 //! ```
 //!
-//! This does not:
+//! This does not compile:
 //!
 //! ```compile_fail,E0382
 //! # use kilocore_ldu::{Ldu, Structure};
@@ -69,7 +70,7 @@
 //! # root.remove(again);
 //! ```
 //!
-//! To remove twice. This does:
+//! Removing an object twice. This compiles:
 //!
 //! ```
 //! # use kilocore_ldu::{Ldu, Structure};
@@ -86,7 +87,7 @@
 //! let again = root.remove(root.insert(out));
 //! ```
 //!
-//! This does not:
+//! This does not compile:
 //!
 //! ```compile_fail,E0382
 //! # use kilocore_ldu::{Ldu, Structure};
@@ -103,7 +104,7 @@
 //! let again = root.remove(inside);
 //! ```
 //!
-//! To use the token from before an insertion. This does:
+//! Using the token from before an insertion. This compiles:
 //!
 //! ```
 //! # use kilocore_ldu::{Ldu, Structure};
@@ -121,7 +122,7 @@
 //! # root.remove(inside);
 //! ```
 //!
-//! This does not:
+//! This does not compile:
 //!
 //! ```compile_fail,E0382
 //! # use kilocore_ldu::{Ldu, Structure};
@@ -139,7 +140,7 @@
 //! # root.remove(inside);
 //! ```
 //!
-//! To change the item of an object that may be in the structure. This does:
+//! Changing the item of an object that may be in the structure. This compiles:
 //!
 //! ```
 //! # use kilocore_ldu::{Ldu, Structure};
@@ -158,7 +159,7 @@
 //! }
 //! ```
 //!
-//! This does not:
+//! This does not compile:
 //!
 //! ```compile_fail,E0594
 //! # use kilocore_ldu::{Ldu, Structure};
@@ -175,7 +176,7 @@
 //! let mut out = root.remove(inside);
 //! ```
 //!
-//! To put an object into a root of other items. This does:
+//! Putting an object into a root of other items. This compiles:
 //!
 //! ```
 //! # use kilocore_ldu::{Ldu, Structure};
@@ -193,7 +194,7 @@
 //! # root.remove(inside);
 //! ```
 //!
-//! This does not:
+//! This does not compile:
 //!
 //! ```compile_fail,E0308
 //! # use kilocore_ldu::{Ldu, Structure};
@@ -219,31 +220,33 @@ use core::ptr::NonNull;
 
 use kilocore_platform::Platform;
 
-/// What a scheme keeps in each object, beside the item.
+/// The part of each object that belongs to the scheme.
 ///
 /// # Safety
-/// [`dispose`](Self::dispose) frees the object, once, and not before the scheme has stopped using
-/// it. [`is_settled`](Self::is_settled) tells the truth. Whoever has a token can look at the hook, so
-/// safe code that has `&Self` cannot change what the scheme knows of the object.
+/// [`dispose`](Self::dispose) frees the object exactly once, and not before the scheme has stopped
+/// using it. [`is_settled`](Self::is_settled) returns true only if that is so. Anyone who has a
+/// token can get a reference to the hook. Therefore safe code that has `&Self` must not be able to
+/// change what the scheme knows about the object.
 pub unsafe trait Hook: Send + Sync + Sized + 'static {
-    /// The machine that the scheme runs on.
+    /// The platform on which the scheme runs.
     type Platform: Platform;
 
-    /// The hook of an object that never was in a structure.
+    /// Returns the hook of an object that was never in a structure.
     fn new() -> Self;
 
-    /// Gives a detached object back to the allocator, now or when the scheme no longer uses it.
+    /// Frees a detached object: now, or as soon as the scheme no longer uses it.
     ///
     /// # Safety
     /// The caller owns the object, which is detached, and does not use it again.
     unsafe fn dispose<T: Send + Sync + 'static>(object: NonNull<Object<Self, T>>);
 
-    /// Whether nobody but its owner can reach this object's item, provided that it is detached.
+    /// Returns whether only the owner can reach the item of this object, provided that the object
+    /// is detached.
     fn is_settled(&self) -> bool;
 }
 
-/// An item and what a scheme needs to know of it, on cache lines of their own: objects that lie side
-/// by side are updated by different cores.
+/// An item and the scheme's hook for it. An object has cache lines of its own, because different
+/// cores may update objects that lie side by side.
 #[repr(C, align(64))]
 pub struct Object<H, T> {
     /// The scheme's part.
@@ -253,13 +256,13 @@ pub struct Object<H, T> {
 }
 
 impl<H: Hook, T: Send + Sync + 'static> Object<H, T> {
-    /// Gives the memory back, and drops the item.
+    /// Drops the item and frees the object's memory.
     ///
     /// # Safety
-    /// The object came from [`Detached::new`] and nobody uses it any more.
+    /// The object came from [`Detached::new`], and nobody uses it any more.
     pub unsafe fn free(object: NonNull<Self>) {
-        // SAFETY: it came from a Box in `Detached::new`, and by the caller's promise this is its
-        // end. What the item does when it is dropped is done while the memory still is its own.
+        // SAFETY: the object came from a Box in `Detached::new`, and by the caller's promise nobody
+        // uses it any more. The item is dropped before its memory is freed.
         let memory = unsafe {
             object.drop_in_place();
             Box::from_raw(object.as_ptr().cast::<MaybeUninit<Self>>())
@@ -269,27 +272,29 @@ impl<H: Hook, T: Send + Sync + 'static> Object<H, T> {
     }
 }
 
-/// An object that is in no structure, owned by whoever has this.
+/// The token of an object that is in no structure. Whoever has the token owns the object.
 ///
-/// A scheme may still be about to take it out: see [`is_settled`](Self::is_settled). Dropping it
-/// gives its memory back when that has happened.
+/// The scheme may not have taken the object out of the structure yet; see
+/// [`is_settled`](Self::is_settled). Dropping the token frees the object, as soon as the scheme has
+/// taken it out.
 #[must_use = "dropping it frees the object"]
 pub struct Detached<H: Hook, T: Send + Sync + 'static> {
     object: NonNull<Object<H, T>>,
 }
 
-/// An object that is in a structure, or about to be put into it.
+/// The token of an object that is in a structure, or that the scheme is about to put there.
 ///
-/// Dropping this token leaves the object in for good: its memory is never given back.
+/// If this token is dropped, the object stays in the structure for ever and its memory is never
+/// freed.
 #[must_use = "an object whose token is dropped stays in the structure for ever"]
 pub struct Attached<H: Hook, T: Send + Sync + 'static> {
     object: NonNull<Object<H, T>>,
 }
 
-// SAFETY: a token is a box to an object that schemes share between threads; its hook and item are
-// Send and Sync.
+// SAFETY: a token is a pointer to an object that it owns. The object's hook and item are Send and
+// Sync, so schemes may share the object between threads.
 unsafe impl<H: Hook, T: Send + Sync> Send for Detached<H, T> {}
-// SAFETY: as above; `&Detached` shows `&T` and no more.
+// SAFETY: as above; `&Detached` gives access to `&H` and `&T` only.
 unsafe impl<H: Hook, T: Send + Sync> Sync for Detached<H, T> {}
 // SAFETY: as above.
 unsafe impl<H: Hook, T: Send + Sync> Send for Attached<H, T> {}
@@ -297,66 +302,66 @@ unsafe impl<H: Hook, T: Send + Sync> Send for Attached<H, T> {}
 unsafe impl<H: Hook, T: Send + Sync> Sync for Attached<H, T> {}
 
 impl<H: Hook, T: Send + Sync> Detached<H, T> {
-    /// A new object, in memory of its own.
+    /// Allocates a new object and returns its token.
     pub fn new(item: T) -> Self {
         let object = Box::leak(Box::new(Object { hook: H::new(), item }));
         Self { object: NonNull::from(object) }
     }
 
-    /// The object, whose owner the caller now is.
+    /// Returns the object. The caller owns it from now on.
     #[inline]
     #[must_use]
     pub fn into_raw(self) -> NonNull<Object<H, T>> {
         ManuallyDrop::new(self).object
     }
 
-    /// The token of an object.
+    /// Returns the token of an object.
     ///
     /// # Safety
-    /// It came from [`into_raw`](Self::into_raw) of a `Detached` or [`Attached`], is in no
-    /// structure except for what its hook knows to be pending, and has no other token.
+    /// The object came from `into_raw` of a `Detached` or [`Attached`] token, and it has no other
+    /// token. The object is in no structure; its hook may still know of a pending removal.
     #[inline]
     pub unsafe fn from_raw(object: NonNull<Object<H, T>>) -> Self {
         Self { object }
     }
 
-    /// The scheme's part of the object.
+    /// Returns the scheme's part of the object.
     #[inline]
     #[must_use]
     pub fn hook(&self) -> &H {
-        // SAFETY: the object lives as long as its token.
+        // SAFETY: the object lives at least as long as its token.
         unsafe { &self.object.as_ref().hook }
     }
 
-    /// Whether the scheme has nothing left to do with the object.
+    /// Returns whether the scheme has nothing left to do with the object.
     #[inline]
     #[must_use]
     pub fn is_settled(&self) -> bool {
         self.hook().is_settled()
     }
 
-    /// The item, to be changed; none while the scheme may still read it.
+    /// Returns the item for the caller to change, or `None` while the scheme may still read it.
     #[inline]
     pub fn get_mut(&mut self) -> Option<&mut T> {
         if !self.is_settled() {
             return None;
         }
-        // SAFETY: it is detached and settled, so nobody else can reach the item, and the borrow of
-        // the token keeps it so.
+        // SAFETY: the object is detached and settled, so nobody else can reach the item. The borrow
+        // of the token keeps it so.
         Some(unsafe { &mut self.object.as_mut().item })
     }
 
-    /// The item, or the object again while the scheme may still read it.
+    /// Frees the object and returns its item.
     ///
     /// # Errors
-    /// The object, if it is not settled.
+    /// Returns the token if the object is not settled, because the scheme may still read the item.
     pub fn into_inner(self) -> Result<T, Self> {
         if !self.is_settled() {
             return Err(self);
         }
         let object = self.into_raw();
         H::Platform::discard(object.as_ptr());
-        // SAFETY: it came from a Box in `new`, and nobody else can reach it.
+        // SAFETY: the object came from a Box in `new`. It is settled, so nobody else can reach it.
         Ok(unsafe { Box::from_raw(object.as_ptr()) }.item)
     }
 }
@@ -364,34 +369,34 @@ impl<H: Hook, T: Send + Sync> Detached<H, T> {
 impl<H: Hook, T: Send + Sync> Drop for Detached<H, T> {
     #[inline]
     fn drop(&mut self) {
-        // SAFETY: the token is the object's owner and ends here.
+        // SAFETY: the token owns the object, and the token ends here.
         unsafe { H::dispose(self.object) };
     }
 }
 
 impl<H: Hook, T: Send + Sync> Attached<H, T> {
-    /// The object, whose token the caller now is.
+    /// Returns the object. The caller owns it from now on.
     #[inline]
     #[must_use]
     pub fn into_raw(self) -> NonNull<Object<H, T>> {
         self.object
     }
 
-    /// The token of an object.
+    /// Returns the token of an object.
     ///
     /// # Safety
-    /// It came from [`into_raw`](Self::into_raw) of a [`Detached`] or `Attached`, was inserted
-    /// since if it was detached, and has no other token.
+    /// The object came from `into_raw` of a [`Detached`] or `Attached` token, and it has no other
+    /// token. If that token was a `Detached` one, the object was inserted since.
     #[inline]
     pub unsafe fn from_raw(object: NonNull<Object<H, T>>) -> Self {
         Self { object }
     }
 
-    /// The scheme's part of the object.
+    /// Returns the scheme's part of the object.
     #[inline]
     #[must_use]
     pub fn hook(&self) -> &H {
-        // SAFETY: an object is only given back through a `Detached`, which it is not.
+        // SAFETY: an object is only freed through a `Detached` token, and this object has none.
         unsafe { &self.object.as_ref().hook }
     }
 }
@@ -400,7 +405,7 @@ impl<H: Hook, T: Send + Sync> Deref for Detached<H, T> {
     type Target = T;
     #[inline]
     fn deref(&self) -> &T {
-        // SAFETY: the object lives as long as its token.
+        // SAFETY: the object lives at least as long as its token.
         unsafe { &self.object.as_ref().item }
     }
 }
@@ -409,7 +414,7 @@ impl<H: Hook, T: Send + Sync> Deref for Attached<H, T> {
     type Target = T;
     #[inline]
     fn deref(&self) -> &T {
-        // SAFETY: an object is only given back through a `Detached`, which it is not.
+        // SAFETY: an object is only freed through a `Detached` token, and this object has none.
         unsafe { &self.object.as_ref().item }
     }
 }

@@ -1,39 +1,40 @@
-//! When updates are logged.
+//! Policies, which decide when updates are logged.
 
 use kilocore_platform::{Cycles, Platform};
 
-/// Decides whether a root's updates are logged or made at once, as they come.
+/// Decides for each update of a root whether it is logged or made directly.
 ///
-/// Any update may be made in either way at any time: a direct one applies the log first. So what a
-/// policy says is advice and may be out of date; it decides how fast the root is and not whether
-/// it is right. One that wants to know nothing says no more than how updates are made.
+/// Any update may be made in either way at any time, because a direct update applies the log first.
+/// So a policy only gives advice. Advice that is out of date makes the root slower, but never
+/// wrong. A policy that needs to learn nothing about the operations implements [`new`](Self::new)
+/// and [`begin`](Self::begin) only.
 pub trait Policy<P: Platform>: Send + Sync + 'static {
-    /// That of a new root.
+    /// Returns the policy of a new root.
     fn new() -> Self;
 
-    /// An operation begins. What is given back says how an update is to be made, and goes to
-    /// [`done`](Self::done).
+    /// Is called when an operation begins. The returned advice says how an update is to be made. It
+    /// is handed to [`done`](Self::done) at the end of the operation.
     fn begin(&self, kind: Kind) -> Advice;
 
-    /// The operation that [`begin`](Self::begin) gave this advice for has ended. True if the
-    /// policy wants to be [asked](Self::look) soon.
+    /// Is called when the operation for which [`begin`](Self::begin) returned this advice has
+    /// ended. Returns whether the policy wants [`look`](Self::look) to be called soon.
     #[inline(always)]
     fn done(&self, _kind: Kind, _advice: Advice) -> bool {
         false
     }
 
-    /// An operation that was told not to log has applied the log, and spent so long on it. That is
-    /// not part of the time it took.
+    /// Is called when a timed operation that was advised not to log had to apply the log first,
+    /// which took the time `_took`. This time is not part of the operation's own time.
     #[inline(always)]
     fn owed(&self, _took: Cycles) {}
 
-    /// Time to change the advice: when the log was applied, and when [`done`](Self::done) wanted it
-    /// and the lock was free.
+    /// Gives the policy an opportunity to change its advice. It is called after the log was
+    /// applied, and after [`done`](Self::done) has returned true if the lock is free then.
     ///
     /// # Safety
-    /// The caller holds the root's lock as the writer: nobody else calls this, or
-    /// [`updated`](Self::updated), meanwhile. What [`Adaptive`](crate::Adaptive) keeps would be
-    /// written by two threads at once otherwise:
+    /// The caller holds the root's lock as the writer. So no other thread calls this function or
+    /// [`updated`](Self::updated) meanwhile. Otherwise two threads could write the state of
+    /// [`Adaptive`](crate::Adaptive) at the same time:
     ///
     /// ```
     /// # use kilocore_ldu::{Adaptive, Policy};
@@ -52,7 +53,7 @@ pub trait Policy<P: Platform>: Send + Sync + 'static {
     #[inline(always)]
     unsafe fn look(&self) {}
 
-    /// An update was made at once.
+    /// Is called when an update was made directly.
     ///
     /// # Safety
     /// As for [`look`](Self::look).
@@ -60,27 +61,27 @@ pub trait Policy<P: Platform>: Send + Sync + 'static {
     unsafe fn updated(&self) {}
 }
 
-/// What a policy says to an operation that begins.
+/// What a policy tells an operation that begins.
 #[derive(Debug, Clone, Copy)]
 pub struct Advice {
-    /// Whether an update is to be logged.
+    /// Whether an update should be logged.
     pub logs: bool,
-    /// When the operation began, if the policy wants to know how long it takes.
+    /// When the operation began. It is `None` if the policy does not time this operation.
     pub began: Option<Cycles>,
 }
 
-/// An operation on a root.
+/// A kind of operation on a root.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// An object is put in or taken out.
     Update,
-    /// The structure is read: from asking to be let in until the reader has left. How long it takes
-    /// inside depends on the way, too: many readers that are let in together are in each other's
-    /// way.
+    /// The structure is read. The operation lasts from the reader's request to enter until it has
+    /// left. The time inside is included, because it also depends on whether updates are logged: if
+    /// many readers enter together, they slow each other down.
     Read,
 }
 
-/// Updates are logged, always.
+/// The policy that logs every update.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Always;
 

@@ -1,4 +1,4 @@
-//! Where nodes wait until somebody applies them.
+//! The queue in which nodes wait until a thread applies them.
 
 use core::ptr::NonNull;
 
@@ -6,45 +6,46 @@ use kilocore_platform::Platform;
 
 use crate::node::Node;
 
-/// A queue of nodes that any thread puts in and one at a time takes out, all together.
+/// A queue of nodes. Any number of threads push nodes, and one thread at a time takes all nodes out
+/// together.
 ///
 /// # Safety
-/// An implementation gives each node that was pushed to exactly one [`take`](Self::take), and
-/// never reads or writes a node after that. A node whose push happened before a `take` is given to
-/// that one or an earlier one; a push whose node a `take` did not get sees all that happened before
-/// that `take`.
+/// An implementation hands each pushed node to exactly one [`take`](Self::take), and never reads or
+/// writes the node after that. If a push happened before a `take`, that `take` or an earlier one
+/// gets its node. If a `take` does not get the node of a push, then the push sees everything that
+/// happened before that `take`.
 pub unsafe trait Queue<P: Platform>: Send + Sync + 'static {
-    /// What the queues of all roots share.
+    /// What the queues of all roots share, for example slots on each core.
     type Domain: Clone + Send + Sync + 'static;
 
-    /// An empty queue. It is not moved while it is in use.
+    /// Returns an empty queue. The queue must not be moved while it is in use.
     fn new(domain: Self::Domain) -> Self;
 
-    /// Puts a node in and says how full the queue may be. Release: what the caller did before is
-    /// seen by whoever takes the node.
+    /// Puts a node in, and returns what it has learnt of the queue's length. Release: the thread
+    /// that takes the node sees what the caller did before.
     ///
     /// # Safety
-    /// The node is in no queue, and stays alive and in place until it was taken.
+    /// The node is in no queue. It stays alive and in place until it was taken.
     unsafe fn push(&self, node: NonNull<Node<P>>) -> Fill;
 
-    /// Whether there is nothing that was pushed before the call and is not taken.
+    /// Returns whether every node that was pushed before this call has been taken.
     ///
-    /// Only an answer while nobody takes.
+    /// The result can only be relied on while no thread takes.
     fn is_empty(&self) -> bool;
 
-    /// Takes everything out, in chains of nodes that are linked by `next`; none is empty. Acquire
-    /// of what those who pushed released.
+    /// Takes all nodes out. Calls `each` with the first node of each chain; the nodes of a chain
+    /// are linked by `next`, and no chain is empty. Acquire: pairs with the release of each push.
     ///
     /// # Safety
-    /// Nobody else takes meanwhile.
+    /// No other thread takes meanwhile.
     unsafe fn take(&self, each: &mut dyn FnMut(NonNull<Node<P>>));
 }
 
-/// What a push knows of the queue's length.
+/// What a push has learnt of the queue's length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fill {
-    /// The last multiple of some number of nodes was passed a while ago: nothing to look at.
+    /// This push has not counted the nodes. A queue counts them only once in several pushes.
     Between,
-    /// About so many nodes are in it.
+    /// The queue contains about this many nodes.
     Nodes(u32),
 }

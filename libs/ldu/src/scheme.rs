@@ -1,4 +1,4 @@
-//! What all ways to share a structure between threads that update it can do.
+//! The interface of all schemes that share a structure between threads.
 
 use alloc::vec::Vec;
 
@@ -7,45 +7,46 @@ use kilocore_platform::Platform;
 use crate::object::{Attached, Detached, Hook};
 use crate::structure::Search;
 
-/// A way to let many threads update a structure that is made for one: deferred-update logs, locks
-/// around it, lists that need none.
+/// A way to let many threads update one structure: a deferred-update log, a lock around a
+/// sequential structure, or a lock-free list.
 ///
-/// A value of the type is what all roots of one machine or program share (slots for each core,
-/// epochs); a [`Root`](Self::Root) is one structure. Benchmarks, the case study and the
-/// experiments are generic over this trait, so that all schemes do the same work.
+/// A value of this type is what all roots of one machine or program share, for example slots for
+/// each core, or epochs. A [`Root`](Self::Root) is one structure. Benchmarks, the case study and
+/// the experiments are generic over this trait, so that all schemes do the same work.
 ///
 /// # What an implementation promises
-/// Each operation takes effect at some moment between its call and its return; a search sees the
-/// effect of all that returned before it was called.
+/// Each operation takes effect at some moment between its call and its return. A search sees every
+/// operation that returned before the search was called.
 pub trait Scheme<P: Platform>: Send + Sync + Sized + 'static {
-    /// What it keeps in each object.
+    /// The part of each object that belongs to the scheme.
     type Hook: Hook<Platform = P>;
 
-    /// What a thread brings along. Stays with its thread.
+    /// What a thread passes to each operation. A value is used by one thread only.
     type Thread;
 
-    /// A structure shared in this way.
+    /// A structure that is shared in this way.
     ///
-    /// A root is dropped by its last user when all its objects were removed; then it may still
-    /// have work to do, for objects that it frees.
+    /// Its last user drops the root after all its objects were removed. The root may then still
+    /// have to free objects.
     type Root<S: Search>: Send + Sync + 'static;
 
-    /// What it is called, as on the command line.
+    /// Returns the name of the scheme, as on the command line.
     fn name() -> &'static str;
 
-    /// What all roots share, for a machine with `cores` cores whose numbers are below that.
+    /// Returns what all roots share on a machine with `cores` cores, whose numbers are 0 to
+    /// `cores - 1`.
     fn new(cores: u32) -> Self;
 
-    /// What the calling thread needs from now on.
+    /// Returns what the calling thread has to pass to each operation from now on.
     fn thread(&self) -> Self::Thread;
 
-    /// A structure to be shared; it is empty.
+    /// Shares `structure`, which must be empty.
     fn root<S: Search>(&self, structure: S) -> Self::Root<S>;
 
     /// Puts an object in.
     ///
     /// # Panics
-    /// If the object is not settled and was in another root.
+    /// If the object was in another root and is not settled.
     fn insert<S: Search>(
         &self,
         root: &Self::Root<S>,
@@ -53,12 +54,13 @@ pub trait Scheme<P: Platform>: Send + Sync + Sized + 'static {
         thread: &mut Self::Thread,
     ) -> Attached<Self::Hook, S::Item>;
 
-    /// Puts an object in that belongs beside `near`, which is in: as [`insert`](Self::insert), and
-    /// better where a scheme updates the structure at once. One that defers the update cannot use
-    /// `near`, which may be out again by then.
+    /// Puts an object in that belongs beside `near`, which is in. The result is that of
+    /// [`insert`](Self::insert), but a scheme that updates the structure at once may be faster. A
+    /// scheme that defers the update cannot use `near`, which may be out again by then.
     ///
     /// # Panics
-    /// As [`insert`](Self::insert); and, where the scheme looks at `near`, if that is in another root.
+    /// If [`insert`](Self::insert) would panic. A scheme that uses `near` also panics if `near` is
+    /// in another root.
     fn insert_near<S: Search>(
         &self,
         root: &Self::Root<S>,
@@ -70,11 +72,12 @@ pub trait Scheme<P: Platform>: Send + Sync + Sized + 'static {
         self.insert(root, object, thread)
     }
 
-    /// Puts several objects in, one after another; others may see some of them already. Better than
-    /// so many calls of [`insert`](Self::insert) where a scheme takes a lock only once for all.
+    /// Puts several objects in, one after another. Other threads may see some of them before the
+    /// call returns. If a scheme acquires its lock only once for all objects, this is faster than
+    /// many calls of [`insert`](Self::insert).
     ///
     /// # Panics
-    /// As [`insert`](Self::insert).
+    /// If [`insert`](Self::insert) would panic for one of the objects.
     fn insert_all<S: Search>(
         &self,
         root: &Self::Root<S>,
@@ -84,10 +87,11 @@ pub trait Scheme<P: Platform>: Send + Sync + Sized + 'static {
         objects.into_iter().map(|object| self.insert(root, object, thread)).collect()
     }
 
-    /// Takes several objects out, as [`insert_all`](Self::insert_all) puts them in.
+    /// Takes several objects out, in the way in which [`insert_all`](Self::insert_all) puts them
+    /// in.
     ///
     /// # Panics
-    /// As [`remove`](Self::remove).
+    /// If [`remove`](Self::remove) would panic for one of the objects.
     fn remove_all<S: Search>(
         &self,
         root: &Self::Root<S>,
@@ -108,8 +112,8 @@ pub trait Scheme<P: Platform>: Send + Sync + Sized + 'static {
         thread: &mut Self::Thread,
     ) -> Detached<Self::Hook, S::Item>;
 
-    /// Gives an object's memory back when that is safe. As dropping it, and better where the
-    /// scheme needs to know the thread.
+    /// Frees an object as soon as that is safe. Dropping the object has the same effect, but this
+    /// is faster if the scheme needs to know the thread.
     fn release<T: Send + Sync + 'static>(
         &self,
         object: Detached<Self::Hook, T>,
@@ -119,7 +123,7 @@ pub trait Scheme<P: Platform>: Send + Sync + Sized + 'static {
         drop(object);
     }
 
-    /// Shows the items that answer `query`.
+    /// Calls `found` with each item that matches `query`.
     fn search<S: Search>(
         &self,
         root: &Self::Root<S>,
@@ -128,7 +132,7 @@ pub trait Scheme<P: Platform>: Send + Sync + Sized + 'static {
         thread: &mut Self::Thread,
     );
 
-    /// Brings everything that was deferred to the structure.
+    /// Applies all updates that the scheme has deferred.
     fn synchronize<S: Search>(&self, root: &Self::Root<S>, thread: &mut Self::Thread) {
         let _ = (root, thread);
     }

@@ -1,4 +1,4 @@
-//! Deferred-update logs as [`Scheme`]s, to be compared with others.
+//! Deferred-update logs as [`Scheme`]s, so that they can be compared with other schemes.
 
 use alloc::sync::Arc;
 use core::marker::PhantomData;
@@ -18,14 +18,14 @@ use crate::queue::Queue;
 use crate::scheme::Scheme;
 use crate::structure::Search;
 
-/// A queue that a scheme can make for the roots of a machine.
+/// A queue that a scheme can use for its roots.
 pub trait SchemeQueue<P: Platform>: Queue<P> {
-    /// What the scheme is called, if it always logs.
+    /// The name of the scheme that has this queue and always logs.
     const NAME: &'static str;
-    /// What it is called if it adapts.
+    /// The name of the scheme that has this queue and logs adaptively.
     const ADAPTIVE: &'static str;
 
-    /// What the queues of a machine with so many cores share.
+    /// Returns what the queues of a machine with `cores` cores share.
     fn domain(cores: u32) -> Self::Domain;
 }
 
@@ -41,14 +41,14 @@ impl<P: Platform> SchemeQueue<P> for PerCore<P> {
     const ADAPTIVE: &'static str = "ldu-per-core-adaptive";
 
     fn domain(cores: u32) -> Arc<Slots<P>> {
-        // A checker's tables are small, so that slots conflict.
+        // A checker should see conflicts of two roots in a slot, so it gets one slot a core.
         Slots::new(cores, if P::CHECKED { 1 } else { SLOTS })
     }
 }
 
-/// When the roots of a scheme log.
+/// A policy that a scheme can use for its roots.
 pub trait SchemePolicy<P: Platform>: Policy<P> {
-    /// What the scheme with queues `Q` is called.
+    /// Returns the name of the scheme that has this policy and queues `Q`.
     fn name<Q: SchemeQueue<P>>() -> &'static str;
 }
 
@@ -64,7 +64,7 @@ impl<P: Platform> SchemePolicy<P> for Adaptive<P> {
     }
 }
 
-/// Deferred-update logs in queues `Q`, with roots locked by `L`, which log as `D` says.
+/// The scheme of deferred-update logs. Its roots have queues `Q`, locks `L` and policies `D`.
 pub struct Deferred<P: Platform, Q: Queue<P>, L, D = Always> {
     domain: Q::Domain,
     parts: PhantomData<fn(P) -> (L, D)>,

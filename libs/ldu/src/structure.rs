@@ -1,31 +1,31 @@
-//! What can be put behind a log: any sequential structure of items.
+//! The interface of the structures that can be put behind a log.
 
 /// A sequential structure that items are put into and taken out of.
 ///
-/// Nothing in it needs to know of threads: whoever calls `insert` or `remove` is alone with the
-/// structure, and whoever has `&self` shares it with readers only.
+/// Its code need not know about threads. While `insert` or `remove` runs, no other thread uses the
+/// structure. While a function with `&self` runs, other threads may only read it.
 ///
-/// The order in which items arrive is not the order in which threads inserted them, so a stack or
-/// a queue is not a structure in this sense; sets, multisets, maps, lists without order and trees
-/// are.
+/// Items do not arrive in the order in which threads inserted them. So sets, multisets, lists
+/// without order and search trees are structures in this sense, but stacks and queues are not.
+/// Neither is a map in which the later of two insertions with the same key decides the value.
 pub trait Structure: Send + Sync + 'static {
-    /// What is put in: the arguments of an insertion and, in an intrusive structure, the links.
+    /// What is put in. It contains the arguments of an insertion and, if the structure is
+    /// intrusive, the links.
     type Item: Send + Sync + 'static;
 
     /// Puts `item` in.
     ///
     /// # Safety
-    /// `item` is not in this structure or another one. It stays alive and where it is until it
-    /// was removed again; so an intrusive structure may keep a pointer to it, and one that copies
-    /// what it needs can forget about this.
+    /// `item` is in no structure. It stays alive and in place until it was removed again, so an
+    /// intrusive structure may keep a pointer to it.
     unsafe fn insert(&mut self, item: &Self::Item);
 
-    /// Puts `item` in as [`insert`](Self::insert) does, where `near` is in already and belongs
-    /// beside it: a structure that can start looking there does.
+    /// Puts `item` in, which belongs beside `near`. The result is that of [`insert`](Self::insert),
+    /// but a structure may find the place faster if it starts at `near`.
     ///
     /// # Safety
-    /// As for [`insert`](Self::insert); and `near` was inserted into this structure, and not
-    /// removed since.
+    /// As for [`insert`](Self::insert). In addition, `near` was inserted into this structure and
+    /// not removed since.
     unsafe fn insert_near(&mut self, item: &Self::Item, near: &Self::Item) {
         let _ = near;
         // SAFETY: by the caller's promise.
@@ -35,25 +35,25 @@ pub trait Structure: Send + Sync + 'static {
     /// Takes `item` out.
     ///
     /// # Safety
-    /// `item` was inserted into this structure, and not removed since.
+    /// `item` was inserted into this structure and not removed since.
     unsafe fn remove(&mut self, item: &Self::Item);
 }
 
-/// A structure that can be asked for items in a way that other structures can answer, too.
+/// A structure with a search that other schemes can do as well.
 ///
-/// [`Ldu::read`](crate::Ldu::read) shows the structure itself and needs none of this. It is for
-/// comparing: schemes such as a lock-free list have no sequential structure to show, but they can
-/// find the same items.
+/// This trait exists to compare schemes. A lock-free list has no sequential structure that it could
+/// show to a reader, but it can find the same items. [`Ldu::read`](crate::Ldu::read) shows the
+/// structure itself and does not need this trait.
 pub trait Search: Structure {
-    /// What is asked for.
+    /// What a search looks for.
     type Query: ?Sized;
 
-    /// Shows each item that answers `query`, in no particular order.
+    /// Calls `found` with each item that matches `query`, in no particular order.
     fn search(&self, query: &Self::Query, found: &mut dyn FnMut(&Self::Item));
 
-    /// Whether `item` answers `query`: for schemes that look at all items.
+    /// Returns whether `item` matches `query`. It is for schemes that look at all items.
     fn matches(item: &Self::Item, query: &Self::Query) -> bool;
 
-    /// Where `item` belongs in an ordered list, items of the same rank in any order.
+    /// Returns the rank of `item` in an ordered list. Items of the same rank may be in any order.
     fn rank(item: &Self::Item) -> u64;
 }

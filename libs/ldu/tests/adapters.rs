@@ -1,4 +1,5 @@
-//! The adapters against plain models, on the real machine; and two readers at a time under loom.
+//! Compares the adapters with plain models, on the real machine. Also runs two readers at a time
+//! under loom.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -15,10 +16,10 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 
-/// What a program does next.
+/// A step of a program.
 #[derive(Debug, Clone)]
 enum Step {
-    /// Puts an item in, or takes it out if it is in.
+    /// Inserts an item, or removes it if it is in.
     Toggle(prop::sample::Index),
     /// Asks a question.
     Ask(prop::sample::Index),
@@ -36,11 +37,11 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 struct Trial<'a, S: Search<Query: Sized>, K> {
     items: &'a [S::Item],
     queries: &'a [S::Query],
-    /// What a found item is known by.
+    /// Returns what identifies a found item.
     key: fn(&S::Item) -> K,
-    /// Whether an item answers a query, in other words than the structure's.
+    /// Returns whether an item matches a query. This does not use the structure's own code.
     answers: fn(&S::Item, &S::Query) -> bool,
-    /// What must hold after each step.
+    /// Checks what must hold after each step.
     check: fn(&S, usize) -> Result<(), String>,
 }
 
@@ -51,8 +52,8 @@ impl<S: Search<Query: Sized>, K: Ord + std::fmt::Debug> Trial<'_, S, K> {
             match step {
                 Step::Toggle(index) => {
                     let index = index.index(self.items.len());
-                    // SAFETY: it goes in when it is out and out when it is in, and the items
-                    // outlive the structure, which this function owns.
+                    // SAFETY: an item is inserted when it is out and removed when it is in. The
+                    // items outlive the structure, which this function owns.
                     unsafe {
                         if is_in[index] {
                             structure.remove(&self.items[index]);
@@ -88,13 +89,14 @@ impl<S: Search<Query: Sized>, K: Ord + std::fmt::Debug> Trial<'_, S, K> {
     }
 }
 
-/// `Ok` if a structure is valid and has the expected length.
+/// Returns `Ok` if a structure is valid and has the expected length.
 fn sound(valid: Result<(), Invalid>, len: usize, expected: usize) -> Result<(), String> {
     valid.map_err(|error| error.to_string())?;
     if len == expected { Ok(()) } else { Err(format!("{len} items instead of {expected}")) }
 }
 
-/// Numbers that are often equal, or near to each other, or anything, or near the end.
+/// Generates numbers: many of them are equal, some are near to each other, some are anything, and
+/// some are near the largest number.
 fn number() -> impl Strategy<Value = u64> {
     prop_oneof![0..12_u64, 0..1000_u64, any::<u64>(), (0..12_u64).prop_map(|less| u64::MAX - less)]
 }
@@ -103,7 +105,7 @@ fn bounds() -> impl Strategy<Value = (u64, u64)> {
     (number(), number()).prop_map(|(one, other)| (one.min(other), one.max(other)))
 }
 
-/// Numbers and how often each was put in: a structure that keeps no pointer to an item.
+/// Numbers, and how often each was inserted. This structure keeps no pointer to an item.
 #[derive(Default)]
 struct Counts(BTreeMap<u64, u64>);
 
@@ -143,7 +145,7 @@ impl Search for Counts {
 }
 
 proptest! {
-    // Four times 256 programs of 2,000 steps on average: some two million in all.
+    // There are four times 256 programs of 2,000 steps on average, some two million steps in all.
     #![proptest_config(ProptestConfig::with_cases(256))]
 
     #[test]
@@ -243,10 +245,12 @@ proptest! {
     }
 }
 
-/// The greatest height of a tree of `count` nodes in which siblings' heights differ by at most one.
+/// Returns the greatest height of a tree of `count` nodes in which siblings' heights differ by at
+/// most one.
 ///
-/// The smallest such tree of height h has a child of height h − 1 and one of height h − 2, both as
-/// small as can be: it has 1 + N(h − 1) + N(h − 2) nodes, where N(0) = 0 and N(1) = 1.
+/// The smallest such tree of height h has a child of height h − 1 and a child of height h − 2, both
+/// as small as possible. So it has N(h) = 1 + N(h − 1) + N(h − 2) nodes, where N(0) = 0 and N(1) =
+/// 1.
 fn greatest_height(count: usize) -> usize {
     let (mut height, mut smallest, mut next) = (0, 0, 1);
     while next <= count {
@@ -256,7 +260,7 @@ fn greatest_height(count: usize) -> usize {
     height
 }
 
-/// 100,000 starts in an order that is bad for trees without balance.
+/// Returns 100,000 starts, in several orders that are bad for trees without balance.
 fn orders() -> [(&'static str, Vec<u64>); 4] {
     const COUNT: u64 = 100_000;
     [
@@ -278,14 +282,14 @@ fn a_tree_stays_low_whatever_the_order() {
             assert!(tree.depth() <= greatest_height(tree.len()), "{order}: {}", tree.depth());
         };
         for item in &items {
-            // SAFETY: each goes in once, and outlives the tree.
+            // SAFETY: each interval is inserted once, and outlives the tree.
             unsafe { tree.insert(item) };
             bounded(&tree);
         }
         assert_eq!(tree.validate(), Ok(()), "{order}");
         let (gone, left) = items.split_at(items.len() * 9 / 10);
         for item in gone {
-            // SAFETY: each is in and goes once.
+            // SAFETY: each interval is in and is removed once.
             unsafe { tree.remove(item) };
             bounded(&tree);
         }
@@ -293,7 +297,7 @@ fn a_tree_stays_low_whatever_the_order() {
     }
 }
 
-/// Two threads search at the same time; loom would report it if one of them wrote.
+/// Two threads search at the same time. loom would report it if one of them wrote.
 fn two_readers<S: Search<Query: Sync>>(
     empty: impl Fn() -> S + Send + Sync + 'static,
     item: impl Fn(u64) -> S::Item + Send + Sync + 'static,
@@ -303,7 +307,7 @@ fn two_readers<S: Search<Query: Sync>>(
         let items: Arc<Vec<S::Item>> = Arc::new((0..3).map(&item).collect());
         let mut structure = empty();
         for item in items.iter() {
-            // SAFETY: each goes in once, and outlives the structure.
+            // SAFETY: each item is inserted once, and outlives the structure.
             unsafe { structure.insert(item) };
         }
         let shared = Arc::new((structure, items));
@@ -344,18 +348,18 @@ thread_local! {
 /// The system's allocator, which can be made to fail for a thread.
 struct Failing;
 
-// SAFETY: it is the system's allocator, or gives null, which says that there is no memory.
+// SAFETY: this calls the system's allocator, or returns null, which says that there is no memory.
 unsafe impl GlobalAlloc for Failing {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         if EXHAUSTED.get() {
             return ptr::null_mut();
         }
-        // SAFETY: the caller's promise is that of the system's allocator, too.
+        // SAFETY: by the caller's promise, which is what the system's allocator asks for.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
-        // SAFETY: as above, and all memory is from there.
+        // SAFETY: as above, and all memory comes from the system's allocator.
         unsafe { System.dealloc(memory, layout) }
     }
 }
@@ -363,7 +367,8 @@ unsafe impl GlobalAlloc for Failing {
 #[global_allocator]
 static ALLOCATOR: Failing = Failing;
 
-/// Neither does any other operation of the three need memory.
+/// A set goes on working if it finds no memory to grow. No other operation of the three adapters
+/// needs memory at all.
 #[test]
 fn a_set_that_finds_no_memory_to_grow_works_on() {
     let members: Vec<Member<Native, u64>> = (0..100).map(Member::new).collect();
@@ -374,14 +379,14 @@ fn a_set_that_finds_no_memory_to_grow_works_on() {
 
     EXHAUSTED.set(true);
     for index in 0..99 {
-        // SAFETY: each goes in once, and outlives its structure.
+        // SAFETY: each item is inserted once, and outlives its structure.
         unsafe {
             set.insert(&members[index]);
             tree.insert(&intervals[index]);
             list.insert(&entries[index]);
         }
     }
-    // SAFETY: each is in.
+    // SAFETY: each item is in.
     unsafe {
         set.remove(&members[50]);
         tree.remove(&intervals[50]);
@@ -392,7 +397,7 @@ fn a_set_that_finds_no_memory_to_grow_works_on() {
     assert_eq!((tree.len(), tree.validate()), (98, Ok(())));
     assert_eq!((list.len(), list.validate()), (98, Ok(())));
 
-    // SAFETY: it is not in, and outlives the set.
+    // SAFETY: the item is not in the set, and outlives it.
     unsafe { set.insert(&members[99]) };
     assert_eq!((set.len(), set.buckets(), set.validate()), (99, 16, Ok(())));
     assert!((0..100).all(|value| set.contains(&value) == (value != 50)));

@@ -1,11 +1,12 @@
-//! The check of histories: which are linearizable, and which are not.
+//! Tests of the check of histories: some are linearizable, and some are not.
 
 use crate::common;
 
 use common::history::Operation::{Insert, Read, Remove};
 use common::history::{Event, Operation, is_linearizable};
 
-/// A history: when each operation was called, when it returned, and what it was.
+/// Returns whether a history is linearizable. Each event contains when an operation was called,
+/// when it returned, and what it was.
 fn holds(events: &[(u64, u64, Operation)]) -> bool {
     let event = |&(called, returned, operation)| Event { called, returned, operation };
     is_linearizable(&events.iter().map(event).collect::<Vec<_>>())
@@ -56,12 +57,13 @@ fn reads_beside_an_update_agree_on_when_it_was() {
     let update = (0, 9, Insert(0));
     assert!(holds(&[update, (1, 2, NONE), (3, 4, FIRST)]));
     assert!(!holds(&[update, (1, 2, FIRST), (3, 4, NONE)]));
-    // Beside each other they need not.
+    // If the reads overlap, they need not agree.
     assert!(holds(&[update, (1, 4, FIRST), (2, 3, NONE)]));
 }
 
-/// What a log without epochs shows: the second update is called when the first has returned, and
-/// the reader, who is beside both, has passed the first one's node when that was marked.
+/// A log without epochs allows such a read. The second update is called after the first has
+/// returned. The reader overlaps both, and has passed the first update's node before that update
+/// was made.
 #[test]
 fn a_read_that_misses_an_earlier_update_and_sees_a_later_one() {
     let updates = [(1, 2, Insert(0)), (3, 4, Insert(1))];
@@ -70,7 +72,7 @@ fn a_read_that_misses_an_earlier_update_and_sees_a_later_one() {
     assert!(with(FIRST));
     assert!(with(BOTH));
     assert!(!with(SECOND));
-    // If the updates are beside each other, either may be first.
+    // If the updates overlap, either may be first.
     assert!(holds(&[(1, 3, Insert(0)), (2, 4, Insert(1)), (0, 5, SECOND)]));
 }
 
@@ -99,7 +101,7 @@ fn operations_on_an_object_that_do_not_alternate() {
     assert!(holds(&[(0, 3, Remove(0)), (1, 2, Insert(0))]));
 }
 
-/// The search goes back: the order that it tries first leads nowhere.
+/// The search has to go back, because the order that it tries first leads nowhere.
 #[test]
 fn an_order_that_has_to_be_found() {
     let updates: Vec<_> = (0..6).map(|id| (0, 20, Insert(id))).collect();

@@ -1,6 +1,6 @@
-//! Logs under loom: all executions of two threads, and those of three with a bounded number of
-//! preemptions. The root's lock is a spinning one here, to keep to what is checked: the locks have
-//! checks of their own.
+//! Checks of logs under loom: all executions of two threads, and the executions of three threads
+//! with a bounded number of preemptions. The root's lock is a simple spin lock here, because the
+//! locks are checked elsewhere.
 
 use crate::common;
 
@@ -30,7 +30,8 @@ fn apart(thread: u32) {
     Loom::place(CpuId(thread), NodeId(0));
 }
 
-/// Whether the history is recorded: see there why each program runs with and without.
+/// Each program runs with and without recording its history; see [`common::history`] for the
+/// reason.
 const BOTH: [bool; 2] = [false, true];
 
 fn two(preemptions: Option<usize>, steps: &'static [&'static [Step]], reads: u32) {
@@ -155,7 +156,7 @@ fn per_core_a_push_before_a_garbage_log() {
     }
 }
 
-/// Entries whose amounts only the log orders.
+/// Entries whose amounts are ordered only by the log.
 #[test]
 fn entries_that_only_the_log_orders() {
     model(Some(3), || ledger::entries::<Machine, Global<Machine>, One, Always>(()));

@@ -1,5 +1,5 @@
-//! Logs in front of an interval tree against a plain list, over millions of operations: after each
-//! read the tree holds what was inserted and not removed, and all its invariants.
+//! Compares logs in front of an interval tree with a plain list, over millions of operations. After
+//! each read, the tree contains what was inserted and not removed, and all its invariants hold.
 
 use std::collections::BTreeMap;
 
@@ -13,16 +13,16 @@ use proptest::prelude::*;
 type Tree = IntervalTree<Native, u64>;
 type Root<Q, D> = Ldu<Native, Tree, Q, Rwsem<Native>, D>;
 
-/// Steps of one case.
+/// The number of steps of one case.
 const STEPS: usize = 20_000;
-/// Cases for each kind of log: 2.4 million steps in all.
+/// The number of cases for each kind of log. Together they have 2.4 million steps.
 const CASES: u32 = 30;
 
 #[derive(Debug, Clone, Copy)]
 enum Step {
-    /// Puts in an object that is out, or a new one, with this interval.
+    /// Inserts an object that is out, or a new one, with this interval.
     Insert(u64, u64),
-    /// The same, at once.
+    /// Does the same directly.
     InsertDirectly(u64, u64),
     Remove(usize),
     RemoveDirectly(usize),
@@ -55,8 +55,8 @@ struct World<Q: Queue<Native>, D: Policy<Native>> {
 }
 
 impl<Q: Queue<Native>, D: Policy<Native>> World<Q, D> {
-    /// An object to be inserted: one that was removed before, if that has come through and it
-    /// can be changed, or one that was removed just now as it is, or a new one.
+    /// Returns an object to insert. It is an object that was removed before, if it is settled and
+    /// can be changed; or one that was just removed, unchanged; or a new one.
     fn object(&mut self, start: u64, length: u64) -> Out<Native, Tree> {
         if self.made.is_multiple_of(3)
             && let Some(object) = self.outside.pop()

@@ -1,4 +1,4 @@
-//! The logs and their adapters on this host, beside plain models.
+//! Compares the logs and their adapters with plain models, on this host.
 
 mod adapters;
 mod model;

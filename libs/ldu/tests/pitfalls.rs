@@ -1,6 +1,7 @@
-//! The pitfalls of the paper's algorithm. Its twin with one of them is caught by a small program, for
-//! the reason that the pitfall gives; the twin without it passes the same program, and so does the
-//! shipped log, of which each test says how it avoids the pitfall.
+//! Tests of the pitfalls of the paper's algorithm. The *twin* is an implementation of that
+//! algorithm, into which an error can be put. For each pitfall, a small program catches the twin
+//! with the error, for the expected reason. The twin without the error passes the same program, and
+//! so does the shipped log. Each test says how the shipped log avoids the pitfall.
 
 use crate::common;
 
@@ -18,20 +19,21 @@ use Step::{Insert, Look, Remove};
 
 /// What the quarantine says.
 const TOUCHED: &str = "an object is touched after it was given back";
-/// What loom says of a word whose memory is given back beside a load of it. It finds that before the
-/// quarantine sees the touch.
+/// What loom says if the memory of a word is freed while another thread loads the word. loom finds
+/// this before the quarantine does.
 const FREED_BESIDE_A_LOAD: &str = "Causality violation: Concurrent load and mut accesses";
-/// What loom and shuttle's cell say of data that is written without order.
+/// What loom and shuttle's cell say about unordered accesses to data.
 const RACES: [&str; 2] = ["Causality violation: Concurrent read and write", "race: data is"];
 
-/// Schedules of each kind under shuttle for what must pass.
+/// The number of schedules of each kind under shuttle, for programs that must pass.
 const SCHEDULES: usize = 2_000;
-/// The same for what must be caught, where the first that fails is the last.
+/// The largest number of schedules for programs that must fail. The first failure ends the search.
 const SEARCHED: usize = 20_000;
-/// Preemptions that PCT places.
+/// The number of preemptions that PCT places.
 const DEPTH: usize = 3;
 
-/// Preemptions in loom's executions of the shipped logs, whose steps are more; see also `loom.rs`.
+/// The number of preemptions in loom's executions of the shipped logs, which have more steps. See
+/// also `loom.rs`.
 const SHIPPED: usize = 3;
 
 type Small = Altered<Loom, Thorough>;
@@ -40,11 +42,11 @@ type Large = Altered<Shuttle, Sound>;
 type AtTheRoot<P> = Ldu<P, Census, Global<P>, NoSharing<P, Ttas<P>>>;
 type OnCores<P> = Ldu<P, Census, PerCore<P>, NoSharing<P, Ttas<P>>>;
 
-/// What a pitfall is caught by.
+/// A program that catches a pitfall.
 trait Program: Copy + Send + Sync + 'static {
-    /// Cores with slots, or none for the global list.
+    /// The number of cores with slots, or 0 for the global list.
     const CORES: u32;
-    /// Preemptions in loom's executions; none for as many as there can be.
+    /// The number of preemptions in loom's executions, or `None` if it is not bounded.
     const PREEMPTIONS: Option<usize>;
 
     fn run<P: Threads, S: Cores<P>>(self);
@@ -57,7 +59,7 @@ trait Program: Copy + Send + Sync + 'static {
         verdict(|| explore(move || self.run::<Large, S>(), schedules, DEPTH))
     }
 
-    /// The twin without an error passes, and the shipped logs do.
+    /// Checks that the twin without an error passes, and that the shipped log passes.
     fn assert_sound(self) {
         let shipped = Some(SHIPPED.min(Self::PREEMPTIONS.unwrap_or(SHIPPED)));
         assert_eq!(self.small::<Paper<Small, Sane>>(Self::PREEMPTIONS), Ok(()), "loom, the twin");
@@ -75,7 +77,7 @@ trait Program: Copy + Send + Sync + 'static {
         }
     }
 
-    /// Both checkers catch the twin with an error.
+    /// Checks that both checkers catch the twin with an error.
     fn assert_catches<E: Pitfall>(self, how: &[&str]) {
         assert_caught(self.small::<Paper<Small, E>>(Self::PREEMPTIONS), how);
         assert_caught(self.large::<Paper<Large, E>>(SEARCHED), how);
@@ -87,7 +89,7 @@ fn assert_caught(verdict: Result<(), String>, how: &[&str]) {
     assert!(how.iter().any(|how| message.contains(how)), "caught for another reason: {message}");
 }
 
-/// A test with its pitfall and its program.
+/// Makes a test with its pitfall and its program.
 macro_rules! pitfall {
     (
         $(#[doc = $doc:literal])*
@@ -124,26 +126,27 @@ fn anywhere(_: u32) {}
 pitfall! {
     /// Pitfall 1: the look at the mark is not repeated after `used` is cleared.
     ///
-    /// Shipped: what is pending and whether the node is queued are one word, and the
-    /// compare-and-swap that takes the node out fails if something became pending.
+    /// Shipped: one word contains what is pending and whether the node is queued. The
+    /// compare-and-swap that takes the node out fails if an update has become pending.
     no_second_look: NO_SECOND_LOOK, [MISSED];
     0, Some(4), |domain| programs::kept::<P, S>(domain, &[Insert, Remove, Insert, Look])
 }
 
 pitfall! {
-    /// Pitfall 2: the next node is looked for after `used` is cleared.
+    /// Pitfall 2: the link to the next node is read after `used` is cleared.
     ///
-    /// Shipped: nothing but the order of two lines, which the programs here and in `loom.rs` check.
+    /// Shipped: only the order of two lines avoids this. The programs here and in `loom.rs` check
+    /// it.
     next_read_late: NEXT_READ_LATE, [MISSED];
     0, Some(4), |domain| programs::behind_a_garbage_log::<P, S>(domain)
 }
 
 pitfall! {
-    /// Pitfall 3: an object is freed when it is not used, and whoever cleared `used` looks at it
-    /// again.
+    /// Pitfall 3: an object is freed when `used` is clear, and the thread that has cleared `used`
+    /// looks at the object again.
     ///
-    /// Shipped: the compare-and-swap that clears the word is the last access; an owner who gives the
-    /// object up before leaves freeing it to whoever applies it.
+    /// Shipped: the compare-and-swap that clears the word is the last access. If the owner gives
+    /// the object up before that, the thread that applies the node frees the object.
     freed_when_unused: FREES_UNUSED, [TOUCHED];
     0, None, |domain| {
         programs::updates_and_reads::<P, S>(domain, &[&[Insert, Remove]], 1, anywhere, false);
@@ -151,20 +154,21 @@ pitfall! {
 }
 
 pitfall! {
-    /// Pitfall 4: a mark is claimed without the lock, and what it stands for is made later: the
-    /// opposite update is made first.
+    /// Pitfall 4: a mark is claimed without the lock, and its update is made later. The opposite
+    /// update is then made first.
     ///
-    /// Shipped: there is nothing to claim. An update is due as long as the word says so, which only
-    /// the lock's holder clears, after it was made.
+    /// Shipped: there is nothing to claim. An update is pending while the word says so. Only the
+    /// lock's holder clears that, after it has made the update.
     claimed_outside: CLAIMS_OUTSIDE, [ABSENT];
     0, Some(4), |domain| programs::kept::<P, S>(domain, &[Insert, Remove, Look])
 }
 
 pitfall! {
-    /// Pitfall 5: a slot's nodes are taken out for another root before their own root's lock is held.
+    /// Pitfall 5: a slot's nodes are taken out for another root before their own root's lock is
+    /// held.
     ///
-    /// Shipped: they go to their root's own list, under the slot's lock, which every reader visits
-    /// after the slots; so they are always in one or the other.
+    /// Shipped: they are moved to their root's own list under the slot's lock. Every reader visits
+    /// that list after the slots. So it finds the nodes in one or the other.
     detached_outside: DETACHES_OUTSIDE, [MISSED];
     1, Some(2), |domain| {
         programs::kept_in_two::<P, S>(domain, [&[Insert, Look], &[Insert]], anywhere);
@@ -172,9 +176,9 @@ pitfall! {
 }
 
 pitfall! {
-    /// Pitfall 6: the first node of a slot is asked for its root, and is freed meanwhile.
+    /// Pitfall 6: the root is read from the first node of a slot, which is freed meanwhile.
     ///
-    /// Shipped: a slot names its root, and is only looked at under its lock.
+    /// Shipped: the slot itself names the root, and is only read under the slot's lock.
     peeked: PEEKS, [TOUCHED, FREED_BESIDE_A_LOAD];
     1, Some(2), |domain| programs::two_roots::<P, S>(domain, anywhere, false)
 }
@@ -188,21 +192,21 @@ pitfall! {
 }
 
 pitfall! {
-    /// Pitfall 8: arguments are written after the mark, as figure 2.3 has it: whoever looks for the
-    /// second time claims an update without them.
+    /// Pitfall 8: arguments are written after the mark, as in figure 2.3. A thread that looks at
+    /// the mark for the second time then claims an update without its arguments.
     ///
-    /// Shipped: the arguments are the object's own, which nobody changes while it is attached or
-    /// not settled: `get_mut` gives none then.
+    /// Shipped: the arguments are part of the object. Nobody changes them while the object is
+    /// attached or not settled, because `get_mut` then returns `None`.
     arguments_late: ARGUMENTS_LATE, RACES;
     0, Some(4), |domain| programs::kept::<P, S>(domain, &[Insert, Remove, Insert, Look])
 }
 
 pitfall! {
-    /// Pitfall 9: a root ends while a slot holds its nodes, and whoever takes the slot over wants its
-    /// lock.
+    /// Pitfall 9: a root ends while a slot contains its nodes, and the thread that takes the slot
+    /// over needs the root's lock.
     ///
-    /// Shipped: a root that is dropped applies its log, for which it visits its slots under their
-    /// locks; whoever moves its nodes out of one holds that lock.
+    /// Shipped: a root that is dropped applies its log, and so visits its slots under their locks.
+    /// A thread that moves nodes out of a slot holds the slot's lock.
     ended_undrained: ENDS_UNDRAINED, [TOUCHED];
     1, Some(1), |domain| programs::outlived::<P, S>(domain)
 }
@@ -235,9 +239,10 @@ fn to_the_other_core() {
 }
 
 /// Pitfall 7: a thread migrates between choosing a slot and using it, so that two threads use one
-/// slot. With a lock they may; without one, all is well as long as each stays on its core.
+/// slot. With the slot's lock, this is correct. Without the lock, it is only correct if each thread
+/// stays on its core.
 ///
-/// Shipped: whoever uses a slot has its lock.
+/// Shipped: a thread that uses a slot holds its lock.
 #[test]
 fn migrated_between_choosing_a_slot_and_using_it() {
     fn run<S: Cores<Large>>(place: Place) {
@@ -258,10 +263,11 @@ fn migrated_between_choosing_a_slot_and_using_it() {
     explore(|| run::<OnCores<Large>>(anywhere), SCHEDULES, DEPTH);
 }
 
-/// What is wrong with the paper's reads besides: a reader applies one node after the other while
-/// updates go on, and may miss one of a node that it has passed and see a later one.
+/// The paper's reads have another problem. A reader applies one node after the other while updates
+/// go on. It may miss an update of a node that it has passed, and see a later update of another
+/// node.
 ///
-/// Shipped: a synchronization leaves out what is later than its own beginning.
+/// Shipped: a synchronization leaves out updates that were made after it began.
 #[test]
 fn a_paper_read_can_miss_an_update_and_see_a_later_one() {
     fn run<P: Threads, S: Cores<P>>() {

@@ -1,5 +1,5 @@
-//! What safe code can do with a log, from a crate that has no unsafe word: `make soak` runs this
-//! under AddressSanitizer, which would see an object that is used after it was freed.
+//! Tests what safe code can do with a log. This file contains no `unsafe`. `make soak` runs it
+//! under AddressSanitizer, which would notice if an object were used after it was freed.
 #![forbid(unsafe_code)]
 
 use std::sync::mpsc;
@@ -10,7 +10,7 @@ use kilocore_ldu::{Adaptive, Always, Global, Ldu, Limits, PerCore, Policy, Queue
 use kilocore_locks::{CentralRw, NoSharing, RawRwLock, Rwsem, Ticket};
 use kilocore_platform::Native;
 
-/// Members with memory of their own, so that the use of a freed one is one of freed memory twice.
+/// The members have memory of their own. So using a freed member also uses that freed memory.
 type Text = Box<str>;
 type Root<Q, L, D> = Ldu<Native, Set<Native, Text>, Q, L, D>;
 
@@ -21,8 +21,8 @@ fn text(worker: usize, round: usize) -> Text {
     format!("{worker}/{round}").into()
 }
 
-/// Workers let objects come and go, in all ways and as far as the types allow behind each other's
-/// back, while others read and flush.
+/// Workers insert and remove objects in all ways, and use each other's objects as far as the types
+/// allow that, while other threads read and flush.
 fn come_and_go<Q, L, D>(domain: Q::Domain)
 where
     Q: Queue<Native>,

@@ -1,6 +1,7 @@
-//! Logs under shuttle: more threads, objects and roots than loom can take, on random schedules and on
-//! those of PCT, which finds a bug of small depth with known probability. shuttle takes memory for
-//! sequentially consistent: orderings are loom's part.
+//! Checks of logs under shuttle, with more threads, objects and roots than loom can handle. They
+//! use random schedules and schedules of PCT, which finds a bug of small depth with known
+//! probability. shuttle assumes sequentially consistent memory, so orderings are checked under
+//! loom.
 
 use crate::common;
 
@@ -20,9 +21,9 @@ type One = NoSharing<Machine, Ttas<Machine>>;
 type Shared = CentralRw<Machine>;
 type Kernel = Rwsem<Machine>;
 
-/// Schedules of each kind for each log and program.
+/// The number of schedules of each kind, for each log and program.
 const SCHEDULES: usize = 1_500;
-/// Preemptions that PCT places in a schedule.
+/// The number of preemptions that PCT places in a schedule.
 const DEPTH: usize = 4;
 
 /// Limits that are reached at every look.
@@ -46,7 +47,7 @@ fn on_four(thread: u32) {
     place(thread, 4);
 }
 
-/// A test that runs a program on every log; in the program `S` is that log.
+/// Makes a test that runs a program on every log. In the program, `S` is the log.
 macro_rules! for_every_log {
     ($(#[doc = $doc:literal])* $test:ident, $program:expr) => {
         $(#[doc = $doc])*
@@ -93,7 +94,7 @@ for_every_log!(an_object_that_changes_its_root, || programs::moved::<_, S>(S::do
 for_every_log!(an_object_that_outlives_its_root, || programs::outlived::<_, S>(S::domain(1)));
 
 for_every_log!(
-    /// Twelve operations and the last read.
+    /// The history has twelve operations and the last read.
     a_history_of_three_updaters_and_three_readers,
     || {
         let work = Work {
@@ -108,8 +109,8 @@ for_every_log!(
 );
 
 for_every_log!(
-    /// An updater that has two objects: what it does to them is in an order that readers must not
-    /// turn. Thirteen operations and the last read.
+    /// An updater has two objects. It updates them in an order that readers must not reverse. The
+    /// history has thirteen operations and the last read.
     a_history_of_several_objects,
     || {
         let work = Work {
@@ -124,7 +125,7 @@ for_every_log!(
 );
 
 for_every_log!(
-    /// Thirteen operations and the last read.
+    /// The history has thirteen operations and the last read.
     a_history_of_direct_and_logged_updates,
     || {
         let work = Work {
@@ -170,7 +171,7 @@ for_every_log!(four_updaters_of_a_log_that_is_always_full, || {
 });
 
 for_every_log!(
-    /// At most thirteen operations and the last read.
+    /// The history has at most thirteen operations and the last read.
     a_history_of_objects_that_go_around,
     || larger::handed_around::<_, S>(S::domain(2), 3, 3, WIDE, on_two, true)
 );

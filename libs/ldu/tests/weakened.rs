@@ -1,9 +1,10 @@
-//! The shipped source on a machine that drops one half of every ordering: loom must catch it, or the
-//! checks in `loom.rs` would prove nothing about orderings. Histories are not recorded, as their
-//! clock would order what the log does not.
+//! Runs the shipped source on a machine that drops one half of every ordering. loom must catch
+//! this; otherwise the checks in `loom.rs` would prove nothing about orderings. Histories are not
+//! recorded, because their clock would order what the log does not order.
 //!
-//! A root that is dropped applies its log, also while a race unwinds, and then the next race aborts.
-//! So each program runs in a process of its own, of which the first panic counts.
+//! A root that is dropped applies its log, even while a panic because of a race unwinds. A second
+//! race then aborts the process. So each program runs in a process of its own, and only its first
+//! panic counts.
 
 use crate::common;
 
@@ -26,10 +27,10 @@ type OnCores<A> = Ldu<Machine<A>, Census, PerCore<Machine<A>>, One<A>>;
 type NoRelease = kilocore_checking::NoRelease<LoadsConflict>;
 type NoAcquire = kilocore_checking::NoAcquire<LoadsConflict>;
 
-/// Names the program that a process is to run.
+/// The environment variable that names the program which a process runs.
 const PROGRAM: &str = "KILOCORE_LDU_WEAKENED_PROGRAM";
 
-/// How a process ends whose program has passed, and no other.
+/// The exit status of a process whose program has passed. No other process ends with it.
 const PASSED: i32 = 42;
 
 const PREEMPTIONS: Option<usize> = Some(3);
@@ -38,10 +39,10 @@ fn apart(thread: u32) {
     Loom::place(CpuId(thread), NodeId(0));
 }
 
-/// A lock that keeps its orderings: what is wrong then is the log's.
+/// A lock that keeps its orderings. So everything that goes wrong is due to the log.
 struct Kept(NoSharing<Machine<Thorough>, Ttas<Machine<Thorough>>>);
 
-// SAFETY: it is the lock inside.
+// SAFETY: every function calls that of the lock inside.
 unsafe impl<A: Alteration> RawRwLock<Machine<A>> for Kept {
     fn new() -> Self {
         Self(RawRwLock::new())
@@ -93,8 +94,9 @@ fn programs<A: Alteration>() -> [(&'static str, fn()); 5] {
     ]
 }
 
-/// What the first panic of each program says, if there is any. `test` is the caller's name: in the
-/// processes that this starts, it gets here again and runs the program.
+/// Returns what the first panic of each program says, if there is one. `test` is the name of the
+/// calling test. The processes that this starts run that test, which calls this function again;
+/// there it runs the program.
 fn verdicts<A: Alteration>(test: &str) -> Vec<(&'static str, Option<String>)> {
     if let Ok(chosen) = std::env::var(PROGRAM) {
         let mut programs = programs::<A>().into_iter();
@@ -118,8 +120,8 @@ fn verdicts<A: Alteration>(test: &str) -> Vec<(&'static str, Option<String>)> {
     programs::<A>().into_iter().map(run).collect()
 }
 
-/// A race is what a missing ordering amounts to: on the structure, on an item, or on the memory of an
-/// object that is freed.
+/// A missing ordering shows as a race: on the structure, on an item, or on the memory of an object
+/// that is freed.
 fn assert_all_caught<A: Alteration>(test: &str) {
     for (name, message) in verdicts::<A>(test) {
         let message = message.unwrap_or_else(|| panic!("loom finds nothing wrong with {name}"));

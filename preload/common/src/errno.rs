@@ -1,9 +1,10 @@
-//! Leaving `errno` as it was found.
+//! Keeps `errno` as the program left it.
 
-/// Runs `work` and puts the calling thread's `errno` back to what it was before.
+/// Calls `work`, and then sets the calling thread's `errno` to the value that it had before.
 #[inline]
 pub fn preserved<R>(work: impl FnOnce() -> R) -> R {
-    // SAFETY: the address of the calling thread's errno, valid as long as the thread lives.
+    // SAFETY: this is the address of the calling thread's errno. It is valid while the thread
+    // lives.
     let errno = unsafe { libc::__errno_location() };
     // SAFETY: as above; only this thread accesses it.
     let before = unsafe { errno.read() };
@@ -13,10 +14,11 @@ pub fn preserved<R>(work: impl FnOnce() -> R) -> R {
     result
 }
 
-/// The calling thread's `errno`.
+/// Returns the calling thread's `errno`.
 #[inline]
 #[must_use]
 pub fn current() -> i32 {
-    // SAFETY: the address of the calling thread's errno, valid as long as the thread lives.
+    // SAFETY: this is the address of the calling thread's errno. It is valid while the thread
+    // lives.
     unsafe { *libc::__errno_location() }
 }

@@ -1,27 +1,29 @@
-//! What the libraries that Kilocore preloads under unmodified programs have in common.
+//! The common parts of the libraries that Kilocore preloads under unmodified programs.
 //!
-//! A library named in `LD_PRELOAD` comes before the C library in the search order of the dynamic
-//! linker. A function that it exports under the name of a pthread function is therefore called
-//! in its stead by the program and by every other library. Three things are needed to do that
-//! right, and this crate is where they live:
-//! * [`RealFunction`] and [`real`]: the functions of the C library that were displaced.
-//! * [`MutexKind`], [`mutex_kind`] and [`condattr`]: the little that one must know of glibc's
-//!   objects to tell an ordinary mutex from one with a special meaning.
-//! * [`errno::preserved`]: pthread functions report errors by their return value, and programs
-//!   read `errno` across them; an interposer must not disturb it.
+//! The dynamic linker searches a library named in `LD_PRELOAD` before the C library. So if such a
+//! library exports a function under the name of a pthread function, the program and every other
+//! library call that function instead of the C library's. This crate contains what such an
+//! interposer needs:
+//! * [`RealFunction`] and [`real`] find and call the displaced functions of the C library.
+//! * [`MutexKind`], [`mutex_kind`] and [`condattr`] know the few parts of glibc's objects that tell
+//!   an ordinary mutex from a special one.
+//! * [`errno::preserved`] keeps `errno` unchanged. Pthread functions report errors by their return
+//!   value, so programs expect `errno` to survive a call of them.
 //!
-//! # Rules for code that runs inside somebody else's program
-//! * **Nothing unwinds out** but a cancelled thread: exported functions cannot panic. Those that are
-//!   cancellation points, or that threads wait in which may be cancelled at any instruction
-//!   (`PTHREAD_CANCEL_ASYNCHRONOUS`), are `extern "C-unwind"` and own nothing that needs dropping,
-//!   because `pthread_cancel` unwinds through them: through a guard it would end the process.
-//! * **Nothing is assumed to be initialized.** The allocator or the constructor of another
-//!   library may take a mutex before any constructor of ours has run, so all state starts out
-//!   valid in static memory and is completed on first use, without locks and without memory
-//!   from the program's allocator, which may itself be the caller.
-//! * **Nothing is printed** on the program's behalf.
+//! # Rules for code that runs inside another program
+//! * **Nothing unwinds out of an exported function except a cancelled thread.** Exported functions
+//!   cannot panic. `pthread_cancel` unwinds through functions that are cancellation points, and
+//!   through functions in which a thread waits that may be cancelled at any instruction
+//!   (`PTHREAD_CANCEL_ASYNCHRONOUS`). These functions are `extern "C-unwind"` and own nothing that
+//!   needs dropping, because unwinding through a guard would end the process.
+//! * **Nothing is assumed to be initialized.** The allocator, or the constructor of another
+//!   library, may lock a mutex before any constructor of ours has run. So all state is in static
+//!   memory and valid from the start. It is completed on first use, without locks and without
+//!   memory from the program's allocator, which may itself be the caller.
+//! * **Nothing is printed** into the program's output.
 //!
-//! Linux with glibc on 64-bit machines only; other C libraries do not promise these layouts.
+//! The crate supports Linux with glibc on 64-bit machines only, because other C libraries do not
+//! promise these layouts.
 #![no_std]
 
 pub mod condattr;

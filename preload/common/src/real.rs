@@ -1,8 +1,9 @@
-//! The C library's own mutexes, condition variables, read-write locks, barriers and spin locks, whoever
-//! has displaced them.
+//! The C library's own functions for mutexes, condition variables, read-write locks, barriers and
+//! spin locks. They can be called here although a preloaded library has displaced them.
 //!
-//! Each function has the contract of the POSIX (or, for the `clock` forms, glibc) function of
-//! its name, and gives `ENOSYS` where this C library lacks it (`clock` forms before glibc 2.30).
+//! Each function has the contract of the POSIX function of the same name. The `clock` forms are
+//! glibc's. A function returns `ENOSYS` if this C library does not have it; glibc before 2.30 lacks
+//! the `clock` forms.
 
 use libc::{
     clockid_t, pthread_barrier_t, pthread_barrierattr_t, pthread_cond_t, pthread_condattr_t,
@@ -22,7 +23,7 @@ real_functions! {
     pub fn pthread_mutex_destroy(mutex: *mut pthread_mutex_t) -> libc::c_int;
     /// Locks a mutex.
     pub fn pthread_mutex_lock(mutex: *mut pthread_mutex_t) -> libc::c_int;
-    /// Locks a mutex unless that takes waiting.
+    /// Locks a mutex if that is possible without waiting.
     pub fn pthread_mutex_trylock(mutex: *mut pthread_mutex_t) -> libc::c_int;
     /// Locks a mutex before a deadline on `CLOCK_REALTIME`.
     pub fn pthread_mutex_timedlock(
@@ -45,18 +46,19 @@ real_functions! {
     ) -> libc::c_int = "GLIBC_2.3.2";
     /// Destroys a condition variable.
     pub fn pthread_cond_destroy(cond: *mut pthread_cond_t) -> libc::c_int = "GLIBC_2.3.2";
-    /// Waits for a condition variable. A cancellation point.
+    /// Waits for a condition variable. This is a cancellation point.
     pub fn pthread_cond_wait(
         cond: *mut pthread_cond_t,
         mutex: *mut pthread_mutex_t,
     ) -> libc::c_int = "GLIBC_2.3.2";
-    /// Waits for a condition variable until a deadline. A cancellation point.
+    /// Waits for a condition variable until a deadline. This is a cancellation point.
     pub fn pthread_cond_timedwait(
         cond: *mut pthread_cond_t,
         mutex: *mut pthread_mutex_t,
         deadline: *const timespec,
     ) -> libc::c_int = "GLIBC_2.3.2";
-    /// Waits for a condition variable until a deadline on a given clock. A cancellation point.
+    /// Waits for a condition variable until a deadline on a given clock. This is a cancellation
+    /// point.
     pub fn pthread_cond_clockwait(
         cond: *mut pthread_cond_t,
         mutex: *mut pthread_mutex_t,
@@ -77,7 +79,7 @@ real_functions! {
     pub fn pthread_rwlock_destroy(lock: *mut pthread_rwlock_t) -> libc::c_int;
     /// Locks for reading.
     pub fn pthread_rwlock_rdlock(lock: *mut pthread_rwlock_t) -> libc::c_int;
-    /// Locks for reading unless that takes waiting.
+    /// Locks for reading if that is possible without waiting.
     pub fn pthread_rwlock_tryrdlock(lock: *mut pthread_rwlock_t) -> libc::c_int;
     /// Locks for reading before a deadline on `CLOCK_REALTIME`.
     pub fn pthread_rwlock_timedrdlock(
@@ -92,7 +94,7 @@ real_functions! {
     ) -> libc::c_int;
     /// Locks for writing.
     pub fn pthread_rwlock_wrlock(lock: *mut pthread_rwlock_t) -> libc::c_int;
-    /// Locks for writing unless that takes waiting.
+    /// Locks for writing if that is possible without waiting.
     pub fn pthread_rwlock_trywrlock(lock: *mut pthread_rwlock_t) -> libc::c_int;
     /// Locks for writing before a deadline on `CLOCK_REALTIME`.
     pub fn pthread_rwlock_timedwrlock(
@@ -116,7 +118,7 @@ real_functions! {
     ) -> libc::c_int;
     /// Destroys a barrier.
     pub fn pthread_barrier_destroy(barrier: *mut pthread_barrier_t) -> libc::c_int;
-    /// Waits for the others.
+    /// Waits until all threads have come to the barrier.
     pub fn pthread_barrier_wait(barrier: *mut pthread_barrier_t) -> libc::c_int;
 
     /// Initializes a spin lock.
@@ -128,7 +130,7 @@ real_functions! {
     pub fn pthread_spin_destroy(lock: *mut pthread_spinlock_t) -> libc::c_int;
     /// Locks a spin lock.
     pub fn pthread_spin_lock(lock: *mut pthread_spinlock_t) -> libc::c_int;
-    /// Locks a spin lock unless that takes waiting.
+    /// Locks a spin lock if that is possible without waiting.
     pub fn pthread_spin_trylock(lock: *mut pthread_spinlock_t) -> libc::c_int;
     /// Unlocks a spin lock.
     pub fn pthread_spin_unlock(lock: *mut pthread_spinlock_t) -> libc::c_int;

@@ -1,4 +1,4 @@
-//! Finding a function that was displaced.
+//! Finds the function that a preloaded function has displaced.
 
 use core::ffi::{CStr, c_void};
 use core::ptr;
@@ -6,19 +6,20 @@ use core::sync::atomic::{AtomicPtr, Ordering};
 
 use crate::errno;
 
-/// A function of a library that comes after the calling one in the dynamic linker's search
-/// order, looked up when it is first needed.
+/// A function of a library that comes after the calling library in the dynamic linker's search
+/// order. It is looked up when it is first needed.
 ///
-/// Meant for statics: it starts out valid, takes no lock and no memory, and may be used at any
-/// time, before any constructor has run included. Several threads may look it up at once; they
-/// find the same.
+/// This type is meant for statics. It needs no lock and no memory, and may be used at any time,
+/// even before any constructor has run. If several threads look up the function at once, all of
+/// them find the same one.
 ///
 /// # Versions
-/// glibc keeps old and new forms of some functions under one name. The condition variables of
-/// x86-64 exist as `GLIBC_2.2.5`, which hold a pointer to the real thing, and `GLIBC_2.3.2`;
-/// taking one for the other corrupts them. A lookup by name alone ought to give the newest but
-/// did not in all versions of glibc, so a version can be asked for; where it does not exist (on
-/// machines whose history began later) the default is taken.
+/// glibc has old and new forms of some functions under one name. For example, the functions of
+/// condition variables exist on x86-64 in version `GLIBC_2.2.5`, where a variable contains a
+/// pointer to the actual one, and in version `GLIBC_2.3.2`. Using the wrong version corrupts the
+/// variable. A lookup by name alone should find the newest version, but in some versions of glibc
+/// it did not. So a version can be given. If that version does not exist, as on architectures that
+/// glibc supported only later, the default version is used.
 #[derive(Debug)]
 pub struct RealFunction {
     name: &'static CStr,
@@ -27,22 +28,23 @@ pub struct RealFunction {
 }
 
 impl RealFunction {
-    /// The function called `name` in its default version.
+    /// Returns the function called `name` in its default version.
     #[must_use]
     pub const fn new(name: &'static CStr) -> Self {
         Self { name, version: None, address: AtomicPtr::new(ptr::null_mut()) }
     }
 
-    /// The function called `name` in the given version or, if there is none, the default one.
+    /// Returns the function called `name` in the given version. If that does not exist, it is the
+    /// function in its default version.
     #[must_use]
     pub const fn versioned(name: &'static CStr, version: &'static CStr) -> Self {
         Self { name, version: Some(version), address: AtomicPtr::new(ptr::null_mut()) }
     }
 
-    /// Its address, or null if no later library has it.
+    /// Returns the function's address, or null if no later library has the function.
     #[inline]
     pub fn address(&self) -> *mut c_void {
-        // Relaxed: the address names code that was mapped before anybody could find it.
+        // Relaxed: the code at the address was mapped before any thread could find the address.
         let address = self.address.load(Ordering::Relaxed);
         if address.is_null() { self.look_up() } else { address }
     }
@@ -50,7 +52,8 @@ impl RealFunction {
     #[cold]
     fn look_up(&self) -> *mut c_void {
         let address = errno::preserved(|| {
-            // SAFETY: RTLD_NEXT with C strings; both calls only read the linker's tables.
+            // SAFETY: the arguments are RTLD_NEXT and C strings. Both calls only read the linker's
+            // tables.
             unsafe {
                 let exact = self.version.map_or(ptr::null_mut(), |version| {
                     libc::dlvsym(libc::RTLD_NEXT, self.name.as_ptr(), version.as_ptr())
@@ -67,19 +70,19 @@ impl RealFunction {
     }
 }
 
-/// Declares functions that call their displaced namesakes.
+/// Declares functions that call the displaced functions of the same names.
 ///
-/// Each line is a signature as the C library has it, with the version to ask for behind it where
-/// one matters. A call of a function that this C library lacks gives `ENOSYS` and does nothing.
-/// The functions are `unsafe`, with the contract of the original, and `extern "C-unwind"` inside,
-/// so that a cancelled thread can unwind through them.
+/// Each declaration is a signature as in the C library. If the version matters, it follows the
+/// signature: `= "GLIBC_2.3.2"`. Calling a function that this C library lacks does nothing and
+/// returns `ENOSYS`. The functions are `unsafe` and have the contract of the original. They call
+/// the original as `extern "C-unwind"`, so that a cancelled thread can unwind through them.
 ///
 /// ```
 /// kilocore_preload_common::real_functions! {
-///     /// The C library's own.
+///     /// The C library's own function.
 ///     pub fn sched_yield() -> libc::c_int;
 /// }
-/// // SAFETY: takes no argument.
+/// // SAFETY: the function has no arguments.
 /// assert_eq!(unsafe { sched_yield() }, 0);
 /// ```
 #[macro_export]
@@ -91,7 +94,7 @@ macro_rules! real_functions {
             $(#[$meta])*
             ///
             /// # Safety
-            /// That of the function it calls.
+            /// The caller keeps the contract of the C library's function.
             #[inline]
             $vis unsafe fn $name($($arg: $type),*) -> libc::c_int {
                 static REAL: $crate::RealFunction =
@@ -103,7 +106,7 @@ macro_rules! real_functions {
                 type Function = unsafe extern "C-unwind" fn($($type),*) -> libc::c_int;
                 // SAFETY: the C library has a function of this name with this signature.
                 let function = unsafe { core::mem::transmute::<*mut _, Function>(address) };
-                // SAFETY: the caller keeps the original's contract.
+                // SAFETY: by the caller's promise.
                 unsafe { function($($arg),*) }
             }
         )*

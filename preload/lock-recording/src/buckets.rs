@@ -1,19 +1,19 @@
-//! Logarithmic buckets of durations in clock cycles.
+//! Logarithmic buckets for durations in clock cycles.
 //!
-//! Each power of two has four steps, so a bucket is at most a quarter of its lower bound wide.
-//! The first bucket takes everything below [`SMALLEST`], which is less than reading the clock
-//! costs, and the last everything from [`LARGEST`] on.
+//! Each power of two is divided into four steps, so the width of a bucket is at most a quarter of
+//! its lower bound. The first bucket also contains everything below [`SMALLEST`], which is less
+//! than reading the clock costs. The last bucket contains everything from [`LARGEST`] on.
 
-/// Durations below this many cycles are not told apart.
+/// All durations below this number of cycles are in the first bucket.
 const SMALLEST: u64 = 16;
 
-/// Durations from this many cycles on (minutes) are not told apart.
+/// All durations from this number of cycles on (some minutes) are in the last bucket.
 const LARGEST: u64 = 1 << 40;
 
 /// The number of buckets of a histogram.
 pub const BUCKETS: usize = position(LARGEST) + 1;
 
-/// The index of a duration within `SMALLEST..=LARGEST`, counted from the bucket of the smallest.
+/// Returns the index of the bucket of a duration within `SMALLEST..=LARGEST`.
 #[inline]
 const fn position(cycles: u64) -> usize {
     let power = cycles.ilog2();
@@ -21,7 +21,7 @@ const fn position(cycles: u64) -> usize {
     ((power - SMALLEST.ilog2()) * 4) as usize + step as usize
 }
 
-/// The bucket of a duration in cycles, below [`BUCKETS`].
+/// Returns the bucket of a duration in cycles. The result is below [`BUCKETS`].
 #[inline]
 #[must_use]
 pub const fn bucket_of(cycles: u64) -> usize {
@@ -29,9 +29,9 @@ pub const fn bucket_of(cycles: u64) -> usize {
     position(if cycles > LARGEST { LARGEST } else { cycles })
 }
 
-/// The smallest duration in cycles that `bucket` takes; 0 for the first.
+/// Returns the smallest duration in `bucket`, in cycles. It is 0 for the first bucket.
 ///
-/// `bucket` is below [`BUCKETS`]; beyond that the result is that of the last bucket.
+/// `bucket` should be below [`BUCKETS`]. If it is not, the result is that of the last bucket.
 #[must_use]
 pub const fn bucket_lower_bound(bucket: usize) -> u64 {
     if bucket == 0 {

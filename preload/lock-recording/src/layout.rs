@@ -1,51 +1,55 @@
-//! The blocks of a recording.
+//! The header and the blocks of a recording.
 
 use core::sync::atomic::{AtomicU32, AtomicU64};
 
 use crate::{BUCKETS, sparse};
 
-/// First word of a recording. Read with the other byte order it is something else.
+/// The first word of a recording. It also shows the byte order, because it differs if it is read in
+/// the other one.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"kcrecord");
 
-/// Version of this layout; it changes whenever the layout does.
+/// The version of this layout. It changes whenever the layout changes.
 pub const VERSION: u32 = 3;
 
-/// Blocks start at multiples of this many bytes, a cache line.
+/// Blocks start at multiples of this number of bytes, which is the size of a cache line.
 pub const UNIT: usize = 64;
 
-/// A recording never grows beyond this, so that a [`UnitId`] fits in 22 bits.
+/// The largest size of a recording. It makes a [`UnitId`] fit in 22 bits.
 pub const MAX_FILE_BYTES: usize = UNIT << 22;
 
-/// Room for the path of an executable or library, including a final zero byte.
+/// The room for the path of an executable or library, including a final zero byte.
 pub const PATH_BYTES: usize = 1024;
 
-/// Return addresses kept of a call site.
+/// The number of return addresses that are kept of a call site.
 pub const MAX_FRAMES: usize = 16;
 
-/// Shards that a lock has at most in each mode.
+/// The largest number of shards that a lock has in each mode.
 pub const SHARDS: usize = 32;
 
-/// The thread slot that all threads share who did not get one of their own.
+/// The thread slot that is shared by all threads without a slot of their own.
 pub const SHARED_SLOT: usize = SHARDS - 1;
 
-/// Threads alive at a time that are told apart by numbers of their own, below this.
+/// The number of threads alive at one time that have numbers of their own. These numbers are below
+/// it.
 pub const THREADS: usize = 4096;
 
-/// The number of all threads who did not get one of their own.
+/// The number that is shared by all threads without a number of their own.
 pub const NO_NUMBER: u32 = THREADS as u32;
 
-/// Outer locks that a shard can count.
+/// The number of outer locks that a shard can count.
 pub const NESTED: usize = 4;
 
-/// Numbers of waiters met that are told apart; the last stands for all above, too.
+/// The number of counters in [`ContentionBlock::met`]. The last one also counts all larger numbers
+/// of waiters.
 pub const MET: usize = 64;
 
-/// Where a block begins: bytes from the start of the file divided by [`UNIT`]. 0 is none.
+/// The position of a block: its distance from the start of the file in bytes, divided by [`UNIT`].
+/// 0 means that there is no block.
 pub type UnitId = u32;
 
 /// Kinds of blocks.
 pub mod kind {
-    /// Space that was never written.
+    /// The space was never written.
     pub const NONE: u32 = 0;
     /// A [`LockBlock`](crate::LockBlock).
     pub const LOCK: u32 = 0x4b43_0001;
@@ -81,17 +85,17 @@ pub mod family {
 
 /// Attributes of locks, as bits.
 pub mod attribute {
-    /// Its holder may take it again.
+    /// The holder may take the lock again.
     pub const RECURSIVE: u32 = 1;
-    /// Taking it again is an error.
+    /// If the holder takes the lock again, that is an error.
     pub const ERROR_CHECK: u32 = 1 << 1;
-    /// Spins before it sleeps.
+    /// A waiter spins before it sleeps.
     pub const ADAPTIVE: u32 = 1 << 2;
-    /// Its next owner is told that the last one died.
+    /// The next owner is told that the last one died.
     pub const ROBUST: u32 = 1 << 3;
-    /// Lends its holder the priority of its waiters, or a ceiling.
+    /// The holder runs at the priority of its waiters, or at a priority ceiling.
     pub const PRIORITY: u32 = 1 << 4;
-    /// May lie in memory that processes share.
+    /// The lock may be in memory that processes share.
     pub const PROCESS_SHARED: u32 = 1 << 5;
     /// Waiting writers go before readers.
     pub const PREFER_WRITER: u32 = 1 << 6;
@@ -99,47 +103,47 @@ pub mod attribute {
 
 /// Modes of holding a lock, as indices.
 pub mod mode {
-    /// Alone.
+    /// Held by one thread alone.
     pub const EXCLUSIVE: usize = 0;
-    /// With other readers.
+    /// Held together with other readers.
     pub const SHARED: usize = 1;
 }
 
-/// The first bytes of the file. Times in cycles are of the time-stamp counter.
+/// The first bytes of the file. Times in cycles are readings of the time-stamp counter.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub struct FileHeader {
-    /// [`MAGIC`]; written last.
+    /// [`MAGIC`]. It is written last.
     pub magic: AtomicU64,
     /// [`VERSION`]
     pub version: AtomicU32,
-    /// Process id.
+    /// The process id.
     pub pid: AtomicU32,
-    /// Bytes from the start of the file to the end of the last block.
+    /// The number of bytes from the start of the file to the end of the last block.
     pub used: AtomicU64,
     /// The clock when the recording began, in cycles.
     pub first_cycles: AtomicU64,
-    /// `CLOCK_MONOTONIC` at the same moment.
+    /// `CLOCK_MONOTONIC` at the same moment, in nanoseconds.
     pub first_ns: AtomicU64,
-    /// The clock at some later moment, as late as possible, in cycles.
+    /// The clock at a later moment, which is as late as possible, in cycles.
     pub last_cycles: AtomicU64,
-    /// `CLOCK_MONOTONIC` at that moment.
+    /// `CLOCK_MONOTONIC` at that later moment, in nanoseconds.
     pub last_ns: AtomicU64,
-    /// Processor time of the process until then, in nanoseconds.
+    /// The processor time of the process until that later moment, in nanoseconds.
     pub cpu_ns: AtomicU64,
-    /// Threads created so far, the first one included.
+    /// The number of threads created so far, including the first one.
     pub threads_started: AtomicU64,
-    /// Threads that took a lock.
+    /// The number of threads that took a lock.
     pub threads_locking: AtomicU64,
-    /// Threads alive.
+    /// The number of threads that are alive.
     pub threads_alive: AtomicU64,
-    /// The most threads alive at one time.
+    /// The largest number of threads that were alive at one time.
     pub threads_peak: AtomicU64,
-    /// Locks for which there was no room.
+    /// The number of locks for which there was no room.
     pub locks_not_recorded: AtomicU64,
     /// Unused.
     pub reserved: [AtomicU64; 3],
-    /// Path of the executable, up to a zero byte.
+    /// The path of the executable, up to a zero byte.
     pub executable: [u8; PATH_BYTES],
 }
 
@@ -147,115 +151,121 @@ pub struct FileHeader {
 #[derive(Debug)]
 #[repr(C)]
 pub struct BlockHeader {
-    /// One of [`kind`]; written after [`units`](Self::units).
+    /// One of [`kind`]. It is written after [`units`](Self::units).
     pub kind: AtomicU32,
-    /// Length of the block in units.
+    /// The length of the block in units.
     pub units: AtomicU32,
 }
 
 /// A type of block.
 ///
 /// # Safety
-/// The type is `repr(C)`, begins with a [`BlockHeader`], is valid when all its bytes are zero and
-/// consists of atomics, or of bytes that are written only before the header.
+/// The type is `repr(C)`, begins with a [`BlockHeader`], and is valid when all its bytes are zero.
+/// It consists of atomics, and of bytes that are written only before the header.
 pub unsafe trait Block {
-    /// Its kind.
+    /// The kind of such blocks, one of [`kind`].
     const KIND: u32;
 }
 
-/// Durations in cycles.
+/// A histogram of durations in cycles.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Histogram {
-    /// Their sum.
+    /// The sum of the durations.
     pub sum: AtomicU64,
-    /// How many fall into each bucket.
+    /// The number of durations in each bucket; see [`bucket_of`](crate::bucket_of).
     pub buckets: [AtomicU64; BUCKETS],
 }
 
-/// Durations of few different lengths in cycles, in a single cache line.
+/// A histogram of durations in cycles that uses few buckets. It takes a single cache line.
 ///
-/// Most of the locks of a program that has thousands are taken so rarely, or for so uniform a
-/// time, that their durations fall into a handful of buckets. A full [`Histogram`] for each of
-/// them would cost more time in page faults and cache misses than all else that is recorded.
+/// If a program has thousands of locks, most of them are taken so rarely, or are held for so
+/// uniform a time, that their durations are in a handful of buckets. A full [`Histogram`] for each
+/// of them would cost more time, in page faults and cache misses, than everything else that is
+/// recorded.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub struct SparseHistogram {
-    /// Sum of the durations counted here.
+    /// The sum of the durations that are counted here.
     pub sum: AtomicU64,
-    /// A bucket and its count each, see [`sparse`](crate::sparse); the ones in use come first.
+    /// Each entry contains a bucket and its count; see [`sparse`](crate::sparse). The entries in
+    /// use come first.
     pub entries: [AtomicU32; sparse::ENTRIES],
-    /// Where the durations are for which there is no room here: a [`HistogramBlock`], 0 before the
-    /// first one.
+    /// The [`HistogramBlock`] of the durations for which there is no room here. It is 0 while there
+    /// are none.
     pub more: AtomicU32,
 }
 
-/// A lock. The first cache lines, up to the shards, are written when something is created only;
-/// on a machine of few cores an exclusive acquisition reads no more than the first one.
+/// A lock. The first cache lines, up to the shards, are written only when something is created. On
+/// a machine with few cores, an exclusive acquisition reads only the first cache line.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub struct LockBlock {
     /// Kind and length.
     pub header: BlockHeader,
-    /// Where the lock is; 0 if this block stands for many at once.
+    /// The address of the lock. It is 0 if this block stands for many locks.
     pub address: AtomicU64,
-    /// 1 if this block stands for many locks at once.
+    /// 1 if this block stands for many locks, otherwise 0.
     pub many: AtomicU32,
     /// One of [`family`].
     pub family: AtomicU32,
-    /// Shards by mode: [`ShardBlock`]s.
+    /// The [`ShardBlock`]s of each mode.
     pub shards: [[AtomicU32; SHARDS]; 2],
     /// Bits of [`attribute`].
     pub attributes: AtomicU32,
-    /// Who created it: a [`SiteBlock`].
+    /// The [`SiteBlock`] of the place where the lock was created.
     pub site: AtomicU32,
     /// For the recorder: the next lock in a list.
     pub next: AtomicU32,
     /// For the recorder: the next unused block of the same site.
     pub next_free: AtomicU32,
-    /// What waiting for it was like, by mode: a [`ContentionBlock`].
+    /// The [`ContentionBlock`] of each mode.
     pub contention: [AtomicU32; 2],
-    /// How many locks were counted here.
+    /// The number of locks that were counted here.
     pub instances: AtomicU64,
-    /// Threads waiting now.
+    /// The number of threads that wait now.
     pub waiters: AtomicU32,
-    /// Core of the last exclusive holder plus 1, where the lock itself has no room for that.
+    /// The core of the last exclusive holder plus 1, if the lock itself has no room for it.
     pub last_core: AtomicU32,
-    /// Tries and timed waits that failed, by mode.
+    /// The number of tries and timed waits that failed, by mode.
     pub failed: [AtomicU64; 2],
-    /// What timed holds had of the holder's sleep, and stand for, by mode, in cycles. The sum over
-    /// all locks and intervals between them is an estimate of the sum of [`ThreadBlock::asleep`].
+    /// How long holders slept during timed holds, multiplied by the number of holds that each timed
+    /// hold stands for, by mode, in cycles. The sum over all locks, and over all intervals between
+    /// locks ([`ThreadBlock::asleep_between`]), estimates the sum of [`ThreadBlock::asleep`].
     pub asleep: [AtomicU64; 2],
-    /// Where it is taken: the first [`CallerBlock`] of a list.
+    /// The places where the lock is taken: the first [`CallerBlock`] of a list.
     pub callers: AtomicU32,
 }
 
-/// How often another lock was the innermost one held: the other's [`UnitId`] in the upper 24
-/// bits, the count in the lower 40; 0 while unused.
+/// How often this lock was taken while another lock was the innermost one held. The upper 24 bits
+/// are the [`UnitId`] of the other lock, and the lower 40 bits are the count. The word is 0 while
+/// it is not in use.
 pub type Nested = AtomicU64;
 
-/// Part of what is known of a lock, found through [`LockBlock::shards`]: a cache line that every
-/// acquisition writes, and one for those that are timed. Aligned to both, because processors fetch
-/// the neighbour of a line, too, which should not be another core's.
+/// A shard of the counters of a lock; see [`LockBlock::shards`]. Every acquisition writes the first
+/// cache line, and a timed one also writes the second. The block is aligned to both lines, because
+/// processors also fetch the neighbour of a line, and that should not belong to another core.
 #[derive(Debug)]
 #[repr(C, align(128))]
 pub struct ShardBlock {
     /// Kind and length.
     pub header: BlockHeader,
-    /// The number of the thread that takes most, for exclusive holds and in the slot that threads
-    /// share: see [`majority`](crate::majority).
+    /// The thread that takes the lock most often, as a word of [`majority`](crate::majority). It is
+    /// kept for exclusive holds, and in the slot that threads share.
     pub taken_by: AtomicU64,
-    /// Acquisitions on the core of the previous holder; for shared holds, all acquisitions.
+    /// Acquisitions on the core of the previous holder. For shared holds, these are all
+    /// acquisitions.
     pub same_core: AtomicU64,
     /// Acquisitions on another core.
     pub other_core: AtomicU64,
-    /// Locks that this one was taken inside of.
+    /// The locks inside of which this one was taken.
     pub nested: [Nested; NESTED],
-    /// Holds, less taking and holding locks inside, and less time off the processor.
+    /// How long the lock was held. This excludes the time to take and hold other locks inside, and
+    /// time off the processor.
     pub holds: SparseHistogram,
 }
 
-/// A histogram that is kept apart, because only timed events need it.
+/// A histogram in a block of its own, because only timed events need it.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub struct HistogramBlock {
@@ -265,7 +275,7 @@ pub struct HistogramBlock {
     pub histogram: Histogram,
 }
 
-/// What waiting for a lock was like.
+/// How long threads waited for a lock in one mode, and how many waiters they met.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub struct ContentionBlock {
@@ -275,9 +285,10 @@ pub struct ContentionBlock {
     pub lock: AtomicU32,
     /// One of [`mode`].
     pub mode: AtomicU32,
-    /// How many other waiters an acquisition met that had to wait.
+    /// The element with index `n` is the number of acquisitions that had to wait and found `n`
+    /// other waiters.
     pub met: [AtomicU64; MET],
-    /// Waits that ended with the lock.
+    /// The waits that ended with the lock.
     pub wait: Histogram,
 }
 
@@ -287,17 +298,17 @@ pub struct ContentionBlock {
 pub struct SiteBlock {
     /// Kind and length.
     pub header: BlockHeader,
-    /// Hash of the frames and of the family of the locks it creates.
+    /// A hash of the frames and of the family of the locks that are created here.
     pub hash: AtomicU64,
     /// For the recorder: the next site in a list.
     pub next: AtomicU32,
     /// For the recorder: a block of a destroyed lock that may be used again.
     pub free: AtomicU32,
-    /// For the recorder: locks of this site that have a block of their own.
+    /// For the recorder: the number of locks of this site that have a block of their own.
     pub blocks: AtomicU32,
-    /// For the recorder: the block for all further ones.
+    /// For the recorder: the block for all further locks of this site.
     pub many: AtomicU32,
-    /// Return addresses, innermost first, 0 behind the last.
+    /// The return addresses, innermost first. The addresses behind the last one are 0.
     pub frames: [AtomicU64; MAX_FRAMES],
 }
 
@@ -307,11 +318,12 @@ pub struct SiteBlock {
 pub struct ThreadBlock {
     /// Kind and length.
     pub header: BlockHeader,
-    /// Sleep, in cycles: all that was not waiting for locks, conditions and barriers.
+    /// How long threads slept, in cycles, without waiting for locks, conditions or barriers.
     pub asleep: AtomicU64,
-    /// What timed intervals between locks had of it, and stand for. See [`LockBlock::asleep`].
+    /// How long threads slept during timed intervals between locks, multiplied by the number of
+    /// intervals that each timed one stands for. See [`LockBlock::asleep`].
     pub asleep_between: AtomicU64,
-    /// Time on the processor from a release to the next acquisition, with no lock held.
+    /// The time on the processor from a release to the next acquisition, while no lock is held.
     pub think: Histogram,
 }
 
@@ -321,41 +333,41 @@ pub struct ThreadBlock {
 pub struct ConditionBlock {
     /// Kind and length.
     pub header: BlockHeader,
-    /// Where it is.
+    /// The address of the condition variable.
     pub address: AtomicU64,
-    /// Who first waited for or signalled it: a [`SiteBlock`].
+    /// The [`SiteBlock`] of the place that first waited for it or signalled it.
     pub site: AtomicU32,
-    /// For the recorder: the next in a list.
+    /// For the recorder: the next condition variable in a list.
     pub next: AtomicU32,
-    /// The [`LockBlock`] of the lock it was last waited on with.
+    /// The [`LockBlock`] of the lock with which a thread last waited for it.
     pub lock: AtomicU32,
     /// For the recorder: the next unused block.
     pub next_free: AtomicU32,
-    /// Waits that ended by their time limit.
+    /// The number of waits that timed out.
     pub timed_out: AtomicU64,
-    /// Calls of `pthread_cond_signal`.
+    /// The number of calls of `pthread_cond_signal`.
     pub signals: AtomicU64,
-    /// Calls of `pthread_cond_broadcast`.
+    /// The number of calls of `pthread_cond_broadcast`.
     pub broadcasts: AtomicU64,
-    /// Waits, the timed-out ones included.
+    /// The waits, including those that timed out.
     pub wait: Histogram,
 }
 
-/// A place where a lock is taken. All counts are estimates by sampling.
+/// A place where a lock is taken. All counts are estimated from samples.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub struct CallerBlock {
     /// Kind and length.
     pub header: BlockHeader,
-    /// Who takes it: a [`SiteBlock`].
+    /// The [`SiteBlock`] of the place.
     pub site: AtomicU32,
-    /// The next place where the same lock is taken: a [`CallerBlock`].
+    /// The [`CallerBlock`] of the next place where the same lock is taken.
     pub next: AtomicU32,
-    /// Acquisitions.
+    /// The number of acquisitions.
     pub acquisitions: AtomicU64,
-    /// Acquisitions that had to wait.
+    /// The number of acquisitions that had to wait.
     pub contended: AtomicU64,
-    /// Their waits, in cycles.
+    /// The sum of their waits, in cycles.
     pub wait: AtomicU64,
 }
 
@@ -365,42 +377,42 @@ pub struct CallerBlock {
 pub struct BarrierBlock {
     /// Kind and length.
     pub header: BlockHeader,
-    /// Where it is; 0 if it was destroyed.
+    /// The address of the barrier. It is 0 if the barrier was destroyed.
     pub address: AtomicU64,
-    /// Who initialized it, or first waited: a [`SiteBlock`].
+    /// The [`SiteBlock`] of the place that initialized the barrier, or that first waited at it.
     pub site: AtomicU32,
-    /// For the recorder: the next in a list.
+    /// For the recorder: the next barrier in a list.
     pub next: AtomicU32,
     /// For the recorder: the next unused block.
     pub next_free: AtomicU32,
-    /// How many threads it waits for.
+    /// The number of threads that the barrier waits for.
     pub parties: AtomicU32,
-    /// How many times it let them go on.
+    /// How many times the barrier let the threads go on.
     pub rounds: AtomicU64,
-    /// Waits.
+    /// The waits at the barrier.
     pub wait: Histogram,
 }
 
-/// A stretch of executable memory and the file it was mapped from.
+/// A range of executable memory and the file from which it was mapped.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub struct ModuleBlock {
     /// Kind and length.
     pub header: BlockHeader,
-    /// First address.
+    /// The first address.
     pub start: AtomicU64,
-    /// Address behind the last.
+    /// The address behind the last one.
     pub end: AtomicU64,
-    /// Offset of the first address in the file.
+    /// The offset of the first address in the file.
     pub offset: AtomicU64,
-    /// Path of the file, up to a zero byte; may be empty.
+    /// The path of the file, up to a zero byte. It may be empty.
     pub path: [u8; PATH_BYTES],
 }
 
 macro_rules! blocks {
     ($($type:ty => $kind:ident,)*) => {$(
-        // SAFETY: repr(C), header first, atomics and byte arrays only; `path` is written before
-        // the header is.
+        // SAFETY: the type is repr(C), begins with the header, and contains only atomics and byte
+        // arrays. `path` is written before the header.
         unsafe impl Block for $type {
             const KIND: u32 = kind::$kind;
         }

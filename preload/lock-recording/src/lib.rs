@@ -1,27 +1,28 @@
-//! The layout of a recording: the file that `libkilocore_measure.so` writes while the program
-//! runs and that `kilocore-lock-profile` reads afterwards.
+//! The layout of a recording. A recording is the file that `libkilocore_measure.so` writes while a
+//! program runs, and that `kilocore-lock-profile` reads afterwards.
 //!
 //! # A file that is valid at every instant
-//! The program may end at any time: by `_exit`, by a signal, by the power switch. The recording
-//! is therefore a shared mapping of a file, written in place, and needs no closing act. It is a
-//! [`FileHeader`] followed by blocks, each a multiple of [`UNIT`] bytes that begins with a
-//! [`BlockHeader`]. Blocks are allocated by advancing [`FileHeader::used`], and are never freed
-//! or moved. Fresh space reads zero, so a block whose writer died before it wrote the header
-//! reads as units of kind [`kind::NONE`], which a reader steps over one by one.
+//! The program may end at any time: by `_exit`, by a signal, or because the power fails. So the
+//! recording is a shared mapping of a file that is written in place, and no final step is needed.
+//! It consists of a [`FileHeader`] and blocks. Each block begins with a [`BlockHeader`], and its
+//! size is a multiple of [`UNIT`] bytes. A block is allocated by advancing [`FileHeader::used`].
+//! Blocks are never freed or moved. Fresh space contains zeros. So if a writer died before it wrote
+//! the header of its block, a reader finds units of kind [`kind::NONE`], which it skips one by one.
 //!
 //! # Who writes what
-//! * Counters of exclusive acquisitions lie in shards, one per lock and core, and are written by
-//!   the holder of the lock alone: plain loads and stores suffice, and no cache line moves that
-//!   the program would not have moved.
-//! * Counters of shared acquisitions lie in shards per lock and thread slot. A slot below
-//!   [`SHARED_SLOT`] belongs to the living thread with that number; the last one is shared by all
-//!   the others, who add to it atomically.
-//! * What only a waiter writes is added atomically: it has lost its time anyway.
+//! * Counters of exclusive acquisitions are in shards, one for each lock and core. Only the holder
+//!   of the lock writes them. So plain loads and stores suffice, and no cache line is transferred
+//!   that the program would not have transferred.
+//! * Counters of shared acquisitions are in shards, one for each lock and thread slot. A slot below
+//!   [`SHARED_SLOT`] belongs to the living thread with that number. The last slot is shared by all
+//!   other threads, which add to it atomically.
+//! * Waiters add to their counters atomically. The cost does not matter, because a waiter has lost
+//!   time anyway.
 //!
-//! All words are in the byte order of the machine, which the magic number shows. References
-//! between blocks are [`UnitId`]s: the distance from the start of the file in units, 0 for none.
+//! All words are in the byte order of the machine, which the magic number shows. A reference to a
+//! block is a [`UnitId`]: the distance from the start of the file in units, or 0 for none.
 //!
-//! The crate is `no_std` and depends on nothing, because it is linked into other people's
+//! The crate is `no_std` and has no dependencies, because it is linked into other people's
 //! programs.
 #![no_std]
 

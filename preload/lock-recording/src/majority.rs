@@ -1,16 +1,18 @@
-//! The thread that takes a lock more often than all others together, found in one word.
+//! Finds the thread that takes a lock more often than all other threads together, with one word of
+//! memory.
 //!
-//! The majority vote of Boyer and Moore: the word names a candidate and its lead. An acquisition
-//! by the candidate adds to the lead; one by another takes from it, and takes the candidate's
-//! place when there is no lead left. Whoever has the majority of the votes ends as the candidate,
-//! and at least as many of the votes as the lead were the candidate's.
+//! This is the majority vote of Boyer and Moore. The word contains the number of a candidate and
+//! its lead. Each acquisition is a vote. An acquisition by the candidate increases the lead. An
+//! acquisition by another thread decreases the lead or, if the lead is zero, makes that thread the
+//! candidate. If a thread has the majority of the votes, it is the candidate in the end. The
+//! candidate has at least as many votes as its lead.
 
-/// Bits of the lead; the candidate's number is above them.
+/// The number of bits of the lead. The candidate's number is in the bits above.
 const LEAD_BITS: u32 = 40;
-/// The largest lead; it grows no further.
+/// The largest lead. At this value, further votes do not increase it.
 pub const MOST: u64 = (1 << LEAD_BITS) - 1;
 
-/// The word after a vote for the thread numbered `thread`, which is below 2^24.
+/// Returns the word after a vote for the thread with number `thread`, which is below 2^24.
 #[inline(always)]
 #[must_use]
 pub const fn vote(word: u64, thread: u32) -> u64 {
@@ -27,7 +29,7 @@ pub const fn vote(word: u64, thread: u32) -> u64 {
     }
 }
 
-/// The candidate's number and its lead.
+/// Returns the candidate's number and its lead.
 #[must_use]
 pub const fn candidate(word: u64) -> (u32, u64) {
     ((word >> LEAD_BITS) as u32, word & MOST)

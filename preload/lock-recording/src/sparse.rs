@@ -1,22 +1,24 @@
 //! The words of a [`SparseHistogram`](crate::SparseHistogram).
 //!
-//! A word names a bucket in its upper 8 bits, as its index plus 1, and counts in the lower 24.
-//! Zero is a word that is not in use yet. A word that would count to [`LIMIT`] or beyond is left
-//! as it is and the duration counted elsewhere.
+//! The upper 8 bits of a word are the index of a bucket plus 1. The lower 24 bits are the bucket's
+//! count. A word that is zero is not in use yet. If a count would reach [`LIMIT`], the word stays
+//! as it is and the duration is counted elsewhere.
 
 use crate::BUCKETS;
 
-/// Buckets that one cache line has room for, besides the sum of the durations and a reference.
+/// The number of buckets for which one cache line has room, beside the sum of the durations and a
+/// reference.
 pub const ENTRIES: usize = 13;
 
-/// Bits that count.
+/// The number of bits of a count.
 const COUNT_BITS: u32 = 24;
 
-/// Counts stay below this. Adding is not atomic with the comparison where several threads write,
-/// so there must be room above for what they all may add at once.
+/// Counts stay below this limit. If several threads write, one of them may compare with the limit
+/// and add only after others have added. So there must be room above the limit for what all of them
+/// may add at once.
 pub const LIMIT: u32 = 1 << (COUNT_BITS - 1);
 
-/// The word for `bucket`, which is below [`BUCKETS`], counted `count` times, which is below
+/// Returns the word of `bucket`, which is below [`BUCKETS`], with count `count`, which is below
 /// [`LIMIT`].
 #[inline]
 #[must_use]
@@ -24,21 +26,21 @@ pub const fn entry(bucket: usize, count: u32) -> u32 {
     (bucket as u32 + 1) << COUNT_BITS | count
 }
 
-/// Whether `entry` is one of `bucket`.
+/// Returns whether `entry` belongs to `bucket`.
 #[inline]
 #[must_use]
 pub const fn is_of(entry: u32, bucket: usize) -> bool {
     entry >> COUNT_BITS == bucket as u32 + 1
 }
 
-/// How often the bucket of `entry` was counted.
+/// Returns the count of `entry`.
 #[inline]
 #[must_use]
 pub const fn count(entry: u32) -> u32 {
     entry & ((1 << COUNT_BITS) - 1)
 }
 
-/// The bucket of `entry`; `None` if it is not in use, or damaged.
+/// Returns the bucket of `entry`, or `None` if the entry is not in use or is damaged.
 #[must_use]
 pub const fn bucket(entry: u32) -> Option<usize> {
     match (entry >> COUNT_BITS) as usize {

@@ -1,11 +1,12 @@
-//! Taking a lock, whatever its family.
+//! Acquiring a lock of any family.
 //!
 //! # Order of events
-//! At an acquisition the clock is read before the lock is tried and again when all has been
-//! counted; at a [release](crate::release) it is read first. Neither a hold nor a think time
-//! therefore contains what taking the lock costs, its cache misses above all: whoever simulates
-//! another lock in its place adds that one's own. What the recorder adds between two readings it
-//! measures once and takes off ([`calibration`](crate::calibration)).
+//! At an acquisition, the clock is read before the lock is tried, and again after everything has
+//! been counted. At a [release](crate::release), the clock is read first. So neither a hold nor a
+//! think time contains the cost of taking the lock, which is mainly its cache misses. A simulation
+//! of another lock in its place then adds the cost of that lock. The time that the recorder itself
+//! takes between two readings is measured once and subtracted
+//! ([`calibration`](crate::calibration)).
 
 use core::ffi::c_int;
 use core::ptr;
@@ -21,15 +22,16 @@ use crate::object::{Object, Peekable};
 use crate::recorder::Recorder;
 use crate::thread::Held;
 
-/// Whether a result of the C library means that the lock was obtained.
+/// Returns whether a result of the C library means that the lock was acquired.
 #[inline(always)]
 pub(crate) const fn is_acquired(result: c_int) -> bool {
-    // A robust mutex of a dead owner is obtained, too.
+    // A robust mutex whose owner has died is acquired, too.
     result == 0 || result == libc::EOWNERDEAD
 }
 
 impl Recorder {
-    /// The time at which a lock is asked for, in cycles, if it will be needed; otherwise 0.
+    /// Returns the time of the request for a lock, in cycles. If the time will not be needed, it is
+    /// 0.
     #[inline(always)]
     fn request(self) -> u64 {
         let thread = self.thread;
@@ -37,18 +39,18 @@ impl Recorder {
         if timed { self.request_timed() } else { 0 }
     }
 
-    /// What takes long is done here, before the lock is taken.
+    /// Does what may take long before the lock is taken, and returns the time of the request.
     #[inline(never)]
     fn request_timed(self) -> u64 {
         let now = clock::now().cycles;
         let absent = self.thread.depth.get() == 0 && self.look_back(now);
         let looked = self.look_at_taker(now);
-        // Both leave their own time out of what the thread is being measured for.
+        // Both exclude their own time from what is measured for the thread.
         if absent || looked { clock::now().cycles } else { now }
     }
 
-    /// Takes a lock: `try_lock` first and, only if it is busy, `lock`. For locks and calls of
-    /// which nobody can tell afterwards that they were tried: see
+    /// Acquires a lock: calls `try_lock` first and, only if the lock is held, `lock`. This is for
+    /// locks and calls where the program cannot notice that the lock was tried; see
     /// [`Mutex::is_tried_unseen`](crate::object::Mutex::is_tried_unseen).
     #[inline(always)]
     pub(crate) fn acquire<O: Object>(
@@ -69,8 +71,9 @@ impl Recorder {
         }
     }
 
-    /// Takes a lock by `take`, exactly what the program called, and nothing else. Whether it has
-    /// to wait is told by a look at the lock before, which misses who comes in between.
+    /// Acquires a lock by `take`, which is exactly what the program called, and calls nothing else.
+    /// A look at the lock object tells beforehand whether the acquisition has to wait. This look
+    /// misses a thread that acquires the lock just after it.
     #[inline(never)]
     pub(crate) fn acquire_at_once<O: Peekable>(
         self,
@@ -91,7 +94,7 @@ impl Recorder {
         result
     }
 
-    /// Tries to take a lock.
+    /// Tries to acquire a lock.
     #[inline(always)]
     pub(crate) fn attempt<O: Object>(
         self,
@@ -158,8 +161,8 @@ impl Recorder {
         result
     }
 
-    /// Records that the calling thread holds `object`, which it asked for at `request`, in
-    /// cycles, or at an unknown time if that is 0.
+    /// Records that the calling thread holds `object`. `request` is the time of the request in
+    /// cycles, or 0 if it is unknown.
     #[inline(always)]
     pub(crate) fn acquired<O: Object>(self, object: O, mode: Mode, request: u64) {
         let address = object.address();
@@ -191,17 +194,18 @@ impl Recorder {
         }
     }
 
-    /// The same for a lock of a section that is timed.
+    /// Does the rest for a lock in a section that is timed.
     #[inline(never)]
     fn acquired_timed(self, mut entry: Held) {
-        // SAFETY: null or a block of the recording, which is never unmapped.
+        // SAFETY: the pointer is null or points to a block of the recording, which is never
+        // unmapped.
         let shard = unsafe { entry.shard.as_ref() };
         if let (Some(shard), Some(outer)) = (shard, self.innermost()) {
             self.count_nesting(shard, self.unit_of(outer.lock), entry.atomic);
         }
         let taker = self.thread.taker.replace(0);
         if taker != 0 {
-            // SAFETY: a record of the recording, which is never unmapped.
+            // SAFETY: the record lies in the recording, which is never unmapped.
             let lock = unsafe { &*entry.lock };
             let weight = self.thread.taker_weight.get();
             self.count_taker(lock, Taker { site: taker, weight }, Event::Take);

@@ -1,23 +1,28 @@
-//! Time off the processor: what of a long interval its thread did not run, and why.
+//! Time off the processor: for how long a thread did not run during a long interval, and why.
 //!
-//! Holds and think times are time on the processor. Intervals are short most of the time, and then
-//! they were spent on it. Only for long ones is it worth a system call to read the thread's
-//! processor time. What the thread did not run since the last such reading, less what it is known to
-//! have waited for locks, conditions and barriers, it was away in this interval. If it gave up its
-//! core by its own will it slept; otherwise it was ready to run and others had its core: that says
-//! something of the machine it ran on, and nothing of the program. Who slept and then waited for a
-//! core counts as asleep for both: only a file of each thread could tell them apart, and opening one
-//! here would be seen by a program that closes what it did not open.
+//! Holds and think times are measured as time on the processor. Most intervals are short, and the
+//! thread ran all the time. Only for a long interval is it worth a system call to read the thread's
+//! processor time. The thread was *away* for the time that has passed since the last such reading,
+//! less the processor time, and less the time that it is known to have waited for locks, conditions
+//! and barriers. This time is assigned to the present interval.
 //!
-//! # No more than there was
-//! A timed section stands for those that were not timed. A long one among many short ones would
-//! stand for more time than has passed, and once in a while one is drawn. The thread's processor time
-//! bounds what is counted: an interval stands for no more time than the thread ran and has not counted
-//! yet, be it as a hold, as thinking or as spinning. Long sections that were not drawn leave such time
-//! behind, and those that are drawn take it; what one is denied because it came early, a later one
-//! takes. So nothing is lost on average. Short ones are bounded too: to be timed makes a section a
-//! little longer, and once in a while costs it the lock's cache line. Of sleep the recording has the
-//! sum, and what was seen in timed sections, with their weights, to tell how the sum divides.
+//! If the thread gave up its core voluntarily, it slept. Otherwise it was ready to run and others
+//! had its core. That depends on the machine and not on the program. If a thread slept and then
+//! waited for a core, both count as sleep. Only a file that the kernel keeps for each thread could
+//! tell the two apart, and a program that closes files that it did not open would notice if it were
+//! opened here.
+//!
+//! # Never more than there was
+//! A timed section stands for the sections that were not timed. So a long section among many short
+//! ones stands for more time than has passed, if it happens to be drawn. The thread's processor
+//! time limits what is counted: an interval never stands for more time than the thread has run and
+//! that has not been counted yet as holding, thinking or spinning. Long sections that were not
+//! drawn leave such time over, and those that are drawn use it. If an interval is denied time
+//! because it came early, a later one gets it. So nothing is lost on average.
+//!
+//! Short intervals are limited too, because timing makes a section a little longer and sometimes
+//! costs it the lock's cache line. For sleep, the recording contains the total, and the sleep that
+//! was seen in timed sections, with their weights. The latter tells how the total is divided.
 
 use core::sync::atomic::Ordering;
 
@@ -27,25 +32,25 @@ use crate::debt::Debt;
 use crate::recorder::Recorder;
 use crate::{clock, confined};
 
-/// Intervals of this many cycles (about 20 µs) or more are looked at closely.
+/// Intervals of this number of cycles (about 20 µs) or more are examined closely.
 pub(crate) const LONG: u64 = 1 << 16;
 
-/// So are those that stand for this many or more.
+/// Intervals that stand for this number of cycles or more are examined closely, too.
 const HEAVY: u64 = 4 * LONG;
 
-/// The processor time is read at least once in so many cycles (about a millisecond) of a thread that
-/// takes locks, so that what is away from one interval is not blamed on another.
+/// If a thread takes locks, its processor time is read at least once in this number of cycles
+/// (about a millisecond). So the time away in one interval is not assigned to another.
 const STALE: u64 = 1 << 21;
 
-/// Less than this many cycles is not told from the grain of the clocks.
+/// Less than this number of cycles cannot be distinguished from the resolution of the clocks.
 const GRAIN: u64 = 1 << 13;
 
 /// Time that a thread did not run.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Away {
-    /// In cycles.
+    /// The time in cycles.
     pub(crate) cycles: u64,
-    /// Whether it gave up its core by its own will.
+    /// Whether the thread gave up its core voluntarily.
     pub(crate) by_will: bool,
 }
 
@@ -53,20 +58,21 @@ impl Away {
     const NONE: Self = Self { cycles: 0, by_will: false };
 }
 
-/// Whether an interval that stands for `weight` like it is to be looked at closely.
+/// Returns whether an interval that stands for `weight` intervals is examined closely.
 #[inline(always)]
 pub(crate) fn is_notable(cycles: u64, weight: u32) -> bool {
     cycles >= LONG || (weight > 1 && cycles * u64::from(weight) >= HEAVY)
 }
 
 impl Recorder {
-    /// Whether the thread's processor time was not read for so long at `now` that it should be.
+    /// Returns whether the thread's processor time should be read again at `now`, because the last
+    /// reading is too long ago.
     #[inline(always)]
     pub(crate) fn is_stale(self, now: u64) -> bool {
         now.saturating_sub(self.thread.mark_cycles.get()) >= STALE
     }
 
-    /// How long the thread has been away since this was last asked, at `now`.
+    /// Returns how long the thread was away between the last call of this function and `now`.
     #[cold]
     #[inline(never)]
     pub(crate) fn settle(self, now: u64) -> Away {
@@ -89,14 +95,15 @@ impl Recorder {
             return Away::NONE;
         }
         let switches = clock::voluntary_switches();
-        // A wait for a lock or a condition is one, too, as a rule.
+        // A wait for a lock or a condition is usually a voluntary switch, too.
         let by_will = switches.saturating_sub(thread.mark_switches.replace(switches))
             > thread.waits.replace(0);
         Away { cycles, by_will }
     }
 
-    /// For how many cycles the thread ran from when it last settled until `now`, when its processor time
-    /// was `cpu_ns`, and how long it was away meanwhile, as far as that is not known to have been waiting.
+    /// Returns two numbers for the time from the last call of [`settle`](Self::settle) until `now`,
+    /// at which the thread's processor time is `cpu_ns`: for how many cycles the thread ran, and
+    /// for how many it was away without being known to wait.
     fn since_settled(self, now: u64, cpu_ns: u64, rate: u64) -> (u64, u64) {
         let thread = self.thread;
         let ran_ns = cpu_ns.saturating_sub(thread.mark_cpu_ns.get());
@@ -105,15 +112,17 @@ impl Recorder {
         (ran, passed.saturating_sub(ran).saturating_sub(thread.waited.get()))
     }
 
-    /// Notes that the thread spun for a lock for so many cycles until `now`. That is time on the
-    /// processor, unless it lost its core meanwhile, and neither a hold nor a think time.
+    /// Notes that the thread has spun for a lock for `cycles` cycles until `now`. This is time on
+    /// the processor, unless the thread lost its core meanwhile. It is neither a hold nor a think
+    /// time.
     pub(crate) fn note_spin(self, cycles: u64, now: u64) {
         let off = if cycles < LONG { 0 } else { self.unsettled(now).min(cycles) };
         self.thread.waited.set(self.thread.waited.get() + off);
         self.thread.counted.set(self.thread.counted.get() + (cycles - off));
     }
 
-    /// How long the thread has been away at `now` since it last settled, without settling.
+    /// Returns what [`settle`](Self::settle) would return as the time away at `now`, but changes
+    /// nothing.
     #[cold]
     #[inline(never)]
     fn unsettled(self, now: u64) -> u64 {
@@ -124,8 +133,9 @@ impl Recorder {
         self.since_settled(now, clock::system_ns(libc::CLOCK_THREAD_CPUTIME_ID), rate).1
     }
 
-    /// For how many like it an interval of so many cycles on the processor counts, at `now`. `debt`
-    /// is what earlier ones of its kind were denied, of the lock `lock`.
+    /// Returns how many intervals an interval counts for, at `now`. The interval had `cycles`
+    /// cycles on the processor and belongs to `lock`. `debt` is the time that earlier intervals of
+    /// its kind were denied.
     #[inline(always)]
     pub(crate) fn weight_of(
         self,

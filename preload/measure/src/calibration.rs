@@ -1,10 +1,10 @@
-//! What measuring itself adds to what it measures.
+//! Measures how much time the measurement itself adds to a duration.
 //!
-//! Between the two readings of the clock around an empty hold lie the second reading and two
-//! calls; around an empty think time, most of a release and of an acquisition. Both are measured
-//! on a mutex of the recorder's own when a recording begins, and taken off every duration. The
-//! least of some tries is taken, so that what is left is never below the truth by more than the
-//! clock's grain.
+//! Even an empty hold contains the second reading of the clock and two calls. An empty think time
+//! contains most of a release and most of an acquisition. Both overheads are measured with a mutex
+//! of the recorder when a recording begins, and are subtracted from every duration. The smallest of
+//! several measurements is used. So the result is never too small by more than the resolution of
+//! the clock.
 
 use core::sync::atomic::Ordering;
 
@@ -15,22 +15,24 @@ use crate::object::{Mutex, Object, word};
 use crate::recorder::Recorder;
 use crate::thread::NO_THINK;
 
-/// Tries.
+/// The number of measurements.
 const TRIES: usize = 48;
 
 impl Recorder {
-    /// Measures, in a thread that holds no lock and has nothing counted yet.
+    /// Measures both overheads. The thread must hold no lock and must not have counted anything
+    /// yet.
     pub(crate) fn calibrate(self) {
         let mut mutex = libc::PTHREAD_MUTEX_INITIALIZER;
         let object = Mutex(&raw mut mutex);
         let unit = self.allocate(|lock: *mut LockBlock| {
-            // SAFETY: a fresh block of zeros, known to this thread only.
+            // SAFETY: the block is new and zeroed, and only this thread knows it.
             let lock = unsafe { &mut *lock };
             *lock.address.get_mut() = object.address() as u64;
             *lock.family.get_mut() = family::MUTEX;
         });
         let Some(lock) = unit.and_then(|unit| self.block::<LockBlock>(unit)) else { return };
-        // SAFETY: an ordinary mutex has a place, and this one lives until the end.
+        // SAFETY: an ordinary mutex has a place, and this mutex lives until the end of the
+        // function.
         let place = unsafe { &*object.place() };
         place.record.store(word(self.unit_of(lock), object.address()), Ordering::Relaxed);
 
@@ -40,18 +42,18 @@ impl Recorder {
         for _ in 0..TRIES {
             thread.skip.set(0);
             thread.weight.set(1);
-            // SAFETY: an initialized mutex that only this thread knows.
+            // SAFETY: the mutex is initialized, and only this thread knows it.
             unsafe { lock_mutex(&raw mut mutex) };
             think = think.min(thread.pending_think.get());
             let start = self.innermost().map_or(0, |held| held.start);
-            // SAFETY: as above; held by this thread.
+            // SAFETY: as above, and this thread holds the mutex.
             unsafe { unlock_mutex(&raw mut mutex) };
             hold = hold.min(thread.last_sample.get().saturating_sub(start));
         }
         thread.locking.set(counted.0);
         thread.think.set(counted.1);
         thread.restart();
-        // No lock of the program: a reader leaves out what has no family.
+        // This is not a lock of the program. Readers skip locks without a family.
         lock.family.store(0, Ordering::Relaxed);
         lock.address.store(0, Ordering::Relaxed);
         if think != NO_THINK && hold != u64::MAX {

@@ -1,8 +1,9 @@
-//! Where a lock is taken, and where it is waited for.
+//! The places where a lock is taken, and where threads wait for it.
 //!
-//! A stack walk takes microseconds, so that only some acquisitions are looked at, before the lock is
-//! asked for: of the timed ones, and of those that have to wait, each with a [pace](crate::sampling)
-//! of its own. Each stands for those before it that were passed over.
+//! A stack walk takes microseconds. So the caller is determined only for some acquisitions, before
+//! the lock is requested. They are chosen from the timed acquisitions, and separately from those
+//! that have to wait; each of the two has its own [pace](crate::pace). A chosen acquisition stands
+//! for the ones before it that were skipped.
 
 use core::sync::atomic::Ordering;
 
@@ -11,30 +12,30 @@ use kilocore_lock_recording::{CallerBlock, LockBlock, UnitId};
 use crate::clock;
 use crate::recorder::Recorder;
 
-/// Places at which a lock is taken that are told apart.
+/// The largest number of places that are recorded for one lock.
 const MOST_PLACES: usize = 32;
 
-/// Who takes a lock.
+/// The caller of an acquisition.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Taker {
-    /// The site.
+    /// The site of the caller.
     pub(crate) site: UnitId,
-    /// How many acquisitions it stands for.
+    /// The number of acquisitions that this one stands for.
     pub(crate) weight: u64,
 }
 
-/// What is counted of an acquisition.
+/// An event of an acquisition that is counted at its place.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Event {
-    /// That it was.
+    /// The lock was acquired.
     Take,
-    /// That it had to wait so many cycles.
+    /// The acquisition had to wait for this number of cycles.
     Wait(u64),
 }
 
 impl Recorder {
-    /// At the request of an acquisition that is timed: looks who makes it, if it is its turn, and
-    /// says whether it did.
+    /// Is called when a timed acquisition is requested. Determines the caller if it is this
+    /// acquisition's turn, and returns whether it has done so.
     #[inline(always)]
     pub(crate) fn look_at_taker(self, now: u64) -> bool {
         let thread = self.thread;
@@ -48,18 +49,18 @@ impl Recorder {
         true
     }
 
-    /// The same for an acquisition that has to wait.
+    /// Does the same for an acquisition that has to wait. Returns the caller if it was determined.
     pub(crate) fn look_at_waiter(self) -> Option<Taker> {
         let thread = self.thread;
         let weight = thread.waiting.pass(clock::now().cycles, 1, || thread.random())?;
         Some(Taker { site: self.taker()?, weight })
     }
 
-    /// The site that takes a lock now.
+    /// Returns the site that takes a lock now.
     #[cold]
     #[inline(never)]
     fn taker(self) -> Option<UnitId> {
-        // Not while the recorder measures itself.
+        // The recorder's own mutex is not looked at while the recorder measures itself.
         if self.thread.busy.get() {
             return None;
         }
@@ -86,8 +87,8 @@ impl Recorder {
         }
     }
 
-    /// The record of a place at which `lock` is taken, made if there is none; `None` if there is no
-    /// room.
+    /// Returns the record of a place at which `lock` is taken. Makes the record if there is none.
+    /// Returns `None` if there is no room.
     fn place(self, lock: &LockBlock, site: UnitId) -> Option<&'static CallerBlock> {
         let mut link = &lock.callers;
         for _ in 0..MOST_PLACES {
@@ -104,11 +105,11 @@ impl Recorder {
         None
     }
 
-    /// Adds a place at the end of a list, or finds the one that somebody else has just added.
+    /// Adds a place at the end of a list, or returns the place that another thread has just added.
     fn append(self, link: &core::sync::atomic::AtomicU32, site: UnitId) -> Option<UnitId> {
         let fresh = self.aside(|| {
             self.allocate(|place: *mut CallerBlock| {
-                // SAFETY: a fresh block of zeros, known to this thread only.
+                // SAFETY: the block is new and zeroed, and only this thread knows it.
                 *unsafe { &mut *place }.site.get_mut() = site;
             })
         })?;

@@ -1,20 +1,21 @@
-//! Whether the process is confined; [`confinement`](crate::confinement) sees to it that it can be.
+//! Whether the process is confined. [`confinement`](crate::confinement) prepares for that.
 
 use core::sync::atomic::{AtomicBool, Ordering};
 
-/// Whether system calls may kill the process. A forked child inherits it, as it does the filter.
+/// Whether system calls may kill the process. A forked child inherits this, as it inherits the
+/// filter.
 pub(crate) static CONFINED: AtomicBool = AtomicBool::new(false);
 
-/// Whether reading the clock may kill threads that are not recorded yet.
+/// Whether reading the clock may kill a thread that is not recorded yet.
 pub(crate) static CLOCKLESS: AtomicBool = AtomicBool::new(false);
 
-/// Whether the recorder must do without system calls.
+/// Returns whether the recorder must not make system calls.
 #[inline(always)]
 pub(crate) fn is_confined() -> bool {
     CONFINED.load(Ordering::Relaxed)
 }
 
-/// Whether threads that are not recorded yet must stay so.
+/// Returns whether threads that are not recorded yet must not join the recording.
 pub(crate) fn is_clockless() -> bool {
     CLOCKLESS.load(Ordering::Relaxed)
 }

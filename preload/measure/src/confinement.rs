@@ -1,13 +1,15 @@
-//! Processes that confine themselves: by seccomp, after which a system call may kill them, or to
-//! another root, after which the recording's file cannot be found to let it grow.
+//! Processes that confine themselves. A process may use seccomp, after which a system call may kill
+//! it. Or it may change its root directory, after which the recorder cannot open the recording's
+//! file any more to let it grow.
 //!
-//! What the recorder needs the kernel for is done before. Afterwards a confined process is recorded
-//! as far as that goes without system calls: into the room that there is, by the wall clock alone,
-//! with no names for code that is loaded later. The C library's lock functions make the system
-//! calls that they make anyway.
+//! The recorder does everything that needs the kernel before the process is confined. Afterwards it
+//! records what is possible without system calls: it uses the room that the file has, measures by
+//! the wall clock only, and does not learn the names of code that is loaded later. The C library's
+//! lock functions make the same system calls as always.
 //!
-//! Strict seccomp forbids the time-stamp counter, too, and a process may forbid it by itself. What
-//! happens from then on in that thread, and in those made later, is not recorded at all.
+//! Strict seccomp also forbids reading the time-stamp counter, and a process may forbid that
+//! separately. From then on, nothing is recorded of that thread, or of threads that are created
+//! later.
 
 use core::ptr;
 use core::sync::atomic::Ordering;
@@ -18,14 +20,15 @@ use crate::recorder::Recorder;
 use crate::thread::Thread;
 use crate::walk::walk;
 
-/// Bytes of the recording that a process under seccomp finds unused: some 250 locks. There may be
-/// thousands of such processes, which is why it is not more.
+/// The unused bytes of the recording that a process has when seccomp begins. They suffice for some
+/// 250 locks. The room is not larger because there may be thousands of such processes.
 const ROOM: u64 = 128 << 10;
 
-/// Bytes of the recording that a process with another root finds unused: these are few.
+/// The unused bytes of the recording that a process has when its root changes. There are few such
+/// processes, so the room may be larger.
 pub(crate) const ROOM_BELOW_ROOT: u64 = 1 << 20;
 
-/// What a call of the program is about to take from it.
+/// What the process will not be able to use any more after a call of the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Loss {
     /// System calls.
@@ -36,7 +39,8 @@ pub(crate) enum Loss {
     All,
 }
 
-/// Does beforehand what will not be possible any more. The recording gets `room` bytes at least.
+/// Does in advance what will not be possible any more. The recording gets at least `room` unused
+/// bytes, if it can grow.
 pub(crate) fn prepare(room: u64) {
     let Some(recorder) = Recorder::enter() else { return };
     recorder.aside(|| {
@@ -50,10 +54,11 @@ pub(crate) fn prepare(room: u64) {
     });
 }
 
-/// Runs `confine`, which says whether it did, and does without what is lost from then on.
+/// Prepares, and calls `confine`. If the process is confined then, which `has` tells from the
+/// result, the recorder does not use what is lost from then on.
 pub(crate) fn enter<R>(loss: Loss, confine: impl FnOnce() -> R, has: impl FnOnce(&R) -> bool) -> R {
     prepare(ROOM);
-    // Before it is so: other threads may be confined at the same time.
+    // This is noted before the call, because other threads may be confined at the same time.
     let before = (CONFINED.load(Ordering::SeqCst), CLOCKLESS.load(Ordering::SeqCst));
     CONFINED.fetch_or(loss != Loss::Clock, Ordering::SeqCst);
     CLOCKLESS.fetch_or(loss != Loss::Calls, Ordering::SeqCst);
@@ -71,7 +76,7 @@ pub(crate) fn enter<R>(loss: Loss, confine: impl FnOnce() -> R, has: impl FnOnce
     result
 }
 
-/// Notes that the program has the clock again.
+/// Notes that the process may read the clock again.
 pub(crate) fn has_clock_again() {
     CLOCKLESS.store(false, Ordering::SeqCst);
 }

@@ -1,15 +1,16 @@
-//! Counting, alone or with others.
+//! Counting, by one thread alone or by several at once.
 //!
 //! # Plain or atomic
-//! The shard of an exclusive hold is written by the holder alone, so plain loads and stores do,
-//! and which core's shard it takes matters for speed only: the core may be outdated. Shards of
-//! shared holds belong to a thread, save the one that all threads without a slot share.
+//! Only the holder writes the shard of an exclusive hold, so plain loads and stores suffice. It
+//! does not matter for correctness which core's shard the holder uses, so the core may be out of
+//! date. A shard of shared holds belongs to one thread, except for the shard that all threads
+//! without a slot share.
 
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use kilocore_lock_recording::{Histogram, SparseHistogram, bucket_of, sparse};
 
-/// Adds to a counter that others write to at the same time if it is `atomic`.
+/// Adds to a counter. `atomic` says whether other threads may write the counter at the same time.
 #[inline(always)]
 pub(crate) fn add(counter: &AtomicU64, amount: u64, atomic: bool) {
     if atomic {
@@ -19,9 +20,9 @@ pub(crate) fn add(counter: &AtomicU64, amount: u64, atomic: bool) {
     }
 }
 
-/// Counting into a histogram.
+/// Counts durations in a histogram.
 pub(crate) trait Count {
-    /// Counts a duration in cycles `weight` times; `atomic` as for [`add`].
+    /// Counts a duration in cycles `weight` times. `atomic` is as for [`add`].
     fn count(&self, cycles: u64, weight: u32, atomic: bool);
 }
 
@@ -33,7 +34,8 @@ impl Count for Histogram {
     }
 }
 
-/// Counts a duration in cycles `weight` times, if there is room; `atomic` as for [`add`].
+/// Counts a duration in cycles `weight` times if there is room, and returns whether there was.
+/// `atomic` is as for [`add`].
 #[inline(always)]
 pub(crate) fn count_few(few: &SparseHistogram, cycles: u64, weight: u32, atomic: bool) -> bool {
     let bucket = bucket_of(cycles);
@@ -61,7 +63,8 @@ pub(crate) fn count_few(few: &SparseHistogram, cycles: u64, weight: u32, atomic:
     room
 }
 
-/// Adds to an entry that was `before`, unless it has counted its fill.
+/// Adds to an entry whose value was `before`, and returns true. Returns false if its count would
+/// become too large.
 #[inline(always)]
 fn count_more(entry: &AtomicU32, before: u32, weight: u32, atomic: bool) -> bool {
     if sparse::count(before) + weight >= sparse::LIMIT {

@@ -1,32 +1,33 @@
-//! Time that no interval has been counted for yet.
+//! Time that has not been counted for any interval yet.
 
 use core::cell::Cell;
 
 use kilocore_lock_recording::LockBlock;
 
-/// Time that intervals stood for and were not counted for, because the thread had not run so long.
-/// The next one like them makes up for it.
+/// Time that intervals stand for, but that was not counted for them because the thread had not run
+/// for so long. It is counted for the next similar interval.
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct Debt {
-    /// Whose holds they were; null for time between locks.
+    /// The lock whose holds the intervals were. It is null for the time between locks.
     lock: Cell<*const LockBlock>,
-    /// How long one was, in cycles.
+    /// The length of one interval, in cycles.
     each: Cell<u64>,
-    /// The time, in cycles.
+    /// The time that was not counted, in cycles.
     cycles: Cell<u64>,
 }
 
-/// No interval counts for more than this many, which any histogram has room for.
+/// The largest number of intervals that one interval counts for. Every histogram has room for it.
 const MOST_GRANTED: u64 = 1 << 20;
 
 impl Debt {
-    /// Makes it none.
+    /// Sets the time to zero.
     pub(crate) fn forget(&self) {
         self.cycles.set(0);
     }
 
-    /// For how many an interval counts that stands for `weight`, when `left` cycles are left.
+    /// Returns how many intervals an interval of `cycles` cycles counts for. It stands for `weight`
+    /// intervals, and `left` cycles of the thread's time have not been counted yet.
     #[cold]
     #[inline(never)]
     pub(crate) fn grant(&self, cycles: u64, weight: u32, left: u64, lock: *const LockBlock) -> u32 {

@@ -1,4 +1,4 @@
-//! Where recordings go: the directory of the environment and the names of files in it.
+//! The directory for recordings, from the environment, and the names of the files in it.
 
 use core::ffi::CStr;
 use core::sync::atomic::{AtomicU8, AtomicU32, Ordering};
@@ -8,10 +8,11 @@ use kilocore_preload_common::errno;
 
 use crate::clock;
 
-/// Whether [`START`] or a first use has looked at the environment: 1 no directory, 2 there is.
+/// 0 before [`START`] or a first use has looked at the environment. Afterwards it is 1 if no
+/// directory is given, and 2 if there is one.
 static CONFIGURED: AtomicU32 = AtomicU32::new(0);
 
-/// The directory, as the environment had it when the program began.
+/// The directory, as it was in the environment when the program began.
 static DIRECTORY: [AtomicU8; PATH_BYTES] = [const { AtomicU8::new(0) }; PATH_BYTES];
 
 /// Notes the directory before the program can change its environment.
@@ -23,27 +24,28 @@ extern "C" fn start() {
 #[unsafe(link_section = ".init_array")]
 static START: extern "C" fn() = start;
 
-/// Whether it is known already that there is no directory.
+/// Returns whether it is already known that there is no directory.
 pub(crate) fn is_known_off() -> bool {
     CONFIGURED.load(Ordering::Relaxed) == 1
 }
 
-/// Records nothing from now on.
+/// Makes the library record nothing from now on.
 pub(crate) fn turn_off() {
     CONFIGURED.store(1, Ordering::Release);
 }
 
-/// Whether there is a directory to record into.
+/// Looks at the environment if that has not been done yet. Returns whether there is a directory to
+/// record into.
 pub(crate) fn configure() -> bool {
     match CONFIGURED.load(Ordering::Acquire) {
         0 => {}
         known => return known == 2,
     }
-    // SAFETY: a C string; the result is a C string of the environment or null.
+    // SAFETY: the argument is a C string. The result is a C string of the environment, or null.
     let value = unsafe { libc::getenv(c"KILOCORE_MEASURE_DIR".as_ptr()) };
     let mut length = 0;
     if !value.is_null() {
-        // SAFETY: getenv gave a C string.
+        // SAFETY: getenv has returned a C string.
         let bytes = unsafe { CStr::from_ptr(value) }.to_bytes();
         if bytes.len() < PATH_BYTES - 64 {
             for (to, from) in DIRECTORY.iter().zip(bytes) {
@@ -56,7 +58,7 @@ pub(crate) fn configure() -> bool {
     length > 0
 }
 
-/// Puts text together in a buffer, cutting what does not fit.
+/// Text in a buffer. What does not fit is cut off.
 struct Text {
     bytes: [u8; PATH_BYTES],
     length: usize,
@@ -88,7 +90,7 @@ impl Text {
     }
 }
 
-/// The beginning of the path of any file of this process: the directory and the process id.
+/// Returns the beginning of the path of any file of this process: the directory and the process id.
 fn path_of_process() -> Text {
     let mut text = Text { bytes: [0; PATH_BYTES], length: 0 };
     for byte in DIRECTORY.iter().map(|byte| byte.load(Ordering::Relaxed)) {
@@ -98,13 +100,13 @@ fn path_of_process() -> Text {
         text.push(byte);
     }
     text.push(b'/');
-    // SAFETY: takes no argument.
+    // SAFETY: the function has no arguments.
     text.push_number(unsafe { libc::getpid() } as u64);
     text
 }
 
-/// The path, with a final zero byte, of this process image's recording: no other image has the same
-/// id at this time.
+/// Returns the path of this process image's recording, with a final zero byte. No other image has
+/// the same process id at the same time.
 pub(crate) fn recording_path() -> [u8; PATH_BYTES] {
     let mut text = path_of_process();
     text.push(b'-');
@@ -113,7 +115,8 @@ pub(crate) fn recording_path() -> [u8; PATH_BYTES] {
     text.bytes
 }
 
-/// The path, with a final zero byte, of the mark that something could not be recorded.
+/// Returns the path of the file that says that something could not be recorded, with a final zero
+/// byte.
 pub(crate) fn mark_path() -> [u8; PATH_BYTES] {
     let mut text = path_of_process();
     text.push_all(b".lost");

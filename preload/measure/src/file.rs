@@ -12,27 +12,29 @@ use kilocore_preload_common::errno;
 use crate::lack::Lack;
 use crate::{clock, confined};
 
-/// The file grows by this many bytes at a time. The space is reserved before it is written to,
-/// because writing to a mapped page that the file system has no room for kills the process.
+/// The number of bytes by which the file grows at a time. The space is reserved before it is
+/// written, because writing to a mapped page for which the file system has no room kills the
+/// process.
 const GROWTH: u64 = 1 << 20;
 
-/// It grows when fewer bytes than this are left, so that other threads need not wait for it.
+/// The file grows when fewer bytes than this are left, so that other threads need not wait for it.
 const AHEAD: u64 = GROWTH / 4;
 
-/// It begins with this many: most processes have few locks.
+/// The number of bytes with which the file begins. It is small because most processes have few
+/// locks.
 const FIRST: u64 = 1 << 18;
 
-/// A process whose address space is limited gives one part in so many of it to its recording.
+/// If the address space of a process is limited, its recording gets this fraction of it (1/16).
 const ADDRESS_SHARE: u64 = 16;
 
 /// A file that was opened for this process.
 #[derive(Debug)]
 pub(crate) struct File {
-    /// Start of the mapping.
+    /// The start of the mapping.
     pub(crate) base: *mut u8,
-    /// Bytes of the file that exist.
+    /// The size of the file in bytes.
     pub(crate) backed: u64,
-    /// Bytes of the mapping, beyond which the file cannot grow.
+    /// The size of the mapping in bytes. The file cannot grow beyond it.
     pub(crate) capacity: u64,
 }
 
@@ -41,7 +43,7 @@ fn open(path: &CStr, flags: libc::c_int) -> libc::c_int {
     if confined::is_confined() {
         return -1;
     }
-    // SAFETY: a C string and integers; the kernel checks them.
+    // SAFETY: the arguments are a C string and integers, which the kernel checks.
     unsafe {
         libc::syscall(
             libc::SYS_openat,
@@ -53,34 +55,35 @@ fn open(path: &CStr, flags: libc::c_int) -> libc::c_int {
     }
 }
 
-/// Closes a descriptor of ours.
+/// Closes a descriptor that this library has opened.
 pub(crate) fn close(descriptor: libc::c_int) {
     // SAFETY: the descriptor was opened by this library and is not used afterwards.
     unsafe { libc::syscall(libc::SYS_close, descriptor) };
 }
 
-/// Opens `path` for reading, or gives a negative number.
+/// Opens `path` for reading, and returns the descriptor or a negative number.
 pub(crate) fn open_to_read(path: &CStr) -> libc::c_int {
     open(path, libc::O_RDONLY)
 }
 
-/// A limit of the process, the greatest number if there is none.
+/// Returns a limit of the process. If there is no limit, it is `u64::MAX`; if the limit cannot be
+/// read, it is 0.
 fn limit(resource: libc::__rlimit_resource_t) -> u64 {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: `limit` is ours to be written.
+    // SAFETY: `limit` is a local variable.
     let known = unsafe { libc::getrlimit(resource, &raw mut limit) } == 0;
     if known { limit.rlim_cur } else { 0 }
 }
 
-/// Writes one word to a file of its own, as far as there is room.
+/// Writes a word to a file of its own, if there is room.
 pub(crate) fn write_mark(path: &CStr, word: &[u8]) {
     let descriptor = open(path, libc::O_WRONLY | libc::O_CREAT | libc::O_TRUNC);
     if descriptor < 0 {
         return;
     }
-    // Beyond the limit the kernel would not only refuse but send SIGXFSZ.
+    // Beyond the limit, the kernel would not only refuse but also send SIGXFSZ.
     if limit(libc::RLIMIT_FSIZE) >= word.len() as u64 {
-        // SAFETY: an open descriptor, and as many bytes as there are.
+        // SAFETY: the descriptor is open, and the word has that many bytes.
         unsafe { libc::syscall(libc::SYS_write, descriptor, word.as_ptr(), word.len()) };
     }
     close(descriptor);
@@ -88,19 +91,19 @@ pub(crate) fn write_mark(path: &CStr, word: &[u8]) {
 
 /// Reserves the bytes of an open file up to `end`.
 fn reserve(descriptor: libc::c_int, end: u64) -> Result<(), Lack> {
-    // Beyond the limit the kernel would not only refuse but send SIGXFSZ.
+    // Beyond the limit, the kernel would not only refuse but also send SIGXFSZ.
     if limit(libc::RLIMIT_FSIZE) < end {
         return Err(Lack::Room);
     }
     for _ in 0..100 {
-        // SAFETY: integers only.
+        // SAFETY: all arguments are integers.
         if unsafe { libc::syscall(libc::SYS_fallocate, descriptor, 0, 0, end) } == 0 {
             return Ok(());
         }
         match errno::current() {
             libc::EINTR => {}
             libc::EOPNOTSUPP => {
-                // SAFETY: integers only.
+                // SAFETY: all arguments are integers.
                 let failed = unsafe { libc::syscall(libc::SYS_ftruncate, descriptor, end) } != 0;
                 return if failed { Err(Lack::from_errno()) } else { Ok(()) };
             }
@@ -110,7 +113,8 @@ fn reserve(descriptor: libc::c_int, end: u64) -> Result<(), Lack> {
     Err(Lack::Room)
 }
 
-/// The address space that a recording may take of a process that has `available` bytes of it.
+/// Returns the size of the mapping of a recording, in a process with `available` bytes of address
+/// space.
 fn share_of(available: u64) -> u64 {
     let share = available / ADDRESS_SHARE / GROWTH * GROWTH;
     share.clamp(GROWTH, MAX_FILE_BYTES as u64)
@@ -123,17 +127,18 @@ impl File {
         if descriptor < 0 {
             return Err(Lack::from_errno());
         }
-        // SAFETY: takes no argument; integers only.
+        // SAFETY: the arguments are integers.
         unsafe {
             if libc::geteuid() == 0 {
-                // A service that gives up its rights later must still be able to let it grow.
+                // A service that gives up its privileges later must still be able to let the file
+                // grow.
                 libc::syscall(libc::SYS_fchmod, descriptor, 0o622);
             }
         }
         let file = Self::map(descriptor);
         close(descriptor);
         if file.is_err() {
-            // SAFETY: a C string and integers.
+            // SAFETY: the arguments are a C string and integers.
             unsafe { libc::syscall(libc::SYS_unlinkat, libc::AT_FDCWD, path.as_ptr(), 0) };
         }
         file
@@ -144,8 +149,8 @@ impl File {
         reserve(descriptor, FIRST)?;
         let mut capacity = share_of(limit(libc::RLIMIT_AS));
         loop {
-            // SAFETY: a new mapping at an address of the kernel's choice. Pages beyond the end of
-            // the file are not touched before the file has grown.
+            // SAFETY: this makes a new mapping at an address that the kernel chooses. Pages beyond
+            // the end of the file are not touched before the file has grown.
             let base = unsafe {
                 libc::mmap(
                     ptr::null_mut(),
@@ -168,23 +173,26 @@ impl File {
         }
     }
 
-    /// Gives address space back that a process which is about to have `available` bytes of it needs
-    /// more than its recording. `capacity` is what that has, of which `backed` bytes are in use;
-    /// gives what it has then. Nobody may let the file grow meanwhile.
+    /// Unmaps a part of the mapping, because the process is about to have only `available` bytes of
+    /// address space. The mapping has `capacity` bytes, and the file has `backed` bytes. Returns
+    /// the new size of the mapping. No other thread may let the file grow meanwhile.
     pub(crate) fn shrink(base: *mut u8, backed: u64, capacity: u64, available: u64) -> u64 {
         let kept = share_of(available).max(backed.next_multiple_of(GROWTH));
         if kept >= capacity {
             return capacity;
         }
-        // SAFETY: the end of the mapping, which nothing refers to: it lies beyond the file's.
+        // SAFETY: this is the end of the mapping. Nothing refers to it, because it lies beyond the
+        // end of the file.
         unsafe { libc::munmap(base.add(kept as usize).cast(), (capacity - kept) as usize) };
         kept
     }
 
     fn write_header(&self) {
-        // SAFETY: the first page of a mapping that only this thread knows; aligned to a page.
+        // SAFETY: this is the first page of a mapping that only this thread knows. It is aligned to
+        // a page.
         let header = unsafe { &mut *self.base.cast::<FileHeader>() };
-        // SAFETY: a path and a buffer of ours with room for a final zero byte.
+        // SAFETY: the path is a C string, and the buffer is ours and has room for a final zero
+        // byte.
         unsafe {
             libc::syscall(
                 libc::SYS_readlinkat,
@@ -205,8 +213,8 @@ impl File {
         header.magic.store(MAGIC, Ordering::Release);
     }
 
-    /// Lets the file grow, to `capacity` at most; gives the bytes it has then. Opens it anew, because
-    /// the program may have closed all descriptors that it does not know.
+    /// Lets the file grow, to at most `capacity` bytes, and returns its new size. The file is
+    /// opened again each time, because the program may close all descriptors that it does not know.
     pub(crate) fn grow(
         base: *mut u8,
         path: &CStr,
@@ -224,8 +232,8 @@ impl File {
         let reserved = reserve(descriptor, end);
         close(descriptor);
         reserved?;
-        // All pages at once are cheaper than a fault for each; kernels before 5.14 cannot.
-        // SAFETY: pages of the mapping that now exist in the file.
+        // Populating all pages at once is cheaper than a fault for each. Kernels before 5.14 cannot
+        // do it, and the call then fails. SAFETY: these pages of the mapping exist in the file now.
         unsafe {
             libc::madvise(
                 base.add(backed as usize).cast(),
@@ -237,10 +245,11 @@ impl File {
     }
 }
 
-/// Takes `size_of::<B>()` bytes at the end of the recording, fills the block in and publishes it.
+/// Takes `size_of::<B>()` bytes at the end of the recording, fills in the block, and publishes it.
 ///
-/// `grow` is called with the bytes that exist when those do not suffice, or soon will not, and
-/// gives those that exist then. It lets one thread at a time do that work; `None` ends the attempt.
+/// If the file is too small, or will soon be, `grow` is called with the present size of the file
+/// and returns the new size. Only one thread at a time lets the file grow. If `grow` returns
+/// `None`, this function gives up.
 pub(crate) fn allocate<B: Block>(
     base: *mut u8,
     backed: &AtomicU64,
@@ -248,9 +257,9 @@ pub(crate) fn allocate<B: Block>(
     fill: impl FnOnce(*mut B),
 ) -> Option<UnitId> {
     let size = size_of::<B>() as u64;
-    // SAFETY: the header of a live mapping.
+    // SAFETY: the mapping is live and begins with the header.
     let used = unsafe { &(*base.cast::<FileHeader>()).used };
-    // A gap reads as units that were never written.
+    // Alignment may leave a gap. It reads as units that were never written.
     let mut before = used.load(Ordering::Relaxed);
     let start = loop {
         let start = before.next_multiple_of(align_of::<B>() as u64);
@@ -266,8 +275,8 @@ pub(crate) fn allocate<B: Block>(
             Err(now) => before = now,
         }
     };
-    // SAFETY: `start..start + size` exists, belongs to this thread alone, and is aligned
-    // as its type is.
+    // SAFETY: `start..start + size` exists in the file, belongs to this thread alone, and has the
+    // alignment of its type.
     let block = unsafe { base.add(start as usize).cast::<B>() };
     fill(block);
     let header = block.cast::<BlockHeader>();
@@ -278,7 +287,7 @@ pub(crate) fn allocate<B: Block>(
     let room = backed.load(Ordering::Acquire);
     let threshold = room.saturating_sub(AHEAD);
     if start < threshold && start + size >= threshold {
-        // If that fails, whoever needs the space finds out.
+        // If this fails, the thread that needs the space will notice.
         grow(room);
     }
     Some((start / UNIT as u64) as UnitId)

@@ -1,24 +1,25 @@
-//! The locks that a thread holds, and the time inside them that is not theirs.
+//! The locks that a thread holds, and the time during a hold that does not belong to that hold.
 
 use crate::object::Object;
 use crate::recorder::Recorder;
 use crate::thread::{HELD, Held};
 
 impl Recorder {
-    /// The lock that the thread took last of those it holds.
+    /// Returns the lock that the thread took last of those that it holds.
     #[inline(always)]
     pub(crate) fn innermost(self) -> Option<Held> {
         Some(self.thread.held.get(self.thread.depth.get().checked_sub(1)?)?.get())
     }
 
-    /// Whether the thread holds the lock at `address`, as far as it is known.
+    /// Returns whether the thread holds the lock at `address`, as far as the recorder knows.
     pub(crate) fn is_holding(self, address: usize) -> bool {
         let held = &self.thread.held[..self.thread.depth.get().min(HELD)];
         held.iter().any(|held| held.get().object == address)
     }
 
-    /// Whether the thread held the lock already, which is then noted. An entry of a lock that
-    /// cannot be taken twice is outdated (another thread released it) and removed.
+    /// Returns whether the thread already held the lock, and notes that it has taken it again. If
+    /// the lock is not recursive, the entry is out of date, because another thread has released the
+    /// lock. Such an entry is removed.
     #[inline(always)]
     pub(crate) fn is_held_again<O: Object>(self, object: O) -> bool {
         let address = object.address();
@@ -35,7 +36,7 @@ impl Recorder {
         true
     }
 
-    /// Adds to the locks held, forgetting the oldest one if there are too many.
+    /// Adds an entry to the locks that are held. If there are too many, the oldest is forgotten.
     #[inline(always)]
     pub(crate) fn push(self, entry: Held) {
         if self.thread.depth.get() >= HELD {
@@ -46,7 +47,7 @@ impl Recorder {
         self.thread.depth.set(depth + 1);
     }
 
-    /// Takes an entry out of the locks held.
+    /// Removes an entry from the locks that are held.
     #[inline(always)]
     pub(crate) fn remove(self, index: usize) {
         let held = &self.thread.held;
@@ -57,8 +58,9 @@ impl Recorder {
         self.thread.depth.set(depth - 1);
     }
 
-    /// Before the entry at `index` goes while a later one stays: what the later one took so far
-    /// counts as inside the earlier one, and from now on as inside the one below.
+    /// Is called before the entry at `index` is removed while a later entry stays. The time that
+    /// the later lock took so far was inside the earlier one. From now on, its time is inside the
+    /// lock that was taken before the earlier one.
     #[cold]
     #[inline(never)]
     pub(crate) fn hand_over(self, index: usize, now: u64) {
@@ -69,7 +71,7 @@ impl Recorder {
         held[index + 1].set(Held { request: now, ..later });
     }
 
-    /// Leaves a wait that ended without the lock out of what it interrupted.
+    /// Excludes `waited` cycles from the hold or the think time in which they have passed.
     pub(crate) fn discount(self, waited: u64) {
         match self.thread.depth.get().checked_sub(1).and_then(|top| self.thread.held.get(top)) {
             Some(cell) => {

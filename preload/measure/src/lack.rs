@@ -1,20 +1,20 @@
-//! What can be lacking to record something.
+//! The reasons why something could not be recorded.
 
 use kilocore_preload_common::errno;
 
-/// What was lacking to record something.
+/// What was missing to record something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Lack {
-    /// The file system is full, or files may not be so large, or so many.
+    /// The file system is full, or the limit of a file's size or of the number of files is reached.
     Room,
-    /// The file or its directory may not be written, or is not there.
+    /// The file or its directory may not be written, or does not exist.
     Permission,
     /// There is no memory, or no more address space.
     Memory,
 }
 
 impl Lack {
-    /// What the last system call that failed says.
+    /// Returns what was missing according to the last system call that failed.
     pub(crate) fn from_errno() -> Self {
         match errno::current() {
             libc::ENOSPC | libc::EDQUOT | libc::EFBIG | libc::EMFILE | libc::ENFILE => Self::Room,
@@ -23,7 +23,7 @@ impl Lack {
         }
     }
 
-    /// The word that the mark of a process holds for it.
+    /// Returns the word that is written to the process's `.lost` file.
     pub(crate) const fn word(self) -> &'static [u8] {
         match self {
             Self::Room => b"no-room\n",

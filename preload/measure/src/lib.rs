@@ -1,33 +1,34 @@
-//! `libkilocore_measure.so`: put under an unmodified program with `LD_PRELOAD`, records what its
-//! locks do in a file of the directory that `KILOCORE_MEASURE_DIR` names.
+//! `libkilocore_measure.so` is preloaded under an unmodified program with `LD_PRELOAD`. It records
+//! what the program's locks do, in a file in the directory that `KILOCORE_MEASURE_DIR` names.
 //!
-//! # How
-//! The library exports the pthread lock functions. Each wrapper calls the C library's own
-//! function, which keeps all semantics, and notes the time before and after. Where nobody can tell
-//! the difference a lock is first tried; only when that fails has the acquisition to wait and is
-//! its wait measured. Elsewhere (robust mutexes, those with a priority protocol, deadlines) a look
-//! at the lock says whether it is busy, and what the program called is all that is called. Numbers go
-//! into a shared mapping of a file ([`kilocore_lock_recording`]) that is valid at every instant, so
-//! that nothing is lost when the program ends without a word.
+//! # How it works
+//! The library exports the pthread lock functions. Each of these wrappers calls the C library's own
+//! function, so nothing changes for the program, and notes the time before and after. If the
+//! program cannot tell the difference, the wrapper first tries the lock. Only if that fails does
+//! the acquisition have to wait, and its wait is measured. In the other cases (robust mutexes,
+//! mutexes with a priority protocol, deadlines) the wrapper looks at the lock object to see whether
+//! the lock is held, and calls only the function that the program called. The numbers are written
+//! into a shared mapping of a file ([`kilocore_lock_recording`]). The file is valid at every
+//! instant, so nothing is lost if the program ends suddenly.
 //!
 //! # What keeps it cheap
-//! * A lock's record is found through a number kept in bytes of the lock object that glibc does
-//!   not use for that kind of lock ([`object`]); for the kinds that have no such bytes, through
-//!   a hash table of addresses ([`registry`]).
-//! * Counters are sharded so that recording moves no cache line between cores; most are written
-//!   with plain loads and stores under the protection of the very lock they describe
+//! * The number of a lock's record is kept in bytes of the lock object that glibc does not use for
+//!   that kind of lock ([`object`]). For kinds without such bytes, the record is found by a hash
+//!   table of addresses ([`registry`]).
+//! * Counters are sharded, so recording transfers no cache line between cores. Most counters are
+//!   written with plain loads and stores, because they are protected by the lock that they describe
 //!   ([`counters`], [`shards`]).
-//! * A thread that takes locks in quick succession times some of its sections only, and these
-//!   stand for the others ([`sampling`]). What is counted is counted always.
-//! * The clock is read with `rdtscp`: it waits for the loads before it, so that the cache misses
-//!   of a critical section are counted in it and those of taking the lock are not, and it tells
-//!   the core, too ([`clock`]).
-//! * Per-thread state is a variable in the initial thread-local storage, one instruction away
-//!   ([`thread`]).
+//! * A thread that takes locks in quick succession times only some of its sections, and these stand
+//!   for the others ([`sampling`]). Counts are always complete.
+//! * The clock is read with `rdtscp`. This instruction waits for the loads before it. So the cache
+//!   misses of a critical section are part of its time, and those of taking the lock are not. It
+//!   also returns the core ([`clock`]).
+//! * The state of a thread is a variable in initial thread-local storage, which takes one
+//!   instruction to find ([`thread`]).
 //!
 //! # Rules
-//! Those of [`kilocore_preload_common`], and: whatever goes wrong (no directory, a full disk, a table
-//! that overflows), the program runs on and is recorded in part or not at all.
+//! The rules of [`kilocore_preload_common`] hold. In addition, whatever goes wrong (no directory, a
+//! full disk, a table that overflows), the program goes on, and is recorded in part or not at all.
 
 mod acquire;
 mod away;

@@ -1,5 +1,5 @@
-//! From a condition variable or a barrier to its record: a table of lists by address, as for locks
-//! without room for a number of their own.
+//! Finds the record of a condition variable or a barrier: a hash table of lists by address. Locks
+//! without room for the number of their record are found in the same way.
 
 use core::sync::atomic::{AtomicU32, Ordering};
 
@@ -8,25 +8,25 @@ use kilocore_lock_recording::{BarrierBlock, Block, ConditionBlock, SiteBlock};
 use crate::recorder::Recorder;
 use crate::state::State;
 
-/// Objects of a kind made at one site that are told apart.
+/// The largest number of objects of one kind and one site that have records of their own.
 const MOST_PER_SITE: u32 = 256;
 
-/// Steps after which a reader of a list suspects that it was led astray.
+/// The number of steps after which a reader of a list assumes that the list has changed and that it
+/// is in another list now.
 const STEPS: usize = 64;
 
 /// A record that is found by the address of what it describes.
 pub(crate) trait Listed: Block + 'static {
-    /// Seed of the sites of its kind, which share the table of sites with lock families.
+    /// The hash seed for the sites of this kind. They share the table of sites with lock families.
     const FAMILY: u32;
-    /// Heads of the lists of its kind.
+    /// Returns the heads of the lists of this kind.
     fn heads(state: &'static State) -> &'static [AtomicU32];
-    /// Where the object is; 0 for a record that is not in use.
+    /// Returns the address of the object, or 0 if the record is not in use.
     fn address(&self) -> usize;
-    /// Changes that.
     fn set_address(&self, address: usize);
-    /// Who made it.
+    /// The site that made the object or first used it.
     fn site(&self) -> &AtomicU32;
-    /// The next in a list.
+    /// The next record in a list.
     fn next(&self) -> &AtomicU32;
     /// The next unused record of the same site.
     fn next_free(&self) -> &AtomicU32;
@@ -70,12 +70,12 @@ listed! {
 }
 
 impl Recorder {
-    /// The record of the object at `address`, created if it has none.
+    /// Returns the record of the object at `address`. Creates the record if there is none.
     pub(crate) fn listed<L: Listed>(self, address: usize) -> Option<&'static L> {
         self.find_listed(address).or_else(|| self.aside(|| self.create_listed(address)))
     }
 
-    /// The record of an object, if it is found without locking the table.
+    /// Returns the record of an object if it is found without locking the tables.
     fn find_listed<L: Listed>(self, address: usize) -> Option<&'static L> {
         let mut unit = self.head_of::<L>(address).load(Ordering::Acquire);
         for _ in 0..STEPS {
@@ -112,13 +112,13 @@ impl Recorder {
         } else if site.blocks.load(Ordering::Relaxed) < MOST_PER_SITE {
             site.blocks.fetch_add(1, Ordering::Relaxed);
             let unit = self.allocate(|record: *mut L| {
-                // SAFETY: a fresh block of zeros, known to this thread only.
+                // SAFETY: the block is new and zeroed, and only this thread knows it.
                 unsafe { &*record }.site().store(site_unit, Ordering::Relaxed);
             })?;
             site.many.store(unit, Ordering::Relaxed);
             unit
         } else {
-            // Further ones take turns with the record of the last.
+            // All further objects of the site use one record in turn: the one that was made last.
             let last = self.block::<L>(site.many.load(Ordering::Relaxed))?;
             self.unlist::<L>(last.address());
             self.unit_of(last)
@@ -132,7 +132,7 @@ impl Recorder {
         Some(record)
     }
 
-    /// Notes that an object was destroyed, or that its memory is used anew.
+    /// Notes that an object was destroyed, or that its memory is used for another object.
     pub(crate) fn listed_destroyed<L: Listed>(self, address: usize) {
         if self.find_listed::<L>(address).is_none() {
             return;

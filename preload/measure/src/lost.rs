@@ -1,5 +1,6 @@
-//! Telling whoever reads the recordings that one is missing, or ends too early, and why: a file
-//! `PID.lost` beside them that holds one word. It is empty where there was not even room for that.
+//! Tells the reader of the recordings that one is missing, or ends too early, and why. This is a
+//! file `PID.lost` beside the recordings, which contains one word. The file is empty if there was
+//! no room even for the word.
 
 use core::ffi::CStr;
 use core::sync::atomic::{AtomicU32, Ordering};
@@ -7,12 +8,12 @@ use core::sync::atomic::{AtomicU32, Ordering};
 use crate::lack::Lack;
 use crate::{environment, file};
 
-/// The process that has told so already.
+/// The id of the process that has made its file already.
 static TOLD_BY: AtomicU32 = AtomicU32::new(0);
 
-/// Leaves the mark of this process, if it can and has not done so yet.
+/// Makes the file of this process, if that is possible and has not been done yet.
 pub(crate) fn tell(lack: Lack) {
-    // SAFETY: takes no argument.
+    // SAFETY: the function has no arguments.
     let process = unsafe { libc::getpid() } as u32;
     if TOLD_BY.swap(process, Ordering::Relaxed) == process {
         return;

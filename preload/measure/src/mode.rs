@@ -1,13 +1,13 @@
-//! How a lock is acquired.
+//! The modes in which a lock can be acquired.
 
 use kilocore_lock_recording::mode;
 
-/// How a lock is taken.
+/// The mode in which a lock is acquired.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mode {
-    /// Alone.
+    /// The holder is alone.
     Exclusive,
-    /// With other readers.
+    /// The holder shares the lock with other readers.
     Shared,
 }
 

@@ -1,4 +1,5 @@
-//! Which file each stretch of code was mapped from, so that addresses can be named after the run.
+//! Records from which file each range of code was mapped, so that addresses can be named after the
+//! run.
 //!
 //! The recorder reads `/proc/self/maps` when a call site has an address that is not known yet. This
 //! needs no lock of the dynamic linker, sees libraries that were loaded later, and costs at most
@@ -11,16 +12,16 @@ use kilocore_lock_recording::{ModuleBlock, PATH_BYTES};
 use crate::file;
 use crate::recorder::Recorder;
 
-/// How often a process reads the memory map at most. The limit is needed because code that is
-/// generated at run time appears at new addresses all the time.
+/// The largest number of times that a process reads the memory map. The limit is needed because
+/// code that is generated at run time appears at new addresses all the time.
 const MAP_READS: u32 = 400;
 
-/// Any address inside this library.
+/// Returns an address inside this library's code.
 fn own_address() -> u64 {
     own_range as fn(Recorder) -> (u64, u64) as usize as u64
 }
 
-/// The stretch of memory that this library's code lies in; empty if unknown.
+/// Returns the range of memory in which this library's code lies. It is empty if it is unknown.
 pub(crate) fn own_range(recorder: Recorder) -> (u64, u64) {
     let own = own_address();
     let found = find(recorder, own).or_else(|| {
@@ -33,7 +34,7 @@ pub(crate) fn own_range(recorder: Recorder) -> (u64, u64) {
     })
 }
 
-/// The module that `address` lies in, if it was noted.
+/// Returns the module in which `address` lies, if it was noted.
 fn find(recorder: Recorder, address: u64) -> Option<&'static ModuleBlock> {
     recorder
         .state()
@@ -80,7 +81,7 @@ fn append(recorder: Recorder, mapping: &Mapping<'_>) {
     let free = recorder.state().modules.iter().find(|unit| unit.load(Ordering::Relaxed) == 0);
     let Some(free) = free else { return };
     let unit = recorder.allocate(|module: *mut ModuleBlock| {
-        // SAFETY: a fresh block of zeros, known to this thread only.
+        // SAFETY: the block is new and zeroed, and only this thread knows it.
         let module = unsafe { &mut *module };
         *module.start.get_mut() = mapping.start;
         *module.end.get_mut() = mapping.end;
@@ -107,7 +108,7 @@ impl<'a> Mapping<'a> {
     /// nothing for memory that is not executable. A real line:
     ///
     /// ```text
-    /// 7f1c2a628000-7f1c2a7bd000 r-xp 00028000 08:01 1835046                    /usr/lib/x86_64-linux-gnu/libc.so.6
+    /// 7f1c2a628000-7f1c2a7bd000 r-xp 00028000 08:01 1835046 /usr/lib/x86_64-linux-gnu/libc.so.6
     /// ```
     fn parse(line: &'a [u8]) -> Option<Self> {
         let (start, rest) = hexadecimal(line)?;
@@ -168,7 +169,8 @@ impl Lines {
         }
     }
 
-    /// Moves the rest to the front and reads on. Says whether there is more.
+    /// Moves the unread bytes to the front of the buffer and reads on. Returns whether it has read
+    /// anything.
     fn refill(&mut self) -> bool {
         self.buffer.copy_within(self.start..self.end, 0);
         self.end -= self.start;
@@ -177,7 +179,7 @@ impl Lines {
         if room.is_empty() {
             return false;
         }
-        // SAFETY: an open descriptor and a buffer with that much room.
+        // SAFETY: the descriptor is open, and the buffer has that much room.
         let read = unsafe {
             libc::syscall(libc::SYS_read, self.descriptor, room.as_mut_ptr(), room.len())
         };

@@ -1,12 +1,13 @@
 //! The program's lock objects, and the bytes in them that the recorder may use.
 //!
-//! glibc (2.31 to 2.41, 64 bit) leaves idle:
-//! * of a `pthread_mutex_t`, bytes 24 to 40: the links of robust and priority-inheriting
-//!   mutexes, unused in all others;
-//! * of a `pthread_rwlock_t`, bytes 16 to 24: `__pad3` and `__pad4`.
+//! glibc (2.31 to 2.41, 64 bit) does not use these bytes:
+//! * bytes 24 to 40 of a `pthread_mutex_t`, except in robust and priority-inheriting mutexes, which
+//!   keep their links there;
+//! * bytes 16 to 24 of a `pthread_rwlock_t`: `__pad3` and `__pad4`.
 //!
-//! Initialization, static or not, zeroes them. A spin lock has no spare byte. Process-shared
-//! objects are excluded, because a record's number means nothing to another process.
+//! Initialization, static or not, sets them to zero. A spin lock has no spare bytes. The recorder
+//! does not use the bytes of process-shared objects, because another process cannot use the number
+//! of a record.
 
 use core::sync::atomic::{AtomicU32, Ordering};
 
@@ -19,26 +20,27 @@ use crate::mode::Mode;
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct Place {
-    /// See [`word`].
+    /// The number of the lock's record, and a check of the lock's address; see [`word`].
     pub(crate) record: AtomicU32,
-    /// The core of the last exclusive holder plus 1; written under the lock.
+    /// The core of the last exclusive holder plus 1. It is written under the lock.
     pub(crate) last_core: AtomicU32,
 }
 
-/// [`Place::record`] of a lock for which there was no room.
+/// The value of [`Place::record`] in a lock for which there was no room.
 pub(crate) const UNRECORDED: u32 = 1;
 
-/// Bits of a record's number in [`Place::record`].
+/// The number of bits of a record's number in [`Place::record`].
 const UNIT_BITS: u32 = 22;
 
-/// What is kept in a lock at `address` whose record is `unit`: besides the number a check of the
-/// address, so that a copied object is told from the one that was recorded.
+/// Returns the word that is kept in a lock at `address` whose record is `unit`. Beside the number
+/// of the record, it contains a check of the address, by which a copy of the object differs from
+/// the object that was recorded.
 pub(crate) fn word(unit: u32, address: usize) -> u32 {
     let check = (address as u64 >> 3).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (32 + UNIT_BITS);
     unit | (check as u32) << UNIT_BITS
 }
 
-/// The record's number in `word`.
+/// Returns the record's number in `word`.
 pub(crate) const fn unit(word: u32) -> u32 {
     word & ((1 << UNIT_BITS) - 1)
 }
@@ -47,57 +49,60 @@ pub(crate) const fn unit(word: u32) -> u32 {
 pub(crate) trait Object: Copy {
     /// One of [`family`].
     const FAMILY: u32;
-    /// Where it is.
     fn address(self) -> usize;
-    /// The recorder's bytes in it, null if there are none.
+    /// Returns the recorder's bytes in the object, or null if there are none.
     fn place(self) -> *const Place;
-    /// Whether its holder may take it again.
+    /// Returns whether the holder may take the lock again.
     fn is_recursive(self) -> bool;
-    /// Bits of [`attribute`].
+    /// Returns bits of [`attribute`].
     fn attributes(self) -> u32;
 }
 
 /// A lock whose object shows whether it is held.
 pub(crate) trait Peekable: Object {
-    /// Whether somebody holds it now, so that whoever wants it in this mode has to wait.
+    /// Returns whether the lock is held now, so that a thread that wants it in this mode has to
+    /// wait.
     fn looks_busy(self, mode: Mode) -> bool;
 }
 
-/// A mutex that the program passed to a pthread function, which requires that it is initialized.
+/// A mutex that the program has passed to a pthread function. It is initialized, because the
+/// function requires that.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Mutex(pub(crate) *mut libc::pthread_mutex_t);
 
-/// Type and elision bits: mutexes with nothing else set are linked into no list.
+/// The bits of the type and of lock elision. If a mutex has no other bit set, glibc links it into
+/// no list.
 const UNLINKED_KINDS: i32 = 0x303;
 
-/// The bits of glibc's lock word that tell whether a mutex is held: all of an ordinary one, the
-/// holder of a robust or a priority-inheriting one, and what is not the ceiling of one with that.
+/// The bits of glibc's lock word that say whether a mutex is held. The second element is for a
+/// mutex with a priority ceiling, and leaves out the ceiling. The first element is for all other
+/// mutexes; in a robust or priority-inheriting one, these bits are the holder.
 const HELD_BITS: [u32; 2] = [0x3fff_ffff, 0x0007_ffff];
 
 impl Mutex {
-    /// Whether nobody can tell from anything that the mutex was tried before it was locked.
+    /// Returns whether the program cannot notice that the mutex was tried before it was locked.
     ///
-    /// That is so for mutexes that are neither robust nor have a priority protocol. A try of a
-    /// robust one that is not recoverable leaves it locked; one of a mutex with a protocol may
-    /// succeed where locking fails, or change the priority of who tries.
+    /// This is true if the mutex is not robust and has no priority protocol. Trying a robust mutex
+    /// that is not recoverable leaves it locked. Trying a mutex with a priority protocol may
+    /// succeed where locking fails, or may change the priority of the calling thread.
     #[inline(always)]
     pub(crate) fn is_tried_unseen(self) -> bool {
-        // SAFETY: the program passed an initialized mutex.
+        // SAFETY: the program has passed an initialized mutex.
         let kind = unsafe { mutex_kind(self.0) };
         kind.0 & !(UNLINKED_KINDS | PROCESS_SHARED_KIND) == 0
     }
 }
 
-/// The bit of a mutex that processes share.
+/// The bit of the kind that says that processes share the mutex.
 const PROCESS_SHARED_KIND: i32 = 0x80;
 
-/// A word of glibc's in a lock object.
+/// Reads one of glibc's words in a lock object.
 ///
 /// # Safety
-/// `word` points into an initialized lock object, to an aligned word that others access by
+/// `word` points to an aligned word in an initialized lock object. Other threads access the word by
 /// atomic operations only.
 unsafe fn peek(word: *const u32) -> u32 {
-    // SAFETY: the caller's promise.
+    // SAFETY: by the caller's promise.
     unsafe { &*word.cast::<AtomicU32>() }.load(Ordering::Relaxed)
 }
 
@@ -111,7 +116,7 @@ impl Object for Mutex {
 
     #[inline(always)]
     fn place(self) -> *const Place {
-        // SAFETY: the program passed an initialized mutex.
+        // SAFETY: the program has passed an initialized mutex.
         let kind = unsafe { mutex_kind(self.0) };
         if kind.0 & !UNLINKED_KINDS == 0 {
             self.0.cast::<u8>().wrapping_add(24).cast()
@@ -122,12 +127,12 @@ impl Object for Mutex {
 
     #[inline(always)]
     fn is_recursive(self) -> bool {
-        // SAFETY: the program passed an initialized mutex.
+        // SAFETY: the program has passed an initialized mutex.
         unsafe { mutex_kind(self.0) }.is_recursive()
     }
 
     fn attributes(self) -> u32 {
-        // SAFETY: the program passed an initialized mutex.
+        // SAFETY: the program has passed an initialized mutex.
         let kind = unsafe { mutex_kind(self.0) };
         let by_type = [0, attribute::RECURSIVE, attribute::ERROR_CHECK, attribute::ADAPTIVE];
         let mut bits = by_type[kind.mutex_type() as usize & 3];
@@ -145,22 +150,22 @@ impl Object for Mutex {
 
 impl Peekable for Mutex {
     fn looks_busy(self, _: Mode) -> bool {
-        // SAFETY: the program passed an initialized mutex, which begins with the lock word.
+        // SAFETY: the program has passed an initialized mutex, which begins with the lock word.
         let (kind, word) = unsafe { (mutex_kind(self.0), peek(self.0.cast())) };
         word & HELD_BITS[usize::from(kind.has_ceiling())] != 0
     }
 }
 
-/// A read-write lock that the program passed to a pthread function.
+/// A read-write lock that the program has passed to a pthread function.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ReadWrite(pub(crate) *mut libc::pthread_rwlock_t);
 
 impl ReadWrite {
-    /// glibc's `__shared`, nonzero for a lock in memory that processes share.
+    /// Reads glibc's `__shared`, which is not zero in a lock that processes may share.
     #[inline(always)]
     fn is_process_shared(self) -> bool {
-        // SAFETY: the program passed an initialized lock; this word changes only when it is
-        // initialized.
+        // SAFETY: the program has passed an initialized lock, and only initialization writes this
+        // word.
         unsafe { self.0.byte_add(28).cast::<i32>().read() != 0 }
     }
 }
@@ -188,7 +193,7 @@ impl Object for ReadWrite {
     }
 
     fn attributes(self) -> u32 {
-        // SAFETY: as in `is_process_shared`, for glibc's `__flags`.
+        // SAFETY: as in `is_process_shared`. The word is glibc's `__flags`.
         let prefers = unsafe { self.0.byte_add(48).cast::<u32>().read() };
         let shared = if self.is_process_shared() { attribute::PROCESS_SHARED } else { 0 };
         shared | if prefers != 0 { attribute::PREFER_WRITER } else { 0 }
@@ -197,17 +202,17 @@ impl Object for ReadWrite {
 
 impl Peekable for ReadWrite {
     fn looks_busy(self, mode: Mode) -> bool {
-        /// A writer has it.
+        /// A writer holds the lock.
         const WRITTEN: u32 = 1 << 1;
-        /// One reader; below it are flags.
+        /// One reader. The bits below it are flags.
         const READER: u32 = 1 << 3;
-        // SAFETY: the program passed an initialized lock, which begins with that word.
+        // SAFETY: the program has passed an initialized lock, which begins with this word.
         let word = unsafe { peek(self.0.cast()) };
         word & WRITTEN != 0 || (mode == Mode::Exclusive && word >= READER)
     }
 }
 
-/// A spin lock that the program passed to a pthread function.
+/// A spin lock that the program has passed to a pthread function.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Spin(pub(crate) *mut libc::pthread_spinlock_t);
 

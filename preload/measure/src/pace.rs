@@ -1,32 +1,33 @@
-//! Which events are looked at more closely when that takes long.
+//! Chooses the events for which something expensive is done, such as a stack walk.
 
 use core::cell::Cell;
 
-/// Which of a thread's events are looked at more closely when that takes long: after each a number
-/// of them, drawn at random, is passed over. All zero, it begins with the next one.
+/// Chooses some of a thread's events. After each chosen event, a random number of events is
+/// skipped. If all fields are zero, the next event is chosen.
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct Pace {
-    /// Events to go before the next one.
+    /// The number of events to skip before the next chosen one.
     skip: Cell<u32>,
-    /// Events since the last one.
+    /// The number of events since the last chosen one.
     since: Cell<u32>,
-    /// What these stand for together.
+    /// The sum of the weights of these events.
     weight: Cell<u64>,
-    /// When the last one was, in cycles.
+    /// The time of the last chosen event, in cycles.
     last: Cell<u64>,
 }
 
-/// Events that follow one another in this many cycles or more are all looked at: a hundred times
-/// what a stack walk costs.
+/// If events are this number of cycles apart or more, all of them are chosen. The number is a
+/// hundred times the cost of a stack walk.
 const WALKS_APART: u64 = 1 << 20;
 
-/// At most this many are passed over on average.
+/// The largest number of events that are skipped on average.
 const MOST_PASSED: u64 = 4095;
 
 impl Pace {
-    /// Passes an event at `now` that stands for `weight`. What all since the last one stand for,
-    /// if this is one to look at.
+    /// Is called for each event, with its time `now` and its weight. If the event is chosen, it
+    /// returns the sum of the weights of all events since the last chosen one, including this
+    /// event.
     pub(crate) fn pass(&self, now: u64, weight: u32, random: impl FnOnce() -> u32) -> Option<u64> {
         self.weight.set(self.weight.get() + u64::from(weight));
         self.since.set(self.since.get() + 1);
@@ -41,7 +42,7 @@ impl Pace {
         Some(self.weight.replace(0))
     }
 
-    /// Begins anew.
+    /// Sets everything to zero, so that the next event is chosen.
     pub(crate) fn restart(&self) {
         self.skip.set(0);
         self.since.set(0);

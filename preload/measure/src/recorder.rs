@@ -1,5 +1,5 @@
-//! The recorder as a thread sees it: how the thread joins the recording of its process and leaves
-//! it again, and the blocks of that recording.
+//! A thread's access to the recording of its process: how the thread joins and leaves the
+//! recording, and how it finds and makes blocks.
 
 use core::ffi::c_void;
 use core::ptr;
@@ -16,12 +16,12 @@ use crate::state::State;
 use crate::thread::Thread;
 use crate::{clock, confined, file};
 
-/// Notes the time of the end, where the program takes the time to end properly.
+/// Notes the time of the end, if the program ends in the regular way.
 extern "C" fn finish() {
     note_end();
 }
 
-/// Notes the time, if this thread records at all.
+/// Notes the time if the calling thread records.
 pub(crate) fn note_end() {
     if let Some(recorder) = Recorder::joined(Thread::current()) {
         errno::preserved(|| recorder.stamp(true));
@@ -34,14 +34,14 @@ static FINISH: extern "C" fn() = finish;
 
 /// Access to the recording by a thread that has joined it.
 ///
-/// One word, so that the wrappers keep it in a register.
+/// It is one word, so that the wrappers can keep it in a register.
 #[derive(Clone, Copy)]
 pub(crate) struct Recorder {
-    /// State of the calling thread.
+    /// The state of the calling thread.
     pub(crate) thread: &'static Thread,
 }
 
-/// Excludes other threads from the tables until it is dropped.
+/// While this exists, no other thread changes the tables.
 pub(crate) struct Tables(&'static AtomicU32);
 
 impl Drop for Tables {
@@ -51,15 +51,15 @@ impl Drop for Tables {
 }
 
 impl Recorder {
-    /// The recorder, or `None` if nothing is to be recorded now: there is no recording, or this
-    /// is the recorder's own use of a lock.
+    /// Returns the recorder, or `None` if nothing is recorded now, because there is no recording or
+    /// because the recorder itself uses a lock.
     #[inline(always)]
     pub(crate) fn enter() -> Option<Self> {
         let thread = Thread::current();
         Self::joined(thread).or_else(|| Self::join(thread))
     }
 
-    /// The recorder of a thread that records into this process's recording already.
+    /// Returns the recorder if the thread has already joined this process's recording.
     #[inline(always)]
     fn joined(thread: &'static Thread) -> Option<Self> {
         let state = State::current();
@@ -67,7 +67,7 @@ impl Recorder {
         if base.is_null() || state.is_null() {
             return None;
         }
-        // SAFETY: null or a mapping that is never unmapped.
+        // SAFETY: the state is not null, and its mapping is never unmapped.
         let current = unsafe { &(*state).base }.load(Ordering::Relaxed);
         (current == base).then_some(Self { thread })
     }
@@ -94,8 +94,8 @@ impl Recorder {
         recorder
     }
 
-    /// Runs `work` with the calling thread's further locks passed on, and leaves the time it
-    /// takes out of what the thread is being measured for.
+    /// Calls `work`. Locks that the calling thread takes meanwhile are not recorded, and the time
+    /// that this takes is excluded from what is measured for the thread.
     pub(crate) fn aside<R>(self, work: impl FnOnce() -> R) -> R {
         let began = clock::now().cycles;
         self.thread.busy.set(true);
@@ -107,69 +107,69 @@ impl Recorder {
         result
     }
 
-    /// State of the process.
+    /// Returns the state of the process.
     #[inline(always)]
     pub(crate) fn state(self) -> &'static State {
-        // SAFETY: a thread is given a state, a mapping that is never unmapped, before there is a
-        // recorder for it.
+        // SAFETY: a thread gets a state before there is a recorder for it, and the state's mapping
+        // is never unmapped.
         unsafe { &*self.thread.state.get() }
     }
 
-    /// Start of the recording.
+    /// Returns the start of the recording.
     #[inline(always)]
     fn base(self) -> *mut u8 {
         self.thread.joined.get()
     }
 
-    /// The header of the recording.
+    /// Returns the header of the recording.
     pub(crate) fn header(self) -> &'static FileHeader {
         // SAFETY: a recording begins with its header and is never unmapped.
         unsafe { &*self.base().cast() }
     }
 
-    /// The block at `unit`, if there is one of this type.
+    /// Returns the block at `unit` if there is one of this type.
     #[inline(always)]
     pub(crate) fn block<B: Block>(self, unit: UnitId) -> Option<&'static B> {
         let at = unit as usize * UNIT;
         if unit == 0 || (at + size_of::<B>()) as u64 > self.state().backed.load(Ordering::Relaxed) {
             return None;
         }
-        // SAFETY: inside the mapping and the file, aligned to a unit.
+        // SAFETY: the header lies inside the mapping and inside the file, and is aligned to a unit.
         let header = unsafe { &*self.base().add(at).cast::<BlockHeader>() };
         if header.kind.load(Ordering::Acquire) != B::KIND {
             return None;
         }
-        // SAFETY: a block of this type begins here; it is never freed.
+        // SAFETY: a block of this type begins here, and it is never freed.
         Some(unsafe { &*self.base().add(at).cast::<B>() })
     }
 
-    /// The block at `unit`, a number that this recorder has written into a block of this
-    /// recording and that therefore needs no second look.
+    /// Returns the block at `unit` without checks. The recorder has itself written this number into
+    /// a block of this recording.
     #[inline(always)]
     pub(crate) fn own_block<B: Block>(self, unit: UnitId) -> &'static B {
         // SAFETY: blocks are allocated inside the file and never freed.
         unsafe { &*self.base().add(unit as usize * UNIT).cast::<B>() }
     }
 
-    /// Where a block would be, whether there is one or not.
+    /// Returns the address that a block at `unit` has or would have.
     #[inline(always)]
     pub(crate) fn address_of(self, unit: UnitId) -> *const u8 {
         self.base().wrapping_add(unit as usize * UNIT)
     }
 
-    /// The number of a block.
+    /// Returns the number of a block.
     #[inline(always)]
     pub(crate) fn unit_of<B: Block>(self, block: *const B) -> UnitId {
         ((block as usize - self.base() as usize) / UNIT) as UnitId
     }
 
-    /// Makes a block; `None` if the recording is full.
+    /// Makes a block. Returns `None` if the recording is full.
     pub(crate) fn allocate<B: Block>(self, fill: impl FnOnce(*mut B)) -> Option<UnitId> {
         let grow = |seen: u64| self.state().grow(seen);
         file::allocate(self.base(), &self.state().backed, grow, fill)
     }
 
-    /// Lets the recording grow until about so many bytes of it are unused, if it can.
+    /// Lets the recording grow, if it can, until about `bytes` bytes of it are unused.
     pub(crate) fn reserve(self, bytes: u64) {
         loop {
             let backed = self.state().backed.load(Ordering::Acquire);
@@ -181,8 +181,8 @@ impl Recorder {
         }
     }
 
-    /// Excludes other threads from the tables; `None` if that takes suspiciously long, as it
-    /// would for a signal handler that interrupted the holder.
+    /// Locks the tables. Returns `None` if this takes suspiciously long, as in a signal handler
+    /// that has interrupted the holder.
     pub(crate) fn lock_tables(self) -> Option<Tables> {
         let word = &self.state().tables;
         let mut patience = Patience::new();
@@ -196,7 +196,7 @@ impl Recorder {
         }
     }
 
-    /// Gives the thread a slot and a place for its think times.
+    /// Gives the thread a number, a slot and a block for its think times.
     fn attach(self) {
         let number = self.state().take_number();
         let slot = (number as usize).min(SHARED_SLOT);
@@ -222,7 +222,7 @@ impl Recorder {
         self.thread.base.set(self.base());
     }
 
-    /// Notes that the thread ends.
+    /// Notes that the thread has ended, and makes it leave the recording.
     pub(crate) fn detach(self) {
         self.stamp(false);
         let header = self.header();
@@ -233,8 +233,9 @@ impl Recorder {
         self.thread.base.set(ptr::null_mut());
     }
 
-    /// Writes the time and the processor time so far into the header, unless that was done in
-    /// the last ten milliseconds and `now_please` is not set, and renews the rate of the clock.
+    /// Writes the time and the processor time so far into the header, and computes the rate of the
+    /// clock again. If this was done in the last ten milliseconds, it is not done again, unless
+    /// `now_please` is set.
     pub(crate) fn stamp(self, now_please: bool) {
         if confined::is_confined() {
             return;
@@ -252,11 +253,12 @@ impl Recorder {
         header.last_ns.store(ns, Ordering::Relaxed);
         header.last_cycles.store(cycles, Ordering::Relaxed);
         let cpu = clock::system_ns(libc::CLOCK_PROCESS_CPUTIME_ID);
-        // The greatest: a vfork child, which writes here too, has its own processor time.
+        // The larger number is kept, because a vfork child also writes here and has a processor
+        // time of its own.
         header.cpu_ns.fetch_max(cpu, Ordering::Relaxed);
         let passed_ns = ns.saturating_sub(header.first_ns.load(Ordering::Relaxed));
         let passed = cycles.saturating_sub(header.first_cycles.load(Ordering::Relaxed));
-        // Less would not tell the rate.
+        // A shorter time would not give a good rate.
         if passed_ns > 10_000 {
             let rate = ((u128::from(passed) << 20) / u128::from(passed_ns)) as u64;
             self.state().rate.store(rate, Ordering::Relaxed);
@@ -264,10 +266,10 @@ impl Recorder {
     }
 }
 
-/// The key plus 1; 0 before there is one, `u32::MAX` if there is none to be had.
+/// The key plus 1. It is 0 before there is a key, and `u32::MAX` if no key can be made.
 static KEY: AtomicU32 = AtomicU32::new(0);
 
-/// Sees to it that the calling thread's end is noticed.
+/// Makes the recorder notice the end of the calling thread.
 ///
 /// The destructor of a thread-specific value sees it. That destructor runs however the thread ends:
 /// it may return, call `pthread_exit` or be cancelled.
@@ -275,7 +277,7 @@ pub(crate) fn watch_end() {
     let mut key = KEY.load(Ordering::Acquire);
     if key == 0 {
         let mut fresh = 0;
-        // SAFETY: a key of ours, and a destructor that takes any value.
+        // SAFETY: the variable is ours, and the destructor accepts any value.
         let failed = unsafe { libc::pthread_key_create(&raw mut fresh, Some(thread_ends)) } != 0;
         let wanted = if failed { u32::MAX } else { fresh + 1 };
         match KEY.compare_exchange(0, wanted, Ordering::AcqRel, Ordering::Acquire) {
@@ -288,7 +290,7 @@ pub(crate) fn watch_end() {
         }
     }
     if key != u32::MAX {
-        // SAFETY: a key of ours; the value only has to differ from null.
+        // SAFETY: the key is ours. The value only has to differ from null.
         unsafe { libc::pthread_setspecific(key - 1, ptr::without_provenance(1)) };
     }
 }

@@ -1,18 +1,19 @@
-//! From a lock object to its record.
+//! Finds the record of a lock object.
 //!
 //! # Which record
-//! A lock object with room for it holds the number of its record; the record names the address,
-//! and only if the two agree is the number believed, because objects are copied, and memory is
-//! reused without `pthread_mutex_destroy` (C++ destroys a `std::mutex` without calling anything).
-//! Objects without room are found through a table of lists by address. Its readers take no lock:
-//! records are never freed, so a list that changes under a reader can only lead it astray, and
-//! then it looks again with the table locked.
+//! If a lock object has room for it, it contains the number of its record, and the record contains
+//! the address of the object. The number is used only if the two agree. They may disagree because
+//! objects are copied, and because memory is reused without `pthread_mutex_destroy` (C++ destroys a
+//! `std::mutex` without calling anything). Objects without room are found by a hash table of lists
+//! by address. Readers of this table take no lock, because records are never freed. If a list
+//! changes while it is read, the worst that can happen is that the reader does not find the record.
+//! It then looks again with the tables locked.
 //!
 //! # Short-lived locks
-//! The record of a destroyed lock is used again by the next lock of the same site, so that a
-//! program may create locks by the million. A site with more than [`BLOCKS_PER_SITE`] locks
-//! alive (or never destroyed) gets one more record for all further ones together, which several
-//! threads write to at once and therefore like readers do.
+//! The next lock of the same site uses the record of a destroyed lock again. So a program may
+//! create millions of locks. If a site has more than [`BLOCKS_PER_SITE`] locks that are alive (or
+//! were never destroyed), all further locks of the site share one more record. Several threads may
+//! write this record at once, so they use shards by thread, as readers do.
 
 use core::sync::atomic::{AtomicU32, Ordering};
 
@@ -22,19 +23,20 @@ use crate::object::{Object, Place, UNRECORDED, unit, word};
 use crate::recorder::Recorder;
 use crate::state::OBJECT_BUCKETS;
 
-/// Locks of one site that are told apart.
+/// The largest number of locks of one site that have records of their own.
 const BLOCKS_PER_SITE: u32 = 2048;
 
-/// Steps after which a reader of a list suspects that it was led astray.
+/// The number of steps after which a reader of a list assumes that the list has changed and that it
+/// is in another list now.
 const STEPS: usize = 64;
 
-/// The head of the list that objects at `address` are in.
+/// Returns the head of the list that contains objects at `address`.
 fn head(recorder: Recorder, address: usize) -> &'static AtomicU32 {
     let hash = (address as u64 >> 2).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
     &recorder.state().objects[hash as usize % OBJECT_BUCKETS]
 }
 
-/// A lock's record in the list from `unit` on.
+/// Searches the list from `unit` on for the record of a lock.
 fn in_list(
     recorder: Recorder,
     mut unit: UnitId,
@@ -55,14 +57,15 @@ fn in_list(
 }
 
 impl Recorder {
-    /// The record of `object`, created if it has none; `None` if it is not to be recorded.
+    /// Returns the record of `object`. Creates the record if there is none. Returns `None` if the
+    /// object is not recorded.
     #[inline(always)]
     pub(crate) fn lock<O: Object>(self, object: O) -> Option<&'static LockBlock> {
         let place = object.place();
         if place.is_null() {
             return self.lock_without_place(object);
         }
-        // SAFETY: the place lies in a lock object that the program just used.
+        // SAFETY: the place lies in a lock object that the program has just used.
         let known = unsafe { &(*place).record }.load(Ordering::Relaxed);
         if known == UNRECORDED {
             return None;
@@ -73,7 +76,7 @@ impl Recorder {
         self.aside(|| self.find_or_create(object))
     }
 
-    /// Lets the record of `object` come into the cache while the lock is being taken.
+    /// Fetches the record of `object` into the cache while the lock is being taken.
     #[inline(always)]
     pub(crate) fn prefetch<O: Object>(self, object: O) {
         let place = object.place();
@@ -82,7 +85,7 @@ impl Recorder {
             // SAFETY: the place lies in a lock object that the program is about to use.
             let known = unsafe { &(*place).record }.load(Ordering::Relaxed);
             let record = self.address_of(unit(known));
-            // SAFETY: a hint, which never faults.
+            // SAFETY: a prefetch is a hint, which never faults.
             unsafe {
                 use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
                 _mm_prefetch::<_MM_HINT_T0>(record.cast());
@@ -92,7 +95,8 @@ impl Recorder {
         let _ = place;
     }
 
-    /// The record that `known`, found in `object`, stands for, unless that is not `object`'s.
+    /// Returns the record to which `known`, the word in `object`, refers, if it is `object`'s
+    /// record.
     #[inline(always)]
     fn believed<O: Object>(self, known: u32, object: O) -> Option<&'static LockBlock> {
         let lock = self.block::<LockBlock>(unit(known))?;
@@ -122,31 +126,33 @@ impl Recorder {
         self.create(object)
     }
 
-    /// Finds a record that others may have created meanwhile. The tables must be locked.
+    /// Finds a record that another thread may have created meanwhile. The tables must be locked.
     fn find<O: Object>(self, object: O) -> Option<&'static LockBlock> {
         let address = object.address();
         let listed = || {
             let first = head(self, address).load(Ordering::Acquire);
             in_list(self, first, address, O::FAMILY, usize::MAX)
         };
-        // SAFETY: null or the place in a lock object that the program just used.
+        // SAFETY: the place is null or lies in a lock object that the program has just used.
         let Some(place) = (unsafe { object.place().as_ref() }) else { return listed() };
         let known = place.record.load(Ordering::Acquire);
         if let Some(lock) = self.believed(known, object) {
             return Some(lock);
         }
-        // Zero: freshly initialized, so a record of this address is one of an earlier object.
+        // If the word is zero, the object has just been initialized. A record of this address then
+        // belongs to an earlier object.
         let lock = if known == 0 { None } else { listed() }?;
         place.record.store(word(self.unit_of(lock), address), Ordering::Release);
         Some(lock)
     }
 
-    /// Makes a record for `object`, whose creator or first user is the caller of this library.
+    /// Makes a record for `object`. The caller of this library has created or first used the
+    /// object.
     fn create<O: Object>(self, object: O) -> Option<&'static LockBlock> {
-        // SAFETY: null or the place in a lock object that the program just used.
+        // SAFETY: the place is null or lies in a lock object that the program has just used.
         let place = unsafe { object.place().as_ref() };
         if self.state().full.load(Ordering::Relaxed) != 0 {
-            // Not even looked at any more: that would cost a stack walk at each use.
+            // Nothing else is tried any more, because it would cost a stack walk at each use.
             self.not_recorded(place);
             return None;
         }
@@ -170,8 +176,9 @@ impl Recorder {
         Some(lock)
     }
 
-    /// Notes that a lock is not recorded: in the lock too if it has a place for that. A lock
-    /// without one is counted when it is initialized, as it must be, or else at each use.
+    /// Notes that a lock is not recorded. If the lock has a place, this is also noted there. A lock
+    /// without a place is counted when it is initialized, which every such lock must be; otherwise
+    /// it is counted at each use.
     fn not_recorded(self, place: Option<&Place>) {
         self.header().locks_not_recorded.fetch_add(1, Ordering::Relaxed);
         if let Some(place) = place {
@@ -179,7 +186,7 @@ impl Recorder {
         }
     }
 
-    /// A block for a new lock of `site`. The tables must be locked.
+    /// Returns a block for a new lock of a site. The tables must be locked.
     fn block_of_site<O: Object>(
         self,
         site_unit: UnitId,
@@ -194,7 +201,8 @@ impl Recorder {
             freed.last_core.store(0, Ordering::Relaxed);
             freed
         } else if place.is_none() || site.blocks.load(Ordering::Relaxed) < BLOCKS_PER_SITE {
-            // A lock without a place needs its own: it would look new at each use.
+            // A lock without a place needs a block of its own. Otherwise it would look new at each
+            // use.
             site.blocks.fetch_add(1, Ordering::Relaxed);
             self.new_block(site_unit, O::FAMILY)?
         } else {
@@ -215,7 +223,7 @@ impl Recorder {
 
     fn new_block(self, site: UnitId, family: u32) -> Option<&'static LockBlock> {
         let unit = self.allocate(|lock: *mut LockBlock| {
-            // SAFETY: a fresh block of zeros, known to this thread only.
+            // SAFETY: the block is new and zeroed, and only this thread knows it.
             let lock = unsafe { &mut *lock };
             *lock.family.get_mut() = family;
             *lock.site.get_mut() = site;
@@ -232,10 +240,11 @@ impl Recorder {
         });
     }
 
-    /// Notes that a lock was initialized: whatever was at its address before is gone.
+    /// Notes that a lock was initialized. The object that was at its address before no longer
+    /// exists.
     pub(crate) fn initialized<O: Object>(self, object: O) {
         self.aside(|| {
-            // SAFETY: null or the place in a lock object that was just initialized.
+            // SAFETY: the place is null or lies in a lock object that was just initialized.
             if let Some(place) = unsafe { object.place().as_ref() } {
                 place.record.store(0, Ordering::Relaxed);
                 place.last_core.store(0, Ordering::Relaxed);

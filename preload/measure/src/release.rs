@@ -1,4 +1,4 @@
-//! Releasing a lock, whatever its family: the end of a hold and the beginning of a think time.
+//! Releasing a lock of any family. A release ends a hold and may begin a think time.
 
 use core::sync::atomic::Ordering;
 
@@ -30,7 +30,7 @@ impl Recorder {
         Released::QUIETLY
     }
 
-    /// The same for a lock of a section that is timed.
+    /// Does the same for a lock in a section that is timed.
     #[inline(never)]
     fn releasing_timed(self, index: usize) -> Released {
         let now = clock::now().cycles;
@@ -48,7 +48,8 @@ impl Recorder {
             (own, outside) = self.on_processor(index, own, now);
             end = clock::now().cycles;
         }
-        // SAFETY: null or a block of the recording, which is never unmapped.
+        // SAFETY: the pointer is null or points to a block of the recording, which is never
+        // unmapped.
         if let Some(shard) = unsafe { entry.shard.as_ref() } {
             let weight = self.weight_of(own, &self.thread.hold_debt, entry.lock, end);
             self.count_hold(shard, own, weight, entry.atomic);
@@ -66,13 +67,14 @@ impl Recorder {
             self.thread.draw_skip(now);
             self.thread.last_release.set(end);
         }
-        // SAFETY: a record of the recording, which is never unmapped.
+        // SAFETY: the record lies in the recording, which is never unmapped.
         let waiters = unsafe { &(*entry.lock).waiters }.load(Ordering::Relaxed);
         if waiters != 0 { Released { at: end } } else { Released::QUIETLY }
     }
 
-    /// How much of a hold of `own` cycles that ends `now` was on the processor, and how long the
-    /// thread was away before it, in the lock around it if there is one.
+    /// Returns two numbers for a hold of `own` cycles that ends at `now`: how much of it was on the
+    /// processor, and for how long the thread was away before the hold, inside the outer lock if
+    /// there is one.
     #[cold]
     #[inline(never)]
     fn on_processor(self, index: usize, own: u64, now: u64) -> (u64, u64) {
@@ -83,7 +85,7 @@ impl Recorder {
             self.count_sleep(away.cycles, 0);
             let count = |index: usize, cycles| {
                 let held: Held = self.thread.held[index].get();
-                // SAFETY: a record of the recording, which is never unmapped.
+                // SAFETY: the record lies in the recording, which is never unmapped.
                 let asleep = unsafe { &(*held.lock).asleep[held.mode.index()] };
                 asleep.fetch_add(self.weighted(cycles), Ordering::Relaxed);
             };
@@ -95,8 +97,8 @@ impl Recorder {
         (own - inside, outside)
     }
 
-    /// After the release: waking a waiter takes long, and is part of neither thinking nor
-    /// holding.
+    /// Is called after the release. Waking a waiter takes long, and this time is neither a hold nor
+    /// a think time.
     #[inline(always)]
     pub(crate) fn released(self, released: Released) {
         if released.at != 0 {
@@ -105,14 +107,15 @@ impl Recorder {
     }
 }
 
-/// What is known of a release.
+/// What the recorder knows about a release.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Released {
-    /// When it was, in cycles, if somebody waits who is woken by it and it is timed; otherwise 0.
+    /// The time of the release in cycles, if it is timed and a thread waits that it may wake.
+    /// Otherwise 0.
     at: u64,
 }
 
 impl Released {
-    /// Nobody is woken, or it does not matter.
+    /// No thread is woken, or the time does not matter.
     const QUIETLY: Self = Self { at: 0 };
 }

@@ -1,27 +1,28 @@
-//! Which holds and think times are timed.
+//! Decides which holds and think times are timed.
 //!
-//! Reading the clock twice per acquisition costs more than an uncontended acquisition itself. A
-//! thread that takes locks in quick succession therefore times only some of its outermost
-//! sections (from the release before an acquisition with no lock held to the release that leaves
-//! none held), with all acquisitions inside. How many it skips before the next is drawn at
-//! random around a mean that keeps the cost of timing at a few percent, and a timed section
-//! counts for the skipped ones, too: its weight is one more than their number. Sums and counts
-//! of histograms are then unbiased estimates. A thread whose sections are [`UNHURRIED`] cycles
-//! apart times all of them.
+//! Reading the clock twice per acquisition costs more than an uncontended acquisition itself. So a
+//! thread that takes locks in quick succession times only some of its outermost sections, with all
+//! acquisitions inside. (An outermost section begins while the thread holds no lock, at the release
+//! before its first acquisition. It ends with the release after which the thread holds no lock
+//! again.) The number of sections that are skipped before the next timed one is random. Its mean
+//! keeps the cost of timing at a few percent. A timed section also counts for the skipped ones: its
+//! weight is one more than their number. So the sums and counts of the histograms are unbiased
+//! estimates. If the sections of a thread are [`UNHURRIED`] cycles apart, all of them are timed.
 //!
-//! Acquisitions, failed tries and everything about waiting are counted without exception.
+//! Acquisitions, failed tries and everything about waiting are always counted.
 
 use crate::thread::Thread;
 
-/// Sections that follow one another in this many cycles or more are all timed: some hundred
-/// times what timing one costs, divided by the percentage that it may cost.
+/// If sections are this number of cycles apart or more, all of them are timed. The number is some
+/// hundred times the cost of timing a section, divided by the percentage that timing may cost.
 const UNHURRIED: u64 = 32_768;
 
-/// At most this many sections are skipped on average.
+/// The largest number of sections that are skipped on average.
 const MOST: u64 = 31;
 
 impl Thread {
-    /// At the acquisition that begins an outermost section: decides whether it is timed.
+    /// Is called at the first acquisition of an outermost section. Decides whether the section is
+    /// timed, and returns that.
     #[inline(always)]
     pub(crate) fn begin_section(&self) -> bool {
         let skip = self.skip.get();
@@ -32,13 +33,13 @@ impl Thread {
         skip == 0
     }
 
-    /// Whether the section that begins next will be timed, so that its think time is needed.
+    /// Returns whether the next section will be timed, so that its think time is needed.
     #[inline(always)]
     pub(crate) fn times_next(&self) -> bool {
         self.skip.get() == 0
     }
 
-    /// At the end of a timed section, at `now`: draws how many to skip.
+    /// Is called at the end of a timed section, at `now`. Draws the number of sections to skip.
     #[inline]
     pub(crate) fn draw_skip(&self, now: u64) {
         let since = now.saturating_sub(self.last_sample.replace(now));
@@ -49,7 +50,7 @@ impl Thread {
         self.weight.set(skip + 1);
     }
 
-    /// The next pseudo-random number (xorshift).
+    /// Returns the next pseudo-random number (xorshift).
     pub(crate) fn random(&self) -> u32 {
         let mut state = self.random.get();
         if state == 0 {

@@ -1,8 +1,8 @@
-//! Where the events of a lock are counted: the shard of a core or a thread, the histograms that
-//! hang on it, and the record of waiting.
+//! The blocks in which the events of a lock are counted: the shard of a core or of a thread, the
+//! shard's histograms, and the record of waiting.
 //!
-//! All of them are made when they are first needed, because programs have locks by the thousand
-//! that are hardly used.
+//! All of them are made when they are first needed, because programs have thousands of locks that
+//! are hardly used.
 
 use core::sync::atomic::Ordering;
 
@@ -16,8 +16,8 @@ use crate::object::Object;
 use crate::recorder::Recorder;
 
 impl Recorder {
-    /// The shard that the calling thread, which holds `lock`, counts in, and whether others may
-    /// do so at the same time.
+    /// Returns the shard in which the calling thread, which holds `lock`, counts. Also returns
+    /// whether other threads may count there at the same time.
     #[inline(always)]
     pub(crate) fn shard(self, lock: &LockBlock, mode: Mode) -> (Option<&'static ShardBlock>, bool) {
         let slot = self.thread.slot.get() as usize;
@@ -40,13 +40,15 @@ impl Recorder {
         self.aside(|| {
             let cell = &lock.shards[mode.index()][index];
             let unit = self.allocate::<ShardBlock>(|_| ())?;
-            // Only the shared slot can be raced for; the loser's block stays empty.
+            // Threads can only race for the shard of the shared slot. The loser's block stays
+            // empty.
             let _ = cell.compare_exchange(0, unit, Ordering::AcqRel, Ordering::Relaxed);
             self.block(cell.load(Ordering::Acquire))
         })
     }
 
-    /// Counts an acquisition, whose it is, and where the lock came from.
+    /// Counts an acquisition: by which thread, and whether the previous holder was on the same
+    /// core.
     #[inline(always)]
     pub(crate) fn count_acquisition<O: Object>(
         self,
@@ -83,7 +85,7 @@ impl Recorder {
         add(if same { &shard.same_core } else { &shard.other_core }, 1, atomic);
     }
 
-    /// Counts that the lock numbered `outer` was the innermost one held.
+    /// Counts an acquisition while the lock with number `outer` was the innermost one held.
     #[inline(always)]
     pub(crate) fn count_nesting(self, shard: &ShardBlock, outer: u32, atomic: bool) {
         let weight = u64::from(self.thread.weight.get());
@@ -111,7 +113,7 @@ impl Recorder {
         }
     }
 
-    /// Counts a hold of so many cycles on the processor so many times.
+    /// Counts a hold of `cycles` cycles on the processor `weight` times.
     #[inline(always)]
     pub(crate) fn count_hold(self, shard: &ShardBlock, cycles: u64, weight: u32, atomic: bool) {
         if !count_few(&shard.holds, cycles, weight, atomic)
@@ -121,7 +123,7 @@ impl Recorder {
         }
     }
 
-    /// Where the holds of a shard are counted for which a few buckets do not suffice.
+    /// Returns the histogram for those holds of a shard that do not fit into its few buckets.
     #[inline(always)]
     fn holds(self, shard: &ShardBlock) -> Option<&'static HistogramBlock> {
         match shard.holds.more.load(Ordering::Acquire) {
@@ -135,13 +137,14 @@ impl Recorder {
     fn new_holds(self, shard: &ShardBlock) -> Option<&'static HistogramBlock> {
         self.aside(|| {
             let unit = self.allocate::<HistogramBlock>(|_| ())?;
-            // Only the shared slot's can be raced for; the loser's block stays empty.
+            // Threads can only race for the histogram of the shared slot. The loser's block stays
+            // empty.
             let _ = shard.holds.more.compare_exchange(0, unit, Ordering::AcqRel, Ordering::Relaxed);
             self.block(shard.holds.more.load(Ordering::Acquire))
         })
     }
 
-    /// Where waits for `lock` are counted.
+    /// Returns the block in which waits for `lock` are counted.
     pub(crate) fn contention(
         self,
         lock: &LockBlock,
@@ -152,7 +155,7 @@ impl Recorder {
             self.aside(|| {
                 let owner = self.unit_of(lock);
                 let unit = self.allocate(|block: *mut ContentionBlock| {
-                    // SAFETY: a fresh block of zeros, known to this thread only.
+                    // SAFETY: the block is new and zeroed, and only this thread knows it.
                     let block = unsafe { &mut *block };
                     *block.lock.get_mut() = owner;
                     *block.mode.get_mut() = mode.index() as u32;

@@ -1,10 +1,10 @@
-//! Call sites: who created or first took a lock.
+//! Call sites, which say who created or first took a lock.
 //!
-//! A site is the return addresses of the innermost callers, found by [walking](crate::walk) the
-//! stack, unless the thread has just come the same way. A walk takes microseconds, and programs
-//! create locks by the million. Once the same [`NEAR`] innermost
-//! callers have belonged to the same site [`CONFIRMATIONS`] times in a row they are taken to do
-//! so always, and after [`FULL_WALKS`] walks they decide in any case.
+//! A site consists of the return addresses of the innermost callers. They are found by
+//! [walking](crate::walk) the stack, unless the thread has just come the same way. A walk takes
+//! microseconds, and programs create millions of locks. So if the same [`NEAR`] innermost callers
+//! have belonged to the same site [`CONFIRMATIONS`] times in a row, the recorder assumes that they
+//! always do. After [`FULL_WALKS`] walks it assumes this in any case.
 
 use core::sync::atomic::{AtomicU32, Ordering};
 
@@ -15,16 +15,17 @@ use crate::recorder::Recorder;
 use crate::state::SITE_BUCKETS;
 use crate::walk::{Chain, Frames, stack_pointer, walk};
 
-/// Stack walks to the full depth in a process.
+/// The number of stack walks to the full depth in a process.
 const FULL_WALKS: u32 = 20_000;
 
-/// Callers that suffice afterwards.
+/// The number of innermost callers that suffice afterwards.
 const NEAR: usize = 3;
 
-/// Full walks from the same innermost callers that must lead to the same site.
+/// The number of full walks from the same innermost callers that must lead to the same site.
 const CONFIRMATIONS: u32 = 48;
 
-/// Bits of a unit's number; the rest of a word in the table counts confirmations.
+/// The number of bits of a unit's number. The other bits of a word in the table count
+/// confirmations.
 const UNIT_BITS: u32 = 22;
 
 /// Mixes words into one.
@@ -34,16 +35,18 @@ fn hash(words: &[u64], seed: u64) -> u64 {
     })
 }
 
-/// Callers that tell where a lock is taken.
+/// The number of callers that say where a lock is taken.
 const TAKING: usize = 8;
 
-/// Seed of the sites at which locks are taken, which share the table of sites with lock families.
+/// The hash seed for the sites at which locks are taken. They share the table of sites with lock
+/// families.
 const TAKING_FAMILY: u32 = 200;
 
-/// Such sites in a process: recursion may make any number.
+/// The largest number of sites at which locks are taken, in a process. Without this limit,
+/// recursion could make any number of them.
 const MOST_TAKING: u32 = 8192;
 
-/// A call site that was looked at but not yet looked up.
+/// A call site whose frames are known, and which has not been searched in the table yet.
 #[derive(Debug)]
 pub(crate) struct Caller {
     frames: Frames,
@@ -52,7 +55,7 @@ pub(crate) struct Caller {
 }
 
 impl Recorder {
-    /// Who is calling this library. May take microseconds; not to be called with the tables
+    /// Returns the caller of this library. This may take microseconds, so the tables must not be
     /// locked.
     #[inline(never)]
     pub(crate) fn caller(self, family: u32) -> Caller {
@@ -60,14 +63,14 @@ impl Recorder {
         self.caller_along(&thread.chain, stack_pointer(), MAX_FRAMES, family)
     }
 
-    /// The same for who takes a lock.
+    /// Does the same for a caller that takes a lock.
     #[inline(never)]
     pub(crate) fn taking_caller(self) -> Caller {
         let thread = self.thread;
         self.caller_along(&thread.taking, stack_pointer(), TAKING, TAKING_FAMILY)
     }
 
-    /// The callers as seen from the stack pointer `stack` of the caller.
+    /// Returns the callers, as seen from the stack pointer `stack` of the calling function.
     #[inline(always)]
     fn caller_along(self, chain: &Chain, stack: usize, depth: usize, family: u32) -> Caller {
         if let Some(frames) = chain.unchanged(stack) {
@@ -87,14 +90,15 @@ impl Recorder {
         Caller { frames: walk(own, depth, Some((chain, stack))), full: true, family }
     }
 
-    /// The word that tells the last site with these innermost frames, and how often in a row.
+    /// Returns the word that contains the last site with these innermost frames, and how often in a
+    /// row it was the same.
     fn near_site(self, frames: &Frames, family: u32) -> &'static AtomicU32 {
         let hash = hash(frames.innermost(NEAR), u64::from(family));
         &self.state().near_sites[(hash >> 20) as usize % SITE_BUCKETS]
     }
 
-    /// The site of `caller`, created if it is new; `None` if the recording is full. The tables
-    /// must be locked.
+    /// Returns the site of `caller`. Creates the site if it is new. Returns `None` if the recording
+    /// is full or there are too many sites at which locks are taken. The tables must be locked.
     pub(crate) fn site(self, caller: &Caller) -> Option<UnitId> {
         let frames = &caller.frames;
         let near = self.near_site(frames, caller.family);
@@ -122,7 +126,7 @@ impl Recorder {
         modules::note(self, frames.all());
         let next = head.load(Ordering::Relaxed);
         let unit = self.allocate(|site: *mut SiteBlock| {
-            // SAFETY: a fresh block of zeros, known to this thread only.
+            // SAFETY: the block is new and zeroed, and only this thread knows it.
             let site = unsafe { &mut *site };
             *site.hash.get_mut() = hash;
             *site.next.get_mut() = next;

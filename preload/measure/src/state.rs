@@ -1,11 +1,11 @@
-//! What the recorder keeps of a process, and how threads and forked children come to it.
+//! The state that the recorder keeps for a process, and how threads and forked children find it.
 //!
 //! # Fork
-//! A child must not write into its parent's recording. The state therefore lies in memory that
-//! the kernel zeroes in a child (`MADV_WIPEONFORK`, Linux 4.14): its first lock finds no
-//! recording and begins its own, whatever kind of fork it came from. The forking thread's own
-//! variables survive, but name the parent's mapping, so they are seen to be outdated. A `vfork`
-//! child shares its parent's memory, and rightly counts as part of it.
+//! A child must not write into its parent's recording. So the state lies in memory that the kernel
+//! zeroes in a child (`MADV_WIPEONFORK`, Linux 4.14). The child's first lock finds no recording and
+//! begins a new one, whatever kind of fork made the child. The forking thread's own variables
+//! survive, but they contain the address of the parent's mapping, which shows that they are out of
+//! date. A `vfork` child shares its parent's memory, and it is recorded as a part of its parent.
 
 use core::ffi::CStr;
 use core::ptr;
@@ -17,77 +17,78 @@ use crate::lack::Lack;
 use crate::patience::Patience;
 use crate::{confined, environment, file, lost};
 
-/// Buckets of the table of locks.
+/// The number of buckets of the table of locks.
 pub(crate) const OBJECT_BUCKETS: usize = 1 << 14;
 
-/// Buckets of the table of condition variables.
+/// The number of buckets of the table of condition variables.
 const CONDITION_BUCKETS: usize = 1 << 10;
 
-/// Buckets of the table of barriers.
+/// The number of buckets of the table of barriers.
 const BARRIER_BUCKETS: usize = 1 << 8;
 
-/// Buckets of the table of call sites.
+/// The number of buckets of the table of call sites.
 pub(crate) const SITE_BUCKETS: usize = 1 << 12;
 
-/// Stages of [`State::stage`].
+/// The values of [`State::stage`].
 mod stage {
-    /// Nobody has needed a recording yet.
+    /// No thread has needed a recording yet.
     pub(super) const NEW: u32 = 0;
-    /// Somebody is creating it.
+    /// A thread is creating the recording.
     pub(super) const STARTING: u32 = 1;
-    /// It is there.
+    /// There is a recording.
     pub(super) const RECORDING: u32 = 2;
-    /// There is none and will be none.
+    /// There is no recording and will be none.
     pub(super) const OFF: u32 = 3;
 }
 
-/// State of a process. All zero at first.
+/// The state of a process. It is all zero at first.
 #[repr(C)]
 pub(crate) struct State {
-    /// The mapped recording, null while there is none.
+    /// The mapped recording. It is null while there is none.
     pub(crate) base: AtomicPtr<u8>,
     stage: AtomicU32,
-    /// Bytes of the recording's file that exist.
+    /// The size of the recording's file in bytes.
     pub(crate) backed: AtomicU64,
-    /// Bytes of the mapping.
+    /// The size of the mapping in bytes.
     capacity: AtomicU64,
-    /// 1 once it could not grow: that is not tried again.
+    /// 1 after the file could not grow. This is not tried again.
     stuck: AtomicU32,
     /// 1 while a thread lets the file grow.
     growing: AtomicU32,
-    /// Excludes threads that change the tables; see [`Recorder::lock_tables`](crate::recorder::Recorder::lock_tables).
+    /// 1 while a thread has locked the tables; see
+    /// [`Recorder::lock_tables`](crate::recorder::Recorder::lock_tables).
     pub(crate) tables: AtomicU32,
-    /// Numbers of threads in use, as bits.
+    /// A bit for each thread number that is in use.
     numbers: [AtomicU64; THREADS / 64],
-    /// Sites made for callers so far.
+    /// The number of sites made so far for callers that take locks.
     pub(crate) caller_sites: AtomicU32,
-    /// Cycles in 2^20 ns, 0 while unknown.
+    /// The cycles in 2^20 ns, or 0 while this is unknown.
     pub(crate) rate: AtomicU64,
-    /// 1 once somebody measures these two.
+    /// 1 after a thread has begun to measure the next two.
     pub(crate) calibrated: AtomicU32,
-    /// What an empty hold is measured as, in cycles.
+    /// The measured time of an empty hold, in cycles.
     pub(crate) hold_overhead: AtomicU64,
-    /// What an empty think time is measured as, in cycles.
+    /// The measured time of an empty think time, in cycles.
     pub(crate) think_overhead: AtomicU64,
-    /// 1 once a lock could not be recorded.
+    /// 1 after a lock could not be recorded.
     pub(crate) full: AtomicU32,
-    /// Full stack walks so far.
+    /// The number of full stack walks so far.
     pub(crate) walks: AtomicU32,
-    /// Times the memory map was read.
+    /// How often the memory map was read.
     pub(crate) map_reads: AtomicU32,
-    /// The last of the chain of modules.
+    /// The modules that were noted. The elements in use come first.
     pub(crate) modules: [AtomicU32; 512],
-    /// What the threads of each slot do between locks.
+    /// The think times of the threads of each slot.
     pub(crate) think: [AtomicU32; SHARDS],
-    /// Heads of lists of locks, by address.
+    /// The heads of the lists of locks, by address.
     pub(crate) objects: [AtomicU32; OBJECT_BUCKETS],
-    /// Heads of lists of condition variables, by address.
+    /// The heads of the lists of condition variables, by address.
     pub(crate) conditions: [AtomicU32; CONDITION_BUCKETS],
-    /// Heads of lists of barriers, by address.
+    /// The heads of the lists of barriers, by address.
     pub(crate) barriers: [AtomicU32; BARRIER_BUCKETS],
-    /// Heads of lists of sites, by hash of all their frames.
+    /// The heads of the lists of sites, by a hash of all their frames.
     pub(crate) sites: [AtomicU32; SITE_BUCKETS],
-    /// The last site seen with these innermost frames.
+    /// The last site that was seen with given innermost frames, by a hash of these frames.
     pub(crate) near_sites: [AtomicU32; SITE_BUCKETS],
     path: [AtomicU8; PATH_BYTES],
 }
@@ -95,21 +96,22 @@ pub(crate) struct State {
 static STATE: AtomicPtr<State> = AtomicPtr::new(ptr::null_mut());
 
 impl State {
-    /// The state of this process, null if there is none yet.
+    /// Returns the state of this process, or null if there is none yet.
     #[inline(always)]
     pub(crate) fn current() -> *const Self {
         STATE.load(Ordering::Acquire)
     }
 
-    /// The state of this process, made if there is none; `None` without memory.
+    /// Returns the state of this process. Makes the state if there is none. Returns `None` if there
+    /// is no memory.
     pub(crate) fn get() -> Option<&'static Self> {
         let known = STATE.load(Ordering::Acquire);
         if !known.is_null() {
-            // SAFETY: a mapping that is never unmapped.
+            // SAFETY: the state's mapping is never unmapped.
             return Some(unsafe { &*known });
         }
         let size = size_of::<Self>();
-        // SAFETY: a new private mapping at an address of the kernel's choice.
+        // SAFETY: this makes a new private mapping at an address that the kernel chooses.
         let fresh = unsafe {
             libc::mmap(
                 ptr::null_mut(),
@@ -125,26 +127,26 @@ impl State {
             environment::turn_off();
             return None;
         }
-        // SAFETY: advice on the mapping just made.
+        // SAFETY: this gives advice on the mapping that was just made.
         if unsafe { libc::madvise(fresh, size, libc::MADV_WIPEONFORK) } != 0 {
-            // SAFETY: registers a handler that only writes a static.
+            // SAFETY: the registered handler only writes a static.
             unsafe { libc::pthread_atfork(None, None, Some(forget)) };
         }
         let fresh = fresh.cast::<Self>();
         match STATE.compare_exchange(ptr::null_mut(), fresh, Ordering::AcqRel, Ordering::Acquire) {
-            // SAFETY: zero bytes are a valid state; the mapping is never unmapped.
+            // SAFETY: zero bytes are a valid state, and the mapping is never unmapped.
             Ok(_) => Some(unsafe { &*fresh }),
             Err(theirs) => {
                 // SAFETY: nobody else knows the mapping.
                 unsafe { libc::munmap(fresh.cast(), size) };
-                // SAFETY: a mapping that is never unmapped.
+                // SAFETY: the state's mapping is never unmapped.
                 Some(unsafe { &*theirs })
             }
         }
     }
 
-    /// The recording of this process, begun if there is none; `None` while another thread is at
-    /// that and if it cannot be.
+    /// Returns the recording of this process. Begins a recording if there is none. Returns `None`
+    /// while another thread begins it, and if there can be none.
     pub(crate) fn recording(&self) -> Option<*mut u8> {
         match self.stage.compare_exchange(
             stage::NEW,
@@ -180,7 +182,8 @@ impl State {
         Some(created.base)
     }
 
-    /// Lets the recording grow beyond the `seen` bytes it had.
+    /// Lets the recording grow beyond `seen` bytes, the size that the caller has seen. Returns the
+    /// new size, or `None` if it cannot grow.
     pub(crate) fn grow(&self, seen: u64) -> Option<u64> {
         if self.stuck.load(Ordering::Relaxed) != 0 || confined::is_confined() {
             return None;
@@ -218,14 +221,14 @@ impl State {
         grown.map_err(lost::tell).ok()
     }
 
-    /// Takes no more address space than is right for a process that is about to have `available`
-    /// bytes of it.
+    /// Reduces the recording's mapping to what is appropriate for a process that is about to have
+    /// `available` bytes of address space.
     pub(crate) fn shrink(&self, available: u64) {
         if self.stage.load(Ordering::Acquire) != stage::RECORDING {
             return;
         }
         if self.growing.swap(1, Ordering::Acquire) != 0 {
-            // It is about to need what it has.
+            // Another thread lets the file grow, and is about to need the address space.
             return;
         }
         let backed = self.backed.load(Ordering::Acquire);
@@ -236,7 +239,8 @@ impl State {
         self.growing.store(0, Ordering::Release);
     }
 
-    /// The lowest number that no living thread has; `NO_NUMBER` if there is none left.
+    /// Takes the lowest number that no living thread has. Returns `NO_NUMBER` if there is none
+    /// left.
     pub(crate) fn take_number(&self) -> u32 {
         for (index, word) in self.numbers.iter().enumerate() {
             let mut used = word.load(Ordering::Relaxed);
@@ -256,7 +260,7 @@ impl State {
         NO_NUMBER
     }
 
-    /// Gives a number back.
+    /// Makes a number free again.
     pub(crate) fn return_number(&self, number: u32) {
         if let Some(word) = self.numbers.get(number as usize / 64) {
             word.fetch_and(!(1 << (number % 64)), Ordering::Release);
@@ -264,7 +268,8 @@ impl State {
     }
 }
 
-/// In a child, where the kernel cannot wipe: leaves the parent's state alone.
+/// Is called in a child if the kernel cannot wipe pages. From then on, the child does not use its
+/// parent's state.
 extern "C" fn forget() {
     STATE.store(ptr::null_mut(), Ordering::SeqCst);
 }

@@ -1,4 +1,4 @@
-//! What a thread does between locks: computing, or sleeping.
+//! What a thread does between locks: it computes, or it sleeps.
 
 use core::ptr;
 use core::sync::atomic::Ordering;
@@ -11,8 +11,9 @@ use crate::thread::NO_THINK;
 use kilocore_lock_recording::SHARED_SLOT;
 
 impl Recorder {
-    /// Before a lock is asked for at `now` with none held: takes off what the thread did not run
-    /// since its last release, if that is long ago, and says whether it did.
+    /// Is called before a lock is requested at `now` while the thread holds none. If the last
+    /// release is long ago, it excludes the time for which the thread did not run since then, and
+    /// returns true.
     #[inline(always)]
     pub(crate) fn look_back(self, now: u64) -> bool {
         let last = self.thread.last_release.get();
@@ -35,9 +36,10 @@ impl Recorder {
         }
     }
 
-    /// Counts sleep, of which so much was between locks as far as is known.
+    /// Counts `cycles` cycles of sleep, of which `between` are known to have been between locks.
     pub(crate) fn count_sleep(self, cycles: u64, between: u64) {
-        // SAFETY: null or a block of the recording, which is never unmapped.
+        // SAFETY: the pointer is null or points to a block of the recording, which is never
+        // unmapped.
         if let Some(block) = unsafe { self.thread.think.get().as_ref() } {
             let atomic = self.thread.slot.get() as usize == SHARED_SLOT;
             add(&block.asleep, cycles, atomic);
@@ -45,13 +47,13 @@ impl Recorder {
         }
     }
 
-    /// What cycles of a timed section stand for.
+    /// Multiplies cycles of a timed section by the number of sections that it stands for.
     pub(crate) fn weighted(self, cycles: u64) -> u64 {
         cycles.saturating_mul(u64::from(self.thread.weight.get()))
     }
 
-    /// Notes, at an acquisition with no lock held, the think time that ended at `cycles`: nothing
-    /// for the first lock of a thread.
+    /// Is called at an acquisition while the thread holds no lock. Notes the think time that ended
+    /// at `cycles`. A thread's first lock has no think time.
     #[inline(always)]
     pub(crate) fn end_think(self, cycles: u64) {
         let last = self.thread.last_release.get();
@@ -62,11 +64,12 @@ impl Recorder {
         self.thread.pending_think.set(think);
     }
 
-    /// Counts that think time, at the release, which is `now`.
+    /// Counts the noted think time, at the release, which is at `now`.
     #[inline(always)]
     pub(crate) fn count_think(self, now: u64) {
         let pending = self.thread.pending_think.replace(NO_THINK);
-        // SAFETY: null or a block of the recording, which is never unmapped.
+        // SAFETY: the pointer is null or points to a block of the recording, which is never
+        // unmapped.
         let block = unsafe { self.thread.think.get().as_ref() };
         if let Some(block) = block
             && pending != NO_THINK

@@ -1,10 +1,10 @@
-//! What the recorder keeps of the calling thread.
+//! The state that the recorder keeps for the calling thread.
 //!
 //! # Where it lies
-//! A `thread_local!` of a shared library is reached by a call of `__tls_get_addr`, at each lock
-//! and each unlock. A library that is loaded with the program may use the initial-exec model
-//! instead: its variables have a fixed distance from the thread pointer. Stable Rust cannot ask
-//! for that model, so on x86-64 the variable is defined in assembly.
+//! A shared library finds a `thread_local!` by a call of `__tls_get_addr`, which would happen at
+//! each lock and each unlock. A library that is loaded together with the program may use the
+//! initial-exec model instead, in which variables have a fixed distance from the thread pointer.
+//! Stable Rust cannot choose this model. So on x86-64 the variable is defined in assembly.
 
 use core::cell::Cell;
 
@@ -16,7 +16,8 @@ use crate::pace::Pace;
 use crate::state::State;
 use crate::walk::Chain;
 
-/// Locks that a thread can hold at once; beyond that the ones taken first are forgotten.
+/// The largest number of held locks that are known of a thread. If a thread holds more, those that
+/// it took first are forgotten.
 pub(crate) const HELD: usize = 32;
 
 /// A lock that the thread holds.
@@ -24,114 +25,118 @@ pub(crate) const HELD: usize = 32;
 pub(crate) struct Held {
     /// The lock's address.
     pub(crate) object: usize,
-    /// Its record.
+    /// The lock's record.
     pub(crate) lock: *const LockBlock,
-    /// Where the hold is counted; null if there is no room.
+    /// The shard in which the hold is counted. It is null if there is no room.
     pub(crate) shard: *const ShardBlock,
-    /// When it was asked for, in cycles.
+    /// When the lock was requested, in cycles.
     pub(crate) request: u64,
-    /// When it was obtained.
+    /// When the lock was acquired, in cycles.
     pub(crate) start: u64,
-    /// Time since then that was spent waiting for or holding locks taken inside.
+    /// The cycles since then that were spent waiting for or holding locks that were taken inside.
     pub(crate) inner: u64,
-    /// How often it was taken again by its holder.
+    /// How often the holder has taken the lock again.
     pub(crate) again: u32,
-    /// Whether others write to `shard` at the same time.
+    /// Whether other threads may write `shard` at the same time.
     pub(crate) atomic: bool,
-    /// How it is held.
+    /// The mode in which the lock is held.
     pub(crate) mode: Mode,
 }
 
-/// Waits that take fewer cycles than this did not give up the core.
+/// A wait that takes fewer cycles than this has not given up the core.
 const LEAST_SLEEP: u64 = 1 << 12;
 
-/// State of a thread. All zero at first.
+/// The state of a thread. It is all zero at first.
 ///
-/// Signal handlers may run wrappers in between any two instructions of another wrapper; cells
-/// keep that harmless: at worst a duration is lost.
+/// A signal handler may run a wrapper between any two instructions of another wrapper. The cells
+/// make this harmless: at worst, a duration is lost.
 #[repr(C)]
 pub(crate) struct Thread {
-    /// The mapping this thread records into; null before it has joined one, and while the
-    /// recorder is busy with itself, so that locks taken then are passed on.
+    /// The mapping into which this thread records. It is null before the thread has joined a
+    /// recording. It is also null while the recorder does work of its own, so that the locks that
+    /// the thread takes then are not recorded.
     pub(crate) base: Cell<*mut u8>,
-    /// The mapping it joined last.
+    /// The mapping of the recording that the thread joined last.
     pub(crate) joined: Cell<*mut u8>,
-    /// State of its process.
+    /// The state of the thread's process.
     pub(crate) state: Cell<*const State>,
-    /// The number of locks held.
+    /// The number of locks that the thread holds.
     pub(crate) depth: Cell<usize>,
-    /// The core it was last seen on.
+    /// The core on which the thread was last seen.
     pub(crate) core: Cell<u32>,
-    /// Its number, which no other living thread has; `NO_NUMBER` if there was none left.
+    /// The thread's number, which no other living thread has, or `NO_NUMBER` if none was left.
     pub(crate) number: Cell<u32>,
-    /// Its slot for shards of shared holds.
+    /// The thread's slot for shards of shared holds.
     pub(crate) slot: Cell<u32>,
-    /// When it released its last lock, in cycles; 0 before that, and while nobody needs it.
+    /// When the thread released its last lock, in cycles. It is 0 before that, and while the time
+    /// is not needed.
     pub(crate) last_release: Cell<u64>,
-    /// The think time before the lock it holds, to be counted when that is released.
+    /// The think time before the lock that the thread holds. It is counted when the lock is
+    /// released.
     pub(crate) pending_think: Cell<u64>,
-    /// Where think times go; null if there is no room.
+    /// The block in which think times are counted. It is null if there is no room.
     pub(crate) think: Cell<*const ThreadBlock>,
-    /// When its processor time was last read, in cycles, …
+    /// When the thread's processor time was last read, in cycles.
     pub(crate) mark_cycles: Cell<u64>,
-    /// … what it was, in nanoseconds, …
+    /// The processor time at that moment, in nanoseconds.
     pub(crate) mark_cpu_ns: Cell<u64>,
-    /// … how often it had given up its core by its own will, …
+    /// How often the thread had given up its core voluntarily by that moment.
     pub(crate) mark_switches: Cell<u64>,
-    /// … and how often and for how many cycles it waited for locks and conditions since.
+    /// How often the thread has waited for locks and conditions since that moment, and for how many
+    /// cycles.
     pub(crate) waits: Cell<u64>,
     pub(crate) waited: Cell<u64>,
-    /// Processor time from when it joined until that was last read, in cycles, …
+    /// The thread's processor time from when it joined until that moment, in cycles.
     pub(crate) ran: Cell<u64>,
-    /// … and how much of it was counted so far as holds and think times.
+    /// How much of the processor time was counted so far as holds, think times and spinning.
     pub(crate) counted: Cell<u64>,
-    /// What holds were denied of it, …
+    /// The time that holds were denied.
     pub(crate) hold_debt: Debt,
-    /// … and think times.
+    /// The time that think times were denied.
     pub(crate) think_debt: Debt,
-    /// Which acquisitions are looked at for their caller.
+    /// Chooses the acquisitions for which the caller is determined.
     pub(crate) takes: Pace,
-    /// Which contended ones are.
+    /// Does the same for acquisitions that have to wait.
     pub(crate) waiting: Pace,
-    /// The caller of the acquisition under way, a site, or 0 if that is not looked at, …
+    /// The site that makes the present acquisition, or 0 if it was not determined.
     pub(crate) taker: Cell<u32>,
-    /// … and how many acquisitions that stands for.
+    /// The number of acquisitions that the present one stands for.
     pub(crate) taker_weight: Cell<u64>,
-    /// Outermost sections to go before the next one that is timed.
+    /// The number of outermost sections to skip before the next timed one.
     pub(crate) skip: Cell<u32>,
-    /// How many sections a timed one stands for.
+    /// The number of sections that a timed one stands for.
     pub(crate) weight: Cell<u32>,
-    /// When the last timed section ended.
+    /// When the last timed section ended, in cycles.
     pub(crate) last_sample: Cell<u64>,
-    /// State of the generator of random numbers.
+    /// The state of the generator of random numbers.
     pub(crate) random: Cell<u32>,
     /// Whether the current section is timed.
     pub(crate) timed: Cell<bool>,
-    /// Whether the recorder is busy with itself.
+    /// Whether the recorder does work of its own in this thread.
     pub(crate) busy: Cell<bool>,
-    /// Whether it was counted among the threads that take locks.
+    /// Whether the thread was counted among those that take locks.
     pub(crate) locking: Cell<bool>,
-    /// Whether its end was counted.
+    /// Whether the end of the thread was counted.
     pub(crate) ended: Cell<bool>,
-    /// The locks it holds, the oldest first.
+    /// The locks that the thread holds, the oldest first.
     pub(crate) held: [Cell<Held>; HELD],
-    /// The way it came when it last walked its stack for who makes a lock.
+    /// The chain of calls at the last stack walk for a caller that makes or first uses an object.
     pub(crate) chain: Chain,
-    /// The same for who takes one.
+    /// The chain of calls at the last stack walk for a caller that takes a lock.
     pub(crate) taking: Chain,
 }
 
-/// [`Thread::pending_think`] when there is nothing to count.
+/// The value of [`Thread::pending_think`] if there is nothing to count.
 pub(crate) const NO_THINK: u64 = u64::MAX;
 
 impl Thread {
-    /// The calling thread's. Must not be handed to another thread.
+    /// Returns the state of the calling thread. It must not be handed to another thread.
     #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     pub(crate) fn current() -> &'static Thread {
         let thread: *const Thread;
-        // SAFETY: loads the variable's distance from the thread pointer, which the dynamic
-        // linker has stored, and adds the thread pointer, which the System V ABI keeps at fs:0.
+        // SAFETY: this loads the variable's distance from the thread pointer, which the dynamic
+        // linker has stored, and adds the thread pointer, which is at fs:0 by the System V ABI.
         unsafe {
             core::arch::asm!(
                 "mov {0}, qword ptr fs:[0]",
@@ -140,12 +145,12 @@ impl Thread {
                 options(pure, readonly, nostack),
             );
         }
-        // SAFETY: the variable is as large and as aligned as a Thread, zeroed at the thread's
-        // start, which is a valid value, and lives as long as the thread.
+        // SAFETY: the variable has the size and the alignment of a Thread and lives as long as the
+        // thread. It is zero at the thread's start, which is a valid value.
         unsafe { &*thread }
     }
 
-    /// The calling thread's. Must not be handed to another thread.
+    /// Returns the state of the calling thread. It must not be handed to another thread.
     #[cfg(not(target_arch = "x86_64"))]
     #[inline(always)]
     pub(crate) fn current() -> &'static Thread {
@@ -153,12 +158,13 @@ impl Thread {
         thread_local! {
             static THREAD: MaybeUninit<Thread> = const { MaybeUninit::zeroed() };
         }
-        // SAFETY: zero is a valid value, and without a destructor the variable lives as long as
-        // the thread.
+        // SAFETY: zero is a valid value. The variable has no destructor, so it lives as long as the
+        // thread.
         THREAD.with(|thread| unsafe { &*thread.as_ptr() })
     }
 
-    /// Begins anew in the recording at `base`. What was counted there already is not forgotten.
+    /// Prepares the thread for the recording at `base`. If it has joined this recording before, it
+    /// stays counted there.
     pub(crate) fn reset(&self, base: *mut u8, state: &'static State) {
         self.state.set(state);
         if self.joined.replace(base) != base {
@@ -183,7 +189,7 @@ impl Thread {
         self.waited.set(self.waited.get() + cycles);
     }
 
-    /// Forgets the locks held and the course of sampling.
+    /// Forgets the locks that are held, and restarts sampling.
     pub(crate) fn restart(&self) {
         self.depth.set(0);
         self.last_release.set(0);

@@ -1,29 +1,31 @@
-//! Walking the stack: the return addresses of the callers of this library.
+//! Walks the stack to find the return addresses of the callers of this library.
 //!
-//! The C++ unwinder does it, which works without frame pointers and, from glibc 2.35 on, without
-//! locks. It takes a few microseconds, and programs create locks by the thousand in one loop,
-//! through the same chain of calls. A thread therefore keeps the [`Chain`] that it walked last:
-//! each return address and where on the stack it lies. If the stack pointer is the same again
-//! and all these words are unchanged, so is the chain, because a return address at the place
-//! where a frame ends tells the frame above and where that ends. (The exception are functions
-//! with frames of variable size, whose callers may have moved while an old word stayed behind. A
-//! lock is then attributed to the place where the previous one was created.)
+//! The C++ unwinder does the walk. It needs no frame pointers and, from glibc 2.35 on, no locks. A
+//! walk takes a few microseconds. But a program may create thousands of locks in one loop, through
+//! the same chain of calls. So a thread keeps the [`Chain`] of its last walk: each return address,
+//! and where on the stack it lies. If the stack pointer is the same again and all these words are
+//! unchanged, then the chain is unchanged too. The reason is that a return address at the end of a
+//! frame determines the frame above, and where that frame ends. (The exception are functions with
+//! frames of variable size. Their callers may have moved, while an old word is still there. A lock
+//! is then attributed to the place where the previous lock was created.)
 //!
-//! Compilers unroll such loops, and structures hold several locks. Only the innermost address
-//! outside of this library differs then, so a chain has room for several of it.
+//! Compilers unroll such loops, and one structure may contain several locks. In these cases, only
+//! the innermost address outside of this library differs. So a chain has room for several such
+//! addresses.
 
 use core::cell::Cell;
 use core::ffi::{c_int, c_void};
 
 use kilocore_lock_recording::MAX_FRAMES;
 
-/// Frames of this library, between a wrapper and the one who walks, that a chain has room for.
+/// The number of frames of this library, between the wrapper and the walk, for which a chain has
+/// room.
 const MAX_OWN: usize = 12;
 
-/// Frames that a chain has room for.
+/// The number of frames for which a chain has room.
 const MAX_LINKS: usize = MAX_OWN + MAX_FRAMES;
 
-/// Innermost callers that a chain has room for.
+/// The number of innermost callers for which a chain has room.
 const MAX_CALLERS: usize = 16;
 
 /// Return addresses outside of this library, innermost first.
@@ -36,12 +38,12 @@ pub(crate) struct Frames {
 impl Frames {
     const EMPTY: Self = Self { addresses: [0; MAX_FRAMES], length: 0 };
 
-    /// At most `most` of them.
+    /// Returns the innermost addresses, at most `most` of them.
     pub(crate) fn innermost(&self, most: usize) -> &[u64] {
         &self.addresses[..self.length.min(most)]
     }
 
-    /// All of them.
+    /// Returns all addresses.
     pub(crate) fn all(&self) -> &[u64] {
         self.innermost(MAX_FRAMES)
     }
@@ -52,33 +54,33 @@ impl Frames {
     }
 }
 
-/// A return address and where it lies.
+/// A return address and its place on the stack.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Link {
     address: u64,
-    /// Bytes above the stack pointer of the one who walked.
+    /// The distance of its place from the stack pointer of the function that walked, in bytes.
     offset: usize,
 }
 
-/// A chain of calls. All zero, it is of no use yet.
+/// A chain of calls. While all fields are zero, it cannot be used.
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct Chain {
-    /// The stack pointer of the one who walked; 0 while the chain is of no use.
+    /// The stack pointer of the function that walked. It is 0 while the chain cannot be used.
     stack: Cell<usize>,
     length: Cell<usize>,
-    /// How many of the first links are of this library. The address of the one that follows is
-    /// any of `callers`.
+    /// The number of links at the beginning that belong to this library. The address of the link
+    /// after them may be any of `callers`.
     own: Cell<usize>,
     links: [Cell<Link>; MAX_LINKS],
     callers: [Cell<u64>; MAX_CALLERS],
-    /// Which of these is replaced next.
+    /// The index of the element of `callers` that is replaced next.
     next: Cell<usize>,
 }
 
 impl Chain {
-    /// The callers of this library, if they are known from the last [`walk`] into this chain.
-    /// `stack` is the stack pointer of the caller.
+    /// Returns the callers of this library if they are known from the last [`walk`] with this
+    /// chain. `stack` is the stack pointer of the calling function.
     #[inline(always)]
     pub(crate) fn unchanged(&self, stack: usize) -> Option<Frames> {
         if stack != self.stack.get() {
@@ -87,8 +89,8 @@ impl Chain {
         let mut frames = Frames::EMPTY;
         for (index, link) in self.links[..self.length.get()].iter().enumerate() {
             let Link { address, offset } = link.get();
-            // SAFETY: the links below this one are unchanged, so the frame that ends here is
-            // alive, and this is the word that the call of its function pushed.
+            // SAFETY: the links below this one are unchanged. So the frame that ends here is alive,
+            // and this is the word that the call of its function has pushed.
             let found = unsafe { ((stack + offset) as *const u64).read_volatile() };
             let known = found == address
                 || (index == self.own.get() && self.callers.iter().any(|one| one.get() == found));
@@ -102,7 +104,7 @@ impl Chain {
         Some(frames)
     }
 
-    /// Takes over what a walk found.
+    /// Takes over the links that a walk has found.
     fn learn(&self, links: &Links) {
         let found = &links.links[..links.length];
         if links.broken || links.own >= found.len() {
@@ -132,13 +134,13 @@ impl Chain {
     }
 }
 
-/// The links that a walk has come upon so far.
+/// The links that a walk has found so far.
 struct Links {
     stack: usize,
     links: [Link; MAX_LINKS],
     length: usize,
     own: usize,
-    /// Whether one of them is not where it should be, or there are too many.
+    /// Whether a link is not where it should be, or there are too many links.
     broken: bool,
 }
 
@@ -148,14 +150,14 @@ impl Links {
         Self { stack, links, length: 0, own: 0, broken: stack == 0 }
     }
 
-    /// Notes that `address` lies where a frame ends.
+    /// Adds a link: `address`, which lies just below `end`, where a frame ends.
     fn push(&mut self, address: u64, end: usize, own: bool) {
         let place = end.wrapping_sub(size_of::<u64>());
         if self.broken || place < self.stack {
-            // Of no use, or a frame of the walk itself.
+            // The links cannot be used, or this is a frame of the walk itself.
             return;
         }
-        // SAFETY: the unwinder says that the frame of a living call ends here.
+        // SAFETY: according to the unwinder, the frame of a live call ends here.
         let pushed = unsafe { (place as *const u64).read_volatile() };
         if pushed != address || self.length == MAX_LINKS {
             self.broken = true;
@@ -169,14 +171,15 @@ impl Links {
     }
 }
 
-/// The stack pointer of the function this is inlined into, the same whenever that function is
-/// called with the same stack; 0 where return addresses lie at no fixed place.
+/// Returns the stack pointer of the function into which this is inlined. It is the same whenever
+/// that function is called with the same stack. Returns 0 on machines where return addresses have
+/// no fixed place.
 #[inline(always)]
 pub(crate) fn stack_pointer() -> usize {
     #[cfg(target_arch = "x86_64")]
     {
         let stack;
-        // SAFETY: copies a register.
+        // SAFETY: this only copies a register.
         unsafe {
             core::arch::asm!("mov {}, rsp", out(reg) stack, options(nomem, nostack, preserves_flags));
         }
@@ -187,23 +190,24 @@ pub(crate) fn stack_pointer() -> usize {
 }
 
 unsafe extern "C" {
-    /// Of the C++ runtime: calls `visit` for each frame of the calling thread, innermost first.
+    /// A function of the C++ runtime. It calls `visit` for each frame of the calling thread,
+    /// innermost first.
     fn _Unwind_Backtrace(
         visit: extern "C" fn(*mut c_void, *mut c_void) -> c_int,
         argument: *mut c_void,
     ) -> c_int;
-    /// The return address of the frame being visited.
+    /// Returns the return address in the frame that is being visited.
     fn _Unwind_GetIP(context: *mut c_void) -> usize;
-    /// Where the frame ends that was called from the one being visited.
+    /// Returns the end of the frame that was called from the one that is being visited.
     fn _Unwind_GetCFA(context: *mut c_void) -> usize;
 }
 
-/// `_URC_NO_REASON`: go on.
+/// `_URC_NO_REASON`: the walk should go on.
 const GO_ON: c_int = 0;
-/// `_URC_NORMAL_STOP`: enough.
+/// `_URC_NORMAL_STOP`: the walk should end.
 const ENOUGH: c_int = 4;
 
-/// A walk under way.
+/// The state of a walk.
 struct Walk {
     frames: Frames,
     wanted: usize,
@@ -212,7 +216,7 @@ struct Walk {
 }
 
 extern "C" fn visit(context: *mut c_void, argument: *mut c_void) -> c_int {
-    // SAFETY: the unwinder passes its own context, and the argument given to it in `walk`.
+    // SAFETY: the unwinder passes its own context, and the argument that it got in `walk`.
     let (address, end, walk) =
         unsafe { (_Unwind_GetIP(context), _Unwind_GetCFA(context), &mut *argument.cast::<Walk>()) };
     let address = address as u64;
@@ -230,14 +234,14 @@ extern "C" fn visit(context: *mut c_void, argument: *mut c_void) -> c_int {
     if walk.frames.length == walk.wanted { ENOUGH } else { GO_ON }
 }
 
-/// The callers of this library, whose code lies in `own`, at most `wanted` of them, which is at
-/// most [`MAX_FRAMES`]. A `chain`, if given, learns the way as seen from a stack pointer, which
-/// is that of the caller.
+/// Walks the stack and returns the callers of this library, at most `wanted` of them. This
+/// library's code lies in `own`, and `wanted` is at most [`MAX_FRAMES`]. If a `chain` is given, it
+/// learns the links, as seen from the given stack pointer of the calling function.
 pub(crate) fn walk(own: (u64, u64), wanted: usize, chain: Option<(&Chain, usize)>) -> Frames {
     let links = chain.map(|(_, stack)| Links::new(stack));
     let mut walk = Walk { frames: Frames::EMPTY, wanted, own, links };
-    // SAFETY: `visit` has the type the unwinder expects and writes to `walk` only, which
-    // outlives the call.
+    // SAFETY: `visit` has the type that the unwinder expects. It writes only `walk`, which outlives
+    // the call.
     unsafe { _Unwind_Backtrace(visit, (&raw mut walk).cast()) };
     if let (Some((chain, _)), Some(links)) = (chain, &walk.links) {
         chain.learn(links);

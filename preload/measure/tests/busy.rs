@@ -1,4 +1,4 @@
-//! Where threads compute, sleep, meet and take locks, of programs of which that is known.
+//! Checks where threads compute, sleep, meet and take locks, with programs of which this is known.
 
 mod common;
 
@@ -30,7 +30,7 @@ fn locks_of_one_of_48_threads_are_told_to_be_so() {
 fn sleep_in_a_hold_is_not_holding() {
     let (process, _) = scenario("sleepers");
     let [mutex, rwlock] = &process.locks[..] else { panic!("two locks") };
-    // A hundred times 200 µs of computing and 2 ms of sleep.
+    // The thread computes for 200 µs and sleeps for 2 ms, a hundred times.
     assert!(mutex.hold.sum_ns >= 19e6 && mutex.hold_asleep_ns >= 190e6, "{mutex:?}");
     assert!(mutex.hold.sum_ns < 150e6, "{} ns", mutex.hold.sum_ns);
     let read = rwlock.read.as_ref().expect("a read side");
@@ -40,15 +40,16 @@ fn sleep_in_a_hold_is_not_holding() {
 #[test]
 fn a_core_that_is_taken_away_in_a_hold_is_neither_hold_nor_sleep() {
     let (process, _) = scenario("crowded");
-    // Sixteen threads, each 100 times 300 µs of computing.
+    // Each of sixteen threads computes for 300 µs, a hundred times.
     let held = held_ns(&process);
     assert!((450e6..600e6).contains(&held), "{held} ns");
     let asleep: f64 = process.locks.iter().map(|lock| lock.hold_asleep_ns).sum();
     assert!(asleep < 0.2 * held, "{asleep} ns asleep");
 }
 
-/// A tenth of a millisecond and a fiftieth of the whole: the grain of the clocks, and how well the
-/// rate of the time-stamp counter is known.
+/// Allows a difference of a tenth of a millisecond and a fiftieth of the whole. These are the
+/// resolution of the clocks, and the accuracy with which the rate of the time-stamp counter is
+/// known.
 fn at_most(part: f64, whole: f64) -> bool {
     part <= whole * 1.02 + 1e5
 }
@@ -79,7 +80,7 @@ fn the_few_long_sections_among_many_short_ones_are_neither_lost_nor_multiplied()
     let known: Vec<f64> = output.split_whitespace().map(|word| word.parse().expect("ns")).collect();
     let held = held_ns(&process) / known[0];
     let thought = process.threads.think.sum_ns / known[1];
-    // Some sixty of the two thousand are looked at.
+    // Some sixty of the two thousand acquisitions are examined.
     assert!((0.4..1.6).contains(&held) && (0.4..1.6).contains(&thought), "{held} {thought}");
 }
 
@@ -87,7 +88,7 @@ fn the_few_long_sections_among_many_short_ones_are_neither_lost_nor_multiplied()
 fn sleep_in_a_few_of_many_short_holds_is_told_from_sleep_between_them() {
     let (process, _) = scenario("naps");
     let (held, between) = (process.locks[0].hold_asleep_ns, process.threads.think_asleep_ns);
-    // Three hundred milliseconds; some of them are looked at.
+    // The waits take three hundred milliseconds together, and some of them are examined.
     assert!(held + between > 290e6, "{held} {between}");
     assert!(held > 0.5 * (held + between), "{held} {between}");
 }
@@ -101,7 +102,8 @@ fn the_places_where_a_lock_is_taken_and_waited_for_are_named() {
         found.cloned().unwrap_or_else(|| panic!("{function} is among {:?}", lock.callers))
     };
     let (often, seldom, waiter) = (of("often"), of("seldom"), of("in_vain"));
-    // It is taken 27,000 and 3,000 times, and each of some hundred looks is at one or the other.
+    // The lock is taken 27,000 times at one place and 3,000 times at the other. Some hundred of
+    // these acquisitions are examined.
     assert!((15_000..32_000).contains(&often.acquisitions), "{often:?}");
     assert!((200..15_000).contains(&seldom.acquisitions), "{seldom:?}");
     assert_eq!(lock.callers[0], waiter, "the longest waits come first");
@@ -110,7 +112,7 @@ fn the_places_where_a_lock_is_taken_and_waited_for_are_named() {
         waiter.contended.abs_diff(lock.contended) <= 1 && waiter.wait_ns > 0.9 * lock.wait.sum_ns
     );
     let sum = |of: fn(&Caller) -> u64| lock.callers.iter().map(of).sum::<u64>();
-    // They divide what is known exactly.
+    // The estimates divide a number that is known exactly.
     let places = lock.callers.len() as u64;
     assert!(sum(|caller| caller.acquisitions).abs_diff(lock.acquisitions) <= places);
     assert!(sum(|caller| caller.contended).abs_diff(lock.contended) <= places);
@@ -127,6 +129,6 @@ fn barriers_and_their_rounds_are_recorded() {
     assert_eq!(known, [(4, 200, 800), (1, 3, 3)]);
     let barrier = &process.barriers[0];
     assert_eq!(barrier.site[0].function, "barriers");
-    // Three of the four wait for half a millisecond in most rounds.
+    // In most rounds, three of the four threads wait for half a millisecond.
     assert!(barrier.wait.sum_ns > 0.5 * 200.0 * 3.0 * 0.5e6, "{} ns", barrier.wait.sum_ns);
 }

@@ -1,4 +1,5 @@
-//! Where the recorder cannot record: the program must not notice, and a mark must tell why.
+//! Cases in which the recorder cannot record. The program must not notice, and a `.lost` file must
+//! say why.
 
 use crate::common;
 
@@ -8,8 +9,8 @@ use std::process::{Command, Output};
 use common::{library, program};
 use kilocore_lock_profile::{Process, read_directory};
 
-/// Runs a scenario of `locks.c` after the shell command `before`. What became of it, what was
-/// recorded, and the words of the marks.
+/// Runs a scenario of `locks.c` after the shell command `before`. Returns the result of the
+/// program, what was recorded, and the words in the `.lost` files.
 fn after(before: &str, scenario: &str) -> (Output, Vec<Process>, Vec<String>) {
     let directory = tempfile::tempdir().expect("there is room");
     let output = Command::new("bash")
@@ -62,7 +63,7 @@ fn little_address_space_suffices() {
 
 #[test]
 fn a_process_that_limits_its_address_space_itself_has_it_all() {
-    // More than the recording would leave of it.
+    // This is more than the recording would leave of the address space.
     let (output, processes, marks) = after("true", "limited");
     assert!(is_undisturbed(&output), "{output:?}");
     assert!(marks.is_empty(), "{marks:?}");

@@ -1,4 +1,4 @@
-//! The recorder under real programs.
+//! Tests of the recorder with real programs.
 
 mod common;
 mod lost;

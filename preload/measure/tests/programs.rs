@@ -1,4 +1,5 @@
-//! Runs programs under the library and compares their profiles with what is known of them.
+//! Runs programs under the library and compares their profiles with what is known about the
+//! programs.
 
 use crate::common;
 
@@ -12,13 +13,13 @@ use common::{library, only_process, profile_of};
 use kilocore_lock_profile::{Family, Frame, Lock, Profile};
 use kilocore_lock_recorder::{Options, measure};
 
-/// The compiled `tests/c/locks.c`.
+/// Returns the compiled `tests/c/locks.c`.
 fn locks() -> &'static Path {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
     PROGRAM.get_or_init(|| common::program("locks"))
 }
 
-/// Profile of a scenario of `locks.c` that ends well.
+/// Returns the profile of a scenario of `locks.c`, which must succeed.
 fn scenario(name: &str) -> Profile {
     let profile = profile_of(&[locks().to_str().expect("a plain path"), name], false);
     assert_eq!(profile.runs[0].exit_status, 0, "scenario {name}");
@@ -32,7 +33,8 @@ fn only_lock(profile: &Profile) -> &Lock {
     lock
 }
 
-/// An estimate by sampling: counts of timed durations are right on average.
+/// Compares an estimate with the expected number. The counts of timed durations are estimated from
+/// samples, so they are right only on average.
 fn is_about(found: u64, expected: u64) -> bool {
     found.abs_diff(expected) <= expected / 5 + 64
 }
@@ -96,7 +98,7 @@ fn time_in_an_inner_lock_is_not_time_in_the_outer_one() {
     assert_eq!((outer.acquisitions, inner.acquisitions), (500, 500));
     assert!(outer.nested_in.is_empty());
     assert_eq!((inner.nested_in[0].outer, inner.nested_in[0].count), (outer.id, 500));
-    // Busy waits of 40, 20 and 10 µs: never less, and seldom much more.
+    // The busy waits take 40, 20 and 10 µs: never less, and seldom much more.
     assert!(outer.hold.quantile(0.05) > 32_000.0 && outer.hold.quantile(0.25) < 55_000.0);
     assert!(inner.hold.quantile(0.05) > 16_000.0 && inner.hold.quantile(0.25) < 28_000.0);
     assert!(process.threads.think.quantile(0.25) > 8_000.0);
@@ -138,8 +140,8 @@ fn waiting_for_a_condition_is_not_waiting_for_a_lock() {
     assert!(condition.wait.count >= 1020, "{} waits", condition.wait.count);
     let lock = &process.locks[0];
     assert_eq!(condition.lock, Some(lock.id));
-    // A lock and an unlock in each of 1000 rounds on both sides, one for the twenty time-outs,
-    // and one taking back per wait.
+    // There is one acquisition in each of 1000 rounds on both sides, one for the twenty time-outs,
+    // and one at the end of each wait.
     assert_eq!(lock.acquisitions, 2001 + condition.wait.count);
 }
 
@@ -206,7 +208,7 @@ fn special_mutexes_keep_their_meaning() {
             .find(|lock| lock.attributes.iter().any(|name| name == attribute))
             .unwrap_or_else(|| panic!("a lock that is {attribute}"))
     };
-    // Only the outermost of three nested acquisitions counts.
+    // Of three nested acquisitions, only the outermost one counts.
     assert_eq!(with("recursive").acquisitions, 1000);
     assert_eq!(with("errorcheck").acquisitions, 1);
     assert_eq!(with("robust").acquisitions, 2);
@@ -220,15 +222,15 @@ fn sleeping_is_neither_thinking_nor_holding() {
     assert_eq!(lock.acquisitions, 60);
     assert!(lock.contended >= 10, "{} contended", lock.contended);
     assert!(lock.wait.quantile(0.9) > 1_000_000.0);
-    // 60 sleeps of 2 ms in all; a few may look like having lost the core.
+    // There are 60 sleeps of 2 ms. A few of them may look as if the thread had lost its core.
     assert!(lock.hold_asleep_ns > 60e6, "{} ns", lock.hold_asleep_ns);
     assert!(lock.hold.quantile(0.5) < 500_000.0, "{} ns", lock.hold.quantile(0.5));
-    // 57 sleeps of 1 ms at least.
+    // There are at least 57 sleeps of 1 ms.
     assert!(threads.think_asleep_ns > 57e6, "{} ns", threads.think_asleep_ns);
     assert!(threads.think.quantile(0.5) < 500_000.0, "{} ns", threads.think.quantile(0.5));
 }
 
-/// Whether a program is installed; those that are not are not tried.
+/// Returns whether a program is installed. Programs that are not installed are not tested.
 fn is_installed(program: &str) -> bool {
     std::env::var_os("PATH").is_some_and(|path| {
         std::env::split_paths(&path).any(|directory| directory.join(program).exists())
@@ -245,9 +247,9 @@ fn a_cache_database_under_two_threads() {
         let locks = &run.processes[0].locks;
         let database = locks.iter().find(|lock| lock.family == Family::ReadWrite).expect("one");
         let read = database.read.as_ref().expect("a read side");
-        // Three phases of 20,000 operations in two threads, and few more.
+        // There are three phases of 20,000 operations in two threads, and a few more operations.
         assert!((120_000..121_000).contains(&read.acquisitions), "{}", read.acquisitions);
-        // A record's slot is locked inside.
+        // Inside this lock, the program locks the slot of a record.
         let slots = locks.iter().filter(|lock| lock.family == Family::Mutex);
         assert_eq!(slots.clone().filter(|lock| lock.nested_in[0].outer == database.id).count(), 16);
         let site = slots.flat_map(|lock| &lock.site).next().expect("a frame");

@@ -1,4 +1,4 @@
-//! Runs programs with and without the library: they must not see a difference.
+//! Runs programs with and without the library. The programs must not see a difference.
 
 use crate::common;
 
@@ -9,7 +9,7 @@ use kilocore_lock_profile::Lock;
 
 use common::{library, profile_of, program};
 
-/// What a program answers by itself and under the library.
+/// Returns what a program prints without the library and with it.
 fn with_and_without(program: &Path, arguments: &[&str]) -> (Output, Output) {
     let directory = tempfile::tempdir().expect("there is room");
     let plain = Command::new(program).args(arguments).output().expect("it runs");
@@ -54,9 +54,9 @@ fn sandboxes_that_kill_for_a_system_call_let_the_program_live_and_filters_let_it
         let shared = |lock: &Lock| lock.read.as_ref().map_or(0, |read| read.acquisitions);
         let locks = profile.runs[0].processes.iter().flat_map(|process| &process.locks);
         let taken: u64 = locks.map(|lock| lock.acquisitions + shared(lock)).sum();
-        // The strict one forbids the clock as well.
+        // Strict seccomp also forbids reading the clock.
         let expected = if sandbox == "strict" { 0..1 } else { 60_000..76_000 };
-        // Of the last 16,000 locks, each taken once, there is room for a part.
+        // The last 16,000 locks are taken once each, and there is room for only some of them.
         assert!(expected.contains(&taken), "{sandbox}: {taken}");
     }
 }

@@ -1,7 +1,8 @@
-//! Which lock this process uses.
+//! The choice of the lock that this process uses.
 //!
-//! Settled by whoever takes the first mutex, which may be a constructor of another library or its
-//! allocator, so it is read from the environment block without locks and without memory.
+//! The choice is made when the first mutex is used. That may be in the constructor of another
+//! library, or in the allocator. So the name of the lock is read from the environment without locks
+//! and without allocating memory.
 
 use core::ffi::{CStr, c_char};
 use core::fmt::{self, Write as _};
@@ -20,20 +21,21 @@ const VARIABLE: &str = "KILOCORE_LOCK";
 /// The functions in use.
 static FUNCTIONS: AtomicPtr<Functions> = AtomicPtr::new(ptr::from_ref(&UNDECIDED).cast_mut());
 
-/// The mutex functions of this process.
+/// Returns the mutex functions of this process. They may be [`UNDECIDED`].
 #[inline(always)]
 pub(crate) fn functions() -> &'static Functions {
-    // SAFETY: only ever a pointer to a static. Relaxed: all of them are there from the start.
+    // SAFETY: the pointer always points to a static. Relaxed: all these statics are there from the
+    // start.
     unsafe { &*FUNCTIONS.load(Ordering::Relaxed) }
 }
 
-/// Whether plain mutexes are replaced in this process, and condition variables with them.
+/// Returns whether plain mutexes, and with them condition variables, are replaced in this process.
 #[inline]
 pub(crate) fn replaces() -> bool {
     !ptr::eq(decided(), &mutex::GLIBC)
 }
 
-/// The functions of this process, chosen now if they were not before.
+/// Returns the functions of this process. Chooses them if that has not been done yet.
 #[inline]
 fn decided() -> &'static Functions {
     let now = functions();
@@ -60,14 +62,20 @@ fn decide() -> &'static Functions {
     functions()
 }
 
-/// The value of [`VARIABLE`], if it is set. Empty counts as not set.
+/// Returns the value of [`VARIABLE`] if it is set and not empty. The environment is an array of
+/// strings, for example:
+///
+/// ```text
+/// PATH=/usr/bin:/bin
+/// KILOCORE_LOCK=mcs
+/// ```
 fn named() -> Option<&'static str> {
     unsafe extern "C" {
         static environ: *const *const c_char;
     }
-    // SAFETY: the C library's pointer to the environment: null or an array of strings that ends
-    // with null. The C library is initialized before all others, so it is there. Nothing sets
-    // variables yet: this is the first time that anybody takes a mutex.
+    // SAFETY: this is the C library's pointer to the environment. It is null or points to an array
+    // of strings that ends with null. The C library is initialized before all other libraries. No
+    // thread sets variables yet, because this is the first time that a mutex is used.
     unsafe {
         let mut entry = environ;
         if entry.is_null() {
@@ -87,10 +95,10 @@ fn named() -> Option<&'static str> {
     None
 }
 
-/// One line on standard error.
+/// Prints one line on standard error.
 fn complain(name: &str, unknown: UnknownLock) {
     let mut line = Line::default();
-    // Cannot fail; what does not fit is cut off.
+    // This cannot fail. Text that does not fit is cut off.
     let _ = write!(line, "kilocore: {VARIABLE}={name}: {unknown}; mutexes stay as they are");
     line.print();
 }
@@ -109,12 +117,13 @@ impl Default for Line {
 
 impl Line {
     fn print(&mut self) {
-        // The array is never quite full, see below.
+        // The array is never completely full, see `write_str`.
         if let Some(end) = self.text.get_mut(self.length) {
             *end = b'\n';
         }
         kilocore_preload_common::errno::preserved(|| {
-            // SAFETY: `length` + 1 bytes of a live array. A failure has nobody to be told to.
+            // SAFETY: the array is live and has at least `length` + 1 bytes. There is nobody to
+            // whom a failure could be reported.
             unsafe { libc::write(libc::STDERR_FILENO, self.text.as_ptr().cast(), self.length + 1) };
         });
     }
@@ -133,10 +142,11 @@ impl fmt::Write for Line {
     }
 }
 
-/// Stands in until the choice is made: each function makes it and starts over.
+/// The functions until the choice is made. Each of them makes the choice and then calls the chosen
+/// function.
 static UNDECIDED: Functions = {
     unsafe extern "C-unwind" fn lock(mutex: *mut pthread_mutex_t) -> c_int {
-        // SAFETY: the program's argument is passed on, here and below.
+        // SAFETY: this passes on the program's argument, here and below.
         unsafe { (decided().lock)(mutex) }
     }
     unsafe extern "C-unwind" fn trylock(mutex: *mut pthread_mutex_t) -> c_int {

@@ -1,8 +1,8 @@
-//! Condition variables of one process, in the program's `pthread_cond_t`.
+//! Condition variables that are private to the process, in the program's `pthread_cond_t`.
 //!
-//! glibc's cannot be kept: they unlock and lock the mutex by glibc's algorithm. These live in the
-//! same 48 bytes, of which they use the first 28, and all zero is a fresh one. What they do is in
-//! [`Condition`].
+//! glibc's condition variables cannot be used, because they unlock and lock the mutex by glibc's
+//! algorithm. The ones here use the first 28 of the object's 48 bytes. An object of all zeros is a
+//! new condition variable. The algorithm is in [`Condition`].
 
 use core::sync::atomic::{AtomicU32, Ordering};
 
@@ -12,34 +12,35 @@ use libc::pthread_cond_t;
 use crate::host::Host;
 use crate::process;
 
-/// Bytes that this layout may use. glibc 2.25 and later keep the mark of a process-shared variable
-/// behind them, which must read zero here; see [`shared_condvar`](crate::shared_condvar).
+/// The number of bytes that this layout may use. glibc 2.25 and later keep the mark of a
+/// process-shared variable behind these bytes. The mark must read zero in the variables here; see
+/// [`shared_condvar`](crate::shared_condvar).
 pub(crate) const BYTES: usize = 28;
 
-/// What is in a `pthread_cond_t`. Never referred to as a whole, because its Rust size includes
-/// padding beyond [`BYTES`].
+/// The content of a `pthread_cond_t`. It is never written as a whole, because its Rust size
+/// includes padding beyond [`BYTES`].
 #[repr(C)]
 pub(crate) struct Condvar {
     pub(crate) condition: Condition<Host>,
-    /// 1 if time-outs are measured on the monotonic clock, else 0.
+    /// 1 if time-outs are measured on the monotonic clock, otherwise 0.
     monotonic: AtomicU32,
 }
 
 const _: () = assert!(core::mem::offset_of!(Condvar, monotonic) + 4 <= BYTES);
 const _: () = assert!(size_of::<Condvar>() <= size_of::<pthread_cond_t>());
-// Numbers of processes fit above the states of the list's lock.
+// Process numbers fit above the states of the list's lock.
 const _: () = assert!(process::BITS == kilocore_locks::PROCESS_BITS);
 
 impl Condvar {
-    /// The condition variable in the program's object.
+    /// Returns the condition variable in the program's object.
     ///
     /// # Safety
-    /// `cond` was initialized by [`init`](Self::init) or statically, and lives for as long as the
-    /// reference is used.
+    /// `cond` was initialized by [`init`](Self::init) or statically, and lives while the reference
+    /// is used.
     #[inline]
     pub(crate) unsafe fn of<'a>(cond: *mut pthread_cond_t) -> &'a Self {
-        // SAFETY: big enough, aligned to 8 bytes, and zero bytes or what `init` wrote are valid.
-        // Every field is atomic.
+        // SAFETY: the object is big enough and aligned to 8 bytes. Zero bytes are valid, and so is
+        // what `init` has written. Every field is atomic.
         unsafe { &*cond.cast::<Self>() }
     }
 
@@ -48,7 +49,7 @@ impl Condvar {
     /// # Safety
     /// `cond` points to a `pthread_cond_t` that is not in use.
     pub(crate) unsafe fn init(cond: *mut pthread_cond_t, clock: libc::clockid_t) {
-        // SAFETY: the whole object is the caller's to write, and zero bytes are a valid one.
+        // SAFETY: the caller may write the whole object, and zero bytes are a valid one.
         unsafe {
             cond.write_bytes(0, 1);
             let monotonic = u32::from(clock == libc::CLOCK_MONOTONIC);
@@ -56,7 +57,7 @@ impl Condvar {
         }
     }
 
-    /// The clock of `pthread_cond_timedwait`.
+    /// Returns the clock on which `pthread_cond_timedwait` measures its deadline.
     pub(crate) fn clock(&self) -> libc::clockid_t {
         if self.monotonic.load(Ordering::Relaxed) == 0 {
             libc::CLOCK_REALTIME

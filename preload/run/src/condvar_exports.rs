@@ -1,7 +1,8 @@
-//! The condition-variable functions that the program finds instead of glibc's.
+//! The functions of condition variables that the program calls instead of glibc's.
 //!
-//! Three cases: the whole process is left to glibc; the variable is shared by processes and left
-//! to glibc; or it is one of [`Condvar`]'s, whatever kind its mutex is.
+//! There are three cases. If this library replaces nothing in the process, glibc's functions are
+//! called. If the variable is shared by processes, glibc handles it too. Otherwise it is a
+//! [`Condvar`], whatever kind of mutex is used with it.
 
 use core::ffi::c_void;
 use core::ptr;
@@ -20,13 +21,13 @@ use crate::{process, shared_condvar};
 /// Initializes a condition variable.
 ///
 /// # Safety
-/// As POSIX has it for this function.
+/// The contract is that of the POSIX function.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pthread_cond_init(
     cond: *mut pthread_cond_t,
     attr: *const pthread_condattr_t,
 ) -> c_int {
-    // SAFETY: the caller keeps the contract of the function it meant to call, here and below.
+    // SAFETY: the program keeps the contract of the function that it meant to call, here and below.
     unsafe {
         if !replaces() {
             return real::pthread_cond_init(cond, attr);
@@ -39,10 +40,10 @@ pub unsafe extern "C" fn pthread_cond_init(
     0
 }
 
-/// Destroys a condition variable, having waited for threads that still touch it.
+/// Destroys a condition variable. Waits for threads that still use it.
 ///
 /// # Safety
-/// As POSIX has it for this function.
+/// The contract is that of the POSIX function.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pthread_cond_destroy(cond: *mut pthread_cond_t) -> c_int {
     // SAFETY: as above.
@@ -58,7 +59,7 @@ pub unsafe extern "C" fn pthread_cond_destroy(cond: *mut pthread_cond_t) -> c_in
 /// Wakes one waiter.
 ///
 /// # Safety
-/// As POSIX has it for this function.
+/// The contract is that of the POSIX function.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pthread_cond_signal(cond: *mut pthread_cond_t) -> c_int {
     // SAFETY: as above.
@@ -74,7 +75,7 @@ pub unsafe extern "C" fn pthread_cond_signal(cond: *mut pthread_cond_t) -> c_int
 /// Wakes all waiters.
 ///
 /// # Safety
-/// As POSIX has it for this function.
+/// The contract is that of the POSIX function.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pthread_cond_broadcast(cond: *mut pthread_cond_t) -> c_int {
     // SAFETY: as above.
@@ -87,10 +88,10 @@ pub unsafe extern "C" fn pthread_cond_broadcast(cond: *mut pthread_cond_t) -> c_
     0
 }
 
-/// Waits until woken. A cancellation point.
+/// Waits until a thread wakes the caller. This is a cancellation point.
 ///
 /// # Safety
-/// As POSIX has it for this function.
+/// The contract is that of the POSIX function.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn pthread_cond_wait(
     cond: *mut pthread_cond_t,
@@ -108,10 +109,11 @@ pub unsafe extern "C-unwind" fn pthread_cond_wait(
     }
 }
 
-/// Waits until woken or a deadline on the variable's clock. A cancellation point.
+/// Waits until a thread wakes the caller, or until a deadline on the variable's clock. This is a
+/// cancellation point.
 ///
 /// # Safety
-/// As POSIX has it for this function.
+/// The contract is that of the POSIX function.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn pthread_cond_timedwait(
     cond: *mut pthread_cond_t,
@@ -133,10 +135,11 @@ pub unsafe extern "C-unwind" fn pthread_cond_timedwait(
     }
 }
 
-/// Waits until woken or a deadline on a given clock. A cancellation point.
+/// Waits until a thread wakes the caller, or until a deadline on a given clock. This is a
+/// cancellation point.
 ///
 /// # Safety
-/// As glibc has it for this function.
+/// The contract is that of the glibc function.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn pthread_cond_clockwait(
     cond: *mut pthread_cond_t,
@@ -159,26 +162,26 @@ pub unsafe extern "C-unwind" fn pthread_cond_clockwait(
     }
 }
 
-/// Whether `cond` is to be handed to glibc.
+/// Returns whether glibc handles `cond`.
 ///
 /// # Safety
 /// `cond` points to an initialized condition variable.
 #[inline]
 unsafe fn is_glibcs(cond: *const pthread_cond_t) -> bool {
-    // SAFETY: by this function's contract.
+    // SAFETY: by the caller's promise.
     !replaces() || unsafe { shared_condvar::is_shared(cond) }
 }
 
-/// Whether glibc may unlock and lock `mutex` by itself.
+/// Returns whether glibc may unlock and lock `mutex` by itself.
 ///
 /// # Safety
 /// `mutex` points to an initialized mutex.
 unsafe fn can_use_glibcs(mutex: *const pthread_mutex_t) -> bool {
-    // SAFETY: by this function's contract.
+    // SAFETY: by the caller's promise.
     !replaces() || unsafe { !mutex_kind(mutex).is_plain() }
 }
 
-/// Waits on one of our variables. A cancellation point.
+/// Waits for one of our condition variables. This is a cancellation point.
 ///
 /// # Safety
 /// As for `pthread_cond_wait`.
@@ -187,12 +190,12 @@ unsafe fn wait(
     mutex: *mut pthread_mutex_t,
     deadline: Option<Deadline>,
 ) -> c_int {
-    // SAFETY: the caller keeps the contract of the function that it meant to call.
+    // SAFETY: the program keeps the contract of the function that it meant to call.
     let counted = unsafe { mutex::join_conditions(mutex) };
     let mut waiter = Waiter::new(cond, mutex, counted, deadline, cancelled);
     let waiter = &raw mut waiter;
-    // SAFETY: the waiter stays in this frame until it is off the list for good, even if the
-    // thread is cancelled. Nothing here needs dropping.
+    // SAFETY: the waiter stays in this frame until it is no longer on the list, even if the thread
+    // is cancelled. Nothing here needs dropping.
     unsafe {
         Condvar::of(cond).condition.enlist(&raw mut (*waiter).sleeper, process::current());
         let refused = (functions().unlock)(mutex);
@@ -213,12 +216,13 @@ unsafe fn wait(
     }
 }
 
-/// Settles the affairs of a waiter that has slept; whether it was not woken but timed out.
+/// Does what is left to do for a waiter that has slept. Returns whether it timed out without having
+/// been woken.
 ///
 /// # Safety
-/// `waiter` is the calling thread's, listed by [`wait`].
+/// `waiter` belongs to the calling thread, and [`wait`] has put it on the list.
 unsafe fn finish(waiter: *mut Waiter, timed_out: bool) -> bool {
-    // SAFETY: the variable lives as long as a waiter is listed or owes a report.
+    // SAFETY: the variable lives while a waiter is on its list or has not yet departed.
     unsafe {
         let end = if timed_out {
             Sleeper::leave(&raw const (*waiter).sleeper)
@@ -237,10 +241,11 @@ unsafe fn finish(waiter: *mut Waiter, timed_out: bool) -> bool {
     }
 }
 
-/// Takes a waiter off the list that will not wait after all, and passes a signal on that it got.
+/// Takes a waiter off the list that will not wait any longer. If it was signalled already, the
+/// signal is passed on to another waiter.
 ///
 /// # Safety
-/// `waiter` is the calling thread's, listed by [`wait`].
+/// `waiter` belongs to the calling thread, and [`wait`] has put it on the list.
 unsafe fn retreat(waiter: *mut Waiter) {
     // SAFETY: as in `finish`.
     unsafe {
@@ -258,11 +263,11 @@ unsafe fn retreat(waiter: *mut Waiter) {
     }
 }
 
-/// Called when a thread is cancelled in its sleep: it must hold the mutex before the program's
-/// own clean-up runs.
+/// Is called when a thread is cancelled in its sleep. The thread must hold the mutex before the
+/// program's own clean-up runs.
 unsafe extern "C" fn cancelled(waiter: *mut c_void) {
     let waiter = waiter.cast::<Waiter>();
-    // SAFETY: the waiter that `wait` put to sleep, in a frame that still stands.
+    // SAFETY: this is the waiter that `wait` has put to sleep. Its frame has not been unwound yet.
     unsafe {
         retreat(waiter);
         (functions().lock)((*waiter).mutex);

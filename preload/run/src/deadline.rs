@@ -1,10 +1,10 @@
-//! Deadlines on the two clocks that POSIX waits on.
+//! Deadlines on the two clocks that POSIX functions can wait on.
 
 use core::mem::MaybeUninit;
 
 use libc::{clockid_t, timespec};
 
-/// A valid moment on a clock.
+/// A valid time on a clock that one can wait on.
 #[derive(Clone, Copy)]
 pub(crate) struct Deadline {
     pub(crate) clock: clockid_t,
@@ -12,14 +12,14 @@ pub(crate) struct Deadline {
 }
 
 impl Deadline {
-    /// The deadline `time` on `clock`, or `EINVAL` for a clock that cannot be waited on or a
-    /// fraction of a second outside 0..10^9. Times before the clock's zero become its zero, which
+    /// Returns the deadline `time` on `clock`. Returns `EINVAL` if one cannot wait on this clock,
+    /// or if the nanoseconds are not in 0..10^9. A time before the clock's zero becomes zero, which
     /// the kernel accepts and which has passed as well.
     ///
     /// # Safety
     /// `time` points to a timespec.
     pub(crate) unsafe fn new(clock: clockid_t, time: *const timespec) -> Result<Self, i32> {
-        // SAFETY: by this function's contract.
+        // SAFETY: by the caller's promise.
         let mut time = unsafe { time.read() };
         if !is_waitable(clock) || !(0..1_000_000_000).contains(&time.tv_nsec) {
             return Err(libc::EINVAL);
@@ -30,7 +30,7 @@ impl Deadline {
         Ok(Self { clock, time })
     }
 
-    /// Nanoseconds from now until the deadline, zero if it has passed.
+    /// Returns the nanoseconds from now until the deadline, or zero if it has passed.
     pub(crate) fn remaining(&self) -> u64 {
         let now = now(self.clock);
         let seconds = i128::from(self.time.tv_sec) - i128::from(now.tv_sec);
@@ -40,8 +40,8 @@ impl Deadline {
 }
 
 impl Deadline {
-    /// The futex operation that waits until this moment, if there is one. The bitset form of the
-    /// call takes an absolute time.
+    /// Returns the futex operation that waits until this deadline, or without one if it is `None`.
+    /// It is the bitset form, which takes an absolute time.
     pub(crate) fn futex_operation(this: Option<&Self>) -> libc::c_int {
         let real_time = this.is_some_and(|deadline| deadline.clock == libc::CLOCK_REALTIME);
         libc::FUTEX_WAIT_BITSET
@@ -49,7 +49,7 @@ impl Deadline {
             | if real_time { libc::FUTEX_CLOCK_REALTIME } else { 0 }
     }
 
-    /// The deadline so many nanoseconds from now, or `other` if that is sooner.
+    /// Returns the deadline in `nanos` nanoseconds from now, or `other` if that is sooner.
     pub(crate) fn soon(nanos: u64, other: Option<Self>) -> Self {
         if let Some(other) = other
             && other.remaining() <= nanos
@@ -69,29 +69,30 @@ impl Deadline {
     }
 }
 
-/// What `clock` shows. It is one that can be waited on.
+/// Returns the time of `clock`, which is one that one can wait on.
 fn now(clock: clockid_t) -> timespec {
     let mut now = MaybeUninit::<timespec>::uninit();
-    // SAFETY: a known clock and room for the answer, which is always given for it.
+    // SAFETY: the clock is known, so the call always succeeds and writes the time.
     unsafe {
         libc::clock_gettime(clock, now.as_mut_ptr());
         now.assume_init()
     }
 }
 
-/// Whether one may wait on `clock`.
+/// Returns whether one can wait on `clock`.
 pub(crate) const fn is_waitable(clock: clockid_t) -> bool {
     clock == libc::CLOCK_REALTIME || clock == libc::CLOCK_MONOTONIC
 }
 
-/// Sleeps for so many nanoseconds or a little less. Unlike `nanosleep` not a cancellation point.
+/// Sleeps for `nanos` nanoseconds, or less if a signal interrupts the sleep. Unlike the C library's
+/// `nanosleep`, this is not a cancellation point.
 pub(crate) fn sleep(nanos: u64) {
     let time = timespec {
         tv_sec: (nanos / 1_000_000_000) as libc::time_t,
         tv_nsec: (nanos % 1_000_000_000) as libc::c_long,
     };
     kilocore_preload_common::errno::preserved(|| {
-        // SAFETY: a live timespec; the remainder is not asked for.
+        // SAFETY: the timespec is live, and the remaining time is not requested.
         unsafe { libc::syscall(libc::SYS_nanosleep, &time, core::ptr::null_mut::<timespec>()) };
     });
 }

@@ -1,14 +1,15 @@
 //! Memory for the locks' queue nodes.
 //!
-//! It cannot come from `malloc`: that may be the program's own, may lock mutexes, and so may call
-//! this library while this library calls it. Nor should it need the system: a mutex works when no
-//! memory is left and where a sandbox forbids every system call. So there is a reserve, which is
-//! used up first; it takes address space and, until it is used, no memory. Only programs whose
-//! threads hold some thousand mutexes at once get beyond it.
+//! The memory cannot come from `malloc`. The program may have its own `malloc`, which may lock
+//! mutexes, and would then call this library while this library calls it. The memory should not
+//! come from the system either: a mutex has to work when no memory is left, and in a sandbox that
+//! forbids every system call. So there is a reserve, which is used first. The reserve takes address
+//! space, but no memory before it is used. Only programs whose threads hold some thousand mutexes
+//! at once use up the reserve.
 //!
-//! Blocks come in a few sizes, each with a [stack of free ones](FreeBlocks) that takes no locks.
-//! Memory is never given back to the system; it is bounded by the most nodes that were in use at
-//! once.
+//! There are blocks of a few sizes. Each size has a lock-free [stack of free blocks](FreeBlocks).
+//! Memory is not returned to the system. It is bounded by the largest number of nodes that were in
+//! use at one time.
 
 use core::alloc::{GlobalAlloc, Layout};
 use core::cell::UnsafeCell;
@@ -20,73 +21,75 @@ use kilocore_locks::{BLOCK_ALIGN, FreeBlocks};
 
 use crate::host::Host;
 
-/// The smallest block: a cache line, the least that a node asks for.
+/// The size of the smallest block: a cache line, which is the smallest size of a node.
 const SMALLEST: usize = BLOCK_ALIGN;
 
-/// Block sizes: 64 B to 16 KiB in powers of two, which is more than any lock grows to. What is larger
-/// is mapped by itself.
+/// The number of block sizes: 64 B to 16 KiB in powers of two, which is more than any lock needs.
+/// Anything larger gets a mapping of its own.
 const SIZES: usize = 9;
 
-/// How much is taken from the reserve or mapped at a time.
+/// The number of bytes that are taken from the reserve, or mapped, at a time.
 const CHUNK: usize = 64 * 1024;
 
-/// What everything here is aligned to that is not smaller.
+/// The alignment of chunks and of mappings, and the largest alignment that can be allocated.
 const PAGE: usize = 4096;
 
-/// Bytes in the reserve.
+/// The number of bytes in the reserve.
 const RESERVE: usize = 32 * CHUNK;
 
 #[repr(C, align(4096))] // [`PAGE`]
 struct Reserve(UnsafeCell<MaybeUninit<[u8; RESERVE]>>);
 
-// SAFETY: only its address is used; chunks of it are dealt out once each.
+// SAFETY: only the address of the reserve is used, and each chunk of it is handed out once.
 unsafe impl Sync for Reserve {}
 
 static RESERVED: Reserve = Reserve(UnsafeCell::new(MaybeUninit::zeroed()));
 
-/// An allocator whose memory does not come from the program's.
+/// An allocator whose memory does not come from the program's allocator.
 pub(crate) struct Heap {
     free: [FreeBlocks<Host>; SIZES],
-    /// Bytes of the reserve that are dealt out, or more.
+    /// The number of bytes of the reserve that were handed out. It may exceed the reserve.
     dealt: AtomicUsize,
 }
 
 impl Heap {
     pub(crate) const fn new() -> Self {
-        // SAFETY: natively an empty stack is all zero.
+        // SAFETY: natively, an empty stack consists of zeros.
         let free = unsafe { MaybeUninit::zeroed().assume_init() };
         Self { free, dealt: AtomicUsize::new(0) }
     }
 
-    /// The class whose blocks hold `layout`, and the size of its blocks.
+    /// Returns the class of blocks that are large enough for `layout`, and the size of these
+    /// blocks.
     fn class(layout: Layout) -> (usize, usize) {
         let size = layout.size().max(layout.align()).max(SMALLEST).next_power_of_two();
         ((size / SMALLEST).trailing_zeros() as usize, size)
     }
 
-    /// Takes a chunk, keeps its first block for the caller and frees the others.
+    /// Takes a chunk, returns its first block, and puts the others on the stack of free blocks.
+    /// Returns null if there is no memory.
     #[cold]
     fn refill(&self, class: usize, size: usize) -> *mut u8 {
         let chunk = self.chunk();
         if chunk.is_null() {
             return chunk;
         }
-        // From the last to the first, so that they are used in order.
+        // They are pushed from the last to the first, so that they are used in order.
         for block in (1..CHUNK / size).rev() {
-            // SAFETY: within the new chunk, aligned to its size or to a page, as the chunk is,
-            // and never given back.
+            // SAFETY: the block lies within the new chunk, which is never given back. It is aligned
+            // to its size or to a page, because the chunk is aligned to a page.
             unsafe { self.free[class].push(chunk.add(block * size).cast()) };
         }
         chunk
     }
 
-    /// Fresh zeroed memory, or null.
+    /// Returns a new chunk of zeros, or null.
     fn chunk(&self) -> *mut u8 {
-        // Looked at first, so that the sum cannot run over.
+        // The sum is compared before it is increased, so that it cannot overflow.
         if self.dealt.load(Ordering::Relaxed) < RESERVE {
             let at = self.dealt.fetch_add(CHUNK, Ordering::Relaxed);
             if at < RESERVE {
-                // SAFETY: within the reserve, of which nobody else gets this part.
+                // SAFETY: the chunk lies within the reserve, and no other thread gets this chunk.
                 return unsafe { RESERVED.0.get().cast::<u8>().add(at) };
             }
         }
@@ -94,10 +97,10 @@ impl Heap {
     }
 }
 
-/// Fresh zeroed pages, or null.
+/// Returns new pages of zeros, or null.
 fn map(size: usize) -> *mut u8 {
     kilocore_preload_common::errno::preserved(|| {
-        // SAFETY: a new private mapping at an address of the kernel's choice.
+        // SAFETY: this makes a new private mapping at an address that the kernel chooses.
         let pages = unsafe {
             libc::mmap(
                 ptr::null_mut(),
@@ -112,8 +115,9 @@ fn map(size: usize) -> *mut u8 {
     })
 }
 
-// SAFETY: blocks are aligned to a page, or to their size if that is less, which is a power of two no
-// smaller than what was asked for, and belong to one caller between alloc and dealloc.
+// SAFETY: the size of a block is a power of two and no smaller than the requested size and
+// alignment. A block is aligned to its size or, if that is more than a page, to a page. It belongs
+// to one caller between alloc and dealloc.
 unsafe impl GlobalAlloc for Heap {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         if layout.align() > PAGE {
@@ -130,10 +134,10 @@ unsafe impl GlobalAlloc for Heap {
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
         let (class, size) = Self::class(layout);
         match self.free.get(class) {
-            // SAFETY: a block of this class, which its user has done with.
+            // SAFETY: the block belongs to this class, and its user has finished with it.
             Some(free) => unsafe { free.push(block.cast()) },
             None => kilocore_preload_common::errno::preserved(|| {
-                // SAFETY: mapped by `alloc` with this size and no longer used.
+                // SAFETY: `alloc` has mapped the block with this size, and it is no longer used.
                 unsafe { libc::munmap(block.cast(), size) };
             }),
         }

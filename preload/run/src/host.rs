@@ -1,10 +1,10 @@
-//! The platform for waiters that run inside somebody else's program.
+//! The platform for locks that run inside another program.
 //!
 //! Everything except waiting is as in [`Native`]. A waiter that watches a word first spins for as
 //! long as spinning is likely to pay. Then it offers its core to other threads. Then it sleeps for
 //! short times, which grow with the time that it has waited. So the waiters of a lock do not keep
-//! cores busy for long, whatever they wait for. The price is that a waiter may notice its turn late,
-//! by up to an eighth of the time that it has waited.
+//! cores busy for long, whatever they wait for. The price is that a waiter may notice its turn
+//! late, by up to an eighth of the time that it has waited.
 
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize};
 
@@ -16,15 +16,15 @@ use kilocore_platform::{
 use crate::impatience::Impatience;
 use crate::slot;
 
-/// The machine this program runs on, shared with the program's other work.
+/// The platform of an unmodified program, whose threads have other work to do on the same cores.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Host;
 
 static WAIT_SLOT_TABLE: [Padded<AtomicU32>; WAIT_SLOTS] =
     [const { Padded(AtomicU32::new(0)) }; WAIT_SLOTS];
 
-// SAFETY: the words and cells are `Native`'s; `wait_until` returns after an acquire load whose value
-// `done` accepted, and `unpark` is `Native`'s, which does not follow the address.
+// SAFETY: the words and cells are `Native`'s; `wait_until` returns after an acquire load whose
+// value `done` accepted, and `unpark` is `Native`'s, which does not follow the address.
 unsafe impl Platform for Host {
     type U32 = AtomicU32;
     type U64 = AtomicU64;
@@ -63,13 +63,14 @@ unsafe impl Platform for Host {
         }
     }
 
-    /// Resting on a line holds the core, which others may need: such waiters park instead.
+    /// A low-power wait keeps the core busy, which other threads may need. Waiters park instead.
     #[inline]
     fn has_low_power_wait() -> bool {
         false
     }
 
-    /// The count is the thread's, because a waiter may call this without an end.
+    /// A waiter may call this any number of times. So the time that it has waited is counted in the
+    /// thread's slot.
     #[inline]
     fn pause(turns: u32) {
         slot::impatience().pause(turns);

@@ -13,8 +13,8 @@ pub(crate) struct Impatience(
 );
 
 impl Impatience {
-    /// Number of turns before the waiter first offers its core to other threads. They take some tens
-    /// of microseconds.
+    /// Number of turns before the waiter first offers its core to other threads. They take some
+    /// tens of microseconds.
     const SPINS: u32 = 1_000;
     /// Number of offers of the core before the first sleep.
     const OFFERS: u32 = 64;
@@ -22,7 +22,7 @@ impl Impatience {
     const SHORTEST_SLEEP: u64 = 50_000;
     const LONGEST_SLEEP: u64 = 4_000_000;
 
-    /// The beginning of a wait.
+    /// Returns the value at the beginning of a wait.
     pub(crate) const fn new() -> Self {
         Self(1)
     }
@@ -37,7 +37,7 @@ impl Impatience {
         self.0 = 0;
     }
 
-    /// Passes the time of `turns` turns, or longer if the thread has waited for long.
+    /// Pauses for `turns` turns, or longer if the thread has waited for a long time.
     #[inline]
     pub(crate) fn pause(&mut self, turns: u32) {
         if self.0 == 0 {
@@ -47,7 +47,7 @@ impl Impatience {
         }
     }
 
-    /// Passes the time until the next look at what is waited for.
+    /// Passes the time until the waiter looks at the lock again.
     #[inline]
     pub(crate) fn wait(&mut self, turns: u32) {
         if self.0 < Self::SPINS && cores::are_many() {
@@ -58,7 +58,7 @@ impl Impatience {
         }
     }
 
-    /// Offers the core, or sleeps.
+    /// Offers the core to other threads, or sleeps.
     #[cold]
     fn give_way(&mut self) {
         self.0 = self.0.max(Self::SPINS).saturating_add(1);
@@ -66,7 +66,8 @@ impl Impatience {
         let Some(sleeps) = offers.checked_sub(Self::OFFERS) else {
             return kilocore_preload_common::errno::preserved(Native::yield_now);
         };
-        // Each an eighth longer than the last, some 37 until the longest.
+        // Each sleep is an eighth longer than the one before. After some 37 sleeps they reach the
+        // longest.
         let mut sleep = Self::SHORTEST_SLEEP;
         for _ in 0..sleeps {
             sleep += sleep / 8;

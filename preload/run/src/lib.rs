@@ -1,27 +1,32 @@
-//! `libkilocore_run.so`: put under an unmodified program with `LD_PRELOAD`, replaces the algorithm
-//! of its mutexes by the lock named in `KILOCORE_LOCK`.
+//! `libkilocore_run.so` is preloaded under an unmodified program with `LD_PRELOAD`. It replaces the
+//! algorithm of the program's mutexes by the lock that is named in `KILOCORE_LOCK`.
 //!
-//! # How
+//! # How it works
 //! The library exports `pthread_mutex_*` and `pthread_cond_*`. The lock's state lies inside the
 //! program's own `pthread_mutex_t`, in the 16 bytes before the word in which glibc keeps the
-//! mutex's kind, and an all-zero lock is free, so statically initialized mutexes need no
-//! preparation. Mutexes whose kind says that they do more than exclude (recursive,
-//! error-checking, robust, with a priority protocol, shared by processes) go to glibc as before.
-//! Condition variables are written anew, because glibc's would lock and unlock the mutex behind
-//! this library's back; see [`condvar`].
+//! mutex's kind. A lock of all zeros is free, so statically initialized mutexes need no
+//! preparation. If the kind says that a mutex does more than exclude (it is recursive,
+//! error-checking, robust, shared by processes, or has a priority protocol), glibc handles that
+//! mutex as before. Condition variables are implemented here as well, because glibc's would lock
+//! and unlock the mutex without this library; see [`condvar`].
 //!
-//! # Where to read
-//! [`choice`] picks the lock on first use; [`mutex`] is the mutex over any lock; [`patience`] is how
-//! threads wait for it, [`host`] how their locks do, and [`rooms`] where; [`process`] tells a
-//! forked child from its parent; [`thread_state`] keeps what a lock needs per thread; [`heap`] is
-//! memory that comes neither from the program nor, as a rule, from the system. What the library
-//! does for a user, what it leaves alone and its limits are in `docs/run.md`.
+//! # What is where
+//! * [`choice`] chooses the lock on first use.
+//! * [`mutex`] implements the mutex functions with any lock.
+//! * [`patience`] is how threads wait for a mutex, [`host`] is how the locks' own waiters wait, and
+//!   [`rooms`] contains the waiting rooms.
+//! * [`process`] tells a forked child from its parent.
+//! * [`thread_state`] keeps what a lock needs for each thread.
+//! * [`heap`] is the memory. It does not come from the program's allocator, and rarely from the
+//!   system.
+//!
+//! `docs/run.md` says what the library does for a user, what it does not change, and its limits.
 //!
 //! # Rules
-//! Those of [`kilocore_preload_common`]: nothing unwinds into the program (save a cancellation on its
-//! way through), nothing is assumed to be initialized, nothing is printed but one line when
-//! `KILOCORE_LOCK` names no lock.
-// A library without a public interface: its documentation is for those who read the source.
+//! The rules of [`kilocore_preload_common`] hold: nothing unwinds into the program, except for a
+//! cancellation on its way through; nothing is assumed to be initialized; and nothing is printed,
+//! except for one line if `KILOCORE_LOCK` does not name a lock.
+// The library has no public interface. Its documentation is for readers of the source.
 #![allow(rustdoc::private_intra_doc_links)]
 
 mod choice;
@@ -43,14 +48,14 @@ mod slot;
 mod thread_state;
 mod waiter;
 
-/// The memory of the locks' queue nodes must not come from the program's allocator, which may
-/// lock mutexes itself.
+/// The locks' queue nodes must not be allocated by the program's allocator, which may lock mutexes
+/// itself.
 #[global_allocator]
 static HEAP: heap::Heap = heap::Heap::new();
 
-/// Settles everything while the environment is as the user left it, there is one thread, and no
-/// sandbox forbids a system call yet. Only a courtesy: whoever comes earlier settles it on first
-/// use.
+/// Initializes everything while the environment is as the user left it, there is only one thread,
+/// and no sandbox forbids a system call yet. If a mutex is used earlier than this, that first use
+/// initializes what it needs.
 extern "C" fn start() {
     if choice::replaces() {
         process::current();

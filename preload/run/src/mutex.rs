@@ -1,4 +1,4 @@
-//! The mutex functions over any lock.
+//! The mutex functions, implemented with any lock.
 //!
 //! # Layout of a mutex whose algorithm is replaced
 //! | bytes | what |
@@ -6,12 +6,12 @@
 //! | 0..16 | the lock |
 //! | 16..20 | the kind, as glibc keeps it |
 //! | 20..24 | the [process] in which it was locked, zero while it is free |
-//! | 24..32 | a process, and how many of its threads wait in the lock's own queue; see [`Moderated`] |
+//! | 24..32 | a process, and how many of its threads wait in the lock's queue; see [`Moderated`] |
 //! | 32..36 | how many threads wait for a condition variable with this mutex |
 //! | 36.. | as glibc left it |
 //!
-//! The holder writes the stamp at byte 20, on a cache line that its core owns at that moment anyway.
-//! The stamp has three uses:
+//! The holder writes the stamp at byte 20, on a cache line that its core owns at that moment
+//! anyway. The stamp has three uses:
 //!
 //! * It tells a forked child that the lock was taken before the fork, so that the child forgets the
 //!   waiters that the lock records.
@@ -20,9 +20,9 @@
 //! * It lets `pthread_mutex_destroy` refuse a mutex that is held.
 //!
 //! # Waiting
-//! Locks are [`Moderated`]: as many threads as there are cores beside the holder's wait as the
-//! lock's own algorithm has it, on a [`Host`] where even that ends in sleep; all others, and
-//! those who may give up, in a waiting room. See [`patience`](crate::patience).
+//! Locks are [`Moderated`]. A few threads, one for each core except the holder's, wait in the
+//! lock's own queue. Even they sleep after a while, because the platform is [`Host`]. All other
+//! threads, and all that may give up, wait in a waiting room. See [`patience`](crate::patience).
 
 use core::marker::PhantomData;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -37,19 +37,19 @@ use crate::patience;
 use crate::rooms::{self, SleepersPay};
 use crate::{mutex_users, process, thread_state};
 
-/// Bytes of a mutex that a lock may take: those before the kind.
+/// The number of bytes of a mutex that a lock may use: those before the kind.
 const LOCK_BYTES: usize = 16;
 
-/// Where the kind lies.
+/// The offset of the kind.
 const KIND_AT: usize = 16;
 
-/// Where the stamp lies.
+/// The offset of the stamp.
 const STAMP_AT: usize = 20;
 
-/// Where the number of those in the lock's own queue lies.
+/// The offset of the number of threads in the lock's own queue.
 const QUEUED_AT: usize = 24;
 
-/// Where the number of those who wait for a condition with this mutex lies.
+/// The offset of the number of threads that wait for a condition variable with this mutex.
 const CONDITIONS_AT: usize = 32;
 
 const _: () = assert!(CONDITIONS_AT + 4 <= size_of::<pthread_mutex_t>());
@@ -57,7 +57,7 @@ const _: () = assert!(CONDITIONS_AT + 4 <= size_of::<pthread_mutex_t>());
 /// The mutex functions of one lock, or glibc's own.
 #[allow(missing_debug_implementations)]
 pub(crate) struct Functions {
-    /// Gets ready what a thread's first lock would need of the system.
+    /// Prepares in advance what a thread's first lock would otherwise request from the system.
     pub(crate) prepare: fn(),
     pub(crate) lock: unsafe extern "C-unwind" fn(*mut pthread_mutex_t) -> c_int,
     pub(crate) trylock: unsafe extern "C-unwind" fn(*mut pthread_mutex_t) -> c_int,
@@ -67,7 +67,7 @@ pub(crate) struct Functions {
     pub(crate) destroy: unsafe extern "C-unwind" fn(*mut pthread_mutex_t) -> c_int,
 }
 
-/// Picks the functions of a lock type.
+/// Returns the functions of a lock type.
 pub(crate) struct FunctionsOf;
 
 impl LockVisitor<Host> for FunctionsOf {
@@ -78,7 +78,7 @@ impl LockVisitor<Host> for FunctionsOf {
     }
 }
 
-/// The mutex functions over lock `L`. Mutexes that are not plain go to glibc.
+/// The mutex functions, implemented with lock `L`. Mutexes that are not plain are passed to glibc.
 pub(crate) struct Replaced<L>(PhantomData<L>);
 
 impl<L: RawLock<Host>> Replaced<L> {
@@ -91,10 +91,10 @@ impl<L: RawLock<Host>> Replaced<L> {
         destroy: Self::destroy,
     };
 
-    /// The lock in a plain mutex.
+    /// Returns the lock in a plain mutex.
     ///
     /// # Safety
-    /// `mutex` is initialized and plain, and stays so for as long as the result is used.
+    /// `mutex` is initialized and plain, and stays so while the result is used.
     #[inline(always)]
     pub(crate) unsafe fn of<'a>(
         mutex: *mut pthread_mutex_t,
@@ -103,9 +103,9 @@ impl<L: RawLock<Host>> Replaced<L> {
             assert!(size_of::<L>() <= LOCK_BYTES, "the lock does not fit before the kind");
             assert!(align_of::<L>() <= align_of::<pthread_mutex_t>());
         }
-        // SAFETY: all but the kind of a plain mutex is this library's. Its first 16 bytes hold a
-        // lock: zero bytes are a free one and initializers, static or not, leave zeroes there and
-        // in the other words, which are aligned.
+        // SAFETY: all bytes of a plain mutex except the kind belong to this library. The first 16
+        // bytes contain a lock: initializers, static or not, write zeros there, and zeros are a
+        // free lock. They also write zeros in the other words, which are aligned.
         unsafe {
             Moderated {
                 lock: &*mutex.cast::<L>(),
@@ -153,7 +153,7 @@ impl<L: RawLock<Host>> Replaced<L> {
         clock: clockid_t,
         time: *const timespec,
     ) -> c_int {
-        // SAFETY: as in `lock`; `time` is the program's timespec.
+        // SAFETY: as in `lock`. `time` is the program's timespec.
         unsafe {
             if !mutex_kind(mutex).is_plain() {
                 return real_clocklock(mutex, clock, time);
@@ -181,7 +181,7 @@ impl<L: RawLock<Host>> Replaced<L> {
             }
             let lock = Self::of(mutex);
             if lock.is_held() {
-                // SAFETY: it is held, and only its holder unlocks it.
+                // SAFETY: the lock is held, and only its holder unlocks it.
                 thread_state::with::<L, _>(|thread| lock.release(thread));
             }
         }
@@ -197,8 +197,9 @@ impl<L: RawLock<Host>> Replaced<L> {
             if Self::of(mutex).is_held() || conditions(mutex).load(Ordering::Relaxed) != 0 {
                 return libc::EBUSY;
             }
-            // SAFETY: a free lock that nobody uses any longer, by the contract of
-            // pthread_mutex_destroy. The kind below keeps it from being taken for one again.
+            // SAFETY: the lock is free, and nobody uses it any longer, by the contract of
+            // pthread_mutex_destroy. The kind that is written below keeps the mutex from being used
+            // as a lock again.
             mutex.cast::<L>().drop_in_place();
             mutex.cast::<[u8; LOCK_BYTES]>().write([0; LOCK_BYTES]);
             mutex.byte_add(KIND_AT).cast::<c_int>().write(MutexKind::DESTROYED.0);
@@ -207,39 +208,41 @@ impl<L: RawLock<Host>> Replaced<L> {
     }
 }
 
-/// How many wait for a condition with a plain mutex: written by its holder.
+/// Returns the number of threads that wait for a condition variable with a plain mutex. Only the
+/// mutex's holder writes it.
 ///
 /// # Safety
-/// `mutex` is initialized and plain, and stays so for as long as the reference is used.
+/// `mutex` is initialized and plain, and stays so while the reference is used.
 unsafe fn conditions<'a>(mutex: *mut pthread_mutex_t) -> &'a AtomicU32 {
-    // SAFETY: the word lies inside the object, is aligned, and this library alone uses it.
+    // SAFETY: the word lies inside the object and is aligned. Only this library uses it.
     unsafe { &*mutex.byte_add(CONDITIONS_AT).cast::<AtomicU32>() }
 }
 
-/// Notes that the caller, who holds `mutex`, is going to wait for a condition with it; false if it
-/// does not hold it.
+/// Counts the caller, which holds `mutex` and is going to wait for a condition variable with it.
+/// Returns false and counts nothing if it is one of glibc's mutexes and the caller does not hold
+/// it.
 ///
 /// # Safety
 /// `mutex` is initialized.
 pub(crate) unsafe fn join_conditions(mutex: *mut pthread_mutex_t) -> bool {
-    // SAFETY: by this function's contract.
+    // SAFETY: by the caller's promise.
     unsafe {
         if !mutex_kind(mutex).is_plain() {
             return mutex_users::join(mutex);
         }
-        // Held, so that nobody else writes it.
+        // The caller holds the mutex, so no other thread writes the number.
         let waiting = conditions(mutex);
         waiting.store(waiting.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
     }
     true
 }
 
-/// Notes that the caller, who holds `mutex` again, waits no longer.
+/// Takes the caller, which holds `mutex` again and waits no longer, out of the count.
 ///
 /// # Safety
-/// [`join_conditions`] was true.
+/// [`join_conditions`] has returned true.
 pub(crate) unsafe fn leave_conditions(mutex: *mut pthread_mutex_t) {
-    // SAFETY: by this function's contract.
+    // SAFETY: by the caller's promise.
     unsafe {
         if !mutex_kind(mutex).is_plain() {
             return mutex_users::leave(mutex);
@@ -249,7 +252,8 @@ pub(crate) unsafe fn leave_conditions(mutex: *mut pthread_mutex_t) {
     }
 }
 
-/// glibc's timed lock, by its older name where that does.
+/// Calls glibc's timed lock. For the real-time clock it uses the older function, which every glibc
+/// has.
 ///
 /// # Safety
 /// As for `pthread_mutex_clocklock`.
@@ -258,7 +262,7 @@ unsafe fn real_clocklock(
     clock: clockid_t,
     time: *const timespec,
 ) -> c_int {
-    // SAFETY: by this function's contract.
+    // SAFETY: by the caller's promise.
     unsafe {
         if clock == libc::CLOCK_REALTIME {
             real::pthread_mutex_timedlock(mutex, time)
@@ -268,10 +272,10 @@ unsafe fn real_clocklock(
     }
 }
 
-/// glibc's own functions, for a program that is not to be changed.
+/// glibc's own functions, for a process in which mutexes are not replaced.
 pub(crate) static GLIBC: Functions = {
     unsafe extern "C-unwind" fn lock(mutex: *mut pthread_mutex_t) -> c_int {
-        // SAFETY: the program's argument is passed on, here and below.
+        // SAFETY: this passes on the program's argument, here and below.
         unsafe { real::pthread_mutex_lock(mutex) }
     }
     unsafe extern "C-unwind" fn trylock(mutex: *mut pthread_mutex_t) -> c_int {

@@ -1,15 +1,15 @@
-//! The mutex functions that the program finds instead of glibc's.
+//! The mutex functions that the program calls instead of glibc's.
 //!
-//! Each exists under a second name, with two underscores in front, wherever glibc had one: old
-//! programs and the libraries of older glibc versions call those, and one mutex must not be locked
-//! by one algorithm and unlocked by another.
+//! If glibc had a second name with two leading underscores for a function, the function is exported
+//! under that name too. Old programs and the libraries of older glibc versions call these names. A
+//! mutex must not be locked by one algorithm and unlocked by another.
 
 use kilocore_preload_common::real;
 use libc::{c_int, clockid_t, pthread_mutex_t, pthread_mutexattr_t, timespec};
 
 use crate::choice::functions;
 
-/// Exports functions, each under one or more names, that pass their arguments on.
+/// Exports functions that pass their arguments on. Each is exported under one or more names.
 macro_rules! export {
     ($($doc:literal $($name:ident)/+ = $args:tt $call:expr;)*) => {
         $($(export!(@function $doc $name $args $call);)+)*
@@ -18,17 +18,17 @@ macro_rules! export {
         #[doc = $doc]
         ///
         /// # Safety
-        /// As POSIX has it for this function.
+        /// The contract is that of the POSIX function.
         #[unsafe(no_mangle)]
         pub unsafe extern "C-unwind" fn $name($($arg: $type),*) -> c_int {
-            // SAFETY: the caller keeps the contract of the function it meant to call.
+            // SAFETY: the program keeps the contract of the function that it meant to call.
             unsafe { $call }
         }
     };
 }
 
 export! {
-    // glibc's own does that right: it leaves zeroes where the lock will be, and the kind.
+    // glibc's own function is right for this: it writes the kind, and zeros where the lock will be.
     "Initializes a mutex."
     pthread_mutex_init / __pthread_mutex_init
         = (mutex: *mut pthread_mutex_t, attr: *const pthread_mutexattr_t)

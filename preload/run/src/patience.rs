@@ -1,15 +1,16 @@
-//! How threads wait for a mutex that is taken.
+//! How threads wait for a mutex that is held.
 //!
-//! Most wait as [`Moderated`] has it, and cannot be moved to do otherwise. Two kinds may give up,
-//! and so never enter a lock's own queue, of which there is no way out: those with a deadline,
-//! and those that are open to asynchronous cancellation. POSIX does not allow the latter to lock
-//! a mutex; under glibc it works, for a waiter that is cancelled leaves no trace there.
+//! Most threads wait as [`Moderated`] describes, until they have the lock. Two kinds of threads may
+//! give up: those with a deadline, and those that are open to asynchronous cancellation. They never
+//! enter a lock's own queue, because a thread cannot leave such a queue before its turn. POSIX does
+//! not allow a thread that is open to asynchronous cancellation to lock a mutex. Under glibc it
+//! works nevertheless, because a waiter that is cancelled leaves no trace there.
 //!
 //! # Asynchronous cancellation
-//! It may unwind a thread from any instruction. Rust's frames of this library can stand that
-//! where they own nothing and call nothing that could unwind otherwise, as in a lock or unlock that
-//! does not wait. Before a thread waits it is closed to it, but for the system call in which it
-//! sleeps.
+//! Asynchronous cancellation may unwind a thread from any instruction. The Rust frames of this
+//! library tolerate it where they own nothing and call nothing else that could unwind, as in a lock
+//! or unlock that does not wait. Before a thread waits, this library disables asynchronous
+//! cancellation. It is enabled again only during the system call in which the thread sleeps.
 
 use core::ffi::{c_int, c_void};
 use core::ptr;
@@ -24,14 +25,14 @@ use crate::host::Host;
 use crate::mutex::Replaced;
 use crate::{cores, slot, thread_state};
 
-/// How long a waiter sleeps at most where no wake-up is certain, in nanoseconds.
+/// The longest sleep of a waiter that may not be woken, in nanoseconds.
 const LONGEST_UNCERTAIN_SLEEP: u64 = 2_000_000;
 
 unsafe extern "C-unwind" {
     /// See `c/wait.c`, here and below.
     fn kilocore_close() -> c_int;
     fn kilocore_open(undo: unsafe extern "C" fn(*mut c_void), argument: *mut c_void);
-    /// A cancellation point.
+    /// This is a cancellation point.
     fn kilocore_doze(
         word: *const AtomicU32,
         value: u32,
@@ -48,13 +49,13 @@ struct Cancellable {
     guest: *const Guest<Host>,
 }
 
-/// Waits for a plain mutex and takes it.
+/// Waits for a plain mutex and acquires it.
 ///
 /// # Safety
-/// `mutex` is initialized and plain, and the caller's frame owns nothing.
+/// `mutex` is initialized and plain. The caller's frame owns nothing.
 #[cold]
 pub(crate) unsafe fn wait<L: RawLock<Host>>(mutex: *mut pthread_mutex_t) {
-    // SAFETY: the caller's promise, here and below.
+    // SAFETY: by the caller's promise, here and below.
     unsafe {
         if kilocore_close() != 0 {
             wait_cancellably::<L>(mutex, None);
@@ -73,7 +74,7 @@ pub(crate) unsafe fn wait<L: RawLock<Host>>(mutex: *mut pthread_mutex_t) {
     }
 }
 
-/// Waits for a plain mutex and takes it, or is false if the deadline passes before.
+/// Waits for a plain mutex and acquires it. Returns false if the deadline has passed before.
 ///
 /// # Safety
 /// As for [`wait`].
@@ -84,7 +85,7 @@ pub(crate) unsafe fn wait_until<L: RawLock<Host>>(
     if deadline.remaining() == 0 {
         return false;
     }
-    // SAFETY: the caller's promise, here and below.
+    // SAFETY: by the caller's promise, here and below.
     unsafe {
         if kilocore_close() != 0 {
             return wait_cancellably::<L>(mutex, Some(deadline));
@@ -99,7 +100,8 @@ pub(crate) unsafe fn wait_until<L: RawLock<Host>>(
     }
 }
 
-/// The same, possibly without a deadline, for a thread that was open to asynchronous cancellation.
+/// Does the same for a thread that was open to asynchronous cancellation. There need not be a
+/// deadline.
 ///
 /// # Safety
 /// As for [`wait`].
@@ -107,7 +109,7 @@ unsafe fn wait_cancellably<L: RawLock<Host>>(
     mutex: *mut pthread_mutex_t,
     deadline: Option<Deadline>,
 ) -> bool {
-    // SAFETY: the caller's promise, here and below. The guest stays in this frame until it has
+    // SAFETY: by the caller's promise, here and below. The guest stays in this frame until it has
     // left the room, even if the thread is cancelled.
     unsafe {
         let lock = Replaced::<L>::of(mutex);
@@ -128,11 +130,11 @@ unsafe fn wait_cancellably<L: RawLock<Host>>(
     }
 }
 
-/// Sleeps, as [`Moderated::acquire_or_give_up`](kilocore_locks::Moderated::acquire_or_give_up)
-/// has it. A cancellation point if `cancelled` is not [`nothing`].
+/// Sleeps as [`Moderated::acquire_or_give_up`](kilocore_locks::Moderated::acquire_or_give_up) asks
+/// for. This is a cancellation point if `argument` is not null.
 ///
 /// # Safety
-/// `cancelled` may be called with `argument` for as long as this lasts.
+/// `cancelled` may be called with `argument` until this function returns.
 unsafe fn sleep(
     word: &AtomicU32,
     value: u32,
@@ -145,7 +147,7 @@ unsafe fn sleep(
         if certain { deadline } else { Some(Deadline::soon(LONGEST_UNCERTAIN_SLEEP, deadline)) };
     let operation = Deadline::futex_operation(limit.as_ref());
     let time = limit.as_ref().map_or(ptr::null(), |limit| &raw const limit.time);
-    // SAFETY: the word and the time are live, and the rest is the caller's promise.
+    // SAFETY: the word and the time are live. The rest holds by the caller's promise.
     unsafe {
         if argument.is_null() {
             kilocore_preload_common::errno::preserved(|| {
@@ -163,16 +165,16 @@ unsafe fn sleep(
 
 unsafe extern "C" fn nothing(_: *mut c_void) {}
 
-/// Called when a thread that had just taken a mutex is cancelled.
+/// Is called when a thread is cancelled that has just acquired a mutex.
 unsafe extern "C" fn unlock<L: RawLock<Host>>(mutex: *mut c_void) {
-    // SAFETY: the mutex of `wait_cancellably`, which the thread holds.
+    // SAFETY: this is the mutex of `wait_cancellably`, and the thread holds it.
     unsafe { Replaced::<L>::unlock(mutex.cast()) };
 }
 
-/// Called when a thread is cancelled in its sleep.
+/// Is called when a thread is cancelled in its sleep.
 unsafe extern "C" fn cancelled<L: RawLock<Host>>(waiter: *mut c_void) {
-    // SAFETY: the waiter of `wait_cancellably`, in a frame that still stands. What that frame
-    // had of the thread's state it will not use again.
+    // SAFETY: this is the waiter of `wait_cancellably`, whose frame has not been unwound yet. That
+    // frame does not use its reference to the thread's state again.
     unsafe {
         let waiter = &*waiter.cast::<Cancellable>();
         let lock = Replaced::<L>::of(waiter.mutex);

@@ -1,4 +1,4 @@
-//! The waiting rooms of all mutexes of the process, and the fences at their doors.
+//! The waiting rooms of all mutexes of the process, and the fences between releasers and waiters.
 
 use core::mem::MaybeUninit;
 use core::sync::atomic::{AtomicU32, Ordering, compiler_fence};
@@ -9,16 +9,16 @@ use kilocore_preload_common::errno;
 
 use crate::host::Host;
 
-/// Rooms that mutexes share by their addresses; a power of two.
+/// The number of rooms, a power of two. Mutexes share the rooms, by their addresses.
 const ROOMS: usize = 512;
 
 type Table = [Padded<Room<Host>>; ROOMS];
 
-// SAFETY: a room of all zeroes is an empty one natively: null pointers, and atomics and plain
-// numbers that are zero. `Padded` adds nothing.
+// SAFETY: natively, a room of zeros is an empty room. Its parts are null pointers, and atomics and
+// plain numbers that are zero. `Padded` adds nothing.
 static TABLE: Table = unsafe { MaybeUninit::zeroed().assume_init() };
 
-/// The room of the mutex at `address`.
+/// Returns the room of the mutex at `address`.
 #[inline(always)]
 pub(crate) fn of(address: usize) -> &'static Room<Host> {
     // Fibonacci hashing: the upper bits of the product depend on all bits of the address.
@@ -26,26 +26,26 @@ pub(crate) fn of(address: usize) -> &'static Room<Host> {
     &TABLE[(hash >> (64 - ROOMS.trailing_zeros())) as usize]
 }
 
-/// Fences of which releasers pay nothing: whoever goes to sleep makes the kernel pass a fence on
-/// every core that runs a thread of this process (`membarrier`). Each releaser then has either
-/// released before that, or looks for guests after it.
+/// Fences that cost releasers nothing. A thread that goes to sleep makes the kernel execute a fence
+/// on every core that runs a thread of this process (`membarrier`). So each releaser either has
+/// released the lock before this fence, or looks for sleeping guests after it.
 #[derive(Debug)]
 pub(crate) struct SleepersPay;
 
-/// Commands of `membarrier`, as `linux/membarrier.h` has them.
+/// Commands of `membarrier`, as in `linux/membarrier.h`.
 const PRIVATE_EXPEDITED: libc::c_int = 1 << 3;
 const REGISTER_PRIVATE_EXPEDITED: libc::c_int = 1 << 4;
 
-/// States of [`MEMBARRIER`].
+/// Values of [`MEMBARRIER`].
 const UNKNOWN: u32 = 0;
 const READY: u32 = 1;
 const REFUSED: u32 = 2;
 
-/// Whether the kernel offers the fence.
+/// Whether the kernel offers `membarrier`.
 static MEMBARRIER: AtomicU32 = AtomicU32::new(UNKNOWN);
 
-// SAFETY: the compiler keeps the order on the releaser's side and `membarrier` makes it that of
-// the machine, on both sides, or `announce` is false.
+// SAFETY: the compiler fence keeps the order of the releaser's instructions. `membarrier` makes the
+// machine keep the order too, on both sides. If it fails, `announce` returns false.
 unsafe impl Fences<Host> for SleepersPay {
     #[inline(always)]
     fn guests(room: &Room<Host>) -> u32 {
@@ -59,14 +59,14 @@ unsafe impl Fences<Host> for SleepersPay {
             match MEMBARRIER.load(Ordering::Relaxed) {
                 REFUSED => false,
                 READY if membarrier(PRIVATE_EXPEDITED) => true,
-                // Not asked for yet, or lost on the way to here.
+                // It was not requested yet, or the registration was lost, for example by a fork.
                 _ => register() && membarrier(PRIVATE_EXPEDITED),
             }
         })
     }
 }
 
-/// Tells the kernel that this process will use the fence.
+/// Registers this process for `membarrier`, and returns whether the kernel offers it.
 pub(crate) fn register() -> bool {
     errno::preserved(|| {
         let ready = membarrier(REGISTER_PRIVATE_EXPEDITED);
@@ -75,7 +75,7 @@ pub(crate) fn register() -> bool {
     })
 }
 
-/// Whether the system call succeeds.
+/// Calls `membarrier`, and returns whether the call has succeeded.
 fn membarrier(command: libc::c_int) -> bool {
     // SAFETY: the call touches no memory of ours.
     unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) == 0 }

@@ -1,17 +1,17 @@
-//! Condition variables that processes share. They are left to glibc.
+//! Condition variables that processes share. glibc handles them.
 //!
-//! The other process may run without this library, and the mutex that goes with the variable is
-//! shared too as a rule, and so glibc's already. Only a process-shared variable with a
-//! process-private mutex, which is of no use between processes, needs help: glibc would unlock
-//! that mutex in its own way. There each wait returns after a short sleep as if woken, which POSIX
-//! allows and every program must be ready for.
+//! The other process may run without this library. The mutex that is used with the variable is
+//! usually shared as well, so glibc handles it too. One case needs care: a process-shared variable
+//! with a process-private mutex, which is of no use between processes. glibc would unlock that
+//! mutex by its own algorithm. So in this case each wait returns after a short sleep as if the
+//! thread had been woken. POSIX allows such wake-ups, and every program must expect them.
 //!
-//! # Telling which are shared
-//! glibc marks a shared variable by a bit that never changes, in a place that differs between its
-//! versions. The place is found by initializing one of each and comparing. It lies behind the
-//! bytes that [`Condvar`](crate::condvar::Condvar) uses in glibc 2.25 and later (byte 36, and byte
-//! 28 from 2.41 on); were there no mark behind them, `pthread_cond_init` would refuse to make a
-//! shared variable.
+//! # Which variables are shared
+//! glibc marks a shared variable by a bit that never changes. The place of this bit differs between
+//! versions of glibc. The library finds the place by initializing a shared and a private variable
+//! and comparing them. In glibc 2.25 and later the bit is behind the bytes that
+//! [`Condvar`](crate::condvar::Condvar) uses (byte 36, and byte 28 from 2.41 on). If there were no
+//! such bit behind these bytes, `pthread_cond_init` would refuse to make a shared variable.
 
 use core::ffi::{c_int, c_void};
 use core::mem::MaybeUninit;
@@ -24,28 +24,29 @@ use crate::choice::functions;
 use crate::condvar;
 use crate::deadline::Deadline;
 
-/// How long a wait that cannot be woken sleeps, in nanoseconds.
+/// The duration of a wait that cannot be woken, in nanoseconds.
 const NAP: u64 = 1_000_000;
 
-/// Where glibc marks shared variables.
+/// The place where glibc marks shared variables.
 static SHARED: Mark = Mark::new();
-/// Where glibc marks, on a shared variable, that its clock is the monotonic one.
+/// The place where glibc marks that a shared variable uses the monotonic clock.
 static MONOTONIC: Mark = Mark::new();
 
-/// The place of a bit in a condition variable of glibc's: `byte << 8 | mask`.
+/// The place of a bit in glibc's condition variable: `byte << 8 | mask`.
 struct Mark(AtomicU32);
 
 impl Mark {
-    /// Not looked for yet.
+    /// The place was not searched for yet.
     const UNKNOWN: u32 = 0;
-    /// Looked for and not found.
+    /// There is no such place.
     const NONE: u32 = u32::MAX;
 
     const fn new() -> Self {
         Self(AtomicU32::new(Self::UNKNOWN))
     }
 
-    /// The place of the mark, found if it was not before, or [`NONE`](Self::NONE).
+    /// Returns the place of the mark, or [`NONE`](Self::NONE). Searches for it if that has not been
+    /// done yet.
     #[inline]
     fn place(&self) -> u32 {
         let place = self.0.load(Ordering::Relaxed);
@@ -56,8 +57,8 @@ impl Mark {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Keeps as the mark the lowest bit that `with` has and `without` has not, outside the bytes
-    /// that [`Condvar`](condvar::Condvar) uses.
+    /// Finds the mark: the lowest bit that is set in `with` and not in `without`, in the first byte
+    /// with such a bit behind those that [`Condvar`](condvar::Condvar) uses.
     fn find(&self, with: &Sample, without: &Sample) {
         let found = with.iter().zip(without).enumerate().skip(condvar::BYTES).find_map(
             |(byte, (with, without))| {
@@ -68,7 +69,7 @@ impl Mark {
         self.0.store(found.unwrap_or(Self::NONE), Ordering::Relaxed);
     }
 
-    /// Whether `cond` bears the mark.
+    /// Returns whether the mark is set in `cond`.
     ///
     /// # Safety
     /// `cond` points to an initialized condition variable.
@@ -78,8 +79,8 @@ impl Mark {
         if place == Self::NONE {
             return false;
         }
-        // SAFETY: the byte lies inside the object. Atomic, because glibc may be changing other
-        // bits of it.
+        // SAFETY: the byte lies inside the object. It is read atomically because glibc may change
+        // other bits of it meanwhile.
         let byte = unsafe { &*cond.byte_add((place >> 8) as usize).cast::<AtomicU8>() };
         byte.load(Ordering::Relaxed) & place as u8 != 0
     }
@@ -88,7 +89,7 @@ impl Mark {
 /// The bytes of a condition variable.
 type Sample = [u8; size_of::<pthread_cond_t>()];
 
-/// Finds out where the marks are. Safe to do more than once.
+/// Finds out where the marks are. This may be done more than once.
 #[cold]
 pub(crate) fn find_marks() {
     let private = sample(libc::PTHREAD_PROCESS_PRIVATE, libc::CLOCK_REALTIME);
@@ -98,12 +99,12 @@ pub(crate) fn find_marks() {
     MONOTONIC.find(&monotonic, &shared);
 }
 
-/// A condition variable as glibc initializes it.
+/// Returns the bytes of a condition variable that glibc has initialized.
 fn sample(shared: c_int, clock: clockid_t) -> Sample {
     let mut attr = MaybeUninit::uninit();
     let mut cond = MaybeUninit::<pthread_cond_t>::zeroed();
-    // SAFETY: the attributes are initialized before use, and all bytes of the variable are,
-    // with zeroes at least.
+    // SAFETY: the attributes are initialized before they are used. All bytes of the variable are
+    // initialized, because they were zero before glibc wrote some of them.
     unsafe {
         libc::pthread_condattr_init(attr.as_mut_ptr());
         libc::pthread_condattr_setpshared(attr.as_mut_ptr(), shared);
@@ -114,26 +115,27 @@ fn sample(shared: c_int, clock: clockid_t) -> Sample {
     }
 }
 
-/// Whether `cond` is shared by processes, and so glibc's.
+/// Returns whether `cond` is shared by processes, so that glibc handles it.
 ///
 /// # Safety
 /// `cond` points to an initialized condition variable.
 #[inline]
 pub(crate) unsafe fn is_shared(cond: *const pthread_cond_t) -> bool {
-    // SAFETY: by this function's contract.
+    // SAFETY: by the caller's promise.
     unsafe { SHARED.is_on(cond) }
 }
 
-/// The clock that a shared variable was given.
+/// Returns the clock of a shared variable.
 ///
 /// # Safety
 /// As for [`is_shared`].
 pub(crate) unsafe fn clock(cond: *const pthread_cond_t) -> clockid_t {
-    // SAFETY: by this function's contract.
+    // SAFETY: by the caller's promise.
     if unsafe { MONOTONIC.is_on(cond) } { libc::CLOCK_MONOTONIC } else { libc::CLOCK_REALTIME }
 }
 
-/// Initializes a shared condition variable; `ENOTSUP` if it could not be recognized later.
+/// Initializes a shared condition variable. Returns `ENOTSUP` if it could not be recognized as
+/// shared later.
 ///
 /// # Safety
 /// As for `pthread_cond_init`.
@@ -144,12 +146,12 @@ pub(crate) unsafe fn init(
     if SHARED.place() == Mark::NONE {
         return libc::ENOTSUP;
     }
-    // SAFETY: by this function's contract.
+    // SAFETY: by the caller's promise.
     unsafe { real::pthread_cond_init(cond, attr) }
 }
 
 unsafe extern "C-unwind" {
-    /// See `c/wait.c`. A cancellation point.
+    /// See `c/wait.c`. This is a cancellation point.
     fn kilocore_nap(
         moment: *const timespec,
         wake: unsafe extern "C" fn(*mut c_void),
@@ -157,31 +159,31 @@ unsafe extern "C-unwind" {
     );
 }
 
-/// Waits with a mutex that is not glibc's: returns soon, as if woken. `time` is null to wait
-/// without a deadline.
+/// Waits with a mutex that glibc does not handle. The wait ends soon, as if the thread had been
+/// woken. If `time` is null, there is no deadline.
 ///
 /// # Safety
-/// As for `pthread_cond_wait`; nothing in the caller's frame needs dropping.
+/// As for `pthread_cond_wait`. In addition, nothing in the caller's frame needs dropping.
 pub(crate) unsafe fn wait(
     mutex: *mut pthread_mutex_t,
     clock: clockid_t,
     time: *const timespec,
 ) -> c_int {
     unsafe extern "C" fn lock(mutex: *mut c_void) {
-        // SAFETY: the mutex of the wait, which its caller held.
+        // SAFETY: this is the mutex of the wait, which the caller held before.
         unsafe { (functions().lock)(mutex.cast()) };
     }
 
     let mut nap = NAP;
     if !time.is_null() {
-        // SAFETY: the program's timespec.
+        // SAFETY: `time` is the program's timespec.
         match unsafe { Deadline::new(clock, time) } {
             Ok(deadline) => nap = nap.min(deadline.remaining()),
             Err(error) => return error,
         }
     }
     let moment = timespec { tv_sec: 0, tv_nsec: nap as libc::c_long };
-    // SAFETY: the caller holds the mutex, which is live throughout.
+    // SAFETY: the caller holds the mutex, and the mutex is live until this returns.
     unsafe {
         (functions().unlock)(mutex);
         kilocore_nap(&moment, lock, mutex.cast());

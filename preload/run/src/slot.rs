@@ -1,20 +1,20 @@
 //! The slot in which a thread keeps what it needs for locks.
 //!
-//! It lies in thread-local storage at a fixed distance from the thread pointer. A library that is
-//! present from the start may use such storage. The usual way for libraries is a call of
-//! `__tls_get_addr` for each access, which would cost as much as an uncontended lock.
+//! The slot lies in thread-local storage at a fixed distance from the thread pointer. A library
+//! that is loaded when the program starts may use such storage. Libraries usually call
+//! `__tls_get_addr` for each access instead, which would cost as much as an uncontended lock.
 
 use core::mem::MaybeUninit;
 
 use crate::impatience::Impatience;
 
-/// Bytes of the slot that a state may use; also in `c/wait.c`.
+/// The number of bytes of the slot that a state may use. `c/wait.c` contains the same number.
 pub(crate) const STATE_BYTES: usize = 248;
 
-/// Alignment of the slot; also in `c/wait.c`.
+/// The alignment of the slot. `c/wait.c` contains the same number.
 pub(crate) const STATE_ALIGN: usize = 64;
 
-/// `struct slot` in `c/wait.c`.
+/// The slot of a thread. It has the layout of `struct slot` in `c/wait.c`.
 #[repr(C, align(64))]
 pub(crate) struct Slot {
     pub(crate) state: [MaybeUninit<u8>; STATE_BYTES],
@@ -22,18 +22,18 @@ pub(crate) struct Slot {
     pub(crate) impatience: Impatience,
 }
 
-/// How far along the slot is.
+/// The phase of a slot.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
 #[allow(dead_code)] // a new thread's zeroed memory is `Empty`
 pub(crate) enum Phase {
-    /// Never used by this thread.
+    /// The thread has not used the slot yet.
     Empty = 0,
-    /// Holds a state that will be dropped.
+    /// The slot contains a state that will be dropped.
     Live = 1,
     /// The state was dropped.
     Dropped = 2,
-    /// Made anew after that.
+    /// The slot contains a state that was made after the first one was dropped.
     Late = 3,
 }
 
@@ -41,9 +41,9 @@ pub(crate) enum Phase {
 #[inline(always)]
 pub(crate) fn slot() -> *mut Slot {
     let slot: *mut Slot;
-    // SAFETY: the initial-exec access sequence of the x86-64 thread-local storage ABI: the
-    // variable's offset from the thread pointer, which fs:0 holds. `pure`, because the answer is
-    // the same all through a function that runs on one thread.
+    // SAFETY: this is the initial-exec access sequence of the x86-64 thread-local storage ABI: it
+    // adds the variable's offset to the thread pointer, which is at fs:0. It is `pure` because the
+    // result does not change within a function, which runs on one thread.
     unsafe {
         core::arch::asm!(
             "mov {slot}, qword ptr [rip + kilocore_thread_slot@GOTTPOFF]",
@@ -64,10 +64,10 @@ pub(crate) fn slot() -> *mut Slot {
     kilocore_thread_slot_address()
 }
 
-/// How long the calling thread has waited for its present lock.
+/// Returns how long the calling thread has waited for its present lock.
 #[inline(always)]
 pub(crate) fn impatience<'a>() -> &'a mut Impatience {
-    // SAFETY: the slot belongs to this thread and lives as long as it. Nothing calls this while it
-    // uses what an earlier call gave.
+    // SAFETY: the slot belongs to this thread and lives as long as the thread. No caller uses the
+    // result of an earlier call any more when this is called.
     unsafe { &mut (*slot()).impatience }
 }

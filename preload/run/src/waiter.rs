@@ -9,9 +9,9 @@ use libc::{pthread_cond_t, pthread_mutex_t, timespec};
 use crate::deadline::Deadline;
 use crate::host::Host;
 
-/// A thread that waits for a condition variable, and what it needs for that; on its stack.
+/// The record of a thread that waits for a condition variable. It lies on the thread's stack.
 ///
-/// The first fields, up to and with `cancelled`, are known to `c/wait.c`.
+/// `c/wait.c` knows the first fields, up to and including `cancelled`.
 #[repr(C)]
 pub(crate) struct Waiter {
     pub(crate) sleeper: Sleeper<Host>,
@@ -20,18 +20,20 @@ pub(crate) struct Waiter {
     cancelled: unsafe extern "C" fn(*mut c_void),
     pub(crate) cond: *mut pthread_cond_t,
     pub(crate) mutex: *mut pthread_mutex_t,
-    /// Whether the mutex knows that it is waited with.
+    /// Whether the mutex counts this waiter; see
+    /// [`join_conditions`](crate::mutex::join_conditions).
     pub(crate) counted: bool,
     time: timespec,
 }
 
 unsafe extern "C-unwind" {
-    /// See `c/wait.c`. A cancellation point.
+    /// See `c/wait.c`. This is a cancellation point.
     fn kilocore_sleep(waiter: *mut Waiter) -> c_int;
 }
 
 impl Waiter {
-    /// A waiter of `cond`. `cancelled` is called with it if the thread is cancelled in its sleep.
+    /// Returns a waiter for `cond`. `cancelled` is called with a pointer to the waiter if the
+    /// thread is cancelled in its sleep.
     pub(crate) fn new(
         cond: *mut pthread_cond_t,
         mutex: *mut pthread_mutex_t,
@@ -43,7 +45,8 @@ impl Waiter {
         Self {
             sleeper: Sleeper::default(),
             operation,
-            // Set to `time` when it goes to sleep and will not be moved any more.
+            // The pointer is set to `time` when the thread goes to sleep, because the waiter is not
+            // moved from then on.
             deadline: if deadline.is_some() { ptr::dangling() } else { ptr::null() },
             cancelled,
             cond,
@@ -53,13 +56,15 @@ impl Waiter {
         }
     }
 
-    /// Sleeps until woken; whether the deadline passed first. A cancellation point.
+    /// Sleeps until the thread is woken or the deadline passes. Returns whether the deadline passed
+    /// first. This is a cancellation point.
     ///
     /// # Safety
-    /// `this` points to the calling thread's waiter; nothing in the frames between here and the
-    /// program's needs dropping.
+    /// `this` points to the calling thread's waiter. Nothing needs dropping in the frames between
+    /// this one and the program's.
     pub(crate) unsafe fn sleep(this: *mut Self) -> bool {
-        // SAFETY: `this` is live. Its other users, wakers, touch the state and the links only.
+        // SAFETY: `this` is live. Other threads, which wake this one, use only the state and the
+        // links.
         unsafe {
             if !(*this).deadline.is_null() {
                 (*this).deadline = &raw const (*this).time;

@@ -1,9 +1,8 @@
-//! Small C programs that check one thing each, under a lock of each family and under none; under
-//! every lock in `make soak`.
+//! Small C programs, each of which checks one thing. They run without the library and under a lock
+//! of each family, and in `make soak` under every lock.
 //!
-//! A program checks itself and prints `ok`; anything else on either output is a failure too,
-//! since the library must not print. Running each without the library shows that what it checks
-//! is what glibc does.
+//! A program checks itself and prints `ok`. Any other output is a failure too, because the library
+//! must not print. The run without the library shows that a program checks for what glibc does.
 
 mod common;
 
@@ -13,15 +12,16 @@ use std::time::Duration;
 
 use common::{library, locks, run, scratch, under};
 
-/// More than any program needs, even under a spin lock on a busy machine.
+/// A time limit that is longer than any program needs, even under a spin lock on a busy machine.
 const LIMIT: Duration = Duration::from_secs(100);
 
-/// The source file `name` of `tests/c`.
+/// Returns the source file `name` of `tests/c`.
 fn source(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/c").join(name)
 }
 
-/// Compiles `tests/c/NAME.c` with extra options, into a directory named after `test`.
+/// Compiles `tests/c/NAME.c` with extra options. The program is put into a directory that is named
+/// after `test`.
 fn compile(test: &str, name: &str, options: &[&str]) -> PathBuf {
     let program = scratch(test).join(name);
     let mut compiler = Command::new("gcc");
@@ -35,7 +35,7 @@ fn compile(test: &str, name: &str, options: &[&str]) -> PathBuf {
     program
 }
 
-/// Whether `command` did what was expected and no more.
+/// Checks that `command` does what is expected and nothing else.
 fn verdict(command: Command, lock: Option<&str>) -> Result<(), String> {
     let output = run(command, LIMIT);
     let text = String::from_utf8_lossy(&output.stdout).into_owned()
@@ -52,7 +52,7 @@ fn check(name: &str, options: &[&str], arguments: &[&str]) {
     check_as(name, name, options, arguments);
 }
 
-/// The same for a test that is not called as its program is.
+/// Does the same for a test whose name differs from that of its program.
 fn check_as(test: &str, name: &str, options: &[&str], arguments: &[&str]) {
     let program = compile(test, name, options);
     let failures: Vec<String> = locks()
@@ -90,7 +90,8 @@ fn cancellation_leaves_all_in_order() {
     check("cancel", &["-fno-exceptions"], &[]);
 }
 
-/// As C++ does it: clean-up handlers are found by unwinding through the frames of the wait.
+/// Cancellation works as in C++: clean-up handlers are found by unwinding through the frames of the
+/// wait.
 #[test]
 fn cancellation_unwinds() {
     check_as("unwind", "cancel", &["-fexceptions"], &[]);
@@ -116,7 +117,8 @@ fn waiters_can_be_cancelled_at_any_moment() {
     check("cancel_async", &["-fno-exceptions"], &[]);
 }
 
-/// Each within twenty seconds; a lock that handed over past it would give it nothing.
+/// Each timed lock succeeds within twenty seconds. If a lock always passed over waiters with a
+/// deadline, it would not.
 #[test]
 fn timed_locks_get_their_turn() {
     check("starve", &[], &[]);
@@ -168,7 +170,7 @@ fn c11_mutexes_stay_glibcs() {
     check("c11", &[], &[]);
 }
 
-/// A library whose constructor takes mutexes comes before ours, comes after it, or later.
+/// A library whose constructor locks mutexes is loaded before this library, after it, or later.
 #[test]
 fn libraries_may_lock_in_constructors() {
     let early = compile("early", "early_library", &["-shared", "-fPIC"]);
@@ -193,8 +195,8 @@ fn libraries_may_lock_in_constructors() {
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
-/// An unknown lock is reported in one line and changes nothing; none, or an empty name, is not
-/// even reported.
+/// If the name of the lock is unknown, the library reports this in one line and changes nothing. If
+/// the name is missing or empty, it reports nothing.
 #[test]
 fn unknown_locks_are_reported() {
     let program = compile("unknown", "kinds", &[]);

@@ -1,10 +1,10 @@
-//! Real programs give the same answers under a lock of each family as without one; under every lock
-//! in `make soak`.
+//! Real programs give the same answers under a lock of each family as without the library. In
+//! `make soak` they run under every lock.
 //!
-//! The loads are small, because a lock that spins is slow with more threads than cores: what is
-//! tested is that answers are right, not how fast they come. The programs, all from Debian
-//! packages, must be installed: kyotocabinet-utils sysbench xz-utils git python3 stress-ng memcached
-//! libmemcached-tools mariadb-server-core mariadb-client.
+//! The loads are small, because a lock that spins is slow if there are more threads than cores. The
+//! tests check that the answers are right, and not how fast they are. The programs must be
+//! installed. They are in these Debian packages: kyotocabinet-utils sysbench xz-utils git python3
+//! stress-ng memcached libmemcached-tools mariadb-server-core mariadb-client.
 
 mod common;
 #[path = "real/mariadb.rs"]
@@ -19,10 +19,10 @@ use std::time::Duration;
 use common::{locks, scratch, succeed, under};
 use kilocore_locks::LockId;
 
-/// For a program that takes about a second at most when it is alone on the machine.
+/// The time limit of a program that takes at most about a second when it is alone on the machine.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// A command from words, under `lock`.
+/// Returns a command, given as words, under `lock`.
 fn words(words: &str, lock: Option<&str>) -> Command {
     let mut words = words.split_whitespace();
     let mut command = Command::new(words.next().expect("a program"));
@@ -37,7 +37,7 @@ fn kyoto_cabinet_finds_no_fault() {
             ["order -th 2 10000", "queue -th 2 10000", "wicked -th 2 5000", "tran -th 2 5000"]
         {
             let text = succeed(words(&format!("kccachetest {test}"), lock), LIMIT);
-            // It checks every answer of the database and says so at the end.
+            // The program checks every answer of the database and prints `ok` at the end.
             assert_eq!(text.trim_end().lines().last(), Some("ok"), "{test} {lock:?}: {text}");
         }
         let text = succeed(words("kccachetest order -th 2 -rnd 3000", lock), LIMIT);
@@ -45,7 +45,11 @@ fn kyoto_cabinet_finds_no_fault() {
     }
 }
 
-/// The number behind `label` in what sysbench prints.
+/// Returns the number behind `label` in the output of sysbench, which has lines such as:
+///
+/// ```text
+///     total number of events:              10240
+/// ```
 fn figure(text: &str, label: &str) -> u64 {
     text.lines()
         .find_map(|line| line.trim().strip_prefix(label))
@@ -56,8 +60,8 @@ fn figure(text: &str, label: &str) -> u64 {
 
 #[test]
 fn sysbench_does_all_its_work() {
-    // Two threads for the test that yields its turn while it holds a lock: under a lock that is
-    // handed over in order, more would each wait out a time slice.
+    // The second test yields its turn while it holds a lock. It has only two threads, because more
+    // threads would each wait for a time slice under a lock that is handed over in order.
     let tests = [
         ("mutex --threads=4 --mutex-num=16 --mutex-locks=1000 --mutex-loops=50", 4),
         ("threads --threads=2 --thread-locks=2 --thread-yields=5 --events=100 --time=0", 100),
@@ -71,7 +75,8 @@ fn sysbench_does_all_its_work() {
     }
 }
 
-/// Text that compresses well in places and badly in others, the same at each run.
+/// Returns text that compresses well in some places and badly in others. It is the same in each
+/// run.
 fn some_bytes(length: usize) -> Vec<u8> {
     let mut state = 1_u64;
     (0..length)
@@ -98,7 +103,7 @@ fn xz_packs_and_unpacks() {
         let unpack = format!("xz -T2 --decompress --stdout {}", packed.display());
         let output = common::run(words(&unpack, lock), LIMIT);
         assert!(output.status.success() && output.stdout == original, "{lock:?}");
-        // Nor may the packed form depend on the lock.
+        // The packed form must not depend on the lock either.
         assert!(*expected.get_or_insert_with(|| bytes.clone()) == bytes, "{lock:?}");
     }
 }
@@ -137,7 +142,7 @@ fn git_keeps_its_objects() {
     let objects = git(&directory, "rev-list --objects --all", None);
     assert!(objects.lines().count() > 200);
     for lock in locks() {
-        // `--force` computes all deltas afresh, in as many threads as the configuration says.
+        // `--force` computes all deltas again, in as many threads as the configuration says.
         git(&directory, "gc --quiet --aggressive --prune=now", lock);
         git(&directory, "repack -a -d -F --quiet --window=20", lock);
         git(&directory, "fsck --full --strict", lock);
@@ -162,8 +167,8 @@ fn python_threads_agree() {
 #[test]
 fn stress_ng_verifies() {
     for lock in locks() {
-        // Without a limit it starts threads until the system has no more of them, and the other
-        // stressors, which need some too, give up.
+        // Without a limit, this stressor starts threads until the system has no more of them. The
+        // other stressors, which need threads too, would then give up.
         let stressors = "stress-ng --pthread 1 --pthread-max 64 --mutex 1 --futex 1 --sem 1 \
                          --timeout 1 --verify";
         let output = common::run(words(stressors, lock), LIMIT);
@@ -179,8 +184,8 @@ fn memcached_keeps_its_values() {
     }
 }
 
-/// The locks under which a database server runs each time: one that sleeps, and one that spins in
-/// order. All others: see below.
+/// The database server always runs under two locks: one that sleeps, and one that spins in order.
+/// For all other locks see below.
 const HEAVY: [&str; 3] = ["futex", "mcs", "requester"];
 
 #[test]
@@ -191,7 +196,7 @@ fn mariadb_serves() {
     }
 }
 
-/// The same with more work and the locks that the others have.
+/// The same test with more work, under the locks of the other tests.
 #[test]
 #[ignore = "about ten seconds per lock"]
 fn mariadb_serves_longer() {

@@ -1,17 +1,20 @@
 //! A hash that is the same in every run and on every machine of one word size.
 //!
-//! Each word is folded into the state by a multiplication to twice the width, whose halves are
-//! then combined, so that all bits of the word reach the low ones, by which buckets are chosen.
-//! Whoever may choose the values can make them collide: it is no defence against that.
+//! Each word is folded into the state: the hasher multiplies to twice the width and combines the
+//! two halves of the product by exclusive or. So all bits of the word influence the low bits, which
+//! choose the bucket. The hash does not defend against an adversary, who can choose values that
+//! collide.
 
 use core::hash::{Hash, Hasher};
 
-/// Odd, with about as many ones as zeros: digits of the golden ratio.
+/// The factor of the multiplication. It is odd and has about as many ones as zeros. These are
+/// digits of the golden ratio.
 const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
-/// Where hashing starts: not 0, so that a leading 0 counts. Digits of the square root of two.
+/// The state at the beginning. It is not 0, so that a leading 0 changes the hash. These are digits
+/// of the square root of two.
 const SEED: u64 = 0x6A09_E667_F3BC_C908;
 
-/// The hash of a value.
+/// Returns the hash of a value.
 #[inline]
 pub(super) fn hash_of<T: Hash + ?Sized>(value: &T) -> u64 {
     let mut hasher = Folding(SEED);
@@ -62,7 +65,7 @@ impl Hasher for Folding {
 mod tests {
     use super::hash_of;
 
-    /// How many of `keys` share the most popular of as many buckets.
+    /// Puts `keys` into as many buckets as there are keys, and returns how many are in the fullest.
     fn longest_chain(keys: impl ExactSizeIterator<Item = u64>) -> usize {
         let mut chains = alloc::vec![0; keys.len()];
         let mask = keys.len() as u64 - 1;
@@ -72,8 +75,8 @@ mod tests {
         chains.into_iter().max().unwrap_or(0)
     }
 
-    /// Of 2^14 keys thrown into 2^14 buckets by chance, some twelve share a bucket in fewer than
-    /// one of ten thousand tries: 2^14 / (e · 12!) is 0.00001.
+    /// If 2^14 keys are put into 2^14 buckets at random, the probability that twelve keys share a
+    /// bucket is about 2^14 / (e · 12!) = 0.00001.
     #[test]
     fn regular_keys_spread_over_the_buckets() {
         for shift in [0, 3, 6, 12, 21, 32, 48] {

@@ -1,24 +1,26 @@
-//! An interval tree: finds all intervals that overlap a given one. Intrusive.
+//! An intrusive interval tree, which finds all intervals that overlap a given one.
 //!
-//! A balanced search tree by the intervals' starts, in which each node also knows the largest end
-//! in its subtree, so that a search passes over subtrees that end before it begins (Cormen and
-//! others, 'Introduction to Algorithms', chapter on augmenting data structures). An operating
-//! system keeps such trees of the mappings of a file.
+//! It is a balanced search tree, ordered by the intervals' starts. Each node also knows the largest
+//! end in its subtree, so a search can skip subtrees in which every interval ends before the query
+//! begins (Cormen and others, 'Introduction to Algorithms', chapter on augmenting data structures).
+//! An operating system keeps the mappings of a file in such trees.
 //!
 //! # Why an AVL tree
-//! Heights of siblings differ by at most one (Adelson-Velsky and Landis, 1962), so n intervals have
-//! a height below 1.45 · log2(n + 2), whatever is put in and in whatever order: nothing is left to
-//! chance, as it would be in a treap, and no run differs from another. A red-black tree moves less
-//! upon a removal and is up to a third higher; here each update goes up the tree anyway, for the
-//! largest ends, and finds the heights in the lines that it has to read for those.
+//! In an AVL tree, the heights of siblings differ by at most one (Adelson-Velsky and Landis, 1962).
+//! So the height of n intervals is below 1.45 · log2(n + 2), whatever is put in and in whatever
+//! order. Nothing depends on chance, as it would in a treap, so every run is the same. A red-black
+//! tree moves fewer nodes upon a removal, but it is up to a third higher. Here each update goes up
+//! the tree anyway, to update the largest ends, and it finds the heights in the cache lines that it
+//! has to read for those.
 //!
 //! # What a search costs
-//! With h the height and k the intervals found, the nodes that it looks at are at most h on the way
-//! to the first start beyond the query; and the found ones and their ancestors, and the children of
-//! all these. Found ones that are neighbours in the order of starts share their ancestors, as the
-//! mappings of an address space do: h + k, up to a factor. At worst they are strewn over the tree,
-//! between intervals that are too short to be found, and have h − log2(k) ancestors each to
-//! themselves.
+//! Let h be the height of the tree and k the number of intervals that are found. The search looks
+//! at three groups of nodes: at most h nodes on the way to the first start beyond the query; the
+//! nodes that are found and their ancestors; and the children of all these. If the intervals that
+//! are found are neighbours in the order of starts, like the mappings of an address space, then
+//! they share their ancestors, and the cost is proportional to h + k. In the worst case they are
+//! scattered over the tree, between intervals that are too short to be found. Then each of them has
+//! h − log2(k) ancestors that it shares with no other.
 
 mod balance;
 #[cfg(test)]
@@ -36,7 +38,7 @@ use crate::{Search, Structure};
 pub struct Interval<P: Platform, T: Send + Sync + 'static> {
     /// The first number in it.
     pub start: u64,
-    /// The last number in it; not below `start`.
+    /// The last number in it. It is not below `start`.
     pub last: u64,
     /// What the user keeps in it.
     pub value: T,
@@ -47,7 +49,7 @@ type IntervalLink<P, T> = Link<Interval<P, T>>;
 
 struct Links<P: Platform, T: Send + Sync + 'static> {
     parent: Option<IntervalLink<P, T>>,
-    /// Left and right, see [`Side`].
+    /// The left and the right child; see [`Side`].
     children: [Option<IntervalLink<P, T>>; 2],
     summary: Summary,
 }
@@ -55,23 +57,23 @@ struct Links<P: Platform, T: Send + Sync + 'static> {
 /// What a node tells its parent about the subtree below it.
 #[derive(Clone, Copy, PartialEq)]
 struct Summary {
-    /// The largest end.
+    /// The largest end of an interval in the subtree.
     max_last: u64,
-    /// Nodes on the longest way down.
+    /// The number of nodes on the longest path down.
     height: u8,
 }
 
 impl Summary {
-    /// Of no subtree.
+    /// The summary of an empty subtree.
     const NONE: Self = Self { max_last: 0, height: 0 };
 }
 
-/// A child's side of its parent.
+/// The side on which a child is below its parent.
 #[derive(Clone, Copy, PartialEq)]
 enum Side {
-    /// Not later.
+    /// The intervals there start no later than the parent.
     Left = 0,
-    /// Not earlier.
+    /// The intervals there start no earlier than the parent.
     Right = 1,
 }
 
@@ -93,7 +95,7 @@ impl<P: Platform, T: Send + Sync> Clone for Links<P, T> {
 impl<P: Platform, T: Send + Sync> Copy for Links<P, T> {}
 
 impl<P: Platform, T: Send + Sync> Links<P, T> {
-    /// Of a node without children.
+    /// Returns the links of a node without children.
     fn leaf(parent: Option<IntervalLink<P, T>>, last: u64) -> Self {
         Self { parent, children: [None, None], summary: Summary { max_last: last, height: 1 } }
     }
@@ -104,7 +106,7 @@ impl<P: Platform, T: Send + Sync> Links<P, T> {
 }
 
 impl<P: Platform, T: Send + Sync> Interval<P, T> {
-    /// An item that is in no tree.
+    /// Returns an item that is in no tree.
     #[must_use]
     pub fn new(start: u64, last: u64, value: T) -> Self {
         debug_assert!(start <= last, "an interval from {start} cannot end at {last}");
@@ -112,58 +114,59 @@ impl<P: Platform, T: Send + Sync> Interval<P, T> {
     }
 }
 
-/// A tree of intervals that are somewhere else.
+/// A tree of intervals. It does not own them, but contains links to them.
 ///
-/// Any number of them may be equal.
+/// Any number of intervals may be equal.
 pub struct IntervalTree<P: Platform, T: Send + Sync + 'static> {
     root: Option<IntervalLink<P, T>>,
     count: usize,
 }
 
-/// Asks an [`IntervalTree`] for all intervals that have a number in common with this one.
+/// A query to an [`IntervalTree`]: all intervals that have a number in common with this one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Overlap {
     /// The first number of interest.
     pub start: u64,
-    /// The last number of interest; not below `start`.
+    /// The last number of interest. It is not below `start`.
     pub last: u64,
 }
 
 impl<P: Platform, T: Send + Sync> IntervalTree<P, T> {
-    /// A tree without intervals.
+    /// Returns an empty tree.
     #[must_use]
     pub const fn new() -> Self {
         Self { root: None, count: 0 }
     }
 
-    /// How many intervals are in.
+    /// Returns how many intervals are in the tree.
     #[must_use]
     pub fn len(&self) -> usize {
         self.count
     }
 
-    /// Whether no interval is in.
+    /// Returns whether the tree is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.root.is_none()
     }
 
-    /// The interval that starts first, or one of them.
+    /// Returns the interval that starts first. If several do, it is one of them.
     #[must_use]
     pub fn first(&self) -> Option<&Interval<P, T>> {
         self.root.map(|root| self.interval(self.leftmost(root)))
     }
 
-    /// How many intervals are on the longest way down.
+    /// Returns how many intervals are on the longest path down from the root.
     #[doc(hidden)]
     #[must_use]
     pub fn depth(&self) -> usize {
         self.summary(self.root).height.into()
     }
 
-    /// Shows what overlaps `query` below `next`, by start, and says how many nodes it looked at.
+    /// Calls `found` with each interval of the subtree at `next` that overlaps `query`, in the
+    /// order of starts. Returns how many nodes it has looked at.
     ///
-    /// It calls itself for left children only, so no deeper than the tree is high.
+    /// It calls itself for left children only, so its depth is at most the height of the tree.
     fn visit(
         &self,
         mut next: Option<IntervalLink<P, T>>,
@@ -190,7 +193,7 @@ impl<P: Platform, T: Send + Sync> IntervalTree<P, T> {
         looked_at
     }
 
-    /// Where a new interval goes: after those that start at the same number.
+    /// Returns the place for a new interval: after all intervals that start at the same number.
     fn place_for(&self, start: u64) -> Option<(IntervalLink<P, T>, Side)> {
         let mut place = None;
         let mut next = self.root;
@@ -203,7 +206,7 @@ impl<P: Platform, T: Send + Sync> IntervalTree<P, T> {
         place
     }
 
-    /// Where a new interval goes that starts where one that is in does: just after that one.
+    /// Returns the place just after `node`, for a new interval that starts at the same number.
     fn place_after(&self, node: IntervalLink<P, T>) -> (IntervalLink<P, T>, Side) {
         match self.links(node).child(Side::Right) {
             None => (node, Side::Right),
@@ -218,7 +221,7 @@ impl<P: Platform, T: Send + Sync> IntervalTree<P, T> {
         node
     }
 
-    /// Hangs a new interval into its place.
+    /// Puts a new interval into its place.
     fn put(&mut self, item: &Interval<P, T>, place: Option<(IntervalLink<P, T>, Side)>) {
         let node = Link::to(item);
         let parent = place.map(|(parent, _)| parent);
@@ -234,20 +237,20 @@ impl<P: Platform, T: Send + Sync> IntervalTree<P, T> {
 
     #[inline(always)]
     fn interval(&self, link: IntervalLink<P, T>) -> &Interval<P, T> {
-        // SAFETY: by the rule of links, since all links here come from this tree, or name the item
-        // of an operation under way.
+        // SAFETY: by the rule of links (`link.rs`). All links here come from this tree, or lead to
+        // the item of the operation under way.
         unsafe { link.follow() }
     }
 
     #[inline(always)]
     fn links(&self, link: IntervalLink<P, T>) -> Links<P, T> {
-        // SAFETY: links are written through `&mut self` only.
+        // SAFETY: links are written through `&mut self` only, so nobody writes them now.
         unsafe { self.interval(link).links.get() }
     }
 
     #[inline(always)]
     fn change(&mut self, link: IntervalLink<P, T>, change: impl FnOnce(&mut Links<P, T>)) {
-        // SAFETY: `&mut self` keeps all others away, and no `change` here looks at a tree.
+        // SAFETY: `&mut self` excludes all other users, and no `change` here uses a tree.
         unsafe { self.interval(link).links.change(change) };
     }
 }
@@ -260,7 +263,7 @@ impl<P: Platform, T: Send + Sync> Structure for IntervalTree<P, T> {
         self.put(item, place);
     }
 
-    /// Where both start at the same number no way down from the root is needed.
+    /// If both start at the same number, this does not go down from the root.
     unsafe fn insert_near(&mut self, item: &Interval<P, T>, near: &Interval<P, T>) {
         let place = if item.start == near.start {
             Some(self.place_after(Link::to(near)))
@@ -279,7 +282,7 @@ impl<P: Platform, T: Send + Sync> Structure for IntervalTree<P, T> {
 impl<P: Platform, T: Send + Sync> Search for IntervalTree<P, T> {
     type Query = Overlap;
 
-    /// Shows them in the order of their starts.
+    /// Calls `found` with the intervals in the order of their starts.
     fn search(&self, query: &Overlap, found: &mut dyn FnMut(&Interval<P, T>)) {
         self.visit(self.root, query, found);
     }

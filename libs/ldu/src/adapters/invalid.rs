@@ -1,15 +1,16 @@
-//! What can be wrong with a structure.
+//! The error type of `validate`.
 
 use core::error::Error;
 use core::fmt;
 
-/// What `validate` found to be wrong with a structure; the first thing, if there are several.
+/// The first violation that `validate` has found in a structure.
 ///
-/// It means that a promise to `insert` or `remove` was not kept, or that the structure is at fault.
+/// It means that a caller of `insert` or `remove` did not keep its promise, or that the structure
+/// has a bug.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Invalid {
-    /// An item's link back does not lead to where it was reached from.
+    /// An item's link back does not lead to the item from which it was reached.
     BackLink,
     /// An interval comes after one that starts later.
     Order,
@@ -17,17 +18,17 @@ pub enum Invalid {
     Height,
     /// The heights of two siblings in a tree differ by more than one.
     Balance,
-    /// A tree node's largest end is not that of the intervals below it and its own.
+    /// A tree node's largest end is not the largest end of its own interval and those below it.
     MaxLast,
     /// A member's hash does not belong to the bucket that it is in.
     Bucket,
     /// A member's hash is not that of its value: the value was changed since the insertion.
     Hash,
-    /// A structure says that it has another number of items than it has.
+    /// The structure's count of its items differs from the number of items that can be reached.
     Count {
-        /// How many items could be reached; no more than one beyond `said`.
+        /// How many items were reached. The walk stops at `said + 1`.
         reached: usize,
-        /// How many there are said to be.
+        /// The structure's count.
         said: usize,
     },
 }
@@ -52,25 +53,26 @@ impl fmt::Display for Invalid {
 
 impl Error for Invalid {}
 
-/// Counts items on a walk, and ends a walk that goes on for too long: in circles, perhaps.
+/// Counts the items on a walk through a structure. It ends a walk that reaches too many items,
+/// which may be walking in a circle.
 pub(super) struct Tally {
     reached: usize,
     said: usize,
 }
 
 impl Tally {
-    /// For a walk over as many items as there are said to be.
+    /// Returns the tally of a walk that should reach `said` items.
     pub(super) fn of(said: usize) -> Self {
         Self { reached: 0, said }
     }
 
-    /// Another item.
+    /// Counts an item.
     pub(super) fn step(&mut self) -> Result<(), Invalid> {
         self.reached += 1;
         if self.reached > self.said { Err(self.wrong()) } else { Ok(()) }
     }
 
-    /// The end of the walk.
+    /// Checks the number of items at the end of the walk.
     pub(super) fn finish(&self) -> Result<(), Invalid> {
         if self.reached == self.said { Ok(()) } else { Err(self.wrong()) }
     }

@@ -1,26 +1,27 @@
-//! What intrusive structures are made of: links, and the cells that hold them.
+//! The parts of intrusive structures: links, and the cells that contain them.
 //!
 //! # The rule of links
-//! A link is made from the reference that `insert` is given, is kept in the head of that structure
-//! or in the links of its other items, and is gone from all of them when `remove` returns. By the
-//! promise of [`Structure::insert`](crate::Structure::insert) an item is alive and in its place
-//! from the one to the other. So whoever finds a link in a structure that it has borrowed can
-//! follow it, for as long as it has it borrowed.
+//! `insert` makes a link from the reference that it gets. The link is kept in the head of the
+//! structure or in the links of its other items. When `remove` returns, none of them contains the
+//! link any more. Between the two, the item is alive and in place, as the caller of
+//! [`Structure::insert`](crate::Structure::insert) has promised. So anyone who finds a link in a
+//! structure may follow it while it borrows the structure.
 //!
-//! Links are written only by `insert` and `remove`, which have the structure for themselves, and
-//! read by these and by whoever shares the structure. So no read meets a write.
+//! Only `insert` and `remove` write links, and they borrow the structure mutably. Links are read by
+//! these two and by functions that share the structure. So a link is never read and written at the
+//! same time.
 
 use core::ptr::NonNull;
 
 use kilocore_platform::{Platform, SharedCell};
 
-/// A way to an item.
+/// A pointer to an item of a structure.
 pub(super) struct Link<I>(NonNull<I>);
 
-// SAFETY: a link can do no more than give `&I`, which threads may share if `I` is Sync. Making that
-// reference is unsafe, and who does argues that the item is there.
+// SAFETY: the only use of a link is to get `&I`, which threads may share if `I` is Sync. Getting
+// this reference is unsafe, and each caller argues why the item is alive.
 unsafe impl<I: Sync> Send for Link<I> {}
-// SAFETY: as above; a `&Link` gives a copy of the link.
+// SAFETY: as above; with a `&Link` one can only copy the link.
 unsafe impl<I: Sync> Sync for Link<I> {}
 
 impl<I> Link<I> {
@@ -29,14 +30,14 @@ impl<I> Link<I> {
         Self(NonNull::from(item))
     }
 
-    /// The item.
+    /// Returns the item.
     ///
     /// # Safety
-    /// It is alive and not moved during `'a`.
+    /// The item is alive and not moved during `'a`.
     #[inline(always)]
     pub(super) unsafe fn follow<'a>(self) -> &'a I {
-        // SAFETY: the caller's promise. The pointer came from a `&I`, and no `&mut I` can have
-        // been made since, because the item was in the structure all the time.
+        // SAFETY: by the caller's promise. The pointer came from a `&I`. No `&mut I` can have been
+        // made since, because the item has been in the structure all the time.
         unsafe { self.0.as_ref() }
     }
 }
@@ -65,24 +66,25 @@ impl<P: Platform, L: Copy + Send + 'static> LinkCell<P, L> {
         Self(P::Cell::new(links))
     }
 
-    /// A copy of what is in it.
+    /// Returns a copy of the content.
     ///
     /// # Safety
-    /// Nobody writes it meanwhile.
+    /// No other thread writes the cell meanwhile.
     #[inline(always)]
     pub(super) unsafe fn get(&self) -> L {
-        // SAFETY: the pointer is the cell's, and by the caller's promise nobody writes there.
+        // SAFETY: the pointer is that of the cell, which nobody writes, by the caller's promise.
         self.0.with(|links| unsafe { *links })
     }
 
-    /// Changes what is in it.
+    /// Changes the content.
     ///
     /// # Safety
-    /// Nobody reads or writes it meanwhile, `change` included.
+    /// Nobody else reads or writes the cell meanwhile. `change` itself must not access it either,
+    /// except by its argument.
     #[inline(always)]
     pub(super) unsafe fn change(&self, change: impl FnOnce(&mut L)) {
-        // SAFETY: the pointer is the cell's, and by the caller's promise nobody else uses it until
-        // `change` has returned.
+        // SAFETY: the pointer is that of the cell. By the caller's promise nobody else uses the
+        // cell until `change` has returned.
         self.0.with_mut(|links| change(unsafe { &mut *links }));
     }
 }

@@ -1,7 +1,8 @@
-//! A doubly linked list without order, intrusive: what a lock-free list is compared with.
+//! An intrusive doubly linked list without order. It is the structure that a lock-free list is
+//! compared with.
 //!
-//! An item goes in at the head and out wherever it is, by its own links; both touch at most two
-//! other items. Finding anything is to look at everything.
+//! An item is inserted at the head. It is removed from its place by means of its own links. Each of
+//! the two touches at most two other items. A search looks at all items.
 
 use core::fmt;
 
@@ -33,43 +34,43 @@ impl<P: Platform, T: Send + Sync> Clone for Links<P, T> {
 impl<P: Platform, T: Send + Sync> Copy for Links<P, T> {}
 
 impl<P: Platform, T: Send + Sync> Entry<P, T> {
-    /// An item that is in no list.
+    /// Returns an item that is in no list.
     #[must_use]
     pub fn new(value: T) -> Self {
         Self { value, links: LinkCell::new(Links { before: None, next: None }) }
     }
 }
 
-/// A list of items that are somewhere else.
+/// A list of items. It does not own them, but contains links to them.
 pub struct List<P: Platform, T: Send + Sync + 'static> {
     head: Option<Link<Entry<P, T>>>,
     count: usize,
 }
 
-/// Asks a [`List`] for all its items.
+/// A query to a [`List`]: all its items.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct All;
 
 impl<P: Platform, T: Send + Sync> List<P, T> {
-    /// A list without items.
+    /// Returns an empty list.
     #[must_use]
     pub const fn new() -> Self {
         Self { head: None, count: 0 }
     }
 
-    /// How many items are in.
+    /// Returns how many items are in the list.
     #[must_use]
     pub fn len(&self) -> usize {
         self.count
     }
 
-    /// Whether no item is in.
+    /// Returns whether the list is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.head.is_none()
     }
 
-    /// Shows each item, the one that was put in last first.
+    /// Calls `show` with each item. The item that was inserted last comes first.
     pub fn for_each(&self, mut show: impl FnMut(&Entry<P, T>)) {
         let mut next = self.head;
         while let Some(link) = next {
@@ -79,10 +80,10 @@ impl<P: Platform, T: Send + Sync> List<P, T> {
         }
     }
 
-    /// Looks at all links.
+    /// Checks all links.
     ///
     /// # Errors
-    /// What is wrong with them, which nothing should be.
+    /// Returns the first violation that it finds. A correct program has none.
     pub fn validate(&self) -> Result<(), Invalid> {
         let mut tally = Tally::of(self.count);
         let (mut before, mut next) = (None, self.head);
@@ -99,20 +100,20 @@ impl<P: Platform, T: Send + Sync> List<P, T> {
 
     #[inline(always)]
     fn entry(&self, link: Link<Entry<P, T>>) -> &Entry<P, T> {
-        // SAFETY: by the rule of links, since all links here come from this list, or name the item
-        // of an operation under way.
+        // SAFETY: by the rule of links (`link.rs`). All links here come from this list, or lead to
+        // the item of the operation under way.
         unsafe { link.follow() }
     }
 
     #[inline(always)]
     fn links(&self, link: Link<Entry<P, T>>) -> Links<P, T> {
-        // SAFETY: links are written through `&mut self` only.
+        // SAFETY: links are written through `&mut self` only, so nobody writes them now.
         unsafe { self.entry(link).links.get() }
     }
 
     #[inline(always)]
     fn change(&mut self, link: Link<Entry<P, T>>, change: impl FnOnce(&mut Links<P, T>)) {
-        // SAFETY: `&mut self` keeps all others away, and no `change` here looks at a list.
+        // SAFETY: `&mut self` excludes all other users, and no `change` here uses a list.
         unsafe { self.entry(link).links.change(change) };
     }
 }
@@ -195,7 +196,7 @@ mod tests {
     fn list_of(entries: &[Entry<Native, u32>]) -> List<Native, u32> {
         let mut list = List::new();
         for entry in entries {
-            // SAFETY: each entry goes in once, and outlives the list in all tests.
+            // SAFETY: each entry is inserted once, and outlives the list in all tests.
             unsafe { list.insert(entry) };
         }
         list
@@ -213,7 +214,7 @@ mod tests {
         let mut list = list_of(&entries);
         assert_eq!(values(&list), [3, 2, 1, 0]);
         for (gone, left) in [(3, &[2, 1, 0][..]), (1, &[2, 0]), (0, &[2]), (2, &[])] {
-            // SAFETY: each entry is in and goes once.
+            // SAFETY: each entry is in the list and is removed once.
             unsafe { list.remove(&entries[gone]) };
             assert_eq!(values(&list), left);
             assert_eq!(list.validate(), Ok(()));

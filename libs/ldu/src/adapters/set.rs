@@ -1,15 +1,15 @@
-//! A hash set that may hold several equal members, intrusive, with chains.
+//! An intrusive hash set with chains. It may contain several equal members.
 //!
 //! Each bucket is the head of a doubly linked chain. A member keeps its hash beside its links, so
-//! that a growing set and a removal look at no value; a removal does not even walk along its chain,
-//! which in a multiset may be long.
+//! neither a removal nor a growing set looks at values. A removal does not walk along its chain
+//! either, which may be long in a multiset.
 //!
 //! # Growing
-//! A set with more members than buckets doubles the latter, at once: that insertion moves all
-//! members to other chains, and all such insertions together fewer than twice the most that were
-//! ever in. No other operation allocates. If there is no memory to be had, the set stays as it is
-//! and its chains become longer, until a later insertion finds some. Buckets are never given back
-//! before the set is dropped.
+//! If an insertion makes the members more than the buckets, it doubles the buckets and moves all
+//! members to the new chains. All these moves together are fewer than twice the largest number of
+//! members that the set ever had. No other operation allocates. If no memory can be allocated, the
+//! set keeps its buckets and its chains become longer, until a later insertion can allocate. The
+//! set frees no buckets before it is dropped, except when it replaces them by more.
 
 #[cfg(test)]
 mod tests;
@@ -29,16 +29,16 @@ use crate::{Search, Structure};
 
 /// An item of a [`Set`].
 ///
-/// While it is in, its value must go on to hash and compare as it did. Where it does not, it may
-/// not be found, and no worse.
+/// While the member is in a set, its value should hash and compare as it did when it was inserted.
+/// If the value changes, a search may fail to find the member, but nothing worse happens.
 pub struct Member<P: Platform, T: Send + Sync + 'static> {
-    /// What it is found by.
+    /// The value by which the member is found.
     pub value: T,
     links: LinkCell<P, Links<P, T>>,
 }
 
 struct Links<P: Platform, T: Send + Sync + 'static> {
-    /// None at the head of a chain.
+    /// The member before this one, or `None` at the head of a chain.
     before: Option<Link<Member<P, T>>>,
     next: Option<Link<Member<P, T>>>,
     hash: u64,
@@ -53,7 +53,7 @@ impl<P: Platform, T: Send + Sync> Clone for Links<P, T> {
 impl<P: Platform, T: Send + Sync> Copy for Links<P, T> {}
 
 impl<P: Platform, T: Send + Sync> Member<P, T> {
-    /// An item that is in no set.
+    /// Returns an item that is in no set.
     #[must_use]
     pub fn new(value: T) -> Self {
         Self { value, links: LinkCell::new(Links { before: None, next: None, hash: 0 }) }
@@ -63,40 +63,41 @@ impl<P: Platform, T: Send + Sync> Member<P, T> {
 /// The head of a chain.
 type Bucket<P, T> = LinkCell<P, Option<Link<Member<P, T>>>>;
 
-/// A set of members that are somewhere else.
+/// A set of members. It does not own them, but contains links to them.
 pub struct Set<P: Platform, T: Send + Sync + 'static> {
-    /// A power of two of them.
+    /// Their number is a power of two.
     buckets: Vec<Bucket<P, T>>,
     count: usize,
 }
 
-/// What a set starts with if nothing else is said.
+/// The number of buckets of a new set by default.
 const BUCKETS: usize = 16;
 
 impl<P: Platform, T: Send + Sync> Set<P, T> {
-    /// A set without members, with `buckets` chains to begin with or the next power of two.
+    /// Returns an empty set with `buckets` chains. If `buckets` is not a power of two, the set has
+    /// the next larger power of two.
     ///
     /// # Panics
-    /// If there is no memory for that many.
+    /// If there is no memory for that many chains.
     #[must_use]
     pub fn with_buckets(buckets: usize) -> Self {
         let buckets = buckets.max(1).checked_next_power_of_two().and_then(Self::table);
         Self { buckets: buckets.expect("memory for a set's buckets"), count: 0 }
     }
 
-    /// How many members are in, equal ones counted apart.
+    /// Returns how many members are in the set. Equal members are counted separately.
     #[must_use]
     pub fn len(&self) -> usize {
         self.count
     }
 
-    /// Whether no member is in.
+    /// Returns whether the set is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// How many chains there are now.
+    /// Returns how many chains the set has now.
     #[must_use]
     pub fn buckets(&self) -> usize {
         self.buckets.len()
@@ -116,32 +117,32 @@ impl<P: Platform, T: Send + Sync> Set<P, T> {
 
     #[inline(always)]
     fn head(&self, bucket: usize) -> Option<Link<Member<P, T>>> {
-        // SAFETY: heads are written through `&mut self` only.
+        // SAFETY: heads are written through `&mut self` only, so nobody writes them now.
         unsafe { self.buckets[bucket].get() }
     }
 
     #[inline(always)]
     fn set_head(&mut self, bucket: usize, head: Option<Link<Member<P, T>>>) {
-        // SAFETY: `&mut self` keeps all others away.
+        // SAFETY: `&mut self` excludes all other users.
         unsafe { self.buckets[bucket].change(|old| *old = head) };
     }
 
     #[inline(always)]
     fn member(&self, link: Link<Member<P, T>>) -> &Member<P, T> {
-        // SAFETY: by the rule of links, since all links here come from this set, or name the item
-        // of an operation under way.
+        // SAFETY: by the rule of links (`link.rs`). All links here come from this set, or lead to
+        // the item of the operation under way.
         unsafe { link.follow() }
     }
 
     #[inline(always)]
     fn links(&self, link: Link<Member<P, T>>) -> Links<P, T> {
-        // SAFETY: links are written through `&mut self` only.
+        // SAFETY: links are written through `&mut self` only, so nobody writes them now.
         unsafe { self.member(link).links.get() }
     }
 
     #[inline(always)]
     fn change(&mut self, link: Link<Member<P, T>>, change: impl FnOnce(&mut Links<P, T>)) {
-        // SAFETY: `&mut self` keeps all others away, and no `change` here looks at a set.
+        // SAFETY: `&mut self` excludes all other users, and no `change` here uses a set.
         unsafe { self.member(link).links.change(change) };
     }
 
@@ -163,7 +164,7 @@ impl<P: Platform, T: Send + Sync> Set<P, T> {
         };
         let old = mem::replace(&mut self.buckets, table);
         for bucket in &old {
-            // SAFETY: nobody else can reach a table that the set has no more.
+            // SAFETY: the set no longer has this table, so nobody else can reach it.
             let mut next = unsafe { bucket.get() };
             while let Some(link) = next {
                 let links = self.links(link);
@@ -176,19 +177,19 @@ impl<P: Platform, T: Send + Sync> Set<P, T> {
 }
 
 impl<P: Platform, T: Hash + Eq + Send + Sync> Set<P, T> {
-    /// Whether a member equals `value`.
+    /// Returns whether a member equals `value`.
     #[must_use]
     pub fn contains(&self, value: &T) -> bool {
         self.equals(value).next().is_some()
     }
 
-    /// How many members equal `value`.
+    /// Returns how many members equal `value`.
     #[must_use]
     pub fn count(&self, value: &T) -> usize {
         self.equals(value).count()
     }
 
-    /// The members that equal `value`.
+    /// Returns the members that equal `value`.
     fn equals(&self, value: &T) -> impl Iterator<Item = &Member<P, T>> {
         let hash = hash_of(value);
         self.chain(self.bucket_of(hash)).filter_map(move |(link, links)| {
@@ -207,10 +208,10 @@ impl<P: Platform, T: Hash + Eq + Send + Sync> Set<P, T> {
         })
     }
 
-    /// Looks at all links and hashes.
+    /// Checks all links and hashes.
     ///
     /// # Errors
-    /// What is wrong with them, which nothing should be.
+    /// Returns the first violation that it finds. A correct program has none.
     pub fn validate(&self) -> Result<(), Invalid> {
         let mut tally = Tally::of(self.count);
         for bucket in 0..self.buckets.len() {
@@ -233,7 +234,7 @@ impl<P: Platform, T: Hash + Eq + Send + Sync> Set<P, T> {
     }
 }
 
-/// Tells the machine that a table's memory is about to be given back.
+/// Tells the platform that a table's memory is about to be freed.
 fn discard<P: Platform, T: Send + Sync>(table: &[Bucket<P, T>]) {
     for bucket in table {
         P::discard(bucket);
@@ -245,7 +246,7 @@ impl<P: Platform, T: Hash + Eq + Send + Sync> Structure for Set<P, T> {
 
     #[inline]
     unsafe fn insert(&mut self, item: &Member<P, T>) {
-        // First, since it is the user's and may panic.
+        // The hash comes first because it calls the user's code, which may panic.
         let hash = hash_of(&item.value);
         self.push(Link::to(item), hash);
         self.count += 1;
@@ -285,7 +286,7 @@ impl<P: Platform, T: Hash + Eq + Send + Sync> Search for Set<P, T> {
 }
 
 impl<P: Platform, T: Send + Sync> Default for Set<P, T> {
-    /// A set without members, and with few buckets.
+    /// Returns an empty set with few buckets.
     fn default() -> Self {
         Self::with_buckets(BUCKETS)
     }

@@ -1,48 +1,52 @@
-//! How long operations took in a trial, by way and kind.
+//! How long the operations of a trial took, kept apart by way (direct or logged) and by kind
+//! (update or read).
 
 use kilocore_platform::{Atomic, AtomicInt, Cycles, Ordering, Padded, Platform};
 
 use crate::policy::Kind;
 
-/// Lines that the sums are spread over, by core.
+/// The number of stripes that the sums are spread over, so that cores do not all write the same
+/// cache lines.
 const STRIPES: usize = 8;
 
-/// What one operation counts for at most, in means of the trial's first window. One that takes
-/// longer has lost its core as a rule, which is not for its way to answer for, and would decide the
-/// trial alone.
+/// The most that one operation counts for, as a multiple of the mean operation in the trial's first
+/// window. An operation that takes longer than this has usually lost its core. That is not the
+/// fault of its way, and it would decide the trial alone.
 const LONGEST: u64 = 64;
-/// But so many cycles in any case.
+/// The limit of what one operation counts for is never below this number of cycles.
 const SHORT: u64 = 1 << 16;
-/// What is left of a log when a window ends counts for so many times as much at most.
+/// The most that applying the rest of a log at the end of a window counts for, as a multiple of the
+/// most that one operation counts for.
 const REMNANT: u64 = 16;
 
-/// A log is worth keeping if 27 of its operations take less time than 25 without.
+/// A log is worth keeping if 27 operations with it take less time than 25 operations without.
 const WORTH: (u64, u64) = (27, 25);
-/// One way is hopeless if, times the operations that it has shown, what it takes more is so many
-/// times what the other takes: 7 times more after 32 operations, as much more after 224.
+/// A way is hopeless if the time that it takes more than the other way, times the number of
+/// operations seen, is more than this many times the time of the other way. For example, a way is
+/// hopeless if it takes 8 times as long after 32 operations, or twice as long after 224.
 const HOPELESS: u64 = 224;
-/// But so many it has to have shown at the least, and the other one, too.
+/// Before a way can be called hopeless, at least this many operations of each way must have ended.
 const MANY: u64 = 32;
-/// Fewer of a kind say little about the kind.
+/// If fewer operations of a kind were seen than this, their mean says little about the kind.
 const FEW: u64 = 16;
 
-/// What [`Sums::waste`] is if all time was wasted.
+/// The value of [`Sums::waste`] if all time was wasted.
 pub(super) const WASTE_OF_ALL: u64 = 1000;
 
 /// Sums that operations add themselves to.
 pub(super) struct Record<P: Platform> {
-    /// What one operation counts for at most, in cycles. Relaxed: the order does not matter.
+    /// The most that one operation counts for, in cycles. Relaxed: the order does not matter.
     longest: Padded<P::U64>,
     stripes: [Padded<Stripe<P>>; STRIPES],
 }
 
-/// How many began, how many ended and in how many cycles: of updates and reads, made directly and
-/// with a log.
+/// For each way and each kind: how many operations began, how many ended, and how many cycles those
+/// that ended took. The first index is the way (0 is direct, 1 is logged), the second is the kind.
 struct Stripe<P: Platform> {
     words: [[[P::U64; 3]; 2]; 2],
 }
 
-/// How many there were and how long they took, all together.
+/// The number of operations of one way and one kind, and the time that they took together.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Sum {
     pub(super) begun: u64,
@@ -50,7 +54,7 @@ pub(super) struct Sum {
     pub(super) cycles: u64,
 }
 
-/// All operations of one way.
+/// The operations of one way.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Sums {
     pub(super) updates: Sum,
@@ -66,7 +70,7 @@ impl<P: Platform> Record<P> {
         Self { longest: Padded(P::U64::new(u64::MAX)), stripes: core::array::from_fn(stripe) }
     }
 
-    /// Forgets everything. What is just being added may remain.
+    /// Sets everything to zero. What other threads add at the same moment may remain.
     pub(super) fn clear(&self) {
         let stripes = self.stripes.iter();
         for word in stripes.flat_map(|stripe| stripe.words.as_flattened().as_flattened()) {
@@ -75,7 +79,8 @@ impl<P: Platform> Record<P> {
         self.longest.store(u64::MAX, Ordering::Relaxed);
     }
 
-    /// Takes the operations of the first window for the measure of those that follow.
+    /// Limits what a single operation counts for from now on, given the operations of the trial's
+    /// first window.
     pub(super) fn take_measure(&self, first: Sums) {
         let cycles = first.updates.cycles.saturating_add(first.reads.cycles);
         let mean = cycles / first.operations().max(1);
@@ -88,14 +93,15 @@ impl<P: Platform> Record<P> {
         &stripe.words[usize::from(logged)][kind as usize]
     }
 
-    /// An operation begins.
+    /// Counts an operation that begins.
     #[inline]
     pub(super) fn begin(&self, logged: bool, kind: Kind) {
         let [begun, ..] = self.words(logged, kind);
         begun.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// An operation ends; gives how many have before, as far as its core knows.
+    /// Adds an operation that has ended. Returns how many operations of its way and kind had ended
+    /// before, as far as the stripe of the caller's core knows.
     #[inline]
     pub(super) fn end(&self, logged: bool, kind: Kind, took: Cycles) -> u64 {
         let [_, ended, cycles] = self.words(logged, kind);
@@ -104,7 +110,8 @@ impl<P: Platform> Record<P> {
         ended.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Updates of a log have cost so much more: what was left of it when a window ended.
+    /// Adds the time in which the rest of a log was applied after its window had ended. It is added
+    /// to the cost of logged updates.
     pub(super) fn add_to_logged(&self, took: Cycles) {
         let [_, _, cycles] = self.words(true, Kind::Update);
         let most = self.longest.load(Ordering::Relaxed).saturating_mul(REMNANT);
@@ -135,19 +142,21 @@ impl Sum {
         }
     }
 
-    /// What one takes on average, in 2^-16 cycles, if there was any.
+    /// Returns the mean time of an operation in units of 2^-16 cycles, or `None` if none has ended.
     fn mean(self) -> Option<u128> {
         (u128::from(self.cycles) << 16).checked_div(u128::from(self.ended))
     }
 
-    /// How many have begun, of this way and the other: how often the kind counts in comparing them.
+    /// Returns how many operations of this kind have begun in both ways together. The kind gets
+    /// this weight when the two ways are compared.
     fn times(self, other: Self) -> u64 {
         self.begun + other.begun
     }
 
-    /// What so many more take than as many of the other way. Nothing is held against a way in which
-    /// there was none. Counted are those that began: of slow ones, more are under way at a window's
-    /// end.
+    /// Returns how much more time all operations of this kind take in this way than in the other.
+    /// It is 0 if one of the two ways had none of them. The weight is the number of operations that
+    /// began, not the number that ended, because slow ones are more often under way when a window
+    /// ends.
     fn excess(self, other: Self) -> i128 {
         match (self.mean(), other.mean()) {
             (Some(own), Some(others)) => {
@@ -163,36 +172,38 @@ impl Sums {
         Self { updates: self.updates.since(before.updates), reads: self.reads.since(before.reads) }
     }
 
-    /// How many have ended.
+    /// Returns how many operations have ended.
     pub(super) fn operations(self) -> u64 {
         self.updates.ended + self.reads.ended
     }
 
-    /// How many have begun and not ended.
+    /// Returns how many operations have begun and not ended.
     pub(super) fn under_way(self) -> u64 {
         let of = |sum: Sum| sum.begun.saturating_sub(sum.ended);
         of(self.updates) + of(self.reads)
     }
 
-    /// What an operation of the slower kind takes on average, in cycles.
+    /// Returns the mean time of an operation of the slower kind, in cycles.
     pub(super) fn longest_mean(self) -> u64 {
         let mean = |sum: Sum| sum.cycles / sum.ended.max(1);
         mean(self.updates).max(mean(self.reads))
     }
 
-    /// Whether these operations take less time than `other`, both in the proportion of all of them.
+    /// Returns whether this way takes less time than `other`. In both ways, updates and reads are
+    /// weighted by their shares in all operations of both ways.
     pub(super) fn costs_less_than(self, other: Self) -> bool {
         self.excess(other, 1, 1) < 0
     }
 
-    /// Whether they take so much less time that it is worth keeping a log.
+    /// Returns whether this way takes so much less time than `other` that a log is worth keeping.
     pub(super) fn costs_clearly_less_than(self, other: Self) -> bool {
         let (more, than) = WORTH;
         self.excess(other, more, than) < 0
     }
 
-    /// Whether that is so clear that more of them would not change it. A kind of which little was
-    /// seen is taken to be dear in this way, and to be free in the other.
+    /// Returns whether this way takes so much less time than `other` that further operations would
+    /// not change the result. If few operations of a kind were seen, the kind is assumed to be
+    /// expensive in this way and to cost nothing in the other.
     pub(super) fn costs_far_less_than(self, other: Self) -> bool {
         let shown = self.operations().min(other.operations());
         if shown < MANY {
@@ -210,8 +221,8 @@ impl Sums {
         others_least.saturating_sub(most) * u128::from(shown) > most * u128::from(HOPELESS)
     }
 
-    /// How much of the time of these operations would have been saved if they had taken what
-    /// `other` ones take, both in the proportion of all of them: from 0 to [`WASTE_OF_ALL`].
+    /// Returns the share of this way's time that would have been saved in the `other` way, from 0
+    /// to [`WASTE_OF_ALL`]. The weights are those of [`costs_less_than`](Self::costs_less_than).
     pub(super) fn waste(self, other: Self) -> u64 {
         let cost = |own: Sum, others: Sum| own.mean().unwrap_or(0) * u128::from(own.times(others));
         let own = cost(self.updates, other.updates) + cost(self.reads, other.reads);
@@ -220,7 +231,8 @@ impl Sums {
         (saved * all).checked_div(own).unwrap_or(0).min(all) as u64
     }
 
-    /// What `own` as many of these take more than `others` as many of those of the other way.
+    /// Returns how much more time `own` times the operations take in this way than `others` times
+    /// the operations take in the other way.
     fn excess(self, other: Self, own: u64, others: u64) -> i128 {
         let scaled = |sum: Sum, by: u64| Sum { cycles: sum.cycles.saturating_mul(by), ..sum };
         let excess = |a: Sum, b: Sum| scaled(a, own).excess(scaled(b, others));

@@ -1,10 +1,10 @@
-//! Histories, and whether they are linearizable: whether all operations can be put into one order
-//! that respects which returned before which was called, and in which each read gives what the
-//! updates before it left.
+//! Histories, and a check whether they are linearizable. A history is linearizable if all
+//! operations can be put into one order with two properties. If one operation returned before
+//! another was called, it comes first. And each read finds what the updates before it have left.
 //!
-//! The search is that of Wing and Gong (1993), with the states that led nowhere remembered as Lowe
-//! (2017) does: exponential in the number of operations at worst, and quick for the dozen that a
-//! checked program makes.
+//! The search for such an order is that of Wing and Gong (1993). As in Lowe (2017), it remembers
+//! the states that have led nowhere. In the worst case it takes time exponential in the number of
+//! operations, but it is quick for the dozen that a checked program makes.
 
 use std::collections::HashSet;
 use std::sync::Mutex;
@@ -15,7 +15,7 @@ use kilocore_platform::{Atomic, AtomicInt, Ordering, Platform};
 pub enum Operation {
     Insert(usize),
     Remove(usize),
-    /// What was found: a bit for each object.
+    /// Contains what was found: a bit for each object.
     Read(u64),
 }
 
@@ -28,11 +28,11 @@ pub struct Event {
 
 /// Records the operations of an execution.
 ///
-/// Its clock is a word of the platform, added to with acquire and release, so that whatever has
-/// returned before something else is called also happened before it. Only then does its order
-/// bind: of two operations that nothing orders, one may miss what the other has seen, whichever
-/// was first. But such a clock also hides what the program itself fails to order, so that a
-/// program should be checked without it, too.
+/// Its clock is a word of the platform, which is increased with acquire and release. So if one
+/// operation returned before another was called, it also happened before the other. The check needs
+/// this: if nothing orders two operations, one may miss what the other has seen, whichever was
+/// first. But such a clock also hides missing orderings in the log. So a program should also be
+/// checked without the clock.
 #[derive(Debug)]
 pub struct History<P: Platform> {
     clock: Option<P::U64>,
@@ -40,12 +40,12 @@ pub struct History<P: Platform> {
 }
 
 impl<P: Platform> History<P> {
-    /// Nothing yet, and nothing ever unless `recorded`.
+    /// Returns an empty history. It stays empty unless `recorded` is true.
     pub fn new(recorded: bool) -> Self {
         Self { clock: recorded.then(|| P::U64::new(0)), events: Mutex::default() }
     }
 
-    /// Makes an operation, which says what it was.
+    /// Calls `run`, which makes an operation, and records the operation that `run` returns.
     pub fn record<R>(&self, run: impl FnOnce() -> (Operation, R)) -> R {
         let Some(clock) = &self.clock else { return run().1 };
         let called = clock.fetch_add(1, Ordering::AcqRel);
@@ -61,13 +61,14 @@ impl<P: Platform> History<P> {
     }
 }
 
-/// Whether a history that begins with an empty structure is linearizable.
+/// Returns whether a history that begins with an empty structure is linearizable.
 pub fn is_linearizable(events: &[Event]) -> bool {
     assert!(events.len() <= 32, "the search is exponential");
     extend(events, 0, 0, &mut HashSet::new())
 }
 
-/// Whether the events that are not in `done` can follow, from the state `members`.
+/// Returns whether the events that are not in `done` can follow in some order, from the state
+/// `members`. `hopeless` contains the pairs for which this is known to be false.
 fn extend(events: &[Event], done: u32, members: u64, hopeless: &mut HashSet<(u32, u64)>) -> bool {
     let open = |index: &usize| done >> index & 1 == 0;
     let Some(first_return) = (0..events.len()).filter(open).map(|i| events[i].returned).min()

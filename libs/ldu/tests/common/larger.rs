@@ -11,8 +11,8 @@ use super::subject::Subject;
 /// What threads do to one root.
 #[derive(Debug, Clone, Copy)]
 pub struct Work {
-    /// For each updating thread, how many objects it has and the steps that it takes with each of
-    /// them in turn.
+    /// For each updating thread: how many objects it has, and the steps that it takes with them. It
+    /// takes each step with one object after the other.
     pub updaters: &'static [(usize, &'static [Step])],
     /// How often each reading thread reads.
     pub readers: &'static [u32],
@@ -54,9 +54,9 @@ pub fn mixed<P: Threads, S: Subject<P>>(domain: S::Domain, work: &Work) {
     quarantine::end();
 }
 
-/// Objects that lie in a heap, from which each of so many threads takes one, turns it and lays it
-/// back, `turns` times; so that an object's updates come from all threads and cores. The heap is
-/// ordered by a mutex that the checker does not see: only for shuttle, which needs no order.
+/// Some objects lie in a pile. Each thread takes an object from the pile, updates it, and puts it
+/// back, `turns` times. So an object's updates come from all threads and cores. The pile is ordered
+/// by a mutex that the checker does not see. So this is only for shuttle, which needs no orderings.
 pub fn handed_around<P: Threads, S: Subject<P>>(
     domain: S::Domain,
     threads: u32,
@@ -67,7 +67,7 @@ pub fn handed_around<P: Threads, S: Subject<P>>(
 ) {
     quarantine::begin();
     let site = Site::<P, S>::new(domain, limits, recorded);
-    // Fewer than threads, so that each is soon taken by another one.
+    // There are fewer objects than threads, so that another thread soon takes an object.
     let objects = (1..threads as usize).map(|id| Token::new(&site, id)).collect::<Vec<_>>();
     let heap = Arc::new(Mutex::new(objects));
     let others = (1..=threads).map(|index| {
@@ -85,7 +85,7 @@ pub fn handed_around<P: Threads, S: Subject<P>>(
                     }
                 };
                 let turned = if recorded { turned } else { turned.step(&site, Step::Look) };
-                // Underneath, so that the others come first.
+                // The object goes under the pile, so that the others come first.
                 heap.lock().unwrap().insert(0, turned);
             }
         }) as Run
@@ -100,9 +100,9 @@ pub fn handed_around<P: Threads, S: Subject<P>>(
     quarantine::end();
 }
 
-/// So many roots that share slots, and as many threads, each of which takes the same steps in each
-/// root, beginning with another one. One of this thread's objects goes through all of them, and one
-/// more root ends meanwhile.
+/// There are some roots that share slots, and as many threads. Each thread takes the same steps in
+/// each root, and each begins with a different root. One of this thread's objects moves through all
+/// roots, and one more root ends meanwhile.
 pub fn several_roots<P: Threads, S: Subject<P>>(
     domain: S::Domain,
     roots: usize,
@@ -140,7 +140,8 @@ pub fn several_roots<P: Threads, S: Subject<P>>(
         }
         drop(object);
     });
-    // From the last, where an object of the first may still be waiting to be freed.
+    // The roots end from the last on, where an object of the first may still be waiting to be
+    // freed.
     sites.into_iter().rev().for_each(Site::finish);
     quarantine::end();
 }

@@ -1,6 +1,6 @@
-//! A structure whose items are data that only the log orders: what their owner has written before an
-//! insertion, the structure reads, and what the structure has read, the owner overwrites when the
-//! object is settled.
+//! A structure whose items contain data that is ordered only by the log. The owner of an object
+//! writes the data before it inserts the object, and the structure reads the data. The owner writes
+//! it again when the object is settled.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use kilocore_ldu::{Ldu, Limits, Policy, Queue, Structure};
 use kilocore_locks::RawRwLock;
 use kilocore_platform::{Platform, SharedCell};
 
-/// The sum of what is in.
+/// The sum of the entries that are in.
 pub struct Ledger<P> {
     sum: u64,
     platform: PhantomData<fn() -> P>,
@@ -32,7 +32,8 @@ impl<P: Platform> Structure for Ledger<P> {
     }
 }
 
-/// A thread puts an entry in, takes it out, changes it if it may, and does so again; this one reads.
+/// A thread inserts an entry, removes it, changes it if it may, and does so again. This thread
+/// reads.
 pub fn entries<P: Threads, Q: Queue<P>, L: RawRwLock<P>, D: Policy<P>>(domain: Q::Domain) {
     quarantine::begin();
     let ledger = Ledger { sum: 0, platform: PhantomData };
@@ -42,7 +43,7 @@ pub fn entries<P: Threads, Q: Queue<P>, L: RawRwLock<P>, D: Policy<P>>(domain: Q
         move || {
             let mut entry = root.remove(root.insert(root.object(P::Cell::new(1))));
             if let Some(amount) = entry.get_mut() {
-                // SAFETY: nobody else has it, as `get_mut` says.
+                // SAFETY: `get_mut` has returned the entry, so no other thread uses it.
                 amount.with_mut(|amount| unsafe { *amount = 2 });
             }
             drop(root.remove(root.insert(entry)));

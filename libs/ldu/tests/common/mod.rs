@@ -1,4 +1,5 @@
-//! What the checkers run: small programs around a log, with oracles that know what must be.
+//! The programs that the checkers run: small programs around a log, with checks that know the right
+//! results.
 #![allow(dead_code, missing_docs, unreachable_pub, missing_debug_implementations)]
 
 pub mod history;
@@ -16,14 +17,14 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use kilocore_ldu::Structure;
 
-/// What went wrong, said by panics that the checkers report.
+/// The messages of panics that the checkers report.
 pub const TWICE: &str = "put in twice";
 pub const ABSENT: &str = "taken out without being in";
 pub const FREED_INSIDE: &str = "freed while in the structure";
 pub const MISSED: &str = "its owner reads and misses its update";
 pub const TORN: &str = "a read misses an update and sees a later one";
 
-/// An item that knows where it is. Its flags are no part of the program that is checked.
+/// An item that knows where it is. Its flags are not part of the program that is checked.
 pub struct Probe {
     pub id: usize,
     inside: AtomicBool,

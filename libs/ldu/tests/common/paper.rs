@@ -1,14 +1,15 @@
-//! A twin: the paper's own algorithm (section 2.3, figures 2.3 to 2.5), right unless it is told to
-//! make an error.
+//! The twin: the paper's own algorithm (section 2.3, figures 2.3 to 2.5). It is correct unless it
+//! is told to make an error.
 //!
-//! Each object has two nodes, one to put it in and one to take it out, and a word `used` with a bit
-//! for each. An update exchanges the opposite node's mark, which cancels the opposite update if that
-//! is pending; otherwise it marks its own node and, unless its bit of `used` says that this node is
-//! queued already, queues it. Whoever applies the log claims each node's mark, clears its bit, and
-//! claims the mark once more.
+//! Each object has two nodes, one to insert it and one to remove it, and a word `used` with a bit
+//! for each node. An update first exchanges the opposite node's mark. If the opposite update is
+//! pending, this cancels it. Otherwise the update marks its own node, and queues the node unless
+//! its bit of `used` says that it is queued already. The thread that applies the log claims each
+//! node's mark, clears its bit, and claims the mark once more.
 //!
-//! Unlike the shipped log, it may show a reader an update without an earlier one of another object,
-//! so that its histories are not checked: its errors show in programs that know what they must see.
+//! Unlike the shipped log, the twin may show a reader an update without an earlier update of
+//! another object. So its histories are not checked. Its errors show in programs that know what a
+//! reader must see.
 
 use std::ptr;
 use std::sync::Arc;
@@ -20,21 +21,22 @@ use kilocore_platform::{Atomic, AtomicInt, Ordering, Platform, SharedCell};
 use super::paper_slots::PaperSlots;
 use super::{Census, Probe};
 
-/// Which error the twin makes.
+/// The error that the twin makes.
 pub trait Pitfall: Send + Sync + 'static {
     /// A mark is claimed before the bit is cleared, but not after.
     const NO_SECOND_LOOK: bool = false;
-    /// The next node is looked for when the node may be queued again.
+    /// The link to the next node is read when the node may already be queued again.
     const NEXT_READ_LATE: bool = false;
-    /// An object is freed when none of its nodes is queued, whoever may still look at them.
+    /// An object is freed when none of its nodes is queued, although a thread may still look at
+    /// them.
     const FREES_UNUSED: bool = false;
-    /// Marks are claimed first, and what they stand for is done when the lock is held.
+    /// Marks are claimed first, and their updates are made after the lock was acquired.
     const CLAIMS_OUTSIDE: bool = false;
-    /// Nodes that have to leave a slot leave it first, and are applied when the lock is held.
+    /// Nodes that have to leave a slot leave it first, and are applied after the lock was acquired.
     const DETACHES_OUTSIDE: bool = false;
-    /// The first node of a slot is asked which root the slot serves.
+    /// The root that a slot serves is read from the first node of the slot.
     const PEEKS: bool = false;
-    /// Slots have no lock: a thread is taken to stay on its core.
+    /// Slots have no lock, because a thread is assumed to stay on its core.
     const NO_SLOT_LOCK: bool = false;
     /// An object changes its root and leaves its nodes where they are.
     const MOVES_UNDRAINED: bool = false;
@@ -42,7 +44,7 @@ pub trait Pitfall: Send + Sync + 'static {
     const ARGUMENTS_LATE: bool = false;
     /// A root is freed with its nodes still in slots.
     const ENDS_UNDRAINED: bool = false;
-    /// What happens to a thread when it has chosen a slot.
+    /// Is called when a thread has chosen a slot. The thread may migrate here.
     fn migrate() {}
 }
 
@@ -50,11 +52,11 @@ pub trait Pitfall: Send + Sync + 'static {
 pub struct Sane;
 impl Pitfall for Sane {}
 
-/// What a reference to memory that may have been freed is worth: the quarantine keeps such memory
-/// until the execution ends and catches whoever uses an atomic in it.
+/// Returns a reference to memory that may have been freed. The quarantine keeps such memory until
+/// the execution ends, and catches every use of an atomic in it.
 pub fn at<'a, T>(pointer: *const T) -> Option<&'a T> {
-    // SAFETY: all objects and roots come from a box, and are discarded before that is given back,
-    // so that the memory stays as it is.
+    // SAFETY: all objects and roots come from a box, and are discarded before the box is freed. So
+    // the memory stays as it is.
     unsafe { pointer.as_ref() }
 }
 
@@ -78,10 +80,10 @@ impl Kind {
 pub struct Node<P: Platform, E: Pitfall> {
     kind: Kind,
     pub object: *const Object<P, E>,
-    /// One if the update is pending.
+    /// 1 if the update is pending, otherwise 0.
     mark: P::U32,
     pub next: P::Ptr<Node<P, E>>,
-    /// The object's number: what an update brings along.
+    /// The argument of the update: the object's number.
     argument: P::Cell<usize>,
 }
 
@@ -94,7 +96,7 @@ pub struct Object<P: Platform, E: Pitfall> {
     pub probe: Probe,
 }
 
-/// A lock, a list, and what they are for.
+/// A root: a lock, a list, and the structure.
 pub struct Root<P: Platform, E: Pitfall> {
     pub lock: Ttas<P>,
     /// The global list, if there are no slots.
@@ -105,8 +107,8 @@ pub struct Root<P: Platform, E: Pitfall> {
 
 // SAFETY: the pointers are to objects and roots, which threads share.
 unsafe impl<P: Platform, E: Pitfall> Send for Object<P, E> {}
-// SAFETY: as above; the argument is written by an object's owner before it marks the node and read
-// by whoever has claimed the mark. Where that is not so, the checker's cell says it.
+// SAFETY: as above. The object's owner writes the argument before it marks the node, and the thread
+// that has claimed the mark reads it. If that is violated, the checker's cell reports it.
 unsafe impl<P: Platform, E: Pitfall> Sync for Object<P, E> {}
 
 impl<P: Platform, E: Pitfall> Node<P, E> {
@@ -124,18 +126,18 @@ impl<P: Platform, E: Pitfall> Node<P, E> {
         at(self.object).expect("a node is part of an object")
     }
 
-    /// The root that the node is logged for.
+    /// Returns the root for which the node is logged.
     pub fn root(&self) -> *mut Root<P, E> {
         self.object().root.load(Ordering::Relaxed)
     }
 
     fn set_argument(&self) {
         let id = self.object().probe.id;
-        // SAFETY: the checker's cell says if somebody reads it.
+        // SAFETY: the checker's cell reports it if another thread reads the argument.
         self.argument.with_mut(|argument| unsafe { *argument = id });
     }
 
-    /// Whether the update was pending; the caller is to make it.
+    /// Returns whether the update was pending. If it was, the caller has to make it.
     fn claim(&self) -> bool {
         self.mark.swap(0, Ordering::AcqRel) == 1
     }
@@ -149,20 +151,20 @@ impl<P: Platform, E: Pitfall> Node<P, E> {
         self.object().used.fetch_and(!self.kind.bit(), Ordering::AcqRel);
     }
 
-    /// Makes the update. With its root's lock held.
+    /// Makes the update. The caller holds the root's lock.
     pub fn apply(&self) {
         let object = self.object();
         let root = at(self.root()).expect("a logged object has a root");
-        // SAFETY: the checker's cell says if somebody writes it.
+        // SAFETY: the checker's cell reports it if another thread writes the argument.
         let argument = self.argument.with(|argument| unsafe { *argument });
         assert_eq!(argument, object.probe.id, "an update is made with another's argument");
         root.census.with_mut(|census| {
-            // SAFETY: the checker's cell says if somebody else is here.
+            // SAFETY: the checker's cell reports it if another thread uses the structure.
             let census = unsafe { &mut *census };
             match self.kind {
-                // SAFETY: the probe says if it is in already.
+                // SAFETY: the probe reports it if it is in already.
                 Insert => unsafe { census.insert(&object.probe) },
-                // SAFETY: the probe says if it is not in.
+                // SAFETY: the probe reports it if it is not in.
                 Remove => unsafe { census.remove(&object.probe) },
             }
         });
@@ -170,8 +172,8 @@ impl<P: Platform, E: Pitfall> Node<P, E> {
 }
 
 impl<P: Platform, E: Pitfall> Object<P, E> {
-    /// Writes every word, so that loom takes the object's end for something that conflicts with
-    /// every use of it, and tries both orders.
+    /// Writes every word. So for loom, the end of the object conflicts with every use of it, and
+    /// loom tries both orders.
     pub fn end(&self) {
         for node in &self.nodes {
             node.mark.swap(0, Ordering::Relaxed);
@@ -206,8 +208,8 @@ impl<P: Platform, E: Pitfall> Root<P, E> {
         if !E::ARGUMENTS_LATE {
             node.set_argument();
         }
-        // The paper stores it. loom takes a store and an exchange that nothing orders for unordered
-        // even when the exchange has read what came before the store.
+        // The paper uses a store here. But loom regards a store and an exchange that nothing orders
+        // as unordered, even if the exchange has read what was there before the store.
         node.mark.swap(1, Ordering::AcqRel);
         if node.set_used() {
             return;
@@ -221,11 +223,11 @@ impl<P: Platform, E: Pitfall> Root<P, E> {
         }
     }
 
-    /// Claims what is pending in a list, and hands it to `make` (figure 2.4).
+    /// Claims the pending updates in a list, and hands their nodes to `make` (figure 2.4).
     pub fn drain(first: *mut Node<P, E>, make: &mut dyn FnMut(&Node<P, E>)) {
         let mut next = first.cast_const();
         while let Some(node) = at(next) {
-            // From when the bit is cleared, the node may be queued again.
+            // As soon as the bit is cleared, the node may be queued again.
             if !E::NEXT_READ_LATE {
                 next = node.next.load(Ordering::Relaxed);
             }
@@ -233,7 +235,8 @@ impl<P: Platform, E: Pitfall> Root<P, E> {
                 make(node);
             }
             node.clear_used();
-            // What was marked before the bit was cleared found it set and is queued nowhere else.
+            // An update that set the mark before the bit was cleared has found the bit set, and so
+            // has not queued the node.
             if !E::NO_SECOND_LOOK && node.claim() {
                 make(node);
             }
@@ -243,7 +246,7 @@ impl<P: Platform, E: Pitfall> Root<P, E> {
         }
     }
 
-    /// Claims what is pending for this root.
+    /// Claims all pending updates of this root.
     fn drain_all(&self, make: &mut dyn FnMut(&Node<P, E>)) {
         match &self.slots {
             None => Self::drain(self.list.swap(ptr::null_mut(), Ordering::AcqRel), make),
@@ -251,7 +254,7 @@ impl<P: Platform, E: Pitfall> Root<P, E> {
         }
     }
 
-    /// Applies the log, and then does something with the lock still held.
+    /// Applies the log, and then calls `then` while the lock is still held.
     pub fn synchronized<R>(&self, then: impl FnOnce() -> R) -> R {
         if E::CLAIMS_OUTSIDE {
             let mut claimed = Vec::new();

@@ -1,4 +1,4 @@
-//! The twin as a subject of the programs: its roots, and its objects' tokens.
+//! The twin as a subject of the programs: its roots, and the tokens of its objects.
 
 use std::marker::PhantomData;
 use std::ops::Deref;
@@ -17,11 +17,11 @@ use super::{Census, Probe};
 
 /// The twin, with the error `E`.
 pub struct Paper<P: Platform, E: Pitfall> {
-    /// Leaked unless it is ended.
+    /// The root is leaked unless it is ended.
     root: NonNull<Root<P, E>>,
 }
 
-/// An object that is out. Freed when its token is dropped.
+/// An object that is out. It is freed when this token is dropped.
 pub struct PaperOut<P: Platform, E: Pitfall>(PaperIn<P, E>);
 
 /// An object that is in.
@@ -62,12 +62,12 @@ impl<P: Platform, E: Pitfall> Drop for PaperOut<P, E> {
         let object = self.0.object();
         let unused = E::FREES_UNUSED && object.used.load(Ordering::Acquire) == 0;
         if !unused && let Some(root) = at(object.root.load(Ordering::Relaxed)) {
-            // Whoever has applied this object has done so with the lock held, and has gone.
+            // The thread that has applied this object held the lock, and has released it.
             root.synchronized(|| ());
         }
         object.end();
         P::discard(self.0.0.as_ptr());
-        // SAFETY: it came from a box, and this was its last token.
+        // SAFETY: the object came from a box, and this was its last token.
         drop(unsafe { Box::from_raw(self.0.0.as_ptr()) });
     }
 }
@@ -138,7 +138,7 @@ impl<P: Platform, E: Pitfall> Subject<P> for Paper<P, E> {
 
     fn read(&self) -> u64 {
         let root = self.root();
-        // SAFETY: the lock is held; if not, the checker's cell says so.
+        // SAFETY: the lock is held. If it is not, the checker's cell reports it.
         root.synchronized(|| root.census.with(|census| unsafe { (*census).members }))
     }
 
@@ -155,7 +155,7 @@ impl<P: Platform, E: Pitfall> Subject<P> for Paper<P, E> {
             }
         }
         P::discard(self.root.as_ptr());
-        // SAFETY: it came from a box, and nobody but this thread has it, unless that is the error.
+        // SAFETY: the root came from a box, and only this thread has it, unless that is the error.
         drop(unsafe { Box::from_raw(self.root.as_ptr()) });
     }
 }

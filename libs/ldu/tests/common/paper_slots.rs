@@ -1,12 +1,12 @@
 //! The slots of the twin's cores (section 2.3.4, figure 2.5).
 //!
-//! Each core has one slot, so that any two roots conflict. A slot serves the root that it names until
-//! another one takes it over or that root ends; whoever takes it over applies what is there with that
-//! root's lock held.
+//! Each core has one slot, so any two roots conflict. A slot serves the root that it names, until
+//! another root takes it over or that root ends. The thread that takes the slot over applies its
+//! nodes while it holds the lock of the root that they belong to.
 //!
-//! Unlike the paper's, a slot has a lock, since threads move between cores, and whoever takes a slot
-//! over has a lock against roots that end meanwhile. Locks are taken in this order: that one, a
-//! root's, a slot's.
+//! Unlike in the paper, a slot has a lock, because threads move between cores. Another lock is held
+//! while a slot is taken over, so that no root ends meanwhile. Locks are acquired in this order:
+//! the latter, a root's lock, a slot's lock.
 
 use std::ptr;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ pub struct PaperSlots<P: Platform, E: Pitfall> {
 
 struct Slot<P: Platform, E: Pitfall> {
     lock: Ttas<P>,
-    /// Whose nodes are here. That root's lock is held when this changes to another root.
+    /// The root whose nodes are here. Its lock is held when this changes to another root.
     root: P::Ptr<Root<P, E>>,
     first: P::Ptr<Node<P, E>>,
 }
@@ -39,17 +39,17 @@ impl<P: Platform, E: Pitfall> Slot<P, E> {
 
     fn leave(&self) {
         if !E::NO_SLOT_LOCK {
-            // SAFETY: whoever leaves has entered.
+            // SAFETY: the lock was acquired before.
             unsafe { self.lock.release(&mut ()) };
         }
     }
 
-    /// The root that the slot serves, if it is not `own`.
+    /// Returns the root that the slot serves, if it is not `own`.
     fn other(&self, own: *mut Root<P, E>) -> Option<&Root<P, E>> {
         at(self.root.load(Ordering::Acquire)).filter(|&root| !ptr::eq(root, own))
     }
 
-    /// Which root the first node is logged for.
+    /// Returns the root for which the first node is logged.
     fn peek(&self) -> Option<*mut Root<P, E>> {
         at(self.first.load(Ordering::Acquire)).map(Node::root)
     }
@@ -67,13 +67,13 @@ impl<P: Platform, E: Pitfall> PaperSlots<P, E> {
         Arc::new(Self { cores: (0..cores).map(slot).collect(), replacing: Ttas::new() })
     }
 
-    /// Puts a node of `root` into the slot of the core that the caller runs on.
+    /// Puts a node of `root` into the slot of the core on which the caller runs.
     pub fn push(&self, root: &Root<P, E>, node: &Node<P, E>) {
         let slot = &self.cores[P::cpu().0 as usize % self.cores.len()];
         E::migrate();
         let own = ptr::from_ref(root).cast_mut();
         if E::PEEKS && slot.peek().is_some_and(|root| !ptr::eq(root, own)) {
-            // It only decides whether to try at once: all else is right.
+            // This only decides whether to try at once. The result is right in any case.
             self.make_room(slot, own);
         }
         loop {
@@ -88,10 +88,10 @@ impl<P: Platform, E: Pitfall> PaperSlots<P, E> {
         }
     }
 
-    /// Applies what another root has in a slot, which then serves none.
+    /// Applies the nodes of another root in a slot. The slot then serves no root.
     fn make_room(&self, slot: &Slot<P, E>, own: *mut Root<P, E>) {
         self.replacing.acquire(&mut ());
-        // It does not end meanwhile, and nobody else takes its slot over.
+        // The other root does not end meanwhile, and no other thread takes its slot over.
         if let Some(other) = slot.other(own) {
             if !E::DETACHES_OUTSIDE {
                 other.lock.acquire(&mut ());
@@ -111,7 +111,7 @@ impl<P: Platform, E: Pitfall> PaperSlots<P, E> {
         unsafe { self.replacing.release(&mut ()) };
     }
 
-    /// Shows each core's nodes of `root`, whose lock the caller holds, to `each`.
+    /// Calls `each` with each core's nodes of `root`, whose lock the caller holds.
     pub fn take(&self, root: &Root<P, E>, each: &mut dyn FnMut(*mut Node<P, E>)) {
         for slot in &self.cores {
             slot.enter();
@@ -122,7 +122,7 @@ impl<P: Platform, E: Pitfall> PaperSlots<P, E> {
         }
     }
 
-    /// Leaves no slot with the name of `root`, whose log `drain` applies.
+    /// Makes all slots stop serving `root`, whose log `drain` applies.
     pub fn forget(&self, root: &Root<P, E>, drain: impl FnOnce()) {
         self.replacing.acquire(&mut ());
         drain();

@@ -1,5 +1,5 @@
-//! The programs: each is right with a sound log and makes one kind of error visible. They are small
-//! enough for loom; larger ones are in `larger.rs`.
+//! The programs. Each one passes with a sound log and makes one kind of error visible. They are
+//! small enough for loom. Larger ones are in `larger.rs`.
 
 use std::sync::{Arc, Mutex};
 
@@ -21,12 +21,13 @@ pub fn beside<P: Threads>(others: Vec<Run>, own: impl FnOnce()) {
     threads.into_iter().for_each(P::join);
 }
 
-/// Tells the platform on which core the calling thread runs, by the thread's number.
+/// Tells the platform on which core the calling thread runs, given the thread's number.
 pub type Place = fn(u32);
 
 use Step::{Insert, Remove};
 
-/// Each list of steps on a thread and with an object of its own, while this thread reads.
+/// Runs each list of steps on a thread of its own, with an object of its own, while this thread
+/// reads.
 pub fn updates_and_reads<P: Threads, S: Subject<P>>(
     domain: S::Domain,
     lists: &'static [&'static [Step]],
@@ -53,7 +54,7 @@ pub fn updates_and_reads<P: Threads, S: Subject<P>>(
     quarantine::end();
 }
 
-/// One thread updates an object that another inserted, and hands it back.
+/// One thread updates an object that another thread has inserted, and hands it back.
 pub fn passed_on<P: Threads, S: Subject<P>>(domain: S::Domain, place: Place, recorded: bool) {
     quarantine::begin();
     let site = Site::<P, S>::new(domain, Limits::default(), recorded);
@@ -77,7 +78,7 @@ pub fn passed_on<P: Threads, S: Subject<P>>(domain: S::Domain, place: Place, rec
     quarantine::end();
 }
 
-/// Two threads that keep so much in the log that each update applies it, while this one reads. Their
+/// Two threads keep so much in the log that each update applies it, while this thread reads. Their
 /// history would be too long to be searched.
 pub fn crowded<P: Threads, S: Subject<P>>(domain: S::Domain, place: Place) {
     quarantine::begin();
@@ -101,7 +102,7 @@ pub fn crowded<P: Threads, S: Subject<P>>(domain: S::Domain, place: Place) {
     quarantine::end();
 }
 
-/// Two roots that share slots, each updated by a thread of its own, while this thread reads both and
+/// Two roots share slots. Each is updated by a thread of its own, while this thread reads both and
 /// then ends one of them.
 pub fn two_roots<P: Threads, S: Subject<P>>(domain: S::Domain, place: Place, recorded: bool) {
     quarantine::begin();
@@ -118,7 +119,7 @@ pub fn two_roots<P: Threads, S: Subject<P>>(domain: S::Domain, place: Place, rec
         place(0);
         let object = first.insert(first.object(0));
         drop(first.remove(object));
-        // The other thread may just be moving what this one has logged.
+        // The other thread may be moving the nodes that this thread has logged.
         first.finish();
         second.read();
     });
@@ -126,8 +127,8 @@ pub fn two_roots<P: Threads, S: Subject<P>>(domain: S::Domain, place: Place, rec
     quarantine::end();
 }
 
-/// One object lies in the log behind another one, whose node is a garbage log that its owner uses
-/// again while this thread reads.
+/// One object is in the log behind another one. The other one's node is a garbage log, which its
+/// owner uses again while this thread reads.
 pub fn behind_a_garbage_log<P: Threads, S: Subject<P>>(domain: S::Domain) {
     quarantine::begin();
     let site = Site::<P, S>::new(domain, Limits::default(), false);
@@ -149,9 +150,9 @@ pub fn behind_a_garbage_log<P: Threads, S: Subject<P>>(domain: S::Domain) {
     quarantine::end();
 }
 
-/// A thread puts two objects in and takes them out in the opposite order, so that the second is never
-/// in without the first, while this one reads. Both lie in the log as garbage, the first before the
-/// second.
+/// A thread inserts two objects and removes them in the opposite order, while this thread reads. So
+/// the second object is never in without the first. Both are in the log as garbage, the first
+/// before the second.
 pub fn one_within_the_other<P: Threads, S: Subject<P>>(domain: S::Domain, place: Place) {
     quarantine::begin();
     let site = Site::<P, S>::new(domain, Limits::default(), false);
@@ -175,9 +176,10 @@ pub fn one_within_the_other<P: Threads, S: Subject<P>>(domain: S::Domain, place:
     quarantine::end();
 }
 
-/// A thread puts a new object in and then one that lies in the log as garbage, so that the second is
-/// never in without the first, while this one reads. A synchronization that comes too early for the
-/// push of the first must not see the second, which it finds in what it has taken.
+/// A thread inserts a new object and then one that is in the log as garbage, while this thread
+/// reads. So the second object is never in without the first. A synchronization that comes too
+/// early for the push of the first must not apply the second, although it finds the second in what
+/// it has taken.
 pub fn a_push_before_a_garbage_log<P: Threads, S: Subject<P>>(domain: S::Domain, place: Place) {
     quarantine::begin();
     place(0);
@@ -200,7 +202,7 @@ pub fn a_push_before_a_garbage_log<P: Threads, S: Subject<P>>(domain: S::Domain,
     quarantine::end();
 }
 
-/// An object that lies where its owner can leave it for when all threads have ended.
+/// An object in a place where its owner can leave it until all threads have ended.
 struct Kept<P: Platform, S: Subject<P>>(Arc<Site<P, S>>, Arc<Mutex<Option<Token<P, S>>>>);
 
 impl<P: Platform, S: Subject<P>> Kept<P, S> {
@@ -209,7 +211,7 @@ impl<P: Platform, S: Subject<P>> Kept<P, S> {
         Self(Arc::clone(site), Arc::new(Mutex::new(object)))
     }
 
-    /// What a thread does with it.
+    /// Does a thread's steps with the object.
     fn run(&self, steps: &'static [Step]) -> impl FnOnce() + use<P, S> {
         let (site, place) = (Arc::clone(&self.0), Arc::clone(&self.1));
         move || {
@@ -225,7 +227,7 @@ impl<P: Platform, S: Subject<P>> Kept<P, S> {
     }
 }
 
-/// A thread follows the steps with an object that is not given up until the end, while this one
+/// A thread follows the steps with an object that is not given up until the end, while this thread
 /// reads.
 pub fn kept<P: Threads, S: Subject<P>>(domain: S::Domain, steps: &'static [Step]) {
     quarantine::begin();
@@ -239,8 +241,8 @@ pub fn kept<P: Threads, S: Subject<P>>(domain: S::Domain, steps: &'static [Step]
     quarantine::end();
 }
 
-/// Two roots that share slots, each with a thread that follows steps with an object of its own, which
-/// is not given up until the end.
+/// Two roots share slots. For each root, a thread follows steps with an object of its own, which is
+/// not given up until the end.
 pub fn kept_in_two<P: Threads, S: Subject<P>>(
     domain: S::Domain,
     steps: [&'static [Step]; 2],
@@ -263,7 +265,7 @@ pub fn kept_in_two<P: Threads, S: Subject<P>>(
     quarantine::end();
 }
 
-/// An object goes from one root to another, while its first root is read.
+/// An object moves from one root to another, while its first root is read.
 pub fn moved<P: Threads, S: Subject<P>>(domain: S::Domain) {
     quarantine::begin();
     let first = Site::<P, S>::new(domain.clone(), Limits::default(), false);
@@ -272,7 +274,7 @@ pub fn moved<P: Threads, S: Subject<P>>(domain: S::Domain) {
         let (first, second) = (Arc::clone(&first), Arc::clone(&second));
         move || {
             let object = first.insert(second.object(0));
-            // A pair that cancels leaves a garbage log behind.
+            // A pair of updates that cancel each other leaves a garbage log.
             let object = first.remove(object);
             let object = second.insert_from(&first, object);
             second.look(0, true);
@@ -287,8 +289,8 @@ pub fn moved<P: Threads, S: Subject<P>>(domain: S::Domain) {
     quarantine::end();
 }
 
-/// A root ends when its only object has gone to another one that shares its slots and that another
-/// thread updates.
+/// A root ends after its only object has moved to another root. The other root shares its slots,
+/// and another thread updates it.
 pub fn outlived<P: Threads, S: Subject<P>>(domain: S::Domain) {
     quarantine::begin();
     let second = Site::<P, S>::new(domain.clone(), Limits::default(), false);

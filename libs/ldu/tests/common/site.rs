@@ -1,4 +1,4 @@
-//! A root whose history is written, and what a thread does with an object of it.
+//! A root whose history is recorded, and what a thread does with an object of this root.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,7 +10,7 @@ use super::history::{History, Operation};
 use super::subject::Subject;
 use super::{MISSED, Probe};
 
-/// A root of probes, whose history is written.
+/// A root of probes whose history is recorded.
 pub struct Site<P: Platform, S> {
     root: S,
     history: History<P>,
@@ -19,7 +19,8 @@ pub struct Site<P: Platform, S> {
 }
 
 impl<P: Platform, S: Subject<P>> Site<P, S> {
-    /// A root whose history is `recorded`, and at the end must be linearizable.
+    /// Returns a root. If `recorded` is true, its history is recorded and must be linearizable in
+    /// the end.
     pub fn new(domain: S::Domain, limits: Limits, recorded: bool) -> Arc<Self> {
         Arc::new(Self {
             root: S::new(domain, limits),
@@ -76,7 +77,7 @@ impl<P: Platform, S: Subject<P>> Site<P, S> {
         })
     }
 
-    /// Reads, and expects an object that the caller owns to be where the caller has put it.
+    /// Reads, and checks that an object that the caller owns is where the caller has put it.
     pub fn look(&self, id: usize, inside: bool) {
         assert_eq!(self.read() >> id & 1 == 1, inside, "object {id}: {MISSED}");
     }
@@ -85,7 +86,7 @@ impl<P: Platform, S: Subject<P>> Site<P, S> {
         self.root.synchronize();
     }
 
-    /// Ends the root, whose objects all were given up, and looks back at everything.
+    /// Ends the root, whose objects were all given up, and checks everything.
     pub fn finish(self: Arc<Self>) {
         let last = self.read();
         assert_eq!(last, 0, "an update was lost");
@@ -93,7 +94,7 @@ impl<P: Platform, S: Subject<P>> Site<P, S> {
         assert_eq!(freed, made, "an object was not freed, or more than once");
     }
 
-    /// Ends the root, and says how many objects it has made and how many of them were freed.
+    /// Ends the root. Returns how many objects it has made and how many of them were freed.
     pub fn end(self: Arc<Self>) -> (usize, usize) {
         self.history.assert_linearizable();
         let site = Arc::into_inner(self).expect("all threads have ended");
@@ -102,14 +103,14 @@ impl<P: Platform, S: Subject<P>> Site<P, S> {
     }
 }
 
-/// What a thread does with one object.
+/// A step of a thread with one object.
 #[derive(Debug, Clone, Copy)]
 pub enum Step {
     Insert,
     Remove,
     InsertDirectly,
     RemoveDirectly,
-    /// Reads, and expects the object where it must be.
+    /// Reads, and checks that the object is where it must be.
     Look,
 }
 use Step::{Insert, InsertDirectly, Look, Remove, RemoveDirectly};
@@ -125,7 +126,7 @@ impl<P: Platform, S: Subject<P>> Token<P, S> {
         Self::Out(site.object(id))
     }
 
-    /// Takes a step; one that does not fit where the object is, is none.
+    /// Takes a step. A step that is impossible because of where the object is does nothing.
     #[must_use]
     pub fn step(self, site: &Site<P, S>, step: Step) -> Self {
         match (step, self) {
@@ -149,13 +150,13 @@ impl<P: Platform, S: Subject<P>> Token<P, S> {
         steps.iter().fold(self, |token, &step| token.step(site, step))
     }
 
-    /// Takes the object out and gives it up.
+    /// Removes the object and gives it up.
     pub fn give_up(self, site: &Site<P, S>) {
         drop(self.step(site, Remove));
     }
 }
 
-/// Puts an object in and takes it out, over and over as `steps` say, and gives it up.
+/// Follows `steps` with an object, and gives it up.
 pub fn follow<P: Platform, S: Subject<P>>(site: &Site<P, S>, id: usize, steps: &[Step]) {
     Token::new(site, id).follow(site, steps).give_up(site);
 }

@@ -1,4 +1,5 @@
-//! What the programs run on: a shipped log, or a twin of the paper's with or without an error.
+//! The subjects of the programs: a shipped log, or the twin of the paper's log with or without an
+//! error.
 
 use std::ops::Deref;
 
@@ -20,36 +21,36 @@ pub trait Subject<P: Platform>: Send + Sync + Sized + 'static {
     fn new(domain: Self::Domain, limits: Limits) -> Self;
     fn object(&self, probe: Probe) -> Self::Out;
 
-    /// Puts an object in that is new, or this root's, or that of a root which has ended.
+    /// Inserts an object that is new, or belongs to this root or to a root that has ended.
     fn insert(&self, object: Self::Out) -> Self::In;
-    /// Puts an object in that is `other`'s.
+    /// Inserts an object that belongs to `other`.
     fn insert_from(&self, other: &Self, object: Self::Out) -> Self::In;
     fn remove(&self, object: Self::In) -> Self::Out;
 
-    /// As [`insert`](Self::insert), and applied when it returns.
+    /// Does what [`insert`](Self::insert) does. The update is applied when this returns.
     fn insert_directly(&self, object: Self::Out) -> Self::In {
         let object = self.insert(object);
         self.synchronize();
         object
     }
-    /// As [`remove`](Self::remove), and applied when it returns.
+    /// Does what [`remove`](Self::remove) does. The update is applied when this returns.
     fn remove_directly(&self, object: Self::In) -> Self::Out {
         let object = self.remove(object);
         self.synchronize();
         object
     }
 
-    /// Who is in: a bit for each.
+    /// Reads which probes are in: a bit for each.
     fn read(&self) -> u64;
     fn synchronize(&self);
-    /// Frees the root. A root that is dropped otherwise, by a panic, may be leaked.
+    /// Frees the root. A root that is dropped in another way, by a panic, may be leaked.
     fn end(self);
 }
 
-/// A subject whose domain is known by a number.
+/// A subject whose domain is made from a number of cores.
 pub trait Cores<P: Platform>: Subject<P> {
-    /// What roots share on a machine with so many cores, with one slot on each so that any two roots
-    /// conflict.
+    /// Returns what roots share on a machine with so many cores. Each core has one slot, so that
+    /// any two roots conflict.
     fn domain(cores: u32) -> Self::Domain;
 }
 

@@ -1,4 +1,4 @@
-//! `pthread_barrier_*`.
+//! The functions `pthread_barrier_*`.
 
 use core::ffi::{c_int, c_uint};
 use core::sync::atomic::Ordering;
@@ -11,20 +11,20 @@ use crate::clock;
 use crate::counters::Count;
 use crate::recorder::Recorder;
 
-/// Where glibc (from 2.25 on) keeps the number of threads that a barrier waits for.
+/// The offset at which glibc (from 2.25 on) keeps the number of threads that a barrier waits for.
 const PARTIES_OFFSET: usize = 8;
 
 /// Initializes a barrier.
 ///
 /// # Safety
-/// That of the POSIX function; here and below.
+/// The contract is that of the POSIX function, here and below.
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn pthread_barrier_init(
     barrier: *mut pthread_barrier_t,
     attr: *const pthread_barrierattr_t,
     parties: c_uint,
 ) -> c_int {
-    // SAFETY: the caller's arguments, unchanged; here and below.
+    // SAFETY: this passes on the caller's arguments unchanged, here and below.
     let result = unsafe { real::pthread_barrier_init(barrier, attr, parties) };
     if let (0, Some(recorder)) = (result, Recorder::enter()) {
         recorder.listed_destroyed::<BarrierBlock>(barrier as usize);
@@ -35,7 +35,7 @@ unsafe extern "C-unwind" fn pthread_barrier_init(
     result
 }
 
-/// Waits for the others.
+/// Waits until all threads have come to the barrier.
 ///
 /// # Safety
 /// As above.
@@ -49,12 +49,14 @@ unsafe extern "C-unwind" fn pthread_barrier_wait(barrier: *mut pthread_barrier_t
     if let Some(record) = record
         && record.parties.load(Ordering::Relaxed) == 0
     {
-        // SAFETY: the program passed an initialized barrier, whose size does not change.
+        // SAFETY: the program has passed an initialized barrier, whose number of threads does not
+        // change.
         let parties = unsafe { barrier.byte_add(PARTIES_OFFSET).cast::<u32>().read() };
         record.parties.store(parties, Ordering::Relaxed);
     }
     let began = clock::now().cycles;
-    // SAFETY: as above. Afterwards the barrier may be gone: the first to go on may destroy it.
+    // SAFETY: as above. Afterwards the barrier may no longer exist, because the first thread that
+    // goes on may destroy it.
     let result = unsafe { real::pthread_barrier_wait(barrier) };
     let waited = clock::now().cycles.saturating_sub(began);
     recorder.thread.note_wait(waited);

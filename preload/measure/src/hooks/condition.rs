@@ -1,11 +1,11 @@
-//! `pthread_cond_*`.
+//! The functions `pthread_cond_*`.
 //!
-//! A wait releases the mutex and takes it back inside the C library. It is recorded as the end of
-//! one hold, a wait for the condition, and the beginning of the next hold; how much of the wait
-//! was for the mutex cannot be told from outside.
+//! A wait releases the mutex and acquires it again inside the C library. It is recorded as the end
+//! of one hold, a wait for the condition, and the beginning of the next hold. From outside, one
+//! cannot tell how much of the wait was for the mutex.
 //!
-//! Waits are cancellation points: a cancelled thread unwinds through these functions. They own
-//! nothing that needs dropping, and what they have noted by then is whole.
+//! Waits are cancellation points, so a cancelled thread unwinds through these functions. They own
+//! nothing that needs dropping, and what they have noted until then is consistent.
 
 use core::ffi::c_int;
 use core::sync::atomic::Ordering;
@@ -21,7 +21,7 @@ use crate::mode::Mode;
 use crate::object::{Mutex, Object};
 use crate::recorder::Recorder;
 
-/// A wait that goes on.
+/// A wait that has begun and not ended.
 #[derive(Clone, Copy)]
 struct Waiting {
     recorder: Recorder,
@@ -44,7 +44,8 @@ impl Waiting {
     fn end(self, result: c_int) {
         let recorder = self.recorder;
         if !is_acquired(result) && result != libc::ETIMEDOUT {
-            // An error: the mutex was not released. Its hold is lost, no more.
+            // This is an error, and the mutex was not released. The only consequence is that its
+            // hold is not recorded.
             return;
         }
         let waited = clock::now().cycles.saturating_sub(self.began);
@@ -67,7 +68,8 @@ impl Waiting {
 }
 
 impl Recorder {
-    /// Records that a wait for a condition gave the mutex back. No think time precedes it.
+    /// Records that the thread has acquired the mutex again at the end of a wait for a condition.
+    /// No think time precedes this acquisition.
     fn reacquired(self, mutex: Mutex) {
         let last = self.thread.last_release.replace(0);
         let locking = self.thread.locking.replace(true);
@@ -78,24 +80,24 @@ impl Recorder {
         }
     }
 
-    /// The record of a mutex that the thread holds.
+    /// Returns the record of a mutex if it is the last lock that the thread took.
     fn held_lock(self, mutex: Mutex) -> Option<*const kilocore_lock_recording::LockBlock> {
         let held = self.innermost()?;
         (held.object == mutex.address()).then_some(held.lock)
     }
 }
 
-/// Waits for a condition variable. A cancellation point.
+/// Waits for a condition variable. This is a cancellation point.
 ///
 /// # Safety
-/// That of the POSIX function; here and below.
+/// The contract is that of the POSIX function, here and below.
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn pthread_cond_wait(
     condition: *mut pthread_cond_t,
     mutex: *mut pthread_mutex_t,
 ) -> c_int {
     let Some(recorder) = Recorder::enter() else {
-        // SAFETY: the caller's arguments, unchanged; here and below.
+        // SAFETY: this passes on the caller's arguments unchanged, here and below.
         return unsafe { real::pthread_cond_wait(condition, mutex) };
     };
     let waiting = Waiting::begin(recorder, condition, mutex);
@@ -105,7 +107,7 @@ unsafe extern "C-unwind" fn pthread_cond_wait(
     result
 }
 
-/// Waits for a condition variable until a deadline. A cancellation point.
+/// Waits for a condition variable until a deadline. This is a cancellation point.
 ///
 /// # Safety
 /// As above.
@@ -126,7 +128,7 @@ unsafe extern "C-unwind" fn pthread_cond_timedwait(
     result
 }
 
-/// Waits for a condition variable until a deadline on a given clock. A cancellation point.
+/// Waits for a condition variable until a deadline on a given clock. This is a cancellation point.
 ///
 /// # Safety
 /// As above.

@@ -1,4 +1,4 @@
-//! `prctl`, `syscall` and `chroot`, by which processes confine themselves.
+//! The functions `prctl`, `syscall` and `chroot`, by which processes confine themselves.
 
 use core::ffi::{c_char, c_int, c_long, c_ulong};
 
@@ -6,7 +6,7 @@ use kilocore_preload_common::{RealFunction, real_functions};
 
 use crate::confinement::{self, Loss};
 
-/// What seccomp takes.
+/// Returns what a process cannot use any more under seccomp.
 fn loss_by(strict: bool) -> Loss {
     if strict { Loss::All } else { Loss::Calls }
 }
@@ -24,11 +24,11 @@ real_functions! {
     fn chroot(path: *const c_char) -> libc::c_int;
 }
 
-/// Controls the process. The C function takes as many arguments as `option` needs; they come in the
-/// registers in which these five come.
+/// Controls the process. The C function has as many arguments as `option` needs. They are in the
+/// same registers as the five arguments here.
 ///
 /// # Safety
-/// That of the Linux function.
+/// The contract is that of the Linux function.
 #[unsafe(export_name = "prctl")]
 unsafe extern "C-unwind" fn displaced_prctl(
     option: c_int,
@@ -37,7 +37,7 @@ unsafe extern "C-unwind" fn displaced_prctl(
     fourth: c_ulong,
     fifth: c_ulong,
 ) -> c_int {
-    // SAFETY: the caller's arguments, unchanged.
+    // SAFETY: this passes on the caller's arguments unchanged.
     let call = || unsafe { prctl(option, second, third, fourth, fifth) };
     match option {
         libc::PR_SET_SECCOMP => {
@@ -61,22 +61,22 @@ unsafe extern "C-unwind" fn displaced_prctl(
 /// Changes the root directory.
 ///
 /// # Safety
-/// That of the POSIX function.
+/// The contract is that of the POSIX function.
 #[unsafe(export_name = "chroot")]
 unsafe extern "C-unwind" fn displaced_chroot(path: *const c_char) -> c_int {
     confinement::prepare(confinement::ROOM_BELOW_ROOT);
-    // SAFETY: the caller's argument, unchanged.
+    // SAFETY: this passes on the caller's argument unchanged.
     unsafe { chroot(path) }
 }
 
 type Syscall =
     unsafe extern "C-unwind" fn(c_long, c_long, c_long, c_long, c_long, c_long, c_long) -> c_long;
 
-/// Makes a system call by its number. The C function takes as many arguments as the call needs; they
-/// come in the places in which these six come.
+/// Makes a system call by its number. The C function has as many arguments as the call needs. They
+/// are in the same places as the six arguments here.
 ///
 /// # Safety
-/// That of the Linux function.
+/// The contract is that of the Linux function.
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn syscall(
     number: c_long,
@@ -90,13 +90,13 @@ unsafe extern "C-unwind" fn syscall(
     static REAL: RealFunction = RealFunction::new(c"syscall");
     let address = REAL.address();
     if address.is_null() {
-        // SAFETY: the address of the calling thread's errno.
+        // SAFETY: this is the address of the calling thread's errno.
         unsafe { *libc::__errno_location() = libc::ENOSYS };
         return -1;
     }
-    // SAFETY: the C library's function of that name, which takes its arguments so.
+    // SAFETY: this is the C library's function of that name, which takes its arguments in this way.
     let real = unsafe { core::mem::transmute::<*mut _, Syscall>(address) };
-    // SAFETY: the caller's arguments, unchanged.
+    // SAFETY: this passes on the caller's arguments unchanged.
     let call = || unsafe { real(number, first, second, third, fourth, fifth, sixth) };
     let strict = match number {
         libc::SYS_seccomp => first == c_long::from(libc::SECCOMP_SET_MODE_STRICT),

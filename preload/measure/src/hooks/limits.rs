@@ -1,5 +1,5 @@
-//! `setrlimit` and `prlimit`, by which a process limits its own address space: the recording's share
-//! of it is made small before.
+//! The functions `setrlimit` and `prlimit`, by which a process may limit its address space. Before
+//! it does, the recording's share of the address space is reduced.
 
 use core::ffi::c_int;
 
@@ -12,7 +12,7 @@ use crate::state::State;
 real_functions! {
     /// Sets a limit.
     fn setrlimit(resource: __rlimit_resource_t, limit: *const rlimit) -> libc::c_int;
-    /// Sets a limit, gives what it was, or both.
+    /// Sets a limit, returns the previous limit, or does both.
     fn prlimit(
         process: pid_t,
         resource: __rlimit_resource_t,
@@ -21,15 +21,16 @@ real_functions! {
     ) -> libc::c_int;
 }
 
-/// Makes room if the address space is what is to be limited.
+/// Reduces the recording's share if the limit is that of the address space.
 ///
 /// # Safety
-/// `limit` is null or what the program passed to be read.
+/// `limit` is null, or the program has passed it to be read.
 unsafe fn make_room(resource: __rlimit_resource_t, limit: *const rlimit) {
     if resource != libc::RLIMIT_AS || confined::is_confined() {
         return;
     }
-    // SAFETY: null or a mapping that is never unmapped; and the caller's promise.
+    // SAFETY: the state is null or in a mapping that is never unmapped. `limit` is valid by the
+    // caller's promise.
     if let (Some(state), Some(limit)) = unsafe { (State::current().as_ref(), limit.as_ref()) } {
         errno::preserved(|| state.shrink(limit.rlim_cur));
     }
@@ -40,10 +41,10 @@ macro_rules! export {
         /// Sets a limit.
         ///
         /// # Safety
-        /// That of the POSIX function.
+        /// The contract is that of the POSIX function.
         #[unsafe(export_name = $name)]
         unsafe extern "C-unwind" fn $function(resource: __rlimit_resource_t, limit: *const rlimit) -> c_int {
-            // SAFETY: the caller's arguments, unchanged.
+            // SAFETY: this passes on the caller's arguments unchanged.
             unsafe {
                 make_room(resource, limit);
                 $real(resource, limit)
@@ -52,7 +53,7 @@ macro_rules! export {
     )*};
 }
 
-// On 64-bit machines the two are one.
+// On 64-bit machines, the two names stand for the same function.
 export! {
     "setrlimit", displaced_setrlimit => setrlimit;
     "setrlimit64", displaced_setrlimit64 => setrlimit;
@@ -60,10 +61,10 @@ export! {
 
 macro_rules! export_prlimit {
     ($($name:literal, $function:ident;)*) => {$(
-        /// Sets a limit, gives what it was, or both.
+        /// Sets a limit, returns the previous limit, or does both.
         ///
         /// # Safety
-        /// That of the Linux function.
+        /// The contract is that of the Linux function.
         #[unsafe(export_name = $name)]
         unsafe extern "C-unwind" fn $function(
             process: pid_t,
@@ -71,7 +72,7 @@ macro_rules! export_prlimit {
             limit: *const rlimit,
             before: *mut rlimit,
         ) -> c_int {
-            // SAFETY: the caller's arguments, unchanged.
+            // SAFETY: this passes on the caller's arguments unchanged.
             unsafe {
                 make_room(resource, limit);
                 prlimit(process, resource, limit, before)

@@ -1,7 +1,8 @@
-//! `pthread_mutex_*`.
+//! The functions `pthread_mutex_*`.
 //!
-//! Only the plain lock of an ordinary mutex tries first. Whether a deadline or a clock is looked
-//! at when the mutex is free differs between the kinds, and between versions of glibc.
+//! Only `pthread_mutex_lock` of an ordinary mutex tries the mutex first. With a deadline, the
+//! wrapper cannot do so: whether glibc checks the deadline or the clock of a free mutex differs
+//! between kinds of mutexes and between versions of glibc.
 
 use core::ffi::c_int;
 
@@ -12,21 +13,21 @@ use crate::mode::Mode;
 use crate::object::Mutex;
 use crate::recorder::Recorder;
 
-/// Exports wrappers, each also under a second name that programs linked with old versions of
-/// glibc, and parts of old versions of glibc itself, use.
+/// Exports wrappers. Each is also exported under a second name, which is used by programs that were
+/// linked with old versions of glibc, and by parts of old versions of glibc itself.
 macro_rules! export {
     ($($(#[$meta:meta])* fn $name:ident, $old_name:ident($($arg:ident: $type:ty),*) $body:block)*) => {$(
         $(#[$meta])*
         ///
         /// # Safety
-        /// That of the POSIX function.
+        /// The contract is that of the POSIX function.
         #[unsafe(no_mangle)]
         pub(crate) unsafe extern "C-unwind" fn $name($($arg: $type),*) -> c_int $body
 
-        /// The same under its old name.
+        /// The same function under its old name.
         ///
         /// # Safety
-        /// That of the POSIX function.
+        /// The contract is that of the POSIX function.
         #[unsafe(no_mangle)]
         unsafe extern "C-unwind" fn $old_name($($arg: $type),*) -> c_int {
             // SAFETY: the caller keeps the same contract.
@@ -41,7 +42,7 @@ export! {
         mutex: *mut pthread_mutex_t,
         attr: *const pthread_mutexattr_t
     ) {
-        // SAFETY: the caller's arguments, unchanged; here and in the functions below.
+        // SAFETY: this passes on the caller's arguments unchanged, here and in the functions below.
         let result = unsafe { real::pthread_mutex_init(mutex, attr) };
         if let (0, Some(recorder)) = (result, Recorder::enter()) {
             recorder.initialized(Mutex(mutex));
@@ -75,7 +76,7 @@ export! {
         recorder.acquire(Mutex(mutex), Mode::Exclusive, try_lock, take)
     }
 
-    /// Locks a mutex unless that takes waiting.
+    /// Locks a mutex if that is possible without waiting.
     fn pthread_mutex_trylock, __pthread_mutex_trylock(mutex: *mut pthread_mutex_t) {
         // SAFETY: as above.
         let try_lock = || unsafe { real::pthread_mutex_trylock(mutex) };
@@ -100,13 +101,13 @@ export! {
 /// Locks a mutex before a deadline.
 ///
 /// # Safety
-/// That of the POSIX function.
+/// The contract is that of the POSIX function.
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn pthread_mutex_timedlock(
     mutex: *mut pthread_mutex_t,
     deadline: *const timespec,
 ) -> c_int {
-    // SAFETY: the caller's arguments, unchanged.
+    // SAFETY: this passes on the caller's arguments unchanged.
     let lock = || unsafe { real::pthread_mutex_timedlock(mutex, deadline) };
     let Some(recorder) = Recorder::enter() else { return lock() };
     recorder.acquire_at_once(Mutex(mutex), Mode::Exclusive, lock)
@@ -115,14 +116,14 @@ unsafe extern "C-unwind" fn pthread_mutex_timedlock(
 /// Locks a mutex before a deadline on a given clock.
 ///
 /// # Safety
-/// That of the glibc function.
+/// The contract is that of the glibc function.
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn pthread_mutex_clocklock(
     mutex: *mut pthread_mutex_t,
     clock: clockid_t,
     deadline: *const timespec,
 ) -> c_int {
-    // SAFETY: the caller's arguments, unchanged.
+    // SAFETY: this passes on the caller's arguments unchanged.
     let lock = || unsafe { real::pthread_mutex_clocklock(mutex, clock, deadline) };
     let Some(recorder) = Recorder::enter() else { return lock() };
     recorder.acquire_at_once(Mutex(mutex), Mode::Exclusive, lock)

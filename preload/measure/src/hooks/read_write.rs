@@ -1,4 +1,4 @@
-//! `pthread_rwlock_*`.
+//! The functions `pthread_rwlock_*`.
 
 use core::ffi::c_int;
 
@@ -12,13 +12,13 @@ use crate::recorder::Recorder;
 /// Initializes a read-write lock.
 ///
 /// # Safety
-/// That of the POSIX function; here and below.
+/// The contract is that of the POSIX function, here and below.
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn pthread_rwlock_init(
     lock: *mut pthread_rwlock_t,
     attr: *const pthread_rwlockattr_t,
 ) -> c_int {
-    // SAFETY: the caller's arguments, unchanged; here and below.
+    // SAFETY: this passes on the caller's arguments unchanged, here and below.
     let result = unsafe { real::pthread_rwlock_init(lock, attr) };
     if let (0, Some(recorder)) = (result, Recorder::enter()) {
         recorder.initialized(ReadWrite(lock));
@@ -40,8 +40,8 @@ unsafe extern "C-unwind" fn pthread_rwlock_destroy(lock: *mut pthread_rwlock_t) 
     result
 }
 
-/// Exports functions that wait: those that try first, if one is named for that, and those that
-/// call the C library's own at once.
+/// Exports functions that wait. If the name of a try function is given, the wrapper tries the lock
+/// first. Otherwise it calls the C library's own function at once.
 macro_rules! export_waiting {
     ($($(#[$meta:meta])* fn $name:ident($($arg:ident: $type:ty),*) = $mode:ident $(, $try_lock:ident)?;)*) => {$(
         $(#[$meta])*
@@ -66,7 +66,8 @@ macro_rules! export_waiting {
     }};
 }
 
-// A wait with a deadline checks that and the clock even where the lock is free, as a try does not.
+// The functions with a deadline do not try first: they check the deadline and the clock even if the
+// lock is free, which a try does not do.
 export_waiting! {
     /// Locks for reading.
     fn pthread_rwlock_rdlock() = Shared, pthread_rwlock_tryrdlock;
@@ -82,7 +83,7 @@ export_waiting! {
     fn pthread_rwlock_clockwrlock(clock: clockid_t, deadline: *const timespec) = Exclusive;
 }
 
-/// Locks for reading unless that takes waiting.
+/// Locks for reading if that is possible without waiting.
 ///
 /// # Safety
 /// As above.
@@ -94,7 +95,7 @@ unsafe extern "C-unwind" fn pthread_rwlock_tryrdlock(lock: *mut pthread_rwlock_t
     recorder.attempt(ReadWrite(lock), Mode::Shared, try_lock)
 }
 
-/// Locks for writing unless that takes waiting.
+/// Locks for writing if that is possible without waiting.
 ///
 /// # Safety
 /// As above.

@@ -1,4 +1,4 @@
-//! `pthread_spin_*`.
+//! The functions `pthread_spin_*`.
 
 use core::ffi::c_int;
 
@@ -12,13 +12,13 @@ use crate::recorder::Recorder;
 /// Initializes a spin lock.
 ///
 /// # Safety
-/// That of the POSIX function; here and below.
+/// The contract is that of the POSIX function, here and below.
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn pthread_spin_init(
     lock: *mut pthread_spinlock_t,
     shared: c_int,
 ) -> c_int {
-    // SAFETY: the caller's arguments, unchanged; here and below.
+    // SAFETY: this passes on the caller's arguments unchanged, here and below.
     let result = unsafe { real::pthread_spin_init(lock, shared) };
     if let (0, Some(recorder)) = (result, Recorder::enter()) {
         recorder.initialized(Spin(lock));
@@ -54,7 +54,7 @@ unsafe extern "C-unwind" fn pthread_spin_lock(lock: *mut pthread_spinlock_t) -> 
     recorder.acquire(Spin(lock), Mode::Exclusive, try_lock, take)
 }
 
-/// Locks a spin lock unless that takes waiting.
+/// Locks a spin lock if that is possible without waiting.
 ///
 /// # Safety
 /// As above.

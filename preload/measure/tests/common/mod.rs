@@ -1,6 +1,7 @@
-//! What the tests of this library share: the library as it ships, compiled C programs, profiles.
+//! What the tests of this library share: the library as it is shipped, compiled C programs, and
+//! profiles.
 
-// Each test program uses a part of it.
+// Each test file uses only a part of this.
 #![allow(dead_code)]
 
 use std::collections::BTreeMap;
@@ -12,12 +13,12 @@ use std::sync::{Mutex, PoisonError};
 use kilocore_lock_profile::{Lock, Process, Profile, read_directory};
 use kilocore_lock_recorder::{Options, measure};
 
-/// The library as it ships.
+/// Returns the library as it is shipped.
 pub(crate) fn library() -> PathBuf {
     kilocore_shipped::folder().join("libkilocore_measure.so")
 }
 
-/// The compiled `tests/c/NAME.c`.
+/// Returns the compiled `tests/c/NAME.c`.
 pub(crate) fn program(name: &str) -> PathBuf {
     static PROGRAMS: Mutex<BTreeMap<String, PathBuf>> = Mutex::new(BTreeMap::new());
     let mut programs = PROGRAMS.lock().unwrap_or_else(PoisonError::into_inner);
@@ -27,7 +28,8 @@ pub(crate) fn program(name: &str) -> PathBuf {
 fn compile(name: &str) -> PathBuf {
     let source =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/c").join(name).with_extension("c");
-    // Under a name of its own first: tests run side by side, in threads and in processes.
+    // The program is first compiled under a unique name, because tests run in parallel, in threads
+    // and in processes.
     let directory = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let fresh = tempfile::NamedTempFile::new_in(directory).expect("there is room").into_temp_path();
     let status = Command::new("cc")
@@ -46,7 +48,7 @@ pub(crate) fn profile_of(command: &[&str], confined_run: bool) -> Profile {
     let profile =
         measure(&command, &Options { library: library(), confined_run, output_to_stderr: false })
             .expect("the program can be measured");
-    // What cannot be read back is no profile.
+    // A profile must be the same after it was written and read again.
     let directory = tempfile::tempdir().expect("there is room for a file");
     let file = directory.path().join("profile.json");
     profile.write(&file).expect("it can be written");
@@ -83,9 +85,9 @@ pub(crate) fn recorded(program: &Path, arguments: &[&str]) -> Recorded {
         .spawn()
         .expect("it runs under the library");
     let mut status = 0;
-    // SAFETY: zero is a valid value.
+    // SAFETY: zeros are a valid value.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
-    // SAFETY: `status` and `usage` are ours to be written.
+    // SAFETY: `status` and `usage` are local variables.
     let waited = unsafe { libc::wait4(child.id() as i32, &raw mut status, 0, &raw mut usage) };
     assert_eq!((waited, status), (child.id() as i32, 0), "{arguments:?}");
     assert!(child.wait().is_err(), "it was waited for already");
@@ -97,7 +99,7 @@ pub(crate) fn recorded(program: &Path, arguments: &[&str]) -> Recorded {
     }
 }
 
-/// Time on the processor in all holds of a process.
+/// Returns the time on the processor in all holds of a process.
 pub(crate) fn held_ns(process: &Process) -> f64 {
     let shared = |lock: &Lock| lock.read.as_ref().map_or(0.0, |read| read.hold.sum_ns);
     process.locks.iter().map(|lock| lock.hold.sum_ns + shared(lock)).sum()

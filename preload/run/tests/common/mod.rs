@@ -1,4 +1,4 @@
-//! Running programs with `libkilocore_run.so` under them.
+//! Runs programs with `libkilocore_run.so` preloaded.
 #![allow(dead_code)] // each test file uses its part
 
 use std::fs::File;
@@ -9,20 +9,23 @@ use std::time::{Duration, Instant};
 
 use kilocore_locks::LockId;
 
-/// The library as it is shipped.
+/// Returns the library as it is shipped.
 pub(crate) fn library() -> PathBuf {
     kilocore_shipped::folder().join("libkilocore_run.so")
 }
 
-/// A lock of each family: one that sleeps in no order, one that spins on a common word, and queues
-/// whose waiters spin, sleep, stay on their node, stand aside or ask the holder.
+/// A lock of each family: one whose waiters sleep and get the lock in no order, one whose waiters
+/// spin on a common word, and queues whose waiters spin, sleep, stay on their NUMA node, stand
+/// aside, or ask the holder.
 const FAMILIES: [&str; 7] =
     ["futex", "ticket", "mcs", "clh-park", "cna", "malthusian", "requester"];
 
-/// Set in the environment, it has every program run under every lock, as `make soak` does.
+/// If this variable is set in the environment, every program runs under every lock, as in `make
+/// soak`.
 const EVERY_LOCK: &str = "KILOCORE_EVERY_LOCK";
 
-/// No lock, and then a lock of each family, or all of them if [`EVERY_LOCK`] is set.
+/// Returns `None`, which stands for a run without the library, and then a lock of each family. If
+/// [`EVERY_LOCK`] is set, it returns all locks.
 pub(crate) fn locks() -> impl Iterator<Item = Option<&'static str>> {
     let chosen: Vec<LockId> = if std::env::var_os(EVERY_LOCK).is_some() {
         LockId::ALL.to_vec()
@@ -32,7 +35,7 @@ pub(crate) fn locks() -> impl Iterator<Item = Option<&'static str>> {
     std::iter::once(None).chain(chosen.into_iter().map(|lock| Some(lock.name())))
 }
 
-/// A place for files of the test called `name`, empty.
+/// Returns an empty directory for the test called `name`.
 pub(crate) fn scratch(name: &str) -> PathBuf {
     let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let _ = std::fs::remove_dir_all(&directory);
@@ -40,7 +43,8 @@ pub(crate) fn scratch(name: &str) -> PathBuf {
     directory
 }
 
-/// `command` with the library under it and the lock called `lock`; untouched without a lock.
+/// Returns `command` with the library preloaded and the lock called `lock`. If there is no lock,
+/// the command runs without the library.
 pub(crate) fn under(mut command: Command, lock: Option<&str>) -> Command {
     command.env_remove("LD_PRELOAD").env_remove("KILOCORE_LOCK");
     if let Some(lock) = lock {
@@ -49,7 +53,7 @@ pub(crate) fn under(mut command: Command, lock: Option<&str>) -> Command {
     command
 }
 
-/// A running program, killed should it outlast its value.
+/// A running program. It is killed when this value is dropped.
 pub(crate) struct Running {
     pub(crate) child: Child,
     what: String,
@@ -69,14 +73,14 @@ impl Running {
         Self { child, what }
     }
 
-    /// Checks that the library is in the program, and in it only if there is a lock.
+    /// Checks that the library is loaded in the program if there is a lock, and only then.
     pub(crate) fn check_library(&self, lock: Option<&str>) {
         let maps = std::fs::read_to_string(format!("/proc/{}/maps", self.child.id()));
         let loaded = maps.expect("it runs").contains("libkilocore_run.so");
         assert_eq!(loaded, lock.is_some(), "{}", self.what);
     }
 
-    /// Waits for its end, at most until `limit` has passed.
+    /// Waits until the program ends, at most for the time `limit`.
     pub(crate) fn wait(&mut self, limit: Duration) -> ExitStatus {
         let end = Instant::now() + limit;
         loop {
@@ -89,8 +93,8 @@ impl Running {
     }
 }
 
-/// Runs `command` to its end, with at most `limit` of time. Its output goes through files, so
-/// that it can be of any length.
+/// Runs `command` to its end, for at most the time `limit`. Its output goes through files, so it
+/// may have any length.
 pub(crate) fn run(mut command: Command, limit: Duration) -> Output {
     let mut stdout = unnamed_file();
     let mut stderr = unnamed_file();
@@ -102,7 +106,7 @@ pub(crate) fn run(mut command: Command, limit: Duration) -> Output {
     Output { status, stdout: contents(&mut stdout), stderr: contents(&mut stderr) }
 }
 
-/// As [`run`], for a program that must succeed; its standard output.
+/// Runs a program as [`run`] does, checks that it succeeds, and returns its standard output.
 pub(crate) fn succeed(command: Command, limit: Duration) -> String {
     let what = format!("{command:?}");
     let output = run(command, limit);
@@ -118,10 +122,10 @@ pub(crate) fn succeed(command: Command, limit: Duration) -> String {
 
 fn unnamed_file() -> File {
     let name = std::ffi::CString::default();
-    // SAFETY: a name, empty, and no flags.
+    // SAFETY: the arguments are an empty name and no flags.
     let fd = unsafe { libc::memfd_create(name.as_ptr(), libc::MFD_CLOEXEC) };
     assert!(fd >= 0, "memfd_create fails");
-    // SAFETY: a descriptor that was opened just now and is nobody else's.
+    // SAFETY: the descriptor was opened just now, and nobody else owns it.
     unsafe { std::os::fd::FromRawFd::from_raw_fd(fd) }
 }
 

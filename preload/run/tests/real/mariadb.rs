@@ -7,15 +7,15 @@ use std::time::{Duration, Instant};
 
 use crate::common::{Running, run, scratch, succeed, under};
 
-/// Tables, and rows in each.
+/// The number of tables, and of rows in each.
 const TABLES: u32 = 2;
 const ROWS: u32 = 300;
 
-/// How long each step may take; alone on the machine it takes seconds.
+/// The time limit of each step. Alone on the machine, a step takes some seconds.
 const LIMIT: Duration = Duration::from_secs(120);
 
-/// Initializes a database under `lock`, starts a server, runs so many transactions of sysbench
-/// against it, checks the tables and shuts it down.
+/// Initializes a database under `lock`, starts a server, runs `transactions` transactions of
+/// sysbench against it, checks the tables, and shuts the server down.
 pub(crate) fn serves(lock: Option<&str>, transactions: u32) {
     static SERVERS: AtomicU32 = AtomicU32::new(0);
     let number = SERVERS.fetch_add(1, Ordering::Relaxed);
@@ -48,11 +48,12 @@ pub(crate) fn serves(lock: Option<&str>, transactions: u32) {
     sysbench(&socket.path, &["prepare"]);
     let events = format!("--events={transactions}");
     let text = sysbench(&socket.path, &["--time=0", &events, "run"]);
+    // The line looks like `    transactions:                        200    (96.39 per sec.)`.
     let done = text.lines().find_map(|line| line.trim().strip_prefix("transactions:"));
     let done = done.and_then(|rest| rest.split_whitespace().next());
     assert_eq!(done, Some(transactions.to_string().as_str()), "{lock:?}: {text}");
 
-    // Each transaction deletes a row and inserts another of the same number.
+    // Each transaction deletes a row and inserts another one with the same number.
     for table in 1..=TABLES {
         let count = query(&socket.path, &format!("select count(*) from sbtest.sbtest{table}"));
         assert_eq!(count.trim(), ROWS.to_string(), "{lock:?}");
@@ -64,7 +65,7 @@ pub(crate) fn serves(lock: Option<&str>, transactions: u32) {
     assert!(status.success(), "{lock:?}: {status}");
 }
 
-/// A socket in a directory whose name is short enough for one.
+/// A socket, in a directory whose name is short enough for the path of a socket.
 struct Socket {
     path: PathBuf,
 }

@@ -1,4 +1,5 @@
-//! memcached, asked by several clients at once, with every answer and its statistics checked.
+//! A memcached server with several clients at once. Every answer and the server's statistics are
+//! checked.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -9,12 +10,12 @@ use std::time::{Duration, Instant};
 use crate::common::{Running, succeed, under};
 
 const CLIENTS: usize = 4;
-/// Sets, and as many gets, per client.
+/// The number of sets per client. There are as many gets.
 const REQUESTS: usize = 400;
-/// Increments of one counter that all clients share.
+/// The number of increments per client, of one counter that all clients share.
 const INCREMENTS: usize = 200;
 
-/// How long a server may take to start or to stop.
+/// The time limit for a server to start or to stop.
 const LIMIT: Duration = Duration::from_secs(30);
 
 /// Runs a server under `lock`, works with it and checks it.
@@ -34,11 +35,12 @@ pub(crate) fn keeps_its_values(lock: Option<&str>) {
         (0..CLIENTS).map(|number| thread::spawn(move || work(port, number))).collect();
     let won: usize = workers.into_iter().map(|worker| worker.join().expect("answers")).sum();
 
-    // Of the clients that added the same keys, exactly one succeeded for each.
+    // For each shared key, exactly one of the clients that added it has succeeded.
     assert_eq!(won, REQUESTS, "{lock:?}");
     let shared = client.get("shared").expect("it was set").trim().parse::<usize>();
     assert_eq!(shared, Ok(CLIENTS * INCREMENTS), "{lock:?}");
     let statistics = client.statistics();
+    // A line looks like `STAT cmd_get 1201`.
     let figure = |name: &str| -> usize {
         let line = statistics.iter().find_map(|line| line.strip_prefix(&format!("STAT {name} ")));
         line.and_then(|value| value.parse().ok()).unwrap_or_else(|| panic!("no {name}"))
@@ -49,19 +51,19 @@ pub(crate) fn keeps_its_values(lock: Option<&str>) {
     assert_eq!(figure("incr_hits"), CLIENTS * INCREMENTS, "{lock:?}");
     assert_eq!(figure("curr_items"), 1 + CLIENTS * REQUESTS + REQUESTS, "{lock:?}");
 
-    // A client of other people's making.
+    // This client was written by others.
     let slap = format!("--servers=127.0.0.1:{port}");
     let mut command = Command::new("memcslap");
     command.args([&slap, "--concurrency=3", "--execute-number=200", "--test=set"]);
     succeed(command, LIMIT);
 
-    // SAFETY: a signal to a child of this process that has not been waited for.
+    // SAFETY: the signal goes to a child of this process that has not been waited for.
     unsafe { libc::kill(server.child.id() as libc::pid_t, libc::SIGTERM) };
     let status = server.wait(LIMIT);
     assert!(status.success(), "{lock:?}: {status}");
 }
 
-/// What one client does. Returns how many of the shared keys it was the first to add.
+/// Does the work of one client. Returns how many of the shared keys it was the first to add.
 fn work(port: u16, number: usize) -> usize {
     let mut client = Client::new(port);
     let mut won = 0;
@@ -83,13 +85,13 @@ fn work(port: u16, number: usize) -> usize {
     won
 }
 
-/// A port that nobody listens on.
+/// Returns a port on which nobody listens.
 fn free_port() -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").expect("there are free ports");
     listener.local_addr().expect("it is bound").port()
 }
 
-/// A connection in the text protocol.
+/// A connection that uses the text protocol.
 struct Client(BufReader<TcpStream>);
 
 impl Client {
@@ -108,7 +110,7 @@ impl Client {
         }
     }
 
-    /// Sends a request and reads a line of answer.
+    /// Sends a request and returns the first line of the answer.
     fn ask(&mut self, request: &str) -> String {
         self.0.get_mut().write_all(format!("{request}\r\n").as_bytes()).expect("it listens");
         self.line()
@@ -120,6 +122,14 @@ impl Client {
         line.trim_end().to_owned()
     }
 
+    /// Returns the value of a key, or `None` if there is none. The answer contains the length of
+    /// the value, here 4, and ends with `END`. If there is no value, it is `END` alone.
+    ///
+    /// ```text
+    /// VALUE client1-1 0 4
+    /// 1:1:
+    /// END
+    /// ```
     fn get(&mut self, key: &str) -> Option<String> {
         let head = self.ask(&format!("get {key}"));
         if head == "END" {

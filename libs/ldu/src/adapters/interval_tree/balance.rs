@@ -1,18 +1,19 @@
 //! How an interval tree changes its shape.
 //!
-//! An update changes the tree in one place and then goes up from there ([`IntervalTree::mend`]):
-//! each node's summary is made anew, and where one side has become higher by two, it is lifted.
+//! An update changes the tree in one place. It then goes up from there ([`IntervalTree::mend`]) and
+//! computes each node's summary again. If one child of a node has become higher than the other by
+//! two, that child is lifted above the node.
 
 use kilocore_platform::Platform;
 
 use super::{IntervalLink, IntervalTree, Side, Summary};
 
-/// Where a node hangs: its parent and the side of that; nowhere if it is the root.
+/// The position of a node: its parent and the side on which it is, or `None` if it is the root.
 type Position<P, T> = Option<(IntervalLink<P, T>, Side)>;
 
 impl<P: Platform, T: Send + Sync> IntervalTree<P, T> {
-    /// Makes the summaries right and the tree balanced from `from` upwards, where a child has
-    /// changed. It stops where a node has nothing new to tell its parent.
+    /// Corrects the summaries and the balance from `from` upwards. A child of `from` has changed.
+    /// This stops at the first node whose summary stays the same.
     pub(super) fn mend(&mut self, mut from: Option<IntervalLink<P, T>>) {
         while let Some(node) = from {
             let before = self.links(node).summary;
@@ -25,7 +26,7 @@ impl<P: Platform, T: Send + Sync> IntervalTree<P, T> {
         }
     }
 
-    /// Takes a node out; one that hangs in the tree.
+    /// Takes a node out of the tree.
     pub(super) fn take_out(&mut self, node: IntervalLink<P, T>) {
         let position = self.position(node);
         match self.links(node).children {
@@ -37,8 +38,8 @@ impl<P: Platform, T: Send + Sync> IntervalTree<P, T> {
         }
     }
 
-    /// Takes a node out that has two children: the next one in order, which has no left child,
-    /// leaves its own place for that of the node.
+    /// Takes out a node that has two children. The next node in order, which has no left child,
+    /// moves to the place of the node.
     fn replace_by_next(
         &mut self,
         node: IntervalLink<P, T>,
@@ -48,15 +49,17 @@ impl<P: Platform, T: Send + Sync> IntervalTree<P, T> {
         let next = self.leftmost(right);
         let left_behind = self.position(next);
         self.hang(left_behind, self.links(next).child(Side::Right));
-        // Read only now: the right child of `node` is another one if it was `next`.
+        // The links are read only now. If `next` was the right child of `node`, the step above has
+        // changed that child.
         let links = self.links(node);
         self.change(next, |new| *new = links);
         for child in links.children.into_iter().flatten() {
             self.change(child, |links| links.parent = Some(next));
         }
         self.set_child(position, Some(next));
-        // The summary that `next` took over is what its parent has seen, so that mending goes on
-        // upwards if it differs from the new one. Mending from below may stop before `next`.
+        // `next` took over the summary that its new parent knows. So if the new summary differs
+        // from it, the second call of `mend` goes on upwards. The first call, which starts further
+        // down, may stop before it comes to `next`.
         if let Some((parent, _)) = left_behind
             && parent != node
         {
@@ -65,8 +68,9 @@ impl<P: Platform, T: Send + Sync> IntervalTree<P, T> {
         self.mend(Some(next));
     }
 
-    /// Makes the summary of `node` right and lifts its higher child if it is higher by two; those of
-    /// the children are right. Gives the node that is there afterwards.
+    /// Corrects the summary of `node`, whose children have correct summaries. If one child is
+    /// higher than the other by two, that child is lifted. Returns the node that is in this place
+    /// afterwards.
     fn balance(&mut self, node: IntervalLink<P, T>) -> IntervalLink<P, T> {
         let links = self.links(node);
         let [left, right] = links.children.map(|child| self.summary(child).height);
@@ -82,7 +86,8 @@ impl<P: Platform, T: Send + Sync> IntervalTree<P, T> {
             let links = self.links(child);
             let [outer, inner] =
                 [high, high.other()].map(|side| self.summary(links.child(side)).height);
-            // The inner grandchild would stay as deep as it is.
+            // Lifting the child would leave the inner grandchild as deep as it is. So if that one
+            // is the higher one, it has to become the child first.
             if inner > outer {
                 self.lift(child, high.other());
             }
@@ -90,8 +95,8 @@ impl<P: Platform, T: Send + Sync> IntervalTree<P, T> {
         self.lift(node, high)
     }
 
-    /// Lifts the child at `side` above `node`, and gives it. The child's inner subtree, which lies
-    /// between the two, changes hands.
+    /// Lifts the child at `side` above `node`, and returns the child. The child's inner subtree,
+    /// which is between the two in order, becomes a subtree of `node`.
     fn lift(&mut self, node: IntervalLink<P, T>, side: Side) -> IntervalLink<P, T> {
         let Some(child) = self.links(node).child(side) else {
             debug_assert!(false, "what is to be lifted is not there");
@@ -106,7 +111,8 @@ impl<P: Platform, T: Send + Sync> IntervalTree<P, T> {
         child
     }
 
-    /// Makes a node's summary from those of its children. Leaves its line alone if nothing changes.
+    /// Computes a node's summary from those of its children. If the summary stays the same, the
+    /// node's cache line is not written.
     fn summarize(&mut self, node: IntervalLink<P, T>) {
         let links = self.links(node);
         let new = self.summary_from(node, links.children.map(|child| self.summary(child)));
@@ -115,7 +121,7 @@ impl<P: Platform, T: Send + Sync> IntervalTree<P, T> {
         }
     }
 
-    /// What the summary of a node is, given those of its children.
+    /// Returns the summary of a node, given those of its children.
     pub(super) fn summary_from(
         &self,
         node: IntervalLink<P, T>,
@@ -133,7 +139,7 @@ impl<P: Platform, T: Send + Sync> IntervalTree<P, T> {
         Some((parent, if is_left { Side::Left } else { Side::Right }))
     }
 
-    /// Links a position and what is to hang there, both ways.
+    /// Puts `node` into a position, and sets the links in both directions.
     fn hang(&mut self, position: Position<P, T>, node: Option<IntervalLink<P, T>>) {
         self.set_child(position, node);
         if let Some(node) = node {
@@ -141,7 +147,7 @@ impl<P: Platform, T: Send + Sync> IntervalTree<P, T> {
         }
     }
 
-    /// Links a position to what is to hang there.
+    /// Sets the link from a position to `node`.
     pub(super) fn set_child(&mut self, position: Position<P, T>, node: Option<IntervalLink<P, T>>) {
         match position {
             Some((parent, side)) => {

@@ -1,4 +1,5 @@
-//! What needs to see the inside of an interval tree: its links corrupted, and a search's cost.
+//! Tests that need the inside of an interval tree: those that corrupt its links, and those that
+//! count the nodes that a search looks at.
 
 use alloc::vec::Vec;
 
@@ -9,8 +10,8 @@ use crate::adapters::Invalid;
 
 type Tree = IntervalTree<Native, u32>;
 
-/// A tree of seven: 3 at the top, 1 and 5 below it, 0, 2, 4 and 6 at the bottom. Interval `i` is
-/// from `10 * i` to `10 * i + 9`.
+/// Returns a tree of seven intervals: 3 at the top, 1 and 5 below it, and 0, 2, 4 and 6 at the
+/// bottom. Interval `i` is from `10 * i` to `10 * i + 9`.
 fn seven() -> (Vec<Interval<Native, u32>>, Tree) {
     let intervals = mappings(7);
     let tree = tree_of(&intervals);
@@ -18,7 +19,7 @@ fn seven() -> (Vec<Interval<Native, u32>>, Tree) {
     (intervals, tree)
 }
 
-/// Neighbours without overlap, as the mappings of an address space are.
+/// Returns adjacent intervals that do not overlap, like the mappings of an address space.
 fn mappings(count: u32) -> Vec<Interval<Native, u32>> {
     let start = |index| u64::from(index) * 10;
     (0..count).map(|index| Interval::new(start(index), start(index) + 9, index)).collect()
@@ -27,7 +28,7 @@ fn mappings(count: u32) -> Vec<Interval<Native, u32>> {
 fn tree_of(intervals: &[Interval<Native, u32>]) -> Tree {
     let mut tree = Tree::new();
     for interval in intervals {
-        // SAFETY: each interval goes in once, and outlives the tree in all tests.
+        // SAFETY: each interval is inserted once, and outlives the tree in all tests.
         unsafe { tree.insert(interval) };
     }
     tree
@@ -75,7 +76,7 @@ fn validate_sees_a_wrong_end() {
 #[test]
 fn validate_sees_a_side_that_is_higher_by_two() {
     let (intervals, mut tree) = seven();
-    // Without the left subtree, summaries and count are right again, and the balance is not.
+    // Without the left subtree, the summaries are still correct, but the balance is not.
     tree.change(Link::to(&intervals[3]), |links| links.children[0] = None);
     assert_eq!(tree.validate(), Err(Invalid::Balance));
 }
@@ -91,7 +92,7 @@ fn validate_sees_a_lost_and_a_doubled_item() {
     assert_eq!(tree.validate(), Err(Invalid::Count { reached: 6, said: 5 }));
 }
 
-/// No tangle of links keeps `validate` from coming to an end.
+/// `validate` ends even if the links form circles.
 #[test]
 fn validate_comes_back_from_circles() {
     for (from, to) in [(0, 3), (0, 1), (2, 2), (4, 5), (6, 0)] {
@@ -107,23 +108,25 @@ fn validate_comes_back_from_circles() {
     }
 }
 
-/// An upper bound of the nodes that a search looks at, from the height and the number of intervals
-/// found; see `found_ones_and_ancestors`. Those that it does not turn away from have a start beyond
-/// the query, or are on the way to the first that has one (no more than the height), or have a
-/// found one at or below them. It looks at both children of each, at most, and at the root.
+/// Returns an upper bound of the number of nodes that a search looks at.
+/// `found_ones_and_ancestors` is the number of nodes that are found or have such a node below them.
+/// A search goes on below a node only if the node is one of these, or if it is on the way to the
+/// first interval that starts beyond the query; there are no more of the latter than the tree is
+/// high. The search looks at the root and at most at both children of each node below which it goes
+/// on.
 fn bound(tree: &Tree, found_ones_and_ancestors: usize) -> usize {
     2 * (tree.depth() + found_ones_and_ancestors) + 1
 }
 
-/// Looks at how many nodes, and finds how many.
+/// Returns how many nodes a search looks at, and how many intervals it finds.
 fn cost(tree: &Tree, start: u64, last: u64) -> (usize, usize) {
     let mut found = 0;
     let looked_at = tree.visit(tree.root, &Overlap { start, last }, &mut |_| found += 1);
     (looked_at, found)
 }
 
-/// Neighbours share their ancestors: besides themselves there are only those of the first and of
-/// the last of them.
+/// Neighbours share their ancestors: an ancestor of one of them is itself one of them, or an
+/// ancestor of the first or of the last.
 #[test]
 fn finding_neighbours_costs_the_height_and_their_number() {
     let intervals = mappings(1 << 14);
@@ -139,8 +142,8 @@ fn finding_neighbours_costs_the_height_and_their_number() {
     assert_eq!((looked_at, found), (1, 0), "the root knows that nothing ends there");
 }
 
-/// Long intervals between short ones have ancestors of their own, but on each level of the tree no
-/// more than there are nodes.
+/// Long intervals between short ones do not share all their ancestors. But on each level of the
+/// tree they have no more ancestors than the level has nodes.
 #[test]
 fn finding_strewn_ones_costs_the_height_for_each_at_most() {
     for apart in [1, 3, 64, 128, 1000, 1 << 13] {
@@ -168,7 +171,8 @@ fn an_interval_does_not_end_before_it_starts() {
 
 #[test]
 fn what_goes_in_beside_another_is_where_it_would_be_from_the_top() {
-    // Forks of forks: each new interval is a copy of one that is in, three copies in four beside it.
+    // As in forks of forks, each new interval is a copy of one that is in. Three of four copies are
+    // inserted beside the original.
     let copies: Vec<Interval<Native, u32>> = (0..600)
         .map(|number| {
             Interval::new(u64::from(number % 5) * 10, 9 + u64::from(number % 5) * 10, number)
@@ -178,7 +182,8 @@ fn what_goes_in_beside_another_is_where_it_would_be_from_the_top() {
     let mut tree = tree_of(&copies[..5]);
     for (number, copy) in copies.iter().enumerate().skip(5) {
         let near = &copies[number % 5 + 5 * (number * 7919 % (number / 5))];
-        // SAFETY: each interval goes in once, outlives the tree, and the one beside it is in.
+        // SAFETY: each interval is inserted once and outlives the tree, and the one beside it is
+        // in.
         unsafe {
             if number % 4 == 0 {
                 tree.insert(copy)
@@ -193,8 +198,8 @@ fn what_goes_in_beside_another_is_where_it_would_be_from_the_top() {
     found.sort_unstable();
     let expected: Vec<u32> = (0..600).filter(|number| number % 5 == 2).collect();
     assert_eq!(found, expected);
-    // Where the starts differ it goes to its own place all the same.
-    // SAFETY: it outlives the tree, and the other is in.
+    // If the starts differ, the interval nevertheless goes to its own place.
+    // SAFETY: `late` outlives the tree, and the other interval is in.
     unsafe { tree.insert_near(&late, &copies[0]) };
     assert_eq!(tree.validate(), Ok(()));
 }

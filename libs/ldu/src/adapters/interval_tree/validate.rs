@@ -1,4 +1,4 @@
-//! Whether everything holds in an interval tree that should.
+//! Checks of an interval tree's invariants.
 
 use kilocore_platform::Platform;
 
@@ -6,26 +6,26 @@ use super::super::Invalid;
 use super::super::invalid::Tally;
 use super::{IntervalLink, IntervalTree, Summary};
 
-/// What a walk through a tree, in order, remembers.
+/// The state of a walk through a tree in order.
 struct Walk {
     tally: Tally,
-    /// The start of the interval before.
+    /// The start of the previous interval.
     start: u64,
 }
 
 impl<P: Platform, T: Send + Sync> IntervalTree<P, T> {
-    /// Looks at all links, the order, the balance and the summaries.
+    /// Checks all links, the order, the balance and the summaries.
     ///
     /// # Errors
-    /// What is wrong with them, which nothing should be.
+    /// Returns the first violation that it finds. A correct program has none.
     pub fn validate(&self) -> Result<(), Invalid> {
         let mut walk = Walk { tally: Tally::of(self.count), start: 0 };
         self.check(self.root, None, &mut walk)?;
         walk.tally.finish()
     }
 
-    /// Checks a subtree and gives its summary. Goes down only where heights decrease, so that it
-    /// comes back from any tangle.
+    /// Checks a subtree and returns its summary. It goes down only while the recorded heights
+    /// decrease, so it ends even if the links form a circle.
     fn check(
         &self,
         node: Option<IntervalLink<P, T>>,

@@ -1,4 +1,4 @@
-//! What a hash set does with equal, colliding and changing values, and with links corrupted.
+//! Tests of a hash set with equal, colliding and changing values, and with corrupted links.
 
 use core::sync::atomic::{AtomicU64, Ordering};
 
@@ -16,7 +16,7 @@ fn set_of<T: Hash + Eq + Send + Sync>(
 ) -> Set<Native, T> {
     let mut set = Set::with_buckets(buckets);
     for member in members {
-        // SAFETY: each member goes in once, and outlives the set in all tests.
+        // SAFETY: each member is inserted once, and outlives the set in all tests.
         unsafe { set.insert(member) };
     }
     set
@@ -84,7 +84,8 @@ fn validate_sees_corrupt_links() {
     assert_eq!(set.validate(), Ok(()));
 }
 
-/// A value that changes while it is in is lost, but neither its chain nor its removal is.
+/// A value that changes while it is in the set is no longer found. But its chain stays intact, and
+/// it can be removed.
 #[test]
 fn a_changed_value_does_no_harm() {
     #[derive(Debug)]
@@ -106,13 +107,13 @@ fn a_changed_value_does_no_harm() {
     let mut set = set_of(1, &members);
     members[5].value.0.store(1 << 40, Ordering::Relaxed);
     assert_eq!(set.validate(), Err(Invalid::Hash));
-    // SAFETY: it is in.
+    // SAFETY: the member is in the set.
     unsafe { set.remove(&members[5]) };
     assert_eq!(set.validate(), Ok(()));
     assert_eq!(set.len(), 63);
 }
 
-/// Values are compared, and not just their hashes.
+/// A search compares the values, and not only their hashes.
 #[test]
 fn values_of_one_hash_are_told_apart() {
     #[derive(PartialEq, Eq)]
