@@ -7,10 +7,10 @@
 //! however many threads wait (Cui and others, 'Reducing scalability collapse via requester-based
 //! locking on multicore systems', MASCOTS 2012).
 //!
-//! In the paper, threshold 0 was best, with which only the next in line spins. Here the default is
-//! 1. User space leaves a low-power wait more slowly than a kernel does, and with two spinners the
-//! wake-up overlaps with two handovers. On the simulated 48-core Opteron, threshold 1 reaches 15 %
-//! more throughput than 0, and threshold 2 again less than 1.
+//! In the paper, threshold 0 was best, with which only the next in line spins. Here it is 1 unless
+//! set otherwise. User space leaves a low-power wait more slowly than a kernel does, and with two
+//! spinners the wake-up overlaps with two handovers. On the simulated 48-core Opteron, threshold 1
+//! reaches 15 % more throughput than 0, and threshold 2 again less than 1.
 //!
 //! # How it works
 //! * **Prediction.** One atomic addition takes a ticket and reads which ticket is being served. The
