@@ -35,8 +35,8 @@ pub fn model(preemptions: Option<usize>, program: impl Fn() + Send + Sync + 'sta
 /// twin that is caught with most seeds only would otherwise fail a test now and then.
 const SEED: u64 = 0x5eed;
 
-/// The stack of a thread under shuttle. Code that is not optimized makes the body of a large lock on
-/// the stack, and needs more than shuttle's own 60 KiB.
+/// The stack of a thread under shuttle. Code that is not optimized needs more than shuttle's own
+/// 60 KiB.
 const STACK_BYTES: usize = 256 << 10;
 
 /// Runs `program` on `schedules` random schedules of shuttle, and on as many schedules of PCT. PCT
