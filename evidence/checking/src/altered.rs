@@ -242,6 +242,7 @@ impl<T: Atomic, A: Alteration> Word<T, A> {
 }
 
 impl<T: Atomic, A: Alteration> Drop for Word<T, A> {
+    #[inline(never)]
     fn drop(&mut self) {
         if DYING.get() && !std::thread::panicking() {
             // A write, so that for the checker the end of this word conflicts with every access.
@@ -252,18 +253,23 @@ impl<T: Atomic, A: Alteration> Drop for Word<T, A> {
     }
 }
 
+// Nothing here is inlined: a lock has dozens of such calls, and each check has every lock in it. Inlined,
+// they took most of the time in which the checks are built.
 impl<T: Atomic, A: Alteration> Atomic for Word<T, A> {
     type Value = T::Value;
 
+    #[inline(never)]
     fn new(value: T::Value) -> Self {
         Self(T::new(value), A::Shadow::new())
     }
+    #[inline(never)]
     #[track_caller]
     fn load(&self, order: Ordering) -> T::Value {
         let order = asked(0, order);
         self.1.load();
         self.living(|word| word.load(weaken_load::<A>(order)))
     }
+    #[inline(never)]
     #[track_caller]
     fn store(&self, value: T::Value, order: Ordering) {
         let order = asked(0, order);
@@ -272,6 +278,7 @@ impl<T: Atomic, A: Alteration> Atomic for Word<T, A> {
         }
         self.living(|word| word.store(value, weaken_store::<A>(order)));
     }
+    #[inline(never)]
     #[track_caller]
     fn swap(&self, value: T::Value, order: Ordering) -> T::Value {
         let order = asked(0, order);
@@ -285,6 +292,7 @@ impl<T: Atomic, A: Alteration> Atomic for Word<T, A> {
             _ => self.living(|word| word.swap(value, weaken::<A>(order))),
         }
     }
+    #[inline(never)]
     #[track_caller]
     fn compare_exchange(
         &self,
@@ -305,6 +313,7 @@ impl<T: Atomic, A: Alteration> Atomic for Word<T, A> {
         self.living(|word| word.store(new, Ordering::Release));
         Ok(before)
     }
+    #[inline(never)]
     #[track_caller]
     fn compare_exchange_weak(
         &self,
@@ -320,6 +329,7 @@ impl<T: Atomic, A: Alteration> Atomic for Word<T, A> {
 }
 
 impl<T: AtomicInt, A: Alteration> AtomicInt for Word<T, A> {
+    #[inline(never)]
     #[track_caller]
     fn fetch_add(&self, value: T::Value, order: Ordering) -> T::Value {
         let order = asked(0, order);
@@ -328,6 +338,7 @@ impl<T: AtomicInt, A: Alteration> AtomicInt for Word<T, A> {
         }
         self.living(|word| word.fetch_add(value, weaken::<A>(order)))
     }
+    #[inline(never)]
     #[track_caller]
     fn fetch_sub(&self, value: T::Value, order: Ordering) -> T::Value {
         let order = asked(0, order);
@@ -336,6 +347,7 @@ impl<T: AtomicInt, A: Alteration> AtomicInt for Word<T, A> {
         }
         self.living(|word| word.fetch_sub(value, weaken::<A>(order)))
     }
+    #[inline(never)]
     #[track_caller]
     fn fetch_and(&self, value: T::Value, order: Ordering) -> T::Value {
         let order = asked(0, order);
@@ -344,6 +356,7 @@ impl<T: AtomicInt, A: Alteration> AtomicInt for Word<T, A> {
         }
         self.living(|word| word.fetch_and(value, weaken::<A>(order)))
     }
+    #[inline(never)]
     #[track_caller]
     fn fetch_or(&self, value: T::Value, order: Ordering) -> T::Value {
         let order = asked(0, order);
