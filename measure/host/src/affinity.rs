@@ -1,8 +1,8 @@
 //! Which hardware threads a thread may run on.
 //!
-//! The set of the C library has room for 1,024 of them, and on a larger machine the kernel refuses
-//! to fill it. The set here has room for all that Linux can be built for, and some. It is plain
-//! memory: nothing allocates, so that a thread can be confined between `fork` and `exec`.
+//! The C library's set has room for 1,024 hardware threads, and on a larger machine the kernel
+//! refuses to fill it. The set here has room for more than Linux can be built for. Nothing here
+//! allocates, so a thread can be confined between `fork` and `exec`.
 
 use core::ffi::c_ulong;
 use std::io;
@@ -22,16 +22,16 @@ const WORDS: usize = (CpuSet::ROOM / BITS) as usize;
 pub struct CpuSet([c_ulong; WORDS]);
 
 impl CpuSet {
-    /// The numbers that fit are below this. Linux 6 can be built for 8,192.
+    /// The numbers in a set are below this. Linux 6 can be built for 8,192 hardware threads.
     pub const ROOM: u32 = 16_384;
 
-    /// No thread.
+    /// Returns an empty set.
     pub const EMPTY: Self = Self([0; WORDS]);
 
-    /// Those that the calling thread may run on.
+    /// Returns the hardware threads that the calling thread may run on.
     ///
     /// # Errors
-    /// What the system says: a sandbox may forbid the call.
+    /// The system's error. A sandbox may forbid the call.
     pub fn of_this_thread() -> io::Result<Self> {
         let mut set = Self::EMPTY;
         // SAFETY: the kernel writes at most as many bytes as it is told, which the set has; any
@@ -41,7 +41,7 @@ impl CpuSet {
         if failed { Err(io::Error::last_os_error()) } else { Ok(set) }
     }
 
-    /// Those with the numbers given.
+    /// Returns a set of these numbers.
     ///
     /// # Errors
     /// `EINVAL` if a number is not below [`ROOM`](Self::ROOM).
@@ -55,23 +55,23 @@ impl CpuSet {
         Ok(set)
     }
 
-    /// Whether it has this one.
+    /// Whether `thread` is in the set.
     #[must_use]
     pub fn contains(&self, cpu: CpuId) -> bool {
         self.0.get((cpu.0 / BITS) as usize).is_some_and(|word| word >> (cpu.0 % BITS) & 1 == 1)
     }
 
-    /// All of them, ascending.
+    /// Returns all members in ascending order.
     pub fn iter(&self) -> impl Iterator<Item = CpuId> + '_ {
         (0..Self::ROOM).map(CpuId).filter(|&cpu| self.contains(cpu))
     }
 
-    /// Confines the calling thread, and what it starts from now on, to these.
+    /// Confines the calling thread, and what it starts from now on, to this set.
     ///
-    /// Does nothing but a system call: it may be called between `fork` and `exec`.
+    /// This does nothing but a system call, so it may be called between `fork` and `exec`.
     ///
     /// # Errors
-    /// What the system says: `EINVAL` if the thread may use none of them.
+    /// The system's error: `EINVAL` if the thread may use no member of the set.
     pub fn confine_this_thread(&self) -> io::Result<()> {
         // SAFETY: the kernel reads at most as many bytes as it is told, which the set has.
         let failed = unsafe {
@@ -106,7 +106,7 @@ mod tests {
         assert_eq!(CpuSet::of_this_thread().unwrap(), before);
     }
 
-    /// The C library's own view, whose set is large enough here or the call fails.
+    /// The same from the C library. Its set is large enough on this host, or the call fails.
     #[test]
     fn the_c_library_sees_the_same() {
         // SAFETY: zero bytes are an empty set.

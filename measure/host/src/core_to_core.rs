@@ -1,9 +1,9 @@
 //! Core-to-core latency: two pinned threads hand one cache line to and fro.
 //!
-//! Each waits by compare-and-swap for its turn and gives the turn away by the same exchange, as
-//! the public tables of core-to-core latencies are measured, so that a host's figure can be set
-//! beside theirs. Half of a round trip is the one-way latency: about the time from a request for
-//! a modified line until the data is there.
+//! Each thread waits for its turn by compare-and-swap, and the same exchange gives the turn away.
+//! The public tables of core-to-core latencies are measured in this way, so a host's figure can be
+//! compared with theirs. The one-way latency is half of a round trip. It is about the time from a
+//! request for a modified line until the data has arrived.
 
 use kilocore_curve::lower_median;
 
@@ -14,10 +14,12 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-/// Round trips in a sample: long against the clock's reading, short against a time slice.
+/// Round trips in a sample. They take long in comparison with reading the clock, and a short time
+/// in comparison with a time slice.
 const TRIPS: u32 = 500;
 
-/// A line of its own for the word handed to and fro; 128 as some processors fetch lines in pairs.
+/// A cache line of its own for the word that is handed to and fro. It has 128 bytes because some
+/// processors fetch lines in pairs.
 #[repr(align(128))]
 struct Line(AtomicU32);
 
@@ -25,7 +27,7 @@ const MINE: u32 = 0;
 const YOURS: u32 = 1;
 const OVER: u32 = 2;
 
-/// The one-way latency between two processors in ns, the median of some samples.
+/// Returns the one-way latency between two processors in ns, the median of some samples.
 ///
 /// Takes about 20 ms, and at most a quarter of a second on a busy host.
 ///
@@ -36,10 +38,10 @@ pub fn core_to_core_ns(a: u32, b: u32) -> Result<f64, MeasureError> {
     samples(a, b, Duration::from_millis(20), Duration::from_millis(250))
 }
 
-/// The one-way latency within this host in ns: the median over pairs of allowed processors that
-/// are not hardware threads of one core. Takes less than 0.3 s.
+/// Returns the one-way latency within this host in ns: the median over pairs of allowed processors
+/// that are not hardware threads of one core. This takes less than 0.3 s.
 ///
-/// None if there is no such pair, or the host is too busy to tell.
+/// Returns `None` if there is no such pair, or if the host is too busy.
 #[must_use]
 pub fn host_core_to_core() -> Option<f64> {
     const TIME: Duration = Duration::from_millis(100);
@@ -62,7 +64,7 @@ pub fn host_core_to_core() -> Option<f64> {
     lower_median(measured.filter_map(Result::ok))
 }
 
-/// At most `most` of the items, evenly over all of them.
+/// Returns at most `most` of the items, spread evenly over all of them.
 pub(crate) fn spread<T: Copy>(items: &[T], most: usize) -> Vec<T> {
     let count = items.len().min(most);
     (0..count).map(|i| items[i * items.len() / count]).collect()
@@ -100,7 +102,7 @@ pub(crate) fn samples(
     lower_median(turns).ok_or(MeasureError::Busy { a, b })
 }
 
-/// Gives each turn back until the exchange is over.
+/// The partner: gives each turn back until the exchange is over.
 fn answer(line: &Line) {
     loop {
         match line.0.compare_exchange(YOURS, MINE, Ordering::AcqRel, Ordering::Acquire) {
@@ -113,7 +115,7 @@ fn answer(line: &Line) {
 /// Takes turns; returns the one-way time in ns of each sample.
 #[expect(clippy::cast_precision_loss, reason = "nanoseconds of a fraction of a second")]
 fn call(line: &Line, time: Duration, mut deadline: Deadline) -> Vec<f64> {
-    // The first turn waits for the partner to start; it counts for no sample.
+    // The first turn waits for the partner to start, so it is not part of a sample.
     if !take_turn(line, &mut deadline) {
         return Vec::new();
     }
@@ -131,7 +133,7 @@ fn call(line: &Line, time: Duration, mut deadline: Deadline) -> Vec<f64> {
     samples
 }
 
-/// A time beyond which nothing is awaited. The clock is read only now and then.
+/// A time after which nothing is waited for. The clock is read only now and then.
 struct Deadline {
     at: Instant,
     looks: u32,
@@ -144,7 +146,8 @@ impl Deadline {
     }
 }
 
-/// Waits for its turn and gives it away. False if the deadline passed or the partner gave up.
+/// Waits for its turn and gives it away. Returns false if the deadline passed or the partner gave
+/// up.
 fn take_turn(line: &Line, deadline: &mut Deadline) -> bool {
     loop {
         match line.0.compare_exchange(MINE, YOURS, Ordering::AcqRel, Ordering::Acquire) {

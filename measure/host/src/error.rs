@@ -43,7 +43,7 @@ pub enum MeasureError {
         "no processor that this process may use is listed as online; widen its set with `taskset`"
     )]
     NoProcessor,
-    /// A buffer could not be had.
+    /// There was not enough memory for a buffer.
     #[error("cannot get {mib} MiB of memory to measure with: {reason}")]
     Memory {
         /// Its size in MiB.
@@ -51,7 +51,7 @@ pub enum MeasureError {
         /// What the system said.
         reason: String,
     },
-    /// The processor was too busy with others for a single exchange in the time allowed.
+    /// The processors were too busy with other programs for a single exchange in the time allowed.
     #[error("processors {a} and {b} were too busy to measure: try again on a quieter machine")]
     Busy {
         /// One processor's number in Linux.

@@ -47,7 +47,8 @@ fn round(value: f64) -> f64 {
     (value * scale).round() / scale
 }
 
-/// Raises a figure to a bound that it must not be below, and says so where it was lent.
+/// Raises a figure to the least value that it may have. If the figure was taken from another
+/// machine, its source says that it was raised.
 fn at_least(figure: &mut Figure, bound: f64, of: &str) {
     if figure.value < bound {
         figure.value = bound;
@@ -61,9 +62,9 @@ fn at_least(figure: &mut Figure, bound: f64, of: &str) {
 struct Host {
     /// The source of what is measured.
     by: String,
-    /// The machine that lends the rest.
+    /// The machine from which the rest is taken.
     like: Description,
-    /// The host, with those processors that may be used.
+    /// The host, with only those processors that may be used.
     shape: Shape,
     /// The processor that measurements of one core run on.
     home: u32,
@@ -97,8 +98,8 @@ impl Host {
         })
     }
 
-    /// Not measured: it depends on what the threads run, and a loop made for the purpose would
-    /// tell of that loop.
+    /// This is not measured. It depends on what the threads run, and a loop made for the purpose
+    /// would tell only about that loop.
     fn smt_throughput(&self) -> Figure {
         let threads = f64::from(self.shape.topology.threads_per_core);
         if threads <= 1.0 {
@@ -130,7 +131,7 @@ impl Host {
         Figure { value: round(value), source: Some(self.by.clone()), estimated: None }
     }
 
-    /// What the system lists, to the last digit.
+    /// A figure that the system lists, to the last digit.
     fn listed(&self, value: f64) -> Figure {
         let source = Some(format!("listed by Linux in {SYSTEM}; {}", self.by));
         Figure { value, source, estimated: None }
@@ -187,7 +188,7 @@ impl Host {
         })
     }
 
-    /// Pairs of usable processors at a distance, some of them from all over the machine.
+    /// Returns some pairs of usable processors at a distance, spread over the machine.
     fn pairs(&self, wanted: Distance) -> Vec<(Processor, Processor)> {
         let all = &self.shape.processors;
         let topology = &self.shape.topology;
@@ -200,7 +201,8 @@ impl Host {
         spread(&pairs, 8)
     }
 
-    /// The median latency at a distance; none if no two usable processors are that far apart.
+    /// Returns the median latency at a distance, or `None` if no two usable processors are that far
+    /// apart.
     fn latency_at(&self, wanted: Distance) -> Result<Option<f64>, MeasureError> {
         let pairs = self.pairs(wanted);
         let share = LATENCY_TIME / u32::try_from(pairs.len().max(1)).unwrap_or(1);
@@ -210,7 +212,8 @@ impl Host {
     }
 
     fn latencies(&self, hit_ns: f64) -> Result<Latencies, MeasureError> {
-        // From near to far, each at least the one before: measurements of equal distances scatter.
+        // From near to far, each latency is at least the one before it. Measurements scatter, so
+        // those of equal distances could come in the wrong order.
         let mut nearer = hit_ns.max(0.1);
         let mut level = |wanted: Distance,
                          exists: bool,
@@ -237,7 +240,7 @@ impl Host {
         let same_node_ns = level(Distance::SameNode, has.groups_per_node > 1, &like.same_node_ns)?;
         let same_socket_ns =
             level(Distance::SameSocket, has.nodes_per_socket > 1, &like.same_socket_ns)?;
-        // On one socket too, so that a copy of the file can grow more.
+        // This is set on one socket too, so that sockets can be added to a copy of the file.
         let other_socket_ns = level(Distance::Sockets { hops: 1 }, true, &like.other_socket_ns)?;
         let two_hops = self.latency_at(Distance::Sockets { hops: 2 })?;
         let per_hop = two_hops.map(|ns| (ns - other_socket_ns.value).max(0.0));
@@ -252,8 +255,8 @@ impl Host {
         })
     }
 
-    /// Most of this takes many cores to see. It is scaled from the other machine by how the
-    /// latencies within a node compare, if there was one to measure here.
+    /// Most of this can be measured only on many cores. It is taken from the other machine, and
+    /// scaled by the ratio of the latencies within a node if there was one to measure here.
     fn coherence(
         &self,
         latency: &Latencies,
@@ -331,8 +334,8 @@ impl Host {
     }
 }
 
-/// How far apart two processors of the host are. Not by their numbers, as in
-/// [`Topology::distance`]: Linux numbers them as it pleases.
+/// How far apart two processors of the host are. Their numbers do not tell, as they would in
+/// [`Topology::distance`]: Linux numbers them in any order.
 fn distance(topology: &Topology, a: &Processor, b: &Processor) -> Distance {
     if a.core == b.core {
         Distance::SameCore

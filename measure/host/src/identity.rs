@@ -1,10 +1,10 @@
-//! Which host was measured, and when: the words of a figure's source.
+//! Which host was measured, and when. The source of a figure says so.
 
 use crate::MeasureError;
 use kilocore_machine::Description;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// A built-in machine of the same maker, for what cannot be measured.
+/// Returns a built-in machine of the same maker, from which to take what cannot be measured.
 pub(crate) fn relative(cpuinfo: &str) -> Result<Description, MeasureError> {
     let name = if cpuinfo.contains("AuthenticAMD") { "epyc-7742-2s" } else { "xeon-8375c-2s" };
     Ok(kilocore_machine::find(name)?)
@@ -19,14 +19,14 @@ pub(crate) fn host_name() -> String {
     }
 }
 
-/// The date in UTC, as year-month-day.
+/// Returns the date in UTC, as year-month-day.
 pub(crate) fn today() -> String {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let (year, month, day) = civil(since.as_secs() / 86_400);
     format!("{year}-{month:02}-{day:02}")
 }
 
-/// The date of a day counted from the first of January 1970, year by year and month by month.
+/// Returns the date of a day. Days are counted from the first of January 1970.
 fn civil(mut days: u64) -> (u64, u64, u64) {
     let leap = |year: u64| {
         year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))

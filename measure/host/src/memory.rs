@@ -9,12 +9,13 @@ use std::io::Error;
 use std::sync::Barrier;
 use std::time::{Duration, Instant};
 
-/// Bytes from one element of a chase to the next: a line of every processor this runs on.
+/// Bytes from one element of a chase to the next: at least a cache line on every processor that
+/// this runs on.
 const LINE: usize = 64;
 const WORDS: usize = LINE / size_of::<u64>();
 
-/// Zeroed memory from the system, in huge pages where it has them, so that translating addresses
-/// does not add to the latency of each access.
+/// Zeroed memory from the system. It is in huge pages if the system has them, so that translating
+/// addresses does not add to the latency of each access.
 struct Buffer {
     words: *mut u64,
     bytes: usize,
@@ -59,7 +60,8 @@ impl Drop for Buffer {
     }
 }
 
-/// Memory that may be used: a quarter of what the system has available, 1 GiB at most.
+/// Returns how much memory may be used: a quarter of what the system has available, and at most 1
+/// GiB.
 fn allowance() -> usize {
     const MOST: usize = 1 << 30;
     let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
@@ -70,9 +72,9 @@ fn allowance() -> usize {
     available.map_or(64 << 20, |bytes| bytes / 4).clamp(1 << 20, MOST)
 }
 
-/// Latency in ns of memory that was first touched on processor `home`, seen from `from`: loads
-/// that each wait for the one before, all over a buffer of at least four times the last-level
-/// cache, as far as the memory allows. Also returns the buffer's size in bytes.
+/// Returns the latency in ns of memory that was first touched on processor `home`, seen from
+/// `from`, and the size of the buffer in bytes. Loads that each wait for the one before go all over
+/// the buffer. Its size is at least four times the last-level cache, as far as the memory allows.
 pub(crate) fn memory_ns(
     home: u32,
     from: u32,
@@ -89,7 +91,7 @@ pub(crate) fn memory_ns(
     Ok((chase(buffer.words(), 200_000, Duration::from_millis(400)), bytes))
 }
 
-/// Latency in ns of a load from a buffer of about that many KiB that was read before.
+/// Returns the latency in ns of a load from a buffer of about so many KiB that was read before.
 pub(crate) fn cached_ns(kib: f64) -> Result<f64, MeasureError> {
     let bytes = floor_power_of_two(((kib * 1024.0) as usize).clamp(LINE * 4, allowance()));
     let mut buffer = Buffer::new(bytes.max(4096))?;
@@ -105,10 +107,10 @@ fn floor_power_of_two(bytes: usize) -> usize {
     1 << bytes.max(1).ilog2()
 }
 
-/// Links the lines to one ring that visits each once in an order that no prefetcher guesses: the
-/// successor of line i is a·i + c modulo the number of lines, a power of two, which has the full
-/// period as a is 1 modulo 4 and c is odd (Hull and Dobell). Written in rising order, it fills
-/// gigabytes in a moment, which shuffling does not.
+/// Links the lines to one ring that visits each once, in an order that no prefetcher guesses. The
+/// successor of line i is a·i + c modulo the number of lines, which is a power of two. The ring
+/// visits all lines because a is 1 modulo 4 and c is odd (Hull and Dobell). The links are written
+/// in rising order, which is much faster than shuffling.
 fn link(words: &mut [u64]) {
     let lines = words.len() / WORDS;
     let mask = lines as u64 - 1;
@@ -118,7 +120,8 @@ fn link(words: &mut [u64]) {
     }
 }
 
-/// Time of a step in ns, the median of rounds of `steps` until `time` is over.
+/// Returns the time of a step in ns: the median of rounds of `steps`, repeated until `time` is
+/// over.
 fn chase(words: &[u64], steps: u32, time: Duration) -> f64 {
     let begin = Instant::now();
     let mut at = 0;
@@ -134,8 +137,9 @@ fn chase(words: &[u64], steps: u32, time: Duration) -> f64 {
     lower_median(rounds).unwrap_or_default()
 }
 
-/// Bytes read and written per second by copying on all the processors at once, in GB/s, over
-/// buffers of twice the last-level caches in all, as far as the memory allows.
+/// Returns the bandwidth in GB/s of copying on all the processors at once; bytes read and bytes
+/// written both count. All buffers together have twice the size of the last-level caches, as far as
+/// the memory allows.
 pub(crate) fn bandwidth_gb_per_s(cpus: &[u32], cache_kib: f64) -> Result<f64, MeasureError> {
     const TIME: Duration = Duration::from_millis(200);
     let each = (cache_kib * 2048.0) as usize / cpus.len().max(1);
@@ -164,7 +168,7 @@ fn copy(cpu: u32, bytes: usize, barrier: &Barrier, time: Duration) -> Result<f64
         buffer.words().fill(1);
         buffer
     });
-    // Every thread comes here, whatever failed: the others wait for it.
+    // Every thread must come here, whatever failed, because the others wait for it.
     barrier.wait();
     pinned?;
     let mut buffer = buffer?;

@@ -4,8 +4,8 @@ use crate::affinity::{CpuId, CpuSet};
 
 use crate::MeasureError;
 
-/// The processors that the calling thread may use, by Linux' numbers, in rising order; none if the
-/// system does not tell.
+/// Returns the processors that the calling thread may use, by Linux' numbers in rising order, or
+/// none if the system does not tell.
 pub(crate) fn allowed() -> Vec<u32> {
     let set = CpuSet::of_this_thread().unwrap_or(CpuSet::EMPTY);
     set.iter().map(|cpu| cpu.0).collect()

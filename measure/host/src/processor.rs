@@ -5,10 +5,9 @@ use std::hint::black_box;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// The frequency of the time-stamp counter in GHz: what the processor says of it, if a
-/// calibration against the system's clock agrees within a hundredth, else the calibration.
-///
-/// None where there is no such counter.
+/// Returns the frequency of the time-stamp counter in GHz, or `None` if there is no such counter.
+/// It is the processor's own figure if a calibration against the system's clock agrees within a
+/// hundredth, and otherwise that of the calibration.
 pub(crate) fn tsc_ghz() -> Option<f64> {
     let calibrated = calibrated_ghz()?;
     let stated = stated_ghz().filter(|stated| (stated / calibrated - 1.0).abs() < 0.01);
@@ -57,7 +56,8 @@ fn stated_ghz() -> Option<f64> {
     None
 }
 
-/// Time of an atomic addition to a line that the core owns, in ns, the median of some samples.
+/// Returns the time in ns of an atomic addition to a line that the core owns, the median of some
+/// samples.
 pub(crate) fn rmw_ns() -> Option<f64> {
     let word = AtomicU64::new(0);
     turn_ns(100_000, || {
@@ -65,16 +65,17 @@ pub(crate) fn rmw_ns() -> Option<f64> {
     })
 }
 
-/// Time of a spin-loop hint in ns, the median of some samples; the loop around it runs in its
-/// shadow. A hypervisor that intercepts loops of hints is part of what a program meets there.
+/// Returns the time of a spin-loop hint in ns, the median of some samples. The loop around it adds
+/// nothing, as it runs while the hint waits. If a hypervisor intercepts loops of hints, the time is
+/// that with its part, as a program would meet it.
 ///
-/// None where the hint is not known to be an instruction.
+/// Returns `None` on processors on which the hint is not known to be an instruction.
 pub(crate) fn pause_ns() -> Option<f64> {
     let known = cfg!(any(target_arch = "x86_64", target_arch = "aarch64"));
     known.then(|| turn_ns(20_000, std::hint::spin_loop)).flatten()
 }
 
-/// Time of one turn of a loop in ns, the median of some samples of that many turns.
+/// Returns the time of one turn of a loop in ns, the median of some samples of so many turns.
 #[expect(clippy::cast_precision_loss, reason = "nanoseconds of a few milliseconds")]
 fn turn_ns(turns: u32, turn: impl Fn()) -> Option<f64> {
     let sample = |_| {

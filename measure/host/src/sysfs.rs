@@ -8,7 +8,8 @@
 //! node/node0/distance                     10 21
 //! ```
 //!
-//! Everything reads from a root path, so that recorded machines can be read as well as this one.
+//! The files are looked for below a root path, so recorded machines can be read as well as this
+//! one.
 
 use crate::MeasureError;
 use kilocore_machine::Topology;
@@ -33,7 +34,8 @@ pub struct Shape {
     pub shared_per_node: u32,
 }
 
-/// Where a processor is. Numbers count over the whole machine, from 0, as they are met.
+/// Where a processor is. Numbers count over the whole machine from 0, in the order in which they
+/// are met.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Processor {
     /// Linux' number.
@@ -104,7 +106,7 @@ fn read_number<N: FromStr>(path: &Path) -> Result<N, MeasureError> {
     text.parse().map_err(|_| malformed(path, &text, "a number"))
 }
 
-/// The most processors that a list may name: what Linux can be built for, so that a damaged list
+/// The most processors that a list may name: as many as Linux can be built for. So a damaged list
 /// such as `0-4294967295` is refused.
 const MOST_CPUS: u32 = 8192;
 
@@ -128,7 +130,8 @@ pub(crate) fn parse_list(text: &str) -> Option<BTreeSet<u32>> {
     Some(set)
 }
 
-/// The NUMA nodes that have processors. A kernel without NUMA has one, of all of them.
+/// Returns the NUMA nodes that have processors. A kernel without NUMA has one node with all of
+/// them.
 fn numa_nodes(
     root: &Path,
     online: &BTreeSet<u32>,
@@ -193,8 +196,8 @@ fn kib(path: &Path) -> Result<u32, MeasureError> {
     size.ok_or_else(|| malformed(path, &text, "a size such as 2048K"))
 }
 
-/// The level of the last-level cache: level 3 and beyond even where a virtual machine shows it
-/// to one core only, a nearer level only where cores share it.
+/// Returns the level of the last-level cache. Level 3 or beyond counts even if a virtual machine
+/// shows it to one core only. A nearer level counts only if cores share it.
 fn last_level(of: &Listed) -> Option<u32> {
     let last = of.caches.last()?;
     let is_shared = last.level >= 3 || last.shared_by.len() > of.siblings.len();
@@ -205,8 +208,8 @@ fn cache_at(of: &Listed, level: u32) -> Option<&Cache> {
     of.caches.iter().find(|cache| cache.level == level)
 }
 
-/// The farthest cache level whose domains divide a node into several that have several cores
-/// each: it makes the groups.
+/// Returns the cache level that makes the groups: the farthest one that divides a node into several
+/// domains of several cores each.
 fn grouping_level(listed: &BTreeMap<u32, Listed>, last: Option<u32>) -> Option<u32> {
     let last = last?;
     (2..=last).rev().find(|&level| {
@@ -229,7 +232,8 @@ fn place(listed: &BTreeMap<u32, Listed>, groups_by: Option<u32>) -> Vec<Processo
         let cache = groups_by.and_then(|level| cache_at(of, level));
         cache.and_then(|cache| cache.shared_by.first().copied()).unwrap_or(0)
     };
-    // Each level's key holds the outer ones, so that what crosses a boundary is cut there.
+    // The key of each level contains the outer ones. So a unit that crosses a boundary of an outer
+    // one is cut there.
     let key = |of: &Listed| {
         let core = of.siblings.first().copied().unwrap_or(0);
         (of.package, of.numa_node, group_of(of), core)
@@ -262,7 +266,7 @@ fn place(listed: &BTreeMap<u32, Listed>, groups_by: Option<u32>) -> Vec<Processo
         .collect()
 }
 
-/// The most members that any unit has, by the pair (unit, member).
+/// Returns how many members the largest unit has. A pair is (unit, member).
 fn most(pairs: impl Iterator<Item = (u32, u32)>) -> u32 {
     let mut members: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
     for (unit, member) in pairs {
@@ -310,8 +314,9 @@ fn fit(
     Ok(topology)
 }
 
-/// Hops from the firmware's distances: 10 within a node, and the least between sockets is a hop.
-/// Empty where all nodes are a hop apart or the kernel lists no distances.
+/// Returns the hops between sockets, from the firmware's distances. In these, 10 is a node's
+/// distance to itself, and the least distance between sockets is one hop. The result is empty if
+/// all sockets are a hop apart, or if the kernel lists no distances.
 fn hops(
     processors: &[Processor],
     root: &Path,
@@ -322,7 +327,7 @@ fn hops(
         return Ok(Vec::new());
     }
     let columns: Vec<u32> = cpu_list(&list)?.into_iter().collect();
-    // The kernel's node and the socket behind each of ours.
+    // The kernel's node, and the socket, of each of our nodes.
     let ours: BTreeMap<u32, (u32, u32)> = processors
         .iter()
         .map(|p| {
@@ -355,7 +360,7 @@ fn hops(
         } else if ours[&a].1 == ours[&b].1 {
             1
         } else {
-            // Firmware need not be symmetric; a machine file is.
+            // The firmware's distances need not be symmetric. Those of a machine file are.
             let above = far(a, b).max(far(b, a)).saturating_sub(10);
             ((above + hop / 2) / hop).clamp(1, kilocore_machine::MOST_HOPS)
         }

@@ -1,7 +1,7 @@
 //! Costs of the operating system: futex calls, waking, switching and the time slice.
 //!
-//! Each loop is bounded in time, and every sleep has a timeout: a lost measurement on a busy host
-//! shortens a sample and hangs nothing.
+//! Each loop is bounded in time, and every sleep has a timeout. If a measurement is lost on a busy
+//! host, a sample is shorter, and nothing hangs.
 
 use kilocore_curve::lower_median;
 

@@ -6,8 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Histogram, Outside};
 
-/// A lock profile. All durations are wall-clock nanoseconds of the host unless they say
-/// otherwise.
+/// A lock profile. Durations are wall-clock nanoseconds of the host, unless it says otherwise.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Profile {
     /// Always `kilocore-profile`.
@@ -18,9 +17,9 @@ pub struct Profile {
     pub command: Vec<String>,
     /// The machine it ran on.
     pub host: Host,
-    /// The same program once on all the cores allowed and, unless that was declined or there is
-    /// only one, once confined to a single core. The first run is the one that counts; the
-    /// second only shows how much longer sections last when their data moves between cores.
+    /// The runs of the program. In the first run it had all the cores that are allowed, and this is
+    /// the run that counts. In the second one, if there was one, it was confined to a single core.
+    /// That only shows how much longer sections last when their data moves between cores.
     pub runs: Vec<Run>,
 }
 
@@ -33,8 +32,8 @@ pub struct Host {
     pub cores: u32,
     /// Frequency of the time-stamp counter in GHz.
     pub clock_ghz: f64,
-    /// One-way core-to-core latency in nanoseconds, measured at profiling time between the
-    /// cores that the program used; absent with only one core.
+    /// One-way core-to-core latency in nanoseconds, measured between the cores that the program
+    /// used when it was profiled. Absent if it used only one core.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub core_to_core_ns: Option<f64>,
     /// Kernel release.
@@ -46,14 +45,14 @@ pub struct Host {
 pub struct Run {
     /// How many cores it was allowed.
     pub cores: u32,
-    /// From its start to its end.
+    /// The time from its start to its end.
     pub wall_ns: f64,
     /// How it ended, as a shell reports it: its exit status, or 128 plus the signal.
     pub exit_status: i32,
-    /// Each process image that took a lock: forks and execs add one each.
+    /// Each process image that took a lock. A fork adds one, and so does an exec.
     pub processes: Vec<Process>,
-    /// What was seen of the program from outside, also of what no recording tells; absent if
-    /// nobody looked.
+    /// What was seen of the program from outside, including what no recording tells. Absent if it
+    /// was not watched.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outside: Option<Outside>,
 }
@@ -74,11 +73,11 @@ pub struct Process {
     /// Its barriers, the one with the most waits first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub barriers: Vec<Barrier>,
-    /// Locks beyond what the recorder has room for, which it passed on unrecorded.
+    /// How many locks were not recorded because the recorder had no room for them.
     pub locks_not_recorded: u64,
 }
 
-/// What the threads of a process did, all together.
+/// What the threads of a process did, summed over all of them.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Threads {
     /// How many there were over the whole run.
@@ -89,12 +88,13 @@ pub struct Threads {
     pub peak: u64,
     /// Processor time of all threads.
     pub cpu_ns: f64,
-    /// Times on the processor between a thread's release of its last lock and its asking for the
-    /// next, with no lock held. Sampled, as [`Lock::hold`] is. Intervals below some 30 µs
-    /// are taken to be spent on the processor altogether.
+    /// Times on the processor while a thread held no lock: from the release of its last lock to its
+    /// request for the next. They are sampled, as [`Lock::hold`] is. Intervals below about 30 µs
+    /// count as spent on the processor altogether.
     pub think: Histogram,
-    /// Time in those same intervals that the thread did not run, where it had given up its core
-    /// by its own will: asleep, and then perhaps ready but not running. Times waiting for locks and conditions are not in it.
+    /// Time in the same intervals in which the thread did not run because it had given up its core
+    /// by its own will: it slept, and then was perhaps ready but not running. Waiting for locks and
+    /// conditions is not in it.
     pub think_asleep_ns: f64,
 }
 
@@ -113,13 +113,12 @@ pub enum Family {
     Spin,
 }
 
-/// One lock, from its first use (or initialization) to its destruction. Locks that are created
-/// one after the other at the same place by the same code are counted as one when `instances`
-/// is above 1.
+/// One lock, from its initialization or first use to its destruction. If `instances` is above 1, it
+/// stands for several locks that the same code created at the same place, one after the other.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Lock {
-    /// Its number in this process. Numbers are given in the order of creation; locks that were
-    /// never taken leave gaps.
+    /// Its number in this process. Locks are numbered in the order of their creation. Locks that
+    /// were never taken leave gaps.
     pub id: u32,
     /// What it is.
     pub family: Family,
@@ -127,42 +126,43 @@ pub struct Lock {
     /// `prio-inherit`, …
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub attributes: Vec<String>,
-    /// Its address; 0 for one that is destroyed or stands for many.
+    /// Its address. It is 0 if the lock was destroyed or stands for many.
     pub address: u64,
-    /// How many locks this entry stands for: one after the other or, beyond some thousand of one
-    /// site, at the same time.
+    /// How many locks this entry stands for. They lived one after the other. Beyond some thousand
+    /// locks of one site, they may also have lived at the same time.
     pub instances: u64,
-    /// Who created it or, for one that was initialized statically, who first took it; the
-    /// innermost caller first.
+    /// The callers that created it, the innermost first. If it was initialized statically, they are
+    /// those that first took it.
     pub site: Vec<Frame>,
-    /// Exclusive acquisitions. Exact. A recursive lock that its holder takes again does not
-    /// count; taking a mutex back after waiting for a condition does.
+    /// Exclusive acquisitions. Exact. It does not count if the holder of a recursive lock takes it
+    /// again. It does count if a thread takes a mutex back after it waited for a condition.
     pub acquisitions: u64,
-    /// Exclusive acquisitions that had to wait. Exact, but for taking a mutex back after waiting
-    /// for a condition, where the C library hides it.
+    /// Exclusive acquisitions that had to wait. Exact, except that the C library hides whether a
+    /// thread had to wait when it took a mutex back after waiting for a condition.
     pub contended: u64,
     /// Tries (and timed waits) that did not get the lock.
     pub failed_tries: u64,
-    /// Exclusive holds, from acquisition to release, less the times in them that were spent
-    /// taking or holding other locks inside, or off the processor. Taking and releasing the lock
-    /// itself is not in it.
+    /// Exclusive holds, from acquisition to release. The time in which other locks were taken or
+    /// held inside is left out, and so is the time off the processor. Taking and releasing the lock
+    /// itself is not in it either.
     ///
-    /// Threads that take locks in quick succession are sampled, and each hold that was timed
-    /// counts for those that were not, so that `count` is an estimate of
+    /// If a thread takes locks in quick succession, only a sample of its holds is timed. Each of
+    /// these also counts for holds that were not timed, so that `count` is an estimate of
     /// [`acquisitions`](Self::acquisitions).
     pub hold: Histogram,
-    /// Time in exclusive holds during which the holder did not run because it had given up its
-    /// core by its own will: asleep, and then perhaps ready but not running. It is not in
-    /// [`hold`](Self::hold); nor is time in which others had taken the holder's core from it.
+    /// Time in exclusive holds in which the holder did not run because it had given up its core by
+    /// its own will: it slept, and then was perhaps ready but not running. This time is not in
+    /// [`hold`](Self::hold). Nor is time in which another thread had taken the holder's core.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub hold_asleep_ns: f64,
     /// Waits of the contended exclusive acquisitions.
     pub wait: Histogram,
-    /// How many other waiters a contended acquisition met: index 0 is none but the holder.
+    /// How many other waiters the contended acquisitions met. Index 0 counts those that met none,
+    /// but only the holder.
     pub waiters_met: Vec<u64>,
     /// Who held it before.
     pub handoffs: Handoffs,
-    /// The thread that took it more often than all others together; absent if none did.
+    /// The thread that took it more often than all others together. Absent if no thread did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mostly_by: Option<MostlyBy>,
     /// Locks that were held when this one was taken.
@@ -171,7 +171,7 @@ pub struct Lock {
     /// Shared acquisitions, for a read-write lock.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read: Option<ReadSide>,
-    /// Where it is taken, in any mode: the callers with the longest waits first. Sampled.
+    /// Where it is taken, in any mode. The callers with the longest waits come first. Sampled.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub callers: Vec<Caller>,
 }
@@ -179,7 +179,7 @@ pub struct Lock {
 /// A place at which a lock is taken.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Caller {
-    /// Who takes it, the innermost caller first.
+    /// The callers that take it, the innermost first.
     pub site: Vec<Frame>,
     /// Acquisitions there. An estimate.
     pub acquisitions: u64,
@@ -202,7 +202,7 @@ pub struct ReadSide {
     pub contended: u64,
     /// Tries and timed waits that did not get it.
     pub failed_tries: u64,
-    /// Shared holds, less what was spent on locks taken inside.
+    /// Shared holds, without the time spent on locks taken inside.
     pub hold: Histogram,
     /// As [`Lock::hold_asleep_ns`], in shared holds.
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -214,7 +214,7 @@ pub struct ReadSide {
 /// From where the lock came to each new holder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Handoffs {
-    /// Acquisitions on the core of the previous holder, the very first one included.
+    /// Acquisitions on the core of the previous holder. The very first acquisition counts here.
     pub same_core: u64,
     /// Acquisitions on another core.
     pub other_core: u64,
@@ -223,14 +223,14 @@ pub struct Handoffs {
 /// A thread that took a lock more often than all others together.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct MostlyBy {
-    /// Which: a number that no other thread has at the same time.
+    /// The thread's number, which no other thread has at the same time.
     pub thread: u32,
     /// At least this share of all acquisitions was its own.
     pub share: f64,
 }
 
-/// How often a lock was taken while another was held, that one being the innermost. An estimate
-/// where holds are sampled. At most a few outer locks are kept.
+/// How often a lock was taken while another was the innermost lock held. This is an estimate if
+/// holds are sampled. At most a few outer locks are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Nesting {
     /// The other lock's number.
@@ -244,11 +244,12 @@ pub struct Nesting {
 pub struct Condition {
     /// Its address.
     pub address: u64,
-    /// The lock it was last waited on with.
+    /// The lock with which it was last waited on.
     pub lock: Option<u32>,
-    /// Who first waited on it or woke somebody.
+    /// The callers that first waited on it or signalled it.
     pub site: Vec<Frame>,
-    /// Waits on it, with the time to get the lock back, which the C library does not tell apart.
+    /// Waits on it. The time to get the lock back is in them, because the C library does not tell
+    /// it apart.
     pub wait: Histogram,
     /// Waits that ended by their time limit.
     pub timed_out: u64,
@@ -263,32 +264,33 @@ pub struct Condition {
 pub struct Barrier {
     /// Its address.
     pub address: u64,
-    /// Who initialized it or, if nobody was seen to, first waited at it.
+    /// The callers that initialized it or, if that was not seen, first waited at it.
     pub site: Vec<Frame>,
     /// How many threads it waits for.
     pub parties: u32,
     /// How many times it let its threads go on.
     pub rounds: u64,
-    /// Waits at it, those of the last to arrive included.
+    /// Waits at it. The last thread to arrive counts as well.
     pub wait: Histogram,
 }
 
 /// A place in the program.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Frame {
-    /// The function, demangled; empty if nothing is known.
+    /// The demangled name of the function, or nothing if it is not known.
     pub function: String,
-    /// The program or library it is in; empty if it is in none.
+    /// The program or library it is in, or nothing if it is in none.
     pub module: String,
-    /// The address of the call as that file numbers it, which is what `addr2line -e` takes; in
-    /// memory, if there is no file. Functions that were inlined there have the same.
+    /// The address of the call in that file's own numbering, which `addr2line -e` takes. If there
+    /// is no file, it is the address in memory. Functions that were inlined there have the same
+    /// address.
     pub offset: u64,
-    /// Source file and line, where the debugging information has it.
+    /// Source file and line, if the debugging information has them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<String>,
 }
 
-/// In a line: `function (file.c:12)`, or what is known of it.
+/// The place in a line: `function (file.c:12)`, or what is known of it.
 impl fmt::Display for Frame {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let file = self.module.rsplit('/').next().unwrap_or(&self.module);

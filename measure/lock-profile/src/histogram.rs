@@ -21,7 +21,7 @@ impl Histogram {
     /// Steps in each power of two.
     pub const SUB_BUCKETS: u32 = 4;
 
-    /// The mean in nanoseconds; 0 for an empty histogram.
+    /// Returns the mean in nanoseconds, or 0 for an empty histogram.
     #[must_use]
     pub fn mean_ns(&self) -> f64 {
         if self.count == 0 { 0.0 } else { self.sum_ns / self.count as f64 }
@@ -29,7 +29,7 @@ impl Histogram {
 
     /// Adds the durations of another histogram to this one.
     ///
-    /// Buckets with the same lower bound become one; others stay apart.
+    /// Buckets with the same lower bound become one. All others stay as they are.
     pub fn merge(&mut self, other: &Histogram) {
         if other.count == 0 {
             return;
@@ -47,11 +47,12 @@ impl Histogram {
         });
     }
 
-    /// The duration in nanoseconds that a share `q` of all durations does not exceed, 0 for an
-    /// empty histogram. `q` is clamped to 0 to 1.
+    /// Returns the duration in nanoseconds that a share `q` of all durations does not exceed, or 0
+    /// for an empty histogram. `q` is clamped to 0 to 1. If `q` is uniformly random, the result is
+    /// a random sample.
     ///
-    /// Within a bucket durations are taken to be spread evenly, so the result is off by a bucket
-    /// width at most, a quarter of it. With a uniformly random `q` it is a sample.
+    /// Within a bucket, durations are taken to be spread evenly. So the result is off by the width
+    /// of a bucket at most, which is a quarter of the result.
     #[must_use]
     pub fn quantile(&self, q: f64) -> f64 {
         let total: f64 = self.buckets.iter().map(|(_, count)| *count as f64).sum();
@@ -67,10 +68,12 @@ impl Histogram {
         self.buckets.last().map_or(0.0, |(lower, _)| lower + Self::width(*lower))
     }
 
-    /// The mean in nanoseconds of the durations between two quantiles, 0 if there are none.
+    /// Returns the mean in nanoseconds of the durations between two quantiles, or 0 if there are
+    /// none.
     ///
-    /// Leaving out the longest keeps a thread that lost its processor in the middle of a section
-    /// from dominating. Exact to the bucket width only.
+    /// A thread that lost its processor in the middle of a section would dominate the mean. That
+    /// does not happen if the longest durations are left out. The result is exact to the width of a
+    /// bucket.
     #[must_use]
     pub fn trimmed_mean_ns(&self, from: f64, to: f64) -> f64 {
         let total: f64 = self.buckets.iter().map(|(_, count)| *count as f64).sum();
@@ -89,10 +92,10 @@ impl Histogram {
         if weight > 0.0 { sum / weight } else { 0.0 }
     }
 
-    /// How wide the bucket that begins at `lower` is at most: a step of its power of two.
+    /// Returns the width of the bucket that begins at `lower`: a step of its power of two.
     ///
-    /// Lower bounds were powers of two in clock cycles, not in nanoseconds, so the width is known
-    /// between a seventh and a quarter of the bound; this takes the middle of that.
+    /// The steps were made in clock cycles and not in nanoseconds. So the width is only known to be
+    /// between a seventh and a quarter of the bound. This returns the middle of these.
     fn width(lower: f64) -> f64 {
         lower * 0.2
     }

@@ -7,8 +7,8 @@ use crate::{
 };
 
 impl Process {
-    /// Leaves the counts since `before`, which is the same process at an earlier moment, when
-    /// `alive` of its threads existed. Locks must have the same numbers in both.
+    /// Leaves only the counts since `before`, which is the same process at an earlier moment. At
+    /// that moment, `alive` of its threads existed. Locks must have the same numbers in both.
     pub(crate) fn subtract(&mut self, before: &Self, alive: u64) {
         let threads = &mut self.threads;
         threads.started =
@@ -82,8 +82,8 @@ impl Lock {
         self.callers.retain(|caller| caller.acquisitions > 0);
     }
 
-    /// The thread that took the lock more often than all others together since then, as far as the
-    /// leads at both moments tell.
+    /// Returns the thread that has taken the lock more often than all others together since then,
+    /// as far as its leads at both moments tell.
     fn leader_since(&self, before: &Self) -> Option<MostlyBy> {
         let lead = |lock: &Self, thread| match lock.mostly_by {
             Some(most) if most.thread == thread => most.share * lock.total() as f64,
@@ -109,7 +109,7 @@ impl ReadSide {
 }
 
 impl Histogram {
-    /// Takes away the durations of another histogram, which are among these.
+    /// Takes away the durations of another histogram. All of them must be in this one.
     fn subtract(&mut self, before: &Self) {
         for (lower, count) in &before.buckets {
             let same = self.buckets.iter_mut().find(|(own, _)| own == lower);
@@ -150,7 +150,7 @@ impl Caller {
     }
 }
 
-/// Something that has no number, but a place.
+/// Something that is told from others by its place, as it has no number.
 trait Placed {
     fn place(&self) -> (u64, &[Frame]);
 }
@@ -173,7 +173,7 @@ impl Placed for Caller {
     }
 }
 
-/// Subtracts from each the one of `before` at the same place, and each of those once.
+/// Subtracts from each item the one of `before` at the same place. Each of those is used once.
 fn subtract_alike<T: Placed>(now: &mut [T], before: &[T], subtract: impl Fn(&mut T, &T)) {
     let mut left: Vec<&T> = before.iter().collect();
     for one in now {

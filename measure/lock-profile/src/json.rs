@@ -34,7 +34,7 @@ pub enum ProfileError {
         /// What the system said.
         source: io::Error,
     },
-    /// Not JSON, or JSON of another shape.
+    /// The file is not JSON, or JSON of another shape.
     #[error("{}:{line}:{column}: {what}; make a profile with `kilocore measure`", file.display())]
     Syntax {
         /// The file.
@@ -56,7 +56,7 @@ pub enum ProfileError {
         /// Column, from 1.
         column: usize,
     },
-    /// JSON that is no profile.
+    /// The file is JSON, but no profile.
     #[error("{}: format: {found:?} is not {FORMAT:?}; make a profile with `kilocore measure`", file.display())]
     Foreign {
         /// The file.
@@ -64,7 +64,7 @@ pub enum ProfileError {
         /// What its `format` says.
         found: String,
     },
-    /// A profile of another version.
+    /// The file is a profile of another version.
     #[error("{}: version: {found}, but this program reads {FORMAT_VERSION}; measure again", file.display())]
     Version {
         /// The file.
@@ -72,7 +72,7 @@ pub enum ProfileError {
         /// What its `version` says.
         found: u64,
     },
-    /// A value that makes no sense.
+    /// The file has a value that makes no sense.
     #[error("{}: {place}: {what}; measure again", file.display())]
     Absurd {
         /// The file.
@@ -84,7 +84,7 @@ pub enum ProfileError {
     },
 }
 
-/// As much of a document as it takes to see what it is.
+/// The part of a document that says what it is.
 #[derive(Deserialize)]
 struct Head {
     #[serde(default)]
@@ -105,7 +105,7 @@ impl Profile {
         Self::parse(path, &text)
     }
 
-    /// Reads a profile from memory; `file` is for messages only.
+    /// Reads a profile from memory. `file` is used only in messages.
     ///
     /// # Errors
     /// As [`read`](Self::read).
@@ -135,7 +135,7 @@ impl Profile {
         Ok(profile)
     }
 
-    /// Says where the document contradicts itself.
+    /// Checks the document, and says where it contradicts itself.
     fn check(&self) -> Result<(), (String, &'static str)> {
         if !(self.host.clock_ghz > 0.0 && self.host.clock_ghz.is_finite()) {
             return Err(("host.clock_ghz".to_owned(), "a clock must go forward"));
@@ -167,11 +167,11 @@ impl Profile {
         Ok(())
     }
 
-    /// Writes the profile, all of it or nothing: into a new file beside `path`, which then takes
-    /// its place.
+    /// Writes the profile, either all of it or nothing. It goes into a new file beside `path`,
+    /// which then takes the place of `path`.
     ///
     /// # Errors
-    /// If that cannot be done; then nothing is left behind.
+    /// If that cannot be done. Then nothing is left behind.
     pub fn write(&self, path: &Path) -> Result<(), ProfileError> {
         let failed = |source| ProfileError::Write { file: path.to_owned(), source };
         let name = path.file_name().ok_or_else(|| {

@@ -15,8 +15,8 @@ const MOST_PLACES: usize = 32;
 const MOST_TOLD: usize = 12;
 
 impl Reader<'_> {
-    /// Where a lock is taken. `whole` is what is known of it exactly; what was sampled tells how that
-    /// divides among the places.
+    /// Where a lock is taken. `whole` is what is known of it exactly; what was sampled tells how
+    /// that divides among the places.
     pub(crate) fn callers(&mut self, lock: UnitId, whole: &Caller) -> Vec<Caller> {
         let recording = self.recording;
         // By their sites: a race makes a second record of one.

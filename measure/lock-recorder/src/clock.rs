@@ -32,7 +32,7 @@ fn monotonic_ns() -> u64 {
 }
 
 impl Mark {
-    /// Now: of a few readings the one with the least time between the two clocks.
+    /// Returns the present moment: of a few readings of both clocks the one that took least time.
     pub(crate) fn now() -> Self {
         let reading = || {
             let before = cycles();
@@ -60,8 +60,8 @@ impl Mark {
         later.ns.saturating_sub(self.ns)
     }
 
-    /// The rate between this moment and now, of which 10 ms at least must have passed for it to
-    /// be good to a few parts in 100,000; waits for that.
+    /// Returns the rate of the counter between this moment and now. Waits until 10 ms have passed
+    /// since this moment, so that the rate is right to a few parts in 100,000.
     pub(crate) fn rate_since(self) -> ClockRate {
         let passed = self.elapsed_ns();
         if passed < 10_000_000 {

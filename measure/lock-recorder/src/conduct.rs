@@ -11,19 +11,20 @@ use crate::Shortage;
 /// How to conduct a measurement.
 #[derive(Default)]
 pub struct Conduct<'a> {
-    /// What is recorded begins to count this long after the program's start.
+    /// How long after the program's start what is recorded begins to count.
     pub delay: Option<Duration>,
-    /// What is recorded counts for this long, from the program's start or the end of the delay;
-    /// then the program is asked to end, by `SIGTERM`. How long it takes to obey is its own affair.
+    /// For how long what is recorded counts, from the program's start or from the end of the delay.
+    /// After that, `SIGTERM` asks the program to end. It may take as long as it likes to do so.
     pub duration: Option<Duration>,
-    /// Whether `SIGUSR1` to this process lets what is recorded begin to count, or anew, and
-    /// `SIGUSR2` lets it end. The program runs on either way, and is not told.
+    /// Whether signals to this process say what counts. From a `SIGUSR1` on, what is recorded
+    /// counts, and what was recorded before does not. From a `SIGUSR2` on, it no longer counts. The
+    /// program does not get these signals, and runs on.
     pub by_signals: bool,
     /// Whether descendants of the program that lose their parents become children of this process,
-    /// so that none of them is lost sight of. Every child of this process is waited for meanwhile:
-    /// only for processes that have no others.
+    /// so that this process does not lose sight of them. It then waits for every child that it has,
+    /// so this is only for processes that have no other children.
     pub adopt_orphans: bool,
-    /// Called before a second run, if there is to be one.
+    /// Is called before a second run, if there is to be one.
     pub before_confined_run: Option<Box<dyn FnOnce() + 'a>>,
 }
 
@@ -48,9 +49,9 @@ pub struct Measured {
     pub status: ExitStatus,
     /// Whether it was asked to end because [`Conduct::duration`] was over.
     pub time_was_up: bool,
-    /// Whether what counts never began, because the program ended before.
+    /// Whether the program ended before anything counted.
     pub never_began: bool,
-    /// Processes of the first run that could not record although the recorder was in them: each
-    /// process's id, and what was missing.
+    /// Processes of the first run that could not record although the recorder was loaded: the id of
+    /// each, and what was missing.
     pub shortages: Vec<(u32, Shortage)>,
 }

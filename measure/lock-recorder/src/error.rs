@@ -29,7 +29,7 @@ pub enum MeasureError {
         /// What the system said.
         source: io::Error,
     },
-    /// No room for recordings.
+    /// There is no room for recordings.
     #[error("{}: {source}; a directory for recordings is needed, TMPDIR can name another", directory.display())]
     Directory {
         /// Where they were to be.

@@ -21,7 +21,7 @@ const BEGIN: u8 = b'b';
 const END: u8 = b'e';
 const OVER: u8 = b'o';
 
-/// Where signals are told of, negative while nobody listens.
+/// The pipe to which signal handlers write, or a negative number while nobody listens.
 static LISTENER: AtomicI32 = AtomicI32::new(-1);
 
 extern "C" fn on_signal(signal: libc::c_int) {
@@ -30,28 +30,29 @@ extern "C" fn on_signal(signal: libc::c_int) {
     if to >= 0 {
         // SAFETY: the thread's own errno, which the interrupted code may be about to read.
         let errno = unsafe { *libc::__errno_location() };
-        // SAFETY: one readable byte; a pipe takes it at once, or has so many that one is not missed.
+        // SAFETY: one readable byte; a pipe takes it at once, or has so many that one is not
+        // missed.
         unsafe { libc::write(to, (&raw const byte).cast(), 1) };
         // SAFETY: as above.
         unsafe { *libc::__errno_location() = errno };
     }
 }
 
-/// One who waits for events.
+/// The end of the pipe that waits for events.
 #[derive(Debug)]
 pub(crate) struct Events {
     pipe: PipeReader,
 }
 
-/// One who tells of the program's end, and whose existence keeps signals coming.
+/// The end of the pipe that reports the program's end. Signals are reported as long as it exists.
 #[derive(Debug)]
 pub(crate) struct Teller {
     pipe: PipeWriter,
     former: Vec<(libc::c_int, libc::sigaction)>,
 }
 
-/// Both ends. Signals are listened to if that is `wanted`; of several who want it at a time, the
-/// last one hears them.
+/// Returns both ends. Signals are reported if that is `wanted`. If several are wanted at the same
+/// time, only the last one gets the signals.
 pub(crate) fn events(wanted: bool) -> io::Result<(Teller, Events)> {
     let (from, to) = io::pipe()?;
     // SAFETY: changes the flags of a pipe's end that is ours alone.
@@ -83,9 +84,10 @@ fn listen_to(signal: libc::c_int) -> Option<(libc::c_int, libc::sigaction)> {
 }
 
 impl Teller {
-    /// Says that the program has ended.
+    /// Reports that the program has ended.
     pub(crate) fn over(mut self) {
-        // An empty pipe takes a byte; a full one ends when this is dropped.
+        // An empty pipe takes the byte. A full one is closed when this is dropped, which says the
+        // same.
         let _ = self.pipe.write(&[OVER]);
     }
 }
@@ -102,7 +104,7 @@ impl Drop for Teller {
 }
 
 impl Events {
-    /// The next event, if there is one before `until`.
+    /// Returns the next event, or `None` if there is none before `until`.
     pub(crate) fn next(&mut self, until: Instant) -> Option<Event> {
         let left = until.saturating_duration_since(Instant::now());
         if !self.is_ready(left) {

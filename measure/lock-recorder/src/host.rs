@@ -5,9 +5,9 @@ use std::fs;
 use kilocore_lock_profile::{ClockRate, Host};
 use kilocore_process::{allowed_cores, kernel_release};
 
-/// The host as a profile describes it, its time-stamp counter going at `clock`.
+/// Returns the host as a profile describes it. `clock` is the rate of its time-stamp counter.
 ///
-/// [`Host::core_to_core_ns`] is left open: whoever can measure it fills it in.
+/// [`Host::core_to_core_ns`] is left empty. A caller that can measure it fills it in.
 #[must_use]
 pub fn host(clock: ClockRate) -> Host {
     Host {

@@ -1,8 +1,8 @@
 //! Running a program under the measuring library, watching it from outside, and making a profile
 //! of what it left behind.
 //!
-//! The program keeps its standard input, output and error, its signals and its exit status;
-//! [`measure`] is what `kilocore measure` and `kilocore doctor` do with it.
+//! The program keeps its standard input, output and error, its signals and its exit status. The
+//! commands `kilocore measure` and `kilocore doctor` call [`measure`].
 
 mod clock;
 mod conduct;

@@ -31,25 +31,26 @@ pub struct Options {
     /// Whether to run the program a second time, confined to one core, with empty input and its
     /// output discarded.
     ///
-    /// That shows how much longer critical sections last when their data moves between cores,
-    /// but repeats whatever else the program does: only for programs that may be run twice. Not
-    /// done if only one core is allowed, if the first run ended with a failure or because a signal
-    /// asked for it (as a server does, which would wait in vain for its clients the second time),
-    /// or if it took no lock. A second run that a signal ends is left out. `doctor` does it unless
-    /// told not to, `measure` only if asked.
+    /// The second run shows how much longer critical sections last when their data moves between
+    /// cores. It repeats everything that the program does, so it is only for programs that may run
+    /// twice. There is no second run in three cases: if only one core is allowed, if the first run
+    /// took no lock, and if it failed or a signal ended it. (A signal ends a server, for example,
+    /// which would wait in vain for its clients the second time.) If a signal ends the second run,
+    /// that run is left out. `doctor` runs a program twice unless told not to, `measure` only if
+    /// asked.
     pub confined_run: bool,
     /// Whether what the program writes to its standard output goes to standard error instead, for
     /// callers whose own standard output is for something else.
     pub output_to_stderr: bool,
 }
 
-/// Runs `command` under the measuring library and gives its profile.
+/// Runs `command` under the measuring library and returns its profile.
 ///
-/// The program has this process's standard input, output and error; `SIGINT`, `SIGTERM`,
-/// `SIGHUP` and `SIGQUIT` sent to this process meanwhile are passed on to it. How it ended is in
-/// [`Run::exit_status`], as a shell reports it. What was seen of it from outside is in
-/// [`Run::outside`]: if the profile has no processes, that tells whether the program took no lock
-/// or could not be recorded.
+/// The program has this process's standard input, output and error. If this process gets a
+/// `SIGINT`, `SIGTERM`, `SIGHUP` or `SIGQUIT` meanwhile, it passes it on to the program.
+/// [`Run::exit_status`] says how the program ended, as a shell reports it. [`Run::outside`] is what
+/// was seen of it from outside. If the profile has no processes, that tells whether the program
+/// took no lock or could not be recorded.
 ///
 /// # Errors
 /// If the program cannot be started, or its recordings cannot be read.
@@ -57,7 +58,7 @@ pub fn measure(command: &[OsString], options: &Options) -> Result<Profile, Measu
     measure_as(command, options, Conduct::default()).map(|measured| measured.profile)
 }
 
-/// As [`measure`], and says more of the run.
+/// As [`measure`], but returns more about the run.
 ///
 /// # Errors
 /// As [`measure`].
@@ -195,7 +196,7 @@ impl Measurement<'_> {
         }
     }
 
-    /// What was recorded while it counted.
+    /// Returns what was recorded while it counted.
     fn processes(
         &self,
         watched: &Watched<'_>,

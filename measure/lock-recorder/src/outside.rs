@@ -1,10 +1,11 @@
 //! Looking at a program from outside while it runs.
 //!
-//! A thread of this process looks at all threads of the program and of its descendants again and
-//! again: whether they run, or in which system call they sleep, and on which word of memory if it
-//! is a futex. Of each process it finds out once whether the recorder is in it, and why not. That
-//! costs the program nothing but a small part of a core ([`pace`]), and tells what no recorder
-//! inside it can: what it does besides taking the locks that are recorded.
+//! A thread of this process looks at all threads of the program and of its descendants, again and
+//! again. It sees whether a thread runs, or in which system call it sleeps, and for a futex on
+//! which word of memory. For each process it finds out once whether the recorder is loaded, and why
+//! not. This costs the program only a small part of a core ([`pace`]). It tells what a recorder
+//! inside the program cannot tell: what the program does besides taking the locks that are
+//! recorded.
 
 mod family;
 mod futexes;
@@ -30,10 +31,10 @@ use process::FileId;
 
 use crate::recordings;
 
-/// Threads looked at in a round; if there are more, each of these stands for several.
+/// How many threads are looked at in a round. If there are more, each of these stands for several.
 const MOST: usize = 64;
 
-/// The least time between two looks into the recordings for words that nobody has explained.
+/// The least time between two looks into the recordings for futex words that are not explained yet.
 const EXPLAIN: Duration = Duration::from_millis(200);
 
 /// What the looks of one stretch of time add up to.
@@ -49,7 +50,7 @@ struct Looks {
     words: Words,
 }
 
-/// One who looks at a running program.
+/// Looks at a running program.
 #[derive(Debug)]
 pub(crate) struct Looker<'a> {
     recordings: &'a Path,
@@ -70,8 +71,8 @@ pub(crate) struct Places<'a> {
 }
 
 impl<'a> Looker<'a> {
-    /// Looks at a program that has just been started. `adopts` says that its orphans become this
-    /// process's children.
+    /// Begins to look at a program that has just been started. `adopts` says that its orphans
+    /// become this process's children.
     pub(crate) fn at(program: u32, places: Places<'a>, adopts: bool) -> Self {
         let recorder = Recorder {
             library: places.library.to_string_lossy().into_owned(),
@@ -94,8 +95,8 @@ impl<'a> Looker<'a> {
         self.family.members()
     }
 
-    /// Looks at everything once, and counts what it saw if that `counts`; how long to wait before
-    /// the next time.
+    /// Looks at everything once, and adds up what it saw if that `counts`. Returns how long to wait
+    /// before the next time.
     pub(crate) fn round(&mut self, counts: bool) -> Duration {
         let (pace, due) = &mut self.census;
         if Instant::now() >= *due {
@@ -143,7 +144,8 @@ impl<'a> Looker<'a> {
         }
     }
 
-    /// Asks the recordings what the words are that threads slept on.
+    /// Looks up in the recordings which locks and conditions the words belong to that threads slept
+    /// on.
     fn explain(&mut self) {
         let words = &mut self.looks.words;
         recordings::each(self.recordings, |recording| {
@@ -151,7 +153,7 @@ impl<'a> Looker<'a> {
         });
     }
 
-    /// What was seen, after the program's end; `processes` are those that were recorded.
+    /// Returns what was seen, after the program's end. `processes` are those that were recorded.
     pub(crate) fn finish(
         mut self,
         processes: &[Process],
@@ -203,24 +205,24 @@ impl Looks {
     }
 }
 
-/// What was seen of a program, in the end.
+/// What was seen of a program, after its end.
 #[derive(Debug)]
 pub(crate) struct Report {
     pub(crate) outside: Outside,
     /// What processes executed last.
     pub(crate) executables: BTreeMap<u32, String>,
-    /// Whether the program itself was seen: it may have ended too soon.
+    /// Whether the program itself was seen. It was not if it ended too soon.
     pub(crate) known: bool,
 }
 
-/// What the file of a program that nobody saw running says about why it was not recorded.
+/// For a program that was not seen running: what its file says about why it was not recorded.
 pub(crate) fn by_its_file(program: &OsString, pid: u32) -> Option<Unrecorded> {
     let file = kilocore_process::find_program(program).ok()?;
     let why = image::could_not_preload(&file)?;
     Some(Unrecorded { pid, executable: file.to_string_lossy().into_owned(), why })
 }
 
-/// The processor time that something takes.
+/// Returns the processor time that `what` takes.
 fn timed(what: impl FnOnce()) -> Duration {
     let before = thread_time();
     what();
@@ -232,7 +234,7 @@ fn thread_time() -> Duration {
     time_of(libc::CLOCK_THREAD_CPUTIME_ID).unwrap_or_default()
 }
 
-/// Processor time that a process has used, if it is there.
+/// Processor time that a process has used, or `None` if it is gone.
 pub(crate) fn process_time(pid: u32) -> Option<Duration> {
     let mut clock = 0;
     // SAFETY: `clock` is ours to be written.

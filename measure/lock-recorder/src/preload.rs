@@ -6,7 +6,8 @@ use std::path::Path;
 /// The variable that says where to record to.
 pub(crate) const FOLDER: &str = "KILOCORE_MEASURE_DIR";
 
-/// The variables that do it: the library is loaded, and records into a directory.
+/// Returns the environment variables with which a program loads the library and records into a
+/// directory.
 pub(crate) fn environment(library: &Path, recordings: &Path) -> Vec<(OsString, OsString)> {
     vec![
         ("LD_PRELOAD".into(), kilocore_process::preloading(library)),

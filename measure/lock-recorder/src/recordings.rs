@@ -10,18 +10,18 @@ use tempfile::TempDir;
 use crate::error::MeasureError;
 use crate::shortage::Shortage;
 
-/// The ending of the note that the recorder leaves where it cannot record.
+/// The ending of the name of the note that a recorder leaves if it cannot record.
 const NOTE: &str = "lost";
 
-/// The folder; it goes away when dropped.
+/// The folder. It is deleted when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Recordings {
     folder: TempDir,
 }
 
 impl Recordings {
-    /// A new folder: in memory where possible, because a mapped file on a disk is written back
-    /// again and again while the program runs.
+    /// Makes a folder, in memory if possible. A mapped file on a disk would be written back again
+    /// and again while the program runs.
     pub(crate) fn new() -> Result<Self, MeasureError> {
         let mut builder = tempfile::Builder::new();
         builder.prefix("kilocore-");
@@ -33,8 +33,8 @@ impl Recordings {
         let folder = in_memory.map_or_else(|| builder.tempdir(), Ok).map_err(failed)?;
         // SAFETY: takes no argument.
         if unsafe { libc::geteuid() } == 0 {
-            // A service that gives up its rights before its first lock must be able to record,
-            // too: others may add files, but neither list nor touch those of others.
+            // A service that gives up its rights before its first lock must be able to record, too.
+            // So others may add files, but they may neither list nor touch those of others.
             fs::set_permissions(folder.path(), Permissions::from_mode(0o1733)).map_err(failed)?;
         }
         Ok(Self { folder })
@@ -44,7 +44,7 @@ impl Recordings {
         self.folder.path()
     }
 
-    /// Which processes could not record, and why.
+    /// Returns which processes could not record, and why.
     pub(crate) fn shortages(&self) -> Vec<(u32, Shortage)> {
         let mut shortages: Vec<_> =
             files(self.path()).into_iter().filter_map(|path| shortage(&path)).collect();
@@ -75,7 +75,7 @@ pub(crate) fn each(folder: &Path, mut with: impl FnMut(Recording)) {
 fn files(folder: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
     let paths = entries.flatten().map(|entry| entry.path());
-    // Others may have put links here.
+    // Other users may have put links here.
     paths.filter(|path| path.symlink_metadata().is_ok_and(|file| file.is_file())).collect()
 }
 
@@ -89,7 +89,7 @@ fn process_of(path: &Path) -> Option<u32> {
     name.split('-').next()?.parse().ok()
 }
 
-/// What a file says of a process that could not record.
+/// Returns what a note says about why a process could not record.
 fn shortage(path: &Path) -> Option<(u32, Shortage)> {
     /// The longest of the words, and a little more.
     const WORD: usize = 64;
@@ -98,15 +98,15 @@ fn shortage(path: &Path) -> Option<(u32, Shortage)> {
         let mut room = [0; WORD];
         let word = crate::small_file::read(path.to_str()?, &mut room).ok()?;
         return match std::str::from_utf8(word).ok()?.trim() {
-            // Of the note itself, there may be room for its name only.
+            // There may have been room for the note's name only.
             "no-room" | "" => Some((pid, Shortage::Room)),
             "no-permission" => Some((pid, Shortage::Permission)),
             "no-memory" => Some((pid, Shortage::Memory)),
             _ => None,
         };
     }
-    // A recorder that leaves no notes leaves what it had begun: a file without room, or with room
-    // and nothing in it, because that could not be mapped.
+    // A recorder that could leave no note leaves the recording that it had begun. That is a file
+    // without room, or one with room and nothing in it because it could not be mapped.
     let empty = ends_with(path, RECORDING_EXTENSION) && matches!(Recording::open(path), Ok(None));
     let length = fs::metadata(path).ok()?.len();
     empty.then_some((pid, if length == 0 { Shortage::Room } else { Shortage::Memory }))

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{self, Read};
 
-/// A small file of the system's, as far as it fits.
+/// Reads a small file of the system's into `room`, as far as it fits.
 pub(crate) fn read<'a>(path: &str, room: &'a mut [u8]) -> io::Result<&'a [u8]> {
     let mut file = File::open(path)?;
     let mut length = 0;

@@ -24,12 +24,12 @@ pub(crate) struct Schedule {
 #[derive(Debug)]
 pub(crate) struct Started {
     pid: u32,
-    /// Names the process even if its id becomes another's; none on kernels before 5.3.
+    /// Names the process, even after its id has become another's. `None` on kernels before 5.3.
     handle: Option<File>,
 }
 
 impl Started {
-    /// The program with this process id, which nobody has waited for yet.
+    /// Returns the program with this process id, for which nobody has waited yet.
     pub(crate) fn new(pid: libc::pid_t) -> Self {
         // SAFETY: integers only.
         let handle = unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) } as RawFd;
@@ -38,7 +38,7 @@ impl Started {
         Self { pid: pid as u32, handle }
     }
 
-    /// Asks the program to end; whether it could be asked.
+    /// Asks the program to end. Returns whether it could be asked.
     fn terminate(&self) -> bool {
         let Some(handle) = &self.handle else {
             // SAFETY: integers only. The program was not known to have ended a moment ago.
@@ -71,10 +71,10 @@ pub(crate) struct Moment {
 pub(crate) struct Watched<'a> {
     pub(crate) pid: u32,
     pub(crate) looker: Looker<'a>,
-    /// When what counts began, if not with the program; and whether it did.
+    /// When what counts began, if that was not with the program, and whether it began at all.
     pub(crate) begin: Option<Moment>,
     pub(crate) never_began: bool,
-    /// When what counts ceased, if not with the program.
+    /// When what counts ended, if that was not with the program.
     pub(crate) end: Option<Moment>,
     pub(crate) time_was_up: bool,
 }
@@ -87,7 +87,7 @@ enum Phase {
     After,
 }
 
-/// Watches a run until the program has ended. `None` if it was never started.
+/// Watches a run until the program has ended. Returns `None` if it was never started.
 ///
 /// # Errors
 /// If the recordings cannot be read at the moment when they must be.
@@ -135,7 +135,7 @@ pub(crate) fn watch<'a>(
             }
             Some(_) => {
                 watched.end = Some(moment(places.recordings, &watched.looker)?);
-                // How it ends does not count, so it is not told before.
+                // What the program does while it ends does not count, so it is asked only now.
                 watched.time_was_up = time_is_up && program.terminate();
                 change = None;
                 phase = Phase::After;

@@ -4,13 +4,14 @@ use std::io;
 
 use kilocore_host::{CpuId, CpuSet};
 
-/// The cores that the calling thread may run on, ascending.
+/// Returns the cores that the calling thread may run on, in ascending order.
 #[must_use]
 pub fn allowed_cores() -> Vec<CpuId> {
     CpuSet::of_this_thread().map_or_else(|_| vec![CpuId(0)], |set| set.iter().collect())
 }
 
-/// The allowed cores that a program confined to `taken` leaves to others; empty if it leaves none.
+/// Returns the allowed cores that are not in `taken`: those that a program confined to `taken`
+/// leaves to others.
 #[must_use]
 pub fn spare_cores(taken: Option<&[CpuId]>) -> Vec<CpuId> {
     let Some(taken) = taken else { return Vec::new() };
@@ -20,8 +21,10 @@ pub fn spare_cores(taken: Option<&[CpuId]>) -> Vec<CpuId> {
 /// Confines the calling thread, and what it starts, to some cores.
 ///
 /// # Errors
-/// What the system says, or that a core's number is out of range. No allocation, and nothing but
-/// system calls: it may be called between fork and exec.
+/// The system's error, or that a core's number is out of range.
+///
+/// This allocates nothing and does nothing but system calls, so it may be called between fork and
+/// exec.
 pub fn confine(cores: &[CpuId]) -> io::Result<()> {
     CpuSet::of(cores.iter().copied())?.confine_this_thread()
 }

@@ -6,11 +6,11 @@ use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-/// The file that `execvp` would execute.
+/// Returns the file that `execvp` would execute.
 ///
 /// # Errors
-/// [`NotFound`](io::ErrorKind::NotFound) if there is none,
-/// [`PermissionDenied`](io::ErrorKind::PermissionDenied) if what there is cannot be executed.
+/// [`NotFound`](io::ErrorKind::NotFound) if there is no such file, and
+/// [`PermissionDenied`](io::ErrorKind::PermissionDenied) if there is one that cannot be executed.
 pub fn find_program(program: &OsStr) -> io::Result<PathBuf> {
     let path = Path::new(program);
     if program.as_encoded_bytes().contains(&b'/') {

@@ -1,9 +1,10 @@
 //! Holding a process between fork and exec.
 //!
 //! The standard library starts a program in one call, which returns when the program has been
-//! executed or could not be. So the new process stops at a gate of two pipes: it reports its id
-//! and waits for leave, which a second thread gives while the first is inside that call. Last of
-//! all, the process reports the time.
+//! executed or could not be. So the new process stops at a gate of two pipes. It reports its id and
+//! waits for a byte that lets it pass. A second thread sends that byte while the first is inside
+//! the call. The last thing that the process does before it executes the program is to report the
+//! time.
 
 use std::io::{self, PipeReader, PipeWriter, Read, Write};
 use std::ops::ControlFlow;
@@ -12,11 +13,11 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, Command};
 use std::thread;
 
-/// Leave to go on; every other byte, and the end of the pipe, forbids it.
+/// The byte that lets the process pass. Every other byte, and the end of the pipe, forbids it.
 const GO: u8 = b'g';
 
-/// Called with the id of the process that is about to execute the program, on a thread of its
-/// own. The program is not executed before it returns, and not at all if it breaks.
+/// Is called with the id of the process that is about to execute the program, on a thread of its
+/// own. The program is not executed before this returns. If this breaks, it is not executed at all.
 pub type BeforeExec<'a> = Box<dyn FnOnce(libc::pid_t) -> ControlFlow<()> + Send + 'a>;
 
 /// Why a program was not started.
@@ -43,7 +44,8 @@ impl From<NotStarted> for io::Error {
     }
 }
 
-/// The new process's side: numbers only, because nothing may be allocated or freed there.
+/// The new process's side. It holds numbers only, because that process may not allocate or free
+/// anything.
 #[derive(Clone, Copy)]
 struct Inside {
     report: RawFd,
@@ -68,7 +70,7 @@ impl Inside {
         self.tell(&monotonic_ns().to_ne_bytes())
     }
 
-    /// Writes so few bytes that a pipe takes them at once.
+    /// Writes a few bytes. A pipe takes so few at once or not at all.
     fn tell(self, bytes: &[u8]) -> io::Result<()> {
         // SAFETY: the bytes are readable; the descriptor is open until exec.
         let written = unsafe { libc::write(self.report, bytes.as_ptr().cast(), bytes.len()) };
@@ -101,7 +103,8 @@ pub(crate) fn monotonic_ns() -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
-/// Starts the program; the moment before its execution, in nanoseconds of `CLOCK_MONOTONIC`.
+/// Starts the program. Returns the moment before its execution, in nanoseconds of
+/// `CLOCK_MONOTONIC`.
 pub(crate) fn spawn(
     command: &mut Command,
     before_exec: Option<BeforeExec<'_>>,
@@ -146,7 +149,8 @@ pub(crate) fn spawn(
     Ok((child, u64::from_ne_bytes(began)))
 }
 
-/// Lets the process pass, or not. That it never came is no refusal: the system says why.
+/// Lets the process pass, or not. If the process never came to the gate, this reports no refusal:
+/// the system says why it did not come.
 fn keep(report: &mut PipeReader, mut go: PipeWriter, hook: BeforeExec<'_>) -> bool {
     let mut pid = [0; 4];
     if report.read_exact(&mut pid).is_err() {

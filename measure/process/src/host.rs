@@ -3,7 +3,7 @@
 use std::ffi::{CStr, c_char};
 use std::fs;
 
-/// One of the host's names for itself, `unknown` if the system does not say.
+/// Returns one of the host's names for itself, or `unknown` if the system does not say.
 fn name(pick: impl FnOnce(&libc::utsname) -> &[c_char]) -> String {
     // SAFETY: zero bytes are valid for an array of characters.
     let mut names: libc::utsname = unsafe { core::mem::zeroed() };
@@ -34,7 +34,7 @@ pub fn machine() -> String {
     name(|names| &names.machine)
 }
 
-/// What tells this boot of the host from every other, if the kernel says.
+/// Returns a name that tells this boot of the host from every other, if the kernel has one.
 #[must_use]
 pub fn boot_id() -> Option<String> {
     let text = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;

@@ -1,9 +1,10 @@
-//! What the program inherits although this process changed it for itself.
+//! Signals that the program inherits as ignored, although this process handles them itself.
 //!
-//! A program that its starter made ignore a signal (`nohup`, a supervisor, a shell's `trap '' PIPE`)
-//! relies on that. Rust's runtime ignores broken pipes from the start and lets every program that
-//! it starts be killed by them again; this process wants its children's ends for itself, and to be
-//! told of files that may not grow instead of dying of it.
+//! If a program is started with a signal ignored (by `nohup`, a supervisor, or a shell's `trap ''
+//! PIPE`), it relies on that. But this process changes what it does about signals, for three
+//! reasons. Rust's runtime ignores broken pipes from the start, and makes every program that it
+//! starts die of them again. This process wants to be told when its children end. And it wants an
+//! error, not its death, if a file may not grow any more.
 
 use std::io;
 use std::os::unix::process::CommandExt;
@@ -34,20 +35,20 @@ fn is_ignored(signal: libc::c_int) -> bool {
     result == 0 && action.sa_sigaction == libc::SIG_IGN
 }
 
-/// Makes writing beyond the limit of a file's size (`ulimit -f`) an error of this process instead
-/// of its death. Programs that [`run`](crate::run) starts are not affected.
+/// From now on, writing beyond the limit of a file's size (`ulimit -f`) is an error and does not
+/// end this process. Programs that [`run`](crate::run) starts are not affected.
 pub fn survive_full_files() {
     // SAFETY: no handler is involved.
     unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
 }
 
-/// Lets the command ignore the signals that this process was started with ignored, if it is
-/// started or executed.
+/// Makes the command ignore the signals that this process was started with ignored. This takes
+/// effect when the command is started or executed.
 pub fn keep_ignored_signals(command: &mut Command) {
     keep(command, is_ignored(libc::SIGCHLD));
 }
 
-/// The same, where this process has already changed what it does about its children's ends.
+/// The same, for use after this process has changed what it does about its children's ends.
 pub(crate) fn keep(command: &mut Command, children_ignored: bool) {
     let signals = [
         (libc::SIGPIPE, BROKEN_PIPES_IGNORED.load(Ordering::Relaxed)),

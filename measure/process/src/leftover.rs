@@ -1,10 +1,10 @@
 //! Passing on what children of the program write after its end.
 //!
 //! Without an observer, such a child writes straight to where the program's output went, for as
-//! long as it likes. With one it writes to a pipe, and would lose its output and die of it if the
-//! pipe went with this process. So a small process stays behind that pours on until the last child
-//! is gone; whoever waits for the end of the output, as a shell's `|` does, waits for that, as it
-//! would have without an observer.
+//! long as it likes. With an observer it writes to a pipe. If the pipe ended with this process, the
+//! child would lose its output and die. So a small process stays behind, and passes the output on
+//! until the last child has ended. A reader that waits for the end of the output, as after a
+//! shell's `|`, waits for that, as it would have without an observer.
 
 use std::io::PipeReader;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
@@ -16,7 +16,7 @@ struct Pour {
     to: RawFd,
 }
 
-/// Leaves a process behind that pours these pipes out; none if there are none.
+/// Leaves a process behind that empties these pipes. If there are no pipes, it leaves none.
 pub(crate) fn leave(open: &[(PipeReader, Option<OwnedFd>)]) {
     let mut pours = [Pour { from: -1, to: -1 }; 2];
     for (pour, (pipe, outlet)) in pours.iter_mut().zip(open) {
@@ -50,7 +50,8 @@ pub(crate) fn leave(open: &[(PipeReader, Option<OwnedFd>)]) {
     }
 }
 
-/// The process that stays. Allocates nothing: other threads of its parent may have held the heap.
+/// What the process that stays does. It allocates nothing, because another thread of its parent may
+/// have held the heap's lock during the fork.
 fn stay(mut pours: [Pour; 2]) -> ! {
     ignore_signals();
     close_others(pours);
@@ -72,7 +73,7 @@ fn stay(mut pours: [Pour; 2]) -> ! {
     unsafe { libc::_exit(0) }
 }
 
-/// Passes a piece on; whether there may be another.
+/// Passes a piece on. Returns whether there may be another.
 fn pass_on(pour: Pour, piece: &mut [u8]) -> bool {
     // SAFETY: the piece is writable and of the length given.
     let taken = unsafe { libc::read(pour.from, piece.as_mut_ptr().cast(), piece.len()) };
@@ -102,7 +103,8 @@ fn transient() -> bool {
     matches!(unsafe { *libc::__errno_location() }, libc::EINTR | libc::EAGAIN)
 }
 
-/// What a terminal or a session's end sends is for the children: with them, this process ends.
+/// Ignores the signals that a terminal sends, or that come at a session's end. They are for the
+/// children; when these have ended, this process ends as well.
 fn ignore_signals() {
     for signal in [libc::SIGINT, libc::SIGQUIT, libc::SIGTERM, libc::SIGHUP, libc::SIGPIPE] {
         // SAFETY: no handler is involved.
@@ -110,7 +112,8 @@ fn ignore_signals() {
     }
 }
 
-/// Lets go of every descriptor but those of `pours`: others wait for the ends of the rest.
+/// Closes every descriptor but those of `pours`. Other processes may wait until the rest are
+/// closed.
 fn close_others(pours: [Pour; 2]) {
     let mut kept = [pours[0].from, pours[0].to, pours[1].from, pours[1].to];
     kept.sort_unstable();

@@ -1,12 +1,12 @@
 //! Running a program: its signals, cores, output and status.
 //!
-//! [`run`] starts a program and waits for its end. The program keeps this process's standard
-//! input, output and error unless told otherwise; signals that ask this process to end while it
-//! runs are passed on to it. Two things are special:
+//! [`run`] starts a program and waits for its end. The program has this process's standard input,
+//! output and error unless told otherwise. If a signal asks this process to end while the program
+//! runs, it is passed on to the program. Two things are special:
 //!
-//! * A [`Start::before_exec`] is called while the program's process exists but has not yet
-//!   executed the program: whoever attaches a recorder to it loses none of the program.
-//! * An [`Observer`] sees what the program writes, while that is passed on as it is.
+//! * A [`Start::before_exec`] is called while the program's process exists but has not yet executed
+//!   the program. A recorder that is attached there misses nothing of the program.
+//! * An [`Observer`] sees what the program writes, which is passed on as it is.
 
 mod cores;
 mod find;

@@ -1,12 +1,12 @@
 //! Seeing what the program writes, while passing it on.
 //!
-//! Each stream has a pipe and a thread that pours what comes out of it into where it was going,
-//! and shows it to the observer after that. A thread each, because writing may have to wait for
-//! a reader, and the other stream must not.
+//! Each stream has a pipe and a thread, the pump. The pump passes on what comes out of the pipe,
+//! and then shows it to the observer. There are two threads because writing may have to wait for a
+//! reader, and the other stream must not wait with it.
 //!
-//! When the program has ended, its pipes hold the rest of what it wrote; that is taken out first.
-//! Children of it may have the pipes open still and write for ever. What they write later is
-//! nobody's concern here, but must arrive all the same: see [`crate::leftover`].
+//! When the program has ended, its pipes still hold the last part of what it wrote. That is passed
+//! on first. Children of the program may keep the pipes open, and write for ever. The observer does
+//! not see what they write later, but it must arrive all the same: see [`crate::leftover`].
 
 use std::fmt;
 use std::io::{self, PipeReader, PipeWriter, Read, Write};
@@ -26,10 +26,10 @@ pub enum Stream {
 
 /// Sees what the program writes.
 pub trait Observer: Sync {
-    /// The program wrote `bytes` to `stream`; they have been passed on. The bytes of a stream
-    /// come in order and from one thread, those of the other stream from another. The pieces are
-    /// those in which they came out of the pipe. Whoever is slow here slows the program down when
-    /// the pipe is full.
+    /// The program wrote `bytes` to `stream`, and they have been passed on. The bytes of one stream
+    /// come in order and on one thread; those of the other stream come on another thread. The
+    /// pieces are those that came out of the pipe. If this takes long, the pipe fills and the
+    /// program has to wait.
     fn saw(&self, stream: Stream, bytes: &[u8]);
 }
 
@@ -39,17 +39,17 @@ impl fmt::Debug for dyn Observer + '_ {
     }
 }
 
-/// Where a stream was going; nothing discards it.
+/// Where a stream was going. `None` discards it.
 pub(crate) type Outlet = Option<OwnedFd>;
 
-/// What is read at a time: as much as a pipe holds.
+/// How much is read at a time: as much as a pipe holds.
 const PIECE: usize = 1 << 16;
 
 /// Both streams' pipes.
 pub(crate) struct Pumps<'a> {
     pumps: [Pump; 2],
     observer: &'a dyn Observer,
-    /// Has a byte once the program has ended.
+    /// Holds a byte as soon as the program has ended.
     stop: (PipeReader, PipeWriter),
 }
 
@@ -60,13 +60,13 @@ struct Pump {
     outlet: Outlet,
 }
 
-/// How a pump came to rest.
+/// Why a pump stopped.
 enum Rest {
-    /// Nobody has the pipe open any more.
+    /// No process has the pipe open for writing any more.
     Dry,
-    /// Somebody has.
+    /// Some process still has it open.
     Open(PipeReader, Outlet),
-    /// The outlet takes nothing any more.
+    /// What is written can no longer be passed on.
     Blocked(io::Error),
 }
 
@@ -88,7 +88,7 @@ impl<'a> Pumps<'a> {
         Ok((Self { pumps, observer, stop: io::pipe()? }, output_in, error_in))
     }
 
-    /// Pumps until `wait` returns and all that was written by then is passed on.
+    /// Pumps until `wait` returns and all that was written until then is passed on.
     pub(crate) fn run<T>(
         self,
         program_cores: Option<&[CpuId]>,
@@ -157,8 +157,8 @@ impl Pump {
         }
     }
 
-    /// Passes on what is there, up to the size of `piece`: how much, 0 at the end of the pipe,
-    /// none if there was nothing.
+    /// Passes on what is there, up to the size of `piece`. Returns how many bytes that were: 0 at
+    /// the end of the pipe, and `None` if there was nothing.
     fn pump(&mut self, piece: &mut [u8], observer: &dyn Observer) -> io::Result<Option<usize>> {
         let taken = match self.pipe.read(piece) {
             Ok(taken) => taken,
@@ -175,7 +175,7 @@ impl Pump {
     }
 }
 
-/// Waits until the pipe has something or the program has ended; whether the latter.
+/// Waits until the pipe has something or the program has ended. Returns whether it has ended.
 fn wait_for(pipe: RawFd, stop: RawFd) -> bool {
     let entry = |fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
     let mut both = [entry(pipe), entry(stop)];
@@ -194,7 +194,7 @@ fn buffered(pipe: RawFd) -> usize {
     usize::try_from(bytes).unwrap_or(0)
 }
 
-/// Whether nobody has the pipe open for writing, and nothing is in it.
+/// Whether no process has the pipe open for writing, and nothing is in it.
 fn has_ended(pipe: RawFd) -> bool {
     let mut entry = libc::pollfd { fd: pipe, events: libc::POLLIN, revents: 0 };
     // SAFETY: one entry, ours to be written.
@@ -202,7 +202,7 @@ fn has_ended(pipe: RawFd) -> bool {
     entry.revents & (libc::POLLIN | libc::POLLHUP) == libc::POLLHUP
 }
 
-/// Writes all, also to a file that does not block.
+/// Writes everything, and waits if a file that does not block takes nothing.
 fn pour(to: RawFd, mut bytes: &[u8]) -> io::Result<()> {
     while !bytes.is_empty() {
         // SAFETY: the bytes are readable; the descriptor is open as long as its owner.

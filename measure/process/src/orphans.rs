@@ -1,8 +1,8 @@
 //! Waiting for the program, and for descendants of it that lost their parents.
 //!
-//! Whoever looks at a program from outside loses sight of a daemon when its parent ends, unless it
-//! becomes a child of the one who looks. Such a child must be waited for at once: programs that
-//! ask whether their daemon is still there would find its remains.
+//! When the parent of a daemon ends, a process that watches the program from outside loses sight of
+//! the daemon, unless the daemon becomes its child. Such a child must be waited for as soon as it
+//! ends. A program that asks whether its daemon is still there would otherwise find a zombie.
 
 use std::io;
 use std::mem;
@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use crate::gate;
 
-/// The children that have ended, summed up.
+/// Sums over the children that have ended.
 #[derive(Debug, Default)]
 pub(crate) struct Ended {
     /// The moment of the program's end, in nanoseconds of `CLOCK_MONOTONIC`.
@@ -21,7 +21,7 @@ pub(crate) struct Ended {
     pub(crate) user: Duration,
     /// Processor time in the kernel.
     pub(crate) system: Duration,
-    /// Switches to another thread by own will.
+    /// Switches to another thread by the thread's own will.
     pub(crate) voluntary_switches: u64,
 }
 
@@ -33,19 +33,19 @@ impl Ended {
     }
 }
 
-/// Who becomes the parent of orphans until this is dropped.
+/// Says which process becomes the parent of orphans, until this is dropped.
 #[derive(Debug)]
 pub(crate) struct Orphans {
     adopted: bool,
 }
 
 impl Orphans {
-    /// From now on this process, if it is `wanted`.
+    /// From now on it is this process, if that is `wanted`.
     pub(crate) fn adopt(wanted: bool) -> Self {
         Self { adopted: wanted && become_subreaper(true) }
     }
 
-    /// Waits for the program's end, without letting go of its process id.
+    /// Waits for the program's end. The process id stays the program's.
     pub(crate) fn wait(&self, pid: libc::pid_t) -> Ended {
         let mut ended = Ended::default();
         loop {
@@ -63,7 +63,8 @@ impl Orphans {
         ended
     }
 
-    /// Takes the status of the program, which has ended, and lets go of its process id.
+    /// Takes the status of the program, which has ended. The process id may be used anew from then
+    /// on.
     pub(crate) fn reap(&self, pid: libc::pid_t, ended: &mut Ended) -> io::Result<ExitStatus> {
         let status = take(pid, ended)?;
         if !self.adopted {
@@ -93,8 +94,8 @@ fn become_subreaper(on: bool) -> bool {
     unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, libc::c_ulong::from(on), 0, 0, 0) == 0 }
 }
 
-/// The next child to end; it stays to be waited for. 0 if there is none yet and `options` do not
-/// wait.
+/// Returns the next child that ends, which must still be waited for. Returns 0 if none has ended
+/// yet and `options` say not to wait.
 fn next_end(kind: libc::idtype_t, id: libc::id_t, options: libc::c_int) -> io::Result<libc::pid_t> {
     // SAFETY: zero bytes are a valid siginfo.
     let mut info: libc::siginfo_t = unsafe { mem::zeroed() };

@@ -3,11 +3,11 @@
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
-/// The value of `LD_PRELOAD` that loads `library` after what this process's environment preloads
-/// already.
+/// Returns the value of `LD_PRELOAD` that loads `library` after the libraries that this process's
+/// environment preloads already.
 ///
-/// After: what others have put there keeps seeing the program's calls, and passes them on to what
-/// comes next.
+/// The order matters: a library that somebody else has put there still sees the program's calls
+/// first, and passes them on to the next one.
 #[must_use]
 pub fn preloading(library: &Path) -> OsString {
     behind(std::env::var_os("LD_PRELOAD").as_deref(), library)

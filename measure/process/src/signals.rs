@@ -6,24 +6,25 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// Signals that are passed on.
 const FORWARDED: [libc::c_int; 4] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT];
 
-/// The program that is running, 0 if there is none.
+/// The process id of the program that is running, or 0 if there is none.
 static RUNNING: AtomicI32 = AtomicI32::new(0);
 
-/// The first signal that came while no program was there to take it, 0 for none.
+/// The first signal that came while there was no program to pass it on to, or 0.
 static PENDING: AtomicI32 = AtomicI32::new(0);
 
-/// The first signal that came while signals were [`Held`] and no program ran, 0 for none.
+/// The first signal that came while signals were [`Held`] and no program ran, or 0.
 static KEPT: AtomicI32 = AtomicI32::new(0);
 
-/// Whether a signal that is passed on came while the last program ran.
+/// Whether a signal was passed on while the last program ran.
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
-/// Held while handlers are in place: they are the process's, so one program at a time.
+/// Is held while handlers are in place. Handlers belong to the process, so one program runs at a
+/// time.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
-/// The handler. What the terminal sends goes to the whole foreground process group, so that the
-/// program has it already: a copy would be one too many, and many programs take a second Ctrl-C
-/// as an order to give up at once.
+/// The handler. It passes on nothing that the terminal sends: that goes to the whole foreground
+/// process group, so the program has it already. Many programs take a second Ctrl-C as an order to
+/// give up at once.
 extern "C" fn on_signal(
     signal: libc::c_int,
     info: *mut libc::siginfo_t,
@@ -50,16 +51,17 @@ fn forward(signal: libc::c_int) {
 
 /// Keeps what asks this process to end from ending it, until it is dropped.
 ///
-/// For work that must not be cut off, such as writing down what was measured: `timeout` and shells
-/// send the signal that ends a program to whoever started it as well, and some send it twice. A
-/// signal that comes before a program is started is passed on to that. `SIGUSR1` and `SIGUSR2` do
-/// nothing meanwhile, unless somebody else handles them.
+/// This is for work that must not be cut off, such as writing down what was measured. `timeout` and
+/// shells send the signal that ends a program to the program's starter as well, and some send it
+/// twice. If a signal comes before a program is started, that program gets it. `SIGUSR1` and
+/// `SIGUSR2` do nothing meanwhile, unless somebody else handles them.
 #[derive(Debug)]
 pub struct Held {
     former: Vec<(libc::c_int, libc::sigaction)>,
 }
 
-/// Signals that whoever measures is told things by; one that comes too late must not end it.
+/// Signals that tell a process which measures when to begin and to end. If one comes too late, it
+/// must not end that process.
 const TOLD_BY: [libc::c_int; 2] = [libc::SIGUSR1, libc::SIGUSR2];
 
 extern "C" fn nothing(_: libc::c_int) {}

@@ -21,17 +21,17 @@ pub enum SampleError {
         /// What the system said.
         source: io::Error,
     },
-    /// A frequency of nothing.
+    /// The frequency is zero.
     #[error("{0} is no frequency to sample with; choose 1 Hz or more")]
     Frequency(Hertz),
-    /// A core that this process may not use.
+    /// This process may not use a core that was asked for.
     #[error(
         "core {core} is not among those that this process may run on ({allowed}); choose of those"
     )]
     Core {
         /// The core.
         core: u32,
-        /// Those that it may run on.
+        /// The cores that it may run on.
         allowed: String,
     },
     /// The profile cannot be written.
@@ -42,7 +42,7 @@ pub enum SampleError {
         /// What the system said.
         source: io::Error,
     },
-    /// The kernel forbids it to users.
+    /// The kernel forbids users to sample.
     #[error(
         "the kernel lets only administrators take samples: kernel.perf_event_paranoid is {paranoid}; \
          as root, `sysctl kernel.perf_event_paranoid=1` allows it, or run this as root"
@@ -51,7 +51,7 @@ pub enum SampleError {
         /// The level.
         paranoid: i32,
     },
-    /// A sandbox forbids it.
+    /// A sandbox forbids sampling.
     #[error(
         "the system call perf_event_open is forbidden here ({source}), as by a container's seccomp \
          profile; run outside of it, or start the container with `--cap-add PERFMON` or \
@@ -61,7 +61,7 @@ pub enum SampleError {
         /// What the system said.
         source: io::Error,
     },
-    /// The kernel does not have it.
+    /// The kernel is built without sampling.
     #[error(
         "this kernel has no perf_event_open ({source}); one built with CONFIG_PERF_EVENTS is needed"
     )]
@@ -77,7 +77,7 @@ pub enum SampleError {
         /// What the system said.
         source: io::Error,
     },
-    /// An event for each core needs a descriptor each.
+    /// There are too few file descriptors. Each core needs one for each event.
     #[error("too few files may be open to sample {cores} cores ({source}); raise `ulimit -n`")]
     Files {
         /// How many cores there are.
@@ -95,7 +95,7 @@ pub enum SampleError {
         /// What the system said.
         source: io::Error,
     },
-    /// No memory for a buffer.
+    /// There is no memory for a buffer.
     #[error(
         "no memory can be locked for the samples of core {core} ({source}); raise `ulimit -l`, or \
          as root the sysctl kernel.perf_event_mlock_kb"
@@ -115,7 +115,7 @@ pub enum SampleError {
          linux-perf), or use frame pointers"
     )]
     DwarfNeedsPerf,
-    /// `perf` is not there.
+    /// There is no `perf`.
     #[error(
         "there is no perf on the PATH; install it (Debian: linux-perf), or use the own sampler"
     )]

@@ -1,8 +1,8 @@
 //! Recording a program: samples of where it spends its time, and its units of work.
 //!
-//! [`record`] runs a program and leaves a `perf.data` file, taken by `perf record` or, where
-//! there is none, by a sampler of its own; readers need not know which. The program keeps its
-//! input, output, signals and exit status. A [`Counter`] counts units of work from what it writes.
+//! [`record`] runs a program and leaves a `perf.data` file. `perf record` writes it or, if there is
+//! no `perf`, a sampler of this crate; readers need not know which. The program keeps its input,
+//! output, signals and exit status. A [`Counter`] counts units of work in what the program writes.
 
 mod error;
 mod kernel_samples;

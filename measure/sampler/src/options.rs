@@ -9,8 +9,8 @@ use crate::Hertz;
 /// What takes the samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Backend {
-    /// The own sampler if it may watch whole cores; else `perf` if it is there and works; else
-    /// the own sampler. Stacks to be unwound are always `perf`'s.
+    /// The own sampler if it may watch whole cores. Otherwise `perf`, if there is one and it works,
+    /// and the own sampler if not. Copies of stacks are always recorded by `perf`.
     #[default]
     Auto,
     /// `perf record`.
@@ -19,22 +19,23 @@ pub enum Backend {
     Own,
 }
 
-/// What is counted, and sampled each time the count has grown by so much.
+/// What is counted. A sample is taken each time the count has grown by a certain amount.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Event {
-    /// The time that threads run, by a timer of each core; every machine has it. A timer's
-    /// interrupt waits while the kernel has them off, and then blames what puts them on.
+    /// The time that threads run, by a timer of each core. Every machine has that. While the kernel
+    /// has interrupts off, the timer's interrupt waits, and the sample then falls on the code that
+    /// puts them on again.
     #[default]
     CpuClock,
-    /// The same by a clock of each thread.
+    /// The same, by a clock of each thread.
     TaskClock,
-    /// Cycles of the processor, whose counter few virtual machines have. They also see where the
-    /// kernel has interrupts off.
+    /// Cycles of the processor. Few virtual machines have a counter of them. Its samples also fall
+    /// on code that runs while the kernel has interrupts off.
     Cycles,
 }
 
 impl Event {
-    /// The name that `perf` has for it.
+    /// Returns `perf`'s name of it.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -45,21 +46,22 @@ impl Event {
     }
 }
 
-/// How a sample tells who called.
+/// How a sample tells its callers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum CallGraph {
-    /// By the chain of frame pointers, in user space only if the program is compiled with them.
+    /// By the chain of frame pointers. In user space this works only if the program is compiled
+    /// with them.
     #[default]
     FramePointers,
-    /// By a copy of the stack, which readers unwind with the program's unwind tables: right for
-    /// programs that keep no frame pointers, and a hundred times the data.
+    /// By a copy of the stack, which readers unwind with the program's unwind tables. This is right
+    /// for programs without frame pointers, but takes a hundred times the data.
     Dwarf,
-    /// It does not.
+    /// It does not tell them.
     None,
 }
 
 impl CallGraph {
-    /// A word for it.
+    /// Returns a word for it.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -73,14 +75,14 @@ impl CallGraph {
 /// What is watched for samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Scope {
-    /// Cores as a whole, if that is allowed (to root, or where `kernel.perf_event_paranoid` is 0
-    /// or less), else processes. What other programs do there is left out of the profile. Only
-    /// the own sampler does this, and not with [`Event::TaskClock`].
+    /// Whole cores if that is allowed, and otherwise processes. It is allowed to root, and to all
+    /// if `kernel.perf_event_paranoid` is 0 or less. The profile leaves out what other programs do
+    /// on these cores. Only the own sampler watches cores, and not with [`Event::TaskClock`].
     #[default]
     Cores,
-    /// The program's processes. Each begins to wait for its first sample anew, so that those
-    /// that live for less than the time between two samples get hardly any, and starting a
-    /// process costs something for each core.
+    /// The program's processes. Each of them has to wait for its first sample, so a process that
+    /// lives for less than the time between two samples gets hardly any. Besides, the start of a
+    /// process takes some time for each core.
     Processes,
 }
 
@@ -89,7 +91,8 @@ pub enum Scope {
 pub struct Options<'a> {
     /// How often each core is sampled while the program runs there.
     pub frequency: Hertz,
-    /// The cores that the program may run on; all those of this process if none are named.
+    /// The cores that the program may run on. If the list is empty, it may use all cores of this
+    /// process.
     pub cores: Option<Vec<CpuId>>,
     /// What takes the samples.
     pub backend: Backend,
@@ -97,7 +100,7 @@ pub struct Options<'a> {
     pub scope: Scope,
     /// What is counted.
     pub event: Event,
-    /// How a sample tells who called.
+    /// How a sample tells its callers.
     pub call_graph: CallGraph,
     /// The `perf.data` file to write.
     pub output: PathBuf,
@@ -105,16 +108,16 @@ pub struct Options<'a> {
     pub empty_input: bool,
     /// Where the program's standard output and standard error go.
     pub program_output: Output<'a>,
-    /// Who sees what the program writes, such as a [`Counter`](crate::Counter).
-    /// The program then writes to pipes: if it asks, its output is no terminal.
+    /// An observer of what the program writes, such as a [`Counter`](crate::Counter). The program
+    /// then writes to pipes, so it does not find a terminal at its output.
     pub observer: Option<&'a dyn Observer>,
 }
 
 impl Options<'_> {
-    /// Records into `output`, all else as usual.
+    /// Returns the usual options, with which a program is recorded into `output`.
     ///
-    /// The frequency is not a round one, so that it does not go in step with what a program does
-    /// every so many milliseconds.
+    /// The frequency is not a round number, so that it does not keep step with what a program does
+    /// every few milliseconds.
     #[must_use]
     pub fn new(output: impl Into<PathBuf>) -> Self {
         Self {

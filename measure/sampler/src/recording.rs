@@ -44,7 +44,7 @@ pub struct Recording {
     pub status: ExitStatus,
     /// Whether a signal asked it to end.
     pub interrupted: bool,
-    /// From the moment before its execution to its end, by the clock on the wall.
+    /// The wall-clock time from the moment before its execution to its end.
     pub elapsed: Nanoseconds,
     /// Processor time.
     pub cpu_time: CpuTime,
@@ -54,37 +54,37 @@ pub struct Recording {
     pub lost: u64,
     /// What took the samples.
     pub taker: Taker,
-    /// With how many a second of a core's time.
+    /// How many samples were taken in a second of a core's time.
     pub frequency: Hertz,
     /// Whether samples were taken in the kernel.
     pub kernel: KernelSamples,
     /// What was watched.
     pub scope: Scope,
-    /// What else whoever reads the profile should know.
+    /// What else a reader of the profile should know.
     pub warnings: Vec<String>,
     /// How many cores the program was allowed.
     pub cores: u32,
     /// What was counted.
     pub event: Event,
-    /// How samples tell who called.
+    /// How samples tell their callers.
     pub call_graph: CallGraph,
 }
 
 /// Runs a program and records it.
 ///
 /// The program is sampled from its execution to its end, with all threads and processes that it
-/// starts. The profile appears when all is well, whole, in the place of one that was there before;
-/// else nothing is left behind.
+/// starts. If all goes well, the whole profile appears at once, in the place of one that was there
+/// before. Otherwise nothing is left behind.
 ///
 /// # Errors
-/// If the program cannot be started or sampled, or the profile cannot be written. How the program
-/// ended is no error.
+/// If the program cannot be started or sampled, or the profile cannot be written. That the program
+/// failed is no error.
 pub fn record(command: &[OsString], options: &Options<'_>) -> Result<Recording, SampleError> {
     let tools = Tools { perf: "perf".into(), host: Host, buffers: Buffers::of(options.call_graph) };
     record_with(&tools, command, options)
 }
 
-/// What there is to record with.
+/// The tools that there are to record with.
 #[derive(Debug)]
 pub(crate) struct Tools<K> {
     pub(crate) perf: OsString,
@@ -169,7 +169,7 @@ pub(crate) fn record_with(
     })
 }
 
-/// Refuses what makes no sense.
+/// Refuses options that make no sense.
 fn check(options: &Options<'_>, allowed: &[CpuId]) -> Result<(), SampleError> {
     if options.frequency.0 == 0 {
         return Err(SampleError::Frequency(options.frequency));
@@ -185,12 +185,12 @@ fn check(options: &Options<'_>, allowed: &[CpuId]) -> Result<(), SampleError> {
     Ok(())
 }
 
-/// Whether the own sampler can tell who called in this way, on this architecture.
+/// Whether the own sampler can tell callers in this way on this architecture.
 fn own_can(call_graph: CallGraph) -> bool {
     call_graph != CallGraph::Dwarf || own::USER_REGISTERS.is_some()
 }
 
-/// Attaches what takes the samples to a process; and what is worth a warning.
+/// Attaches what takes the samples to a process. Also returns what is worth a warning.
 fn attach(
     tools: &Tools<impl Kernel>,
     pid: libc::pid_t,
@@ -226,9 +226,10 @@ fn attach(
     Ok((Running::Own(sampler), warnings))
 }
 
-/// That the profile has far fewer samples than the program had processor time for.
+/// Returns a warning if the profile has far fewer samples than the program's processor time would
+/// make.
 fn shortage(end: &End, gathered: &Gathered) -> Option<String> {
-    /// So few may be missing by chance.
+    /// If no more samples than this are missing, it may be by chance.
     const FEW: f64 = 100.0;
     let time = match gathered.kernel {
         KernelSamples::Included => end.user + end.system,
@@ -246,13 +247,13 @@ fn shortage(end: &End, gathered: &Gathered) -> Option<String> {
     ))
 }
 
-/// That the program's output went nowhere in the end.
+/// Returns a warning if part of the program's output could not be passed on.
 fn output_warning(end: &End) -> Option<String> {
     let failure = end.output_failure.as_ref()?;
     Some(format!("the program's output could not be passed on: {failure}; it was cut off there"))
 }
 
-/// A folder beside the profile, for the profile until it is whole.
+/// A folder beside the profile's place. The profile is in it until it is whole.
 #[derive(Debug)]
 struct Place {
     folder: TempDir,

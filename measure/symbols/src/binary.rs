@@ -20,8 +20,8 @@ use crate::{BuildId, UnwindSections};
 /// Why a file provides no names.
 #[derive(Debug, thiserror::Error)]
 pub enum BinaryError {
-    /// It is a directory or a device, such as `/dev/zero`, from which memory may be mapped; or
-    /// larger than any program.
+    /// It is larger than any program, or it is no regular file. (Memory may also be mapped from a
+    /// device such as `/dev/zero`.)
     #[error("{path} is not a regular file")]
     NotAFile {
         /// The file.
@@ -50,7 +50,7 @@ pub enum BinaryError {
 pub struct Frame {
     /// Its name, demangled; empty if nothing is known.
     pub function: String,
-    /// Source file and line, where the debugging information has it.
+    /// Source file and line, if the debugging information has them.
     pub line: Option<String>,
 }
 
@@ -91,8 +91,8 @@ impl Binary {
         Ok(Self { debug: Some(path.to_owned()), ..binary })
     }
 
-    /// Reads the bytes of a file; `path` says in messages where they are from. Nothing but
-    /// symbols is known of it then.
+    /// Reads the bytes of a file. `path` says in messages where they are from. Only the symbols of
+    /// such a file are known.
     ///
     /// # Errors
     /// If they are not an executable file.
@@ -156,7 +156,7 @@ impl Binary {
         self.build_id.as_ref()
     }
 
-    /// The address that the file itself gives to a byte of it.
+    /// Returns the address that the file itself gives to a byte of it.
     #[must_use]
     pub fn address(&self, offset: u64) -> Option<u64> {
         self.segments
@@ -165,27 +165,27 @@ impl Binary {
             .map(|segment| segment.address.wrapping_add(offset - segment.offset))
     }
 
-    /// The function that an address of the file lies in, by its symbol table: demangled, without
-    /// what was inlined into it.
+    /// Returns the function in which an address of the file lies, by its symbol table. The name is
+    /// demangled, and inlined functions are not known.
     #[must_use]
     pub fn function(&self, address: u64) -> Option<String> {
         self.functions.at(address).map(|(symbol, _)| demangle(symbol))
     }
 
-    /// Where the function begins that an address of a stripped file lies in. It has no name, but
-    /// what is needed to unwind it says where it lies.
+    /// Returns the start of the function in which an address of a stripped file lies. Such a
+    /// function has no name, but the unwind tables say where it lies.
     #[must_use]
     pub fn function_start(&self, address: u64) -> Option<u64> {
         self.extents.start(address)
     }
 
-    /// The functions at an address of the file: one, or several where inlined, the innermost
-    /// first. At least one, though its name may be empty.
+    /// Returns the functions at an address of the file. There are several if some are inlined, with
+    /// the innermost first. There is at least one, but its name may be empty.
     #[must_use]
     pub fn frames(&self, address: u64) -> Vec<Frame> {
         let open = || self.debug.as_ref().and_then(|path| Loader::new(path).ok());
         let loader = self.loader.get_or_init(open);
-        // The reader asks for the address behind, which the last one does not have.
+        // The reader asks for the address behind this one, and the last address has none.
         let Some(loader) = loader.as_ref().filter(|_| address != u64::MAX) else {
             return vec![Frame::default()];
         };
@@ -200,7 +200,7 @@ impl Binary {
                 frames.push(Frame { function, line });
             }
         }
-        // Without debugging information, or without a name in it, the symbol table has one.
+        // If there is no debugging information, or no name in it, the symbol table has one.
         if frames.last().is_none_or(|frame| frame.function.is_empty()) {
             let line = frames.pop().and_then(|frame| frame.line);
             let function = demangle(loader.find_symbol(address).unwrap_or(""));
@@ -210,8 +210,8 @@ impl Binary {
     }
 }
 
-/// The bytes of a regular file. Files of the kernel's own, some of which never end, have no size
-/// or an immense one.
+/// Reads a regular file. Files that the kernel makes up, of which some never end, have no size or
+/// an immense one, and are refused.
 fn contents(path: &Path) -> Result<Vec<u8>, BinaryError> {
     const LARGEST: u64 = 4 << 30;
     let fail = |source| BinaryError::Read { path: path.to_owned(), source };
@@ -227,15 +227,15 @@ fn contents(path: &Path) -> Result<Vec<u8>, BinaryError> {
     Ok(bytes)
 }
 
-/// A symbol's name as its source has it.
+/// Returns a symbol's name as it is in the source.
 fn demangle(symbol: &str) -> String {
-    // Names of C functions such as `f` would be taken for C++ types.
+    // The demangler would take names of C functions such as `f` for C++ types.
     let is_mangled = symbol.starts_with('_');
     if is_mangled { demangle_auto(symbol.into(), None).into_owned() } else { symbol.to_owned() }
 }
 
-/// The functions of a file's symbol table, or of that for other files if it has no other; and
-/// whether it has.
+/// Returns the functions of a file's symbol table, and whether it has one. If it has none, they are
+/// those of the table of symbols to which other files may link.
 fn functions(file: &object::File<'_>) -> (Table, bool) {
     let mut builder = Builder::default();
     let mut any = false;
@@ -248,14 +248,14 @@ fn functions(file: &object::File<'_>) -> (Table, bool) {
             add_function(&mut builder, file, &symbol);
         }
     }
-    // The last one cannot be longer than that by much.
+    // The last function ends about there.
     (builder.build(4096), any)
 }
 
-/// Functions before labels, and what has a size before what has none.
+/// Orders functions before labels, and what has a size before what has none.
 type Rank = (bool, bool, AliasRank);
 
-/// Adds a symbol if it is one of code.
+/// Adds a symbol if it names code.
 fn add_function<'data>(
     builder: &mut Builder<Rank>,
     file: &object::File<'data>,

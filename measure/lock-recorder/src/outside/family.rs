@@ -9,8 +9,8 @@ use kilocore_lock_profile::{Unrecorded, WhyUnrecorded};
 use super::image::{Recorder, Verdict};
 use super::process::{self, FileId};
 
-/// An image is looked at so many times before it is said that nobody knows why it has no recorder:
-/// the library is there a moment after the program.
+/// How many times an image is looked at before it counts as one that has no recorder for an unknown
+/// reason. The library is loaded a moment after the program.
 const PATIENCE: u32 = 20;
 
 /// A process of the program.
@@ -37,17 +37,17 @@ pub(crate) struct Family {
     members: BTreeMap<u32, Member>,
     /// The system's newest process when processes were last looked for.
     newest: Option<u32>,
-    /// Processes that are none of the program's.
+    /// Processes that do not belong to the program.
     others: HashSet<u32>,
     unrecorded: BTreeMap<(String, WhyUnrecorded), u32>,
     /// Processes with the recorder that left this process's file system.
     elsewhere: BTreeMap<u32, String>,
-    /// What processes executed, also those that are gone.
+    /// What processes executed, including processes that are gone.
     executables: BTreeMap<u32, String>,
 }
 
 impl Family {
-    /// The family of a program, which has just been started.
+    /// Returns the family of a program that has just been started.
     pub(crate) fn of(program: u32, recorder: Recorder, adopts: bool) -> Self {
         let mut family = Self {
             recorder,
@@ -78,7 +78,7 @@ impl Family {
         self.members.keys().copied()
     }
 
-    /// Finds processes that came, forgets those that went, and looks at what they execute.
+    /// Finds new processes, forgets those that have ended, and looks at what the rest execute.
     pub(crate) fn look(&mut self) {
         let newest = process::newest();
         if newest.is_none() || newest != self.newest {
@@ -91,7 +91,7 @@ impl Family {
         }
     }
 
-    /// Finds processes that came, and forgets those that went.
+    /// Finds new processes, and forgets those that have ended.
     fn find(&mut self) {
         let there: BTreeSet<u32> = process::all().into_iter().collect();
         self.members.retain(|pid, _| there.contains(pid));
@@ -102,7 +102,8 @@ impl Family {
             .filter_map(|pid| Some((pid, process::status(pid)?)))
             .filter(|(_, status)| status.state != b'Z')
             .collect();
-        // Of a whole line of new ones, each is the program's because the one before it is.
+        // Several new processes may descend from each other. Each belongs to the program if its
+        // parent does.
         loop {
             let ours: Vec<u32> = new
                 .iter()
@@ -127,7 +128,7 @@ impl Family {
         }
     }
 
-    /// Whether a process whose parent is none of the program's once had one that was.
+    /// Whether a process descends from the program, although its parent today does not.
     fn is_lost_child(&self, pid: u32, status: &process::Status) -> bool {
         status.started >= self.began
             && if self.adopts {
@@ -162,7 +163,7 @@ impl Family {
                 .map_or_else(|_| String::new(), |path| path.to_string_lossy().into_owned());
         }
         member.looks = member.looks.saturating_add(1);
-        // A program may execute itself anew, with another environment.
+        // A program may execute itself again, with another environment.
         let again = !same || member.verdict == Verdict::Open || member.looks.is_power_of_two();
         if again {
             let verdict = self.recorder.examine(pid, &file, same);
@@ -188,8 +189,8 @@ impl Family {
         }
     }
 
-    /// The processes that go on after the program's end: not those that are about to end, because
-    /// a signal or the loss of their parent tells them to.
+    /// Returns the processes that go on after the program's end. Processes that are about to end,
+    /// because of a signal or the loss of their parent, are left out.
     fn still_running(&self) -> Vec<(u32, String)> {
         const TRIES: u32 = 20;
         let mut running: Vec<(u32, &Member)> =
@@ -207,7 +208,8 @@ impl Family {
         running.into_iter().map(|(pid, member)| (pid, member.executable.clone())).collect()
     }
 
-    /// What left no recording, once the program has ended; `recorded` says which processes did.
+    /// Returns what left no recording, after the program's end. `recorded` says which processes
+    /// left one.
     pub(crate) fn unrecorded(mut self, recorded: impl Fn(u32) -> bool) -> Seen {
         self.newest = None;
         self.look();
@@ -222,7 +224,7 @@ impl Family {
                 self.unrecorded.entry(key).or_insert(pid);
             }
         }
-        // A process may keep others from looking at it and be recorded all the same.
+        // A process may be recorded even if it keeps others from looking at it.
         let doubtful = [WhyUnrecorded::OtherRights, WhyUnrecorded::Unknown];
         self.unrecorded.retain(|(_, why), pid| !doubtful.contains(why) || !recorded(*pid));
         let unrecorded = self.unrecorded.into_iter();

@@ -6,7 +6,7 @@ use kilocore_lock_profile::{Futexes, Kind, Object};
 
 use super::look::Word;
 
-/// So many words are kept apart; beyond them nothing is known.
+/// How many words are told apart. Nothing is known of any beyond them.
 const ROOM: usize = 1 << 14;
 
 /// Looks at threads in futexes, by process and word.
@@ -34,12 +34,12 @@ impl Words {
         }
     }
 
-    /// Whether there are words of which nobody has said what they are.
+    /// Whether there are words that are not explained yet.
     pub(crate) fn any_open(&self) -> bool {
         self.words.values().any(|(_, kind)| kind.is_none())
     }
 
-    /// Says what the words in these objects of a process are.
+    /// Explains the words that lie in these objects of a process.
     pub(crate) fn explain(&mut self, pid: u32, objects: impl IntoIterator<Item = Object>) {
         for object in objects {
             let places = (pid, object.place.start)..(pid, object.place.end);

@@ -13,11 +13,11 @@ use super::process::{self, FileId};
 /// What a look at a process image shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// The recorder is in it.
+    /// The recorder is loaded.
     Loaded,
-    /// It cannot be.
+    /// The recorder cannot be loaded.
     Without(WhyUnrecorded),
-    /// It is not, or not yet.
+    /// The recorder is not loaded, or not yet.
     Open,
     /// The process is gone, or has not executed anything yet.
     Nothing,
@@ -30,7 +30,7 @@ pub(crate) struct Recorder {
     pub(crate) library: String,
     /// What the environment says where to record to: `NAME=value`.
     pub(crate) asks: String,
-    /// What this process executes: so does a child of it that has not executed anything yet.
+    /// What this process executes. A child of it executes the same until it executes a program.
     pub(crate) own: Option<FileId>,
     /// The root of this process's file system.
     pub(crate) root: Option<FileId>,
@@ -40,8 +40,15 @@ pub(crate) struct Recorder {
 const AT_SECURE: u64 = libc::AT_SECURE;
 
 impl Recorder {
-    /// Looks at what a process executes now, which is `file`. `again` says that it executed the same
-    /// at an earlier look: a program may be about to change its environment and execute the next.
+    /// Looks at what a process executes now, which is `file`. `again` says that it executed the
+    /// same at an earlier look. At a first look nothing is said of the environment, because a
+    /// program may be about to change it and to execute the next.
+    ///
+    /// If the recorder is loaded, `/proc/PID/maps` has a line with its path:
+    ///
+    /// ```text
+    /// 7f1c8a200000-7f1c8a21b000 r-xp 00003000 08:01 131 /usr/lib/kilocore/libkilocore_measure.so
+    /// ```
     pub(crate) fn examine(&self, pid: u32, file: &io::Result<FileId>, again: bool) -> Verdict {
         match file {
             Ok(file) if Some(*file) == self.own => return Verdict::Nothing,
@@ -76,8 +83,11 @@ impl Recorder {
         self.root.is_some_and(|ours| theirs.is_ok_and(|theirs| theirs != ours))
     }
 
-    /// Whether the environment of a process asks for this recording; `None` if nobody may know, or
-    /// the process has none yet.
+    /// Whether the environment of a process asks for this recording. Returns `None` if that may not
+    /// be read, or if the process has no environment yet.
+    ///
+    /// `/proc/PID/environ` has an entry after the other, each with a zero byte behind it:
+    /// `HOME=/root\0KILOCORE_MEASURE_DIR=/tmp/recording\0`.
     pub(crate) fn is_asked(&self, pid: u32) -> Option<bool> {
         let environment = std::fs::read(format!("/proc/{pid}/environ")).ok()?;
         if environment.is_empty() && !process::has_environment(pid) {
@@ -91,6 +101,8 @@ fn contains(text: &[u8], part: &[u8]) -> bool {
     !part.is_empty() && text.windows(part.len()).any(|window| window == part)
 }
 
+/// Whether a process runs with other rights than its starter's. The auxiliary vector in
+/// `/proc/PID/auxv` is pairs of machine words: the kind of an entry, and its value.
 fn is_secure(pid: u32) -> bool {
     let mut room = [0; 1024];
     let Ok(vector) = crate::small_file::read(&format!("/proc/{pid}/auxv"), &mut room) else {
@@ -102,7 +114,8 @@ fn is_secure(pid: u32) -> bool {
         .any(|entry| u64::from_ne_bytes(entry[0]) == AT_SECURE && u64::from_ne_bytes(entry[1]) != 0)
 }
 
-/// Why nothing can be preloaded into what a file holds; `None` if it can, as far as one sees.
+/// Returns why nothing can be preloaded into the program in a file, or `None` if nothing is known
+/// to prevent it.
 pub(crate) fn cannot_preload(file: &Path) -> Option<WhyUnrecorded> {
     /// The headers of a program lie at its beginning.
     const BEGINNING: usize = 1 << 14;
@@ -126,7 +139,7 @@ pub(crate) fn cannot_preload(file: &Path) -> Option<WhyUnrecorded> {
     (!interpreted).then_some(WhyUnrecorded::Static)
 }
 
-/// The same for a program that is gone: from the file that was to be executed.
+/// The same for a program that has ended. `file` is the file that was to be executed.
 pub(crate) fn could_not_preload(file: &Path) -> Option<WhyUnrecorded> {
     const SET_ID: u32 = libc::S_ISUID | libc::S_ISGID;
     let changes_user = std::fs::metadata(file).is_ok_and(|metadata| {
@@ -137,7 +150,7 @@ pub(crate) fn could_not_preload(file: &Path) -> Option<WhyUnrecorded> {
     cannot_preload(file).or(changes_user.then_some(WhyUnrecorded::OtherRights))
 }
 
-/// What programs of this process's kind have as their machine.
+/// The machine of this process's own program.
 fn own_machine() -> Option<elf::Machine> {
     let mut room = [0; 64];
     let bytes = crate::small_file::read("/proc/self/exe", &mut room).ok()?;

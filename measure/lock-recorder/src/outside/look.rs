@@ -10,9 +10,9 @@ use crate::small_file::read;
 /// What a look at a thread shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Look {
-    /// It runs or is ready to.
+    /// It runs, or is ready to run.
     Running,
-    /// It sleeps, in a call of this name; empty if that could not be read.
+    /// It sleeps in a system call of this name. The name is empty if it could not be read.
     Asleep(Cow<'static, str>),
     /// It sleeps in a futex.
     Futex(Cow<'static, str>, Word),
@@ -23,11 +23,12 @@ pub(crate) enum Look {
 /// The word of memory that a futex sleeps on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Word {
-    /// At an address.
+    /// The word at an address.
     At(u64),
-    /// The id of a thread, which becomes 0 when that ends: `pthread_join`.
+    /// The word with a thread's id, which becomes 0 when the thread ends. `pthread_join` waits for
+    /// that.
     Thread,
-    /// One of several, or not known.
+    /// One of several words, or an unknown one.
     Unknown,
 }
 
@@ -95,8 +96,9 @@ fn parse(text: &str) -> Look {
     }
 }
 
-/// Joining waits as processes do that share memory, because the kernel wakes it, and expects
-/// to find the id of a thread.
+/// Returns the word at the address `at`, on which a futex sleeps. If the futex expects `value`, the
+/// id of a thread, there, and is not private to the process, it is a `pthread_join`: the kernel
+/// wakes that one.
 fn word(at: u64, operation: u64, value: u64) -> Word {
     const WAIT: u64 = libc::FUTEX_WAIT as u64;
     const WAIT_BITSET: u64 = libc::FUTEX_WAIT_BITSET as u64;

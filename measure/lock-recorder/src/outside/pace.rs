@@ -2,27 +2,28 @@
 
 use std::time::Duration;
 
-/// Of a core's time, each kind of looking takes one part in this many in the long run; there are three.
+/// In the long run, each kind of looking takes one part in this many of a core's time. There are
+/// three kinds.
 pub(crate) const SHARE: u32 = 500;
 
-/// Never more often than this: two looks at a thread that sleeps as long say the same.
+/// The least time between two rounds. Looks at a sleeping thread that come sooner say the same.
 const LEAST: Duration = Duration::from_millis(10);
 
-/// So many rounds at the start come sooner, each time twice as long after the last one: a program
-/// may start others and be gone.
+/// How many rounds at the start come sooner, with a pause that doubles each time. A program may
+/// start others and end soon.
 const EAGER: u32 = 4;
 
-/// So many rounds may take [`EARLY_SHARE`] of a core if each takes at most [`CHEAP`]: of a program that
-/// runs for a second, too few looks say nothing.
+/// How many rounds may take [`EARLY_SHARE`] of a core, if each takes at most [`CHEAP`]. Without
+/// them, a program that runs for a second would be looked at too rarely to say anything.
 const EARLY: u32 = 50;
 const EARLY_SHARE: u32 = 100;
 const CHEAP: Duration = Duration::from_millis(1);
 
-/// Spaces rounds so that they cost little, whatever there is to look at, and so that they do not
-/// keep step with a program that does something at regular times.
+/// Spaces rounds so that they cost little, however much there is to look at. The spaces vary, so
+/// that rounds do not keep step with a program that does something at regular times.
 #[derive(Debug)]
 pub(crate) struct Pace {
-    /// What a round costs, in the long run.
+    /// The mean cost of a round.
     cost: Duration,
     rounds: u32,
     random: u64,
@@ -33,9 +34,9 @@ impl Pace {
         Self { cost: Duration::ZERO, rounds: 0, random: seed | 1 }
     }
 
-    /// How long to wait after a round that took so much processor time.
+    /// Returns how long to wait after a round that took so much processor time.
     pub(crate) fn after(&mut self, spent: Duration) -> Duration {
-        // What has suddenly become dear is dear at once; it becomes cheap again by and by.
+        // If the cost rises, the mean follows at once. If it falls, the mean follows slowly.
         self.cost = spent.max((self.cost * 7 + spent) / 8);
         self.rounds = self.rounds.saturating_add(1);
         if self.rounds < EAGER {
@@ -47,7 +48,7 @@ impl Pace {
         period / 2 + period * self.chance(1 << 16) / (1 << 16)
     }
 
-    /// A number below `end`.
+    /// Returns a random number below `end`.
     pub(crate) fn chance(&mut self, end: u32) -> u32 {
         // Marsaglia's shifts, whose low half is the weaker.
         self.random ^= self.random << 13;

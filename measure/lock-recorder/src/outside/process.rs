@@ -30,7 +30,7 @@ pub(crate) struct Status {
     pub(crate) started: u64,
 }
 
-/// The processes of the system; none if it does not say.
+/// Returns the processes of the system, or none if it does not say.
 pub(crate) fn all() -> Vec<u32> {
     numbers("/proc")
 }
