@@ -14,6 +14,7 @@
 mod altered;
 pub mod planted;
 pub mod quarantine;
+mod roomy;
 mod run;
 #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
 pub mod stacks;

@@ -6,6 +6,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use shuttle::Runner;
 use shuttle::scheduler::{PctScheduler, RandomScheduler};
 
+use crate::roomy::with_room;
+
 /// Returns the verdict of a checker.
 ///
 /// # Errors
@@ -28,7 +30,7 @@ pub fn model(preemptions: Option<usize>, program: impl Fn() + Send + Sync + 'sta
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = preemptions;
     builder.max_branches = 10_000;
-    builder.check(program);
+    builder.check(move || with_room(&program));
 }
 
 /// The seed of shuttle's choices. It is fixed, so that every run finds what one run finds. A broken

@@ -2,6 +2,8 @@
 
 use kilocore_platform::{Loom, Native, Platform, Shuttle};
 
+use crate::roomy::with_room;
+
 /// A platform on which a test can start threads.
 pub trait Threads: Platform {
     /// The handle of a thread, by which one can wait for its end.
@@ -25,7 +27,7 @@ impl Threads for Native {
 impl Threads for Loom {
     type Handle = loom::thread::JoinHandle<()>;
     fn spawn(run: impl FnOnce() + Send + 'static) -> Self::Handle {
-        loom::thread::spawn(run)
+        loom::thread::spawn(|| with_room(run))
     }
     fn join(handle: Self::Handle) {
         handle.join().unwrap();

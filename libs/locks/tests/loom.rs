@@ -5,19 +5,12 @@
 use crate::common;
 
 use common::altered::{Altered, LoadsConflict, LowPower, Thorough, weakening};
-use common::programs;
+use common::{model, programs};
 use kilocore_locks::{LockId, LockVisitor, RawLock, Requester};
 use kilocore_platform::Loom;
 
 type Checked = Altered<Loom, Thorough>;
 type CheckedLowPower = Altered<Loom, LowPower<LoadsConflict>>;
-
-fn model(preemptions: Option<usize>, program: impl Fn() + Send + Sync + 'static) {
-    let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = preemptions;
-    builder.max_branches = 10_000;
-    builder.check(program);
-}
 
 fn alternating(index: u32) {
     let (cpu, node) = programs::alternating(index);

@@ -15,10 +15,7 @@ use kilocore_platform::{Loom, Native, Shuttle};
 
 fn model(preemptions: Option<usize>, program: impl Fn() + Send + Sync + 'static) {
     let start = std::time::Instant::now();
-    let mut model = loom::model::Builder::new();
-    model.preemption_bound = preemptions;
-    model.max_branches = 10_000;
-    model.check(program);
+    common::model(preemptions, program);
     eprintln!("{:.1?}", start.elapsed());
 }
 

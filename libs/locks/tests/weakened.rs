@@ -6,7 +6,7 @@ use crate::common;
 
 use common::altered::planted::{Error, Source, plant};
 use common::altered::{Alteration, Altered, NoAcquire, NoRelease, Sound, Thorough};
-use common::{programs, verdict};
+use common::{model, programs, verdict};
 use kilocore_locks::{LockId, LockVisitor, RawLock};
 use kilocore_platform::{Loom, Ordering};
 
@@ -18,10 +18,7 @@ impl<A: Alteration> LockVisitor<Altered<Loom, A>> for TwoIncrement<A> {
 
     fn visit<L: RawLock<Altered<Loom, A>>>(self) -> Result<(), String> {
         verdict(|| {
-            let mut builder = loom::model::Builder::new();
-            builder.preemption_bound = Some(2);
-            builder.max_branches = 10_000;
-            builder.check(|| {
+            model(Some(2), || {
                 programs::exclusion::<Altered<Loom, A>, L>(2, 1, programs::all_together);
             });
         })

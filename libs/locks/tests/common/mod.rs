@@ -6,4 +6,4 @@ pub mod programs;
 pub mod read_write;
 pub mod twins;
 
-pub use kilocore_checking::{self as altered, Threads, explore, verdict};
+pub use kilocore_checking::{self as altered, Threads, explore, model, verdict};
