@@ -14,7 +14,7 @@ use crate::coherence::Access;
 use crate::engine::Engine;
 use crate::ids::{Id, LineId, TaskId};
 use crate::outcome::Activity;
-use crate::state::LockWords;
+use crate::state::{LockWords, TaskState};
 
 /// Addresses from here on are never those of data: hash buckets live there.
 const BUCKETS: usize = 1 << 62;
@@ -74,13 +74,22 @@ impl Engine {
             let sleepers = self.futexes.sleepers.get_mut(&address);
             let Some(task) = sleepers.and_then(VecDeque::pop_front) else { break };
             self.pass(Activity::System, self.costs.wake);
-            let now = self.now();
-            let sleeper = &mut self.tasks[task];
-            sleeper.epoch.advance();
-            let epoch = sleeper.epoch;
-            self.agenda.plan(now, Event::Woken { task, epoch });
+            self.wake_task(task);
             woken += 1;
         }
         woken
+    }
+
+    fn wake_task(&mut self, task: TaskId) {
+        let now = self.now();
+        let sleeper = &mut self.tasks[task];
+        if sleeper.state == TaskState::Asleep {
+            sleeper.epoch.advance();
+            let epoch = sleeper.epoch;
+            self.agenda.plan(now, Event::Woken { task, epoch });
+        } else {
+            // Its time was up, but it has not run since. The wake-up counts, as in Linux.
+            sleeper.timed_out = false;
+        }
     }
 }

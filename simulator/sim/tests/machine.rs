@@ -226,6 +226,25 @@ fn parking_times_out() {
 }
 
 #[test]
+fn one_whose_time_is_up_but_has_no_core_yet_is_woken_once() {
+    let word = Rc::new(SimU32::new(0));
+    let ends = Rc::new(Cell::new(0));
+    let ended = Rc::clone(&ends);
+    simulate(1, 2, move |thread| {
+        if thread == 0 {
+            assert_eq!(Sim::park(&word, 0, Some(Nanos(1_000))), Parked::Woken);
+        } else {
+            // Past the other one's time, but too short for it to get the core.
+            Sim::work(Cycles(10_000));
+            assert_eq!(Sim::unpark(&*word, 1), 1);
+            assert_eq!(Sim::unpark(&*word, 1), 0);
+        }
+        ended.set(ended.get() + 1);
+    });
+    assert_eq!(ends.get(), 2);
+}
+
+#[test]
 fn a_lost_wake_up_is_reported_as_a_deadlock() {
     let mut simulation = Simulation::new(&opteron(), Options { cores: 2, seed: 1 }).unwrap();
     simulation.spawn(|| Sim::work(Cycles(10))).unwrap();
