@@ -10,7 +10,7 @@ use std::process::Command;
 use std::sync::OnceLock;
 
 use common::{library, only_process, profile_of};
-use kilocore_lock_profile::{Family, Frame, Lock, Profile};
+use kilocore_lock_profile::{Family, Frame, Histogram, Lock, Profile};
 use kilocore_lock_recorder::{Options, measure};
 
 /// Returns the compiled `tests/c/locks.c`.
@@ -98,11 +98,13 @@ fn time_in_an_inner_lock_is_not_time_in_the_outer_one() {
     assert_eq!((outer.acquisitions, inner.acquisitions), (500, 500));
     assert!(outer.nested_in.is_empty());
     assert_eq!((inner.nested_in[0].outer, inner.nested_in[0].count), (outer.id, 500));
-    // The busy waits take 40, 20 and 10 µs: never less, and seldom much more.
-    assert!(outer.hold.quantile(0.05) > 32_000.0 && outer.hold.quantile(0.25) < 55_000.0);
-    assert!(inner.hold.quantile(0.05) > 16_000.0 && inner.hold.quantile(0.25) < 28_000.0);
-    assert!(process.threads.think.quantile(0.25) > 8_000.0);
-    assert!(process.threads.think.quantile(0.25) < 15_000.0);
+    // The busy waits take 40, 20 and 10 µs. A hold takes longer when the core is taken away, so the
+    // fastest ones tell. With the inner lock's time in it, no hold of the outer lock is below 60 µs.
+    let fast = |times: &Histogram| times.quantile(0.05);
+    assert!((32_000.0..55_000.0).contains(&fast(&outer.hold)), "{}", fast(&outer.hold));
+    assert!((16_000.0..28_000.0).contains(&fast(&inner.hold)), "{}", fast(&inner.hold));
+    let think = fast(&process.threads.think);
+    assert!((8_000.0..15_000.0).contains(&think), "{think}");
 }
 
 #[test]
