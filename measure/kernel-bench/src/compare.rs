@@ -1,11 +1,12 @@
-//! Two runs held against each other.
+//! The comparison of two runs.
 //!
-//! For each benchmark and number of cores that both have: the ratio of the medians with an interval
-//! by resampling, and whether the samples differ, by the rank test, corrected for how many numbers of
-//! cores the benchmark is compared on. Each benchmark is a question of its own: a correction for all
-//! of them together would ask for more samples the more benchmarks there are. A difference that is
-//! sure but small is not called one: between two runs the host changes by some percent that no
-//! number of samples within a run can show.
+//! It covers each benchmark and core count that both runs have. It gives the ratio of the medians,
+//! with an interval by resampling. A rank test says whether the samples differ. The test is
+//! corrected for the number of core counts on which the benchmark is compared, but not for the
+//! number of benchmarks: each of them is a question of its own, and such a correction would ask for
+//! more samples the more benchmarks there are. A significant but small difference does not count.
+//! The host changes by some percent between two runs, and no number of samples within a run can
+//! show that.
 
 use kilocore_curve::median;
 use rand_core::{Rng, SeedableRng};
@@ -16,22 +17,23 @@ use crate::document::{Document, Outcome, Point};
 use crate::mann_whitney::{RankTest, corrected, rank_test};
 use crate::{Interval, Kind, Noise, statistics};
 
-/// What a comparison comes to.
+/// The result of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
     /// The second run has the higher rate.
     Faster,
-    /// It has the lower.
+    /// The second run has the lower rate.
     Slower,
-    /// Samples enough, and no difference in them that counts.
+    /// There are enough samples, and no difference in them that counts.
     NoDifferenceSeen,
-    /// Even samples that are all on one side would leave it open.
+    /// There are too few samples: even if all of one run were above all of the other, the test
+    /// would not call it a difference.
     TooFewRepeats,
 }
 
 impl Verdict {
-    /// In words.
+    /// Returns the result in words.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -43,29 +45,30 @@ impl Verdict {
     }
 }
 
-/// A benchmark on a number of cores, in both runs.
+/// A benchmark on one number of cores, in both runs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Comparison {
-    /// The benchmark.
+    /// The name of the benchmark.
     pub name: String,
-    /// The kind of its tasks.
+    /// Whether its tasks are threads or processes.
     pub kind: Kind,
-    /// The cores.
+    /// The number of cores.
     pub cores: u32,
-    /// Median rate of the first run, in operations per second.
+    /// The median rate of the first run, in operations per second.
     pub first_per_s: f64,
-    /// The same of the second.
+    /// The median rate of the second run, in operations per second.
     pub second_per_s: f64,
-    /// The second over the first.
+    /// The second median divided by the first.
     pub ratio: f64,
-    /// Where the true ratio lies, as far as samples within two runs tell.
+    /// The interval of the ratio, as far as the samples within two runs tell.
     pub ratio_interval: Interval,
-    /// The chance of such a difference by accident, corrected for the number of comparisons of this
-    /// benchmark.
+    /// The probability of such a difference by chance, corrected for the number of comparisons of
+    /// this benchmark.
     pub chance: f64,
-    /// What it comes to.
+    /// The result.
     pub verdict: Verdict,
-    /// Whether either run was unsteady there: then what disturbed it may be the difference.
+    /// Whether one of the runs was unsteady here. The difference may then be due to what disturbed
+    /// it.
     pub unsteady: bool,
 }
 
@@ -76,30 +79,31 @@ pub struct Comparisons {
     pub schema: &'static str,
     /// The version of the format.
     pub version: u32,
-    /// `measured`, of all figures in it.
+    /// Where all its figures come from: `measured`.
     pub provenance: &'static str,
-    /// The chance below which a difference is taken for one.
+    /// The probability below which a difference counts.
     pub certain_below: f64,
-    /// The least relative change that counts.
+    /// The smallest relative change that counts.
     pub least_change: f64,
-    /// What both have.
+    /// The benchmarks and core counts that both runs have.
     pub comparisons: Vec<Comparison>,
-    /// What only the first has: a benchmark, or one on a number of cores.
+    /// What only the first run has: a benchmark, or a benchmark on a number of cores.
     pub only_in_first: Vec<String>,
-    /// What only the second has.
+    /// What only the second run has.
     pub only_in_second: Vec<String>,
-    /// What differs between the hosts or the settings: what, there, and here.
+    /// What differs between the hosts or the settings: its name, its value in the first run and its
+    /// value in the second.
     pub circumstances: Vec<(String, String, String)>,
 }
 
-/// The chance below which a difference is taken for one.
+/// The probability below which a difference counts.
 const CERTAIN_BELOW: f64 = 0.05;
-/// Samples drawn anew for the interval of a ratio.
+/// How many resamples the interval of a ratio is made of.
 const RESAMPLES: usize = 2000;
-/// Of the samples drawn anew, the share that the interval holds.
+/// The share of the resamples that lies within the interval.
 const INTERVAL: f64 = 0.95;
 
-/// Holds a second run against a first. Relative changes below `least_change` do not count.
+/// Compares a second run with a first one. Relative changes below `least_change` do not count.
 #[must_use]
 pub fn compare(first: &Document, second: &Document, least_change: f64) -> Comparisons {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(first.settings.seed);
@@ -142,7 +146,7 @@ pub fn compare(first: &Document, second: &Document, least_change: f64) -> Compar
     }
 }
 
-/// What both runs have, and what the test says of it.
+/// Compares what both runs have.
 struct Tested<'a> {
     outcome: &'a Outcome,
     first: &'a Point,
@@ -201,7 +205,7 @@ fn measured(document: &Document) -> impl Iterator<Item = (&Outcome, &Point)> {
     outcomes.flat_map(|outcome| measured_points(outcome).map(move |point| (outcome, point)))
 }
 
-/// What one document has and the other has not.
+/// Returns what `one` has and `other` does not have.
 fn missing(from: &Document, of: &Document) -> Vec<String> {
     let ran = from.benchmarks.iter().filter(|outcome| outcome.has_run());
     let lacking = |outcome: &Outcome| {
@@ -217,12 +221,12 @@ fn missing(from: &Document, of: &Document) -> Vec<String> {
     ran.flat_map(lacking).collect()
 }
 
-/// What differs between the hosts or the settings.
+/// Returns what differs between the hosts or the settings.
 fn circumstances(first: &Document, second: &Document) -> Vec<(String, String, String)> {
     let rows = |document: &Document| {
         let settings = &document.settings;
         let mut rows = document.environment.in_rows();
-        // It never is the same; what it does shows as noise.
+        // This always differs, and its effect shows as noise.
         rows.retain(|(name, _)| *name != "load before");
         rows.push(("pin", settings.pin.to_string()));
         rows.push(("seconds", settings.seconds.to_string()));
@@ -243,7 +247,7 @@ fn circumstances(first: &Document, second: &Document) -> Vec<(String, String, St
     both.chain(noted).filter(|(_, first, second)| first != second).collect()
 }
 
-/// The interval of the ratio of medians, by drawing both groups anew from themselves.
+/// Returns the interval of the ratio of medians, by resampling both groups with replacement.
 fn ratio_interval(first: &[f64], second: &[f64], random: &mut impl Rng) -> Interval {
     let mut draw = |from: &[f64]| {
         let one = |_| from[(random.next_u64() % from.len() as u64) as usize];
@@ -261,7 +265,7 @@ mod tests {
     use crate::document::{Generated, SCHEMA, Sample, Settings, VERSION};
     use crate::{Environment, Pin, benchmarks};
 
-    /// A document of `getppid` and `dup` with these rates on one core.
+    /// Returns a document of `getppid` and `dup` with these rates on one core.
     fn document(rates: [&[f64]; 2]) -> Document {
         let outcome = |(name, rates): (&str, &[f64])| {
             let sample = |&per_s: &f64| Sample { per_s, ..Sample::default() };

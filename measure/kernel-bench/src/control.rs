@@ -1,8 +1,9 @@
 //! The memory through which the runner and the tasks talk.
 //!
-//! A page or some of an anonymous file, mapped by all. The runner writes a *phase*, which tasks
-//! look at after each batch; tasks count themselves at each stage that they reach and write what
-//! they measured into slots of their own. Nobody writes a line that another reads often.
+//! The memory is an anonymous file of a few pages, which the runner and all workers map. The runner
+//! writes a *phase*, and the tasks look at it after each batch. A task counts itself at each
+//! *stage* that it reaches, and writes what it measured into a slot of its own. Nobody writes to a
+//! line that others read often.
 //!
 //! ```text
 //! runner   Gather ─ all arrived → Warm ─ all warm, time is up → Measure ─ all begun, time is up
@@ -19,7 +20,7 @@ use std::time::Duration;
 use crate::Refusal;
 use crate::sys::{self, Mapping};
 
-/// What tasks have to do.
+/// What the runner orders the tasks to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u32)]
 pub(crate) enum Phase {
@@ -29,27 +30,27 @@ pub(crate) enum Phase {
     Warm = 1,
     /// Run and count.
     Measure = 2,
-    /// Write down what was counted, and run on until all have.
+    /// Write down what was counted, and keep running until all tasks have written.
     Over = 3,
     /// Stop.
     Quit = 4,
 }
 
-/// How far tasks have come.
+/// How far a task has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stage {
-    /// Ready to run.
+    /// It is ready to run.
     Arrived = 0,
-    /// A batch was run.
+    /// It has run a batch.
     Warm = 1,
-    /// Counting.
+    /// It counts.
     Begun = 2,
-    /// Done counting.
+    /// It has counted.
     Ended = 3,
 }
 
 impl Stage {
-    /// What it is waited for, in words.
+    /// Returns what a waiter for this stage waits for, in words.
     pub(crate) fn in_words(self) -> &'static str {
         match self {
             Stage::Arrived => "all tasks were there",
@@ -62,7 +63,8 @@ impl Stage {
 
 const STAGES: usize = 4;
 
-/// Larger than a cache line, and than the pairs of lines that some processors fetch.
+/// A value with cache lines of its own. The alignment is that of a pair of lines, because some
+/// processors fetch lines in pairs.
 #[derive(Debug)]
 #[repr(C, align(128))]
 struct Line<T>(T);
@@ -71,7 +73,8 @@ struct Line<T>(T);
 #[repr(C)]
 struct Header {
     phase: Line<AtomicU32>,
-    /// How many tasks reached each stage, how many gave up, and a count of such events.
+    /// How many tasks have reached each stage, how many have given up, and how many events of both
+    /// kinds there were.
     counts: Line<([AtomicU32; STAGES], AtomicU32, AtomicU32)>,
 }
 
@@ -82,13 +85,13 @@ pub(crate) struct Slot {
     pub(crate) begin_ns: AtomicU64,
     pub(crate) end_ns: AtomicU64,
     pub(crate) operations: AtomicU64,
-    /// Operations of a batch.
+    /// How many operations a batch has.
     pub(crate) batch: AtomicU64,
     pub(crate) slowest_batch_ns: AtomicU64,
     pub(crate) fastest_batch_ns: AtomicU64,
     /// How often the task lost its core while it counted.
     pub(crate) preemptions: AtomicU64,
-    /// For how long it had its core meanwhile.
+    /// For how long the task had its core while it counted.
     pub(crate) on_core_ns: AtomicU64,
 }
 
@@ -99,16 +102,20 @@ pub(crate) struct Control {
     tasks: u32,
 }
 
-// SAFETY: what is in the memory are atomics.
+// SAFETY: the memory contains nothing but atomics.
 unsafe impl Sync for Control {}
 
 impl Control {
-    /// How large a file for so many tasks is.
+    /// Returns how large the file for `tasks` tasks has to be, in bytes.
     pub(crate) fn bytes(tasks: u32) -> u64 {
         (size_of::<Header>() + tasks as usize * size_of::<Slot>()) as u64
     }
 
-    /// Maps a file of [`Control::bytes`] for so many tasks. Zeros are what it begins with.
+    /// Maps a file of [`Control::bytes`] bytes for `tasks` tasks. A new file is all zeros, which is
+    /// the state in which nothing has happened.
+    ///
+    /// # Errors
+    /// If the file is smaller, or cannot be mapped.
     pub(crate) fn map(file: &File, tasks: u32) -> Result<Self, Refusal> {
         let size = file.metadata().map_err(|error| Refusal::of("fstat", &error))?.len();
         if size < Self::bytes(tasks) {
@@ -119,15 +126,19 @@ impl Control {
     }
 
     fn header(&self) -> &Header {
-        // SAFETY: pages are aligned for it, `map` saw to the size, all bytes are valid atomics.
+        // SAFETY: a page is aligned for the header, `map` checked the size, and any bytes are valid
+        // atomics.
         unsafe { &*self.mapping.start().cast() }
     }
 
-    /// A task's slot.
+    /// Returns the slot of a task.
+    ///
+    /// # Panics
+    /// If there is no such task.
     pub(crate) fn slot(&self, task: u32) -> &Slot {
         assert!(task < self.tasks);
-        // SAFETY: the slots lie behind the header, whose size is a multiple of their alignment; the
-        // index is below their number; all bytes are valid atomics.
+        // SAFETY: the slots lie behind the header, whose size is a multiple of their alignment. The
+        // index is below their number, and `map` checked the size. Any bytes are valid atomics.
         unsafe { &*self.mapping.start().add(size_of::<Header>()).cast::<Slot>().add(task as usize) }
     }
 
@@ -146,27 +157,28 @@ impl Control {
         }
     }
 
-    /// The runner's order.
+    /// Orders a phase. Only the runner does this.
     pub(crate) fn set_phase(&self, phase: Phase) {
         let word = &self.header().phase.0;
         word.store(phase as u32, Ordering::Release);
         wake(word);
     }
 
-    /// Sleeps while tasks gather.
+    /// Sleeps until the runner ends the phase [`Phase::Gather`].
     pub(crate) fn wait_for_start(&self) {
         while self.phase() == Phase::Gather {
             wait(&self.header().phase.0, Phase::Gather as u32, None);
         }
     }
 
-    /// A task has reached a stage. What it wrote before is seen by who sees this.
+    /// Counts a task that has reached a stage. Release: whoever sees the count sees what the task
+    /// wrote before.
     pub(crate) fn reach(&self, stage: Stage) {
         self.header().counts.0.0[stage as usize].fetch_add(1, Ordering::Release);
         self.notify();
     }
 
-    /// A task has given up.
+    /// Counts a task that has given up.
     pub(crate) fn give_up(&self) {
         self.header().counts.0.1.fetch_add(1, Ordering::Release);
         self.notify();
@@ -186,27 +198,29 @@ impl Control {
         wake(events);
     }
 
-    /// A number that changes with each event. Take it before looking at what is waited for.
+    /// Returns a number that changes with each event. A waiter takes it before it looks whether it
+    /// has to wait, so that [`wait_for_event`](Self::wait_for_event) misses nothing.
     pub(crate) fn events(&self) -> u32 {
         self.header().counts.0.2.load(Ordering::Acquire)
     }
 
-    /// Sleeps until something has happened since [`Control::events`] gave `seen`, or until some
-    /// time has passed. Whether it was not the time.
+    /// Sleeps until an event has happened since [`events`](Self::events) returned `seen`, or until
+    /// `at_most` has passed. Returns false if the time has passed.
     pub(crate) fn wait_for_event(&self, seen: u32, at_most: Duration) -> bool {
         wait(&self.header().counts.0.2, seen, Some(at_most))
     }
 }
 
-/// Sleeps while the word has the value; may return early. False if the time has passed.
+/// Sleeps while the word has the value `value`, but may return early. Returns false if the time has
+/// passed.
 fn wait(word: &AtomicU32, value: u32, at_most: Option<Duration>) -> bool {
     let time = at_most.map(|time| libc::timespec {
         tv_sec: time.as_secs() as libc::time_t,
         tv_nsec: time.subsec_nanos().into(),
     });
     let time = time.as_ref().map_or(core::ptr::null(), core::ptr::from_ref);
-    // SAFETY: the word and the time are valid while the call lasts. Not a private futex: the
-    // waiters are processes.
+    // SAFETY: the word and the time are valid while the call lasts. The futex is not a private one,
+    // because the waiters are processes.
     let result =
         unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAIT, value, time) };
     let timed_out = || std::io::Error::last_os_error().raw_os_error() == Some(libc::ETIMEDOUT);
@@ -214,11 +228,11 @@ fn wait(word: &AtomicU32, value: u32, at_most: Option<Duration>) -> bool {
 }
 
 fn wake(word: &AtomicU32) {
-    // SAFETY: the word is valid; waking touches no memory.
+    // SAFETY: the word is valid, and waking writes no memory.
     unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAKE, i32::MAX) };
 }
 
-/// A new memory for so many tasks, and the file to share it by.
+/// Makes the memory for `tasks` tasks. Returns it with the file through which others map it.
 pub(crate) fn new(tasks: u32) -> Result<(Control, File), Refusal> {
     let file = sys::memory_file(Control::bytes(tasks))?;
     Ok((Control::map(&file, tasks)?, file))
@@ -277,7 +291,7 @@ mod tests {
         assert!(!control.wait_for_event(control.events(), Duration::from_millis(1)));
     }
 
-    /// Whether a thread of this process waits for something.
+    /// Returns whether a thread of this process sleeps.
     fn sleeps(thread: u32) -> bool {
         let stat = std::fs::read_to_string(format!("/proc/self/task/{thread}/stat"));
         stat.is_ok_and(|stat| {

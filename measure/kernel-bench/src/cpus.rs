@@ -12,28 +12,29 @@ use thiserror::Error;
 
 use crate::Refusal;
 
-/// How tasks are tied to processors.
+/// How tasks are pinned to processors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Pin {
-    /// A task for each core, nodes being filled one after the other; second hardware threads of
-    /// cores come last.
+    /// Each task has a core of its own. One node after the other is filled. The second hardware
+    /// threads of the cores are used last.
     #[default]
     Core,
-    /// A task for each hardware thread, the threads of a core one after the other.
+    /// Each task has a hardware thread of its own. The threads of a core are used one after the
+    /// other.
     Sibling,
-    /// Nodes are dealt to tasks in turn, to at most as many as they have processors; a task may use
-    /// any processor of its node.
+    /// Each task has a node, and may use any processor of it. The nodes are dealt out in turn. No
+    /// node has more tasks than processors before all are full.
     Node,
-    /// A task may use any processor.
+    /// Each task may use any processor.
     None,
 }
 
 impl Pin {
-    /// All ways.
+    /// All ways to pin.
     pub const ALL: [Pin; 4] = [Pin::Core, Pin::Sibling, Pin::Node, Pin::None];
 
-    /// In a word.
+    /// Returns the name of this way, as on the command line.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -51,7 +52,7 @@ impl fmt::Display for Pin {
     }
 }
 
-/// A word that is no way of pinning.
+/// The error of a word that names no way of pinning.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("'{0}' is no way to pin tasks; write core, sibling, node or none")]
 pub struct UnknownPin(String);
@@ -70,32 +71,33 @@ impl FromStr for Pin {
 pub struct Cpus(Vec<Processor>);
 
 impl Cpus {
-    /// Those of this process, with their places as the system tells them.
+    /// Returns the processors of this process. The system says where they are.
     #[must_use]
     pub fn of_this_process() -> Self {
         let allowed = allowed();
         let known = shape(Path::new("/sys/devices/system")).map(|shape| shape.processors);
         let mut places: BTreeMap<u32, Processor> =
             known.unwrap_or_default().into_iter().map(|place| (place.cpu, place)).collect();
-        // One that the system does not place is a core of its own.
+        // If the system does not say where a processor is, it is taken for a core of its own.
         let unknown = |cpu| Processor { cpu, socket: 0, node: 0, group: 0, core: u32::MAX - cpu };
         let place = |cpu| places.remove(&cpu).unwrap_or_else(|| unknown(cpu));
         Self(allowed.into_iter().map(place).collect())
     }
 
-    /// How many there are.
+    /// Returns how many processors there are.
     #[must_use]
     pub fn count(&self) -> u32 {
         self.0.len() as u32
     }
 
-    /// How many NUMA nodes they are on.
+    /// Returns on how many NUMA nodes they are.
     #[must_use]
     pub fn nodes(&self) -> u32 {
         self.by_node().len() as u32
     }
 
-    /// Powers of two up to all of them, and all of them.
+    /// Returns the core counts of a full run: the powers of two below the number of processors, and
+    /// that number.
     #[must_use]
     pub fn default_counts(&self) -> Vec<u32> {
         let most = self.count().max(1);
@@ -103,7 +105,7 @@ impl Cpus {
         powers.chain([most]).collect()
     }
 
-    /// One, half of them, and all.
+    /// Returns the core counts of a quick run: one, half of the processors, and all.
     #[must_use]
     pub fn few_counts(&self) -> Vec<u32> {
         let most = self.count().max(1);
@@ -112,7 +114,7 @@ impl Cpus {
         counts
     }
 
-    /// The processors of each of so many tasks; empty for any.
+    /// Returns the processors of each of `tasks` tasks. An empty list stands for any processor.
     #[must_use]
     pub fn seats(&self, pin: Pin, tasks: u32) -> Vec<Vec<u32>> {
         let tasks = tasks as usize;
@@ -125,7 +127,7 @@ impl Cpus {
             Pin::Node => {
                 let nodes = self.by_node();
                 let turns = nodes.values().map(Vec::len).max().unwrap_or(0);
-                // No node has more tasks than processors before all are full.
+                // A node that is full is passed over until all are.
                 let with_room = |turn| nodes.values().filter(move |node| node.len() > turn);
                 let dealt: Vec<_> = (0..turns).flat_map(with_room).collect();
                 dealt.into_iter().cycle().take(tasks).cloned().collect()
@@ -148,7 +150,7 @@ impl Cpus {
             (*threads, place)
         };
         let mut order: Vec<_> = self.siblings_together().into_iter().map(turn).collect();
-        // Stable: within a turn the order stays.
+        // The sort is stable, so that the order within a turn stays.
         order.sort_by_key(|&(turn, _)| turn);
         order.into_iter().map(|(_, place)| place).collect()
     }
@@ -162,12 +164,13 @@ impl Cpus {
     }
 }
 
-/// The processors that this thread may run on, ascending.
+/// Returns the processors on which this thread may run, in ascending order.
 pub(crate) fn allowed() -> Vec<u32> {
     CpuSet::of_this_thread().map_or_else(|_| vec![0], |set| set.iter().map(|cpu| cpu.0).collect())
 }
 
-/// Confines the calling thread to these processors, if any are given.
+/// Confines the calling thread to these processors. An empty list confines it to none in
+/// particular.
 pub(crate) fn pin(cpus: &[u32]) -> Result<(), Refusal> {
     if cpus.is_empty() {
         return Ok(());
@@ -181,7 +184,8 @@ pub(crate) fn pin(cpus: &[u32]) -> Result<(), Refusal> {
 mod tests {
     use super::*;
 
-    /// Two nodes of two cores of two threads, numbered as Linux often does: siblings are 4 apart.
+    /// Two nodes with two cores each, and two hardware threads on each core. They are numbered as
+    /// Linux often does: the numbers of siblings are 4 apart.
     fn eight() -> Cpus {
         let place = |cpu: u32| {
             let (core, node) = (cpu % 4, cpu % 4 / 2);

@@ -1,4 +1,5 @@
-//! What a process does that a program which measures has made of itself.
+//! What the helper processes do. A program that measures starts them as copies of itself: workers,
+//! which run the tasks, and the keeper.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -12,11 +13,11 @@ use crate::self_execution::{KEEPER, WORKER};
 use crate::task_loop::take_part;
 use crate::{Refusal, Seat, Shared, benchmarks, cpus, keeper, sys};
 
-/// What a process made by [`Helpers`](crate::Helpers) does, by the words that follow
-/// [`Helpers::words`](crate::Helpers::words).
+/// Runs a process that [`Helpers`](crate::Helpers) has started. The words that follow
+/// [`Helpers::words`](crate::Helpers::words) say as what.
 pub fn helper(words: &[OsString]) -> ExitCode {
-    // Else it is called after the file that was executed, which may be `exe`.
-    // SAFETY: a C string.
+    // Without this, the process has the name of the file that was executed, which may be `exe`.
+    // SAFETY: the name is a C string.
     unsafe { libc::prctl(libc::PR_SET_NAME, c"kilocore-bench".as_ptr()) };
     let words: Vec<_> = words.iter().map(|word| word.to_str()).collect();
     match words[..] {
@@ -29,25 +30,25 @@ pub fn helper(words: &[OsString]) -> ExitCode {
     }
 }
 
-/// Somebody calls it who is no runner.
+/// Tells whoever started this program by hand that it is not meant for that.
 fn misuse() -> ExitCode {
     eprintln!("this command is for kilocore's own use; see kilocore bench --help");
     ExitCode::from(2)
 }
 
-/// A worker: runs its tasks. A refusal is told on standard output, as JSON.
+/// Runs the tasks of a worker. If it refuses, it prints the refusal on standard output, as JSON.
 fn work(assignment: &Assignment) -> ExitCode {
-    // What a benchmark executes, such as another program, must not keep these open.
+    // A program that a benchmark executes must not keep these open.
     for fd in assignment.inherited() {
         if sys::inherit(fd, false).is_err() {
             return misuse();
         }
     }
-    // A write beyond the limit of file sizes is to fail, not to kill.
-    // SAFETY: ignoring a signal installs no handler.
+    // A write beyond the limit of file sizes should fail, and not kill the process.
+    // SAFETY: to ignore a signal installs no handler.
     unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
-    // SAFETY: inherited for this, open as was just seen, each only once and none the library's, and
-    // used only here.
+    // SAFETY: the process inherited the descriptors for this. They were just seen to be open. Each
+    // is there once, none belongs to the library, and they are used only here.
     let (shared, control) = unsafe { (assignment.shared(), File::from_raw_fd(assignment.control)) };
     let refused = match Control::map(&control, assignment.tasks) {
         Ok(control) => run_all(&assignment.seats, &control, |seat| {
@@ -64,8 +65,8 @@ fn work(assignment: &Assignment) -> ExitCode {
 
 /// Runs each seat's task, on a thread of its own if there are several.
 ///
-/// Whoever gives up says so at once: the others wait for a start that is not to come, and whoever
-/// joins them waits with them.
+/// A task that gives up says so at once. Otherwise the others would wait for a start that does not
+/// come, and whoever joins them would wait as well.
 fn run_all(
     seats: &[Seat],
     control: &Control,
@@ -77,7 +78,7 @@ fn run_all(
         Some(refusal)
     };
     let run = |seat: &Seat| {
-        // What a panic leaves half done is not used any more.
+        // Nothing that a panic leaves half done is used afterwards.
         let result = catch_unwind(AssertUnwindSafe(|| run_one(seat)));
         let died = |_| Err(Refusal::Died { how: "a panic".to_owned() });
         result.unwrap_or_else(died).err().and_then(give_up)
@@ -91,7 +92,7 @@ fn run_all(
             let thread = std::thread::Builder::new().spawn_scoped(scope, move || run(seat));
             thread.map_err(|error| give_up(Refusal::of("starting a thread", &error)))
         };
-        // All are started, or have given up, before any is waited for.
+        // All tasks have started or given up before the first is joined.
         let started: Vec<_> = seats.iter().map(start).collect();
         let results = started.into_iter().map(|thread| match thread {
             Ok(thread) => thread.join().unwrap_or_default(),
@@ -135,7 +136,7 @@ mod tests {
             benchmark: "sem".to_owned(),
             seats: vec![seat(0)],
             tasks: 1,
-            // Nobody has so many.
+            // There is no descriptor with this number.
             control: 999_999_001,
             lifeline: 999_999_002,
             files: vec![999_999_003],

@@ -1,9 +1,10 @@
-//! The keeper of what would outlive a process: folders and System V semaphores.
+//! The keeper: a process that makes, and removes, what would outlive the runner: folders and System
+//! V semaphores.
 //!
-//! It runs in a session of its own, so that no signal to the program's process group reaches it,
-//! and reads requests from a pipe. The other end of the pipe is held by the runner and all workers.
-//! When the last of them is gone, killed or not, the pipe ends and the keeper removes everything
-//! that it has made. Before it answers a request it has noted what it made.
+//! It reads requests from a pipe. The runner and all workers hold the other end of the pipe. When
+//! the last of them has ended, killed or not, the pipe ends too, and the keeper removes everything
+//! that it has made. It notes what it made before it answers a request. It runs in a session of its
+//! own, so that no signal to the program's process group reaches it.
 
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::fd::{AsRawFd, RawFd};
@@ -17,20 +18,20 @@ use serde::{Deserialize, Serialize};
 use crate::self_execution::{Helpers, KEEPER};
 use crate::{Refusal, sys};
 
-/// What a keeper is asked.
+/// A request to the keeper, as a line of JSON: `"Hello"`, `{"Folder":"/tmp"}`, `{"Semaphores":2}`.
 #[derive(Debug, Serialize, Deserialize)]
 enum Request {
-    /// Are you there?
+    /// To say that it is there.
     Hello,
-    /// Make a folder in this one.
+    /// To make a folder in this one.
     Folder(PathBuf),
-    /// Make so many sets of one semaphore each.
+    /// To make this many sets of one semaphore each.
     Semaphores(u32),
-    /// Remove everything.
+    /// To remove everything.
     Clear,
 }
 
-/// What it answers.
+/// The keeper's answer, as a line of JSON: `"Done"`, `{"Semaphores":[3,4]}`.
 #[derive(Debug, Serialize, Deserialize)]
 enum Answer {
     Done,
@@ -39,21 +40,22 @@ enum Answer {
     Refused(Refusal),
 }
 
-/// A keeper, seen by the runner. When it is dropped, everything is removed.
+/// The runner's handle of a keeper. When it is dropped, everything is removed.
 #[derive(Debug)]
 pub(crate) struct Keeper {
     child: Child,
-    /// None once it is told to end.
+    /// It is `None` once the keeper was told to end.
     requests: Option<ChildStdin>,
     answers: BufReader<ChildStdout>,
 }
 
 impl Keeper {
-    /// Starts one and waits until it is beyond the reach of signals to this process group.
+    /// Starts a keeper and waits until signals to this process group no longer reach it.
     pub(crate) fn start(helpers: &Helpers) -> Result<Self, Refusal> {
         let mut command = helpers.command(KEEPER);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-        // SAFETY: between fork and exec, calls only what is async-signal-safe.
+        // SAFETY: the function runs between fork and exec, and calls only functions that are
+        // async-signal-safe.
         unsafe { command.pre_exec(leave_session) };
         let mut child =
             command.spawn().map_err(|error| Refusal::of("starting the keeper", &error))?;
@@ -64,12 +66,12 @@ impl Keeper {
         Ok(keeper)
     }
 
-    /// The end of the pipe that workers hold as well.
+    /// Returns the end of the pipe that the workers have to hold as well.
     pub(crate) fn lifeline(&self) -> RawFd {
         self.requests.as_ref().expect("open until dropped").as_raw_fd()
     }
 
-    /// A new folder in the given one.
+    /// Makes a folder in `parent` and returns its path.
     pub(crate) fn folder(&mut self, parent: &Path) -> Result<PathBuf, Refusal> {
         match self.ask(&Request::Folder(parent.to_owned()))? {
             Answer::Folder(path) => Ok(path),
@@ -77,7 +79,7 @@ impl Keeper {
         }
     }
 
-    /// New sets of one System V semaphore each.
+    /// Makes sets of one System V semaphore each and returns their identifiers.
     pub(crate) fn semaphores(&mut self, sets: u32) -> Result<Vec<i32>, Refusal> {
         match self.ask(&Request::Semaphores(sets))? {
             Answer::Semaphores(sets) => Ok(sets),
@@ -85,7 +87,7 @@ impl Keeper {
         }
     }
 
-    /// Removes what was made so far.
+    /// Removes everything that was made so far.
     pub(crate) fn clear(&mut self) -> Result<(), Refusal> {
         self.ask(&Request::Clear).map(drop)
     }
@@ -105,7 +107,7 @@ impl Keeper {
 
 impl Drop for Keeper {
     fn drop(&mut self) {
-        // The end of the pipe is the order to clean up; the end of the keeper says that it has.
+        // The end of the pipe is the order to clean up. The keeper ends when it has done that.
         drop(self.requests.take());
         let _ = self.child.wait();
     }
@@ -115,23 +117,23 @@ fn gone() -> Refusal {
     Refusal::Died { how: "the process that cleans up no longer answering".to_owned() }
 }
 
-/// Leaves the session and the process group, and ignores what a terminal sends.
+/// Leaves the session and the process group, and ignores the signals of a terminal.
 fn leave_session() -> io::Result<()> {
-    // SAFETY: async-signal-safe, touches no memory.
+    // SAFETY: the call is async-signal-safe and touches no memory of this process.
     if unsafe { libc::setsid() } < 0 {
         return Err(io::Error::last_os_error());
     }
     for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT, libc::SIGPIPE] {
-        // SAFETY: ignoring a signal installs no handler; execution keeps it ignored.
+        // SAFETY: to ignore a signal installs no handler. It stays ignored after exec.
         unsafe { libc::signal(signal, libc::SIG_IGN) };
     }
     Ok(())
 }
 
-/// The keeper's own life.
+/// What the keeper's process does: it answers requests until the pipe ends, and then cleans up.
 pub(crate) fn serve() -> ExitCode {
     let mut kept = Kept::default();
-    // Where it stands must not keep a file system busy.
+    // Its current folder would keep a file system busy.
     let _ = std::env::set_current_dir("/");
     let mut out = io::stdout().lock();
     for line in io::stdin().lock().lines() {
@@ -142,7 +144,7 @@ pub(crate) fn serve() -> ExitCode {
         };
         let answer = kept.carry_out(&request).unwrap_or_else(Answer::Refused);
         let Ok(text) = serde_json::to_string(&answer) else { break };
-        // Nobody may be there to read it: then the pipe ends, too.
+        // If nobody is left to read the answer, the pipe of requests ends, too.
         let _ = writeln!(out, "{text}").and_then(|()| out.flush());
     }
     kept.clear();
@@ -184,18 +186,19 @@ impl Kept {
     fn sets(&mut self, sets: u32) -> Result<Vec<i32>, Refusal> {
         let before = self.semaphores.len();
         for _ in 0..sets {
-            // SAFETY: touches no memory.
+            // SAFETY: the call touches no memory of this process.
             let set = unsafe { libc::semget(libc::IPC_PRIVATE, 1, 0o600) };
             self.semaphores.push(sys::check("semget", set)?);
         }
         Ok(self.semaphores[before..].to_vec())
     }
 
-    /// Removes everything. Children of a killed worker may still make files for a moment.
+    /// Removes everything. It tries several times, because children of a killed worker may make
+    /// files for a moment longer.
     fn clear(&mut self) {
         const PATIENCE: Duration = Duration::from_secs(10);
         for set in self.semaphores.drain(..) {
-            // SAFETY: touches no memory; the set is the keeper's own.
+            // SAFETY: the call touches no memory of this process, and the set is the keeper's own.
             unsafe { libc::semctl(set, 0, libc::IPC_RMID) };
         }
         let begin = Instant::now();

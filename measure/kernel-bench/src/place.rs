@@ -1,8 +1,8 @@
-//! Where benchmarks get what they share: folders, files without names, semaphores.
+//! Where benchmarks get what their tasks share: folders, files without names, semaphores.
 //!
-//! Files lie in a folder that the user names, else in memory (`/dev/shm`, if it is a tmpfs with
-//! room) or, for large files, in the folder for temporary files. Room is looked for before it is
-//! used, and what was chosen is noted for the output.
+//! Files lie in the folder that the user names. If none is named, small ones lie in memory
+//! (`/dev/shm`, if it is a tmpfs with room), and large ones in the folder for temporary files. The
+//! room in a folder is checked before it is used. What was chosen is noted for the output.
 
 use std::fs::File;
 use std::os::fd::{AsRawFd, FromRawFd};
@@ -11,20 +11,20 @@ use std::path::{Path, PathBuf};
 use crate::keeper::Keeper;
 use crate::{Refusal, memory, sys};
 
-/// Where the system keeps files in memory.
+/// The folder whose files the system keeps in memory.
 const MEMORY: &str = "/dev/shm";
 const MIB: u64 = 1 << 20;
-/// What is left free beyond what is needed.
+/// How much room has to stay free, in bytes.
 const RESERVE: u64 = 16 * MIB;
 
-/// What the user wants of scratch files.
+/// What the user asks for scratch files.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Scratch {
-    /// The folder for them, if one was named.
+    /// The folder for scratch files, if the user named one.
     pub folder: Option<PathBuf>,
-    /// Whether large files should lie in memory, too: it is quicker to make them.
+    /// Whether large files should lie in memory, too, where they are made faster.
     pub quick: bool,
-    /// How large large files are, in bytes, if not as large as the benchmark wants them.
+    /// The size of large files in bytes, if it is not left to the benchmark.
     pub file_bytes: Option<u64>,
 }
 
@@ -42,18 +42,18 @@ impl<'a> Place<'a> {
         Self { keeper, scratch, tasks, notes: Vec::new() }
     }
 
-    /// What was chosen, in sentences.
+    /// What was chosen, as sentences.
     pub(crate) fn into_notes(self) -> Vec<String> {
         self.notes
     }
 
-    /// The most tasks that will run at the same time.
+    /// Returns how many tasks will run at the same time at the most.
     #[must_use]
     pub fn tasks(&self) -> u32 {
         self.tasks
     }
 
-    /// A new folder with room for so many bytes, in the scratch folder or in memory.
+    /// Makes a folder with room for `bytes` bytes, in the scratch folder or in memory.
     ///
     /// # Errors
     /// [`Refusal::Scratch`] or [`Refusal::Room`].
@@ -62,7 +62,7 @@ impl<'a> Place<'a> {
         self.folder_in(&parent, bytes)
     }
 
-    /// A new folder in memory with room for so many bytes: in the scratch folder, if that is a
+    /// Makes a folder in memory with room for `bytes` bytes: in the scratch folder if that is a
     /// tmpfs, else in `/dev/shm`.
     ///
     /// # Errors
@@ -79,8 +79,8 @@ impl<'a> Place<'a> {
         self.folder_in(&parent, bytes)
     }
 
-    /// A file without a name, all of it written, and its size: so many bytes, unless the user
-    /// wants another.
+    /// Makes a file without a name and writes all of it. Returns it with its size, which is `bytes`
+    /// bytes unless the user asked for another.
     ///
     /// # Errors
     /// [`Refusal::Scratch`], [`Refusal::Room`], or [`Refusal::Limit`] where files must be smaller.
@@ -102,17 +102,17 @@ impl<'a> Place<'a> {
         Ok((file, bytes))
     }
 
-    /// New sets of one System V semaphore each.
+    /// Makes sets of one System V semaphore each.
     ///
     /// # Errors
-    /// What the system said.
+    /// The error of the system call.
     pub fn semaphores(&mut self, sets: u32) -> Result<Vec<i32>, Refusal> {
         self.keeper.semaphores(sets)
     }
 
     fn folder_in(&mut self, parent: &Path, bytes: u64) -> Result<PathBuf, Refusal> {
         check_room(parent, bytes)?;
-        // The keeper stands elsewhere.
+        // The keeper has another current folder.
         let parent = parent.canonicalize().map_err(|error| scratch(parent, &error))?;
         let folder = self.keeper.folder(&parent)?;
         self.note(&parent);
@@ -125,7 +125,8 @@ impl<'a> Place<'a> {
     }
 }
 
-/// The folder for files of so many bytes together: the named one, else one with room.
+/// Returns the folder for files of `bytes` bytes together: the one that was named, else one with
+/// room.
 fn small_files(named: Option<&Path>, bytes: u64) -> PathBuf {
     match named {
         Some(folder) => folder.to_owned(),
@@ -140,9 +141,9 @@ fn scratch(folder: &Path, error: &std::io::Error) -> Refusal {
 
 fn file_system(folder: &Path) -> Result<libc::statfs, Refusal> {
     let path = sys::c_path(folder)?;
-    // SAFETY: zero bytes are a valid statfs.
+    // SAFETY: a statfs may be all zeros.
     let mut stat: libc::statfs = unsafe { core::mem::zeroed() };
-    // SAFETY: a C string, and `stat` is ours to be written.
+    // SAFETY: the path is a C string, and `stat` is ours to be written.
     if unsafe { libc::statfs(path.as_ptr(), &raw mut stat) } != 0 {
         return Err(scratch(folder, &std::io::Error::last_os_error()));
     }
@@ -156,7 +157,7 @@ fn is_tmpfs(folder: &Path) -> bool {
 fn free_bytes(folder: &Path) -> Result<u64, Refusal> {
     let stat = file_system(folder)?;
     let free = stat.f_bavail.saturating_mul(u64::try_from(stat.f_bsize).unwrap_or(0));
-    // A tmpfs may promise more than there is memory; one without a limit promises nothing.
+    // A tmpfs may be larger than the free memory, and one without a limit names no size.
     let memory = || memory::available().unwrap_or(u64::MAX);
     Ok(match stat.f_type == libc::TMPFS_MAGIC {
         true if stat.f_blocks == 0 => memory(),
@@ -165,7 +166,7 @@ fn free_bytes(folder: &Path) -> Result<u64, Refusal> {
     })
 }
 
-/// Whether a folder is in memory and has room.
+/// Returns whether a folder is in memory and has room.
 fn has_room(folder: &Path, bytes: u64) -> bool {
     is_tmpfs(folder) && check_room(folder, bytes).is_ok()
 }
@@ -183,7 +184,8 @@ fn check_room(folder: &Path, bytes: u64) -> Result<(), Refusal> {
     })
 }
 
-/// Refuses files that the process may not make. Else a signal would kill it.
+/// Refuses a size beyond the process's limit of file sizes, because to write beyond it would kill
+/// the process by a signal.
 pub(crate) fn check_file_size(bytes: u64) -> Result<(), Refusal> {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: `limit` is ours to be written.
@@ -198,26 +200,26 @@ pub(crate) fn check_file_size(bytes: u64) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// A file that has no name, so that it goes with the last process that holds it.
+/// Makes a file without a name. It is gone when the last process that has it open has ended.
 fn unnamed_file(folder: &Path) -> Result<File, Refusal> {
     let path = sys::c_path(folder)?;
     let flags = libc::O_TMPFILE | libc::O_RDWR | libc::O_CLOEXEC;
-    // SAFETY: a C string.
+    // SAFETY: the path is a C string.
     let fd = unsafe { libc::open(path.as_ptr(), flags, 0o600) };
     if fd >= 0 {
-        // SAFETY: just made, and nobody else's.
+        // SAFETY: the descriptor was just made, and nobody else has it.
         return Ok(unsafe { File::from_raw_fd(fd) });
     }
-    // Some file systems cannot; there, a name is removed as soon as it is there.
+    // Some file systems have no such files. There, the file's name is removed at once.
     tempfile::tempfile_in(folder).map_err(|error| scratch(folder, &error))
 }
 
-/// Writes so many bytes and sees them off to the device, so that this is not going on while others
-/// are measured.
+/// Writes `bytes` bytes and waits until they are on the device, so that the system does not write
+/// them while a benchmark is measured.
 fn fill(file: &File, bytes: u64) -> std::io::Result<()> {
     use std::os::unix::fs::FileExt;
-    // Whether there is room shows before anything is written.
-    // SAFETY: touches no memory.
+    // If there is no room, this fails before anything is written.
+    // SAFETY: the call touches no memory of this process.
     let error = unsafe { libc::posix_fallocate(file.as_raw_fd(), 0, bytes as libc::off_t) };
     if error != 0 && error != libc::EOPNOTSUPP {
         return Err(std::io::Error::from_raw_os_error(error));
@@ -232,7 +234,7 @@ fn fill(file: &File, bytes: u64) -> std::io::Result<()> {
     file.sync_data()
 }
 
-/// A file of a task's, made anew.
+/// Makes an empty file for a task.
 pub(crate) fn task_file(path: &Path) -> Result<File, Refusal> {
     let mut options = File::options();
     options.read(true).write(true).create(true).truncate(true);

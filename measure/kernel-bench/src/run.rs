@@ -1,4 +1,4 @@
-//! Carrying out a plan.
+//! Carries out a plan: all its benchmarks, on all its core counts, with all its repeats.
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -16,25 +16,25 @@ use crate::self_execution::Helpers;
 use crate::trial::Trial;
 use crate::{Benchmark, Kind, Refusal, Shared};
 
-/// Why nothing of a plan can be carried out.
+/// Why no part of a plan can be carried out.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum PlanError {
-    /// More cores than there are.
+    /// It asks for more cores than there are.
     #[error("{asked} cores are asked for, and this process may use {allowed}; choose fewer")]
     Cores {
-        /// The most that are asked for.
+        /// The highest core count that it asks for.
         asked: u32,
-        /// What there is.
+        /// How many processors there are.
         allowed: u32,
     },
-    /// No cores, no repeats or nothing to run.
+    /// It has no core counts, no repeats or no benchmarks.
     #[error("there is nothing to measure: name a benchmark, a number of cores and a repeat")]
     Nothing,
-    /// More samples than can be worked with.
+    /// It asks for more samples than a document can hold.
     #[error("{asked} repeats are asked for; choose at most {MOST_SAMPLES}")]
     Repeats {
-        /// How many are asked for.
+        /// How many samples it asks for.
         asked: u32,
     },
     /// The process that cleans up does not start.
@@ -45,17 +45,18 @@ pub enum PlanError {
 /// How far a run has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress {
-    /// The benchmark that is measured.
+    /// The benchmark that is being measured.
     pub benchmark: &'static str,
-    /// Samples taken or given up, of all benchmarks.
+    /// How many samples of all benchmarks were taken or given up so far.
     pub done: u64,
-    /// Samples in all.
+    /// How many samples the plan has.
     pub of: u64,
 }
 
-/// Carries out a plan. Benchmarks that cannot run are in the document, with the reason.
+/// Carries out a plan. A benchmark that cannot run stands in the document with the reason.
 ///
-/// Call it from a thread that lives until it returns: tasks die with the thread that made them.
+/// The calling thread has to live until this returns, because tasks are killed with the thread that
+/// started them.
 ///
 /// # Errors
 /// [`PlanError`] if the plan as a whole cannot be carried out.
@@ -108,13 +109,13 @@ fn settings(plan: &Plan) -> Settings {
     }
 }
 
-/// The part of a time that is over when a benchmark should be. What one does not use, those after
-/// it have.
+/// Returns the moment at which a benchmark should be done: each has an equal part of the time. What
+/// one does not use is left for those after it.
 fn share(all: Duration, index: usize, plan: &Plan) -> Duration {
     all.mul_f64((index + 1) as f64 / plan.benchmarks.len() as f64)
 }
 
-/// Whether a round that takes as long as those so far ends in time.
+/// Returns whether one more round ends in time, if it takes as long as those so far.
 fn another_fits(rounds: u32, begun: Instant, due: Instant) -> bool {
     rounds == 0 || Instant::now() + begun.elapsed() / rounds <= due
 }
@@ -124,13 +125,13 @@ struct Runner<'a> {
     helpers: &'a Helpers,
     cpus: Cpus,
     keeper: Keeper,
-    /// Samples taken or given up.
+    /// How many samples were taken or given up.
     done: u64,
     begun: Instant,
 }
 
 impl Runner<'_> {
-    /// Runs one benchmark on all core counts.
+    /// Runs a benchmark on all core counts.
     fn benchmark(&mut self, index: usize, progress: &mut impl FnMut(Progress)) -> Outcome {
         let plan = self.plan;
         let benchmark = plan.benchmarks[index];
@@ -153,7 +154,8 @@ impl Runner<'_> {
                 Outcome::new(info, kind, notes, points)
             }
         };
-        // What it shared goes before the next is prepared; a keeper that is gone shows there.
+        // What the benchmark shared is removed before the next one is prepared. If the keeper has
+        // died, this is where it is noticed.
         let _ = self.keeper.clear();
         self.done = before + samples;
         show(self.done);
@@ -167,8 +169,8 @@ impl Runner<'_> {
         Ok((shared, place.into_notes()))
     }
 
-    /// Takes all samples, or those rounds of them that fit, and says how many rounds that were. A
-    /// core count that was refused once is not tried again.
+    /// Takes all samples, or as many rounds of them as there is time for. Returns how many rounds
+    /// it took. A core count that was refused once is not tried again.
     fn points(
         &self,
         benchmark: &dyn Benchmark,

@@ -1,35 +1,37 @@
 //! What a curve of rates over core counts says.
 //!
-//! Two laws are fitted. Gustafson's: each core does as much work as one does alone, but for a
-//! serial share s, S(N) = N − s(N − 1). And Gunther's universal scalability law, which can fall.
-//! How far each is from the curve says which one describes it.
+//! Two laws are fitted to the curve. In Gustafson's law, each core does as much work as one core
+//! does alone, except for a serial share s: S(N) = N − s(N − 1). Gunther's universal scalability
+//! law can also fall. Each is given with its distance from the curve, so a reader sees which one
+//! describes it.
 
 use kilocore_curve::{Curve, CurvePoint, Judged, Shape, gustafson, misfit, usl};
 use serde::{Deserialize, Serialize};
 
 use crate::summary::Summary;
 
-/// A law and how far it is from what was measured.
+/// Gustafson's law, fitted, and its distance from what was measured.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Gustafson {
-    /// The serial share: 0 scales linearly, 1 not at all. The law knows no more than 1.
+    /// The serial share, from 0, where the rate scales linearly, to 1, where it does not scale. The
+    /// law has no larger share.
     pub serial: f64,
-    /// Root mean square of the relative errors.
+    /// The root mean square of the relative errors.
     pub error: f64,
 }
 
-/// A law and how far it is from what was measured.
+/// The universal scalability law, fitted, and its distance from what was measured.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Usl {
-    /// The rate of one core per second.
+    /// The rate of one core, in operations per second.
     pub lambda_per_s: f64,
-    /// Contention.
+    /// The coefficient of contention.
     pub sigma: f64,
-    /// Coherency; always 0 where only two core counts were measured.
+    /// The coefficient of coherency. It is 0 if only two core counts were measured.
     pub kappa: f64,
-    /// Cores with the highest rate, if the law has such a number.
+    /// The number of cores with the highest rate, if the law has a peak.
     pub peak: Option<f64>,
-    /// Root mean square of the relative errors.
+    /// The root mean square of the relative errors.
     pub error: f64,
 }
 
@@ -54,7 +56,7 @@ impl Usl {
         })
     }
 
-    /// The rate per second on so many cores.
+    /// Returns the rate on `cores` cores, in operations per second.
     #[must_use]
     pub fn at(&self, cores: f64) -> f64 {
         usl::Law { lambda: self.lambda_per_s, sigma: self.sigma, kappa: self.kappa }.at(cores)
@@ -64,18 +66,18 @@ impl Usl {
 /// What a curve says.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Scaling {
-    /// What it looks like.
+    /// Its shape.
     pub shape: Shape,
-    /// The speedup on the most cores: how many times the rate of one. Where one core was not
-    /// measured, the fewest cores are taken to scale linearly.
+    /// The speedup on the most cores, relative to one core. If one core was not measured, the rate
+    /// is taken to be linear up to the fewest cores that were.
     pub speedup: f64,
-    /// The cores with the highest rate.
+    /// The number of cores with the highest rate.
     pub peak_cores: u32,
-    /// The fewest cores beyond the peak from which a tenth of it is lost, and surely so: the
-    /// intervals do not meet.
+    /// The fewest cores beyond the peak from which on a tenth of it is lost. The intervals there do
+    /// not overlap with that of the peak.
     pub collapse_cores: Option<u32>,
-    /// Whether other programs had the cores of the tasks, more on some core counts than on others,
-    /// so that a curve that does not scale may be their doing.
+    /// Whether other programs took the tasks' cores away, on some core counts more than on others.
+    /// A curve that does not scale may then be due to them.
     #[serde(default)]
     pub disturbed: bool,
     /// Gustafson's law.
@@ -84,10 +86,10 @@ pub struct Scaling {
     pub usl: Option<Usl>,
 }
 
-/// How much the shares of time on the core may differ between core counts.
+/// How much the share of time that tasks had their cores may differ between core counts.
 const EVEN: f64 = 0.05;
 
-/// What samples on a number of cores amount to, as a point of a curve.
+/// The samples on a number of cores, summed up as a point of a curve.
 struct Measured {
     cores: u32,
     summary: Summary,
@@ -108,8 +110,9 @@ impl CurvePoint for Measured {
 }
 
 impl Scaling {
-    /// What the curve through these points, cores ascending, says; nothing if they are of less than
-    /// two core counts. `keeps_core` is [`Info::keeps_core`](crate::Info::keeps_core).
+    /// Returns what the curve through these points says, or `None` if there are fewer than two. The
+    /// points have ascending core counts. `keeps_core` is
+    /// [`Info::keeps_core`](crate::Info::keeps_core).
     #[must_use]
     pub fn of(points: &[(u32, Summary)], keeps_core: bool) -> Option<Self> {
         let ((first, base), (_, last)) = (points.first()?, points.last()?);

@@ -1,4 +1,5 @@
-//! One sample: tasks are made, run together, are counted, and go.
+//! One sample: the runner starts the workers, lets their tasks run together for a time, reads what
+//! they counted, and ends them.
 
 use std::io::Read;
 use std::os::fd::{AsRawFd, RawFd};
@@ -13,9 +14,9 @@ use crate::document::Sample;
 use crate::self_execution::{Helpers, WORKER};
 use crate::{Benchmark, Kind, Refusal, Seat, Shared, sys};
 
-/// How long tasks may take beyond the time that they were given.
+/// How much longer than their time tasks may take before the runner gives up.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// How often the runner looks whether a worker has died.
+/// How often the runner checks whether a worker has died.
 const LOOK: Duration = Duration::from_millis(20);
 
 /// What a sample is taken of.
@@ -23,22 +24,22 @@ pub(crate) struct Trial<'a> {
     pub(crate) helpers: &'a Helpers,
     pub(crate) benchmark: &'a dyn Benchmark,
     pub(crate) shared: &'a Shared,
-    /// What the keeper waits for the end of.
+    /// The end of a pipe that workers keep open. The keeper cleans up when it is closed everywhere.
     pub(crate) lifeline: RawFd,
     pub(crate) kind: Kind,
-    /// The processors of each task.
+    /// The processors on which each task may run.
     pub(crate) cpus: Vec<Vec<u32>>,
     pub(crate) warm_up: Duration,
     pub(crate) measure: Duration,
 }
 
 impl Trial<'_> {
-    /// Takes the sample. Whatever happens, no worker is left.
+    /// Takes the sample. No worker is left when this returns, whether it fails or not.
     pub(crate) fn run(&self) -> Result<Sample, Refusal> {
         let (control, file) = control::new(self.cpus.len() as u32)?;
         let mut crew = Crew { control: &control, workers: Vec::new() };
         let sample = self.hire(&mut crew, file.as_raw_fd()).and_then(|()| self.conduct(&mut crew));
-        // Why a worker gave up says more than that it did.
+        // The reason of a worker that gave up says more than the fact that one did.
         match (sample, crew.dismiss()) {
             (_, Some(refusal)) => Err(refusal),
             (sample, None) => sample,
@@ -85,8 +86,8 @@ impl Trial<'_> {
         let mut command = self.helpers.command(WORKER);
         command.arg(text).stdin(Stdio::null()).stdout(Stdio::piped());
         let (inherited, parent) = (assignment.inherited(), std::process::id());
-        // SAFETY: between fork and exec, calls only what is async-signal-safe and allocates
-        // nothing.
+        // SAFETY: the closure runs between fork and exec. It calls only functions that are
+        // async-signal-safe, and it allocates nothing.
         unsafe {
             command.pre_exec(move || {
                 inherited.iter().try_for_each(|&fd| sys::inherit(fd, true))?;
@@ -112,21 +113,21 @@ impl Trial<'_> {
     }
 }
 
-/// Asks the system to kill this process with the thread that made it, and sees that it still is
-/// there. Async-signal-safe.
+/// Asks the system to kill this process when the thread that started it ends. Fails if the parent
+/// has ended before. It is async-signal-safe.
 fn die_with_parent(parent: u32) -> std::io::Result<()> {
-    // SAFETY: touches no memory.
+    // SAFETY: the call touches no memory of this process.
     if unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) } != 0 {
         return Err(std::io::Error::last_os_error());
     }
-    // SAFETY: touches no memory.
+    // SAFETY: the call touches no memory of this process.
     if unsafe { libc::getppid() } as u32 != parent {
         return Err(std::io::Error::from_raw_os_error(libc::ESRCH));
     }
     Ok(())
 }
 
-/// The workers of a trial. None outlives it.
+/// The workers of a trial. Dropping this ends them all.
 struct Crew<'a> {
     control: &'a Control,
     workers: Vec<Child>,
@@ -150,7 +151,7 @@ impl Crew<'_> {
         }
     }
 
-    /// Sleeps, unless somebody gives up.
+    /// Sleeps for `time`, or until a task gives up.
     fn let_run(&mut self, time: Duration) -> Result<(), Refusal> {
         let begin = Instant::now();
         loop {
@@ -166,7 +167,7 @@ impl Crew<'_> {
         }
     }
 
-    /// An error if a task has given up or a worker is gone.
+    /// Fails if a task has given up or a worker has ended.
     fn check(&mut self) -> Result<(), Refusal> {
         for worker in &mut self.workers {
             if let Ok(Some(status)) = worker.try_wait() {
@@ -179,7 +180,7 @@ impl Crew<'_> {
         Ok(())
     }
 
-    /// Sends all workers home and hears why one gave up, if one did.
+    /// Ends all workers. Returns why the first of them gave up, if one did.
     fn dismiss(&mut self) -> Option<Refusal> {
         self.control.set_phase(Phase::Quit);
         let mut refusal = None;
@@ -197,10 +198,11 @@ impl Drop for Crew<'_> {
     }
 }
 
-/// Waits for a worker's end; kills it if that takes too long. What it said is its refusal.
+/// Waits until a worker has ended, and kills it if that takes too long. Returns the refusal that it
+/// printed, if it printed one.
 fn end(worker: &mut Child, something_is_wrong: bool) -> Option<Refusal> {
     const TIME_TO_LEAVE: Duration = Duration::from_secs(10);
-    // Others may have gathered for a start that will not come; they see the phase and leave.
+    // Other tasks may still wait for a start that will not come. They see the phase and end.
     let begin = Instant::now();
     loop {
         match worker.try_wait() {
@@ -217,7 +219,7 @@ fn end(worker: &mut Child, something_is_wrong: bool) -> Option<Refusal> {
         }
     }
     let mut words = String::new();
-    // What a worker says is short; one that says more has lost its mind.
+    // What a worker prints is short. The limit is for one that has gone wrong.
     const LONGEST: u64 = 1 << 16;
     worker.stdout.take()?.take(LONGEST).read_to_string(&mut words).ok()?;
     serde_json::from_str(&words).ok()
@@ -231,7 +233,7 @@ fn in_words(status: ExitStatus) -> String {
     }
 }
 
-/// What the tasks wrote down.
+/// Sums up what the tasks wrote into their slots.
 fn sample(control: &Control) -> Sample {
     let mut sample = Sample::default();
     let (mut rates, mut on_core) = (Vec::new(), 0.0);

@@ -107,7 +107,7 @@ void kilocore_nap(const struct timespec *moment, void (*wake)(void *), void *arg
     errno = before;
 }
 
-/* `Slot` in thread_state.rs. The initial-exec model makes its address one addition; a library
+/* `Slot` in slot.rs. The initial-exec model makes its address one addition; a library
    that is loaded at program start may use it. */
 enum { STATE_BYTES = 248 };
 struct slot {
