@@ -24,11 +24,12 @@ impl Dice {
         self.state
     }
 
-    /// Seeds from the address of this value and the core. Both differ between threads and, in a
-    /// simulation, repeat from run to run.
+    /// Seeds from the time and the core. Two threads differ in one of them, unless they take turns on
+    /// one core. In a simulation both repeat from run to run, and from build to build: an address on
+    /// a stack would not, because the compiler chooses where things lie there.
     #[cold]
     fn seed<P: Platform>(&mut self) {
-        let key = P::address_key(self) as u64 ^ u64::from(P::cpu().0) << 48;
+        let key = P::now().0 ^ u64::from(P::cpu().0) << 48;
         self.state = (key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as u32 | 1;
     }
 }
