@@ -6,3 +6,4 @@ mod crowd;
 mod kernel;
 mod memory;
 mod phases;
+mod placement;
