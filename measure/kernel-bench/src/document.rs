@@ -107,7 +107,7 @@ pub struct Point {
     pub cores: u32,
     /// The summary of the samples, if there are any.
     pub summary: Option<Summary>,
-    /// Why there are no more samples, if a task refused to run.
+    /// Why there are no more samples, if a refusal ended them.
     pub refused: Option<Refused>,
     /// The samples in the order in which they were taken.
     pub samples: Vec<Sample>,

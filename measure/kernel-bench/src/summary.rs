@@ -66,8 +66,8 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Summarizes the samples on `cores` cores. Returns `None` if there are none. The speedup is NaN,
-    /// because it is not known yet.
+    /// Summarizes the samples on `cores` cores. Returns `None` if there are none. The speedup is
+    /// NaN, because it is not known yet.
     #[must_use]
     pub fn of(cores: u32, samples: &[Sample]) -> Option<Self> {
         let median_of = |of: fn(&Sample) -> f64| median(samples.iter().map(of)).unwrap_or(f64::NAN);

@@ -117,8 +117,8 @@ impl Mapping {
 
 impl Drop for Mapping {
     fn drop(&mut self) {
-        // SAFETY: this is exactly what `new` mapped. Whoever has a pointer into it borrows the mapping,
-        // so no such pointer is in use any more.
+        // SAFETY: this is exactly what `new` mapped. Whoever has a pointer into it borrows the
+        // mapping, so no such pointer is in use any more.
         unsafe { libc::munmap(self.start.cast(), self.bytes) };
     }
 }

@@ -9,8 +9,8 @@ use crate::{Refusal, Task};
 /// How long a batch should take. After each batch the task reads the clock and the phase, which
 /// takes some hundred nanoseconds: a few ten-thousandths of a batch.
 const BATCH_NS: u64 = 500_000;
-/// How many times larger the next batch may be. A batch may grow by several steps only, because the
-/// first ones are slow: nothing is in the caches yet.
+/// How many times larger the next batch may be at most. The first batches say little of how long an
+/// operation takes: they are slow because they are the first.
 const MOST_GROWTH: u64 = 16;
 
 /// Returns the size of the next batch: how many operations would have taken [`BATCH_NS`], given
