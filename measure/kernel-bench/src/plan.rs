@@ -42,7 +42,8 @@ impl std::fmt::Debug for Plan {
 }
 
 /// Returns the core counts in the order in which their samples are taken. Every round has each
-/// count once, in a random order of its own. A slow change on the host then affects all counts alike.
+/// count once, in a random order of its own. A slow change on the host then affects all counts
+/// alike.
 pub(crate) fn rounds(cores: &[u32], repeats: u32, seed: u64) -> Vec<u32> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     let mut order = Vec::with_capacity(cores.len() * repeats as usize);

@@ -1,4 +1,5 @@
-//! `affinity`: checks that tasks are pinned to the processors that they were given. It is for tests.
+//! `affinity`: checks that tasks are pinned to the processors that they were given. It is
+//! for tests.
 
 use crate::cpus::allowed;
 use crate::{Benchmark, Info, Kind, Refusal, Seat, Shared, Task};

@@ -48,8 +48,8 @@ impl Task for Executing {
         let environment = [core::ptr::null_mut()];
         for _ in 0..operations {
             let mut child = 0;
-            // SAFETY: the program is a C string, both lists end in a null, and `child` is valid to be
-            // written.
+            // SAFETY: the program is a C string, both lists end in a null, and `child` is valid
+            // to be written.
             let error = unsafe {
                 libc::posix_spawn(
                     &raw mut child,

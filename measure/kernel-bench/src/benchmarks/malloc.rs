@@ -58,8 +58,8 @@ impl Task for Blocks {
     fn run(&mut self, operations: u64) -> Result<(), Refusal> {
         for _ in 0..operations {
             let size = self.next_size();
-            // SAFETY: the call has no preconditions. The block is freed once: below, or when the task
-            // is dropped.
+            // SAFETY: the call has no preconditions. The block is freed once: below, or when the
+            // task is dropped.
             let block = unsafe { libc::malloc(size) };
             if block.is_null() {
                 return Err(Refusal::last("malloc"));

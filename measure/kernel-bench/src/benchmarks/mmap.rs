@@ -53,8 +53,8 @@ impl Task for Mapping500 {
         for _ in 0..operations {
             let mapping = Mapping::read_only(&self.file, self.bytes)?;
             for at in (0..mapping.bytes()).step_by(self.page) {
-                // SAFETY: the byte is inside the mapping, which is still there, and the file keeps its
-                // size.
+                // SAFETY: the byte is inside the mapping, which is still there, and the file keeps
+                // its size.
                 black_box(unsafe { mapping.start().add(at).read_volatile() });
             }
         }
