@@ -221,8 +221,8 @@ impl Document {
     ///
     /// The text is JSON and begins like this:
     ///
-    /// ```json
-    /// { "schema": "kilocore-bench", "version": 1, "provenance": "measured" }
+    /// ```text
+    /// {"schema":"kilocore-bench","version":1,"provenance":"measured","generated":{"by":…
     /// ```
     ///
     /// # Errors

@@ -117,7 +117,7 @@ fn first_number(text: &str) -> Option<f64> {
 /// Reads the processor's name from `/proc/cpuinfo`, in which a line is like this:
 ///
 /// ```text
-/// model name	: Intel(R) Xeon(R) CPU @ 2.20GHz
+/// model name      : Intel(R) Xeon(R) CPU @ 2.20GHz
 /// ```
 fn processor() -> String {
     let text = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
