@@ -25,7 +25,7 @@ pub(crate) struct Assignment {
     pub(crate) tasks: u32,
     /// The descriptor of the file of [`Control`](crate::control::Control).
     pub(crate) control: RawFd,
-    /// The descriptor whose closing tells the keeper that this worker has ended.
+    /// The keeper's lifeline: the keeper cleans up when all processes that hold it have ended.
     pub(crate) lifeline: RawFd,
     /// [`Shared::files`].
     pub(crate) files: Vec<RawFd>,
