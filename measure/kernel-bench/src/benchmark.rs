@@ -1,4 +1,4 @@
-//! What a benchmark is.
+//! The trait of a benchmark, and what its tasks are given.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use crate::Refusal;
 use crate::kind::Kind;
 use crate::place::Place;
 
-/// What there is to know about a benchmark without running it.
+/// The description of a benchmark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Info {
     /// The name on the command line.
@@ -18,21 +18,22 @@ pub struct Info {
     pub title: &'static str,
     /// What one operation is.
     pub operation: &'static str,
-    /// Where it comes from.
+    /// The paper or the program that it comes from.
     pub source: &'static str,
-    /// The kind of its tasks, unless another is asked for.
+    /// The kind of its tasks, unless the user asks for the other.
     pub default: Kind,
-    /// Why it cannot be run as the other kind, if it cannot.
+    /// Why it cannot run as the other kind, or `None` if it can.
     pub only: Option<&'static str>,
-    /// Whether an operation keeps its core: it has no children and does not sleep, not even where
-    /// it waits for other tasks. Then, a task that is off its core was displaced by others.
+    /// Whether an operation keeps its core. It does if it has no child processes or threads and
+    /// never sleeps, not even where it waits for other tasks. If a task of such a benchmark is off
+    /// its core, something else has displaced it.
     pub keeps_core: bool,
-    /// Whether lists and `all` leave it out.
+    /// Whether lists of benchmarks and `all` leave it out.
     pub hidden: bool,
 }
 
 impl Info {
-    /// Whether tasks may be of this kind.
+    /// Checks whether the tasks may be of this kind.
     ///
     /// # Errors
     /// [`Refusal::Kind`] with the reason if they may not.
@@ -44,53 +45,54 @@ impl Info {
     }
 }
 
-/// A benchmark: a file in [`benchmarks`](crate::benchmarks) and a line in the registry there.
+/// A benchmark. Each has a file in [`benchmarks`](crate::benchmarks) and a line in the registry
+/// there.
 ///
-/// [`Benchmark::prepare`] runs once, in the process that measures; [`Benchmark::task`] in each
-/// task, of which there are others for every sample.
+/// [`Benchmark::prepare`] runs once, in the process that measures. [`Benchmark::task`] runs in each
+/// task, and each sample has new tasks.
 pub trait Benchmark: Sync {
-    /// What there is to know about it.
+    /// Returns the description of the benchmark.
     fn info(&self) -> &'static Info;
 
     /// Makes what all tasks share.
     ///
     /// # Errors
-    /// What cannot be had here.
+    /// A refusal if this host lacks or forbids something that the benchmark needs.
     fn prepare(&self, _place: &mut Place<'_>) -> Result<Shared, Refusal> {
         Ok(Shared::default())
     }
 
-    /// Makes what one task needs for itself. Runs on the task's own core.
+    /// Makes what one task needs for itself. This runs on the task's own core.
     ///
     /// # Errors
-    /// What cannot be had here.
+    /// A refusal if this host lacks or forbids something that the task needs.
     fn task(&self, shared: &Shared, seat: &Seat) -> Result<Box<dyn Task>, Refusal>;
 }
 
-/// What one task does over and over.
+/// The work that one task does over and over.
 pub trait Task {
-    /// Carries out so many operations.
+    /// Carries out `operations` operations.
     ///
     /// # Errors
-    /// The first operation that fails ends the benchmark.
+    /// A refusal if an operation fails. The task then ends.
     fn run(&mut self, operations: u64) -> Result<(), Refusal>;
 }
 
 /// What all tasks of a benchmark share.
 #[derive(Debug, Default)]
 pub struct Shared {
-    /// Files, which have no name: tasks inherit them open.
+    /// Open files without names. The tasks inherit their descriptors.
     pub files: Vec<File>,
-    /// A folder for files with names. It goes with all that is in it.
+    /// A folder for files with names. It is removed later with everything in it.
     pub folder: Option<PathBuf>,
-    /// Numbers: what has neither a name nor a descriptor, such as sets of semaphores.
+    /// The numbers of things that have neither a name nor a descriptor, such as semaphore sets.
     pub numbers: Vec<i32>,
-    /// How much of something the benchmark has chosen here, such as the size of a file in bytes.
+    /// A size that the benchmark has chosen for this host, such as that of a file in bytes.
     pub size: u64,
 }
 
 impl Shared {
-    /// The folder.
+    /// Returns the folder.
     ///
     /// # Errors
     /// [`Refusal::Facility`] if none was made.
@@ -98,10 +100,11 @@ impl Shared {
         self.folder.as_deref().ok_or_else(|| Refusal::lacking("folder"))
     }
 
-    /// The only file, of at least so many bytes, for one task.
+    /// Returns the first file, duplicated for one task, and checks that it has at least `bytes`
+    /// bytes.
     ///
     /// # Errors
-    /// [`Refusal::Facility`] if there is none or it is smaller.
+    /// [`Refusal::Facility`] if there is no file or it is smaller.
     pub fn file(&self, bytes: u64) -> Result<File, Refusal> {
         let file = self.files.first().ok_or_else(|| Refusal::lacking("file"))?;
         let size = file.metadata().map_err(|error| Refusal::of("fstat", &error))?.len();
@@ -111,7 +114,7 @@ impl Shared {
         file.try_clone().map_err(|error| Refusal::of("dup", &error))
     }
 
-    /// The number for one task.
+    /// Returns the number that belongs to the task in this seat.
     ///
     /// # Errors
     /// [`Refusal::Facility`] if there is none.
@@ -126,8 +129,8 @@ impl Shared {
 pub struct Seat {
     /// Which task it is, from 0.
     pub index: u32,
-    /// What kind it and the others are.
+    /// The kind of all tasks.
     pub kind: Kind,
-    /// The processors that it may use; none if it may use any.
+    /// The processors that it may use. The list is empty if it may use any.
     pub cpus: Vec<u32>,
 }

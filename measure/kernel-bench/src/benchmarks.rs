@@ -1,13 +1,13 @@
-//! The benchmarks, a file each, and their registry.
+//! The benchmarks, each in a file of its own, and their registry.
 //!
-//! Whoever adds one writes its file, with [`getppid`] as a pattern, and its line in the registry
-//! below: the name of the file, and what in it is a [`Benchmark`].
+//! To add a benchmark, write its file, with [`getppid`] as a pattern, and add a line to the
+//! registry below. The line has the name of the file and the types in it that are a [`Benchmark`].
 
 use kilocore_names::UnknownName;
 
 use crate::Benchmark;
 
-/// Declares the files and lists what is in them.
+/// Declares the modules and lists the benchmarks in them.
 macro_rules! registry {
     ($($(#[$about:meta])* $file:ident => $($name:ident),+;)*) => {
         $($(#[$about])* mod $file;)*
@@ -39,10 +39,10 @@ registry! {
     affinity => Affinity;
 }
 
-/// The benchmark of that name.
+/// Returns the benchmark of that name.
 ///
 /// # Errors
-/// [`UnknownName`] if none has it.
+/// [`UnknownName`] if no benchmark has that name.
 pub fn find(name: &str) -> Result<&'static dyn Benchmark, UnknownName> {
     let of_name = ALL.iter().copied().find(|benchmark| benchmark.info().name == name);
     of_name.ok_or_else(|| {
@@ -50,7 +50,7 @@ pub fn find(name: &str) -> Result<&'static dyn Benchmark, UnknownName> {
     })
 }
 
-/// Those that lists show, in their order.
+/// Returns the benchmarks that are not hidden, in the order of [`ALL`].
 pub fn shown() -> impl Iterator<Item = &'static dyn Benchmark> {
     ALL.iter().copied().filter(|benchmark| !benchmark.info().hidden)
 }

@@ -1,4 +1,4 @@
-//! What comes out: every sample, what they amount to, and where they were taken.
+//! The document of a run: every sample, their summaries, and the circumstances of the run.
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -11,85 +11,85 @@ use crate::{Info, Kind, Refusal, benchmarks};
 
 /// The name of the format.
 pub const SCHEMA: &str = "kilocore-bench";
-/// The version of the format. Fields may be added without a new one.
+/// The version of the format. It stays the same when fields are added.
 pub const VERSION: u32 = 1;
 
 /// One run of some benchmarks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Document {
-    /// [`SCHEMA`].
+    /// The name of the format: [`SCHEMA`].
     pub schema: String,
-    /// [`VERSION`].
+    /// The version of the format: [`VERSION`].
     pub version: u32,
-    /// `measured`, of all figures in it.
+    /// Where all its figures come from: `measured`.
     pub provenance: String,
-    /// By whom and how.
+    /// Which program made it, with which command and when.
     pub generated: Generated,
-    /// On what.
+    /// The host on which it was measured.
     pub environment: Environment,
-    /// With what settings.
+    /// The settings of the run.
     pub settings: Settings,
     /// The benchmarks in the order in which they ran.
     pub benchmarks: Vec<Outcome>,
 }
 
-/// By whom and how a document was made.
+/// Which program made a document, with which command and when.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Generated {
     /// The program and its version.
     pub by: String,
     /// The command line.
     pub command: String,
-    /// When it began, in seconds since 1970.
+    /// When the run began, in seconds since 1970.
     pub begun_unix_s: u64,
 }
 
-/// How it was measured.
+/// The settings of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Settings {
-    /// Numbers of cores, ascending.
+    /// The numbers of cores, ascending.
     pub cores: Vec<u32>,
-    /// How tasks were tied to processors.
+    /// How tasks were pinned to processors.
     pub pin: Pin,
-    /// Samples of each benchmark on each number of cores.
+    /// How many samples were taken of each benchmark on each number of cores.
     pub repeats: u32,
-    /// How long each was counted.
+    /// For how many seconds the operations of a sample were counted.
     pub seconds: f64,
-    /// How long tasks ran before that.
+    /// For how many seconds the tasks of a sample ran before that.
     pub warm_up_seconds: f64,
-    /// What the order of the samples comes from.
+    /// The seed from which the order of the samples was drawn.
     pub seed: u64,
 }
 
-/// What became of a benchmark.
+/// The results of a benchmark, or why it has none.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
-    /// Its name.
+    /// The name of the benchmark.
     pub name: String,
     /// What it measures.
     pub title: String,
     /// What one operation is.
     pub operation: String,
-    /// Where it comes from.
+    /// The paper or the program that the benchmark comes from.
     pub source: String,
-    /// The kind of its tasks.
+    /// Whether its tasks are threads or processes.
     pub kind: Kind,
-    /// What was chosen for it, such as a folder.
+    /// What was chosen for it on this host, such as a folder.
     pub notes: Vec<String>,
-    /// Why it did not run at all.
+    /// Why it did not run at all, if it did not.
     pub refused: Option<Refused>,
-    /// What was measured, by cores ascending.
+    /// What was measured on each number of cores, ascending.
     pub points: Vec<Point>,
-    /// What the curve says, if there is one.
+    /// What the curve shows, if there is a curve.
     pub scaling: Option<Scaling>,
 }
 
-/// A refusal, and the same in a sentence.
+/// A refusal, with its message for the reader.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Refused {
-    /// The sentence.
+    /// The refusal as a sentence.
     pub message: String,
-    /// The refusal.
+    /// The refusal itself, for programs.
     #[serde(flatten)]
     pub refusal: Refusal,
 }
@@ -100,21 +100,22 @@ impl From<Refusal> for Refused {
     }
 }
 
-/// A benchmark on a number of cores.
+/// A benchmark on one number of cores.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Point {
-    /// The cores, and tasks.
+    /// The number of cores, which is also the number of tasks.
     pub cores: u32,
-    /// What the samples amount to, if there are any.
+    /// The summary of the samples, if there are any.
     pub summary: Option<Summary>,
-    /// Why there are no more samples.
+    /// Why there are no more samples, if a refusal ended them.
     pub refused: Option<Refused>,
     /// The samples in the order in which they were taken.
     pub samples: Vec<Sample>,
 }
 
 impl Outcome {
-    /// What becomes of a benchmark whose points are there.
+    /// Returns the results of a benchmark with these points. If no point has a sample, the refusal
+    /// of the first point becomes that of the benchmark.
     #[must_use]
     pub fn new(info: &Info, kind: Kind, notes: Vec<String>, points: Vec<Point>) -> Self {
         let mut outcome = Self { notes, points, ..Self::refused_as(info, kind) };
@@ -125,7 +126,8 @@ impl Outcome {
         outcome
     }
 
-    /// Works out what the samples amount to.
+    /// Works out from the samples everything that follows from them: the summaries, the speedups
+    /// and the scaling.
     fn work_out(&mut self) {
         self.points.sort_by_key(|point| point.cores);
         for point in &mut self.points {
@@ -142,7 +144,7 @@ impl Outcome {
         self.scaling = Scaling::of(&measured.collect::<Vec<_>>(), keeps_core);
     }
 
-    /// What becomes of a benchmark that cannot run at all.
+    /// Returns the outcome of a benchmark that cannot run at all.
     #[must_use]
     pub fn refused(info: &Info, kind: Kind, refusal: Refusal) -> Self {
         Self { refused: Some(refusal.into()), ..Self::refused_as(info, kind) }
@@ -162,42 +164,42 @@ impl Outcome {
         }
     }
 
-    /// Whether anything was measured.
+    /// Returns whether anything was measured.
     #[must_use]
     pub fn has_run(&self) -> bool {
         self.points.iter().any(|point| point.summary.is_some())
     }
 }
 
-/// Why a text is no document.
+/// Why a text is not a document that this program reads.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum DocumentError {
-    /// Not JSON, or other fields.
+    /// The text is not JSON, or its fields are not those of a document.
     #[error("not a document of kilocore bench: {0}; write one with kilocore bench --save FILE")]
     Json(#[from] serde_json::Error),
-    /// Another format.
+    /// The document is of another format or another version.
     #[error(
         "holds a document of '{schema}', version {version}; this program reads {SCHEMA}, version {VERSION}"
     )]
     Schema {
-        /// What it says it is.
+        /// The name of its format.
         schema: String,
-        /// In which version.
+        /// The version of its format.
         version: u32,
     },
-    /// More benchmarks than there are.
+    /// The document has more benchmarks than a run can have.
     #[error("there are {found} benchmarks in it, and at most {most} can be; it is none of ours")]
     Benchmarks {
-        /// How many.
+        /// How many it has.
         found: usize,
-        /// How many can be.
+        /// How many it may have.
         most: usize,
     },
-    /// A figure that cannot be.
+    /// A figure is impossible.
     #[error("{benchmark} on {cores} cores: {what}; the file was damaged or written by hand")]
     Figure {
-        /// The benchmark.
+        /// The name of the benchmark.
         benchmark: String,
         /// The number of cores.
         cores: u32,
@@ -206,7 +208,8 @@ pub enum DocumentError {
     },
 }
 
-/// What all versions have.
+/// The fields that all versions have. They are read first, to tell an unknown version from a
+/// damaged document.
 #[derive(Deserialize)]
 struct Head {
     schema: String,
@@ -214,10 +217,17 @@ struct Head {
 }
 
 impl Document {
-    /// Reads a document, and works out anew what its samples amount to.
+    /// Reads a document. Summaries and scaling are worked out anew from its samples.
+    ///
+    /// The text is JSON and begins like this:
+    ///
+    /// ```text
+    /// {"schema":"kilocore-bench","version":1,"provenance":"measured","generated":{"by":…
+    /// ```
     ///
     /// # Errors
-    /// [`DocumentError`] for what is none.
+    /// [`DocumentError`] if the text is not a document, is of another version, or has impossible
+    /// figures.
     pub fn parse(text: &str) -> Result<Self, DocumentError> {
         let Head { schema, version } = serde_json::from_str(text)?;
         if schema != SCHEMA || version != VERSION {
@@ -233,21 +243,21 @@ impl Document {
         Ok(document)
     }
 
-    /// The benchmark of that name and kind.
+    /// Returns the benchmark of that name and kind, if the document has it.
     #[must_use]
     pub fn outcome(&self, name: &str, kind: Kind) -> Option<&Outcome> {
         self.benchmarks.iter().find(|outcome| outcome.name == name && outcome.kind == kind)
     }
 }
 
-/// What Linux can be built for.
+/// The largest number of processors that Linux can be built for.
 pub(crate) const MOST_CORES: u32 = 8192;
-/// Samples of a benchmark on a number of cores. What is worked out of more has no place in a
-/// floating-point number.
+/// How many samples a benchmark may have on a number of cores. With more, what is worked out of
+/// them would exceed the range of a floating-point number.
 pub const MOST_SAMPLES: u32 = 1000;
-/// Benchmarks of a document: more than there will be.
+/// How many benchmarks a document may have. It is far more than there are.
 const MOST_BENCHMARKS: usize = 1000;
-/// Operations per second that can be.
+/// The range of plausible rates, in operations per second.
 const RATES: std::ops::RangeInclusive<f64> = 1e-9..=1e15;
 
 fn check(outcome: &Outcome) -> Result<(), DocumentError> {

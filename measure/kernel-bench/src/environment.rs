@@ -1,4 +1,4 @@
-//! What of the host may change a figure, as far as the system tells.
+//! The properties of the host that may change a figure, as far as the system tells them.
 
 use std::fs;
 
@@ -6,43 +6,43 @@ use serde::{Deserialize, Serialize};
 
 use crate::cpus::Cpus;
 
-/// The host while it was measured. What the system does not tell is left out.
+/// The host on which a run was measured. What the system does not tell is `None` or empty.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Environment {
-    /// The processor's name for itself.
+    /// The model name that the processor reports.
     pub processor: String,
-    /// Processors that the measuring program might use.
+    /// How many processors the measuring program could use.
     pub cpus: u32,
-    /// NUMA nodes that they are on.
+    /// How many NUMA nodes they are on.
     pub nodes: u32,
     /// The kernel's name, release and version.
     pub kernel: String,
-    /// What keeps the clock: `performance`, `schedutil`.
+    /// The frequency governor, such as `performance` or `schedutil`.
     pub governor: Option<String>,
     /// Whether processors may run faster than their nominal frequency.
     pub turbo: Option<bool>,
     /// Whether cores run several hardware threads.
     pub smt: Option<bool>,
-    /// How addresses are randomized: 0 not, 1 without the heap, 2 fully.
+    /// How addresses are randomized: 0 is not at all, 1 is all but the heap, 2 is fully.
     pub aslr: Option<u32>,
-    /// The hypervisor below, if there is one.
+    /// The hypervisor that the host runs on, if there is one.
     pub hypervisor: Option<String>,
-    /// What the kernel does against flaws of the processor, by flaw.
+    /// The flaws of the processor, each with what the kernel does against it.
     pub mitigations: Vec<(String, String)>,
-    /// Bytes of a page.
+    /// The size of a page in bytes.
     pub page_bytes: u32,
     /// When anonymous memory gets huge pages: `always`, `madvise`, `never`.
     pub huge_pages: Option<String>,
-    /// Memory in MiB.
+    /// The size of the memory in MiB.
     pub memory_mib: u64,
-    /// How many tasks ran or wanted to in the minute before.
+    /// The load average of the minute before: how many tasks ran or were ready to.
     pub load: Option<f64>,
-    /// The kernel's command line, which may change all this.
+    /// The kernel's command line, which may change any of the above.
     pub command_line: Option<String>,
 }
 
 impl Environment {
-    /// This host's, now.
+    /// Returns the properties that this host has now.
     #[must_use]
     pub fn now(cpus: &Cpus) -> Self {
         let cpu = "/sys/devices/system/cpu";
@@ -67,7 +67,7 @@ impl Environment {
         }
     }
 
-    /// What it is, with a few words on each.
+    /// Returns the rows of a table: what each property is called, and its value in words.
     #[must_use]
     pub fn in_rows(&self) -> Vec<(&'static str, String)> {
         let word = |word: &Option<String>| word.clone().unwrap_or_else(|| "not told".to_owned());
@@ -97,22 +97,28 @@ impl Environment {
     }
 }
 
-/// The first line of a small file of the system's.
+/// Returns the first line of a file, trimmed, or `None` if the file cannot be read.
 fn line(path: &str) -> Option<String> {
     let text = fs::read_to_string(path).ok()?;
     text.lines().next().map(|line| line.trim().to_owned())
 }
 
-/// Of `always [madvise] never` the word in brackets.
+/// Returns the word in brackets, which is `madvise` for the text `always [madvise] never`.
 fn chosen(text: &str) -> Option<String> {
     let (_, after) = text.split_once('[')?;
     after.split_once(']').map(|(word, _)| word.to_owned())
 }
 
+/// Returns the first number of a line, which is 0.52 for the line `0.52 0.58 1/200 3`.
 fn first_number(text: &str) -> Option<f64> {
     text.split_whitespace().next()?.parse().ok()
 }
 
+/// Reads the processor's name from `/proc/cpuinfo`, in which a line is like this:
+///
+/// ```text
+/// model name      : Intel(R) Xeon(R) CPU @ 2.20GHz
+/// ```
 fn processor() -> String {
     let text = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let named = |key: &str| {
@@ -154,6 +160,11 @@ fn mitigations(cpu: &str) -> Vec<(String, String)> {
     found
 }
 
+/// Reads the memory's size from `/proc/meminfo`, in which a line is like this:
+///
+/// ```text
+/// MemTotal:       16314352 kB
+/// ```
 fn memory_mib() -> u64 {
     let text = fs::read_to_string("/proc/meminfo").unwrap_or_default();
     let total = text.lines().find_map(|line| line.strip_prefix("MemTotal:"));
@@ -161,7 +172,7 @@ fn memory_mib() -> u64 {
     kib.unwrap_or(0) / 1024
 }
 
-/// Bytes of a page.
+/// Returns the size of a page in bytes.
 pub(crate) fn page_bytes() -> usize {
     // SAFETY: touches no memory.
     usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096)

@@ -1,4 +1,4 @@
-//! What runs side by side.
+//! The kinds of tasks: processes and threads.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,18 +6,19 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-/// What runs side by side.
+/// The kind of the tasks that run side by side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
-    /// A process for each core: they share what the kernel keeps for all.
+    /// Each core runs a process. They share only what the kernel keeps for all processes.
     Processes,
-    /// A thread for each core in one process: they share an address space and a table of files, too.
+    /// Each core runs a thread of one process. They also share an address space and a table of open
+    /// files.
     Threads,
 }
 
 impl Kind {
-    /// In a word.
+    /// Returns the kind as a word.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -33,7 +34,7 @@ impl fmt::Display for Kind {
     }
 }
 
-/// A word that is no kind of task.
+/// The error for a word that names no kind of task.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("'{0}' is no kind of task; write processes or threads")]
 pub struct UnknownKind(String);

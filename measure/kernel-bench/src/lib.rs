@@ -1,27 +1,30 @@
-//! Which system interfaces of this kernel scale with cores at all.
+//! Measures which system interfaces of this kernel scale with the number of cores.
 //!
 //! # The idea
-//! A benchmark is a loop around one system interface. As many tasks as cores run it at the same
-//! time, each on a core of its own; where their common rate does not grow with their number, the
+//! A benchmark is a loop around one system interface. As many tasks as cores run the loop at the
+//! same time, each on a core of its own. If their common rate does not grow with their number, the
 //! kernel makes them wait for each other. The method and five of the benchmarks are those of Cui,
 //! Chen and Shi, *Comparing Operating System Scalability by Microbenchmarking* (IEICE Transactions
 //! on Information and Systems, 2012).
 //!
 //! # The pieces
-//! * [`Benchmark`]: what a benchmark is; [`benchmarks`] holds them, a file each, and their registry.
-//! * [`run()`]: carries out a [`Plan`] and gives a [`Document`], which holds every sample.
-//! * Tasks are processes, or threads of one process, that this program makes by executing itself
-//!   anew ([`helper`]), so that they are small and nothing forks from a process with threads.
-//!   They and the runner talk through a page of shared memory (`control`).
-//! * What would outlive a process belongs to a *keeper* (`keeper`), a process in a session of its
-//!   own that cleans up when nobody is left to use it, whatever became of them.
-//! * [`Scaling`] reads a curve: its peak, where it falls, which laws it follows. [`compare()`] tells
-//!   two documents apart.
+//! * [`Benchmark`] is the trait of a benchmark. The module [`benchmarks`] has a file for each, and
+//!   their registry.
+//! * [`run()`] carries out a [`Plan`] and returns a [`Document`], which has every sample.
+//! * Tasks are processes, or threads of one process. The program makes these processes by executing
+//!   itself anew ([`helper()`]): they are small, and nothing forks from a process with threads.
+//!   Tasks and the runner talk through shared memory (`control`).
+//! * Files and other things that would outlive a process belong to a *keeper* (`keeper`). It is a
+//!   process in a session of its own, and cleans up when all their users have ended, however they
+//!   ended.
+//! * [`Scaling`] reads a curve: its peak, where it falls and which laws it follows. [`compare()`]
+//!   finds the differences between two documents.
 //!
 //! # What is counted
-//! A task's operations between two moments between which all tasks run: all of them have begun
-//! before the first moment of any, and none stops before the last. The clock is read and the order
-//! to stop looked for once for a batch of operations that takes about half a millisecond.
+//! Each task counts its operations from one moment to another. All tasks have begun to run before
+//! the first of them begins to count, and none stops running before the last has finished counting.
+//! A task reads the clock and looks for orders only after each batch of operations, which takes
+//! about half a millisecond.
 
 mod assignment;
 mod benchmark;

@@ -1,26 +1,28 @@
 //! Whether one group of samples is higher than another: the test of Mann and Whitney.
 //!
-//! It asks only for the order of the samples, so that one outlier weighs no more than its rank.
-//! Small groups without ties get their exact chance; others the normal approximation, with the
-//! correction for ties.
+//! The test looks only at the order of the samples, so that an outlier weighs no more than its
+//! rank. For small groups without ties, the probability is exact. For others it comes from the
+//! normal approximation, with the correction for ties.
 //!
-//! The crate `statrs` has this test too, but counts every arrangement for the exact chance, so that
-//! two groups of twenty would take it hours, and on its own choice approximates where both groups
-//! have more than eight samples; a usual run has eleven.
+//! The crate `statrs` has this test too. For the exact probability, however, it counts every
+//! arrangement, which would take hours for two groups of twenty. Left to choose, it approximates as
+//! soon as both groups have more than eight samples, and a usual run has eleven.
 
-/// What the test says.
+/// The result of the test.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct RankTest {
-    /// The chance of groups at least so far apart, in either direction, if both came from one.
+    /// The probability that two groups from the same distribution are at least so far apart, in
+    /// either direction.
     pub(crate) p: f64,
-    /// The least chance that groups of these sizes can have.
+    /// The smallest probability that groups of these sizes can have. It is that of groups of which
+    /// one is all above the other.
     pub(crate) least_p: f64,
 }
 
-/// The largest product of the sizes that the exact chance is worked out for.
+/// The largest product of the sizes for which the exact probability is worked out.
 const EXACT: usize = 3600;
 
-/// Compares two groups; none if one is empty.
+/// Compares two groups. Returns `None` if one of them is empty.
 pub(crate) fn rank_test(a: &[f64], b: &[f64]) -> Option<RankTest> {
     if a.is_empty() || b.is_empty() {
         return None;
@@ -30,13 +32,13 @@ pub(crate) fn rank_test(a: &[f64], b: &[f64]) -> Option<RankTest> {
     let u = higher as f64 + ties as f64 / 2.0;
     let smaller = u.min(all as f64 - u);
     let p = if all <= EXACT && !has_ties(a, b) {
-        // A whole number: there are no ties.
+        // `smaller` is a whole number, because there are no ties.
         let at_most = smaller as usize;
         2.0 * chances(a.len(), b.len())[..=at_most].iter().sum::<f64>()
     } else {
         approximation(a, b, smaller)
     };
-    // Either group could be all below the other.
+    // Of all arrangements, two are the farthest apart: either group may be all below the other.
     let arrangements = (1..=a.len()).map(|i| (b.len() + i) as f64 / i as f64).product::<f64>();
     Some(RankTest { p: p.min(1.0), least_p: (2.0 / arrangements).min(1.0) })
 }
@@ -53,12 +55,14 @@ fn has_ties(a: &[f64], b: &[f64]) -> bool {
     pooled(a, b).windows(2).any(|pair| pair[0] == pair[1])
 }
 
-/// The chance of each number of pairs in which the one is higher, all orders being as likely.
+/// Returns the distribution of the statistic U if all orders are equally likely: at index `u`, the
+/// probability that in `u` pairs of a sample of each group, the one of the first group is higher.
 ///
-/// The highest of all is one of the first group with the share of that group; then the rest has
-/// that many fewer pairs to give.
+/// The recursion looks at the highest of all samples. It is of the first group with a probability
+/// of `first / (first + second)`. Then it is higher in `second` pairs, and the other samples have
+/// the remaining ones. Otherwise it is of the second group, and adds no pair.
 fn chances(first: usize, second: usize) -> Vec<f64> {
-    // Chances for groups of `m` and of `n` so far, by `m`.
+    // At index `m`: the distribution for groups of `m` and `n` samples.
     let mut by_first: Vec<Vec<f64>> = vec![vec![1.0]; first + 1];
     for n in 1..=second {
         for m in 1..=first {
@@ -76,7 +80,8 @@ fn chances(first: usize, second: usize) -> Vec<f64> {
     by_first.pop().unwrap_or_default()
 }
 
-/// Twice the normal distribution's tail below, with corrections for ties and for steps.
+/// Returns the two-sided probability by the normal approximation, corrected for ties and for
+/// continuity.
 fn approximation(a: &[f64], b: &[f64], smaller: f64) -> f64 {
     let (m, n) = (a.len() as f64, b.len() as f64);
     let all = m + n;
@@ -94,7 +99,8 @@ fn approximation(a: &[f64], b: &[f64], smaller: f64) -> f64 {
     libm::erfc(away / std::f64::consts::SQRT_2)
 }
 
-/// Chances that allow for how many comparisons are made, by the method of Holm, in the given order.
+/// Corrects probabilities for the number of comparisons, by the method of Holm. The result has the
+/// order of the input.
 pub(crate) fn corrected(chances: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..chances.len()).collect();
     order.sort_by(|&i, &j| chances[i].total_cmp(&chances[j]));
@@ -121,7 +127,7 @@ mod tests {
         let (low, high) = ([1.0, 2.0, 3.0], [4.0, 5.0, 6.0]);
         assert!((p(&low, &high) - 0.1).abs() < 1e-12);
         assert!((p(&high, &low) - 0.1).abs() < 1e-12);
-        // One exchange: two orders are as far apart or farther, in each direction.
+        // One exchange away from that, two orders are at least so far apart, in each direction.
         assert!((p(&[1.0, 2.0, 4.0], &[3.0, 5.0, 6.0]) - 0.2).abs() < 1e-12);
         assert!((p(&[1.0, 3.0, 5.0], &[2.0, 4.0, 6.0]) - 0.7).abs() < 1e-12);
         let all: f64 = chances(7, 9).iter().sum();

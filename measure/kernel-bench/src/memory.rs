@@ -1,33 +1,39 @@
-//! How much memory could be had: what the kernel reckons, and what control groups leave.
+//! How much memory is available: the kernel's estimate, and what the control groups leave.
 //!
-//! Files on a tmpfs are memory. Whoever fills more than the group has is killed, however much the
-//! host has. What a group has used holds pages of files, too; those that were not used lately go
-//! when others are needed, and are not counted here.
+//! Files on a tmpfs take up memory. A process that fills more than its control group may use is
+//! killed, however much memory the host has. What a group uses includes cached pages of files. The
+//! kernel drops those that were not used lately when it needs memory, so they count as free here.
 
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-/// Where systems mount the control groups.
+/// The folder where systems mount the control groups.
 const GROUPS: &str = "/sys/fs/cgroup";
 
-/// Bytes that could be had without swapping; none if the system does not tell.
+/// Returns how many bytes are available without swapping, or `None` if the system does not tell.
 pub(crate) fn available() -> Option<u64> {
     let of_host = fs::read_to_string("/proc/meminfo").ok().as_deref().and_then(of_host);
     let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
     [of_host, of_groups(&groups, Path::new(GROUPS))].into_iter().flatten().min()
 }
 
+/// Reads the available bytes from the text of `/proc/meminfo`, which is like this:
+///
+/// ```text
+/// MemTotal:       16314352 kB
+/// MemAvailable:   14203120 kB
+/// ```
 fn of_host(text: &str) -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
     let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     kib.checked_mul(1024)
 }
 
-/// What the files of a version are called.
+/// The names of the files in a version of control groups.
 struct Names {
     limit: &'static str,
     used: &'static str,
-    /// In `memory.stat`: pages of files that were not used lately.
+    /// The line in `memory.stat` for the pages of files that were not used lately.
     idle: &'static str,
 }
 
@@ -39,8 +45,15 @@ const VERSION_1: Names = Names {
 const VERSION_2: Names =
     Names { limit: "memory.max", used: "memory.current", idle: "inactive_file" };
 
-/// The least that a group of this process, or one above it, leaves. The groups are as in
-/// `/proc/self/cgroup`.
+/// Returns how many bytes the groups of this process and those above them leave: the least of all.
+/// `groups` is the text of `/proc/self/cgroup`. In version 2 it is the last of these lines, in
+/// version 1 it is like the others:
+///
+/// ```text
+/// 5:cpu,cpuacct:/x
+/// 4:memory:/docker/1
+/// 0::/a/b
+/// ```
 fn of_groups(groups: &str, mounted: &Path) -> Option<u64> {
     let of_line = |line: &str| {
         let mut fields = line.splitn(3, ':').skip(1);
@@ -52,7 +65,7 @@ fn of_groups(groups: &str, mounted: &Path) -> Option<u64> {
             }
             _ => return None,
         };
-        // In a container the path may be that of the host: what there is of it counts.
+        // In a container, the path may be that of the host. Groups that are not there are skipped.
         let parts = Path::new(path).components().filter(|p| matches!(p, Component::Normal(_)));
         let inside: PathBuf = parts.collect();
         inside.ancestors().filter_map(|group| left(&root.join(group), names)).min()
@@ -60,7 +73,13 @@ fn of_groups(groups: &str, mounted: &Path) -> Option<u64> {
     groups.lines().filter_map(of_line).min()
 }
 
-/// What a group leaves; none if it has no limit.
+/// Returns how many bytes a group leaves, or `None` if it has no limit. Its `memory.stat` has lines
+/// like these:
+///
+/// ```text
+/// anon 400
+/// inactive_file 200
+/// ```
 fn left(group: &Path, names: &Names) -> Option<u64> {
     let text = |file: &str| fs::read_to_string(group.join(file)).ok();
     let number = |file: &str| text(file)?.trim().parse::<u64>().ok();

@@ -1,4 +1,4 @@
-//! What is to be measured, and in which order.
+//! The plan of a run: what is measured, and in which order.
 
 use std::time::Duration;
 
@@ -9,28 +9,28 @@ use crate::cpus::Pin;
 use crate::place::Scratch;
 use crate::{Benchmark, Kind};
 
-/// What is to be measured.
+/// The plan of a run.
 pub struct Plan {
-    /// The benchmarks, in their order.
+    /// The benchmarks, in the order in which they run.
     pub benchmarks: Vec<&'static dyn Benchmark>,
-    /// Numbers of cores.
+    /// The numbers of cores to measure on.
     pub cores: Vec<u32>,
-    /// The kind of tasks, if not each benchmark's own.
+    /// The kind of tasks, or `None` for the default of each benchmark.
     pub kind: Option<Kind>,
-    /// How tasks are tied to processors.
+    /// How tasks are pinned to processors.
     pub pin: Pin,
-    /// Samples of each benchmark on each number of cores.
+    /// How many samples are taken of each benchmark on each number of cores.
     pub repeats: u32,
-    /// How long each is counted.
+    /// For how long the operations of a sample are counted.
     pub measure: Duration,
-    /// How long tasks run before that.
+    /// For how long the tasks of a sample run before that.
     pub warm_up: Duration,
-    /// How long everything may take, if there is such a bound: then rounds are left out that would
-    /// not fit. One round of each benchmark is always taken.
+    /// How long everything may take, or `None` for no bound. Rounds that would not fit are left
+    /// out, but one round of each benchmark is always taken.
     pub budget: Option<Duration>,
-    /// What the order of the samples comes from.
+    /// The seed from which the order of the samples is drawn.
     pub seed: u64,
-    /// Where scratch files go.
+    /// The place of scratch files.
     pub scratch: Scratch,
 }
 
@@ -41,8 +41,9 @@ impl std::fmt::Debug for Plan {
     }
 }
 
-/// The core counts in the order of their samples: each count once in every round, in an order of
-/// its own, so that what changes slowly on the host falls on all counts alike.
+/// Returns the core counts in the order in which their samples are taken. Every round has each
+/// count once, in a random order of its own. A slow change on the host then affects all counts
+/// alike.
 pub(crate) fn rounds(cores: &[u32], repeats: u32, seed: u64) -> Vec<u32> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     let mut order = Vec::with_capacity(cores.len() * repeats as usize);

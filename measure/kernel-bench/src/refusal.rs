@@ -21,7 +21,7 @@ pub enum Refusal {
         /// What the system said.
         error: String,
     },
-    /// A folder for scratch files cannot be used.
+    /// The folder for scratch files cannot be used.
     #[error(
         "cannot make scratch files in {}: {error}; choose a folder that exists and may be \
          written to with --scratch",
@@ -33,7 +33,7 @@ pub enum Refusal {
         /// What the system said.
         error: String,
     },
-    /// Too little room for its files.
+    /// There is too little room for the benchmark's files.
     #[error(
         "needs {needed_mib} MiB in {}, where {free_mib} MiB are free; make room or choose another \
          folder with --scratch",
@@ -42,12 +42,12 @@ pub enum Refusal {
     Room {
         /// The folder.
         folder: PathBuf,
-        /// MiB that the benchmark needs there.
+        /// How many MiB the benchmark needs there.
         needed_mib: u64,
-        /// MiB that are free.
+        /// How many MiB are free there.
         free_mib: u64,
     },
-    /// A limit of the process, the user or the system.
+    /// A limit of the process, the user or the system was reached.
     #[error("{call} meets a limit: {error}; raise it (ulimit, the container's or sysctl's)")]
     Limit {
         /// The system call, or what it was for.
@@ -55,7 +55,7 @@ pub enum Refusal {
         /// What the system said.
         error: String,
     },
-    /// The kernel does not have it.
+    /// The kernel lacks what the benchmark uses.
     #[error("this system has no {facility}: {error}")]
     Facility {
         /// What is missing.
@@ -63,7 +63,7 @@ pub enum Refusal {
         /// What the system said.
         error: String,
     },
-    /// It makes no sense as tasks of this kind.
+    /// The benchmark makes no sense with tasks of this kind.
     #[error("cannot run as {kind}: {why}; leave --as away")]
     Kind {
         /// The kind that was asked for.
@@ -82,10 +82,10 @@ pub enum Refusal {
     /// A task ended by itself.
     #[error("a task ended by itself, with {how}; was it killed for memory?")]
     Died {
-        /// How.
+        /// How it ended, in words.
         how: String,
     },
-    /// Tasks did not come to an end.
+    /// The tasks made no progress for a long time.
     #[error("tasks made no progress for {seconds} s, waiting until {waiting_for}")]
     Stuck {
         /// For how long.
@@ -96,7 +96,7 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// What an error of a system call amounts to.
+    /// Returns the refusal for an error of the system call `call`.
     #[cold]
     #[must_use]
     pub fn of(call: &str, error: &io::Error) -> Self {
@@ -117,7 +117,7 @@ impl Refusal {
         }
     }
 
-    /// A worker was not given what its benchmark needs.
+    /// Returns the refusal of a worker that was not given what its benchmark needs.
     #[cold]
     pub(crate) fn lacking(facility: &str) -> Self {
         Self::Facility {
@@ -126,7 +126,7 @@ impl Refusal {
         }
     }
 
-    /// The same of the error that the system noted last for this thread.
+    /// Returns the refusal for the last system call of this thread, whose error is in `errno`.
     #[cold]
     #[must_use]
     pub fn last(call: &str) -> Self {

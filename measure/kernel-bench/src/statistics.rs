@@ -1,47 +1,50 @@
 //! Intervals and noise of repeated samples.
 //!
-//! Nothing is assumed of how samples are distributed: an interval lies between two of them, chosen
-//! by how likely so many of an even chance fall on one side of the true median.
+//! Nothing is assumed about the distribution of the samples. The ends of an interval are two of the
+//! samples. Each sample falls below the true median with probability one half, so the binomial
+//! distribution tells how certain it is that the median lies between the two.
 
 use serde::{Deserialize, Serialize};
 
-/// Where the true median lies, with some certainty.
+/// An interval in which the true median lies, with some certainty.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
     /// Its lower end.
     pub low: f64,
     /// Its upper end.
     pub high: f64,
-    /// How certain it is, at most 1: at least 0.95 if there are enough samples.
+    /// The probability that the true median lies in it, at most 1. It is at least 0.95 if there are
+    /// enough samples.
     pub certainty: f64,
 }
 
-/// What becomes of a certainty that is wanted.
+/// The certainty that an interval should have.
 const WANTED: f64 = 0.95;
 
 /// How far samples can be relied on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Noise {
-    /// The interval is within some percent of the median.
+    /// The interval reaches a few percent from the median: see [`Noise::STEADY`].
     Steady,
-    /// It is wider.
+    /// The interval is wider, up to [`Noise::NOISY`].
     Noisy,
-    /// It is so wide that the median says little.
+    /// The interval is so wide that the median says little.
     Unsteady,
-    /// Too few samples to tell.
+    /// There are too few samples to tell.
     TooFew,
 }
 
 impl Noise {
-    /// Half an interval, as a share of the median, up to which samples are steady.
+    /// Samples are steady if half their interval is at most this share of the median.
     pub const STEADY: f64 = 0.03;
-    /// The same up to which they are noisy and no worse.
+    /// Samples are noisy, but not unsteady, if half their interval is at most this share of the
+    /// median.
     pub const NOISY: f64 = 0.10;
-    /// The least certainty of an interval that anything is told by.
+    /// If an interval is less certain than this, there are too few samples to judge it.
     const LEAST_CERTAINTY: f64 = 0.9;
 
-    /// In words.
+    /// Returns the noise in words.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -52,7 +55,7 @@ impl Noise {
         }
     }
 
-    /// That of samples with this median and interval.
+    /// Returns the noise of samples with this median and interval.
     #[must_use]
     pub fn of(median: f64, interval: &Interval) -> Self {
         let share = (interval.high - interval.low) / 2.0 / median;
@@ -68,20 +71,22 @@ impl Noise {
     }
 }
 
-/// The values in ascending order.
+/// Returns the values in ascending order.
 pub(crate) fn sorted(values: impl IntoIterator<Item = f64>) -> Vec<f64> {
     let mut values: Vec<f64> = values.into_iter().collect();
     values.sort_by(f64::total_cmp);
     values
 }
 
-/// The narrowest interval between two of the values, in ascending order, that is as certain as
-/// wanted; the widest if none is. None without values.
+/// Returns the narrowest interval between two of the values, which are in ascending order, whose
+/// certainty is at least 0.95. Returns the widest interval if no interval is that certain, and
+/// `None` if there are no values.
 #[must_use]
 pub(crate) fn interval(sorted: &[f64]) -> Option<Interval> {
     let count = sorted.len();
     let (&low, &high) = (sorted.first()?, sorted.last()?);
-    // The chance that all samples fall on one side, that all but one do, and so on.
+    // The probability that all samples fall on one given side of the median, then that all but one
+    // do, and so on.
     let mut chance = 0.5_f64.powi(i32::try_from(count).ok()?);
     let mut below = chance;
     let mut found = Interval { low, high, certainty: 1.0 - 2.0 * below };

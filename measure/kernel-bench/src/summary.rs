@@ -1,4 +1,4 @@
-//! Samples, and what those of one number of cores amount to.
+//! Samples, and the summary of those on one number of cores.
 
 use kilocore_curve::median;
 use serde::{Deserialize, Serialize};
@@ -8,66 +8,66 @@ use crate::statistics::{self, Interval, Noise};
 /// One sample. Rates are in operations per second.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Sample {
-    /// Where it stood among all samples of the benchmark, from 0.
+    /// Its position among all samples of the benchmark, from 0.
     pub turn: u32,
     /// The rate of all tasks together.
     pub per_s: f64,
     /// The rate of the slowest task.
     pub slowest_task_per_s: f64,
-    /// The rate of the fastest.
+    /// The rate of the fastest task.
     pub fastest_task_per_s: f64,
-    /// How long was counted, mean over the tasks.
+    /// For how many seconds operations were counted: the mean over the tasks.
     pub seconds: f64,
-    /// What was counted, by all tasks.
+    /// How many operations all tasks counted together.
     pub operations: u64,
     /// When the first task began to count, in nanoseconds of the host's monotonic clock.
     #[serde(default)]
     pub begin_ns: u64,
-    /// When the last one ended.
+    /// When the last task stopped counting.
     #[serde(default)]
     pub end_ns: u64,
-    /// When the last task began to count: all ran together from then on.
+    /// When the last task began to count. From then on, all counted together.
     #[serde(default)]
     pub last_begin_ns: u64,
-    /// When the first one ended: all ran together until then.
+    /// When the first task stopped counting. Until then, all counted together.
     #[serde(default)]
     pub first_end_ns: u64,
-    /// Mean time of an operation in the slowest batch of any task.
+    /// The mean time of an operation in the slowest batch of any task.
     pub slowest_batch_ns: f64,
-    /// The same in the fastest.
+    /// The mean time of an operation in the fastest batch of any task.
     pub fastest_batch_ns: f64,
     /// How often tasks lost their cores while they counted.
     pub preemptions: u64,
-    /// The share of the time that tasks themselves were on their cores, at most about 1: less where
-    /// they slept, waited for others, or other programs ran there.
+    /// The share of the time in which the tasks were on their cores, at most about 1. It is less if
+    /// they slept, waited for others, or were displaced by other programs.
     pub on_core: f64,
 }
 
-/// What samples amount to. Rates are medians, in operations per second.
+/// The summary of some samples. Rates are medians, in operations per second.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
     /// The rate of all tasks together.
     pub per_s: f64,
-    /// Where its true median lies.
+    /// The interval in which the true median of the rate lies.
     pub interval: Interval,
-    /// How far it can be relied on.
+    /// How far the rate can be relied on.
     pub noise: Noise,
-    /// How many times the rate of one core; of the fewest cores, taken for linear, if one was not
-    /// measured.
+    /// The rate divided by that of one core. If one core was not measured, its rate is taken to be
+    /// that of the fewest cores divided by their number.
     pub speedup: f64,
-    /// Time of an operation as one task sees it.
+    /// The time of an operation as one task sees it.
     pub ns_per_operation: f64,
-    /// [`Sample::on_core`].
+    /// The median of [`Sample::on_core`].
     pub on_core: f64,
     /// The rate of the slowest task.
     pub slowest_task_per_s: f64,
-    /// The rate of the fastest.
+    /// The rate of the fastest task.
     pub fastest_task_per_s: f64,
 }
 
 impl Summary {
-    /// What samples on so many cores amount to; none if there are none. The speedup is not known
-    /// yet.
+    /// Summarizes the samples on `cores` cores. Returns `None` if there are none. The speedup is
+    /// NaN, because it is not known yet.
     #[must_use]
     pub fn of(cores: u32, samples: &[Sample]) -> Option<Self> {
         let median_of = |of: fn(&Sample) -> f64| median(samples.iter().map(of)).unwrap_or(f64::NAN);

@@ -1,4 +1,4 @@
-//! A task's way from its start to its end.
+//! The loop of a task, from its start to its end.
 
 use std::sync::atomic::Ordering;
 
@@ -6,19 +6,21 @@ use crate::control::{Control, Phase, Slot, Stage};
 use crate::sys::{now_ns, thread_ns};
 use crate::{Refusal, Task};
 
-/// How long a batch should take. Looking at the clock and the phase takes some hundred nanoseconds,
-/// a few ten-thousandths of this.
+/// How long a batch should take. After each batch the task reads the clock and the phase, which
+/// takes some hundred nanoseconds: a few ten-thousandths of a batch.
 const BATCH_NS: u64 = 500_000;
-/// How much a batch may grow at once: the first ones are slow for being first.
+/// How many times larger the next batch may be at most. The first batches say little of how long an
+/// operation takes: they are slow because they are the first.
 const MOST_GROWTH: u64 = 16;
 
-/// The number of operations that would have taken [`BATCH_NS`], by how long a batch took.
+/// Returns the size of the next batch: how many operations would have taken [`BATCH_NS`], given
+/// that `batch` operations took `took_ns`.
 fn next_batch(batch: u64, took_ns: u64) -> u64 {
     let fitting = u128::from(batch) * u128::from(BATCH_NS) / u128::from(took_ns.max(1));
     u64::try_from(fitting).unwrap_or(u64::MAX).clamp(1, batch.saturating_mul(MOST_GROWTH))
 }
 
-/// What is counted while [`Phase::Measure`] lasts.
+/// What a task counts while [`Phase::Measure`] lasts.
 #[derive(Debug)]
 struct Tally {
     begin_ns: u64,
@@ -43,7 +45,7 @@ impl Tally {
     }
 
     fn write(&self, slot: &Slot, end_ns: u64, batch: u64) {
-        // First, so that little lies between it and the end.
+        // This comes first, so that little time passes between the end and this reading.
         let usage = Usage::now();
         slot.begin_ns.store(self.begin_ns, Ordering::Relaxed);
         slot.end_ns.store(end_ns, Ordering::Relaxed);
@@ -56,7 +58,7 @@ impl Tally {
     }
 }
 
-/// What this thread has had of its core.
+/// How this thread has used its core so far.
 #[derive(Debug, Clone, Copy)]
 struct Usage {
     /// How often it lost the core without asking for it.
@@ -68,17 +70,17 @@ impl Usage {
     fn now() -> Self {
         // SAFETY: zero bytes are a valid rusage.
         let mut usage: libc::rusage = unsafe { core::mem::zeroed() };
-        // SAFETY: `usage` is ours to be written.
+        // SAFETY: `usage` is a valid rusage for the kernel to write to.
         unsafe { libc::getrusage(libc::RUSAGE_THREAD, &raw mut usage) };
         Self {
             preemptions: u64::try_from(usage.ru_nivcsw).unwrap_or(0),
-            // The times in `usage` may move in ticks of some milliseconds.
+            // Not from `usage`: its times may advance in ticks of some milliseconds.
             on_core_ns: thread_ns(),
         }
     }
 }
 
-/// Runs a task through all phases. Where it counts from and to are ends of batches.
+/// Runs a task through all phases. Counting starts and stops at the ends of batches.
 pub(crate) fn take_part(task: &mut dyn Task, index: u32, control: &Control) -> Result<(), Refusal> {
     control.reach(Stage::Arrived);
     control.wait_for_start();

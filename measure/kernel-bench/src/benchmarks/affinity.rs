@@ -1,4 +1,5 @@
-//! `affinity`: whether tasks are tied to the processors that they were given. For tests.
+//! `affinity`: checks that tasks are pinned to the processors that they were given. It is
+//! for tests.
 
 use crate::cpus::allowed;
 use crate::{Benchmark, Info, Kind, Refusal, Seat, Shared, Task};
@@ -29,7 +30,7 @@ impl Benchmark for Affinity {
 }
 
 struct Looking {
-    /// Ascending; none if it may use any.
+    /// The processors that the task was given, ascending. Empty if it may use any.
     given: Vec<u32>,
 }
 

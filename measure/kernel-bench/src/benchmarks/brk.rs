@@ -1,6 +1,6 @@
 //! `brk`: growing the heap by a page and shrinking it again.
 //!
-//! The page is not touched: what is measured is the change of the address space.
+//! The page is not touched, so only the change of the address space is measured.
 
 use crate::environment::page_bytes;
 use crate::{Benchmark, Info, Kind, Refusal, Seat, Shared, Task};
@@ -32,11 +32,11 @@ struct Growing {
     page: usize,
 }
 
-/// Sets the end of the heap and gives where it is then. Zero only asks.
+/// Sets the end of the heap and returns where the end is then. An `end` of zero changes nothing.
 #[inline]
 fn brk(end: usize) -> usize {
-    // SAFETY: the callers give addresses above what the allocator uses, and shrink by no more than
-    // they grew; nothing allocates in between.
+    // SAFETY: the callers pass addresses at or above the end of what the allocator uses, and shrink
+    // the heap by no more than they grew it. Nothing allocates in between.
     unsafe { libc::syscall(libc::SYS_brk, end) as usize }
 }
 

@@ -1,7 +1,8 @@
 //! `dup`: duplicating a descriptor and closing the duplicate.
 //!
-//! Threads share the table of descriptors; processes have one each, but theirs point to files that
-//! the kernel counts references of. Here each task duplicates a file of its own.
+//! Threads share the table of descriptors, while each process has its own. A descriptor points to a
+//! file, and the kernel counts the references to the file. Here each task duplicates the descriptor
+//! of a file of its own, so tasks do not share that count.
 
 use std::fs::File;
 use std::os::fd::AsRawFd;
@@ -40,9 +41,9 @@ impl Task for Duplicating {
     fn run(&mut self, operations: u64) -> Result<(), Refusal> {
         let fd = self.file.as_raw_fd();
         for _ in 0..operations {
-            // SAFETY: touches no memory.
+            // SAFETY: the call touches no memory.
             let duplicate = check("dup", unsafe { libc::dup(fd) })?;
-            // SAFETY: just made, and nobody else's.
+            // SAFETY: the descriptor was just made and belongs to nobody else.
             check("close", unsafe { libc::close(duplicate) })?;
         }
         Ok(())

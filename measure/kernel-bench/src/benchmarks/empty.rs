@@ -1,4 +1,4 @@
-//! `empty`: nothing at all, to show what measuring costs.
+//! `empty`: does nothing, which shows what measuring itself costs.
 
 use std::hint::black_box;
 

@@ -1,4 +1,4 @@
-//! `epoll`: an event is raised, waited for and taken.
+//! `epoll`: raising an event, waiting for it and taking it.
 
 use std::fs::File;
 use std::os::fd::{AsRawFd, FromRawFd};
@@ -25,7 +25,7 @@ impl Benchmark for Epoll {
     }
 
     fn task(&self, _shared: &Shared, _seat: &Seat) -> Result<Box<dyn Task>, Refusal> {
-        // SAFETY: both touch no memory; the descriptors are new and nobody else's.
+        // SAFETY: both calls touch no memory. The descriptors are new and belong to nobody else.
         let (set, event) = unsafe {
             let set = check("epoll_create1", libc::epoll_create1(libc::EPOLL_CLOEXEC))?;
             let set = File::from_raw_fd(set);
@@ -34,7 +34,7 @@ impl Benchmark for Epoll {
         };
         let mut interest = libc::epoll_event { events: libc::EPOLLIN as u32, u64: 0 };
         let (add, fd) = (libc::EPOLL_CTL_ADD, event.as_raw_fd());
-        // SAFETY: the interest is valid while the call lasts.
+        // SAFETY: `interest` is valid for the whole call, and the kernel copies it.
         check("epoll_ctl", unsafe {
             libc::epoll_ctl(set.as_raw_fd(), add, fd, &raw mut interest)
         })?;
@@ -54,13 +54,13 @@ impl Task for Events {
         let mut word = 1_u64;
         let mut raised = libc::epoll_event { events: 0, u64: 0 };
         for _ in 0..operations {
-            // SAFETY: eight bytes, which are ours to be read.
+            // SAFETY: `word` has the eight bytes that the kernel reads.
             if unsafe { libc::write(event, (&raw const word).cast(), WORD) } != WORD as isize {
                 return Err(Refusal::last("write to an eventfd"));
             }
-            // SAFETY: one event, which is ours to be written.
+            // SAFETY: `raised` has room for the one event that the kernel may write.
             check("epoll_wait", unsafe { libc::epoll_wait(set, &raw mut raised, 1, -1) })?;
-            // SAFETY: eight bytes, which are ours to be written.
+            // SAFETY: `word` has room for the eight bytes that the kernel writes.
             if unsafe { libc::read(event, (&raw mut word).cast(), WORD) } != WORD as isize {
                 return Err(Refusal::last("read from an eventfd"));
             }

@@ -1,7 +1,7 @@
 //! `exec`: making a process that executes another program, and waiting for its end.
 //!
-//! The program is `true`, as most systems have it: dynamically linked, so that the loader's mapping
-//! of the C library is part of the operation, as it is of every program's start.
+//! The program is the system's `true`. On most systems it is dynamically linked, so the operation
+//! includes the loader's mapping of the C library, as does the start of nearly every program.
 
 use std::ffi::CStr;
 
@@ -21,7 +21,7 @@ const INFO: Info = Info {
     hidden: false,
 };
 
-/// Where systems have it.
+/// The places where systems have the program `true`.
 const PLACES: [&CStr; 3] = [c"/bin/true", c"/usr/bin/true", c"/run/current-system/sw/bin/true"];
 
 impl Benchmark for Exec {
@@ -30,7 +30,7 @@ impl Benchmark for Exec {
     }
 
     fn task(&self, _shared: &Shared, _seat: &Seat) -> Result<Box<dyn Task>, Refusal> {
-        // SAFETY: a C string.
+        // SAFETY: the path is a C string.
         let is_there = |path: &&CStr| unsafe { libc::access(path.as_ptr(), libc::X_OK) } == 0;
         let program = PLACES.into_iter().find(is_there);
         let program = program.ok_or_else(|| Refusal::last("executing /bin/true"))?;
@@ -48,7 +48,8 @@ impl Task for Executing {
         let environment = [core::ptr::null_mut()];
         for _ in 0..operations {
             let mut child = 0;
-            // SAFETY: a C string, and lists that end in a null; the child is ours to be written.
+            // SAFETY: the program is a C string, both lists end in a null, and `child` is valid
+            // to be written.
             let error = unsafe {
                 libc::posix_spawn(
                     &raw mut child,

@@ -1,9 +1,9 @@
 //! `fork`: making a process that ends at once, and waiting for its end.
 //!
-//! Each copy of an address space enters its mappings into the lists of the files that they map:
-//! those of the program and of the C library, which all tasks share. Threads wait for the C library
-//! before that: it takes locks of its allocator and its streams around a fork, so that one thread of
-//! a process forks at a time.
+//! A fork copies the address space. The kernel enters each mapping of the copy into a list of the
+//! file that it maps. All tasks map the program and the C library, so they share these lists.
+//! Threads wait for the C library before that: it holds the locks of its allocator and its streams
+//! during a fork, so only one thread of a process forks at a time.
 
 use crate::sys::check;
 use crate::{Benchmark, Info, Kind, Refusal, Seat, Shared, Task};
@@ -36,10 +36,10 @@ struct Forking;
 impl Task for Forking {
     fn run(&mut self, operations: u64) -> Result<(), Refusal> {
         for _ in 0..operations {
-            // SAFETY: the child does nothing but end, which is async-signal-safe.
+            // SAFETY: the child only ends, by a call that is async-signal-safe.
             let child = check("fork", unsafe { libc::fork() })?;
             if child == 0 {
-                // SAFETY: ends the process without running anything of it.
+                // SAFETY: the call ends the process without running any of its exit handlers.
                 unsafe { libc::_exit(0) };
             }
             wait_for(child)?;
@@ -48,8 +48,8 @@ impl Task for Forking {
     }
 }
 
-/// Waits for a child's end.
+/// Waits until the child process has ended.
 pub(super) fn wait_for(child: libc::pid_t) -> Result<(), Refusal> {
-    // SAFETY: the status is not asked for.
+    // SAFETY: the pointer to the status is null, so nothing is written.
     check("waitpid", unsafe { libc::waitpid(child, core::ptr::null_mut(), 0) }).map(drop)
 }

@@ -1,7 +1,7 @@
 //! `futex`: asking to wait on a word that has changed already.
 //!
-//! The call takes the lock of the word's bucket in the kernel's table of waiters, sees that the
-//! word differs, and returns. Each task has a word of its own; what tasks share are buckets.
+//! The call takes the lock of the word's bucket in the kernel's table of waiters. It sees that the
+//! word has another value, and returns. Each task has a word of its own, but tasks share buckets.
 
 use std::sync::atomic::AtomicU32;
 
@@ -30,7 +30,7 @@ impl Benchmark for Futex {
     }
 }
 
-/// On lines of its own.
+/// The word lies on cache lines of its own.
 #[repr(align(128))]
 struct Waiting {
     word: AtomicU32,
@@ -42,13 +42,13 @@ impl Task for Waiting {
         const ANOTHER_VALUE: u32 = 1;
         let forever: *const libc::timespec = core::ptr::null();
         for _ in 0..operations {
-            // SAFETY: the word is valid while the call lasts.
+            // SAFETY: the word is valid for the whole call.
             let result = unsafe {
                 libc::syscall(libc::SYS_futex, self.word.as_ptr(), WAIT, ANOTHER_VALUE, forever)
             };
             debug_assert_eq!(result, -1, "the word has another value");
         }
-        // Not looked at each time: reading errno would be measured, too.
+        // The error is checked only once a batch: reading `errno` each time would be measured, too.
         let error = std::io::Error::last_os_error();
         match error.raw_os_error() {
             Some(libc::EAGAIN) => Ok(()),

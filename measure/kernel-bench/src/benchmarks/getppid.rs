@@ -1,4 +1,4 @@
-//! `getppid`: the shortest way into the kernel and back, the baseline of all others.
+//! `getppid`: entering the kernel and returning at once. It is the baseline of all others.
 
 use crate::{Benchmark, Info, Kind, Refusal, Seat, Shared, Task};
 
@@ -30,7 +30,7 @@ struct Calls;
 impl Task for Calls {
     fn run(&mut self, operations: u64) -> Result<(), Refusal> {
         for _ in 0..operations {
-            // SAFETY: touches no memory. It cannot fail.
+            // SAFETY: the call touches no memory. It cannot fail.
             unsafe { libc::getppid() };
         }
         Ok(())

@@ -1,7 +1,7 @@
 //! `malloc`: allocating and freeing blocks of many sizes.
 //!
-//! Each task keeps some blocks alive and replaces the oldest. Small ones stay within the C library;
-//! every 64th is large enough that the library may ask the kernel.
+//! Each task keeps some blocks alive and replaces the oldest. The C library handles small blocks
+//! without the kernel. Every 64th block is large enough that the library may ask the kernel.
 
 use libc::c_void;
 
@@ -20,7 +20,7 @@ const INFO: Info = Info {
     hidden: false,
 };
 
-/// Blocks that are alive at the same time.
+/// How many blocks are alive at the same time.
 const ALIVE: usize = 64;
 const LARGE: usize = 64 << 10;
 
@@ -36,7 +36,7 @@ impl Benchmark for Malloc {
 }
 
 struct Blocks {
-    /// Null where there is none yet.
+    /// The blocks that are alive. An entry is null as long as it has no block yet.
     alive: [*mut c_void; ALIVE],
     oldest: usize,
     random: u64,
@@ -58,14 +58,15 @@ impl Task for Blocks {
     fn run(&mut self, operations: u64) -> Result<(), Refusal> {
         for _ in 0..operations {
             let size = self.next_size();
-            // SAFETY: the block is freed once, below or when the task is dropped.
+            // SAFETY: the call has no preconditions. The block is freed once: below, or when the
+            // task is dropped.
             let block = unsafe { libc::malloc(size) };
             if block.is_null() {
                 return Err(Refusal::last("malloc"));
             }
-            // SAFETY: at least sixteen bytes that are ours.
+            // SAFETY: the block has at least sixteen bytes, and belongs to this task.
             unsafe { block.cast::<u64>().write_volatile(size as u64) };
-            // SAFETY: allocated above and not freed yet, or null.
+            // SAFETY: the replaced block was allocated above and not freed yet, or it is null.
             unsafe { libc::free(std::mem::replace(&mut self.alive[self.oldest], block)) };
             self.oldest = (self.oldest + 1) % ALIVE;
         }
@@ -75,7 +76,7 @@ impl Task for Blocks {
 
 impl Drop for Blocks {
     fn drop(&mut self) {
-        // SAFETY: allocated and not freed yet, or null.
+        // SAFETY: each block was allocated by `malloc` and not freed yet, or it is null.
         self.alive.iter().for_each(|&block| unsafe { libc::free(block) });
     }
 }

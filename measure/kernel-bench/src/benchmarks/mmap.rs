@@ -1,8 +1,8 @@
 //! `mmap`: mapping a large file that all tasks map, reading the first byte of every page, and
-//! unmapping it.
+//! unmapping the file.
 //!
-//! Mappings of a file are in a list of the file's, and faults count references to its pages: both
-//! are shared, even by processes that share nothing else.
+//! The kernel keeps a list of each file's mappings, and page faults change the reference counts of
+//! its pages. Tasks share both, even processes that share nothing else.
 
 use std::hint::black_box;
 
@@ -23,7 +23,7 @@ const INFO: Info = Info {
     hidden: false,
 };
 
-/// The file's size, which is that of the publication.
+/// The size of the file in bytes, which is that in the paper.
 const FILE_BYTES: u64 = 500_000_000;
 
 impl Benchmark for Mmap {
@@ -53,7 +53,8 @@ impl Task for Mapping500 {
         for _ in 0..operations {
             let mapping = Mapping::read_only(&self.file, self.bytes)?;
             for at in (0..mapping.bytes()).step_by(self.page) {
-                // SAFETY: inside the mapping, which lasts; the file keeps its size.
+                // SAFETY: the byte is inside the mapping, which is still there, and the file keeps
+                // its size.
                 black_box(unsafe { mapping.start().add(at).read_volatile() });
             }
         }

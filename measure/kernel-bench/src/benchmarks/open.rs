@@ -1,8 +1,9 @@
 //! `open` and `open-apart`: opening and closing a file of the task's own, in a folder that all
 //! tasks share or each in its own.
 //!
-//! Finding the name counts references to the folders on the way. In one folder all tasks count the
-//! same one; apart they meet only above it.
+//! To find a name, the kernel changes the reference counts of the folders on the way. If all files
+//! are in one folder, all tasks change the count of that folder. If each has a folder of its own,
+//! tasks share only the folders above.
 
 use std::ffi::CString;
 
@@ -10,7 +11,7 @@ use crate::place::task_file;
 use crate::sys::{self, check};
 use crate::{Benchmark, Info, Kind, Place, Refusal, Seat, Shared, Task};
 
-/// All files in one folder.
+/// All files are in one folder.
 pub(super) struct Together;
 
 const TOGETHER: Info = Info {
@@ -24,7 +25,7 @@ const TOGETHER: Info = Info {
     hidden: false,
 };
 
-/// Each file in a folder of its own.
+/// Each file is in a folder of its own.
 pub(super) struct Apart;
 
 const APART: Info = Info {
@@ -85,11 +86,11 @@ impl Opening {
 impl Task for Opening {
     fn run(&mut self, operations: u64) -> Result<(), Refusal> {
         for _ in 0..operations {
-            // SAFETY: a C string.
+            // SAFETY: the path is a C string.
             let fd = check("open", unsafe {
                 libc::open(self.path.as_ptr(), libc::O_RDWR | libc::O_CLOEXEC)
             })?;
-            // SAFETY: just opened, and nobody else's.
+            // SAFETY: the descriptor was just opened and belongs to nobody else.
             check("close", unsafe { libc::close(fd) })?;
         }
         Ok(())

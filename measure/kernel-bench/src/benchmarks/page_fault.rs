@@ -1,8 +1,9 @@
 //! `page-fault` and `page-fault-file`: touching pages for the first time.
 //!
-//! The first is private memory, which the kernel finds, clears and enters into its lists; the
-//! second are pages of a file in memory that all tasks map, which it only has to look up and to
-//! count. Threads share the address space that the faults are in.
+//! The first touches private memory: for each page the kernel has to find a free page, clear it and
+//! enter it into its lists. The second touches pages of a file in memory that all tasks map: the
+//! kernel only has to look up the page and count a reference. Threads share the address space in
+//! which the faults occur.
 
 use std::fs::File;
 use std::ops::Range;
@@ -11,7 +12,7 @@ use crate::environment::page_bytes;
 use crate::sys::{self, Mapping};
 use crate::{Benchmark, Info, Kind, Place, Refusal, Seat, Shared, Task};
 
-/// Private memory.
+/// Faults in private memory.
 pub(super) struct Private;
 
 const PRIVATE: Info = Info {
@@ -25,7 +26,7 @@ const PRIVATE: Info = Info {
     hidden: false,
 };
 
-/// A file that all map.
+/// Faults in a file that all tasks map.
 pub(super) struct OfFile;
 
 const OF_FILE: Info = Info {
@@ -39,10 +40,11 @@ const OF_FILE: Info = Info {
     hidden: false,
 };
 
-/// Pages of a mapping.
+/// How many pages a mapping has.
 const PAGES: usize = 1024;
-/// From the byte that one task writes to that of the next: cache lines come in pairs. A page of
-/// 4 KiB has 32 such places; beyond, tasks share them.
+/// The distance in bytes from the byte that one task writes to that of the next task. It is two
+/// cache lines, because some processors fetch lines in pairs. A page of 4 KiB has room for 32 such
+/// bytes, so with more tasks some write to the same one.
 const LINES_APART: usize = 128;
 
 impl Benchmark for Private {
@@ -63,7 +65,7 @@ impl Benchmark for OfFile {
     fn prepare(&self, _place: &mut Place<'_>) -> Result<Shared, Refusal> {
         let bytes = PAGES * page_bytes();
         let file = sys::memory_file(bytes as u64)?;
-        // The pages are there before they are measured.
+        // Allocate the pages of the file now, so that this is not measured.
         let mapping = Mapping::shared(&file, bytes)?;
         touch(&mapping, page_bytes(), 0, 0..PAGES);
         Ok(Shared { files: vec![file], ..Shared::default() })
@@ -72,19 +74,19 @@ impl Benchmark for OfFile {
     fn task(&self, shared: &Shared, seat: &Seat) -> Result<Box<dyn Task>, Refusal> {
         let page = page_bytes();
         let file = shared.file((PAGES * page) as u64)?;
-        // What the tasks of a machine write is the same page, and not the same line of it.
+        // All tasks write to the same pages, but to different cache lines.
         Faulting::boxed(Some(file), seat.index as usize * LINES_APART % page)
     }
 }
 
 struct Faulting {
     file: Option<File>,
-    /// None before there is one.
+    /// `None` as long as no mapping was made.
     mapping: Option<Mapping>,
     page: usize,
-    /// Which byte of each page is written.
+    /// The byte of each page that this task writes, as an offset into the page.
     offset: usize,
-    /// Pages touched since the mapping was made.
+    /// How many pages were touched since the mapping was made.
     touched: usize,
 }
 
@@ -93,8 +95,8 @@ impl Faulting {
         Ok(Box::new(Self { file, mapping: None, page: page_bytes(), offset, touched: 0 }))
     }
 
-    /// A mapping with pages left to touch. The one before goes first: two at a time would ask for
-    /// twice the memory.
+    /// Returns a mapping with pages left to touch. If a new one is needed, the old one is unmapped
+    /// first: two at a time would take up twice the memory.
     fn mapping(&mut self) -> Result<&Mapping, Refusal> {
         if self.touched == PAGES {
             self.mapping = None;
@@ -107,24 +109,25 @@ impl Faulting {
     }
 }
 
-/// A mapping none of whose pages was touched.
+/// Makes a mapping, none of whose pages has been touched.
 fn map(file: Option<&File>, page: usize) -> Result<Mapping, Refusal> {
     let bytes = PAGES * page;
     let Some(file) = file else {
         let mapping = Mapping::private(bytes)?;
-        // One huge page would take the place of all faults.
-        // SAFETY: advice for exactly what was just mapped.
+        // Otherwise the first fault could map a huge page, and the others would not happen.
+        // SAFETY: the advice is for exactly the memory that was just mapped.
         unsafe { libc::madvise(mapping.start().cast(), bytes, libc::MADV_NOHUGEPAGE) };
         return Ok(mapping);
     };
     Mapping::shared(file, bytes)
 }
 
-/// Writes a byte of each of these pages.
+/// Writes one byte of each of these pages.
 fn touch(mapping: &Mapping, page: usize, offset: usize, pages: Range<usize>) {
     assert!(offset < page && pages.end * page <= mapping.bytes());
     for index in pages {
-        // SAFETY: inside the mapping, as was just seen, which may be written to; nobody reads it.
+        // SAFETY: the byte is inside the mapping, as was just checked. The mapping is writable, and
+        // nobody reads the byte.
         unsafe { mapping.start().add(index * page + offset).write_volatile(1) };
     }
 }

@@ -1,6 +1,6 @@
 //! `pipe`: writing a byte into a pipe of the task's own and reading it back.
 //!
-//! Nobody sleeps: what is measured is the way of the byte, not the switch between two tasks.
+//! Nobody sleeps. The transfer of the byte is measured, not the switch between two tasks.
 
 use std::io::{PipeReader, PipeWriter};
 use std::os::fd::AsRawFd;
@@ -41,11 +41,11 @@ impl Task for Passing {
         let (reader, writer) = (self.reader.as_raw_fd(), self.writer.as_raw_fd());
         let mut byte = 0_u8;
         for _ in 0..operations {
-            // SAFETY: one byte, which is ours to be read.
+            // SAFETY: `byte` is the one byte that the kernel reads.
             if unsafe { libc::write(writer, (&raw const byte).cast(), 1) } != 1 {
                 return Err(Refusal::last("write to a pipe"));
             }
-            // SAFETY: one byte, which is ours to be written.
+            // SAFETY: `byte` is the one byte that the kernel may write.
             if unsafe { libc::read(reader, (&raw mut byte).cast(), 1) } != 1 {
                 return Err(Refusal::last("read from a pipe"));
             }

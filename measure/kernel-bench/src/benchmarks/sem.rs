@@ -1,7 +1,7 @@
 //! `sem`: raising and lowering a System V semaphore.
 //!
-//! Each task has a set of its own, so that whatever they wait for is the kernel's: the table in
-//! which the sets are looked up.
+//! Each task has a semaphore set of its own. Tasks therefore share only what the kernel shares: the
+//! table in which it looks up the sets.
 
 use crate::sys::check;
 use crate::{Benchmark, Info, Kind, Place, Refusal, Seat, Shared, Task};
@@ -42,7 +42,7 @@ impl Raising {
     #[inline]
     fn change(&self, by: i16) -> Result<(), Refusal> {
         let mut change = libc::sembuf { sem_num: 0, sem_op: by, sem_flg: 0 };
-        // SAFETY: one change, which is valid while the call lasts.
+        // SAFETY: the pointer is to one change, which is valid for the whole call.
         check("semop", unsafe { libc::semop(self.set, &raw mut change, 1) }).map(drop)
     }
 }

@@ -1,6 +1,6 @@
-//! `signal`: a task sends itself a signal and handles it.
+//! `signal`: sending a signal to oneself and handling it.
 //!
-//! Threads share the table of handlers and its lock.
+//! Threads of a process share the table of handlers and its lock.
 
 use crate::sys::check;
 use crate::{Benchmark, Info, Kind, Refusal, Seat, Shared, Task};
@@ -28,11 +28,11 @@ impl Benchmark for Signal {
         let mut action: libc::sigaction = unsafe { core::mem::zeroed() };
         let handler: extern "C" fn(libc::c_int) = handle;
         action.sa_sigaction = handler as usize;
-        // SAFETY: the structure is ours; the handler does nothing.
+        // SAFETY: `action` is a valid structure, and its handler does nothing.
         check("sigaction", unsafe {
             libc::sigaction(libc::SIGUSR1, &raw const action, core::ptr::null_mut())
         })?;
-        // SAFETY: both touch no memory.
+        // SAFETY: both calls touch no memory.
         let (process, thread) = unsafe { (libc::getpid(), libc::gettid()) };
         Ok(Box::new(Signalling { process, thread }))
     }
@@ -50,7 +50,7 @@ impl Task for Signalling {
         let (process, thread) = (self.process, self.thread);
         for _ in 0..operations {
             // The signal is handled before the call returns.
-            // SAFETY: touches no memory; the thread is this one.
+            // SAFETY: the call touches no memory, and the thread is this one.
             let result = unsafe { libc::syscall(libc::SYS_tgkill, process, thread, libc::SIGUSR1) };
             if result != 0 {
                 return Err(Refusal::last("tgkill"));

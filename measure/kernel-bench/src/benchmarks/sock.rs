@@ -1,7 +1,7 @@
 //! `sock`: making a socket and closing it.
 //!
-//! A socket is an inode and a name in the kernel's own file system for sockets; the lists of these
-//! are what did not scale.
+//! A socket has an inode and a name in the kernel's own file system for sockets. What did not scale
+//! are the lists of these inodes and names.
 
 use crate::sys::check;
 use crate::{Benchmark, Info, Kind, Refusal, Seat, Shared, Task};
@@ -34,11 +34,11 @@ struct Sockets;
 impl Task for Sockets {
     fn run(&mut self, operations: u64) -> Result<(), Refusal> {
         for _ in 0..operations {
-            // SAFETY: touches no memory.
+            // SAFETY: the call touches no memory.
             let fd = check("socket", unsafe {
                 libc::socket(libc::AF_INET, libc::SOCK_STREAM | libc::SOCK_CLOEXEC, 0)
             })?;
-            // SAFETY: just made, and nobody else's.
+            // SAFETY: the descriptor was just made and belongs to nobody else.
             check("close", unsafe { libc::close(fd) })?;
         }
         Ok(())

@@ -1,7 +1,7 @@
 //! `thread`: making a thread that ends at once, and waiting for its end.
 //!
-//! Its stack is mapped or taken from those that the C library keeps; the kernel enters it into the
-//! process's list of threads. Tasks that are threads share all of this.
+//! The C library maps a stack for the thread or takes one that it has kept. The kernel enters the
+//! thread into the process's list of threads. Tasks that are threads share all of this.
 
 use libc::c_void;
 
@@ -41,7 +41,7 @@ impl Task for Creating {
         let refuse = |call, error| Refusal::of(call, &std::io::Error::from_raw_os_error(error));
         for _ in 0..operations {
             let mut thread = 0;
-            // SAFETY: the thread's name is ours to be written; the function touches nothing.
+            // SAFETY: `thread` is valid to be written, and the thread's function touches no memory.
             let error = unsafe {
                 let (attributes, argument) = (core::ptr::null(), core::ptr::null_mut());
                 libc::pthread_create(&raw mut thread, attributes, nothing, argument)
@@ -49,7 +49,7 @@ impl Task for Creating {
             if error != 0 {
                 return Err(refuse("pthread_create", error));
             }
-            // SAFETY: just made, and joined once.
+            // SAFETY: the thread was just made, and is joined only here.
             let error = unsafe { libc::pthread_join(thread, core::ptr::null_mut()) };
             if error != 0 {
                 return Err(refuse("pthread_join", error));

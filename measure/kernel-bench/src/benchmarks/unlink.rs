@@ -1,6 +1,6 @@
 //! `unlink`: making a file in a folder that all tasks share, and removing it.
 //!
-//! Both change the folder, which the kernel lets one task do at a time.
+//! Both change the folder, and the kernel lets only one task at a time do that.
 
 use std::ffi::CString;
 
@@ -32,8 +32,8 @@ impl Benchmark for Unlink {
     fn task(&self, shared: &Shared, seat: &Seat) -> Result<Box<dyn Task>, Refusal> {
         let path = shared.folder()?.join(format!("file-{}", seat.index));
         let path = sys::c_path(&path)?;
-        // A task of an earlier sample that was killed may have left it.
-        // SAFETY: a C string.
+        // A task of an earlier sample that was killed may have left the file.
+        // SAFETY: the path is a C string.
         if unsafe { libc::unlink(path.as_ptr()) } != 0 && sys::last_error() != libc::ENOENT {
             return Err(Refusal::last("unlink"));
         }
@@ -49,11 +49,11 @@ impl Task for Removing {
     fn run(&mut self, operations: u64) -> Result<(), Refusal> {
         const NEW: i32 = libc::O_RDWR | libc::O_CREAT | libc::O_EXCL | libc::O_CLOEXEC;
         for _ in 0..operations {
-            // SAFETY: a C string.
+            // SAFETY: the path is a C string.
             let fd = check("open", unsafe { libc::open(self.path.as_ptr(), NEW, 0o600) })?;
-            // SAFETY: just opened, and nobody else's.
+            // SAFETY: the descriptor was just opened and belongs to nobody else.
             check("close", unsafe { libc::close(fd) })?;
-            // SAFETY: a C string.
+            // SAFETY: the path is a C string.
             check("unlink", unsafe { libc::unlink(self.path.as_ptr()) })?;
         }
         Ok(())

@@ -1,9 +1,9 @@
-//! `write-sequential` and `write-random`: filling the page cache, a file for each task.
+//! `write-sequential` and `write-random`: filling the page cache, with a file for each task.
 //!
-//! Each page that is new in the cache enters a list of pages by their age, of which a node or a
-//! control group has one, behind one lock: what parallel writers wait for. The first appends to a
-//! file until it is full and empties it; the second writes single pages in random order into one
-//! that it empties now and then, on tmpfs.
+//! Each page that is new in the cache enters a list of pages by age. A NUMA node or a control group
+//! has one such list, behind one lock: parallel writers wait for that lock. The first benchmark
+//! appends to its file until the file is full, and then empties it. The second writes blocks of
+//! 4 KiB in random order, to a file on tmpfs, and empties it when all blocks are written.
 
 use std::fs::File;
 use std::os::fd::AsRawFd;
@@ -12,7 +12,7 @@ use std::os::unix::fs::FileExt;
 use crate::place::{check_file_size, task_file};
 use crate::{Benchmark, Info, Kind, Place, Refusal, Seat, Shared, Task};
 
-/// Appending.
+/// Appends to the file.
 pub(super) struct Sequential;
 
 const SEQUENTIAL: Info = Info {
@@ -26,7 +26,7 @@ const SEQUENTIAL: Info = Info {
     hidden: false,
 };
 
-/// Anywhere.
+/// Writes anywhere in the file.
 pub(super) struct Random;
 
 const RANDOM: Info = Info {
@@ -40,11 +40,12 @@ const RANDOM: Info = Info {
     hidden: false,
 };
 
-/// How large a file becomes.
+/// How large a file becomes, in bytes.
 const FILE_BYTES: u64 = 32 << 20;
 const SEQUENTIAL_BYTES: usize = 64 << 10;
 const RANDOM_BYTES: usize = 4 << 10;
-/// Any odd number visits all blocks, of which there is a power of two; this one jumps about.
+/// The number of blocks from one that is written to the next. The number of blocks in a file is a
+/// power of two, so any odd stride visits them all. This one jumps about.
 const STRIDE: u64 = 0x9e37_79b1;
 
 impl Benchmark for Sequential {
@@ -82,9 +83,9 @@ impl Benchmark for Random {
 struct Writing {
     file: File,
     block: Vec<u8>,
-    /// From one block to the next.
+    /// The number of blocks from one that is written to the next.
     stride: u64,
-    /// Blocks written since the file was emptied.
+    /// How many blocks were written since the file was emptied.
     written: u64,
 }
 
@@ -105,7 +106,7 @@ impl Task for Writing {
         let blocks = FILE_BYTES / self.block.len() as u64;
         for _ in 0..operations {
             if self.written == blocks {
-                // SAFETY: touches no memory.
+                // SAFETY: the call touches no memory.
                 if unsafe { libc::ftruncate(self.file.as_raw_fd(), 0) } != 0 {
                     return Err(Refusal::last("ftruncate"));
                 }
