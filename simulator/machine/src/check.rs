@@ -1,4 +1,5 @@
-//! Whether a table is a machine: first field by field, then the fields against each other.
+//! Checks whether a TOML table describes a machine: first each field by itself, then the fields
+//! against each other.
 
 use crate::schema::{FIELDS, Field, Kind, MOST_HOPS, MOST_THREADS, RISING, SECTIONS};
 use kilocore_names::nearest;
@@ -7,11 +8,11 @@ use toml::{Table, Value};
 /// What is wrong with one field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Problem {
-    /// The path of the field.
+    /// The path of the field or section, such as `latency.same_node_ns`.
     pub(crate) key: String,
-    /// What is wrong with it, as the end of a sentence that begins with the field.
+    /// What is wrong with it. This ends a sentence that begins with the path: "is missing".
     pub(crate) problem: String,
-    /// What to write instead.
+    /// What to write instead, such as "did you mean `name`?".
     pub(crate) mend: String,
 }
 
@@ -21,7 +22,7 @@ impl Problem {
     }
 }
 
-/// Checks everything, and returns the first problem.
+/// Checks everything. The error is the first problem found.
 pub(crate) fn check(table: &Table) -> Result<(), Problem> {
     unknown_keys(table)?;
     for field in FIELDS {
@@ -85,7 +86,7 @@ fn reject_unknown(table: &Table, section: &str, known: &[&str]) -> Result<(), Pr
     Err(Problem::new(path, "is unknown", mend))
 }
 
-/// The value at a path.
+/// Returns the value at a path: `name` at the top of the file, or `section.name`.
 fn at<'t>(table: &'t Table, path: &str) -> Option<&'t Value> {
     match path.split_once('.') {
         None => table.get(path),
@@ -93,7 +94,8 @@ fn at<'t>(table: &'t Table, path: &str) -> Option<&'t Value> {
     }
 }
 
-/// The number of a figure or of a count that was checked before.
+/// Returns the number at a path that holds a figure or a count. It is always there once the fields
+/// have been checked one by one.
 fn number(table: &Table, path: &str) -> Option<f64> {
     let value = at(table, path)?;
     as_number(value.as_table().and_then(|figure| figure.get("value")).unwrap_or(value))
@@ -144,7 +146,7 @@ fn check_field(table: &Table, field: &Field) -> Result<(), Problem> {
     }
 }
 
-/// What a field should look like, for the end of a message.
+/// Returns what to write for a field. Messages end with it.
 fn example(field: &Field) -> String {
     let (_, name) = field.section_and_name();
     let meaning = field.meaning;
@@ -163,6 +165,14 @@ fn example(field: &Field) -> String {
     }
 }
 
+/// Checks a figure, which looks like this:
+///
+/// ```toml
+/// clock_ghz.value = 3.4
+/// clock_ghz.source = "vendor's data sheet"
+/// ```
+///
+/// An estimate has `clock_ghz.estimated` instead of `clock_ghz.source`.
 fn check_figure(value: &Value, field: &Field, low: f64, high: f64) -> Result<(), Problem> {
     let path = field.path;
     let Value::Table(figure) = value else {
@@ -178,7 +188,7 @@ fn check_figure(value: &Value, field: &Field, low: f64, high: f64) -> Result<(),
         figure.get("value").ok_or_else(|| Problem::new(&key, "is missing", example(field)))?;
     let number = as_number(number)
         .ok_or_else(|| Problem::new(&key, format!("is {}", kind_of(number)), example(field)))?;
-    // Not a comparison with the bounds alone: NaN is outside every range, but says so less well.
+    // The range excludes NaN and the infinities too. `is_finite` only makes that plain.
     if !number.is_finite() || !(low..=high).contains(&number) {
         return Err(Problem::new(key, format!("is {number}"), example(field)));
     }
@@ -225,7 +235,8 @@ fn check_name(table: &Table) -> Result<(), Problem> {
     ))
 }
 
-/// The counts multiplied; each is at most 1,024, so that five of them fit.
+/// Returns the number of hardware threads, which is the product of the five counts. It fits into 64
+/// bits, because each count has been checked to be at most 1,024.
 fn threads(table: &Table) -> u64 {
     ["sockets", "nodes_per_socket", "groups_per_node", "cores_per_group", "threads_per_core"]
         .iter()
@@ -248,7 +259,8 @@ fn check_size(table: &Table) -> Result<(), Problem> {
     ))
 }
 
-/// A core cannot do more with all its threads than each of them would do alone.
+/// Checks that `smt_throughput` is at most the number of threads of a core. Siblings share a core,
+/// so none of them is faster than a thread that has the core to itself.
 fn check_smt(table: &Table) -> Result<(), Problem> {
     let (Some(throughput), Some(threads)) =
         (number(table, "smt_throughput"), number(table, "topology.threads_per_core"))
@@ -265,6 +277,11 @@ fn check_smt(table: &Table) -> Result<(), Problem> {
     ))
 }
 
+/// Checks the matrix of hops, if there is one. With two nodes it looks like this:
+///
+/// ```toml
+/// hops = [[0, 1], [1, 0]]
+/// ```
 fn check_hops(table: &Table) -> Result<(), Problem> {
     const KEY: &str = "topology.hops";
     let Some(hops) = at(table, KEY) else { return Ok(()) };
@@ -337,6 +354,8 @@ fn check_caches(table: &Table) -> Result<(), Problem> {
     Ok(())
 }
 
+/// Checks that none of the figures at `keys` is less than the one before it. `why` is the reason
+/// that the message states.
 fn check_rising(table: &Table, keys: &[&str], why: &str) -> Result<(), Problem> {
     for pair in keys.windows(2) {
         let (Some(near), Some(far)) = (number(table, pair[0]), number(table, pair[1])) else {

@@ -1,16 +1,18 @@
-//! Machines, described: topology, latencies, caches, operating-system costs and power.
+//! Descriptions of machines: topology, latencies, caches, operating-system costs and power.
 //!
-//! A machine is a TOML file in which every figure says where it comes from: a source, or how it
-//! was estimated. The simulator reads nothing else of a machine, so a forecast can be traced to
-//! the figures it hangs on, and repeated with other ones.
+//! A machine is described by a TOML file. Every figure in it has a source or says how it was
+//! estimated. The simulator knows nothing else about a machine. A forecast can therefore be traced
+//! to the figures that it depends on, and can be repeated with other figures.
 //!
-//! * [`builtin`] lists the machines that come with Kilocore; [`find`] takes one of their names
+//! * [`builtin`] lists the machines that come with Kilocore. [`find`] takes one of their names
 //!   or the path of a file.
-//! * [`Description::parse`] checks every field; its errors name the file, the line, the field and
-//!   the mend.
-//! * [`Description::location`], [`Description::distance`] and [`Description::latency`] place
-//!   hardware threads, in an order that fills cores before siblings and near before far.
-//! * The crate `kilocore-host` measures this host and describes it so.
+//! * [`Description::parse`] reads a file and checks every field. Its errors name the file, the line
+//!   and the field, and say what to write instead.
+//! * [`Description::location`] returns where a hardware thread is, [`Description::distance`] how
+//!   far apart two of them are, and [`Description::latency`] how long a cache line takes from one
+//!   to the other. Hardware threads are numbered so that the first thread of every core comes
+//!   before any sibling, and near cores come before far ones.
+//! * The crate `kilocore-host` measures the host that it runs on and describes it in this form.
 //!
 //! ```
 //! use kilocore_machine::{Distance, HardwareThread, find};

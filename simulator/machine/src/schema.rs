@@ -1,35 +1,35 @@
-//! The fields of a machine file: their kinds, the bounds outside which a value must be a slip,
-//! and the line that explains each one in a file written by [`crate::Description::to_toml`].
+//! The fields of a machine file. Each has a kind, bounds, and a line that explains it in a file
+//! written by [`crate::Description::to_toml`].
 //!
-//! The bounds are wide on purpose. They are to catch a wrong unit or a lost decimal point, not an
-//! unusual machine.
+//! A value out of bounds must be a mistake. The bounds are wide on purpose: they are meant to catch
+//! a wrong unit or a lost decimal point, and to let an unusual machine pass.
 
 /// What a field holds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Kind {
-    /// A string that is not empty.
+    /// A string that is not blank.
     Text,
-    /// A whole number within bounds.
+    /// A whole number from `low` to `high`.
     Count { low: u32, high: u32 },
-    /// The matrix of hops. It may be absent.
+    /// The matrix of hops between nodes. Only a field of this kind may be absent.
     Hops,
-    /// A number within bounds, with its source.
+    /// A number from `low` to `high`, with its source or how it was estimated.
     Figure { low: f64, high: f64 },
 }
 
 /// A field of a machine file.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Field {
-    /// Its path: `section.name`, or the name alone.
+    /// Its path: `section.name`, or the name alone for a field at the top of the file.
     pub(crate) path: &'static str,
-    /// What it holds.
     pub(crate) kind: Kind,
-    /// What it says, in a line, with the unit.
+    /// What it means, in one line, with the unit.
     pub(crate) meaning: &'static str,
 }
 
 impl Field {
-    /// The section and the name in it; the section is empty at the top of the file.
+    /// Returns the section and the name in it: `("latency", "same_node_ns")`. The section is empty
+    /// for a field at the top of the file.
     pub(crate) fn section_and_name(&self) -> (&'static str, &'static str) {
         self.path.split_once('.').unwrap_or(("", self.path))
     }
@@ -47,20 +47,20 @@ const fn figure(path: &'static str, low: f64, high: f64, meaning: &'static str) 
     Field { path, kind: Kind::Figure { low, high }, meaning }
 }
 
-/// The version of the format.
+/// The version of the machine file format. A file's field `schema` must have this value.
 pub const SCHEMA: u32 = 1;
 
-/// The most hardware threads a description may have.
+/// The largest number of hardware threads that a description may have.
 pub(crate) const MOST_THREADS: u64 = 4096;
 
-/// The most hops between two nodes.
+/// The largest number of hops between two nodes that a description may have.
 pub const MOST_HOPS: u32 = 16;
 
-/// Every section, in the order in which it is written.
+/// All sections, in the order in which they are written.
 pub(crate) const SECTIONS: [&str; 7] =
     ["topology", "latency", "coherence", "caches", "memory", "os", "power"];
 
-/// Every field, in the order in which it is written.
+/// All fields, in the order in which they are written.
 pub(crate) const FIELDS: &[Field] = &[
     count("schema", SCHEMA, SCHEMA, "version of this format"),
     text("name", "the name on the command line: lower-case letters, digits and hyphens"),
@@ -155,7 +155,8 @@ pub(crate) const FIELDS: &[Field] = &[
     figure("power.socket_w", 0.0, 1e4, "everything of a socket but its cores, in W"),
 ];
 
-/// Fields of which each must be at least the one before it, and why.
+/// Lists of fields whose values must not fall from one field to the next, each list with the
+/// reason.
 pub(crate) const RISING: &[(&[&str], &str)] = &[
     (
         &[
