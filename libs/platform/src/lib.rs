@@ -1,21 +1,24 @@
-//! One trait, [`Platform`], with everything that an algorithm may use of a machine.
+//! One trait, [`Platform`], with everything in a machine that an algorithm may use.
 //!
 //! # One source, every machine
 //! Every lock, log and list of Kilocore is written once, generic over [`Platform`]. The same
 //! source then runs natively ([`Native`]), under the model checkers loom and shuttle (features
-//! `loom` and `shuttle`), and on a simulated machine (crate `kilocore-sim`). Nothing here costs
-//! anything natively: each method of `Native` is one inlined instruction or system call.
+//! `loom` and `shuttle`), and on a simulated machine (crate `kilocore-sim`). The trait itself costs
+//! nothing natively: the atomics of `Native` are those of `core`, the frequent methods are inlined,
+//! and parking, waking and yielding take one system call each.
 //!
 //! # What is in it
 //! * [`Atomic`] and [`AtomicInt`]: atomic words, with the orderings of [`core::sync::atomic`].
-//! * [`SharedCell`]: plain data that a lock protects. Natively a bare `UnsafeCell`; a checker
-//!   looks for races on it and the simulator charges for the cache lines it covers.
-//! * [`Platform::wait_until`]: waiting by watching a word. This is what lets a simulator put a
-//!   waiter to sleep until the line changes instead of simulating each turn of a spin loop.
+//! * [`SharedCell`]: plain data that a lock protects. Natively it is just an `UnsafeCell`. A
+//!   checker looks for races on it, and the simulator charges for the cache lines that it covers.
+//! * [`Platform::wait_until`]: waiting by watching a word. An algorithm calls this instead of
+//!   looping itself. The simulator can therefore put a waiter to sleep until the line changes, and
+//!   need not simulate each turn of a spin loop.
 //! * [`Platform::park`] and [`Platform::unpark`]: a futex.
-//! * where the caller runs ([`Platform::cpu`], [`Platform::node`]) and what time it is.
+//! * [`Platform::cpu`], [`Platform::node`] and [`Platform::now`]: where the caller runs, and what
+//!   time it is.
 //!
-//! The crate is `no_std`, so that the algorithms can live in a kernel.
+//! The crate is `no_std`, so that the algorithms can be used in a kernel.
 #![no_std]
 #![warn(missing_docs)]
 
@@ -50,10 +53,10 @@ pub use wait_array::{WAIT_SLOTS, WaitArray};
 /// How a waiter spends its time in [`Platform::wait_until`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wait {
-    /// Re-read as fast as the core can, with a spin-loop hint between reads.
+    /// The waiter reads the word again and again, with a spin-loop hint between reads.
     Spin,
-    /// Rest the core until the watched cache line is written, where the processor can do that
-    /// from user space (`umwait`, `mwaitx`); otherwise spin. See
+    /// The waiter rests its core until the watched cache line is written, if the processor can do
+    /// that from user space (`umwait`, `mwaitx`). Otherwise it spins. See
     /// [`Platform::has_low_power_wait`].
     LowPower,
 }
@@ -61,36 +64,38 @@ pub enum Wait {
 /// Why [`Platform::park`] returned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Parked {
-    /// Woken by [`Platform::unpark`], or for no reason at all: look again.
+    /// The caller was woken by [`Platform::unpark`], or for no reason at all. It must check again
+    /// whether what it waits for has happened.
     Woken,
     /// The word did not hold the expected value, so the caller never slept.
     Changed,
-    /// The time allowed ran out.
+    /// The timeout passed.
     TimedOut,
 }
 
 /// A machine, as seen by an algorithm.
 ///
 /// # Safety
-/// Unsafe code trusts a machine: every lock hands data from thread to thread by its words. So an
-/// implementation promises:
+/// Unsafe code relies on the machine, because every lock uses atomic words to hand data from one
+/// thread to another. An implementation therefore promises:
 ///
-/// * **Atomics** are the words that they are said to be and follow the C++11 memory model, with the
-///   orderings that are asked for or stronger ones.
-/// * **Cells** show the value that they were made with, in its place, to whoever asks: the same
-///   valid pointer as long as the cell is not moved.
-/// * **[`wait_until`](Self::wait_until)** returns only what it has read from the word with acquire
-///   ordering and `done` has accepted.
+/// * **Atomics** behave as their traits say and follow the C++11 memory model. Each operation has
+///   the ordering that the caller asks for, or a stronger one.
+/// * **Cells** contain the value that they were made with. Every access to a cell gets the same
+///   valid pointer to that value, as long as the cell is not moved.
+/// * **[`wait_until`](Self::wait_until)** returns only a value that it has read from the word with
+///   acquire ordering and that `done` has accepted.
 /// * **[`unpark`](Self::unpark)** does not read the word.
-/// * **On [`Native`]**, and on whatever else runs over memory that a program has laid out, an
-///   atomic has the size and alignment of its value, and all zeros are 0.
+/// * **Layout:** on [`Native`], and on every other platform whose words lie in memory that a
+///   program has laid out, an atomic has the size and alignment of its value. An atomic whose bytes
+///   are all zero has the value 0.
 ///
 /// # Progress
 /// A waiter in `wait_until` returns in finite time once the watched word satisfies its condition
-/// for good. A thread between its comparison and its sleep in [`park`](Self::park) is not missed by
-/// `unpark`: the comparison and the falling asleep are one step.
+/// for good. In [`park`](Self::park), the comparison and the falling asleep are one step: `unpark`
+/// cannot come between them and miss the thread.
 pub unsafe trait Platform: Sized + Send + Sync + 'static {
-    /// A 32-bit atomic word; the only kind that can be parked on.
+    /// A 32-bit atomic word. It is the only kind of word on which a thread can park.
     type U32: AtomicInt<Value = u32>;
     /// A 64-bit atomic word.
     type U64: AtomicInt<Value = u64>;
@@ -98,55 +103,60 @@ pub unsafe trait Platform: Sized + Send + Sync + 'static {
     type Usize: AtomicInt<Value = usize>;
     /// An atomic pointer.
     type Ptr<T: 'static>: Atomic<Value = *mut T>;
-    /// Plain data whose accesses the algorithm orders by other means.
+    /// Plain data. The algorithm must order the accesses to it by other means, such as a lock.
     type Cell<T: Send + 'static>: SharedCell<T>;
 
-    /// Whether this is a model checker: then limits (turns to spin, acquisitions until a waiter
-    /// is passed over no more) shrink to one or two, so that the rare paths are taken in the
-    /// few steps that a checker can explore.
+    /// Whether this is a model checker. If so, algorithms reduce their limits to two at most, such
+    /// as the turns to spin or the number of times that a waiter may be passed over. The rare paths
+    /// are then taken within the few steps that a checker can explore.
     const CHECKED: bool = false;
 
-    /// The core that the caller runs on now. Stale as soon as it is read unless migration is
-    /// excluded by other means: good for locality, never for correctness.
+    /// Returns the core on which the caller runs now. Unless the thread is pinned, it may move to
+    /// another core at any time. An algorithm may use the result for locality, but its correctness
+    /// must not depend on it.
     fn cpu() -> CpuId;
 
-    /// The NUMA node that the caller runs on now; as stale as [`cpu`](Self::cpu).
+    /// Returns the NUMA node on which the caller runs now. As with [`cpu`](Self::cpu), the thread
+    /// may move at any time.
     fn node() -> NodeId;
 
-    /// Time since some fixed moment, in cycles of the time-stamp counter.
+    /// Returns the time since some fixed moment, in cycles of the time-stamp counter.
     fn now() -> Cycles;
 
     /// Watches `cell` until `done` accepts its value, and returns that value.
     ///
-    /// The read that satisfies `done` has acquire ordering. The writer needs to do nothing
-    /// beyond its store. Never sleeps in the operating system, but a waiter that has waited
-    /// for a good part of a millisecond may offer its processor to threads that could run.
+    /// The read whose value `done` accepts has acquire ordering. The writer only has to store to
+    /// `cell`; it need not wake the waiter. A waiter never sleeps in the operating system, but
+    /// after a good part of a millisecond it may offer its processor to other threads that could
+    /// run.
     fn wait_until<A: Atomic>(cell: &A, how: Wait, done: impl FnMut(A::Value) -> bool) -> A::Value;
 
-    /// Whether [`Wait::LowPower`] really rests the core here. Where it does not, an algorithm
-    /// that wants to spare the core parks instead.
+    /// Returns whether [`Wait::LowPower`] really rests the core on this machine. If it does not, an
+    /// algorithm that wants to spare the core parks instead.
     fn has_low_power_wait() -> bool;
 
-    /// Passes the time of `turns` turns of a spin loop without touching memory.
+    /// Takes as long as `turns` turns of a spin loop, without touching memory.
     fn pause(turns: u32);
 
     /// Offers the processor to another thread that could run.
     fn yield_now();
 
-    /// Sleeps in the operating system while `cell` holds `expected`, until unparked or, given
-    /// `timeout`, until that much time has passed. May wake for no reason.
+    /// Sleeps in the operating system if `cell` has the value `expected`; otherwise returns at
+    /// once. The sleep ends when the thread is unparked or, if there is a `timeout`, when that much
+    /// time has passed. It may also end for no reason.
     ///
     /// The comparison is sequentially consistent with respect to [`unpark`](Self::unpark).
     fn park(cell: &Self::U32, expected: u32, timeout: Option<Nanos>) -> Parked;
 
-    /// Wakes at most `count` threads parked on `cell` and says how many it woke.
+    /// Wakes at most `count` of the threads that are parked on `cell`, and returns how many it
+    /// woke.
     ///
-    /// `cell` is only an address here: it is not read, and a spurious wake-up of a later user
-    /// of the same address is the worst that an outdated one can do. The caller passes a raw
-    /// pointer because the word may be gone once its last user has seen it change.
+    /// The caller passes a raw pointer because the word may already be gone: its last user may free
+    /// it after seeing it change. `cell` is therefore used only as an address and is not read. If
+    /// the address is out of date, the worst effect is a spurious wake-up of its later user.
     fn unpark(cell: *const Self::U32, count: u32) -> u32;
 
-    /// The table of waiting slots that all locks of this machine share.
+    /// Returns the table of wait slots that all locks of this machine share.
     fn wait_array() -> WaitArray<Self>;
 
     /// Returns a number for the place of `object`, by which a caller may pick a slot. The number is
@@ -156,7 +166,8 @@ pub unsafe trait Platform: Sized + Send + Sync + 'static {
 
     /// Announces that the memory of `object` is about to go back to an allocator, which may hand it
     /// out again for another object. Natively this does nothing. A simulation then treats the next
-    /// use of the address as new memory, so that its result does not depend on the host's allocator.
+    /// use of the address as new memory, so that its result does not depend on the host's
+    /// allocator.
     #[inline(always)]
     fn discard<T>(_object: *const T) {}
 }

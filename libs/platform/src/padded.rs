@@ -1,9 +1,12 @@
-//! A value with cache lines to itself.
+//! A value that shares its cache lines with no other value.
 
 use core::ops::{Deref, DerefMut};
 
-/// Keeps `T` on cache lines that nothing else shares: 128 bytes, because several processors
-/// fetch lines in pairs. `T` is at the address of the whole.
+/// Keeps a `T` on cache lines of its own, so that threads which write to neighbouring data do not
+/// slow down those that use the `T`.
+///
+/// The alignment is 128 bytes although most lines have 64, because several processors fetch lines
+/// in pairs. The `T` is at the address of the `Padded`.
 #[repr(C, align(128))]
 #[derive(Debug, Default, Clone, Copy)]
 pub struct Padded<T>(pub T);

@@ -1,5 +1,5 @@
-/* What cannot be written in Rust: sleeping where pthread_cancel may strike, and thread-local
-   storage at a fixed offset from the thread pointer. */
+/* The parts that cannot be written in Rust: sleeping while pthread_cancel may end the thread, and
+   thread-local storage at a fixed offset from the thread pointer. */
 
 #define _GNU_SOURCE
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The first fields of `Waiter` in waiter.rs. */
+/* The first fields of `Waiter` in waiter.rs, with the same layout. */
 struct waiter {
     _Atomic uint32_t state;
     void *links[2];
@@ -21,18 +21,20 @@ struct waiter {
     void (*cancelled)(void *waiter);
 };
 
-/* States up to this one mean that the waiter is to sleep on. */
+/* The waiter sleeps on while its state is at most this one: `CHOSEN` in `sleeper_state`. */
 enum { LAST_ASLEEP = 1 };
 
-/* Sleeps until the state says to wake (0) or the deadline passes (1). */
+/* Sleeps until the state says to wake, and returns 0, or until the deadline passes, and returns
+   1. */
 static int sleep_on(struct waiter *waiter)
 {
     for (;;) {
         uint32_t state = atomic_load_explicit(&waiter->state, memory_order_acquire);
         if (state > LAST_ASLEEP)
             return 0;
-        /* Only an asynchronous cancellation ends a system call that the C library does not
-           know to be a cancellation point. Nothing but that call happens meanwhile. */
+        /* The C library does not know that this system call is a cancellation point. Only an
+           asynchronous cancellation can end it. The thread is open to that for nothing but this
+           call. */
         int type;
         pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &type);
         long result = syscall(SYS_futex, &waiter->state, waiter->operation, state,
@@ -44,11 +46,12 @@ static int sleep_on(struct waiter *waiter)
     }
 }
 
-/* Sleeps until the state says to wake. Returns 1 if the deadline passed first, else 0.
-   A cancellation point: a cancelled thread calls `cancelled` and does not return. */
+/* Sleeps until the state says to wake. Returns 1 if the deadline passed first, else 0. This is a
+   cancellation point: a cancelled thread calls `cancelled` and does not return. */
 int kilocore_sleep(struct waiter *waiter)
 {
-    /* Volatile, because a cancelled thread jumps back to where pthread_cleanup_push saved it. */
+    /* Volatile, because a cancelled thread jumps back to where pthread_cleanup_push saved its
+       state. */
     volatile int before = errno;
     volatile int timed_out;
     pthread_cleanup_push(waiter->cancelled, waiter);
@@ -58,8 +61,9 @@ int kilocore_sleep(struct waiter *waiter)
     return timed_out;
 }
 
-/* Keeps asynchronous cancellation away from what cannot stand it. Returns whether the thread was
-   open to it, for kilocore_open. */
+/* Closes the thread to asynchronous cancellation, for code that must not be cancelled at an
+   arbitrary instruction. Returns whether the thread was open to it. If it was, the caller opens it
+   again with kilocore_open. */
 int kilocore_close(void)
 {
     int type = PTHREAD_CANCEL_DEFERRED;
@@ -67,8 +71,8 @@ int kilocore_close(void)
     return type == PTHREAD_CANCEL_ASYNCHRONOUS;
 }
 
-/* Opens the thread to asynchronous cancellation again. If a request came meanwhile, calls `undo`
-   and does not return. */
+/* Opens the thread to asynchronous cancellation again. If the thread was cancelled in the meantime,
+   this calls `undo` and does not return. */
 void kilocore_open(void (*undo)(void *), void *argument)
 {
     pthread_cleanup_push(undo, argument);
@@ -76,13 +80,14 @@ void kilocore_open(void (*undo)(void *), void *argument)
     pthread_cleanup_pop(0);
 }
 
-/* Sleeps while `word` holds `value` and the deadline, if there is one, has not passed, at most
-   once. Returns 1 if it has passed, else 0. A cancellation point: a cancelled thread calls
-   `cancelled` and does not return. */
+/* Makes one futex call, which sleeps if `word` has the value `value`. The sleep ends when the
+   thread is woken, when the deadline passes, if there is one, or for no reason. Returns 1 if the
+   call ended because the deadline passed, else 0. This is a cancellation point: a cancelled thread
+   calls `cancelled` and does not return. */
 int kilocore_doze(const _Atomic uint32_t *word, uint32_t value, int operation,
                   const struct timespec *deadline, void (*cancelled)(void *), void *argument)
 {
-    /* Volatile, as above. */
+    /* Volatile, as in kilocore_sleep. */
     volatile int before = errno;
     volatile int error;
     pthread_cleanup_push(cancelled, argument);
@@ -97,7 +102,8 @@ int kilocore_doze(const _Atomic uint32_t *word, uint32_t value, int operation,
     return error == ETIMEDOUT;
 }
 
-/* Sleeps for a moment, then calls `wake`, whether cancelled or not. A cancellation point. */
+/* Sleeps for the time `moment`, then calls `wake`. This is a cancellation point: a cancelled thread
+   calls `wake`, too, and does not return. */
 void kilocore_nap(const struct timespec *moment, void (*wake)(void *), void *argument)
 {
     volatile int before = errno;
@@ -107,8 +113,8 @@ void kilocore_nap(const struct timespec *moment, void (*wake)(void *), void *arg
     errno = before;
 }
 
-/* `Slot` in slot.rs. The initial-exec model makes its address one addition; a library
-   that is loaded at program start may use it. */
+/* The same layout as `Slot` in slot.rs. In the initial-exec model, one addition computes the
+   address of the slot. A library may use this model if it is loaded at program start. */
 enum { STATE_BYTES = 248 };
 struct slot {
     alignas(64) unsigned char state[STATE_BYTES];
@@ -117,7 +123,8 @@ struct slot {
 };
 __attribute__((tls_model("initial-exec"))) _Thread_local struct slot kilocore_thread_slot;
 
-/* The same for machines whose thread pointer Rust code does not read itself. */
+/* Returns the address of the slot, for machines on which the Rust code does not read the thread
+   pointer itself. */
 struct slot *kilocore_thread_slot_address(void)
 {
     return &kilocore_thread_slot;

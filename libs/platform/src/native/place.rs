@@ -1,7 +1,7 @@
-//! Whether the processor says in one cheap instruction where a thread runs.
+//! Whether the processor has `rdpid`, a cheap instruction that reads where a thread runs.
 //!
-//! `rdtscp` does, too, and reads the time-stamp counter beside, which takes some twenty times as
-//! long in a virtual machine that traps or scales it.
+//! `rdtscp` reads the same, but it also reads the time-stamp counter. In a virtual machine that
+//! traps or scales the counter, `rdtscp` takes about twenty times as long as `rdpid`.
 
 use core::sync::atomic::{AtomicU8, Ordering};
 
@@ -11,10 +11,10 @@ const YES: u8 = 2;
 
 static RDPID: AtomicU8 = AtomicU8::new(UNKNOWN);
 
-/// Whether there is `rdpid`.
+/// Returns whether the processor has `rdpid`. Only the first call asks CPUID, which is slow.
 #[inline]
 pub(super) fn has_rdpid() -> bool {
-    // Relaxed: whoever finds it unknown finds out the same.
+    // Relaxed: every thread that finds it unknown asks CPUID and gets the same answer.
     match RDPID.load(Ordering::Relaxed) {
         UNKNOWN => find_out(),
         known => known == YES,
