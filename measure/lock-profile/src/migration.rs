@@ -14,37 +14,41 @@
 //! either the lines go with the lock, or they are spread evenly over the cores.
 //!
 //! # What limits it
-//! Transfers that overlap count for less than they are, so this is the number of lines fetched
-//! one after the other: what a forecast needs. A thread that loses its processor inside a section
-//! lengthens the mean by milliseconds; the longest holds are therefore left out, and how much the
-//! result depends on that is part of the spread. Where the recording supports no estimate there
-//! is none: one core, too few hand-overs, a site that only one of the runs reached.
+//! Transfers that overlap take less time than their sum. So the estimate is the number of lines
+//! that are fetched one after the other, which is what a forecast needs. A thread that loses its
+//! processor inside a section lengthens the mean by milliseconds. The longest holds are therefore
+//! left out, and the spread includes how much the result depends on that. There is no estimate if
+//! the recording does not support one: on one core, with too few hand-overs, or for a site that
+//! only one run reached.
 
 use crate::{Family, Frame, Histogram, Lock, Profile, Run};
 
-/// Fewer holds, or fewer hand-overs between cores, than this say nothing.
+/// How many holds, and how many hand-overs between cores, an estimate needs.
 const LEAST_COUNT: u64 = 200;
 
-/// A smaller share of hand-overs between cores drowns in noise.
+/// The share of hand-overs between cores that an estimate needs. The effect of a smaller one is
+/// lost in noise.
 const LEAST_SHARE: f64 = 0.02;
 
-/// Shares of the shortest holds that the mean is taken of; the middle one gives the estimate.
+/// The mean is taken over these shares of the holds, the shortest first. The middle share gives the
+/// estimate, and the others its spread.
 const TRIMS: [f64; 3] = [0.95, 0.98, 0.995];
 
 /// An estimate of the lines that move to a holder from another core.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MigratingLines {
-    /// The estimate; 0 or more.
+    /// The estimate, which is 0 or more.
     pub lines: f64,
-    /// Not fewer than this, ...
+    /// The lower end of what the spread of the holds and their resolution allow.
     pub low: f64,
-    /// ... nor more than this, as far as the spread of the holds and their resolution tell.
+    /// The upper end of it.
     pub high: f64,
-    /// What fetching them added to a hold in the run on several cores, in nanoseconds, on average.
+    /// How much longer a hold was because of them in the run on several cores, in nanoseconds, on
+    /// average.
     pub extra_ns: f64,
 }
 
-/// What identifies a lock across two runs: locks that were created at the same place.
+/// Identifies a lock across two runs, by the place where it was created.
 #[derive(PartialEq)]
 struct Key<'a> {
     executable: &'a str,
@@ -63,7 +67,7 @@ fn key<'a>(executable: &'a str, lock: &'a Lock) -> Key<'a> {
     }
 }
 
-/// Exclusive holds of all locks of a run with this key.
+/// The exclusive holds of all locks of a run that have this key.
 fn holds(run: &Run, wanted: &Key<'_>) -> Histogram {
     let mut sum = Histogram::default();
     for process in &run.processes {
@@ -77,12 +81,12 @@ fn holds(run: &Run, wanted: &Key<'_>) -> Histogram {
 }
 
 impl Profile {
-    /// How many cache lines move to a new holder of `lock` from the core of the last one, one
-    /// after the other. `process` is the index, in the first run, of the process it belongs to.
+    /// Estimates how many cache lines move, one after the other, to a new holder of `lock` from the
+    /// core of the last holder. `process` is the index of the lock's process in the first run.
     ///
-    /// Needs a second run confined to one core, and [`core_to_core_ns`](crate::Host). Locks of
-    /// one site are not told apart in the confined run. `None` where the data support no
-    /// estimate, and for shared holds, whose hand-overs are not recorded.
+    /// This needs a second run that was confined to one core, and [`core_to_core_ns`](crate::Host).
+    /// Locks of one site are not told apart in the confined run. Returns `None` if the data support
+    /// no estimate, and for shared holds, whose hand-overs are not recorded.
     #[must_use]
     pub fn migrating_lines(&self, process: usize, lock: &Lock) -> Option<MigratingLines> {
         let transfer = self.host.core_to_core_ns.filter(|ns| *ns > 0.0 && ns.is_finite())?;
@@ -113,8 +117,8 @@ impl Profile {
     }
 }
 
-/// How far the trimmed mean may be off, in nanoseconds: the deviation of a mean of that many
-/// holds, the width of the buckets that they were counted in included.
+/// Returns how far the trimmed mean may be off, in nanoseconds. This is the standard deviation of a
+/// mean of that many holds, and includes the width of the buckets in which they were counted.
 fn standard_error(holds: &Histogram) -> f64 {
     let (low, high) = (holds.quantile(0.159), holds.quantile(0.841));
     let deviation = (high - low) / 2.0;

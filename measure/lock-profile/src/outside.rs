@@ -1,5 +1,5 @@
-//! What is seen of a program from outside: in which system calls its threads sleep, and which of
-//! its processes left no recording.
+//! What can be seen of a program from outside: in which system calls its threads sleep, and which
+//! of its processes left no recording.
 //!
 //! The recorder sees only pthread locks. Without this view, a program that takes no locks would
 //! look the same as one whose locks the recorder cannot see.
@@ -8,51 +8,55 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// What was seen of a run from outside, by looking at all its threads at regular times.
+/// What was seen of a run from outside. In regular rounds, an observer looks at all its threads.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Outside {
-    /// How many times threads were looked at, all that were alive at that time. Of very many only a
-    /// part is; each then counts for those that were passed over.
+    /// The number of rounds. A round looks at all threads that are alive. If there are very many,
+    /// it looks at a part of them, and each then counts for those that were passed over.
     pub rounds: u64,
-    /// The most threads that were seen at a time, over all processes.
+    /// The largest number of threads of all processes together that a round has seen.
     pub threads_peak: u64,
-    /// Looks at threads that ran or were ready to.
+    /// How often a thread was seen that ran or was ready to run.
     pub running: u64,
-    /// Of those, looks at threads of processes that left no recording; none in profiles that did
-    /// not tell them apart.
+    /// How many of those belonged to processes that left no recording. It is `None` in old
+    /// profiles, which did not tell them apart.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub running_unrecorded: Option<u64>,
-    /// How many threads wanted a core at a time.
+    /// In how many rounds how many threads wanted a core.
     #[serde(default)]
     pub awake: Awake,
-    /// Looks at threads that slept, by the name of the system call that they slept in; the empty
-    /// name where that could not be read, `-` where a thread waited in no call, as for a page.
+    /// How often a thread was seen that slept, by the name of the system call. The name is empty if
+    /// it could not be read, and `-` if the thread waited in no system call, for example for a
+    /// page.
     pub asleep: BTreeMap<String, u64>,
-    /// Looks at threads that slept in a futex, by what the recordings know of its word. Together
-    /// they are those of `asleep` under `futex` and its relatives.
+    /// How often a thread was seen that slept in a futex, by what the recordings know of the
+    /// futex's word. Together these are the threads that `asleep` has under `futex` and its
+    /// relatives.
     #[serde(default)]
     pub futexes: Futexes,
-    /// Switches from a thread to another because the first had to wait for something, over the
-    /// whole run: of the program, and of the descendants that had ended.
+    /// How often a thread left its core over the whole run because it had to wait. The program and
+    /// those of its descendants that had ended are counted.
     pub voluntary_switches: u64,
-    /// Process images that were seen and left no recording: one for each executable and reason.
+    /// The process images that were seen and left no recording, one for each executable and reason.
     pub unrecorded: Vec<Unrecorded>,
 }
 
-/// Rounds by how many threads ran or were ready to. Only rounds count that looked at all threads.
+/// How many rounds saw how many threads that ran or were ready to run. Only rounds that looked at
+/// all threads count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Awake {
-    /// All of them.
+    /// All these rounds.
     pub rounds: u64,
-    /// Those in which it was one thread.
+    /// The rounds in which it was one thread.
     pub one: u64,
 }
 
-/// Looks at threads that slept in a futex.
+/// How often threads were seen that slept in a futex, by the object whose word it was.
 ///
-/// The address of the word that a thread sleeps on was compared with those of the locks and
-/// conditions that the recorder knew at some time in that process. Words of locks that were gone
-/// before anybody asked, or that are recorded as one of many, are [`elsewhere`](Self::elsewhere).
+/// The address of the word was compared with the addresses of the locks and conditions that the
+/// recorder knew at some time in that process. The word of a lock that was gone before its address
+/// was asked for, or that is recorded together with many others, counts as
+/// [`elsewhere`](Self::elsewhere).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Futexes {
     /// In a recorded mutex or read-write lock.
@@ -62,16 +66,16 @@ pub struct Futexes {
     /// In a recorded barrier.
     #[serde(default)]
     pub barriers: u64,
-    /// Waiting for a thread to end, as `pthread_join` does.
+    /// In a thread's identifier: waiting for the thread to end, as `pthread_join` does.
     pub joins: u64,
-    /// In no recorded object: what no pthread lock explains.
+    /// In no recorded object. No pthread lock explains this sleep.
     pub elsewhere: u64,
-    /// Where the word could not be read.
+    /// In a word whose address could not be read.
     pub unknown: u64,
 }
 
 impl Futexes {
-    /// All looks.
+    /// Returns the sum of all.
     #[must_use]
     pub fn total(&self) -> u64 {
         let Self { locks, conditions, barriers, joins, elsewhere, unknown } = *self;
@@ -84,11 +88,11 @@ impl Futexes {
 /// A process image without a recording.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Unrecorded {
-    /// Process id.
+    /// The process id.
     pub pid: u32,
-    /// Path of the executable; empty if it could not be read.
+    /// The path of the executable. It is empty if it could not be read.
     pub executable: String,
-    /// Why it has none.
+    /// Why the process image has no recording.
     pub why: WhyUnrecorded,
 }
 
@@ -96,13 +100,13 @@ pub struct Unrecorded {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WhyUnrecorded {
-    /// It is linked statically: nothing can be preloaded.
+    /// It is linked statically, so nothing can be preloaded.
     Static,
-    /// It runs with other rights than its starter's.
+    /// It runs with other rights than the program that started it.
     OtherRights,
     /// It is of another architecture than the recorder, such as a 32-bit program.
     OtherArchitecture,
-    /// It sees another file system, so that the recorder or its folder is not there.
+    /// It sees another file system, in which the recorder or its folder does not exist.
     OtherRoot,
     /// The recorder was loaded and could not write, for lack of room, memory or permission.
     NoRoom,
@@ -111,6 +115,6 @@ pub enum WhyUnrecorded {
     StillRunning,
     /// Its environment no longer asked for the recorder.
     NotAsked,
-    /// Nobody knows.
+    /// The reason is not known.
     Unknown,
 }

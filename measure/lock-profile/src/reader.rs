@@ -1,8 +1,8 @@
 //! Turns the blocks of a recording into the counts of a process.
 //!
-//! Shards are added up, durations turned from cycles into nanoseconds, and addresses named. Every
-//! reference between blocks is checked, and sums saturate, because a process may end in the
-//! middle of anything and a file may be damaged: what cannot be found is left out.
+//! It adds up the shards, turns durations from cycles into nanoseconds, and names addresses. A
+//! process may end in the middle of anything, and a file may be damaged. So every reference between
+//! blocks is checked, sums saturate, and what cannot be found is left out.
 
 use std::collections::BTreeMap;
 use std::mem::offset_of;
@@ -22,14 +22,14 @@ use crate::{
 };
 
 impl Recording {
-    /// What the process did, in nanoseconds and with names for addresses.
+    /// Returns what the process did, in nanoseconds and with names for addresses.
     #[must_use]
     pub fn process(&self, clock: ClockRate, symbols: &mut Symbols) -> Process {
         self.process_numbered(&self.lock_numbers(), clock, symbols)
     }
 
-    /// The numbers of the locks: those of an earlier moment are the same as far as they go, but for
-    /// locks that were just being made.
+    /// Returns the numbers of the locks. Those of an earlier moment are a beginning of those of a
+    /// later one, except for locks that were just being made.
     pub(crate) fn lock_numbers(&self) -> BTreeMap<UnitId, u32> {
         self.of_kind(kind::LOCK)
             .filter(|unit| self.word(*unit, offset_of!(LockBlock, family)) != 0)
@@ -37,7 +37,7 @@ impl Recording {
             .collect()
     }
 
-    /// What the process did, its locks having these numbers.
+    /// Returns what the process did. Its locks have these numbers.
     pub(crate) fn process_numbered(
         &self,
         ids: &BTreeMap<UnitId, u32>,
@@ -67,26 +67,26 @@ impl Recording {
 }
 
 impl Process {
-    /// Makes the processor time no less than what is recorded of it: a process that was ended in
-    /// the middle had not noted it for a while.
+    /// Raises the processor time to at least what is recorded of it. A process that was killed had
+    /// not noted it for a while.
     pub(crate) fn note_counted_time(&mut self) {
         let threads = &mut self.threads;
         threads.cpu_ns = threads.cpu_ns.max(threads.think.sum_ns + held_ns(&self.locks));
     }
 }
 
-/// Acquisitions in any mode.
+/// Returns how often a lock was acquired, in any mode.
 fn total(lock: &Lock) -> u64 {
     lock.acquisitions.saturating_add(lock.read.as_ref().map_or(0, |read| read.acquisitions))
 }
 
-/// Time on the processor in all holds.
+/// Returns the processor time in all holds.
 fn held_ns(locks: &[Lock]) -> f64 {
     let shared = |lock: &Lock| lock.read.as_ref().map_or(0.0, |read| read.hold.sum_ns);
     locks.iter().map(|lock| lock.hold.sum_ns + shared(lock)).sum()
 }
 
-/// Counters of a lock in one mode, summed over shards.
+/// The counters of a lock in one mode, summed over its shards.
 #[derive(Debug, Default)]
 struct Side {
     same_core: u64,
@@ -95,11 +95,11 @@ struct Side {
     wait: Histogram,
     met: Vec<u64>,
     nested: BTreeMap<UnitId, u64>,
-    /// By how many acquisitions threads lead, by their numbers.
+    /// By how many acquisitions each thread leads, by the thread's number.
     leads: BTreeMap<u32, u64>,
 }
 
-/// A recording on its way to a [`Process`].
+/// A recording that is being turned into a [`Process`].
 pub(crate) struct Reader<'a> {
     pub(crate) recording: &'a Recording,
     clock: ClockRate,
@@ -125,12 +125,12 @@ impl Reader<'_> {
         }
     }
 
-    /// The lower bound of a bucket in nanoseconds.
+    /// Returns the lower bound of a bucket in nanoseconds.
     fn lower_bound(&self, bucket: usize) -> f64 {
         bucket_lower_bound(bucket) as f64 / self.clock.ghz
     }
 
-    /// A sparse histogram at an offset in a block.
+    /// Returns the sparse histogram at an offset in a block.
     fn few(&self, unit: UnitId, offset: usize) -> Histogram {
         let recording = self.recording;
         let mut buckets: Vec<(usize, u64)> = (0..sparse::ENTRIES)
@@ -152,7 +152,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Counters of all locks, by lock and mode.
+    /// Returns the counters of all locks, by lock and mode.
     fn sides(&self) -> BTreeMap<(UnitId, u32), Side> {
         let recording = self.recording;
         let mut sides: BTreeMap<(UnitId, u32), Side> = BTreeMap::new();
@@ -206,18 +206,18 @@ impl Reader<'_> {
         }
     }
 
-    /// The number of the thread that leads in the shard `index` of a lock, and by how many of the
-    /// acquisitions counted there.
+    /// Returns the number of the thread that leads in the shard `index` of a lock, and by how many
+    /// of the acquisitions that are counted there.
     fn leader(&self, unit: UnitId, index: usize) -> (u32, u64) {
         let slot = index % SHARDS;
         if index / SHARDS == mode::SHARED && slot != SHARED_SLOT {
-            // The shard of the thread with that number.
+            // This is the shard of the thread with that number.
             return (slot as u32, self.recording.long(unit, offset_of!(ShardBlock, same_core)));
         }
         majority::candidate(self.recording.long(unit, offset_of!(ShardBlock, taken_by)))
     }
 
-    /// The locks that were used.
+    /// Returns the locks that were used.
     fn locks(&mut self, ids: &BTreeMap<UnitId, u32>) -> Vec<Lock> {
         let mut sides = self.sides();
         let sleep_factor = self.sleep().1.unwrap_or(0.0);
@@ -236,7 +236,7 @@ impl Reader<'_> {
         locks
     }
 
-    /// One lock; `None` if it was never used, or is of a family that is not known.
+    /// Returns one lock, or `None` if it was never used or is of an unknown family.
     fn lock(
         &mut self,
         unit: UnitId,
@@ -353,8 +353,8 @@ impl Reader<'_> {
         threads
     }
 
-    /// All sleep, and by what that differs from the sleep that was sampled, in holds and between
-    /// them, in cycles. There is no factor if none was.
+    /// Returns all sleep in cycles, and the factor by which it differs from the sleep that was
+    /// sampled in holds and between them. There is no factor if no sleep was sampled.
     fn sleep(&self) -> (u64, Option<f64>) {
         let recording = self.recording;
         let sum = |kind, offset| {
@@ -383,14 +383,14 @@ impl Reader<'_> {
     }
 }
 
-/// The thread that took a lock more often than all others together, if one did.
+/// Returns the thread that took a lock more often than all others together, if there is one.
 fn mostly_by(exclusive: &Side, shared: &Side) -> Option<MostlyBy> {
     let mut leads = exclusive.leads.clone();
     for (thread, lead) in &shared.leads {
         let sum = leads.entry(*thread).or_default();
         *sum = sum.saturating_add(*lead);
     }
-    // Of more threads than there are numbers for, nobody knows which.
+    // If there were more threads than numbers, a number does not say which thread it is.
     let of_many = leads.remove(&NO_NUMBER).unwrap_or(0);
     let (&thread, &most) = leads.iter().max_by_key(|(_, lead)| **lead)?;
     leads.remove(&thread);
@@ -401,7 +401,7 @@ fn mostly_by(exclusive: &Side, shared: &Side) -> Option<MostlyBy> {
     Some(MostlyBy { thread, share: lead as f64 / all.max(lead) as f64 })
 }
 
-/// The names of attributes.
+/// Returns the names of attributes.
 fn attributes(bits: u32) -> Vec<String> {
     const NAMES: [(u32, &str); 7] = [
         (attribute::RECURSIVE, "recursive"),

@@ -20,8 +20,8 @@ use crate::{BuildId, UnwindSections};
 /// Why a file provides no names.
 #[derive(Debug, thiserror::Error)]
 pub enum BinaryError {
-    /// It is larger than any program, or it is no regular file. (Memory may also be mapped from a
-    /// device such as `/dev/zero`.)
+    /// It is larger than any program, or it is not a regular file. (Memory may also be mapped from
+    /// a device such as `/dev/zero`.)
     #[error("{path} is not a regular file")]
     NotAFile {
         /// The file.
@@ -32,7 +32,7 @@ pub enum BinaryError {
     Read {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// Why it cannot be read.
         source: io::Error,
     },
     /// It is not an executable file.
@@ -48,9 +48,9 @@ pub enum BinaryError {
 /// A function at an address.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Frame {
-    /// Its name, demangled; empty if nothing is known.
+    /// Its demangled name, which is empty if nothing is known.
     pub function: String,
-    /// Source file and line, if the debugging information has them.
+    /// Its source file and line, if the debugging information has them.
     pub line: Option<String>,
 }
 
@@ -62,15 +62,15 @@ struct Segment {
     address: u64,
 }
 
-/// What is known of an executable file.
+/// The symbols and the debugging information of an executable file.
 pub struct Binary {
     segments: Vec<Segment>,
     build_id: Option<BuildId>,
     functions: Table,
     has_symbol_table: bool,
-    /// Where functions lie that have no names.
+    /// Where the functions without names lie.
     extents: Extents,
-    /// The file with the debugging information.
+    /// The path of the file with the debugging information.
     debug: Option<PathBuf>,
     loader: OnceCell<Option<Loader>>,
 }
@@ -91,8 +91,8 @@ impl Binary {
         Ok(Self { debug: Some(path.to_owned()), ..binary })
     }
 
-    /// Reads the bytes of a file. `path` says in messages where they are from. Only the symbols of
-    /// such a file are known.
+    /// Reads a file from its bytes. Messages give `path` as the place where they are from. Such a
+    /// file has symbols only, and no debugging information.
     ///
     /// # Errors
     /// If they are not an executable file.
@@ -144,13 +144,14 @@ impl Binary {
         Ok(true)
     }
 
-    /// Whether it has a symbol table, and not only the symbols that other files may link to.
+    /// Returns whether it has a symbol table, and not only the symbols that other files may link
+    /// to.
     #[must_use]
     pub fn has_symbol_table(&self) -> bool {
         self.has_symbol_table
     }
 
-    /// The build id, which the linker wrote.
+    /// Returns the build id, if the linker wrote one.
     #[must_use]
     pub fn build_id(&self) -> Option<&BuildId> {
         self.build_id.as_ref()
@@ -185,7 +186,7 @@ impl Binary {
     pub fn frames(&self, address: u64) -> Vec<Frame> {
         let open = || self.debug.as_ref().and_then(|path| Loader::new(path).ok());
         let loader = self.loader.get_or_init(open);
-        // The reader asks for the address behind this one, and the last address has none.
+        // The reader uses the next address, and the last address has none.
         let Some(loader) = loader.as_ref().filter(|_| address != u64::MAX) else {
             return vec![Frame::default()];
         };

@@ -1,4 +1,4 @@
-//! What tells one build of a file from another.
+//! The build id, which tells one build of a file from another.
 
 use std::fmt;
 
@@ -7,17 +7,17 @@ use std::fmt;
 pub struct BuildId(Vec<u8>);
 
 impl BuildId {
-    /// More than any linker writes.
+    /// The greatest length in bytes. No linker writes a longer one.
     const MAX: usize = 64;
 
-    /// From its bytes; none if there are none, only zeros, or too many.
+    /// Returns the build id of these bytes, or `None` if there are none, only zeros, or too many.
     #[must_use]
     pub fn new(bytes: &[u8]) -> Option<Self> {
         let is_one = bytes.len() <= Self::MAX && bytes.iter().any(|byte| *byte != 0);
         is_one.then(|| Self(bytes.to_vec()))
     }
 
-    /// From ELF notes of this host, such as `/sys/kernel/notes` has.
+    /// Returns the build id in ELF notes of this host, such as those in `/sys/kernel/notes`.
     #[must_use]
     pub fn of_notes(mut notes: &[u8]) -> Option<Self> {
         const GNU_BUILD_ID: u32 = 3;
@@ -39,13 +39,13 @@ impl BuildId {
         }
     }
 
-    /// That of the kernel that runs here, if it says.
+    /// Returns the build id of the running kernel, if the kernel tells it.
     #[must_use]
     pub fn of_this_kernel() -> Option<Self> {
         Self::of_notes(&std::fs::read("/sys/kernel/notes").ok()?)
     }
 
-    /// Its bytes.
+    /// Returns its bytes.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         &self.0

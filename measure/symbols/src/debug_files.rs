@@ -1,15 +1,16 @@
-//! Where files of a known build id may lie besides the place where they ran.
+//! Where a file of a known build id may lie besides the place where it ran.
 
 use std::path::PathBuf;
 
 use crate::BuildId;
 
-/// The places: perf's cache, which has a copy of what ran, and the system's debugging files.
+/// The places to look: perf's cache, which has copies of the files that ran, and the system's
+/// debugging files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DebugFiles {
-    /// Where `perf record` keeps copies: `~/.debug`.
+    /// The folder in which `perf record` keeps copies: `~/.debug`.
     pub perf_cache: Option<PathBuf>,
-    /// Where the system's debugging files are: `/usr/lib/debug`.
+    /// The folder of the system's debugging files: `/usr/lib/debug`.
     pub system: Option<PathBuf>,
 }
 
@@ -24,31 +25,31 @@ impl Default for DebugFiles {
 }
 
 impl DebugFiles {
-    /// Nowhere else.
+    /// Returns no places.
     #[must_use]
     pub fn none() -> Self {
         Self { perf_cache: None, system: None }
     }
 
-    /// Where perf's copy of an executable file is, if it made one.
+    /// Returns where perf's copy of an executable file is, if it made one.
     #[must_use]
     pub fn image(&self, id: &BuildId) -> Option<PathBuf> {
         self.cached(id, "elf")
     }
 
-    /// Where perf's copy of a kernel's symbols is, if it made one.
+    /// Returns where perf's copy of a kernel's symbols is, if it made one.
     #[must_use]
     pub fn kallsyms(&self, id: &BuildId) -> Option<PathBuf> {
         self.cached(id, "kallsyms")
     }
 
-    /// Where perf's copy of the kernel's code in user space is, if it made one.
+    /// Returns where perf's copy of the kernel's code in user space is, if it made one.
     #[must_use]
     pub fn vdso(&self, id: &BuildId) -> Option<PathBuf> {
         self.cached(id, "vdso")
     }
 
-    /// The files, the best first, that may have the symbols of a file that itself has none.
+    /// Returns the files that may have the symbols of a file without any, the best first.
     #[must_use]
     pub fn debug(&self, id: &BuildId) -> Vec<PathBuf> {
         let (first, rest) = Self::parts(id);
@@ -66,7 +67,7 @@ impl DebugFiles {
         path.is_file().then_some(path)
     }
 
-    /// A directory for the first byte, a name for the others.
+    /// Returns the path of a build id: the first byte is a folder, the others are a name in it.
     fn parts(id: &BuildId) -> (String, String) {
         let mut digits = id.to_string();
         let rest = digits.split_off(2);

@@ -11,15 +11,16 @@ use addr2line::gimli::{
 
 use crate::UnwindSections;
 
-/// No program has more functions; a file that says so is not read on.
+/// The greatest number of functions. No program has more, so a file that says so is not read
+/// further.
 const MOST: usize = 1 << 22;
 
-/// The extents of functions, ascending.
+/// The extents of functions, in ascending order.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Extents(Vec<(u64, u64)>);
 
 impl Extents {
-    /// Those of an executable file; none if it does not say.
+    /// Returns the extents in an executable file. There are none if it has no unwind tables.
     pub(crate) fn of(sections: &UnwindSections, is_little_endian: bool, address_size: u8) -> Self {
         let Some(section) = &sections.eh_frame else { return Self::default() };
         let endian = match is_little_endian {
@@ -49,7 +50,7 @@ impl Extents {
         Self(all)
     }
 
-    /// Where the function begins that an address lies in.
+    /// Returns the address at which the function begins that contains an address.
     pub(crate) fn start(&self, address: u64) -> Option<u64> {
         let next = self.0.partition_point(|&(start, _)| start <= address);
         let &(start, end) = self.0[..next].last()?;

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 use crate::table::{AliasRank, Builder, Table};
 
-/// Why there are no symbols of a kernel.
+/// Why a file has no usable symbols of a kernel.
 #[derive(Debug, thiserror::Error)]
 pub enum KernelSymbolsError {
     /// The file cannot be read.
@@ -24,7 +24,7 @@ pub enum KernelSymbolsError {
     Read {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// Why it cannot be read.
         source: io::Error,
     },
     /// The kernel shows names, but zeros instead of addresses.
@@ -49,7 +49,7 @@ pub enum KernelSymbolsError {
 pub struct KernelSymbol<'a> {
     /// Its name.
     pub name: &'a str,
-    /// The module that it is in, without brackets; none for the kernel itself.
+    /// The module that it is in, without brackets, or `None` for the kernel itself.
     pub module: Option<&'a str>,
 }
 
