@@ -7,12 +7,12 @@ use kilocore_sampled_profile::Tally;
 
 use crate::Work;
 
-/// The work that both sides did, all runs of each together.
+/// The work of both sides: on each side, that of all its runs together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Works {
-    /// Of the base runs.
+    /// The work of the base runs.
     pub base: Work,
-    /// Of the scaled runs.
+    /// The work of the scaled runs.
     pub scaled: Work,
 }
 
@@ -22,13 +22,13 @@ impl Works {
     }
 }
 
-/// Time of both sides that is not in samples. It may be negative if a sampler saw more time than
+/// The time of both sides that is in no sample. It may be negative, if a sampler saw more time than
 /// there was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Times {
-    /// Of the base runs.
+    /// The time of the base runs.
     pub base: i128,
-    /// Of the scaled runs.
+    /// The time of the scaled runs.
     pub scaled: i128,
 }
 
@@ -40,13 +40,13 @@ pub struct Loss {
 }
 
 impl Loss {
-    /// The loss as a number, in the profile's unit per unit of work.
+    /// Returns the loss as a number, in the profile's unit per unit of work.
     #[must_use]
     pub fn per_unit(self, works: Works) -> f64 {
         self.numerator as f64 / 1e6 / works.denominator()
     }
 
-    /// This loss as a share of another one; `None` if the other is zero.
+    /// Returns this loss as a share of another one, or `None` if the other is zero.
     #[must_use]
     pub fn share_of(self, whole: Self) -> Option<f64> {
         (whole.numerator != 0).then(|| self.numerator as f64 / whole.numerator as f64)
@@ -62,7 +62,7 @@ impl std::ops::Add for Loss {
 }
 
 impl Times {
-    /// By how much a unit of work takes longer on the scaled side than on the base side.
+    /// Returns how much longer a unit of work takes on the scaled side than on the base side.
     #[must_use]
     pub fn loss(self, works: Works) -> Loss {
         let base = self.base * i128::from(works.scaled.millionths());
@@ -70,13 +70,13 @@ impl Times {
         Loss { numerator: scaled - base }
     }
 
-    /// What a unit of work takes on the base side, in the profile's unit.
+    /// Returns how long a unit of work takes on the base side, in the profile's unit.
     #[must_use]
     pub fn base_per_unit(self, works: Works) -> f64 {
         self.base as f64 / works.base.as_f64()
     }
 
-    /// What a unit of work takes on the scaled side, in the profile's unit.
+    /// Returns how long a unit of work takes on the scaled side, in the profile's unit.
     #[must_use]
     pub fn scaled_per_unit(self, works: Works) -> f64 {
         self.scaled as f64 / works.scaled.as_f64()
@@ -86,32 +86,32 @@ impl Times {
 /// The samples of both sides that fell on something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Amounts {
-    /// In the base runs.
+    /// The samples in the base runs.
     pub base: Tally,
-    /// In the scaled runs.
+    /// The samples in the scaled runs.
     pub scaled: Tally,
 }
 
 impl Amounts {
-    /// Adds what fell on something else.
+    /// Adds the samples that fell on something else.
     pub fn add(&mut self, other: Self) {
         self.base.add(other.base);
         self.scaled.add(other.scaled);
     }
 
-    /// The times alone.
+    /// Returns the times without the numbers of samples.
     #[must_use]
     pub fn times(self) -> Times {
         Times { base: i128::from(self.base.weight), scaled: i128::from(self.scaled.weight) }
     }
 
-    /// Whether no sample of the base side fell on it, and some of the scaled side did.
+    /// Returns whether samples of the scaled side fell on it, and none of the base side.
     #[must_use]
     pub fn is_new(self) -> bool {
         self.base.samples == 0 && self.scaled.samples > 0
     }
 
-    /// Whether no sample of the scaled side fell on it, and some of the base side did.
+    /// Returns whether samples of the base side fell on it, and none of the scaled side.
     #[must_use]
     pub fn has_vanished(self) -> bool {
         self.scaled.samples == 0 && self.base.samples > 0

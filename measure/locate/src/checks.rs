@@ -6,27 +6,28 @@ use crate::ownership::is_unnamed;
 use crate::totals::SideTotals;
 use crate::{Owner, Run, Tree, Warning};
 
-/// Below this many samples, only large losses stand out.
+/// With fewer samples than this, only large losses stand out, and a warning says so.
 const FEW_SAMPLES: u64 = 1_000;
-/// A warning tells of functions without names from this share of the time on.
+/// From this share of the time on, functions without names are worth a warning.
 const MANY_UNNAMED: f64 = 0.05;
-/// A file without names is not mentioned below this share of the samples.
+/// From this share of the samples on, a file without names is worth a warning.
 const WORTH_NAMES: f64 = 0.01;
-/// Rates that differ by more than this are taken as different.
+/// Rates count as different if they differ by more than this.
 const SAME_RATE: f64 = 0.02;
-/// A run that is this many times longer than the other is much longer.
+/// A run that takes more than this many times as long as the other is worth a warning.
 const MUCH_LONGER: f64 = 3.0;
-/// A warning tells of lost samples from this share on.
+/// From this share on, lost samples are worth a warning.
 const MANY_LOST: f64 = 0.01;
-/// A program used more than its cores from this ratio on. The excess allows for the sampler's
-/// clock.
+/// From this ratio on, a program used more cores than it had. The excess over 1 allows for errors
+/// of the sampler's clock.
 const ABOVE_CORES: f64 = 1.05;
-/// If this many samples are expected, it is not by chance that there are none.
+/// If this many samples are expected and there is none, that is not by chance.
 const SURELY_SOME: f64 = 10.0;
-/// A warning tells of functions that only one side has from this share of the time on.
+/// From this share of the time on, functions that only one side has are worth a warning.
 const FEW_IN_COMMON: f64 = 0.5;
 
-/// All warnings about a comparison of these runs, in the order in which they should be read.
+/// Returns all warnings about a comparison of these runs, in the order in which they should be
+/// read.
 pub(crate) fn warnings(base: &[Run], scaled: &[Run], work_assumed: bool) -> Vec<Warning> {
     let mut found = Vec::new();
     if work_assumed {
@@ -44,7 +45,7 @@ pub(crate) fn warnings(base: &[Run], scaled: &[Run], work_assumed: bool) -> Vec<
     found
 }
 
-/// What to call the runs of a side.
+/// Returns what messages call the runs of a side.
 fn name_of(runs: &[Run]) -> String {
     match runs {
         [run] => run.name.clone(),
@@ -53,7 +54,7 @@ fn name_of(runs: &[Run]) -> String {
     }
 }
 
-/// What the tree of both sides shows.
+/// Warns of what the tree of both sides shows.
 pub(crate) fn of_tree(tree: &Tree, base: &SideTotals, scaled: &SideTotals) -> Option<Warning> {
     let (mut own, mut all) = (0.0, 0.0);
     let mut by_function = vec![crate::Amounts::default(); tree.functions().len()];
@@ -84,7 +85,7 @@ fn rate(run: &Run) -> Option<(f64, String)> {
     }
 }
 
-/// How much processor time a run took or, where that is not known, how long.
+/// Returns how much processor time a run took or, if that is not known, its wall-clock time.
 fn seconds(run: &Run) -> Option<f64> {
     let facts: &Facts = &run.profile.facts;
     let ns = match run.profile.unit {
@@ -99,7 +100,7 @@ fn has_stacks(run: &Run) -> bool {
     contexts.iter().any(|(id, _)| contexts.stack(id).nth(1).is_some())
 }
 
-/// The part of all samples that are of the kernel, from 0 to 1.
+/// Returns the share of all samples that are in the kernel, from 0 to 1.
 fn kernel_share(runs: &[Run]) -> f64 {
     let (mut kernel, mut all) = (0, 0);
     for run in runs {
@@ -118,7 +119,8 @@ fn samples(runs: &[Run]) -> u64 {
     runs.iter().map(|run| run.profile.total().samples).sum()
 }
 
-/// A side that has no samples of the kernel, though there should be some if it is as the other.
+/// Warns of a side without samples in the kernel, if there should be some by the share of the other
+/// side.
 fn without_kernel(base: &[Run], scaled: &[Run]) -> Option<Warning> {
     let lacks = |runs: &[Run], like: &[Run]| {
         let expected = kernel_share(like) * samples(runs) as f64;
@@ -163,7 +165,7 @@ fn pairwise(all_base: &[Run], all_scaled: &[Run], found: &mut Vec<Warning>) {
     }
 }
 
-/// The name of an event without modifiers, which samplers add as the host allows.
+/// Returns the name of an event without modifiers, which samplers add as far as the host allows.
 fn bare_event(event: &str) -> &str {
     event.split(':').next().unwrap_or(event)
 }
@@ -207,8 +209,8 @@ fn alone(runs: &[Run], found: &mut Vec<Warning>) {
     }
 }
 
-/// Whether a reader's remark is worth a warning: that a file has no names is not if next to nothing
-/// fell on it.
+/// Returns whether a reader's remark is worth a warning. That a file has no names is not, if next
+/// to no samples fell on it.
 fn matters(remark: &Remark, profile: &SampledProfile) -> bool {
     let Remark::NoSymbols { object, .. } = remark else { return true };
     let is_of_object = |context: &Context| {
@@ -219,7 +221,7 @@ fn matters(remark: &Remark, profile: &SampledProfile) -> bool {
     samples as f64 > profile.total().samples as f64 * WORTH_NAMES
 }
 
-/// Whether a run used more than its cores, `busy_ns` being its time on processors.
+/// Returns whether a run used more cores than it had. `busy_ns` is its time on processors.
 pub(crate) fn above_cores(run: &Run, busy_ns: u64) -> Option<Warning> {
     let (cores, elapsed) = (run.cores?, run.elapsed_ns.filter(|&ns| ns > 0)?);
     let used = busy_ns as f64 / elapsed as f64;

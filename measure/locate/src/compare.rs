@@ -1,4 +1,4 @@
-//! The comparison itself.
+//! The comparison of two profiles.
 
 use std::cmp::Reverse;
 
@@ -23,11 +23,12 @@ pub struct Options {
 /// A function on both sides.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FunctionRow {
-    /// Which.
+    /// The function.
     pub function: FunctionIndex,
     /// The samples in the function itself.
     pub exclusive: Amounts,
-    /// The samples in the function or in anything that it called. Recursion counts once.
+    /// The samples in the function or in anything that it called. A sample under a recursive
+    /// function counts once.
     pub inclusive: Amounts,
     /// How sure the exclusive loss is.
     pub exclusive_uncertainty: Uncertainty,
@@ -38,7 +39,7 @@ pub struct FunctionRow {
 /// A function of the program, including what libraries and the kernel did for it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CodeRow {
-    /// The function; `None` for stacks without a function of the program.
+    /// The function, or `None` for stacks without a function of the program.
     pub function: Option<FunctionIndex>,
     /// The samples in the function, or in libraries and the kernel that it called, up to the next
     /// function of the program.
@@ -50,33 +51,33 @@ pub struct CodeRow {
 /// How sure the losses of a calling context are.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ContextUncertainty {
-    /// The exclusive one.
+    /// How sure the exclusive loss is.
     pub exclusive: Uncertainty,
-    /// The inclusive one.
+    /// How sure the inclusive loss is.
     pub inclusive: Uncertainty,
 }
 
 /// How much of a loss is in the code of locks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct LockLoss {
-    /// In locks of the program: in user space, or waiting for one in the kernel.
+    /// The loss in locks of the program: in user space, or while waiting for one in the kernel.
     pub user: Loss,
-    /// In locks of the kernel.
+    /// The loss in locks of the kernel.
     pub kernel: Loss,
 }
 
-/// Two profiles, compared.
+/// Two profiles and what their comparison shows.
 #[derive(Debug, Clone)]
 pub struct Comparison {
-    /// What figures are in.
+    /// The unit of the figures.
     pub measure: Measure,
-    /// The side with few cores.
+    /// The runs on few cores.
     pub base: SideTotals,
-    /// The side with many.
+    /// The runs on many cores.
     pub scaled: SideTotals,
-    /// The work of both.
+    /// The work of both sides.
     pub works: Works,
-    /// Time on processors.
+    /// The time on processors.
     pub busy: Times,
     /// The time during which the program did not use its cores, if it is known.
     pub idle: Option<Times>,
@@ -88,7 +89,7 @@ pub struct Comparison {
     pub contexts: Vec<ContextUncertainty>,
     /// All calling contexts.
     pub tree: Tree,
-    /// How much is in locks.
+    /// How much of the loss is in locks.
     pub locks: LockLoss,
     /// How runs differ from each other.
     pub run_noise: RunNoise,
@@ -97,25 +98,25 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// By how much a unit of work takes longer on the scaled side, on processors and waiting.
+    /// Returns how much longer a unit of work takes on the scaled side, on processors and waiting.
     #[must_use]
     pub fn total_loss(&self) -> Loss {
         self.busy_loss() + self.idle.map_or(Loss::default(), |idle| idle.loss(self.works))
     }
 
-    /// By how much it takes longer on processors: the sum of all functions' exclusive losses.
+    /// Returns how much longer it takes on processors, which is the sum of all exclusive losses.
     #[must_use]
     pub fn busy_loss(&self) -> Loss {
         self.busy.loss(self.works)
     }
 
-    /// The ratio of the scaled side's rate of work to the base side's.
+    /// Returns the ratio of the scaled side's rate of work to that of the base side.
     #[must_use]
     pub fn speedup(&self) -> Option<f64> {
         Some(self.scaled.throughput()? / self.base.throughput()?)
     }
 
-    /// How many times as many cores the scaled side had.
+    /// Returns how many times as many cores the scaled side had.
     #[must_use]
     pub fn core_ratio(&self) -> Option<f64> {
         Some(f64::from(self.scaled.cores?) / f64::from(self.base.cores?))
@@ -126,7 +127,7 @@ impl Comparison {
 ///
 /// # Errors
 /// [`CompareError`] if there is nothing to compare or the profiles count different things.
-/// Whatever makes a comparison merely less useful is in [`Comparison::warnings`].
+/// What only makes a comparison less reliable is in [`Comparison::warnings`].
 pub fn compare(
     base: &[Run],
     scaled: &[Run],
@@ -191,12 +192,12 @@ pub fn compare(
     })
 }
 
-/// The work of a run, which is one unit if nobody counted it.
+/// Returns the work of a run, which is taken for one unit if nobody counted it.
 fn work_of(run: &Run) -> Work {
     run.work.unwrap_or_else(Work::one)
 }
 
-/// Refuses work that is known for some runs only.
+/// Refuses runs of which only some have a known amount of work.
 fn check_works(all: &[&Run]) -> Result<(), CompareError> {
     let known = all.iter().find(|run| run.work.is_some());
     let unknown = all.iter().find(|run| run.work.is_none());
@@ -250,7 +251,7 @@ fn side_totals(runs: &[Run], busy: Tally) -> Result<SideTotals, CompareError> {
     Ok(SideTotals { names, cores, work, busy, elapsed_ns })
 }
 
-/// The time of cores that the program had and did not use.
+/// Returns the time of the cores that the program had and did not use.
 fn idle(measure: &Measure, base: &SideTotals, scaled: &SideTotals) -> Option<Times> {
     if *measure != Measure::Nanoseconds {
         return None;
@@ -259,7 +260,7 @@ fn idle(measure: &Measure, base: &SideTotals, scaled: &SideTotals) -> Option<Tim
         let capacity = u128::from(side.cores?) * u128::from(side.elapsed_ns?);
         Some(i128::try_from(capacity).ok()? - i128::from(side.busy.weight))
     };
-    // A capacity that is not known to be small would not fit into a product with work.
+    // The product with the work is exact only if the capacity is known to be small.
     let fits = |time: &i128| time.unsigned_abs() <= 1 << 62;
     Some(Times { base: idle_of(base).filter(fits)?, scaled: idle_of(scaled).filter(fits)? })
 }
@@ -275,8 +276,8 @@ fn function_rows(tree: &Tree, noise: &Noise) -> Vec<FunctionRow> {
     for (_, function, node) in tree.contexts() {
         exclusive[function.index()].add(node.exclusive);
     }
-    // The walk goes down and up again. A function that is also further out on the stack has the
-    // time already.
+    // The walk goes down the tree and up again. A function that is also further out on the stack
+    // has the time already.
     let mut on_stack = vec![0_u32; count];
     let mut steps: Vec<(NodeIndex, bool)> = vec![(NodeIndex::ROOT, false)];
     while let Some((index, leaving)) = steps.pop() {

@@ -12,7 +12,7 @@ use crate::{
     Warning, Work,
 };
 
-/// What the document is, and its version.
+/// The name of the format, with its version.
 pub const SCHEMA: &str = "kilocore-locate-1";
 
 /// The whole comparison.
@@ -20,15 +20,15 @@ pub const SCHEMA: &str = "kilocore-locate-1";
 pub struct Document<'a> {
     schema: &'static str,
     provenance: &'static str,
-    /// What weights count.
+    /// The unit of the weights.
     measure: &'a str,
     base: SideDocument<'a>,
     scaled: SideDocument<'a>,
-    /// How many times as much work was done in the same time.
+    /// How many times as much work the scaled side did in the same time.
     speedup: Option<f64>,
-    /// How many times as many cores there were.
+    /// How many times as many cores the scaled side had.
     core_ratio: Option<f64>,
-    /// The whole loss, and its parts on processors and beside them.
+    /// The whole loss, and its two parts: on processors, and while cores were unused.
     loss: TotalDocument,
     run_noise: NoiseDocument,
     functions: Vec<FunctionDocument<'a>>,
@@ -69,7 +69,7 @@ struct LocksDocument {
     kernel: f64,
 }
 
-/// What something took, and what it takes more.
+/// How long something took on both sides, and the loss.
 #[derive(Debug, Serialize)]
 struct ChangeDocument {
     base: TallyDocument,
@@ -77,9 +77,9 @@ struct ChangeDocument {
     base_per_unit: f64,
     scaled_per_unit: f64,
     loss: f64,
-    /// Of the whole loss.
+    /// The share of the whole loss.
     share: Option<f64>,
-    /// Half of the width of the 95 % interval.
+    /// Half the width of the 95 % interval.
     margin: f64,
     above_noise: bool,
 }
@@ -110,9 +110,9 @@ struct CodeDocument<'a> {
 
 #[derive(Debug, Serialize)]
 struct ContextDocument {
-    /// The caller's place in the list; none for the outermost functions.
+    /// The caller's index in the list of contexts. The outermost functions have none.
     caller: Option<usize>,
-    /// The function's place in the list of functions.
+    /// The function's index in the list of functions.
     function: usize,
     exclusive: ChangeDocument,
     inclusive: TimesDocument,
@@ -132,7 +132,7 @@ impl From<Tally> for TallyDocument {
 }
 
 impl<'a> Document<'a> {
-    /// The document of a comparison.
+    /// Returns the document of a comparison.
     #[must_use]
     pub fn of(comparison: &'a Comparison) -> Self {
         let per_unit = |times: Times| times.loss(comparison.works).per_unit(comparison.works);

@@ -25,9 +25,9 @@ pub enum CompareError {
         one: String,
         /// What it counts.
         one_counts: String,
-        /// Another one.
+        /// Another profile.
         other: String,
-        /// What that counts.
+        /// What the other one counts.
         other_counts: String,
     },
     /// Work is known for some runs only.
@@ -38,7 +38,7 @@ pub enum CompareError {
     WorkOfSome {
         /// A run whose work is known.
         known: String,
-        /// One whose work is not.
+        /// A run whose work is not known.
         unknown: String,
     },
     /// Runs of one side had different cores.
@@ -46,7 +46,7 @@ pub enum CompareError {
         "{one} had {one_cores} cores and {other} {other_cores}; runs of one side have the same"
     )]
     Cores {
-        /// A run.
+        /// A run of that side.
         one: String,
         /// Its cores.
         one_cores: u32,

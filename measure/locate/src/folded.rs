@@ -13,8 +13,8 @@ use std::fmt::Write;
 
 use crate::Comparison;
 
-/// The stacks of both sides, sorted, a line each. Stacks on which nothing fell on either side are
-/// left out.
+/// Returns the stacks of both sides, sorted, one on each line. Stacks without samples on both sides
+/// are left out.
 #[must_use]
 pub fn folded(comparison: &Comparison) -> String {
     let ratio = comparison.works.scaled.as_f64() / comparison.works.base.as_f64();
@@ -40,7 +40,7 @@ pub fn folded(comparison: &Comparison) -> String {
     text
 }
 
-/// A name without the characters that would end it.
+/// Returns a name without the characters that would end it in this format.
 fn frame(name: &str) -> String {
     name.chars()
         .map(|c| {

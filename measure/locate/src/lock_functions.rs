@@ -9,7 +9,7 @@ use kilocore_sampled_profile::Function;
 
 use crate::Owner;
 
-/// Functions of user-space locks: names, or their beginnings where a star ends them.
+/// The functions of user-space locks. A star stands for any rest of a name.
 const USER: &[&str] = &[
     "pthread_mutex_*",
     "pthread_rwlock_*",
@@ -44,7 +44,7 @@ const USER: &[&str] = &[
     "runtime.futex*",
 ];
 
-/// Functions of the kernel's locks.
+/// The functions of the kernel's locks.
 const KERNEL: &[&str] = &[
     "native_queued_spin_lock_slowpath",
     "queued_spin_lock_slowpath",
@@ -68,11 +68,11 @@ const KERNEL: &[&str] = &[
     "ticket_spin_lock*",
 ];
 
-/// By which system call a user-space lock waits.
+/// The system call by which a user-space lock waits.
 const FUTEX: &[&str] =
     &["do_futex", "x64_sys_futex*", "arm64_sys_futex*", "se_sys_futex*", "sys_futex"];
 
-/// What a function has to do with locks.
+/// How a function is concerned with locks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LockRole {
     /// It acquires or releases a lock of the program.
@@ -83,10 +83,10 @@ pub enum LockRole {
     Futex,
 }
 
-/// What a function has to do with locks, if anything.
+/// Returns how a function is concerned with locks, if it is.
 #[must_use]
 pub fn lock_role(function: &Function) -> Option<LockRole> {
-    // glibc's own names of its functions have underscores in front, and where they are bound.
+    // glibc's internal names have underscores in front, and a version behind.
     let name = function.name.trim_start_matches('_');
     let name = name.strip_prefix("GI_").unwrap_or(name).trim_start_matches('_');
     let is_one_of = |names: &[&str]| names.iter().any(|pattern| matches(pattern, name));
@@ -94,7 +94,7 @@ pub fn lock_role(function: &Function) -> Option<LockRole> {
         Owner::Kernel if is_one_of(FUTEX) => Some(LockRole::Futex),
         Owner::Kernel => kernel_lock(function).then_some(LockRole::Kernel),
         _ if is_one_of(USER) => Some(LockRole::User),
-        // A profile that does not tell the kernel's functions from others.
+        // The profile does not tell the kernel's functions from others.
         _ if function.object.is_empty() && is_one_of(FUTEX) => Some(LockRole::Futex),
         _ if function.object.is_empty() && kernel_lock(function) => Some(LockRole::Kernel),
         _ => None,
@@ -106,7 +106,7 @@ fn kernel_lock(function: &Function) -> bool {
     KERNEL.iter().any(|pattern| matches(pattern, name))
 }
 
-/// Whether a name is of a pattern in which a star is any text.
+/// Returns whether a name matches a pattern, in which a star stands for any text.
 fn matches(pattern: &str, name: &str) -> bool {
     match pattern.split_once('*') {
         None => pattern == name,

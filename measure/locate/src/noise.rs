@@ -30,7 +30,7 @@ use crate::{Amounts, Works};
 pub struct RunNoise {
     /// The relative standard deviation of the time per unit of work from run to run.
     pub relative: f64,
-    /// How well that is known, in degrees of freedom; without end if somebody knows it.
+    /// How well that is known, in degrees of freedom. It is infinite if the user said it.
     pub freedom: f64,
     /// How it is known.
     pub source: NoiseSource,
@@ -39,29 +39,29 @@ pub struct RunNoise {
 /// How the noise between runs is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NoiseSource {
-    /// From so many degrees of freedom: runs beyond the first, of both sides.
+    /// It is estimated from this many degrees of freedom: the runs of both sides beyond the first.
     Measured(usize),
     /// The user said so.
     Given,
-    /// There is one run of each side; it is assumed.
+    /// It is assumed, because there is only one run of each side.
     Assumed,
 }
 
-/// What is assumed of a machine of which nothing is known: shared hosts and hosts with varying
-/// clock rates are worse, quiet ones better.
+/// The relative deviation that is assumed of an unknown machine. It is larger on shared hosts and
+/// on hosts with varying clock rates, and smaller on quiet ones.
 pub const ASSUMED_RUN_NOISE: f64 = 0.05;
 
-/// How many degrees of freedom the assumption counts for.
+/// The number of degrees of freedom for which the assumption counts.
 const ASSUMED_FREEDOM: f64 = 4.0;
 
-/// The chance that any function of a list is marked though nothing differs.
+/// The chance that some function of a list is marked although nothing differs.
 const FAMILY_WISE: f64 = 0.05;
 
-/// Functions with fewer samples on both sides together say nothing.
+/// A function needs at least this many samples on both sides together to say anything.
 const FEWEST_SAMPLES: u64 = 5;
 
-/// A run, as the noise is estimated from it: what fell on each function per unit of work, and
-/// the variance that sampling alone gives it.
+/// A run, as far as the noise is estimated from it: what fell on each function per unit of work,
+/// and the variance that sampling alone causes.
 #[derive(Debug, Clone)]
 pub(crate) struct RunTimes(Vec<(f64, f64)>);
 
@@ -72,7 +72,7 @@ impl RunTimes {
         Self(by_function.iter().map(per_unit).collect())
     }
 
-    /// Everything, then each function.
+    /// First everything, then each function.
     fn rows(&self, functions: usize) -> impl Iterator<Item = (f64, f64)> {
         let total = self.0.iter().fold((0.0, 0.0), |sum, row| (sum.0 + row.0, sum.1 + row.1));
         let rest = (0..functions).map(|f| self.0.get(f).copied().unwrap_or_default());
@@ -81,17 +81,17 @@ impl RunTimes {
 }
 
 impl RunNoise {
-    /// The noise between runs that the user knows.
+    /// Returns the noise between runs that the user has stated.
     pub(crate) fn given(relative: f64) -> Self {
         Self { relative, freedom: f64::INFINITY, source: NoiseSource::Given }
     }
 
-    /// The noise between runs, as far as those of each side show it.
+    /// Returns the noise between runs, as far as the runs of each side show it.
     pub(crate) fn seen(sides: [&[RunTimes]; 2]) -> Self {
         let freedom: usize = sides.iter().map(|runs| runs.len().saturating_sub(1)).sum();
         let (assumed, shown) = (ASSUMED_RUN_NOISE.powi(2), Self::shown(sides));
-        // Runs that differ more than any were assumed to, on a host that others use, say that the
-        // assumption is wrong here.
+        // If runs differ more than was assumed, as on a host that others use, the assumption is
+        // wrong here.
         let assumption = ASSUMED_FREEDOM * (assumed / shown).min(1.0);
         let all = assumption + freedom as f64;
         let variance = (assumed * assumption + shown * freedom as f64) / all;
@@ -100,11 +100,11 @@ impl RunNoise {
         Self { relative: variance.sqrt(), freedom: all, source }
     }
 
-    /// The relative variance that the runs of each side show beyond sampling.
+    /// Returns the relative variance that the runs of each side show beyond sampling.
     fn shown(sides: [&[RunTimes]; 2]) -> f64 {
         let all = sides.iter().flat_map(|runs| runs.iter());
         let functions = all.map(|run| run.0.len()).max().unwrap_or(0);
-        // Excess variance and squared means, of everything and of all functions pooled.
+        // The excess variances and the squared means of everything and of all functions are pooled.
         let (mut whole, mut pooled) = ([0.0; 2], [0.0; 2]);
         for runs in sides.iter().filter(|runs| runs.len() > 1) {
             let rows: Vec<Vec<(f64, f64)>> =
@@ -124,8 +124,8 @@ impl RunNoise {
     }
 }
 
-/// The variance of values beyond what sampling explains, and the square of their mean, both
-/// weighed by the degrees of freedom.
+/// Returns the variance of values beyond what sampling explains, and the square of their mean. Both
+/// are weighted by the degrees of freedom.
 fn excess(values: &[(f64, f64)]) -> [f64; 2] {
     let runs = values.len() as f64;
     let mean = values.iter().map(|value| value.0).sum::<f64>() / runs;
@@ -137,10 +137,9 @@ fn excess(values: &[(f64, f64)]) -> [f64; 2] {
 /// How far a loss may be off, and whether it stands out.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Uncertainty {
-    /// The loss is within so much of the true one, in the profile's unit per unit of work, with
-    /// 95 chances in 100.
+    /// Half the width of the 95 % interval around the loss, in the profile's unit per unit of work.
     pub margin: f64,
-    /// The loss is above noise: see the module's documentation.
+    /// Whether the loss stands out from noise. The module's documentation says how that is tested.
     pub above_noise: bool,
 }
 
@@ -149,18 +148,19 @@ pub struct Uncertainty {
 pub(crate) struct Noise {
     pub(crate) works: Works,
     pub(crate) between_runs: RunNoise,
-    /// How many runs each side has.
+    /// The number of runs of each side.
     pub(crate) runs: [usize; 2],
-    /// What a sample of each side stands for on average.
+    /// How much a sample of each side stands for on average.
     pub(crate) a_sample: [f64; 2],
 }
 
 impl Noise {
-    /// The standard deviation of a loss per unit of work, and how well it is known, in degrees of
-    /// freedom.
+    /// Returns the standard deviation of a loss per unit of work, and how well it is known, in
+    /// degrees of freedom.
     fn deviation(&self, amounts: Amounts) -> (f64, f64) {
         let variances = |side: usize, tally: Tally, work: f64| {
-            // Nothing seen is not nothing there: one sample might have been.
+            // That there is no sample does not mean that there is no time: one might have been
+            // taken.
             let sampling = (tally.squares as f64).max(self.a_sample[side].powi(2));
             let between = self.between_runs.relative * tally.weight as f64;
             let between = between.powi(2) / self.runs[side] as f64;
@@ -169,13 +169,14 @@ impl Noise {
         let base = variances(0, amounts.base, self.works.base.as_f64());
         let scaled = variances(1, amounts.scaled, self.works.scaled.as_f64());
         let (sampling, between) = (base.0 + scaled.0, base.1 + scaled.1);
-        // Of the sum, only the second part is uncertain (Welch and Satterthwaite).
+        // Only the second part of the sum is uncertain (Welch and Satterthwaite).
         let all = sampling + between;
         (all.sqrt(), self.between_runs.freedom * (all / between).powi(2))
     }
 
-    /// The chance that samples which fall on both sides alike divide as unevenly as these: the
-    /// binomial test, as the normal distribution takes few samples for more than they are.
+    /// Returns the chance that samples which fall on both sides alike divide as unevenly as these.
+    /// This is the binomial test, because the normal distribution overrates a small number of
+    /// samples.
     fn of_counts(&self, amounts: Amounts) -> f64 {
         let expected = |side: usize, work: f64| work / self.a_sample[side];
         let base = expected(0, self.works.base.as_f64());
@@ -187,7 +188,7 @@ impl Noise {
         (2.0 * below.min(above)).min(1.0)
     }
 
-    /// The uncertainty of each of several losses that are looked at together.
+    /// Returns the uncertainty of each of several losses that are tested together.
     pub(crate) fn of_all(&self, all: &[Amounts]) -> Vec<Uncertainty> {
         let chances: Vec<Option<f64>> = all.iter().map(|amounts| self.chance(*amounts)).collect();
         let marks = holm(&chances);
@@ -201,7 +202,7 @@ impl Noise {
             .collect()
     }
 
-    /// The chance of a loss so large where there is none; unknown for very few samples.
+    /// Returns the chance of a loss this large where there is none, or `None` for very few samples.
     fn chance(&self, amounts: Amounts) -> Option<f64> {
         let samples = amounts.base.samples + amounts.scaled.samples;
         let (deviation, freedom) = self.deviation(amounts);
@@ -214,13 +215,14 @@ impl Noise {
     }
 }
 
-/// The quantiles of Student's distribution for intervals of 95 %. They take long to find, and much
-/// freedom differs little: each is found for a few percent of freedom, at the lower end.
+/// The quantiles of Student's distribution for intervals of 95 %. They take long to find, and they
+/// hardly depend on the freedom if that is large. So one quantile serves a few percent of freedom,
+/// from its lower end on.
 #[derive(Debug, Default)]
 struct Quantiles(BTreeMap<i32, f64>);
 
 impl Quantiles {
-    /// How many quantiles there are for an e-fold of freedom.
+    /// How many quantiles there are between some freedom and e times as much.
     const STEPS: f64 = 64.0;
 
     fn of(&mut self, freedom: f64) -> f64 {
@@ -231,15 +233,15 @@ impl Quantiles {
     }
 }
 
-/// With so much freedom, Student's distribution is the normal one.
+/// With this much freedom, Student's distribution is taken for the normal one.
 const NORMAL: f64 = 1e6;
 
-/// Student's distribution.
+/// Returns Student's distribution.
 fn student(freedom: f64) -> Option<StudentsT> {
     StudentsT::new(0.0, 1.0, if freedom < NORMAL { freedom } else { NORMAL }).ok()
 }
 
-/// Which of several chances are small even though they are several.
+/// Returns which of several chances are small, considering that there are several.
 fn holm(chances: &[Option<f64>]) -> Vec<bool> {
     let mut tested: Vec<(f64, usize)> = chances
         .iter()
@@ -273,7 +275,7 @@ mod tests {
 
     fn runs(times: &[&[u64]]) -> Vec<RunTimes> {
         let run = |times: &&[u64]| {
-            // So many samples that sampling is no noise.
+            // There are so many samples that sampling adds no noise.
             let tallies: Vec<Tally> = times.iter().map(|&t| Tally::of(1 << 40, t)).collect();
             RunTimes::new(&tallies, 1.0)
         };

@@ -21,12 +21,13 @@ pub enum Owner {
 }
 
 impl Owner {
-    /// Whose a function is.
+    /// Returns whose code a function is.
     #[must_use]
     pub fn of(function: &Function) -> Self {
         match function.origin {
             Origin::Kernel => return Self::Kernel,
-            // Folded stacks mark no kernel, but only it has functions of these names.
+            // Folded stacks do not mark the kernel, but only the kernel has functions of these
+            // names.
             Origin::Unknown if is_kernel_entry(&function.name) => return Self::Kernel,
             Origin::User | Origin::Unknown => {}
         }
@@ -34,7 +35,8 @@ impl Owner {
         if object.starts_with('[') || is_library(object) {
             return Self::Library;
         }
-        // Stripped or not, its code is its own; without a file, nobody knows.
+        // The program's code is its own, stripped or not. Without a file, it is not known whose it
+        // is.
         if is_unnamed(function) && object.is_empty() {
             return Self::Unknown;
         }
@@ -43,21 +45,21 @@ impl Owner {
     }
 }
 
-/// Whether a profile has no name for a function, or that of a file for it.
+/// Returns whether a profile has no name for a function, or only the name of a file.
 pub(crate) fn is_unnamed(function: &Function) -> bool {
     !function.is_known() || function.name.starts_with('[')
 }
 
-/// Whether a file is a shared library or the loader: `libc.so.6`, `libm-2.31.so`.
+/// Returns whether a file is a shared library or the loader, such as `libc.so.6` or `libm-2.31.so`.
 fn is_library(object: &str) -> bool {
     object.split_once(".so").is_some_and(|(name, rest)| {
         !name.is_empty() && (rest.is_empty() || rest.starts_with(['.', ' ']))
     })
 }
 
-/// Whether the C standard reserves a name for the implementation, or POSIX's libraries have it:
-/// all there is to go by if a profile names no files. Mangled names of C++ and Rust are reserved
-/// as well and may be anyone's.
+/// Returns whether the C standard reserves a name for the implementation, or POSIX's libraries have
+/// it. There is nothing else to go by if a profile names no files. The mangled names of C++ and
+/// Rust are reserved as well, but may be anyone's.
 fn is_of_implementation(name: &str) -> bool {
     const OWN: [&str; 9] = [
         "clone",
@@ -77,7 +79,7 @@ fn is_of_implementation(name: &str) -> bool {
     (reserved && !mangled) || name.starts_with("pthread_") || OWN.contains(&name)
 }
 
-/// Whether a function is one by which any program enters the kernel.
+/// Returns whether a function is one by which any program enters the kernel.
 fn is_kernel_entry(name: &str) -> bool {
     name.starts_with("entry_SYSCALL") || name == "do_syscall_64" || name.starts_with("asm_exc_")
 }

@@ -4,11 +4,11 @@ use kilocore_sampled_profile::{Format, Rate, SampledProfile, Tally, Unit};
 
 use crate::{CompareError, Work};
 
-/// A profile and the facts about its run. A fact may be absent; it is then assumed, and a warning
-/// says so.
+/// A profile and the facts about its run. If a fact is not known, something is assumed, and a
+/// warning says so.
 #[derive(Debug, Clone)]
 pub struct Run {
-    /// What to call it in messages: the file's name.
+    /// The name of the file, for messages.
     pub name: String,
     /// The profile.
     pub profile: SampledProfile,
@@ -18,24 +18,23 @@ pub struct Run {
     pub work: Option<Work>,
     /// How long it took by the wall clock, in nanoseconds.
     pub elapsed_ns: Option<u64>,
-    /// How many samples were taken in a second of processor time, where the profile counts
-    /// samples.
+    /// How many samples were taken in a second of processor time, if the profile counts samples.
     pub frequency: Option<f64>,
 }
 
-/// What the figures of a comparison are in.
+/// The unit of the figures of a comparison.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Measure {
     /// Nanoseconds of processor time.
     Nanoseconds,
-    /// Samples. What each stands for is unknown.
+    /// Samples. It is not known how much time each stands for.
     Samples,
     /// Events of this kind.
     Events(String),
 }
 
 impl Measure {
-    /// What it is called behind a figure.
+    /// Returns the name of the unit behind a figure.
     #[must_use]
     pub fn name(&self) -> &str {
         match self {
@@ -47,7 +46,7 @@ impl Measure {
 }
 
 impl Run {
-    /// How often this run was sampled in a second, if it is known.
+    /// Returns how often this run was sampled in a second, if that is known.
     pub(crate) fn hertz(&self) -> Option<f64> {
         let of_profile = match self.profile.facts.rate {
             Some(Rate::Hertz(hertz)) => Some(hertz),
@@ -56,7 +55,7 @@ impl Run {
         self.frequency.or(of_profile).filter(|hertz| hertz.is_finite() && *hertz > 0.0)
     }
 
-    /// What it can be expressed in, and how.
+    /// Returns in which units the run can be expressed, and how.
     fn measure(&self) -> (Measure, Conversion) {
         const SECOND: f64 = 1e9;
         let by_samples = |hertz: f64| {
@@ -68,24 +67,24 @@ impl Run {
             (Unit::Nanoseconds, _) => (Measure::Nanoseconds, Conversion::Weight),
             (Unit::Samples, Some(hertz)) => by_samples(hertz),
             (Unit::Samples, None) => (Measure::Samples, Conversion::Weight),
-            // Sums of periods of folded stacks: whoever knows the rate knows what they are.
+            // Folded stacks have sums of periods. The rate of samples says what they are.
             (Unit::Events(_), Some(hertz)) if is_folded => by_samples(hertz),
             (Unit::Events(name), _) => (Measure::Events(name.clone()), Conversion::Weight),
         }
     }
 }
 
-/// How a run's tallies become those of a comparison.
+/// How the tallies of a run are converted to the unit of the comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Conversion {
-    /// The weights are what counts.
+    /// The weights are in that unit.
     Weight,
-    /// Each sample is so much.
+    /// Each sample stands for this much.
     Samples(u64),
 }
 
 impl Conversion {
-    /// A tally in the unit of the comparison.
+    /// Returns a tally in the unit of the comparison.
     pub(crate) fn apply(self, tally: Tally) -> Tally {
         match self {
             Self::Weight => tally,
@@ -94,7 +93,7 @@ impl Conversion {
     }
 }
 
-/// The unit of all runs, and how each gets there.
+/// Returns the unit of all runs, and how each of them is converted to it.
 pub(crate) fn common_measure(runs: &[&Run]) -> Result<(Measure, Vec<Conversion>), CompareError> {
     let measures: Vec<(Measure, Conversion)> = runs.iter().map(|run| run.measure()).collect();
     let first = measures[0].0.clone();

@@ -15,11 +15,11 @@ use thiserror::Error;
 
 use crate::Work;
 
-/// What is known of a recorded run.
+/// The facts about a recorded run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sidecar {
-    /// What the file is, and its version: [`Sidecar::SCHEMA`].
+    /// The name of the format with its version: [`Sidecar::SCHEMA`].
     pub schema: String,
     /// How many cores the program had.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -27,13 +27,13 @@ pub struct Sidecar {
     /// How much work it did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub work: Option<Work>,
-    /// What a unit of work is: `requests`.
+    /// The unit of the work, such as `requests`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unit: Option<String>,
     /// How long it took by the wall clock, in nanoseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub elapsed_ns: Option<u64>,
-    /// The processor time that the system says it took, in nanoseconds.
+    /// The processor time that it took by the system's account, in nanoseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub processor_ns: Option<u64>,
     /// How many samples were asked for in a second of processor time.
