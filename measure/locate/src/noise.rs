@@ -47,8 +47,8 @@ pub enum NoiseSource {
     Assumed,
 }
 
-/// The relative deviation that is assumed of an unknown machine. It is larger on shared hosts and
-/// on hosts with varying clock rates, and smaller on quiet ones.
+/// The relative deviation that is assumed of an unknown machine. Shared hosts and hosts with varying
+/// clock rates vary more, and quiet ones less.
 pub const ASSUMED_RUN_NOISE: f64 = 0.05;
 
 /// The number of degrees of freedom for which the assumption counts.
