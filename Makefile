@@ -6,7 +6,7 @@ BUILD_PACKAGES := gcc libc6-dev make
 FUZZ_PACKAGES  := g++
 DEMO_PACKAGES  := kyotocabinet-utils
 TEST_PACKAGES  := $(DEMO_PACKAGES) sysbench memcached libmemcached-tools stress-ng \
-                  mariadb-server-core mariadb-client xz-utils git python3 linux-perf
+                  mariadb-server-core mariadb-client xz-utils git python3 linux-perf g++
 
 # The crates whose tests run under the model checkers. They are built apart: with their features all
 # else would be built anew.
@@ -42,6 +42,7 @@ lint: packages-build
 	$(CARGO) clippy --release --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings -A rustdoc::private-intra-doc-links" \
 	    $(CARGO) doc --release --workspace --no-deps --quiet
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --release -p kilocore-locks --features lock_api --no-deps --quiet
 
 # Everything is tested as it ships, so the release build comes first, and its libraries serve the
 # tests.

@@ -27,6 +27,38 @@ pub fn folder() -> &'static Path {
     })
 }
 
+/// Compiles the example `examples/NAME.c` of a crate with a header in `include`, without warnings,
+/// and links it with `libraries` into `program`.
+///
+/// # Panics
+/// If it does not compile.
+pub fn c_example(crate_root: &Path, name: &str, program: &Path, libraries: &[&str]) {
+    let folder = folder();
+    let mut compiler = Command::new("cc");
+    compiler
+        .args(["-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-O1", "-pthread", "-o"])
+        .arg(program)
+        .arg("-I")
+        .arg(crate_root.join("include"))
+        .arg(crate_root.join("examples").join(name).with_extension("c"))
+        .arg("-L")
+        .arg(folder)
+        .arg(format!("-Wl,-rpath,{}", folder.display()))
+        .args(libraries);
+    output_of(&mut compiler);
+}
+
+/// Returns what a command that succeeds prints.
+///
+/// # Panics
+/// If it fails, or prints something else than text.
+pub fn output_of(command: &mut Command) -> String {
+    let output = command.output().expect("the command starts");
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{command:?}: {}\n{error}", output.status);
+    String::from_utf8(output.stdout).expect("it prints text")
+}
+
 /// The target folder that this test program is in: `target` of `target/PROFILE/deps/PROGRAM`.
 fn target() -> PathBuf {
     let program = std::env::current_exe().expect("a program knows where it is");

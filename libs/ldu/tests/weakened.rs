@@ -50,6 +50,9 @@ unsafe impl<A: Alteration> RawRwLock<Machine<A>> for Kept {
     fn acquire_shared(&self) {
         self.0.acquire_shared();
     }
+    fn try_acquire_shared(&self) -> bool {
+        self.0.try_acquire_shared()
+    }
     unsafe fn release_shared(&self) {
         // SAFETY: by the caller's promise.
         unsafe { self.0.release_shared() };

@@ -1,6 +1,8 @@
 //! What taking and releasing a lock costs natively when nobody waits, and with two threads that
 //! do: every lock here beside `parking_lot`, `std`, `spin`, and twins of the ticket lock and the
 //! futex mutex written by hand on `core::sync::atomic`, which show what the platform layer adds.
+//! Three locks are there once more as the mutexes that users get, with what they need of a thread
+//! kept by the thread.
 //!
 //! Rounds are interleaved: each round measures every lock once, so that a host that slows down
 //! for a while slows all of them. Printed are medians over the rounds with their quartiles, and
@@ -13,9 +15,10 @@ use std::sync::Barrier;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Instant;
 
-use kilocore_locks::{LockId, LockVisitor, RawLock};
+use kilocore_locks::sync::lock_api::{self, RawMutex as _};
+use kilocore_locks::sync::{self, RawMutex};
+use kilocore_locks::{KeepsThread, LockId, LockVisitor, RawLock};
 use kilocore_platform::Native;
-use parking_lot::lock_api::RawMutex as _;
 
 /// Rounds; each gives one figure per lock.
 const ROUNDS: usize = 31;
@@ -43,6 +46,14 @@ impl<L: RawLock<Native>> Subject for Ours<L> {
         black_box(());
         // SAFETY: acquired just above.
         unsafe { self.0.release(thread) };
+    }
+}
+
+impl<L: KeepsThread> Subject for lock_api::Mutex<RawMutex<L>, ()> {
+    type Thread = ();
+    #[inline(always)]
+    fn section(&self, (): &mut ()) {
+        let _guard = black_box(self.lock());
     }
 }
 
@@ -206,6 +217,9 @@ fn subjects() -> Vec<(String, Measure)> {
         ("ticket by hand".into(), measure(TicketTwin::default())),
         ("futex by hand".into(), measure(FutexTwin::default())),
     ];
+    subjects.push(("mutex of mcs".into(), measure(sync::mcs::Mutex::new(()))));
+    subjects.push(("mutex of clh".into(), measure(sync::clh::Mutex::new(()))));
+    subjects.push(("mutex of cna".into(), measure(sync::cna::Mutex::new(()))));
     subjects.extend(LockId::ALL.iter().map(|lock| (lock.to_string(), lock.visit(Boxed))));
     subjects
 }

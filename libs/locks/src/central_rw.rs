@@ -68,7 +68,8 @@ impl<P: Platform> CentralRw<P> {
 
 // SAFETY: a writer enters by a compare-and-swap that finds neither a writer nor readers. A reader
 // counts itself and, if a writer is inside, waits until it has left. All threads enter with acquire
-// what others have left with release, in one word. The lock names no thread.
+// what others have left with release, in one word. The lock names no thread. It is free when all
+// its bits are zero.
 unsafe impl<P: Platform> RawRwLock<P> for CentralRw<P> {
     fn new() -> Self {
         Self { state: P::U32::new(0), gate: P::U32::new(0) }
@@ -80,6 +81,20 @@ unsafe impl<P: Platform> RawRwLock<P> for CentralRw<P> {
         if before & WRITER != 0 {
             self.park_while(|state| state & WRITER != 0);
         }
+    }
+
+    #[inline]
+    fn try_acquire_shared(&self) -> bool {
+        let mut state = self.state.load(Ordering::Relaxed);
+        while state & WRITER == 0 {
+            let counted = state + 1;
+            match self.state.compare_exchange(state, counted, Ordering::Acquire, Ordering::Relaxed)
+            {
+                Ok(_) => return true,
+                Err(now) => state = now,
+            }
+        }
+        false
     }
 
     #[inline]
@@ -127,5 +142,9 @@ unsafe impl<P: Platform> RawRwLock<P> for CentralRw<P> {
         if before & PARKED != 0 {
             self.wake_all();
         }
+    }
+
+    fn has_writer(&self) -> bool {
+        self.state.load(Ordering::Relaxed) & WRITER != 0
     }
 }

@@ -23,7 +23,7 @@
 
 use core::{fmt, ptr};
 
-use kilocore_platform::{Atomic, AtomicInt, Ordering, Platform, SharedCell};
+use kilocore_platform::{Atomic, AtomicInt, Nanos, Ordering, Platform, SharedCell};
 
 use crate::fork_lock::ForkLock;
 
@@ -178,6 +178,48 @@ impl<P: Platform> Condition<P> {
         self.release(process);
     }
 
+    /// Sleeps until woken or until no time is left. Returns whether the time ended the sleep; if a
+    /// signal came at the same moment, it did not. `left` says for how long the caller may still
+    /// sleep, or `None` for as long as it takes.
+    ///
+    /// What the thread that wakes the caller did before is visible to the caller.
+    ///
+    /// # Safety
+    /// `sleeper` is on this list and belongs to the calling thread.
+    pub unsafe fn sleep(
+        &self,
+        sleeper: *mut Sleeper<P>,
+        process: u32,
+        mut left: impl FnMut() -> Option<Nanos>,
+    ) -> bool {
+        // SAFETY: the sleeper is live. Other threads reach its word, which is atomic, and its links.
+        let word = unsafe { &(*sleeper).state };
+        let woken = loop {
+            // Acquire: we see what the thread did that woke us.
+            let state = word.load(Ordering::Acquire);
+            if state != WAITING && state != CHOSEN {
+                break state;
+            }
+            let left = left();
+            if left == Some(Nanos(0)) {
+                // SAFETY: the caller's promise.
+                match unsafe { Sleeper::leave(sleeper) } {
+                    Ok(()) => {
+                        // SAFETY: the caller's promise, and it has just left.
+                        unsafe { self.delist(sleeper, process) };
+                        return true;
+                    }
+                    Err(state) => break state,
+                }
+            }
+            P::park(word, state, left);
+        };
+        if woken == WOKEN_AMONG {
+            self.depart();
+        }
+        false
+    }
+
     /// Removes a sleeper that has [left](Sleeper::leave) from the list.
     ///
     /// # Safety
@@ -198,12 +240,12 @@ impl<P: Platform> Condition<P> {
         }
     }
 
-    /// Wakes the sleeper that came first, if there is any.
-    pub fn signal(&self, process: u32) {
+    /// Wakes the sleeper that came first, if there is any. Returns whether it woke one.
+    pub fn signal(&self, process: u32) -> bool {
         // If the caller knows of a sleeper because it has since held the lock that guards the
         // condition, that sleeper is visible here: it listed itself before it released that lock.
         if self.head.load(Ordering::Relaxed).is_null() {
-            return;
+            return false;
         }
         self.acquire(process);
         let chosen = self.choose();
@@ -216,13 +258,15 @@ impl<P: Platform> Condition<P> {
             // SAFETY: we have just chosen it, and do not use it again.
             unsafe { Sleeper::wake(chosen, if others { WOKEN_AMONG } else { WOKEN }) };
         }
+        !chosen.is_null()
     }
 
-    /// Wakes all sleepers.
-    pub fn broadcast(&self, process: u32) {
+    /// Wakes all sleepers. Returns how many it woke.
+    pub fn broadcast(&self, process: u32) -> usize {
         if self.head.load(Ordering::Relaxed).is_null() {
-            return; // as in `signal`
+            return 0; // as in `signal`
         }
+        let mut count = 0;
         self.acquire(process);
         let mut first: *mut Sleeper<P> = ptr::null_mut();
         let mut last: *mut Sleeper<P> = ptr::null_mut();
@@ -238,6 +282,7 @@ impl<P: Platform> Condition<P> {
                 unsafe { Sleeper::links(last, |links| links.next = chosen) };
             }
             last = chosen;
+            count += 1;
         }
         self.release(process);
         while !first.is_null() {
@@ -253,6 +298,7 @@ impl<P: Platform> Condition<P> {
                 Sleeper::wake(sleeper, WOKEN);
             }
         }
+        count
     }
 
     /// Removes the first sleeper that is not leaving from the list, marks it as chosen, and returns

@@ -10,11 +10,29 @@
 //! it is checked in the same way as the locks. [`Moderated`] makes any lock fit for forks,
 //! deadlines, cancellation and more threads than cores. [`Condition`] is a condition variable for
 //! any lock. [`FreeBlocks`] keeps the memory that they need.
+//!
+//! # In place of `parking_lot`
+//! With the feature `lock_api`, module `sync` has each lock with data, behind the interface of
+//! `parking_lot`. One line changes a program:
+//!
+//! ```
+//! # #[cfg(feature = "lock_api")] {
+//! use kilocore_locks::sync::mcs_park::{Condvar, Mutex, MutexGuard};
+//! use kilocore_locks::sync::rwsem::RwLock;
+//! # }
+//! ```
+//!
+//! C programs use the header of crate `kilocore-locks-c`.
 #![no_std]
 #![warn(missing_docs)]
 
 extern crate alloc;
+#[cfg(feature = "native")]
+extern crate std;
 
+#[cfg(feature = "native")]
+#[macro_use]
+mod per_thread;
 #[macro_use]
 mod registry;
 
@@ -64,6 +82,8 @@ mod raw;
 mod raw_rw;
 mod rwsem;
 mod signal;
+#[cfg(feature = "lock_api")]
+pub mod sync;
 mod waiting_room;
 
 pub use central_rw::CentralRw;
@@ -74,6 +94,8 @@ pub use free_blocks::{BLOCK_ALIGN, FreeBlock, FreeBlocks};
 pub use inflatable::{Inflatable, InflatableThread};
 pub use large::{Body, LargeLock};
 pub use moderated::{Moderated, Slept};
+#[cfg(feature = "native")]
+pub use per_thread::KeepsThread;
 pub use raw::{LockVisitor, RawLock};
 pub use raw_rw::{NoSharing, RawRwLock, ReadersAlone};
 pub use registry::{LockInfo, UnknownLock, Waiting};

@@ -17,6 +17,7 @@ use crate::RawLock;
 ///   before the next writer enters.
 /// * **Downgrading.** [`downgrade`](Self::downgrade) admits readers but no writer.
 /// * **Any thread may release** for the one that acquired.
+/// * **Zero is free.** On the native platform, a lock whose bits are all zero is free.
 ///
 /// # Progress
 /// If every thread inside leaves, some waiter enters. A lock that breaks this is useless but not
@@ -32,6 +33,7 @@ use crate::RawLock;
 /// impl RawRwLock<Native> for Open {
 ///     fn new() -> Self { Open }
 ///     fn acquire_shared(&self) {}
+///     fn try_acquire_shared(&self) -> bool { true }
 ///     unsafe fn release_shared(&self) {}
 ///     fn acquire(&self) {}
 ///     fn try_acquire(&self) -> bool { true }
@@ -45,6 +47,11 @@ pub unsafe trait RawRwLock<P: Platform>: Send + Sync + Sized + 'static {
 
     /// Waits until no writer is inside, and enters as a reader.
     fn acquire_shared(&self);
+
+    /// Enters as a reader if that is possible without waiting. Returns whether it did.
+    ///
+    /// It may fail although no writer is inside, if one waits and the lock admits writers first.
+    fn try_acquire_shared(&self) -> bool;
 
     /// Leaves as a reader.
     ///
@@ -69,6 +76,17 @@ pub unsafe trait RawRwLock<P: Platform>: Send + Sync + Sized + 'static {
     /// # Safety
     /// The caller's thread, or one that it acts for, is inside as the writer.
     unsafe fn downgrade(&self);
+
+    /// Whether a writer was inside at some moment during the call. A lock that does not know takes
+    /// anything that keeps a reader out for a writer.
+    fn has_writer(&self) -> bool {
+        let enters = self.try_acquire_shared();
+        if enters {
+            // SAFETY: the caller has just entered as a reader.
+            unsafe { self.release_shared() };
+        }
+        !enters
+    }
 }
 
 /// A mutual-exclusion lock used as a read-write lock. Readers, too, are alone inside.
@@ -79,7 +97,7 @@ pub struct NoSharing<P: Platform, L> {
 }
 
 // SAFETY: every thread inside holds the lock, so it is alone. `downgrade` admits no other thread,
-// which is allowed.
+// which is allowed. The lock inside is free when all its bits are zero, and there is nothing else.
 unsafe impl<P: Platform, L: RawLock<P, Thread = ()>> RawRwLock<P> for NoSharing<P, L> {
     fn new() -> Self {
         Self { lock: L::new(), platform: PhantomData }
@@ -88,6 +106,11 @@ unsafe impl<P: Platform, L: RawLock<P, Thread = ()>> RawRwLock<P> for NoSharing<
     #[inline]
     fn acquire_shared(&self) {
         self.lock.acquire(&mut ());
+    }
+
+    #[inline]
+    fn try_acquire_shared(&self) -> bool {
+        self.lock.try_acquire(&mut ())
     }
 
     #[inline]
@@ -121,7 +144,8 @@ unsafe impl<P: Platform, L: RawLock<P, Thread = ()>> RawRwLock<P> for NoSharing<
 pub struct ReadersAlone<L>(L);
 
 // SAFETY: every thread inside is there as the writer, so it is alone. `downgrade` admits no other
-// thread, which is allowed.
+// thread, which is allowed. The lock inside is free when all its bits are zero, and there is nothing
+// else.
 unsafe impl<P: Platform, L: RawRwLock<P>> RawRwLock<P> for ReadersAlone<L> {
     fn new() -> Self {
         Self(L::new())
@@ -130,6 +154,11 @@ unsafe impl<P: Platform, L: RawRwLock<P>> RawRwLock<P> for ReadersAlone<L> {
     #[inline]
     fn acquire_shared(&self) {
         self.0.acquire();
+    }
+
+    #[inline]
+    fn try_acquire_shared(&self) -> bool {
+        self.0.try_acquire()
     }
 
     #[inline]

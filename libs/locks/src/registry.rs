@@ -70,6 +70,23 @@ macro_rules! locks {
             pub use $module::{$lock $(, $part)*};
         )*
 
+        $(
+            #[cfg(feature = "native")]
+            keeps_thread!($lock<kilocore_platform::Native>);
+        )*
+
+        /// The locks with data. They are public as a part of `sync`.
+        #[cfg(feature = "lock_api")]
+        mod with_data {
+            $(
+                #[doc = concat!("[`", stringify!($lock), "`](crate::", stringify!($lock), ")")]
+                /// with data.
+                pub mod $module {
+                    crate::sync::mutex_types!(crate::$lock<kilocore_platform::Native>);
+                }
+            )*
+        }
+
         /// A lock algorithm, by name.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[repr(u8)]

@@ -258,7 +258,8 @@ fn bound<P: Platform>() -> u32 {
 // SAFETY: a writer enters by a compare-and-swap that finds neither a writer nor a counted reader. A
 // reader is counted. It is inside if it finds no writer, or once the thread that admits it has
 // counted it and found no writer. All threads enter with acquire what others have left with
-// release, in one word or through the queue's lock. The lock names no thread inside.
+// release, in one word or through the queue's lock. The lock names no thread inside. It is free when
+// all its bits are zero: nobody is counted, the queue is empty, and both locks are free.
 unsafe impl<P: Platform, const TURNS: u32, const GIVES_UP: bool> RawRwLock<P>
     for Rwsem<P, TURNS, GIVES_UP>
 {
@@ -271,6 +272,19 @@ unsafe impl<P: Platform, const TURNS: u32, const GIVES_UP: bool> RawRwLock<P>
         if self.count.fetch_add(1, Ordering::Acquire) & (WRITER | QUEUED) != 0 {
             self.acquire_shared_slowly();
         }
+    }
+
+    #[inline]
+    fn try_acquire_shared(&self) -> bool {
+        let mut seen = self.count.load(Ordering::Relaxed);
+        while seen & (WRITER | QUEUED) == 0 {
+            match self.count.compare_exchange(seen, seen + 1, Ordering::Acquire, Ordering::Relaxed)
+            {
+                Ok(_) => return true,
+                Err(now) => seen = now,
+            }
+        }
+        false
     }
 
     #[inline]
@@ -306,6 +320,10 @@ unsafe impl<P: Platform, const TURNS: u32, const GIVES_UP: bool> RawRwLock<P>
         if self.count.fetch_sub(WRITER - 1, Ordering::Release) & QUEUED != 0 {
             self.call_readers();
         }
+    }
+
+    fn has_writer(&self) -> bool {
+        self.count.load(Ordering::Relaxed) & WRITER != 0
     }
 }
 

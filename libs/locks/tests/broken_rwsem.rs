@@ -143,6 +143,15 @@ unsafe impl<P: Platform, E: SemaphoreError> RawRwLock<P> for BrokenSemaphore<P, 
         bury(waiter, || ());
     }
 
+    fn try_acquire_shared(&self) -> bool {
+        let seen = self.count.load(Ordering::Relaxed);
+        seen & (WRITER | QUEUED) == 0
+            && self
+                .count
+                .compare_exchange(seen, seen + 1, Ordering::Acquire, Ordering::Relaxed)
+                .is_ok()
+    }
+
     unsafe fn release_shared(&self) {
         let before = self.count.fetch_sub(1, Ordering::Release);
         if before & QUEUED != 0 && before & READERS == 1 {

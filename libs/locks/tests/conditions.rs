@@ -11,7 +11,7 @@ use common::altered::{Altered, Sound, Thorough, bury, exhume_all, model};
 use common::{Threads, explore};
 use kilocore_locks::sleeper_state::{LEAVING, WOKEN, WOKEN_AMONG};
 use kilocore_locks::{Condition, Futex, RawLock, Sleeper};
-use kilocore_platform::{Atomic, Loom, Ordering, Platform, SharedCell, Shuttle};
+use kilocore_platform::{Atomic, AtomicInt, Loom, Nanos, Ordering, Platform, SharedCell, Shuttle};
 
 type OnLoom = Altered<Loom, Thorough>;
 type OnShuttle = Altered<Shuttle, Sound>;
@@ -68,19 +68,24 @@ impl<P: Threads> Gate<P> {
         unsafe {
             self.condition().enlist(sleeper, process);
             self.lock.release(&mut ());
-            loop {
-                let state = (*sleeper).state.load(Ordering::Acquire);
-                match state {
-                    WOKEN => break,
-                    WOKEN_AMONG => {
-                        self.condition().depart();
-                        break;
-                    }
-                    _ => P::park(&(*sleeper).state, state, None),
-                };
-            }
+            self.condition().sleep(sleeper, process, || None);
         }
         self.lock.acquire(&mut ());
+    }
+
+    /// Sleeps until woken, but not for long. Says how the wait ended.
+    fn wait_a_moment(&self) -> End {
+        let mut sleeper = Sleeper::default();
+        let sleeper = &raw mut sleeper;
+        self.lock.acquire(&mut ());
+        // SAFETY: the sleeper stays here until it is off the list, and the lock is held.
+        let timed_out = unsafe {
+            self.condition().enlist(sleeper, PROCESS);
+            self.lock.release(&mut ());
+            P::yield_now();
+            self.condition().sleep(sleeper, PROCESS, || Some(Nanos(0)))
+        };
+        if timed_out { End::GaveUp } else { End::Woken }
     }
 
     /// Takes a pass, and waits until there is one.
@@ -219,9 +224,46 @@ fn giving_up_and_being_woken_agree() {
     });
 }
 
+/// Threads wait for a moment while others are signalled: as many say that they were woken as the
+/// signals say that they woke.
+fn counts_agree<P: Threads>(waiters: usize, signals: usize, all_at_once: bool) {
+    let gate = Gate::<P>::new();
+    let woken = Arc::new(P::U32::new(0));
+    let others: Vec<_> = (0..waiters)
+        .map(|_| {
+            let (gate, woken) = (gate.clone(), woken.clone());
+            P::spawn(move || {
+                if gate.wait_a_moment() == End::Woken {
+                    woken.fetch_add(1, Ordering::Relaxed);
+                }
+            })
+        })
+        .collect();
+    let mut told = 0;
+    for _ in 0..signals {
+        told += if all_at_once {
+            gate.condition().broadcast(PROCESS)
+        } else {
+            usize::from(gate.condition().signal(PROCESS))
+        };
+    }
+    others.into_iter().for_each(P::join);
+    assert_eq!(woken.load(Ordering::Relaxed) as usize, told, "a signal was counted wrongly");
+    gate.condition().destroy(PROCESS);
+}
+
+#[test]
+fn signals_say_whom_they_woke() {
+    model(Some(3), || counts_agree::<OnLoom>(1, 1, false));
+    model(Some(3), || counts_agree::<OnLoom>(1, 1, true));
+    for all_at_once in [false, true] {
+        explore(move || counts_agree::<OnShuttle>(3, 2, all_at_once), SCHEDULES, DEPTH);
+    }
+}
+
 /// What a thread does before it signals or broadcasts, though without the lock, is seen by the thread
 /// that this wakes, before that has the lock.
-fn tells<P: Threads>(tell: fn(&Condition<P>)) {
+fn tells<P: Threads, R: 'static>(tell: fn(&Condition<P>) -> R) {
     let gate = Gate::<P>::new();
     let said = Arc::new(P::Cell::new(false));
     let other = {
@@ -241,8 +283,8 @@ fn tells<P: Threads>(tell: fn(&Condition<P>)) {
 
 #[test]
 fn who_is_woken_sees_what_went_before() {
-    model(Some(3), || tells::<OnLoom>(|condition| condition.signal(PROCESS)));
-    model(Some(3), || tells::<OnLoom>(|condition| condition.broadcast(PROCESS)));
+    model(Some(3), || tells::<OnLoom, _>(|condition| condition.signal(PROCESS)));
+    model(Some(3), || tells::<OnLoom, _>(|condition| condition.broadcast(PROCESS)));
 }
 
 /// One that was woken among others uses the condition until it reports its departure. Whoever then

@@ -15,4 +15,5 @@ mod native;
 mod planted;
 mod read_write;
 mod shuttle;
+mod sync;
 mod weakened;

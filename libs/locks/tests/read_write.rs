@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use common::altered::{Alteration, Altered, NoAcquire, NoRelease, Sound, Thorough};
 use common::read_write::{Deed, Pair, Read, Write, WriteAndRead};
-use common::read_write::{lets_readers_in, program, trying};
+use common::read_write::{lets_readers_in, program, trying, trying_to_read};
 use common::verdict;
 use kilocore_locks::{CentralRw, NoSharing, RawRwLock, Rwsem, Ticket};
 use kilocore_platform::{Loom, Native, Shuttle};
@@ -66,6 +66,7 @@ macro_rules! checks {
             fn loom_explores_a_try() {
                 model($bound, || trying::<Thoroughly, Explored>(Write));
                 model($bound, || trying::<Thoroughly, Explored>(Read));
+                model($bound, trying_to_read::<Thoroughly, Explored>);
             }
 
             #[test]
@@ -114,6 +115,7 @@ macro_rules! checks {
                 common::explore(lets_readers_in::<Randomly, Tried>, 2_000, 3);
                 common::explore(|| trying::<Randomly, Tried>(Write), 2_000, 3);
                 common::explore(|| trying::<Randomly, Tried>(Read), 2_000, 3);
+                common::explore(trying_to_read::<Randomly, Tried>, 2_000, 3);
             }
 
             #[test]
@@ -147,6 +149,7 @@ fn crowd<L: RawRwLock<Native>>() {
                 0 => pair.write(),
                 1 => pair.write_and_read(),
                 2 => written += u32::from(pair.try_write()),
+                3 => _ = pair.try_read(),
                 _ => _ = pair.read(),
             }
         }

@@ -74,6 +74,16 @@ impl<P: Platform, L: RawRwLock<P>> Pair<P, L> {
         }
         taken
     }
+
+    /// Reads if that is possible without waiting. Returns what it read.
+    pub fn try_read(&self) -> Option<u32> {
+        self.lock.try_acquire_shared().then(|| {
+            let seen = self.look();
+            // SAFETY: acquired above.
+            unsafe { self.lock.release_shared() };
+            seen
+        })
+    }
 }
 
 /// What a thread does with the lock.
@@ -133,7 +143,7 @@ pub fn lets_readers_in<P: Threads, L: RawRwLock<P>>() {
     P::join(reader);
 }
 
-/// One thread tries while another writes; afterwards the lock is free.
+/// One thread tries to write while another is at work; afterwards the lock is free.
 pub fn trying<P: Threads, L: RawRwLock<P>>(other: Deed) {
     let pair = Pair::<P, L>::new();
     let other = {
@@ -151,11 +161,26 @@ pub fn trying<P: Threads, L: RawRwLock<P>>(other: Deed) {
     let written = pair.read() - tried;
     assert!(written <= 1, "a write was lost");
     assert!(pair.lock.try_acquire(), "a try failed on a free lock");
+    assert!(pair.lock.has_writer());
     assert!(!pair.lock.try_acquire(), "a try succeeded beside a writer");
+    assert!(!pair.lock.try_acquire_shared(), "a reader's try succeeded beside a writer");
     // SAFETY: the first try acquired it.
     unsafe { pair.lock.release() };
-    pair.lock.acquire_shared();
+    assert!(pair.lock.try_acquire_shared(), "a reader's try failed on a free lock");
     assert!(!pair.lock.try_acquire(), "a try succeeded beside a reader");
     // SAFETY: acquired above.
     unsafe { pair.lock.release_shared() };
+}
+
+/// One thread tries to read while another writes, and then tries again.
+pub fn trying_to_read<P: Threads, L: RawRwLock<P>>() {
+    let pair = Pair::<P, L>::new();
+    let writer = {
+        let pair = Arc::clone(&pair);
+        P::spawn(move || pair.write())
+    };
+    let seen = pair.try_read();
+    P::join(writer);
+    assert!(seen <= Some(1), "a write was seen twice");
+    assert_eq!(pair.try_read(), Some(1), "a reader's try failed on a free lock");
 }

@@ -39,6 +39,15 @@ unsafe impl<P: Platform> RawRwLock<P> for SpinRw<P> {
         self.enter(|state| state & WRITER == 0, |state| state + 1);
     }
 
+    fn try_acquire_shared(&self) -> bool {
+        let state = self.state.load(Ordering::Relaxed);
+        state & WRITER == 0
+            && self
+                .state
+                .compare_exchange(state, state + 1, Ordering::Acquire, Ordering::Relaxed)
+                .is_ok()
+    }
+
     unsafe fn release_shared(&self) {
         self.state.fetch_sub(1, Ordering::Release);
     }
