@@ -263,13 +263,13 @@ fn signals_say_whom_they_woke() {
 
 /// What a thread does before it signals or broadcasts, though without the lock, is seen by the thread
 /// that this wakes, before that has the lock.
-fn tells<P: Threads, R: 'static>(tell: fn(&Condition<P>) -> R) {
+fn tells<P: Threads, R: 'static>(tell: fn(&Condition<P>) -> R, wait: fn(&Gate<P>) -> End) {
     let gate = Gate::<P>::new();
     let said = Arc::new(P::Cell::new(false));
     let other = {
         let (gate, said) = (gate.clone(), said.clone());
         P::spawn(move || {
-            if gate.give_up() == End::Woken {
+            if wait(&gate) == End::Woken {
                 // SAFETY: written before the signal that has ended the wait, and not afterwards.
                 assert!(said.with(|said| unsafe { *said }));
             }
@@ -283,8 +283,10 @@ fn tells<P: Threads, R: 'static>(tell: fn(&Condition<P>) -> R) {
 
 #[test]
 fn who_is_woken_sees_what_went_before() {
-    model(Some(3), || tells::<OnLoom, _>(|condition| condition.signal(PROCESS)));
-    model(Some(3), || tells::<OnLoom, _>(|condition| condition.broadcast(PROCESS)));
+    for wait in [Gate::give_up, Gate::wait_a_moment] {
+        model(Some(3), move || tells::<OnLoom, _>(|condition| condition.signal(PROCESS), wait));
+        model(Some(3), move || tells::<OnLoom, _>(|condition| condition.broadcast(PROCESS), wait));
+    }
 }
 
 /// One that was woken among others uses the condition until it reports its departure. Whoever then
