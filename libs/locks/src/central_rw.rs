@@ -15,7 +15,7 @@
 
 use kilocore_platform::{Atomic, AtomicInt, Ordering, Platform};
 
-use crate::RawRwLock;
+use crate::{LockInfo, RawRwLock, Waiting};
 
 /// The bit that is set while a writer is inside.
 const WRITER: u32 = 1 << 31;
@@ -31,6 +31,17 @@ pub struct CentralRw<P: Platform> {
     /// A word that changes whenever sleepers are woken.
     gate: P::U32,
 }
+
+/// What the registry says of it.
+pub(crate) const INFO: LockInfo = LockInfo {
+    name: "central-rw",
+    title: "one counter; readers before writers, as in glibc",
+    source: "glibc's pthread_rwlock_t",
+    best_at: "locks that are hardly ever contended; reads that are long",
+    worst_at: "short reads on many cores, each of which writes the counter twice; writers may starve",
+    waiting: Waiting::SleepUnordered,
+    aliases: &[],
+};
 
 impl<P: Platform> CentralRw<P> {
     #[cold]

@@ -3,7 +3,7 @@
 //! Each algorithm is one file, generic over [`Platform`](kilocore_platform::Platform). The file
 //! begins with what the lock is, where it comes from, and where it departs from its source. The
 //! locks implement [`RawLock`] or, if they distinguish readers from writers, [`RawRwLock`].
-//! [`LockId`] is the registry of the former. The command line, the benchmarks, the model checks,
+//! [`LockId`] is the registry of the former, and [`RwLockId`] that of the latter. The command line, the benchmarks, the model checks,
 //! the simulator and `kilocore run` use it. `CONTRIBUTING.md` says how to add a lock.
 //!
 //! A lock needs more to live inside a program that knows nothing of it. That is here too, so that
@@ -67,11 +67,18 @@ locks! {
     requester => Requester;
 }
 
-mod central_rw;
+// The read-write locks, likewise.
+rw_locks! {
+    central_rw => CentralRw;
+    writer_first => WriterFirst;
+    phase_fair => PhaseFair;
+}
+
 mod cohort;
 mod condition;
 mod fork_lock;
 mod free_blocks;
+mod gate;
 mod inflatable;
 mod large;
 mod moderated;
@@ -86,7 +93,6 @@ mod signal;
 pub mod sync;
 mod waiting_room;
 
-pub use central_rw::CentralRw;
 pub use cohort::{Cohort, LocalLock};
 pub use condition::{Condition, Sleeper, sleeper_state};
 pub use fork_lock::{ForkLock, PROCESS_BITS};
@@ -97,8 +103,8 @@ pub use moderated::{Moderated, Slept};
 #[cfg(feature = "native")]
 pub use per_thread::KeepsThread;
 pub use raw::{LockVisitor, RawLock};
-pub use raw_rw::{NoSharing, RawRwLock, ReadersAlone};
-pub use registry::{LockInfo, UnknownLock, Waiting};
+pub use raw_rw::{NoSharing, RawRwLock, ReadersAlone, RwLockVisitor};
+pub use registry::{LockInfo, UnknownLock, UnknownRwLock, Waiting};
 pub use rwsem::Rwsem;
 pub use signal::{Manner, Parking, Spinning};
 pub use waiting_room::{Fences, Guest, Room, SymmetricFences};

@@ -89,6 +89,16 @@ pub unsafe trait RawRwLock<P: Platform>: Send + Sync + Sized + 'static {
     }
 }
 
+/// An action on a read-write lock type chosen at run time; see
+/// [`RwLockId::visit`](crate::RwLockId::visit).
+pub trait RwLockVisitor<P: Platform> {
+    /// What the action returns.
+    type Output;
+
+    /// Performs the action on the lock type `L`.
+    fn visit<L: RawRwLock<P>>(self) -> Self::Output;
+}
+
 /// A mutual-exclusion lock used as a read-write lock. Readers, too, are alone inside.
 #[derive(Debug)]
 pub struct NoSharing<P: Platform, L> {

@@ -1,9 +1,6 @@
 //! What is known about each lock, and the macro that turns a list of lines into the registry.
 
-use core::fmt;
-use core::str::FromStr;
-
-use crate::LockId;
+use crate::{LockId, RwLockId};
 
 /// What one needs to know about a lock to choose it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -121,47 +118,108 @@ macro_rules! locks {
     };
 }
 
-impl LockId {
-    /// Returns the name of the lock on the command line.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        self.info().name
-    }
-}
+/// Declares the modules of the read-write locks, and writes the enum and its tables, from one line
+/// for each lock.
+macro_rules! rw_locks {
+    ($($module:ident => $lock:ident;)*) => {
+        $(
+            mod $module;
+            pub use $module::$lock;
+        )*
 
-impl fmt::Display for LockId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-/// The error for a name that no lock has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct UnknownLock;
-
-impl fmt::Display for UnknownLock {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("unknown lock; known are ")?;
-        for (i, lock) in LockId::ALL.iter().enumerate() {
-            write!(f, "{}{lock}", if i == 0 { "" } else { ", " })?;
+        /// The read-write locks with data. They are public as a part of `sync`.
+        #[cfg(feature = "lock_api")]
+        mod rw_with_data {
+            $(
+                #[doc = concat!("[`", stringify!($lock), "`](crate::", stringify!($lock), ")")]
+                /// with data.
+                pub mod $module {
+                    crate::sync::rw_lock_types!(crate::$lock<kilocore_platform::Native>);
+                }
+            )*
         }
-        Ok(())
-    }
+
+        /// A read-write lock algorithm, by name.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[repr(u8)]
+        pub enum RwLockId {
+            $(
+                #[doc = concat!("[`", stringify!($lock), "`](crate::", stringify!($lock), ")")]
+                $lock,
+            )*
+        }
+
+        impl RwLockId {
+            /// All read-write locks, in the order in which they are listed.
+            pub const ALL: &'static [RwLockId] = &[$(RwLockId::$lock),*];
+
+            /// Returns what is known about the lock.
+            #[must_use]
+            pub const fn info(self) -> &'static LockInfo {
+                match self { $(RwLockId::$lock => &$module::INFO,)* }
+            }
+
+            /// Runs `visitor` with the type of the lock.
+            #[inline(always)]
+            pub fn visit<P: kilocore_platform::Platform, V: RwLockVisitor<P>>(
+                self,
+                visitor: V,
+            ) -> V::Output {
+                match self {
+                    $(RwLockId::$lock => visitor.visit::<$lock<P>>(),)*
+                }
+            }
+        }
+    };
 }
 
-impl core::error::Error for UnknownLock {}
+/// Writes what makes a registry's enum known by name: its name, its text, and the error for a name
+/// that nothing has.
+macro_rules! known_by_name {
+    ($id:ident, $unknown:ident, $what:literal) => {
+        impl $id {
+            /// Returns the name of the lock on the command line.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                self.info().name
+            }
+        }
 
-impl FromStr for LockId {
-    type Err = UnknownLock;
+        impl core::fmt::Display for $id {
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                f.pad(self.name())
+            }
+        }
 
-    fn from_str(name: &str) -> Result<Self, UnknownLock> {
-        LockId::ALL
-            .iter()
-            .copied()
-            .find(|lock| lock.name() == name)
-            .or_else(|| {
-                LockId::ALL.iter().copied().find(|lock| lock.info().aliases.contains(&name))
-            })
-            .ok_or(UnknownLock)
-    }
+        #[doc = concat!("The error for a name that no ", $what, " has.")]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub struct $unknown;
+
+        impl core::fmt::Display for $unknown {
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                f.write_str(concat!("unknown ", $what, "; known are "))?;
+                for (i, lock) in $id::ALL.iter().enumerate() {
+                    write!(f, "{}{lock}", if i == 0 { "" } else { ", " })?;
+                }
+                Ok(())
+            }
+        }
+
+        impl core::error::Error for $unknown {}
+
+        impl core::str::FromStr for $id {
+            type Err = $unknown;
+
+            fn from_str(name: &str) -> Result<Self, $unknown> {
+                let locks = || $id::ALL.iter().copied();
+                locks()
+                    .find(|lock| lock.name() == name)
+                    .or_else(|| locks().find(|lock| lock.info().aliases.contains(&name)))
+                    .ok_or($unknown)
+            }
+        }
+    };
 }
+
+known_by_name!(LockId, UnknownLock, "lock");
+known_by_name!(RwLockId, UnknownRwLock, "read-write lock");

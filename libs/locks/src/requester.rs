@@ -16,11 +16,10 @@
 //! * **Prediction.** One atomic addition takes a ticket and reads which ticket is being served. The
 //!   number of waiters ahead is the difference of the two, less one for the holder. No counter has
 //!   to be maintained for it.
-//! * **Resting.** Each waiter has a slot of the machine's [wait array](Platform::wait_array),
-//!   chosen by lock and ticket. If the processor can rest on a cache line, the waiter rests on that
-//!   of its slot. Otherwise it spins for a while and then parks. Waiters of other locks may share
-//!   the slot; they then wake each other needlessly and rest again.
-//! * **Light wake-up.** A release does not wake the waiter that enters. It bumps the slot of the
+//! * **Resting.** Each waiter has a gate of its own, which is a slot of the machine's
+//!   [wait array](Platform::wait_array), chosen by lock and ticket. If the processor can rest on a
+//!   cache line, the waiter rests on that of its slot. Otherwise it spins for a while and then parks.
+//! * **Light wake-up.** A release does not wake the waiter that enters. It opens the gate of the
 //!   waiter that has now come within the threshold. The wake-up of that waiter overlaps with a
 //!   critical section, and no handover waits for it.
 //!
@@ -40,18 +39,10 @@
 //! [`WRAPPED`]; the next holder clears it. While it is set, the single comparison of the fast path
 //! takes the two numbers for different, and the slow path handles it. So a wrap costs the fast path
 //! nothing, and a release need not read the word before it adds.
-//!
-//! # A slot
-//! Bit 0 of a slot says that a waiter is parked on it. The other bits count the bumps. A waiter
-//! reads the slot, *then* reads which ticket is served, then waits until the slot changes. If a
-//! bump came before the first read, the second read shows the release that preceded the bump. If it
-//! came after the first read, the slot has changed. (A waiter would miss exactly 2^31 bumps between
-//! two of its instructions.) A waiter sets bit 0 by compare-and-swap from the value that it read.
-//! So a bump either finds the bit set or makes that compare-and-swap fail.
 
 use kilocore_platform::{Atomic, AtomicInt, Ordering, Platform, Wait};
 
-use crate::patience::Patience;
+use crate::gate::Gate;
 use crate::{LockInfo, RawLock, Waiting};
 
 /// A requester-based lock. A waiter rests while more than `THRESHOLD` other waiters are ahead of
@@ -83,15 +74,6 @@ const LAST_TICKET: u32 = (1 << TICKET_BITS) - 1;
 const WRAPPED: u64 = 1 << TICKET_BITS;
 /// What taking one ticket adds to the word.
 const ONE_TICKET: u64 = 1 << (64 - TICKET_BITS);
-
-/// The bit of a slot that is set while a waiter is parked on it.
-const PARKED: u32 = 1;
-
-/// What one bump adds to a slot.
-const ONE_BUMP: u32 = 2;
-
-/// Turns for which a waiter spins on its slot before it parks, on processors that cannot rest.
-const TURNS_BEFORE_PARKING: u32 = 1_000;
 
 /// Returns the ticket that is being served.
 #[inline(always)]
@@ -139,55 +121,8 @@ impl<P: Platform, const THRESHOLD: u32> Requester<P, THRESHOLD> {
 
     /// Rests until at most `THRESHOLD` other waiters are ahead.
     fn rest(&self, mine: u32) {
-        let slot = P::wait_array().slot(P::address_key(self), mine);
-        loop {
-            // Acquire: if we see a bump here, the next line must see the release that preceded the
-            // bump. Otherwise we would rest on the new value of the slot because of an old word,
-            // and for ever.
-            let seen = slot.load(Ordering::Acquire);
-            if !Self::rests(mine, self.tickets.load(Ordering::Relaxed)) {
-                return;
-            }
-            if P::has_low_power_wait() {
-                P::wait_until(slot, Wait::LowPower, |now| now != seen);
-            } else {
-                Self::spin_then_park(slot, seen);
-            }
-        }
-    }
-
-    /// Waits until `slot` differs from `seen` in a bit other than bit 0. May return early.
-    fn spin_then_park(slot: &P::U32, seen: u32) {
-        let mut patience = Patience::new::<P>(TURNS_BEFORE_PARKING);
-        while patience.pause::<P>() {
-            if (slot.load(Ordering::Relaxed) ^ seen) & !PARKED != 0 {
-                return;
-            }
-        }
-        let parked = seen | PARKED;
-        if seen != parked {
-            let marked = slot.compare_exchange(seen, parked, Ordering::Relaxed, Ordering::Relaxed);
-            if marked.is_err() {
-                return; // bumped, or marked by somebody else: look again
-            }
-        }
-        P::park(slot, parked, None);
-    }
-
-    /// Wakes the waiter with ticket `near`, which has now come within the threshold. This is not a
-    /// method, because the lock may already be freed.
-    #[cold]
-    fn wake(key: usize, near: u32) {
-        let slot = P::wait_array().slot(key, near);
-        // One addition, so that the line is fetched only once. Release pairs with the acquire in
-        // `rest`: a waiter that sees the bump also sees which ticket was served before it.
-        let before = slot.fetch_add(ONE_BUMP, Ordering::Release);
-        if before & PARKED != 0 {
-            // We clear the bit before the wake-up. A waiter that parked earlier is woken. A waiter
-            // that is about to park on a value with the bit finds the value changed.
-            slot.fetch_and(!PARKED, Ordering::Relaxed);
-            P::unpark(slot, u32::MAX);
-        }
+        let rests = || Self::rests(mine, self.tickets.load(Ordering::Relaxed));
+        Gate::<P>::of(P::address_key(self), mine).wait_while(rests);
     }
 }
 
@@ -237,7 +172,7 @@ unsafe impl<P: Platform, const THRESHOLD: u32> RawLock<P> for Requester<P, THRES
         // rest.
         let near = THRESHOLD + 2;
         if distance(next(before), serving(before)) > near {
-            Self::wake(key, serving(before).wrapping_add(near) & LAST_TICKET);
+            Gate::<P>::of(key, serving(before).wrapping_add(near) & LAST_TICKET).open();
         }
     }
 

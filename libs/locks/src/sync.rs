@@ -45,8 +45,7 @@ mod raw_condvar;
 mod raw_mutex;
 mod raw_rw_lock;
 
-use kilocore_platform::Native;
-
+pub use crate::rw_with_data::*;
 pub use crate::with_data::*;
 pub use ::lock_api;
 pub use ::lock_api::WaitTimeoutResult;
@@ -74,40 +73,30 @@ macro_rules! mutex_types {
 }
 pub(crate) use mutex_types;
 
-/// Writes the module of a read-write lock.
-macro_rules! rw_lock_module {
-    ($(#[$doc:meta])* $module:ident, $lock:ty) => {
-        $(#[$doc])*
-        pub mod $module {
-            #[allow(unused_imports)]
-            use super::*;
-            /// The lock without its data.
-            pub type RawRwLock = crate::sync::RawRwLock<$lock>;
-            /// A lock and the data that it protects.
-            pub type RwLock<T> = ::lock_api::RwLock<RawRwLock, T>;
-            /// A reader's access to the data. Dropping it releases the lock.
-            pub type RwLockReadGuard<'a, T> = ::lock_api::RwLockReadGuard<'a, RawRwLock, T>;
-            /// The writer's access to the data. Dropping it releases the lock.
-            pub type RwLockWriteGuard<'a, T> = ::lock_api::RwLockWriteGuard<'a, RawRwLock, T>;
-            /// A reader's access to a part of the data.
-            pub type MappedRwLockReadGuard<'a, T> =
-                ::lock_api::MappedRwLockReadGuard<'a, RawRwLock, T>;
-            /// The writer's access to a part of the data.
-            pub type MappedRwLockWriteGuard<'a, T> =
-                ::lock_api::MappedRwLockWriteGuard<'a, RawRwLock, T>;
-        }
+/// Writes the types of the read-write lock type `$lock` that carry data.
+macro_rules! rw_lock_types {
+    ($lock:ty) => {
+        /// The lock without its data.
+        pub type RawRwLock = crate::sync::RawRwLock<$lock>;
+        /// A lock and the data that it protects.
+        pub type RwLock<T> = ::lock_api::RwLock<RawRwLock, T>;
+        /// A reader's access to the data. Dropping it releases the lock.
+        pub type RwLockReadGuard<'a, T> = ::lock_api::RwLockReadGuard<'a, RawRwLock, T>;
+        /// The writer's access to the data. Dropping it releases the lock.
+        pub type RwLockWriteGuard<'a, T> = ::lock_api::RwLockWriteGuard<'a, RawRwLock, T>;
+        /// A reader's access to a part of the data.
+        pub type MappedRwLockReadGuard<'a, T> = ::lock_api::MappedRwLockReadGuard<'a, RawRwLock, T>;
+        /// The writer's access to a part of the data.
+        pub type MappedRwLockWriteGuard<'a, T> =
+            ::lock_api::MappedRwLockWriteGuard<'a, RawRwLock, T>;
     };
 }
+pub(crate) use rw_lock_types;
 
-rw_lock_module! {
-    /// [`CentralRw`](crate::CentralRw) with data.
-    central_rw, crate::CentralRw<Native>
-}
+/// [`Rwsem`](crate::Rwsem) with data.
+pub mod rwsem {
+    /// For how many turns a thread in the queue spins before it sleeps.
+    const TURNS: u32 = 256;
 
-/// For how many turns a thread in the queue of a semaphore spins before it sleeps.
-const SEMAPHORE_TURNS: u32 = 256;
-
-rw_lock_module! {
-    /// [`Rwsem`](crate::Rwsem) with data.
-    rwsem, crate::Rwsem<Native, SEMAPHORE_TURNS>
+    rw_lock_types!(crate::Rwsem<kilocore_platform::Native, TURNS>);
 }

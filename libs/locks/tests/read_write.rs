@@ -8,9 +8,9 @@ use std::sync::Arc;
 
 use common::altered::{Alteration, Altered, NoAcquire, NoRelease, Sound, Thorough};
 use common::read_write::{Deed, Pair, Read, Write, WriteAndRead};
-use common::read_write::{lets_readers_in, program, trying, trying_to_read};
+use common::read_write::{destroyed_by_last, lets_readers_in, program, trying, trying_to_read};
 use common::verdict;
-use kilocore_locks::{CentralRw, NoSharing, RawRwLock, Rwsem, Ticket};
+use kilocore_locks::{CentralRw, NoSharing, PhaseFair, RawRwLock, Rwsem, Ticket, WriterFirst};
 use kilocore_platform::{Loom, Native, Shuttle};
 
 fn model(preemptions: Option<usize>, program: impl Fn() + Send + Sync + 'static) {
@@ -128,6 +128,35 @@ macro_rules! checks {
 
 checks!(central, CentralRw, None::<usize>, Thoroughly);
 checks!(rwsem, Rwsem, Some(3), Plainly);
+checks!(writer_first, WriterFirst, Some(3), Plainly);
+checks!(phase_fair, PhaseFair, Some(3), Plainly);
+
+/// A lock that does not touch its memory once it has admitted who comes next.
+macro_rules! holders_destroy {
+    ($($test:ident => $lock:ident;)*) => {
+        $(#[test]
+        fn $test() {
+            for other in [Write, Read] {
+                model(Some(3), move || destroyed_by_last::<Plainly, $lock<Plainly>>(other));
+                let check = move || destroyed_by_last::<Randomly, $lock<Randomly>>(other);
+                common::explore(check, 2_000, 3);
+            }
+        })*
+    };
+}
+
+holders_destroy! {
+    the_last_holder_destroys_a_lock_that_admits_writers_first => WriterFirst;
+    the_last_holder_destroys_a_phase_fair_lock => PhaseFair;
+}
+
+/// The check above finds the lock that does touch its memory.
+#[test]
+fn a_holder_must_not_destroy_the_semaphore() {
+    let check = || destroyed_by_last::<Randomly, Rwsem<Randomly>>(Read);
+    let message = verdict(|| common::explore(check, 2_000, 3)).expect_err("nothing was found");
+    assert!(message.contains("after its last holder destroyed it"), "{message}");
+}
 
 /// The form whose waiters spin before they sleep.
 #[test]
@@ -189,6 +218,8 @@ fn without_release_every_lock_races() {
     for threads in [TWO_WRITERS, WRITER_AND_READER] {
         assert_races::<NoRelease, CentralRw<_>>(threads);
         assert_races::<NoRelease, Rwsem<_>>(threads);
+        assert_races::<NoRelease, WriterFirst<_>>(threads);
+        assert_races::<NoRelease, PhaseFair<_>>(threads);
     }
 }
 
@@ -197,5 +228,7 @@ fn without_acquire_every_lock_races() {
     for threads in [TWO_WRITERS, WRITER_AND_READER] {
         assert_races::<NoAcquire, CentralRw<_>>(threads);
         assert_races::<NoAcquire, Rwsem<_>>(threads);
+        assert_races::<NoAcquire, WriterFirst<_>>(threads);
+        assert_races::<NoAcquire, PhaseFair<_>>(threads);
     }
 }

@@ -1,13 +1,14 @@
 //! The programs for read-write locks, as `programs.rs` has them for the others.
 
 use std::marker::PhantomData;
+use std::mem::MaybeUninit;
 use std::sync::Arc;
 
 use kilocore_locks::RawRwLock;
-use kilocore_platform::{Atomic, Ordering, Platform, SharedCell, Wait};
+use kilocore_platform::{Atomic, AtomicInt, Ordering, Platform, SharedCell, Wait};
 
 use super::Threads;
-use super::altered::exhume_all;
+use super::altered::{bury, exhume_all};
 
 /// A lock and two numbers that are equal whenever nobody writes.
 pub struct Pair<P: Platform, L> {
@@ -183,4 +184,50 @@ pub fn trying_to_read<P: Threads, L: RawRwLock<P>>() {
     P::join(writer);
     assert!(seen <= Some(1), "a write was seen twice");
     assert_eq!(pair.try_read(), Some(1), "a reader's try failed on a free lock");
+}
+
+/// Two users of whom one writes, so that at most one is inside at a time or the writer has left. The
+/// one who finds inside that it is the last destroys the lock right after leaving it.
+pub fn destroyed_by_last<P: Threads, L: RawRwLock<P>>(other: Deed) {
+    exhume_all();
+    let lock = MaybeUninit::new(L::new());
+    let mortal = Arc::new(Mortal::<P, L> { lock, users: P::U32::new(2) });
+    let another = {
+        let mortal = Arc::clone(&mortal);
+        P::spawn(move || mortal.leave(other))
+    };
+    mortal.leave(Write);
+    P::join(another);
+}
+
+struct Mortal<P: Platform, L> {
+    lock: MaybeUninit<L>,
+    users: P::U32,
+}
+
+impl<P: Platform, L: RawRwLock<P>> Mortal<P, L> {
+    fn leave(&self, deed: Deed) {
+        // SAFETY: it was initialized, and the last user is the one to destroy it, below.
+        let lock = unsafe { self.lock.assume_init_ref() };
+        let last = || self.users.fetch_sub(1, Ordering::Relaxed) == 1;
+        let last = if deed == Read {
+            lock.acquire_shared();
+            let last = last();
+            // SAFETY: acquired above, here and below.
+            unsafe { lock.release_shared() };
+            last
+        } else {
+            lock.acquire();
+            let last = last();
+            // SAFETY: as above.
+            unsafe { lock.release() };
+            last
+        };
+        if last {
+            let lock = self.lock.as_ptr();
+            // SAFETY: the other user has left, so nobody will use the lock again. The memory stays
+            // until both have dropped their `Arc`.
+            bury(lock, || unsafe { lock.cast_mut().drop_in_place() });
+        }
+    }
 }

@@ -1,0 +1,243 @@
+//! A read-write lock in which phases of readers and of writers take turns.
+//!
+//! A reader waits for one writer at most, and a writer for the readers of one phase and for the writers
+//! before it. So neither side starves, and a reader waits about as long as one critical section of
+//! each kind, however many threads there are (Brandenburg and Anderson, 'Spin-based reader-writer
+//! synchronization for multiprocessor real-time systems', Real-Time Systems 2010).
+//!
+//! Readers count themselves in one word when they come and in another when they leave, so the two never
+//! wait for each other. A writer that is next announces its phase in the word of arrivals, which tells
+//! it in the same step how many readers came before it. It enters when as many have left. Readers that
+//! come later find the announcement. They wait until the phase is over, and are then inside, because
+//! they are counted already: the next writer waits for them.
+//!
+//! # Where it departs from the paper
+//! * **Writers** wait in the order of arrival behind a [requester-based lock](Requester) instead of a
+//!   ticket of this lock, so that a hand-over between writers concerns few of them. The next writer
+//!   announces itself only after the one inside has left. In between, readers may come and enter,
+//!   besides those that have waited.
+//! * **Waiters park.** They wait at [gates](crate::gate) outside of the lock. Both words have bits that
+//!   say that somebody waits there.
+//! * **Memory.** Each release leaves in one step, after which it does not touch the lock. In the paper,
+//!   a writer first admits the readers and then the next writer.
+//!
+//! # The words
+//!
+//! | word | bits | meaning |
+//! | --- | --- | --- |
+//! | `arrivals` | `PHASE` | changes with every writer |
+//! | | `PRESENT` | a writer is inside, or waits for readers to leave |
+//! | | `PARKED` | a reader may wait at the gate of the readers |
+//! | | `NEXT` | the next writer may wait for the one inside to leave |
+//! | | the rest | how many readers have come |
+//! | `departures` | `DRAINING` | the writer waits for readers to leave |
+//! | | the rest | how many readers have left |
+
+use core::fmt;
+
+use kilocore_platform::{Atomic, AtomicInt, Ordering, Platform};
+
+use crate::gate::Gate;
+use crate::{LockInfo, RawLock, RawRwLock, Requester, Waiting};
+
+/// The bit of `arrivals` that changes with every writer.
+const PHASE: u64 = 1;
+/// The bit that is set from the announcement of a writer until it leaves.
+const PRESENT: u64 = 2;
+/// The bit that is set while a reader may wait at its gate.
+const PARKED: u64 = 4;
+/// The bit that is set while the next writer may wait for the present one to leave.
+const NEXT: u64 = 8;
+/// What a reader adds to either word. The bits from here on never overflow.
+const READER: u64 = 16;
+/// The bit of `departures` that is set while the writer waits for readers to leave.
+const DRAINING: u64 = 1;
+
+/// The number of the gate of the next writer.
+const WRITERS_GATE: u32 = 0;
+/// The number of the gate of the readers.
+const READERS_GATE: u32 = 1;
+
+/// A read-write lock without data.
+pub struct PhaseFair<P: Platform> {
+    arrivals: P::U64,
+    departures: P::U64,
+    /// The line of the writers that wait.
+    line: Requester<P>,
+}
+
+/// What the registry says of it.
+pub(crate) const INFO: LockInfo = LockInfo {
+    name: "phase-fair",
+    title: "readers and writers take turns",
+    source: "Brandenburg and Anderson 2010",
+    best_at: "readers and writers that must both get in soon",
+    worst_at: "short reads on many cores, each of which writes a counter twice",
+    waiting: Waiting::RestInTurn,
+    aliases: &[],
+};
+
+/// Returns how many readers a word counts, times [`READER`].
+const fn count(word: u64) -> u64 {
+    word & !(READER - 1)
+}
+
+impl<P: Platform> PhaseFair<P> {
+    /// Waits until the writer has left that was present when `arrivals` was `before`.
+    #[cold]
+    fn wait_for_the_writer(&self, before: u64) {
+        // The next writer cannot leave before this reader does. So the phase does not come back.
+        let phase = before & (PRESENT | PHASE);
+        let shut = |arrivals: u64| arrivals & (PRESENT | PHASE) == phase;
+        Gate::<P>::of(P::address_key(self), READERS_GATE).wait_while(|| {
+            // Acquire: once we are inside, we see what the writer wrote.
+            shut(self.arrivals.load(Ordering::Acquire))
+                && shut(self.arrivals.fetch_or(PARKED, Ordering::Acquire))
+        });
+    }
+
+    /// Waits at the gate of the next writer while `shut` returns true.
+    #[cold]
+    fn wait_as_next(&self, shut: impl FnMut() -> bool) {
+        Gate::<P>::of(P::address_key(self), WRITERS_GATE).wait_while(shut);
+    }
+
+    /// Returns what announces a writer when it is added to `arrivals`, in which none is present.
+    #[inline]
+    const fn announcement(arrivals: u64) -> u64 {
+        if arrivals & PHASE == 0 { PRESENT + PHASE } else { PRESENT - PHASE }
+    }
+
+    /// Waits until as many readers have left as `arrivals` counts.
+    #[inline]
+    fn drain(&self, arrivals: u64) {
+        // Acquire: what readers read happened before we are inside.
+        let inside = || count(self.departures.load(Ordering::Acquire)) != count(arrivals);
+        if inside() {
+            self.departures.fetch_or(DRAINING, Ordering::Relaxed);
+            self.wait_as_next(inside);
+            self.departures.fetch_and(!DRAINING, Ordering::Relaxed);
+        }
+    }
+}
+
+// SAFETY: only the thread that has the line announces a writer, and only while none is present. It
+// enters when as many readers have left as had come before the announcement, which includes all that
+// were inside. A reader that comes later is inside only after the writer has left. A writer sees with
+// acquire what readers left with release in `departures`, and what the last writer left with release in
+// `arrivals`, where readers see that too. The lock names no thread. It is free when all its bits are
+// zero.
+unsafe impl<P: Platform> RawRwLock<P> for PhaseFair<P> {
+    fn new() -> Self {
+        Self { arrivals: P::U64::new(0), departures: P::U64::new(0), line: Requester::new() }
+    }
+
+    #[inline]
+    fn acquire_shared(&self) {
+        let before = self.arrivals.fetch_add(READER, Ordering::Acquire);
+        if before & PRESENT != 0 {
+            self.wait_for_the_writer(before);
+        }
+    }
+
+    #[inline]
+    fn try_acquire_shared(&self) -> bool {
+        let mut arrivals = self.arrivals.load(Ordering::Relaxed);
+        while arrivals & PRESENT == 0 {
+            match self.arrivals.compare_exchange(
+                arrivals,
+                arrivals + READER,
+                Ordering::Acquire,
+                Ordering::Relaxed,
+            ) {
+                Ok(_) => return true,
+                Err(now) => arrivals = now,
+            }
+        }
+        false
+    }
+
+    #[inline]
+    unsafe fn release_shared(&self) {
+        let key = P::address_key(self);
+        if self.departures.fetch_add(READER, Ordering::Release) & DRAINING != 0 {
+            Gate::<P>::of(key, WRITERS_GATE).open();
+        }
+    }
+
+    #[inline]
+    fn acquire(&self) {
+        self.line.acquire(&mut ());
+        let mut arrivals = self.arrivals.load(Ordering::Relaxed);
+        if arrivals & PRESENT != 0 {
+            self.wait_as_next(|| {
+                arrivals = self.arrivals.load(Ordering::Relaxed);
+                if arrivals & PRESENT != 0 {
+                    arrivals = self.arrivals.fetch_or(NEXT, Ordering::Relaxed);
+                }
+                arrivals & PRESENT != 0
+            });
+        }
+        // Acquire: we see what the last writer wrote.
+        let before = self.arrivals.fetch_add(Self::announcement(arrivals), Ordering::Acquire);
+        self.drain(before);
+        // SAFETY: acquired above.
+        unsafe { self.line.release(&mut ()) };
+    }
+
+    #[inline]
+    fn try_acquire(&self) -> bool {
+        if !self.line.try_acquire(&mut ()) {
+            return false;
+        }
+        let arrivals = self.arrivals.load(Ordering::Relaxed);
+        // Acquire: as in `drain`. If no reader comes between this look and the exchange, nobody is
+        // inside at the exchange.
+        let free = arrivals & PRESENT == 0
+            && count(self.departures.load(Ordering::Acquire)) == count(arrivals);
+        let announced = arrivals.wrapping_add(Self::announcement(arrivals));
+        let taken = free
+            && self
+                .arrivals
+                .compare_exchange(arrivals, announced, Ordering::Acquire, Ordering::Relaxed)
+                .is_ok();
+        // SAFETY: acquired above.
+        unsafe { self.line.release(&mut ()) };
+        taken
+    }
+
+    #[inline]
+    unsafe fn release(&self) {
+        let key = P::address_key(self);
+        let before = self.arrivals.fetch_and(!(PRESENT | PARKED | NEXT), Ordering::Release);
+        if before & PARKED != 0 {
+            Gate::<P>::of(key, READERS_GATE).open();
+        }
+        if before & NEXT != 0 {
+            Gate::<P>::of(key, WRITERS_GATE).open();
+        }
+    }
+
+    #[inline]
+    unsafe fn downgrade(&self) {
+        // The next writer will wait for us, as for a reader that has come.
+        self.arrivals.fetch_add(READER, Ordering::Relaxed);
+        // SAFETY: the caller is inside as the writer.
+        unsafe { self.release() };
+    }
+
+    fn has_writer(&self) -> bool {
+        self.arrivals.load(Ordering::Relaxed) & PRESENT != 0
+    }
+}
+
+impl<P: Platform> fmt::Debug for PhaseFair<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let arrivals = self.arrivals.load(Ordering::Relaxed);
+        let departures = self.departures.load(Ordering::Relaxed);
+        f.debug_struct("PhaseFair")
+            .field("writer", &(arrivals & PRESENT != 0))
+            .field("readers", &(count(arrivals).wrapping_sub(count(departures)) / READER))
+            .finish_non_exhaustive()
+    }
+}
