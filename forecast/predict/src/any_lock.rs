@@ -78,9 +78,9 @@ impl<L: RawLock<Sim>> AnyLock<L> {
             match (self, mode) {
                 (Self::Tried(lock), _) => lock.release(&mut thread.tried),
                 (Self::ReadWrite(lock), Mode::Exclusive) => lock.release(),
-                (Self::ReadWrite(lock), Mode::Shared) => lock.release_shared(),
+                (Self::ReadWrite(lock), Mode::Shared) => lock.release_shared(()),
                 (Self::Rwsem(lock), Mode::Exclusive) => lock.release(),
-                (Self::Rwsem(lock), Mode::Shared) => lock.release_shared(),
+                (Self::Rwsem(lock), Mode::Shared) => lock.release_shared(()),
                 (Self::Spin(lock), _) => lock.release(&mut ()),
                 (Self::Futex(lock), _) => lock.release(&mut ()),
                 (Self::OwnSpin(lock), _) => lock.release(&mut ()),
@@ -133,7 +133,7 @@ mod tests {
                             Sim::catch_up();
                             inside.set(inside.get() - 1);
                             // SAFETY: acquired above.
-                            unsafe { semaphore.release_shared() };
+                            unsafe { semaphore.release_shared(()) };
                         }
                     }
                 };

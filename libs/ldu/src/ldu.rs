@@ -37,7 +37,7 @@ where
     P: Platform,
     S: Structure,
     Q: Queue<P>,
-    L: RawRwLock<P>,
+    L: RawRwLock<P, Reader = ()>,
     D: Policy<P>,
 {
     root: Box<Root<P, S, Q, L, D>>,
@@ -86,7 +86,7 @@ pub type In<P, S> = Attached<Node<P>, <S as Structure>::Item>;
 /// Such an object without a token.
 type Raw<P, S> = NonNull<Object<Node<P>, <S as Structure>::Item>>;
 
-impl<P: Platform, S: Structure, L: RawRwLock<P>> Ldu<P, S, Global<P>, L> {
+impl<P: Platform, S: Structure, L: RawRwLock<P, Reader = ()>> Ldu<P, S, Global<P>, L> {
     /// Puts `structure`, which must be empty, behind a log with a queue of its own.
     pub fn new(structure: S) -> Self {
         Self::with(structure, (), Limits::default())
@@ -98,7 +98,7 @@ where
     P: Platform,
     S: Structure,
     Q: Queue<P>,
-    L: RawRwLock<P>,
+    L: RawRwLock<P, Reader = ()>,
     D: Policy<P>,
 {
     /// Puts `structure`, which must be empty, behind a log. Its queue shares `domain` with the
@@ -299,7 +299,7 @@ where
     P: Platform,
     S: Structure,
     Q: Queue<P>,
-    L: RawRwLock<P>,
+    L: RawRwLock<P, Reader = ()>,
     D: Policy<P>,
 {
     /// Applies an update. Called with the lock held as the writer.
@@ -329,7 +329,7 @@ where
     P: Platform,
     S: Structure,
     Q: Queue<P>,
-    L: RawRwLock<P>,
+    L: RawRwLock<P, Reader = ()>,
     D: Policy<P>,
 {
     /// Applies the log, so that removed objects are freed. Objects that are still inserted stay in
@@ -355,7 +355,7 @@ where
     P: Platform,
     S: Structure,
     Q: Queue<P>,
-    L: RawRwLock<P>,
+    L: RawRwLock<P, Reader = ()>,
     D: Policy<P>,
 {
     root: &'a Root<P, S, Q, L, D>,
@@ -367,7 +367,7 @@ where
     P: Platform,
     S: Structure,
     Q: Queue<P>,
-    L: RawRwLock<P>,
+    L: RawRwLock<P, Reader = ()>,
     D: Policy<P>,
 {
     #[inline]
@@ -393,7 +393,7 @@ where
     P: Platform,
     S: Structure,
     Q: Queue<P>,
-    L: RawRwLock<P>,
+    L: RawRwLock<P, Reader = ()>,
     D: Policy<P>,
 {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -109,7 +109,7 @@ pub struct Released<P: Platform> {
     first: *mut Node<P>,
 }
 
-impl<P: Platform, Q: Queue<P>, L: RawRwLock<P>, D: Policy<P>> Log<P, Q, L, D> {
+impl<P: Platform, Q: Queue<P>, L: RawRwLock<P, Reader = ()>, D: Policy<P>> Log<P, Q, L, D> {
     /// Returns an empty log. Its queue shares `domain` with the queues of other roots.
     pub fn new(domain: Q::Domain, limits: Limits) -> Self {
         Self {
@@ -321,7 +321,7 @@ impl<P: Platform, Q: Queue<P>, L: RawRwLock<P>, D: Policy<P>> Log<P, Q, L, D> {
         let empty = self.queue.is_empty();
         if !empty {
             // SAFETY: acquired above.
-            unsafe { self.lock.release_shared() };
+            unsafe { self.lock.release_shared(()) };
         }
         empty
     }
@@ -350,7 +350,7 @@ impl<P: Platform, Q: Queue<P>, L: RawRwLock<P>, D: Policy<P>> Log<P, Q, L, D> {
             return Released::none();
         }
         // SAFETY: acquired above.
-        unsafe { self.lock.release_shared() };
+        unsafe { self.lock.release_shared(()) };
         self.lock.acquire();
         let released = if satisfied() {
             Released::none()
@@ -370,7 +370,7 @@ impl<P: Platform, Q: Queue<P>, L: RawRwLock<P>, D: Policy<P>> Log<P, Q, L, D> {
     #[inline]
     pub unsafe fn leave(&self, inside: Inside) {
         // SAFETY: by the caller's promise.
-        unsafe { self.lock.release_shared() };
+        unsafe { self.lock.release_shared(()) };
         self.done(Kind::Read, inside.0);
     }
 
@@ -414,7 +414,7 @@ impl<P: Platform, Q: Queue<P>, L: RawRwLock<P>, D: Policy<P>> Log<P, Q, L, D> {
         // SAFETY: this thread is inside as a reader, so no other thread writes the counts.
         let counts = self.counts.with(|counts| unsafe { *counts });
         // SAFETY: acquired above.
-        unsafe { self.lock.release_shared() };
+        unsafe { self.lock.release_shared(()) };
         counts
     }
 

@@ -74,7 +74,7 @@ impl<P, Q, L, D> Scheme<P> for Deferred<P, Q, L, D>
 where
     P: Platform,
     Q: SchemeQueue<P>,
-    L: RawRwLock<P>,
+    L: RawRwLock<P, Reader = ()>,
     D: SchemePolicy<P>,
 {
     type Hook = Node<P>;

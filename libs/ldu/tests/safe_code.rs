@@ -26,7 +26,7 @@ fn text(worker: usize, round: usize) -> Text {
 fn come_and_go<Q, L, D>(domain: Q::Domain)
 where
     Q: Queue<Native>,
-    L: RawRwLock<Native>,
+    L: RawRwLock<Native, Reader = ()>,
     D: Policy<Native>,
 {
     let root: Root<Q, L, D> = Ldu::with(Set::default(), domain, Limits { nodes: 16, age: None });

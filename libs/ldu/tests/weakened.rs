@@ -44,18 +44,22 @@ struct Kept(NoSharing<Machine<Thorough>, Ttas<Machine<Thorough>>>);
 
 // SAFETY: every function calls that of the lock inside.
 unsafe impl<A: Alteration> RawRwLock<Machine<A>> for Kept {
+    type Reader = ();
+
     fn new() -> Self {
         Self(RawRwLock::new())
     }
     fn acquire_shared(&self) {
         self.0.acquire_shared();
     }
-    fn try_acquire_shared(&self) -> bool {
+    fn try_acquire_shared(&self) -> Option<()> {
         self.0.try_acquire_shared()
     }
-    unsafe fn release_shared(&self) {
+
+    unsafe fn reader(&self) {}
+    unsafe fn release_shared(&self, (): ()) {
         // SAFETY: by the caller's promise.
-        unsafe { self.0.release_shared() };
+        unsafe { self.0.release_shared(()) };
     }
     fn acquire(&self) {
         self.0.acquire();

@@ -13,8 +13,8 @@
  * spin need a core for each thread that uses the lock; field 'sleeps' of an algorithm is false for
  * them. Link with -lkilocore_locks_c.
  *
- * A lock is not recursive. Any thread may release it for the thread that acquired it. An acquire
- * sees what happened before the release that it follows. A child of fork must not use a lock or a
+ * A lock is not recursive. Any thread may release it for the thread that acquired it, but a reader
+ * leaves by itself. An acquire sees what happened before the release that it follows. A child of fork must not use a lock or a
  * condition that other threads used at the moment of the fork.
  */
 #ifndef KILOCORE_LOCKS_H
@@ -170,7 +170,8 @@ struct kc_rwlock {
 
 /* The algorithms. */
 extern const struct kc_rwlock_algorithm kc_central_rw;
-extern const struct kc_rwlock_algorithm kc_rwsem;
+extern const struct kc_rwlock_algorithm kc_writer_first;
+extern const struct kc_rwlock_algorithm kc_phase_fair;
 
 /* Returns all algorithms, and NULL behind the last. */
 const struct kc_rwlock_algorithm *const *kc_rwlock_algorithms(void);
@@ -199,7 +200,7 @@ static inline bool kc_rwlock_try_acquire_shared(struct kc_rwlock *lock)
 	return lock->algorithm->try_acquire_shared(lock);
 }
 
-/* Leaves as a reader. */
+/* Leaves as a reader. This is for the thread that has entered. */
 static inline void kc_rwlock_release_shared(struct kc_rwlock *lock)
 {
 	lock->algorithm->release_shared(lock);

@@ -2,13 +2,10 @@
 
 use core::ffi::{CStr, c_char};
 
-use kilocore_locks::{CentralRw, RawRwLock, Rwsem};
+use kilocore_locks::{RawRwLock, RwLockId};
 use kilocore_platform::Native;
 
 use crate::lock::{Tables, c_string};
-
-/// For how many turns a thread in the queue of a semaphore spins before it sleeps.
-const SEMAPHORE_TURNS: u32 = 256;
 
 /// The beginning of a read-write lock; `struct kc_rwlock` of the header.
 #[repr(C)]
@@ -63,32 +60,65 @@ unsafe extern "C" fn free<L: Offered>(object: *mut KcRwLock) {
     drop(unsafe { Box::from_raw(object.cast::<Object<L>>()) });
 }
 
-/// Writes functions that call the methods of a lock.
-macro_rules! functions {
-    ($($name:ident $(-> $result:ty)?;)*) => {
-        $(
-            /// # Safety
-            /// `object` came from [`make`] for the same `L` and is live. The caller keeps the promise
-            /// that the method asks for.
-            #[allow(unused_unsafe)]
-            unsafe extern "C" fn $name<L: Offered>(object: *mut KcRwLock) $(-> $result)? {
-                // SAFETY: by the caller's promise.
-                let lock = unsafe { &(*object.cast::<Object<L>>()).lock };
-                // SAFETY: by the caller's promise.
-                unsafe { lock.$name() }
-            }
-        )*
-    };
+/// Returns the lock of an object.
+///
+/// # Safety
+/// `object` came from [`make`] for the same `L` and is live.
+unsafe fn lock<'a, L: Offered>(object: *mut KcRwLock) -> &'a L {
+    // SAFETY: by the caller's promise.
+    unsafe { &(*object.cast::<Object<L>>()).lock }
 }
 
-functions! {
-    acquire_shared;
-    try_acquire_shared -> bool;
-    release_shared;
-    acquire;
-    try_acquire -> bool;
-    release;
-    downgrade;
+/// # Safety
+/// As for [`lock`].
+unsafe extern "C" fn acquire_shared<L: Offered>(object: *mut KcRwLock) {
+    // SAFETY: by the caller's promise.
+    unsafe { lock::<L>(object) }.acquire_shared();
+}
+
+/// # Safety
+/// As for [`lock`].
+unsafe extern "C" fn try_acquire_shared<L: Offered>(object: *mut KcRwLock) -> bool {
+    // SAFETY: by the caller's promise.
+    unsafe { lock::<L>(object) }.try_acquire_shared().is_some()
+}
+
+/// # Safety
+/// As for [`lock`]. The calling thread is inside as a reader, having entered by itself.
+unsafe extern "C" fn release_shared<L: Offered>(object: *mut KcRwLock) {
+    // SAFETY: by the caller's promise.
+    unsafe {
+        let lock = lock::<L>(object);
+        lock.release_shared(lock.reader());
+    }
+}
+
+/// # Safety
+/// As for [`lock`].
+unsafe extern "C" fn acquire<L: Offered>(object: *mut KcRwLock) {
+    // SAFETY: by the caller's promise.
+    unsafe { lock::<L>(object) }.acquire();
+}
+
+/// # Safety
+/// As for [`lock`].
+unsafe extern "C" fn try_acquire<L: Offered>(object: *mut KcRwLock) -> bool {
+    // SAFETY: by the caller's promise.
+    unsafe { lock::<L>(object) }.try_acquire()
+}
+
+/// # Safety
+/// As for [`lock`]. The calling thread is inside as the writer.
+unsafe extern "C" fn release<L: Offered>(object: *mut KcRwLock) {
+    // SAFETY: by the caller's promise.
+    unsafe { lock::<L>(object).release() };
+}
+
+/// # Safety
+/// As for [`lock`]. The calling thread is inside as the writer.
+unsafe extern "C" fn downgrade<L: Offered>(object: *mut KcRwLock) {
+    // SAFETY: by the caller's promise.
+    unsafe { lock::<L>(object).downgrade() };
 }
 
 /// Returns the table of `L`.
@@ -110,28 +140,34 @@ const fn algorithm<L: Offered>(name: &'static CStr, title: &'static CStr) -> KcR
 
 /// Writes the table of each lock, under the name by which C knows it, and a table of the tables.
 macro_rules! algorithms {
-    ($($symbol:ident => $lock:ty, $name:literal, $title:literal;)*) => {
+    ($($symbol:ident => $lock:ident;)*) => {
         $(
-            #[doc = $title]
+            #[doc = concat!("[`", stringify!($lock), "`](kilocore_locks::", stringify!($lock), ")")]
             #[unsafe(no_mangle)]
             #[allow(non_upper_case_globals)]
-            pub static $symbol: KcRwLockAlgorithm =
-                algorithm::<$lock>(c_string!($name), c_string!($title));
+            pub static $symbol: KcRwLockAlgorithm = algorithm::<kilocore_locks::$lock<Native>>(
+                c_string!(RwLockId::$lock.info().name),
+                c_string!(RwLockId::$lock.info().title),
+            );
 
-            impl Offered for $lock {
+            impl Offered for kilocore_locks::$lock<Native> {
                 const TABLE: &'static KcRwLockAlgorithm = &$symbol;
             }
         )*
 
-        /// The tables, and a null pointer behind them.
-        static ALL: Tables<KcRwLockAlgorithm, { [$($name),*].len() + 1 }> =
-            Tables([$(&raw const $symbol,)* core::ptr::null()]);
+        /// The tables in the order of [`RwLockId::ALL`], and a null pointer behind them.
+        static ALL: Tables<KcRwLockAlgorithm, { RwLockId::ALL.len() + 1 }> = {
+            let mut tables = [core::ptr::null(); RwLockId::ALL.len() + 1];
+            $(tables[RwLockId::$lock as usize] = &raw const $symbol;)*
+            Tables(tables)
+        };
     };
 }
 
 algorithms! {
-    kc_central_rw => CentralRw<Native>, "central-rw", "one counter; readers first";
-    kc_rwsem => Rwsem<Native, SEMAPHORE_TURNS>, "rwsem", "the kernel's read-write semaphore";
+    kc_central_rw => CentralRw;
+    kc_writer_first => WriterFirst;
+    kc_phase_fair => PhaseFair;
 }
 
 /// Returns the tables of all read-write locks, and a null pointer behind them.
@@ -148,10 +184,8 @@ pub extern "C" fn kc_rwlock_algorithms() -> *const *const KcRwLockAlgorithm {
 pub unsafe extern "C" fn kc_rwlock_find(name: *const c_char) -> *const KcRwLockAlgorithm {
     // SAFETY: by the caller's promise.
     let name = unsafe { CStr::from_ptr(name) };
-    let tables = ALL.0.iter().filter(|table| !table.is_null());
-    // SAFETY: what is not null points to a static, whose name is a static text.
-    let found = tables.copied().find(|table| unsafe { CStr::from_ptr((**table).name) } == name);
-    found.unwrap_or(core::ptr::null())
+    let lock = name.to_str().ok().and_then(|name| name.parse::<RwLockId>().ok());
+    lock.map_or(core::ptr::null(), |lock| ALL.0[lock as usize])
 }
 
 /// Returns a new read-write lock.

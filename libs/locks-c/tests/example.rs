@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use kilocore_locks::LockId;
+use kilocore_locks::{LockId, RwLockId};
 use kilocore_shipped::{c_example, output_of};
 
 fn compile(name: &str, libraries: &[&str]) -> PathBuf {
@@ -17,7 +17,7 @@ fn the_example_runs_under_every_lock_with_the_shared_library() {
     let program = compile("jobs-shared", &["-lkilocore_locks_c"]);
     let mut expected = String::new();
     for lock in LockId::ALL {
-        for table in ["central-rw", "rwsem"] {
+        for table in RwLockId::ALL {
             expected.push_str(&format!("{lock}, {table}: 200 results\n"));
         }
     }
@@ -30,7 +30,8 @@ fn the_example_finds_its_lock_by_name_with_the_static_library() {
     let program = compile("jobs-static", &libraries);
     // An alias of `ttas` in published data sets.
     let text = output_of(Command::new(&program).arg(LockId::Ttas.info().aliases[0]));
-    assert_eq!(text, "ttas, central-rw: 200 results\nttas, rwsem: 200 results\n");
+    let results = RwLockId::ALL.iter().map(|table| format!("ttas, {table}: 200 results\n"));
+    assert_eq!(text, results.collect::<String>());
     let unknown = Command::new(program).arg("no-such-lock").output().expect("it starts");
     assert_eq!(unknown.status.code(), Some(2));
 }

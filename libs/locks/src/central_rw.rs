@@ -82,6 +82,8 @@ impl<P: Platform> CentralRw<P> {
 // what others have left with release, in one word. The lock names no thread. It is free when all
 // its bits are zero.
 unsafe impl<P: Platform> RawRwLock<P> for CentralRw<P> {
+    type Reader = ();
+
     fn new() -> Self {
         Self { state: P::U32::new(0), gate: P::U32::new(0) }
     }
@@ -95,21 +97,23 @@ unsafe impl<P: Platform> RawRwLock<P> for CentralRw<P> {
     }
 
     #[inline]
-    fn try_acquire_shared(&self) -> bool {
+    fn try_acquire_shared(&self) -> Option<()> {
         let mut state = self.state.load(Ordering::Relaxed);
         while state & WRITER == 0 {
             let counted = state + 1;
             match self.state.compare_exchange(state, counted, Ordering::Acquire, Ordering::Relaxed)
             {
-                Ok(_) => return true,
+                Ok(_) => return Some(()),
                 Err(now) => state = now,
             }
         }
-        false
+        None
     }
 
+    unsafe fn reader(&self) {}
+
     #[inline]
-    unsafe fn release_shared(&self) {
+    unsafe fn release_shared(&self, (): ()) {
         let before = self.state.fetch_sub(1, Ordering::Release);
         if before & READERS == 1 && before & PARKED != 0 {
             self.wake_all();

@@ -128,6 +128,8 @@ impl<P: Platform> PhaseFair<P> {
 // `arrivals`, where readers see that too. The lock names no thread. It is free when all its bits are
 // zero.
 unsafe impl<P: Platform> RawRwLock<P> for PhaseFair<P> {
+    type Reader = ();
+
     fn new() -> Self {
         Self { arrivals: P::U64::new(0), departures: P::U64::new(0), line: Requester::new() }
     }
@@ -141,7 +143,7 @@ unsafe impl<P: Platform> RawRwLock<P> for PhaseFair<P> {
     }
 
     #[inline]
-    fn try_acquire_shared(&self) -> bool {
+    fn try_acquire_shared(&self) -> Option<()> {
         let mut arrivals = self.arrivals.load(Ordering::Relaxed);
         while arrivals & PRESENT == 0 {
             match self.arrivals.compare_exchange(
@@ -150,15 +152,17 @@ unsafe impl<P: Platform> RawRwLock<P> for PhaseFair<P> {
                 Ordering::Acquire,
                 Ordering::Relaxed,
             ) {
-                Ok(_) => return true,
+                Ok(_) => return Some(()),
                 Err(now) => arrivals = now,
             }
         }
-        false
+        None
     }
 
+    unsafe fn reader(&self) {}
+
     #[inline]
-    unsafe fn release_shared(&self) {
+    unsafe fn release_shared(&self, (): ()) {
         let key = P::address_key(self);
         if self.departures.fetch_add(READER, Ordering::Release) & DRAINING != 0 {
             Gate::<P>::of(key, WRITERS_GATE).open();

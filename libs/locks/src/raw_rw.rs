@@ -1,5 +1,6 @@
 //! The trait that every read-write lock implements, and locks whose readers do not share.
 
+use core::fmt;
 use core::marker::PhantomData;
 
 use kilocore_platform::Platform;
@@ -16,7 +17,7 @@ use crate::RawLock;
 ///   before a writer left is visible to every thread that enters next. What readers read happened
 ///   before the next writer enters.
 /// * **Downgrading.** [`downgrade`](Self::downgrade) admits readers but no writer.
-/// * **Any thread may release** for the one that acquired.
+/// * **Any thread may release** for the one that acquired, with what that one got.
 /// * **Zero is free.** On the native platform, a lock whose bits are all zero is free.
 ///
 /// # Progress
@@ -32,9 +33,11 @@ use crate::RawLock;
 /// struct Open;
 /// impl RawRwLock<Native> for Open {
 ///     fn new() -> Self { Open }
+///     type Reader = ();
 ///     fn acquire_shared(&self) {}
-///     fn try_acquire_shared(&self) -> bool { true }
-///     unsafe fn release_shared(&self) {}
+///     fn try_acquire_shared(&self) -> Option<()> { Some(()) }
+///     unsafe fn reader(&self) {}
+///     unsafe fn release_shared(&self, (): ()) {}
 ///     fn acquire(&self) {}
 ///     fn try_acquire(&self) -> bool { true }
 ///     unsafe fn release(&self) {}
@@ -42,22 +45,35 @@ use crate::RawLock;
 /// }
 /// ```
 pub unsafe trait RawRwLock<P: Platform>: Send + Sync + Sized + 'static {
+    /// What a reader gets as it enters and gives back as it leaves. It is `()` if all readers are
+    /// alike.
+    type Reader: Copy + fmt::Debug + Send + Sync + 'static;
+
     /// Returns a free lock.
     fn new() -> Self;
 
     /// Waits until no writer is inside, and enters as a reader.
-    fn acquire_shared(&self);
+    fn acquire_shared(&self) -> Self::Reader;
 
-    /// Enters as a reader if that is possible without waiting. Returns whether it did.
+    /// Enters as a reader if that is possible without waiting.
     ///
     /// It may fail although no writer is inside, if one waits and the lock admits writers first.
-    fn try_acquire_shared(&self) -> bool;
+    fn try_acquire_shared(&self) -> Option<Self::Reader>;
+
+    /// Returns what the calling thread got as it entered, for interfaces that have no place to keep
+    /// it. If the thread is inside more than once, any order of leaving will do.
+    ///
+    /// # Safety
+    /// The calling thread is inside as a reader. It entered by itself, and no other thread leaves for
+    /// it.
+    unsafe fn reader(&self) -> Self::Reader;
 
     /// Leaves as a reader.
     ///
     /// # Safety
-    /// The caller's thread, or one that it acts for, is inside as a reader.
-    unsafe fn release_shared(&self);
+    /// The caller's thread, or one that it acts for, is inside as a reader, and got `reader` when it
+    /// entered. It leaves once.
+    unsafe fn release_shared(&self, reader: Self::Reader);
 
     /// Waits until no other thread is inside, and enters as the writer.
     fn acquire(&self);
@@ -75,17 +91,19 @@ pub unsafe trait RawRwLock<P: Platform>: Send + Sync + Sized + 'static {
     ///
     /// # Safety
     /// The caller's thread, or one that it acts for, is inside as the writer.
-    unsafe fn downgrade(&self);
+    unsafe fn downgrade(&self) -> Self::Reader;
 
     /// Whether a writer was inside at some moment during the call. A lock that does not know takes
     /// anything that keeps a reader out for a writer.
     fn has_writer(&self) -> bool {
-        let enters = self.try_acquire_shared();
-        if enters {
-            // SAFETY: the caller has just entered as a reader.
-            unsafe { self.release_shared() };
+        match self.try_acquire_shared() {
+            Some(reader) => {
+                // SAFETY: the caller has just entered as this reader.
+                unsafe { self.release_shared(reader) };
+                false
+            }
+            None => true,
         }
-        !enters
     }
 }
 
@@ -109,6 +127,8 @@ pub struct NoSharing<P: Platform, L> {
 // SAFETY: every thread inside holds the lock, so it is alone. `downgrade` admits no other thread,
 // which is allowed. The lock inside is free when all its bits are zero, and there is nothing else.
 unsafe impl<P: Platform, L: RawLock<P, Thread = ()>> RawRwLock<P> for NoSharing<P, L> {
+    type Reader = ();
+
     fn new() -> Self {
         Self { lock: L::new(), platform: PhantomData }
     }
@@ -119,12 +139,14 @@ unsafe impl<P: Platform, L: RawLock<P, Thread = ()>> RawRwLock<P> for NoSharing<
     }
 
     #[inline]
-    fn try_acquire_shared(&self) -> bool {
-        self.lock.try_acquire(&mut ())
+    fn try_acquire_shared(&self) -> Option<()> {
+        self.lock.try_acquire(&mut ()).then_some(())
     }
 
+    unsafe fn reader(&self) {}
+
     #[inline]
-    unsafe fn release_shared(&self) {
+    unsafe fn release_shared(&self, (): ()) {
         // SAFETY: a reader inside holds the lock.
         unsafe { self.lock.release(&mut ()) };
     }
@@ -157,6 +179,8 @@ pub struct ReadersAlone<L>(L);
 // thread, which is allowed. The lock inside is free when all its bits are zero, and there is nothing
 // else.
 unsafe impl<P: Platform, L: RawRwLock<P>> RawRwLock<P> for ReadersAlone<L> {
+    type Reader = ();
+
     fn new() -> Self {
         Self(L::new())
     }
@@ -167,12 +191,14 @@ unsafe impl<P: Platform, L: RawRwLock<P>> RawRwLock<P> for ReadersAlone<L> {
     }
 
     #[inline]
-    fn try_acquire_shared(&self) -> bool {
-        self.0.try_acquire()
+    fn try_acquire_shared(&self) -> Option<()> {
+        self.0.try_acquire().then_some(())
     }
 
+    unsafe fn reader(&self) {}
+
     #[inline]
-    unsafe fn release_shared(&self) {
+    unsafe fn release_shared(&self, (): ()) {
         // SAFETY: a reader has entered as the writer.
         unsafe { self.0.release() };
     }

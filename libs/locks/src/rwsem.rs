@@ -263,6 +263,8 @@ fn bound<P: Platform>() -> u32 {
 unsafe impl<P: Platform, const TURNS: u32, const GIVES_UP: bool> RawRwLock<P>
     for Rwsem<P, TURNS, GIVES_UP>
 {
+    type Reader = ();
+
     fn new() -> Self {
         Self { count: Padded(P::U32::new(0)), queue: Queue::new(), spinners: Padded(Mcs::new()) }
     }
@@ -275,20 +277,22 @@ unsafe impl<P: Platform, const TURNS: u32, const GIVES_UP: bool> RawRwLock<P>
     }
 
     #[inline]
-    fn try_acquire_shared(&self) -> bool {
+    fn try_acquire_shared(&self) -> Option<()> {
         let mut seen = self.count.load(Ordering::Relaxed);
         while seen & (WRITER | QUEUED) == 0 {
             match self.count.compare_exchange(seen, seen + 1, Ordering::Acquire, Ordering::Relaxed)
             {
-                Ok(_) => return true,
+                Ok(_) => return Some(()),
                 Err(now) => seen = now,
             }
         }
-        false
+        None
     }
 
+    unsafe fn reader(&self) {}
+
     #[inline]
-    unsafe fn release_shared(&self) {
+    unsafe fn release_shared(&self, (): ()) {
         let before = self.count.fetch_sub(1, Ordering::Release);
         if before & QUEUED != 0 && before & READERS == 1 {
             self.call_queue();

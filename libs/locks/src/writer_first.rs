@@ -160,6 +160,8 @@ impl<P: Platform> WriterFirst<P> {
 // acquire what others have left with release, in one word. The lock names no thread. It is free when
 // all its bits are zero.
 unsafe impl<P: Platform> RawRwLock<P> for WriterFirst<P> {
+    type Reader = ();
+
     fn new() -> Self {
         Self { state: P::U64::new(0), line: Requester::new() }
     }
@@ -172,21 +174,23 @@ unsafe impl<P: Platform> RawRwLock<P> for WriterFirst<P> {
     }
 
     #[inline]
-    fn try_acquire_shared(&self) -> bool {
+    fn try_acquire_shared(&self) -> Option<()> {
         let mut state = self.state.load(Ordering::Relaxed);
         while !shut_to_readers(state) {
             let counted = state + 1;
             match self.state.compare_exchange(state, counted, Ordering::Acquire, Ordering::Relaxed)
             {
-                Ok(_) => return true,
+                Ok(_) => return Some(()),
                 Err(now) => state = now,
             }
         }
-        false
+        None
     }
 
+    unsafe fn reader(&self) {}
+
     #[inline]
-    unsafe fn release_shared(&self) {
+    unsafe fn release_shared(&self, (): ()) {
         let key = P::address_key(self);
         Self::left(key, self.state.fetch_sub(1, Ordering::Release));
     }

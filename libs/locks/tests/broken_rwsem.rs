@@ -121,6 +121,8 @@ impl<P: Platform, E: SemaphoreError> BrokenSemaphore<P, E> {
 // SAFETY: a broken twin does not keep what it promises. A checker runs it, which reports that
 // instead of letting it happen.
 unsafe impl<P: Platform, E: SemaphoreError> RawRwLock<P> for BrokenSemaphore<P, E> {
+    type Reader = ();
+
     fn new() -> Self {
         let queue = P::Cell::new(VecDeque::new());
         Self { count: P::U32::new(0), lock: Ticket::new(), queue, error: PhantomData }
@@ -143,16 +145,19 @@ unsafe impl<P: Platform, E: SemaphoreError> RawRwLock<P> for BrokenSemaphore<P, 
         bury(waiter, || ());
     }
 
-    fn try_acquire_shared(&self) -> bool {
+    fn try_acquire_shared(&self) -> Option<()> {
         let seen = self.count.load(Ordering::Relaxed);
-        seen & (WRITER | QUEUED) == 0
+        let entered = seen & (WRITER | QUEUED) == 0
             && self
                 .count
                 .compare_exchange(seen, seen + 1, Ordering::Acquire, Ordering::Relaxed)
-                .is_ok()
+                .is_ok();
+        entered.then_some(())
     }
 
-    unsafe fn release_shared(&self) {
+    unsafe fn reader(&self) {}
+
+    unsafe fn release_shared(&self, (): ()) {
         let before = self.count.fetch_sub(1, Ordering::Release);
         if before & QUEUED != 0 && before & READERS == 1 {
             self.locked(|| self.call_first());

@@ -69,11 +69,11 @@ pub struct Combiner<P: Platform> {
 }
 
 /// A root of [`FlatCombining`].
-pub struct FlatCombiningRoot<P: Platform, L: RawRwLock<P>, S: Search> {
+pub struct FlatCombiningRoot<P: Platform, L: RawRwLock<P, Reader = ()>, S: Search> {
     body: Anchor<P, Inside<P, L, S>>,
 }
 
-struct Inside<P: Platform, L: RawRwLock<P>, S: Search> {
+struct Inside<P: Platform, L: RawRwLock<P, Reader = ()>, S: Search> {
     role: Padded<P::U32>,
     guarded: Guarded<P, L, Contents<S>>,
     /// The records of the threads that use this root.
@@ -94,7 +94,7 @@ impl<P: Platform> Drop for Combiner<P> {
     }
 }
 
-impl<P: Platform, L: RawRwLock<P>, S: Search> Inside<P, L, S> {
+impl<P: Platform, L: RawRwLock<P, Reader = ()>, S: Search> Inside<P, L, S> {
     /// Has this thread or another one perform `request`.
     ///
     /// # Safety
@@ -174,13 +174,13 @@ unsafe fn apply<P: Platform, S: Search>(contents: &mut Contents<S>, request: Req
 }
 
 // SAFETY: only objects among the contents refer to the body. It is freed only if there are none.
-unsafe impl<P: Platform, L: RawRwLock<P>, S: Search> Body for Inside<P, L, S> {
+unsafe impl<P: Platform, L: RawRwLock<P, Reader = ()>, S: Search> Body for Inside<P, L, S> {
     fn finish(&mut self) -> bool {
         self.guarded.write_alone(|contents| contents.is_empty())
     }
 }
 
-impl<P: Platform, L: RawRwLock<P>> Scheme<P> for FlatCombining<P, L> {
+impl<P: Platform, L: RawRwLock<P, Reader = ()>> Scheme<P> for FlatCombining<P, L> {
     type Hook = PlainHook<P>;
     type Thread = Combiner<P>;
     type Root<S: Search> = FlatCombiningRoot<P, L, S>;
@@ -263,7 +263,9 @@ impl<P: Platform> fmt::Debug for Combiner<P> {
     }
 }
 
-impl<P: Platform, L: RawRwLock<P>, S: Search> fmt::Debug for FlatCombiningRoot<P, L, S> {
+impl<P: Platform, L: RawRwLock<P, Reader = ()>, S: Search> fmt::Debug
+    for FlatCombiningRoot<P, L, S>
+{
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("FlatCombiningRoot").finish_non_exhaustive()
     }

@@ -7,26 +7,26 @@ use kilocore_locks::RawRwLock;
 use kilocore_platform::{Padded, Platform, SharedCell};
 
 /// Data of type `T` behind a lock.
-pub(crate) struct Guarded<P: Platform, L: RawRwLock<P>, T: Send + 'static> {
+pub(crate) struct Guarded<P: Platform, L: RawRwLock<P, Reader = ()>, T: Send + 'static> {
     lock: Padded<L>,
     data: Padded<P::Cell<T>>,
 }
 
 /// Leaves the lock as a reader when it is dropped, even if the user's code panics.
-struct Reader<'a, P: Platform, L: RawRwLock<P>>(&'a L, core::marker::PhantomData<P>);
+struct Reader<'a, P: Platform, L: RawRwLock<P, Reader = ()>>(&'a L, core::marker::PhantomData<P>);
 
-impl<P: Platform, L: RawRwLock<P>> Drop for Reader<'_, P, L> {
+impl<P: Platform, L: RawRwLock<P, Reader = ()>> Drop for Reader<'_, P, L> {
     #[inline]
     fn drop(&mut self) {
         // SAFETY: the thread that made this was inside as a reader, and only this leaves for it.
-        unsafe { self.0.release_shared() };
+        unsafe { self.0.release_shared(()) };
     }
 }
 
 /// Leaves the lock as the writer when it is dropped.
-struct Writer<'a, P: Platform, L: RawRwLock<P>>(&'a L, core::marker::PhantomData<P>);
+struct Writer<'a, P: Platform, L: RawRwLock<P, Reader = ()>>(&'a L, core::marker::PhantomData<P>);
 
-impl<P: Platform, L: RawRwLock<P>> Drop for Writer<'_, P, L> {
+impl<P: Platform, L: RawRwLock<P, Reader = ()>> Drop for Writer<'_, P, L> {
     #[inline]
     fn drop(&mut self) {
         // SAFETY: the thread that made this was inside as the writer, and only this leaves for it.
@@ -34,7 +34,7 @@ impl<P: Platform, L: RawRwLock<P>> Drop for Writer<'_, P, L> {
     }
 }
 
-impl<P: Platform, L: RawRwLock<P>, T: Send + Sync + 'static> Guarded<P, L, T> {
+impl<P: Platform, L: RawRwLock<P, Reader = ()>, T: Send + Sync + 'static> Guarded<P, L, T> {
     pub(crate) fn new(data: T) -> Self {
         Self { lock: Padded(L::new()), data: Padded(P::Cell::new(data)) }
     }

@@ -51,22 +51,22 @@ pub struct Locked<P, L = NoSharing<P, Mcs<P>>, N = Mutex> {
 }
 
 /// A root of [`Locked`].
-pub struct LockedRoot<P: Platform, L: RawRwLock<P>, S: Search> {
+pub struct LockedRoot<P: Platform, L: RawRwLock<P, Reader = ()>, S: Search> {
     body: Anchor<P, Inside<P, L, S>>,
 }
 
-struct Inside<P: Platform, L: RawRwLock<P>, S: Search> {
+struct Inside<P: Platform, L: RawRwLock<P, Reader = ()>, S: Search> {
     guarded: Guarded<P, L, Contents<S>>,
 }
 
 // SAFETY: only objects among the contents refer to the body. It is freed only if there are none.
-unsafe impl<P: Platform, L: RawRwLock<P>, S: Search> Body for Inside<P, L, S> {
+unsafe impl<P: Platform, L: RawRwLock<P, Reader = ()>, S: Search> Body for Inside<P, L, S> {
     fn finish(&mut self) -> bool {
         self.guarded.write_alone(|contents| contents.is_empty())
     }
 }
 
-impl<P: Platform, L: RawRwLock<P>, N: Label> Scheme<P> for Locked<P, L, N> {
+impl<P: Platform, L: RawRwLock<P, Reader = ()>, N: Label> Scheme<P> for Locked<P, L, N> {
     type Hook = PlainHook<P>;
     type Thread = ();
     type Root<S: Search> = LockedRoot<P, L, S>;
@@ -193,7 +193,7 @@ impl<P, L, N> fmt::Debug for Locked<P, L, N> {
     }
 }
 
-impl<P: Platform, L: RawRwLock<P>, S: Search> fmt::Debug for LockedRoot<P, L, S> {
+impl<P: Platform, L: RawRwLock<P, Reader = ()>, S: Search> fmt::Debug for LockedRoot<P, L, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("LockedRoot").finish_non_exhaustive()
     }

@@ -79,11 +79,11 @@ pub struct OpLog<P: Platform, L = NoSharing<P, Mcs<P>>, C = Published> {
 }
 
 /// A root of [`OpLog`].
-pub struct OpLogRoot<P: Platform, L: RawRwLock<P>, S: Search> {
+pub struct OpLogRoot<P: Platform, L: RawRwLock<P, Reader = ()>, S: Search> {
     body: Anchor<P, Inside<P, L, S>>,
 }
 
-struct Inside<P: Platform, L: RawRwLock<P>, S: Search> {
+struct Inside<P: Platform, L: RawRwLock<P, Reader = ()>, S: Search> {
     holders: Holders<P>,
     guarded: Guarded<P, L, Applied<P, S>>,
     caches: Arc<Caches<P>>,
@@ -122,7 +122,7 @@ unsafe fn apply<P: Platform, S: Search>(contents: &mut Contents<S>, request: Req
     }
 }
 
-impl<P: Platform, L: RawRwLock<P>, S: Search> Inside<P, L, S> {
+impl<P: Platform, L: RawRwLock<P, Reader = ()>, S: Search> Inside<P, L, S> {
     /// Logs an operation on an object. The caller must own the object's token.
     fn log<C: Tuning>(&self, operation: Operation, object: NonNull<Object<OpLogHook<P>, S::Item>>) {
         // SAFETY: the caller owns the token, so the object is alive.
@@ -140,7 +140,7 @@ impl<P: Platform, L: RawRwLock<P>, S: Search> Inside<P, L, S> {
 
 // SAFETY: only objects among the contents refer to the body. It is freed only if there are none.
 // The update has removed this root from all ways.
-unsafe impl<P: Platform, L: RawRwLock<P>, S: Search> Body for Inside<P, L, S> {
+unsafe impl<P: Platform, L: RawRwLock<P, Reader = ()>, S: Search> Body for Inside<P, L, S> {
     /// Also makes sure that no way refers to this root any more.
     fn finish(&mut self) -> bool {
         let (caches, holders) = (&self.caches, &self.holders);
@@ -151,7 +151,7 @@ unsafe impl<P: Platform, L: RawRwLock<P>, S: Search> Body for Inside<P, L, S> {
     }
 }
 
-impl<P: Platform, L: RawRwLock<P>, C: Tuning> Scheme<P> for OpLog<P, L, C> {
+impl<P: Platform, L: RawRwLock<P, Reader = ()>, C: Tuning> Scheme<P> for OpLog<P, L, C> {
     type Hook = OpLogHook<P>;
     type Thread = ();
     type Root<S: Search> = OpLogRoot<P, L, S>;
@@ -240,7 +240,7 @@ impl<P: Platform, L, C> fmt::Debug for OpLog<P, L, C> {
     }
 }
 
-impl<P: Platform, L: RawRwLock<P>, S: Search> fmt::Debug for OpLogRoot<P, L, S> {
+impl<P: Platform, L: RawRwLock<P, Reader = ()>, S: Search> fmt::Debug for OpLogRoot<P, L, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("OpLogRoot").finish_non_exhaustive()
     }

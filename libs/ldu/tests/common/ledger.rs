@@ -34,7 +34,9 @@ impl<P: Platform> Structure for Ledger<P> {
 
 /// A thread inserts an entry, removes it, changes it if it may, and does so again. This thread
 /// reads.
-pub fn entries<P: Threads, Q: Queue<P>, L: RawRwLock<P>, D: Policy<P>>(domain: Q::Domain) {
+pub fn entries<P: Threads, Q: Queue<P>, L: RawRwLock<P, Reader = ()>, D: Policy<P>>(
+    domain: Q::Domain,
+) {
     quarantine::begin();
     let ledger = Ledger { sum: 0, platform: PhantomData };
     let root = Arc::new(Ldu::<P, Ledger<P>, Q, L, D>::with(ledger, domain, Limits::default()));

@@ -54,17 +54,17 @@ pub trait Cores<P: Platform>: Subject<P> {
     fn domain(cores: u32) -> Self::Domain;
 }
 
-impl<P: Platform, L: RawRwLock<P>> Cores<P> for Ldu<P, Census, Global<P>, L> {
+impl<P: Platform, L: RawRwLock<P, Reader = ()>> Cores<P> for Ldu<P, Census, Global<P>, L> {
     fn domain(_: u32) {}
 }
 
-impl<P: Platform, L: RawRwLock<P>> Cores<P> for Ldu<P, Census, PerCore<P>, L> {
+impl<P: Platform, L: RawRwLock<P, Reader = ()>> Cores<P> for Ldu<P, Census, PerCore<P>, L> {
     fn domain(cores: u32) -> Self::Domain {
         Slots::new(cores, 1)
     }
 }
 
-impl<P: Platform, Q: Queue<P>, L: RawRwLock<P>, D: Policy<P>> Subject<P>
+impl<P: Platform, Q: Queue<P>, L: RawRwLock<P, Reader = ()>, D: Policy<P>> Subject<P>
     for Ldu<P, Census, Q, L, D>
 {
     type Domain = Q::Domain;

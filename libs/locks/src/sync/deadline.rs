@@ -14,18 +14,19 @@ const FIRST_SLEEP: Duration = Duration::from_micros(2);
 /// The longest sleep, and so the longest time for which a free lock may go unnoticed.
 const LONGEST_SLEEP: Duration = Duration::from_micros(100);
 
-/// Calls `take` until it returns true or `deadline` has passed, at least once. Returns whether it
-/// returned true. Without a deadline it goes on for ever.
-pub(super) fn take_until(deadline: Option<Instant>, take: impl Fn() -> bool) -> bool {
+/// Calls `take` until it returns something or `deadline` has passed, at least once. Without a deadline
+/// it goes on for ever.
+pub(super) fn take_until<T>(deadline: Option<Instant>, take: impl Fn() -> Option<T>) -> Option<T> {
     let mut patience = Patience::new::<Native>(TURNS_BEFORE_SLEEPING);
     let mut sleep = FIRST_SLEEP;
     loop {
-        if take() {
-            return true;
+        let taken = take();
+        if taken.is_some() {
+            return taken;
         }
         let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
         if left.is_some_and(|left| left.is_zero()) {
-            return false;
+            return None;
         }
         if !patience.pause::<Native>() {
             thread::sleep(left.map_or(sleep, |left| sleep.min(left)));

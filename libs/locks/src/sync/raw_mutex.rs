@@ -3,7 +3,7 @@
 use core::fmt;
 use std::time::{Duration, Instant};
 
-use lock_api::GuardSend;
+use lock_api::{GuardSend, RawMutex as _};
 
 use super::deadline::{after, take_until};
 use crate::KeepsThread;
@@ -69,8 +69,7 @@ unsafe impl<L: KeepsThread> lock_api::RawMutexTimed for RawMutex<L> {
 
 impl<L: KeepsThread> RawMutex<L> {
     fn lock_until(&self, deadline: Option<Instant>) -> Option<GuardSend> {
-        let take = || L::with_thread(|thread| self.0.try_acquire(thread));
-        take_until(deadline, take).then(GuardSend::new)
+        take_until(deadline, || self.try_lock())
     }
 }
 

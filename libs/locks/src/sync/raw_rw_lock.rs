@@ -4,7 +4,7 @@ use core::fmt;
 use std::time::{Duration, Instant};
 
 use kilocore_platform::Native;
-use lock_api::GuardSend;
+use lock_api::{GuardSend, RawRwLock as _};
 
 use super::deadline::{after, take_until};
 
@@ -19,24 +19,23 @@ unsafe impl<L: crate::RawRwLock<Native>> lock_api::RawRwLock for RawRwLock<L> {
     #[allow(clippy::declare_interior_mutable_const)]
     const INIT: Self = unsafe { core::mem::zeroed() };
 
-    type SharedGuard = GuardSend;
+    type SharedGuard = L::Reader;
     type ExclusiveGuard = GuardSend;
 
     #[inline]
-    fn lock_shared(&self) -> GuardSend {
-        self.0.acquire_shared();
-        GuardSend::new()
+    fn lock_shared(&self) -> L::Reader {
+        self.0.acquire_shared()
     }
 
     #[inline]
-    fn try_lock_shared(&self) -> Option<GuardSend> {
-        self.0.try_acquire_shared().then(GuardSend::new)
+    fn try_lock_shared(&self) -> Option<L::Reader> {
+        self.0.try_acquire_shared()
     }
 
     #[inline]
-    unsafe fn unlock_shared(&self, _: GuardSend) {
-        // SAFETY: the caller is inside as a reader.
-        unsafe { self.0.release_shared() };
+    unsafe fn unlock_shared(&self, reader: L::Reader) {
+        // SAFETY: the caller is inside as this reader.
+        unsafe { self.0.release_shared(reader) };
     }
 
     #[inline]
@@ -76,10 +75,9 @@ unsafe impl<L: crate::RawRwLock<Native>> lock_api::RawRwLock for RawRwLock<L> {
 // SAFETY: `downgrade` of `L` lets no writer in.
 unsafe impl<L: crate::RawRwLock<Native>> lock_api::RawRwLockDowngrade for RawRwLock<L> {
     #[inline]
-    unsafe fn downgrade(&self, guard: GuardSend) -> GuardSend {
+    unsafe fn downgrade(&self, _: GuardSend) -> L::Reader {
         // SAFETY: the caller is inside as the writer.
-        unsafe { self.0.downgrade() };
-        guard
+        unsafe { self.0.downgrade() }
     }
 }
 
@@ -88,20 +86,20 @@ unsafe impl<L: crate::RawRwLock<Native>> lock_api::RawRwLockTimed for RawRwLock<
     type Duration = Duration;
     type Instant = Instant;
 
-    fn try_lock_shared_for(&self, timeout: Duration) -> Option<GuardSend> {
-        take_until(after(timeout), || self.0.try_acquire_shared()).then(GuardSend::new)
+    fn try_lock_shared_for(&self, timeout: Duration) -> Option<L::Reader> {
+        take_until(after(timeout), || self.try_lock_shared())
     }
 
-    fn try_lock_shared_until(&self, deadline: Instant) -> Option<GuardSend> {
-        take_until(Some(deadline), || self.0.try_acquire_shared()).then(GuardSend::new)
+    fn try_lock_shared_until(&self, deadline: Instant) -> Option<L::Reader> {
+        take_until(Some(deadline), || self.try_lock_shared())
     }
 
     fn try_lock_exclusive_for(&self, timeout: Duration) -> Option<GuardSend> {
-        take_until(after(timeout), || self.0.try_acquire()).then(GuardSend::new)
+        take_until(after(timeout), || self.try_lock_exclusive())
     }
 
     fn try_lock_exclusive_until(&self, deadline: Instant) -> Option<GuardSend> {
-        take_until(Some(deadline), || self.0.try_acquire()).then(GuardSend::new)
+        take_until(Some(deadline), || self.try_lock_exclusive())
     }
 }
 

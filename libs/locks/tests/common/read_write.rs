@@ -47,10 +47,10 @@ impl<P: Platform, L: RawRwLock<P>> Pair<P, L> {
     }
 
     pub fn read(&self) -> u32 {
-        self.lock.acquire_shared();
+        let reader = self.lock.acquire_shared();
         let seen = self.look();
         // SAFETY: acquired above.
-        unsafe { self.lock.release_shared() };
+        unsafe { self.lock.release_shared(reader) };
         seen
     }
 
@@ -59,10 +59,10 @@ impl<P: Platform, L: RawRwLock<P>> Pair<P, L> {
         self.add();
         let written = self.look();
         // SAFETY: acquired above.
-        unsafe { self.lock.downgrade() };
+        let reader = unsafe { self.lock.downgrade() };
         assert_eq!(self.look(), written, "a writer came in between");
-        // SAFETY: acquired above, and turned into a reader.
-        unsafe { self.lock.release_shared() };
+        // SAFETY: acquired above, and turned into this reader.
+        unsafe { self.lock.release_shared(reader) };
     }
 
     /// Writes if that is possible without waiting, and says whether it was.
@@ -78,10 +78,10 @@ impl<P: Platform, L: RawRwLock<P>> Pair<P, L> {
 
     /// Reads if that is possible without waiting. Returns what it read.
     pub fn try_read(&self) -> Option<u32> {
-        self.lock.try_acquire_shared().then(|| {
+        self.lock.try_acquire_shared().map(|reader| {
             let seen = self.look();
             // SAFETY: acquired above.
-            unsafe { self.lock.release_shared() };
+            unsafe { self.lock.release_shared(reader) };
             seen
         })
     }
@@ -123,25 +123,25 @@ pub fn program<P: Threads, L: RawRwLock<P>>(threads: &[&'static [Deed]]) {
 /// A writer that became a reader stays until another reader has come.
 pub fn lets_readers_in<P: Threads, L: RawRwLock<P>>() {
     let shared = Arc::new((L::new(), P::U32::new(0)));
-    let reader = {
+    let another = {
         let shared = Arc::clone(&shared);
         P::spawn(move || {
             let (lock, came) = &*shared;
             lock.acquire_shared();
             came.store(1, Ordering::Release);
-            // SAFETY: acquired above.
-            unsafe { lock.release_shared() };
+            // SAFETY: acquired above, by this thread.
+            unsafe { lock.release_shared(lock.reader()) };
         })
     };
     let (lock, came) = &*shared;
     lock.acquire();
     // SAFETY: acquired above.
-    unsafe { lock.downgrade() };
+    let reader = unsafe { lock.downgrade() };
     P::wait_until(came, Wait::Spin, |came| came == 1);
     assert!(!lock.try_acquire(), "a try succeeded beside a reader");
-    // SAFETY: acquired above, and turned into a reader.
-    unsafe { lock.release_shared() };
-    P::join(reader);
+    // SAFETY: acquired above, and turned into this reader.
+    unsafe { lock.release_shared(reader) };
+    P::join(another);
 }
 
 /// One thread tries to write while another is at work; afterwards the lock is free.
@@ -164,13 +164,13 @@ pub fn trying<P: Threads, L: RawRwLock<P>>(other: Deed) {
     assert!(pair.lock.try_acquire(), "a try failed on a free lock");
     assert!(pair.lock.has_writer());
     assert!(!pair.lock.try_acquire(), "a try succeeded beside a writer");
-    assert!(!pair.lock.try_acquire_shared(), "a reader's try succeeded beside a writer");
+    assert!(pair.lock.try_acquire_shared().is_none(), "a reader's try succeeded beside a writer");
     // SAFETY: the first try acquired it.
     unsafe { pair.lock.release() };
-    assert!(pair.lock.try_acquire_shared(), "a reader's try failed on a free lock");
+    let reader = pair.lock.try_acquire_shared().expect("a reader's try failed on a free lock");
     assert!(!pair.lock.try_acquire(), "a try succeeded beside a reader");
     // SAFETY: acquired above.
-    unsafe { pair.lock.release_shared() };
+    unsafe { pair.lock.release_shared(reader) };
 }
 
 /// One thread tries to read while another writes, and then tries again.
@@ -211,15 +211,15 @@ impl<P: Platform, L: RawRwLock<P>> Mortal<P, L> {
         let lock = unsafe { self.lock.assume_init_ref() };
         let last = || self.users.fetch_sub(1, Ordering::Relaxed) == 1;
         let last = if deed == Read {
-            lock.acquire_shared();
+            let reader = lock.acquire_shared();
             let last = last();
-            // SAFETY: acquired above, here and below.
-            unsafe { lock.release_shared() };
+            // SAFETY: acquired above.
+            unsafe { lock.release_shared(reader) };
             last
         } else {
             lock.acquire();
             let last = last();
-            // SAFETY: as above.
+            // SAFETY: acquired above.
             unsafe { lock.release() };
             last
         };

@@ -31,6 +31,8 @@ impl<P: Platform> SpinRw<P> {
 // SAFETY: the word counts readers or says that there is a writer, and changes by compare-and-swap
 // from what may be entered; all enter with acquire what others left with release.
 unsafe impl<P: Platform> RawRwLock<P> for SpinRw<P> {
+    type Reader = ();
+
     fn new() -> Self {
         Self { state: P::U32::new(0) }
     }
@@ -39,16 +41,19 @@ unsafe impl<P: Platform> RawRwLock<P> for SpinRw<P> {
         self.enter(|state| state & WRITER == 0, |state| state + 1);
     }
 
-    fn try_acquire_shared(&self) -> bool {
+    fn try_acquire_shared(&self) -> Option<()> {
         let state = self.state.load(Ordering::Relaxed);
-        state & WRITER == 0
+        let entered = state & WRITER == 0
             && self
                 .state
                 .compare_exchange(state, state + 1, Ordering::Acquire, Ordering::Relaxed)
-                .is_ok()
+                .is_ok();
+        entered.then_some(())
     }
 
-    unsafe fn release_shared(&self) {
+    unsafe fn reader(&self) {}
+
+    unsafe fn release_shared(&self, (): ()) {
         self.state.fetch_sub(1, Ordering::Release);
     }
 
