@@ -75,6 +75,11 @@ unsafe impl<A: Alteration> RawRwLock<Machine<A>> for Kept {
         // SAFETY: by the caller's promise.
         unsafe { self.0.downgrade() };
     }
+
+    unsafe fn forget_others(&self) {
+        // SAFETY: by the caller's promise.
+        unsafe { self.0.forget_others() };
+    }
 }
 
 /// Each program and its name.

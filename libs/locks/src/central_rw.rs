@@ -159,6 +159,10 @@ unsafe impl<P: Platform> RawRwLock<P> for CentralRw<P> {
         }
     }
 
+    unsafe fn forget_others(&self) {
+        self.state.store(WRITER, Ordering::Relaxed);
+    }
+
     fn has_writer(&self) -> bool {
         self.state.load(Ordering::Relaxed) & WRITER != 0
     }

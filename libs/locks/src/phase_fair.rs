@@ -230,6 +230,17 @@ unsafe impl<P: Platform> RawRwLock<P> for PhaseFair<P> {
         unsafe { self.release() };
     }
 
+    unsafe fn forget_others(&self) {
+        let arrivals = self.arrivals.load(Ordering::Relaxed);
+        self.departures.store(count(arrivals), Ordering::Relaxed);
+        self.arrivals.store(count(arrivals) | arrivals & PHASE | PRESENT, Ordering::Relaxed);
+        // SAFETY: nobody else is left in the line, so the caller may act for who was first.
+        unsafe {
+            self.line.forget_waiters(&mut ());
+            self.line.release(&mut ());
+        }
+    }
+
     fn has_writer(&self) -> bool {
         self.arrivals.load(Ordering::Relaxed) & PRESENT != 0
     }

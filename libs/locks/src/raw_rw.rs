@@ -42,6 +42,7 @@ use crate::RawLock;
 ///     fn try_acquire(&self) -> bool { true }
 ///     unsafe fn release(&self) {}
 ///     unsafe fn downgrade(&self) {}
+///     unsafe fn forget_others(&self) {}
 /// }
 /// ```
 pub unsafe trait RawRwLock<P: Platform>: Send + Sync + Sized + 'static {
@@ -92,6 +93,16 @@ pub unsafe trait RawRwLock<P: Platform>: Send + Sync + Sized + 'static {
     /// # Safety
     /// The caller's thread, or one that it acts for, is inside as the writer.
     unsafe fn downgrade(&self) -> Self::Reader;
+
+    /// Makes the caller the writer inside, alone and without waiters, whoever else the lock recorded.
+    /// Other threads may start to use the lock afterwards, even before it is released.
+    ///
+    /// This is for the child of a `fork`, in which the threads that waited or read do not exist.
+    ///
+    /// # Safety
+    /// The caller is inside as the writer, and no other thread of this process uses the lock during
+    /// the call.
+    unsafe fn forget_others(&self);
 
     /// Whether a writer was inside at some moment during the call. A lock that does not know takes
     /// anything that keeps a reader out for a writer.
@@ -169,6 +180,11 @@ unsafe impl<P: Platform, L: RawLock<P, Thread = ()>> RawRwLock<P> for NoSharing<
 
     #[inline]
     unsafe fn downgrade(&self) {}
+
+    unsafe fn forget_others(&self) {
+        // SAFETY: the writer inside holds the lock.
+        unsafe { self.lock.forget_waiters(&mut ()) };
+    }
 }
 
 /// A read-write lock whose readers enter as writers, so that they are alone inside.
@@ -221,4 +237,9 @@ unsafe impl<P: Platform, L: RawRwLock<P>> RawRwLock<P> for ReadersAlone<L> {
 
     #[inline]
     unsafe fn downgrade(&self) {}
+
+    unsafe fn forget_others(&self) {
+        // SAFETY: by the caller's promise.
+        unsafe { self.0.forget_others() };
+    }
 }

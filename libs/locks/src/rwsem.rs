@@ -326,6 +326,16 @@ unsafe impl<P: Platform, const TURNS: u32, const GIVES_UP: bool> RawRwLock<P>
         }
     }
 
+    unsafe fn forget_others(&self) {
+        self.queue.forget();
+        self.count.store(WRITER, Ordering::Relaxed);
+        // SAFETY: nobody else is left among the spinners, so the caller may act for who spun.
+        unsafe {
+            self.spinners.forget_waiters(&mut ());
+            self.spinners.release(&mut ());
+        }
+    }
+
     fn has_writer(&self) -> bool {
         self.count.load(Ordering::Relaxed) & WRITER != 0
     }

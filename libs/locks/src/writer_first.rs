@@ -217,6 +217,15 @@ unsafe impl<P: Platform> RawRwLock<P> for WriterFirst<P> {
         self.leave(1);
     }
 
+    unsafe fn forget_others(&self) {
+        self.state.store(WRITER, Ordering::Relaxed);
+        // SAFETY: nobody else is left in the line, so the caller may act for who was first.
+        unsafe {
+            self.line.forget_waiters(&mut ());
+            self.line.release(&mut ());
+        }
+    }
+
     fn has_writer(&self) -> bool {
         self.state.load(Ordering::Relaxed) & WRITER != 0
     }

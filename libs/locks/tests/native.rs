@@ -5,10 +5,12 @@ use crate::common;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use common::programs::{self, Guarded};
 use kilocore_locks::{LockId, LockVisitor, RawLock};
+use kilocore_locks::{NoSharing, RawRwLock, RwLockId, RwLockVisitor, Rwsem, Ticket};
 use kilocore_platform::{Native, Platform};
 
 /// Threads in a crowd: more than this host has cores.
@@ -198,6 +200,82 @@ impl Child {
 #[test]
 fn a_forked_child_forgets_the_waiters() {
     for_every_lock(|| Forked);
+}
+
+/// The same for read-write locks: a writer forks while others wait to read and to write.
+struct ForkedByAWriter;
+
+impl RwLockVisitor<Native> for ForkedByAWriter {
+    type Output = ();
+
+    fn visit<L: RawRwLock<Native>>(self) {
+        let lock = L::new();
+        let arrived = AtomicU32::new(0);
+        lock.acquire();
+        thread::scope(|scope| {
+            for number in 0..4 {
+                let (lock, arrived) = (&lock, &arrived);
+                scope.spawn(move || {
+                    arrived.fetch_add(1, Ordering::Relaxed);
+                    // SAFETY: acquired by this thread, here and below.
+                    unsafe {
+                        if number % 2 == 0 {
+                            lock.acquire();
+                            lock.release();
+                        } else {
+                            lock.release_shared(lock.acquire_shared());
+                        }
+                    }
+                });
+            }
+            while arrived.load(Ordering::Relaxed) < 4 {
+                thread::yield_now();
+            }
+            // As above, this makes the test stronger and is no matter of right or wrong.
+            thread::sleep(Duration::from_millis(2));
+            let child = fork(|| forgotten_by_a_writer(&lock));
+            // SAFETY: acquired above, and the child has a copy of its own.
+            unsafe { lock.release() };
+            assert_eq!(child.wait(), 0, "the child of a fork could not use the lock");
+        });
+    }
+}
+
+/// The writer that is inside forgets all others, after which the lock is as good as new.
+fn forgotten_by_a_writer<L: RawRwLock<Native>>(lock: &L) {
+    // SAFETY: the caller's thread is inside as the writer, and is the only one left.
+    unsafe {
+        lock.forget_others();
+        lock.release();
+    }
+    for _ in 0..3 {
+        lock.acquire();
+        assert!(lock.try_acquire_shared().is_none(), "a reader's try succeeded beside a writer");
+        // SAFETY: acquired above.
+        let reader = unsafe { lock.downgrade() };
+        assert!(!lock.try_acquire(), "a try succeeded beside a reader");
+        if let Some(another) = lock.try_acquire_shared() {
+            // SAFETY: acquired above, here and below.
+            unsafe { lock.release_shared(another) };
+        }
+        // SAFETY: as above.
+        unsafe { lock.release_shared(reader) };
+        let reader = lock.acquire_shared();
+        // SAFETY: as above.
+        unsafe { lock.release_shared(reader) };
+        assert!(lock.try_acquire(), "a try failed on a free lock");
+        // SAFETY: acquired above.
+        unsafe { lock.release() };
+    }
+}
+
+#[test]
+fn a_forked_child_forgets_readers_and_writers() {
+    for &lock in RwLockId::ALL {
+        lock.visit(ForkedByAWriter);
+    }
+    ForkedByAWriter.visit::<Rwsem<Native>>();
+    ForkedByAWriter.visit::<NoSharing<Native, Ticket<Native>>>();
 }
 
 /// Sixteen bytes, aligned as a pointer at most, and free when all zero.

@@ -85,8 +85,18 @@ pub(super) struct Queue<P: Platform> {
 impl<P: Platform> Queue<P> {
     /// An empty one.
     pub(super) fn new() -> Self {
-        let line = Line { first: ptr::null_mut(), last: ptr::null_mut(), passed_over: 0 };
-        Self { lock: Padded(Ticket::new()), line: Padded(P::Cell::new(line)) }
+        Self { lock: Padded(Ticket::new()), line: Padded(P::Cell::new(Line::empty())) }
+    }
+
+    /// Removes all waiters, which do not exist any more, and frees the queue's lock. No other thread
+    /// uses the queue during the call.
+    pub(super) fn forget(&self) {
+        // SAFETY: nobody else is left who could hold the lock, so the caller may act for the holder.
+        unsafe { self.lock.forget_waiters(&mut ()) };
+        // SAFETY: the lock is held by nobody but the caller.
+        self.line.with_mut(|line| unsafe { line.write(Line::empty()) });
+        // SAFETY: as above.
+        unsafe { self.lock.release(&mut ()) };
     }
 
     /// Acts on the waiters under the queue's lock. `act` must not wait for anything.
@@ -118,6 +128,11 @@ pub(super) struct Line<P: Platform> {
 unsafe impl<P: Platform> Send for Line<P> {}
 
 impl<P: Platform> Line<P> {
+    /// A line without waiters.
+    const fn empty() -> Self {
+        Self { first: ptr::null_mut(), last: ptr::null_mut(), passed_over: 0 }
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.first.is_null()
     }

@@ -72,4 +72,8 @@ unsafe impl<P: Platform> RawRwLock<P> for SpinRw<P> {
     unsafe fn downgrade(&self) {
         self.state.store(1, Ordering::Release);
     }
+
+    unsafe fn forget_others(&self) {
+        self.state.store(WRITER, Ordering::Relaxed);
+    }
 }
