@@ -14,8 +14,8 @@ use std::ops::Range;
 use std::panic::Location;
 
 use kilocore_platform::{
-    Atomic, AtomicInt, CpuId, Cycles, Nanos, NodeId, Ordering, Padded, Parked, Platform, Wait,
-    WaitArray,
+    Atomic, AtomicInt, CpuId, Cycles, Nanos, NodeId, Ordering, Padded, Parked, Platform,
+    ReaderSlots, Wait, WaitArray,
 };
 
 use crate::planted::Error;
@@ -42,6 +42,8 @@ pub trait Shadow: Send + Sync + Sized + 'static {
     fn load(&self);
     /// Returns the waiting slots of platform `P`, with shadows.
     fn slots<P: Platform>() -> &'static [Padded<Shadowed<P::U32, Self>>];
+    /// Returns the reader slots of platform `P`, with shadows.
+    fn reader_slots<P: Platform>() -> &'static [Shadowed<P::Usize, Self>];
 }
 
 /// A word and its shadow.
@@ -58,6 +60,12 @@ impl Shadow for () {
         // SAFETY: the shadow `()` has no size, so `Shadowed` has the layout of the word alone.
         // `Shadowed` and `Padded` are `repr(C)`, so that both slices have the same layout. The
         // slots live as long as before.
+        unsafe { &*shadowed }
+    }
+    fn reader_slots<P: Platform>() -> &'static [Shadowed<P::Usize, ()>] {
+        let slots: &'static [P::Usize] = P::reader_slots().slots();
+        let shadowed: *const [Shadowed<P::Usize, ()>] = std::ptr::from_ref(slots) as *const _;
+        // SAFETY: as above.
         unsafe { &*shadowed }
     }
 }
@@ -89,6 +97,14 @@ impl Shadow for LoadsConflict {
         // SAFETY: `ManuallyDrop` has the same layout as what is in it.
         unsafe { &*dropped }
     }
+    fn reader_slots<P: Platform>() -> &'static [Shadowed<P::Usize, Self>] {
+        let slots: &'static dyn Any = &*SHADOWED_READER_SLOTS;
+        let slots = slots.downcast_ref::<PlainSlots<P::Usize>>();
+        let slots: &'static [_] = slots.expect("only loom needs to be told of loads");
+        let dropped: *const [Shadowed<P::Usize, Self>] = std::ptr::from_ref(slots) as *const _;
+        // SAFETY: as above.
+        unsafe { &*dropped }
+    }
 }
 
 /// The thread that frees a word is its last user: all loads by other threads have happened before.
@@ -109,6 +125,17 @@ loom::lazy_static! {
         // The slots outlive the execution, and loom must not be told of their end.
         Padded(Shadowed(loom::sync::atomic::AtomicU32::new(0), ManuallyDrop::new(LoadsConflict::new())))
     });
+}
+
+/// The reader slots, as many.
+type PlainSlots<T> = [Shadowed<T, ManuallyDrop<LoadsConflict>>; 2];
+
+loom::lazy_static! {
+    static ref SHADOWED_READER_SLOTS: PlainSlots<loom::sync::atomic::AtomicUsize> =
+        std::array::from_fn(|_| {
+            let word = loom::sync::atomic::AtomicUsize::new(0);
+            Shadowed(word, ManuallyDrop::new(LoadsConflict::new()))
+        });
 }
 
 /// Nothing is changed, but accesses to dead memory are detected.
@@ -416,6 +443,15 @@ unsafe impl<P: Platform, A: Alteration> Platform for Altered<P, A> {
         // SAFETY: `Word` and `Shadowed` are both `repr(C)`, as is `Padded`, and have the same
         // fields, so that both slices have the same layout. The slots live as long as before.
         WaitArray::new(unsafe { &*altered })
+    }
+    fn reader_slots() -> ReaderSlots<Self> {
+        let altered: *const [Self::Usize] =
+            std::ptr::from_ref(A::Shadow::reader_slots::<P>()) as *const _;
+        // SAFETY: as in `wait_array`.
+        ReaderSlots::new(unsafe { &*altered })
+    }
+    fn thread_key() -> usize {
+        P::thread_key()
     }
     fn address_key<T>(object: &T) -> usize {
         P::address_key(object)

@@ -172,6 +172,9 @@ struct kc_rwlock {
 extern const struct kc_rwlock_algorithm kc_central_rw;
 extern const struct kc_rwlock_algorithm kc_writer_first;
 extern const struct kc_rwlock_algorithm kc_phase_fair;
+extern const struct kc_rwlock_algorithm kc_bravo_central;
+extern const struct kc_rwlock_algorithm kc_bravo_writer_first;
+extern const struct kc_rwlock_algorithm kc_bravo_phase_fair;
 
 /* Returns all algorithms, and NULL behind the last. */
 const struct kc_rwlock_algorithm *const *kc_rwlock_algorithms(void);

@@ -168,6 +168,9 @@ algorithms! {
     kc_central_rw => CentralRw;
     kc_writer_first => WriterFirst;
     kc_phase_fair => PhaseFair;
+    kc_bravo_central => BravoCentral;
+    kc_bravo_writer_first => BravoWriterFirst;
+    kc_bravo_phase_fair => BravoPhaseFair;
 }
 
 /// Returns the tables of all read-write locks, and a null pointer behind them.

@@ -72,8 +72,12 @@ rw_locks! {
     central_rw => CentralRw;
     writer_first => WriterFirst;
     phase_fair => PhaseFair;
+    bravo_central => BravoCentral;
+    bravo_writer_first => BravoWriterFirst;
+    bravo_phase_fair => BravoPhaseFair;
 }
 
+mod bravo;
 mod cohort;
 mod condition;
 mod fork_lock;
@@ -93,6 +97,7 @@ mod signal;
 pub mod sync;
 mod waiting_room;
 
+pub use bravo::{Bravo, BravoReader};
 pub use cohort::{Cohort, LocalLock};
 pub use condition::{Condition, Sleeper, sleeper_state};
 pub use fork_lock::{ForkLock, PROCESS_BITS};

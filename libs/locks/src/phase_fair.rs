@@ -41,17 +41,17 @@ use crate::gate::Gate;
 use crate::{LockInfo, RawLock, RawRwLock, Requester, Waiting};
 
 /// The bit of `arrivals` that changes with every writer.
-const PHASE: u64 = 1;
+const PHASE: u32 = 1;
 /// The bit that is set from the announcement of a writer until it leaves.
-const PRESENT: u64 = 2;
+const PRESENT: u32 = 2;
 /// The bit that is set while a reader may wait at its gate.
-const PARKED: u64 = 4;
+const PARKED: u32 = 4;
 /// The bit that is set while the next writer may wait for the present one to leave.
-const NEXT: u64 = 8;
-/// What a reader adds to either word. The bits from here on never overflow.
-const READER: u64 = 16;
+const NEXT: u32 = 8;
+/// What a reader adds to either word. What overflows is lost in both words alike.
+const READER: u32 = 16;
 /// The bit of `departures` that is set while the writer waits for readers to leave.
-const DRAINING: u64 = 1;
+const DRAINING: u32 = 1;
 
 /// The number of the gate of the next writer.
 const WRITERS_GATE: u32 = 0;
@@ -60,8 +60,8 @@ const READERS_GATE: u32 = 1;
 
 /// A read-write lock without data.
 pub struct PhaseFair<P: Platform> {
-    arrivals: P::U64,
-    departures: P::U64,
+    arrivals: P::U32,
+    departures: P::U32,
     /// The line of the writers that wait.
     line: Requester<P>,
 }
@@ -78,17 +78,17 @@ pub(crate) const INFO: LockInfo = LockInfo {
 };
 
 /// Returns how many readers a word counts, times [`READER`].
-const fn count(word: u64) -> u64 {
+const fn count(word: u32) -> u32 {
     word & !(READER - 1)
 }
 
 impl<P: Platform> PhaseFair<P> {
     /// Waits until the writer has left that was present when `arrivals` was `before`.
     #[cold]
-    fn wait_for_the_writer(&self, before: u64) {
+    fn wait_for_the_writer(&self, before: u32) {
         // The next writer cannot leave before this reader does. So the phase does not come back.
         let phase = before & (PRESENT | PHASE);
-        let shut = |arrivals: u64| arrivals & (PRESENT | PHASE) == phase;
+        let shut = |arrivals: u32| arrivals & (PRESENT | PHASE) == phase;
         Gate::<P>::of(P::address_key(self), READERS_GATE).wait_while(|| {
             // Acquire: once we are inside, we see what the writer wrote.
             shut(self.arrivals.load(Ordering::Acquire))
@@ -104,13 +104,13 @@ impl<P: Platform> PhaseFair<P> {
 
     /// Returns what announces a writer when it is added to `arrivals`, in which none is present.
     #[inline]
-    const fn announcement(arrivals: u64) -> u64 {
+    const fn announcement(arrivals: u32) -> u32 {
         if arrivals & PHASE == 0 { PRESENT + PHASE } else { PRESENT - PHASE }
     }
 
     /// Waits until as many readers have left as `arrivals` counts.
     #[inline]
-    fn drain(&self, arrivals: u64) {
+    fn drain(&self, arrivals: u32) {
         // Acquire: what readers read happened before we are inside.
         let inside = || count(self.departures.load(Ordering::Acquire)) != count(arrivals);
         if inside() {
@@ -131,7 +131,7 @@ unsafe impl<P: Platform> RawRwLock<P> for PhaseFair<P> {
     type Reader = ();
 
     fn new() -> Self {
-        Self { arrivals: P::U64::new(0), departures: P::U64::new(0), line: Requester::new() }
+        Self { arrivals: P::U32::new(0), departures: P::U32::new(0), line: Requester::new() }
     }
 
     #[inline]
@@ -195,16 +195,20 @@ unsafe impl<P: Platform> RawRwLock<P> for PhaseFair<P> {
             return false;
         }
         let arrivals = self.arrivals.load(Ordering::Relaxed);
-        // Acquire: as in `drain`. If no reader comes between this look and the exchange, nobody is
-        // inside at the exchange.
-        let free = arrivals & PRESENT == 0
-            && count(self.departures.load(Ordering::Acquire)) == count(arrivals);
-        let announced = arrivals.wrapping_add(Self::announcement(arrivals));
-        let taken = free
-            && self
-                .arrivals
-                .compare_exchange(arrivals, announced, Ordering::Acquire, Ordering::Relaxed)
-                .is_ok();
+        let empty = |arrivals| {
+            // Acquire: as in `drain`.
+            count(self.departures.load(Ordering::Acquire)) == count(arrivals)
+        };
+        let mut taken = arrivals & PRESENT == 0 && empty(arrivals);
+        if taken {
+            let before = self.arrivals.fetch_add(Self::announcement(arrivals), Ordering::Acquire);
+            taken = empty(before);
+            if !taken {
+                // A reader has come since the first look. We leave without having been inside.
+                // SAFETY: we are announced, and nobody else acts for us.
+                unsafe { self.release() };
+            }
+        }
         // SAFETY: acquired above.
         unsafe { self.line.release(&mut ()) };
         taken

@@ -10,7 +10,10 @@ use common::altered::{Alteration, Altered, NoAcquire, NoRelease, Sound, Thorough
 use common::read_write::{Deed, Pair, Read, Write, WriteAndRead};
 use common::read_write::{destroyed_by_last, lets_readers_in, program, trying, trying_to_read};
 use common::verdict;
-use kilocore_locks::{CentralRw, NoSharing, PhaseFair, RawRwLock, Rwsem, Ticket, WriterFirst};
+use kilocore_locks::{
+    BravoCentral, BravoPhaseFair, BravoWriterFirst, CentralRw, NoSharing, PhaseFair, RawRwLock,
+    Rwsem, Ticket, WriterFirst,
+};
 use kilocore_platform::{Loom, Native, Shuttle};
 
 fn model(preemptions: Option<usize>, program: impl Fn() + Send + Sync + 'static) {
@@ -130,6 +133,9 @@ checks!(central, CentralRw, None::<usize>, Thoroughly);
 checks!(rwsem, Rwsem, Some(3), Plainly);
 checks!(writer_first, WriterFirst, Some(3), Plainly);
 checks!(phase_fair, PhaseFair, Some(3), Plainly);
+checks!(bravo_central, BravoCentral, Some(3), Plainly);
+checks!(bravo_writer_first, BravoWriterFirst, Some(3), Plainly);
+checks!(bravo_phase_fair, BravoPhaseFair, Some(3), Plainly);
 
 /// A lock that does not touch its memory once it has admitted who comes next.
 macro_rules! holders_destroy {
@@ -148,6 +154,8 @@ macro_rules! holders_destroy {
 holders_destroy! {
     the_last_holder_destroys_a_lock_that_admits_writers_first => WriterFirst;
     the_last_holder_destroys_a_phase_fair_lock => PhaseFair;
+    the_last_holder_destroys_a_biased_lock_that_admits_writers_first => BravoWriterFirst;
+    the_last_holder_destroys_a_biased_phase_fair_lock => BravoPhaseFair;
 }
 
 /// The check above finds the lock that does touch its memory.
@@ -220,6 +228,7 @@ fn without_release_every_lock_races() {
         assert_races::<NoRelease, Rwsem<_>>(threads);
         assert_races::<NoRelease, WriterFirst<_>>(threads);
         assert_races::<NoRelease, PhaseFair<_>>(threads);
+        assert_races::<NoRelease, BravoWriterFirst<_>>(threads);
     }
 }
 
@@ -230,5 +239,6 @@ fn without_acquire_every_lock_races() {
         assert_races::<NoAcquire, Rwsem<_>>(threads);
         assert_races::<NoAcquire, WriterFirst<_>>(threads);
         assert_races::<NoAcquire, PhaseFair<_>>(threads);
+        assert_races::<NoAcquire, BravoWriterFirst<_>>(threads);
     }
 }

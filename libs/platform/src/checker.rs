@@ -17,7 +17,7 @@
 //! lasts the shortest time that is allowed, which is none. A thread sets with `place` the core and
 //! the node on which it believes to run.
 
-/// How many wait slots a checker's machine has: so few that waiters of different tickets meet.
+/// How many wait slots and reader slots a checker's machine has: so few that threads meet.
 pub(crate) const CHECKER_WAIT_SLOTS: usize = 2;
 
 /// Writes the module `model` and `impl Platform for $name` from the checker crate `$checker`.
@@ -27,7 +27,7 @@ macro_rules! checker_platform {
         mod model {
             use core::cell::Cell;
             use std::vec::Vec;
-            use $checker::sync::atomic::AtomicU32;
+            use $checker::sync::atomic::{AtomicU32, AtomicUsize};
             use $checker::sync::{Arc, Condvar, Mutex};
 
             use $crate::checker::CHECKER_WAIT_SLOTS;
@@ -54,6 +54,8 @@ macro_rules! checker_platform {
                 pub(super) static ref FUTEXES: Mutex<Futexes> = Mutex::new(Futexes::default());
                 pub(super) static ref WAIT_SLOTS: [Padded<AtomicU32>; CHECKER_WAIT_SLOTS] =
                     core::array::from_fn(|_| Padded(AtomicU32::new(0)));
+                pub(super) static ref READER_SLOTS: [AtomicUsize; CHECKER_WAIT_SLOTS] =
+                    core::array::from_fn(|_| AtomicUsize::new(0));
             }
 
             $checker::thread_local! {
@@ -168,6 +170,16 @@ macro_rules! checker_platform {
 
             fn wait_array() -> WaitArray<Self> {
                 WaitArray::new(&*model::WAIT_SLOTS)
+            }
+
+            fn reader_slots() -> ReaderSlots<Self> {
+                ReaderSlots::new(&*model::READER_SLOTS)
+            }
+
+            fn thread_key() -> usize {
+                // The number of an execution's thread would do, but with two slots a program could
+                // then not choose who meets whom.
+                Self::cpu().0 as usize
             }
 
             fn address_key<T>(_object: &T) -> usize {

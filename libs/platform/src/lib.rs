@@ -34,6 +34,7 @@ mod loom_platform;
 #[cfg(feature = "native")]
 mod native;
 mod padded;
+mod reader_slots;
 #[cfg(feature = "shuttle")]
 mod shuttle_platform;
 mod wait_array;
@@ -46,6 +47,7 @@ pub use loom_platform::Loom;
 #[cfg(feature = "native")]
 pub use native::Native;
 pub use padded::Padded;
+pub use reader_slots::{READER_SLOTS, ReaderSlots};
 #[cfg(feature = "shuttle")]
 pub use shuttle_platform::Shuttle;
 pub use wait_array::{WAIT_SLOTS, WaitArray};
@@ -158,6 +160,13 @@ pub unsafe trait Platform: Sized + Send + Sync + 'static {
 
     /// Returns the table of wait slots that all locks of this machine share.
     fn wait_array() -> WaitArray<Self>;
+
+    /// Returns the table of reader slots that all locks of this machine share.
+    fn reader_slots() -> ReaderSlots<Self>;
+
+    /// Returns a number for the calling thread, by which it may pick a slot. It stays the same as long
+    /// as the thread lives. Natively, no two live threads have the same number.
+    fn thread_key() -> usize;
 
     /// Returns a number for the place of `object`, by which a caller may pick a slot. The number is
     /// the same at each call until the object moves. Natively it is the object's address. In a

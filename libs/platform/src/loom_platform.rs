@@ -9,10 +9,10 @@
 
 use loom::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize};
 
-use crate::WaitArray;
 use crate::atomic::delegate_atomics;
 use crate::checker::checker_platform;
 use crate::{Atomic, CpuId, Cycles, Nanos, NodeId, Ordering, Parked, Platform, SharedCell, Wait};
+use crate::{ReaderSlots, WaitArray};
 
 /// The machine inside `loom::model`.
 #[derive(Debug, Clone, Copy, Default)]

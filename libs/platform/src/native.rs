@@ -10,7 +10,7 @@ use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering}
 
 use crate::atomic::delegate_atomics;
 use crate::{Atomic, CpuId, Cycles, Nanos, NodeId, Padded, Parked, Platform, SharedCell};
-use crate::{WAIT_SLOTS, Wait, WaitArray};
+use crate::{READER_SLOTS, ReaderSlots, WAIT_SLOTS, Wait, WaitArray};
 
 mod low_power;
 #[cfg(target_arch = "x86_64")]
@@ -48,6 +48,9 @@ impl<T: Send> SharedCell<T> for NativeCell<T> {
 
 static WAIT_SLOT_TABLE: [Padded<AtomicU32>; WAIT_SLOTS] =
     [const { Padded(AtomicU32::new(0)) }; WAIT_SLOTS];
+
+static READER_SLOT_TABLE: Padded<[AtomicUsize; READER_SLOTS]> =
+    Padded([const { AtomicUsize::new(0) }; READER_SLOTS]);
 
 /// Turns that a waiter spins before it first offers its processor to other threads: a fraction of a
 /// millisecond, far longer than any critical section that spinning suits. The thread that it waits
@@ -190,9 +193,44 @@ unsafe impl Platform for Native {
     }
 
     #[inline(always)]
+    fn reader_slots() -> ReaderSlots<Self> {
+        ReaderSlots::new(&READER_SLOT_TABLE.0)
+    }
+
+    #[inline(always)]
+    fn thread_key() -> usize {
+        thread_key()
+    }
+
+    #[inline(always)]
     fn address_key<T>(object: &T) -> usize {
         core::ptr::from_ref(object).addr()
     }
+}
+
+/// Returns the address of the thread's control block, which begins with that address.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn thread_key() -> usize {
+    let key;
+    // SAFETY: on x86-64, every thread's `fs` points to its control block, by the convention for
+    // thread-local storage of ELF. The instruction reads the first word of it and nothing else.
+    unsafe {
+        core::arch::asm!(
+            "mov {}, fs:0",
+            out(reg) key,
+            options(nostack, preserves_flags, readonly, pure)
+        );
+    }
+    key
+}
+
+/// Returns the address of the thread's `errno`.
+#[cfg(not(target_arch = "x86_64"))]
+#[inline(always)]
+fn thread_key() -> usize {
+    // SAFETY: the function takes no argument, and every thread has an `errno`.
+    unsafe { libc::__errno_location() }.addr()
 }
 
 #[cfg(target_arch = "x86_64")]

@@ -10,10 +10,10 @@ use core::cell::UnsafeCell;
 
 use shuttle::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize};
 
-use crate::WaitArray;
 use crate::atomic::delegate_atomics;
 use crate::checker::checker_platform;
 use crate::{Atomic, CpuId, Cycles, Nanos, NodeId, Ordering, Parked, Platform, SharedCell, Wait};
+use crate::{ReaderSlots, WaitArray};
 
 /// The machine inside `shuttle::check_random` and its kin.
 #[derive(Debug, Clone, Copy, Default)]

@@ -9,8 +9,8 @@
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize};
 
 use kilocore_platform::{
-    Atomic, CpuId, Cycles, Nanos, Native, NodeId, Ordering, Padded, Parked, Platform, WAIT_SLOTS,
-    Wait, WaitArray,
+    Atomic, CpuId, Cycles, Nanos, Native, NodeId, Ordering, Padded, Parked, Platform, ReaderSlots,
+    WAIT_SLOTS, Wait, WaitArray,
 };
 
 use crate::impatience::Impatience;
@@ -91,6 +91,16 @@ unsafe impl Platform for Host {
     #[inline(always)]
     fn wait_array() -> WaitArray<Self> {
         WaitArray::new(&WAIT_SLOT_TABLE)
+    }
+
+    #[inline(always)]
+    fn reader_slots() -> ReaderSlots<Self> {
+        ReaderSlots::new(Native::reader_slots().slots())
+    }
+
+    #[inline(always)]
+    fn thread_key() -> usize {
+        Native::thread_key()
     }
 
     #[inline(always)]

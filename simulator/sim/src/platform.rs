@@ -4,11 +4,13 @@ mod cell;
 pub(crate) mod charge;
 mod clock;
 mod futex;
-pub(crate) mod wait_slots;
+pub(crate) mod slots;
 pub(crate) mod watch;
 pub(crate) mod words;
 
-use kilocore_platform::{Atomic, CpuId, Cycles, Nanos, NodeId, Parked, Platform, Wait, WaitArray};
+use kilocore_platform::{
+    Atomic, CpuId, Cycles, Nanos, NodeId, Parked, Platform, ReaderSlots, Wait, WaitArray,
+};
 
 pub use self::cell::SimCell;
 use self::watch::watch;
@@ -117,7 +119,15 @@ unsafe impl Platform for Sim {
     }
 
     fn wait_array() -> WaitArray<Self> {
-        WaitArray::new(wait_slots::wait_slots())
+        WaitArray::new(slots::wait_slots())
+    }
+
+    fn reader_slots() -> ReaderSlots<Self> {
+        ReaderSlots::new(slots::reader_slots())
+    }
+
+    fn thread_key() -> usize {
+        clock::task()
     }
 
     fn discard<T>(object: *const T) {

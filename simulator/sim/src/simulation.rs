@@ -12,7 +12,7 @@ use crate::heap::OpenHeap;
 use crate::ids::{CacheId, CoreId, DomainId, GroupId, Id, SocketId};
 use crate::main_loop::{self, GivenUp};
 use crate::outcome::{LineTraffic, Outcome};
-use crate::platform::wait_slots::{prepare_wait_slots, reset_wait_slots};
+use crate::platform::slots::{prepare_slots, reset_slots};
 use crate::state::{Task, TaskState};
 
 /// How a simulation is run.
@@ -102,7 +102,7 @@ impl Simulation {
                 wanted: options.cores,
             });
         }
-        prepare_wait_slots();
+        prepare_slots();
         let heap = OpenHeap::new();
         let places: Vec<Place> = (0..options.cores).map(|cpu| place(machine, cpu)).collect();
         let mut sockets: Vec<SocketId> = places.iter().map(|place| place.socket).collect();
@@ -147,7 +147,7 @@ impl Simulation {
     /// If a task panics, or if called from within a simulated task.
     pub fn run(mut self) -> Result<Outcome, SimError> {
         assert!(!in_task(), "a simulated task cannot simulate");
-        reset_wait_slots();
+        reset_slots();
         let (cores, tasks) = (self.engine.cores.len(), self.engine.tasks.len());
         self.engine.latest = longest_run(cores as u32, tasks as u32);
         let ran = main_loop::run(&mut self.engine);

@@ -127,10 +127,10 @@ pub fn lets_readers_in<P: Threads, L: RawRwLock<P>>() {
         let shared = Arc::clone(&shared);
         P::spawn(move || {
             let (lock, came) = &*shared;
-            lock.acquire_shared();
+            let reader = lock.acquire_shared();
             came.store(1, Ordering::Release);
-            // SAFETY: acquired above, by this thread.
-            unsafe { lock.release_shared(lock.reader()) };
+            // SAFETY: acquired above.
+            unsafe { lock.release_shared(reader) };
         })
     };
     let (lock, came) = &*shared;

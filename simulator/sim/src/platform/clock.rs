@@ -19,6 +19,11 @@ pub(super) fn node() -> NodeId {
     with_engine(|engine| engine.current_core().place.node).unwrap_or_default()
 }
 
+/// Returns the number of the running task.
+pub(super) fn task() -> usize {
+    with_engine(|engine| engine.running_task().0 as usize).unwrap_or(0)
+}
+
 pub(super) fn now() -> Cycles {
     with_engine(|engine| engine.now()).unwrap_or_default()
 }

@@ -140,6 +140,13 @@ impl SimU32 {
     }
 }
 
+impl SimUsize {
+    /// Sets the word without charging anybody.
+    pub(super) fn reset(&self) {
+        self.0.store(0, Ordering::Relaxed);
+    }
+}
+
 simulated_word! {
     /// A simulated pointer.
     SimPtr[T] real::AtomicPtr<T> => *mut T

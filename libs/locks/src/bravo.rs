@@ -1,0 +1,260 @@
+//! BRAVO: readers that do not write to the lock, over any read-write lock.
+//!
+//! Most read-write locks make each reader write the lock's word twice, and short reads then scale no
+//! better than a mutex. Here, while the lock is *biased* to readers, a reader only stores the lock's
+//! key in its slot of a [table](Platform::reader_slots) that all locks share, and clears it as it
+//! leaves. Such readers meet on no line. A writer acquires the inner lock, takes the bias away, and
+//! looks through the table until no slot has the key. All other readers acquire the inner lock; one
+//! of them restores the bias, but not before so much time has passed that writers lose little by it
+//! (Dice and Kogan, 'BRAVO: Biased Locking for Reader-Writer Locks', USENIX ATC 2019).
+//!
+//! # Where it departs from the paper
+//! * A bias and the time at which there may be one share a word, so that any inner lock of two words
+//!   fits into a `pthread_rwlock_t` with it.
+//! * A writer's try that finds a reader in the table restores the bias at once. In the paper, such a
+//!   try does not exist.
+//! * What a reader got as it entered says whether it has a slot. For interfaces without a place for
+//!   that, the slot is found again by the thread. A slot says which lock is read, but not by whom: of
+//!   two threads with the same slot that read the same lock, one has the slot and the other the inner
+//!   lock. If the other leaves first, it clears the slot, and the first then leaves the inner lock.
+//!   That is as good, because readers of the inner lock are alike.
+//!
+//! # Why no reader is missed
+//! A reader stores the key, then looks at the bias. A writer takes the bias away, then looks at the
+//! slots. Both sides are sequentially consistent. So the reader sees that the bias is gone, or the
+//! writer sees the key.
+
+use core::fmt;
+
+use kilocore_platform::{Atomic, AtomicInt, Cycles, Ordering, Platform, Wait};
+
+use crate::RawRwLock;
+
+/// The value of the bias while readers may use slots. Any other value is twice the time, in cycles,
+/// before which there is no bias. A new lock may have one at once.
+const BIASED: u64 = 1;
+
+/// The value of the bias while a writer looks through the table.
+const NEVER: u64 = u64::MAX - 1;
+
+/// How many times as long as a look through the table the lock then goes without a bias. Writers lose
+/// at most a tenth of their time by looking.
+const REST: u64 = 9;
+
+/// A lock over `L` with a bias to readers.
+pub struct Bravo<P: Platform, L> {
+    inner: L,
+    bias: P::U64,
+}
+
+/// What a reader has: a slot of the table, or what it got from the inner lock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BravoReader<R> {
+    /// The slot with this number.
+    Slot(usize),
+    /// The inner lock.
+    Inner(R),
+}
+use BravoReader::{Inner, Slot};
+
+impl<P: Platform, L: RawRwLock<P>> Bravo<P, L> {
+    /// What stands in the slots of this lock's readers. It is not 0.
+    #[inline]
+    fn key(&self) -> usize {
+        P::address_key(self) | 1
+    }
+
+    /// Enters by a slot if the lock is biased and the thread's slot is free.
+    #[inline]
+    fn enter_by_slot(&self) -> Option<BravoReader<L::Reader>> {
+        if self.bias.load(Ordering::Relaxed) != BIASED {
+            return None;
+        }
+        let table = P::reader_slots();
+        let number = table.number(P::address_key(self), P::thread_key());
+        let slot = &table.slots()[number];
+        if slot.load(Ordering::Relaxed) != 0 {
+            return None;
+        }
+        // Argued: sequentially consistent, and so is the look at the bias; see the head of the file.
+        let stored = slot.compare_exchange(0, self.key(), Ordering::SeqCst, Ordering::Relaxed);
+        if stored.is_err() {
+            return None;
+        }
+        // This acquires, too: we see what the writer wrote that was inside before the reader that has
+        // set the bias.
+        if self.is_biased_still() {
+            return Some(Slot(number));
+        }
+        slot.store(0, Ordering::Release);
+        None
+    }
+
+    /// Sets the bias if it is time. The caller is inside as a reader.
+    #[inline]
+    fn set_bias(&self) {
+        let bias = self.bias.load(Ordering::Relaxed);
+        let Cycles(now) = P::now();
+        if bias != BIASED && now >= bias / 2 {
+            // Release: whoever enters by this bias sees what the last writer wrote, which we see. If
+            // the exchange fails, another reader was faster.
+            let _ = self.bias.compare_exchange(bias, BIASED, Ordering::Release, Ordering::Relaxed);
+        }
+    }
+
+    /// Returns whether the lock is biased still. The look comes after all that the caller did before.
+    #[inline]
+    fn is_biased_still(&self) -> bool {
+        let bias = if P::CHECKED {
+            // loom takes a sequentially consistent load for an acquire load. So it gets an exchange,
+            // after which a writer's exchange shows the writer what the caller did before.
+            self.bias.fetch_add(0, Ordering::AcqRel)
+        } else {
+            self.bias.load(Ordering::SeqCst)
+        };
+        bias == BIASED
+    }
+
+    /// Returns whether a reader of this lock is in `slot`.
+    #[inline]
+    fn is_read_in(&self, slot: &P::Usize) -> bool {
+        // Argued: sequentially consistent; see the head of the file.
+        slot.load(Ordering::SeqCst) == self.key()
+    }
+
+    /// Takes the bias away and waits until no slot has the lock's key. The caller has the inner lock
+    /// as the writer.
+    #[cold]
+    fn revoke(&self) {
+        let Cycles(start) = P::now();
+        // Argued: sequentially consistent; see the head of the file.
+        self.bias.swap(NEVER, Ordering::SeqCst);
+        let key = self.key();
+        for slot in P::reader_slots().slots() {
+            while self.is_read_in(slot) {
+                // It looks once more afterwards, because this is not sequentially consistent.
+                P::wait_until(slot, Wait::Spin, |content| content != key);
+            }
+        }
+        let Cycles(end) = P::now();
+        let until = end.saturating_add(end.saturating_sub(start).saturating_mul(REST));
+        self.bias.swap(until.min(NEVER / 2) * 2, Ordering::Relaxed);
+    }
+
+    /// Takes the bias away if no slot has the lock's key. Returns whether it did. The caller has the
+    /// inner lock as the writer.
+    #[cold]
+    fn try_revoke(&self) -> bool {
+        // Argued: as in `revoke`.
+        self.bias.swap(NEVER, Ordering::SeqCst);
+        let free = !P::reader_slots().slots().iter().any(|slot| self.is_read_in(slot));
+        // If a reader is there, the bias must stay, or the next writer would not look for it.
+        // Release: as in `set_bias`.
+        self.bias.swap(if free { 0 } else { BIASED }, Ordering::Release);
+        free
+    }
+}
+
+// SAFETY: a reader with a slot has seen the bias after it stored the key. A writer has the inner lock,
+// and has seen that there is no bias or has taken it away. In the second case it saw no slot with the
+// key afterwards, so no reader with a slot is inside. Only readers of the inner lock set the bias, so
+// there is none as long as the writer is inside. The writer sees what readers with slots did, because
+// it reads with acquire what they stored with release; they see what writers wrote through the reader
+// that set the bias. All others are ordered by the inner lock. A token names a slot or is one of the
+// inner lock, so any thread may leave with it. Both words are free when all their bits are zero.
+unsafe impl<P: Platform, L: RawRwLock<P>> RawRwLock<P> for Bravo<P, L> {
+    type Reader = BravoReader<L::Reader>;
+
+    fn new() -> Self {
+        Self { inner: L::new(), bias: P::U64::new(0) }
+    }
+
+    #[inline]
+    fn acquire_shared(&self) -> Self::Reader {
+        if let Some(reader) = self.enter_by_slot() {
+            return reader;
+        }
+        let reader = self.inner.acquire_shared();
+        self.set_bias();
+        Inner(reader)
+    }
+
+    #[inline]
+    fn try_acquire_shared(&self) -> Option<Self::Reader> {
+        if let Some(reader) = self.enter_by_slot() {
+            return Some(reader);
+        }
+        let reader = self.inner.try_acquire_shared()?;
+        self.set_bias();
+        Some(Inner(reader))
+    }
+
+    #[inline]
+    unsafe fn reader(&self) -> Self::Reader {
+        let table = P::reader_slots();
+        let number = table.number(P::address_key(self), P::thread_key());
+        if table.slots()[number].load(Ordering::Relaxed) == self.key() {
+            return Slot(number);
+        }
+        // SAFETY: by the caller's promise. It has no slot, so it has the inner lock.
+        Inner(unsafe { self.inner.reader() })
+    }
+
+    #[inline]
+    unsafe fn release_shared(&self, reader: Self::Reader) {
+        match reader {
+            Slot(number) => P::reader_slots().slots()[number].store(0, Ordering::Release),
+            // SAFETY: the caller's promise.
+            Inner(reader) => unsafe { self.inner.release_shared(reader) },
+        }
+    }
+
+    #[inline]
+    fn acquire(&self) {
+        self.inner.acquire();
+        if self.bias.load(Ordering::Relaxed) == BIASED {
+            self.revoke();
+        }
+    }
+
+    #[inline]
+    fn try_acquire(&self) -> bool {
+        if !self.inner.try_acquire() {
+            return false;
+        }
+        if self.bias.load(Ordering::Relaxed) != BIASED || self.try_revoke() {
+            return true;
+        }
+        // SAFETY: acquired above.
+        unsafe { self.inner.release() };
+        false
+    }
+
+    #[inline]
+    unsafe fn release(&self) {
+        // SAFETY: the caller's promise.
+        unsafe { self.inner.release() };
+    }
+
+    #[inline]
+    unsafe fn downgrade(&self) -> Self::Reader {
+        // SAFETY: the caller's promise.
+        Inner(unsafe { self.inner.downgrade() })
+    }
+
+    unsafe fn forget_others(&self) {
+        // SAFETY: the caller's promise. No slot has the key while a writer is inside.
+        unsafe { self.inner.forget_others() };
+    }
+
+    fn has_writer(&self) -> bool {
+        self.inner.has_writer()
+    }
+}
+
+impl<P: Platform, L: fmt::Debug> fmt::Debug for Bravo<P, L> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let biased = self.bias.load(Ordering::Relaxed) == BIASED;
+        f.debug_struct("Bravo").field("inner", &self.inner).field("biased", &biased).finish()
+    }
+}
