@@ -4,12 +4,12 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
-use kilocore_locks::{LockId, LockInfo};
+use kilocore_locks::{LockId, LockInfo, RwLockId};
 use kilocore_machine::Description;
 use serde::Serialize;
 
 use crate::failure::Failure;
-use crate::lock_name::lock_named;
+use crate::lock_name::{Listed, listed_named};
 use crate::output;
 
 /// Lists the locks.
@@ -27,8 +27,8 @@ enum LocksAction {
     /// Show one lock in full
     Show {
         /// Its name
-        #[arg(value_parser = lock_named)]
-        name: LockId,
+        #[arg(value_parser = listed_named)]
+        name: Listed,
     },
 }
 
@@ -67,9 +67,9 @@ struct LockEntry {
     aliases: &'static [&'static str],
 }
 
-impl From<LockId> for LockEntry {
-    fn from(lock: LockId) -> Self {
-        let LockInfo { name, title, source, best_at, worst_at, aliases, .. } = *lock.info();
+impl From<&LockInfo> for LockEntry {
+    fn from(lock: &LockInfo) -> Self {
+        let LockInfo { name, title, source, best_at, worst_at, aliases, .. } = *lock;
         Self { name, title, source, best_at, worst_at, aliases }
     }
 }
@@ -101,31 +101,62 @@ impl From<&Description> for MachineEntry {
 }
 
 pub(crate) fn locks(arguments: LocksArguments) -> Result<ExitCode, Failure> {
-    let chosen = match arguments.action {
-        Some(LocksAction::Show { name }) => vec![name],
-        None => LockId::ALL.to_vec(),
-    };
-    if arguments.json {
-        let entries: Vec<LockEntry> = chosen.into_iter().map(LockEntry::from).collect();
-        output::json(&serde_json::json!({ "locks": entries }))?;
-    } else if let Some(LocksAction::Show { name }) = arguments.action {
-        output::print(&lock_in_full(name.info()));
-    } else {
-        let infos = chosen.iter().map(|lock| lock.info());
-        output::print(&kilocore_report::terminal::locks_table(infos, output::width()));
+    match arguments.action {
+        Some(LocksAction::Show { name }) if arguments.json => {
+            let kind = match name {
+                Listed::Mutex(_) => "locks",
+                Listed::ReadWrite(_) => "read_write_locks",
+            };
+            output::json(&serde_json::json!({ kind: [LockEntry::from(name.info())] }))?;
+        }
+        Some(LocksAction::Show { name }) => output::print(&lock_in_full(name)),
+        None if arguments.json => {
+            let mutexes: Vec<LockEntry> = mutexes().map(LockEntry::from).collect();
+            let rw_locks: Vec<LockEntry> = rw_locks().map(LockEntry::from).collect();
+            output::json(&serde_json::json!({ "locks": mutexes, "read_write_locks": rw_locks }))?;
+        }
+        None => {
+            let table = |locks: Vec<&LockInfo>| {
+                kilocore_report::terminal::locks_table(locks, output::width())
+            };
+            output::print(&table(mutexes().collect()));
+            output::print("\nread-write locks\n");
+            output::print(&table(rw_locks().collect()));
+        }
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn lock_in_full(info: &LockInfo) -> String {
-    let LockInfo { name, title, source, best_at, worst_at, aliases, .. } = info;
+fn mutexes() -> impl Iterator<Item = &'static LockInfo> {
+    LockId::ALL.iter().map(|lock| lock.info())
+}
+
+fn rw_locks() -> impl Iterator<Item = &'static LockInfo> {
+    RwLockId::ALL.iter().map(|lock| lock.info())
+}
+
+fn lock_in_full(lock: Listed) -> String {
+    let LockInfo { name, title, source, best_at, worst_at, aliases, .. } = lock.info();
     let mut text = format!(
         "{name}: {title}\n  source       {source}\n  best at      {best_at}\n  worst at     {worst_at}\n"
     );
     if !aliases.is_empty() {
         text.push_str(&format!("  known as     {}\n", aliases.join(", ")));
     }
-    text.push_str(&format!("  try it       kilocore run --lock {name} -- COMMAND\n"));
+    let module = name.replace('-', "_");
+    match lock {
+        Listed::Mutex(_) => {
+            text.push_str(&format!("  try it       kilocore run --lock {name} -- COMMAND\n"));
+            text.push_str(&format!(
+                "  build it in  kilocore_locks::sync::{module}::Mutex, or kc_{module}\n"
+            ));
+        }
+        Listed::ReadWrite(_) => {
+            text.push_str(&format!(
+                "  build it in  kilocore_locks::sync::{module}::RwLock, or kc_{module}\n"
+            ));
+        }
+    }
     text
 }
 

@@ -2,14 +2,15 @@
 //! do: every lock here beside `parking_lot`, `std`, `spin`, and twins of the ticket lock and the
 //! futex mutex written by hand on `core::sync::atomic`, which show what the platform layer adds.
 //! Three locks are there once more as the mutexes that users get, with what they need of a thread
-//! kept by the thread.
+//! kept by the thread. Reading and writing under every read-write lock is compared with glibc's.
 //!
 //! Rounds are interleaved: each round measures every lock once, so that a host that slows down
 //! for a while slows all of them. Printed are medians over the rounds with their quartiles, and
-//! the median of the ratios to `parking_lot` within a round. The figures for two threads need
+//! the median of the ratios to the first lock of the table within a round. The figures for two threads need
 //! two idle cores: on a busy host the threads run one after the other and do not contend. Run it
 //! with `cargo bench -p kilocore-locks --bench uncontended`.
 
+use std::cell::UnsafeCell;
 use std::hint::black_box;
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -18,6 +19,7 @@ use std::time::Instant;
 use kilocore_locks::sync::lock_api::{self, RawMutex as _};
 use kilocore_locks::sync::{self, RawMutex};
 use kilocore_locks::{KeepsThread, LockId, LockVisitor, RawLock};
+use kilocore_locks::{RawRwLock, RwLockId, RwLockVisitor, Rwsem};
 use kilocore_platform::Native;
 
 /// Rounds; each gives one figure per lock.
@@ -26,8 +28,6 @@ const ROUNDS: usize = 31;
 const UNCONTENDED: u32 = 200_000;
 /// Acquisitions per thread and figure with two threads.
 const CONTENDED: u32 = 50_000;
-/// The lock that the others are compared with.
-const REFERENCE: &str = "parking_lot";
 
 /// Whatever can be taken and released. Not one of the libraries' own traits: the library's
 /// mutexes are used as their users use them.
@@ -83,6 +83,67 @@ impl Subject for spin::Mutex<()> {
     #[inline(always)]
     fn section(&self, (): &mut ()) {
         let _guard = black_box(self.lock());
+    }
+}
+
+/// Reads under a read-write lock.
+struct Reads<L>(L);
+
+impl<L: RawRwLock<Native>> Subject for Reads<L> {
+    type Thread = ();
+    #[inline(always)]
+    fn section(&self, (): &mut ()) {
+        let reader = self.0.acquire_shared();
+        black_box(());
+        // SAFETY: acquired just above.
+        unsafe { self.0.release_shared(reader) };
+    }
+}
+
+/// Writes under a read-write lock.
+struct Writes<L>(L);
+
+impl<L: RawRwLock<Native>> Subject for Writes<L> {
+    type Thread = ();
+    #[inline(always)]
+    fn section(&self, (): &mut ()) {
+        self.0.acquire();
+        black_box(());
+        // SAFETY: acquired just above.
+        unsafe { self.0.release() };
+    }
+}
+
+/// glibc's read-write lock, in its default kind.
+struct Glibc {
+    lock: UnsafeCell<libc::pthread_rwlock_t>,
+    writes: bool,
+}
+
+// SAFETY: the lock is for any thread.
+unsafe impl Sync for Glibc {}
+
+impl Glibc {
+    fn new(writes: bool) -> Self {
+        Self { lock: UnsafeCell::new(libc::PTHREAD_RWLOCK_INITIALIZER), writes }
+    }
+}
+
+impl Subject for Glibc {
+    type Thread = ();
+    #[inline(always)]
+    fn section(&self, (): &mut ()) {
+        let lock = self.lock.get();
+        // SAFETY: it is initialized, and was acquired when it is released.
+        unsafe {
+            if self.writes {
+                libc::pthread_rwlock_wrlock(lock);
+            } else {
+                libc::pthread_rwlock_rdlock(lock);
+            }
+            black_box(());
+            libc::pthread_rwlock_unlock(lock);
+        }
     }
 }
 
@@ -209,9 +270,23 @@ impl LockVisitor<Native> for Boxed {
     }
 }
 
-fn subjects() -> Vec<(String, Measure)> {
-    let mut subjects: Vec<(String, Measure)> = vec![
-        (REFERENCE.into(), measure(ParkingLot(parking_lot::RawMutex::INIT))),
+/// Makes subjects of a read-write lock.
+struct BoxedRw {
+    writes: bool,
+}
+
+impl RwLockVisitor<Native> for BoxedRw {
+    type Output = Measure;
+    fn visit<L: RawRwLock<Native>>(self) -> Measure {
+        if self.writes { measure(Writes(L::new())) } else { measure(Reads(L::new())) }
+    }
+}
+
+type Subjects = Vec<(String, Measure)>;
+
+fn mutexes() -> Subjects {
+    let mut subjects: Subjects = vec![
+        ("parking_lot".into(), measure(ParkingLot(parking_lot::RawMutex::INIT))),
         ("std".into(), measure(std::sync::Mutex::new(()))),
         ("spin".into(), measure(spin::Mutex::new(()))),
         ("ticket by hand".into(), measure(TicketTwin::default())),
@@ -221,6 +296,14 @@ fn subjects() -> Vec<(String, Measure)> {
     subjects.push(("mutex of clh".into(), measure(sync::clh::Mutex::new(()))));
     subjects.push(("mutex of cna".into(), measure(sync::cna::Mutex::new(()))));
     subjects.extend(LockId::ALL.iter().map(|lock| (lock.to_string(), lock.visit(Boxed))));
+    subjects
+}
+
+fn rw_locks(writes: bool) -> Subjects {
+    let mut subjects: Subjects = vec![("glibc".into(), measure(Glibc::new(writes)))];
+    let ours = RwLockId::ALL.iter();
+    subjects.extend(ours.map(|lock| (lock.to_string(), lock.visit(BoxedRw { writes }))));
+    subjects.push(("rwsem".into(), BoxedRw { writes }.visit::<Rwsem<Native>>()));
     subjects
 }
 
@@ -237,10 +320,8 @@ fn ratio(figures: &[f64], reference: &[f64]) -> f64 {
     quartiles(&ratios)[1]
 }
 
-fn main() {
-    // Cargo tests benchmarks too, in debug builds: one round then, to see that it runs.
-    let rounds = if std::env::args().any(|arg| arg == "--bench") { ROUNDS } else { 1 };
-    let subjects = subjects();
+/// Measures all subjects, round after round, and prints a table.
+fn compare(title: &str, subjects: &Subjects, rounds: usize) {
     let mut measured: Vec<_> = subjects
         .iter()
         .map(|(name, _)| Measured { name: name.clone(), alone: vec![], in_twos: vec![] })
@@ -252,18 +333,26 @@ fn main() {
             measured.in_twos.push(in_twos);
         }
     }
-    println!("nanoseconds per acquire and release: median [quartiles], ratio to {REFERENCE}");
-    println!("{:<16}{:^32}{:^36}", "", "one thread", "two threads");
     let reference = &measured[0];
+    println!("{title}: nanoseconds, median [quartiles], ratio to {}", reference.name);
+    println!("{:<20}{:^32}{:^36}", "", "one thread", "two threads");
     for lock in &measured {
         let [low, median, high] = quartiles(&lock.alone);
         let [low2, median2, high2] = quartiles(&lock.in_twos);
         println!(
-            "{:<16}{median:>8.2} [{low:>6.2} {high:>6.2}]  {:>5.2} {median2:>10.1} \
+            "{:<20}{median:>8.2} [{low:>6.2} {high:>6.2}]  {:>5.2} {median2:>10.1} \
              [{low2:>8.1} {high2:>8.1}]  {:>5.2}",
             lock.name,
             ratio(&lock.alone, &reference.alone),
             ratio(&lock.in_twos, &reference.in_twos),
         );
     }
+}
+
+fn main() {
+    // Cargo tests benchmarks too, in debug builds: one round then, to see that it runs.
+    let rounds = if std::env::args().any(|arg| arg == "--bench") { ROUNDS } else { 1 };
+    compare("acquire and release", &mutexes(), rounds);
+    compare("acquire shared and release", &rw_locks(false), rounds);
+    compare("acquire a read-write lock alone and release", &rw_locks(true), rounds);
 }
