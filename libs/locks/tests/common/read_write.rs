@@ -169,8 +169,17 @@ pub fn trying<P: Threads, L: RawRwLock<P>>(other: Deed) {
     unsafe { pair.lock.release() };
     let reader = pair.lock.try_acquire_shared().expect("a reader's try failed on a free lock");
     assert!(!pair.lock.try_acquire(), "a try succeeded beside a reader");
-    // SAFETY: acquired above.
+    let another = pair.lock.try_acquire_shared().expect("a reader's try failed beside a reader");
+    // SAFETY: acquired above, here and below.
     unsafe { pair.lock.release_shared(reader) };
+    // Where readers differ, the one that is left entered in another way. Twice, because a try that
+    // fails must leave the lock as it was.
+    for _ in 0..2 {
+        assert!(!pair.lock.try_acquire(), "a try succeeded beside another reader");
+    }
+    // SAFETY: as above.
+    unsafe { pair.lock.release_shared(another) };
+    assert!(pair.try_write(), "a try failed on a lock that all readers have left");
 }
 
 /// One thread tries to read while another writes, and then tries again.
