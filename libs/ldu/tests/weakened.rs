@@ -45,6 +45,7 @@ struct Kept(NoSharing<Machine<Thorough>, Ttas<Machine<Thorough>>>);
 // SAFETY: every function calls that of the lock inside.
 unsafe impl<A: Alteration> RawRwLock<Machine<A>> for Kept {
     type Reader = ();
+    const ALIKE: () = ();
 
     fn new() -> Self {
         Self(RawRwLock::new())
@@ -55,8 +56,6 @@ unsafe impl<A: Alteration> RawRwLock<Machine<A>> for Kept {
     fn try_acquire_shared(&self) -> Option<()> {
         self.0.try_acquire_shared()
     }
-
-    unsafe fn reader(&self) {}
     unsafe fn release_shared(&self, (): ()) {
         // SAFETY: by the caller's promise.
         unsafe { self.0.release_shared(()) };

@@ -50,10 +50,10 @@ static void enter(int result)
 	kc_rwlock_acquire(table);
 	sum += result;
 	long mine = ++count;
-	kc_rwlock_downgrade(table);
+	struct kc_reader reader = kc_rwlock_downgrade(table);
 	if (count != mine)
 		puts("another writer came in between");
-	kc_rwlock_release_shared(table);
+	kc_rwlock_release_shared(table, reader);
 }
 
 static void *work(void *unused)
@@ -66,12 +66,14 @@ static void *work(void *unused)
 static void *watch(void *unused)
 {
 	for (long seen = 0; seen < JOBS;) {
-		if (!kc_rwlock_try_acquire_shared(table))
-			kc_rwlock_acquire_shared(table);
+		struct kc_reader reader;
+
+		if (!kc_rwlock_try_acquire_shared(table, &reader))
+			reader = kc_rwlock_acquire_shared(table);
 		seen = count;
 		if (seen == JOBS && sum != (long)JOBS * (JOBS + 1))
 			puts("a result is missing");
-		kc_rwlock_release_shared(table);
+		kc_rwlock_release_shared(table, reader);
 	}
 	return unused;
 }
@@ -100,7 +102,8 @@ static int run(const struct kc_lock_algorithm *lock_algorithm,
 	if (!kc_lock_try_acquire(&lock) || kc_lock_try_acquire(&lock))
 		return 1;
 	kc_lock_release(&lock);
-	if (!kc_rwlock_try_acquire(table) || kc_rwlock_try_acquire_shared(table))
+	struct kc_reader reader;
+	if (!kc_rwlock_try_acquire(table) || kc_rwlock_try_acquire_shared(table, &reader))
 		return 1;
 	kc_rwlock_release(table);
 	printf("%s, %s: %ld results\n", lock_algorithm->name, table_algorithm->name, count);

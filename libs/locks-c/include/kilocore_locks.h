@@ -13,8 +13,8 @@
  * spin need a core for each thread that uses the lock; field 'sleeps' of an algorithm is false for
  * them. Link with -lkilocore_locks_c.
  *
- * A lock is not recursive. Any thread may release it for the thread that acquired it, but a reader
- * leaves by itself. An acquire sees what happened before the release that it follows. A child of fork must not use a lock or a
+ * A lock is not recursive. Any thread may release it for the thread that acquired it. An acquire
+ * sees what happened before the release that it follows. A child of fork must not use a lock or a
  * condition that other threads used at the moment of the fork.
  */
 #ifndef KILOCORE_LOCKS_H
@@ -148,19 +148,24 @@ void kc_condition_destroy(struct kc_condition *condition);
 
 struct kc_rwlock;
 
+/* What a reader gets as it enters and hands back as it leaves. */
+struct kc_reader {
+	uint64_t private_state[2];
+};
+
 /* What can be done with read-write locks of one algorithm. Call the functions below instead. */
 struct kc_rwlock_algorithm {
 	const char *name;
 	const char *title; /* what kind of lock it is, in a few words */
 	struct kc_rwlock *(*make)(void);
 	void (*free)(struct kc_rwlock *lock);
-	void (*acquire_shared)(struct kc_rwlock *lock);
-	bool (*try_acquire_shared)(struct kc_rwlock *lock);
-	void (*release_shared)(struct kc_rwlock *lock);
+	void (*acquire_shared)(struct kc_rwlock *lock, struct kc_reader *reader);
+	bool (*try_acquire_shared)(struct kc_rwlock *lock, struct kc_reader *reader);
+	void (*release_shared)(struct kc_rwlock *lock, struct kc_reader reader);
 	void (*acquire)(struct kc_rwlock *lock);
 	bool (*try_acquire)(struct kc_rwlock *lock);
 	void (*release)(struct kc_rwlock *lock);
-	void (*downgrade)(struct kc_rwlock *lock);
+	void (*downgrade)(struct kc_rwlock *lock, struct kc_reader *reader);
 };
 
 /* A read-write lock: the beginning of an object whose size depends on the algorithm. */
@@ -189,24 +194,28 @@ struct kc_rwlock *kc_rwlock_new(const struct kc_rwlock_algorithm *algorithm);
 void kc_rwlock_destroy(struct kc_rwlock *lock);
 
 /* Waits until no writer is inside, and enters as a reader. */
-static inline void kc_rwlock_acquire_shared(struct kc_rwlock *lock)
+static inline struct kc_reader kc_rwlock_acquire_shared(struct kc_rwlock *lock)
 {
-	lock->algorithm->acquire_shared(lock);
+	struct kc_reader reader;
+
+	lock->algorithm->acquire_shared(lock, &reader);
+	return reader;
 }
 
 /*
- * Enters as a reader if that is possible without waiting, and returns whether it did. It may fail
- * although no writer is inside, if one waits and the algorithm admits writers first.
+ * Enters as a reader if that is possible without waiting, and returns whether it did; reader is set
+ * only then. It may fail although no writer is inside, if one waits and the algorithm admits writers
+ * first.
  */
-static inline bool kc_rwlock_try_acquire_shared(struct kc_rwlock *lock)
+static inline bool kc_rwlock_try_acquire_shared(struct kc_rwlock *lock, struct kc_reader *reader)
 {
-	return lock->algorithm->try_acquire_shared(lock);
+	return lock->algorithm->try_acquire_shared(lock, reader);
 }
 
-/* Leaves as a reader. This is for the thread that has entered. */
-static inline void kc_rwlock_release_shared(struct kc_rwlock *lock)
+/* Leaves as a reader, with what that reader got as it entered. */
+static inline void kc_rwlock_release_shared(struct kc_rwlock *lock, struct kc_reader reader)
 {
-	lock->algorithm->release_shared(lock);
+	lock->algorithm->release_shared(lock, reader);
 }
 
 /* Waits until no other thread is inside, and enters as the writer. */
@@ -228,9 +237,12 @@ static inline void kc_rwlock_release(struct kc_rwlock *lock)
 }
 
 /* Turns the writer inside into a reader. No other writer is inside in between. */
-static inline void kc_rwlock_downgrade(struct kc_rwlock *lock)
+static inline struct kc_reader kc_rwlock_downgrade(struct kc_rwlock *lock)
 {
-	lock->algorithm->downgrade(lock);
+	struct kc_reader reader;
+
+	lock->algorithm->downgrade(lock, &reader);
+	return reader;
 }
 
 #ifdef __cplusplus

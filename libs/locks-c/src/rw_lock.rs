@@ -21,6 +21,38 @@ struct Object<L> {
     lock: L,
 }
 
+/// What a reader gets as it enters; `struct kc_reader` of the header.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct KcReader([u64; 2]);
+
+impl KcReader {
+    /// Stores what a reader of `L` got.
+    ///
+    /// # Safety
+    /// `to` may be written.
+    unsafe fn write<L: Offered>(to: *mut Self, reader: L::Reader) {
+        const {
+            assert!(size_of::<L::Reader>() <= size_of::<Self>());
+            assert!(align_of::<L::Reader>() <= align_of::<Self>());
+        }
+        // SAFETY: by the caller's promise. The place is large enough and aligned.
+        unsafe {
+            to.write(Self([0; 2]));
+            to.cast::<L::Reader>().write(reader);
+        }
+    }
+
+    /// Returns what a reader of `L` got.
+    ///
+    /// # Safety
+    /// It was stored by [`write`](Self::write) for the same `L`.
+    unsafe fn read<L: Offered>(&self) -> L::Reader {
+        // SAFETY: by the caller's promise.
+        unsafe { core::ptr::from_ref(self).cast::<L::Reader>().read() }
+    }
+}
+
 /// What can be done with a read-write lock of one algorithm; `struct kc_rwlock_algorithm` of the
 /// header.
 #[repr(C)]
@@ -30,13 +62,13 @@ pub struct KcRwLockAlgorithm {
     title: *const c_char,
     make: extern "C" fn() -> *mut KcRwLock,
     free: unsafe extern "C" fn(*mut KcRwLock),
-    acquire_shared: unsafe extern "C" fn(*mut KcRwLock),
-    try_acquire_shared: unsafe extern "C" fn(*mut KcRwLock) -> bool,
-    release_shared: unsafe extern "C" fn(*mut KcRwLock),
+    acquire_shared: unsafe extern "C" fn(*mut KcRwLock, *mut KcReader),
+    try_acquire_shared: unsafe extern "C" fn(*mut KcRwLock, *mut KcReader) -> bool,
+    release_shared: unsafe extern "C" fn(*mut KcRwLock, KcReader),
     acquire: unsafe extern "C" fn(*mut KcRwLock),
     try_acquire: unsafe extern "C" fn(*mut KcRwLock) -> bool,
     release: unsafe extern "C" fn(*mut KcRwLock),
-    downgrade: unsafe extern "C" fn(*mut KcRwLock),
+    downgrade: unsafe extern "C" fn(*mut KcRwLock, *mut KcReader),
 }
 
 // SAFETY: the texts are static and nobody writes to them.
@@ -71,26 +103,33 @@ unsafe fn lock<'a, L: Offered>(object: *mut KcRwLock) -> &'a L {
 
 /// # Safety
 /// As for [`lock`].
-unsafe extern "C" fn acquire_shared<L: Offered>(object: *mut KcRwLock) {
+unsafe extern "C" fn acquire_shared<L: Offered>(object: *mut KcRwLock, to: *mut KcReader) {
     // SAFETY: by the caller's promise.
-    unsafe { lock::<L>(object) }.acquire_shared();
+    let reader = unsafe { lock::<L>(object) }.acquire_shared();
+    // SAFETY: `to` points to memory of the caller.
+    unsafe { KcReader::write::<L>(to, reader) };
 }
 
 /// # Safety
 /// As for [`lock`].
-unsafe extern "C" fn try_acquire_shared<L: Offered>(object: *mut KcRwLock) -> bool {
+unsafe extern "C" fn try_acquire_shared<L: Offered>(
+    object: *mut KcRwLock,
+    to: *mut KcReader,
+) -> bool {
     // SAFETY: by the caller's promise.
-    unsafe { lock::<L>(object) }.try_acquire_shared().is_some()
+    let reader = unsafe { lock::<L>(object) }.try_acquire_shared();
+    if let Some(reader) = reader {
+        // SAFETY: `to` points to memory of the caller.
+        unsafe { KcReader::write::<L>(to, reader) };
+    }
+    reader.is_some()
 }
 
 /// # Safety
-/// As for [`lock`]. The calling thread is inside as a reader, having entered by itself.
-unsafe extern "C" fn release_shared<L: Offered>(object: *mut KcRwLock) {
+/// As for [`lock`]. The reader is inside and got this as it entered.
+unsafe extern "C" fn release_shared<L: Offered>(object: *mut KcRwLock, reader: KcReader) {
     // SAFETY: by the caller's promise.
-    unsafe {
-        let lock = lock::<L>(object);
-        lock.release_shared(lock.reader());
-    }
+    unsafe { lock::<L>(object).release_shared(reader.read::<L>()) };
 }
 
 /// # Safety
@@ -116,9 +155,9 @@ unsafe extern "C" fn release<L: Offered>(object: *mut KcRwLock) {
 
 /// # Safety
 /// As for [`lock`]. The calling thread is inside as the writer.
-unsafe extern "C" fn downgrade<L: Offered>(object: *mut KcRwLock) {
+unsafe extern "C" fn downgrade<L: Offered>(object: *mut KcRwLock, to: *mut KcReader) {
     // SAFETY: by the caller's promise.
-    unsafe { lock::<L>(object).downgrade() };
+    unsafe { KcReader::write::<L>(to, lock::<L>(object).downgrade()) };
 }
 
 /// Returns the table of `L`.

@@ -13,11 +13,8 @@
 //!   fits into a `pthread_rwlock_t` with it.
 //! * A writer's try that finds a reader in the table restores the bias at once. In the paper, such a
 //!   try does not exist.
-//! * What a reader got as it entered says whether it has a slot. For interfaces without a place for
-//!   that, the slot is found again by the thread. A slot says which lock is read, but not by whom: of
-//!   two threads with the same slot that read the same lock, one has the slot and the other the inner
-//!   lock. If the other leaves first, it clears the slot, and the first then leaves the inner lock.
-//!   That is as good, because readers of the inner lock are alike.
+//! * What a reader gets as it enters says whether it has a slot, so any thread may leave for it. A
+//!   reader without a place to keep that enters by the inner lock.
 //!
 //! # Why no reader is missed
 //! A reader stores the key, then looks at the bias. A writer takes the bias away, then looks at the
@@ -164,6 +161,7 @@ impl<P: Platform, L: RawRwLock<P>> Bravo<P, L> {
 // inner lock, so any thread may leave with it. Both words are free when all their bits are zero.
 unsafe impl<P: Platform, L: RawRwLock<P>> RawRwLock<P> for Bravo<P, L> {
     type Reader = BravoReader<L::Reader>;
+    const ALIKE: Self::Reader = Inner(L::ALIKE);
 
     fn new() -> Self {
         Self { inner: L::new(), bias: P::U64::new(0) }
@@ -189,15 +187,17 @@ unsafe impl<P: Platform, L: RawRwLock<P>> RawRwLock<P> for Bravo<P, L> {
         Some(Inner(reader))
     }
 
-    #[inline]
-    unsafe fn reader(&self) -> Self::Reader {
-        let table = P::reader_slots();
-        let number = table.number(P::address_key(self), P::thread_key());
-        if table.slots()[number].load(Ordering::Relaxed) == self.key() {
-            return Slot(number);
+    fn acquire_shared_alike(&self) {
+        self.inner.acquire_shared_alike();
+        self.set_bias();
+    }
+
+    fn try_acquire_shared_alike(&self) -> bool {
+        let entered = self.inner.try_acquire_shared_alike();
+        if entered {
+            self.set_bias();
         }
-        // SAFETY: by the caller's promise. It has no slot, so it has the inner lock.
-        Inner(unsafe { self.inner.reader() })
+        entered
     }
 
     #[inline]

@@ -83,6 +83,7 @@ impl<P: Platform> CentralRw<P> {
 // its bits are zero.
 unsafe impl<P: Platform> RawRwLock<P> for CentralRw<P> {
     type Reader = ();
+    const ALIKE: () = ();
 
     fn new() -> Self {
         Self { state: P::U32::new(0), gate: P::U32::new(0) }
@@ -109,8 +110,6 @@ unsafe impl<P: Platform> RawRwLock<P> for CentralRw<P> {
         }
         None
     }
-
-    unsafe fn reader(&self) {}
 
     #[inline]
     unsafe fn release_shared(&self, (): ()) {

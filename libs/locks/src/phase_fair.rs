@@ -129,6 +129,7 @@ impl<P: Platform> PhaseFair<P> {
 // zero.
 unsafe impl<P: Platform> RawRwLock<P> for PhaseFair<P> {
     type Reader = ();
+    const ALIKE: () = ();
 
     fn new() -> Self {
         Self { arrivals: P::U32::new(0), departures: P::U32::new(0), line: Requester::new() }
@@ -158,8 +159,6 @@ unsafe impl<P: Platform> RawRwLock<P> for PhaseFair<P> {
         }
         None
     }
-
-    unsafe fn reader(&self) {}
 
     #[inline]
     unsafe fn release_shared(&self, (): ()) {

@@ -34,9 +34,9 @@ use crate::RawLock;
 /// impl RawRwLock<Native> for Open {
 ///     fn new() -> Self { Open }
 ///     type Reader = ();
+///     const ALIKE: () = ();
 ///     fn acquire_shared(&self) {}
 ///     fn try_acquire_shared(&self) -> Option<()> { Some(()) }
-///     unsafe fn reader(&self) {}
 ///     unsafe fn release_shared(&self, (): ()) {}
 ///     fn acquire(&self) {}
 ///     fn try_acquire(&self) -> bool { true }
@@ -50,6 +50,9 @@ pub unsafe trait RawRwLock<P: Platform>: Send + Sync + Sized + 'static {
     /// alike.
     type Reader: Copy + fmt::Debug + Send + Sync + 'static;
 
+    /// What all readers get that enter by [`acquire_shared_alike`](Self::acquire_shared_alike).
+    const ALIKE: Self::Reader;
+
     /// Returns a free lock.
     fn new() -> Self;
 
@@ -61,13 +64,19 @@ pub unsafe trait RawRwLock<P: Platform>: Send + Sync + Sized + 'static {
     /// It may fail although no writer is inside, if one waits and the lock admits writers first.
     fn try_acquire_shared(&self) -> Option<Self::Reader>;
 
-    /// Returns what the calling thread got as it entered, for interfaces that have no place to keep
-    /// it. If the thread is inside more than once, any order of leaving will do.
+    /// Waits until no writer is inside, and enters as a reader that got [`ALIKE`](Self::ALIKE). This is
+    /// for readers that have no place to keep what they got. It may cost more.
     ///
-    /// # Safety
-    /// The calling thread is inside as a reader. It entered by itself, and no other thread leaves for
-    /// it.
-    unsafe fn reader(&self) -> Self::Reader;
+    /// An implementation with readers that differ must override it and
+    /// [`try_acquire_shared_alike`](Self::try_acquire_shared_alike).
+    fn acquire_shared_alike(&self) {
+        self.acquire_shared();
+    }
+
+    /// Enters in the same way if that is possible without waiting. Returns whether it did.
+    fn try_acquire_shared_alike(&self) -> bool {
+        self.try_acquire_shared().is_some()
+    }
 
     /// Leaves as a reader.
     ///
@@ -139,6 +148,7 @@ pub struct NoSharing<P: Platform, L> {
 // which is allowed. The lock inside is free when all its bits are zero, and there is nothing else.
 unsafe impl<P: Platform, L: RawLock<P, Thread = ()>> RawRwLock<P> for NoSharing<P, L> {
     type Reader = ();
+    const ALIKE: () = ();
 
     fn new() -> Self {
         Self { lock: L::new(), platform: PhantomData }
@@ -153,8 +163,6 @@ unsafe impl<P: Platform, L: RawLock<P, Thread = ()>> RawRwLock<P> for NoSharing<
     fn try_acquire_shared(&self) -> Option<()> {
         self.lock.try_acquire(&mut ()).then_some(())
     }
-
-    unsafe fn reader(&self) {}
 
     #[inline]
     unsafe fn release_shared(&self, (): ()) {
@@ -196,6 +204,7 @@ pub struct ReadersAlone<L>(L);
 // else.
 unsafe impl<P: Platform, L: RawRwLock<P>> RawRwLock<P> for ReadersAlone<L> {
     type Reader = ();
+    const ALIKE: () = ();
 
     fn new() -> Self {
         Self(L::new())
@@ -210,8 +219,6 @@ unsafe impl<P: Platform, L: RawRwLock<P>> RawRwLock<P> for ReadersAlone<L> {
     fn try_acquire_shared(&self) -> Option<()> {
         self.0.try_acquire().then_some(())
     }
-
-    unsafe fn reader(&self) {}
 
     #[inline]
     unsafe fn release_shared(&self, (): ()) {

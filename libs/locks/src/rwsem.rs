@@ -264,6 +264,7 @@ unsafe impl<P: Platform, const TURNS: u32, const GIVES_UP: bool> RawRwLock<P>
     for Rwsem<P, TURNS, GIVES_UP>
 {
     type Reader = ();
+    const ALIKE: () = ();
 
     fn new() -> Self {
         Self { count: Padded(P::U32::new(0)), queue: Queue::new(), spinners: Padded(Mcs::new()) }
@@ -288,8 +289,6 @@ unsafe impl<P: Platform, const TURNS: u32, const GIVES_UP: bool> RawRwLock<P>
         }
         None
     }
-
-    unsafe fn reader(&self) {}
 
     #[inline]
     unsafe fn release_shared(&self, (): ()) {

@@ -161,6 +161,7 @@ impl<P: Platform> WriterFirst<P> {
 // all its bits are zero.
 unsafe impl<P: Platform> RawRwLock<P> for WriterFirst<P> {
     type Reader = ();
+    const ALIKE: () = ();
 
     fn new() -> Self {
         Self { state: P::U64::new(0), line: Requester::new() }
@@ -186,8 +187,6 @@ unsafe impl<P: Platform> RawRwLock<P> for WriterFirst<P> {
         }
         None
     }
-
-    unsafe fn reader(&self) {}
 
     #[inline]
     unsafe fn release_shared(&self, (): ()) {

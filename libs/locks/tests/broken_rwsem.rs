@@ -122,6 +122,7 @@ impl<P: Platform, E: SemaphoreError> BrokenSemaphore<P, E> {
 // instead of letting it happen.
 unsafe impl<P: Platform, E: SemaphoreError> RawRwLock<P> for BrokenSemaphore<P, E> {
     type Reader = ();
+    const ALIKE: () = ();
 
     fn new() -> Self {
         let queue = P::Cell::new(VecDeque::new());
@@ -154,8 +155,6 @@ unsafe impl<P: Platform, E: SemaphoreError> RawRwLock<P> for BrokenSemaphore<P, 
                 .is_ok();
         entered.then_some(())
     }
-
-    unsafe fn reader(&self) {}
 
     unsafe fn release_shared(&self, (): ()) {
         let before = self.count.fetch_sub(1, Ordering::Release);

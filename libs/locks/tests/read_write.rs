@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 use common::altered::{Alteration, Altered, NoAcquire, NoRelease, Sound, Thorough};
 use common::read_write::{Deed, Pair, Read, Write, WriteAndRead};
-use common::read_write::{destroyed_by_last, lets_readers_in, program, trying, trying_to_read};
+use common::read_write::{destroyed_by_last, lets_readers_in, program};
+use common::read_write::{trying, trying_to_read, two_kinds_of_readers};
 use common::verdict;
 use kilocore_locks::{
     BravoCentral, BravoPhaseFair, BravoWriterFirst, CentralRw, NoSharing, PhaseFair, RawRwLock,
@@ -119,6 +120,12 @@ macro_rules! checks {
                 common::explore(|| trying::<Randomly, Tried>(Write), 2_000, 3);
                 common::explore(|| trying::<Randomly, Tried>(Read), 2_000, 3);
                 common::explore(trying_to_read::<Randomly, Tried>, 2_000, 3);
+            }
+
+            #[test]
+            fn readers_may_forget_how_they_entered() {
+                model(Some(1), || two_kinds_of_readers::<Plainly, $lock<Plainly>>(1));
+                common::explore(|| two_kinds_of_readers::<Randomly, Tried>(3), 2_000, 4);
             }
 
             #[test]

@@ -165,7 +165,7 @@ pub unsafe trait Platform: Sized + Send + Sync + 'static {
     fn reader_slots() -> ReaderSlots<Self>;
 
     /// Returns a number for the calling thread, by which it may pick a slot. It stays the same as long
-    /// as the thread lives. Natively, no two live threads have the same number.
+    /// as the thread lives. Natively, no two threads that live at a time have the same number.
     fn thread_key() -> usize;
 
     /// Returns a number for the place of `object`, by which a caller may pick a slot. The number is

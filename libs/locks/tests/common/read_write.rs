@@ -54,6 +54,17 @@ impl<P: Platform, L: RawRwLock<P>> Pair<P, L> {
         seen
     }
 
+    /// Reads without keeping what it gets as it enters.
+    pub fn read_alike(&self) -> u32 {
+        if !self.lock.try_acquire_shared_alike() {
+            self.lock.acquire_shared_alike();
+        }
+        let seen = self.look();
+        // SAFETY: acquired above.
+        unsafe { self.lock.release_shared(L::ALIKE) };
+        seen
+    }
+
     pub fn write_and_read(&self) {
         self.lock.acquire();
         self.add();
@@ -239,4 +250,19 @@ impl<P: Platform, L: RawRwLock<P>> Mortal<P, L> {
             bury(lock, || unsafe { lock.cast_mut().drop_in_place() });
         }
     }
+}
+
+/// Readers of both kinds, those that keep what they get as they enter and those that do not, beside a
+/// writer.
+pub fn two_kinds_of_readers<P: Threads, L: RawRwLock<P>>(reads: u32) {
+    let pair = Pair::<P, L>::new();
+    let readers = [Pair::read, Pair::read_alike].map(|read| {
+        let pair = Arc::clone(&pair);
+        P::spawn(move || (0..reads).for_each(|_| _ = read(&pair)))
+    });
+    pair.read();
+    pair.write();
+    readers.into_iter().for_each(P::join);
+    assert!(pair.try_write(), "a reader is left inside");
+    assert_eq!(pair.read_alike(), 2, "a write was lost");
 }

@@ -32,6 +32,7 @@ impl<P: Platform> SpinRw<P> {
 // from what may be entered; all enter with acquire what others left with release.
 unsafe impl<P: Platform> RawRwLock<P> for SpinRw<P> {
     type Reader = ();
+    const ALIKE: () = ();
 
     fn new() -> Self {
         Self { state: P::U32::new(0) }
@@ -50,8 +51,6 @@ unsafe impl<P: Platform> RawRwLock<P> for SpinRw<P> {
                 .is_ok();
         entered.then_some(())
     }
-
-    unsafe fn reader(&self) {}
 
     unsafe fn release_shared(&self, (): ()) {
         self.state.fetch_sub(1, Ordering::Release);
