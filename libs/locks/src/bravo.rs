@@ -83,7 +83,8 @@ impl<P: Platform, L: RawRwLock<P>> Bravo<P, L> {
         if self.is_biased_still() {
             return Some(Slot(number));
         }
-        slot.store(0, Ordering::Release);
+        // Relaxed: we have not been inside.
+        slot.store(0, Ordering::Relaxed);
         None
     }
 
@@ -107,6 +108,7 @@ impl<P: Platform, L: RawRwLock<P>> Bravo<P, L> {
             // after which a writer's exchange shows the writer what the caller did before.
             self.bias.fetch_add(0, Ordering::AcqRel)
         } else {
+            // Argued: see the head of the file. No check runs this.
             self.bias.load(Ordering::SeqCst)
         };
         bias == BIASED
@@ -145,9 +147,10 @@ impl<P: Platform, L: RawRwLock<P>> Bravo<P, L> {
         // Argued: as in `revoke`.
         self.bias.swap(NEVER, Ordering::SeqCst);
         let free = !P::reader_slots().slots().iter().any(|slot| self.is_read_in(slot));
-        // If a reader is there, the bias must stay, or the next writer would not look for it.
-        // Release: as in `set_bias`.
-        self.bias.swap(if free { 0 } else { BIASED }, Ordering::Release);
+        // If a reader is there, the bias must stay, or the next writer would not look for it. Relaxed:
+        // whoever enters by this bias acquires from the reader that has set it, because both exchanges
+        // here continue what that reader released.
+        self.bias.swap(if free { 0 } else { BIASED }, Ordering::Relaxed);
         free
     }
 }
