@@ -150,7 +150,7 @@ struct kc_rwlock;
 
 /* What a reader gets as it enters and hands back as it leaves. */
 struct kc_reader {
-	uint64_t private_state[2];
+	uint64_t private_state;
 };
 
 /* What can be done with read-write locks of one algorithm. Call the functions below instead. */
@@ -159,13 +159,13 @@ struct kc_rwlock_algorithm {
 	const char *title; /* what kind of lock it is, in a few words */
 	struct kc_rwlock *(*make)(void);
 	void (*free)(struct kc_rwlock *lock);
-	void (*acquire_shared)(struct kc_rwlock *lock, struct kc_reader *reader);
+	struct kc_reader (*acquire_shared)(struct kc_rwlock *lock);
 	bool (*try_acquire_shared)(struct kc_rwlock *lock, struct kc_reader *reader);
 	void (*release_shared)(struct kc_rwlock *lock, struct kc_reader reader);
 	void (*acquire)(struct kc_rwlock *lock);
 	bool (*try_acquire)(struct kc_rwlock *lock);
 	void (*release)(struct kc_rwlock *lock);
-	void (*downgrade)(struct kc_rwlock *lock, struct kc_reader *reader);
+	struct kc_reader (*downgrade)(struct kc_rwlock *lock);
 };
 
 /* A read-write lock: the beginning of an object whose size depends on the algorithm. */
@@ -196,10 +196,7 @@ void kc_rwlock_destroy(struct kc_rwlock *lock);
 /* Waits until no writer is inside, and enters as a reader. */
 static inline struct kc_reader kc_rwlock_acquire_shared(struct kc_rwlock *lock)
 {
-	struct kc_reader reader;
-
-	lock->algorithm->acquire_shared(lock, &reader);
-	return reader;
+	return lock->algorithm->acquire_shared(lock);
 }
 
 /*
@@ -239,10 +236,7 @@ static inline void kc_rwlock_release(struct kc_rwlock *lock)
 /* Turns the writer inside into a reader. No other writer is inside in between. */
 static inline struct kc_reader kc_rwlock_downgrade(struct kc_rwlock *lock)
 {
-	struct kc_reader reader;
-
-	lock->algorithm->downgrade(lock, &reader);
-	return reader;
+	return lock->algorithm->downgrade(lock);
 }
 
 #ifdef __cplusplus

@@ -2,7 +2,7 @@
 
 use core::ffi::{CStr, c_char};
 
-use kilocore_locks::{RawRwLock, RwLockId};
+use kilocore_locks::{RawRwLock, ReaderToken, RwLockId};
 use kilocore_platform::Native;
 
 use crate::lock::{Tables, c_string};
@@ -22,36 +22,9 @@ struct Object<L> {
 }
 
 /// What a reader gets as it enters; `struct kc_reader` of the header.
-#[repr(C)]
+#[repr(transparent)]
 #[derive(Debug, Clone, Copy)]
-pub struct KcReader([u64; 2]);
-
-impl KcReader {
-    /// Stores what a reader of `L` got.
-    ///
-    /// # Safety
-    /// `to` may be written.
-    unsafe fn write<L: Offered>(to: *mut Self, reader: L::Reader) {
-        const {
-            assert!(size_of::<L::Reader>() <= size_of::<Self>());
-            assert!(align_of::<L::Reader>() <= align_of::<Self>());
-        }
-        // SAFETY: by the caller's promise. The place is large enough and aligned.
-        unsafe {
-            to.write(Self([0; 2]));
-            to.cast::<L::Reader>().write(reader);
-        }
-    }
-
-    /// Returns what a reader of `L` got.
-    ///
-    /// # Safety
-    /// It was stored by [`write`](Self::write) for the same `L`.
-    unsafe fn read<L: Offered>(&self) -> L::Reader {
-        // SAFETY: by the caller's promise.
-        unsafe { core::ptr::from_ref(self).cast::<L::Reader>().read() }
-    }
-}
+pub struct KcReader(u64);
 
 /// What can be done with a read-write lock of one algorithm; `struct kc_rwlock_algorithm` of the
 /// header.
@@ -62,13 +35,13 @@ pub struct KcRwLockAlgorithm {
     title: *const c_char,
     make: extern "C" fn() -> *mut KcRwLock,
     free: unsafe extern "C" fn(*mut KcRwLock),
-    acquire_shared: unsafe extern "C" fn(*mut KcRwLock, *mut KcReader),
+    acquire_shared: unsafe extern "C" fn(*mut KcRwLock) -> KcReader,
     try_acquire_shared: unsafe extern "C" fn(*mut KcRwLock, *mut KcReader) -> bool,
     release_shared: unsafe extern "C" fn(*mut KcRwLock, KcReader),
     acquire: unsafe extern "C" fn(*mut KcRwLock),
     try_acquire: unsafe extern "C" fn(*mut KcRwLock) -> bool,
     release: unsafe extern "C" fn(*mut KcRwLock),
-    downgrade: unsafe extern "C" fn(*mut KcRwLock, *mut KcReader),
+    downgrade: unsafe extern "C" fn(*mut KcRwLock) -> KcReader,
 }
 
 // SAFETY: the texts are static and nobody writes to them.
@@ -103,15 +76,13 @@ unsafe fn lock<'a, L: Offered>(object: *mut KcRwLock) -> &'a L {
 
 /// # Safety
 /// As for [`lock`].
-unsafe extern "C" fn acquire_shared<L: Offered>(object: *mut KcRwLock, to: *mut KcReader) {
+unsafe extern "C" fn acquire_shared<L: Offered>(object: *mut KcRwLock) -> KcReader {
     // SAFETY: by the caller's promise.
-    let reader = unsafe { lock::<L>(object) }.acquire_shared();
-    // SAFETY: `to` points to memory of the caller.
-    unsafe { KcReader::write::<L>(to, reader) };
+    KcReader(unsafe { lock::<L>(object) }.acquire_shared().to_bits())
 }
 
 /// # Safety
-/// As for [`lock`].
+/// As for [`lock`]. `to` may be written.
 unsafe extern "C" fn try_acquire_shared<L: Offered>(
     object: *mut KcRwLock,
     to: *mut KcReader,
@@ -119,8 +90,8 @@ unsafe extern "C" fn try_acquire_shared<L: Offered>(
     // SAFETY: by the caller's promise.
     let reader = unsafe { lock::<L>(object) }.try_acquire_shared();
     if let Some(reader) = reader {
-        // SAFETY: `to` points to memory of the caller.
-        unsafe { KcReader::write::<L>(to, reader) };
+        // SAFETY: by the caller's promise.
+        unsafe { to.write(KcReader(reader.to_bits())) };
     }
     reader.is_some()
 }
@@ -129,7 +100,7 @@ unsafe extern "C" fn try_acquire_shared<L: Offered>(
 /// As for [`lock`]. The reader is inside and got this as it entered.
 unsafe extern "C" fn release_shared<L: Offered>(object: *mut KcRwLock, reader: KcReader) {
     // SAFETY: by the caller's promise.
-    unsafe { lock::<L>(object).release_shared(reader.read::<L>()) };
+    unsafe { lock::<L>(object).release_shared(L::Reader::from_bits(reader.0)) };
 }
 
 /// # Safety
@@ -155,9 +126,9 @@ unsafe extern "C" fn release<L: Offered>(object: *mut KcRwLock) {
 
 /// # Safety
 /// As for [`lock`]. The calling thread is inside as the writer.
-unsafe extern "C" fn downgrade<L: Offered>(object: *mut KcRwLock, to: *mut KcReader) {
+unsafe extern "C" fn downgrade<L: Offered>(object: *mut KcRwLock) -> KcReader {
     // SAFETY: by the caller's promise.
-    unsafe { KcReader::write::<L>(to, lock::<L>(object).downgrade()) };
+    KcReader(unsafe { lock::<L>(object).downgrade() }.to_bits())
 }
 
 /// Returns the table of `L`.

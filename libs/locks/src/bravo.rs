@@ -25,7 +25,7 @@ use core::fmt;
 
 use kilocore_platform::{Atomic, AtomicInt, Cycles, Ordering, Platform, Wait};
 
-use crate::RawRwLock;
+use crate::{RawRwLock, ReaderToken};
 
 /// The value of the bias while readers may use slots. Any other value is twice the time, in cycles,
 /// before which there is no bias. A new lock may have one at once.
@@ -53,6 +53,22 @@ pub enum BravoReader<R> {
     Inner(R),
 }
 use BravoReader::{Inner, Slot};
+
+/// The bit of a token's number that says that the rest is the number of a slot.
+const SLOT: u64 = 1;
+
+impl<R: ReaderToken> ReaderToken for BravoReader<R> {
+    fn to_bits(self) -> u64 {
+        match self {
+            Slot(number) => (number as u64) << 1 | SLOT,
+            Inner(reader) => reader.to_bits() << 1,
+        }
+    }
+
+    fn from_bits(bits: u64) -> Self {
+        if bits & SLOT != 0 { Slot((bits >> 1) as usize) } else { Inner(R::from_bits(bits >> 1)) }
+    }
+}
 
 impl<P: Platform, L: RawRwLock<P>> Bravo<P, L> {
     /// What stands in the slots of this lock's readers. It is not 0.

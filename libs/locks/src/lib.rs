@@ -108,7 +108,7 @@ pub use moderated::{Moderated, Slept};
 #[cfg(feature = "native")]
 pub use per_thread::KeepsThread;
 pub use raw::{LockVisitor, RawLock};
-pub use raw_rw::{NoSharing, RawRwLock, ReadersAlone, RwLockVisitor};
+pub use raw_rw::{NoSharing, RawRwLock, ReaderToken, ReadersAlone, RwLockVisitor};
 pub use registry::{LockInfo, UnknownLock, UnknownRwLock, Waiting};
 pub use rwsem::Rwsem;
 pub use signal::{Manner, Parking, Spinning};

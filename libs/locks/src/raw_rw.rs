@@ -48,7 +48,7 @@ use crate::RawLock;
 pub unsafe trait RawRwLock<P: Platform>: Send + Sync + Sized + 'static {
     /// What a reader gets as it enters and gives back as it leaves. It is `()` if all readers are
     /// alike.
-    type Reader: Copy + fmt::Debug + Send + Sync + 'static;
+    type Reader: ReaderToken;
 
     /// What all readers get that enter by [`acquire_shared_alike`](Self::acquire_shared_alike).
     const ALIKE: Self::Reader;
@@ -125,6 +125,24 @@ pub unsafe trait RawRwLock<P: Platform>: Send + Sync + Sized + 'static {
             None => true,
         }
     }
+}
+
+/// What a reader gets as it enters a lock and gives back as it leaves.
+pub trait ReaderToken: Copy + fmt::Debug + Send + Sync + 'static {
+    /// Returns it as a number, for interfaces that know no types.
+    fn to_bits(self) -> u64;
+
+    /// Returns what [`to_bits`](Self::to_bits) has made a number of. Of any other number it makes
+    /// something with which no reader may leave.
+    fn from_bits(bits: u64) -> Self;
+}
+
+impl ReaderToken for () {
+    fn to_bits(self) -> u64 {
+        0
+    }
+
+    fn from_bits(_: u64) {}
 }
 
 /// An action on a read-write lock type chosen at run time; see
