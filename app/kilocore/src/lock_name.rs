@@ -25,6 +25,11 @@ pub(crate) fn lock_named(name: &str) -> Result<LockId, UnknownName> {
     name.parse().map_err(|_| unknown(name, mutexes))
 }
 
+/// The read-write lock of that name.
+pub(crate) fn rw_lock_named(name: &str) -> Result<RwLockId, UnknownName> {
+    name.parse().map_err(|_| unknown(name, rw_locks))
+}
+
 /// A lock that is listed.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Listed {

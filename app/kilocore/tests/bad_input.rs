@@ -20,6 +20,19 @@ fn unknown_names() {
     );
     refused(&["run", "--lock", "nosuch", "--", "true"], &["unknown lock `nosuch`; known", "mcs"]);
     refused(&["locks", "show", "mcs_spn"], &["did you mean `mcs_spin`?"]);
+    refused(&["locks", "show", "phase-fare"], &["did you mean `phase-fair`?"]);
+    let simulate = ["simulate", "lock", "--machine", "opteron-6344-4s"];
+    for (words, parts) in [
+        (
+            ["--rwlock", "bravo-centrl"],
+            ["unknown lock `bravo-centrl`", "did you mean `bravo-central`?"],
+        ),
+        (["--rwlock", "mcs"], ["unknown lock `mcs`", "known are central-rw"]),
+        (["--reads", "101"], ["'101'", "a percentage from 0 to 100"]),
+        (["--reads=90", "--lock=mcs"], ["--reads", "--lock"]),
+    ] {
+        refused(&[&simulate[..], &words].concat(), &parts);
+    }
     refused(&["bench", "getpid"], &["unknown benchmark `getpid`; did you mean `getppid`?"]);
     refused(&["machines", "show", "nosuch"], &["nosuch"]);
     refused(&["locks", "show", "nosuch"], &["nosuch"]);

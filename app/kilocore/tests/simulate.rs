@@ -47,6 +47,40 @@ fn ticket_collapses_mcs_and_the_requester_lock_do_not() {
 }
 
 #[test]
+fn readers_that_do_not_write_the_lock_scale_and_others_do_not() {
+    let words = ["--reads", "99.99", "--think", "4000", "--hold", "400"];
+    let document: Value =
+        serde_json::from_slice(&simulate(&[&words[..], &CORES].concat())).unwrap();
+    assert_eq!(document["reads_percent"], 99.99);
+    for lock in ["central-rw", "writer-first", "phase-fair"] {
+        let rates = figures(&document, lock, "throughput_per_s");
+        assert!(rates[5] < 1.5 * rates[2], "{lock} scales past 12 cores: {rates:?}");
+    }
+    for lock in ["bravo-central", "bravo-writer-first", "bravo-phase-fair"] {
+        let rates = figures(&document, lock, "throughput_per_s");
+        assert!(rates[5] > 2.0 * rates[2], "{lock} does not scale past 12 cores: {rates:?}");
+    }
+    // Where every acquisition writes, a table of readers is of no use.
+    let words = ["--reads", "0", "--rwlock", "writer-first,bravo-writer-first"];
+    let document: Value =
+        serde_json::from_slice(&simulate(&[&words[..], &CORES].concat())).unwrap();
+    assert_eq!(document["points"].as_array().map(Vec::len), Some(12));
+    let rates = |lock| figures(&document, lock, "throughput_per_s");
+    let (plain, biased) = (rates("writer-first"), rates("bravo-writer-first"));
+    assert!((biased[5] / plain[5] - 1.0).abs() < 0.2, "{biased:?} against {plain:?}");
+}
+
+#[test]
+fn the_same_command_prints_the_same_bytes_for_read_write_locks() {
+    let words = ["--reads", "90", "--acquisitions", "2000", "--locks", "4", "--lines", "3"];
+    let words = [&words[..], &CORES].concat();
+    let once = simulate(&words);
+    for _ in 0..3 {
+        assert!(once == simulate(&words), "two runs of one command differ");
+    }
+}
+
+#[test]
 fn the_same_command_prints_the_same_bytes() {
     // All locks, several of each, so that nodes go from thread to thread and are freed.
     let words = ["--think", "3000", "--hold", "300", "--lines", "3", "--locks", "4"];

@@ -114,7 +114,7 @@ impl Case {
                 ])
             }
         };
-        let lock = LockUse { instances: 1, per_thread: false, read_write: false, kept: None };
+        let lock = LockUse { instances: 1, per_thread: false, read_write: None, kept: None };
         let barriers = Barriers {
             sections: f64::from(SECTIONS / ROUNDS),
             imbalance: 0.0,

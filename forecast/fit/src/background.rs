@@ -116,7 +116,7 @@ fn in_kernel(mode: Mode) -> Workload {
         memory: None,
         serial: 0.0,
         barriers: None,
-        locks: vec![LockUse { instances: 1, per_thread: false, read_write: true, kept }],
+        locks: vec![LockUse { instances: 1, per_thread: false, read_write: None, kept }],
         sections: vec![(1.0, section)],
     }
 }

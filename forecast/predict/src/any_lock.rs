@@ -1,9 +1,10 @@
 //! A lock of a simulated program, of whichever kind.
 
-use kilocore_locks::{CentralRw, Futex, RawLock, RawRwLock, Rwsem, Ticket, Ttas};
+use kilocore_locks::{Futex, RawLock, RawRwLock, Rwsem, Ticket, Ttas};
 use kilocore_platform::Padded;
 use kilocore_sim::Sim;
 
+use crate::any_rw_lock::{AnyRwLock, Entered};
 use crate::workload::{KeptLock, LockUse, Mode};
 
 /// A lock. All locks are padded, because allocators place most locks apart from each other.
@@ -11,8 +12,8 @@ use crate::workload::{KeptLock, LockUse, Mode};
 pub(crate) enum AnyLock<L> {
     /// The algorithm that is tried.
     Tried(Padded<L>),
-    /// A read-write lock of the program's, which stays as it is.
-    ReadWrite(Padded<CentralRw<Sim>>),
+    /// A read-write lock of the program's.
+    ReadWrite(AnyRwLock),
     /// A read-write semaphore of the kernel.
     Rwsem(Box<Rwsem<Sim>>),
     /// A spin lock of the kernel.
@@ -49,36 +50,46 @@ impl<L: RawLock<Sim>> AnyLock<L> {
             Some(KeptLock::KernelSpin) => Self::Spin(Padded(Ticket::new())),
             Some(KeptLock::Futex) => Self::Futex(Padded(Futex::new())),
             Some(KeptLock::Spin) => Self::OwnSpin(Padded(Ttas::new())),
-            None if usage.read_write => Self::ReadWrite(Padded(CentralRw::new())),
-            None => Self::Tried(Padded(L::new())),
+            None => match usage.read_write {
+                Some(lock) => Self::ReadWrite(AnyRwLock::new(lock)),
+                None => Self::Tried(Padded(L::new())),
+            },
         }
     }
 
     /// Acquires the lock. A lock without a shared mode is acquired exclusively, whatever `mode` is.
-    pub(crate) fn acquire(&self, mode: Mode, thread: &mut LockThread<L>) {
+    /// Returns what is to be given back at the release.
+    pub(crate) fn acquire(&self, mode: Mode, thread: &mut LockThread<L>) -> Option<Entered> {
         match (self, mode) {
             (Self::Tried(lock), _) => lock.acquire(&mut thread.tried),
-            (Self::ReadWrite(lock), Mode::Exclusive) => lock.acquire(),
-            (Self::ReadWrite(lock), Mode::Shared) => lock.acquire_shared(),
+            (Self::ReadWrite(lock), _) => return Some(lock.acquire(mode)),
             (Self::Rwsem(lock), Mode::Exclusive) => lock.acquire(),
             (Self::Rwsem(lock), Mode::Shared) => lock.acquire_shared(),
             (Self::Spin(lock), _) => lock.acquire(&mut ()),
             (Self::Futex(lock), _) => lock.acquire(&mut ()),
             (Self::OwnSpin(lock), _) => lock.acquire(&mut ()),
         }
+        None
     }
 
     /// Releases the lock.
     ///
     /// # Safety
-    /// The calling thread must have acquired the lock in this mode, and must release it only once.
-    pub(crate) unsafe fn release(&self, mode: Mode, thread: &mut LockThread<L>) {
+    /// The calling thread has acquired the lock in this mode, got `entered` then, and releases it only
+    /// once.
+    pub(crate) unsafe fn release(
+        &self,
+        mode: Mode,
+        thread: &mut LockThread<L>,
+        entered: Option<Entered>,
+    ) {
         // SAFETY: each of these locks requires exactly what the caller promises.
         unsafe {
             match (self, mode) {
                 (Self::Tried(lock), _) => lock.release(&mut thread.tried),
-                (Self::ReadWrite(lock), Mode::Exclusive) => lock.release(),
-                (Self::ReadWrite(lock), Mode::Shared) => lock.release_shared(()),
+                (Self::ReadWrite(lock), _) => {
+                    lock.release(mode, entered.expect("a read-write lock gives something"));
+                }
                 (Self::Rwsem(lock), Mode::Exclusive) => lock.release(),
                 (Self::Rwsem(lock), Mode::Shared) => lock.release_shared(()),
                 (Self::Spin(lock), _) => lock.release(&mut ()),

@@ -8,6 +8,7 @@
 
 mod advice;
 mod any_lock;
+mod any_rw_lock;
 mod barrier;
 mod choice;
 pub mod closed_form;

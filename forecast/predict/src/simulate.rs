@@ -349,14 +349,14 @@ impl<'a, L: RawLock<Sim>> Thread<'a, L> {
         let own = if per_thread { self.number * choices as usize } else { 0 };
         let instance = &instances[own + pick];
         let asked = Sim::now();
-        instance.lock.acquire(section.mode, &mut self.lock_thread);
+        let entered = instance.lock.acquire(section.mode, &mut self.lock_thread);
         let waited = Sim::now().since(asked);
         let progress = &shared.progress;
         progress.waited.set(progress.waited.get() + waited.0);
         self.work_inside(section, instance);
         let done = Sim::now();
         // SAFETY: this thread acquired it above, in the same mode.
-        unsafe { instance.lock.release(section.mode, &mut self.lock_thread) };
+        unsafe { instance.lock.release(section.mode, &mut self.lock_thread, entered) };
         let released = Sim::now().since(done);
         progress.in_locks.borrow_mut()[section.lock] += waited.0 + released.0;
     }

@@ -1,5 +1,7 @@
 //! What the threads of a program do, as far as locks are concerned.
 
+use kilocore_locks::RwLockId;
+
 use crate::{Duration, MemoryUse};
 
 /// How a section takes its lock.
@@ -54,8 +56,9 @@ pub struct LockUse {
     pub instances: u32,
     /// Whether each thread has this many locks of its own, which no other thread takes.
     pub per_thread: bool,
-    /// Whether the program uses it as a read-write lock.
-    pub read_write: bool,
+    /// The algorithm, if the program uses it as a read-write lock. glibc's is closest to
+    /// [`CentralRw`](kilocore_locks::CentralRw).
+    pub read_write: Option<RwLockId>,
     /// What the lock is if it stays as it is, whichever lock is chosen.
     pub kept: Option<KeptLock>,
 }
@@ -123,9 +126,27 @@ impl Workload {
             memory: None,
             serial: 0.0,
             barriers: None,
-            locks: vec![LockUse { instances: 1, per_thread: false, read_write: false, kept: None }],
+            locks: vec![LockUse { instances: 1, per_thread: false, read_write: None, kept: None }],
             sections: vec![(1.0, section)],
         }
+    }
+
+    /// A workload of threads that share a single read-write lock. `reads` is the share of the
+    /// acquisitions that are shared, 0 to 1.
+    #[must_use]
+    pub fn single_rw_lock(
+        think: Duration,
+        hold: Duration,
+        lines: f64,
+        lock: RwLockId,
+        reads: f64,
+    ) -> Self {
+        let mut workload = Self::single_lock(think, hold, lines);
+        workload.locks[0].read_write = Some(lock);
+        let (_, write) = workload.sections[0].clone();
+        let read = Section { mode: Mode::Shared, ..write.clone() };
+        workload.sections = vec![(reads, read), (1.0 - reads, write)];
+        workload
     }
 
     /// Computing of all kinds in one outermost section and before it, in cycles: the mean over all
@@ -186,7 +207,7 @@ impl Workload {
             exclude(section, &lines);
         }
         for lock in &mut self.locks {
-            lock.read_write = false;
+            lock.read_write = None;
         }
     }
 }

@@ -24,7 +24,7 @@ fn kept(kept: KeptLock, think: f64, hold: f64, alone: f64) -> Workload {
         locks: vec![LockUse {
             instances: 1,
             per_thread: false,
-            read_write: true,
+            read_write: None,
             kept: Some(kept),
         }],
         sections: vec![(alone, section(Mode::Exclusive)), (1.0 - alone, section(Mode::Shared))],

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
-use kilocore_locks::LockId;
+use kilocore_locks::{LockId, RwLockId};
 use kilocore_predict::{Curve, Duration, ForecastPoint, Job, RunSize, Workload, curve_on, sweep};
 use kilocore_report::CurvesReport;
 use kilocore_sim::longest_run;
@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use crate::core_list::CoreList;
 use crate::failure::Failure;
-use crate::lock_name::lock_named;
+use crate::lock_name::{lock_named, rw_lock_named};
 use crate::output;
 
 /// The parametric lock workload.
@@ -20,6 +20,12 @@ pub(crate) struct Arguments {
     /// Locks to compare, separated by commas; all if not given
     #[arg(long, value_delimiter = ',', value_name = "NAMES", value_parser = lock_named)]
     lock: Vec<LockId>,
+    /// Read-write locks to compare instead, separated by commas; all if --reads is given alone
+    #[arg(long, value_delimiter = ',', value_name = "NAMES", value_parser = rw_lock_named, conflicts_with = "lock")]
+    rwlock: Vec<RwLockId>,
+    /// Percentage of the acquisitions that only read; 90 if only --rwlock is given
+    #[arg(long, value_name = "PERCENT", value_parser = percentage, conflicts_with = "lock")]
+    reads: Option<f64>,
     /// Name of a machine, or a machine file
     #[arg(long, value_name = "MACHINE")]
     machine: String,
@@ -72,6 +78,8 @@ struct Document<'a> {
     hold_cycles: f64,
     lines: f64,
     locks: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reads_percent: Option<f64>,
     points: &'a [kilocore_predict::Point],
 }
 
@@ -81,6 +89,10 @@ fn duration(text: &str) -> Result<f64, String> {
 
 fn lines(text: &str) -> Result<f64, String> {
     positive(text, 4096.0, "a number of cache lines from 0 to 4096")
+}
+
+fn percentage(text: &str) -> Result<f64, String> {
+    positive(text, 100.0, "a percentage from 0 to 100")
 }
 
 fn positive(text: &str, most: f64, what: &str) -> Result<f64, String> {
@@ -98,11 +110,46 @@ impl Arguments {
         } else {
             format!("one of {} locks", self.locks)
         };
+        let reading = self.reads_percent().map_or_else(String::new, |percent| {
+            format!("; {percent} % of the acquisitions are shared and only read the lines")
+        });
         format!(
             "threads think {} cycles, then hold {locks} for {} cycles and write {} lines that move \
-             with it",
+             with it{reading}",
             self.think, self.hold, self.lines
         )
+    }
+
+    /// The percentage of shared acquisitions, if read-write locks are compared.
+    fn reads_percent(&self) -> Option<f64> {
+        (self.reads.is_some() || !self.rwlock.is_empty()).then(|| self.reads.unwrap_or(90.0))
+    }
+
+    /// What is compared: the name of each lock, the algorithm that is simulated for mutexes, and the
+    /// workload.
+    fn candidates(&self) -> Vec<(&'static str, LockId, Workload)> {
+        let vary = match self.variation {
+            Variation::Exponential => Duration::Exponential,
+            Variation::Constant => Duration::Constant,
+        };
+        let (think, hold) = (|| vary(self.think), || vary(self.hold));
+        let mut candidates: Vec<_> = if let Some(percent) = self.reads_percent() {
+            let rw_locks = if self.rwlock.is_empty() { RwLockId::ALL } else { &self.rwlock[..] };
+            let workload = |&lock: &RwLockId| {
+                let reads = percent / 100.0;
+                let workload = Workload::single_rw_lock(think(), hold(), self.lines, lock, reads);
+                (lock.name(), LockId::Futex, workload)
+            };
+            rw_locks.iter().map(workload).collect()
+        } else {
+            let locks = if self.lock.is_empty() { LockId::ALL } else { &self.lock[..] };
+            let workload = Workload::single_lock(think(), hold(), self.lines);
+            locks.iter().map(|&lock| (lock.name(), lock, workload.clone())).collect()
+        };
+        for (_, _, workload) in &mut candidates {
+            workload.locks[0].instances = self.locks;
+        }
+        candidates
     }
 }
 
@@ -138,29 +185,25 @@ pub(crate) fn lock(arguments: &Arguments) -> Result<ExitCode, Failure> {
         .clone()
         .unwrap_or_else(|| CoreList::for_machine(machine.hardware_threads(), per_node));
     check_length(arguments, &cores)?;
-    let locks =
-        if arguments.lock.is_empty() { LockId::ALL.to_vec() } else { arguments.lock.clone() };
-    let vary = match arguments.variation {
-        Variation::Exponential => Duration::Exponential,
-        Variation::Constant => Duration::Constant,
-    };
-    let mut workload =
-        Workload::single_lock(vary(arguments.think), vary(arguments.hold), arguments.lines);
-    workload.locks[0].instances = arguments.locks;
+    let candidates = arguments.candidates();
     let size = RunSize {
         threads: arguments.threads,
         sections: arguments.acquisitions,
         seed: arguments.seed,
         ..RunSize::default()
     };
-    let jobs: Vec<Job<'_>> = locks
+    let jobs: Vec<Job<'_>> = candidates
         .iter()
-        .flat_map(|&lock| cores.0.iter().map(move |&cores| (lock, cores)))
-        .map(|(lock, cores)| Job { workload: &workload, lock, cores, size })
+        .flat_map(|(_, lock, workload)| {
+            cores.0.iter().map(move |&cores| Job { workload, lock: *lock, cores, size })
+        })
         .collect();
     let progress = output::progress(jobs.len() as u64, "simulating");
-    let points = sweep(&jobs, &machine, &|| progress.inc(1))?;
+    let mut points = sweep(&jobs, &machine, &|| progress.inc(1))?;
     progress.finish_and_clear();
+    for (chunk, (name, ..)) in points.chunks_mut(cores.0.len()).zip(&candidates) {
+        chunk.iter_mut().for_each(|point| point.lock = name);
+    }
     let curves: Vec<Curve> = points
         .chunks(cores.0.len())
         .map(|chunk| {
@@ -180,6 +223,7 @@ pub(crate) fn lock(arguments: &Arguments) -> Result<ExitCode, Failure> {
         hold_cycles: arguments.hold,
         lines: arguments.lines,
         locks: arguments.locks,
+        reads_percent: arguments.reads_percent(),
         points: &points,
     };
     let report = CurvesReport {

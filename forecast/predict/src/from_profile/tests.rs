@@ -109,9 +109,9 @@ fn locks_that_threads_have_of_their_own_stay_so() {
         let locks: Vec<_> = (1..).zip(owners).map(lock).collect();
         translated(run(locks, 3_000)).workload.locks[0]
     };
-    let own = LockUse { instances: 1, per_thread: true, read_write: false, kept: None };
+    let own = LockUse { instances: 1, per_thread: true, read_write: None, kept: None };
     assert_eq!(of([by(1, 1.0), by(2, 0.99), by(3, 1.0)]), own);
-    let shared = LockUse { instances: 3, per_thread: false, read_write: false, kept: None };
+    let shared = LockUse { instances: 3, per_thread: false, read_write: None, kept: None };
     assert_eq!(of([by(1, 1.0), by(2, 0.3), by(3, 1.0)]), shared, "one is taken by several");
     assert_eq!(of([by(1, 1.0), by(1, 1.0), by(1, 1.0)]), shared, "one thread does all the work");
     assert_eq!(of([None; 3]), shared, "nothing is known");
@@ -148,7 +148,7 @@ fn a_saturated_program_never_sleeps() {
 fn readers_of_a_mutex_exclude_each_other() {
     let profiled = translated(run(vec![read_write(1, "index", 1_000, 3_000)], 4_000));
     let exclusive = profiled.with_mutexes_only();
-    assert!(!exclusive.workload.locks[0].read_write);
+    assert_eq!(exclusive.workload.locks[0].read_write, None);
     let [(_, writing), (_, reading)] = &exclusive.workload.sections[..] else { panic!("two") };
     assert_eq!((writing.mode, reading.mode), (Mode::Exclusive, Mode::Exclusive));
     assert_eq!(reading.lines, writing.lines);
@@ -168,7 +168,7 @@ fn locks_that_were_never_taken_count_for_nothing() {
 #[test]
 fn a_read_write_lock_has_a_section_for_each_mode() {
     let profiled = translated(run(vec![read_write(1, "index", 1_000, 3_000)], 4_000));
-    assert!(profiled.workload.locks[0].read_write);
+    assert!(profiled.workload.locks[0].read_write.is_some());
     let (share, writing) = outermost(&profiled, 0, Mode::Exclusive);
     about(share, 0.25);
     about(writing.hold.mean(), 200.0 * GHZ);

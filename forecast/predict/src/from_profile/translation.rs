@@ -10,6 +10,7 @@
 //! and one with the upper.
 
 use kilocore_lock_profile::{Family, Process, Profile, Run};
+use kilocore_locks::RwLockId;
 
 use super::alone;
 use super::assumed;
@@ -188,7 +189,7 @@ impl<'a> Translation<'a> {
         let lock = |group: &Group<'_>| LockUse {
             instances: if group.per_thread(busiest) { 1 } else { group.effective_instances() },
             per_thread: group.per_thread(busiest),
-            read_write: group.locks[0].family == Family::ReadWrite,
+            read_write: (group.locks[0].family == Family::ReadWrite).then_some(RwLockId::CentralRw),
             kept: None,
         };
         groups.iter().map(lock).collect()
