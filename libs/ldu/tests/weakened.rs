@@ -46,6 +46,7 @@ struct Kept(NoSharing<Machine<Thorough>, Ttas<Machine<Thorough>>>);
 unsafe impl<A: Alteration> RawRwLock<Machine<A>> for Kept {
     type Reader = ();
     const ALIKE: () = ();
+    const HOLDER_MAY_DESTROY: bool = true;
 
     fn new() -> Self {
         Self(RawRwLock::new())

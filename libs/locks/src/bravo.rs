@@ -181,6 +181,7 @@ impl<P: Platform, L: RawRwLock<P>> Bravo<P, L> {
 unsafe impl<P: Platform, L: RawRwLock<P>> RawRwLock<P> for Bravo<P, L> {
     type Reader = BravoReader<L::Reader>;
     const ALIKE: Self::Reader = Inner(L::ALIKE);
+    const HOLDER_MAY_DESTROY: bool = L::HOLDER_MAY_DESTROY;
 
     fn new() -> Self {
         Self { inner: L::new(), bias: P::U64::new(0) }

@@ -84,6 +84,7 @@ impl<P: Platform> CentralRw<P> {
 unsafe impl<P: Platform> RawRwLock<P> for CentralRw<P> {
     type Reader = ();
     const ALIKE: () = ();
+    const HOLDER_MAY_DESTROY: bool = false;
 
     fn new() -> Self {
         Self { state: P::U32::new(0), gate: P::U32::new(0) }

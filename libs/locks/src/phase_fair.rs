@@ -130,6 +130,7 @@ impl<P: Platform> PhaseFair<P> {
 unsafe impl<P: Platform> RawRwLock<P> for PhaseFair<P> {
     type Reader = ();
     const ALIKE: () = ();
+    const HOLDER_MAY_DESTROY: bool = true;
 
     fn new() -> Self {
         Self { arrivals: P::U32::new(0), departures: P::U32::new(0), line: Requester::new() }

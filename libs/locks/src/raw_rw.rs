@@ -35,6 +35,7 @@ use crate::RawLock;
 ///     fn new() -> Self { Open }
 ///     type Reader = ();
 ///     const ALIKE: () = ();
+///     const HOLDER_MAY_DESTROY: bool = true;
 ///     fn acquire_shared(&self) {}
 ///     fn try_acquire_shared(&self) -> Option<()> { Some(()) }
 ///     unsafe fn release_shared(&self, (): ()) {}
@@ -52,6 +53,12 @@ pub unsafe trait RawRwLock<P: Platform>: Send + Sync + Sized + 'static {
 
     /// What all readers get that enter by [`acquire_shared_alike`](Self::acquire_shared_alike).
     const ALIKE: Self::Reader;
+
+    /// Whether a thread that has entered, and knows that no other thread will use the lock, may leave
+    /// it and free its memory at once. If so, leaving does not touch the lock after the step that
+    /// admits others. If not, the memory must stay until every thread has returned from leaving, which
+    /// safe Rust sees to, but a program in C may not.
+    const HOLDER_MAY_DESTROY: bool;
 
     /// Returns a free lock.
     fn new() -> Self;
@@ -167,6 +174,7 @@ pub struct NoSharing<P: Platform, L> {
 unsafe impl<P: Platform, L: RawLock<P, Thread = ()>> RawRwLock<P> for NoSharing<P, L> {
     type Reader = ();
     const ALIKE: () = ();
+    const HOLDER_MAY_DESTROY: bool = true;
 
     fn new() -> Self {
         Self { lock: L::new(), platform: PhantomData }
@@ -223,6 +231,7 @@ pub struct ReadersAlone<L>(L);
 unsafe impl<P: Platform, L: RawRwLock<P>> RawRwLock<P> for ReadersAlone<L> {
     type Reader = ();
     const ALIKE: () = ();
+    const HOLDER_MAY_DESTROY: bool = L::HOLDER_MAY_DESTROY;
 
     fn new() -> Self {
         Self(L::new())

@@ -159,6 +159,13 @@ macro_rules! rw_locks {
                 match self { $(RwLockId::$lock => &$module::INFO,)* }
             }
 
+            /// Whether the last user may destroy the lock as soon as it has left it; see
+            /// [`RawRwLock::HOLDER_MAY_DESTROY`]. Locks under unmodified programs need this.
+            #[must_use]
+            pub const fn holder_may_destroy<P: kilocore_platform::Platform>(self) -> bool {
+                match self { $(RwLockId::$lock => <$lock<P> as RawRwLock<P>>::HOLDER_MAY_DESTROY,)* }
+            }
+
             /// Runs `visitor` with the type of the lock.
             #[inline(always)]
             pub fn visit<P: kilocore_platform::Platform, V: RwLockVisitor<P>>(

@@ -265,6 +265,7 @@ unsafe impl<P: Platform, const TURNS: u32, const GIVES_UP: bool> RawRwLock<P>
 {
     type Reader = ();
     const ALIKE: () = ();
+    const HOLDER_MAY_DESTROY: bool = false;
 
     fn new() -> Self {
         Self { count: Padded(P::U32::new(0)), queue: Queue::new(), spinners: Padded(Mcs::new()) }

@@ -162,6 +162,7 @@ impl<P: Platform> WriterFirst<P> {
 unsafe impl<P: Platform> RawRwLock<P> for WriterFirst<P> {
     type Reader = ();
     const ALIKE: () = ();
+    const HOLDER_MAY_DESTROY: bool = true;
 
     fn new() -> Self {
         Self { state: P::U64::new(0), line: Requester::new() }

@@ -123,6 +123,7 @@ impl<P: Platform, E: SemaphoreError> BrokenSemaphore<P, E> {
 unsafe impl<P: Platform, E: SemaphoreError> RawRwLock<P> for BrokenSemaphore<P, E> {
     type Reader = ();
     const ALIKE: () = ();
+    const HOLDER_MAY_DESTROY: bool = false;
 
     fn new() -> Self {
         let queue = P::Cell::new(VecDeque::new());

@@ -13,7 +13,7 @@ use common::read_write::{trying, trying_to_read, two_kinds_of_readers};
 use common::verdict;
 use kilocore_locks::{
     BravoCentral, BravoPhaseFair, BravoWriterFirst, CentralRw, NoSharing, PhaseFair, RawRwLock,
-    Rwsem, Ticket, WriterFirst,
+    RwLockId, Rwsem, Ticket, WriterFirst,
 };
 use kilocore_platform::{Loom, Native, Shuttle};
 
@@ -163,6 +163,15 @@ holders_destroy! {
     the_last_holder_destroys_a_phase_fair_lock => PhaseFair;
     the_last_holder_destroys_a_biased_lock_that_admits_writers_first => BravoWriterFirst;
     the_last_holder_destroys_a_biased_phase_fair_lock => BravoPhaseFair;
+}
+
+/// The locks above are those that say so.
+#[test]
+fn locks_say_whether_their_holder_may_destroy_them() {
+    let may = |lock: &RwLockId| lock.holder_may_destroy::<Native>();
+    let says: Vec<_> = RwLockId::ALL.iter().copied().filter(may).collect();
+    use RwLockId::{BravoPhaseFair, BravoWriterFirst, PhaseFair, WriterFirst};
+    assert_eq!(says, [WriterFirst, PhaseFair, BravoWriterFirst, BravoPhaseFair]);
 }
 
 /// The check above finds the lock that does touch its memory.

@@ -33,6 +33,7 @@ impl<P: Platform> SpinRw<P> {
 unsafe impl<P: Platform> RawRwLock<P> for SpinRw<P> {
     type Reader = ();
     const ALIKE: () = ();
+    const HOLDER_MAY_DESTROY: bool = true;
 
     fn new() -> Self {
         Self { state: P::U32::new(0) }
