@@ -39,7 +39,7 @@ const _: () = assert!(size_of::<ReadHolds>() == 200, "enlarge it, here and in wa
 struct Record {
     /// The address of the lock.
     lock: usize,
-    /// How often the thread has entered beyond the first time.
+    /// How often the thread has entered beyond the first time. Zero if the record is not in use.
     nested: u32,
     /// How many releases without a record the lock had seen when this record was made.
     strangers: u32,
@@ -60,13 +60,17 @@ pub(crate) enum Left<R> {
 pub(crate) struct TooOften;
 
 impl ReadHolds {
+    /// Returns the place of the record of `lock`.
     #[inline(always)]
     fn find(&self, lock: usize) -> Option<usize> {
-        if self.count == 0 {
-            return None;
-        }
+        let last = self.count.checked_sub(1)?;
         // The lock that was entered last is left first, as a rule.
-        self.records.get(..self.count)?.iter().rposition(|record| record.lock == lock)
+        if self.records.get(last)?.lock == lock { Some(last) } else { self.find_below(last, lock) }
+    }
+
+    #[cold]
+    fn find_below(&self, last: usize, lock: usize) -> Option<usize> {
+        self.records.get(..last)?.iter().rposition(|record| record.lock == lock)
     }
 
     /// Counts one more entry into `lock`, if the thread is inside. Returns whether it is. Drops the
@@ -79,6 +83,7 @@ impl ReadHolds {
         }
     }
 
+    #[inline(never)]
     fn count_entry(&mut self, at: usize, strangers: u32) -> Result<bool, TooOften> {
         let Some(record) = self.records.get_mut(at) else { return Ok(false) };
         if record.strangers != strangers {
@@ -97,7 +102,9 @@ impl ReadHolds {
             assert!(align_of::<R>() <= align_of::<Token>(), "the token does not fit");
         }
         let Some(record) = self.records.get_mut(self.count) else { return };
-        *record = Record { lock, nested: 0, strangers, token: Token::uninit() };
+        // `nested` is zero in a record that is not in use.
+        record.lock = lock;
+        record.strangers = strangers;
         // SAFETY: a token fits, as checked above.
         unsafe { record.token.as_mut_ptr().cast::<R>().write(token) };
         self.count += 1;
@@ -117,7 +124,11 @@ impl ReadHolds {
         }
         // SAFETY: the record was made by `add`, with a token of this type.
         let token = unsafe { record.token.as_ptr().cast::<R>().read() };
-        self.remove(at);
+        if at + 1 == self.count {
+            self.count = at;
+        } else {
+            self.remove(at);
+        }
         Left::Last(token)
     }
 
@@ -128,14 +139,17 @@ impl ReadHolds {
         }
     }
 
-    #[inline(always)]
+    /// Drops the record at `at`, and moves the last one there.
+    #[cold]
     fn remove(&mut self, at: usize) {
         self.count -= 1;
+        let Some(last) = self.records.get_mut(self.count) else { return };
+        let moved = *last;
+        last.nested = 0;
         if at != self.count
-            && let Some(last) = self.records.get(self.count).copied()
             && let Some(record) = self.records.get_mut(at)
         {
-            *record = last;
+            *record = moved;
         }
     }
 }

@@ -19,6 +19,7 @@
 //! A slot has the same address in a forked child, which a thread's number has not. So the child's only
 //! thread is still known to be the writer if it was.
 
+use core::marker::PhantomData;
 use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 use kilocore_locks::{RawRwLock, RwLockVisitor};
@@ -53,7 +54,7 @@ macro_rules! functions {
             $(pub(crate) $name: unsafe extern "C-unwind" fn($($type),*) -> c_int,)*
         }
 
-        impl<L: RawRwLock<Host>> Replaced<'_, L> {
+        impl<L: RawRwLock<Host>> Replaced<L> {
             const FUNCTIONS: Functions = Functions { $($name: Self::$name),* };
         }
 
@@ -96,37 +97,50 @@ impl RwLockVisitor<Host> for FunctionsOf {
     }
 }
 
-/// The parts of a read-write lock whose algorithm is replaced by `L`.
-struct Replaced<'a, L> {
-    lock: &'a L,
-    stamp: &'a AtomicU32,
-    strangers: &'a AtomicU32,
-    writer: &'a AtomicUsize,
-    address: usize,
+/// A read-write lock of the program whose algorithm is replaced by `L`.
+struct Replaced<L> {
+    lock: *mut pthread_rwlock_t,
+    kind: PhantomData<L>,
 }
 
-impl<L: RawRwLock<Host>> Replaced<'_, L> {
-    /// Returns the parts of a lock of this process.
+impl<L: RawRwLock<Host>> Replaced<L> {
+    /// Returns a lock of this process.
     ///
     /// # Safety
     /// `lock` is initialized and not shared by processes, and stays so while the result is used.
     #[inline(always)]
     unsafe fn of(lock: *mut pthread_rwlock_t) -> Self {
+        Self { lock, kind: PhantomData }
+    }
+
+    #[inline(always)]
+    fn lock(&self) -> &L {
         const {
             assert!(size_of::<L>() <= LOCK_BYTES, "the lock does not fit");
             assert!(align_of::<L>() <= align_of::<pthread_rwlock_t>());
         }
         // SAFETY: these bytes of the object belong to this library. Initializers, static or not, write
-        // zeros there, and zeros are a free lock. The words are aligned and lie inside the object.
-        unsafe {
-            Self {
-                lock: &*lock.cast::<L>(),
-                stamp: &*lock.byte_add(STAMP_AT).cast::<AtomicU32>(),
-                strangers: &*lock.byte_add(STRANGERS_AT).cast::<AtomicU32>(),
-                writer: &*lock.byte_add(WRITER_AT).cast::<AtomicUsize>(),
-                address: lock.addr(),
-            }
-        }
+        // zeros there, and zeros are a free lock. The same holds for the words below, which are
+        // aligned.
+        unsafe { &*self.lock.cast::<L>() }
+    }
+
+    #[inline(always)]
+    fn stamp_word(&self) -> &AtomicU32 {
+        // SAFETY: as in `lock`.
+        unsafe { &*self.lock.byte_add(STAMP_AT).cast::<AtomicU32>() }
+    }
+
+    #[inline(always)]
+    fn strangers(&self) -> &AtomicU32 {
+        // SAFETY: as in `lock`.
+        unsafe { &*self.lock.byte_add(STRANGERS_AT).cast::<AtomicU32>() }
+    }
+
+    #[inline(always)]
+    fn writer(&self) -> &AtomicUsize {
+        // SAFETY: as in `lock`.
+        unsafe { &*self.lock.byte_add(WRITER_AT).cast::<AtomicUsize>() }
     }
 
     /// Returns the process in which the writer inside entered, or zero if there is none.
@@ -134,7 +148,7 @@ impl<L: RawRwLock<Host>> Replaced<'_, L> {
     fn stamp(&self) -> u32 {
         // Acquire: who sees that an inherited lock is inherited no longer sees it without the threads
         // of the parent.
-        self.stamp.load(Ordering::Acquire)
+        self.stamp_word().load(Ordering::Acquire)
     }
 
     /// Whether a writer is inside that entered before the fork that made this process, and has not yet
@@ -158,7 +172,7 @@ impl<L: RawRwLock<Host>> Replaced<'_, L> {
     /// Whether the caller is the writer inside.
     fn is_mine(&self) -> bool {
         // Relaxed: a thread sees what it wrote itself.
-        self.writer.load(Ordering::Relaxed) == slot::slot().addr()
+        self.writer().load(Ordering::Relaxed) == slot::slot().addr()
     }
 
     /// Counts one more entry of the caller if it reads already.
@@ -167,18 +181,18 @@ impl<L: RawRwLock<Host>> Replaced<'_, L> {
         // Relaxed: if a writer has entered since the caller's record was made, the caller sees the
         // release that admitted the writer. It has learned of that in some other way, since it would
         // not ask to enter otherwise.
-        slot::read_holds().enter_again(self.address, self.strangers.load(Ordering::Relaxed))
+        slot::read_holds().enter_again(self.lock.addr(), self.strangers().load(Ordering::Relaxed))
     }
 
     #[inline(always)]
     fn entered_as_reader(&self, token: L::Reader) {
-        slot::read_holds().add(self.address, self.strangers.load(Ordering::Relaxed), token);
+        slot::read_holds().add(self.lock.addr(), self.strangers().load(Ordering::Relaxed), token);
     }
 
     #[inline(always)]
     fn entered_as_writer(&self) {
-        self.writer.store(slot::slot().addr(), Ordering::Relaxed);
-        self.stamp.store(process::current(), Ordering::Relaxed);
+        self.writer().store(slot::slot().addr(), Ordering::Relaxed);
+        self.stamp_word().store(process::current(), Ordering::Relaxed);
     }
 
     /// Enters as a reader if that is possible without waiting.
@@ -187,13 +201,13 @@ impl<L: RawRwLock<Host>> Replaced<'_, L> {
         if self.is_inherited() {
             return None;
         }
-        self.lock.try_acquire_shared().map(|token| self.entered_as_reader(token))
+        self.lock().try_acquire_shared().map(|token| self.entered_as_reader(token))
     }
 
     /// Enters as the writer if that is possible without waiting.
     #[inline(always)]
     fn try_write(&self) -> Option<()> {
-        (!self.is_inherited() && self.lock.try_acquire()).then(|| self.entered_as_writer())
+        (!self.is_inherited() && self.lock().try_acquire()).then(|| self.entered_as_writer())
     }
 
     /// Leaves as the writer. The lock may be gone afterwards.
@@ -204,13 +218,13 @@ impl<L: RawRwLock<Host>> Replaced<'_, L> {
     unsafe fn leave_as_writer(&self) {
         // SAFETY: the caller's promise. Other threads of this process do not touch an inherited lock.
         unsafe {
-            if self.stamp.load(Ordering::Relaxed) != process::current() {
-                self.lock.forget_others();
+            if self.stamp_word().load(Ordering::Relaxed) != process::current() {
+                self.lock().forget_others();
             }
-            self.writer.store(0, Ordering::Relaxed);
+            self.writer().store(0, Ordering::Relaxed);
             // Release pairs with `stamp`.
-            self.stamp.store(0, Ordering::Release);
-            self.lock.release();
+            self.stamp_word().store(0, Ordering::Release);
+            self.lock().release();
         }
     }
 
@@ -221,17 +235,17 @@ impl<L: RawRwLock<Host>> Replaced<'_, L> {
     #[inline(always)]
     unsafe fn leave_as_reader(&self) {
         // SAFETY: `entered_as_reader` adds tokens of this type for all locks of this process.
-        let token = match unsafe { slot::read_holds().leave::<L::Reader>(self.address) } {
+        let token = match unsafe { slot::read_holds().leave::<L::Reader>(self.lock.addr()) } {
             Left::Nested => return,
             Left::Last(token) => token,
             Left::Unknown => {
-                self.strangers.fetch_add(1, Ordering::Relaxed);
+                self.strangers().fetch_add(1, Ordering::Relaxed);
                 // SAFETY: the caller is inside as a reader. It has entered by itself, as POSIX demands.
-                unsafe { self.lock.reader() }
+                unsafe { self.lock().reader() }
             }
         };
         // SAFETY: this is what the caller got when it entered.
-        unsafe { self.lock.release_shared(token) };
+        unsafe { self.lock().release_shared(token) };
     }
 
     unsafe extern "C-unwind" fn init(
@@ -288,7 +302,7 @@ impl<L: RawRwLock<Host>> Replaced<'_, L> {
             Ok(false) => {}
             Err(TooOften) => return libc::EAGAIN,
         }
-        let token = rwlock_wait::patiently(|| this.lock.acquire_shared());
+        let token = rwlock_wait::patiently(|| this.lock().acquire_shared());
         this.entered_as_reader(token);
         0
     }
@@ -346,7 +360,7 @@ impl<L: RawRwLock<Host>> Replaced<'_, L> {
         {
             return error;
         }
-        rwlock_wait::patiently(|| this.lock.acquire());
+        rwlock_wait::patiently(|| this.lock().acquire());
         this.entered_as_writer();
         0
     }
