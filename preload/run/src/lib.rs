@@ -18,8 +18,8 @@
 //! * [`choice`] chooses a lock on first use, [`mutex_choice`] that for mutexes and [`rwlock_choice`]
 //!   that for read-write locks.
 //! * [`mutex`] implements the mutex functions with any lock.
-//! * [`rwlock`] implements the functions of read-write locks with any such lock, and [`read_holds`] is
-//!   what a thread keeps of those that it reads under.
+//! * [`rwlock`] and [`replaced_rwlock`] implement the functions of read-write locks with any such lock,
+//!   and [`read_holds`] is what a thread keeps of those that it reads under.
 //! * [`patience`] is how threads wait for a mutex, [`host`] is how the locks' own waiters wait, and
 //!   [`rooms`] contains the waiting rooms.
 //! * [`process`] tells a forked child from its parent.
@@ -52,6 +52,7 @@ mod mutex_users;
 mod patience;
 mod process;
 mod read_holds;
+mod replaced_rwlock;
 mod rooms;
 mod rwlock;
 mod rwlock_choice;

@@ -60,6 +60,12 @@ pub(crate) enum Left<R> {
 pub(crate) struct TooOften;
 
 impl ReadHolds {
+    /// Whether the thread has no record.
+    #[inline(always)]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
     /// Returns the place of the record of `lock`.
     #[inline(always)]
     fn find(&self, lock: usize) -> Option<usize> {
@@ -87,6 +93,7 @@ impl ReadHolds {
     fn count_entry(&mut self, at: usize, strangers: u32) -> Result<bool, TooOften> {
         let Some(record) = self.records.get_mut(at) else { return Ok(false) };
         if record.strangers != strangers {
+            record.nested = 0;
             self.remove(at);
             return Ok(false);
         }
@@ -124,32 +131,33 @@ impl ReadHolds {
         }
         // SAFETY: the record was made by `add`, with a token of this type.
         let token = unsafe { record.token.as_ptr().cast::<R>().read() };
-        if at + 1 == self.count {
-            self.count = at;
-        } else {
-            self.remove(at);
-        }
+        self.remove(at);
         Left::Last(token)
     }
 
     /// Drops the record of a lock that begins or ends its life.
     pub(crate) fn forget(&mut self, lock: usize) {
-        if let Some(at) = self.find(lock) {
+        if let Some(at) = self.find(lock)
+            && let Some(record) = self.records.get_mut(at)
+        {
+            record.nested = 0;
             self.remove(at);
         }
     }
 
-    /// Drops the record at `at`, and moves the last one there.
-    #[cold]
+    /// Drops the record at `at`, whose `nested` is zero, and moves the last one there.
+    #[inline(always)]
     fn remove(&mut self, at: usize) {
         self.count -= 1;
-        let Some(last) = self.records.get_mut(self.count) else { return };
-        let moved = *last;
-        last.nested = 0;
-        if at != self.count
-            && let Some(record) = self.records.get_mut(at)
-        {
-            *record = moved;
+        if at == self.count {
+            return;
+        }
+        if let Some(last) = self.records.get_mut(self.count) {
+            let moved = *last;
+            last.nested = 0;
+            if let Some(record) = self.records.get_mut(at) {
+                *record = moved;
+            }
         }
     }
 }
