@@ -19,6 +19,12 @@ fn unknown_names() {
         &["unknown machine `opteron-6344`", "did you mean `opteron-6344-4s`?"],
     );
     refused(&["run", "--lock", "nosuch", "--", "true"], &["unknown lock `nosuch`; known", "mcs"]);
+    refused(
+        &["run", "--rwlock", "phase-fare", "true"],
+        &["unknown read-write lock `phase-fare`; did you mean `phase-fair`?"],
+    );
+    refused(&["run", "--rwlock", "mcs", "true"], &["unknown read-write lock `mcs`", "central-rw"]);
+    refused(&["run", "--", "true"], &["--lock <NAME>", "--rwlock <NAME>"]);
     refused(&["locks", "show", "mcs_spn"], &["did you mean `mcs_spin`?"]);
     refused(&["bench", "getpid"], &["unknown benchmark `getpid`; did you mean `getppid`?"]);
     refused(&["machines", "show", "nosuch"], &["nosuch"]);
