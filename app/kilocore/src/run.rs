@@ -16,8 +16,8 @@ use crate::{examples, launch};
 #[command(after_help = examples::RUN)]
 #[command(group = ArgGroup::new("locks").args(["lock", "rwlock"]).required(true).multiple(true))]
 pub(crate) struct Arguments {
-    /// The lock to use for the program's mutexes; see `kilocore locks`. Without it, they stay as they
-    /// are
+    /// The lock to use for the program's mutexes; see `kilocore locks`. Without it, they stay as
+    /// they are
     #[arg(long, value_name = "NAME", value_parser = lock_named)]
     lock: Option<LockId>,
     #[arg(long, value_name = "NAME", value_parser = rwlock_named, help = rwlock_help())]

@@ -1,9 +1,9 @@
 //! Reads from a `pthread_rwlock_t` whether several processes share it.
 //!
-//! glibc keeps this in one word of the object, at byte 28 of the 56 bytes. On x86-64 the word has been
-//! there in every version. In front of it are the words by which glibc's algorithm works. Behind it
-//! are unused bytes (one of which some versions used to tune elision), and at byte 48 the preference
-//! for readers or writers. Static initializers set nothing but this preference.
+//! glibc keeps this in one word of the object, at byte 28 of the 56 bytes. On x86-64 the word has
+//! been there in every version. In front of it are the words by which glibc's algorithm works.
+//! Behind it are unused bytes (one of which some versions used to tune elision), and at byte 48 the
+//! preference for readers or writers. Static initializers set nothing but this preference.
 
 use core::sync::atomic::{AtomicI32, Ordering};
 
@@ -22,8 +22,8 @@ const _: () = assert!(size_of::<pthread_rwlock_t>() >= 52 && align_of::<pthread_
 #[inline]
 #[must_use]
 pub unsafe fn is_process_shared(lock: *const pthread_rwlock_t) -> bool {
-    // SAFETY: the word lies inside the object and is aligned. It does not change while the lock is in
-    // use.
+    // SAFETY: the word lies inside the object and is aligned. It does not change while the lock is
+    // in use.
     unsafe { &*lock.byte_add(SHARED_AT).cast::<AtomicI32>() }.load(Ordering::Relaxed) != 0
 }
 
@@ -33,8 +33,8 @@ mod tests {
 
     use super::*;
 
-    /// Returns the bytes of a lock that glibc has initialized in memory full of ones, and whether it
-    /// is shared.
+    /// Returns the bytes of a lock that glibc has initialized in memory full of ones, and whether
+    /// it is shared.
     fn initialized(shared: libc::c_int) -> ([u8; 56], bool) {
         let mut attr = MaybeUninit::uninit();
         // SAFETY: the attributes are initialized before they are used, and the lock is ours. It is

@@ -1,8 +1,8 @@
 //! The choice of the locks that this process uses.
 //!
-//! The choice for mutexes is made when the first mutex is used, and likewise for read-write locks. That
-//! may be in the constructor of another library, or in the allocator. So the name of the lock is read
-//! from the environment without locks and without allocating memory.
+//! The choice for mutexes is made when the first mutex is used, and likewise for read-write locks.
+//! That may be in the constructor of another library, or in the allocator. So the name of the lock
+//! is read from the environment without locks and without allocating memory.
 
 use core::ffi::{CStr, c_char};
 use core::fmt::{self, Display, Write as _};

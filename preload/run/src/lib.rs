@@ -15,11 +15,11 @@
 //! `pthread_rwlock_t`, and locks that processes share stay glibc's.
 //!
 //! # What is where
-//! * [`choice`] chooses a lock on first use, [`mutex_choice`] that for mutexes and [`rwlock_choice`]
-//!   that for read-write locks.
+//! * [`choice`] chooses a lock on first use, [`mutex_choice`] that for mutexes and
+//!   [`rwlock_choice`] that for read-write locks.
 //! * [`mutex`] implements the mutex functions with any lock.
-//! * [`rwlock`] and [`replaced_rwlock`] implement the functions of read-write locks with any such lock,
-//!   and [`read_holds`] is what a thread keeps of those that it reads under.
+//! * [`rwlock`] and [`replaced_rwlock`] implement the functions of read-write locks with any such
+//!   lock, and [`read_holds`] is what a thread keeps of those that it reads under.
 //! * [`patience`] is how threads wait for a mutex, [`host`] is how the locks' own waiters wait, and
 //!   [`rooms`] contains the waiting rooms.
 //! * [`process`] tells a forked child from its parent.

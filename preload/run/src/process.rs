@@ -39,8 +39,8 @@ pub(crate) fn current() -> u32 {
     if number == 0 { renew() } else { number }
 }
 
-/// Returns whether this process has the number `number`, which is not zero. False may also mean that
-/// it has none yet.
+/// Returns whether this process has the number `number`, which is not zero. False may also mean
+/// that it has none yet.
 #[inline]
 pub(crate) fn has_number(number: u32) -> bool {
     // SAFETY: as in `current`. Relaxed: as there.

@@ -1,19 +1,19 @@
 //! What a thread keeps of the read-write locks that it holds for reading.
 //!
-//! POSIX lets a thread that reads ask to read once more, and it must get in although a writer waits.
-//! Under a lock that admits writers first, the thread and the writer would otherwise wait for each
-//! other. So a thread that reads already only counts. And `pthread_rwlock_unlock` has no place to pass
-//! on what a reader got as it entered, so that is kept here as well.
+//! POSIX lets a thread that reads ask to read once more, and it must get in although a writer
+//! waits. Under a lock that admits writers first, the thread and the writer would otherwise wait
+//! for each other. So a thread that reads already only counts. And `pthread_rwlock_unlock` has no
+//! place to pass on what a reader got as it entered, so that is kept here as well.
 //!
 //! # Room
-//! A thread that reads under more locks than there is room for enters the others without a record. It
-//! must not read there once more while a writer waits.
+//! A thread that reads under more locks than there is room for enters the others without a record.
+//! It must not read there once more while a writer waits.
 //!
 //! # Doubt
-//! POSIX does not allow a thread to unlock for another one, but under glibc that works. The thread that
-//! had locked then still has a record. It must not believe this record when it reads once more, since a
-//! writer may be inside. So each lock counts the releases that found no record. A record is valid only
-//! while this number is what it was when the record was made.
+//! POSIX does not allow a thread to unlock for another one, but under glibc that works. The thread
+//! that had locked then still has a record. It must not believe this record when it reads once
+//! more, since a writer may be inside. So each lock counts the releases that found no record. A
+//! record is valid only while this number is what it was when the record was made.
 
 use core::mem::MaybeUninit;
 

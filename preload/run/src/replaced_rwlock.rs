@@ -12,12 +12,13 @@
 //! | 48.. | as glibc left it |
 //!
 //! The number of the process is the stamp of the lock. Readers find no stamp, since no writer is
-//! inside. So whoever unlocks sees from the stamp which of the two functions to call. The stamp also
-//! tells a forked child that a writer entered before the fork. The writer then forgets the threads that
-//! the lock records, and until it has done so, no other thread of the child touches the lock.
+//! inside. So whoever unlocks sees from the stamp which of the two functions to call. The stamp
+//! also tells a forked child that a writer entered before the fork. The writer then forgets the
+//! threads that the lock records, and until it has done so, no other thread of the child touches
+//! the lock.
 //!
-//! A slot has the same address in a forked child, which a thread's number has not. So the child's only
-//! thread is still known to be the writer if it was.
+//! A slot has the same address in a forked child, which a thread's number has not. So the child's
+//! only thread is still known to be the writer if it was.
 
 use core::marker::PhantomData;
 use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
@@ -64,9 +65,9 @@ impl<L: RawRwLock<Host>> Replaced<L> {
             assert!(size_of::<L>() <= LOCK_BYTES, "the lock does not fit");
             assert!(align_of::<L>() <= align_of::<pthread_rwlock_t>());
         }
-        // SAFETY: these bytes of the object belong to this library. Initializers, static or not, write
-        // zeros there, and zeros are a free lock. The same holds for the words below, which are
-        // aligned.
+        // SAFETY: these bytes of the object belong to this library. Initializers, static or not,
+        // write zeros there, and zeros are a free lock. The same holds for the words below, which
+        // are aligned.
         unsafe { &*self.lock.cast::<L>() }
     }
 
@@ -91,13 +92,13 @@ impl<L: RawRwLock<Host>> Replaced<L> {
     /// Returns the process in which the writer inside entered, or zero if there is none.
     #[inline(always)]
     pub(crate) fn stamp(&self) -> u32 {
-        // Acquire: who sees that an inherited lock is inherited no longer sees it without the threads
-        // of the parent.
+        // Acquire: who sees that an inherited lock is inherited no longer sees it without the
+        // threads of the parent.
         self.stamp_word().load(Ordering::Acquire)
     }
 
-    /// Whether a writer is inside that entered before the fork that made this process, and has not yet
-    /// forgotten the parent's threads.
+    /// Whether a writer is inside that entered before the fork that made this process, and has not
+    /// yet forgotten the parent's threads.
     #[inline(always)]
     fn is_inherited(&self) -> bool {
         let stamp = self.stamp();
@@ -162,8 +163,8 @@ impl<L: RawRwLock<Host>> Replaced<L> {
     #[inline(always)]
     pub(crate) fn enter_again(&self) -> Result<bool, TooOften> {
         // Relaxed: if a writer has entered since the caller's record was made, the caller sees the
-        // release that admitted the writer. It has learned of that in some other way, since it would
-        // not ask to enter otherwise.
+        // release that admitted the writer. It has learned of that in some other way, since it
+        // would not ask to enter otherwise.
         slot::read_holds().enter_again(self.lock.addr(), self.strangers().load(Ordering::Relaxed))
     }
 
@@ -215,7 +216,8 @@ impl<L: RawRwLock<Host>> Replaced<L> {
     #[cold]
     #[inline(never)]
     unsafe fn leave_inherited(self) {
-        // SAFETY: the caller's promise. Other threads of this process do not touch an inherited lock.
+        // SAFETY: the caller's promise. Other threads of this process do not touch an inherited
+        // lock.
         unsafe {
             if self.is_inherited() {
                 self.lock().forget_others();
@@ -270,7 +272,8 @@ impl<L: RawRwLock<Host>> Replaced<L> {
     /// # Safety
     /// Nobody else uses the memory.
     pub(crate) unsafe fn reset(&self) {
-        // SAFETY: these bytes belong to this library, by the caller's promise alone to the caller.
+        // SAFETY: these bytes belong to this library, and nobody else uses them, by the caller's
+        // promise.
         unsafe {
             self.lock.cast::<[u8; LOCK_BYTES]>().write([0; LOCK_BYTES]);
             let words = self.lock.byte_add(STAMP_AT).cast::<[u8; END - STAMP_AT]>();

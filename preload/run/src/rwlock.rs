@@ -1,5 +1,5 @@
-//! The functions of read-write locks, implemented with any such lock. Locks that processes share are
-//! passed to glibc.
+//! The functions of read-write locks, implemented with any such lock. Locks that processes share
+//! are passed to glibc.
 
 use core::marker::PhantomData;
 

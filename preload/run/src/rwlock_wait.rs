@@ -21,7 +21,8 @@ pub(crate) fn patiently<R>(acquire: impl FnOnce() -> R) -> R {
     result
 }
 
-/// Tries again and again until `attempt` succeeds. Returns `None` if the deadline has passed before.
+/// Tries again and again until `attempt` succeeds. Returns `None` if the deadline has passed
+/// before.
 ///
 /// A thread that may give up cannot wait in a lock's own line, since it could not leave the line
 /// again.

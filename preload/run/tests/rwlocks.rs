@@ -1,5 +1,5 @@
-//! Small programs, each of which checks one thing of read-write locks. They run without the library and
-//! under every read-write lock. As in `c_programs.rs`, a program prints `ok` and nothing else.
+//! Small programs, each of which checks one thing of read-write locks. They run without the library
+//! and under every read-write lock. As in `c_programs.rs`, a program prints `ok` and nothing else.
 
 mod common;
 
@@ -43,8 +43,8 @@ fn children_can_use_what_they_inherit() {
     check("rwlock_fork");
 }
 
-/// The lock `central-rw` looks for sleepers at its gate, which is inside the lock, after others may have
-/// entered. So it does not allow this, and fails once in some ten thousand rounds.
+/// The lock `central-rw` looks for sleepers at its gate, which is inside the lock, after others may
+/// have entered. So it does not allow this, and fails once in some ten thousand rounds.
 #[test]
 fn the_last_user_may_free_the_memory() {
     let program = compile("rwlock_destroy", "rwlock_destroy", &[]);
@@ -56,8 +56,8 @@ fn mutexes_of_cpp_can_be_shared() {
     check_program(&compile_cpp("cpp", "shared_mutex"), |_| true);
 }
 
-/// Mutexes and read-write locks are replaced independently. A program that uses one kind sees nothing of
-/// the other's choice.
+/// Mutexes and read-write locks are replaced independently. A program that uses one kind sees
+/// nothing of the other's choice.
 #[test]
 fn either_kind_is_replaced_alone_or_both() {
     let failures: Vec<String> = ["mutex", "condvar", "rwlock_calls"]

@@ -1,5 +1,5 @@
-/* Who is alone in a read-write lock may unlock it, destroy it and reuse its memory, though the thread
-   that was inside before may not have returned from its unlocking. */
+/* Who is alone in a read-write lock may unlock it, destroy it and reuse its memory, though the
+   thread that was inside before may not have returned from its unlocking. */
 #include "check.h"
 
 enum { ROUNDS = 3000, USERS = 3 };

@@ -1,7 +1,7 @@
 /* Forking inside read-write locks for which other threads wait.
 
-   Under glibc, a child cannot leave as the writer: glibc knows a writer by the number of its thread,
-   which is another one in the child. There, such children do nothing. */
+   Under glibc, a child cannot leave as the writer. glibc knows a writer by the number of its
+   thread, which is another one in the child. There, such children do nothing. */
 #include "check.h"
 #include <sys/wait.h>
 

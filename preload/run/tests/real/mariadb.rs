@@ -14,8 +14,8 @@ const ROWS: u32 = 300;
 /// The time limit of each step. Alone on the machine, a step takes some seconds.
 const LIMIT: Duration = Duration::from_secs(120);
 
-/// Initializes a database under `lock` and `rwlock`, starts a server, runs `transactions` transactions of
-/// sysbench against it, checks the tables, and shuts the server down.
+/// Initializes a database under `lock` and `rwlock`, starts a server, runs `transactions`
+/// transactions of sysbench against it, checks the tables, and shuts the server down.
 pub(crate) fn serves(lock: Option<&str>, rwlock: Option<&str>, transactions: u32) {
     static SERVERS: AtomicU32 = AtomicU32::new(0);
     let number = SERVERS.fetch_add(1, Ordering::Relaxed);
