@@ -46,6 +46,31 @@ struct Record {
     token: Token,
 }
 
+impl Record {
+    /// Makes a record that is not in use one of `lock`. Its `nested` is zero.
+    #[inline(always)]
+    fn set<R: Copy>(&mut self, lock: usize, strangers: u32, token: R) {
+        const {
+            assert!(size_of::<R>() <= size_of::<Token>(), "the token does not fit");
+            assert!(align_of::<R>() <= align_of::<Token>(), "the token does not fit");
+        }
+        self.lock = lock;
+        self.strangers = strangers;
+        // SAFETY: a token fits, as checked above.
+        unsafe { self.token.as_mut_ptr().cast::<R>().write(token) };
+    }
+
+    /// Returns the token.
+    ///
+    /// # Safety
+    /// The record was made with a token of type `R`.
+    #[inline(always)]
+    unsafe fn token<R: Copy>(&self) -> R {
+        // SAFETY: by the caller's promise.
+        unsafe { self.token.as_ptr().cast::<R>().read() }
+    }
+}
+
 /// What a thread that leaves finds in its list.
 pub(crate) enum Left<R> {
     /// It is still inside.
@@ -67,30 +92,15 @@ impl ReadHolds {
     }
 
     /// Returns the place of the record of `lock`.
-    #[inline(always)]
     fn find(&self, lock: usize) -> Option<usize> {
-        let last = self.count.checked_sub(1)?;
         // The lock that was entered last is left first, as a rule.
-        if self.records.get(last)?.lock == lock { Some(last) } else { self.find_below(last, lock) }
-    }
-
-    #[cold]
-    fn find_below(&self, last: usize, lock: usize) -> Option<usize> {
-        self.records.get(..last)?.iter().rposition(|record| record.lock == lock)
+        self.records.get(..self.count)?.iter().rposition(|record| record.lock == lock)
     }
 
     /// Counts one more entry into `lock`, if the thread is inside. Returns whether it is. Drops the
     /// record if it is in doubt, that is, if `strangers` is not what it was.
-    #[inline(always)]
     pub(crate) fn enter_again(&mut self, lock: usize, strangers: u32) -> Result<bool, TooOften> {
-        match self.find(lock) {
-            None => Ok(false),
-            Some(at) => self.count_entry(at, strangers),
-        }
-    }
-
-    #[inline(never)]
-    fn count_entry(&mut self, at: usize, strangers: u32) -> Result<bool, TooOften> {
+        let Some(at) = self.find(lock) else { return Ok(false) };
         let Some(record) = self.records.get_mut(at) else { return Ok(false) };
         if record.strangers != strangers {
             record.nested = 0;
@@ -101,20 +111,20 @@ impl ReadHolds {
         Ok(true)
     }
 
-    /// Records that the thread has entered `lock` and got `token`, if there is room.
+    /// Records that the thread has entered `lock` and got `token`. The list is empty.
     #[inline(always)]
+    pub(crate) fn add_first<R: Copy>(&mut self, lock: usize, strangers: u32, token: R) {
+        let [first, ..] = &mut self.records;
+        first.set(lock, strangers, token);
+        self.count = 1;
+    }
+
+    /// Records that the thread has entered `lock` and got `token`, if there is room.
     pub(crate) fn add<R: Copy>(&mut self, lock: usize, strangers: u32, token: R) {
-        const {
-            assert!(size_of::<R>() <= size_of::<Token>(), "the token does not fit");
-            assert!(align_of::<R>() <= align_of::<Token>(), "the token does not fit");
+        if let Some(record) = self.records.get_mut(self.count) {
+            record.set(lock, strangers, token);
+            self.count += 1;
         }
-        let Some(record) = self.records.get_mut(self.count) else { return };
-        // `nested` is zero in a record that is not in use.
-        record.lock = lock;
-        record.strangers = strangers;
-        // SAFETY: a token fits, as checked above.
-        unsafe { record.token.as_mut_ptr().cast::<R>().write(token) };
-        self.count += 1;
     }
 
     /// Records that the thread leaves `lock`.
@@ -123,14 +133,27 @@ impl ReadHolds {
     /// All tokens that were added for this lock are of type `R`.
     #[inline(always)]
     pub(crate) unsafe fn leave<R: Copy>(&mut self, lock: usize) -> Left<R> {
+        let [first, ..] = &self.records;
+        if self.count == 1 && first.lock == lock && first.nested == 0 {
+            self.count = 0;
+            // SAFETY: the caller's promise, here and below.
+            return Left::Last(unsafe { first.token() });
+        }
+        unsafe { self.leave_one_of_many(lock) }
+    }
+
+    /// # Safety
+    /// As for [`leave`](Self::leave).
+    #[inline(never)]
+    unsafe fn leave_one_of_many<R: Copy>(&mut self, lock: usize) -> Left<R> {
         let Some(at) = self.find(lock) else { return Left::Unknown };
         let Some(record) = self.records.get_mut(at) else { return Left::Unknown };
         if record.nested != 0 {
             record.nested -= 1;
             return Left::Nested;
         }
-        // SAFETY: the record was made by `add`, with a token of this type.
-        let token = unsafe { record.token.as_ptr().cast::<R>().read() };
+        // SAFETY: the caller's promise.
+        let token = unsafe { record.token() };
         self.remove(at);
         Left::Last(token)
     }
@@ -146,7 +169,6 @@ impl ReadHolds {
     }
 
     /// Drops the record at `at`, whose `nested` is zero, and moves the last one there.
-    #[inline(always)]
     fn remove(&mut self, at: usize) {
         self.count -= 1;
         if at == self.count {

@@ -105,11 +105,13 @@ impl<L: RawRwLock<Host>> Replaced<L> {
         stamp != 0 && stamp != process::current()
     }
 
-    /// Waits until no writer is inside, and enters as a reader.
+    /// Waits until no writer is inside, and enters as a reader. The caller has no record.
     #[inline(always)]
     pub(crate) fn read(&self) {
         let token = rwlock_wait::patiently(|| self.lock().acquire_shared());
-        self.entered_as_reader(token);
+        let strangers = self.strangers().load(Ordering::Relaxed);
+        // No load after the atomic operation depends on another, which makes this fast.
+        slot::read_holds().add_first(self.lock.addr(), strangers, token);
     }
 
     /// Does the same if the caller is not the writer inside. If it reads already, it only counts.
@@ -122,7 +124,10 @@ impl<L: RawRwLock<Host>> Replaced<L> {
         self.wait_while_inherited();
         match self.enter_again() {
             Ok(true) => {}
-            Ok(false) => self.read(),
+            Ok(false) => {
+                let token = rwlock_wait::patiently(|| self.lock().acquire_shared());
+                self.entered_as_reader(token);
+            }
             Err(TooOften) => return libc::EAGAIN,
         }
         0
