@@ -23,16 +23,22 @@ const ROOM: usize = 8;
 /// A place for what a reader gets as it enters.
 type Token = MaybeUninit<u64>;
 
+/// In the place of the address of a lock, says that the list may have any length.
+const ANY: usize = 1;
+
 /// The read-write locks that a thread holds for reading. `c/wait.c` contains its size. All zeros is
 /// an empty list.
 #[repr(C)]
 pub(crate) struct ReadHolds {
-    /// How many of the records are in use: those at the front.
+    /// Zero if the list is empty, or the address of the lock if there is one record, which is the
+    /// first, and it is not nested. Then nothing else says so. Otherwise it is [`ANY`].
+    sole: usize,
+    /// How many of the records are in use: those at the front. Only valid beside [`ANY`].
     count: usize,
     records: [Record; ROOM],
 }
 
-const _: () = assert!(size_of::<ReadHolds>() == 200, "enlarge it, here and in wait.c");
+const _: () = assert!(size_of::<ReadHolds>() == 208, "enlarge it, here and in wait.c");
 
 #[derive(Clone, Copy)]
 #[repr(C)]
@@ -47,14 +53,13 @@ struct Record {
 }
 
 impl Record {
-    /// Makes a record that is not in use one of `lock`. Its `nested` is zero.
+    /// Fills a record that was not in use. Its `nested` is zero already.
     #[inline(always)]
-    fn set<R: Copy>(&mut self, lock: usize, strangers: u32, token: R) {
+    fn set<R: Copy>(&mut self, strangers: u32, token: R) {
         const {
             assert!(size_of::<R>() <= size_of::<Token>(), "the token does not fit");
             assert!(align_of::<R>() <= align_of::<Token>(), "the token does not fit");
         }
-        self.lock = lock;
         self.strangers = strangers;
         // SAFETY: a token fits, as checked above.
         unsafe { self.token.as_mut_ptr().cast::<R>().write(token) };
@@ -88,43 +93,67 @@ impl ReadHolds {
     /// Whether the thread has no record.
     #[inline(always)]
     pub(crate) fn is_empty(&self) -> bool {
-        self.count == 0
+        self.sole == 0
     }
 
-    /// Returns the place of the record of `lock`.
-    fn find(&self, lock: usize) -> Option<usize> {
-        // The lock that was entered last is left first, as a rule.
-        self.records.get(..self.count)?.iter().rposition(|record| record.lock == lock)
+    /// Makes `count` and the first record valid.
+    fn unpack(&mut self) {
+        if self.sole != ANY {
+            let [first, ..] = &mut self.records;
+            first.lock = self.sole;
+            self.count = usize::from(self.sole != 0);
+            self.sole = ANY;
+        }
+    }
+
+    /// Notes that the list is empty, or that there is one record that is not nested.
+    fn pack(&mut self) {
+        let [first, ..] = &self.records;
+        match self.count {
+            0 => self.sole = 0,
+            1 if first.nested == 0 => self.sole = first.lock,
+            _ => {}
+        }
     }
 
     /// Counts one more entry into `lock`, if the thread is inside. Returns whether it is. Drops the
     /// record if it is in doubt, that is, if `strangers` is not what it was.
     pub(crate) fn enter_again(&mut self, lock: usize, strangers: u32) -> Result<bool, TooOften> {
-        let Some(at) = self.find(lock) else { return Ok(false) };
-        let Some(record) = self.records.get_mut(at) else { return Ok(false) };
-        if record.strangers != strangers {
-            record.nested = 0;
-            self.remove(at);
-            return Ok(false);
+        self.unpack();
+        let mut again = Ok(false);
+        if let Some(at) = self.find(lock)
+            && let Some(record) = self.records.get_mut(at)
+        {
+            if record.strangers != strangers {
+                self.remove(at);
+            } else if let Some(nested) = record.nested.checked_add(1) {
+                record.nested = nested;
+                again = Ok(true);
+            } else {
+                again = Err(TooOften);
+            }
         }
-        record.nested = record.nested.checked_add(1).ok_or(TooOften)?;
-        Ok(true)
+        self.pack();
+        again
     }
 
     /// Records that the thread has entered `lock` and got `token`. The list is empty.
     #[inline(always)]
     pub(crate) fn add_first<R: Copy>(&mut self, lock: usize, strangers: u32, token: R) {
         let [first, ..] = &mut self.records;
-        first.set(lock, strangers, token);
-        self.count = 1;
+        first.set(strangers, token);
+        self.sole = lock;
     }
 
     /// Records that the thread has entered `lock` and got `token`, if there is room.
     pub(crate) fn add<R: Copy>(&mut self, lock: usize, strangers: u32, token: R) {
+        self.unpack();
         if let Some(record) = self.records.get_mut(self.count) {
-            record.set(lock, strangers, token);
+            record.lock = lock;
+            record.set(strangers, token);
             self.count += 1;
         }
+        self.pack();
     }
 
     /// Records that the thread leaves `lock`.
@@ -133,51 +162,63 @@ impl ReadHolds {
     /// All tokens that were added for this lock are of type `R`.
     #[inline(always)]
     pub(crate) unsafe fn leave<R: Copy>(&mut self, lock: usize) -> Left<R> {
-        let [first, ..] = &self.records;
-        if self.count == 1 && first.lock == lock && first.nested == 0 {
-            self.count = 0;
-            // SAFETY: the caller's promise, here and below.
-            return Left::Last(unsafe { first.token() });
+        // SAFETY: the caller's promise, here and below.
+        unsafe {
+            if self.sole == lock {
+                self.sole = 0;
+                let [first, ..] = &self.records;
+                return Left::Last(first.token());
+            }
+            self.leave_one_of_many(lock)
         }
-        unsafe { self.leave_one_of_many(lock) }
     }
 
     /// # Safety
     /// As for [`leave`](Self::leave).
     #[inline(never)]
     unsafe fn leave_one_of_many<R: Copy>(&mut self, lock: usize) -> Left<R> {
-        let Some(at) = self.find(lock) else { return Left::Unknown };
-        let Some(record) = self.records.get_mut(at) else { return Left::Unknown };
-        if record.nested != 0 {
-            record.nested -= 1;
-            return Left::Nested;
+        self.unpack();
+        let mut left = Left::Unknown;
+        if let Some(at) = self.find(lock)
+            && let Some(record) = self.records.get_mut(at)
+        {
+            if record.nested != 0 {
+                record.nested -= 1;
+                left = Left::Nested;
+            } else {
+                // SAFETY: the caller's promise.
+                left = Left::Last(unsafe { record.token() });
+                self.remove(at);
+            }
         }
-        // SAFETY: the caller's promise.
-        let token = unsafe { record.token() };
-        self.remove(at);
-        Left::Last(token)
+        self.pack();
+        left
     }
 
     /// Drops the record of a lock that begins or ends its life.
     pub(crate) fn forget(&mut self, lock: usize) {
-        if let Some(at) = self.find(lock)
-            && let Some(record) = self.records.get_mut(at)
-        {
-            record.nested = 0;
+        self.unpack();
+        if let Some(at) = self.find(lock) {
             self.remove(at);
         }
+        self.pack();
     }
 
-    /// Drops the record at `at`, whose `nested` is zero, and moves the last one there.
+    /// Returns the place of the record of `lock`. The list is unpacked.
+    fn find(&self, lock: usize) -> Option<usize> {
+        // The lock that was entered last is left first, as a rule.
+        self.records.get(..self.count)?.iter().rposition(|record| record.lock == lock)
+    }
+
+    /// Drops the record at `at`, and moves the last one there. The list is unpacked.
     fn remove(&mut self, at: usize) {
         self.count -= 1;
-        if at == self.count {
-            return;
-        }
         if let Some(last) = self.records.get_mut(self.count) {
             let moved = *last;
             last.nested = 0;
-            if let Some(record) = self.records.get_mut(at) {
+            if at != self.count
+                && let Some(record) = self.records.get_mut(at)
+            {
                 *record = moved;
             }
         }
