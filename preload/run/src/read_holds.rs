@@ -13,7 +13,9 @@
 //! POSIX does not allow a thread to unlock for another one, but under glibc that works. The thread
 //! that had locked then still has a record. It must not believe this record when it reads once
 //! more, since a writer may be inside. So each lock counts the releases that found no record. A
-//! record is valid only while this number is what it was when the record was made.
+//! record is valid only while this number is what it was when the record was made. Locks that are
+//! initialized by a function begin to count at different numbers, so that a record is not taken for
+//! one of a later lock at the same address.
 
 use core::mem::MaybeUninit;
 
@@ -47,7 +49,7 @@ struct Record {
     lock: usize,
     /// How often the thread has entered beyond the first time. Zero if the record is not in use.
     nested: u32,
-    /// How many releases without a record the lock had seen when this record was made.
+    /// The number of releases without a record, as the lock had it when this record was made.
     strangers: u32,
     token: Token,
 }

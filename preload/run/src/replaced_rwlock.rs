@@ -7,7 +7,7 @@
 //! | 24..28 | zero |
 //! | 28..32 | whether processes share the lock, as glibc keeps it; if so, the lock stays glibc's |
 //! | 32..36 | the [process] in which the writer inside entered, zero while there is none |
-//! | 36..40 | how many releases were done by a thread without a [record](crate::read_holds) |
+//! | 36..40 | a number that grows when a thread leaves without a [record](crate::read_holds) |
 //! | 40..48 | the [slot](crate::slot) of the writer inside, zero while there is none |
 //! | 48.. | as glibc left it |
 //!
@@ -34,7 +34,7 @@ use crate::{process, rwlock_wait, slot};
 const LOCK_BYTES: usize = 24;
 /// The offset of the stamp.
 const STAMP_AT: usize = 32;
-/// The offset of the number of releases without a record.
+/// The offset of the number that counts releases without a record.
 const STRANGERS_AT: usize = 36;
 /// The offset of the writer's slot.
 const WRITER_AT: usize = 40;
@@ -272,11 +272,18 @@ impl<L: RawRwLock<Host>> Replaced<L> {
         unsafe { self.lock().release_shared(self.lock().reader()) };
     }
 
-    /// Makes the lock free.
+    /// Makes the lock free. Records that other threads may still have of an earlier lock at this
+    /// address become doubtful.
     ///
     /// # Safety
     /// Nobody else uses the memory.
     pub(crate) unsafe fn reset(&self) {
+        /// Where the next lock begins to count releases without a record.
+        static BEGIN: AtomicU32 = AtomicU32::new(0);
+        /// An odd number, so that it takes 2^32 locks until one begins as an earlier one did. It is
+        /// large, so that no lock comes to where another one began.
+        const STEP: u32 = 0x9E37_79B9;
+
         // SAFETY: these bytes belong to this library, and nobody else uses them, by the caller's
         // promise.
         unsafe {
@@ -284,6 +291,8 @@ impl<L: RawRwLock<Host>> Replaced<L> {
             let words = self.lock.byte_add(STAMP_AT).cast::<[u8; END - STAMP_AT]>();
             words.write([0; END - STAMP_AT]);
         }
+        let begin = BEGIN.fetch_add(STEP, Ordering::Relaxed).wrapping_add(STEP);
+        self.strangers().store(begin, Ordering::Relaxed);
         slot::read_holds().forget(self.lock.addr());
     }
 

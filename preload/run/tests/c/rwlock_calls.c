@@ -174,11 +174,15 @@ static void read_many(void)
 
 static pthread_barrier_t turn;
 
-/* Unlocks for `lender`, writes, and lets it see. */
+/* Unlocks for `lend`, writes, and lets it see. With an argument, it also makes the lock anew. */
 static void *borrower(void *argument)
 {
     pthread_barrier_wait(&turn);
     GIVES(0, pthread_rwlock_unlock(&lock));
+    if (argument) {
+        GIVES(0, pthread_rwlock_destroy(&lock));
+        GIVES(0, pthread_rwlock_init(&lock, NULL));
+    }
     GIVES(0, pthread_rwlock_wrlock(&lock));
     pthread_barrier_wait(&turn);
     pthread_barrier_wait(&turn);
@@ -188,11 +192,11 @@ static void *borrower(void *argument)
 
 /* Another thread unlocks for this one. POSIX leaves that undefined, and under glibc it works. Who
    reads next must not believe that it still reads. */
-static void lend(void)
+static void lend(void *anew)
 {
     GIVES(0, pthread_barrier_init(&turn, NULL, 2));
     GIVES(0, pthread_rwlock_rdlock(&lock));
-    pthread_t thread = start(borrower, NULL);
+    pthread_t thread = start(borrower, anew);
     pthread_barrier_wait(&turn);
     pthread_barrier_wait(&turn);
     GIVES(EBUSY, pthread_rwlock_tryrdlock(&lock));
@@ -214,7 +218,9 @@ int main(int arguments, char **names)
     errors();
     read_again(&lock);
     read_many();
-    lend();
+    lend(&lock);
+    lend(&lock);
+    lend(NULL);
     read_again(&lock);
     GIVES(0, pthread_rwlock_destroy(&lock));
     GIVES(0, pthread_rwlock_init(&lock, NULL));
