@@ -6,7 +6,8 @@ BUILD_PACKAGES := gcc libc6-dev make
 FUZZ_PACKAGES  := g++
 DEMO_PACKAGES  := kyotocabinet-utils
 TEST_PACKAGES  := $(DEMO_PACKAGES) sysbench memcached libmemcached-tools stress-ng \
-                  mariadb-server-core mariadb-client xz-utils git python3 linux-perf g++
+                  mariadb-server-core mariadb-client rocksdb-tools xz-utils git python3 \
+                  linux-perf g++
 
 # The crates whose tests run under the model checkers. They are built apart: with their features all
 # else would be built anew.

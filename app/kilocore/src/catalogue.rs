@@ -9,7 +9,7 @@ use kilocore_machine::Description;
 use serde::Serialize;
 
 use crate::failure::Failure;
-use crate::lock_name::{Listed, listed_named};
+use crate::lock_name::{Listed, is_for_programs, listed_named};
 use crate::output;
 
 /// Lists the locks.
@@ -151,7 +151,10 @@ fn lock_in_full(lock: Listed) -> String {
                 "  build it in  kilocore_locks::sync::{module}::Mutex, or kc_{module}\n"
             ));
         }
-        Listed::ReadWrite(_) => {
+        Listed::ReadWrite(lock) => {
+            if is_for_programs(lock) {
+                text.push_str(&format!("  try it       kilocore run --rwlock {name} -- COMMAND\n"));
+            }
             text.push_str(&format!(
                 "  build it in  kilocore_locks::sync::{module}::RwLock, or kc_{module}\n"
             ));

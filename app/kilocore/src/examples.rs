@@ -29,4 +29,5 @@ Examples:
 pub(crate) const RUN: &str = "\
 Examples:
   kilocore run --lock mcs-park ./service --threads 8
-  kilocore run --lock cna --quiet -- ./batch input";
+  kilocore run --lock cna --quiet -- ./batch input
+  kilocore run --rwlock phase-fair ./server                       its read-write locks only";

@@ -64,7 +64,7 @@ enum Command {
     Fit(fit::Arguments),
     /// Find the functions that stop a program from scaling, from two sampled profiles
     Locate(Box<locate::Arguments>),
-    /// Run an unmodified program with its mutexes replaced
+    /// Run an unmodified program with its mutexes or read-write locks replaced
     Run(run::Arguments),
     /// Measure which system interfaces of this kernel scale with cores
     Bench(bench::Arguments),

@@ -1,23 +1,27 @@
-//! `kilocore run --lock NAME -- CMD…`.
+//! `kilocore run --lock NAME --rwlock NAME -- CMD…`.
 
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::Args;
-use kilocore_locks::LockId;
+use clap::{ArgGroup, Args};
+use kilocore_locks::{LockId, RwLockId};
 use kilocore_process::allowed_cores;
 
 use crate::failure::Failure;
-use crate::lock_name::lock_named;
+use crate::lock_name::{is_for_programs, lock_named, rw_lock_for_programs_named};
 use crate::{examples, launch};
 
-/// Runs a program with its mutexes replaced.
+/// Runs a program with its mutexes replaced, or its read-write locks, or both.
 #[derive(Debug, Args)]
 #[command(after_help = examples::RUN)]
+#[command(group = ArgGroup::new("locks").args(["lock", "rwlock"]).required(true).multiple(true))]
 pub(crate) struct Arguments {
-    /// The lock to use for the program's mutexes; see `kilocore locks`
+    /// The lock to use for the program's mutexes; see `kilocore locks`. Without it, they stay as
+    /// they are
     #[arg(long, value_name = "NAME", value_parser = lock_named)]
-    lock: LockId,
+    lock: Option<LockId>,
+    #[arg(long, value_name = "NAME", value_parser = rw_lock_for_programs_named, help = rwlock_help())]
+    rwlock: Option<RwLockId>,
     /// Do not warn of a lock that suffers where threads outnumber cores
     #[arg(long, short)]
     quiet: bool,
@@ -26,19 +30,34 @@ pub(crate) struct Arguments {
     command: Vec<OsString>,
 }
 
+fn rwlock_help() -> String {
+    let fit = RwLockId::ALL.iter().copied().filter(|&lock| is_for_programs(lock));
+    let names: Vec<&str> = fit.map(RwLockId::name).collect();
+    format!(
+        "The lock to use for the program's read-write locks: {}. Without it, they stay as they are",
+        names.join(", ")
+    )
+}
+
 pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
     let mut command = launch::command(&arguments.command)?;
     let library = launch::library("libkilocore_run.so")?;
     command.env("LD_PRELOAD", kilocore_process::preloading(&library));
-    command.env("KILOCORE_LOCK", arguments.lock.name());
+    // What is not named here is not replaced either, whatever the environment says.
+    command.env("KILOCORE_LOCK", arguments.lock.map_or("", LockId::name));
+    command.env("KILOCORE_RWLOCK", arguments.rwlock.map_or("", RwLockId::name));
     kilocore_process::keep_ignored_signals(&mut command);
     let cores = allowed_cores().len();
-    if !arguments.quiet && cores <= FEW_CORES && hands_over_in_order(arguments.lock) {
+    if let Some(lock) = arguments.lock
+        && !arguments.quiet
+        && cores <= FEW_CORES
+        && hands_over_in_order(lock)
+    {
         eprintln!(
             "kilocore: {} hands over in a fixed order: with more busy threads than the {cores} cores \
              here it can be a few times slower than futex and the locks that park (kilocore locks; \
              --quiet leaves this out)",
-            arguments.lock.name()
+            lock.name()
         );
     }
     // The program takes this process's place, so that its standard streams, its signals and its

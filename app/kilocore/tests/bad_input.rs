@@ -19,6 +19,16 @@ fn unknown_names() {
         &["unknown machine `opteron-6344`", "did you mean `opteron-6344-4s`?"],
     );
     refused(&["run", "--lock", "nosuch", "--", "true"], &["unknown lock `nosuch`; known", "mcs"]);
+    refused(
+        &["run", "--rwlock", "phase-fare", "true"],
+        &["unknown read-write lock `phase-fare`; did you mean `phase-fair`?"],
+    );
+    refused(&["run", "--rwlock", "mcs", "true"], &["unknown lock `mcs`", "known are central-rw"]);
+    refused(
+        &["run", "--rwlock", "central-rw", "true"],
+        &["`central-rw`", "those that do", "phase-fair"],
+    );
+    refused(&["run", "--", "true"], &["--lock <NAME>", "--rwlock <NAME>"]);
     refused(&["locks", "show", "mcs_spn"], &["did you mean `mcs_spin`?"]);
     refused(&["locks", "show", "phase-fare"], &["did you mean `phase-fair`?"]);
     let simulate = ["simulate", "lock", "--machine", "opteron-6344-4s"];

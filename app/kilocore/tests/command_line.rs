@@ -129,6 +129,8 @@ fn run_warns_of_strict_queues_on_few_cores_unless_told_not_to() {
     assert!(said_by_run(&["--lock", "mcs"]).contains(warning));
     assert!(!said_by_run(&["--quiet", "--lock", "mcs"]).contains(warning));
     assert!(!said_by_run(&["--lock", "mcs-park"]).contains(warning));
+    assert!(!said_by_run(&["--rwlock", "phase-fair"]).contains(warning));
+    assert!(said_by_run(&["--rwlock", "phase-fair", "--lock", "mcs"]).contains(warning));
 }
 
 #[test]

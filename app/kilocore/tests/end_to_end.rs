@@ -190,6 +190,26 @@ fn the_doctor_prints_one_document_and_its_advice_runs() {
 }
 
 #[test]
+fn read_write_locks_are_replaced_by_name() {
+    let mut plain = Command::new(KCCACHETEST[0]);
+    plain.args(&KCCACHETEST[1..]);
+    let expected = succeed(plain);
+    for words in [&["--rwlock", "phase-fair"][..], &["--rwlock", "writer-first", "--lock", "futex"]]
+    {
+        let words = ["run"].iter().chain(words).chain(&["--"]).copied();
+        let under = succeed(kilocore(words.clone().chain(KCCACHETEST)));
+        assert_eq!(answer(&under), answer(&expected));
+        let script = "echo $KILOCORE_RWLOCK/$KILOCORE_LOCK; grep -c kilocore_run /proc/self/maps";
+        let mut command = kilocore(words.chain(["sh", "-c", script]));
+        command.env("KILOCORE_LOCK", "mcs"); // not what the command line says
+        let said = succeed(command);
+        let names = said.lines().next().expect("a line");
+        assert!(["phase-fair/", "writer-first/futex"].contains(&names), "{said}");
+        assert_ne!(said.lines().nth(1), Some("0"), "{said}");
+    }
+}
+
+#[test]
 fn a_program_without_locks_gets_an_answer_and_keeps_its_status() {
     let doctor = |script| {
         let words =

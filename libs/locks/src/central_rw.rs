@@ -10,8 +10,9 @@
 //! the one store by which the writer leaves, without a second word for the phase. And all sleepers
 //! are woken together.
 //!
-//! In forecasts, this lock stands for the read-write locks of the program; `kilocore run` leaves
-//! those to glibc.
+//! A thread that leaves may touch the lock once more after it has admitted another. So `kilocore run`
+//! does not put this lock under programs, which may have freed it by then. In forecasts, it stands for
+//! glibc's read-write locks.
 
 use kilocore_platform::{Atomic, AtomicInt, Ordering, Platform};
 

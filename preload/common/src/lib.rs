@@ -5,8 +5,8 @@
 //! library call that function instead of the C library's. This crate contains what such an
 //! interposer needs:
 //! * [`RealFunction`] and [`real`] find and call the displaced functions of the C library.
-//! * [`MutexKind`], [`mutex_kind`] and [`condattr`] know the few parts of glibc's objects that tell
-//!   an ordinary mutex from a special one.
+//! * [`MutexKind`], [`mutex_kind`], [`rwlock`] and [`condattr`] know the few parts of glibc's
+//!   objects that tell an ordinary lock from a special one.
 //! * [`errno::preserved`] keeps `errno` unchanged. Pthread functions report errors by their return
 //!   value, so programs expect `errno` to survive a call of them.
 //!
@@ -31,6 +31,7 @@ pub mod errno;
 mod mutex_kind;
 pub mod real;
 mod real_function;
+pub mod rwlock;
 
 pub use mutex_kind::{MutexKind, mutex_kind};
 pub use real_function::RealFunction;

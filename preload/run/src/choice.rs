@@ -1,81 +1,110 @@
-//! The choice of the lock that this process uses.
+//! The choice of the locks that this process uses.
 //!
-//! The choice is made when the first mutex is used. That may be in the constructor of another
-//! library, or in the allocator. So the name of the lock is read from the environment without locks
-//! and without allocating memory.
+//! The choice for mutexes is made when the first mutex is used, and likewise for read-write locks.
+//! That may be in the constructor of another library, or in the allocator. So the name of the lock
+//! is read from the environment without locks and without allocating memory.
 
 use core::ffi::{CStr, c_char};
-use core::fmt::{self, Write as _};
+use core::fmt::{self, Display, Write as _};
 use core::ptr;
 use core::sync::atomic::{AtomicPtr, Ordering};
 
-use kilocore_locks::{LockId, UnknownLock};
-use libc::{c_int, clockid_t, pthread_mutex_t, timespec};
-
-use crate::host::Host;
-use crate::mutex::{self, Functions, FunctionsOf};
-
-/// The environment variable that names the lock.
-const VARIABLE: &str = "KILOCORE_LOCK";
-
-/// The functions in use.
-static FUNCTIONS: AtomicPtr<Functions> = AtomicPtr::new(ptr::from_ref(&UNDECIDED).cast_mut());
-
-/// Returns the mutex functions of this process. They may be [`UNDECIDED`].
-#[inline(always)]
-pub(crate) fn functions() -> &'static Functions {
-    // SAFETY: the pointer always points to a static. Relaxed: all these statics are there from the
-    // start.
-    unsafe { &*FUNCTIONS.load(Ordering::Relaxed) }
+/// The choice for one kind of lock. `F` is a table of functions.
+#[allow(missing_debug_implementations)]
+pub(crate) struct Choice<F: 'static> {
+    /// The environment variable that names the lock.
+    variable: &'static str,
+    /// What stays as it is if nothing is chosen.
+    what: &'static str,
+    /// Returns the functions of the lock of that name.
+    find: fn(&str) -> Result<&'static F, &'static dyn Display>,
+    /// glibc's own functions.
+    glibc: &'static F,
+    /// The functions until the choice is made.
+    undecided: &'static F,
+    /// The functions in use.
+    functions: AtomicPtr<F>,
 }
 
-/// Returns whether plain mutexes, and with them condition variables, are replaced in this process.
-#[inline]
-pub(crate) fn replaces() -> bool {
-    !ptr::eq(decided(), &mutex::GLIBC)
-}
-
-/// Returns the functions of this process. Chooses them if that has not been done yet.
-#[inline]
-fn decided() -> &'static Functions {
-    let now = functions();
-    if ptr::eq(now, &UNDECIDED) { decide() } else { now }
-}
-
-#[cold]
-fn decide() -> &'static Functions {
-    let wanted = named();
-    let (chosen, complaint) = match wanted.map(str::parse::<LockId>) {
-        None => (&mutex::GLIBC, None),
-        Some(Ok(lock)) => (lock.visit::<Host, _>(FunctionsOf), None),
-        Some(Err(unknown)) => (&mutex::GLIBC, Some(unknown)),
-    };
-    let first = FUNCTIONS.compare_exchange(
-        ptr::from_ref(&UNDECIDED).cast_mut(),
-        ptr::from_ref(chosen).cast_mut(),
-        Ordering::Relaxed,
-        Ordering::Relaxed,
-    );
-    if let (Ok(_), Some(unknown)) = (first, complaint) {
-        complain(wanted.unwrap_or_default(), unknown);
+impl<F> Choice<F> {
+    /// Returns a choice that is made later. The functions `undecided` make it and then call the
+    /// chosen function.
+    pub(crate) const fn new(
+        variable: &'static str,
+        what: &'static str,
+        find: fn(&str) -> Result<&'static F, &'static dyn Display>,
+        glibc: &'static F,
+        undecided: &'static F,
+    ) -> Self {
+        let functions = AtomicPtr::new(ptr::from_ref(undecided).cast_mut());
+        Self { variable, what, find, glibc, undecided, functions }
     }
-    functions()
+
+    /// Returns the functions of this process. They may be the undecided ones.
+    #[inline(always)]
+    pub(crate) fn functions(&self) -> &'static F {
+        // SAFETY: the pointer always points to a static. Relaxed: all these statics are there from
+        // the start.
+        unsafe { &*self.functions.load(Ordering::Relaxed) }
+    }
+
+    /// Returns whether glibc's functions are replaced in this process.
+    #[inline]
+    pub(crate) fn replaces(&self) -> bool {
+        !ptr::eq(self.decided(), self.glibc)
+    }
+
+    /// Returns the functions of this process. Makes the choice if that has not been done yet.
+    #[inline]
+    pub(crate) fn decided(&self) -> &'static F {
+        let now = self.functions();
+        if ptr::eq(now, self.undecided) { self.decide() } else { now }
+    }
+
+    #[cold]
+    fn decide(&self) -> &'static F {
+        let wanted = value_of(self.variable);
+        let (chosen, complaint) = match wanted.map(self.find) {
+            None => (self.glibc, None),
+            Some(Ok(functions)) => (functions, None),
+            Some(Err(unknown)) => (self.glibc, Some(unknown)),
+        };
+        let first = self.functions.compare_exchange(
+            ptr::from_ref(self.undecided).cast_mut(),
+            ptr::from_ref(chosen).cast_mut(),
+            Ordering::Relaxed,
+            Ordering::Relaxed,
+        );
+        if let (Ok(_), Some(unknown)) = (first, complaint) {
+            self.complain(wanted.unwrap_or_default(), unknown);
+        }
+        self.functions()
+    }
+
+    /// Prints one line on standard error.
+    fn complain(&self, name: &str, unknown: &dyn Display) {
+        let Self { variable, what, .. } = self;
+        let mut line = Line::default();
+        // This cannot fail. Text that does not fit is cut off.
+        let _ = write!(line, "kilocore: {variable}={name}: {unknown}; {what} stay as they are");
+        line.print();
+    }
 }
 
-/// Returns the value of [`VARIABLE`] if it is set and not empty. The environment is an array of
-/// strings, for example:
+/// Returns the value of an environment variable if it is set and not empty. The environment is an
+/// array of strings, for example:
 ///
 /// ```text
 /// PATH=/usr/bin:/bin
 /// KILOCORE_LOCK=mcs
 /// ```
-fn named() -> Option<&'static str> {
+fn value_of(variable: &str) -> Option<&'static str> {
     unsafe extern "C" {
         static environ: *const *const c_char;
     }
     // SAFETY: this is the C library's pointer to the environment. It is null or points to an array
     // of strings that ends with null. The C library is initialized before all other libraries. No
-    // thread sets variables yet, because this is the first time that a mutex is used.
+    // thread sets variables yet, because this is the first time that a lock is used.
     unsafe {
         let mut entry = environ;
         if entry.is_null() {
@@ -83,7 +112,7 @@ fn named() -> Option<&'static str> {
         }
         while !(*entry).is_null() {
             let text = CStr::from_ptr(*entry).to_bytes();
-            if let Some(value) = text.strip_prefix(VARIABLE.as_bytes())
+            if let Some(value) = text.strip_prefix(variable.as_bytes())
                 && let Some(value) = value.strip_prefix(b"=")
             {
                 let value = core::str::from_utf8(value).unwrap_or("?");
@@ -93,14 +122,6 @@ fn named() -> Option<&'static str> {
         }
     }
     None
-}
-
-/// Prints one line on standard error.
-fn complain(name: &str, unknown: UnknownLock) {
-    let mut line = Line::default();
-    // This cannot fail. Text that does not fit is cut off.
-    let _ = write!(line, "kilocore: {VARIABLE}={name}: {unknown}; mutexes stay as they are");
-    line.print();
 }
 
 /// A line of text on the stack.
@@ -141,33 +162,3 @@ impl fmt::Write for Line {
         Ok(())
     }
 }
-
-/// The functions until the choice is made. Each of them makes the choice and then calls the chosen
-/// function.
-static UNDECIDED: Functions = {
-    unsafe extern "C-unwind" fn lock(mutex: *mut pthread_mutex_t) -> c_int {
-        // SAFETY: this passes on the program's argument, here and below.
-        unsafe { (decided().lock)(mutex) }
-    }
-    unsafe extern "C-unwind" fn trylock(mutex: *mut pthread_mutex_t) -> c_int {
-        // SAFETY: as above.
-        unsafe { (decided().trylock)(mutex) }
-    }
-    unsafe extern "C-unwind" fn clocklock(
-        mutex: *mut pthread_mutex_t,
-        clock: clockid_t,
-        time: *const timespec,
-    ) -> c_int {
-        // SAFETY: as above.
-        unsafe { (decided().clocklock)(mutex, clock, time) }
-    }
-    unsafe extern "C-unwind" fn unlock(mutex: *mut pthread_mutex_t) -> c_int {
-        // SAFETY: as above.
-        unsafe { (decided().unlock)(mutex) }
-    }
-    unsafe extern "C-unwind" fn destroy(mutex: *mut pthread_mutex_t) -> c_int {
-        // SAFETY: as above.
-        unsafe { (decided().destroy)(mutex) }
-    }
-    Functions { prepare: || {}, lock, trylock, clocklock, unlock, destroy }
-};

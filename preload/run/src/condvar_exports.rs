@@ -11,10 +11,10 @@ use kilocore_locks::{Sleeper, sleeper_state};
 use kilocore_preload_common::{condattr, mutex_kind, real};
 use libc::{c_int, clockid_t, pthread_cond_t, pthread_condattr_t, pthread_mutex_t, timespec};
 
-use crate::choice::{functions, replaces};
 use crate::condvar::Condvar;
 use crate::deadline::Deadline;
 use crate::mutex;
+use crate::mutex_choice::{functions, replaces};
 use crate::waiter::Waiter;
 use crate::{process, shared_condvar};
 

@@ -1,5 +1,6 @@
 //! `libkilocore_run.so` is preloaded under an unmodified program with `LD_PRELOAD`. It replaces the
-//! algorithm of the program's mutexes by the lock that is named in `KILOCORE_LOCK`.
+//! algorithm of the program's mutexes by the lock that is named in `KILOCORE_LOCK`, and that of its
+//! read-write locks by the one that is named in `KILOCORE_RWLOCK`. Either may be named alone.
 //!
 //! # How it works
 //! The library exports `pthread_mutex_*` and `pthread_cond_*`. The lock's state lies inside the
@@ -10,9 +11,15 @@
 //! mutex as before. Condition variables are implemented here as well, because glibc's would lock
 //! and unlock the mutex without this library; see [`condvar`].
 //!
+//! It exports `pthread_rwlock_*` likewise. Their state lies inside the program's own
+//! `pthread_rwlock_t`, and locks that processes share stay glibc's.
+//!
 //! # What is where
-//! * [`choice`] chooses the lock on first use.
+//! * [`choice`] chooses a lock on first use, [`mutex_choice`] that for mutexes and
+//!   [`rwlock_choice`] that for read-write locks.
 //! * [`mutex`] implements the mutex functions with any lock.
+//! * [`rwlock`] and [`replaced_rwlock`] implement the functions of read-write locks with any such
+//!   lock, and [`read_holds`] is what a thread keeps of those that it reads under.
 //! * [`patience`] is how threads wait for a mutex, [`host`] is how the locks' own waiters wait, and
 //!   [`rooms`] contains the waiting rooms.
 //! * [`process`] tells a forked child from its parent.
@@ -25,7 +32,7 @@
 //! # Rules
 //! The rules of [`kilocore_preload_common`] hold: nothing unwinds into the program, except for a
 //! cancellation on its way through; nothing is assumed to be initialized; and nothing is printed,
-//! except for one line if `KILOCORE_LOCK` does not name a lock.
+//! except for one line if `KILOCORE_LOCK` or `KILOCORE_RWLOCK` does not name a lock.
 // The library has no public interface. Its documentation is for readers of the source.
 #![allow(rustdoc::private_intra_doc_links)]
 
@@ -34,15 +41,23 @@ mod condvar;
 pub mod condvar_exports;
 mod cores;
 mod deadline;
+mod export;
 mod heap;
 mod host;
 mod impatience;
 mod mutex;
+mod mutex_choice;
 pub mod mutex_exports;
 mod mutex_users;
 mod patience;
 mod process;
+mod read_holds;
+mod replaced_rwlock;
 mod rooms;
+mod rwlock;
+mod rwlock_choice;
+pub mod rwlock_exports;
+mod rwlock_wait;
 mod shared_condvar;
 mod slot;
 mod thread_state;
@@ -57,12 +72,15 @@ static HEAP: heap::Heap = heap::Heap::new();
 /// and no sandbox forbids a system call yet. If a mutex is used earlier than this, that first use
 /// initializes what it needs.
 extern "C" fn start() {
-    if choice::replaces() {
+    let mutexes = mutex_choice::replaces();
+    if mutexes || rwlock_choice::replaces() {
         process::current();
-        shared_condvar::find_marks();
         cores::measure();
+    }
+    if mutexes {
+        shared_condvar::find_marks();
         rooms::register();
-        (choice::functions().prepare)();
+        (mutex_choice::functions().prepare)();
     }
 }
 

@@ -1,31 +1,10 @@
 //! The mutex functions that the program calls instead of glibc's.
-//!
-//! If glibc had a second name with two leading underscores for a function, the function is exported
-//! under that name too. Old programs and the libraries of older glibc versions call these names. A
-//! mutex must not be locked by one algorithm and unlocked by another.
 
 use kilocore_preload_common::real;
 use libc::{c_int, clockid_t, pthread_mutex_t, pthread_mutexattr_t, timespec};
 
-use crate::choice::functions;
-
-/// Exports functions that pass their arguments on. Each is exported under one or more names.
-macro_rules! export {
-    ($($doc:literal $($name:ident)/+ = $args:tt $call:expr;)*) => {
-        $($(export!(@function $doc $name $args $call);)+)*
-    };
-    (@function $doc:literal $name:ident ($($arg:ident: $type:ty),*) $call:expr) => {
-        #[doc = $doc]
-        ///
-        /// # Safety
-        /// The contract is that of the POSIX function.
-        #[unsafe(no_mangle)]
-        pub unsafe extern "C-unwind" fn $name($($arg: $type),*) -> c_int {
-            // SAFETY: the program keeps the contract of the function that it meant to call.
-            unsafe { $call }
-        }
-    };
-}
+use crate::export::export;
+use crate::mutex_choice::functions;
 
 export! {
     // glibc's own function is right for this: it writes the kind, and zeros where the lock will be.

@@ -39,6 +39,14 @@ pub(crate) fn current() -> u32 {
     if number == 0 { renew() } else { number }
 }
 
+/// Returns whether this process has the number `number`, which is not zero. False may also mean
+/// that it has none yet.
+#[inline]
+pub(crate) fn has_number(number: u32) -> bool {
+    // SAFETY: as in `current`. Relaxed: as there.
+    unsafe { &*PAGE.load(Ordering::Relaxed) }.load(Ordering::Relaxed) == number
+}
+
 /// Gives this process a number.
 #[cold]
 fn renew() -> u32 {

@@ -20,9 +20,9 @@ use core::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 use kilocore_preload_common::real;
 use libc::{clockid_t, pthread_cond_t, pthread_mutex_t, timespec};
 
-use crate::choice::functions;
 use crate::condvar;
 use crate::deadline::Deadline;
+use crate::mutex_choice::functions;
 
 /// The duration of a wait that cannot be woken, in nanoseconds.
 const NAP: u64 = 1_000_000;

@@ -7,6 +7,7 @@
 use core::mem::MaybeUninit;
 
 use crate::impatience::Impatience;
+use crate::read_holds::ReadHolds;
 
 /// The number of bytes of the slot that a state may use. `c/wait.c` contains the same number.
 pub(crate) const STATE_BYTES: usize = 248;
@@ -20,6 +21,7 @@ pub(crate) struct Slot {
     pub(crate) state: [MaybeUninit<u8>; STATE_BYTES],
     pub(crate) phase: Phase,
     pub(crate) impatience: Impatience,
+    pub(crate) read_holds: ReadHolds,
 }
 
 /// The phase of a slot.
@@ -70,4 +72,11 @@ pub(crate) fn impatience<'a>() -> &'a mut Impatience {
     // SAFETY: the slot belongs to this thread and lives as long as the thread. No caller uses the
     // result of an earlier call any more when this is called.
     unsafe { &mut (*slot()).impatience }
+}
+
+/// Returns what the calling thread keeps of the read-write locks that it holds for reading.
+#[inline(always)]
+pub(crate) fn read_holds<'a>() -> &'a mut ReadHolds {
+    // SAFETY: as in `impatience`.
+    unsafe { &mut (*slot()).read_holds }
 }

@@ -6,46 +6,10 @@
 
 mod common;
 
-use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
 
-use common::{library, locks, run, scratch, under};
-
-/// A time limit that is longer than any program needs, even under a spin lock on a busy machine.
-const LIMIT: Duration = Duration::from_secs(100);
-
-/// Returns the source file `name` of `tests/c`.
-fn source(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/c").join(name)
-}
-
-/// Compiles `tests/c/NAME.c` with extra options. The program is put into a directory that is named
-/// after `test`.
-fn compile(test: &str, name: &str, options: &[&str]) -> PathBuf {
-    let program = scratch(test).join(name);
-    let mut compiler = Command::new("gcc");
-    compiler
-        .args(["-std=gnu11", "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-pthread"])
-        .args(options)
-        .arg("-o")
-        .arg(&program)
-        .arg(source(&format!("{name}.c")));
-    common::succeed(compiler, LIMIT);
-    program
-}
-
-/// Checks that `command` does what is expected and nothing else.
-fn verdict(command: Command, lock: Option<&str>) -> Result<(), String> {
-    let output = run(command, LIMIT);
-    let text = String::from_utf8_lossy(&output.stdout).into_owned()
-        + &String::from_utf8_lossy(&output.stderr);
-    if output.status.success() && text == "ok\n" {
-        Ok(())
-    } else {
-        Err(format!("under {}: {}\n{text}", lock.unwrap_or("no lock"), output.status))
-    }
-}
+use common::c::{LIMIT, compile, verdict};
+use common::{library, locks, run, under};
 
 /// Runs the program `name` under the chosen locks.
 fn check(name: &str, options: &[&str], arguments: &[&str]) {

@@ -192,7 +192,7 @@ const HEAVY: [&str; 3] = ["futex", "mcs", "requester"];
 fn mariadb_serves() {
     for lock in HEAVY {
         lock.parse::<LockId>().expect("the registry knows it");
-        mariadb::serves(Some(lock), 200);
+        mariadb::serves(Some(lock), None, 200);
     }
 }
 
@@ -201,6 +201,6 @@ fn mariadb_serves() {
 #[ignore = "about ten seconds per lock"]
 fn mariadb_serves_longer() {
     for lock in locks() {
-        mariadb::serves(lock, 1000);
+        mariadb::serves(lock, None, 1000);
     }
 }

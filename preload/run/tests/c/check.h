@@ -80,6 +80,20 @@ static inline pthread_t start(void *(*run)(void *), void *argument)
     return thread;
 }
 
+/* Whether a thread of this process sleeps. */
+static inline int sleeps(int thread)
+{
+    char name[64], text[512];
+    snprintf(name, sizeof name, "/proc/self/task/%d/stat", thread);
+    FILE *file = fopen(name, "r");
+    CHECK(file != NULL);
+    text[fread(text, 1, sizeof text - 1, file)] = 0;
+    fclose(file);
+    const char *end_of_name = strrchr(text, ')');
+    CHECK(end_of_name != NULL);
+    return end_of_name[2] == 'S';
+}
+
 static inline int finish(void)
 {
     puts("ok");

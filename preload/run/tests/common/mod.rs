@@ -1,13 +1,16 @@
 //! Runs programs with `libkilocore_run.so` preloaded.
 #![allow(dead_code)] // each test file uses its part
 
+pub(crate) mod c;
+
 use std::fs::File;
 use std::io::{Read, Seek};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use kilocore_locks::LockId;
+use kilocore_locks::{LockId, RwLockId};
+use kilocore_platform::Native;
 
 /// Returns the library as it is shipped.
 pub(crate) fn library() -> PathBuf {
@@ -35,6 +38,12 @@ pub(crate) fn locks() -> impl Iterator<Item = Option<&'static str>> {
     std::iter::once(None).chain(chosen.into_iter().map(|lock| Some(lock.name())))
 }
 
+/// Returns `None`, which stands for a run without the library, and then all read-write locks.
+pub(crate) fn rwlocks() -> impl Iterator<Item = Option<&'static str>> {
+    let fit = RwLockId::ALL.iter().filter(|lock| lock.holder_may_destroy::<Native>());
+    std::iter::once(None).chain(fit.map(|lock| Some(lock.name())))
+}
+
 /// Returns an empty directory for the test called `name`.
 pub(crate) fn scratch(name: &str) -> PathBuf {
     let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
@@ -45,10 +54,29 @@ pub(crate) fn scratch(name: &str) -> PathBuf {
 
 /// Returns `command` with the library preloaded and the lock called `lock`. If there is no lock,
 /// the command runs without the library.
-pub(crate) fn under(mut command: Command, lock: Option<&str>) -> Command {
-    command.env_remove("LD_PRELOAD").env_remove("KILOCORE_LOCK");
-    if let Some(lock) = lock {
-        command.env("LD_PRELOAD", library()).env("KILOCORE_LOCK", lock);
+pub(crate) fn under(command: Command, lock: Option<&str>) -> Command {
+    under_both(command, lock, None)
+}
+
+/// Does the same for a read-write lock. Mutexes stay as they are.
+pub(crate) fn under_rwlock(command: Command, rwlock: Option<&str>) -> Command {
+    under_both(command, None, rwlock)
+}
+
+/// Returns `command` with the library preloaded if there is any lock: one for mutexes, or one for
+/// read-write locks, or both.
+pub(crate) fn under_both(
+    mut command: Command,
+    lock: Option<&str>,
+    rwlock: Option<&str>,
+) -> Command {
+    for variable in ["LD_PRELOAD", "KILOCORE_LOCK", "KILOCORE_RWLOCK"] {
+        command.env_remove(variable);
+    }
+    for (variable, lock) in [("KILOCORE_LOCK", lock), ("KILOCORE_RWLOCK", rwlock)] {
+        if let Some(lock) = lock {
+            command.env("LD_PRELOAD", library()).env(variable, lock);
+        }
     }
     command
 }

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::common::{Running, run, scratch, succeed, under};
+use crate::common::{Running, run, scratch, succeed, under_both};
 
 /// The number of tables, and of rows in each.
 const TABLES: u32 = 2;
@@ -14,21 +14,21 @@ const ROWS: u32 = 300;
 /// The time limit of each step. Alone on the machine, a step takes some seconds.
 const LIMIT: Duration = Duration::from_secs(120);
 
-/// Initializes a database under `lock`, starts a server, runs `transactions` transactions of
-/// sysbench against it, checks the tables, and shuts the server down.
-pub(crate) fn serves(lock: Option<&str>, transactions: u32) {
+/// Initializes a database under `lock` and `rwlock`, starts a server, runs `transactions`
+/// transactions of sysbench against it, checks the tables, and shuts the server down.
+pub(crate) fn serves(lock: Option<&str>, rwlock: Option<&str>, transactions: u32) {
     static SERVERS: AtomicU32 = AtomicU32::new(0);
     let number = SERVERS.fetch_add(1, Ordering::Relaxed);
     let directory = scratch(&format!("mariadb-{number}"));
     let data = format!("--datadir={}", directory.join("data").display());
-    let mut install = under(Command::new("mariadb-install-db"), lock);
+    let mut install = under_both(Command::new("mariadb-install-db"), lock, rwlock);
     install
         .args(["--no-defaults", "--user=root", "--skip-test-db", "--force", &data])
         .arg("--auth-root-authentication-method=normal");
     succeed(install, LIMIT);
 
     let socket = Socket::new(number);
-    let mut command = under(Command::new("/usr/sbin/mariadbd"), lock);
+    let mut command = under_both(Command::new("/usr/sbin/mariadbd"), lock, rwlock);
     command
         .args(["--no-defaults", "--user=root", "--skip-networking", &data])
         .args(["--innodb-buffer-pool-size=32M", "--innodb-log-file-size=8M"])
@@ -39,11 +39,15 @@ pub(crate) fn serves(lock: Option<&str>, transactions: u32) {
     let mut server = Running::start(command);
     let end = Instant::now() + LIMIT;
     while !run(admin(&socket.path, "ping"), LIMIT).status.success() {
-        assert!(Instant::now() < end, "{lock:?}: see {}", directory.join("server.log").display());
+        assert!(
+            Instant::now() < end,
+            "{lock:?} {rwlock:?}: see {}",
+            directory.join("server.log").display()
+        );
         std::thread::sleep(Duration::from_millis(50));
     }
 
-    server.check_library(lock);
+    server.check_library(lock.or(rwlock));
     query(&socket.path, "create database sbtest");
     sysbench(&socket.path, &["prepare"]);
     let events = format!("--events={transactions}");
@@ -51,18 +55,18 @@ pub(crate) fn serves(lock: Option<&str>, transactions: u32) {
     // The line looks like `    transactions:                        200    (96.39 per sec.)`.
     let done = text.lines().find_map(|line| line.trim().strip_prefix("transactions:"));
     let done = done.and_then(|rest| rest.split_whitespace().next());
-    assert_eq!(done, Some(transactions.to_string().as_str()), "{lock:?}: {text}");
+    assert_eq!(done, Some(transactions.to_string().as_str()), "{lock:?} {rwlock:?}: {text}");
 
     // Each transaction deletes a row and inserts another one with the same number.
     for table in 1..=TABLES {
         let count = query(&socket.path, &format!("select count(*) from sbtest.sbtest{table}"));
-        assert_eq!(count.trim(), ROWS.to_string(), "{lock:?}");
+        assert_eq!(count.trim(), ROWS.to_string(), "{lock:?} {rwlock:?}");
         let check = query(&socket.path, &format!("check table sbtest.sbtest{table} extended"));
-        assert!(check.trim_end().ends_with("OK"), "{lock:?}: {check}");
+        assert!(check.trim_end().ends_with("OK"), "{lock:?} {rwlock:?}: {check}");
     }
     succeed(admin(&socket.path, "shutdown"), LIMIT);
     let status = server.wait(LIMIT);
-    assert!(status.success(), "{lock:?}: {status}");
+    assert!(status.success(), "{lock:?} {rwlock:?}: {status}");
 }
 
 /// A socket, in a directory whose name is short enough for the path of a socket.
