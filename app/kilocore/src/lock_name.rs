@@ -12,23 +12,24 @@ fn rw_locks() -> impl Iterator<Item = &'static LockInfo> {
     RwLockId::ALL.iter().map(|lock| lock.info())
 }
 
-/// The answer to a name that none of the `known` locks has.
+/// The answer to a name that none of the `known` locks has, which are of one `kind`.
 fn unknown<L: Iterator<Item = &'static LockInfo>>(
+    kind: &'static str,
     name: &str,
     known: impl Fn() -> L,
 ) -> UnknownName {
-    UnknownName::new("lock", name, known().map(|info| info.name))
+    UnknownName::new(kind, name, known().map(|info| info.name))
         .also_called(known().flat_map(|info| info.aliases.iter().copied()))
 }
 
 /// The lock of that name, or of that name in a published data set.
 pub(crate) fn lock_named(name: &str) -> Result<LockId, UnknownName> {
-    name.parse().map_err(|_| unknown(name, mutexes))
+    name.parse().map_err(|_| unknown("lock", name, mutexes))
 }
 
 /// The read-write lock of that name.
 pub(crate) fn rw_lock_named(name: &str) -> Result<RwLockId, UnknownName> {
-    name.parse().map_err(|_| unknown(name, rw_locks))
+    name.parse().map_err(|_| unknown("read-write lock", name, rw_locks))
 }
 
 /// Whether a read-write lock can be put under a program, which may free the memory of a lock as soon
@@ -79,5 +80,5 @@ pub(crate) fn listed_named(name: &str) -> Result<Listed, UnknownName> {
     name.parse()
         .map(Listed::Mutex)
         .or_else(|_| name.parse().map(Listed::ReadWrite))
-        .map_err(|_| unknown(name, || mutexes().chain(rw_locks())))
+        .map_err(|_| unknown("lock", name, || mutexes().chain(rw_locks())))
 }

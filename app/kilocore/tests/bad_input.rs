@@ -23,7 +23,7 @@ fn unknown_names() {
         &["run", "--rwlock", "phase-fare", "true"],
         &["unknown read-write lock `phase-fare`; did you mean `phase-fair`?"],
     );
-    refused(&["run", "--rwlock", "mcs", "true"], &["unknown lock `mcs`", "known are central-rw"]);
+    refused(&["run", "--rwlock", "mcs", "true"], &["unknown read-write lock `mcs`", "known are"]);
     refused(
         &["run", "--rwlock", "central-rw", "true"],
         &["`central-rw`", "those that do", "phase-fair"],
@@ -35,9 +35,9 @@ fn unknown_names() {
     for (words, parts) in [
         (
             ["--rwlock", "bravo-centrl"],
-            ["unknown lock `bravo-centrl`", "did you mean `bravo-central`?"],
+            ["unknown read-write lock `bravo-centrl`", "did you mean `bravo-central`?"],
         ),
-        (["--rwlock", "mcs"], ["unknown lock `mcs`", "known are central-rw"]),
+        (["--rwlock", "mcs"], ["unknown read-write lock `mcs`", "known are central-rw"]),
         (["--reads", "101"], ["'101'", "a percentage from 0 to 100"]),
         (["--reads=90", "--lock=mcs"], ["--reads", "--lock"]),
     ] {
