@@ -4,12 +4,13 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
-use kilocore_locks::{LockId, LockInfo, RwLockId};
+use kilocore_locks::LockInfo;
 use kilocore_machine::Description;
+use kilocore_sim::Sim;
 use serde::Serialize;
 
 use crate::failure::Failure;
-use crate::lock_name::{Listed, is_for_programs, listed_named};
+use crate::lock_name::{Listed, listed_named, mutexes, rw_locks};
 use crate::output;
 
 /// Lists the locks.
@@ -127,14 +128,6 @@ pub(crate) fn locks(arguments: LocksArguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn mutexes() -> impl Iterator<Item = &'static LockInfo> {
-    LockId::ALL.iter().map(|lock| lock.info())
-}
-
-fn rw_locks() -> impl Iterator<Item = &'static LockInfo> {
-    RwLockId::ALL.iter().map(|lock| lock.info())
-}
-
 fn lock_in_full(lock: Listed) -> String {
     let LockInfo { name, title, source, best_at, worst_at, aliases, .. } = lock.info();
     let mut text = format!(
@@ -152,7 +145,7 @@ fn lock_in_full(lock: Listed) -> String {
             ));
         }
         Listed::ReadWrite(lock) => {
-            if is_for_programs(lock) {
+            if lock.is_for_programs::<Sim>() {
                 text.push_str(&format!("  try it       kilocore run --rwlock {name} -- COMMAND\n"));
             }
             text.push_str(&format!(

@@ -4,11 +4,13 @@ use kilocore_locks::{LockId, LockInfo, RwLockId};
 use kilocore_names::UnknownName;
 use kilocore_sim::Sim;
 
-fn mutexes() -> impl Iterator<Item = &'static LockInfo> {
+/// What is known of each mutex.
+pub(crate) fn mutexes() -> impl Iterator<Item = &'static LockInfo> {
     LockId::ALL.iter().map(|lock| lock.info())
 }
 
-fn rw_locks() -> impl Iterator<Item = &'static LockInfo> {
+/// What is known of each read-write lock.
+pub(crate) fn rw_locks() -> impl Iterator<Item = &'static LockInfo> {
     RwLockId::ALL.iter().map(|lock| lock.info())
 }
 
@@ -32,27 +34,21 @@ pub(crate) fn rw_lock_named(name: &str) -> Result<RwLockId, UnknownName> {
     name.parse().map_err(|_| unknown("read-write lock", name, rw_locks))
 }
 
-/// Whether a read-write lock can be put under a program, which may free the memory of a lock as soon
-/// as its last user has left it.
-pub(crate) fn is_for_programs(lock: RwLockId) -> bool {
-    lock.holder_may_destroy::<Sim>()
+/// The names of the read-write locks that can be put under a program.
+pub(crate) fn names_for_programs() -> String {
+    RwLockId::for_programs::<Sim>().map(RwLockId::name).collect::<Vec<_>>().join(", ")
 }
 
 /// The read-write lock of that name, to be put under a program.
 pub(crate) fn rw_lock_for_programs_named(name: &str) -> Result<RwLockId, String> {
     let lock = rw_lock_named(name).map_err(|unknown| unknown.to_string())?;
-    if is_for_programs(lock) {
+    if lock.is_for_programs::<Sim>() {
         return Ok(lock);
     }
-    let fit: Vec<&str> = RwLockId::ALL
-        .iter()
-        .filter(|&&lock| is_for_programs(lock))
-        .map(|lock| lock.name())
-        .collect();
     Err(format!(
         "`{name}` does not allow that a program frees a lock as soon as its last user has left it; \
          those that do are {}",
-        fit.join(", ")
+        names_for_programs()
     ))
 }
 

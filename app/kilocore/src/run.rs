@@ -8,7 +8,7 @@ use kilocore_locks::{LockId, RwLockId};
 use kilocore_process::allowed_cores;
 
 use crate::failure::Failure;
-use crate::lock_name::{is_for_programs, lock_named, rw_lock_for_programs_named};
+use crate::lock_name::{lock_named, names_for_programs, rw_lock_for_programs_named};
 use crate::{examples, launch};
 
 /// Runs a program with its mutexes replaced, or its read-write locks, or both.
@@ -31,11 +31,9 @@ pub(crate) struct Arguments {
 }
 
 fn rwlock_help() -> String {
-    let fit = RwLockId::ALL.iter().copied().filter(|&lock| is_for_programs(lock));
-    let names: Vec<&str> = fit.map(RwLockId::name).collect();
     format!(
         "The lock to use for the program's read-write locks: {}. Without it, they stay as they are",
-        names.join(", ")
+        names_for_programs()
     )
 }
 

@@ -19,7 +19,12 @@ pub(crate) struct AnyRwLock(Box<dyn ReadWrite>);
 impl AnyRwLock {
     /// Returns a free lock.
     pub(crate) fn new(lock: RwLockId) -> Self {
-        Self(lock.visit(Boxed))
+        lock.visit(OfId)
+    }
+
+    /// Returns a free lock of type `L`.
+    pub(crate) fn of<L: RawRwLock<Sim>>() -> Self {
+        Self(Box::new(OfType(Padded(L::new()))))
     }
 
     /// Acquires the lock.
@@ -76,13 +81,13 @@ impl<L> fmt::Debug for OfType<L> {
     }
 }
 
-struct Boxed;
+struct OfId;
 
-impl RwLockVisitor<Sim> for Boxed {
-    type Output = Box<dyn ReadWrite>;
+impl RwLockVisitor<Sim> for OfId {
+    type Output = AnyRwLock;
 
-    fn visit<L: RawRwLock<Sim>>(self) -> Self::Output {
-        Box::new(OfType(Padded(L::new())))
+    fn visit<L: RawRwLock<Sim>>(self) -> AnyRwLock {
+        AnyRwLock::of::<L>()
     }
 }
 
@@ -91,7 +96,7 @@ mod tests {
     use std::cell::Cell;
     use std::rc::Rc;
 
-    use kilocore_locks::RwLockId;
+    use kilocore_locks::{RwLockId, Rwsem};
     use kilocore_platform::Cycles;
     use kilocore_sim::{Options, Random, Sim, Simulation};
 
@@ -121,35 +126,50 @@ mod tests {
         }
     }
 
+    /// Runs threads that read and write, and returns the largest number of readers seen inside.
+    fn most_readers(lock: AnyRwLock, think: f64, hold: f64, writes: f64, seed: u64) -> u32 {
+        let machine = kilocore_machine::find("opteron-6344-4s").unwrap();
+        let mut simulation = Simulation::new(&machine, Options { cores: 8, seed }).unwrap();
+        let shared = Rc::new((lock, Seen::default()));
+        // More threads than cores, so that some lose theirs inside.
+        for number in 0..12 {
+            let shared = Rc::clone(&shared);
+            let body = move || {
+                let (lock, seen) = &*shared;
+                let mut random = Random::new(seed, 1 + number);
+                for _ in 0..200 {
+                    Sim::work(Cycles(random.exponential(think) as u64));
+                    let held = Cycles(random.exponential(hold) as u64);
+                    let mode =
+                        if random.uniform() < writes { Mode::Exclusive } else { Mode::Shared };
+                    let entered = lock.acquire(mode);
+                    seen.enter(mode);
+                    Sim::work(held);
+                    Sim::catch_up();
+                    seen.leave(mode);
+                    // SAFETY: acquired above in this mode.
+                    unsafe { lock.release(mode, entered) };
+                }
+            };
+            simulation.spawn(body).unwrap();
+        }
+        simulation.run().unwrap();
+        shared.1.most_readers.get()
+    }
+
     #[test]
     fn in_every_read_write_lock_a_writer_is_alone_and_readers_are_together() {
-        let machine = kilocore_machine::find("opteron-6344-4s").unwrap();
         for &lock in RwLockId::ALL {
-            let mut simulation = Simulation::new(&machine, Options { cores: 8, seed: 1 }).unwrap();
-            let shared = Rc::new((AnyRwLock::new(lock), Seen::default()));
-            // More threads than cores, so that some lose theirs inside.
-            for number in 0..12 {
-                let shared = Rc::clone(&shared);
-                let body = move || {
-                    let (lock, seen) = &*shared;
-                    let mut random = Random::new(1, 1 + number);
-                    for _ in 0..200 {
-                        Sim::work(Cycles(random.exponential(500.0) as u64));
-                        let writes = random.uniform() < 0.05;
-                        let mode = if writes { Mode::Exclusive } else { Mode::Shared };
-                        let entered = lock.acquire(mode);
-                        seen.enter(mode);
-                        Sim::work(Cycles(random.exponential(1_000.0) as u64));
-                        Sim::catch_up();
-                        seen.leave(mode);
-                        // SAFETY: acquired above in this mode.
-                        unsafe { lock.release(mode, entered) };
-                    }
-                };
-                simulation.spawn(body).unwrap();
-            }
-            simulation.run().unwrap_or_else(|error| panic!("{lock}: {error}"));
-            assert!(shared.1.most_readers.get() >= 3, "{lock}: readers hardly share");
+            let most = most_readers(AnyRwLock::new(lock), 500.0, 1_000.0, 0.05, 1);
+            assert!(most >= 3, "{lock}: readers hardly share");
+        }
+    }
+
+    #[test]
+    fn a_semaphore_s_writer_is_alone_and_its_readers_are_together() {
+        for seed in 0..20 {
+            let semaphore = AnyRwLock::of::<Rwsem<Sim>>();
+            assert!(most_readers(semaphore, 2_000.0, 500.0, 0.2, seed) > 2, "readers share it");
         }
     }
 }

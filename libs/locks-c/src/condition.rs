@@ -2,19 +2,14 @@
 
 use std::time::{Duration, Instant};
 
-use kilocore_locks::{Condition, Sleeper};
-use kilocore_platform::{Nanos, Native};
+use kilocore_locks::ThreadCondition;
 
 use crate::lock::KcLock;
-
-/// The number under which this process takes the locks inside its conditions. It need not differ
-/// from the numbers of other processes, because these conditions are not used across a fork.
-const PROCESS: u32 = 1;
 
 /// A condition variable; `struct kc_condition` of the header.
 #[repr(transparent)]
 #[derive(Debug)]
-pub struct KcCondition(Condition<Native>);
+pub struct KcCondition(ThreadCondition);
 
 const _: () = assert!(size_of::<KcCondition>() == 24 && align_of::<KcCondition>() == 8);
 
@@ -25,7 +20,7 @@ const _: () = assert!(size_of::<KcCondition>() == 24 && align_of::<KcCondition>(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn kc_condition_wait(condition: *const KcCondition, lock: *mut KcLock) {
     // SAFETY: by the caller's promise.
-    unsafe { wait(condition, lock, || None) };
+    unsafe { wait(condition, lock, None) };
 }
 
 /// As [`kc_condition_wait`], but sleeps for `nanoseconds` at most. Returns whether it was woken.
@@ -39,38 +34,30 @@ pub unsafe extern "C" fn kc_condition_wait_for(
     nanoseconds: u64,
 ) -> bool {
     let deadline = Instant::now().checked_add(Duration::from_nanos(nanoseconds));
-    let left = || {
-        let left = deadline?.saturating_duration_since(Instant::now()).as_nanos();
-        Some(Nanos(left.try_into().unwrap_or(u64::MAX)))
-    };
     // SAFETY: by the caller's promise.
-    !unsafe { wait(condition, lock, left) }
+    !unsafe { wait(condition, lock, deadline) }
 }
 
-/// Releases the lock, sleeps until woken or until no time is `left`, and acquires the lock. Returns
-/// whether the time ended the sleep.
+/// Releases the lock, sleeps until woken or until `deadline`, and acquires the lock. Returns whether
+/// the deadline ended the sleep.
 ///
 /// # Safety
 /// As for [`kc_condition_wait`].
 unsafe fn wait(
     condition: *const KcCondition,
     lock: *mut KcLock,
-    left: impl FnMut() -> Option<Nanos>,
+    deadline: Option<Instant>,
 ) -> bool {
     // SAFETY: by the caller's promise.
     let (condition, algorithm) = unsafe { (&(*condition).0, &*(*lock).algorithm) };
-    let mut sleeper = Sleeper::default();
-    let sleeper = &raw mut sleeper;
-    // SAFETY: the sleeper is new, and stays until `sleep` returns. By then it has been woken or has
-    // left. The caller holds the lock.
-    unsafe {
-        let state = &raw mut (*lock).state;
-        condition.enlist(sleeper, PROCESS);
-        (algorithm.release)(state);
-        let timed_out = condition.sleep(sleeper, PROCESS, left);
-        (algorithm.acquire)(state);
-        timed_out
-    }
+    // SAFETY: by the caller's promise.
+    let state = unsafe { &raw mut (*lock).state };
+    // SAFETY: the caller holds the lock.
+    let release = || unsafe { (algorithm.release)(state) };
+    let timed_out = condition.release_and_sleep(release, deadline);
+    // SAFETY: by the caller's promise.
+    unsafe { (algorithm.acquire)(state) };
+    timed_out
 }
 
 /// Wakes the thread that came first. Returns whether there was one.
@@ -80,7 +67,7 @@ unsafe fn wait(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn kc_condition_signal(condition: *const KcCondition) -> bool {
     // SAFETY: by the caller's promise.
-    unsafe { &(*condition).0 }.signal(PROCESS)
+    unsafe { &(*condition).0 }.signal()
 }
 
 /// Wakes all threads. Returns how many there were.
@@ -90,7 +77,7 @@ pub unsafe extern "C" fn kc_condition_signal(condition: *const KcCondition) -> b
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn kc_condition_broadcast(condition: *const KcCondition) -> usize {
     // SAFETY: by the caller's promise.
-    unsafe { &(*condition).0 }.broadcast(PROCESS)
+    unsafe { &(*condition).0 }.broadcast()
 }
 
 /// Waits until no thread will touch the condition any more.
@@ -100,5 +87,5 @@ pub unsafe extern "C" fn kc_condition_broadcast(condition: *const KcCondition) -
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn kc_condition_destroy(condition: *const KcCondition) {
     // SAFETY: by the caller's promise.
-    unsafe { &(*condition).0 }.destroy(PROCESS);
+    unsafe { &(*condition).0 }.destroy();
 }

@@ -11,6 +11,7 @@
 mod condition;
 mod lock;
 mod rw_lock;
+mod tables;
 
 pub use condition::*;
 pub use lock::*;

@@ -2,8 +2,10 @@
 
 use core::ffi::{CStr, c_char};
 
-use kilocore_locks::{KeepsThread, LockId, Waiting};
+use kilocore_locks::{KeepsThread, LockId, LockInfo};
 use kilocore_platform::Native;
+
+use crate::tables::{find, tables};
 
 /// The words of a lock.
 pub(crate) type State = [u64; 2];
@@ -74,66 +76,20 @@ unsafe extern "C" fn release<L: KeepsThread>(state: *mut State) {
 const fn algorithm<L: KeepsThread>(
     name: &'static CStr,
     title: &'static CStr,
-    waiting: Waiting,
+    info: &LockInfo,
 ) -> KcLockAlgorithm {
     KcLockAlgorithm {
         name: name.as_ptr(),
         title: title.as_ptr(),
-        sleeps: waiting.sleeps(),
+        sleeps: info.waiting.sleeps(),
         acquire: acquire::<L>,
         try_acquire: try_acquire::<L>,
         release: release::<L>,
     }
 }
 
-/// Returns `text` and a zero byte behind it. `N` is one more than its length.
-pub(crate) const fn terminated<const N: usize>(text: &str) -> [u8; N] {
-    assert!(text.len() + 1 == N);
-    let mut bytes = [0; N];
-    let mut i = 0;
-    while i < text.len() {
-        bytes[i] = text.as_bytes()[i];
-        i += 1;
-    }
-    bytes
-}
-
-/// Makes a C string, for ever, of a text that is known to the compiler.
-macro_rules! c_string {
-    ($text:expr) => {{
-        static BYTES: [u8; $text.len() + 1] = crate::lock::terminated($text);
-        match core::ffi::CStr::from_bytes_with_nul(&BYTES) {
-            Ok(text) => text,
-            Err(_) => panic!("a name has no zero byte in it"),
-        }
-    }};
-}
-pub(crate) use c_string;
-
-/// Writes the table of each lock, under the name by which C knows it, and a table of the tables.
-macro_rules! algorithms {
-    ($($symbol:ident => $lock:ident;)*) => {
-        $(
-            #[doc = concat!("[`", stringify!($lock), "`](kilocore_locks::", stringify!($lock), ")")]
-            #[unsafe(no_mangle)]
-            #[allow(non_upper_case_globals)]
-            pub static $symbol: KcLockAlgorithm = algorithm::<kilocore_locks::$lock<Native>>(
-                c_string!(LockId::$lock.info().name),
-                c_string!(LockId::$lock.info().title),
-                LockId::$lock.info().waiting,
-            );
-        )*
-
-        /// The tables in the order of [`LockId::ALL`], and a null pointer behind them.
-        static ALL: Tables<KcLockAlgorithm, { LockId::ALL.len() + 1 }> = {
-            let mut tables = [core::ptr::null(); LockId::ALL.len() + 1];
-            $(tables[LockId::$lock as usize] = &raw const $symbol;)*
-            Tables(tables)
-        };
-    };
-}
-
-algorithms! {
+tables! {
+    KcLockAlgorithm, LockId:
     kc_tas => Tas;
     kc_ttas => Ttas;
     kc_backoff => Backoff;
@@ -162,17 +118,10 @@ algorithms! {
     kc_requester => Requester;
 }
 
-/// Pointers to tables, and a null pointer behind them.
-#[repr(transparent)]
-pub(crate) struct Tables<T: 'static, const N: usize>(pub(crate) [*const T; N]);
-
-// SAFETY: they point to statics that may be shared.
-unsafe impl<T: Sync, const N: usize> Sync for Tables<T, N> {}
-
 /// Returns the tables of all locks, and a null pointer behind them.
 #[unsafe(no_mangle)]
 pub extern "C" fn kc_lock_algorithms() -> *const *const KcLockAlgorithm {
-    ALL.0.as_ptr()
+    ALL.as_ptr()
 }
 
 /// Returns the table of the lock with this name, or null if no lock has it.
@@ -182,7 +131,5 @@ pub extern "C" fn kc_lock_algorithms() -> *const *const KcLockAlgorithm {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn kc_lock_find(name: *const c_char) -> *const KcLockAlgorithm {
     // SAFETY: by the caller's promise.
-    let name = unsafe { CStr::from_ptr(name) };
-    let lock = name.to_str().ok().and_then(|name| name.parse::<LockId>().ok());
-    lock.map_or(core::ptr::null(), |lock| ALL.0[lock as usize])
+    unsafe { find(&ALL, name, |lock: LockId| lock as usize) }
 }

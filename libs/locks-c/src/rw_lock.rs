@@ -2,10 +2,10 @@
 
 use core::ffi::{CStr, c_char};
 
-use kilocore_locks::{RawRwLock, ReaderToken, RwLockId};
+use kilocore_locks::{LockInfo, RawRwLock, ReaderToken, RwLockId};
 use kilocore_platform::Native;
 
-use crate::lock::{Tables, c_string};
+use crate::tables::{find, tables};
 
 /// The beginning of a read-write lock; `struct kc_rwlock` of the header.
 #[repr(C)]
@@ -47,20 +47,15 @@ pub struct KcRwLockAlgorithm {
 // SAFETY: the texts are static and nobody writes to them.
 unsafe impl Sync for KcRwLockAlgorithm {}
 
-/// A read-write lock that C can ask for.
-trait Offered: RawRwLock<Native> {
-    /// Its table.
-    const TABLE: &'static KcRwLockAlgorithm;
-}
-
-extern "C" fn make<L: Offered>() -> *mut KcRwLock {
-    let head = KcRwLock { algorithm: L::TABLE };
+/// Makes an object that does not know its table yet.
+extern "C" fn make<L: RawRwLock<Native>>() -> *mut KcRwLock {
+    let head = KcRwLock { algorithm: core::ptr::null() };
     Box::into_raw(Box::new(Object { head, lock: L::new() })).cast()
 }
 
 /// # Safety
 /// `object` came from [`make`] for the same `L`, and nobody uses it any more.
-unsafe extern "C" fn free<L: Offered>(object: *mut KcRwLock) {
+unsafe extern "C" fn free<L: RawRwLock<Native>>(object: *mut KcRwLock) {
     // SAFETY: by the caller's promise.
     drop(unsafe { Box::from_raw(object.cast::<Object<L>>()) });
 }
@@ -69,21 +64,21 @@ unsafe extern "C" fn free<L: Offered>(object: *mut KcRwLock) {
 ///
 /// # Safety
 /// `object` came from [`make`] for the same `L` and is live.
-unsafe fn lock<'a, L: Offered>(object: *mut KcRwLock) -> &'a L {
+unsafe fn lock<'a, L: RawRwLock<Native>>(object: *mut KcRwLock) -> &'a L {
     // SAFETY: by the caller's promise.
     unsafe { &(*object.cast::<Object<L>>()).lock }
 }
 
 /// # Safety
 /// As for [`lock`].
-unsafe extern "C" fn acquire_shared<L: Offered>(object: *mut KcRwLock) -> KcReader {
+unsafe extern "C" fn acquire_shared<L: RawRwLock<Native>>(object: *mut KcRwLock) -> KcReader {
     // SAFETY: by the caller's promise.
     KcReader(unsafe { lock::<L>(object) }.acquire_shared().to_bits())
 }
 
 /// # Safety
 /// As for [`lock`]. `to` may be written.
-unsafe extern "C" fn try_acquire_shared<L: Offered>(
+unsafe extern "C" fn try_acquire_shared<L: RawRwLock<Native>>(
     object: *mut KcRwLock,
     to: *mut KcReader,
 ) -> bool {
@@ -98,41 +93,45 @@ unsafe extern "C" fn try_acquire_shared<L: Offered>(
 
 /// # Safety
 /// As for [`lock`]. The reader is inside and got this as it entered.
-unsafe extern "C" fn release_shared<L: Offered>(object: *mut KcRwLock, reader: KcReader) {
+unsafe extern "C" fn release_shared<L: RawRwLock<Native>>(object: *mut KcRwLock, reader: KcReader) {
     // SAFETY: by the caller's promise.
     unsafe { lock::<L>(object).release_shared(L::Reader::from_bits(reader.0)) };
 }
 
 /// # Safety
 /// As for [`lock`].
-unsafe extern "C" fn acquire<L: Offered>(object: *mut KcRwLock) {
+unsafe extern "C" fn acquire<L: RawRwLock<Native>>(object: *mut KcRwLock) {
     // SAFETY: by the caller's promise.
     unsafe { lock::<L>(object) }.acquire();
 }
 
 /// # Safety
 /// As for [`lock`].
-unsafe extern "C" fn try_acquire<L: Offered>(object: *mut KcRwLock) -> bool {
+unsafe extern "C" fn try_acquire<L: RawRwLock<Native>>(object: *mut KcRwLock) -> bool {
     // SAFETY: by the caller's promise.
     unsafe { lock::<L>(object) }.try_acquire()
 }
 
 /// # Safety
 /// As for [`lock`]. The calling thread is inside as the writer.
-unsafe extern "C" fn release<L: Offered>(object: *mut KcRwLock) {
+unsafe extern "C" fn release<L: RawRwLock<Native>>(object: *mut KcRwLock) {
     // SAFETY: by the caller's promise.
     unsafe { lock::<L>(object).release() };
 }
 
 /// # Safety
 /// As for [`lock`]. The calling thread is inside as the writer.
-unsafe extern "C" fn downgrade<L: Offered>(object: *mut KcRwLock) -> KcReader {
+unsafe extern "C" fn downgrade<L: RawRwLock<Native>>(object: *mut KcRwLock) -> KcReader {
     // SAFETY: by the caller's promise.
     KcReader(unsafe { lock::<L>(object).downgrade() }.to_bits())
 }
 
 /// Returns the table of `L`.
-const fn algorithm<L: Offered>(name: &'static CStr, title: &'static CStr) -> KcRwLockAlgorithm {
+const fn algorithm<L: RawRwLock<Native>>(
+    name: &'static CStr,
+    title: &'static CStr,
+    _info: &LockInfo,
+) -> KcRwLockAlgorithm {
     KcRwLockAlgorithm {
         name: name.as_ptr(),
         title: title.as_ptr(),
@@ -148,33 +147,8 @@ const fn algorithm<L: Offered>(name: &'static CStr, title: &'static CStr) -> KcR
     }
 }
 
-/// Writes the table of each lock, under the name by which C knows it, and a table of the tables.
-macro_rules! algorithms {
-    ($($symbol:ident => $lock:ident;)*) => {
-        $(
-            #[doc = concat!("[`", stringify!($lock), "`](kilocore_locks::", stringify!($lock), ")")]
-            #[unsafe(no_mangle)]
-            #[allow(non_upper_case_globals)]
-            pub static $symbol: KcRwLockAlgorithm = algorithm::<kilocore_locks::$lock<Native>>(
-                c_string!(RwLockId::$lock.info().name),
-                c_string!(RwLockId::$lock.info().title),
-            );
-
-            impl Offered for kilocore_locks::$lock<Native> {
-                const TABLE: &'static KcRwLockAlgorithm = &$symbol;
-            }
-        )*
-
-        /// The tables in the order of [`RwLockId::ALL`], and a null pointer behind them.
-        static ALL: Tables<KcRwLockAlgorithm, { RwLockId::ALL.len() + 1 }> = {
-            let mut tables = [core::ptr::null(); RwLockId::ALL.len() + 1];
-            $(tables[RwLockId::$lock as usize] = &raw const $symbol;)*
-            Tables(tables)
-        };
-    };
-}
-
-algorithms! {
+tables! {
+    KcRwLockAlgorithm, RwLockId:
     kc_central_rw => CentralRw;
     kc_writer_first => WriterFirst;
     kc_phase_fair => PhaseFair;
@@ -186,7 +160,7 @@ algorithms! {
 /// Returns the tables of all read-write locks, and a null pointer behind them.
 #[unsafe(no_mangle)]
 pub extern "C" fn kc_rwlock_algorithms() -> *const *const KcRwLockAlgorithm {
-    ALL.0.as_ptr()
+    ALL.as_ptr()
 }
 
 /// Returns the table of the read-write lock with this name, or null if none has it.
@@ -196,9 +170,7 @@ pub extern "C" fn kc_rwlock_algorithms() -> *const *const KcRwLockAlgorithm {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn kc_rwlock_find(name: *const c_char) -> *const KcRwLockAlgorithm {
     // SAFETY: by the caller's promise.
-    let name = unsafe { CStr::from_ptr(name) };
-    let lock = name.to_str().ok().and_then(|name| name.parse::<RwLockId>().ok());
-    lock.map_or(core::ptr::null(), |lock| ALL.0[lock as usize])
+    unsafe { find(&ALL, name, |lock: RwLockId| lock as usize) }
 }
 
 /// Returns a new read-write lock.
@@ -207,8 +179,12 @@ pub unsafe extern "C" fn kc_rwlock_find(name: *const c_char) -> *const KcRwLockA
 /// `algorithm` is one of this library's tables.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn kc_rwlock_new(algorithm: *const KcRwLockAlgorithm) -> *mut KcRwLock {
-    // SAFETY: by the caller's promise.
-    unsafe { ((*algorithm).make)() }
+    // SAFETY: by the caller's promise. The object is new.
+    unsafe {
+        let lock = ((*algorithm).make)();
+        (*lock).algorithm = algorithm;
+        lock
+    }
 }
 
 /// Frees a read-write lock.

@@ -16,6 +16,7 @@
 
 use kilocore_platform::{Atomic, AtomicInt, Ordering, Platform};
 
+use crate::word::enter_unless;
 use crate::{LockInfo, RawRwLock, Waiting};
 
 /// The bit that is set while a writer is inside.
@@ -101,16 +102,8 @@ unsafe impl<P: Platform> RawRwLock<P> for CentralRw<P> {
 
     #[inline]
     fn try_acquire_shared(&self) -> Option<()> {
-        let mut state = self.state.load(Ordering::Relaxed);
-        while state & WRITER == 0 {
-            let counted = state + 1;
-            match self.state.compare_exchange(state, counted, Ordering::Acquire, Ordering::Relaxed)
-            {
-                Ok(_) => return Some(()),
-                Err(now) => state = now,
-            }
-        }
-        None
+        let shut = |state| state & WRITER != 0;
+        enter_unless(&self.state, shut, |state| state + 1).then_some(())
     }
 
     #[inline]
@@ -130,16 +123,9 @@ unsafe impl<P: Platform> RawRwLock<P> for CentralRw<P> {
 
     #[inline]
     fn try_acquire(&self) -> bool {
-        let mut state = self.state.load(Ordering::Relaxed);
-        // We try again if only the mark of the sleepers has changed.
-        while state & (WRITER | READERS) == 0 {
-            let taken = state | WRITER;
-            match self.state.compare_exchange(state, taken, Ordering::Acquire, Ordering::Relaxed) {
-                Ok(_) => return true,
-                Err(now) => state = now,
-            }
-        }
-        false
+        // A thread that only changes the mark of the sleepers is no reason to fail.
+        let shut = |state| state & (WRITER | READERS) != 0;
+        enter_unless(&self.state, shut, |state| state | WRITER)
     }
 
     #[inline]

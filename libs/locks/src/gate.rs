@@ -28,6 +28,11 @@ const ONE_OPENING: u32 = 2;
 /// Turns for which a waiter spins on its slot before it parks, on processors that cannot rest.
 const TURNS_BEFORE_PARKING: u32 = 1_000;
 
+/// The number of the gate at which the next writer of a read-write lock waits.
+pub(crate) const WRITERS_GATE: u32 = 0;
+/// The number of the gate at which readers of a read-write lock wait.
+pub(crate) const READERS_GATE: u32 = 1;
+
 /// A gate of a lock.
 pub(crate) struct Gate<P: Platform> {
     slot: &'static P::U32,

@@ -3,8 +3,9 @@
 //! Each algorithm is one file, generic over [`Platform`](kilocore_platform::Platform). The file
 //! begins with what the lock is, where it comes from, and where it departs from its source. The
 //! locks implement [`RawLock`] or, if they distinguish readers from writers, [`RawRwLock`].
-//! [`LockId`] is the registry of the former, and [`RwLockId`] that of the latter. The command line, the benchmarks, the model checks,
-//! the simulator and `kilocore run` use it. `CONTRIBUTING.md` says how to add a lock.
+//! [`LockId`] is the registry of the former, and [`RwLockId`] that of the latter. The command line,
+//! the benchmarks, the model checks, the simulator and `kilocore run` use them. `CONTRIBUTING.md` says
+//! how to add a lock.
 //!
 //! A lock needs more to live inside a program that knows nothing of it. That is here too, so that
 //! it is checked in the same way as the locks. [`Moderated`] makes any lock fit for forks,
@@ -95,7 +96,10 @@ mod rwsem;
 mod signal;
 #[cfg(feature = "lock_api")]
 pub mod sync;
+#[cfg(feature = "native")]
+mod thread_condition;
 mod waiting_room;
+mod word;
 
 pub use bravo::{Bravo, BravoReader};
 pub use cohort::{Cohort, LocalLock};
@@ -112,4 +116,6 @@ pub use raw_rw::{NoSharing, RawRwLock, ReaderToken, ReadersAlone, RwLockVisitor}
 pub use registry::{LockInfo, UnknownLock, UnknownRwLock, Waiting};
 pub use rwsem::Rwsem;
 pub use signal::{Manner, Parking, Spinning};
+#[cfg(feature = "native")]
+pub use thread_condition::ThreadCondition;
 pub use waiting_room::{Fences, Guest, Room, SymmetricFences};

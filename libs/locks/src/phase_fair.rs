@@ -37,7 +37,9 @@ use core::fmt;
 
 use kilocore_platform::{Atomic, AtomicInt, Ordering, Platform};
 
-use crate::gate::Gate;
+use crate::gate::{Gate, READERS_GATE, WRITERS_GATE};
+use crate::raw::free_abandoned;
+use crate::word::enter_unless;
 use crate::{LockInfo, RawLock, RawRwLock, Requester, Waiting};
 
 /// The bit of `arrivals` that changes with every writer.
@@ -52,11 +54,6 @@ const NEXT: u32 = 8;
 const READER: u32 = 16;
 /// The bit of `departures` that is set while the writer waits for readers to leave.
 const DRAINING: u32 = 1;
-
-/// The number of the gate of the next writer.
-const WRITERS_GATE: u32 = 0;
-/// The number of the gate of the readers.
-const READERS_GATE: u32 = 1;
 
 /// A read-write lock without data.
 pub struct PhaseFair<P: Platform> {
@@ -146,19 +143,10 @@ unsafe impl<P: Platform> RawRwLock<P> for PhaseFair<P> {
 
     #[inline]
     fn try_acquire_shared(&self) -> Option<()> {
-        let mut arrivals = self.arrivals.load(Ordering::Relaxed);
-        while arrivals & PRESENT == 0 {
-            match self.arrivals.compare_exchange(
-                arrivals,
-                arrivals + READER,
-                Ordering::Acquire,
-                Ordering::Relaxed,
-            ) {
-                Ok(_) => return Some(()),
-                Err(now) => arrivals = now,
-            }
-        }
-        None
+        let shut = |arrivals| arrivals & PRESENT != 0;
+        // What overflows is lost.
+        let arrive = |arrivals: u32| arrivals.wrapping_add(READER);
+        enter_unless(&self.arrivals, shut, arrive).then_some(())
     }
 
     #[inline]
@@ -238,11 +226,8 @@ unsafe impl<P: Platform> RawRwLock<P> for PhaseFair<P> {
         let arrivals = self.arrivals.load(Ordering::Relaxed);
         self.departures.store(count(arrivals), Ordering::Relaxed);
         self.arrivals.store(count(arrivals) | arrivals & PHASE | PRESENT, Ordering::Relaxed);
-        // SAFETY: nobody else is left in the line, so the caller may act for who was first.
-        unsafe {
-            self.line.forget_waiters(&mut ());
-            self.line.release(&mut ());
-        }
+        // SAFETY: nobody else is left in the line.
+        unsafe { free_abandoned(&self.line) };
     }
 
     fn has_writer(&self) -> bool {

@@ -89,3 +89,16 @@ pub trait LockVisitor<P: Platform> {
     /// Performs the action on the lock type `L`.
     fn visit<L: RawLock<P>>(self) -> Self::Output;
 }
+
+/// Frees a lock that threads have left behind which do not exist any more, holder and waiters alike.
+///
+/// # Safety
+/// No other thread uses the lock during the call, or will act for a thread that did.
+pub(crate) unsafe fn free_abandoned<P: Platform, L: RawLock<P, Thread = ()>>(lock: &L) {
+    // SAFETY: by the caller's promise, the caller may act for the holder. If there was none, the first
+    // call makes it one.
+    unsafe {
+        lock.forget_waiters(&mut ());
+        lock.release(&mut ());
+    }
+}

@@ -1,6 +1,8 @@
 //! What is known about each lock, and the macro that turns a list of lines into the registry.
 
-use crate::{LockId, RwLockId};
+use kilocore_platform::Platform;
+
+use crate::{LockId, RawRwLock, RwLockId, RwLockVisitor};
 
 /// What one needs to know about a lock to choose it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,126 +60,112 @@ impl Waiting {
     }
 }
 
-/// Declares the modules of the locks, and writes the enum and its tables, from one line for each
-/// lock.
-macro_rules! locks {
-    ($($module:ident => $lock:ident $(, $part:ident)*;)*) => {
+/// Declares the modules of the locks of one kind, and writes the enum of their names and its tables,
+/// from one line for each lock.
+macro_rules! registry {
+    (
+        $(#[$doc:meta])*
+        $id:ident, visited by $visitor:ident, with data in $with_data:ident by $types:ident:
+        $($module:ident => $lock:ident $(, $part:ident)*;)*
+    ) => {
         $(
             mod $module;
             pub use $module::{$lock $(, $part)*};
         )*
 
-        $(
-            #[cfg(feature = "native")]
-            keeps_thread!($lock<kilocore_platform::Native>);
-        )*
-
         /// The locks with data. They are public as a part of `sync`.
         #[cfg(feature = "lock_api")]
-        mod with_data {
+        mod $with_data {
             $(
                 #[doc = concat!("[`", stringify!($lock), "`](crate::", stringify!($lock), ")")]
                 /// with data.
                 pub mod $module {
-                    crate::sync::mutex_types!(crate::$lock<kilocore_platform::Native>);
+                    crate::sync::$types!(crate::$lock<kilocore_platform::Native>);
                 }
             )*
         }
 
-        /// A lock algorithm, by name.
+        $(#[$doc])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[repr(u8)]
-        pub enum LockId {
+        pub enum $id {
             $(
                 #[doc = concat!("[`", stringify!($lock), "`](crate::", stringify!($lock), ")")]
                 $lock,
             )*
         }
 
-        impl LockId {
-            /// All locks, in the order in which they are listed.
-            pub const ALL: &'static [LockId] = &[$(LockId::$lock),*];
+        impl $id {
+            /// All of them, in the order in which they are listed.
+            pub const ALL: &'static [$id] = &[$($id::$lock),*];
 
             /// Returns what is known about the lock.
             #[must_use]
             pub const fn info(self) -> &'static LockInfo {
-                match self { $(LockId::$lock => &$module::INFO,)* }
+                match self { $($id::$lock => &$module::INFO,)* }
             }
 
             /// Runs `visitor` with the type of the lock.
             #[inline(always)]
-            pub fn visit<P: kilocore_platform::Platform, V: LockVisitor<P>>(
+            pub fn visit<P: kilocore_platform::Platform, V: $visitor<P>>(
                 self,
                 visitor: V,
             ) -> V::Output {
                 match self {
-                    $(LockId::$lock => visitor.visit::<$lock<P>>(),)*
+                    $($id::$lock => visitor.visit::<$lock<P>>(),)*
                 }
             }
         }
     };
 }
 
-/// Declares the modules of the read-write locks, and writes the enum and its tables, from one line
-/// for each lock.
-macro_rules! rw_locks {
-    ($($module:ident => $lock:ident;)*) => {
+/// Declares the mutual-exclusion locks.
+macro_rules! locks {
+    ($($module:ident => $lock:ident $(, $part:ident)*;)*) => {
+        registry! {
+            /// A lock algorithm, by name.
+            LockId, visited by LockVisitor, with data in with_data by mutex_types:
+            $($module => $lock $(, $part)*;)*
+        }
+
         $(
-            mod $module;
-            pub use $module::$lock;
+            #[cfg(feature = "native")]
+            keeps_thread!($lock<kilocore_platform::Native>);
         )*
+    };
+}
 
-        /// The read-write locks with data. They are public as a part of `sync`.
-        #[cfg(feature = "lock_api")]
-        mod rw_with_data {
-            $(
-                #[doc = concat!("[`", stringify!($lock), "`](crate::", stringify!($lock), ")")]
-                /// with data.
-                pub mod $module {
-                    crate::sync::rw_lock_types!(crate::$lock<kilocore_platform::Native>);
-                }
-            )*
-        }
-
-        /// A read-write lock algorithm, by name.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        #[repr(u8)]
-        pub enum RwLockId {
-            $(
-                #[doc = concat!("[`", stringify!($lock), "`](crate::", stringify!($lock), ")")]
-                $lock,
-            )*
-        }
-
-        impl RwLockId {
-            /// All read-write locks, in the order in which they are listed.
-            pub const ALL: &'static [RwLockId] = &[$(RwLockId::$lock),*];
-
-            /// Returns what is known about the lock.
-            #[must_use]
-            pub const fn info(self) -> &'static LockInfo {
-                match self { $(RwLockId::$lock => &$module::INFO,)* }
-            }
-
-            /// Whether the last user may destroy the lock as soon as it has left it; see
-            /// [`RawRwLock::HOLDER_MAY_DESTROY`]. Locks under unmodified programs need this.
-            #[must_use]
-            pub const fn holder_may_destroy<P: kilocore_platform::Platform>(self) -> bool {
-                match self { $(RwLockId::$lock => <$lock<P> as RawRwLock<P>>::HOLDER_MAY_DESTROY,)* }
-            }
-
-            /// Runs `visitor` with the type of the lock.
-            #[inline(always)]
-            pub fn visit<P: kilocore_platform::Platform, V: RwLockVisitor<P>>(
-                self,
-                visitor: V,
-            ) -> V::Output {
-                match self {
-                    $(RwLockId::$lock => visitor.visit::<$lock<P>>(),)*
-                }
-            }
+/// Declares the read-write locks.
+macro_rules! rw_locks {
+    ($($lines:tt)*) => {
+        registry! {
+            /// A read-write lock algorithm, by name.
+            RwLockId, visited by RwLockVisitor, with data in rw_with_data by rw_lock_types:
+            $($lines)*
         }
     };
+}
+
+impl RwLockId {
+    /// Returns the locks that can be put under a program that knows nothing of them: it may free a
+    /// lock as soon as the last user has left it; see
+    /// [`RawRwLock::HOLDER_MAY_DESTROY`].
+    pub fn for_programs<P: Platform>() -> impl Iterator<Item = Self> {
+        Self::ALL.iter().copied().filter(|lock| lock.is_for_programs::<P>())
+    }
+
+    /// Returns whether the lock is one of [`for_programs`](Self::for_programs).
+    #[must_use]
+    pub fn is_for_programs<P: Platform>(self) -> bool {
+        struct Ask;
+        impl<P: Platform> RwLockVisitor<P> for Ask {
+            type Output = bool;
+            fn visit<L: RawRwLock<P>>(self) -> bool {
+                L::HOLDER_MAY_DESTROY
+            }
+        }
+        self.visit::<P, _>(Ask)
+    }
 }
 
 /// Writes what makes a registry's enum known by name: its name, its text, and the error for a name

@@ -56,6 +56,8 @@ use core::fmt;
 use kilocore_platform::{Atomic, AtomicInt, Ordering, Padded, Platform, Wait};
 
 use self::queue::{Line, Queue, Waiter, Wish};
+use crate::raw::free_abandoned;
+use crate::word::enter_unless;
 use crate::{Mcs, RawLock, RawRwLock};
 
 /// The bit that is set while a writer is inside.
@@ -280,15 +282,8 @@ unsafe impl<P: Platform, const TURNS: u32, const GIVES_UP: bool> RawRwLock<P>
 
     #[inline]
     fn try_acquire_shared(&self) -> Option<()> {
-        let mut seen = self.count.load(Ordering::Relaxed);
-        while seen & (WRITER | QUEUED) == 0 {
-            match self.count.compare_exchange(seen, seen + 1, Ordering::Acquire, Ordering::Relaxed)
-            {
-                Ok(_) => return Some(()),
-                Err(now) => seen = now,
-            }
-        }
-        None
+        let shut = |count| count & (WRITER | QUEUED) != 0;
+        enter_unless(&*self.count, shut, |count| count + 1).then_some(())
     }
 
     #[inline]
@@ -329,11 +324,8 @@ unsafe impl<P: Platform, const TURNS: u32, const GIVES_UP: bool> RawRwLock<P>
     unsafe fn forget_others(&self) {
         self.queue.forget();
         self.count.store(WRITER, Ordering::Relaxed);
-        // SAFETY: nobody else is left among the spinners, so the caller may act for who spun.
-        unsafe {
-            self.spinners.forget_waiters(&mut ());
-            self.spinners.release(&mut ());
-        }
+        // SAFETY: nobody else is left among the spinners.
+        unsafe { free_abandoned(&*self.spinners) };
     }
 
     fn has_writer(&self) -> bool {

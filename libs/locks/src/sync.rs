@@ -27,7 +27,7 @@
 //! waiters sleep, such as [`mcs_park`] or [`mutexee`], suits all programs.
 //!
 //! # What differs from `parking_lot`
-//! * A lock has up to two words, not one byte. Reader-writer locks are larger.
+//! * A lock has up to two words, not one byte. Read-write locks are larger.
 //! * Guards may be sent to another thread and dropped there.
 //! * A thread that waits with a deadline does not queue, because most of these locks have no way to
 //!   leave their queue. It looks at the lock again and again instead, with pauses that grow to a

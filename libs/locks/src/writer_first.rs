@@ -34,7 +34,9 @@ use core::fmt;
 
 use kilocore_platform::{Atomic, AtomicInt, Ordering, Platform};
 
-use crate::gate::Gate;
+use crate::gate::{Gate, READERS_GATE, WRITERS_GATE};
+use crate::raw::free_abandoned;
+use crate::word::enter_unless;
 use crate::{LockInfo, RawLock, RawRwLock, Requester, Waiting};
 
 /// The bit that is set while a writer is inside.
@@ -47,11 +49,6 @@ const WAITING: u64 = WRITER - WAITING_ONE;
 const PARKED: u64 = 1 << 31;
 /// The bits that count readers.
 const READERS: u64 = PARKED - 1;
-
-/// The number of the gate of the first writer.
-const WRITERS_GATE: u32 = 0;
-/// The number of the gate of the readers.
-const READERS_GATE: u32 = 1;
 
 /// A read-write lock without data.
 pub struct WriterFirst<P: Platform> {
@@ -112,16 +109,7 @@ impl<P: Platform> WriterFirst<P> {
     /// did.
     #[inline]
     fn take(&self, waited: u64) -> bool {
-        let mut state = self.state.load(Ordering::Relaxed);
-        while !shut_to_writers(state) {
-            let taken = (state - waited) | WRITER;
-            // Acquire: we see what those wrote and read that were inside before.
-            match self.state.compare_exchange(state, taken, Ordering::Acquire, Ordering::Relaxed) {
-                Ok(_) => return true,
-                Err(now) => state = now,
-            }
-        }
-        false
+        enter_unless(&self.state, shut_to_writers, |state| (state - waited) | WRITER)
     }
 
     /// Opens the gate of the first writer if it may enter, after a reader has subtracted itself from
@@ -177,16 +165,7 @@ unsafe impl<P: Platform> RawRwLock<P> for WriterFirst<P> {
 
     #[inline]
     fn try_acquire_shared(&self) -> Option<()> {
-        let mut state = self.state.load(Ordering::Relaxed);
-        while !shut_to_readers(state) {
-            let counted = state + 1;
-            match self.state.compare_exchange(state, counted, Ordering::Acquire, Ordering::Relaxed)
-            {
-                Ok(_) => return Some(()),
-                Err(now) => state = now,
-            }
-        }
-        None
+        enter_unless(&self.state, shut_to_readers, |state| state + 1).then_some(())
     }
 
     #[inline]
@@ -219,11 +198,8 @@ unsafe impl<P: Platform> RawRwLock<P> for WriterFirst<P> {
 
     unsafe fn forget_others(&self) {
         self.state.store(WRITER, Ordering::Relaxed);
-        // SAFETY: nobody else is left in the line, so the caller may act for who was first.
-        unsafe {
-            self.line.forget_waiters(&mut ());
-            self.line.release(&mut ());
-        }
+        // SAFETY: nobody else is left in the line.
+        unsafe { free_abandoned(&self.line) };
     }
 
     fn has_writer(&self) -> bool {

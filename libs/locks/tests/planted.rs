@@ -138,7 +138,8 @@ fn central_rw() {
     };
     const HALF: &[&str] = &["race", "a reader saw half of a write", "a write was lost"];
     let check = |call, error, how| assert_caught(source, call, error, deeds, how);
-    check("compare_exchange(state, taken, Ordering::Acquire, Ordering::Relaxed)", InTwoSteps, HALF);
+    let entering = "compare_exchange(seen, change(seen), Ordering::Acquire, Ordering::Relaxed)";
+    assert_caught(source!("word.rs"), entering, InTwoSteps, deeds, HALF);
     check("fetch_or(PARKED, Ordering::Acquire)", Lost, LOST_WAKE_UP);
     check("fetch_add(1, Ordering::Release)", Lost, LOST_WAKE_UP);
 }

@@ -42,6 +42,7 @@ pub mod condvar_exports;
 mod cores;
 mod deadline;
 mod export;
+mod glibcs_timed;
 mod heap;
 mod host;
 mod impatience;

@@ -35,7 +35,7 @@ use crate::deadline::{self, Deadline};
 use crate::host::Host;
 use crate::patience;
 use crate::rooms::{self, SleepersPay};
-use crate::{mutex_users, process, thread_state};
+use crate::{glibcs_timed, mutex_users, process, thread_state};
 
 /// The number of bytes of a mutex that a lock may use: those before the kind.
 const LOCK_BYTES: usize = 16;
@@ -156,7 +156,7 @@ impl<L: RawLock<Host>> Replaced<L> {
         // SAFETY: as in `lock`. `time` is the program's timespec.
         unsafe {
             if !mutex_kind(mutex).is_plain() {
-                return real_clocklock(mutex, clock, time);
+                return glibcs_timed::clocklock(mutex, clock, time);
             }
             if !deadline::is_waitable(clock) {
                 return libc::EINVAL;
@@ -252,26 +252,6 @@ pub(crate) unsafe fn leave_conditions(mutex: *mut pthread_mutex_t) {
     }
 }
 
-/// Calls glibc's timed lock. For the real-time clock it uses the older function, which every glibc
-/// has.
-///
-/// # Safety
-/// As for `pthread_mutex_clocklock`.
-unsafe fn real_clocklock(
-    mutex: *mut pthread_mutex_t,
-    clock: clockid_t,
-    time: *const timespec,
-) -> c_int {
-    // SAFETY: by the caller's promise.
-    unsafe {
-        if clock == libc::CLOCK_REALTIME {
-            real::pthread_mutex_timedlock(mutex, time)
-        } else {
-            real::pthread_mutex_clocklock(mutex, clock, time)
-        }
-    }
-}
-
 /// glibc's own functions, for a process in which mutexes are not replaced.
 pub(crate) static GLIBC: Functions = {
     unsafe extern "C-unwind" fn lock(mutex: *mut pthread_mutex_t) -> c_int {
@@ -288,7 +268,7 @@ pub(crate) static GLIBC: Functions = {
         time: *const timespec,
     ) -> c_int {
         // SAFETY: as above.
-        unsafe { real_clocklock(mutex, clock, time) }
+        unsafe { glibcs_timed::clocklock(mutex, clock, time) }
     }
     unsafe extern "C-unwind" fn unlock(mutex: *mut pthread_mutex_t) -> c_int {
         // SAFETY: as above.

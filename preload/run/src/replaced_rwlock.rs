@@ -311,13 +311,6 @@ impl<L: RawRwLock<Host>> Replaced<L> {
             return false;
         }
         slot::read_holds().forget(self.lock.addr());
-        if core::mem::needs_drop::<L>() {
-            // SAFETY: by the caller's promise.
-            unsafe {
-                self.lock.cast::<L>().drop_in_place();
-                self.lock.cast::<[u8; LOCK_BYTES]>().write([0; LOCK_BYTES]);
-            }
-        }
         true
     }
 }

@@ -12,7 +12,7 @@ use crate::deadline::Deadline;
 use crate::host::Host;
 use crate::read_holds::TooOften;
 use crate::replaced_rwlock::Replaced;
-use crate::{rwlock_wait, slot};
+use crate::{glibcs_timed, rwlock_wait, slot};
 
 /// Makes the table of functions, and the table of glibc's own.
 macro_rules! functions {
@@ -47,11 +47,11 @@ functions! {
     rdlock(lock: *mut pthread_rwlock_t) = real::pthread_rwlock_rdlock;
     tryrdlock(lock: *mut pthread_rwlock_t) = real::pthread_rwlock_tryrdlock;
     clockrdlock(lock: *mut pthread_rwlock_t, clock: clockid_t, time: *const timespec)
-        = real_clockrdlock;
+        = glibcs_timed::clockrdlock;
     wrlock(lock: *mut pthread_rwlock_t) = real::pthread_rwlock_wrlock;
     trywrlock(lock: *mut pthread_rwlock_t) = real::pthread_rwlock_trywrlock;
     clockwrlock(lock: *mut pthread_rwlock_t, clock: clockid_t, time: *const timespec)
-        = real_clockwrlock;
+        = glibcs_timed::clockwrlock;
     unlock(lock: *mut pthread_rwlock_t) = real::pthread_rwlock_unlock;
 }
 
@@ -133,7 +133,7 @@ impl<L: RawRwLock<Host>> With<L> {
         // SAFETY: as in `destroy`. `time` is the program's timespec.
         let (this, deadline) = unsafe {
             if is_process_shared(lock) {
-                return real_clockrdlock(lock, clock, time);
+                return glibcs_timed::clockrdlock(lock, clock, time);
             }
             (Replaced::<L>::of(lock), Deadline::new(clock, time))
         };
@@ -184,7 +184,7 @@ impl<L: RawRwLock<Host>> With<L> {
         // SAFETY: as in `clockrdlock`.
         let (this, deadline) = unsafe {
             if is_process_shared(lock) {
-                return real_clockwrlock(lock, clock, time);
+                return glibcs_timed::clockwrlock(lock, clock, time);
             }
             (Replaced::<L>::of(lock), Deadline::new(clock, time))
         };
@@ -236,42 +236,4 @@ glibcs! {
     glibcs_rdlock = pthread_rwlock_rdlock;
     glibcs_wrlock = pthread_rwlock_wrlock;
     glibcs_unlock = pthread_rwlock_unlock;
-}
-
-/// Calls glibc's function. For the real-time clock it uses the older one, which every glibc has.
-///
-/// # Safety
-/// As for `pthread_rwlock_clockrdlock`.
-unsafe fn real_clockrdlock(
-    lock: *mut pthread_rwlock_t,
-    clock: clockid_t,
-    time: *const timespec,
-) -> c_int {
-    // SAFETY: by the caller's promise.
-    unsafe {
-        if clock == libc::CLOCK_REALTIME {
-            real::pthread_rwlock_timedrdlock(lock, time)
-        } else {
-            real::pthread_rwlock_clockrdlock(lock, clock, time)
-        }
-    }
-}
-
-/// Does the same for writing.
-///
-/// # Safety
-/// As for `pthread_rwlock_clockwrlock`.
-unsafe fn real_clockwrlock(
-    lock: *mut pthread_rwlock_t,
-    clock: clockid_t,
-    time: *const timespec,
-) -> c_int {
-    // SAFETY: by the caller's promise.
-    unsafe {
-        if clock == libc::CLOCK_REALTIME {
-            real::pthread_rwlock_timedwrlock(lock, time)
-        } else {
-            real::pthread_rwlock_clockwrlock(lock, clock, time)
-        }
-    }
 }

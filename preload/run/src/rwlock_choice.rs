@@ -25,15 +25,9 @@ pub(crate) fn replaces() -> bool {
 
 fn named(name: &str) -> Result<&'static Functions, &'static dyn fmt::Display> {
     match name.parse::<RwLockId>() {
-        Ok(lock) if is_for_programs(lock) => Ok(lock.visit::<Host, _>(FunctionsOf)),
+        Ok(lock) if lock.is_for_programs::<Host>() => Ok(lock.visit::<Host, _>(FunctionsOf)),
         _ => Err(&NotForPrograms),
     }
-}
-
-/// Whether a program may free the memory of the lock as soon as its last user has left it. No other
-/// lock can be put under a program that knows nothing of it.
-fn is_for_programs(lock: RwLockId) -> bool {
-    lock.holder_may_destroy::<Host>()
 }
 
 /// The error for a name that no lock for programs has.
@@ -42,8 +36,7 @@ struct NotForPrograms;
 impl fmt::Display for NotForPrograms {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("unknown read-write lock; known are ")?;
-        let locks = RwLockId::ALL.iter().copied().filter(|&lock| is_for_programs(lock));
-        for (i, lock) in locks.enumerate() {
+        for (i, lock) in RwLockId::for_programs::<Host>().enumerate() {
             write!(f, "{}{lock}", if i == 0 { "" } else { ", " })?;
         }
         Ok(())

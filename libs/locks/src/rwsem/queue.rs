@@ -10,6 +10,7 @@ use core::ptr;
 
 use kilocore_platform::{Atomic, Ordering, Padded, Platform, SharedCell};
 
+use crate::raw::free_abandoned;
 use crate::{RawLock, Ticket};
 
 /// What a waiter's word says.
@@ -91,12 +92,10 @@ impl<P: Platform> Queue<P> {
     /// Removes all waiters, which do not exist any more, and frees the queue's lock. No other thread
     /// uses the queue during the call.
     pub(super) fn forget(&self) {
-        // SAFETY: nobody else is left who could hold the lock, so the caller may act for the holder.
-        unsafe { self.lock.forget_waiters(&mut ()) };
-        // SAFETY: the lock is held by nobody but the caller.
+        // SAFETY: nobody else is left who could hold the lock or read the line.
         self.line.with_mut(|line| unsafe { line.write(Line::empty()) });
         // SAFETY: as above.
-        unsafe { self.lock.release(&mut ()) };
+        unsafe { free_abandoned(&*self.lock) };
     }
 
     /// Acts on the waiters under the queue's lock. `act` must not wait for anything.

@@ -4,15 +4,10 @@ use core::fmt;
 use core::marker::PhantomData;
 use std::time::{Duration, Instant};
 
-use kilocore_platform::{Nanos, Native};
 use lock_api::RawMutex as _;
 
 use super::{RawMutex, deadline};
-use crate::{Condition, KeepsThread, Sleeper};
-
-/// The number under which this process takes the locks inside its conditions. It need not differ
-/// from the numbers of other processes, because these conditions are not used across a fork.
-const PROCESS: u32 = 1;
+use crate::{KeepsThread, ThreadCondition};
 
 /// A condition variable for mutexes whose lock is `L`. It has three words.
 ///
@@ -20,7 +15,7 @@ const PROCESS: u32 = 1;
 /// the notifying functions return exactly how many threads they have woken. Threads are woken in the
 /// order in which they came.
 pub struct RawCondvar<L> {
-    condition: Condition<Native>,
+    condition: ThreadCondition,
     lock: PhantomData<fn(L)>,
 }
 
@@ -39,11 +34,11 @@ unsafe impl<L: KeepsThread> lock_api::RawCondvar for RawCondvar<L> {
     }
 
     fn notify_one(&self) -> bool {
-        self.condition.signal(PROCESS)
+        self.condition.signal()
     }
 
     fn notify_all(&self) -> usize {
-        self.condition.broadcast(PROCESS)
+        self.condition.broadcast()
     }
 }
 
@@ -76,19 +71,9 @@ impl<L: KeepsThread> RawCondvar<L> {
         guard: &mut lock_api::GuardSend,
         deadline: Option<Instant>,
     ) -> bool {
-        let mut sleeper = Sleeper::default();
-        let sleeper = &raw mut sleeper;
-        // SAFETY: the sleeper is new, and stays until `sleep` returns. By then it has been woken or
-        // has left.
-        unsafe { self.condition.enlist(sleeper, PROCESS) };
         // SAFETY: the caller's promise.
-        unsafe { mutex.unlock(core::mem::take(guard)) };
-        let left = || {
-            let left = deadline?.saturating_duration_since(Instant::now()).as_nanos();
-            Some(Nanos(left.try_into().unwrap_or(u64::MAX)))
-        };
-        // SAFETY: enlisted above.
-        let timed_out = unsafe { self.condition.sleep(sleeper, PROCESS, left) };
+        let unlock = || unsafe { mutex.unlock(core::mem::take(guard)) };
+        let timed_out = self.condition.release_and_sleep(unlock, deadline);
         *guard = mutex.lock();
         timed_out
     }

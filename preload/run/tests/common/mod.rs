@@ -40,8 +40,8 @@ pub(crate) fn locks() -> impl Iterator<Item = Option<&'static str>> {
 
 /// Returns `None`, which stands for a run without the library, and then all read-write locks.
 pub(crate) fn rwlocks() -> impl Iterator<Item = Option<&'static str>> {
-    let fit = RwLockId::ALL.iter().filter(|lock| lock.holder_may_destroy::<Native>());
-    std::iter::once(None).chain(fit.map(|lock| Some(lock.name())))
+    let locks = RwLockId::for_programs::<Native>().map(|lock| Some(lock.name()));
+    std::iter::once(None).chain(locks)
 }
 
 /// Returns an empty directory for the test called `name`.
