@@ -188,7 +188,7 @@ fn limited(
     let gain = if helps { choice.gain() } else { 1.0 };
     let error = gain_error(best.lock);
     let why = if !helps {
-        format!("{}; no lock that `run` can put there mends that", shape(today, machine))
+        format!("{}; no mutex that `run` can put there mends that", shape(today, machine))
     } else {
         let perhaps = if sure(choice, &error) { "" } else { "perhaps " };
         format!(
