@@ -14,7 +14,6 @@ mod outside;
 mod preload;
 mod recordings;
 mod shortage;
-mod small_file;
 mod watch;
 
 pub use conduct::{Conduct, Measured};

@@ -10,9 +10,7 @@
 mod family;
 mod futexes;
 mod image;
-mod look;
 mod pace;
-mod process;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -25,9 +23,8 @@ use kilocore_lock_profile::{Awake, Kind, Object, Outside, Process, Unrecorded};
 use family::{Family, Seen};
 use futexes::Words;
 use image::Recorder;
-use look::{Look, look};
+use kilocore_proc_files::{self as process, FileId, Look, look};
 use pace::Pace;
-use process::FileId;
 
 use crate::recordings;
 
