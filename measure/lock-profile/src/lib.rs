@@ -17,6 +17,7 @@ mod reader;
 mod recording;
 mod snapshot;
 mod symbols;
+mod watching;
 
 pub use directory::read_directory;
 pub use document::{
@@ -31,3 +32,4 @@ pub use outside::{Awake, Futexes, Outside, Unrecorded, WhyUnrecorded};
 pub use recording::{ClockRate, RECORDING_EXTENSION, Recording, RecordingError};
 pub use snapshot::Snapshot;
 pub use symbols::Symbols;
+pub use watching::{Interval, Precision, Watching};

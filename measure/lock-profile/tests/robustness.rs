@@ -195,6 +195,7 @@ fn run(cores: u32, lock: Lock) -> Run {
             ..Process::default()
         }],
         outside: None,
+        watching: None,
     }
 }
 

@@ -231,14 +231,6 @@ fn thread_time() -> Duration {
     time_of(libc::CLOCK_THREAD_CPUTIME_ID).unwrap_or_default()
 }
 
-/// Processor time that a process has used, or `None` if it is gone.
-pub(crate) fn process_time(pid: u32) -> Option<Duration> {
-    let mut clock = 0;
-    // SAFETY: `clock` is ours to be written.
-    let result = unsafe { libc::clock_getcpuclockid(pid as libc::pid_t, &raw mut clock) };
-    if result == 0 { time_of(clock) } else { None }
-}
-
 fn time_of(clock: libc::clockid_t) -> Option<Duration> {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: `time` is ours to be written.

@@ -10,6 +10,7 @@ mod small_file;
 
 pub use look::{Call, Doing, Look, Word, doing, look};
 pub use process::{
-    FileId, Status, all, executable, has_environment, name, newest, status, threads,
+    FileId, Status, all, environment_begins, executable, has_environment, name, newest,
+    processor_time, status, threads,
 };
 pub use small_file::read;

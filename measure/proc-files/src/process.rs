@@ -4,6 +4,7 @@ use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// A file, whatever its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -86,11 +87,31 @@ pub fn has_environment(pid: u32) -> bool {
     let Ok(text) = crate::read(&format!("/proc/{pid}/stat"), &mut text) else {
         return true;
     };
-    environment_begins(text) != Some(0)
+    parse_environment(text) != Some(0)
 }
 
-/// The address at which the environment begins: the fiftieth field.
-fn environment_begins(text: &[u8]) -> Option<u64> {
+/// The address at which the environment of a process begins; 0 while it executes a program. Each
+/// execution chooses another one, as a rule.
+#[must_use]
+pub fn environment_begins(pid: u32) -> Option<u64> {
+    let mut text = [0; 1024];
+    parse_environment(crate::read(&format!("/proc/{pid}/stat"), &mut text).ok()?)
+}
+
+/// The processor time that a process has used, threads that have ended included.
+#[must_use]
+pub fn processor_time(pid: u32) -> Option<Duration> {
+    let mut clock = 0;
+    // SAFETY: `clock` is ours to be written.
+    let result = unsafe { libc::clock_getcpuclockid(pid as libc::pid_t, &raw mut clock) };
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `time` is ours to be written.
+    let known = result == 0 && unsafe { libc::clock_gettime(clock, &raw mut time) } == 0;
+    known.then(|| Duration::new(time.tv_sec as u64, time.tv_nsec as u32))
+}
+
+/// The fiftieth field.
+fn parse_environment(text: &[u8]) -> Option<u64> {
     let end = text.iter().rposition(|byte| *byte == b')')?;
     std::str::from_utf8(&text[end + 1..]).ok()?.split_ascii_whitespace().nth(47)?.parse().ok()
 }

@@ -291,6 +291,7 @@ fn profile() -> Profile {
             ..Process::default()
         }],
         outside: None,
+        watching: None,
     };
     Profile {
         format: "kilocore-profile".to_owned(),

@@ -1,0 +1,144 @@
+//! Which system call a thread sleeps in, from its registers alone.
+//!
+//! The kernel does not sample a call's number: the register that it came in already holds the
+//! result. Most code loads a constant right before it calls, and that can be read. Code that calls
+//! whatever it is told to, as glibc's `syscall` does, is asked about while a thread sleeps there:
+//! the kernel's files name the call then.
+
+use std::collections::BTreeMap;
+
+use iced_x86::Register;
+use kilocore_proc_files::{Doing, doing};
+use syscalls::Sysno;
+
+use crate::ids::{Pid, Tid, Word};
+use crate::instruction::constant_in;
+use crate::memory::Code;
+use crate::registers::Registers;
+
+/// Why a thread left its core by its own will.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reason {
+    /// It waits for a word of memory to change.
+    Futex(Word),
+    /// It sleeps in another system call.
+    Call(Sysno),
+    /// It is in no system call: it waits for a page.
+    NoCall,
+    /// It is in a system call that is not known.
+    Unknown,
+}
+
+/// The instruction of a system call.
+const SYSCALL: [u8; 2] = [0x0f, 0x05];
+
+/// What is known of system calls.
+#[derive(Debug, Default)]
+pub(crate) struct Calls {
+    /// By place, if the code there makes always the same.
+    constant: BTreeMap<(Pid, u64), Place>,
+    /// By thread and frame, elsewhere.
+    learned: BTreeMap<(Pid, u64, u64), Sysno>,
+}
+
+/// What is known of a place in the code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    NoCall,
+    Always(Sysno),
+    Varies,
+}
+
+impl Calls {
+    /// Why a thread with these registers left its core.
+    pub(crate) fn reason(
+        &mut self,
+        code: &mut Code,
+        pid: Pid,
+        tid: Tid,
+        registers: &Registers,
+    ) -> Reason {
+        let place = *self
+            .constant
+            .entry((pid, registers.ip()))
+            .or_insert_with(|| place(code.before(pid, registers.ip()), registers.ip()));
+        let number = match place {
+            Place::NoCall => return Reason::NoCall,
+            Place::Always(number) => Some(number),
+            Place::Varies => self.asked(pid, tid, registers),
+        };
+        number.map_or(Reason::Unknown, |number| named(pid, number, registers))
+    }
+
+    /// What the kernel says of a thread that may still sleep there; or what it said of one in the
+    /// same frame.
+    fn asked(&mut self, pid: Pid, tid: Tid, registers: &Registers) -> Option<Sysno> {
+        let key = (pid, registers.ip(), registers.sp());
+        if let Some(known) = self.learned.get(&key) {
+            return Some(*known);
+        }
+        let Doing::Call(call) = doing(pid.0, tid.0) else { return None };
+        let same = call.address == registers.ip() && call.stack == registers.sp();
+        let number = same.then(|| Sysno::new(call.number as usize)).flatten()?;
+        self.learned.insert(key, number);
+        Some(number)
+    }
+
+    /// Forgets a process, which has executed another program.
+    pub(crate) fn forget(&mut self, pid: Pid) {
+        self.constant.retain(|(of, _), _| *of != pid);
+        self.learned.retain(|(of, ..), _| *of != pid);
+    }
+}
+
+/// What the code before an address says.
+fn place(before: &[u8], address: u64) -> Place {
+    let Some(rest) = before.strip_suffix(&SYSCALL) else { return Place::NoCall };
+    let from = address.wrapping_sub(SYSCALL.len() as u64);
+    let number = constant_in(Register::RAX, rest, from).and_then(|n| Sysno::new(n as usize));
+    number.map_or(Place::Varies, Place::Always)
+}
+
+/// The reason that a call is.
+pub(crate) fn named(pid: Pid, number: Sysno, registers: &Registers) -> Reason {
+    let [word, operation, _] = registers.arguments();
+    match number {
+        Sysno::futex if waits(operation) => Reason::Futex(Word { pid, address: word }),
+        other => Reason::Call(other),
+    }
+}
+
+/// Whether a futex operation is a wait on its first word.
+fn waits(operation: u64) -> bool {
+    const COMMAND: u64 = 0x7f;
+    const WAITS: [i32; 5] = [
+        libc::FUTEX_WAIT,
+        libc::FUTEX_WAIT_BITSET,
+        libc::FUTEX_LOCK_PI,
+        libc::FUTEX_LOCK_PI2,
+        libc::FUTEX_WAIT_REQUEUE_PI,
+    ];
+    WAITS.iter().any(|wait| operation & COMMAND == *wait as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_is_known_by_the_constant_before_it() {
+        // mov $0xca,%eax; syscall
+        assert_eq!(place(&[0xb8, 0xca, 0, 0, 0, 0x0f, 0x05], 0x1007), Place::Always(Sysno::futex));
+        // mov %rdi,%rax; syscall
+        assert_eq!(place(&[0x48, 0x89, 0xf8, 0x0f, 0x05], 0x1005), Place::Varies);
+        assert_eq!(place(&[0x90, 0x90], 0x1002), Place::NoCall);
+    }
+
+    #[test]
+    fn only_waits_name_a_word() {
+        let private = 128;
+        assert!(waits(libc::FUTEX_WAIT as u64 | private));
+        assert!(waits(libc::FUTEX_WAIT_BITSET as u64 | libc::FUTEX_CLOCK_REALTIME as u64));
+        assert!(!waits(libc::FUTEX_WAKE as u64 | private));
+    }
+}
