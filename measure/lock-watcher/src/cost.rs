@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::ids::{Moment, Nanoseconds, Tid};
 use crate::samples::{Taken, Told, take};
-use crate::watchpoints::Watchpoints;
+use crate::watchpoints::{Spot, Watchpoints};
 
 /// How many writes are measured, after a first one: some right after the one before, and some that
 /// follow a stretch of work.
@@ -89,7 +89,7 @@ pub(crate) fn of_a_hit() -> Option<HitCost> {
     let address = word.as_ptr() as u64;
     // SAFETY: takes no argument.
     let own = Tid(unsafe { libc::gettid() } as u32);
-    let mut watchpoints = Watchpoints::open(&[address..address + 4], &[own], 0).ok()?;
+    let mut watchpoints = Watchpoints::open(&[Spot::Word(address..address + 4)], &[own], 0).ok()?;
     let mut data = Box::new(Data([1; LINES * 8]));
     data.work(LONG);
     let (short, long) = (data.undisturbed(SHORT), data.undisturbed(LONG));

@@ -70,7 +70,8 @@ impl Known<'_> {
             Some(WaitKind::Semaphore) if !lock => Is::Condition,
             Some(_) => Is::Lock,
             None if lock => Is::Lock,
-            // Nobody writes to the word that `pthread_join` waits for but the kernel.
+            // Those who are never woken in any window contend for nothing.
+            None if self.waits.count == 0 => Is::Idle,
             None => Is::Unknown,
         }
     }
@@ -93,7 +94,6 @@ impl Known<'_> {
 /// The part of a stack that belongs to the program: from the caller of the library on.
 fn own_part(frames: &[Frame]) -> Vec<Frame> {
     let own = waiter(frames).map_or(0, |waiter| waiter.own);
-    let own = if own >= frames.len() { 0 } else { own };
     frames[own..].iter().take(DEPTH).cloned().collect()
 }
 
@@ -104,7 +104,8 @@ pub(crate) fn processes(
     members: Vec<(Process, Pid)>,
     span: Span,
 ) -> (Vec<Process>, Futexes) {
-    let mut futexes = Futexes::default();
+    let joins = (ledger.joining_ns * span.scale / 1e6).round() as u64;
+    let mut futexes = Futexes { joins, ..Futexes::default() };
     let mut done = Vec::new();
     for (process, pid) in members {
         let mut known: Vec<Known<'_>> = ledger
@@ -153,32 +154,31 @@ fn known<'a>(
 }
 
 fn stacks(names: &mut Names, scenes: &[Scene]) -> Vec<(f64, Vec<Frame>)> {
-    let of = |scene: &Scene| {
+    let mut of = |scene: &Scene| {
         let registers = (scene.registers.ip(), scene.registers.sp(), scene.registers.bp());
-        (scene.ns, names.stack(registers, &scene.stack))
+        let frames = match scene.at_entry {
+            true => names.stack_at_entry(registers, &scene.stack),
+            false => names.stack(registers, &scene.stack),
+        };
+        (scene.ns, frames)
     };
-    scenes.iter().map(of).collect()
+    scenes.iter().map(&mut of).collect()
 }
 
 fn filled(mut process: Process, known: &[Known<'_>], span: Span, futexes: &mut Futexes) -> Process {
     // Looks are taken to come once a millisecond.
     let looks = |waits: &Waits| ((waits.ns - waits.spun_ns) * span.scale / 1e6).round() as u64;
-    let mut parked: BTreeMap<(&'static str, Vec<(String, u64)>), Lock> = BTreeMap::new();
+    let mut parked: BTreeMap<ParkedAt, Lock> = BTreeMap::new();
     for known in known {
         let asleep = looks(known.waits);
         match known.is() {
             Is::Lock => {
                 futexes.locks += asleep;
-                let parks = known.waiter.filter(|waiter| waiter.parks);
-                let (Some(waiter), None | Some(Model::NoLock | Model::Unknown)) =
-                    (parks, known.figures.as_ref().map(|figures| figures.model))
-                else {
+                let Some(key) = parking(known) else {
                     process.locks.push(lock(known, span));
                     continue;
                 };
-                let site = known.site();
-                let key = site.iter().map(|frame| (frame.module.clone(), frame.offset)).collect();
-                let entry = parked.entry((waiter.what, key)).or_default();
+                let entry = parked.entry(key).or_default();
                 *entry = together(std::mem::take(entry), lock(known, span));
             }
             Is::Condition => {
@@ -203,6 +203,24 @@ fn filled(mut process: Process, known: &[Known<'_>], span: Span, futexes: &mut F
     }
     think(&mut process.threads, known, &process.locks, span);
     process
+}
+
+/// What is waited for, and where: the files and the addresses in them.
+type ParkedAt = (&'static str, Vec<(String, u64)>);
+
+/// Where a word belongs that is not the lock itself, but where threads park that wait for one.
+fn parking(known: &Known<'_>) -> Option<ParkedAt> {
+    let waiter = known.waiter.filter(|waiter| waiter.parks)?;
+    if waiter.kind == WaitKind::GlobalInterpreterLock {
+        // There is one, whose words are those of its conditions and its mutex.
+        return Some((waiter.what, Vec::new()));
+    }
+    let model = known.figures.as_ref().map(|figures| figures.model);
+    if matches!(model, Some(Model::Exclusive(_) | Model::Shared(..))) {
+        return None;
+    }
+    let place = |frame: &Frame| (frame.module.clone(), frame.offset);
+    Some((waiter.what, known.site().iter().map(place).collect()))
 }
 
 /// Two words at which threads wait at the same place, as one lock.
@@ -247,6 +265,7 @@ fn lock(known: &Known<'_>, span: Span) -> Lock {
     };
     if let Some(figures) = figures
         && matches!(model, Model::Exclusive(_) | Model::Shared(..))
+        && parking(known).is_none()
     {
         fill_exclusive(&mut lock, &figures.exclusive, span);
         lock.read = figures.shared.as_ref().map(|side| read_side(side, span));

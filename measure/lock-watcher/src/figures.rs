@@ -13,9 +13,9 @@ use crate::ids::{Moment, Tid};
 use crate::pairing::{Model, Paired, Section, exclusive, shared};
 use crate::watched::{Absences, Watch, Watched};
 
-/// Threads of programs with known sections paid about a tenth more for a hit than this process's
-/// own thread. By how much more differs from program to program.
-const COST_MORE: f64 = 1.1;
+/// Threads of programs with known sections paid a little more for a hit than this process's own
+/// thread: from nothing to a sixth, and it differs from program to program.
+const COST_MORE: f64 = 1.05;
 const COST_DIFFERS: f64 = 0.12;
 
 /// One side of a lock: its exclusive or its shared acquisitions. Times are nanoseconds.
@@ -145,9 +145,8 @@ fn side(watches: &[Watch], paired: &[Paired], writers: usize) -> Side {
 struct Passes {
     /// Of windows that watched all threads: acquisitions of all, and seconds.
     all: Vec<(f64, f64)>,
-    /// Of windows that watched few: acquisitions of as many threads as there are, seconds of a
-    /// thread, and how many of these the hits took.
-    few: Vec<(f64, f64, f64)>,
+    /// Of windows that watched few.
+    few: Vec<Pass>,
     seen_by_few: u64,
 }
 
@@ -171,10 +170,17 @@ impl Passes {
             paired.sections.iter().filter(|section| section.requested.is_some()).count() as f64;
         let inside: u32 = paired.sections.iter().map(|section| 1 + section.hits_inside).sum();
         let before: u32 = paired.sections.iter().map(|section| 1 + section.hits_before).sum();
-        // A thread that comes later to a lock that is taken waits that much less.
-        let noticed = cost * (f64::from(inside) + f64::from(before) * (1.0 - had_to_wait / count));
-        let lost = noticed * stretch(watch);
-        self.few.push((acquisitions * writers as f64, time / 1e9, lost / 1e9));
+        // A thread that comes later to a lock that is taken waits that much less. But it may have
+        // to wait only because others were held up.
+        let outside = cost * f64::from(before);
+        let most = cost * f64::from(inside) + outside;
+        let least = most - outside * had_to_wait / count;
+        let stretch = stretch(watch) / 1e9;
+        self.few.push(Pass {
+            acquisitions: acquisitions * writers as f64,
+            seconds: time / 1e9,
+            lost: (least * stretch, most * stretch),
+        });
     }
 
     fn of_all(&self) -> Option<Estimate> {
@@ -186,15 +192,27 @@ impl Passes {
         if !enough {
             return None;
         }
-        let costing = |part: f64| {
-            let left = |time: f64, lost: f64| (time - part * lost).max(0.05 * time);
+        let costing = |lost: &dyn Fn(&Pass) -> f64| {
+            let left = |pass: &Pass| (pass.seconds - lost(pass)).max(0.05 * pass.seconds);
             let pairs: Vec<(f64, f64)> =
-                self.few.iter().map(|(count, time, lost)| (*count, left(*time, *lost))).collect();
+                self.few.iter().map(|pass| (pass.acquisitions, left(pass))).collect();
             Estimate::of_ratio(&pairs)
         };
-        let (less, more) = (costing(1.0 - COST_DIFFERS)?, costing(1.0 + COST_DIFFERS)?);
-        Some(Estimate { low: less.low, high: more.high, ..costing(1.0)? })
+        let least = costing(&|pass| (1.0 - COST_DIFFERS) * pass.lost.0)?;
+        let most = costing(&|pass| (1.0 + COST_DIFFERS) * pass.lost.1)?;
+        let middle = costing(&|pass| f64::midpoint(pass.lost.0, pass.lost.1))?;
+        Some(Estimate { low: least.low, high: most.high, ..middle })
     }
+}
+
+/// What few threads did in a window.
+#[derive(Debug, Clone, Copy)]
+struct Pass {
+    /// Acquisitions of as many threads as there are.
+    acquisitions: f64,
+    /// A thread's time, and the least and the most of it that hits took.
+    seconds: f64,
+    lost: (f64, f64),
 }
 
 /// How much longer computing takes the watched threads because others have their cores.

@@ -16,6 +16,7 @@ mod pairing;
 mod registers;
 mod samples;
 mod session;
+mod slow_paths;
 mod spins;
 mod watch;
 mod watched;

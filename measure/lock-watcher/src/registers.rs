@@ -46,6 +46,11 @@ impl Registers {
         self.0[BP]
     }
 
+    /// The first argument of a function of Go.
+    pub(crate) fn first_of_go(&self) -> u64 {
+        self.0[AX]
+    }
+
     /// The first three arguments of a system call in which the thread is.
     pub(crate) fn arguments(&self) -> [u64; 3] {
         [self.0[DI], self.0[SI], self.0[DX]]

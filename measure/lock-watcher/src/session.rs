@@ -25,9 +25,10 @@ use crate::instruction::Site;
 use crate::memory::Code;
 use crate::off_core::{Off, Why, off_core};
 use crate::registers::Registers;
+use crate::slow_paths::SlowPath;
 use crate::spins::Loops;
 use crate::watched::{Absences, Away, Watch, Watched};
-use crate::watchpoints::{MOST, MOST_THREADS, Refused, Watchpoints};
+use crate::watchpoints::{MOST, MOST_THREADS, Refused, Spot, Watchpoints};
 use crate::window::Window;
 
 /// The share of the cores' time that watching may take.
@@ -45,10 +46,15 @@ const ROUND: u64 = 4;
 const FEW_OF: usize = 8;
 /// In so many windows, all threads are watched before few may be.
 const ALL_FIRST: usize = 3;
+/// A call of a function that waits for a lock counts like so many nanoseconds of waiting, when it
+/// is about which word to watch.
+const CALL_NS: f64 = 10e3;
 /// How many quiet threads are looked at after a window.
 const LOOKS: usize = 64;
 /// How many copies of stacks are kept of a word's waiters and of its holders.
 const STACKS: usize = 32;
+/// What a hit is taken to cost before that was measured, in nanoseconds.
+const DEFAULT_HIT_NS: f64 = 10e3;
 /// How much of a stack is copied at a release.
 const HOLDERS_STACK: u32 = 4096;
 
@@ -59,6 +65,8 @@ pub(crate) struct Scene {
     pub(crate) stack: Vec<u8>,
     /// The time that was waited there, in nanoseconds.
     pub(crate) ns: f64,
+    /// Whether the thread has just entered a function.
+    pub(crate) at_entry: bool,
 }
 
 /// The waits for a word.
@@ -68,6 +76,8 @@ pub(crate) struct Waits {
     pub(crate) ns: f64,
     /// How much of that was spent spinning.
     pub(crate) spun_ns: f64,
+    /// Calls of a function that waits for it, where goroutines wait and not threads.
+    pub(crate) called: u64,
     /// Waits that began in windows.
     pub(crate) count: u64,
     pub(crate) threads: BTreeSet<Tid>,
@@ -88,6 +98,8 @@ pub(crate) struct Ledger {
     /// Time of threads off their cores for a reason that is not known, and of all threads.
     pub(crate) unknown_ns: f64,
     pub(crate) thread_ns: f64,
+    /// Time that threads waited for others to end.
+    pub(crate) joining_ns: f64,
     /// Time that threads slept in system calls other than futexes, by call; that they ran or were
     /// ready; and that exactly one was.
     pub(crate) asleep: BTreeMap<&'static str, f64>,
@@ -112,6 +124,7 @@ pub(crate) struct Session {
     loops: Loops,
     /// Made while a process is there, so that its addresses have names when it is gone.
     pub(crate) names: BTreeMap<Pid, Names>,
+    slow_paths: BTreeMap<Pid, Vec<SlowPath>>,
     sites: BTreeMap<(Word, u64), Option<Site>>,
     chance: Xoshiro256PlusPlus,
     began: Moment,
@@ -132,6 +145,7 @@ impl Session {
             calls: Calls::default(),
             loops: Loops::default(),
             names: BTreeMap::new(),
+            slow_paths: BTreeMap::new(),
             sites: BTreeMap::new(),
             chance: Xoshiro256PlusPlus::seed_from_u64(seed),
             began: Moment::now(),
@@ -177,7 +191,8 @@ impl Session {
                 let alone = if waits.threads.len() > 1 { 1.0 } else { 0.01 };
                 // Chance gives each a turn, also one whose waits are few.
                 let chance = 0.5 + (self.chance.next_u32() >> 8) as f64 / f64::from(1 << 24);
-                (waits.ns * ignorance * alone * chance, *word)
+                let ns = waits.ns + CALL_NS * waits.called as f64;
+                (ns * ignorance * alone * chance, *word)
             })
             .collect();
         scored.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
@@ -193,13 +208,18 @@ impl Session {
         let stacks = self.number < 2 || self.number.is_multiple_of(2 * ROUND);
         let mut window = Window { few: self.few(words), ..Window::default() };
         let words = if window.few { &words[..1] } else { words };
-        let watchpoints = self.watch(words, window.few);
-        if self.cores.begin(stacks && watchpoints.is_none()).is_err() {
+        let probed = if words.is_empty() { self.probed() } else { None };
+        let watchpoints = match probed {
+            Some(pid) => self.probe(pid),
+            None => self.watch(words, window.few),
+        };
+        let surveys = words.is_empty();
+        if self.cores.begin(stacks && surveys).is_err() {
             window.lost_switches = true;
         }
-        let length = match &watchpoints {
-            None => SURVEY,
-            Some(_) => words
+        let length = match surveys || watchpoints.is_none() {
+            true => SURVEY,
+            false => words
                 .iter()
                 .filter_map(|word| self.ledger.watched.get(word))
                 .map(|watched| watched.next)
@@ -217,6 +237,7 @@ impl Session {
             watchpoints.stop();
             watchpoints.drain(&mut bytes);
             window.take_hits(&watchpoints, &bytes);
+            window.probed = probed;
             window.watched.clone_from(&watchpoints.threads);
             bytes.clear();
         }
@@ -247,7 +268,7 @@ impl Session {
         threads.truncate(most);
         let cost = cost::of_a_hit();
         self.ledger.hit_costs.extend(cost);
-        let spots: Vec<_> = words.iter().map(|word| word.bytes()).collect();
+        let spots: Vec<Spot> = words.iter().map(|word| Spot::Word(word.bytes())).collect();
         // Stacks of holders are copied in the first windows, and now and then.
         let stack = if self.number % (4 * ROUND) == 1 { HOLDERS_STACK } else { 0 };
         match Watchpoints::open(&spots, &threads, stack) {
@@ -256,6 +277,53 @@ impl Session {
             Err(refused) => {
                 self.ledger.refused = Some(refused);
                 None
+            }
+        }
+    }
+
+    /// A process of which calls are to be watched in a window without words.
+    fn probed(&mut self) -> Option<Pid> {
+        let pids: Vec<Pid> = self
+            .slow_paths
+            .iter()
+            .filter(|(pid, paths)| !paths.is_empty() && self.family.members.contains(pid))
+            .map(|(pid, _)| *pid)
+            .collect();
+        let chosen = self.chance.next_u64() as usize % pids.len().max(1);
+        if self.ledger.refused.is_some() { None } else { pids.get(chosen).copied() }
+    }
+
+    /// Watches calls of the functions that wait for a lock.
+    fn probe(&mut self, pid: Pid) -> Option<Watchpoints> {
+        let paths = self.slow_paths.get(&pid)?;
+        let spots: Vec<Spot> =
+            paths.iter().take(MOST).map(|path| Spot::Function(path.address)).collect();
+        let of_it = self.family.threads.iter().filter(|(_, of)| **of == pid);
+        let threads: Vec<Tid> = of_it.map(|(tid, _)| *tid).take(MOST_THREADS).collect();
+        match Watchpoints::open(&spots, &threads, HOLDERS_STACK) {
+            Ok(watchpoints) => Some(watchpoints),
+            Err(Refused::Gone) => None,
+            Err(refused) => {
+                self.ledger.refused = Some(refused);
+                None
+            }
+        }
+    }
+
+    fn absorb_calls(&mut self, pid: Pid, window: &Window) {
+        let Some(paths) = self.slow_paths.get(&pid) else { return };
+        let cost = self.ledger.hit_costs.last().map_or(DEFAULT_HIT_NS, |cost| cost.middle());
+        self.ledger.cost_ns += window.hits.len() as f64 * cost;
+        for hit in &window.hits {
+            let Some(path) = paths.get(hit.word) else { continue };
+            let word = Word { pid, address: path.word(&hit.registers) };
+            let waits = self.ledger.waits.entry(word).or_default();
+            waits.called += 1;
+            waits.count += 1;
+            waits.threads.insert(hit.tid);
+            if waits.scenes.len() < STACKS && !hit.stack.is_empty() {
+                let (registers, stack) = (hit.registers, hit.stack.clone());
+                waits.scenes.push(Scene { registers, stack, ns: 1.0, at_entry: true });
             }
         }
     }
@@ -281,7 +349,9 @@ impl Session {
             each(&window, &off);
         }
         self.absorb_ticks(&window);
-        if !window.watched.is_empty() {
+        if let Some(pid) = window.probed {
+            self.absorb_calls(pid, &window);
+        } else if !window.watched.is_empty() {
             self.absorb_hits(&window, words, &off);
         }
     }
@@ -292,7 +362,11 @@ impl Session {
         let anew = self.number.is_multiple_of(16 * ROUND);
         for pid in &self.family.members {
             match self.names.get_mut(pid) {
-                None => self.names.extend(Names::of(pid.0).ok().map(|names| (*pid, names))),
+                None => {
+                    let Ok(names) = Names::of(pid.0) else { continue };
+                    self.slow_paths.insert(*pid, SlowPath::of(&names));
+                    self.names.insert(*pid, names);
+                }
                 Some(names) if anew => names.refresh(),
                 Some(_) => {}
             }
@@ -309,6 +383,7 @@ impl Session {
             self.ledger.waits.retain(|word, _| word.pid != pid);
             self.ledger.watched.retain(|word, _| word.pid != pid);
             self.names.remove(&pid);
+            self.slow_paths.remove(&pid);
         }
     }
 
@@ -330,9 +405,10 @@ impl Session {
                         && waits.scenes.len() < STACKS
                     {
                         let stack = stretch.stack.clone();
-                        waits.scenes.push(Scene { registers, stack, ns });
+                        waits.scenes.push(Scene { registers, stack, ns, at_entry: false });
                     }
                 }
+                Why::Waits(Reason::Join) => self.ledger.joining_ns += ns,
                 Why::Waits(Reason::Call(call)) => self.asleep_in(call.name(), ns),
                 Why::Waits(Reason::NoCall) => self.asleep_in("-", ns),
                 Why::Unknown | Why::Waits(Reason::Unknown) => self.ledger.unknown_ns += ns,
@@ -370,6 +446,7 @@ impl Session {
                             waits.ns += ns;
                             waits.threads.insert(tid);
                         }
+                        Reason::Join => self.ledger.joining_ns += ns,
                         _ => self.asleep_in(number.name(), ns),
                     }
                 }
@@ -445,7 +522,7 @@ impl Session {
                 let waits = self.ledger.waits.entry(word).or_default();
                 if waits.writers.len() < STACKS {
                     let (registers, stack) = (hit.registers, hit.stack.clone());
-                    waits.writers.push((ip, Scene { registers, stack, ns: 0.0 }));
+                    waits.writers.push((ip, Scene { registers, stack, ns: 0.0, at_entry: false }));
                 }
             }
             histories[hit.word].add((hit.tid, hit.at, hit.core, ip), write, bytes.start);

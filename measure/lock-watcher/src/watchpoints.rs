@@ -20,11 +20,22 @@ pub(crate) const MOST: usize = 4;
 pub(crate) const MOST_THREADS: usize = 256;
 /// The kernel's `HW_BREAKPOINT_W`: on writes.
 const ON_WRITES: u32 = 2;
+/// The kernel's `HW_BREAKPOINT_X`: on execution.
+const ON_EXECUTION: u32 = 4;
 /// The kernel's `HW_BREAKPOINT_LEN_4`: four bytes.
 const BYTES: u64 = 4;
 /// What all the buffers take together, and the most that one takes, in bytes.
 const BUFFERS: usize = 16 << 20;
 const BUFFER: usize = 1 << 18;
+
+/// What is watched.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Spot {
+    /// Writes to these four bytes.
+    Word(Range<u64>),
+    /// Calls of the function that begins here.
+    Function(u64),
+}
 
 /// Why a word cannot be watched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,7 +66,7 @@ pub(crate) struct Watchpoints {
 impl Watchpoints {
     /// Lets threads be watched that write to one of the `words`, at most [`MOST`] of them. Threads
     /// that have ended are left out. With each write, so many bytes of the stack are copied.
-    pub(crate) fn open(words: &[Range<u64>], threads: &[Tid], stack: u32) -> Result<Self, Refused> {
+    pub(crate) fn open(words: &[Spot], threads: &[Tid], stack: u32) -> Result<Self, Refused> {
         let share = BUFFERS / threads.len().max(1) / page_size();
         // A power of two, as the kernel wants it.
         let pages = 1 << share.clamp(1, BUFFER / page_size()).ilog2();
@@ -77,14 +88,14 @@ impl Watchpoints {
 
     fn add(
         &mut self,
-        words: &[Range<u64>],
+        words: &[Spot],
         thread: Tid,
         pages: usize,
         stack: u32,
     ) -> Result<(), Refused> {
         let mut ring: Option<Ring> = None;
         for (index, word) in words.iter().take(MOST).enumerate() {
-            let event = open(word.start, thread, stack).map_err(|error| refused(&error))?;
+            let event = open(word, thread, stack).map_err(|error| refused(&error))?;
             let id = event.id().map_err(|_| Refused::Gone)?;
             self.words.insert(id, index);
             match &ring {
@@ -118,11 +129,15 @@ impl Watchpoints {
     }
 }
 
-fn open(address: u64, thread: Tid, stack: u32) -> io::Result<Event> {
+fn open(spot: &Spot, thread: Tid, stack: u32) -> io::Result<Event> {
+    let (kind, address, length) = match spot {
+        Spot::Word(bytes) => (ON_WRITES, bytes.start, BYTES),
+        Spot::Function(address) => (ON_EXECUTION, *address, size_of::<libc::c_long>() as u64),
+    };
     let mut attribute = attribute(PERF_TYPE_BREAKPOINT, 0, stack);
-    attribute.bp_type = ON_WRITES;
+    attribute.bp_type = kind;
     attribute.__bindgen_anon_3.bp_addr = address;
-    attribute.__bindgen_anon_4.bp_len = BYTES;
+    attribute.__bindgen_anon_4.bp_len = length;
     attribute.set_exclude_kernel(1);
     attribute.set_disabled(0);
     Event::open(&mut attribute, thread.0 as libc::pid_t, -1)

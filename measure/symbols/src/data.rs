@@ -55,6 +55,26 @@ impl Variables {
     }
 }
 
+/// Returns the addresses that a file gives to functions of these names, as far as its symbol table
+/// has them.
+#[must_use]
+pub fn functions_named(path: &Path, names: &[&str]) -> Vec<(usize, u64)> {
+    let Ok(bytes) = fs::read(path) else { return Vec::new() };
+    let Ok(file) = object::File::parse(&*bytes) else { return Vec::new() };
+    let mut found: Vec<(usize, u64)> = file
+        .symbols()
+        .filter(|symbol| symbol.kind() == SymbolKind::Text && symbol.is_definition())
+        .filter_map(|symbol| {
+            let name = symbol.name().ok()?;
+            let index = names.iter().position(|wanted| *wanted == name)?;
+            Some((index, symbol.address()))
+        })
+        .collect();
+    found.sort_unstable();
+    found.dedup_by_key(|(index, _)| *index);
+    found
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -90,8 +90,12 @@ impl Names {
 
     /// The variable at an address of memory that belongs to a file.
     fn variable(&mut self, mapping: &Mapping, path: &str, address: u64) -> Option<WordPlace> {
+        // Mappings of data begin at a page's start, where the file may still have something else.
+        // Its first mapping begins where the file does.
+        let first = |first: &&Mapping| first.file() == Some(path) && first.offset == 0;
+        let mapping = self.mappings.iter().find(first).unwrap_or(mapping).clone();
         let module = self.module(path);
-        let zero = zero(mapping, module.binary.as_ref()?)?;
+        let zero = zero(&mapping, module.binary.as_ref()?)?;
         let (symbol, offset) = module.variables.at(address.wrapping_sub(zero))?;
         let (module, symbol) = (path.to_owned(), symbol.to_owned());
         Some(WordPlace::Symbol { module, symbol, offset })
@@ -126,6 +130,24 @@ impl Names {
             });
             Module { binary, variables }
         })
+    }
+
+    /// Returns the addresses in memory of functions of these names in the program's own file, each
+    /// with the index of its name.
+    #[must_use]
+    pub fn functions_named(&self, names: &[&str]) -> Vec<(usize, u64)> {
+        let Ok(path) = fs::read_link(format!("/proc/{}/exe", self.pid)) else { return Vec::new() };
+        let text = path.to_string_lossy();
+        let first = |first: &&Mapping| first.file() == Some(&*text) && first.offset == 0;
+        let Some(mapping) = self.mappings.iter().find(first) else { return Vec::new() };
+        let file = PathBuf::from(format!("/proc/{}/exe", self.pid));
+        let found = kilocore_symbols::functions_named(&file, names);
+        let Some(zero) = (if found.is_empty() { None } else { Binary::open(&file).ok() })
+            .and_then(|binary| zero(mapping, &binary))
+        else {
+            return Vec::new();
+        };
+        found.into_iter().map(|(index, address)| (index, address.wrapping_add(zero))).collect()
     }
 
     /// Returns the functions at an address of code, the innermost of those inlined there first.
@@ -185,17 +207,15 @@ impl Names {
         addresses.into_iter().flat_map(|address| self.frames(address)).collect()
     }
 
-    /// Returns the files among `frames` that have no names for their functions, each once.
-    #[must_use]
-    pub fn nameless(frames: &[Frame]) -> Vec<String> {
-        let mut files: Vec<String> = frames
-            .iter()
-            .filter(|frame| frame.function.is_empty() && !frame.module.is_empty())
-            .map(|frame| frame.module.clone())
-            .collect();
-        files.sort();
-        files.dedup();
-        files
+    /// As [`stack`](Self::stack), of a thread that has just entered a function: its caller has left
+    /// the address to go on at on top of the stack, and nothing else.
+    pub fn stack_at_entry(&mut self, (ip, sp, bp): (u64, u64, u64), stack: &[u8]) -> Vec<Frame> {
+        let mut frames = self.frames(ip);
+        if let Some((top, rest)) = stack.split_first_chunk() {
+            let caller = u64::from_ne_bytes(*top);
+            frames.extend(self.stack((caller, sp.wrapping_add(8), bp), rest));
+        }
+        frames
     }
 }
 

@@ -44,7 +44,7 @@ pub struct Waiter {
     pub what: &'static str,
     /// Whether the word that the thread sleeps on is its own parking place and not the lock.
     pub parks: bool,
-    /// Which of the frames is the first of the program's own; the number of frames if none is.
+    /// Which of the frames is the first of the program's own; what it called, if none of these is known.
     pub own: usize,
 }
 
@@ -115,8 +115,9 @@ const C: &[Known] = {
         ("__kmpc_critical", Mutex, "OpenMP critical section", false),
         ("__kmpc_barrier", Barrier, "OpenMP barrier", false),
         ("__kmp_", Barrier, "OpenMP barrier", true),
-        ("take_gil", GlobalInterpreterLock, "Python's global interpreter lock", false),
-        ("PyEval_RestoreThread", GlobalInterpreterLock, "Python's global interpreter lock", false),
+        ("take_gil", GlobalInterpreterLock, "Python's global interpreter lock", true),
+        ("PyEval_RestoreThread", GlobalInterpreterLock, "Python's global interpreter lock", true),
+        ("drop_gil", GlobalInterpreterLock, "Python's global interpreter lock", true),
         ("PyThread_acquire_lock", Mutex, "Python lock", false),
         ("LWLockAcquire", ReadWrite, "PostgreSQL LWLock", true),
         ("LWLockWait", ReadWrite, "PostgreSQL LWLock", true),
@@ -143,12 +144,9 @@ const RUST: &[Known] = {
         ("std::thread::JoinHandle", Join, "thread", false),
         ("std::thread::JoinInner", Join, "thread", false),
         ("std::thread::lifecycle::JoinInner", Join, "thread", false),
-        ("<std::thread::scoped", Join, "thread", true),
         ("std::thread::scoped", Join, "thread", true),
         ("parking_lot::raw_mutex", Mutex, "parking_lot::Mutex", true),
-        ("<parking_lot::raw_mutex", Mutex, "parking_lot::Mutex", true),
         ("parking_lot::raw_rwlock", ReadWrite, "parking_lot::RwLock", true),
-        ("<parking_lot::raw_rwlock", ReadWrite, "parking_lot::RwLock", true),
         ("parking_lot::condvar", Condition, "parking_lot::Condvar", true),
         ("crossbeam_channel::", Channel, "crossbeam channel", true),
         ("tokio::runtime::scheduler", Idle, "tokio worker", true),
@@ -160,6 +158,7 @@ const RUST: &[Known] = {
 const GO: &[Known] = {
     use WaitKind::*;
     &[
+        ("internal/sync.(*Mutex)", Mutex, "Go sync.Mutex", true),
         ("sync.(*Mutex)", Mutex, "Go sync.Mutex", true),
         ("sync.(*RWMutex)", ReadWrite, "Go sync.RWMutex", true),
         ("sync.(*WaitGroup)", Join, "Go sync.WaitGroup", true),
@@ -252,6 +251,9 @@ const LIBRARY: &[&str] = &[
     "clone",
     "thread_native_entry",
     "PyEval_",
+    "PyCOND_",
+    "PyMUTEX_",
+    "eval_frame_handle_pending",
     "PyThread_",
     "call_once",
     "operator",
@@ -270,7 +272,12 @@ const LIBRARY_FILES: &[&str] = &[
     "ld-musl",
 ];
 
-fn known(function: &str) -> Option<&'static Known> {
+fn known(frame: &Frame) -> Option<&'static Known> {
+    // Some compilers write `<path::of::Type>::function`.
+    let function = frame.function.trim_start_matches('<');
+    if function.is_empty() && file_of(frame).starts_with("libgomp") {
+        return Some(&("", WaitKind::Mutex, "OpenMP lock", false));
+    }
     [C, RUST, GO, JAVA]
         .into_iter()
         .flatten()
@@ -278,11 +285,15 @@ fn known(function: &str) -> Option<&'static Known> {
         .max_by_key(|(begins, ..)| begins.len())
 }
 
+fn file_of(frame: &Frame) -> &str {
+    frame.module.rsplit('/').next().unwrap_or_default()
+}
+
 fn is_of_a_library(frame: &Frame) -> bool {
-    let file = frame.module.rsplit('/').next().unwrap_or_default();
+    let file = file_of(frame);
     LIBRARY_FILES.iter().any(|library| file.starts_with(library))
-        || known(&frame.function).is_some()
-        || LIBRARY.iter().any(|begins| frame.function.starts_with(begins))
+        || known(frame).is_some()
+        || LIBRARY.iter().any(|begins| frame.function.trim_start_matches('<').starts_with(begins))
         // The program's own frames beside inlined ones of a library without a name.
         || frame.function.is_empty() && frame.module.is_empty()
 }
@@ -291,8 +302,11 @@ fn is_of_a_library(frame: &Frame) -> bool {
 #[must_use]
 pub fn waiter(frames: &[Frame]) -> Option<Waiter> {
     let own = frames.iter().position(|frame| !is_of_a_library(frame)).unwrap_or(frames.len());
-    let outermost = frames[..own].iter().rev().find_map(|frame| known(&frame.function));
-    outermost.map(|(_, kind, what, parks)| Waiter { kind: *kind, what, parks: *parks, own })
+    let (at, (_, kind, what, parks)) =
+        frames[..own].iter().enumerate().rev().find_map(|(at, frame)| Some((at, known(frame)?)))?;
+    // Where nothing of the program's own can be seen, what it called is nearest to that.
+    let own = if own == frames.len() { at } else { own };
+    Some(Waiter { kind: *kind, what, parks: *parks, own })
 }
 
 #[cfg(test)]
@@ -355,7 +369,7 @@ mod tests {
                 ],
                 WaitKind::Idle,
                 "Go: no goroutine to run",
-                7,
+                6,
             ),
         ] {
             let waiter = waiter(&stack(&functions)).expect("it is known");
