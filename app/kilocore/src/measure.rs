@@ -83,6 +83,7 @@ pub(crate) fn run(subject: &Subject, how: &How<'_>) -> Result<(Measured, Held), 
             kilocore_lock_recorder::measure_running(pid, kin, &conduct(how), &over)?
         }
     };
+    choice.give_way();
     crash::tell(&measured);
     Lost::of(&measured).tell();
     if !measured.profile.runs.iter().all(|run| run.processes.is_empty()) {

@@ -27,11 +27,21 @@ pub(crate) struct Subject {
     #[arg(long, value_name = "PID", conflicts_with = "command")]
     pid: Option<u32>,
     /// With --pid: its descendants, too, and all processes of its service
-    #[arg(long, requires = "pid")]
+    #[arg(long)]
     tree: bool,
     /// The program and its arguments, all that follows; `--` before it ends kilocore's own options
     #[arg(trailing_var_arg = true, required_unless_present = "pid", value_name = "COMMAND")]
     command: Vec<OsString>,
+}
+
+impl Choice<'_> {
+    /// Leaves the cores to the program, if that runs on when it has been measured.
+    pub(crate) fn give_way(self) {
+        if matches!(self, Choice::Attach(..)) {
+            // SAFETY: integers only. A refusal, which there is no reason for, does no harm.
+            unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, 19) };
+        }
+    }
 }
 
 /// What is to be measured, and how.
@@ -55,6 +65,12 @@ impl Subject {
                 ));
             }
             return Ok(Choice::Attach(pid, if self.tree { Kin::Tree } else { Kin::Alone }));
+        }
+        if self.tree {
+            return Err(Failure::new(
+                "--tree is about a process that runs already, which --pid names; of a program that \
+                 is started, all processes are measured anyway",
+            ));
         }
         let preload = match self.how {
             Some(recorder) => recorder == Recorder::Preload,

@@ -59,6 +59,7 @@ impl Calls {
         pid: Pid,
         tid: Tid,
         registers: &Registers,
+        stack: &[u8],
     ) -> Reason {
         let place = *self
             .constant
@@ -67,17 +68,27 @@ impl Calls {
         let number = match place {
             Place::NoCall => return Reason::NoCall,
             Place::Always(number) => Some(number),
-            Place::Varies => self.asked(pid, tid, registers),
+            Place::Varies => self.told(code, (pid, tid), registers, stack),
         };
         number.map_or(Reason::Unknown, |number| named(pid, number, registers))
     }
 
-    /// What the kernel says of a thread that may still sleep there; or what it said of one in the
-    /// same frame.
-    fn asked(&mut self, pid: Pid, tid: Tid, registers: &Registers) -> Option<Sysno> {
+    /// What the caller asked for, as its code tells; or what the kernel says of a thread that may
+    /// still sleep there; or what one of them said of the same frame before.
+    fn told(
+        &mut self,
+        code: &mut Code,
+        (pid, tid): (Pid, Tid),
+        registers: &Registers,
+        stack: &[u8],
+    ) -> Option<Sysno> {
         let key = (pid, registers.ip(), registers.sp());
         if let Some(known) = self.learned.get(&key) {
             return Some(*known);
+        }
+        if let Some(number) = by_caller(code, pid, stack) {
+            self.learned.insert(key, number);
+            return Some(number);
         }
         let Doing::Call(call) = doing(pid.0, tid.0) else { return None };
         let same = call.address == registers.ip() && call.stack == registers.sp();
@@ -91,6 +102,23 @@ impl Calls {
         self.constant.retain(|(of, _), _| *of != pid);
         self.learned.retain(|(of, ..), _| *of != pid);
     }
+}
+
+/// What the caller of glibc's `syscall` asked for. The address at which the caller goes on is on
+/// top of the stack, and the number of the call was the first argument.
+fn by_caller(code: &mut Code, pid: Pid, stack: &[u8]) -> Option<Sysno> {
+    let back = u64::from_ne_bytes(*stack.first_chunk()?);
+    let before = code.before(pid, back);
+    // The call itself: to an address relative to this one, or through a pointer.
+    let length = match before {
+        [.., 0xe8, _, _, _, _] => 5,
+        [.., 0xff, 0x15, _, _, _, _] => 6,
+        [.., 0xff, 0xd0..=0xd7] => 2,
+        _ => return None,
+    };
+    let rest = &before[..before.len() - length];
+    let number = constant_in(Register::RDI, rest, back.wrapping_sub(length as u64))?;
+    Sysno::new(number as usize)
 }
 
 /// What the code before an address says.

@@ -11,7 +11,7 @@ use kilocore_lock_profile::{
     Barrier, Caller, Condition, Family as LockFamily, Frame, Futexes, Handoffs, Histogram,
     Interval, Lock, MostlyBy, Outside, Precision, Process, ReadSide, Threads,
 };
-use kilocore_word_names::{Names, WaitKind, Waiter, WordPlace, waiter};
+use kilocore_word_names::{Names, WaitKind, Waiter, WordPlace, own_frame, waiter};
 
 use crate::estimate::Estimate;
 use crate::figures::{Figures, Side, figures};
@@ -93,7 +93,8 @@ impl Known<'_> {
 
 /// The part of a stack that belongs to the program: from the caller of the library on.
 fn own_part(frames: &[Frame]) -> Vec<Frame> {
-    let own = waiter(frames).map_or(0, |waiter| waiter.own);
+    let own = waiter(frames).map_or_else(|| own_frame(frames), |waiter| waiter.own);
+    let own = if own >= frames.len() { 0 } else { own };
     frames[own..].iter().take(DEPTH).cloned().collect()
 }
 

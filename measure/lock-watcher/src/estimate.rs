@@ -56,6 +56,11 @@ impl Estimate {
         Self { value: self.value * factor, low: self.low * less, high: self.high * more }
     }
 
+    /// How far the ends are apart, as a share of the value.
+    pub(crate) fn margin(self) -> f64 {
+        if self.value > 0.0 { (self.high - self.low) / self.value } else { f64::INFINITY }
+    }
+
     /// The same, in other units or for another length of time.
     pub(crate) fn times(self, factor: f64) -> Self {
         Self { value: self.value * factor, low: self.low * factor, high: self.high * factor }

@@ -8,6 +8,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::cost::HitCost;
 use crate::estimate::Estimate;
 use crate::ids::{Moment, Tid};
 use crate::pairing::{Model, Paired, Section, exclusive, shared};
@@ -83,6 +84,7 @@ fn side(watches: &[Watch], paired: &[Paired], writers: usize) -> Side {
     let mut passes = Passes::default();
     let (mut hold_asleep, mut think_asleep, mut costs) = (0.0, 0.0, Vec::new());
     let (mut hits_inside, mut hits_between) = (0.0, 0.0);
+    let watches: Vec<Watch> = with_usual_costs(watches);
     for (watch, paired) in watches.iter().zip(paired) {
         passes.add(watch, paired, writers);
         side.seen += paired.acquisitions;
@@ -133,11 +135,31 @@ fn side(watches: &[Watch], paired: &[Paired], writers: usize) -> Side {
     side.hold = Estimate::of_mean(&side.holds, hits * uncertain)
         .map(|hold| Estimate { value: hold.value.max(0.0), ..hold });
     side.holds.iter_mut().chain(&mut side.thinks).for_each(|time| *time = time.max(0.0));
-    side.rate = passes.of_few().unwrap_or_else(|| {
-        let queue = Queue::of(&side, watches, cost * hits, cost * hits_between / sections);
-        passes.of_all().unwrap_or_default().corrected(queue.factor())
-    });
+    let queue = Queue::of(&side, &watches, cost * hits, cost * hits_between / sections);
+    let of_all = passes.of_all().map(|all| all.corrected(queue.factor()));
+    // Threads of a lock that one takes again and again while others sleep differ so much that few
+    // of them say little. Of the two ways, the more certain one counts.
+    side.rate = match (passes.of_few(), of_all) {
+        (Some(few), Some(all)) if few.margin() <= all.margin() => few,
+        (few, all) => all.or(few).unwrap_or_default(),
+    };
     side
+}
+
+/// The windows, with the usual cost of a hit instead of one that is far from it: the host was busy
+/// with something else when that was measured.
+fn with_usual_costs(watches: &[Watch]) -> Vec<Watch> {
+    let mut costs: Vec<_> = watches.iter().map(|watch| watch.cost).collect();
+    costs.sort_by(|a, b| a.middle().total_cmp(&b.middle()));
+    let Some(usual) = costs.get(costs.len() / 2).copied() else { return Vec::new() };
+    let far = |cost: HitCost| {
+        cost.middle() > 1.5 * usual.middle() || 1.5 * cost.middle() < usual.middle()
+    };
+    let of = |watch: &Watch| match far(watch.cost) {
+        true => Watch { cost: usual, ..watch.clone() },
+        false => watch.clone(),
+    };
+    watches.iter().map(of).collect()
 }
 
 /// Acquisitions of the windows, and the time that they took.

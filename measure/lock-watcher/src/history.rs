@@ -43,7 +43,7 @@ impl Known {
     fn part(value: Option<u64>, place: &Place) -> Self {
         match value {
             Some(value) => {
-                let value = place.into_word(value);
+                let value = place.in_word(value);
                 Self { value, bits: place.bits, nonzero: value != 0 }
             }
             None => Self::default(),
@@ -75,12 +75,12 @@ impl Place {
     fn of(write: &Write, word: u64) -> Self {
         let shift = 8 * word.wrapping_sub(write.address) as i64;
         let mut place = Self { shift, bits: 0 };
-        place.bits = place.into_word(mask(write.size));
+        place.bits = place.in_word(mask(write.size));
         place
     }
 
     /// The part of the word that these written bytes are.
-    fn into_word(&self, value: u64) -> u32 {
+    fn in_word(&self, value: u64) -> u32 {
         match self.shift {
             up @ -31..=-1 => (value << -up) as u32,
             down @ 0..=63 => (value >> down) as u32,
@@ -89,7 +89,7 @@ impl Place {
     }
 
     /// The written bytes, of which the word holds these.
-    fn from_word(&self, word: u32) -> u64 {
+    fn of_word(&self, word: u32) -> u64 {
         let word = u64::from(word & self.bits);
         if self.shift < 0 { word >> -self.shift } else { word << self.shift }
     }
@@ -143,7 +143,7 @@ fn after(write: &Write, place: &Place, old: Known) -> Known {
         (None, _) if write.zero == Some(true) => Known::part(Some(0), place),
         (None, change) => {
             let whole = old.bits & place.bits == place.bits;
-            let before = place.from_word(old.value);
+            let before = place.of_word(old.value);
             let kept = mask(write.size);
             let value = match change {
                 // Carries make every bit uncertain if one is.

@@ -47,7 +47,9 @@ pub(crate) fn off_core(window: &Window, calls: &mut Calls, code: &mut Code) -> V
             What::Out { preempted, registers, stack } => {
                 let why = match (preempted, registers) {
                     (true, _) => Why::Preempted,
-                    (false, Some(registers)) => Why::Waits(calls.reason(code, pid, tid, registers)),
+                    (false, Some(registers)) => {
+                        Why::Waits(calls.reason(code, pid, tid, registers, stack))
+                    }
                     (false, None) => Why::Unknown,
                 };
                 let (registers, stack) = (*registers, stack.clone());

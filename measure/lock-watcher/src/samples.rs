@@ -70,6 +70,7 @@ pub(crate) enum Told<'a> {
 
 /// One record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::large_enum_variant, reason = "nobody keeps one, and most are of the large kind")]
 pub(crate) enum Taken<'a> {
     Told(Origin, Told<'a>),
     /// Records were lost before this.

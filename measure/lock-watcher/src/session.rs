@@ -393,7 +393,13 @@ impl Session {
         let mut seen: BTreeSet<Tid> = window.ticks.iter().map(|tick| tick.tid).collect();
         seen.extend(window.switches.iter().map(|switch| switch.tid));
         for stretch in off {
-            let ns = (stretch.to - stretch.from).0 as f64;
+            // Stretches that had begun before the window have no reason. On average, they are as
+            // long as those that go on after it, reason by reason: these stand for both.
+            if stretch.why == Why::Unknown && stretch.from == window.begin {
+                continue;
+            }
+            let sides = if stretch.came_back { 1.0 } else { 2.0 };
+            let ns = sides * (stretch.to - stretch.from).0 as f64;
             match stretch.why {
                 Why::Waits(Reason::Futex(word)) => {
                     let waits = self.ledger.waits.entry(word).or_default();

@@ -13,4 +13,4 @@ mod waiter;
 
 pub use names::Names;
 pub use place::WordPlace;
-pub use waiter::{WaitKind, Waiter, waiter};
+pub use waiter::{WaitKind, Waiter, own_frame, waiter};

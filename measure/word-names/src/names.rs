@@ -106,8 +106,7 @@ impl Names {
         let before = self
             .mappings
             .iter()
-            .filter(|before| before.end <= mapping.start)
-            .next_back()
+            .rfind(|before| before.end <= mapping.start)
             .filter(|before| before.end == mapping.start && before.file().is_some())
             .cloned()?;
         let path = before.file()?.to_owned();

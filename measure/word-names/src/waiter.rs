@@ -298,10 +298,17 @@ fn is_of_a_library(frame: &Frame) -> bool {
         || frame.function.is_empty() && frame.module.is_empty()
 }
 
+/// Returns which of the frames is the first that belongs to no library; the number of frames if
+/// all do.
+#[must_use]
+pub fn own_frame(frames: &[Frame]) -> usize {
+    frames.iter().position(|frame| !is_of_a_library(frame)).unwrap_or(frames.len())
+}
+
 /// Tells from the frames of a waiting thread, the innermost first, what it waits for.
 #[must_use]
 pub fn waiter(frames: &[Frame]) -> Option<Waiter> {
-    let own = frames.iter().position(|frame| !is_of_a_library(frame)).unwrap_or(frames.len());
+    let own = own_frame(frames);
     let (at, (_, kind, what, parks)) =
         frames[..own].iter().enumerate().rev().find_map(|(at, frame)| Some((at, known(frame)?)))?;
     // Where nothing of the program's own can be seen, what it called is nearest to that.
