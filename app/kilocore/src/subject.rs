@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 
 use clap::{Args, ValueEnum};
-use kilocore_lock_recorder::{Kin, preload_sees};
+use kilocore_lock_recorder::{Kin, can_watch, preload_sees};
 
 use crate::failure::Failure;
 
@@ -74,7 +74,8 @@ impl Subject {
         }
         let preload = match self.how {
             Some(recorder) => recorder == Recorder::Preload,
-            None => preload_sees(&self.command[0]),
+            // Who may not watch is told by the other recorder what it does not see.
+            None => preload_sees(&self.command[0]) || !can_watch(),
         };
         Ok(if preload { Choice::Preload(&self.command) } else { Choice::Watch(&self.command) })
     }

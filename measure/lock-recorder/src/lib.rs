@@ -25,4 +25,4 @@ pub use kilocore_lock_watcher::{Kin, WatchError};
 pub use measure::{Options, measure, measure_as};
 pub use sees::preload_sees;
 pub use shortage::Shortage;
-pub use watching::{measure_running, measure_watching};
+pub use watching::{can_watch, measure_running, measure_watching};

@@ -24,6 +24,12 @@ use crate::watch::Started;
 /// The chance by which windows are chosen need not be the same twice, but may.
 const SEED: u64 = 14;
 
+/// Whether this user may watch programs on this machine.
+#[must_use]
+pub fn can_watch() -> bool {
+    possible().is_ok()
+}
+
 /// Runs `command`, watches it from outside, and returns its profile. Of `conduct`, a delay and a
 /// duration count, and a `SIGUSR2` to this process ends the watching.
 ///
