@@ -290,7 +290,7 @@ fn profile() -> Profile {
             conditions: vec![condition.clone()],
             ..Process::default()
         }],
-        outside: None,
+        ..Run::default()
     };
     Profile {
         format: "kilocore-profile".to_owned(),
