@@ -1,0 +1,7 @@
+//! The account as its users see it: events in, times out.
+
+mod activities;
+mod findings;
+mod program;
+mod properties;
+mod waits;
