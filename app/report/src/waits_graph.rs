@@ -103,7 +103,7 @@ impl WaitsGraph {
         }
         let longest = pairs.values().map(|pair| pair.in_all_ns).max().filter(|&ns| ns > 0)?;
         let (shown, left_out) = shown(times, &pairs);
-        let height = if shown.len() <= 2 { 300.0 } else { 330.0 + 22.0 * shown.len() as f64 };
+        let height = if shown.len() <= 2 { 340.0 } else { 400.0 + 22.0 * shown.len() as f64 };
         let nodes = nodes(times, &shown, height);
         let mut order: Vec<_> = pairs.iter().collect();
         order.sort_by_key(|(key, pair)| (std::cmp::Reverse(pair.in_all_ns), **key));
@@ -150,8 +150,8 @@ fn shown(
 }
 
 fn nodes(times: &ThreadTimes, shown: &[WaitedFor], height: f64) -> Vec<Node> {
-    let middle = Point { x: WIDTH / 2.0, y: height / 2.0 - 8.0 };
-    let (across, up) = (WIDTH / 2.0 - 160.0, height / 2.0 - 84.0);
+    let middle = Point { x: WIDTH / 2.0, y: height / 2.0 - 6.0 };
+    let (across, up) = (WIDTH / 2.0 - 160.0, height / 2.0 - 118.0);
     let first = if shown.len() == 2 { PI } else { -PI / 2.0 };
     let busiest = times.roles.iter().map(|role| role.times.computing_ns()).max().unwrap_or(0);
     let worst = times.ranking.first().map(|one| WaitedFor::Role(one.role));
@@ -188,8 +188,8 @@ fn about_node(times: &ThreadTimes, party: WaitedFor, busiest: u64) -> (f64, Stri
     let Some(role) = times.roles.get(id as usize) else { return (0.0, String::new()) };
     let computing = role.times.computing_ns();
     let threads = if role.threads == 1 { "thread" } else { "threads" };
-    let cores = number::plain((share(computing, times.observed_ns) * 100.0).round() / 100.0);
-    let note = format!("{} {threads}, {cores} cores busy", number::count(role.threads));
+    let cores = share(computing, times.observed_ns);
+    let note = format!("{} {threads}, {cores:.2} cores busy", number::count(role.threads));
     (share(computing, busiest), note)
 }
 
@@ -220,17 +220,22 @@ fn title(times: &ThreadTimes, pair: &Pair<'_>) -> String {
 fn arrow(from: &Node, to: &Node, thickness: f64) -> Arrow {
     let head = 7.0 + 1.4 * thickness;
     let (line, tip, angle, label_at) = if from.party == to.party {
-        let far = from.radius + 52.0;
+        let far = from.radius + 46.0 + 2.0 * thickness;
         let [start, end] =
-            [-0.5, 0.5].map(|turn| from.at.towards(from.outwards + turn, from.radius + 1.0));
-        let [first, second] = [-0.55, 0.55].map(|turn| from.at.towards(from.outwards + turn, far));
+            [-0.6, 0.6].map(|turn| from.at.towards(from.outwards + turn, from.radius + 1.0));
+        let [first, second] = [-0.7, 0.7].map(|turn| from.at.towards(from.outwards + turn, far));
         let angle = second.angle_to(end);
         let base = end.towards(angle, -head);
         let line = format!(
             "M{:.1} {:.1}C{:.1} {:.1} {:.1} {:.1} {:.1} {:.1}",
             start.x, start.y, first.x, first.y, second.x, second.y, base.x, base.y
         );
-        (line, end, angle, from.at.towards(from.outwards, far - 8.0))
+        (
+            line,
+            end,
+            angle,
+            from.at.towards(from.outwards, from.radius / 4.0 + far * 0.57 + thickness / 2.0 + 9.0),
+        )
     } else {
         // To the right of the straight line, so that the way back is on the other side.
         let straight = from.at.angle_to(to.at);

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "finding", rename_all = "kebab-case")]
 pub enum Finding {
-    /// One thread computes nearly all the time, and the others wait.
+    /// One thread computes nearly all the time, and the others wait or sleep, or there are no others.
     OneBusyThread {
         /// Its role, by `id`.
         role: u32,
@@ -21,7 +21,8 @@ pub enum Finding {
         others: u64,
         /// How many cores all the others keep busy together.
         others_cores: f64,
-        /// The share of the others' time in which they wait.
+        /// The share of the others' time in which they wait for threads, for input, or for a time of
+        /// their own choice.
         others_wait: f64,
     },
     /// Threads compute in turn, because all of them need the same lock to compute at all.
@@ -65,6 +66,11 @@ pub enum Finding {
         /// The share of all threads' time spent waiting for it.
         wait: f64,
     },
+    /// Many wait for the kernel's own locks.
+    KernelLocks {
+        /// The share of all threads' time spent waiting for them.
+        wait: f64,
+    },
     /// Threads that could run have no core.
     NotEnoughCores {
         /// Of the time in which threads run or could run, the share in which they have no core.
@@ -74,7 +80,7 @@ pub enum Finding {
     },
     /// Threads do not wait for locks, and enough is known to say so.
     NoContention {
-        /// The share of all threads' time spent waiting for locks.
+        /// The share of all threads' time spent waiting for locks, the kernel's own among them.
         wait: f64,
         /// The share of all threads' time of which it is known where it went.
         known: f64,
@@ -109,10 +115,15 @@ impl fmt::Display for CountOf {
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::OneBusyThread { name, busy, others: 0, .. } => write!(
+                f,
+                "One busy thread: {name} computes {} of the time, and there is no other thread.",
+                Percent(*busy)
+            ),
             Self::OneBusyThread { name, busy, others, others_cores, others_wait, .. } => write!(
                 f,
                 "One busy thread: {name} computes {} of the time. Besides it there {} {}, which \
-                 together keep {others_cores:.2} cores busy and wait {} of the time.",
+                 together keep {others_cores:.2} cores busy and wait or sleep {} of the time.",
                 Percent(*busy),
                 if *others == 1 { "is" } else { "are" },
                 CountOf(*others, "other thread"),
@@ -144,6 +155,11 @@ impl fmt::Display for Finding {
                 "A contended lock: {} {} for {name}, which takes {} of all threads' time.",
                 CountOf(*threads, "thread"),
                 if *threads == 1 { "waits" } else { "wait" },
+                Percent(*wait)
+            ),
+            Self::KernelLocks { wait } => write!(
+                f,
+                "Locks in the kernel: threads wait {} of their time for the kernel's own locks.",
                 Percent(*wait)
             ),
             Self::NotEnoughCores { without_core, cores } => write!(

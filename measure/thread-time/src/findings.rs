@@ -17,8 +17,8 @@ pub mod thresholds {
     /// All other threads together keep less than this part of a core busy if one thread is *the* busy
     /// one. With more, a second thread already works beside it for a good part of the time.
     pub const OTHERS_CORES: f64 = 0.30;
-    /// The other threads wait for at least this share of their time. If they mostly sleep or do I/O,
-    /// it is not the busy thread that holds them up.
+    /// The other threads wait or sleep for at least this share of their time. Otherwise they lack a core,
+    /// or too little is known of them.
     pub const OTHERS_WAIT: f64 = 0.50;
     /// A known interpreter lock counts from this share of its process's thread time on.
     pub const INTERPRETER_LOCK: f64 = 0.05;
@@ -38,7 +38,8 @@ pub mod thresholds {
     pub const STAGE_BUSY: f64 = 0.70;
     /// A role waits for another stage if that takes this share of its time.
     pub const STAGE_WAITS: f64 = 0.25;
-    /// One lock is contended if it takes this share of all threads' time.
+    /// One lock is contended if it takes this share of all threads' time, and so are the kernel's own
+    /// together.
     pub const CONTENDED: f64 = 0.05;
     /// There is no contention if locks take less than this share of all threads' time.
     pub const NO_CONTENTION: f64 = 0.01;
@@ -76,6 +77,7 @@ pub(crate) fn findings(times: &ThreadTimes, threads: &[OneThread]) -> Vec<Findin
     all.extend(busy);
     all.extend(stage);
     all.extend(contended);
+    all.extend(kernel_locks(times));
     all.extend(not_enough_cores(times));
     all.extend(no_contention(times));
     all
@@ -100,8 +102,11 @@ fn one_busy_thread(times: &ThreadTimes, threads: &[OneThread]) -> Option<Finding
     let others = || threads.iter().filter(|one| one.id != busiest.id && one.times.present_ns() > 0);
     let sum: Activities = others().map(|one| one.times).sum();
     let others_cores = share(sum.computing_ns(), times.observed_ns);
-    let others_wait = share(sum.waiting_ns(), sum.present_ns());
-    let found = busy >= t::BUSY && others_cores < t::OTHERS_CORES && others_wait >= t::OTHERS_WAIT;
+    let off = [sum.waiting_ns(), sum.sleep_ns, sum.io_ns].into_iter().fold(0, u64::saturating_add);
+    let others_wait = share(off, sum.present_ns());
+    let found = busy >= t::BUSY
+        && others_cores < t::OTHERS_CORES
+        && (others_wait >= t::OTHERS_WAIT || others().next().is_none());
     let role = times.roles.get(busiest.role as usize).filter(|_| found)?;
     Some(Finding::OneBusyThread {
         role: role.id,
@@ -236,6 +241,12 @@ fn contended_lock(times: &ThreadTimes, global: &[Finding]) -> Option<Finding> {
     })
 }
 
+fn kernel_locks(times: &ThreadTimes) -> Option<Finding> {
+    let total = times.total();
+    let wait = share(total.kernel_locks_ns, total.present_ns());
+    (wait >= t::CONTENDED).then_some(Finding::KernelLocks { wait })
+}
+
 fn not_enough_cores(times: &ThreadTimes) -> Option<Finding> {
     let total = times.total();
     let wanted = total.computing_ns().saturating_add(total.ready_ns);
@@ -249,7 +260,8 @@ fn not_enough_cores(times: &ThreadTimes) -> Option<Finding> {
 
 fn no_contention(times: &ThreadTimes) -> Option<Finding> {
     let total = times.total();
-    let wait = share(total.locks_ns, total.present_ns());
+    let locks = total.locks_ns.saturating_add(total.kernel_locks_ns);
+    let wait = share(locks, total.present_ns());
     let known = 1.0 - times.coverage.unknown_share - times.coverage.unclassified_share;
     (wait < t::NO_CONTENTION && known > t::KNOWN).then_some(Finding::NoContention { wait, known })
 }

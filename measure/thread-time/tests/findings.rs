@@ -25,10 +25,28 @@ fn one_busy_thread_while_others_wait_for_work() {
         sentences(&times),
         [
             "One busy thread: server (main thread) computes 100 % of the time. Besides it there \
-             are 2 other threads, which together keep 0.15 cores busy and wait 92 % of the time.",
+             are 2 other threads, which together keep 0.15 cores busy and wait or sleep 92 % of the time.",
             "No contention: threads wait for locks 0 % of their time. Where the time went is known \
              for 100 % of it.",
         ]
+    );
+}
+
+#[test]
+fn a_busy_thread_may_be_alone() {
+    let times = Program::new(&[(1, "tool")]).window((0, 100), &[], &[1]).times();
+    let alone = "One busy thread: tool (main thread) computes 100 % of the time, and there is no other \
+                 thread.";
+    assert_eq!(sentences(&times)[0], alone);
+}
+
+#[test]
+fn locks_in_the_kernel_are_contention() {
+    let program = Program::new(&[(1, "main"), (2, "w")]);
+    let times = program.window((0, 100), &[(80, 2, What::Out(Reason::KernelLock))], &[1]).times();
+    assert_eq!(
+        sentences(&times),
+        ["Locks in the kernel: threads wait 10 % of their time for the kernel's own locks."]
     );
 }
 
