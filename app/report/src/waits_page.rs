@@ -94,16 +94,22 @@ pub fn waits_page(profile: &Profile) -> Result<String, ReportError> {
 
 fn ranking(times: &ThreadTimes) -> Vec<Row> {
     let row = |one: &kilocore_lock_profile::Bottleneck| {
-        let role = times.roles.get(one.role as usize);
-        let done = role.map_or_else(Activities::default, |role| role.times);
-        let busy = share(done.computing_ns(), done.present_ns());
+        let parts = [one.computing_ns, one.ready_ns, one.asleep_ns];
+        let rest = parts.into_iter().fold(one.waited_for_ns, u64::saturating_sub);
+        let part = |ns| {
+            let part = share(ns, one.waited_for_ns);
+            (part, share_or_nothing(part))
+        };
         Row {
             name: role_by_id(times, one.role),
             parts: Vec::new(),
             cells: vec![
                 (one.score, number::percent(one.score)),
                 (one.waited_for_ns as f64, number::nanoseconds(one.waited_for_ns as f64)),
-                (busy, number::percent(busy)),
+                part(one.computing_ns),
+                part(one.ready_ns),
+                part(one.asleep_ns),
+                part(rest),
             ],
         }
     };

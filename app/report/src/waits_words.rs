@@ -3,14 +3,48 @@
 use kilocore_lock_profile::{Activities, RoleTimes, ThreadTimes, WaitedFor};
 
 use crate::number;
-use crate::text::printable;
+use crate::text::{printable, shortened};
 
-/// What was found, a sentence or two each. If there is nothing, that is said.
+/// Names in sentences are shortened to this, as a line is broken at blanks only.
+const NAME_WIDTH: usize = 30;
+/// What somebody does less than this share of the time is not worth a word.
+const WORTH_MENTION: f64 = 0.01;
+
+/// What was found, a sentence or two each, and who is waited for most. If nothing was found, that is
+/// said.
 pub(crate) fn findings(times: &ThreadTimes) -> Vec<String> {
-    if times.findings.is_empty() {
-        return vec!["The figures show no pattern that has a name.".to_owned()];
+    let mut said: Vec<String> =
+        times.findings.iter().map(|finding| printable(&finding.to_string())).collect();
+    if said.is_empty() {
+        said.push("The figures show no pattern that has a name.".to_owned());
     }
-    times.findings.iter().map(|finding| printable(&finding.to_string())).collect()
+    said.extend(most_waited_for(times));
+    said
+}
+
+/// Who is waited for most in the end, and what it does meanwhile.
+fn most_waited_for(times: &ThreadTimes) -> Option<String> {
+    let one = times.ranking.first()?;
+    let part = |ns: u64, what: &str| {
+        let share = share(ns, one.waited_for_ns);
+        (share >= WORTH_MENTION).then(|| format!("{what} for {}", number::percent(share)))
+    };
+    let parts = [
+        part(one.computing_ns, "computes"),
+        part(one.ready_ns, "has no core"),
+        part(one.asleep_ns, "sleeps or waits for input, output or the kernel"),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    let meanwhile = match parts.as_slice() {
+        [] => String::new(),
+        [only] => format!(" Of that time, it {only}."),
+        [first @ .., last] => format!(" Of that time, it {} and {last}.", first.join(", ")),
+    };
+    Some(format!(
+        "Waited for most, directly or through others: {}, by {} of all waits.{meanwhile}",
+        shortened(&role_by_id(times, one.role), NAME_WIDTH),
+        number::percent(one.score)
+    ))
 }
 
 /// How much of it is known, in sentences.

@@ -318,7 +318,7 @@ pub struct WaitEdge {
 }
 
 /// A role that others wait for.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Bottleneck {
     /// The role, by its `id`.
     pub role: u32,
@@ -327,6 +327,13 @@ pub struct Bottleneck {
     pub waited_for_ns: u64,
     /// The share of this in all waits of the graph, from 0 to 1.
     pub score: f64,
+    /// The part in which the role's thread was on a core.
+    pub computing_ns: u64,
+    /// The part in which it had no core, and would have run.
+    pub ready_ns: u64,
+    /// The part in which it slept, or waited for input, output or the kernel. For the rest, nobody
+    /// knows what it did.
+    pub asleep_ns: u64,
 }
 
 /// How much is known of where the time went.

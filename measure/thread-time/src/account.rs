@@ -9,8 +9,9 @@ use std::collections::{BTreeMap, HashMap};
 
 use kilocore_lock_profile::ThreadTimes;
 
+use crate::book::{Book, Sums, Watched};
 use crate::document;
-use crate::kept::{ThreadIndex, Turn, Wait, Window, Windows, WordIndex};
+use crate::kept::{Begin, Doing, ThreadIndex, Turn, Wait, Window, WordIndex};
 use crate::state::{Part, State, Stretch};
 use crate::{Event, Nanoseconds, Reason, Thread, ThreadId, What, Word, WordKind};
 
@@ -24,57 +25,6 @@ pub struct WordWaits {
     pub total: Nanoseconds,
     /// How many different threads waited.
     pub threads: u64,
-}
-
-/// The sums of a thread, in nanoseconds, without waits at futex words.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Sums {
-    pub(crate) running: u64,
-    pub(crate) ready: u64,
-    pub(crate) sleep: u64,
-    pub(crate) io: u64,
-    pub(crate) children: u64,
-    pub(crate) kernel_locks: u64,
-    pub(crate) page_faults: u64,
-    pub(crate) other: u64,
-    pub(crate) unknown: u64,
-    /// At futex words, all of them.
-    pub(crate) futexes: u64,
-    /// Timer samples in user and kernel.
-    pub(crate) user_ticks: u64,
-    pub(crate) kernel_ticks: u64,
-}
-
-/// What is known of a thread while windows go by.
-#[derive(Debug)]
-pub(crate) struct Watched {
-    pub(crate) id: ThreadId,
-    /// Whether anything was seen or said of it, other than that it woke another.
-    pub(crate) seen: bool,
-    pub(crate) sums: Sums,
-    state: State,
-    /// The stretch from the beginning of the window of which the window tells nothing: its end, and
-    /// who ended it.
-    before: Option<(u64, Option<ThreadIndex>)>,
-}
-
-/// How often and how long a thread waited at a word.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Waited {
-    pub(crate) count: u64,
-    pub(crate) ns: u64,
-}
-
-/// Everything that the account knows when it is finished.
-#[derive(Debug, Default)]
-pub(crate) struct Book {
-    pub(crate) threads: Vec<Watched>,
-    pub(crate) words: Vec<Word>,
-    pub(crate) waited: HashMap<(ThreadIndex, WordIndex), Waited>,
-    pub(crate) windows: Windows,
-    pub(crate) observed: u64,
-    pub(crate) window_count: u64,
-    pub(crate) wakings_seen: bool,
 }
 
 /// A window that has begun.
@@ -298,6 +248,9 @@ impl Account {
     /// Adds a stretch to what its thread did.
     fn charge(&mut self, day: &mut Day, thread: ThreadIndex, part: Part) {
         let ns = part.until.saturating_sub(part.from);
+        if let Some(doing) = doing(part.what).filter(|_| ns > 0) {
+            day.window.begins.push(Begin { at: part.from, thread, doing });
+        }
         let Watched { sums, before, .. } = &mut self.book.threads[thread.get()];
         let sum = match part.what {
             Stretch::Running => &mut sums.running,
@@ -354,6 +307,17 @@ impl Account {
         self.book.observed = self.book.observed.saturating_add(day.window.ns());
         self.book.window_count += 1;
         self.book.windows.push(day.window);
+    }
+}
+
+/// What a thread does in a stretch, if that is not a wait at a word, and if it is settled already.
+fn doing(what: Stretch) -> Option<Doing> {
+    match what {
+        Stretch::Running => Some(Doing::Computing),
+        Stretch::Ready | Stretch::Off { reason: Reason::Preempted, .. } => Some(Doing::Ready),
+        Stretch::Off { reason: Reason::Futex(_), .. } | Stretch::Before { .. } => None,
+        Stretch::Off { reason: Reason::Unknown, .. } | Stretch::Unknown => Some(Doing::Unknown),
+        Stretch::Off { .. } => Some(Doing::Asleep),
     }
 }
 

@@ -7,10 +7,10 @@ use kilocore_lock_profile::{
     WaitedWord, WordKind,
 };
 
-use crate::account::{Book, Sums, Waited};
+use crate::book::{Book, Sums, Waited};
 use crate::findings::{self, OneThread};
 use crate::graph::{Graph, Weight, graph};
-use crate::kept::WordIndex;
+use crate::kept::{Doing, WordIndex};
 use crate::roles::Roles;
 use crate::{Thread, Word};
 
@@ -234,11 +234,22 @@ fn edges(graph: &Graph, place_of: &[u32]) -> Vec<WaitEdge> {
 
 fn ranking(graph: &Graph) -> Vec<Bottleneck> {
     let all: f64 = graph.ends.values().map(|&ns| ns as f64).sum();
-    let mut ranking: Vec<Bottleneck> = Vec::new();
-    for (&party, &ns) in &graph.ends {
-        if let WaitedFor::Role(role) = party {
-            ranking.push(Bottleneck { role, waited_for_ns: ns, score: ns as f64 / all });
+    let mut of_role: BTreeMap<u32, Bottleneck> = BTreeMap::new();
+    for (&(party, doing), &ns) in &graph.ends {
+        let WaitedFor::Role(role) = party else { continue };
+        let one = of_role.entry(role).or_default();
+        one.role = role;
+        one.waited_for_ns = one.waited_for_ns.saturating_add(ns);
+        match doing {
+            Doing::Computing => one.computing_ns = ns,
+            Doing::Ready => one.ready_ns = ns,
+            Doing::Asleep => one.asleep_ns = ns,
+            Doing::Unknown => {}
         }
+    }
+    let mut ranking: Vec<Bottleneck> = of_role.into_values().collect();
+    for one in &mut ranking {
+        one.score = one.waited_for_ns as f64 / all;
     }
     ranking.sort_by_key(|one| (std::cmp::Reverse(one.waited_for_ns), one.role));
     ranking

@@ -7,7 +7,7 @@ use kilocore_lock_profile::{
 };
 
 use crate::ThreadId;
-use crate::account::Waited;
+use crate::book::Waited;
 
 /// From which figures on something is a finding. Shares are from 0 to 1.
 pub mod thresholds {

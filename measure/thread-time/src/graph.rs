@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use kilocore_lock_profile::{WaitedFor, WordKind};
 
 use crate::holders::{Hold, holds};
-use crate::kept::{ThreadIndex, Turn, Wait, Window, WordIndex};
+use crate::kept::{Doing, ThreadIndex, Turn, Wait, Window, WordIndex};
 use crate::roles::RoleId;
 
 /// What an edge weighs, in nanoseconds.
@@ -30,8 +30,9 @@ pub(crate) struct Weight {
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Graph {
     pub(crate) edges: BTreeMap<(RoleId, WaitedFor, WordIndex), Weight>,
-    /// How long threads waited, directly or through others, for each party that waited for nobody.
-    pub(crate) ends: BTreeMap<WaitedFor, u64>,
+    /// How long threads waited, directly or through others, for each party that waited for nobody, by
+    /// what that one did.
+    pub(crate) ends: BTreeMap<(WaitedFor, Doing), u64>,
     /// The time of the windows in it.
     pub(crate) ns: u64,
 }
@@ -43,8 +44,8 @@ impl Graph {
         edge.in_all = edge.in_all.saturating_add(weight.in_all);
     }
 
-    fn end(&mut self, party: WaitedFor, ns: u64) {
-        let end = self.ends.entry(party).or_default();
+    fn end(&mut self, party: WaitedFor, doing: Doing, ns: u64) {
+        let end = self.ends.entry((party, doing)).or_default();
         *end = end.saturating_add(ns);
     }
 }
@@ -81,6 +82,7 @@ enum Change {
     Free(WordIndex),
     Held(WordIndex, ThreadIndex),
     Begins(ThreadIndex, WordIndex, Next),
+    Does(ThreadIndex, Doing),
 }
 
 /// For whom a thread waits.
@@ -128,6 +130,9 @@ fn moments(window: &Window, kinds: &[WordKind]) -> Vec<(u64, Change)> {
             moments.push((hold.until, Change::Free(word)));
         }
     }
+    moments.extend(
+        window.begins.iter().map(|begin| (begin.at, Change::Does(begin.thread, begin.doing))),
+    );
     moments.sort_unstable();
     moments
 }
@@ -146,6 +151,8 @@ struct Node {
     since: u64,
     size: u64,
     wait: Option<Link>,
+    /// What it does if it does not wait.
+    doing: Doing,
 }
 
 /// The wait of a thread.
@@ -196,6 +203,16 @@ impl Forest<'_> {
                 Change::Free(word) => self.change_holder(word, None, at),
                 Change::Held(word, thread) => self.change_holder(word, Some(thread), at),
                 Change::Begins(thread, word, next) => self.begin(thread, word, next, at),
+                Change::Does(thread, doing) => {
+                    self.count_thread(thread, at);
+                    self.nodes[thread.get()].doing = doing;
+                }
+            }
+        }
+        // The next window knows nothing of this one. No wait is left to count.
+        for &(_, change) in moments {
+            if let Change::Does(thread, _) = change {
+                self.nodes[thread.get()].doing = Doing::Unknown;
             }
         }
     }
@@ -323,7 +340,7 @@ impl Forest<'_> {
             return;
         }
         let Some(Link { role, word, next, joined }) = node.wait else {
-            self.graph.end(self.parties[thread.get()], in_all);
+            self.graph.end(self.parties[thread.get()], node.doing, in_all);
             return;
         };
         let to = match next {
@@ -334,7 +351,7 @@ impl Forest<'_> {
         };
         self.graph.edge(role, to, word, Weight { direct: ns, in_all });
         if !joined {
-            self.graph.end(WaitedFor::Unknown, in_all);
+            self.graph.end(WaitedFor::Unknown, Doing::Unknown, in_all);
         }
     }
 
@@ -352,7 +369,7 @@ impl Forest<'_> {
                 Weight { direct: count.saturating_mul(ns), in_all: size.saturating_mul(ns) };
             self.graph.edge(role, to, word, weight);
             if !lock.joined {
-                self.graph.end(WaitedFor::Unknown, weight.in_all);
+                self.graph.end(WaitedFor::Unknown, Doing::Unknown, weight.in_all);
             }
         }
     }

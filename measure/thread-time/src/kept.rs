@@ -45,7 +45,29 @@ pub(crate) struct Turn {
     pub(crate) acquired: bool,
 }
 
-/// The waits and turns of a window.
+/// What a thread does that does not wait at a word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub(crate) enum Doing {
+    /// It has a core.
+    Computing,
+    /// It would run, and has no core.
+    Ready,
+    /// It sleeps, or waits for input, output or the kernel.
+    Asleep,
+    /// Nobody knows.
+    #[default]
+    Unknown,
+}
+
+/// A thread begins to do something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Begin {
+    pub(crate) at: u64,
+    pub(crate) thread: ThreadIndex,
+    pub(crate) doing: Doing,
+}
+
+/// The waits and turns of a window, and what threads did besides.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Window {
     pub(crate) from: u64,
@@ -53,6 +75,8 @@ pub(crate) struct Window {
     pub(crate) waits: Vec<Wait>,
     /// In the order of time.
     pub(crate) turns: Vec<Turn>,
+    /// In any order.
+    pub(crate) begins: Vec<Begin>,
 }
 
 impl Window {
@@ -62,14 +86,14 @@ impl Window {
 
     fn records(&self) -> usize {
         // An empty window also takes room.
-        1 + self.waits.len() + self.turns.len()
+        1 + self.waits.len() + self.turns.len() + self.begins.len()
     }
 }
 
-/// How many waits and turns are kept at most: about 64 MB. A busy program has some hundred thousand
-/// a second, so this is some ten seconds of windows, or minutes of a program that is watched a few
-/// per cent of its time.
-const MOST_RECORDS: usize = 2_000_000;
+/// How many waits, turns and other changes are kept at most: some 80 MB. A busy program has some hundred
+/// thousand of each in a second, so this is some ten seconds of windows, or minutes of a program that
+/// is watched a few per cent of its time.
+const MOST_RECORDS: usize = 4_000_000;
 
 /// The windows that are kept.
 #[derive(Debug)]

@@ -45,6 +45,7 @@
 //! ```
 
 mod account;
+mod book;
 mod document;
 mod event;
 mod findings;

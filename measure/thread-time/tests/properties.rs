@@ -119,6 +119,9 @@ proptest! {
         prop_assert_eq!(by_edges, by_words);
         let blamed: u64 = times.ranking.iter().map(|one| one.waited_for_ns).sum();
         prop_assert!(blamed <= by_edges);
+        for one in &times.ranking {
+            prop_assert!(one.computing_ns + one.ready_ns + one.asleep_ns <= one.waited_for_ns);
+        }
         prop_assert!(times.edges.iter().all(|edge| edge.in_all_ns >= edge.direct_ns));
     }
 

@@ -1,7 +1,7 @@
 //! Words, edges, cascades and the ranking.
 
 use kilocore_lock_profile::{RoleWait, WaitedFor};
-use kilocore_thread_time::{Nanoseconds, What, WordKind};
+use kilocore_thread_time::{Nanoseconds, Reason, What, WordKind};
 
 use crate::program::{Program, edge, role, waits, woken_by, word};
 
@@ -125,6 +125,25 @@ fn who_is_at_the_end_of_the_chains_comes_first() {
     // For a: b's 40, and c's while b waits. For b: the other 60 of c.
     assert_eq!(ranking, [(role(&times, "a"), 80), (role(&times, "b"), 60)]);
     assert!((times.ranking[0].score - 80.0 / 140.0).abs() < 1e-9);
+}
+
+#[test]
+fn what_the_end_of_the_chain_does_meanwhile_is_told() {
+    let program = Program::new(&[(1, "main"), (2, "a"), (3, "b")]).kind(10, WordKind::Lock);
+    let events = [
+        (0, 3, What::Acquired(word(10))),
+        (0, 2, waits(10)),
+        (30, 3, What::Out(Reason::Preempted)),
+        (50, 3, What::In),
+        (60, 3, What::Out(Reason::Io("read"))),
+        (95, 3, What::In),
+        (95, 3, What::Released(word(10))),
+        (95, 2, woken_by(3)),
+    ];
+    let times = program.window((0, 100), &events, &[1]).times();
+    let one = times.ranking[0];
+    assert_eq!((one.role, one.waited_for_ns), (role(&times, "b"), 95));
+    assert_eq!((one.computing_ns, one.ready_ns, one.asleep_ns), (40, 20, 35));
 }
 
 #[test]

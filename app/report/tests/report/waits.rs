@@ -87,7 +87,11 @@ fn the_page_shows_findings_graph_ranking_and_tables() {
     let times = threads::times("worker");
     let page = page(times.clone());
     let findings: Vec<String> = times.findings.iter().map(ToString::to_string).collect();
-    assert_eq!(texts(&page, ".finding"), findings);
+    let said = texts(&page, ".finding");
+    assert_eq!(said[..findings.len()], findings);
+    let most = "Waited for most, directly or through others: worker, by ";
+    assert!(said.len() == findings.len() + 1 && said[findings.len()].starts_with(most), "{said:?}");
+    assert!(said[findings.len()].contains("it computes for "), "{said:?}");
     assert_eq!(texts(&page, "table.roles tbody tr").len(), times.roles.len());
     assert_eq!(texts(&page, "table.edges tbody tr").len(), times.edges.len());
     assert_eq!(texts(&page, "table.words tbody tr").len(), times.words.len());
@@ -172,6 +176,7 @@ fn a_document_that_refers_to_what_is_not_there_is_shown_all_the_same() {
             role: 5,
             waited_for_ns: 1,
             score: f64::NAN,
+            ..kilocore_lock_profile::Bottleneck::default()
         }],
         findings: vec![Finding::NoContention { wait: f64::NAN, known: f64::INFINITY }],
         ..ThreadTimes::default()

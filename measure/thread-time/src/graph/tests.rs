@@ -7,13 +7,14 @@ use proptest::prelude::*;
 
 use super::{Weight, graph};
 use crate::holders::holds;
-use crate::kept::{ThreadIndex, Turn, Wait, Window, WordIndex};
+use crate::kept::{Begin, Doing, ThreadIndex, Turn, Wait, Window, WordIndex};
 
 const THREADS: u32 = 6;
 const WORDS: u32 = 3;
 const END: u64 = 40;
 
 type Edges = BTreeMap<(u32, WaitedFor, WordIndex), Weight>;
+type Ends = BTreeMap<(WaitedFor, Doing), u64>;
 
 /// Two threads a role, and the last thread is of another program.
 fn party(thread: ThreadIndex) -> WaitedFor {
@@ -37,9 +38,15 @@ fn target(window: &Window, wait: &Wait, now: u64) -> Option<ThreadIndex> {
     }
 }
 
+/// What a thread does at a moment.
+fn doing(window: &Window, thread: ThreadIndex, now: u64) -> Doing {
+    let begun = window.begins.iter().filter(|begin| begin.thread == thread && begin.at <= now);
+    begun.max_by_key(|begin| begin.at).map(|begin| begin.doing).unwrap_or_default()
+}
+
 /// The graph by its definition, if no chain is a circle.
-fn by_definition(window: &Window) -> (Edges, BTreeMap<WaitedFor, u64>) {
-    let (mut edges, mut ends) = (Edges::new(), BTreeMap::new());
+fn by_definition(window: &Window) -> (Edges, Ends) {
+    let (mut edges, mut ends) = (Edges::new(), Ends::new());
     for now in 0..END {
         let waiting: BTreeMap<ThreadIndex, &Wait> = window
             .waits
@@ -50,7 +57,9 @@ fn by_definition(window: &Window) -> (Edges, BTreeMap<WaitedFor, u64>) {
         for &thread in waiting.keys() {
             let mut at = thread;
             let end = loop {
-                let Some(wait) = waiting.get(&at) else { break party(at) };
+                let Some(wait) = waiting.get(&at) else {
+                    break (party(at), doing(window, at, now));
+                };
                 let next = target(window, wait, now);
                 let to = next.map_or(WaitedFor::Unknown, party);
                 let WaitedFor::Role(from) = party(at) else { panic!("only the program waits") };
@@ -59,7 +68,7 @@ fn by_definition(window: &Window) -> (Edges, BTreeMap<WaitedFor, u64>) {
                 edge.in_all += 1;
                 match next {
                     Some(next) => at = next,
-                    None => break WaitedFor::Unknown,
+                    None => break (WaitedFor::Unknown, Doing::Unknown),
                 }
             };
             *ends.entry(end).or_default() += 1;
@@ -76,7 +85,10 @@ fn window() -> impl Strategy<Value = Window> {
     let turn = (0..END, 0..WORDS, 3..THREADS, any::<bool>());
     let upper = (0..8_u64, 0..12_u64, WORDS..=WORDS, Just(Some(THREADS)));
     let upper = proptest::collection::vec(proptest::collection::vec(upper, 0..4), 3);
-    (waits, upper, proptest::collection::vec(turn, 0..12)).prop_map(|(waits, upper, turns)| {
+    let doing = prop_oneof![Just(Doing::Computing), Just(Doing::Ready), Just(Doing::Asleep)];
+    let begins = proptest::collection::btree_map((0..THREADS, 0..END), doing, 0..12);
+    let turns = proptest::collection::vec(turn, 0..12);
+    (waits, upper, turns, begins).prop_map(|(waits, upper, turns, begins)| {
         let mut window = Window { from: 0, until: END, ..Window::default() };
         for (thread, waits) in waits.into_iter().chain(upper).enumerate() {
             let (thread, mut at) = (thread as u32, 0);
@@ -94,6 +106,9 @@ fn window() -> impl Strategy<Value = Window> {
             window.turns.push(Turn { word, thread, at, acquired });
         }
         window.turns.sort_by_key(|turn| turn.at);
+        for ((thread, at), doing) in begins {
+            window.begins.push(Begin { at, thread: ThreadIndex(thread), doing });
+        }
         window
     })
 }
@@ -162,11 +177,12 @@ fn ten_thousand_waiters_of_a_busy_lock_cost_little() {
         until: end,
         waits: (0..threads).map(wait).collect(),
         turns: (0..turns).map(turn).collect(),
+        begins: vec![Begin { at: 0, thread: ThreadIndex(threads), doing: Doing::Computing }],
     };
     let mut parties = vec![WaitedFor::Role(0); threads as usize];
     parties.extend([WaitedFor::Role(1), WaitedFor::Role(2)]);
     let graph = graph(&[window], &parties, &[WordKind::Lock]);
     let half = u64::from(threads) * end / 2;
-    assert_eq!(graph.ends[&WaitedFor::Role(1)], half);
-    assert_eq!(graph.ends[&WaitedFor::Role(2)], half);
+    assert_eq!(graph.ends[&(WaitedFor::Role(1), Doing::Computing)], half);
+    assert_eq!(graph.ends[&(WaitedFor::Role(2), Doing::Unknown)], half);
 }
