@@ -33,9 +33,9 @@ pub enum Finding {
         name: String,
         /// Whether it is known to be an interpreter's global lock. Otherwise the times say so.
         interpreter: bool,
-        /// How many threads wait for it.
+        /// How many threads take turns at it.
         threads: u64,
-        /// The share of the process's thread time spent waiting for it.
+        /// The share of these threads' time spent waiting for it.
         wait: f64,
         /// How many cores the process keeps busy.
         cores: f64,
@@ -137,8 +137,8 @@ impl fmt::Display for Finding {
                 };
                 write!(
                     f,
-                    "{what}: {name} has {} that take turns at it. Waiting for it takes {} of the \
-                     process's thread time, and all its threads together keep {cores:.2} cores busy.",
+                    "{what}: {name} has {} that take turns at it. They wait for it {} of \
+                     their time, and the whole process keeps {cores:.2} cores busy.",
                     CountOf(*threads, "thread"),
                     Percent(*wait)
                 )

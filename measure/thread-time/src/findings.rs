@@ -20,11 +20,12 @@ pub mod thresholds {
     /// The other threads wait or sleep for at least this share of their time. Otherwise they lack a core,
     /// or too little is known of them.
     pub const OTHERS_WAIT: f64 = 0.50;
-    /// A known interpreter lock counts from this share of its process's thread time on.
+    /// A known interpreter lock counts if its waits take this share of the time of those who wait for it.
     pub const INTERPRETER_LOCK: f64 = 0.05;
-    /// A lock is like an interpreter's if its waits take this share of its process's thread time:
-    /// with two threads that compute in turn, half of the time is waiting.
-    pub const GLOBAL_LOCK: f64 = 0.25;
+    /// A lock is like an interpreter's if its waits take this share of the time of those who take turns.
+    /// Two threads that compute in turn wait for half of the time, less the hand-overs and whatever
+    /// else they do.
+    pub const GLOBAL_LOCK: f64 = 0.33;
     /// About one core: what threads keep busy that compute in turn. They fall short of one by the time
     /// of the hand-overs, and exceed it by what they do without the lock.
     pub const ABOUT_ONE_CORE: std::ops::RangeInclusive<f64> = 0.65..=1.30;
@@ -145,28 +146,31 @@ fn global_lock(
     process: &Activities,
     threads: &[&OneThread],
 ) -> Option<Finding> {
-    let wait = share(word.ns, process.present_ns());
-    let cores = share(process.computing_ns(), times.observed_ns);
     let interpreter = word.kind == WordKind::GlobalInterpreterLock;
+    if !(interpreter || word.kind.is_lock() || word.kind == WordKind::Unknown) {
+        return None;
+    }
+    let waited = |one: &OneThread| one.waits.get(&word.id).map_or(0, |waited| waited.ns);
+    let much = |ns| share(ns, times.observed_ns) >= t::TAKES_PART;
+    let takes_turns = |one: &&&OneThread| match interpreter {
+        true => waited(one) > 0,
+        false => much(waited(one)) && much(one.times.computing_ns()),
+    };
+    let takers: Vec<&&OneThread> = threads.iter().filter(takes_turns).collect();
+    let present: Activities = takers.iter().map(|one| one.times).sum();
+    let all_waits = takers.iter().map(|one| waited(one)).fold(0, u64::saturating_add);
+    let wait = share(all_waits, present.present_ns());
+    let cores = share(process.computing_ns(), times.observed_ns);
     let found = if interpreter {
         wait >= t::INTERPRETER_LOCK
     } else {
-        let may_be = word.kind.is_lock() || word.kind == WordKind::Unknown;
-        let takes_part = |one: &&&OneThread| {
-            let waited = one.waits.get(&word.id).map_or(0, |waited| waited.ns);
-            share(waited, times.observed_ns) >= t::TAKES_PART
-                && share(one.times.computing_ns(), times.observed_ns) >= t::TAKES_PART
-        };
-        may_be
-            && wait >= t::GLOBAL_LOCK
-            && t::ABOUT_ONE_CORE.contains(&cores)
-            && threads.iter().filter(takes_part).count() >= 2
+        takers.len() >= 2 && wait >= t::GLOBAL_LOCK && t::ABOUT_ONE_CORE.contains(&cores)
     };
     found.then(|| Finding::GlobalLock {
         word: word.id,
         name: word.to_string(),
         interpreter,
-        threads: word.threads,
+        threads: takers.len() as u64,
         wait,
         cores,
     })
@@ -231,7 +235,7 @@ fn contended_lock(times: &ThreadTimes, global: &[Finding]) -> Option<Finding> {
     let said = |id| {
         global.iter().any(|one| matches!(one, Finding::GlobalLock { word, .. } if *word == id))
     };
-    let word = times.words.iter().find(|word| word.kind.is_lock())?;
+    let word = times.words.iter().find(|word| word.words == 1 && word.kind.is_lock())?;
     let wait = share(word.ns, times.total().present_ns());
     (wait >= t::CONTENDED && !said(word.id)).then(|| Finding::ContendedLock {
         word: word.id,

@@ -57,18 +57,22 @@ fn a_second_thread_that_works_beside_it_is_no_idle_crowd() {
     assert!(!times.findings.iter().any(|one| matches!(one, Finding::OneBusyThread { .. })));
 }
 
-/// Two threads compute in turn, ten nanoseconds each, and wait for word 10 else.
+/// The threads 2 and 3 compute in turn, ten nanoseconds each, and wait for word 10 else.
+fn turns(turns: u64) -> Vec<(u64, u32, What)> {
+    let mut events = vec![(0, 1, waits(20)), (0, 3, waits(10))];
+    for turn in 0..turns {
+        for (at, me, next) in [(20 * turn + 10, 2, 3), (20 * turn + 20, 3, 2)] {
+            events.extend([(at, next, woken_by(me)), (at, next, What::In), (at, me, waits(10))]);
+        }
+    }
+    events
+}
+
+/// A program of a main thread that waits for two others, which compute in turn.
 fn in_turn(kind: WordKind) -> ThreadTimes {
     let program = Program::new(&[(1, "py"), (2, "w-1"), (3, "w-2")]);
     let program = program.kind(10, kind).kind(20, WordKind::Join);
-    let mut events = vec![(0, 1, waits(20)), (0, 3, waits(10))];
-    for turn in 0..10 {
-        let at = 20 * turn;
-        let (a, b) = (2, 3);
-        events.extend([(at + 10, b, woken_by(a)), (at + 10, b, What::In), (at + 10, a, waits(10))]);
-        events.extend([(at + 20, a, woken_by(b)), (at + 20, a, What::In), (at + 20, b, waits(10))]);
-    }
-    program.window((0, 200), &events, &[]).times()
+    program.window((0, 200), &turns(10), &[]).times()
 }
 
 #[test]
@@ -100,6 +104,26 @@ fn an_interpreter_lock_is_told_by_its_kind_and_by_turns() {
     }
     let times = in_turn(WordKind::Condition);
     assert!(!times.findings.iter().any(|one| matches!(one, Finding::GlobalLock { .. })));
+}
+
+#[test]
+fn idle_threads_beside_it_hide_no_global_lock() {
+    let idle: Vec<(u32, String)> = (0..40).map(|n| (10 + n, format!("pool-{n}"))).collect();
+    let mut threads = vec![(1, "py"), (2, "w-1"), (3, "w-2")];
+    threads.extend(idle.iter().map(|(id, name)| (*id, name.as_str())));
+    let program = Program::new(&threads).kind(10, WordKind::Lock).kind(20, WordKind::Idle);
+    let mut events = turns(10);
+    events.extend(idle.iter().map(|(id, _)| (0, *id, waits(20))));
+    let times = program.window((0, 200), &events, &[]).times();
+    let expected = Finding::GlobalLock {
+        word: 1,
+        name: "word 10".to_owned(),
+        interpreter: false,
+        threads: 2,
+        wait: 0.5,
+        cores: 1.0,
+    };
+    assert_eq!(times.findings[0], expected);
 }
 
 #[test]
