@@ -1,12 +1,12 @@
 //! `kilocore doctor --machine M -- CMD…`: measure, forecast, recommend, report.
 
-use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::Args;
 use kilocore_predict::without_simulation;
 
 use crate::failure::Failure;
+use crate::subject::Subject;
 use crate::when::When;
 use crate::{examples, measure, output, predict};
 
@@ -24,9 +24,8 @@ pub(crate) struct Arguments {
     once: bool,
     #[command(flatten)]
     when: When,
-    /// The program and its arguments, all that follows; `--` before it ends kilocore's own options
-    #[arg(trailing_var_arg = true, required = true, value_name = "COMMAND")]
-    command: Vec<OsString>,
+    #[command(flatten)]
+    subject: Subject,
 }
 
 pub(crate) fn doctor(arguments: Arguments) -> Result<ExitCode, Failure> {
@@ -38,7 +37,7 @@ pub(crate) fn doctor(arguments: Arguments) -> Result<ExitCode, Failure> {
         aside: arguments.output.json,
         when: &arguments.when,
     };
-    let (measured, held) = measure::run(&arguments.command, &how)?;
+    let (measured, held) = measure::run(&arguments.subject, &how)?;
     drop(held);
     let profile = &measured.profile;
     // To have seen too little is an answer: the program's end is ours all the same.

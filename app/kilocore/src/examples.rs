@@ -11,12 +11,14 @@ pub(crate) const DOCTOR: &str = "\
 Examples:
   kilocore doctor ./service --threads 8
   kilocore doctor --machine epyc-9554-2s --output report.html -- ./service --threads 8
-  kilocore doctor --once --delay 5 --duration 30 -- ./service     a service that runs on";
+  kilocore doctor --once --delay 5 --duration 30 -- ./service     a service that runs on
+  kilocore doctor --pid $(pidof -s service) --duration 10         one that runs already";
 
 pub(crate) const MEASURE: &str = "\
 Examples:
   kilocore measure --twice --output work.json -- ./batch input
   kilocore measure --delay 5 --duration 30 -- ./service           30 s of it, without its start
+  kilocore measure --how watch ./goservice                        locks that are no pthread locks
   timeout 60 kilocore measure ./service                           the profile is written all the same
   kill -USR1 $(pidof kilocore); sleep 10; kill -USR2 $(pidof kilocore)
                                                                   these 10 s of a program under measure";

@@ -24,6 +24,7 @@ mod run;
 mod screen;
 mod shell;
 mod simulate;
+mod subject;
 mod target;
 mod when;
 

@@ -10,6 +10,7 @@ use kilocore_process::Held;
 
 use crate::failure::Failure;
 use crate::lost::Lost;
+use crate::subject::{Choice, Subject};
 use crate::when::When;
 use crate::{crash, examples, launch, output};
 
@@ -30,9 +31,8 @@ pub(crate) struct Arguments {
     twice: bool,
     #[command(flatten)]
     when: When,
-    /// The program and its arguments, all that follows; `--` before it ends kilocore's own options
-    #[arg(trailing_var_arg = true, required = true, value_name = "COMMAND")]
-    command: Vec<OsString>,
+    #[command(flatten)]
+    subject: Subject,
 }
 
 pub(crate) fn measure(arguments: Arguments) -> Result<ExitCode, Failure> {
@@ -40,7 +40,7 @@ pub(crate) fn measure(arguments: Arguments) -> Result<ExitCode, Failure> {
         output::check_folder(&arguments.output)?;
     }
     let how = How { confined_run: arguments.twice, aside: arguments.json, when: &arguments.when };
-    let (measured, held) = run(&arguments.command, &how)?;
+    let (measured, held) = run(&arguments.subject, &how)?;
     let profile = &measured.profile;
     if arguments.json {
         output::json(profile)?;
@@ -64,14 +64,44 @@ pub(crate) struct How<'a> {
     pub(crate) when: &'a When,
 }
 
-/// Runs a program and makes its profile. What asks this process to end does not do so until what
-/// is given with it is dropped.
-pub(crate) fn run(command: &[OsString], how: &How<'_>) -> Result<(Measured, Held), Failure> {
-    launch::check(command)?;
+/// Measures a program and makes its profile. What asks this process to end does not do so until
+/// what is given with it is dropped.
+pub(crate) fn run(subject: &Subject, how: &How<'_>) -> Result<(Measured, Held), Failure> {
+    let choice = subject.choice()?;
+    if let Choice::Preload(command) | Choice::Watch(command) = choice {
+        launch::check(command)?;
+    }
+    let held = Held::begin();
+    let mut measured = match choice {
+        Choice::Preload(command) => recorded(command, how)?,
+        Choice::Watch(command) => {
+            kilocore_lock_recorder::measure_watching(command, how.aside, &conduct(how))
+                .map_err(|error| launch::not_measured(command, error))?
+        }
+        Choice::Attach(pid, kin) => {
+            let over = || held.came();
+            kilocore_lock_recorder::measure_running(pid, kin, &conduct(how), &over)?
+        }
+    };
+    choice.give_way();
+    crash::tell(&measured);
+    Lost::of(&measured).tell();
+    if !measured.profile.runs.iter().all(|run| run.processes.is_empty()) {
+        measured.profile.host.core_to_core_ns = kilocore_host::host_core_to_core();
+    }
+    Ok((measured, held))
+}
+
+/// Measures with the library under the program.
+fn recorded(command: &[OsString], how: &How<'_>) -> Result<Measured, Failure> {
     let library = launch::library("libkilocore_measure.so")?;
     let options = Options { library, confined_run: how.confined_run, output_to_stderr: how.aside };
-    let held = Held::begin();
-    let conduct = Conduct {
+    kilocore_lock_recorder::measure_as(command, &options, conduct(how))
+        .map_err(|error| launch::not_measured(command, error))
+}
+
+fn conduct(how: &How<'_>) -> Conduct<'static> {
+    Conduct {
         delay: how.when.delay(),
         duration: how.when.duration(),
         by_signals: true,
@@ -82,15 +112,7 @@ pub(crate) fn run(command: &[OsString], how: &How<'_>) -> Result<(Measured, Held
                  how much of its data moves with each lock"
             );
         })),
-    };
-    let mut measured = kilocore_lock_recorder::measure_as(command, &options, conduct)
-        .map_err(|error| launch::not_measured(command, error))?;
-    crash::tell(&measured);
-    Lost::of(&measured).tell();
-    if !measured.profile.runs.iter().all(|run| run.processes.is_empty()) {
-        measured.profile.host.core_to_core_ns = kilocore_host::host_core_to_core();
     }
-    Ok((measured, held))
 }
 
 /// How the program ended, for our own end; or that nothing could be recorded of it.

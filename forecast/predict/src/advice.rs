@@ -3,8 +3,10 @@
 mod answer;
 mod cautions;
 mod culprit;
+mod only_waits;
 mod outlook;
 mod praise;
+mod remedy;
 #[cfg(test)]
 mod tests;
 mod view;
@@ -46,7 +48,7 @@ pub fn what_was_seen(profile: &Profile) -> Vec<String> {
 /// Returns `None` if there can be one.
 pub(crate) fn advise_without_forecast(profile: &Profile) -> Option<Recommendation> {
     let view = View::of(profile);
-    view.withheld().or_else(|| {
+    view.withheld(profile).or_else(|| {
         let run = profile.runs.first()?;
         crate::own_locks::subject(run).is_none().then(|| {
             let mut answer = unknown(view.gaps());
@@ -64,7 +66,7 @@ pub(crate) fn advise(
     machine: &str,
 ) -> Recommendation {
     let view = View::of(profile);
-    if let Some(withheld) = view.withheld() {
+    if let Some(withheld) = view.withheld(profile) {
         return withheld;
     }
     let choice = Choice::among(curves, &profiled.conduct);
@@ -187,7 +189,12 @@ fn limited(
     let Choice { today, best, .. } = *choice;
     let gain = if helps { choice.gain() } else { 1.0 };
     let error = gain_error(best.lock);
-    let why = if !helps {
+    let run = profile.runs.first();
+    let process = run.and_then(crate::own_locks::subject);
+    let foreign = run.zip(process).and_then(|(run, process)| remedy::foreign(process, run));
+    let why = if !helps && foreign.is_some() {
+        format!("{}; no other lock in its place mends that", shape(today, machine))
+    } else if !helps {
         format!("{}; no mutex that `run` can put there mends that", shape(today, machine))
     } else {
         let perhaps = if sure(choice, &error) { "" } else { "perhaps " };
@@ -207,10 +214,12 @@ fn limited(
         answer.gain = gain;
         answer.gain_error = Some(error);
         let command = shell_words(&profile.command);
-        answer.command = Some(format!("kilocore run --lock {} -- {command}", best.lock));
+        answer.command =
+            foreign.is_none().then(|| format!("kilocore run --lock {} -- {command}", best.lock));
     } else {
         answer.text.extend(nothing_helps(choice));
     }
+    answer.text.extend(foreign.map(|lock| remedy::remedy(lock, helps.then_some(best.lock))));
     answer.text.extend(choice.spinning.map(|spinning| {
         format!(
             "Under {} it would be {} times as much, were there a core for each thread; but its \

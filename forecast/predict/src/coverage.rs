@@ -70,6 +70,9 @@ pub struct Sleep {
     pub unread: f64,
     /// The other calls and their shares, the largest first: for input, for time, for children.
     pub elsewhere: Vec<(String, f64)>,
+    /// Whether locks of any kind were looked for, and not pthread locks alone.
+    #[serde(skip)]
+    watched: bool,
 }
 
 /// Programs that left no recording, all for the same reason.
@@ -197,7 +200,8 @@ impl Sleep {
             elsewhere.into_iter().map(|(call, t)| (call.to_owned(), t / whole)).collect();
         elsewhere.sort_by(|a, b| b.1.total_cmp(&a.1));
         let [explained, unexplained, unread] = [explained, unexplained, unread].map(|t| t / whole);
-        Some(Self { threads, share, explained, unexplained, unread, elsewhere })
+        let watched = run.watching.is_some();
+        Some(Self { threads, share, explained, unexplained, unread, elsewhere, watched })
     }
 
     /// A sentence on the unexplained sleep, if there is too much of it to say that locks do not
@@ -209,9 +213,10 @@ impl Sleep {
         }
         Some(if self.unexplained >= self.unread {
             format!(
-                "{} of the time that threads slept was in futexes or semaphores that no pthread \
-                 lock explains",
-                percent(self.unexplained)
+                "{} of the time that threads slept was in futexes or semaphores that no {} \
+                 explains",
+                percent(self.unexplained),
+                if self.watched { "lock that was seen" } else { "pthread lock" }
             )
         } else {
             format!(

@@ -32,6 +32,8 @@ pub use group::{place_of, taker_of};
 pub use profiled::Profiled;
 use translation::Translation;
 
+use crate::uncounted::{is_uncounted, without_uncounted};
+
 /// Why no workload can be made from a profile.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ProfileGap {
@@ -46,7 +48,9 @@ pub enum ProfileGap {
 /// The process of a run that a forecast is about: the one that took locks most often, if any did.
 pub(crate) fn subject(run: &Run) -> Option<usize> {
     let of = |lock: &Lock| lock.acquisitions + lock.read.as_ref().map_or(0, |r| r.acquisitions);
-    let uses = |process: &Process| process.locks.iter().map(of).sum::<u64>();
+    let uses = |process: &Process| -> u64 {
+        process.locks.iter().filter(|lock| !is_uncounted(lock)).map(of).sum()
+    };
     let used = run.processes.iter().map(uses).enumerate().filter(|(_, uses)| *uses > 0);
     used.max_by_key(|(_, uses)| *uses).map(|(index, _)| index)
 }
@@ -58,6 +62,7 @@ pub(crate) fn subject(run: &Run) -> Option<usize> {
 /// # Errors
 /// [`ProfileGap`] if there is nothing to make a workload from.
 pub fn from_profile(profile: &Profile) -> Result<Profiled, ProfileGap> {
+    let profile = &*without_uncounted(profile);
     let run = profile.runs.first().ok_or(ProfileGap::NoRun)?;
     let process_index = subject(run).ok_or(ProfileGap::NoLocks)?;
     let process = &run.processes[process_index];

@@ -29,6 +29,7 @@ mod run_size;
 mod shell;
 mod simulate;
 mod sweep;
+mod uncounted;
 mod verdict;
 mod waiting;
 mod words;

@@ -113,7 +113,7 @@ pub fn forecast_profiled(
     // known separately, so that the bands should say here only what the profile leaves open.
     let recommendation = advise(&curves, &profiled, profile, &machine.name);
     curves.iter_mut().flat_map(|curve| &mut curve.points).for_each(model_error::widen);
-    let View { evidence, coverage } = View::of(profile);
+    let View { evidence, coverage, .. } = View::of(profile);
     Ok(Forecast {
         provenance: "simulated",
         machine: target(machine),
@@ -155,7 +155,7 @@ fn affordable(size: RunSize, workload: &Workload, cores: u32) -> RunSize {
 #[must_use]
 pub fn without_simulation(profile: &Profile, machine: &Description, seed: u64) -> Option<Forecast> {
     let recommendation = advise_without_forecast(profile)?;
-    let View { evidence, coverage } = View::of(profile);
+    let View { evidence, coverage, .. } = View::of(profile);
     Some(Forecast {
         provenance: "simulated",
         machine: target(machine),

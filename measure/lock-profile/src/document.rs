@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Histogram, Outside, ThreadTimes};
+use crate::{Histogram, Outside, Precision, ThreadTimes, Watching};
 
 /// A lock profile. Durations are wall-clock nanoseconds of the host, unless it says otherwise.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -58,6 +58,9 @@ pub struct Run {
     /// Where the threads' time went. Absent if the recorder does not see that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub times: Option<ThreadTimes>,
+    /// How it was watched, if that is where the figures come from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub watching: Option<Watching>,
 }
 
 /// One process image.
@@ -174,6 +177,19 @@ pub struct Lock {
     /// Shared acquisitions, for a read-write lock.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read: Option<ReadSide>,
+    /// What it is to its program, such as `Go sync.Mutex`, if that is known of one that is no
+    /// pthread lock.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub what: Option<String>,
+    /// Where its word lies: a symbol, a file and an offset, the heap. Absent if that is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<String>,
+    /// How well its figures are known, if it was watched in windows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub precision: Option<Precision>,
+    /// Where it is released, as of a sample of writes to its word. The most frequent come first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub releases: Vec<Caller>,
     /// Where it is taken, in any mode. The callers with the longest waits come first. Sampled.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub callers: Vec<Caller>,

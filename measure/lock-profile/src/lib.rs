@@ -19,6 +19,7 @@ mod snapshot;
 mod symbols;
 mod thread_findings;
 mod thread_time;
+mod watching;
 
 pub use directory::read_directory;
 pub use document::{
@@ -38,3 +39,4 @@ pub use thread_time::{
     Activities, Bottleneck, RoleTimes, RoleWait, ThreadTimes, TimesCoverage, WaitEdge, WaitedFor,
     WaitedWord, WordKind,
 };
+pub use watching::{Interval, Precision, Watching};

@@ -311,6 +311,7 @@ impl Reader<'_> {
             nested_in,
             read,
             callers: self.callers(unit, &whole),
+            ..Lock::default()
         })
     }
 

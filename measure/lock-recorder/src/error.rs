@@ -5,6 +5,7 @@ use std::io;
 use std::path::PathBuf;
 
 use kilocore_lock_profile::RecordingError;
+use kilocore_lock_watcher::WatchError;
 
 /// Why a program could not be measured.
 #[derive(Debug, thiserror::Error)]
@@ -40,4 +41,7 @@ pub enum MeasureError {
     /// What was recorded cannot be read.
     #[error(transparent)]
     Recording(#[from] RecordingError),
+    /// It cannot be watched from outside.
+    #[error(transparent)]
+    Watch(#[from] WatchError),
 }

@@ -13,12 +13,16 @@ mod measure;
 mod outside;
 mod preload;
 mod recordings;
+mod sees;
 mod shortage;
-mod small_file;
 mod watch;
+mod watching;
 
 pub use conduct::{Conduct, Measured};
 pub use error::MeasureError;
 pub use host::host;
+pub use kilocore_lock_watcher::{Kin, WatchError};
 pub use measure::{Options, measure, measure_as};
+pub use sees::preload_sees;
 pub use shortage::Shortage;
+pub use watching::{measure_running, measure_watching};

@@ -10,9 +10,7 @@
 mod family;
 mod futexes;
 mod image;
-mod look;
 mod pace;
-mod process;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -25,9 +23,8 @@ use kilocore_lock_profile::{Awake, Kind, Object, Outside, Process, Unrecorded};
 use family::{Family, Seen};
 use futexes::Words;
 use image::Recorder;
-use look::{Look, look};
+use kilocore_proc_files::{self as process, FileId, Look, look};
 use pace::Pace;
-use process::FileId;
 
 use crate::recordings;
 
@@ -232,14 +229,6 @@ fn timed(what: impl FnOnce()) -> Duration {
 /// Processor time of the calling thread.
 fn thread_time() -> Duration {
     time_of(libc::CLOCK_THREAD_CPUTIME_ID).unwrap_or_default()
-}
-
-/// Processor time that a process has used, or `None` if it is gone.
-pub(crate) fn process_time(pid: u32) -> Option<Duration> {
-    let mut clock = 0;
-    // SAFETY: `clock` is ours to be written.
-    let result = unsafe { libc::clock_getcpuclockid(pid as libc::pid_t, &raw mut clock) };
-    if result == 0 { time_of(clock) } else { None }
 }
 
 fn time_of(clock: libc::clockid_t) -> Option<Duration> {

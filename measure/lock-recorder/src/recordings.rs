@@ -96,7 +96,7 @@ fn shortage(path: &Path) -> Option<(u32, Shortage)> {
     let pid = process_of(path)?;
     if ends_with(path, NOTE) {
         let mut room = [0; WORD];
-        let word = crate::small_file::read(path.to_str()?, &mut room).ok()?;
+        let word = kilocore_proc_files::read(path.to_str()?, &mut room).ok()?;
         return match std::str::from_utf8(word).ok()?.trim() {
             // There may have been room for the note's name only.
             "no-room" | "" => Some((pid, Shortage::Room)),

@@ -11,7 +11,7 @@ use kilocore_lock_profile::{RecordingError, Snapshot};
 
 use crate::clock::Mark;
 use crate::events::{Event, Events};
-use crate::outside::{self, Looker, Places};
+use crate::outside::{Looker, Places};
 
 /// When what is recorded counts.
 #[derive(Debug, Clone, Copy)]
@@ -23,7 +23,7 @@ pub(crate) struct Schedule {
 /// A program that was just started.
 #[derive(Debug)]
 pub(crate) struct Started {
-    pid: u32,
+    pub(crate) pid: u32,
     /// Names the process, even after its id has become another's. `None` on kernels before 5.3.
     handle: Option<File>,
 }
@@ -39,7 +39,7 @@ impl Started {
     }
 
     /// Asks the program to end. Returns whether it could be asked.
-    fn terminate(&self) -> bool {
+    pub(crate) fn terminate(&self) -> bool {
         let Some(handle) = &self.handle else {
             // SAFETY: integers only. The program was not known to have ended a moment ago.
             return unsafe { libc::kill(self.pid as libc::pid_t, libc::SIGTERM) == 0 };
@@ -153,7 +153,7 @@ fn moment(recordings: &Path, looker: &Looker<'_>) -> Result<Moment, RecordingErr
     let mut snapshot = Snapshot::read(recordings)?;
     let mark = Mark::now();
     for pid in looker.members() {
-        if let Some(time) = outside::process_time(pid) {
+        if let Some(time) = kilocore_proc_files::processor_time(pid) {
             snapshot.note_processor_time(pid, time);
         }
     }

@@ -9,7 +9,6 @@ mod kernel_samples;
 mod options;
 mod own;
 mod perf;
-mod raw;
 mod recording;
 mod scan;
 mod units;

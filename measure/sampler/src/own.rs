@@ -15,14 +15,13 @@ mod file;
 mod gathered;
 mod kernel;
 mod open;
-mod ring;
 mod symbols;
 
 use std::fs::File;
 use std::io::{self, PipeWriter, Write};
-use std::os::fd::OwnedFd;
 use std::thread::{self, JoinHandle};
 
+use kilocore_perf_events::Ring;
 use kilocore_process::CpuId;
 
 use crate::{CallGraph, Options, SampleError, Scope};
@@ -33,7 +32,6 @@ pub(crate) use gathered::Gathered;
 pub(crate) use kernel::{Host, Kernel};
 use open::Wanted;
 pub(crate) use open::{Opened, why_excluded};
-use ring::Ring;
 
 /// How much the buffers hold.
 #[derive(Debug, Clone, Copy)]
@@ -48,7 +46,7 @@ impl Buffers {
     /// Half a megabyte, which users may lock without being root, read from a quarter on: at a
     /// thousand samples a second, some seconds' worth. Copies of stacks need more.
     pub(crate) fn of(call_graph: CallGraph) -> Self {
-        let page = ring::page_size();
+        let page = kilocore_perf_events::page_size();
         let bytes = if call_graph == CallGraph::Dwarf { 1 << 22 } else { 1 << 19 };
         let size = bytes / page.max(4096);
         Self { pages: size.max(4), watermark: (size * page / 4) as u32 }
@@ -95,7 +93,10 @@ impl Sampler {
         let rings = rings(events, buffers.pages, &mut opened.warnings)?;
         let whole = opened.scope == Scope::Cores;
         if whole {
-            rings.iter().try_for_each(Ring::enable).map_err(SampleError::Sampler)?;
+            rings
+                .iter()
+                .try_for_each(|ring| ring.event().enable())
+                .map_err(SampleError::Sampler)?;
         }
         let (stopped, stop) = io::pipe().map_err(SampleError::Sampler)?;
         let Opened { attribute, frequency, kernel, scope, counts_losses, warnings, .. } = opened;
@@ -149,7 +150,7 @@ impl Drop for Sampler {
 }
 
 /// The event of each core.
-type Events = Vec<(CpuId, OwnedFd)>;
+type Events = Vec<(CpuId, kilocore_perf_events::Event)>;
 
 /// Buffers for all events, of the same size: as large as the system lets us lock.
 fn rings(
@@ -165,8 +166,8 @@ fn rings(
                     warnings.push(format!(
                         "buffers are {} KiB instead of {}, more cannot be locked, and samples may \
                          be lost; raise `ulimit -l` or the sysctl kernel.perf_event_mlock_kb",
-                        pages * ring::page_size() / 1024,
-                        wanted * ring::page_size() / 1024,
+                        pages * kilocore_perf_events::page_size() / 1024,
+                        wanted * kilocore_perf_events::page_size() / 1024,
                     ));
                 }
                 return Ok(rings);

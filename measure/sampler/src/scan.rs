@@ -8,8 +8,8 @@ use perf_event_open_sys::bindings::{
     PERF_COUNT_SW_DUMMY, PERF_RECORD_LOST, PERF_RECORD_LOST_SAMPLES, PERF_TYPE_SOFTWARE,
 };
 
-use crate::raw::{self, HEADER, Record, Tally};
 use crate::{Hertz, SampleError};
+use kilocore_perf_events::{self as raw, HEADER, Record, Tally};
 
 /// What was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

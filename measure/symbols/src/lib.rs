@@ -9,6 +9,7 @@
 
 mod binary;
 mod build_id;
+mod data;
 mod debug_files;
 mod extents;
 mod kernel;
@@ -19,6 +20,7 @@ mod vdso;
 
 pub use binary::{Binary, BinaryError, Frame};
 pub use build_id::BuildId;
+pub use data::{Variables, functions_named};
 pub use debug_files::DebugFiles;
 pub use kernel::{KernelSymbol, KernelSymbols, KernelSymbolsError};
 pub use perf_map::PerfMap;

@@ -1,10 +1,11 @@
 //! What was seen of a profiled program, and what that keeps from being said of it.
 
-use kilocore_lock_profile::Profile;
+use kilocore_lock_profile::{Profile, Watching};
 
 use super::answer::{answer, not_seen, unknown};
 use crate::evidence::Lack;
 use crate::from_profile::Conduct;
+use crate::words::{counted, duration, percent};
 use crate::{Coverage, Evidence, Recommendation, Verdict};
 
 /// How much is known of a program, whatever is forecast.
@@ -12,17 +13,20 @@ use crate::{Coverage, Evidence, Recommendation, Verdict};
 pub(crate) struct View {
     pub(crate) evidence: Option<Evidence>,
     pub(crate) coverage: Coverage,
+    /// How it was watched, in a sentence, if it was.
+    watched: Option<String>,
 }
 
 impl View {
     /// Of the first run of a profile.
     pub(crate) fn of(profile: &Profile) -> Self {
         let Some(run) = profile.runs.first() else {
-            return Self { evidence: None, coverage: Coverage::default() };
+            return Self { evidence: None, coverage: Coverage::default(), watched: None };
         };
         let evidence = Evidence::of(run);
         let coverage = Coverage::of(profile, run, &evidence);
-        Self { evidence: Some(evidence), coverage }
+        let watched = run.watching.as_ref().map(|watching| watched(watching, run.wall_ns));
+        Self { evidence: Some(evidence), coverage, watched }
     }
 
     /// The share of the threads' time that they waited on conditions. Barriers are left out.
@@ -42,7 +46,7 @@ impl View {
     }
 
     /// What keeps it from any verdict on the locks that were seen.
-    pub(super) fn withheld(&self) -> Option<Recommendation> {
+    pub(super) fn withheld(&self, profile: &Profile) -> Option<Recommendation> {
         let Some(evidence) = &self.evidence else {
             return Some(answer(
                 Verdict::TooLittleEvidence,
@@ -50,6 +54,10 @@ impl View {
                 Vec::new(),
             ));
         };
+        if let Some(mut answer) = profile.runs.first().and_then(super::only_waits::answer) {
+            answer.confidence = self.seen();
+            return Some(answer);
+        }
         let lack = evidence.lack()?;
         let gaps = self.gaps();
         let mut answer = if lack == Lack::Acquisitions && !gaps.is_empty() {
@@ -63,11 +71,32 @@ impl View {
         Some(answer)
     }
 
-    /// What was seen, in two sentences.
+    /// What was seen, in two sentences or three.
     pub(super) fn seen(&self) -> String {
         let evidence = self.evidence.as_ref().map(Evidence::sentence);
-        let sentences: Vec<String> =
-            evidence.into_iter().chain([self.coverage.sentence()]).collect();
+        let sentences: Vec<String> = self
+            .watched
+            .iter()
+            .cloned()
+            .chain(evidence)
+            .chain([self.coverage.sentence()])
+            .collect();
         sentences.join(" ")
     }
+}
+
+/// How a program was watched.
+fn watched(watching: &Watching, wall_ns: f64) -> String {
+    let mut text = format!(
+        "Watched from outside in {} of {} together, out of {}; that cost about {} of the cores' \
+         time. Locks that no thread waited for in a window are not seen.",
+        counted(watching.windows, "window"),
+        duration(watching.windows_ns),
+        duration(wall_ns),
+        percent(watching.cost_share)
+    );
+    if let Some(refused) = &watching.refused {
+        text.push_str(&format!(" No word of memory could be watched: {refused}."));
+    }
+    text
 }

@@ -8,7 +8,7 @@ use kilocore_lock_profile::WhyUnrecorded;
 use object::read::elf::{FileHeader as _, ProgramHeader as _};
 use object::{Endianness, elf};
 
-use super::process::{self, FileId};
+use kilocore_proc_files::{self as process, FileId};
 
 /// What a look at a process image shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -105,7 +105,7 @@ fn contains(text: &[u8], part: &[u8]) -> bool {
 /// `/proc/PID/auxv` is pairs of machine words: the kind of an entry, and its value.
 fn is_secure(pid: u32) -> bool {
     let mut room = [0; 1024];
-    let Ok(vector) = crate::small_file::read(&format!("/proc/{pid}/auxv"), &mut room) else {
+    let Ok(vector) = kilocore_proc_files::read(&format!("/proc/{pid}/auxv"), &mut room) else {
         return false;
     };
     let (words, _) = vector.as_chunks::<8>();
@@ -120,7 +120,7 @@ pub(crate) fn cannot_preload(file: &Path) -> Option<WhyUnrecorded> {
     /// The headers of a program lie at its beginning.
     const BEGINNING: usize = 1 << 14;
     let mut room = vec![0; BEGINNING];
-    let bytes = crate::small_file::read(file.to_str()?, &mut room).ok()?;
+    let bytes = kilocore_proc_files::read(file.to_str()?, &mut room).ok()?;
     if !bytes.starts_with(&elf::ELFMAG) {
         return None;
     }
@@ -153,7 +153,7 @@ pub(crate) fn could_not_preload(file: &Path) -> Option<WhyUnrecorded> {
 /// The machine of this process's own program.
 fn own_machine() -> Option<elf::Machine> {
     let mut room = [0; 64];
-    let bytes = crate::small_file::read("/proc/self/exe", &mut room).ok()?;
+    let bytes = kilocore_proc_files::read("/proc/self/exe", &mut room).ok()?;
     let header = elf::FileHeader64::<Endianness>::parse(bytes).ok()?;
     Some(header.e_machine(header.endian().ok()?))
 }

@@ -8,9 +8,10 @@
 
 use std::fs::File;
 use std::io::{self, PipeReader};
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsFd, AsRawFd};
 use std::path::PathBuf;
 
+use kilocore_perf_events::{self as raw, Malformed, Record, Ring, Tally};
 use perf_event_open_sys::bindings::{PERF_RECORD_LOST, PERF_RECORD_SAMPLE};
 
 use super::attribute::{SIZE, TIME_IN_SAMPLE, TRAILER};
@@ -18,10 +19,12 @@ use super::family::{Family, Order};
 use super::features::{Told, features};
 use super::file::PerfFile;
 use super::gathered::Gathered;
-use super::ring::Ring;
 use super::symbols;
-use crate::raw::{self, FINISHED_ROUND, Malformed, Record, Tally};
 use crate::{KernelSamples, SampleError};
+
+/// A record of perf's own: all records up to here may be sorted by time, because none that comes
+/// later is older than the last of the round before.
+const FINISHED_ROUND: u32 = 68;
 
 /// What a collector begins with.
 #[derive(Debug)]
@@ -75,7 +78,7 @@ impl Collector {
     /// Begins the file.
     pub(crate) fn begin(mut setup: Setup) -> Result<Self, SampleError> {
         let failed = |source| SampleError::Output { file: setup.path.clone(), source };
-        let ids: io::Result<Vec<u64>> = setup.rings.iter().map(Ring::id).collect();
+        let ids: io::Result<Vec<u64>> = setup.rings.iter().map(|ring| ring.event().id()).collect();
         let ids = ids.map_err(SampleError::Sampler)?;
         let out = setup.out.try_clone().map_err(failed)?;
         let mut file = PerfFile::begin(out, &setup.attribute, &ids).map_err(failed)?;
@@ -112,7 +115,7 @@ impl Collector {
     fn collect(&mut self, stop: &PipeReader) -> io::Result<()> {
         let entry = |fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
         let mut entries: Vec<libc::pollfd> =
-            self.setup.rings.iter().map(|ring| entry(ring.fd())).collect();
+            self.setup.rings.iter().map(|ring| entry(ring.event().as_fd().as_raw_fd())).collect();
         entries.push(entry(stop.as_raw_fd()));
         loop {
             // SAFETY: as many entries, ours to be written. If it fails, nothing is ready.

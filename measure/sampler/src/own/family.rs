@@ -13,7 +13,7 @@ use perf_event_open_sys::bindings::{
 };
 
 use super::attribute::TIME_IN_SAMPLE;
-use crate::raw::{self, HEADER, Malformed, Record};
+use kilocore_perf_events::{self as raw, HEADER, Malformed, Record};
 
 /// The processes that count.
 #[derive(Debug)]
@@ -130,7 +130,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::raw::{record, records};
+    use kilocore_perf_events::{record, records};
 
     fn pair(process: i32, other: i32) -> Vec<u8> {
         [process.to_ne_bytes(), other.to_ne_bytes()].concat()

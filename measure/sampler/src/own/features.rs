@@ -6,7 +6,7 @@ use perf_event_open_sys::bindings::PERF_RECORD_MISC_KERNEL;
 use super::attribute::SIZE;
 use super::file::Feature;
 use super::symbols::KERNEL_NAME;
-use crate::raw;
+use kilocore_perf_events as raw;
 
 /// What is to be told.
 #[derive(Debug)]

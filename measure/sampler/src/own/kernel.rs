@@ -2,11 +2,11 @@
 
 use std::fs;
 use std::io;
-use std::os::fd::{FromRawFd, OwnedFd};
 use std::str::FromStr;
 
+use kilocore_perf_events::Event;
 use kilocore_process::CpuId;
-use perf_event_open_sys::bindings::{PERF_FLAG_FD_CLOEXEC, perf_event_attr};
+use perf_event_open_sys::bindings::perf_event_attr;
 
 /// A kernel.
 pub(crate) trait Kernel {
@@ -16,7 +16,7 @@ pub(crate) trait Kernel {
         attribute: &mut perf_event_attr,
         pid: libc::pid_t,
         core: CpuId,
-    ) -> io::Result<OwnedFd>;
+    ) -> io::Result<Event>;
 
     /// `kernel.perf_event_paranoid`.
     fn paranoid(&self) -> Option<i32>;
@@ -38,17 +38,8 @@ impl Kernel for Host {
         attribute: &mut perf_event_attr,
         pid: libc::pid_t,
         core: CpuId,
-    ) -> io::Result<OwnedFd> {
-        let flags = PERF_FLAG_FD_CLOEXEC.into();
-        // SAFETY: the attribute is valid for as many bytes as it says.
-        let fd = unsafe {
-            perf_event_open_sys::perf_event_open(attribute, pid, core.0 as i32, -1, flags)
-        };
-        if fd < 0 {
-            return Err(io::Error::last_os_error());
-        }
-        // SAFETY: a descriptor just opened, which nobody else has.
-        Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+    ) -> io::Result<Event> {
+        Event::open(attribute, pid, core.0 as libc::c_int)
     }
 
     fn paranoid(&self) -> Option<i32> {

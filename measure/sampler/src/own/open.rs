@@ -2,8 +2,8 @@
 //! kernel agrees.
 
 use std::io;
-use std::os::fd::OwnedFd;
 
+use kilocore_perf_events::Event as KernelEvent;
 use kilocore_process::CpuId;
 use perf_event_open_sys::bindings::perf_event_attr;
 
@@ -26,7 +26,7 @@ pub(crate) struct Wanted {
 #[derive(Debug)]
 pub(crate) struct Opened {
     /// The event of each core: of the core as a whole, or of the process and all that it starts.
-    pub(crate) events: Vec<(CpuId, OwnedFd)>,
+    pub(crate) events: Vec<(CpuId, KernelEvent)>,
     /// The attribute of all of them.
     pub(crate) attribute: perf_event_attr,
     pub(crate) frequency: Hertz,
@@ -118,7 +118,7 @@ impl<K: Kernel> Opening<'_, K> {
 
     /// Opens the event on a core; on the first, gives way to what the kernel does not allow. All
     /// cores are asked for the same, because the file says of all what it says of one.
-    fn on(&mut self, core: CpuId, first: bool) -> io::Result<OwnedFd> {
+    fn on(&mut self, core: CpuId, first: bool) -> io::Result<KernelEvent> {
         loop {
             // To the kernel, no process is all of them.
             let pid = if self.allowed.cores { -1 } else { self.pid };
@@ -180,13 +180,14 @@ mod tests {
             attr: &mut perf_event_attr,
             pid: libc::pid_t,
             core: CpuId,
-        ) -> io::Result<OwnedFd> {
+        ) -> io::Result<KernelEvent> {
             let (kernel, lost) = (attr.exclude_kernel() == 0, attr.read_format & 16 != 0);
             assert_eq!(pid == -1, attr.inherit() == 0 && attr.enable_on_exec() == 0);
             let asked = (core.0, pid == -1, kernel, lost);
             self.asked.borrow_mut().push(asked);
             match (self.answer)(asked) {
-                0 => Ok(tempfile::tempfile().unwrap().into()),
+                // SAFETY: nobody maps it.
+                0 => Ok(unsafe { KernelEvent::of(tempfile::tempfile().unwrap().into()) }),
                 error => Err(io::Error::from_raw_os_error(error)),
             }
         }

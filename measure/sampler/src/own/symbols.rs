@@ -17,7 +17,7 @@ use kilocore_process::kernel_release;
 use perf_event_open_sys::bindings::{PERF_RECORD_MISC_KERNEL, PERF_RECORD_MMAP};
 
 use super::attribute::TRAILER;
-use crate::raw;
+use kilocore_perf_events as raw;
 
 /// The kernel's name as an object with code.
 pub(crate) const KERNEL_NAME: &str = "[kernel.kallsyms]";

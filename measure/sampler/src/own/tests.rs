@@ -41,7 +41,7 @@ impl Kernel for Refusing {
         _: &mut perf_event_open_sys::bindings::perf_event_attr,
         _: libc::pid_t,
         _: CpuId,
-    ) -> io::Result<OwnedFd> {
+    ) -> io::Result<kilocore_perf_events::Event> {
         Err(io::Error::from_raw_os_error(self.error))
     }
 
@@ -117,7 +117,9 @@ fn buffers_that_are_not_granted_are_refused() {
         return;
     }
     let mut warnings = Vec::new();
-    let unwritable = File::open("/dev/null").unwrap().into();
+    // SAFETY: it cannot be mapped.
+    let unwritable =
+        unsafe { kilocore_perf_events::Event::of(File::open("/dev/null").unwrap().into()) };
     let refused = rings(vec![(CpuId(3), unwritable)], 4, &mut warnings);
     assert!(matches!(refused, Err(SampleError::Buffer { core: 3, .. })), "{refused:?}");
 }

@@ -1,4 +1,4 @@
-//! The records of a `perf.data` file, as bytes.
+//! The records that the kernel writes, and a `perf.data` file holds, as bytes.
 //!
 //! Each begins with eight bytes: its type, flags, and its size with these. The kernel's have the
 //! numbers of `enum perf_event_type` in its `perf_event.h`; those from 64 up are perf's own.
@@ -8,27 +8,23 @@ use perf_event_open_sys::bindings::{
 };
 
 /// What comes before the body of a record.
-pub(crate) const HEADER: usize = 8;
-
-/// All records up to here may be sorted by time: none that comes later is older than the last of
-/// the round before.
-pub(crate) const FINISHED_ROUND: u32 = 68;
+pub const HEADER: usize = 8;
 
 /// A record that is none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Malformed;
+pub struct Malformed;
 
 /// One record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Record<'a> {
-    pub(crate) kind: u32,
-    pub(crate) flags: u16,
+pub struct Record<'a> {
+    pub kind: u32,
+    pub flags: u16,
     /// All that follows the header.
-    pub(crate) body: &'a [u8],
+    pub body: &'a [u8],
 }
 
 /// The type, the flags and the size of the record whose header this is.
-pub(crate) fn header(bytes: [u8; HEADER]) -> Result<(u32, u16, usize), Malformed> {
+pub fn header(bytes: [u8; HEADER]) -> Result<(u32, u16, usize), Malformed> {
     let [a, b, c, d, e, f, low, high] = bytes;
     let size = usize::from(u16::from_ne_bytes([low, high]));
     let (kind, flags) = (u32::from_ne_bytes([a, b, c, d]), u16::from_ne_bytes([e, f]));
@@ -36,7 +32,7 @@ pub(crate) fn header(bytes: [u8; HEADER]) -> Result<(u32, u16, usize), Malformed
 }
 
 /// The records that bytes consist of. An error ends them.
-pub(crate) fn records(mut bytes: &[u8]) -> impl Iterator<Item = Result<Record<'_>, Malformed>> {
+pub fn records(mut bytes: &[u8]) -> impl Iterator<Item = Result<Record<'_>, Malformed>> {
     std::iter::from_fn(move || {
         if bytes.is_empty() {
             return None;
@@ -54,7 +50,7 @@ fn split(bytes: &[u8]) -> Result<(Record<'_>, &[u8]), Malformed> {
 }
 
 /// A record of ours. What does not fit into its size, which no name of a file does, is cut off.
-pub(crate) fn record(kind: u32, flags: u16, parts: &[&[u8]]) -> Vec<u8> {
+pub fn record(kind: u32, flags: u16, parts: &[&[u8]]) -> Vec<u8> {
     let mut bytes = vec![0; HEADER];
     for part in parts {
         bytes.extend_from_slice(part);
@@ -69,19 +65,19 @@ pub(crate) fn record(kind: u32, flags: u16, parts: &[&[u8]]) -> Vec<u8> {
 }
 
 /// The eight bytes at an offset, as a number.
-pub(crate) fn word(bytes: &[u8], offset: usize) -> Option<u64> {
+pub fn word(bytes: &[u8], offset: usize) -> Option<u64> {
     bytes.get(offset..)?.first_chunk().map(|word| u64::from_ne_bytes(*word))
 }
 
 /// The four bytes at an offset, as a process id.
-pub(crate) fn process(bytes: &[u8], offset: usize) -> Option<i32> {
+pub fn process(bytes: &[u8], offset: usize) -> Option<i32> {
     bytes.get(offset..)?.first_chunk().map(|word| i32::from_ne_bytes(*word))
 }
 
 /// How many samples there are, and how many records were lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Tally {
-    pub(crate) samples: u64,
+pub struct Tally {
+    pub samples: u64,
     lost: u64,
     /// Newer kernels count losses for each event; perf writes those at the end, beside the
     /// records of the losses where they happened.
@@ -90,7 +86,7 @@ pub(crate) struct Tally {
 
 impl Tally {
     /// Counts a record.
-    pub(crate) fn add(&mut self, record: Record<'_>) {
+    pub fn add(&mut self, record: Record<'_>) {
         match record.kind {
             PERF_RECORD_SAMPLE => self.samples += 1,
             PERF_RECORD_LOST => {
@@ -105,7 +101,7 @@ impl Tally {
     }
 
     /// How many records were lost, as far as the records say.
-    pub(crate) fn lost(self) -> u64 {
+    pub fn lost(self) -> u64 {
         self.lost.max(self.lost_samples)
     }
 }

@@ -4,17 +4,18 @@ use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// A file, whatever its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct FileId {
+pub struct FileId {
     device: u64,
     inode: u64,
 }
 
 impl FileId {
     /// The file at the end of all links.
-    pub(crate) fn of(path: &str) -> io::Result<Self> {
+    pub fn of(path: &str) -> io::Result<Self> {
         let metadata = fs::metadata(path)?;
         Ok(Self { device: metadata.dev(), inode: metadata.ino() })
     }
@@ -22,16 +23,16 @@ impl FileId {
 
 /// A few words about a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Status {
+pub struct Status {
     /// `R` for running, `S` and `D` for asleep, `Z` for one that has ended.
-    pub(crate) state: u8,
-    pub(crate) parent: u32,
+    pub state: u8,
+    pub parent: u32,
     /// When it was started, in ticks since the system was: with its id it names a process.
-    pub(crate) started: u64,
+    pub started: u64,
 }
 
 /// Returns the processes of the system, or none if it does not say.
-pub(crate) fn all() -> Vec<u32> {
+pub fn all() -> Vec<u32> {
     numbers("/proc")
 }
 
@@ -41,14 +42,14 @@ pub(crate) fn all() -> Vec<u32> {
 /// ```text
 /// 0.41 0.30 0.22 2/311 48213
 /// ```
-pub(crate) fn newest() -> Option<u32> {
+pub fn newest() -> Option<u32> {
     let mut text = [0; 128];
-    let text = crate::small_file::read("/proc/loadavg", &mut text).ok()?;
+    let text = crate::read("/proc/loadavg", &mut text).ok()?;
     std::str::from_utf8(text).ok()?.split_ascii_whitespace().next_back()?.parse().ok()
 }
 
 /// Returns the threads of a process, or an empty list if the process is gone.
-pub(crate) fn threads(pid: u32) -> Vec<u32> {
+pub fn threads(pid: u32) -> Vec<u32> {
     numbers(&format!("/proc/{pid}/task"))
 }
 
@@ -63,9 +64,9 @@ fn numbers(directory: &str) -> Vec<u32> {
 /// ```text
 /// 4711 (my server) S 4700 4711 4700 34816 4711 4194304 120 0 0 0 3 1 0 0 20 0 8 0 731022 …
 /// ```
-pub(crate) fn status(pid: u32) -> Option<Status> {
+pub fn status(pid: u32) -> Option<Status> {
     let mut text = [0; 1024];
-    let text = crate::small_file::read(&format!("/proc/{pid}/stat"), &mut text).ok()?;
+    let text = crate::read(&format!("/proc/{pid}/stat"), &mut text).ok()?;
     parse_status(text)
 }
 
@@ -81,22 +82,50 @@ fn parse_status(text: &[u8]) -> Option<Status> {
 
 /// Whether a process has an environment, even an empty one. While a process executes a program, it
 /// has none for a moment. Returns true if it cannot be told.
-pub(crate) fn has_environment(pid: u32) -> bool {
+pub fn has_environment(pid: u32) -> bool {
     let mut text = [0; 1024];
-    let Ok(text) = crate::small_file::read(&format!("/proc/{pid}/stat"), &mut text) else {
+    let Ok(text) = crate::read(&format!("/proc/{pid}/stat"), &mut text) else {
         return true;
     };
-    environment_begins(text) != Some(0)
+    parse_environment(text) != Some(0)
 }
 
-/// The address at which the environment begins: the fiftieth field.
-fn environment_begins(text: &[u8]) -> Option<u64> {
+/// The address at which the environment of a process begins; 0 while it executes a program. Each
+/// execution chooses another one, as a rule.
+#[must_use]
+pub fn environment_begins(pid: u32) -> Option<u64> {
+    let mut text = [0; 1024];
+    parse_environment(crate::read(&format!("/proc/{pid}/stat"), &mut text).ok()?)
+}
+
+/// The processor time that a process has used, threads that have ended included.
+#[must_use]
+pub fn processor_time(pid: u32) -> Option<Duration> {
+    let mut clock = 0;
+    // SAFETY: `clock` is ours to be written.
+    let result = unsafe { libc::clock_getcpuclockid(pid as libc::pid_t, &raw mut clock) };
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `time` is ours to be written.
+    let known = result == 0 && unsafe { libc::clock_gettime(clock, &raw mut time) } == 0;
+    known.then(|| Duration::new(time.tv_sec as u64, time.tv_nsec as u32))
+}
+
+/// The fiftieth field.
+fn parse_environment(text: &[u8]) -> Option<u64> {
     let end = text.iter().rposition(|byte| *byte == b')')?;
     std::str::from_utf8(&text[end + 1..]).ok()?.split_ascii_whitespace().nth(47)?.parse().ok()
 }
 
+/// The name that a thread or, by its main thread, a process has given itself.
+#[must_use]
+pub fn name(pid: u32, thread: u32) -> Option<String> {
+    let mut text = [0; 64];
+    let text = crate::read(&format!("/proc/{pid}/task/{thread}/comm"), &mut text).ok()?;
+    Some(String::from_utf8_lossy(text).trim_end_matches('\n').to_owned())
+}
+
 /// The path of what a process executes.
-pub(crate) fn executable(pid: u32) -> io::Result<PathBuf> {
+pub fn executable(pid: u32) -> io::Result<PathBuf> {
     fs::read_link(format!("/proc/{pid}/exe"))
 }
 

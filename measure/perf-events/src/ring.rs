@@ -7,77 +7,70 @@
 
 use std::fs::File;
 use std::io::{self, Read};
-use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, RawFd};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use memmap2::{MmapOptions, MmapRaw};
 use perf_event_open_sys::bindings::perf_event_mmap_page;
 
-/// The buffer of a core's event.
+use crate::Event;
+
+/// The buffer of an event.
 #[derive(Debug)]
-pub(crate) struct Ring {
-    event: OwnedFd,
+pub struct Ring {
+    event: Event,
     map: MmapRaw,
     page: usize,
     size: usize,
 }
 
-/// The size of a page.
-pub(crate) fn page_size() -> usize {
+/// The size of a page, in bytes.
+#[must_use]
+pub fn page_size() -> usize {
     // SAFETY: asks for a constant.
     usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096)
 }
 
 impl Ring {
     /// Gives an event a buffer of so many pages, a power of two.
-    pub(crate) fn new(event: OwnedFd, pages: usize) -> Result<Self, (OwnedFd, io::Error)> {
+    ///
+    /// # Errors
+    /// Those of `mmap`, with the event: `EPERM` if that many bytes may not be locked in memory.
+    pub fn new(event: Event, pages: usize) -> Result<Self, (Event, io::Error)> {
         let page = page_size();
         let size = pages * page;
-        match MmapOptions::new().len(page + size).map_raw(event.as_raw_fd()) {
+        match MmapOptions::new().len(page + size).map_raw(event.fd()) {
             Ok(map) => Ok(Self { event, map, page, size }),
             Err(error) => Err((event, error)),
         }
     }
 
     /// The event, without its buffer.
-    pub(crate) fn into_event(self) -> OwnedFd {
+    pub fn into_event(self) -> Event {
         self.event
     }
 
     /// The event, to be waited for.
-    pub(crate) fn fd(&self) -> RawFd {
-        self.event.as_raw_fd()
+    pub fn fd(&self) -> RawFd {
+        self.event.fd()
     }
 
-    /// What the kernel calls the event in its records.
-    pub(crate) fn id(&self) -> io::Result<u64> {
-        let mut id = 0;
-        // SAFETY: the request writes a number of 64 bits.
-        match unsafe { perf_event_open_sys::ioctls::ID(self.fd(), &raw mut id) } {
-            0 => Ok(id),
-            _ => Err(io::Error::last_os_error()),
-        }
-    }
-
-    /// Lets the event of a core begin.
-    pub(crate) fn enable(&self) -> io::Result<()> {
-        // SAFETY: the request takes a number.
-        match unsafe { perf_event_open_sys::ioctls::ENABLE(self.fd(), 0) } {
-            0 => Ok(()),
-            _ => Err(io::Error::last_os_error()),
-        }
+    /// The event itself.
+    #[must_use]
+    pub fn event(&self) -> &Event {
+        &self.event
     }
 
     /// How many records the kernel says were lost, of an event that counts them.
-    pub(crate) fn lost(&self) -> io::Result<u64> {
+    pub fn lost(&self) -> io::Result<u64> {
         // By the read format: the count, the id, the losses.
         let mut values = [0; 24];
-        File::from(self.event.try_clone()?).read_exact(&mut values)?;
+        File::from(self.event.as_fd().try_clone_to_owned()?).read_exact(&mut values)?;
         Ok(u64::from_ne_bytes(*values.last_chunk().unwrap_or(&[0; 8])))
     }
 
     /// Appends what is in the buffer to `records`, whole records all, and empties it.
-    pub(crate) fn drain(&mut self, records: &mut Vec<u8>) {
+    pub fn drain(&mut self, records: &mut Vec<u8>) {
         let (head, tail) = self.positions();
         let head_now = head.load(Ordering::Acquire);
         let tail_now = tail.load(Ordering::Relaxed);
@@ -122,7 +115,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::raw::{self, records};
+    use crate::records::{record, records};
 
     /// A file in the place of an event: the test is the kernel.
     struct Played {
@@ -134,7 +127,9 @@ mod tests {
         fn new() -> (Self, Ring) {
             let file = tempfile::tempfile().unwrap();
             file.set_len(2 * page_size() as u64).unwrap();
-            let ring = Ring::new(file.try_clone().unwrap().into(), 1).unwrap();
+            // SAFETY: a file of ours, which keeps its length, and only this test writes it.
+            let event = unsafe { Event::of(file.try_clone().unwrap().into()) };
+            let ring = Ring::new(event, 1).unwrap();
             (Self { file, head: 0 }, ring)
         }
 
@@ -157,7 +152,7 @@ mod tests {
             let (mut written, mut read) = (Vec::new(), Vec::new());
             let mut filled = 0;
             for (index, size) in sizes.into_iter().enumerate() {
-                let record = raw::record(PERF_RECORD_SAMPLE, 0, &[&vec![index as u8; size]]);
+                let record = record(PERF_RECORD_SAMPLE, 0, &[&vec![index as u8; size]]);
                 if filled + record.len() > page_size() {
                     ring.drain(&mut read);
                     filled = 0;

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Read};
 
 /// Reads a small file of the system's into `room`, as far as it fits.
-pub(crate) fn read<'a>(path: &str, room: &'a mut [u8]) -> io::Result<&'a [u8]> {
+pub fn read<'a>(path: &str, room: &'a mut [u8]) -> io::Result<&'a [u8]> {
     let mut file = File::open(path)?;
     let mut length = 0;
     while length < room.len() {

@@ -4,12 +4,12 @@ use std::borrow::Cow;
 
 use syscalls::Sysno;
 
-use super::process;
-use crate::small_file::read;
+use crate::process;
+use crate::read;
 
 /// What a look at a thread shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Look {
+pub enum Look {
     /// It runs, or is ready to run.
     Running,
     /// It sleeps in a system call of this name. The name is empty if it could not be read.
@@ -22,7 +22,7 @@ pub(crate) enum Look {
 
 /// The word of memory that a futex sleeps on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Word {
+pub enum Word {
     /// The word at an address.
     At(u64),
     /// The word with a thread's id, which becomes 0 when the thread ends. `pthread_join` waits for
@@ -47,7 +47,7 @@ const PRIVATE: u64 = 0x80;
 /// running
 /// -1 0x7ffd5a1c 0x7f2d1bf8
 /// ```
-pub(crate) fn look(pid: u32, thread: u32) -> Look {
+pub fn look(pid: u32, thread: u32) -> Look {
     let mut text = [0; 256];
     match read(&format!("/proc/{pid}/task/{thread}/syscall"), &mut text) {
         Ok(text) => parse(&String::from_utf8_lossy(text)),
@@ -62,6 +62,72 @@ fn without_call(state: Option<u8>) -> Look {
         Some(b'R') => Look::Running,
         Some(_) => Look::Asleep("".into()),
     }
+}
+
+/// A system call in which a thread sleeps, as the processor's registers describe it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Call {
+    /// Its number.
+    pub number: u64,
+    /// Its arguments.
+    pub arguments: [u64; 6],
+    /// The stack pointer of user space.
+    pub stack: u64,
+    /// The address in user space at which the thread will go on.
+    pub address: u64,
+}
+
+impl Call {
+    /// The call's name, if it is known.
+    #[must_use]
+    pub fn name(&self) -> Option<&'static str> {
+        Sysno::new(usize::try_from(self.number).ok()?).map(|call| call.name())
+    }
+}
+
+/// What is known of the system call of a thread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Doing {
+    /// It runs, or is ready to run.
+    Running,
+    /// It sleeps in a system call.
+    Call(Call),
+    /// It sleeps, in no system call or in one that may not be read.
+    Asleep,
+    /// It is gone.
+    Gone,
+}
+
+/// Returns in which system call a thread of a process sleeps, if it does.
+#[must_use]
+pub fn doing(pid: u32, thread: u32) -> Doing {
+    let mut text = [0; 256];
+    match read(&format!("/proc/{pid}/task/{thread}/syscall"), &mut text) {
+        Ok(text) => parse_call(&String::from_utf8_lossy(text)),
+        Err(_) => match without_call(process::status(thread).map(|status| status.state)) {
+            Look::Gone => Doing::Gone,
+            Look::Running => Doing::Running,
+            _ => Doing::Asleep,
+        },
+    }
+}
+
+fn parse_call(text: &str) -> Doing {
+    let mut words = text.split_ascii_whitespace();
+    let number = match words.next() {
+        Some("running") => return Doing::Running,
+        Some(number) => number,
+        None => return Doing::Gone,
+    };
+    let Ok(number) = number.parse() else { return Doing::Asleep };
+    let mut values = [0; 8];
+    for value in &mut values {
+        let word = words.next().unwrap_or_default().trim_start_matches("0x");
+        let Ok(read) = u64::from_str_radix(word, 16) else { return Doing::Asleep };
+        *value = read;
+    }
+    let [a, b, c, d, e, f, stack, address] = values;
+    Doing::Call(Call { number, arguments: [a, b, c, d, e, f], stack, address })
 }
 
 fn parse(text: &str) -> Look {
@@ -125,6 +191,17 @@ mod tests {
         assert_eq!(parse(&join), Look::Futex("futex".into(), Word::Thread));
         let sleep = format!("{} 0x0 0x0 0x7f 0x0 0x0 0x0 0x1 0x2\n", libc::SYS_clock_nanosleep);
         assert_eq!(parse(&sleep), Look::Asleep("clock_nanosleep".into()));
+    }
+
+    #[test]
+    fn a_call_is_read_with_its_arguments_and_place() {
+        let line = "202 0x1 0x2 0x3 0x4 0x5 0x6 0x7ffc 0x7fca\n";
+        let Doing::Call(call) = parse_call(line) else { panic!("it is one") };
+        assert_eq!((call.number, call.arguments), (202, [1, 2, 3, 4, 5, 6]));
+        assert_eq!((call.stack, call.address), (0x7ffc, 0x7fca));
+        assert_eq!(parse_call("-1 0x7ffc 0x7fca\n"), Doing::Asleep);
+        assert_eq!(parse_call("running\n"), Doing::Running);
+        assert_eq!(parse_call(""), Doing::Gone);
     }
 
     #[test]

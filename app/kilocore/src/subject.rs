@@ -1,0 +1,81 @@
+//! What is measured: a program to be started, or one that runs; and by which recorder.
+
+use std::ffi::OsString;
+
+use clap::{Args, ValueEnum};
+use kilocore_lock_recorder::{Kin, preload_sees};
+
+use crate::failure::Failure;
+
+/// A recorder of locks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Recorder {
+    /// A library under the program records every use of every pthread lock
+    Preload,
+    /// From outside, in short windows: the locks of any language that threads wait for
+    Watch,
+}
+
+/// The program.
+#[derive(Debug, Args)]
+pub(crate) struct Subject {
+    /// How to see its locks; without this, watch where a library under the program would not see
+    /// them (Go, Java, static programs), and preload elsewhere
+    #[arg(long, value_name = "RECORDER")]
+    how: Option<Recorder>,
+    /// Watch a process that runs already, until it ends, --duration is over or Ctrl-C
+    #[arg(long, value_name = "PID", conflicts_with = "command")]
+    pid: Option<u32>,
+    /// With --pid: its descendants, too, and all processes of its service
+    #[arg(long)]
+    tree: bool,
+    /// The program and its arguments, all that follows; `--` before it ends kilocore's own options
+    #[arg(trailing_var_arg = true, required_unless_present = "pid", value_name = "COMMAND")]
+    command: Vec<OsString>,
+}
+
+impl Choice<'_> {
+    /// Leaves the cores to the program, if that runs on when it has been measured.
+    pub(crate) fn give_way(self) {
+        if matches!(self, Choice::Attach(..)) {
+            // SAFETY: integers only. A refusal, which there is no reason for, does no harm.
+            unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, 19) };
+        }
+    }
+}
+
+/// What is to be measured, and how.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Choice<'a> {
+    /// Start this, with the library under it.
+    Preload(&'a [OsString]),
+    /// Start this, and watch it.
+    Watch(&'a [OsString]),
+    /// Watch a process.
+    Attach(u32, Kin),
+}
+
+impl Subject {
+    /// What the options say.
+    pub(crate) fn choice(&self) -> Result<Choice<'_>, Failure> {
+        if let Some(pid) = self.pid {
+            if self.how == Some(Recorder::Preload) {
+                return Err(Failure::new(
+                    "nothing can be put under a process that runs already; leave out --how preload",
+                ));
+            }
+            return Ok(Choice::Attach(pid, if self.tree { Kin::Tree } else { Kin::Alone }));
+        }
+        if self.tree {
+            return Err(Failure::new(
+                "--tree is about a process that runs already, which --pid names; of a program that \
+                 is started, all processes are measured anyway",
+            ));
+        }
+        let preload = match self.how {
+            Some(recorder) => recorder == Recorder::Preload,
+            None => preload_sees(&self.command[0]),
+        };
+        Ok(if preload { Choice::Preload(&self.command) } else { Choice::Watch(&self.command) })
+    }
+}

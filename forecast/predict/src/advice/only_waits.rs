@@ -1,0 +1,69 @@
+//! Locks of which only the waits are known.
+//!
+//! Some libraries let each thread sleep on a word of its own, whatever it waits for. Nobody from
+//! outside can count how often such a lock is taken, or time how long it is held. Such locks are
+//! no part of a forecast. If they are what threads wait for most, there is no forecast at all, but
+//! it can be said what threads wait for, and where.
+
+use kilocore_lock_profile::{Lock, Process, Run};
+
+use super::remedy::remedy;
+use crate::uncounted::is_uncounted;
+use crate::words::percent;
+use crate::{Recommendation, Verdict, place_of, taker_of};
+
+/// The share of all waits for locks from which on waits that nobody can count forbid a forecast.
+const MOST_OF_THE_WAITS: f64 = 0.5;
+/// The share of the time of threads that have work from which on they matter.
+const MATTER: f64 = 0.05;
+/// How much of a core may be missing until threads count as computing one at a time.
+const ONE_CORE: f64 = 1.25;
+
+fn waits(lock: &Lock) -> f64 {
+    lock.wait.sum_ns + lock.read.as_ref().map_or(0.0, |read| read.wait.sum_ns)
+}
+
+/// The answer for a run whose threads wait mostly for such locks.
+pub(super) fn answer(run: &Run) -> Option<Recommendation> {
+    let locks = || run.processes.iter().flat_map(|process| &process.locks);
+    let all: f64 = locks().map(waits).sum();
+    let dark: f64 = locks().filter(|lock| is_uncounted(lock)).map(waits).sum();
+    let ran: f64 = run.processes.iter().map(|process| process.threads.cpu_ns).sum();
+    // Sleep of other kinds is left out: a runtime has many threads that only wait for work.
+    let share = dark / (dark + ran).max(1.0);
+    let any_lit = locks().any(|lock| !is_uncounted(lock));
+    if any_lit && (dark <= MOST_OF_THE_WAITS * all || share < MATTER) {
+        return None;
+    }
+    let worst = |process: &Process| -> Option<(f64, usize)> {
+        let dark = process.locks.iter().enumerate().filter(|(_, lock)| is_uncounted(lock));
+        dark.map(|(index, lock)| (waits(lock), index)).max_by(|a, b| a.0.total_cmp(&b.0))
+    };
+    let (process, (_, index)) = run
+        .processes
+        .iter()
+        .filter_map(|process| Some((process, worst(process)?)))
+        .max_by(|a, b| a.1.0.total_cmp(&b.1.0))?;
+    Some(about(&process.locks[index], process, run, share))
+}
+
+fn about(lock: &Lock, process: &Process, run: &Run, share: f64) -> Recommendation {
+    let what = lock.what.as_deref().unwrap_or("a lock of an unknown kind");
+    let place =
+        lock.callers.first().map_or_else(|| place_of(&lock.site), |caller| taker_of(&caller.site));
+    let busy = process.threads.cpu_ns / run.wall_ns.max(1.0);
+    if what.contains("global interpreter lock") && busy <= ONE_CORE {
+        let why = format!(
+            "its threads compute one at a time, because {what} lets no other; {} of their time they \
+             wait for it",
+            percent(share)
+        );
+        return super::answer::answer(Verdict::LimitedByLocks, &why, vec![remedy(lock, None)]);
+    }
+    let why = format!(
+        "threads that have work wait {} of their time for a lock whose acquisitions cannot be seen from outside, \
+         {what}, acquired at {place}",
+        percent(share)
+    );
+    super::answer::answer(Verdict::Unknown, &why, vec![remedy(lock, None)])
+}

@@ -1,0 +1,56 @@
+//! What a profile says of a program that was watched from outside, in windows, instead of recorded
+//! from inside.
+
+use serde::{Deserialize, Serialize};
+
+/// How a run was watched.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Watching {
+    /// Whether the program ran already when watching began.
+    pub attached: bool,
+    /// How many windows there were. In these, and only in these, everything was recorded.
+    pub windows: u64,
+    /// Their length, all together.
+    pub windows_ns: f64,
+    /// The share of the cores' time that watching took, by estimate, from 0 to 1.
+    pub cost_share: f64,
+    /// What a hit of a watchpoint cost the thread that ran into it. Absent if nothing was watched.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hit_ns: Option<f64>,
+    /// The share of all threads' time, from 0 to 1, in which they were off their cores for a reason
+    /// that could not be seen.
+    pub unknown_share: f64,
+    /// Why no word could be watched, in a few words. Absent if words could.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refused: Option<String>,
+    /// What would tell more about the program, as a sentence each: packages with symbols, options.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hints: Vec<String>,
+}
+
+/// An interval that holds the truth in nine cases of ten, or more.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct Interval {
+    /// Its lower end.
+    pub low: f64,
+    /// Its upper end.
+    pub high: f64,
+}
+
+/// How well the figures of a lock are known that was watched in windows.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Precision {
+    /// In how many windows its word was watched.
+    pub windows: u64,
+    /// Their length, all together.
+    pub windows_ns: f64,
+    /// How many writes to the word they saw.
+    pub writes: u64,
+    /// The acquisitions of the whole run. Absent if it is not known what the writes mean. The
+    /// lock's acquisitions are then its waits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub acquisitions: Option<Interval>,
+    /// The mean time in which a holder runs, in nanoseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hold_ns: Option<Interval>,
+}

@@ -1,0 +1,150 @@
+//! What happens on the cores: which thread leaves or gets one, and which runs when a timer ticks.
+//!
+//! There are three events for each core. The first tells of each switch, with the registers that
+//! the leaving thread has in user space: in a system call, these are the call's arguments. The
+//! second does the same and copies the thread's stack, which costs more. The third is a timer. All
+//! write into the buffer of the first. They are only enabled in windows.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+
+use kilocore_perf_events::{Event, Ring, page_size};
+use perf_event_open_sys::bindings::{
+    PERF_COUNT_SW_CONTEXT_SWITCHES, PERF_COUNT_SW_CPU_CLOCK, PERF_TYPE_SOFTWARE,
+};
+
+use crate::error::WatchError;
+use crate::samples::attribute;
+
+/// How much of a stack is copied, in bytes.
+const STACK: u32 = 8192;
+/// Ticks a second. It is a prime, so that it does not keep step with a program's own timers.
+pub(crate) const TICKS: u64 = 997;
+/// The buffer of a core, in bytes: some thousand switches of a window, or two hundred stacks.
+const BUFFER: usize = 1 << 21;
+
+/// What an event of a core is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Switch,
+    Tick,
+}
+
+/// The events of one core.
+#[derive(Debug)]
+struct Core {
+    /// That of switches writes here.
+    ring: Ring,
+    with_stack: Event,
+    tick: Event,
+}
+
+/// The events of all cores.
+#[derive(Debug)]
+pub(crate) struct Cores {
+    cores: Vec<Core>,
+    kinds: BTreeMap<u64, Kind>,
+}
+
+impl Cores {
+    /// Opens the events, none of them enabled.
+    pub(crate) fn open() -> Result<Self, WatchError> {
+        let (mut cores, mut kinds) = (Vec::new(), BTreeMap::new());
+        for number in online() {
+            let core = match Core::open(number) {
+                Ok(core) => core,
+                // It was turned off a moment ago.
+                Err(Refused::Open(error)) if error.raw_os_error() == Some(libc::ENODEV) => continue,
+                Err(Refused::Open(source)) => {
+                    let paranoid = fs::read_to_string("/proc/sys/kernel/perf_event_paranoid");
+                    let paranoid = paranoid.ok().and_then(|text| text.trim().parse().ok());
+                    return Err(WatchError::Events { paranoid, source });
+                }
+                Err(Refused::Buffer(error)) => return Err(WatchError::Buffer(error)),
+            };
+            for (event, kind) in [
+                (core.ring.event(), Kind::Switch),
+                (&core.with_stack, Kind::Switch),
+                (&core.tick, Kind::Tick),
+            ] {
+                kinds.insert(event.id().map_err(WatchError::Buffer)?, kind);
+            }
+            cores.push(core);
+        }
+        Ok(Self { cores, kinds })
+    }
+
+    /// What the event of an id is.
+    pub(crate) fn kind(&self, id: u64) -> Option<Kind> {
+        self.kinds.get(&id).copied()
+    }
+
+    /// Begins a window, with copies of stacks or without.
+    pub(crate) fn begin(&self, stacks: bool) -> io::Result<()> {
+        self.cores.iter().try_for_each(|core| {
+            let switches = if stacks { &core.with_stack } else { core.ring.event() };
+            switches.enable()?;
+            core.tick.enable()
+        })
+    }
+
+    /// Ends the window.
+    pub(crate) fn end(&self) -> io::Result<()> {
+        self.cores.iter().try_for_each(|core| {
+            core.tick.disable()?;
+            core.with_stack.disable()?;
+            core.ring.event().disable()
+        })
+    }
+
+    /// Appends what is in the buffers.
+    pub(crate) fn drain(&mut self, records: &mut Vec<u8>) {
+        self.cores.iter_mut().for_each(|core| core.ring.drain(records));
+    }
+}
+
+/// What of an event was refused.
+enum Refused {
+    Open(io::Error),
+    Buffer(io::Error),
+}
+
+impl Core {
+    fn open(core: i32) -> Result<Self, Refused> {
+        let switches = |stack| {
+            let config = u64::from(PERF_COUNT_SW_CONTEXT_SWITCHES);
+            let mut attribute = attribute(PERF_TYPE_SOFTWARE, config, stack);
+            attribute.set_context_switch(1);
+            attribute.set_task(u64::from(stack == 0));
+            Event::open(&mut attribute, -1, core).map_err(Refused::Open)
+        };
+        let event = switches(0)?;
+        let with_stack = switches(STACK)?;
+        let config = u64::from(PERF_COUNT_SW_CPU_CLOCK);
+        let mut clock = attribute(PERF_TYPE_SOFTWARE, config, 0);
+        clock.__bindgen_anon_1.sample_freq = TICKS;
+        clock.set_freq(1);
+        clock.set_exclude_idle(1);
+        let tick = Event::open(&mut clock, -1, core).map_err(Refused::Open)?;
+        let ring =
+            Ring::new(event, BUFFER / page_size()).map_err(|(_, error)| Refused::Buffer(error))?;
+        for other in [&with_stack, &tick] {
+            other.write_to(ring.event()).map_err(Refused::Buffer)?;
+        }
+        Ok(Self { ring, with_stack, tick })
+    }
+}
+
+/// The cores that are on.
+fn online() -> Vec<i32> {
+    let text = fs::read_to_string("/sys/devices/system/cpu/online").unwrap_or_default();
+    let mut cores = Vec::new();
+    for part in text.trim().split(',') {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        if let (Ok(first), Ok(last)) = (first.parse::<i32>(), last.parse::<i32>()) {
+            cores.extend(first..=last);
+        }
+    }
+    cores
+}

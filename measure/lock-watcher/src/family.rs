@@ -1,0 +1,183 @@
+//! Which processes are watched, and their threads.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::time::Duration;
+
+use kilocore_proc_files as proc_files;
+
+use crate::ids::{Pid, Tid};
+
+/// Which processes belong to the program, besides the one that is named.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kin {
+    /// None.
+    Alone,
+    /// Its descendants and, if it belongs to a service of the system, the service's processes.
+    Tree,
+}
+
+/// The processes of a program.
+#[derive(Debug)]
+pub(crate) struct Family {
+    root: Pid,
+    kin: Kin,
+    service: Option<String>,
+    pub(crate) members: BTreeSet<Pid>,
+    pub(crate) threads: BTreeMap<Tid, Pid>,
+    /// The most threads that there were at a time, and all that were seen, by process.
+    pub(crate) peak: BTreeMap<Pid, usize>,
+    pub(crate) seen: BTreeMap<Pid, BTreeSet<Tid>>,
+    pub(crate) names: BTreeMap<Tid, (Pid, String)>,
+    /// Where the environment of each begins: executing another program moves it.
+    images: BTreeMap<Pid, u64>,
+    /// Processes that have executed another program since somebody asked.
+    pub(crate) changed: Vec<Pid>,
+    /// The executable of each, and the processor time that it had used when it was first seen and
+    /// when it was last seen.
+    pub(crate) executables: BTreeMap<Pid, String>,
+    pub(crate) cpu: BTreeMap<Pid, (Duration, Duration)>,
+}
+
+impl Family {
+    pub(crate) fn of(root: Pid, kin: Kin) -> Self {
+        let service = match kin {
+            Kin::Tree => service(root),
+            Kin::Alone => None,
+        };
+        let (members, threads) = (BTreeSet::from([root]), BTreeMap::new());
+        let (peak, seen, names) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+        let mut family = Self {
+            root,
+            kin,
+            service,
+            members,
+            threads,
+            peak,
+            seen,
+            names,
+            images: BTreeMap::new(),
+            changed: Vec::new(),
+            executables: BTreeMap::new(),
+            cpu: BTreeMap::new(),
+        };
+        family.look();
+        family
+    }
+
+    /// Whether any of them is there.
+    pub(crate) fn is_there(&self) -> bool {
+        !self.threads.is_empty()
+    }
+
+    /// Looks for processes and threads that are new or gone.
+    pub(crate) fn look(&mut self) {
+        if self.kin == Kin::Tree {
+            self.look_for_kin();
+        }
+        self.threads.clear();
+        for pid in &self.members {
+            if let Some(image) = proc_files::environment_begins(pid.0).filter(|at| *at != 0) {
+                let before = self.images.insert(*pid, image);
+                if before.is_some_and(|before| before != image) {
+                    self.changed.push(*pid);
+                }
+                if before != Some(image)
+                    && let Ok(path) = proc_files::executable(pid.0)
+                {
+                    self.executables.insert(*pid, path.to_string_lossy().into_owned());
+                }
+            }
+            if let Some(time) = proc_files::processor_time(pid.0) {
+                self.cpu.entry(*pid).or_insert((time, time)).1 = time;
+            }
+            // A zombie has a thread, which does nothing any more.
+            let ended =
+                |tid| proc_files::status(tid).is_none_or(|s| matches!(s.state, b'Z' | b'X'));
+            let mut threads = proc_files::threads(pid.0);
+            if threads.len() == 1 && ended(pid.0) {
+                threads.clear();
+            }
+            let peak = self.peak.entry(*pid).or_default();
+            *peak = threads.len().max(*peak);
+            let seen = self.seen.entry(*pid).or_default();
+            for tid in threads {
+                self.threads.insert(Tid(tid), *pid);
+                if seen.insert(Tid(tid)) {
+                    let name = proc_files::name(pid.0, tid).unwrap_or_default();
+                    self.names.insert(Tid(tid), (*pid, name));
+                }
+            }
+        }
+    }
+
+    fn look_for_kin(&mut self) {
+        let own = std::process::id();
+        let all: BTreeMap<u32, u32> = proc_files::all()
+            .into_iter()
+            .filter(|pid| *pid != own)
+            .filter_map(|pid| Some((pid, proc_files::status(pid)?.parent)))
+            .collect();
+        let mut members = BTreeSet::from([self.root]);
+        if let Some(service) = &self.service {
+            let same = |pid: &u32| cgroup(Pid(*pid)).as_ref() == Some(service);
+            members.extend(all.keys().copied().filter(same).map(Pid));
+        }
+        // Parents may have greater numbers than their children.
+        loop {
+            let before = members.len();
+            members.extend(
+                all.iter()
+                    .filter(|(_, parent)| members.contains(&Pid(**parent)))
+                    .map(|(pid, _)| Pid(*pid))
+                    .collect::<Vec<_>>(),
+            );
+            if members.len() == before {
+                break;
+            }
+        }
+        // One whose parent has ended still belongs to the program.
+        members.extend(self.members.iter().filter(|pid| all.contains_key(&pid.0)));
+        self.members = members;
+    }
+}
+
+/// The control group of a process.
+fn cgroup(pid: Pid) -> Option<String> {
+    fs::read_to_string(format!("/proc/{}/cgroup", pid.0)).ok()
+}
+
+/// The control group of a process, if it is one of a service.
+fn service(pid: Pid) -> Option<String> {
+    cgroup(pid).filter(|group| group.trim_end().ends_with(".service"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_process_is_found_with_its_threads_and_a_child() {
+        let own = Pid(std::process::id());
+        let family = Family::of(own, Kin::Alone);
+        assert!(family.is_there() && family.members.len() == 1);
+        assert!(family.threads.values().all(|pid| *pid == own));
+        // The tree leaves out whoever looks; so a child's is looked at, and this is its parent.
+        let mut child = std::process::Command::new("sh")
+            .args(["-c", "sleep 60 & wait"])
+            .spawn()
+            .expect("there is a shell");
+        let mut tree = Family::of(Pid(child.id()), Kin::Tree);
+        while tree.members.len() < 2 {
+            tree.look();
+        }
+        for pid in &tree.members {
+            // SAFETY: integers only; both are this test's.
+            unsafe { libc::kill(pid.0 as libc::pid_t, libc::SIGKILL) };
+        }
+        child.wait().expect("it is this process's");
+        while tree.is_there() {
+            tree.look();
+        }
+    }
+}

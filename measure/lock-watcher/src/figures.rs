@@ -1,0 +1,361 @@
+//! What the windows tell of a lock: how often it is taken, how long it is held, and how long
+//! threads do other things in between.
+//!
+//! A hit costs a thread about as much time as many a critical section lasts. So every time is
+//! taken less the hits in it, whose cost was measured just before each window. The rate of
+//! acquisitions is corrected as a whole: a closed queue of the threads at the lock is solved with
+//! the costs and without them, and the ratio of the two throughputs is the factor.
+
+use std::collections::BTreeMap;
+
+use crate::cost::HitCost;
+use crate::estimate::Estimate;
+use crate::ids::{Moment, Tid};
+use crate::pairing::{Model, Paired, Section, exclusive, shared};
+use crate::watched::{Absences, Watch, Watched};
+
+/// Threads of programs with known sections paid a little more for a hit than this process's own
+/// thread: from nothing to a sixth, and it differs from program to program.
+const COST_MORE: f64 = 1.05;
+const COST_DIFFERS: f64 = 0.12;
+
+/// One side of a lock: its exclusive or its shared acquisitions. Times are nanoseconds.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Side {
+    /// Acquisitions a second.
+    pub(crate) rate: Estimate,
+    /// The mean time in which a holder ran.
+    pub(crate) hold: Option<Estimate>,
+    /// The mean time in which a holder was off its core by its own will.
+    pub(crate) hold_asleep: f64,
+    /// Of single sections: how long holders ran; how long threads waited that had to; how long they
+    /// ran between two sections.
+    pub(crate) holds: Vec<f64>,
+    pub(crate) waits: Vec<f64>,
+    pub(crate) thinks: Vec<f64>,
+    /// The mean time off the core by its own will between two sections.
+    pub(crate) think_asleep: f64,
+    /// Acquisitions in windows, and those of sections that a thread had tried for in vain.
+    pub(crate) seen: u64,
+    pub(crate) contended: u64,
+    pub(crate) same_core: u64,
+    pub(crate) other_core: u64,
+    pub(crate) by_thread: BTreeMap<Tid, u64>,
+}
+
+/// What is known of a word.
+#[derive(Debug, Clone)]
+pub(crate) struct Figures {
+    pub(crate) model: Model,
+    pub(crate) exclusive: Side,
+    pub(crate) shared: Option<Side>,
+    /// How many windows watched it, how long they were in all, and how many writes they saw.
+    pub(crate) windows: u64,
+    pub(crate) window_ns: f64,
+    pub(crate) writes: u64,
+}
+
+/// What the windows of a word tell.
+pub(crate) fn figures(watched: &Watched) -> Figures {
+    let model = watched.model();
+    let (meaning, unit) = match model {
+        Model::Exclusive(meaning) => (Some(meaning), None),
+        Model::Shared(unit, meaning) => (meaning, Some(unit)),
+        Model::NoLock | Model::Unknown => (None, None),
+    };
+    let side = |pair: &dyn Fn(&Watch) -> Paired| {
+        let paired: Vec<Paired> = watched.windows.iter().map(pair).collect();
+        side(&watched.windows, &paired, watched.writers.len())
+    };
+    Figures {
+        model,
+        exclusive: meaning.map_or_else(Side::default, |meaning| {
+            side(&|watch| exclusive(&watch.history.operations, meaning))
+        }),
+        shared: unit.map(|unit| side(&|watch| shared(&watch.history.operations, unit))),
+        windows: watched.windows.len() as u64,
+        window_ns: watched.windows.iter().map(Watch::length).sum(),
+        writes: watched.writes as u64,
+    }
+}
+
+fn side(watches: &[Watch], paired: &[Paired], writers: usize) -> Side {
+    let mut side = Side::default();
+    let mut passes = Passes::default();
+    let (mut hold_asleep, mut think_asleep, mut costs) = (0.0, 0.0, Vec::new());
+    let (mut hits_inside, mut hits_between) = (0.0, 0.0);
+    let watches: Vec<Watch> = with_usual_costs(watches);
+    for (watch, paired) in watches.iter().zip(paired) {
+        passes.add(watch, paired, writers);
+        side.seen += paired.acquisitions;
+        costs.push(COST_MORE * watch.cost.middle());
+        let mut before: Option<&Section> = None;
+        for section in &paired.sections {
+            let inside = Span::of(section.acquired, section.released, section.tid, &watch.away);
+            let hits = f64::from(1 + section.hits_inside);
+            // The first of them follows whatever the thread did before.
+            let before_it = section.requested.or(section.released_before);
+            let first = before_it.map_or(watch.cost.cold.0 as f64, |before_it| {
+                watch.cost.at(section.acquired - before_it)
+            });
+            side.holds.push(inside.less(COST_MORE * (first + (hits - 1.0) * watch.cost.middle())));
+            hold_asleep += inside.asleep;
+            hits_inside += hits;
+            if let Some(requested) = section.requested {
+                side.contended += 1;
+                let all = (section.acquired - requested).0 as f64;
+                let hits = f64::from(section.hits_before);
+                side.waits.push((all - COST_MORE * hits * watch.cost.middle()).max(0.0));
+                hits_between += hits;
+            }
+            if let Some(released) = section.released_before {
+                let until = section.requested.unwrap_or(section.acquired);
+                let between = Span::of(released, until, section.tid, &watch.away);
+                let last = watch.cost.at(section.released - section.acquired);
+                side.thinks.push(between.less(COST_MORE * last));
+                think_asleep += between.asleep;
+            }
+            hits_between += 1.0;
+            if let Some(before) = before {
+                let same = before.core == section.core;
+                *if same { &mut side.same_core } else { &mut side.other_core } += 1;
+            }
+            before = Some(section);
+            *side.by_thread.entry(section.tid).or_default() += 1;
+        }
+    }
+    let sections = side.holds.len().max(1) as f64;
+    side.hold_asleep = hold_asleep / sections;
+    side.think_asleep = think_asleep / side.thinks.len().max(1) as f64;
+    let cost = costs.iter().sum::<f64>() / costs.len().max(1) as f64;
+    let hits = hits_inside / sections;
+    let uncertain =
+        Estimate::of_mean(&costs, COST_DIFFERS * cost).map_or(0.0, |e| e.high - e.value);
+    // The least time is none, which must not push the mean of many short sections up.
+    side.hold = Estimate::of_mean(&side.holds, hits * uncertain)
+        .map(|hold| Estimate { value: hold.value.max(0.0), ..hold });
+    side.holds.iter_mut().chain(&mut side.thinks).for_each(|time| *time = time.max(0.0));
+    let queue = Queue::of(&side, &watches, cost * hits, cost * hits_between / sections);
+    let of_all = passes.of_all().map(|all| all.corrected(queue.factor()));
+    // Threads of a lock that one takes again and again while others sleep differ so much that few
+    // of them say little. Of the two ways, the more certain one counts.
+    side.rate = match (passes.of_few(), of_all) {
+        (Some(few), Some(all)) if few.margin() <= all.margin() => few,
+        (few, all) => all.or(few).unwrap_or_default(),
+    };
+    side
+}
+
+/// The windows, with the usual cost of a hit instead of one that is far from it: the host was busy
+/// with something else when that was measured.
+fn with_usual_costs(watches: &[Watch]) -> Vec<Watch> {
+    let mut costs: Vec<_> = watches.iter().map(|watch| watch.cost).collect();
+    costs.sort_by(|a, b| a.middle().total_cmp(&b.middle()));
+    let Some(usual) = costs.get(costs.len() / 2).copied() else { return Vec::new() };
+    let far = |cost: HitCost| {
+        cost.middle() > 1.5 * usual.middle() || 1.5 * cost.middle() < usual.middle()
+    };
+    let of = |watch: &Watch| match far(watch.cost) {
+        true => Watch { cost: usual, ..watch.clone() },
+        false => watch.clone(),
+    };
+    watches.iter().map(of).collect()
+}
+
+/// Acquisitions of the windows, and the time that they took.
+#[derive(Debug, Default)]
+struct Passes {
+    /// Of windows that watched all threads: acquisitions of all, and seconds.
+    all: Vec<(f64, f64)>,
+    /// Of windows that watched few.
+    few: Vec<Pass>,
+    seen_by_few: u64,
+}
+
+/// Fewer acquisitions than this of few threads say less than those of all.
+const ENOUGH_OF_FEW: u64 = 100;
+
+impl Passes {
+    fn add(&mut self, watch: &Watch, paired: &Paired, writers: usize) {
+        let acquisitions = paired.acquisitions as f64;
+        let watched = watch.threads.len().max(1) as f64;
+        if !watch.few {
+            let share = (watch.of as f64 / watched).max(1.0);
+            self.all.push((acquisitions * share, watch.length() / 1e9));
+            return;
+        }
+        self.seen_by_few += paired.acquisitions;
+        let time = watched * watch.length();
+        let cost = COST_MORE * watch.cost.middle();
+        let count = paired.sections.len().max(1) as f64;
+        let had_to_wait =
+            paired.sections.iter().filter(|section| section.requested.is_some()).count() as f64;
+        let inside: u32 = paired.sections.iter().map(|section| 1 + section.hits_inside).sum();
+        let before: u32 = paired.sections.iter().map(|section| 1 + section.hits_before).sum();
+        // A thread that comes later to a lock that is taken waits that much less. But it may have
+        // to wait only because others were held up.
+        let outside = cost * f64::from(before);
+        let most = cost * f64::from(inside) + outside;
+        let least = most - outside * had_to_wait / count;
+        let stretch = stretch(watch) / 1e9;
+        self.few.push(Pass {
+            acquisitions: acquisitions * writers as f64,
+            seconds: time / 1e9,
+            lost: (least * stretch, most * stretch),
+        });
+    }
+
+    fn of_all(&self) -> Option<Estimate> {
+        Estimate::of_ratio(&self.all)
+    }
+
+    fn of_few(&self) -> Option<Estimate> {
+        let enough = self.seen_by_few >= ENOUGH_OF_FEW;
+        if !enough {
+            return None;
+        }
+        let costing = |lost: &dyn Fn(&Pass) -> f64| {
+            let left = |pass: &Pass| (pass.seconds - lost(pass)).max(0.05 * pass.seconds);
+            let pairs: Vec<(f64, f64)> =
+                self.few.iter().map(|pass| (pass.acquisitions, left(pass))).collect();
+            Estimate::of_ratio(&pairs)
+        };
+        let least = costing(&|pass| (1.0 - COST_DIFFERS) * pass.lost.0)?;
+        let most = costing(&|pass| (1.0 + COST_DIFFERS) * pass.lost.1)?;
+        let middle = costing(&|pass| f64::midpoint(pass.lost.0, pass.lost.1))?;
+        Some(Estimate { low: least.low, high: most.high, ..middle })
+    }
+}
+
+/// What few threads did in a window.
+#[derive(Debug, Clone, Copy)]
+struct Pass {
+    /// Acquisitions of as many threads as there are.
+    acquisitions: f64,
+    /// A thread's time, and the least and the most of it that hits took.
+    seconds: f64,
+    lost: (f64, f64),
+}
+
+/// How much longer computing takes the watched threads because others have their cores.
+fn stretch(watch: &Watch) -> f64 {
+    let (mut preempted, mut asleep) = (0.0, 0.0);
+    for tid in &watch.threads {
+        let span = Span::of(watch.begin, watch.end, *tid, &watch.away);
+        preempted += span.preempted;
+        asleep += span.asleep;
+    }
+    let ran = watch.threads.len() as f64 * watch.length() - preempted - asleep;
+    if ran > 0.0 { 1.0 + (preempted / ran).min(64.0) } else { 1.0 }
+}
+
+/// A stretch of a thread's time.
+#[derive(Debug, Clone, Copy)]
+struct Span {
+    all: f64,
+    preempted: f64,
+    asleep: f64,
+}
+
+impl Span {
+    fn of(from: Moment, to: Moment, tid: Tid, away: &Absences) -> Self {
+        let (mut preempted, mut asleep) = (0.0, 0.0);
+        for away in away.get(&tid).into_iter().flatten() {
+            let within = (away.to.min(to) - away.from.max(from)).0 as f64;
+            *if away.asleep { &mut asleep } else { &mut preempted } += within;
+        }
+        Self { all: (to - from).0 as f64, preempted, asleep }
+    }
+
+    /// The time in which the thread ran, less what hits cost. It may come out below zero: their cost
+    /// is a mean.
+    fn less(self, hits: f64) -> f64 {
+        self.all - self.preempted - self.asleep - hits
+    }
+}
+
+/// The threads that take a lock in turn: they think, and then they queue for the one server that
+/// the lock is.
+#[derive(Debug, Clone, Copy)]
+struct Queue {
+    threads: f64,
+    cores: f64,
+    think: f64,
+    hold: f64,
+    /// What the hits of a cycle cost, inside and outside of the section.
+    cost_inside: f64,
+    cost_outside: f64,
+}
+
+impl Queue {
+    fn of(side: &Side, watches: &[Watch], cost_inside: f64, cost_outside: f64) -> Self {
+        let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len().max(1) as f64;
+        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        let active = |watch: &Watch| {
+            let threads: std::collections::BTreeSet<Tid> =
+                watch.history.operations.iter().map(|operation| operation.tid).collect();
+            threads.len() as f64
+        };
+        let threads = watches.iter().map(active).sum::<f64>() / watches.len().max(1) as f64;
+        Self {
+            threads: threads.max(1.0),
+            cores: cores as f64,
+            think: mean(&side.thinks) + side.think_asleep,
+            hold: mean(&side.holds) + side.hold_asleep,
+            cost_inside,
+            cost_outside,
+        }
+    }
+
+    /// By how much more often the lock is taken where nobody watches.
+    fn factor(self) -> f64 {
+        let without = self.throughput(self.hold, self.think);
+        let with = self.throughput(self.hold + self.cost_inside, self.think + self.cost_outside);
+        if with > 0.0 && without.is_finite() { (without / with).max(1.0) } else { 1.0 }
+    }
+
+    /// Cycles per nanosecond: the mean value analysis of one queue and one delay, bounded by what
+    /// the cores can do.
+    fn throughput(self, hold: f64, think: f64) -> f64 {
+        let mut waiting = 0.0;
+        let mut rate = 0.0;
+        for threads in 1..=self.threads.round() as u32 {
+            let response = hold * (1.0 + waiting);
+            rate = f64::from(threads) / (think + response).max(1.0);
+            waiting = rate * response;
+        }
+        rate.min(self.cores / (think + hold).max(1.0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn queue(threads: f64, think: f64, hold: f64) -> Queue {
+        let (cost_inside, cost_outside) = (10.0, 10.0);
+        Queue { threads, cores: 64.0, think, hold, cost_inside, cost_outside }
+    }
+
+    #[test]
+    fn the_cost_of_hits_slows_what_it_is_part_of() {
+        // One thread: its cycle is longer by both.
+        assert!((queue(1.0, 70.0, 10.0).factor() - 100.0 / 80.0).abs() < 1e-9);
+        // Many threads at a lock that is never free: only what is inside counts.
+        assert!((queue(50.0, 10.0, 90.0).factor() - 100.0 / 90.0).abs() < 0.01);
+    }
+
+    #[test]
+    fn time_off_the_core_is_no_time_in_a_section() {
+        let away =
+            |from, to, asleep| crate::watched::Away { from: Moment(from), to: Moment(to), asleep };
+        let absences = Absences::from([(
+            Tid(1),
+            vec![away(10, 30, true), away(40, 45, false), away(90, 200, true)],
+        )]);
+        let span = Span::of(Moment(20), Moment(100), Tid(1), &absences);
+        assert_eq!((span.all, span.asleep, span.preempted), (80.0, 20.0, 5.0));
+        assert_eq!(span.less(26.0), 80.0 - 25.0 - 26.0);
+        assert_eq!(Span::of(Moment(20), Moment(100), Tid(2), &absences).asleep, 0.0);
+    }
+}

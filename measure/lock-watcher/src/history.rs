@@ -1,0 +1,237 @@
+//! What happened to a watched word, write by write.
+//!
+//! Each write tells something of the value before it and after it; a plain store tells nothing of
+//! the value before, and `lock dec` nothing but whether the sum is zero. What a write does not tell
+//! follows from the writes beside it: the value before one is the value after the one before.
+
+use crate::ids::{Moment, Tid};
+use crate::instruction::{Change, Write};
+use crate::registers::mask;
+
+/// What is known of the value of a word: some of its bits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Known {
+    pub(crate) value: u32,
+    /// The bits that are known.
+    pub(crate) bits: u32,
+    /// Whether it is known not to be zero as a whole.
+    pub(crate) nonzero: bool,
+}
+
+/// A write to the word, or an attempt to write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Operation {
+    pub(crate) tid: Tid,
+    pub(crate) at: Moment,
+    pub(crate) core: u32,
+    pub(crate) old: Known,
+    pub(crate) new: Known,
+    /// Whether it was an attempt that failed.
+    pub(crate) failed: bool,
+    /// The address after the instruction.
+    pub(crate) ip: u64,
+}
+
+impl Known {
+    /// A value of which all bits are known.
+    #[cfg(test)]
+    pub(crate) fn all(value: u32) -> Self {
+        Self { value, bits: u32::MAX, nonzero: value != 0 }
+    }
+
+    /// What is known of the whole word, if these bytes of it are known.
+    fn part(value: Option<u64>, place: &Place) -> Self {
+        match value {
+            Some(value) => {
+                let value = place.in_word(value);
+                Self { value, bits: place.bits, nonzero: value != 0 }
+            }
+            None => Self::default(),
+        }
+    }
+
+    /// Adds what `other` knows and this does not.
+    fn or(self, other: Self) -> Self {
+        let more = other.bits & !self.bits;
+        Self {
+            value: self.value & self.bits | other.value & more,
+            bits: self.bits | other.bits,
+            nonzero: self.nonzero || other.nonzero && self.bits == 0,
+        }
+    }
+
+    fn without(self, bits: u32) -> Self {
+        Self { value: self.value & !bits, bits: self.bits & !bits, nonzero: false }
+    }
+}
+
+/// Where in the word a write fell.
+struct Place {
+    shift: i64,
+    bits: u32,
+}
+
+impl Place {
+    fn of(write: &Write, word: u64) -> Self {
+        let shift = 8 * word.wrapping_sub(write.address) as i64;
+        let mut place = Self { shift, bits: 0 };
+        place.bits = place.in_word(mask(write.size));
+        place
+    }
+
+    /// The part of the word that these written bytes are.
+    fn in_word(&self, value: u64) -> u32 {
+        match self.shift {
+            up @ -31..=-1 => (value << -up) as u32,
+            down @ 0..=63 => (value >> down) as u32,
+            _ => 0,
+        }
+    }
+
+    /// The written bytes, of which the word holds these.
+    fn of_word(&self, word: u32) -> u64 {
+        let word = u64::from(word & self.bits);
+        if self.shift < 0 { word >> -self.shift } else { word << self.shift }
+    }
+}
+
+/// The history of a word in one window.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct History {
+    pub(crate) operations: Vec<Operation>,
+    /// The value as of the last operation.
+    last: Known,
+}
+
+impl History {
+    /// Adds a write to the word that begins at `word`; `None` if it could not be read.
+    pub(crate) fn add(
+        &mut self,
+        (tid, at, core, ip): (Tid, Moment, u32, u64),
+        write: Option<Write>,
+        word: u64,
+    ) {
+        let Some(write) = write else {
+            // A copy of a block of memory, or code that could not be read.
+            self.last = Known::default();
+            return;
+        };
+        let place = Place::of(&write, word);
+        let told = Known::part(write.old, &place);
+        // What the write itself tells is surer than what follows from the order of writes, which
+        // is only that of when they were recorded.
+        let old = told.or(self.last);
+        let new = after(&write, &place, old);
+        // The write before did not tell what it left behind, and this one tells what it found.
+        if let Some(before) = self.operations.last_mut()
+            && before.new.bits & told.bits != told.bits
+        {
+            before.new = before.new.or(told);
+        }
+        let failed = write.change == Change::Nothing;
+        self.operations.push(Operation { tid, at, core, old, new, failed, ip });
+        self.last = new;
+    }
+}
+
+/// What is known of the word after a write.
+fn after(write: &Write, place: &Place, old: Known) -> Known {
+    let rest = old.without(place.bits);
+    let written = match (write.new, write.change) {
+        (Some(new), _) => Known::part(Some(new), place),
+        (None, Change::Nothing) => return old,
+        (None, _) if write.zero == Some(true) => Known::part(Some(0), place),
+        (None, change) => {
+            let whole = old.bits & place.bits == place.bits;
+            let before = place.of_word(old.value);
+            let kept = mask(write.size);
+            let value = match change {
+                // Carries make every bit uncertain if one is.
+                Change::Added(by) if whole => Some(before.wrapping_add(by) & kept),
+                Change::Bits { kept: stay, flipped } if whole => Some((before & stay) ^ flipped),
+                _ => None,
+            };
+            let unknown = Known { nonzero: write.zero == Some(false), ..Known::default() };
+            value.map_or(unknown, |value| Known::part(Some(value), place))
+        }
+    };
+    let nonzero = written.nonzero;
+    Known { nonzero, ..written.or(rest) }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const WORD: u64 = 0x1000;
+
+    fn write(old: Option<u64>, new: Option<u64>, change: Change) -> Write {
+        let (zero, sign) = (None, None);
+        Write { address: WORD, size: 4, old, new, change, atomic: true, zero, sign }
+    }
+
+    fn history(writes: &[Write]) -> History {
+        let mut history = History::default();
+        for (at, write) in writes.iter().enumerate() {
+            history.add((Tid(1), Moment(at as u64), 0, 0), Some(*write), WORD);
+        }
+        history
+    }
+
+    #[test]
+    fn what_a_write_does_not_tell_follows_from_its_neighbours() {
+        let history = history(&[
+            write(Some(0), Some(1), Change::Stored),
+            write(None, None, Change::Added(u64::from(u32::MAX))),
+            write(None, None, Change::Unknown),
+            write(Some(7), Some(0), Change::Stored),
+        ]);
+        let seen: Vec<_> = history.operations.iter().map(|o| (o.old, o.new)).collect();
+        assert_eq!(seen[1], (Known::all(1), Known::all(0)));
+        assert_eq!(seen[2].1, Known::all(7), "as the next one found it");
+        assert_eq!(seen[3].1, Known::all(0));
+    }
+
+    #[test]
+    fn flags_tell_whether_a_sum_is_zero() {
+        let zero = Write { zero: Some(true), ..write(None, None, Change::Unknown) };
+        let other = Write { zero: Some(false), ..zero };
+        let history = history(&[zero, other]);
+        assert_eq!(history.operations[0].new, Known::all(0));
+        let new = history.operations[1].new;
+        assert!(new.nonzero && new.bits == 0);
+    }
+
+    #[test]
+    fn a_byte_of_the_word_leaves_the_others() {
+        let byte = Write { address: WORD + 1, size: 1, ..write(Some(0), Some(1), Change::Stored) };
+        let history = history(&[write(None, Some(0x0404_0004), Change::Stored), byte]);
+        assert_eq!(history.operations[1].new, Known::all(0x0404_0104));
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_is_written_is_tracked(values in proptest::collection::vec((any::<u32>(), 0..5u8), 1..40)) {
+            // Writes of all kinds that tell all, and what a real word would hold.
+            let (mut word, mut writes) = (0u32, vec![write(None, Some(0), Change::Stored)]);
+            let mut expected = vec![0];
+            for (value, kind) in values {
+                let (change, after) = match kind {
+                    0 => (Change::Stored, value),
+                    1 => (Change::Added(u64::from(value)), word.wrapping_add(value)),
+                    2 => (Change::Bits { kept: u64::from(value), flipped: 0 }, word & value),
+                    3 => (Change::Bits { kept: u64::from(u32::MAX), flipped: u64::from(value) }, word ^ value),
+                    _ => (Change::Nothing, word),
+                };
+                let new = (kind == 0).then_some(u64::from(value));
+                writes.push(write(None, new, change));
+                word = after;
+                expected.push(word);
+            }
+            let tracked: Vec<u32> = history(&writes).operations.iter().map(|o| o.new.value).collect();
+            prop_assert_eq!(tracked, expected);
+        }
+    }
+}

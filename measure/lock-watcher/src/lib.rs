@@ -1,0 +1,44 @@
+//! The locks of any program, seen from outside: in any language, linked statically or not, also of
+//! one that runs already.
+//!
+//! # How
+//! 1. In a short window, all switches of threads are recorded (`cores`, `off_core`). They tell which
+//!    words threads wait for (`calls`); a timer tells which they spin on (`spins`), and calls of some
+//!    functions which goroutines wait for (`slow_paths`).
+//! 2. In most windows the worst words are watched by the processor (`watchpoints`). The instruction
+//!    before each hit tells what was written (`instruction`, `history`), and all of them together
+//!    what it means (`pairing`).
+//! 3. Times are taken less what the hits cost (`cost`, `figures`), and the rest becomes a profile
+//!    (`document`).
+//!
+//! [`watch`] does all that until it is told to stop. `ARCHITECTURE.md` has the reasons.
+
+mod calls;
+mod cores;
+mod cost;
+mod document;
+mod error;
+mod estimate;
+mod family;
+mod figures;
+mod history;
+mod ids;
+mod instruction;
+mod memory;
+mod off_core;
+mod pairing;
+mod registers;
+mod samples;
+mod session;
+mod slow_paths;
+mod spins;
+mod watch;
+mod watched;
+mod watchpoints;
+mod window;
+
+pub use error::WatchError;
+pub use estimate::Estimate;
+pub use family::Kin;
+pub use ids::{Moment, Nanoseconds, Pid, Tid, Word};
+pub use watch::{Options, check, possible, watch};

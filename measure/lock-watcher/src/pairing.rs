@@ -1,0 +1,379 @@
+//! Which writes take a lock and which give it back.
+//!
+//! Nobody says what the bits of an unknown lock's word mean. But a lock is taken and given back by
+//! the same thread, in turn. So each of a few meanings is tried, such as "held while it is not 0"
+//! and "held while bit 3 is set". The right one is the one by which threads take and give back in
+//! turn, nearly always, and hold one at a time. A word for which none does so is no lock: threads
+//! set it that do not clear it, as with semaphores, sequence counters and conditions.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::history::{Known, Operation};
+use crate::ids::{Moment, Tid};
+
+/// When a lock counts as held: `(value & mask == equals) == is`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Meaning {
+    mask: u32,
+    equals: u32,
+    is: bool,
+}
+
+/// How readers share a lock: each adds so much to the word, and takes it off again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Unit(pub(crate) u32);
+
+impl Meaning {
+    /// Held while the value is not 0.
+    pub(crate) const NOT_ZERO: Self = Self { mask: u32::MAX, equals: 0, is: false };
+
+    /// The meanings that are tried, the simplest first.
+    fn tried() -> impl Iterator<Item = Self> {
+        let bit = |bit: u32| Self { mask: 1 << bit, equals: 0, is: false };
+        let whole = |equals, is| Self { mask: u32::MAX, equals, is };
+        let bytes = [0, 8, 16, 24].map(|shift| Self { mask: 0xff << shift, equals: 0, is: false });
+        [Self::NOT_ZERO, whole(0, true), whole(1, false)]
+            .into_iter()
+            .chain(bytes)
+            .chain((0..32).map(bit))
+            // A count of readers, all of whose bits a writer sets: Rust's read-write locks.
+            .chain([Self { mask: 0x3fff_ffff, equals: 0x3fff_ffff, is: true }])
+    }
+
+    /// Whether the lock is held at a value, as far as that is known.
+    fn held(self, known: Known) -> Option<bool> {
+        let bits = self.mask & known.bits;
+        let equal = if (known.value ^ self.equals) & bits != 0 {
+            false
+        } else if bits == self.mask {
+            true
+        } else if known.nonzero && self.mask == u32::MAX && self.equals == 0 {
+            false
+        } else {
+            return None;
+        };
+        Some(equal == self.is)
+    }
+}
+
+/// A critical section.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Section {
+    pub(crate) tid: Tid,
+    /// When the thread first tried in vain, if it did.
+    pub(crate) requested: Option<Moment>,
+    pub(crate) acquired: Moment,
+    pub(crate) released: Moment,
+    /// How many writes of the thread to the word were recorded before it had the lock, that to get
+    /// it not counted, and while it had it, that to give it back not counted.
+    pub(crate) hits_before: u32,
+    pub(crate) hits_inside: u32,
+    /// The core on which it was acquired.
+    pub(crate) core: u32,
+    /// The thread's release before, if it was seen.
+    pub(crate) released_before: Option<Moment>,
+}
+
+/// What writes come to, taken as those of a lock.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Paired {
+    /// Sorted by when they ended.
+    pub(crate) sections: Vec<Section>,
+    /// All acquisitions, also those whose section did not end in time.
+    pub(crate) acquisitions: u64,
+    /// Acquisitions by a thread that seemed to hold the lock, and releases by one that did not.
+    pub(crate) broken: u64,
+    /// Sections that overlap one of another thread by far.
+    pub(crate) overlapping: u64,
+}
+
+/// What a write is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Step {
+    Acquire,
+    Release,
+    /// It leaves the lock free, and it is not known whether it was.
+    Frees,
+    Other,
+}
+
+/// A thread, as the writes go on.
+#[derive(Debug, Default)]
+struct Thread {
+    holds_since: Option<(Moment, u32)>,
+    requested: Option<Moment>,
+    hits: u32,
+    hits_before: u32,
+    released: Option<Moment>,
+    began: bool,
+}
+
+/// Pairs exclusive acquisitions and releases by a meaning of the word.
+pub(crate) fn exclusive(operations: &[Operation], meaning: Meaning) -> Paired {
+    pair(operations, |operation| match (meaning.held(operation.old), meaning.held(operation.new)) {
+        (Some(false), Some(true)) => Step::Acquire,
+        (Some(true), Some(false)) => Step::Release,
+        (None, Some(false)) if !operation.failed => Step::Frees,
+        _ => Step::Other,
+    })
+}
+
+/// Pairs shared acquisitions and releases.
+pub(crate) fn shared(operations: &[Operation], unit: Unit) -> Paired {
+    pair(operations, |operation| match difference(operation) {
+        Some(change) if change == unit.0 => Step::Acquire,
+        Some(change) if change == unit.0.wrapping_neg() => Step::Release,
+        _ => Step::Other,
+    })
+}
+
+fn difference(operation: &Operation) -> Option<u32> {
+    let known = operation.old.bits & operation.new.bits == u32::MAX;
+    known.then(|| operation.new.value.wrapping_sub(operation.old.value))
+}
+
+fn pair(operations: &[Operation], step: impl Fn(&Operation) -> Step) -> Paired {
+    let mut paired = Paired::default();
+    let mut threads: BTreeMap<Tid, Thread> = BTreeMap::new();
+    for operation in operations {
+        let thread = threads.entry(operation.tid).or_default();
+        match (step(operation), thread.holds_since) {
+            (Step::Acquire, held) => {
+                paired.acquisitions += 1;
+                paired.broken += u64::from(held.is_some());
+                thread.holds_since = Some((operation.at, operation.core));
+                thread.hits_before = std::mem::take(&mut thread.hits);
+            }
+            (Step::Release | Step::Frees, Some((acquired, core))) => {
+                paired.sections.push(Section {
+                    tid: operation.tid,
+                    requested: thread.requested.take(),
+                    acquired,
+                    released: operation.at,
+                    hits_before: thread.hits_before,
+                    hits_inside: std::mem::take(&mut thread.hits),
+                    core,
+                    released_before: thread.released,
+                });
+                *thread = Thread { released: Some(operation.at), began: true, ..Thread::default() };
+            }
+            (Step::Release, None) => {
+                // The first section of a thread may have begun before the window.
+                paired.broken += u64::from(thread.began);
+                *thread = Thread { released: Some(operation.at), began: true, ..Thread::default() };
+            }
+            (Step::Other | Step::Frees, held) => {
+                thread.hits += 1;
+                if held.is_none() {
+                    thread.requested.get_or_insert(operation.at);
+                }
+            }
+        }
+        thread.began = true;
+    }
+    paired.overlapping = overlapping(&paired.sections);
+    paired
+}
+
+/// Sections that lie within another's for most of their time. Those of a lock do not, but for the
+/// little by which the moments of two cores' records are out of order.
+fn overlapping(sections: &[Section]) -> u64 {
+    let mut by_start: Vec<&Section> = sections.iter().collect();
+    by_start.sort_by_key(|section| (section.acquired, section.tid));
+    let (mut count, mut latest) = (0, Moment(0));
+    for section in by_start {
+        let end = section.released.min(latest);
+        let inside = (end - section.acquired).0;
+        let whole = (section.released - section.acquired).0;
+        count += u64::from(2 * inside > whole);
+        latest = latest.max(section.released);
+    }
+    count
+}
+
+/// What the writes to a word mean.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Model {
+    /// It is a lock that one thread holds at a time.
+    Exclusive(Meaning),
+    /// Readers share it; writers, if any were seen, take it by this meaning.
+    Shared(Unit, Option<Meaning>),
+    /// It is no lock: those who set it are not those who clear it.
+    NoLock,
+    /// Too few writes were seen.
+    Unknown,
+}
+
+/// The fewest sections that tell anything.
+const FEW: usize = 5;
+/// The share of writes that may contradict a meaning: moments of different cores are a little out
+/// of order, and windows begin in the middle.
+const CONTRADICTING: f64 = 0.1;
+
+/// The share of shared acquisitions that find others inside, from which on readers share.
+const TOGETHER: f64 = 0.05;
+
+/// Whether threads that take the lock find other readers inside.
+fn are_together(windows: &[&[Operation]], unit: Unit) -> bool {
+    let all = windows.iter().flat_map(|operations| operations.iter());
+    let enters = all.filter(|operation| difference(operation) == Some(unit.0));
+    let (mut count, mut met) = (0.0, 0.0);
+    for operation in enters {
+        count += 1.0;
+        met += f64::from(u8::from(operation.old.value >= unit.0));
+    }
+    met > TOGETHER * count
+}
+
+/// Whether the word only ever counts upwards, as sequence counters and tickets do.
+fn counts_up(windows: &[&[Operation]]) -> bool {
+    let changes = windows.iter().flat_map(|operations| operations.iter().filter_map(difference));
+    let (mut up, mut down) = (0.0, 0.0);
+    for change in changes.filter(|change| *change != 0) {
+        *if change < 1 << 31 { &mut up } else { &mut down } += 1.0;
+    }
+    up >= FEW as f64 && down <= CONTRADICTING / 2.0 * up
+}
+
+/// Finds what the writes of several windows mean.
+pub(crate) fn model(windows: &[&[Operation]]) -> Model {
+    let writes: usize = windows.iter().map(|operations| operations.len()).sum();
+    if counts_up(windows) {
+        return Model::NoLock;
+    }
+    let sum = |pair: &dyn Fn(&[Operation]) -> Paired| {
+        windows.iter().map(|operations| pair(operations)).fold((0, 0, 0), |all, paired| {
+            (all.0 + paired.sections.len(), all.1 + paired.broken, all.2 + paired.overlapping)
+        })
+    };
+    let right = |(sections, broken, overlapping): (usize, u64, u64), alone: bool| {
+        let against = broken + if alone { overlapping } else { 0 };
+        sections >= FEW && against as f64 <= CONTRADICTING * sections as f64
+    };
+    // Of two meanings that are right, the one with more sections; of equals, the simpler.
+    let mut best: Option<(usize, Meaning)> = None;
+    for meaning in Meaning::tried() {
+        let of = sum(&|operations| exclusive(operations, meaning));
+        if right(of, true) && best.is_none_or(|(most, _)| of.0 > most) {
+            best = Some((of.0, meaning));
+        }
+    }
+    let mut readers: Option<(usize, Unit)> = None;
+    for unit in [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024].map(Unit) {
+        let of = sum(&|operations| shared(operations, unit));
+        if right(of, false)
+            && are_together(windows, unit)
+            && readers.is_none_or(|(most, _)| of.0 > most)
+        {
+            readers = Some((of.0, unit));
+        }
+    }
+    match (best, readers) {
+        (Some((exclusive, meaning)), Some((shared, unit))) if shared > exclusive => {
+            Model::Shared(unit, Some(meaning))
+        }
+        (Some((_, meaning)), _) => Model::Exclusive(meaning),
+        (None, Some((_, unit))) => Model::Shared(unit, None),
+        (None, None) if writes < 4 * FEW => Model::Unknown,
+        (None, None) => Model::NoLock,
+    }
+}
+
+/// The places in the code that give a lock back, as addresses after the instructions.
+pub(crate) fn releases(windows: &[&[Operation]], model: Model) -> BTreeSet<u64> {
+    let (meaning, unit) = match model {
+        Model::Exclusive(meaning) => (Some(meaning), None),
+        Model::Shared(unit, meaning) => (meaning, Some(unit)),
+        Model::NoLock | Model::Unknown => (None, None),
+    };
+    let gives_back = |operation: &&Operation| {
+        let frees = meaning.is_some_and(|meaning| {
+            meaning.held(operation.old) != Some(false)
+                && meaning.held(operation.new) == Some(false)
+                && !operation.failed
+        });
+        frees || unit.is_some_and(|unit| difference(operation) == Some(unit.0.wrapping_neg()))
+    };
+    let all = windows.iter().flat_map(|operations| operations.iter());
+    all.filter(gives_back).map(|operation| operation.ip).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Writes: thread, from, to. Each takes 10 ns longer than the one before.
+    fn operations(writes: &[(u32, u32, u32)]) -> Vec<Operation> {
+        let of = |(index, (tid, old, new)): (usize, &(u32, u32, u32))| Operation {
+            tid: Tid(*tid),
+            at: Moment(10 * index as u64),
+            core: 0,
+            old: Known::all(*old),
+            new: Known::all(*new),
+            failed: old == new,
+            ip: 0,
+        };
+        writes.iter().enumerate().map(of).collect()
+    }
+
+    fn repeated(writes: &[(u32, u32, u32)]) -> Vec<Operation> {
+        operations(&writes.iter().copied().cycle().take(writes.len() * 8).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn a_mutex_with_a_mark_for_waiters_is_held_while_it_is_not_zero() {
+        let writes = repeated(&[(1, 0, 1), (2, 1, 1), (2, 1, 2), (1, 2, 0), (2, 0, 2), (2, 2, 0)]);
+        assert_eq!(model(&[&writes]), Model::Exclusive(Meaning::NOT_ZERO));
+        let paired = exclusive(&writes, Meaning::NOT_ZERO);
+        assert_eq!((paired.sections.len(), paired.broken, paired.overlapping), (16, 0, 0));
+        let second = paired.sections[1];
+        assert_eq!((second.tid, second.requested), (Tid(2), Some(Moment(10))));
+        assert_eq!((second.hits_before, second.hits_inside), (2, 0));
+        assert_eq!((second.acquired, second.released), (Moment(40), Moment(50)));
+    }
+
+    #[test]
+    fn a_lock_with_other_bits_beside_its_own_is_recognized() {
+        // As Go's: bit 0 is the lock, and 8 and up count waiters.
+        let writes =
+            repeated(&[(1, 8, 9), (2, 9, 17), (1, 17, 16), (2, 16, 17), (3, 17, 17), (2, 17, 8)]);
+        let Model::Exclusive(meaning) = model(&[&writes]) else { panic!("it is a lock") };
+        assert_eq!(exclusive(&writes, meaning).sections.len(), 16);
+        assert_eq!(meaning.held(Known::all(0x100)), Some(false));
+    }
+
+    #[test]
+    fn a_lock_that_is_free_at_one_is_recognized() {
+        let writes =
+            repeated(&[(1, 1, 0), (2, 0, u32::MAX), (1, u32::MAX, 1), (2, 1, 0), (2, 0, 1)]);
+        let Model::Exclusive(meaning) = model(&[&writes]) else { panic!("it is a lock") };
+        assert_eq!(meaning.held(Known::all(1)), Some(false));
+        assert_eq!(meaning.held(Known::all(0)), Some(true));
+    }
+
+    #[test]
+    fn readers_that_overlap_share() {
+        let writes = repeated(&[(1, 0, 1), (2, 1, 2), (1, 2, 1), (3, 1, 2), (2, 2, 1), (3, 1, 0)]);
+        let Model::Shared(unit, _) = model(&[&writes]) else { panic!("readers share") };
+        assert_eq!(unit, Unit(1));
+        assert_eq!(shared(&writes, unit).sections.len(), 24);
+    }
+
+    #[test]
+    fn what_one_sets_and_another_clears_is_no_lock() {
+        let writes = repeated(&[(1, 0, 1), (2, 1, 0), (1, 0, 1), (3, 1, 0)]);
+        assert_eq!(model(&[&writes]), Model::NoLock);
+        // A sequence counter that two threads advance.
+        let sequence: Vec<_> = (0..40).map(|n| (n % 2, n, n + 1)).collect();
+        assert_eq!(model(&[&operations(&sequence)]), Model::NoLock);
+        assert_eq!(model(&[&writes[..4]]), Model::Unknown);
+    }
+
+    #[test]
+    fn a_section_that_began_before_the_window_contradicts_nothing() {
+        let writes = operations(&[(1, 1, 0), (1, 0, 1), (1, 1, 0)]);
+        let paired = exclusive(&writes, Meaning::NOT_ZERO);
+        assert_eq!((paired.sections.len(), paired.broken, paired.acquisitions), (1, 0, 1));
+        assert_eq!(paired.sections[0].released_before, Some(Moment(0)));
+    }
+}

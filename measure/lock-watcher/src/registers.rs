@@ -1,0 +1,136 @@
+//! The registers of user space in a sample.
+
+use iced_x86::Register;
+
+/// Those that samples carry, as the kernel numbers them: the general ones, the instruction pointer
+/// and the flags.
+pub(crate) const SAMPLED: u64 = 0xff_03ff;
+
+/// How many these are.
+pub(crate) const COUNT: usize = SAMPLED.count_ones() as usize;
+
+/// Where they are among those of a sample: in the order of their numbers.
+const AX: usize = 0;
+const BX: usize = 1;
+const CX: usize = 2;
+const DX: usize = 3;
+const SI: usize = 4;
+const DI: usize = 5;
+const BP: usize = 6;
+const SP: usize = 7;
+const IP: usize = 8;
+const FLAGS: usize = 9;
+const R8: usize = 10;
+
+/// The zero and the sign among the flags.
+const ZERO: u64 = 1 << 6;
+const SIGN: u64 = 1 << 7;
+
+/// The registers of a thread in user space.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Registers(pub(crate) [u64; COUNT]);
+
+impl Registers {
+    /// Where the thread goes on.
+    pub(crate) fn ip(&self) -> u64 {
+        self.0[IP]
+    }
+
+    /// The stack pointer.
+    pub(crate) fn sp(&self) -> u64 {
+        self.0[SP]
+    }
+
+    /// The frame pointer, where code keeps one.
+    pub(crate) fn bp(&self) -> u64 {
+        self.0[BP]
+    }
+
+    /// The first argument of a function of Go.
+    pub(crate) fn first_of_go(&self) -> u64 {
+        self.0[AX]
+    }
+
+    /// The first three arguments of a system call in which the thread is.
+    pub(crate) fn arguments(&self) -> [u64; 3] {
+        [self.0[DI], self.0[SI], self.0[DX]]
+    }
+
+    /// Those of a thread in a system call, as far as the system tells.
+    pub(crate) fn of_call(call: &kilocore_proc_files::Call) -> Self {
+        let mut registers = Self::default();
+        let [a, b, c, ..] = call.arguments;
+        (registers.0[DI], registers.0[SI], registers.0[DX]) = (a, b, c);
+        (registers.0[SP], registers.0[IP]) = (call.stack, call.address);
+        registers
+    }
+
+    /// Whether the last instruction that sets the flags came to 0.
+    pub(crate) fn zero(&self) -> bool {
+        self.0[FLAGS] & ZERO != 0
+    }
+
+    pub(crate) fn sign(&self) -> bool {
+        self.0[FLAGS] & SIGN != 0
+    }
+
+    /// The value of a register, or of the part of one that the name stands for. None of those that
+    /// are not sampled.
+    pub(crate) fn get(&self, register: Register) -> Option<u64> {
+        let whole = match register.full_register() {
+            Register::RAX => AX,
+            Register::RBX => BX,
+            Register::RCX => CX,
+            Register::RDX => DX,
+            Register::RSI => SI,
+            Register::RDI => DI,
+            Register::RBP => BP,
+            Register::RSP => SP,
+            Register::RIP => IP,
+            Register::R8 => R8,
+            Register::R9 => R8 + 1,
+            Register::R10 => R8 + 2,
+            Register::R11 => R8 + 3,
+            Register::R12 => R8 + 4,
+            Register::R13 => R8 + 5,
+            Register::R14 => R8 + 6,
+            Register::R15 => R8 + 7,
+            // The bases of the segments that 64-bit code uses for nothing else.
+            Register::ES | Register::CS | Register::SS | Register::DS => return Some(0),
+            _ => return None,
+        };
+        let value = self.0[whole];
+        Some(match register {
+            Register::AH | Register::BH | Register::CH | Register::DH => value >> 8 & 0xff,
+            _ => value & mask(register.size()),
+        })
+    }
+}
+
+/// The lowest bytes of a word.
+pub(crate) fn mask(bytes: usize) -> u64 {
+    if bytes >= 8 { u64::MAX } else { (1 << (8 * bytes)) - 1 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn registers_are_read_in_whole_and_in_part() {
+        let mut registers = Registers::default();
+        registers.0[AX] = 0x1122_3344_5566_7788;
+        registers.0[R8 + 7] = 5;
+        for (register, value) in [
+            (Register::RAX, 0x1122_3344_5566_7788),
+            (Register::EAX, 0x5566_7788),
+            (Register::AX, 0x7788),
+            (Register::AL, 0x88),
+            (Register::AH, 0x77),
+            (Register::R15D, 5),
+        ] {
+            assert_eq!(registers.get(register), Some(value), "{register:?}");
+        }
+        assert_eq!(registers.get(Register::FS), None);
+    }
+}

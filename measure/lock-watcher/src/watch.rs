@@ -1,0 +1,151 @@
+//! Watching a program and making its profile.
+
+use std::fs;
+use std::io::Read;
+use std::time::Duration;
+
+use kilocore_lock_profile::{Process, Run, Threads, Watching};
+use kilocore_proc_files as proc_files;
+use kilocore_word_names::Names;
+
+use crate::cores::Cores;
+use crate::document::{Span, outside, processes};
+use crate::error::WatchError;
+use crate::family::{Family, Kin};
+use crate::ids::{Moment, Pid};
+use crate::session::Session;
+use crate::watchpoints::Refused;
+
+/// How to watch.
+#[derive(Debug, Clone, Copy)]
+pub struct Options {
+    /// Which processes belong to the program.
+    pub kin: Kin,
+    /// Whether the program ran already.
+    pub attached: bool,
+    /// The seed of the chance by which windows and words are chosen.
+    pub seed: u64,
+}
+
+/// Checks that a process that runs can be watched.
+///
+/// # Errors
+/// If it does not exist, belongs to somebody else, runs 32-bit code, or if this machine's kernel or
+/// processor does not allow watching.
+pub fn check(pid: Pid) -> Result<(), WatchError> {
+    if !cfg!(target_arch = "x86_64") {
+        return Err(WatchError::Architecture);
+    }
+    let ended = proc_files::status(pid.0).is_none_or(|s| matches!(s.state, b'Z' | b'X'));
+    if ended {
+        return Err(WatchError::NoProcess(pid));
+    }
+    if fs::read_link(format!("/proc/{}/exe", pid.0)).is_err() {
+        return Err(WatchError::NotOurs(pid));
+    }
+    let mut head = [0; 5];
+    let file = fs::File::open(format!("/proc/{}/exe", pid.0));
+    let read = file.and_then(|mut file| file.read_exact(&mut head));
+    if read.is_ok() && head == *b"\x7fELF\x01" {
+        return Err(WatchError::Code32(pid));
+    }
+    Ok(())
+}
+
+/// Checks that this user may watch programs on this machine.
+///
+/// # Errors
+/// If the kernel refuses the events, or this machine's instructions are not understood.
+pub fn possible() -> Result<(), WatchError> {
+    if cfg!(target_arch = "x86_64") {
+        Cores::open().map(drop)
+    } else {
+        Err(WatchError::Architecture)
+    }
+}
+
+/// Watches a program until `wait`, which waits for so long, says that it is over, or until the
+/// program has ended. Returns the run as a profile describes it, without an exit status.
+///
+/// # Errors
+/// As [`check`].
+pub fn watch(
+    pid: Pid,
+    options: &Options,
+    wait: &mut dyn FnMut(Duration) -> bool,
+) -> Result<Run, WatchError> {
+    check(pid)?;
+    let mut session = Session::new(Family::of(pid, options.kin), options.seed)?;
+    let began = Moment::now();
+    session.run(wait, &mut |_, _| {});
+    let wall_ns = (Moment::now() - began).0 as f64;
+    Ok(run(session, wall_ns, options))
+}
+
+fn run(session: Session, wall_ns: f64, options: &Options) -> Run {
+    let Session { family, ledger, mut names, .. } = session;
+    let scale = if ledger.surveyed_ns > 0.0 { wall_ns / ledger.surveyed_ns } else { 0.0 };
+    let members: Vec<(Process, Pid)> =
+        family.seen.keys().map(|pid| (process(&family, &ledger, *pid), *pid)).collect();
+    let peak: usize = family.peak.values().sum();
+    names.values_mut().for_each(Names::refresh);
+    let (processes, futexes) = processes(&ledger, &mut names, members, Span { wall_ns, scale });
+    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get) as f64;
+    let costs = &ledger.hit_costs;
+    let hit = costs.iter().map(|cost| cost.middle()).sum::<f64>() / costs.len().max(1) as f64;
+    let watching = Watching {
+        attached: options.attached,
+        windows: ledger.windows,
+        windows_ns: ledger.window_ns,
+        cost_share: (ledger.cost_ns / (cores * wall_ns).max(1.0)).min(1.0),
+        hit_ns: (!costs.is_empty()).then_some(hit),
+        unknown_share: (ledger.unknown_ns / ledger.thread_ns.max(1.0)).min(1.0),
+        refused: ledger.refused.map(refusal),
+        hints: Vec::new(),
+    };
+    Run {
+        cores: kilocore_process::allowed_cores().len() as u32,
+        wall_ns,
+        exit_status: 0,
+        processes,
+        outside: Some(outside(&ledger, futexes, scale, peak as u64)),
+        watching: Some(watching),
+    }
+}
+
+fn process(family: &Family, ledger: &crate::session::Ledger, pid: Pid) -> Process {
+    let (before, after) = family.cpu.get(&pid).copied().unwrap_or_default();
+    let locking: std::collections::BTreeSet<_> = ledger
+        .watched
+        .iter()
+        .filter(|(word, _)| word.pid == pid)
+        .flat_map(|(_, watched)| watched.writers.iter())
+        .collect();
+    let started = family.seen.get(&pid).map_or(0, |seen| seen.len() as u64);
+    let threads = Threads {
+        started,
+        locking: locking.len() as u64,
+        peak: family.peak.get(&pid).map_or(started, |peak| *peak as u64),
+        cpu_ns: after.saturating_sub(before).as_nanos() as f64,
+        ..Threads::default()
+    };
+    let executable = family.executables.get(&pid).cloned().unwrap_or_default();
+    Process { pid: pid.0, executable, threads, ..Process::default() }
+}
+
+fn refusal(refused: Refused) -> String {
+    match refused {
+        Refused::Taken => {
+            "somebody else has the processor's watchpoints, such as a debugger; end it and try \
+             again"
+        }
+        Refused::None => "this machine has no hardware watchpoints, as in some virtual machines",
+        Refused::NotAllowed => "this user may not watch the program's memory; run as root",
+        Refused::Buffer => {
+            "there are too few descriptors or too little locked memory; raise `ulimit -n` and \
+             `ulimit -l`"
+        }
+        Refused::Gone => "its threads had ended",
+    }
+    .to_owned()
+}

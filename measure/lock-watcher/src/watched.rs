@@ -1,0 +1,103 @@
+//! What was recorded of one word in all windows in which it was watched.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+use std::time::Duration;
+
+use crate::cost::HitCost;
+use crate::history::{History, Operation};
+use crate::ids::{Moment, Tid};
+use crate::pairing::{Model, model};
+
+/// A stretch in which a thread was off its core, and whether by its own will.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Away {
+    pub(crate) from: Moment,
+    pub(crate) to: Moment,
+    pub(crate) asleep: bool,
+}
+
+/// Those of all threads in a window, in order.
+pub(crate) type Absences = BTreeMap<Tid, Vec<Away>>;
+
+/// One window.
+#[derive(Debug, Clone)]
+pub(crate) struct Watch {
+    pub(crate) begin: Moment,
+    pub(crate) end: Moment,
+    pub(crate) history: History,
+    /// The threads that were watched, of how many that there were.
+    pub(crate) threads: Vec<Tid>,
+    pub(crate) of: usize,
+    /// Whether these were only a few of those that write to the word.
+    pub(crate) few: bool,
+    /// What a hit cost then.
+    pub(crate) cost: HitCost,
+    pub(crate) away: Rc<Absences>,
+}
+
+impl Watch {
+    /// How long it lasted, in nanoseconds.
+    pub(crate) fn length(&self) -> f64 {
+        (self.end - self.begin).0 as f64
+    }
+}
+
+/// The first window, the shortest and the longest.
+const FIRST: Duration = Duration::from_millis(5);
+const SHORTEST: Duration = Duration::from_millis(2);
+const LONGEST: Duration = Duration::from_millis(640);
+/// How many writes a window should see: enough for several sections of each thread, few enough
+/// that the program is not held up for long.
+const FEW: usize = 60;
+const MANY: usize = 1200;
+/// So many writes in all tell what can be told.
+const ENOUGH: usize = 20_000;
+
+/// A word that is watched now and then.
+#[derive(Debug, Clone)]
+pub(crate) struct Watched {
+    pub(crate) windows: Vec<Watch>,
+    /// How long the next window should last.
+    pub(crate) next: Duration,
+    pub(crate) writes: usize,
+    /// The threads that were seen to write to it.
+    pub(crate) writers: BTreeSet<Tid>,
+}
+
+impl Default for Watched {
+    fn default() -> Self {
+        Self { windows: Vec::new(), next: FIRST, writes: 0, writers: BTreeSet::new() }
+    }
+}
+
+impl Watched {
+    /// Adds a window, and finds how long the next one should last.
+    pub(crate) fn add(&mut self, watch: Watch) {
+        let writes = watch.history.operations.len();
+        self.writes += writes;
+        self.writers.extend(watch.history.operations.iter().map(|operation| operation.tid));
+        if watch.few {
+            // Its length suits all the threads.
+        } else if writes < FEW {
+            self.next = (self.next * 2).min(LONGEST);
+        } else if writes > MANY {
+            self.next = (self.next / 2).max(SHORTEST);
+        }
+        self.windows.push(watch);
+    }
+
+    /// How much there is still to learn, from 1 for everything towards 0.
+    pub(crate) fn ignorance(&self) -> f64 {
+        let known = self.writes as f64 / ENOUGH as f64;
+        // A word that nobody writes to tells little however long it is watched.
+        let silent = self.windows.len() as f64 / 50.0;
+        1.0 / (1.0 + 4.0 * known.max(silent))
+    }
+
+    pub(crate) fn model(&self) -> Model {
+        let windows: Vec<&[Operation]> =
+            self.windows.iter().map(|window| window.history.operations.as_slice()).collect();
+        model(&windows)
+    }
+}

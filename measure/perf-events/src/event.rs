@@ -1,0 +1,94 @@
+//! An event that the kernel has opened.
+
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+
+use perf_event_open_sys::bindings::{PERF_FLAG_FD_CLOEXEC, perf_event_attr};
+use perf_event_open_sys::ioctls;
+
+/// An event. It ends when this is dropped: nothing of it stays behind, however the process ends.
+#[derive(Debug)]
+pub struct Event(OwnedFd);
+
+impl Event {
+    /// Opens an event for a process or thread (-1: all of them) on a core (-1: all of them).
+    ///
+    /// # Errors
+    /// Those of `perf_event_open`.
+    pub fn open(
+        attribute: &mut perf_event_attr,
+        pid: libc::pid_t,
+        core: libc::c_int,
+    ) -> io::Result<Self> {
+        let flags = PERF_FLAG_FD_CLOEXEC.into();
+        // SAFETY: the attribute is valid for as many bytes as it says.
+        let fd = unsafe { perf_event_open_sys::perf_event_open(attribute, pid, core, -1, flags) };
+        if fd < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        // SAFETY: a descriptor just opened, which nobody else has.
+        Ok(Self(unsafe { OwnedFd::from_raw_fd(fd) }))
+    }
+
+    /// Takes a descriptor for an event.
+    ///
+    /// # Safety
+    /// It is one. Or its [`Ring`](crate::Ring) is never made; or nobody but a test that plays the
+    /// kernel writes what it is mapped from, and nobody makes that shorter.
+    #[must_use]
+    pub unsafe fn of(fd: OwnedFd) -> Self {
+        Self(fd)
+    }
+
+    /// What the kernel calls the event in its records.
+    ///
+    /// # Errors
+    /// If this is no event.
+    pub fn id(&self) -> io::Result<u64> {
+        let mut id = 0;
+        // SAFETY: the request writes a number of 64 bits.
+        done(unsafe { ioctls::ID(self.fd(), &raw mut id) }).map(|()| id)
+    }
+
+    /// Lets the event begin.
+    ///
+    /// # Errors
+    /// If this is no event.
+    pub fn enable(&self) -> io::Result<()> {
+        // SAFETY: the request takes a number.
+        done(unsafe { ioctls::ENABLE(self.fd(), 0) })
+    }
+
+    /// Stops the event, until it is enabled again.
+    ///
+    /// # Errors
+    /// If this is no event.
+    pub fn disable(&self) -> io::Result<()> {
+        // SAFETY: the request takes a number.
+        done(unsafe { ioctls::DISABLE(self.fd(), 0) })
+    }
+
+    /// Lets the event write into the buffer of another. Both watch the same core, or the same
+    /// thread on all cores.
+    ///
+    /// # Errors
+    /// If they do not, or the other has no buffer.
+    pub fn write_to(&self, other: &Self) -> io::Result<()> {
+        // SAFETY: the request takes the number of a descriptor.
+        done(unsafe { ioctls::SET_OUTPUT(self.fd(), other.fd()) })
+    }
+
+    pub(crate) fn fd(&self) -> RawFd {
+        self.0.as_raw_fd()
+    }
+}
+
+impl AsFd for Event {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
+fn done(result: libc::c_int) -> io::Result<()> {
+    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}

@@ -1,0 +1,224 @@
+//! The names of one process.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::fs;
+use std::io;
+use std::path::PathBuf;
+
+use kilocore_lock_profile::Frame;
+use kilocore_symbols::{Binary, BuildId, DebugFiles, PerfMap, Variables};
+
+use crate::maps::{self, Mapping};
+use crate::place::WordPlace;
+use crate::unwinding::{Unwinding, zero};
+
+/// A file that is mapped.
+struct Module {
+    binary: Option<Binary>,
+    variables: Variables,
+}
+
+/// Names for the addresses of a process.
+pub struct Names {
+    pid: u32,
+    mappings: Vec<Mapping>,
+    modules: BTreeMap<String, Module>,
+    generated: Option<PerfMap>,
+    unwinding: Option<Unwinding>,
+    frames: BTreeMap<u64, Vec<Frame>>,
+}
+
+impl fmt::Debug for Names {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Names").field("pid", &self.pid).finish_non_exhaustive()
+    }
+}
+
+impl Names {
+    /// Reads what is mapped in a process.
+    ///
+    /// # Errors
+    /// If there is no such process, or it belongs to somebody else.
+    pub fn of(pid: u32) -> io::Result<Self> {
+        Ok(Self {
+            pid,
+            mappings: maps::of(pid)?,
+            modules: BTreeMap::new(),
+            generated: PerfMap::of_process(pid),
+            unwinding: None,
+            frames: BTreeMap::new(),
+        })
+    }
+
+    /// Reads anew what is mapped, for code that was loaded or generated meanwhile. What was read
+    /// before stays if the process has ended.
+    pub fn refresh(&mut self) {
+        if let Ok(mappings) = maps::of(self.pid)
+            && !mappings.is_empty()
+            && mappings != self.mappings
+        {
+            self.mappings = mappings;
+            self.unwinding = None;
+            self.frames.clear();
+        }
+        if let Some(generated) = PerfMap::of_process(self.pid) {
+            self.generated = Some(generated);
+            self.frames.clear();
+        }
+    }
+
+    /// Returns where a word lies.
+    pub fn word(&mut self, address: u64) -> WordPlace {
+        let Some(mapping) = maps::at(&self.mappings, address).cloned() else {
+            return WordPlace::Unmapped;
+        };
+        let Some(path) = mapping.file().map(str::to_owned) else {
+            return match mapping.path.as_str() {
+                stack if stack.starts_with("[stack") => WordPlace::Stack,
+                // The zeroed data of a program follows its file's data without a name of its own.
+                "" => self.zeroed(&mapping, address).unwrap_or(WordPlace::Heap),
+                _ => WordPlace::Heap,
+            };
+        };
+        let offset = address - mapping.start + mapping.offset;
+        if mapping.shared {
+            return WordPlace::File { path, inode: mapping.inode, offset };
+        }
+        self.variable(&mapping, &path, address).unwrap_or(WordPlace::Mapping { path, offset })
+    }
+
+    /// The variable at an address of memory that belongs to a file.
+    fn variable(&mut self, mapping: &Mapping, path: &str, address: u64) -> Option<WordPlace> {
+        // Mappings of data begin at a page's start, where the file may still have something else.
+        // Its first mapping begins where the file does.
+        let first = |first: &&Mapping| first.file() == Some(path) && first.offset == 0;
+        let mapping = self.mappings.iter().find(first).unwrap_or(mapping).clone();
+        let module = self.module(path);
+        let zero = zero(&mapping, module.binary.as_ref()?)?;
+        let (symbol, offset) = module.variables.at(address.wrapping_sub(zero))?;
+        let (module, symbol) = (path.to_owned(), symbol.to_owned());
+        Some(WordPlace::Symbol { module, symbol, offset })
+    }
+
+    /// A variable in the memory right behind a file's, which the file has no bytes for.
+    fn zeroed(&mut self, mapping: &Mapping, address: u64) -> Option<WordPlace> {
+        let before = self
+            .mappings
+            .iter()
+            .rfind(|before| before.end <= mapping.start)
+            .filter(|before| before.end == mapping.start && before.file().is_some())
+            .cloned()?;
+        let path = before.file()?.to_owned();
+        self.variable(&before, &path, address)
+    }
+
+    fn module(&mut self, path: &str) -> &Module {
+        // The process may see another file system.
+        let real = PathBuf::from(format!("/proc/{}/root{path}", self.pid));
+        let real = if fs::metadata(&real).is_ok() { real } else { PathBuf::from(path) };
+        self.modules.entry(path.to_owned()).or_insert_with(|| {
+            let mut variables = Variables::open(&real);
+            let binary = Binary::open(&real).ok().map(|mut binary| {
+                if let Some(debug) = binary.build_id().and_then(debug_file)
+                    && binary.take_debug_file(&debug).unwrap_or(false)
+                {
+                    variables = Variables::open(&debug);
+                }
+                binary
+            });
+            Module { binary, variables }
+        })
+    }
+
+    /// Returns the addresses in memory of functions of these names in the program's own file, each
+    /// with the index of its name.
+    #[must_use]
+    pub fn functions_named(&self, names: &[&str]) -> Vec<(usize, u64)> {
+        let Ok(path) = fs::read_link(format!("/proc/{}/exe", self.pid)) else { return Vec::new() };
+        let text = path.to_string_lossy();
+        let first = |first: &&Mapping| first.file() == Some(&*text) && first.offset == 0;
+        let Some(mapping) = self.mappings.iter().find(first) else { return Vec::new() };
+        let file = PathBuf::from(format!("/proc/{}/exe", self.pid));
+        let found = kilocore_symbols::functions_named(&file, names);
+        let Some(zero) = (if found.is_empty() { None } else { Binary::open(&file).ok() })
+            .and_then(|binary| zero(mapping, &binary))
+        else {
+            return Vec::new();
+        };
+        found.into_iter().map(|(index, address)| (index, address.wrapping_add(zero))).collect()
+    }
+
+    /// Returns the functions at an address of code, the innermost of those inlined there first.
+    pub fn frames(&mut self, address: u64) -> Vec<Frame> {
+        if let Some(known) = self.frames.get(&address) {
+            return known.clone();
+        }
+        let frames = self.look_up(address);
+        self.frames.insert(address, frames.clone());
+        frames
+    }
+
+    fn look_up(&mut self, address: u64) -> Vec<Frame> {
+        let unnamed =
+            |module: String, offset| Frame { function: String::new(), module, offset, line: None };
+        let mapping = maps::at(&self.mappings, address).cloned();
+        let file = mapping.as_ref().and_then(Mapping::file).map(str::to_owned);
+        let (Some(mapping), Some(path)) = (mapping, file) else {
+            let generated = self.generated.as_ref().and_then(|map| map.function(address));
+            let function = generated.map(str::to_owned).unwrap_or_default();
+            return vec![Frame { function, ..unnamed(String::new(), address) }];
+        };
+        let module = self.module(&path);
+        let in_file = address - mapping.start + mapping.offset;
+        let Some(binary) = &module.binary else { return vec![unnamed(path, in_file)] };
+        let offset = binary.address(in_file).unwrap_or(in_file);
+        let mut frames: Vec<Frame> = binary
+            .frames(offset)
+            .into_iter()
+            .map(|kilocore_symbols::Frame { function, line }| Frame {
+                function,
+                module: path.clone(),
+                offset,
+                line,
+            })
+            .collect();
+        if let [only] = frames.as_mut_slice()
+            && only.function.is_empty()
+        {
+            only.function = binary.function(offset).unwrap_or_default();
+        }
+        frames
+    }
+
+    /// Returns the calls on a stack, the innermost first, by the registers (instruction, stack and
+    /// frame pointer) and a copy of the stack from the stack pointer on.
+    pub fn stack(&mut self, registers: (u64, u64, u64), stack: &[u8]) -> Vec<Frame> {
+        let mut unwinding = self.unwinding.take().unwrap_or_else(|| {
+            let (mappings, root) = (self.mappings.clone(), format!("/proc/{}/root", self.pid));
+            Unwinding::of(&mappings, &root, |mapping| {
+                let module = self.module(mapping.file()?);
+                zero(mapping, module.binary.as_ref()?)
+            })
+        });
+        let addresses = unwinding.unwind(registers, stack);
+        self.unwinding = Some(unwinding);
+        addresses.into_iter().flat_map(|address| self.frames(address)).collect()
+    }
+
+    /// As [`stack`](Self::stack), of a thread that has just entered a function: its caller has left
+    /// the address to go on at on top of the stack, and nothing else.
+    pub fn stack_at_entry(&mut self, (ip, sp, bp): (u64, u64, u64), stack: &[u8]) -> Vec<Frame> {
+        let mut frames = self.frames(ip);
+        if let Some((top, rest)) = stack.split_first_chunk() {
+            let caller = u64::from_ne_bytes(*top);
+            frames.extend(self.stack((caller, sp.wrapping_add(8), bp), rest));
+        }
+        frames
+    }
+}
+
+/// The file with the debugging information of a build.
+fn debug_file(id: &BuildId) -> Option<PathBuf> {
+    DebugFiles::default().debug(id).into_iter().find(|path| path.is_file())
+}
