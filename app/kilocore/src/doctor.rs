@@ -48,5 +48,8 @@ pub(crate) fn doctor(arguments: Arguments) -> Result<ExitCode, Failure> {
         let all = arguments.target.all;
         predict::show(&arguments.output, &forecast, profile, &machine, all)?;
     }
+    if !arguments.output.json {
+        measure::print_times(profile);
+    }
     Ok(measure::exit_code(&measured))
 }

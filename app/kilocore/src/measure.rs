@@ -1,10 +1,11 @@
 //! `kilocore measure -- CMD…`.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
+use kilocore_lock_profile::Profile;
 use kilocore_lock_recorder::{Conduct, Measured, Options};
 use kilocore_process::Held;
 
@@ -18,7 +19,8 @@ use crate::{crash, examples, launch, output};
 #[derive(Debug, Args)]
 #[command(after_help = examples::MEASURE)]
 pub(crate) struct Arguments {
-    /// Write the profile here
+    /// Write the profile here; or, of a program that is watched, a page of where its threads' time
+    /// went and who waited for whom, if this ends in .html
     #[arg(long, short, value_name = "FILE", default_value = "kilocore-profile.json")]
     output: PathBuf,
     /// Print the profile on standard output instead; what the program prints there goes to
@@ -45,12 +47,33 @@ pub(crate) fn measure(arguments: Arguments) -> Result<ExitCode, Failure> {
     if arguments.json {
         output::json(profile)?;
     } else {
-        profile.write(&arguments.output)?;
-        eprintln!("kilocore: profile written to {}", arguments.output.display());
+        write(profile, &arguments.output)?;
         output::print(&kilocore_report::terminal::profile_table(profile, output::width()));
+        print_times(profile);
     }
     drop(held);
     Ok(exit_code(&measured))
+}
+
+/// Writes the profile, or a page of where the threads' time went if the file is to be a page.
+fn write(profile: &Profile, path: &Path) -> Result<(), Failure> {
+    if path.extension().is_some_and(|ending| ending == "html") {
+        let page = kilocore_report::waits_page(profile)?;
+        std::fs::write(path, page).map_err(|error| Failure::from(error).about(path))?;
+        eprintln!("kilocore: where the threads' time went is in {}", path.display());
+    } else {
+        profile.write(path)?;
+        eprintln!("kilocore: profile written to {}", path.display());
+    }
+    Ok(())
+}
+
+/// Prints where the threads' time went, if that was seen.
+pub(crate) fn print_times(profile: &Profile) {
+    if let Some(times) = profile.runs.first().and_then(|run| run.times.as_ref()) {
+        let table = kilocore_report::terminal::times_table(times, output::width());
+        output::print(&format!("\n{table}"));
+    }
 }
 
 /// How a program is to be measured.

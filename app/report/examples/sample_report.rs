@@ -7,6 +7,8 @@ use kilocore_report::{terminal, write};
 
 #[path = "../tests/report/sample.rs"]
 mod sample;
+#[path = "../tests/report/threads.rs"]
+mod threads;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let Some(directory) = std::env::args().nth(1) else {
@@ -18,6 +20,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         write(&file("forecast"), &sample.report())?;
         write(&file("curves"), &sample.curves_report())?;
     }
+    let mut profile = sample.profile.clone();
+    let times = threads::times("worker");
+    println!("{}", terminal::times_table(&times, 100));
+    profile.runs[0].times = Some(times);
+    std::fs::write(
+        Path::new(&directory).join("waits.html"),
+        kilocore_report::waits_page(&profile)?,
+    )?;
     println!("{}", terminal::forecast_table(&sample.forecast, 100, false));
     println!("{}", terminal::curves_table(&sample.forecast.curves, 80));
     println!("{}", terminal::machines_table(std::slice::from_ref(&sample.machine), 100));

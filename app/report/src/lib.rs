@@ -8,6 +8,7 @@
 //!   [`Report::json`]: everything.
 //! - [`write()`]: any of these into a file, by its ending, whole or not at all.
 //! - [`Lines`] and [`LinesReport`]: the chart, and the page, of an experiment that is not about locks.
+//! - [`waits_page`]: where a program's threads spent their time, and who waited for whom.
 //! - [`terminal`]: the tables that the command line prints.
 //!
 //! # What it promises
@@ -49,6 +50,9 @@ mod source;
 mod spreadsheet;
 pub mod terminal;
 mod text;
+mod waits_graph;
+mod waits_page;
+mod waits_words;
 
 pub use encode::{in_csv, in_json};
 pub use error::ReportError;
@@ -59,3 +63,4 @@ pub use locate_page::LocateReport;
 pub use provenance::{Mark, Provenance};
 pub use source::{CurvesReport, FitReport, ForecastReport, Generated};
 pub use text::printable_document;
+pub use waits_page::waits_page;

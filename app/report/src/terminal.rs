@@ -10,6 +10,7 @@ mod forecast;
 mod locate;
 mod profile;
 mod style;
+mod times;
 
 use kilocore_curve::{Curve, CurvePoint};
 use kilocore_locks::LockInfo;
@@ -25,6 +26,7 @@ pub use forecast::{curves_table, forecast_table};
 pub use locate::locate_table;
 pub use profile::profile_table;
 pub use style::Style;
+pub use times::times_table;
 
 /// The least width that tables are laid out for, in columns.
 pub const NARROWEST: u16 = 40;

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Histogram, Outside, Precision, Watching};
+use crate::{Histogram, Outside, Precision, ThreadTimes, Watching};
 
 /// A lock profile. Durations are wall-clock nanoseconds of the host, unless it says otherwise.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -55,6 +55,9 @@ pub struct Run {
     /// was not watched.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outside: Option<Outside>,
+    /// Where the threads' time went. Absent if the recorder does not see that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub times: Option<ThreadTimes>,
     /// How it was watched, if that is where the figures come from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub watching: Option<Watching>,

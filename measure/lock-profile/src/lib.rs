@@ -17,6 +17,8 @@ mod reader;
 mod recording;
 mod snapshot;
 mod symbols;
+mod thread_findings;
+mod thread_time;
 mod watching;
 
 pub use directory::read_directory;
@@ -32,4 +34,9 @@ pub use outside::{Awake, Futexes, Outside, Unrecorded, WhyUnrecorded};
 pub use recording::{ClockRate, RECORDING_EXTENSION, Recording, RecordingError};
 pub use snapshot::Snapshot;
 pub use symbols::Symbols;
+pub use thread_findings::Finding;
+pub use thread_time::{
+    Activities, Bottleneck, RoleTimes, RoleWait, ThreadTimes, TimesCoverage, WaitEdge, WaitedFor,
+    WaitedWord, WordKind,
+};
 pub use watching::{Interval, Precision, Watching};

@@ -1,4 +1,5 @@
-//! Profiles that were kept, and files that are damaged.
+//! Profiles that were kept, files that are damaged, and where the threads' time went.
 
 mod kept;
 mod robustness;
+mod times;

@@ -194,8 +194,7 @@ fn run(cores: u32, lock: Lock) -> Run {
             locks: vec![lock],
             ..Process::default()
         }],
-        outside: None,
-        watching: None,
+        ..Run::default()
     }
 }
 

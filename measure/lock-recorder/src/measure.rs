@@ -173,7 +173,7 @@ impl Measurement<'_> {
             exit_status: shell_status(end.status),
             processes,
             outside: Some(report.outside),
-            watching: None,
+            ..Run::default()
         };
         let interrupted = end.interrupted || time_was_up;
         Ok(Once { run, status: end.status, interrupted, time_was_up, never_began, shortages })

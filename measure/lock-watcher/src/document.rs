@@ -11,6 +11,7 @@ use kilocore_lock_profile::{
     Barrier, Caller, Condition, Family as LockFamily, Frame, Futexes, Handoffs, Histogram,
     Interval, Lock, MostlyBy, Outside, Precision, Process, ReadSide, Threads,
 };
+use kilocore_thread_time::WordKind;
 use kilocore_word_names::{Names, WaitKind, Waiter, WordPlace, own_frame, waiter};
 
 use crate::estimate::Estimate;
@@ -76,6 +77,29 @@ impl Known<'_> {
         }
     }
 
+    /// The kind and the name of the word in an account of time.
+    fn in_times(&self) -> (WordKind, String) {
+        let kind = match (self.is(), self.waiter.map(|waiter| waiter.kind)) {
+            (_, Some(WaitKind::GlobalInterpreterLock)) => WordKind::GlobalInterpreterLock,
+            (Is::Lock, Some(WaitKind::ReadWrite)) => WordKind::ReadWriteLock,
+            (Is::Lock, _) => WordKind::Lock,
+            (Is::Condition, _) => WordKind::Condition,
+            (Is::Barrier, _) => WordKind::Barrier,
+            (Is::Join, _) => WordKind::Join,
+            (Is::Idle, _) => WordKind::Idle,
+            (Is::Unknown, _) => WordKind::Unknown,
+        };
+        let what = self.waiter.map_or("a word", |waiter| waiter.what);
+        let name = match &self.place {
+            WordPlace::Symbol { symbol, .. } => format!("{what} {symbol}"),
+            _ => match self.site().first() {
+                Some(frame) => format!("{what} at {frame}"),
+                None => what.to_owned(),
+            },
+        };
+        (kind, name)
+    }
+
     /// The lock's place in its program, by which locks are told apart.
     fn site(&self) -> Vec<Frame> {
         if let WordPlace::Symbol { module, symbol, offset } = &self.place {
@@ -98,16 +122,24 @@ fn own_part(frames: &[Frame]) -> Vec<Frame> {
     frames[own..].iter().take(DEPTH).cloned().collect()
 }
 
-/// The processes, and what was seen of them from outside.
+/// The processes, in what futexes their threads slept, and what each word is.
+#[derive(Debug)]
+pub(crate) struct Made {
+    pub(crate) processes: Vec<Process>,
+    pub(crate) futexes: Futexes,
+    pub(crate) words: BTreeMap<Word, (WordKind, String)>,
+}
+
+/// Makes the processes of a profile.
 pub(crate) fn processes(
     ledger: &Ledger,
     names: &mut BTreeMap<Pid, Names>,
     members: Vec<(Process, Pid)>,
     span: Span,
-) -> (Vec<Process>, Futexes) {
+) -> Made {
     let joins = (ledger.joining_ns * span.scale / 1e6).round() as u64;
     let mut futexes = Futexes { joins, ..Futexes::default() };
-    let mut done = Vec::new();
+    let (mut done, mut words) = (Vec::new(), BTreeMap::new());
     for (process, pid) in members {
         let mut known: Vec<Known<'_>> = ledger
             .waits
@@ -116,9 +148,10 @@ pub(crate) fn processes(
             .map(|(word, waits)| known(*word, waits, ledger, names.get_mut(&pid)))
             .collect();
         known.sort_by(|a, b| b.waits.ns.total_cmp(&a.waits.ns).then(a.word.cmp(&b.word)));
+        words.extend(known.iter().map(|known| (known.word, known.in_times())));
         done.push(filled(process, &known, span, &mut futexes));
     }
-    (done, futexes)
+    Made { processes: done, futexes, words }
 }
 
 fn known<'a>(

@@ -32,6 +32,7 @@ mod samples;
 mod session;
 mod slow_paths;
 mod spins;
+mod times;
 mod watch;
 mod watched;
 mod watchpoints;

@@ -279,6 +279,37 @@ pub(crate) fn model(windows: &[&[Operation]]) -> Model {
     }
 }
 
+/// What a thread did to a lock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Taken {
+    Taken,
+    GivenBack,
+}
+
+/// When which thread took the lock and gave it back.
+pub(crate) fn taken_and_given_back(
+    operations: &[Operation],
+    model: Model,
+) -> Vec<(Moment, Tid, Taken)> {
+    let sections = match model {
+        Model::Exclusive(meaning) => exclusive(operations, meaning).sections,
+        Model::Shared(unit, meaning) => {
+            let writers = meaning.map(|meaning| exclusive(operations, meaning).sections);
+            let mut all = shared(operations, unit).sections;
+            all.extend(writers.into_iter().flatten());
+            all
+        }
+        Model::NoLock | Model::Unknown => Vec::new(),
+    };
+    let both = |section: Section| {
+        [
+            (section.acquired, section.tid, Taken::Taken),
+            (section.released, section.tid, Taken::GivenBack),
+        ]
+    };
+    sections.into_iter().flat_map(both).collect()
+}
+
 /// The places in the code that give a lock back, as addresses after the instructions.
 pub(crate) fn releases(windows: &[&[Operation]], model: Model) -> BTreeSet<u64> {
     let (meaning, unit) = match model {

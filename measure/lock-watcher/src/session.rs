@@ -27,6 +27,7 @@ use crate::off_core::{Off, Why, off_core};
 use crate::registers::Registers;
 use crate::slow_paths::SlowPath;
 use crate::spins::Loops;
+use crate::times::Times;
 use crate::watched::{Absences, Away, Watch, Watched};
 use crate::watchpoints::{MOST, MOST_THREADS, Refused, Spot, Watchpoints};
 use crate::window::Window;
@@ -125,6 +126,7 @@ pub(crate) struct Session {
     /// Made while a process is there, so that its addresses have names when it is gone.
     pub(crate) names: BTreeMap<Pid, Names>,
     slow_paths: BTreeMap<Pid, Vec<SlowPath>>,
+    pub(crate) times: Times,
     sites: BTreeMap<(Word, u64), Option<Site>>,
     chance: Xoshiro256PlusPlus,
     began: Moment,
@@ -146,6 +148,7 @@ impl Session {
             loops: Loops::default(),
             names: BTreeMap::new(),
             slow_paths: BTreeMap::new(),
+            times: Times::default(),
             sites: BTreeMap::new(),
             chance: Xoshiro256PlusPlus::seed_from_u64(seed),
             began: Moment::now(),
@@ -154,9 +157,8 @@ impl Session {
         })
     }
 
-    /// Goes on until `wait` says that it is over, or there is no thread left. `each` is called
-    /// after each window.
-    pub(crate) fn run(&mut self, wait: Wait<'_>, each: &mut dyn FnMut(&Window, &[Off])) {
+    /// Goes on until `wait` says that it is over, or there is no thread left.
+    pub(crate) fn run(&mut self, wait: Wait<'_>) {
         self.began = Moment::now();
         loop {
             self.family.look();
@@ -166,7 +168,7 @@ impl Session {
             }
             let words = self.choose();
             let (window, over) = self.window(&words, wait);
-            self.absorb(window, &words, each);
+            self.absorb(window, &words);
             self.keep_names();
             self.number += 1;
             if over || wait(self.pause()) {
@@ -340,13 +342,12 @@ impl Session {
         !self.number.is_multiple_of(3) && known.is_some_and(enough)
     }
 
-    fn absorb(&mut self, window: Window, words: &[Word], each: &mut dyn FnMut(&Window, &[Off])) {
+    fn absorb(&mut self, window: Window, words: &[Word]) {
         let off = off_core(&window, &mut self.calls, &mut self.code);
         self.ledger.windows += 1;
         self.ledger.window_ns += window.length();
         if !window.lost_switches {
             self.absorb_waits(&window, &off);
-            each(&window, &off);
         }
         self.absorb_ticks(&window);
         if let Some(pid) = window.probed {
@@ -422,14 +423,20 @@ impl Session {
             }
             self.ledger.voluntary += u64::from(matches!(stretch.why, Why::Waits(_)));
         }
-        let quiet_runners = self.look_at_quiet(window, &seen);
-        self.absorb_running(window, off, &seen, quiet_runners);
+        let quiet = self.look_at_quiet(window, &seen);
+        let runners = quiet.iter().filter(|(_, reason)| reason.is_none()).count();
+        self.times.keep(window, off, &quiet);
+        self.absorb_running(window, off, &seen, runners);
     }
 
     /// Threads that neither left nor got a core slept all the time; the system says where.
     ///
-    /// Returns how many ran all the time instead.
-    fn look_at_quiet(&mut self, window: &Window, seen: &BTreeSet<Tid>) -> usize {
+    /// Returns those that were looked at, with their reasons; without one if they ran all the time.
+    fn look_at_quiet(
+        &mut self,
+        window: &Window,
+        seen: &BTreeSet<Tid>,
+    ) -> Vec<(Tid, Option<Reason>)> {
         let quiet: Vec<(Tid, Pid)> = self
             .family
             .threads
@@ -439,14 +446,16 @@ impl Session {
             .collect();
         let step = quiet.len().div_ceil(LOOKS).max(1);
         let begin = if quiet.is_empty() { 0 } else { self.chance.next_u64() as usize % step };
-        let mut running = 0;
+        let mut looked_at = Vec::new();
         for (tid, pid) in quiet.into_iter().skip(begin).step_by(step) {
             let ns = window.length() * step as f64;
             match doing(pid.0, tid.0) {
                 Doing::Call(call) => {
                     let registers = Registers::of_call(&call);
                     let Some(number) = Sysno::new(call.number as usize) else { continue };
-                    match named(pid, number, &registers) {
+                    let reason = named(pid, number, &registers);
+                    looked_at.push((tid, Some(reason)));
+                    match reason {
                         Reason::Futex(word) => {
                             let waits = self.ledger.waits.entry(word).or_default();
                             waits.ns += ns;
@@ -456,12 +465,15 @@ impl Session {
                         _ => self.asleep_in(number.name(), ns),
                     }
                 }
-                Doing::Asleep => self.ledger.unknown_ns += ns,
-                Doing::Running => running += step,
+                Doing::Asleep => {
+                    looked_at.push((tid, Some(Reason::Unknown)));
+                    self.ledger.unknown_ns += ns;
+                }
+                Doing::Running => looked_at.push((tid, None)),
                 Doing::Gone => {}
             }
         }
-        running
+        looked_at
     }
 
     fn asleep_in(&mut self, call: &'static str, ns: f64) {

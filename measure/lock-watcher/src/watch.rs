@@ -77,19 +77,20 @@ pub fn watch(
     check(pid)?;
     let mut session = Session::new(Family::of(pid, options.kin), options.seed)?;
     let began = Moment::now();
-    session.run(wait, &mut |_, _| {});
+    session.run(wait);
     let wall_ns = (Moment::now() - began).0 as f64;
     Ok(run(session, wall_ns, options))
 }
 
 fn run(session: Session, wall_ns: f64, options: &Options) -> Run {
-    let Session { family, ledger, mut names, .. } = session;
+    let Session { family, ledger, mut names, times, .. } = session;
     let scale = if ledger.surveyed_ns > 0.0 { wall_ns / ledger.surveyed_ns } else { 0.0 };
     let members: Vec<(Process, Pid)> =
         family.seen.keys().map(|pid| (process(&family, &ledger, *pid), *pid)).collect();
     let peak: usize = family.peak.values().sum();
     names.values_mut().for_each(Names::refresh);
-    let (processes, futexes) = processes(&ledger, &mut names, members, Span { wall_ns, scale });
+    let made = processes(&ledger, &mut names, members, Span { wall_ns, scale });
+    let times = times.account(&family, &ledger, &made.words);
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get) as f64;
     let costs = &ledger.hit_costs;
     let hit = costs.iter().map(|cost| cost.middle()).sum::<f64>() / costs.len().max(1) as f64;
@@ -107,8 +108,9 @@ fn run(session: Session, wall_ns: f64, options: &Options) -> Run {
         cores: kilocore_process::allowed_cores().len() as u32,
         wall_ns,
         exit_status: 0,
-        processes,
-        outside: Some(outside(&ledger, futexes, scale, peak as u64)),
+        processes: made.processes,
+        outside: Some(outside(&ledger, made.futexes, scale, peak as u64)),
+        times,
         watching: Some(watching),
     }
 }

@@ -5,3 +5,5 @@ mod fit;
 mod page;
 mod sample;
 mod tables;
+mod threads;
+mod waits;

@@ -290,8 +290,7 @@ fn profile() -> Profile {
             conditions: vec![condition.clone()],
             ..Process::default()
         }],
-        outside: None,
-        watching: None,
+        ..Run::default()
     };
     Profile {
         format: "kilocore-profile".to_owned(),

@@ -1,0 +1,357 @@
+//! Where the threads' time went, and who waited for whom.
+//!
+//! The program is watched in short windows. For each *role*, which is a group of threads that do the
+//! same, the document has the time in each activity. Together these are the time that its threads
+//! were watched. A graph has an edge from each role that waits to the role that it waits for. The
+//! ranking puts the roles first for whose work the others wait, directly or through others.
+
+use std::fmt;
+use std::iter::Sum;
+use std::ops::AddAssign;
+
+use serde::{Deserialize, Serialize};
+
+use crate::thread_findings::Finding;
+
+/// Where the time of a run's threads went. All durations are wall-clock nanoseconds of the windows.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct ThreadTimes {
+    /// The sum of the lengths of the windows in which the threads were watched.
+    pub observed_ns: u64,
+    /// How many windows there were.
+    pub windows: u64,
+    /// The roles, in the order of their `id`, which is their place in this list.
+    pub roles: Vec<RoleTimes>,
+    /// The words that threads waited for, in the order of their `id`, which is their place in this
+    /// list. The one with the longest waits comes first.
+    pub words: Vec<WaitedWord>,
+    /// Who waits for whom. The edge with the longest waits in all comes first.
+    pub edges: Vec<WaitEdge>,
+    /// The roles that others wait for, the one with the longest waits first.
+    pub ranking: Vec<Bottleneck>,
+    /// How much of all this is known.
+    pub coverage: TimesCoverage,
+    /// What the figures say, the most important first.
+    pub findings: Vec<Finding>,
+}
+
+impl ThreadTimes {
+    /// Returns the activities of all threads together.
+    #[must_use]
+    pub fn total(&self) -> Activities {
+        self.roles.iter().map(|role| role.times).sum()
+    }
+}
+
+/// A group of threads of a process that have the same name, up to numbers in it.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct RoleTimes {
+    /// Its place in [`ThreadTimes::roles`].
+    pub id: u32,
+    /// The process id.
+    pub process: u32,
+    /// The threads' name without numbers. It is empty if the name is not known.
+    pub name: String,
+    /// Whether this is the main thread of its process, which is a role of its own.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub main: bool,
+    /// How many threads there were, at any time.
+    pub threads: u64,
+    /// For how long the thread that computed longest did.
+    pub busiest_ns: u64,
+    /// What they did, summed over the threads.
+    pub times: Activities,
+    /// For which words they waited, the one with the longest waits first.
+    pub waits: Vec<RoleWait>,
+}
+
+/// The role in a few words: `worker`, `server (main thread)`.
+impl fmt::Display for RoleTimes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = if self.name.is_empty() { "threads without a name" } else { &self.name };
+        write!(f, "{name}{}", if self.main { " (main thread)" } else { "" })
+    }
+}
+
+/// What threads did, in nanoseconds. The sum of all is the time of the windows, once for each thread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Activities {
+    /// On a core, in the program and its libraries.
+    pub user_ns: u64,
+    /// On a core, in the kernel.
+    pub kernel_ns: u64,
+    /// On a core, where no timer sample tells user and kernel apart.
+    pub undivided_ns: u64,
+    /// Ready to run, and without a core.
+    pub ready_ns: u64,
+    /// Waiting for a lock of the program.
+    pub locks_ns: u64,
+    /// Waiting for work: condition variables, channels, queues, semaphores.
+    pub work_ns: u64,
+    /// Parked by a runtime that had nothing to do.
+    pub idle_ns: u64,
+    /// At a barrier.
+    pub barriers_ns: u64,
+    /// Waiting for a thread or a child process to end.
+    pub ends_ns: u64,
+    /// Waiting for a futex word of which nobody knows what it is.
+    pub unclassified_ns: u64,
+    /// Asleep for a time that the thread itself chose.
+    pub sleep_ns: u64,
+    /// Waiting for input or output.
+    pub io_ns: u64,
+    /// Waiting for one of the kernel's own locks.
+    pub kernel_locks_ns: u64,
+    /// Waiting for a page.
+    pub page_faults_ns: u64,
+    /// Waiting for something else that is known.
+    pub other_ns: u64,
+    /// Nobody knows.
+    pub unknown_ns: u64,
+    /// Windows in which nothing at all was seen or said of a thread: it had not begun yet, or had
+    /// ended. This is not a part of the thread's time.
+    pub absent_ns: u64,
+}
+
+impl Activities {
+    /// Time on a core.
+    #[must_use]
+    pub fn computing_ns(&self) -> u64 {
+        self.user_ns.saturating_add(self.kernel_ns).saturating_add(self.undivided_ns)
+    }
+
+    /// Time asleep in futexes: for locks, work, barriers, the end of threads, and unclassified.
+    #[must_use]
+    pub fn waiting_ns(&self) -> u64 {
+        let Self { locks_ns, work_ns, idle_ns, barriers_ns, ends_ns, unclassified_ns, .. } = *self;
+        [locks_ns, work_ns, idle_ns, barriers_ns, ends_ns, unclassified_ns]
+            .into_iter()
+            .fold(0, u64::saturating_add)
+    }
+
+    /// The threads' time: all of it but the windows in which they were absent.
+    #[must_use]
+    pub fn present_ns(&self) -> u64 {
+        let Self { ready_ns, sleep_ns, io_ns, kernel_locks_ns, page_faults_ns, .. } = *self;
+        let Self { other_ns, unknown_ns, .. } = *self;
+        [ready_ns, sleep_ns, io_ns, kernel_locks_ns, page_faults_ns, other_ns, unknown_ns]
+            .into_iter()
+            .fold(self.computing_ns().saturating_add(self.waiting_ns()), u64::saturating_add)
+    }
+
+    /// Every activity that is a part of the threads' time, with its name for people, in the order in
+    /// which tables show them.
+    #[must_use]
+    pub fn named(&self) -> [(&'static str, u64); 16] {
+        [
+            ("user", self.user_ns),
+            ("kernel", self.kernel_ns),
+            ("computing", self.undivided_ns),
+            ("no core", self.ready_ns),
+            ("locks", self.locks_ns),
+            ("work", self.work_ns),
+            ("idle", self.idle_ns),
+            ("barriers", self.barriers_ns),
+            ("ends", self.ends_ns),
+            ("futexes", self.unclassified_ns),
+            ("sleep", self.sleep_ns),
+            ("I/O", self.io_ns),
+            ("kernel locks", self.kernel_locks_ns),
+            ("pages", self.page_faults_ns),
+            ("other", self.other_ns),
+            ("unknown", self.unknown_ns),
+        ]
+    }
+}
+
+impl AddAssign for Activities {
+    fn add_assign(&mut self, other: Self) {
+        let sum = |a: &mut u64, b: u64| *a = a.saturating_add(b);
+        sum(&mut self.user_ns, other.user_ns);
+        sum(&mut self.kernel_ns, other.kernel_ns);
+        sum(&mut self.undivided_ns, other.undivided_ns);
+        sum(&mut self.ready_ns, other.ready_ns);
+        sum(&mut self.locks_ns, other.locks_ns);
+        sum(&mut self.work_ns, other.work_ns);
+        sum(&mut self.idle_ns, other.idle_ns);
+        sum(&mut self.barriers_ns, other.barriers_ns);
+        sum(&mut self.ends_ns, other.ends_ns);
+        sum(&mut self.unclassified_ns, other.unclassified_ns);
+        sum(&mut self.sleep_ns, other.sleep_ns);
+        sum(&mut self.io_ns, other.io_ns);
+        sum(&mut self.kernel_locks_ns, other.kernel_locks_ns);
+        sum(&mut self.page_faults_ns, other.page_faults_ns);
+        sum(&mut self.other_ns, other.other_ns);
+        sum(&mut self.unknown_ns, other.unknown_ns);
+        sum(&mut self.absent_ns, other.absent_ns);
+    }
+}
+
+impl Sum for Activities {
+    fn sum<I: Iterator<Item = Self>>(all: I) -> Self {
+        all.fold(Self::default(), |mut sum, one| {
+            sum += one;
+            sum
+        })
+    }
+}
+
+/// The waits of a role for a word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct RoleWait {
+    /// The word's `id`.
+    pub word: u32,
+    /// How long all its threads waited for it.
+    pub ns: u64,
+    /// How many waits. A wait that lasts over several windows counts in each of them.
+    pub count: u64,
+}
+
+/// What a word is for that threads wait for.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum WordKind {
+    /// A lock that one thread holds at a time.
+    Lock,
+    /// A lock that readers share.
+    ReadWriteLock,
+    /// A condition variable, channel, queue or semaphore: who waits there waits for work.
+    Condition,
+    /// A barrier.
+    Barrier,
+    /// Waiting for a thread to end.
+    Join,
+    /// A runtime's idle parking.
+    Idle,
+    /// The one lock that an interpreter's threads take in turn.
+    GlobalInterpreterLock,
+    /// Not known.
+    #[default]
+    Unknown,
+}
+
+impl WordKind {
+    /// Whether a thread that waits there waits for a lock.
+    #[must_use]
+    pub fn is_lock(self) -> bool {
+        matches!(self, Self::Lock | Self::ReadWriteLock | Self::GlobalInterpreterLock)
+    }
+}
+
+/// A word that threads waited for, or several of the same kind with short waits.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct WaitedWord {
+    /// Its place in [`ThreadTimes::words`].
+    pub id: u32,
+    /// The process id. It is 0 if the entry stands for several words.
+    pub process: u32,
+    /// Its address in the process. It is 0 if the entry stands for several words.
+    pub address: u64,
+    /// What it is.
+    pub kind: WordKind,
+    /// Its name for people. It may be empty.
+    pub name: String,
+    /// How long all threads together waited for it.
+    pub ns: u64,
+    /// How many waits. A wait that lasts over several windows counts in each of them.
+    pub count: u64,
+    /// How many different threads waited for it. If the entry stands for several words, a thread
+    /// counts once for each of them.
+    pub threads: u64,
+    /// How many words the entry stands for.
+    pub words: u64,
+}
+
+/// The word for people: its name, or else its kind and address.
+impl fmt::Display for WaitedWord {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = match self.kind {
+            WordKind::Lock => "lock",
+            WordKind::ReadWriteLock => "read-write lock",
+            WordKind::Condition => "condition",
+            WordKind::Barrier => "barrier",
+            WordKind::Join => "end of a thread",
+            WordKind::Idle => "idle parking",
+            WordKind::GlobalInterpreterLock => "interpreter lock",
+            WordKind::Unknown => "futex",
+        };
+        match (self.words, self.name.as_str()) {
+            (words, _) if words > 1 => write!(f, "{words} others of the kind {kind}"),
+            (_, "") => write!(f, "{kind} at {:#x}", self.address),
+            (_, name) => f.write_str(name),
+        }
+    }
+}
+
+/// Whom a thread waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WaitedFor {
+    /// A role, by its `id`.
+    Role(u32),
+    /// A thread that was not watched: one of another program, or the kernel.
+    Outside,
+    /// Nobody knows.
+    Unknown,
+}
+
+/// An edge of the graph: a role waits for another, through a word.
+///
+/// `direct_ns` is how long the role's own threads waited so. `in_all_ns` also counts those that
+/// waited at the same time for one of these waiting threads, directly or through others (Zhou, Gan,
+/// Ma and Wang, *wPerf*, OSDI 2018).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WaitEdge {
+    /// The role that waits, by its `id`.
+    pub from: u32,
+    /// Whom it waits for.
+    pub to: WaitedFor,
+    /// Through which word, by its `id`.
+    pub word: u32,
+    /// The waits of the role's own threads.
+    pub direct_ns: u64,
+    /// These, and the waits that others had because of them.
+    pub in_all_ns: u64,
+}
+
+/// A role that others wait for.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct Bottleneck {
+    /// The role, by its `id`.
+    pub role: u32,
+    /// How long threads waited, directly or through others, while one of the role's threads was the
+    /// end of the chain: the one that waited for nobody.
+    pub waited_for_ns: u64,
+    /// The share of this in all waits of the graph, from 0 to 1.
+    pub score: f64,
+    /// The part in which the role's thread was on a core.
+    pub computing_ns: u64,
+    /// The part in which it had no core, and would have run.
+    pub ready_ns: u64,
+    /// The part in which it slept, or waited for input, output or the kernel. For the rest, nobody
+    /// knows what it did.
+    pub asleep_ns: u64,
+}
+
+/// How much is known of where the time went.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct TimesCoverage {
+    /// The share of the threads' time of which nobody knows where it went, from 0 to 1.
+    pub unknown_share: f64,
+    /// The share of the threads' time in futexes of which nobody knows what they are, from 0 to 1.
+    pub unclassified_share: f64,
+    /// The share of the time waited in futexes for which nobody knows whom it was waited for, from 0
+    /// to 1.
+    pub unknown_target_share: f64,
+    /// Whether the moments were seen in which threads became ready. If not, a wait lasts until the
+    /// thread has a core again, and who woke it is not known.
+    pub wakings_seen: bool,
+    /// Whether timer samples told user and kernel apart.
+    pub ticks_seen: bool,
+    /// The time of the windows that the graph is made from. It is less than the time observed if
+    /// there was too much to keep.
+    pub graph_ns: u64,
+}

@@ -1,0 +1,180 @@
+//! Where the threads' time went: what the windows saw, as the events of an account.
+//!
+//! Who holds a lock is known only when it is known what the writes to its word mean, which takes
+//! several windows. So the events are kept, and told when the session is over.
+
+use std::collections::BTreeMap;
+
+use kilocore_thread_time as time;
+use kilocore_thread_time::{Account, Event, ThreadId, ThreadTimes, What, WordKind};
+use syscalls::Sysno;
+
+use crate::calls::Reason;
+use crate::family::Family;
+use crate::ids::{Moment, Tid, Word};
+use crate::off_core::{Off, Why};
+use crate::pairing::{Taken, taken_and_given_back};
+use crate::session::Ledger;
+use crate::window::{What as Switched, Window};
+
+/// So many events are kept; what comes after them is left out of the account.
+const MOST_EVENTS: usize = 2_000_000;
+
+/// A window, as far as the account needs it.
+#[derive(Debug)]
+struct Kept {
+    begin: Moment,
+    end: Moment,
+    events: Vec<Event>,
+    quiet: Vec<(Tid, Option<Reason>)>,
+}
+
+/// The windows so far.
+#[derive(Debug, Default)]
+pub(crate) struct Times {
+    windows: Vec<Kept>,
+    events: usize,
+}
+
+impl Times {
+    /// Keeps a window.
+    pub(crate) fn keep(&mut self, window: &Window, off: &[Off], quiet: &[(Tid, Option<Reason>)]) {
+        if self.events > MOST_EVENTS {
+            return;
+        }
+        let mut events: Vec<Event> = off
+            .iter()
+            .filter(|stretch| stretch.from > window.begin || stretch.why != Why::Unknown)
+            .map(|stretch| event(stretch.from, stretch.tid, What::Out(why(stretch.why))))
+            .collect();
+        let switched_in = |switch: &&crate::window::Switch| switch.what == Switched::In;
+        let switches = window.switches.iter().filter(switched_in);
+        events.extend(switches.map(|switch| event(switch.at, switch.tid, What::In)));
+        let ticks = window.ticks.iter();
+        events
+            .extend(ticks.map(|tick| event(tick.at, tick.tid, What::Tick { kernel: tick.kernel })));
+        self.events += events.len();
+        let quiet = quiet.to_vec();
+        self.windows.push(Kept { begin: window.begin, end: window.end, events, quiet });
+    }
+
+    /// The account of all windows. `words` has the kind and the name of each word.
+    pub(crate) fn account(
+        self,
+        family: &Family,
+        ledger: &Ledger,
+        words: &BTreeMap<Word, (WordKind, String)>,
+    ) -> Option<ThreadTimes> {
+        if self.windows.is_empty() {
+            return None;
+        }
+        let mut holders = holders(ledger);
+        let mut account = Account::new();
+        for kept in self.windows {
+            account.begin_window(time::Nanoseconds(kept.begin.0));
+            let taken = holders.remove(&kept.begin).unwrap_or_default();
+            kept.events.iter().chain(&taken).for_each(|event| account.take(event));
+            for (tid, reason) in kept.quiet {
+                let reason = reason.map(|reason| why(Why::Waits(reason)));
+                account.quiet(ThreadId(tid.0), reason);
+            }
+            account.end_window(time::Nanoseconds(kept.end.0));
+        }
+        let threads: Vec<time::Thread> = family
+            .names
+            .iter()
+            .map(|(tid, (pid, name))| time::Thread {
+                id: ThreadId(tid.0),
+                process: pid.0,
+                name: name.clone(),
+                main: tid.0 == pid.0,
+            })
+            .collect();
+        let known = |word: time::Word| {
+            let pid = crate::ids::Pid(word.space);
+            words.get(&Word { pid, address: word.address })
+        };
+        let kind = |word| known(word).map_or(WordKind::Unknown, |(kind, _)| *kind);
+        let name = |word| known(word).map_or_else(String::new, |(_, name)| name.clone());
+        Some(account.finish(&threads, &kind, &name))
+    }
+}
+
+/// Who took and gave back which lock, by the window in which that was.
+fn holders(ledger: &Ledger) -> BTreeMap<Moment, Vec<Event>> {
+    let mut all: BTreeMap<Moment, Vec<Event>> = BTreeMap::new();
+    for (word, watched) in &ledger.watched {
+        let model = watched.model();
+        // Where only some threads were watched, the holder may be another.
+        for watch in watched.windows.iter().filter(|watch| !watch.few) {
+            let of = time::Word { space: word.pid.0, address: word.address };
+            let events = taken_and_given_back(&watch.history.operations, model);
+            let told = |(at, tid, taken)| {
+                let what = match taken {
+                    Taken::Taken => What::Acquired(of),
+                    Taken::GivenBack => What::Released(of),
+                };
+                event(at, tid, what)
+            };
+            all.entry(watch.begin).or_default().extend(events.into_iter().map(told));
+        }
+    }
+    all
+}
+
+fn event(at: Moment, tid: Tid, what: What) -> Event {
+    Event { at: time::Nanoseconds(at.0), thread: ThreadId(tid.0), what }
+}
+
+fn why(why: Why) -> time::Reason {
+    match why {
+        Why::Preempted => time::Reason::Preempted,
+        Why::Unknown | Why::Waits(Reason::Unknown) => time::Reason::Unknown,
+        Why::Waits(Reason::NoCall) => time::Reason::PageFault,
+        Why::Waits(Reason::Join) => time::Reason::Other("futex: a thread's end"),
+        Why::Waits(Reason::Futex(word)) => {
+            time::Reason::Futex(time::Word { space: word.pid.0, address: word.address })
+        }
+        Why::Waits(Reason::Call(call)) => of_call(call),
+    }
+}
+
+/// What a thread in a system call waits for.
+fn of_call(call: Sysno) -> time::Reason {
+    match call {
+        Sysno::nanosleep | Sysno::clock_nanosleep | Sysno::sched_yield => time::Reason::Sleep,
+        Sysno::wait4 | Sysno::waitid => time::Reason::Child,
+        Sysno::mmap
+        | Sysno::munmap
+        | Sysno::mprotect
+        | Sysno::madvise
+        | Sysno::brk
+        | Sysno::mremap => time::Reason::KernelLock,
+        Sysno::read
+        | Sysno::write
+        | Sysno::pread64
+        | Sysno::pwrite64
+        | Sysno::readv
+        | Sysno::writev
+        | Sysno::recvfrom
+        | Sysno::sendto
+        | Sysno::recvmsg
+        | Sysno::sendmsg
+        | Sysno::accept
+        | Sysno::accept4
+        | Sysno::connect
+        | Sysno::poll
+        | Sysno::ppoll
+        | Sysno::select
+        | Sysno::pselect6
+        | Sysno::epoll_wait
+        | Sysno::epoll_pwait
+        | Sysno::io_getevents
+        | Sysno::io_uring_enter
+        | Sysno::fsync
+        | Sysno::fdatasync
+        | Sysno::sync_file_range
+        | Sysno::openat => time::Reason::Io(call.name()),
+        other => time::Reason::Other(other.name()),
+    }
+}

@@ -1,0 +1,91 @@
+//! What the kernel tells of threads.
+
+/// A moment or a duration in nanoseconds. Any clock will do that all events share: only differences
+/// count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Nanoseconds(pub u64);
+
+/// The kernel's number of a thread (tid).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct ThreadId(pub u32);
+
+/// A futex word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Word {
+    /// The address space, as the process id.
+    pub space: u32,
+    /// The word's address in it.
+    pub address: u64,
+}
+
+/// Something that happened to a thread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Event {
+    /// When.
+    pub at: Nanoseconds,
+    /// To which thread.
+    pub thread: ThreadId,
+    /// What.
+    pub what: What,
+}
+
+/// What happened to a thread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum What {
+    /// It leaves its core.
+    Out(Reason),
+    /// It gets a core.
+    In,
+    /// It becomes ready to run. These events may never come. Then a wait lasts until the thread gets
+    /// a core, and who woke it is not known.
+    Waking {
+        /// The thread that woke it, if that is known.
+        by: Option<ThreadId>,
+    },
+    /// A timer sample of fixed period fell on it while it ran. Samples divide the time on a core
+    /// into user and kernel.
+    Tick {
+        /// Whether it was in the kernel.
+        kernel: bool,
+    },
+    /// It took the lock at this word. These events are only of words that are watched.
+    Acquired(Word),
+    /// It released the lock at this word.
+    Released(Word),
+}
+
+/// Why a thread leaves its core.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Reason {
+    /// Another thread took the core. It stays ready to run.
+    Preempted,
+    /// It waits at this futex word.
+    Futex(Word),
+    /// It sleeps for a time of its own choice.
+    Sleep,
+    /// It waits for input or output in this system call.
+    Io(&'static str),
+    /// It waits for a child process.
+    Child,
+    /// It waits for one of the kernel's own locks.
+    KernelLock,
+    /// It waits for a page.
+    PageFault,
+    /// It waits for something else, in this system call.
+    Other(&'static str),
+    /// Nobody knows.
+    Unknown,
+}
+
+/// What is known of a thread when all is over.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Thread {
+    /// Its number. If a number was used twice, the first of the threads given counts.
+    pub id: ThreadId,
+    /// The process it belongs to.
+    pub process: u32,
+    /// Its name, such as `worker-12`.
+    pub name: String,
+    /// Whether it is the main thread of its process.
+    pub main: bool,
+}
