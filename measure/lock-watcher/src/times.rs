@@ -14,7 +14,7 @@ use crate::family::Family;
 use crate::ids::{Moment, Tid, Word};
 use crate::off_core::{Off, Why};
 use crate::pairing::{Taken, taken_and_given_back};
-use crate::session::Ledger;
+use crate::watched::Watched;
 use crate::window::{What as Switched, Window};
 
 /// So many events are kept; what comes after them is left out of the account.
@@ -62,13 +62,13 @@ impl Times {
     pub(crate) fn account(
         self,
         family: &Family,
-        ledger: &Ledger,
+        watched: &BTreeMap<Word, Watched>,
         words: &BTreeMap<Word, (WordKind, String)>,
     ) -> Option<ThreadTimes> {
         if self.windows.is_empty() {
             return None;
         }
-        let mut holders = holders(ledger);
+        let mut holders = holders(watched);
         let mut account = Account::new();
         for kept in self.windows {
             account.begin_window(time::Nanoseconds(kept.begin.0));
@@ -101,9 +101,9 @@ impl Times {
 }
 
 /// Who took and gave back which lock, by the window in which that was.
-fn holders(ledger: &Ledger) -> BTreeMap<Moment, Vec<Event>> {
+fn holders(watched: &BTreeMap<Word, Watched>) -> BTreeMap<Moment, Vec<Event>> {
     let mut all: BTreeMap<Moment, Vec<Event>> = BTreeMap::new();
-    for (word, watched) in &ledger.watched {
+    for (word, watched) in watched {
         let model = watched.model();
         // Where only some threads were watched, the holder may be another.
         for watch in watched.windows.iter().filter(|watch| !watch.few) {

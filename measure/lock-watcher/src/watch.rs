@@ -90,7 +90,7 @@ fn run(session: Session, wall_ns: f64, options: &Options) -> Run {
     let peak: usize = family.peak.values().sum();
     names.values_mut().for_each(Names::refresh);
     let made = processes(&ledger, &mut names, members, Span { wall_ns, scale });
-    let times = times.account(&family, &ledger, &made.words);
+    let times = times.account(&family, &ledger.watched, &made.words);
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get) as f64;
     let costs = &ledger.hit_costs;
     let hit = costs.iter().map(|cost| cost.middle()).sum::<f64>() / costs.len().max(1) as f64;
