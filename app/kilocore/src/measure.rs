@@ -59,8 +59,7 @@ pub(crate) fn measure(arguments: Arguments) -> Result<ExitCode, Failure> {
 fn write(profile: &Profile, path: &Path) -> Result<(), Failure> {
     if path.extension().is_some_and(|ending| ending == "html") {
         let page = kilocore_report::waits_page(profile)?;
-        std::fs::write(path, page).map_err(|error| Failure::from(error).about(path))?;
-        eprintln!("kilocore: where the threads' time went is in {}", path.display());
+        output::write(path, &page)?;
     } else {
         profile.write(path)?;
         eprintln!("kilocore: profile written to {}", path.display());

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use kilocore_lock_profile::{Outside, Process, Profile, Run, Unrecorded, WhyUnrecorded};
+use kilocore_lock_profile::{Lock, Outside, Process, Profile, Run, Unrecorded, WhyUnrecorded};
 use serde::Serialize;
 
 use crate::evidence::Evidence;
@@ -250,10 +250,7 @@ impl Sleep {
 
 /// How long threads of a process slept in what the recorder sees.
 fn seen_sleep_ns(process: &Process) -> f64 {
-    let locks = process
-        .locks
-        .iter()
-        .map(|lock| lock.wait.sum_ns + lock.read.as_ref().map_or(0.0, |read| read.wait.sum_ns));
+    let locks = process.locks.iter().map(Lock::waited_ns);
     let conditions = process.conditions.iter().map(|condition| condition.wait.sum_ns);
     let barriers = process.barriers.iter().map(|barrier| barrier.wait.sum_ns);
     locks.chain(conditions).chain(barriers).sum()
@@ -279,11 +276,8 @@ fn recorded_share(run: &Run, evidence: &Evidence) -> Option<f64> {
 fn strain(profile: &Profile, run: &Run) -> Option<f64> {
     let confined = profile.runs.iter().skip(1).find(|confined| confined.cores < run.cores)?;
     let (here, there) = (subject(run)?, subject(confined)?);
-    let uses = |process: &Process| -> f64 {
-        let all = process.locks.iter();
-        all.map(|l| l.acquisitions + l.read.as_ref().map_or(0, |r| r.acquisitions)).sum::<u64>()
-            as f64
-    };
+    let uses =
+        |process: &Process| -> f64 { process.locks.iter().map(Lock::uses).sum::<u64>() as f64 };
     let each = |process: &Process| process.threads.cpu_ns / uses(process);
     let strain = each(here) / each(there);
     (here.executable == there.executable && strain.is_finite()).then_some(strain)

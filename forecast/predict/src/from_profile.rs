@@ -47,9 +47,8 @@ pub enum ProfileGap {
 
 /// The process of a run that a forecast is about: the one that took locks most often, if any did.
 pub(crate) fn subject(run: &Run) -> Option<usize> {
-    let of = |lock: &Lock| lock.acquisitions + lock.read.as_ref().map_or(0, |r| r.acquisitions);
     let uses = |process: &Process| -> u64 {
-        process.locks.iter().filter(|lock| !is_uncounted(lock)).map(of).sum()
+        process.locks.iter().filter(|lock| !is_uncounted(lock)).map(Lock::uses).sum()
     };
     let used = run.processes.iter().map(uses).enumerate().filter(|(_, uses)| *uses > 0);
     used.max_by_key(|(_, uses)| *uses).map(|(index, _)| index)

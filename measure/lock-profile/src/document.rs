@@ -195,6 +195,26 @@ pub struct Lock {
     pub callers: Vec<Caller>,
 }
 
+impl Lock {
+    /// Acquisitions in any mode.
+    #[must_use]
+    pub fn uses(&self) -> u64 {
+        self.acquisitions.saturating_add(self.read.as_ref().map_or(0, |read| read.acquisitions))
+    }
+
+    /// Time of holds in any mode in which the holder ran, in nanoseconds.
+    #[must_use]
+    pub fn held_ns(&self) -> f64 {
+        self.hold.sum_ns + self.read.as_ref().map_or(0.0, |read| read.hold.sum_ns)
+    }
+
+    /// Time waited for it in any mode, in nanoseconds.
+    #[must_use]
+    pub fn waited_ns(&self) -> f64 {
+        self.wait.sum_ns + self.read.as_ref().map_or(0.0, |read| read.wait.sum_ns)
+    }
+}
+
 /// A place at which a lock is taken.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Caller {

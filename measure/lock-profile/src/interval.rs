@@ -27,7 +27,7 @@ impl Process {
             }
         }
         self.locks.retain(Lock::was_used);
-        self.locks.sort_by_key(|lock| (std::cmp::Reverse(lock.total()), lock.id));
+        self.locks.sort_by_key(|lock| (std::cmp::Reverse(lock.uses()), lock.id));
         subtract_alike(&mut self.conditions, &before.conditions, Condition::subtract);
         subtract_alike(&mut self.barriers, &before.barriers, Barrier::subtract);
         self.barriers.retain(|barrier| barrier.wait.count > 0);
@@ -37,14 +37,9 @@ impl Process {
 }
 
 impl Lock {
-    fn total(&self) -> u64 {
-        let read = self.read.as_ref().map_or(0, |read| read.acquisitions);
-        self.acquisitions.saturating_add(read)
-    }
-
     fn was_used(&self) -> bool {
         let failed = self.read.as_ref().map_or(0, |read| read.failed_tries);
-        self.total() > 0 || self.failed_tries > 0 || failed > 0
+        self.uses() > 0 || self.failed_tries > 0 || failed > 0
     }
 
     fn subtract(&mut self, before: &Self) {
@@ -86,12 +81,12 @@ impl Lock {
     /// as far as its leads at both moments tell.
     fn leader_since(&self, before: &Self) -> Option<MostlyBy> {
         let lead = |lock: &Self, thread| match lock.mostly_by {
-            Some(most) if most.thread == thread => most.share * lock.total() as f64,
-            Some(most) => -most.share * lock.total() as f64,
+            Some(most) if most.thread == thread => most.share * lock.uses() as f64,
+            Some(most) => -most.share * lock.uses() as f64,
             None => 0.0,
         };
         let thread = self.mostly_by?.thread;
-        let taken = self.total().saturating_sub(before.total()) as f64;
+        let taken = self.uses().saturating_sub(before.uses()) as f64;
         let share = (lead(self, thread) - lead(before, thread)) / taken;
         (share > 0.0 && share.is_finite()).then(|| MostlyBy { thread, share: share.min(1.0) })
     }

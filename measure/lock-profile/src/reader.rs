@@ -46,7 +46,7 @@ impl Recording {
     ) -> Process {
         let mut reader = Reader { recording: self, clock, symbols, modules: self.modules() };
         let mut locks = reader.locks(ids);
-        locks.sort_by_key(|lock| std::cmp::Reverse((total(lock), std::cmp::Reverse(lock.id))));
+        locks.sort_by_key(|lock| std::cmp::Reverse((lock.uses(), std::cmp::Reverse(lock.id))));
         let mut conditions = reader.conditions(ids);
         conditions.sort_by_key(|condition| std::cmp::Reverse(condition.wait.count));
         let mut barriers = reader.barriers();
@@ -75,15 +75,9 @@ impl Process {
     }
 }
 
-/// Returns how often a lock was acquired, in any mode.
-fn total(lock: &Lock) -> u64 {
-    lock.acquisitions.saturating_add(lock.read.as_ref().map_or(0, |read| read.acquisitions))
-}
-
 /// Returns the processor time in all holds.
 fn held_ns(locks: &[Lock]) -> f64 {
-    let shared = |lock: &Lock| lock.read.as_ref().map_or(0.0, |read| read.hold.sum_ns);
-    locks.iter().map(|lock| lock.hold.sum_ns + shared(lock)).sum()
+    locks.iter().map(Lock::held_ns).sum()
 }
 
 /// The counters of a lock in one mode, summed over its shards.

@@ -23,9 +23,6 @@ pub struct Watching {
     /// Why no word could be watched, in a few words. Absent if words could.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refused: Option<String>,
-    /// What would tell more about the program, as a sentence each: packages with symbols, options.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub hints: Vec<String>,
 }
 
 /// An interval that holds the truth in nine cases of ten, or more.

@@ -23,7 +23,8 @@ use kilocore_lock_profile::{Awake, Kind, Object, Outside, Process, Unrecorded};
 use family::{Family, Seen};
 use futexes::Words;
 use image::Recorder;
-use kilocore_proc_files::{self as process, FileId, Look, look};
+pub(crate) use image::could_not_preload;
+use kilocore_proc_files::{self as process, FileId, Look, look, thread_time};
 use pace::Pace;
 
 use crate::recordings;
@@ -215,7 +216,7 @@ pub(crate) struct Report {
 /// For a program that was not seen running: what its file says about why it was not recorded.
 pub(crate) fn by_its_file(program: &OsString, pid: u32) -> Option<Unrecorded> {
     let file = kilocore_process::find_program(program).ok()?;
-    let why = image::could_not_preload(&file)?;
+    let why = could_not_preload(&file)?;
     Some(Unrecorded { pid, executable: file.to_string_lossy().into_owned(), why })
 }
 
@@ -224,16 +225,4 @@ fn timed(what: impl FnOnce()) -> Duration {
     let before = thread_time();
     what();
     thread_time().saturating_sub(before)
-}
-
-/// Processor time of the calling thread.
-fn thread_time() -> Duration {
-    time_of(libc::CLOCK_THREAD_CPUTIME_ID).unwrap_or_default()
-}
-
-fn time_of(clock: libc::clockid_t) -> Option<Duration> {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: `time` is ours to be written.
-    let result = unsafe { libc::clock_gettime(clock, &raw mut time) };
-    (result == 0).then(|| Duration::new(time.tv_sec as u64, time.tv_nsec as u32))
 }

@@ -1,11 +1,11 @@
 //! Whether the recorder that is put under programs would see the locks of one.
 
 use std::ffi::OsStr;
-use std::fs;
-use std::path::Path;
 
-use object::read::elf::{FileHeader, ProgramHeader};
-use object::{Object, elf};
+use kilocore_lock_profile::WhyUnrecorded;
+use kilocore_symbols::is_go;
+
+use crate::outside::could_not_preload;
 
 /// Programs that run code of another language, whose locks are their own.
 const RUNTIMES: [&str; 2] = ["java", "dotnet"];
@@ -19,18 +19,8 @@ pub fn preload_sees(program: &OsStr) -> bool {
     let Ok(path) = kilocore_process::find_program(program) else { return true };
     let real = path.canonicalize().unwrap_or(path);
     let name = real.file_name().and_then(OsStr::to_str).unwrap_or_default();
-    !RUNTIMES.contains(&name) && has_pthread_locks(&real)
-}
-
-fn has_pthread_locks(path: &Path) -> bool {
-    let Ok(bytes) = fs::read(path) else { return true };
-    let Ok(header) = elf::FileHeader64::<object::Endianness>::parse(&*bytes) else { return true };
-    let Ok(endian) = header.endian() else { return true };
-    let Ok(segments) = header.program_headers(endian, &*bytes) else { return true };
-    let interpreted = segments.iter().any(|segment| segment.p_type(endian) == elf::PT_INTERP);
-    let go = object::File::parse(&*bytes)
-        .is_ok_and(|file| file.section_by_name(".note.go.buildid").is_some());
-    interpreted && !go
+    let is_static = could_not_preload(&real) == Some(WhyUnrecorded::Static);
+    !RUNTIMES.contains(&name) && !is_static && !is_go(&real)
 }
 
 #[cfg(test)]

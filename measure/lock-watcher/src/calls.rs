@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use iced_x86::Register;
-use kilocore_proc_files::{self as proc_files, Doing, doing};
+use kilocore_proc_files::{self as proc_files, Doing, doing, futex_word};
 use syscalls::Sysno;
 
 use crate::ids::{Pid, Tid, Word};
@@ -133,19 +133,12 @@ fn place(before: &[u8], address: u64) -> Place {
 pub(crate) fn named(pid: Pid, number: Sysno, registers: &Registers) -> Reason {
     let [word, operation, value] = registers.arguments();
     match number {
-        Sysno::futex if waits(operation) && is_join(operation, value) => Reason::Join,
-        Sysno::futex if waits(operation) => Reason::Futex(Word { pid, address: word }),
+        Sysno::futex if waits(operation) => match futex_word(word, operation, value) {
+            proc_files::Word::Thread => Reason::Join,
+            _ => Reason::Futex(Word { pid, address: word }),
+        },
         other => Reason::Call(other),
     }
-}
-
-/// Whether a wait is one for a thread's end: the word holds the thread's id, and it is the kernel
-/// that will change it, so that the futex is not private.
-fn is_join(operation: u64, value: u64) -> bool {
-    const PRIVATE: u64 = libc::FUTEX_PRIVATE_FLAG as u64;
-    let is_thread =
-        |id: u64| u32::try_from(id).is_ok_and(|id| id > 1 && proc_files::status(id).is_some());
-    operation & PRIVATE == 0 && is_thread(value)
 }
 
 /// Whether a futex operation is a wait on its first word.

@@ -6,10 +6,9 @@
 //! write into the buffer of the first. They are only enabled in windows.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::io;
 
-use kilocore_perf_events::{Event, Ring, page_size};
+use kilocore_perf_events::{Event, Ring, online_cores, page_size, paranoid};
 use perf_event_open_sys::bindings::{
     PERF_COUNT_SW_CONTEXT_SWITCHES, PERF_COUNT_SW_CPU_CLOCK, PERF_TYPE_SOFTWARE,
 };
@@ -51,15 +50,13 @@ impl Cores {
     /// Opens the events, none of them enabled.
     pub(crate) fn open() -> Result<Self, WatchError> {
         let (mut cores, mut kinds) = (Vec::new(), BTreeMap::new());
-        for number in online() {
-            let core = match Core::open(number) {
+        for number in online_cores().unwrap_or_default() {
+            let core = match Core::open(number as i32) {
                 Ok(core) => core,
                 // It was turned off a moment ago.
                 Err(Refused::Open(error)) if error.raw_os_error() == Some(libc::ENODEV) => continue,
                 Err(Refused::Open(source)) => {
-                    let paranoid = fs::read_to_string("/proc/sys/kernel/perf_event_paranoid");
-                    let paranoid = paranoid.ok().and_then(|text| text.trim().parse().ok());
-                    return Err(WatchError::Events { paranoid, source });
+                    return Err(WatchError::Events { paranoid: paranoid(), source });
                 }
                 Err(Refused::Buffer(error)) => return Err(WatchError::Buffer(error)),
             };
@@ -136,15 +133,7 @@ impl Core {
     }
 }
 
-/// The cores that are on.
-fn online() -> Vec<i32> {
-    let text = fs::read_to_string("/sys/devices/system/cpu/online").unwrap_or_default();
-    let mut cores = Vec::new();
-    for part in text.trim().split(',') {
-        let (first, last) = part.split_once('-').unwrap_or((part, part));
-        if let (Ok(first), Ok(last)) = (first.parse::<i32>(), last.parse::<i32>()) {
-            cores.extend(first..=last);
-        }
-    }
-    cores
+/// How many cores there are to use.
+pub(crate) fn usable_cores() -> f64 {
+    std::thread::available_parallelism().map_or(1, std::num::NonZero::get) as f64
 }

@@ -5,25 +5,29 @@
 //! own, whatever they wait for. Such words become one entry for each place that waits, of which
 //! only the waits are known. All figures are of the windows, taken for the whole time.
 
-use std::collections::BTreeMap;
+mod histograms;
+mod outside;
+mod places;
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use kilocore_lock_profile::{
     Barrier, Caller, Condition, Family as LockFamily, Frame, Futexes, Handoffs, Histogram,
-    Interval, Lock, MostlyBy, Outside, Precision, Process, ReadSide, Threads,
+    Interval, Lock, MostlyBy, Precision, Process, ReadSide, Threads,
 };
 use kilocore_thread_time::WordKind;
-use kilocore_word_names::{Names, WaitKind, Waiter, WordPlace, own_frame, waiter};
+use kilocore_word_names::{Names, WaitKind, Waiter, WordPlace, waiter};
 
-use crate::estimate::Estimate;
+use histograms::spread;
+use outside::looks;
+pub(crate) use outside::outside;
+use places::{callers, own_part, release_places, stacks};
+
+use crate::estimate::{Estimate, mean};
 use crate::figures::{Figures, Side, figures};
 use crate::ids::{Pid, Word};
-use crate::pairing::{Model, releases};
-use crate::session::{Ledger, Scene, Waits};
-use crate::watched::Watched;
-
-/// How many callers of a place are kept, and how many places of a lock.
-const DEPTH: usize = 8;
-const PLACES: usize = 12;
+use crate::ledger::{Ledger, Waits};
+use crate::pairing::Model;
 
 /// The whole time for which the windows stand.
 #[derive(Debug, Clone, Copy)]
@@ -60,9 +64,25 @@ struct Known<'a> {
 }
 
 impl Known<'_> {
+    /// What the writes to the word mean.
+    fn model(&self) -> Model {
+        self.figures.as_ref().map_or(Model::Unknown, |figures| figures.model)
+    }
+
+    /// Waits for it in the whole time: how many, and how long they were together.
+    fn waited(&self, span: Span) -> (u64, f64) {
+        let count = (self.waits.count as f64 * span.scale).round() as u64;
+        (count, self.waits.ns * span.scale)
+    }
+
+    /// Of these waits only the number and the sum are known.
+    fn wait(&self, span: Span) -> Histogram {
+        let (count, ns) = self.waited(span);
+        spread(&[ns / count.max(1) as f64], count.max(1), ns)
+    }
+
     fn is(&self) -> Is {
-        let model = self.figures.as_ref().map(|figures| figures.model);
-        let lock = matches!(model, Some(Model::Exclusive(_) | Model::Shared(..)));
+        let lock = self.model().is_lock();
         match self.waiter.map(|waiter| waiter.kind) {
             Some(WaitKind::Condition | WaitKind::Channel) => Is::Condition,
             Some(WaitKind::Barrier) => Is::Barrier,
@@ -77,8 +97,7 @@ impl Known<'_> {
         }
     }
 
-    /// The kind and the name of the word in an account of time.
-    fn in_times(&self) -> (WordKind, String) {
+    fn named(&self) -> Named {
         let kind = match (self.is(), self.waiter.map(|waiter| waiter.kind)) {
             (_, Some(WaitKind::GlobalInterpreterLock)) => WordKind::GlobalInterpreterLock,
             (Is::Lock, Some(WaitKind::ReadWrite)) => WordKind::ReadWriteLock,
@@ -97,7 +116,7 @@ impl Known<'_> {
                 None => what.to_owned(),
             },
         };
-        (kind, name)
+        Named { kind, name, model: self.model() }
     }
 
     /// The lock's place in its program, by which locks are told apart.
@@ -115,19 +134,21 @@ impl Known<'_> {
     }
 }
 
-/// The part of a stack that belongs to the program: from the caller of the library on.
-fn own_part(frames: &[Frame]) -> Vec<Frame> {
-    let own = waiter(frames).map_or_else(|| own_frame(frames), |waiter| waiter.own);
-    let own = if own >= frames.len() { 0 } else { own };
-    frames[own..].iter().take(DEPTH).cloned().collect()
-}
-
 /// The processes, in what futexes their threads slept, and what each word is.
 #[derive(Debug)]
 pub(crate) struct Made {
     pub(crate) processes: Vec<Process>,
     pub(crate) futexes: Futexes,
-    pub(crate) words: BTreeMap<Word, (WordKind, String)>,
+    pub(crate) words: BTreeMap<Word, Named>,
+}
+
+/// What a word is in an account of time.
+#[derive(Debug)]
+pub(crate) struct Named {
+    pub(crate) kind: WordKind,
+    pub(crate) name: String,
+    /// What the writes to it mean.
+    pub(crate) model: Model,
 }
 
 /// Makes the processes of a profile.
@@ -137,7 +158,7 @@ pub(crate) fn processes(
     members: Vec<(Process, Pid)>,
     span: Span,
 ) -> Made {
-    let joins = (ledger.joining_ns * span.scale / 1e6).round() as u64;
+    let joins = looks(ledger.joining_ns, span.scale);
     let mut futexes = Futexes { joins, ..Futexes::default() };
     let (mut done, mut words) = (Vec::new(), BTreeMap::new());
     for (process, pid) in members {
@@ -148,7 +169,7 @@ pub(crate) fn processes(
             .map(|(word, waits)| known(*word, waits, ledger, names.get_mut(&pid)))
             .collect();
         known.sort_by(|a, b| b.waits.ns.total_cmp(&a.waits.ns).then(a.word.cmp(&b.word)));
-        words.extend(known.iter().map(|known| (known.word, known.in_times())));
+        words.extend(known.iter().map(|known| (known.word, known.named())));
         done.push(filled(process, &known, span, &mut futexes));
     }
     Made { processes: done, futexes, words }
@@ -173,7 +194,9 @@ fn known<'a>(
     if let Some(names) = names {
         known.place = names.word(word.address);
         known.waiting = stacks(names, &waits.scenes);
-        known.releases = release_places(watched, known.figures.as_ref(), waits, names);
+        let model = known.model();
+        let releases = watched.map_or_else(BTreeSet::new, |watched| watched.releases(model));
+        known.releases = release_places(&releases, waits, names);
     }
     let mut votes: Vec<(f64, Waiter)> = Vec::new();
     for (ns, frames) in &known.waiting {
@@ -187,24 +210,10 @@ fn known<'a>(
     known
 }
 
-fn stacks(names: &mut Names, scenes: &[Scene]) -> Vec<(f64, Vec<Frame>)> {
-    let mut of = |scene: &Scene| {
-        let registers = (scene.registers.ip(), scene.registers.sp(), scene.registers.bp());
-        let frames = match scene.at_entry {
-            true => names.stack_at_entry(registers, &scene.stack),
-            false => names.stack(registers, &scene.stack),
-        };
-        (scene.ns, frames)
-    };
-    scenes.iter().map(&mut of).collect()
-}
-
 fn filled(mut process: Process, known: &[Known<'_>], span: Span, futexes: &mut Futexes) -> Process {
-    // Looks are taken to come once a millisecond.
-    let looks = |waits: &Waits| ((waits.ns - waits.spun_ns) * span.scale / 1e6).round() as u64;
     let mut parked: BTreeMap<ParkedAt, Lock> = BTreeMap::new();
     for known in known {
-        let asleep = looks(known.waits);
+        let asleep = looks(known.waits.ns - known.waits.spun_ns, span.scale);
         match known.is() {
             Is::Lock => {
                 futexes.locks += asleep;
@@ -230,8 +239,7 @@ fn filled(mut process: Process, known: &[Known<'_>], span: Span, futexes: &mut F
         }
     }
     process.locks.extend(parked.into_values());
-    let uses = |lock: &Lock| lock.acquisitions + lock.read.as_ref().map_or(0, |r| r.acquisitions);
-    process.locks.sort_by_key(|lock| std::cmp::Reverse(uses(lock)));
+    process.locks.sort_by_key(|lock| std::cmp::Reverse(lock.uses()));
     for (id, lock) in process.locks.iter_mut().enumerate() {
         lock.id = id as u32;
     }
@@ -249,8 +257,7 @@ fn parking(known: &Known<'_>) -> Option<ParkedAt> {
         // There is one, whose words are those of its conditions and its mutex.
         return Some((waiter.what, Vec::new()));
     }
-    let model = known.figures.as_ref().map(|figures| figures.model);
-    if matches!(model, Some(Model::Exclusive(_) | Model::Shared(..))) {
+    if known.model().is_lock() {
         return None;
     }
     let place = |frame: &Frame| (frame.module.clone(), frame.offset);
@@ -275,8 +282,8 @@ fn together(one: Lock, other: Lock) -> Lock {
 
 fn lock(known: &Known<'_>, span: Span) -> Lock {
     let figures = known.figures.as_ref();
-    let model = figures.map_or(Model::Unknown, |figures| figures.model);
-    let waits = (known.waits.count as f64 * span.scale).round() as u64;
+    let model = known.model();
+    let (waits, waited_ns) = known.waited(span);
     let place = match &known.place {
         WordPlace::Unmapped => None,
         place => Some(place.to_string()),
@@ -293,27 +300,25 @@ fn lock(known: &Known<'_>, span: Span) -> Lock {
         site: known.site(),
         what: known.waiter.map(|waiter| waiter.what.to_owned()),
         place,
-        callers: callers(known, span),
+        callers: callers(&known.waiting, known.waits.count as f64 * span.scale, waited_ns),
         releases: known.releases.clone(),
         ..Lock::default()
     };
     if let Some(figures) = figures
-        && matches!(model, Model::Exclusive(_) | Model::Shared(..))
+        && model.is_lock()
         && parking(known).is_none()
     {
         fill_exclusive(&mut lock, &figures.exclusive, span);
-        lock.read = figures.shared.as_ref().map(|side| read_side(side, span));
+        lock.read = figures.shared.as_ref().map(|side| Used::of(side, span).shared());
         lock.precision = Some(precision(figures, span));
-        let slept = known.waits.ns * span.scale;
         if lock.wait.count == 0 && waits > 0 {
             // Nobody was seen to try in vain: they spin by reading, and then sleep.
             lock.contended = waits.min(lock.acquisitions);
-            lock.wait = spread(&[slept / waits as f64], lock.contended, slept);
+            lock.wait = spread(&[waited_ns / waits as f64], lock.contended, waited_ns);
         }
     } else {
-        let slept = known.waits.ns * span.scale;
         (lock.acquisitions, lock.contended) = (waits, waits);
-        lock.wait = spread(&[slept / waits.max(1) as f64], waits, slept);
+        lock.wait = spread(&[waited_ns / waits.max(1) as f64], waits, waited_ns);
         lock.precision = Some(Precision {
             windows: figures.map_or(0, |figures| figures.windows),
             windows_ns: figures.map_or(0.0, |figures| figures.window_ns),
@@ -340,17 +345,41 @@ fn precision(figures: &Figures, span: Span) -> Precision {
     }
 }
 
+/// What a side of a lock was used for in the whole time.
+struct Used {
+    acquisitions: u64,
+    contended: u64,
+    hold: Histogram,
+    hold_asleep_ns: f64,
+    wait: Histogram,
+}
+
+impl Used {
+    fn of(side: &Side, span: Span) -> Self {
+        let acquisitions = (side.rate.value * span.wall_ns / 1e9).round() as u64;
+        let all = acquisitions as f64;
+        let share = side.contended as f64 / side.seen.max(1) as f64;
+        let contended = ((share * all).round() as u64).min(acquisitions);
+        let hold = side.hold.map_or(0.0, |hold| hold.value);
+        Self {
+            acquisitions,
+            contended,
+            hold: spread(&side.holds, acquisitions, hold * all),
+            hold_asleep_ns: side.hold_asleep * all,
+            wait: spread(&side.waits, contended, mean(&side.waits) * contended as f64),
+        }
+    }
+
+    fn shared(self) -> ReadSide {
+        let Self { acquisitions, contended, hold, hold_asleep_ns, wait } = self;
+        ReadSide { acquisitions, contended, failed_tries: 0, hold, hold_asleep_ns, wait }
+    }
+}
+
 fn fill_exclusive(lock: &mut Lock, side: &Side, span: Span) {
-    let acquisitions = (side.rate.value * span.wall_ns / 1e9).round() as u64;
-    let share =
-        |part: u64| (part as f64 / side.seen.max(1) as f64 * acquisitions as f64).round() as u64;
-    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len().max(1) as f64;
-    lock.acquisitions = acquisitions;
-    lock.contended = share(side.contended).min(acquisitions);
-    let hold = side.hold.map_or(0.0, |hold| hold.value);
-    lock.hold = spread(&side.holds, acquisitions, hold * acquisitions as f64);
-    lock.hold_asleep_ns = side.hold_asleep * acquisitions as f64;
-    lock.wait = spread(&side.waits, lock.contended, mean(&side.waits) * lock.contended as f64);
+    let Used { acquisitions, contended, hold, hold_asleep_ns, wait } = Used::of(side, span);
+    (lock.acquisitions, lock.contended) = (acquisitions, contended);
+    (lock.hold, lock.hold_asleep_ns, lock.wait) = (hold, hold_asleep_ns, wait);
     let passed = (side.same_core + side.other_core).max(1) as f64;
     let other = (side.other_core as f64 / passed * acquisitions as f64).round() as u64;
     let other_core = other.min(acquisitions);
@@ -361,208 +390,31 @@ fn fill_exclusive(lock: &mut Lock, side: &Side, span: Span) {
         .iter()
         .find(|(_, count)| 2 * **count > all)
         .map(|(tid, count)| MostlyBy { thread: tid.0, share: *count as f64 / all as f64 });
-    lock.waiters_met = vec![lock.contended];
-}
-
-fn read_side(side: &Side, span: Span) -> ReadSide {
-    let acquisitions = (side.rate.value * span.wall_ns / 1e9).round() as u64;
-    let share = side.contended as f64 / side.seen.max(1) as f64;
-    let contended = ((share * acquisitions as f64).round() as u64).min(acquisitions);
-    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len().max(1) as f64;
-    let hold = side.hold.map_or(0.0, |hold| hold.value);
-    ReadSide {
-        acquisitions,
-        contended,
-        failed_tries: 0,
-        hold: spread(&side.holds, acquisitions, hold * acquisitions as f64),
-        hold_asleep_ns: side.hold_asleep * acquisitions as f64,
-        wait: spread(&side.waits, contended, mean(&side.waits) * contended as f64),
-    }
-}
-
-/// So many durations, distributed as the sample is, with this sum.
-fn spread(sample: &[f64], count: u64, sum_ns: f64) -> Histogram {
-    if count == 0 || sample.is_empty() {
-        return Histogram::default();
-    }
-    let mut buckets: BTreeMap<u64, u64> = BTreeMap::new();
-    for value in sample {
-        *buckets.entry(lower_bound(*value)).or_default() += 1;
-    }
-    // The counts add up to the whole: what rounding leaves over goes to the largest.
-    let part = count as f64 / sample.len() as f64;
-    let mut scaled: Vec<(f64, u64)> = buckets
-        .into_iter()
-        .map(|(lower, times)| (lower as f64, (times as f64 * part).floor() as u64))
-        .collect();
-    let rest = count - scaled.iter().map(|(_, times)| times).sum::<u64>().min(count);
-    if let Some((_, times)) = scaled.iter_mut().max_by_key(|(_, times)| *times) {
-        *times += rest;
-    }
-    scaled.retain(|(_, times)| *times > 0);
-    Histogram { count, sum_ns: sum_ns.max(0.0), buckets: scaled }
-}
-
-/// The lower bound of a duration's bucket: four steps for each power of two from 16 on.
-fn lower_bound(ns: f64) -> u64 {
-    let whole = ns.max(0.0) as u64;
-    if whole < 16 {
-        return 0;
-    }
-    let step = 1 << (whole.ilog2() - 2);
-    whole / step * step
-}
-
-/// Where a lock is taken, by the stacks of those who waited.
-fn callers(known: &Known<'_>, span: Span) -> Vec<Caller> {
-    let mut places: Vec<(f64, f64, Vec<Frame>)> = Vec::new();
-    for (ns, frames) in &known.waiting {
-        let site = own_part(frames);
-        match places.iter_mut().find(|(.., other)| *other == site) {
-            Some((sum, count, _)) => {
-                *sum += ns;
-                *count += 1.0;
-            }
-            None => places.push((*ns, 1.0, site)),
-        }
-    }
-    let all_ns: f64 = places.iter().map(|(ns, ..)| ns).sum::<f64>().max(1.0);
-    let all: f64 = places.iter().map(|(_, count, _)| count).sum::<f64>().max(1.0);
-    places.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let waits = known.waits.count as f64 * span.scale;
-    let whole_ns = known.waits.ns * span.scale;
-    places
-        .into_iter()
-        .take(PLACES)
-        .map(|(ns, count, site)| Caller {
-            site,
-            acquisitions: (waits * count / all).round() as u64,
-            contended: (waits * count / all).round() as u64,
-            wait_ns: whole_ns * ns / all_ns,
-        })
-        .collect()
+    lock.waiters_met = vec![contended];
 }
 
 fn condition(known: &Known<'_>, span: Span) -> Condition {
-    let waits = (known.waits.count as f64 * span.scale).round() as u64;
-    let slept = known.waits.ns * span.scale;
-    Condition {
-        address: known.word.address,
-        site: known.site(),
-        wait: spread(&[slept / waits.max(1) as f64], waits.max(1), slept),
-        ..Condition::default()
-    }
+    let (address, site, wait) = (known.word.address, known.site(), known.wait(span));
+    Condition { address, site, wait, ..Condition::default() }
 }
 
 fn barrier(known: &Known<'_>, span: Span) -> Barrier {
-    let waits = (known.waits.count as f64 * span.scale).round() as u64;
-    let slept = known.waits.ns * span.scale;
-    Barrier {
-        address: known.word.address,
-        site: known.site(),
-        parties: 0,
-        rounds: 0,
-        wait: spread(&[slept / waits.max(1) as f64], waits.max(1), slept),
-    }
+    let (address, site, wait) = (known.word.address, known.site(), known.wait(span));
+    Barrier { address, site, wait, ..Barrier::default() }
 }
 
 /// The times between sections: as long as the processor time that no hold explains, and
 /// distributed as those of the lock that was watched best.
 fn think(threads: &mut Threads, known: &[Known<'_>], locks: &[Lock], span: Span) {
-    let held =
-        |lock: &Lock| lock.hold.sum_ns + lock.read.as_ref().map_or(0.0, |read| read.hold.sum_ns);
-    let uses = |lock: &Lock| lock.acquisitions + lock.read.as_ref().map_or(0, |r| r.acquisitions);
     let measured = |lock: &&Lock| lock.precision.as_ref().is_some_and(|p| p.acquisitions.is_some());
-    let count: u64 = locks.iter().filter(measured).map(uses).sum();
+    let count: u64 = locks.iter().filter(measured).map(Lock::uses).sum();
     let sides = known
         .iter()
         .filter_map(|known| known.figures.as_ref())
         .flat_map(|figures| std::iter::once(&figures.exclusive).chain(&figures.shared));
     let Some(best) = sides.max_by_key(|side| side.thinks.len()) else { return };
-    let left = (threads.cpu_ns - locks.iter().map(held).sum::<f64>()).max(0.0);
-    let mean = best.thinks.iter().sum::<f64>() / best.thinks.len().max(1) as f64;
+    let left = (threads.cpu_ns - locks.iter().map(Lock::held_ns).sum::<f64>()).max(0.0);
     // Threads that take no lock compute, too: that is no thinking.
-    threads.think = spread(&best.thinks, count, left.min(mean * count as f64 * 1.5));
+    threads.think = spread(&best.thinks, count, left.min(mean(&best.thinks) * count as f64 * 1.5));
     threads.think_asleep_ns = best.think_asleep * best.rate.value * span.wall_ns / 1e9;
-}
-
-/// Where the lock is released, by the stacks of those who wrote to its word.
-fn release_places(
-    watched: Option<&Watched>,
-    figures: Option<&Figures>,
-    waits: &Waits,
-    names: &mut Names,
-) -> Vec<Caller> {
-    let (Some(watched), Some(figures)) = (watched, figures) else { return Vec::new() };
-    let windows: Vec<_> =
-        watched.windows.iter().map(|watch| watch.history.operations.as_slice()).collect();
-    let places = releases(&windows, figures.model);
-    let mut found: Vec<(u64, Vec<Frame>)> = Vec::new();
-    for (ip, scene) in waits.writers.iter().filter(|(ip, _)| places.contains(ip)) {
-        debug_assert_eq!(*ip, scene.registers.ip());
-        let registers = (scene.registers.ip(), scene.registers.sp(), scene.registers.bp());
-        let site = own_part(&names.stack(registers, &scene.stack));
-        match found.iter_mut().find(|(_, other)| *other == site) {
-            Some((count, _)) => *count += 1,
-            None => found.push((1, site)),
-        }
-    }
-    found.sort_by_key(|(count, _)| std::cmp::Reverse(*count));
-    let of = |(count, site)| Caller { site, acquisitions: count, contended: 0, wait_ns: 0.0 };
-    found.into_iter().take(PLACES).map(of).collect()
-}
-
-/// What was seen from outside, as if somebody had looked at all threads once a millisecond.
-pub(crate) fn outside(ledger: &Ledger, futexes: Futexes, scale: f64, threads_peak: u64) -> Outside {
-    let looks = |ns: f64| (ns * scale / 1e6).round() as u64;
-    let mut asleep: BTreeMap<String, u64> = ledger
-        .asleep
-        .iter()
-        .map(|(call, ns)| ((*call).to_owned(), looks(*ns)))
-        .filter(|(_, count)| *count > 0)
-        .collect();
-    if futexes.total() > 0 {
-        asleep.insert("futex".to_owned(), futexes.total());
-    }
-    let unread = looks(ledger.unknown_ns);
-    if unread > 0 {
-        asleep.insert(String::new(), unread);
-    }
-    Outside {
-        rounds: looks(ledger.surveyed_ns),
-        threads_peak,
-        running: looks(ledger.running_ns),
-        running_unrecorded: Some(0),
-        asleep,
-        futexes,
-        voluntary_switches: (ledger.voluntary as f64 * scale).round() as u64,
-        awake: kilocore_lock_profile::Awake {
-            rounds: looks(ledger.surveyed_ns),
-            one: looks(ledger.one_awake_ns),
-        },
-        unrecorded: Vec::new(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_sample_is_spread_to_the_whole_with_its_sum() {
-        let histogram = spread(&[10.0, 100.0, 110.0], 10, 500.0);
-        assert_eq!((histogram.count, histogram.sum_ns), (10, 500.0));
-        assert_eq!(histogram.buckets.iter().map(|(_, count)| count).sum::<u64>(), 10);
-        assert_eq!(histogram.buckets[0].0, 0.0);
-        assert_eq!(spread(&[], 5, 5.0), Histogram::default());
-    }
-
-    #[test]
-    fn buckets_are_no_wider_than_a_quarter_of_their_bound() {
-        for ns in [16.0, 17.0, 100.0, 127.0, 128.0, 1e6, 123_456.0] {
-            let lower = lower_bound(ns) as f64;
-            assert!(lower <= ns && ns < lower * 1.25 + 1.0, "{ns} in {lower}");
-        }
-        assert_eq!(lower_bound(3.0), 0);
-    }
 }

@@ -1,16 +1,19 @@
 //! Figures with the interval that holds the truth in nine cases of ten, or more.
 
-use serde::{Deserialize, Serialize};
-
 /// A figure of which only so much is known.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
-pub struct Estimate {
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(crate) struct Estimate {
     /// The best guess.
-    pub value: f64,
+    pub(crate) value: f64,
     /// The truth is hardly less, and hardly more.
-    pub low: f64,
+    pub(crate) low: f64,
     /// The upper end of the interval.
-    pub high: f64,
+    pub(crate) high: f64,
+}
+
+/// The mean of a few values; 0 of none.
+pub(crate) fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len().max(1) as f64
 }
 
 /// Two-sided normal quantile for nine cases of ten, and a little more for the few windows that
@@ -25,7 +28,7 @@ impl Estimate {
         if values.is_empty() {
             return None;
         }
-        let mean = values.iter().sum::<f64>() / count;
+        let mean = mean(values);
         let variance = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>();
         let error = (variance / (count - 1.0).max(1.0) / count).sqrt();
         Some(Self::around(mean, QUANTILE * error + systematic))

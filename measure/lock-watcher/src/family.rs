@@ -31,6 +31,8 @@ pub(crate) struct Family {
     pub(crate) names: BTreeMap<Tid, (Pid, String)>,
     /// Where the environment of each begins: executing another program moves it.
     images: BTreeMap<Pid, u64>,
+    /// What the system had started last when relatives were looked for.
+    newest: Option<u32>,
     /// Processes that have executed another program since somebody asked.
     pub(crate) changed: Vec<Pid>,
     /// The executable of each, and the processor time that it had used when it was first seen and
@@ -57,6 +59,7 @@ impl Family {
             seen,
             names,
             images: BTreeMap::new(),
+            newest: None,
             changed: Vec::new(),
             executables: BTreeMap::new(),
             cpu: BTreeMap::new(),
@@ -68,6 +71,11 @@ impl Family {
     /// Whether any of them is there.
     pub(crate) fn is_there(&self) -> bool {
         !self.threads.is_empty()
+    }
+
+    /// The threads of a process.
+    pub(crate) fn threads_of(&self, pid: Pid) -> impl Iterator<Item = Tid> {
+        self.threads.iter().filter(move |(_, of)| **of == pid).map(|(tid, _)| *tid)
     }
 
     /// Looks for processes and threads that are new or gone.
@@ -92,10 +100,8 @@ impl Family {
                 self.cpu.entry(*pid).or_insert((time, time)).1 = time;
             }
             // A zombie has a thread, which does nothing any more.
-            let ended =
-                |tid| proc_files::status(tid).is_none_or(|s| matches!(s.state, b'Z' | b'X'));
             let mut threads = proc_files::threads(pid.0);
-            if threads.len() == 1 && ended(pid.0) {
+            if threads.len() == 1 && proc_files::has_ended(pid.0) {
                 threads.clear();
             }
             let peak = self.peak.entry(*pid).or_default();
@@ -112,6 +118,12 @@ impl Family {
     }
 
     fn look_for_kin(&mut self) {
+        let newest = proc_files::newest();
+        if newest.is_some() && newest == self.newest {
+            // No process has been started since the last look. One that ended has no threads.
+            return;
+        }
+        self.newest = newest;
         let own = std::process::id();
         let all: BTreeMap<u32, u32> = proc_files::all()
             .into_iter()

@@ -8,8 +8,9 @@
 
 use std::collections::BTreeMap;
 
+use crate::cores::usable_cores;
 use crate::cost::HitCost;
-use crate::estimate::Estimate;
+use crate::estimate::{Estimate, mean};
 use crate::ids::{Moment, Tid};
 use crate::pairing::{Model, Paired, Section, exclusive, shared};
 use crate::watched::{Absences, Watch, Watched};
@@ -84,34 +85,32 @@ fn side(watches: &[Watch], paired: &[Paired], writers: usize) -> Side {
     let mut passes = Passes::default();
     let (mut hold_asleep, mut think_asleep, mut costs) = (0.0, 0.0, Vec::new());
     let (mut hits_inside, mut hits_between) = (0.0, 0.0);
-    let watches: Vec<Watch> = with_usual_costs(watches);
-    for (watch, paired) in watches.iter().zip(paired) {
-        passes.add(watch, paired, writers);
+    for ((watch, paired), cost) in watches.iter().zip(paired).zip(usual_costs(watches)) {
+        passes.add(watch, cost, paired, writers);
         side.seen += paired.acquisitions;
-        costs.push(COST_MORE * watch.cost.middle());
+        costs.push(COST_MORE * cost.middle());
         let mut before: Option<&Section> = None;
         for section in &paired.sections {
             let inside = Span::of(section.acquired, section.released, section.tid, &watch.away);
             let hits = f64::from(1 + section.hits_inside);
             // The first of them follows whatever the thread did before.
             let before_it = section.requested.or(section.released_before);
-            let first = before_it.map_or(watch.cost.cold.0 as f64, |before_it| {
-                watch.cost.at(section.acquired - before_it)
-            });
-            side.holds.push(inside.less(COST_MORE * (first + (hits - 1.0) * watch.cost.middle())));
+            let first = before_it
+                .map_or(cost.cold.0 as f64, |before_it| cost.at(section.acquired - before_it));
+            side.holds.push(inside.less(COST_MORE * (first + (hits - 1.0) * cost.middle())));
             hold_asleep += inside.asleep;
             hits_inside += hits;
             if let Some(requested) = section.requested {
                 side.contended += 1;
                 let all = (section.acquired - requested).0 as f64;
                 let hits = f64::from(section.hits_before);
-                side.waits.push((all - COST_MORE * hits * watch.cost.middle()).max(0.0));
+                side.waits.push((all - COST_MORE * hits * cost.middle()).max(0.0));
                 hits_between += hits;
             }
             if let Some(released) = section.released_before {
                 let until = section.requested.unwrap_or(section.acquired);
                 let between = Span::of(released, until, section.tid, &watch.away);
-                let last = watch.cost.at(section.released - section.acquired);
+                let last = cost.at(section.released - section.acquired);
                 side.thinks.push(between.less(COST_MORE * last));
                 think_asleep += between.asleep;
             }
@@ -127,7 +126,7 @@ fn side(watches: &[Watch], paired: &[Paired], writers: usize) -> Side {
     let sections = side.holds.len().max(1) as f64;
     side.hold_asleep = hold_asleep / sections;
     side.think_asleep = think_asleep / side.thinks.len().max(1) as f64;
-    let cost = costs.iter().sum::<f64>() / costs.len().max(1) as f64;
+    let cost = mean(&costs);
     let hits = hits_inside / sections;
     let uncertain =
         Estimate::of_mean(&costs, COST_DIFFERS * cost).map_or(0.0, |e| e.high - e.value);
@@ -135,7 +134,7 @@ fn side(watches: &[Watch], paired: &[Paired], writers: usize) -> Side {
     side.hold = Estimate::of_mean(&side.holds, hits * uncertain)
         .map(|hold| Estimate { value: hold.value.max(0.0), ..hold });
     side.holds.iter_mut().chain(&mut side.thinks).for_each(|time| *time = time.max(0.0));
-    let queue = Queue::of(&side, &watches, cost * hits, cost * hits_between / sections);
+    let queue = Queue::of(&side, watches, cost * hits, cost * hits_between / sections);
     let of_all = passes.of_all().map(|all| all.corrected(queue.factor()));
     // Threads of a lock that one takes again and again while others sleep differ so much that few
     // of them say little. Of the two ways, the more certain one counts.
@@ -146,20 +145,16 @@ fn side(watches: &[Watch], paired: &[Paired], writers: usize) -> Side {
     side
 }
 
-/// The windows, with the usual cost of a hit instead of one that is far from it: the host was busy
-/// with something else when that was measured.
-fn with_usual_costs(watches: &[Watch]) -> Vec<Watch> {
+/// The cost of a hit in each window; the usual one instead of one that is far from it, because the
+/// host was busy with something else when that was measured.
+fn usual_costs(watches: &[Watch]) -> Vec<HitCost> {
     let mut costs: Vec<_> = watches.iter().map(|watch| watch.cost).collect();
     costs.sort_by(|a, b| a.middle().total_cmp(&b.middle()));
     let Some(usual) = costs.get(costs.len() / 2).copied() else { return Vec::new() };
     let far = |cost: HitCost| {
         cost.middle() > 1.5 * usual.middle() || 1.5 * cost.middle() < usual.middle()
     };
-    let of = |watch: &Watch| match far(watch.cost) {
-        true => Watch { cost: usual, ..watch.clone() },
-        false => watch.clone(),
-    };
-    watches.iter().map(of).collect()
+    watches.iter().map(|watch| if far(watch.cost) { usual } else { watch.cost }).collect()
 }
 
 /// Acquisitions of the windows, and the time that they took.
@@ -176,7 +171,7 @@ struct Passes {
 const ENOUGH_OF_FEW: u64 = 100;
 
 impl Passes {
-    fn add(&mut self, watch: &Watch, paired: &Paired, writers: usize) {
+    fn add(&mut self, watch: &Watch, cost: HitCost, paired: &Paired, writers: usize) {
         let acquisitions = paired.acquisitions as f64;
         let watched = watch.threads.len().max(1) as f64;
         if !watch.few {
@@ -186,7 +181,7 @@ impl Passes {
         }
         self.seen_by_few += paired.acquisitions;
         let time = watched * watch.length();
-        let cost = COST_MORE * watch.cost.middle();
+        let cost = COST_MORE * cost.middle();
         let count = paired.sections.len().max(1) as f64;
         let had_to_wait =
             paired.sections.iter().filter(|section| section.requested.is_some()).count() as f64;
@@ -289,8 +284,6 @@ struct Queue {
 
 impl Queue {
     fn of(side: &Side, watches: &[Watch], cost_inside: f64, cost_outside: f64) -> Self {
-        let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len().max(1) as f64;
-        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let active = |watch: &Watch| {
             let threads: std::collections::BTreeSet<Tid> =
                 watch.history.operations.iter().map(|operation| operation.tid).collect();
@@ -299,7 +292,7 @@ impl Queue {
         let threads = watches.iter().map(active).sum::<f64>() / watches.len().max(1) as f64;
         Self {
             threads: threads.max(1.0),
-            cores: cores as f64,
+            cores: usable_cores(),
             think: mean(&side.thinks) + side.think_asleep,
             hold: mean(&side.holds) + side.hold_asleep,
             cost_inside,

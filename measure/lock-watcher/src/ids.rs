@@ -8,20 +8,16 @@ pub struct Pid(pub u32);
 
 /// A thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Tid(pub u32);
+pub(crate) struct Tid(pub(crate) u32);
 
 /// A moment of the monotonic clock, in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub struct Moment(pub u64);
+pub(crate) struct Moment(pub(crate) u64);
 
 impl Moment {
     /// This moment.
-    #[must_use]
-    pub fn now() -> Self {
-        let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-        // SAFETY: `time` is ours to be written.
-        unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut time) };
-        Self(time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
+    pub(crate) fn now() -> Self {
+        Self(kilocore_proc_files::monotonic().as_nanos() as u64)
     }
 }
 
@@ -36,21 +32,20 @@ impl Sub for Moment {
 
 /// A length of time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub struct Nanoseconds(pub u64);
+pub(crate) struct Nanoseconds(pub(crate) u64);
 
 /// A word of memory that threads synchronize by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Word {
+pub(crate) struct Word {
     /// The process in whose memory it was seen.
-    pub pid: Pid,
+    pub(crate) pid: Pid,
     /// Its address there.
-    pub address: u64,
+    pub(crate) address: u64,
 }
 
 impl Word {
     /// The bytes to watch: all of the aligned four, which futexes have.
-    #[must_use]
-    pub fn bytes(self) -> Range<u64> {
+    pub(crate) fn bytes(self) -> Range<u64> {
         let start = self.address & !3;
         start..start.saturating_add(4)
     }

@@ -24,6 +24,7 @@ mod figures;
 mod history;
 mod ids;
 mod instruction;
+mod ledger;
 mod memory;
 mod off_core;
 mod pairing;
@@ -39,7 +40,6 @@ mod watchpoints;
 mod window;
 
 pub use error::WatchError;
-pub use estimate::Estimate;
 pub use family::Kin;
-pub use ids::{Moment, Nanoseconds, Pid, Tid, Word};
+pub use ids::Pid;
 pub use watch::{Options, check, possible, watch};

@@ -204,6 +204,13 @@ pub(crate) enum Model {
     Unknown,
 }
 
+impl Model {
+    /// Whether it is a lock, as far as is known.
+    pub(crate) fn is_lock(self) -> bool {
+        matches!(self, Self::Exclusive(_) | Self::Shared(..))
+    }
+}
+
 /// The fewest sections that tell anything.
 const FEW: usize = 5;
 /// The share of writes that may contradict a meaning: moments of different cores are a little out

@@ -5,30 +5,29 @@
 //! follows a window depends on what it cost, so that all together costs the program no more than a
 //! small share of its time.
 
+mod absorb;
+
 use std::collections::{BTreeMap, BTreeSet};
-use std::rc::Rc;
 use std::time::Duration;
 
-use kilocore_proc_files::{Doing, doing};
+use kilocore_proc_files::thread_time;
 use kilocore_word_names::Names;
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use syscalls::Sysno;
 
-use crate::calls::{Calls, Reason, named};
-use crate::cores::Cores;
-use crate::cost::{self, HitCost};
+use crate::calls::Calls;
+use crate::cores::{Cores, usable_cores};
+use crate::cost;
 use crate::error::WatchError;
 use crate::family::Family;
 use crate::ids::{Moment, Pid, Tid, Word};
 use crate::instruction::Site;
+use crate::ledger::Ledger;
 use crate::memory::Code;
-use crate::off_core::{Off, Why, off_core};
-use crate::registers::Registers;
 use crate::slow_paths::SlowPath;
 use crate::spins::Loops;
 use crate::times::Times;
-use crate::watched::{Absences, Away, Watch, Watched};
+use crate::watched::Watched;
 use crate::watchpoints::{MOST, MOST_THREADS, Refused, Spot, Watchpoints};
 use crate::window::Window;
 
@@ -50,69 +49,20 @@ const ALL_FIRST: usize = 3;
 /// A call of a function that waits for a lock counts like so many nanoseconds of waiting, when it
 /// is about which word to watch.
 const CALL_NS: f64 = 10e3;
-/// How many quiet threads are looked at after a window.
-const LOOKS: usize = 64;
-/// How many copies of stacks are kept of a word's waiters and of its holders.
-const STACKS: usize = 32;
-/// What a hit is taken to cost before that was measured, in nanoseconds.
-const DEFAULT_HIT_NS: f64 = 10e3;
 /// How much of a stack is copied at a release.
 const HOLDERS_STACK: u32 = 4096;
 
-/// A place where a thread waited or released, to be unwound.
-#[derive(Debug, Clone)]
-pub(crate) struct Scene {
-    pub(crate) registers: Registers,
-    pub(crate) stack: Vec<u8>,
-    /// The time that was waited there, in nanoseconds.
-    pub(crate) ns: f64,
-    /// Whether the thread has just entered a function.
-    pub(crate) at_entry: bool,
-}
-
-/// The waits for a word.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Waits {
-    /// Time that threads slept or spun for it, in nanoseconds of windows.
-    pub(crate) ns: f64,
-    /// How much of that was spent spinning.
-    pub(crate) spun_ns: f64,
-    /// Calls of a function that waits for it, where goroutines wait and not threads.
-    pub(crate) called: u64,
-    /// Waits that began in windows.
-    pub(crate) count: u64,
-    pub(crate) threads: BTreeSet<Tid>,
-    pub(crate) scenes: Vec<Scene>,
-    /// Where it was held, as of writes to it.
-    pub(crate) writers: Vec<(u64, Scene)>,
-}
-
-/// What the session adds up to.
-#[derive(Debug, Default)]
-pub(crate) struct Ledger {
-    pub(crate) waits: BTreeMap<Word, Waits>,
-    pub(crate) watched: BTreeMap<Word, Watched>,
-    /// How many windows there were, their length, and that of those that saw all switches.
-    pub(crate) windows: u64,
-    pub(crate) window_ns: f64,
-    pub(crate) surveyed_ns: f64,
-    /// Time of threads off their cores for a reason that is not known, and of all threads.
-    pub(crate) unknown_ns: f64,
-    pub(crate) thread_ns: f64,
-    /// Time that threads waited for others to end.
-    pub(crate) joining_ns: f64,
-    /// Time that threads slept in system calls other than futexes, by call; that they ran or were
-    /// ready; and that exactly one was.
-    pub(crate) asleep: BTreeMap<&'static str, f64>,
-    pub(crate) running_ns: f64,
-    pub(crate) one_awake_ns: f64,
-    /// How often a thread left its core by its own will.
-    pub(crate) voluntary: u64,
-    /// What watching cost the program, by estimate.
-    pub(crate) cost_ns: f64,
-    /// The costs of a hit, as measured before the windows.
-    pub(crate) hit_costs: Vec<HitCost>,
-    pub(crate) refused: Option<Refused>,
+/// What is to be recorded in a window.
+#[derive(Debug)]
+struct Plan {
+    /// The words to watch, all of one process; none in a survey.
+    words: Vec<Word>,
+    /// Whether few of the threads are watched.
+    few: bool,
+    /// In a survey, the process of which calls are watched, if any is.
+    probed: Option<Pid>,
+    /// Whether stacks are copied at switches.
+    stacks: bool,
 }
 
 /// A session.
@@ -131,7 +81,7 @@ pub(crate) struct Session {
     chance: Xoshiro256PlusPlus,
     began: Moment,
     number: u64,
-    own_before: f64,
+    own_before: Duration,
 }
 
 /// Waits for so long, and returns whether it is over.
@@ -153,7 +103,7 @@ impl Session {
             chance: Xoshiro256PlusPlus::seed_from_u64(seed),
             began: Moment::now(),
             number: 0,
-            own_before: own_time(),
+            own_before: thread_time(),
         })
     }
 
@@ -166,15 +116,28 @@ impl Session {
             if !self.family.is_there() {
                 return;
             }
-            let words = self.choose();
-            let (window, over) = self.window(&words, wait);
-            self.absorb(window, &words);
+            let plan = self.plan();
+            let (window, over) = self.window(&plan, wait);
+            self.absorb(&window, &plan);
             self.keep_names();
             self.number += 1;
             if over || wait(self.pause()) {
                 return;
             }
         }
+    }
+
+    /// What to record in the next window.
+    fn plan(&mut self) -> Plan {
+        let mut words = self.choose();
+        let few = self.few(&words);
+        if few {
+            words.truncate(1);
+        }
+        let probed = if words.is_empty() { self.probed() } else { None };
+        let often = self.number < 2 || self.number.is_multiple_of(2 * ROUND);
+        let stacks = often && words.is_empty();
+        Plan { words, few, probed, stacks }
     }
 
     /// The words to watch in the next window, all of one process; none in a survey.
@@ -192,7 +155,7 @@ impl Session {
                 // A word that only one thread ever waits for is that thread's own, as a rule.
                 let alone = if waits.threads.len() > 1 { 1.0 } else { 0.01 };
                 // Chance gives each a turn, also one whose waits are few.
-                let chance = 0.5 + (self.chance.next_u32() >> 8) as f64 / f64::from(1 << 24);
+                let chance = about_one(&mut self.chance);
                 let ns = waits.ns + CALL_NS * waits.called as f64;
                 (ns * ignorance * alone * chance, *word)
             })
@@ -206,27 +169,19 @@ impl Session {
     }
 
     /// Records a window. Returns whether all is over after it.
-    fn window(&mut self, words: &[Word], wait: Wait<'_>) -> (Window, bool) {
-        let stacks = self.number < 2 || self.number.is_multiple_of(2 * ROUND);
-        let mut window = Window { few: self.few(words), ..Window::default() };
-        let words = if window.few { &words[..1] } else { words };
-        let probed = if words.is_empty() { self.probed() } else { None };
-        let watchpoints = match probed {
+    fn window(&mut self, plan: &Plan, wait: Wait<'_>) -> (Window, bool) {
+        let mut window = Window::default();
+        let watchpoints = match plan.probed {
             Some(pid) => self.probe(pid),
-            None => self.watch(words, window.few),
+            None => self.watch(plan),
         };
-        let surveys = words.is_empty();
-        if self.cores.begin(stacks && surveys).is_err() {
+        if self.cores.begin(plan.stacks).is_err() {
             window.lost_switches = true;
         }
-        let length = match surveys || watchpoints.is_none() {
+        let known = plan.words.iter().filter_map(|word| self.ledger.watched.get(word));
+        let length = match plan.words.is_empty() || watchpoints.is_none() {
             true => SURVEY,
-            false => words
-                .iter()
-                .filter_map(|word| self.ledger.watched.get(word))
-                .map(|watched| watched.next)
-                .min()
-                .unwrap_or(Watched::default().next),
+            false => known.map(|word| word.next).min().unwrap_or(Watched::default().next),
         };
         window.begin = Moment::now();
         let over = wait(length);
@@ -239,29 +194,27 @@ impl Session {
             watchpoints.stop();
             watchpoints.drain(&mut bytes);
             window.take_hits(&watchpoints, &bytes);
-            window.probed = probed;
             window.watched.clone_from(&watchpoints.threads);
             bytes.clear();
         }
         self.cores.drain(&mut bytes);
         window.take_cores(&self.cores, &bytes, &self.family.members);
         window.sort();
-        let stacks = if stacks { STACK_NS } else { SWITCH_NS };
-        self.ledger.cost_ns += window.all_switches as f64 * stacks;
+        let switch = if plan.stacks { STACK_NS } else { SWITCH_NS };
+        self.ledger.cost_ns += window.all_switches as f64 * switch;
         (window, over)
     }
 
     /// Watches the words, with the threads of their process or a few of them.
-    fn watch(&mut self, words: &[Word], few: bool) -> Option<Watchpoints> {
-        let first = words.first()?;
-        let mut threads: Vec<Tid> = if few {
+    fn watch(&mut self, plan: &Plan) -> Option<Watchpoints> {
+        let first = plan.words.first()?;
+        let mut threads: Vec<Tid> = if plan.few {
             let writers = &self.ledger.watched.get(first)?.writers;
             writers.iter().filter(|tid| self.family.threads.contains_key(tid)).copied().collect()
         } else {
-            let all = self.family.threads.iter();
-            all.filter(|(_, of)| **of == first.pid).map(|(tid, _)| *tid).collect()
+            self.family.threads_of(first.pid).collect()
         };
-        let most = if few { threads.len().div_ceil(FEW_OF) } else { MOST_THREADS };
+        let most = if plan.few { threads.len().div_ceil(FEW_OF) } else { MOST_THREADS };
         for chosen in 0..threads.len().min(most) {
             let rest = (threads.len() - chosen) as u64;
             let other = chosen + (self.chance.next_u64() % rest) as usize;
@@ -270,10 +223,15 @@ impl Session {
         threads.truncate(most);
         let cost = cost::of_a_hit();
         self.ledger.hit_costs.extend(cost);
-        let spots: Vec<Spot> = words.iter().map(|word| Spot::Word(word.bytes())).collect();
+        let spots: Vec<Spot> = plan.words.iter().map(|word| Spot::Word(word.bytes())).collect();
         // Stacks of holders are copied in the first windows, and now and then.
         let stack = if self.number % (4 * ROUND) == 1 { HOLDERS_STACK } else { 0 };
-        match Watchpoints::open(&spots, &threads, stack) {
+        self.open(&spots, &threads, stack)
+    }
+
+    /// Opens watchpoints. If they are refused, no others will be asked for.
+    fn open(&mut self, spots: &[Spot], threads: &[Tid], stack: u32) -> Option<Watchpoints> {
+        match Watchpoints::open(spots, threads, stack) {
             Ok(watchpoints) => Some(watchpoints),
             Err(Refused::Gone) => None,
             Err(refused) => {
@@ -300,34 +258,8 @@ impl Session {
         let paths = self.slow_paths.get(&pid)?;
         let spots: Vec<Spot> =
             paths.iter().take(MOST).map(|path| Spot::Function(path.address)).collect();
-        let of_it = self.family.threads.iter().filter(|(_, of)| **of == pid);
-        let threads: Vec<Tid> = of_it.map(|(tid, _)| *tid).take(MOST_THREADS).collect();
-        match Watchpoints::open(&spots, &threads, HOLDERS_STACK) {
-            Ok(watchpoints) => Some(watchpoints),
-            Err(Refused::Gone) => None,
-            Err(refused) => {
-                self.ledger.refused = Some(refused);
-                None
-            }
-        }
-    }
-
-    fn absorb_calls(&mut self, pid: Pid, window: &Window) {
-        let Some(paths) = self.slow_paths.get(&pid) else { return };
-        let cost = self.ledger.hit_costs.last().map_or(DEFAULT_HIT_NS, |cost| cost.middle());
-        self.ledger.cost_ns += window.hits.len() as f64 * cost;
-        for hit in &window.hits {
-            let Some(path) = paths.get(hit.word) else { continue };
-            let word = Word { pid, address: path.word(&hit.registers) };
-            let waits = self.ledger.waits.entry(word).or_default();
-            waits.called += 1;
-            waits.count += 1;
-            waits.threads.insert(hit.tid);
-            if waits.scenes.len() < STACKS && !hit.stack.is_empty() {
-                let (registers, stack) = (hit.registers, hit.stack.clone());
-                waits.scenes.push(Scene { registers, stack, ns: 1.0, at_entry: true });
-            }
-        }
+        let threads: Vec<Tid> = self.family.threads_of(pid).take(MOST_THREADS).collect();
+        self.open(&spots, &threads, HOLDERS_STACK)
     }
 
     /// Whether to watch few of the threads only. What a hit costs one thread, the others hardly
@@ -340,21 +272,6 @@ impl Session {
                 && watched.windows.iter().filter(|window| !window.few).count() >= ALL_FIRST
         };
         !self.number.is_multiple_of(3) && known.is_some_and(enough)
-    }
-
-    fn absorb(&mut self, window: Window, words: &[Word]) {
-        let off = off_core(&window, &mut self.calls, &mut self.code);
-        self.ledger.windows += 1;
-        self.ledger.window_ns += window.length();
-        if !window.lost_switches {
-            self.absorb_waits(&window, &off);
-        }
-        self.absorb_ticks(&window);
-        if let Some(pid) = window.probed {
-            self.absorb_calls(pid, &window);
-        } else if !window.watched.is_empty() {
-            self.absorb_hits(&window, words, &off);
-        }
     }
 
     /// Reads where code and data lie: at first, and now and then, because programs load code while
@@ -381,221 +298,27 @@ impl Session {
             self.calls.forget(pid);
             self.loops.forget(pid);
             self.sites.retain(|(word, _), _| word.pid != pid);
-            self.ledger.waits.retain(|word, _| word.pid != pid);
-            self.ledger.watched.retain(|word, _| word.pid != pid);
+            self.ledger.forget(pid);
             self.names.remove(&pid);
             self.slow_paths.remove(&pid);
         }
     }
 
-    fn absorb_waits(&mut self, window: &Window, off: &[Off]) {
-        self.ledger.surveyed_ns += window.length();
-        self.ledger.thread_ns += window.length() * self.family.threads.len() as f64;
-        let mut seen: BTreeSet<Tid> = window.ticks.iter().map(|tick| tick.tid).collect();
-        seen.extend(window.switches.iter().map(|switch| switch.tid));
-        for stretch in off {
-            // Stretches that had begun before the window have no reason. On average, they are as
-            // long as those that go on after it, reason by reason: these stand for both.
-            if stretch.why == Why::Unknown && stretch.from == window.begin {
-                continue;
-            }
-            let sides = if stretch.came_back { 1.0 } else { 2.0 };
-            let ns = sides * (stretch.to - stretch.from).0 as f64;
-            match stretch.why {
-                Why::Waits(Reason::Futex(word)) => {
-                    let waits = self.ledger.waits.entry(word).or_default();
-                    waits.ns += ns;
-                    waits.count += 1;
-                    waits.threads.insert(stretch.tid);
-                    if let Some(registers) = stretch.registers
-                        && !stretch.stack.is_empty()
-                        && waits.scenes.len() < STACKS
-                    {
-                        let stack = stretch.stack.clone();
-                        waits.scenes.push(Scene { registers, stack, ns, at_entry: false });
-                    }
-                }
-                Why::Waits(Reason::Join) => self.ledger.joining_ns += ns,
-                Why::Waits(Reason::Call(call)) => self.asleep_in(call.name(), ns),
-                Why::Waits(Reason::NoCall) => self.asleep_in("-", ns),
-                Why::Unknown | Why::Waits(Reason::Unknown) => self.ledger.unknown_ns += ns,
-                Why::Preempted => {}
-            }
-            self.ledger.voluntary += u64::from(matches!(stretch.why, Why::Waits(_)));
-        }
-        let quiet = self.look_at_quiet(window, &seen);
-        let runners = quiet.iter().filter(|(_, reason)| reason.is_none()).count();
-        self.times.keep(window, off, &quiet);
-        self.absorb_running(window, off, &seen, runners);
-    }
-
-    /// Threads that neither left nor got a core slept all the time; the system says where.
-    ///
-    /// Returns those that were looked at, with their reasons; without one if they ran all the time.
-    fn look_at_quiet(
-        &mut self,
-        window: &Window,
-        seen: &BTreeSet<Tid>,
-    ) -> Vec<(Tid, Option<Reason>)> {
-        let quiet: Vec<(Tid, Pid)> = self
-            .family
-            .threads
-            .iter()
-            .filter(|(tid, _)| !seen.contains(tid))
-            .map(|(tid, pid)| (*tid, *pid))
-            .collect();
-        let step = quiet.len().div_ceil(LOOKS).max(1);
-        let begin = if quiet.is_empty() { 0 } else { self.chance.next_u64() as usize % step };
-        let mut looked_at = Vec::new();
-        for (tid, pid) in quiet.into_iter().skip(begin).step_by(step) {
-            let ns = window.length() * step as f64;
-            match doing(pid.0, tid.0) {
-                Doing::Call(call) => {
-                    let registers = Registers::of_call(&call);
-                    let Some(number) = Sysno::new(call.number as usize) else { continue };
-                    let reason = named(pid, number, &registers);
-                    looked_at.push((tid, Some(reason)));
-                    match reason {
-                        Reason::Futex(word) => {
-                            let waits = self.ledger.waits.entry(word).or_default();
-                            waits.ns += ns;
-                            waits.threads.insert(tid);
-                        }
-                        Reason::Join => self.ledger.joining_ns += ns,
-                        _ => self.asleep_in(number.name(), ns),
-                    }
-                }
-                Doing::Asleep => {
-                    looked_at.push((tid, Some(Reason::Unknown)));
-                    self.ledger.unknown_ns += ns;
-                }
-                Doing::Running => looked_at.push((tid, None)),
-                Doing::Gone => {}
-            }
-        }
-        looked_at
-    }
-
-    fn asleep_in(&mut self, call: &'static str, ns: f64) {
-        *self.ledger.asleep.entry(call).or_default() += ns;
-    }
-
-    /// Adds up how long threads ran or were ready, and how long exactly one did.
-    fn absorb_running(
-        &mut self,
-        window: &Window,
-        off: &[Off],
-        seen: &BTreeSet<Tid>,
-        quiet_runners: usize,
-    ) {
-        // From each moment on, so many more threads sleep, or fewer.
-        let mut changes: Vec<(Moment, i64)> = off
-            .iter()
-            .filter(|stretch| stretch.why != Why::Preempted)
-            .flat_map(|stretch| [(stretch.from, -1), (stretch.to, 1)])
-            .collect();
-        changes.push((window.end, 0));
-        changes.sort_unstable();
-        let mut awake = (seen.len() + quiet_runners) as i64;
-        let mut since = window.begin;
-        for (at, change) in changes {
-            let ns = (at - since).0 as f64;
-            self.ledger.running_ns += ns * awake.max(0) as f64;
-            self.ledger.one_awake_ns += if awake == 1 { ns } else { 0.0 };
-            awake += change;
-            since = at.max(since);
-        }
-    }
-
-    fn absorb_ticks(&mut self, window: &Window) {
-        for tick in &window.ticks {
-            let Some(registers) = tick.registers.filter(|_| !tick.kernel) else { continue };
-            if let Some(word) = self.loops.word(tick.pid, &registers) {
-                let waits = self.ledger.waits.entry(word).or_default();
-                let ns = 1e9 / crate::cores::TICKS as f64;
-                waits.ns += ns;
-                waits.spun_ns += ns;
-                waits.count += 1;
-                waits.threads.insert(tick.tid);
-            }
-        }
-    }
-
-    fn absorb_hits(&mut self, window: &Window, words: &[Word], off: &[Off]) {
-        let cost = self.ledger.hit_costs.last().copied().unwrap_or_default();
-        let words = if window.few { &words[..1] } else { words };
-        self.ledger.cost_ns += window.hits.len() as f64 * cost.middle();
-        let mut histories: Vec<crate::history::History> =
-            words.iter().map(|_| crate::history::History::default()).collect();
-        for hit in &window.hits {
-            let Some(word) = words.get(hit.word).copied() else { continue };
-            let (bytes, ip) = (word.bytes(), hit.registers.ip());
-            let code = &mut self.code;
-            let site = self
-                .sites
-                .entry((word, ip))
-                .or_insert_with(|| Site::before(code.before(hit.pid, ip), &hit.registers, &bytes));
-            let write = site.as_ref().and_then(|site| site.write(&hit.registers, &bytes));
-            if !hit.stack.is_empty() {
-                let waits = self.ledger.waits.entry(word).or_default();
-                if waits.writers.len() < STACKS {
-                    let (registers, stack) = (hit.registers, hit.stack.clone());
-                    waits.writers.push((ip, Scene { registers, stack, ns: 0.0, at_entry: false }));
-                }
-            }
-            histories[hit.word].add((hit.tid, hit.at, hit.core, ip), write, bytes.start);
-        }
-        let away = Rc::new(absences(off));
-        let pid = words.first().map(|word| word.pid);
-        let of = self.family.threads.values().filter(|of| Some(**of) == pid).count();
-        for (word, history) in words.iter().zip(histories) {
-            if window.lost_hits {
-                // A pair of writes with one between them lost would look like a long section.
-                continue;
-            }
-            self.ledger.watched.entry(*word).or_default().add(Watch {
-                begin: window.begin,
-                end: window.end,
-                history,
-                threads: window.watched.clone(),
-                few: window.few,
-                of,
-                cost,
-                away: Rc::clone(&away),
-            });
-        }
-    }
-
     /// How long to wait before the next window, so that all together costs no more than its share.
     fn pause(&mut self) -> Duration {
-        let own = own_time();
-        self.ledger.cost_ns += own - self.own_before;
+        let own = thread_time();
+        self.ledger.cost_ns += own.saturating_sub(self.own_before).as_nanos() as f64;
         self.own_before = own;
-        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get) as f64;
-        let due = (self.ledger.cost_ns - ADVANCE) / (SHARE * cores);
+        let due = (self.ledger.cost_ns - ADVANCE) / (SHARE * usable_cores());
         let passed = (Moment::now() - self.began).0 as f64;
         // Some of it is chance, so as not to keep step with the program.
-        let chance = 0.5 + (self.chance.next_u32() >> 8) as f64 / f64::from(1 << 24);
+        let chance = about_one(&mut self.chance);
         let least = 2e6;
         Duration::from_nanos(((due - passed).max(least) * chance) as u64)
     }
 }
 
-/// The absences of each thread.
-fn absences(off: &[Off]) -> Absences {
-    let mut all = Absences::new();
-    for stretch in off {
-        let asleep = stretch.why != Why::Preempted;
-        let away = Away { from: stretch.from, to: stretch.to, asleep };
-        all.entry(stretch.tid).or_default().push(away);
-    }
-    all
-}
-
-/// Processor time of this thread, in nanoseconds.
-fn own_time() -> f64 {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: `time` is ours to be written.
-    unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) };
-    time.tv_sec as f64 * 1e9 + time.tv_nsec as f64
+/// A chance from a half to one and a half.
+fn about_one(chance: &mut Xoshiro256PlusPlus) -> f64 {
+    0.5 + (chance.next_u32() >> 8) as f64 / f64::from(1 << 24)
 }

@@ -31,6 +31,9 @@ pub(crate) struct SlowPath {
 impl SlowPath {
     /// Those of a process.
     pub(crate) fn of(names: &Names) -> Vec<Self> {
+        if !names.is_go() {
+            return Vec::new();
+        }
         let found = names.functions_named(&FUNCTIONS.map(|(name, _)| name));
         found
             .into_iter()

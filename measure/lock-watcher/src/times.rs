@@ -10,10 +10,11 @@ use kilocore_thread_time::{Account, Event, ThreadId, ThreadTimes, What, WordKind
 use syscalls::Sysno;
 
 use crate::calls::Reason;
+use crate::document::Named;
 use crate::family::Family;
 use crate::ids::{Moment, Tid, Word};
 use crate::off_core::{Off, Why};
-use crate::pairing::{Taken, taken_and_given_back};
+use crate::pairing::{Model, Taken, taken_and_given_back};
 use crate::watched::Watched;
 use crate::window::{What as Switched, Window};
 
@@ -58,17 +59,17 @@ impl Times {
         self.windows.push(Kept { begin: window.begin, end: window.end, events, quiet });
     }
 
-    /// The account of all windows. `words` has the kind and the name of each word.
+    /// The account of all windows. `words` says what each word is.
     pub(crate) fn account(
         self,
         family: &Family,
         watched: &BTreeMap<Word, Watched>,
-        words: &BTreeMap<Word, (WordKind, String)>,
+        words: &BTreeMap<Word, Named>,
     ) -> Option<ThreadTimes> {
         if self.windows.is_empty() {
             return None;
         }
-        let mut holders = holders(watched);
+        let mut holders = holders(watched, words);
         let mut account = Account::new();
         for kept in self.windows {
             account.begin_window(time::Nanoseconds(kept.begin.0));
@@ -94,17 +95,20 @@ impl Times {
             let pid = crate::ids::Pid(word.space);
             words.get(&Word { pid, address: word.address })
         };
-        let kind = |word| known(word).map_or(WordKind::Unknown, |(kind, _)| *kind);
-        let name = |word| known(word).map_or_else(String::new, |(_, name)| name.clone());
+        let kind = |word| known(word).map_or(WordKind::Unknown, |named| named.kind);
+        let name = |word| known(word).map_or_else(String::new, |named| named.name.clone());
         Some(account.finish(&threads, &kind, &name))
     }
 }
 
 /// Who took and gave back which lock, by the window in which that was.
-fn holders(watched: &BTreeMap<Word, Watched>) -> BTreeMap<Moment, Vec<Event>> {
+fn holders(
+    watched: &BTreeMap<Word, Watched>,
+    words: &BTreeMap<Word, Named>,
+) -> BTreeMap<Moment, Vec<Event>> {
     let mut all: BTreeMap<Moment, Vec<Event>> = BTreeMap::new();
     for (word, watched) in watched {
-        let model = watched.model();
+        let model = words.get(word).map_or(Model::Unknown, |named| named.model);
         // Where only some threads were watched, the holder may be another.
         for watch in watched.windows.iter().filter(|watch| !watch.few) {
             let of = time::Word { space: word.pid.0, address: word.address };

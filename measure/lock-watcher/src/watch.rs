@@ -8,11 +8,13 @@ use kilocore_lock_profile::{Process, Run, Threads, Watching};
 use kilocore_proc_files as proc_files;
 use kilocore_word_names::Names;
 
-use crate::cores::Cores;
+use crate::cores::{Cores, usable_cores};
 use crate::document::{Span, outside, processes};
 use crate::error::WatchError;
+use crate::estimate::mean;
 use crate::family::{Family, Kin};
 use crate::ids::{Moment, Pid};
+use crate::ledger::Ledger;
 use crate::session::Session;
 use crate::watchpoints::Refused;
 
@@ -36,8 +38,7 @@ pub fn check(pid: Pid) -> Result<(), WatchError> {
     if !cfg!(target_arch = "x86_64") {
         return Err(WatchError::Architecture);
     }
-    let ended = proc_files::status(pid.0).is_none_or(|s| matches!(s.state, b'Z' | b'X'));
-    if ended {
+    if proc_files::has_ended(pid.0) {
         return Err(WatchError::NoProcess(pid));
     }
     if fs::read_link(format!("/proc/{}/exe", pid.0)).is_err() {
@@ -91,18 +92,15 @@ fn run(session: Session, wall_ns: f64, options: &Options) -> Run {
     names.values_mut().for_each(Names::refresh);
     let made = processes(&ledger, &mut names, members, Span { wall_ns, scale });
     let times = times.account(&family, &ledger.watched, &made.words);
-    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get) as f64;
-    let costs = &ledger.hit_costs;
-    let hit = costs.iter().map(|cost| cost.middle()).sum::<f64>() / costs.len().max(1) as f64;
+    let costs: Vec<f64> = ledger.hit_costs.iter().map(|cost| cost.middle()).collect();
     let watching = Watching {
         attached: options.attached,
         windows: ledger.windows,
         windows_ns: ledger.window_ns,
-        cost_share: (ledger.cost_ns / (cores * wall_ns).max(1.0)).min(1.0),
-        hit_ns: (!costs.is_empty()).then_some(hit),
+        cost_share: (ledger.cost_ns / (usable_cores() * wall_ns).max(1.0)).min(1.0),
+        hit_ns: (!costs.is_empty()).then(|| mean(&costs)),
         unknown_share: (ledger.unknown_ns / ledger.thread_ns.max(1.0)).min(1.0),
         refused: ledger.refused.map(refusal),
-        hints: Vec::new(),
     };
     Run {
         cores: kilocore_process::allowed_cores().len() as u32,
@@ -115,7 +113,7 @@ fn run(session: Session, wall_ns: f64, options: &Options) -> Run {
     }
 }
 
-fn process(family: &Family, ledger: &crate::session::Ledger, pid: Pid) -> Process {
+fn process(family: &Family, ledger: &Ledger, pid: Pid) -> Process {
     let (before, after) = family.cpu.get(&pid).copied().unwrap_or_default();
     let locking: std::collections::BTreeSet<_> = ledger
         .watched

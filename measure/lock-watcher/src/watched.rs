@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::cost::HitCost;
 use crate::history::{History, Operation};
 use crate::ids::{Moment, Tid};
-use crate::pairing::{Model, model};
+use crate::pairing::{Model, model, releases};
 
 /// A stretch in which a thread was off its core, and whether by its own will.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -95,9 +95,17 @@ impl Watched {
         1.0 / (1.0 + 4.0 * known.max(silent))
     }
 
+    /// What the writes to it mean.
     pub(crate) fn model(&self) -> Model {
-        let windows: Vec<&[Operation]> =
-            self.windows.iter().map(|window| window.history.operations.as_slice()).collect();
-        model(&windows)
+        model(&self.operations())
+    }
+
+    /// The places in the code that give it back.
+    pub(crate) fn releases(&self, model: Model) -> BTreeSet<u64> {
+        releases(&self.operations(), model)
+    }
+
+    fn operations(&self) -> Vec<&[Operation]> {
+        self.windows.iter().map(|window| window.history.operations.as_slice()).collect()
     }
 }

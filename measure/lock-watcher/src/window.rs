@@ -65,10 +65,6 @@ pub(crate) struct Window {
     pub(crate) hits: Vec<Hit>,
     /// The threads whose writes were watched.
     pub(crate) watched: Vec<Tid>,
-    /// The process of which calls were watched instead of words.
-    pub(crate) probed: Option<Pid>,
-    /// Whether these were a few of those that write to the word.
-    pub(crate) few: bool,
     /// Whether switches or ticks were lost, or hits.
     pub(crate) lost_switches: bool,
     pub(crate) lost_hits: bool,

@@ -4,9 +4,11 @@
 //! these bytes apart. What an event is to record is the caller's, who fills in the attribute.
 
 mod event;
+mod host;
 mod records;
 mod ring;
 
 pub use event::Event;
+pub use host::{online_cores, paranoid};
 pub use records::{HEADER, Malformed, Record, Tally, header, process, record, records, word};
 pub use ring::{Ring, page_size};

@@ -4,13 +4,15 @@
 //! These are reads of a few hundred bytes below `/proc`, made so that many of them in a row cost
 //! the programs that are looked at next to nothing.
 
+mod clock;
 mod look;
 mod process;
 mod small_file;
 
-pub use look::{Call, Doing, Look, Word, doing, look};
+pub use clock::{monotonic, processor_time, thread_time};
+pub use look::{Call, Doing, Look, Word, doing, futex_word, look};
 pub use process::{
-    FileId, Status, all, environment_begins, executable, has_environment, name, newest,
-    processor_time, status, threads,
+    FileId, Status, all, environment_begins, executable, has_ended, has_environment, name, newest,
+    status, threads,
 };
 pub use small_file::read;

@@ -151,7 +151,7 @@ fn parse(text: &str) -> Look {
     match &*name {
         "futex" => {
             let word = match (argument(), argument(), argument()) {
-                (Some(at), Some(operation), Some(value)) => word(at, operation, value),
+                (Some(at), Some(operation), Some(value)) => futex_word(at, operation, value),
                 _ => Word::Unknown,
             };
             Look::Futex(name, word)
@@ -165,7 +165,8 @@ fn parse(text: &str) -> Look {
 /// Returns the word at the address `at`, on which a futex sleeps. If the futex expects `value`, the
 /// id of a thread, there, and is not private to the process, it is a `pthread_join`: the kernel
 /// wakes that one.
-fn word(at: u64, operation: u64, value: u64) -> Word {
+#[must_use]
+pub fn futex_word(at: u64, operation: u64, value: u64) -> Word {
     const WAIT: u64 = libc::FUTEX_WAIT as u64;
     const WAIT_BITSET: u64 = libc::FUTEX_WAIT_BITSET as u64;
     let waits = matches!(operation & OPERATION, WAIT | WAIT_BITSET);

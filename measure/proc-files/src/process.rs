@@ -4,7 +4,6 @@ use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
-use std::time::Duration;
 
 /// A file, whatever its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -46,6 +45,12 @@ pub fn newest() -> Option<u32> {
     let mut text = [0; 128];
     let text = crate::read("/proc/loadavg", &mut text).ok()?;
     std::str::from_utf8(text).ok()?.split_ascii_whitespace().next_back()?.parse().ok()
+}
+
+/// Whether a process or thread has ended. What is left of it waits for its parent.
+#[must_use]
+pub fn has_ended(pid: u32) -> bool {
+    status(pid).is_none_or(|status| matches!(status.state, b'Z' | b'X'))
 }
 
 /// Returns the threads of a process, or an empty list if the process is gone.
@@ -96,18 +101,6 @@ pub fn has_environment(pid: u32) -> bool {
 pub fn environment_begins(pid: u32) -> Option<u64> {
     let mut text = [0; 1024];
     parse_environment(crate::read(&format!("/proc/{pid}/stat"), &mut text).ok()?)
-}
-
-/// The processor time that a process has used, threads that have ended included.
-#[must_use]
-pub fn processor_time(pid: u32) -> Option<Duration> {
-    let mut clock = 0;
-    // SAFETY: `clock` is ours to be written.
-    let result = unsafe { libc::clock_getcpuclockid(pid as libc::pid_t, &raw mut clock) };
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: `time` is ours to be written.
-    let known = result == 0 && unsafe { libc::clock_gettime(clock, &raw mut time) } == 0;
-    known.then(|| Duration::new(time.tv_sec as u64, time.tv_nsec as u32))
 }
 
 /// The fiftieth field.

@@ -87,8 +87,15 @@ impl Binary {
     /// # Errors
     /// If it cannot be read or is not an executable file.
     pub fn open(path: &Path) -> Result<Self, BinaryError> {
-        let binary = Self::parse(path, &contents(path)?)?;
-        Ok(Self { debug: Some(path.to_owned()), ..binary })
+        Self::of(path, &contents(path)?)
+    }
+
+    /// Reads a file whose bytes were just read from it.
+    ///
+    /// # Errors
+    /// If it is not an executable file.
+    pub fn of(path: &Path, bytes: &[u8]) -> Result<Self, BinaryError> {
+        Ok(Self { debug: Some(path.to_owned()), ..Self::parse(path, bytes)? })
     }
 
     /// Reads a file from its bytes. Messages give `path` as the place where they are from. Such a
@@ -213,7 +220,10 @@ impl Binary {
 
 /// Reads a regular file. Files that the kernel makes up, of which some never end, have no size or
 /// an immense one, and are refused.
-fn contents(path: &Path) -> Result<Vec<u8>, BinaryError> {
+///
+/// # Errors
+/// If it is not one, or cannot be read.
+pub fn contents(path: &Path) -> Result<Vec<u8>, BinaryError> {
     const LARGEST: u64 = 4 << 30;
     let fail = |source| BinaryError::Read { path: path.to_owned(), source };
     let metadata = fs::metadata(path).map_err(fail)?;

@@ -1,10 +1,12 @@
 //! The variables of an executable file or a library, by its symbol table.
 
-use std::fs;
+use std::fs::File;
 use std::path::Path;
 
 use addr2line::demangle_auto;
-use object::{Object, ObjectSymbol, SymbolKind};
+use object::{Object, ObjectSymbol, ReadCache, SymbolKind};
+
+use crate::binary::contents;
 
 /// The variables of a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -17,9 +19,7 @@ impl Variables {
     /// Reads a file. There are none if it cannot be read, or if it is no executable file.
     #[must_use]
     pub fn open(path: &Path) -> Self {
-        let regular = fs::metadata(path).is_ok_and(|metadata| metadata.is_file());
-        let bytes = if regular { fs::read(path).ok() } else { None };
-        bytes.map_or_else(Self::default, |bytes| Self::parse(&bytes))
+        contents(path).map_or_else(|_| Self::default(), |bytes| Self::parse(&bytes))
     }
 
     /// Reads a file from its bytes.
@@ -55,11 +55,20 @@ impl Variables {
     }
 }
 
+/// Whether a file is a program written in Go. This reads its headers only.
+#[must_use]
+pub fn is_go(path: &Path) -> bool {
+    let Ok(file) = File::open(path) else { return false };
+    let headers = ReadCache::new(file);
+    object::File::parse(&headers)
+        .is_ok_and(|file| file.section_by_name(".note.go.buildid").is_some())
+}
+
 /// Returns the addresses that a file gives to functions of these names, as far as its symbol table
 /// has them.
 #[must_use]
 pub fn functions_named(path: &Path, names: &[&str]) -> Vec<(usize, u64)> {
-    let Ok(bytes) = fs::read(path) else { return Vec::new() };
+    let Ok(bytes) = contents(path) else { return Vec::new() };
     let Ok(file) = object::File::parse(&*bytes) else { return Vec::new() };
     let mut found: Vec<(usize, u64)> = file
         .symbols()

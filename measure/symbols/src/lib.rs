@@ -16,13 +16,15 @@ mod kernel;
 mod perf_map;
 mod table;
 mod unwind;
+mod unwind_tables;
 mod vdso;
 
-pub use binary::{Binary, BinaryError, Frame};
+pub use binary::{Binary, BinaryError, Frame, contents};
 pub use build_id::BuildId;
-pub use data::{Variables, functions_named};
+pub use data::{Variables, functions_named, is_go};
 pub use debug_files::DebugFiles;
 pub use kernel::{KernelSymbol, KernelSymbols, KernelSymbolsError};
 pub use perf_map::PerfMap;
 pub use unwind::{Section, UnwindSections};
+pub use unwind_tables::{TableBytes, UnwindTables, stack_reader};
 pub use vdso::own_vdso;

@@ -4,19 +4,43 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::fs;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use kilocore_lock_profile::Frame;
-use kilocore_symbols::{Binary, BuildId, DebugFiles, PerfMap, Variables};
+use kilocore_symbols::{
+    Binary, BuildId, DebugFiles, PerfMap, UnwindSections, UnwindTables, Variables,
+};
 
 use crate::maps::{self, Mapping};
 use crate::place::WordPlace;
 use crate::unwinding::{Unwinding, zero};
 
 /// A file that is mapped.
+#[derive(Default)]
 struct Module {
     binary: Option<Binary>,
     variables: Variables,
+    tables: Option<Rc<UnwindTables>>,
+}
+
+impl Module {
+    /// Reads a file once, for all that is asked of it.
+    fn read(path: &Path) -> Self {
+        let Ok(bytes) = kilocore_symbols::contents(path) else { return Self::default() };
+        let mut variables = Variables::parse(&bytes);
+        let tables =
+            UnwindSections::parse(&bytes).map(|sections| UnwindTables::new(sections).into());
+        let binary = Binary::of(path, &bytes).ok().map(|mut binary| {
+            if let Some(debug) = binary.build_id().and_then(debug_file)
+                && binary.take_debug_file(&debug).unwrap_or(false)
+            {
+                variables = Variables::open(&debug);
+            }
+            binary
+        });
+        Self { binary, variables, tables }
+    }
 }
 
 /// Names for the addresses of a process.
@@ -117,18 +141,13 @@ impl Names {
         // The process may see another file system.
         let real = PathBuf::from(format!("/proc/{}/root{path}", self.pid));
         let real = if fs::metadata(&real).is_ok() { real } else { PathBuf::from(path) };
-        self.modules.entry(path.to_owned()).or_insert_with(|| {
-            let mut variables = Variables::open(&real);
-            let binary = Binary::open(&real).ok().map(|mut binary| {
-                if let Some(debug) = binary.build_id().and_then(debug_file)
-                    && binary.take_debug_file(&debug).unwrap_or(false)
-                {
-                    variables = Variables::open(&debug);
-                }
-                binary
-            });
-            Module { binary, variables }
-        })
+        self.modules.entry(path.to_owned()).or_insert_with(|| Module::read(&real))
+    }
+
+    /// Whether the program is written in Go.
+    #[must_use]
+    pub fn is_go(&self) -> bool {
+        kilocore_symbols::is_go(&PathBuf::from(format!("/proc/{}/exe", self.pid)))
     }
 
     /// Returns the addresses in memory of functions of these names in the program's own file, each
@@ -140,12 +159,10 @@ impl Names {
         let first = |first: &&Mapping| first.file() == Some(&*text) && first.offset == 0;
         let Some(mapping) = self.mappings.iter().find(first) else { return Vec::new() };
         let file = PathBuf::from(format!("/proc/{}/exe", self.pid));
-        let found = kilocore_symbols::functions_named(&file, names);
-        let Some(zero) = (if found.is_empty() { None } else { Binary::open(&file).ok() })
-            .and_then(|binary| zero(mapping, &binary))
-        else {
+        let Some(zero) = Binary::open(&file).ok().and_then(|binary| zero(mapping, &binary)) else {
             return Vec::new();
         };
+        let found = kilocore_symbols::functions_named(&file, names);
         found.into_iter().map(|(index, address)| (index, address.wrapping_add(zero))).collect()
     }
 
@@ -195,10 +212,10 @@ impl Names {
     /// frame pointer) and a copy of the stack from the stack pointer on.
     pub fn stack(&mut self, registers: (u64, u64, u64), stack: &[u8]) -> Vec<Frame> {
         let mut unwinding = self.unwinding.take().unwrap_or_else(|| {
-            let (mappings, root) = (self.mappings.clone(), format!("/proc/{}/root", self.pid));
-            Unwinding::of(&mappings, &root, |mapping| {
+            let mappings = self.mappings.clone();
+            Unwinding::of(&mappings, |mapping| {
                 let module = self.module(mapping.file()?);
-                zero(mapping, module.binary.as_ref()?)
+                Some((Rc::clone(module.tables.as_ref()?), zero(mapping, module.binary.as_ref()?)?))
             })
         });
         let addresses = unwinding.unwind(registers, stack);

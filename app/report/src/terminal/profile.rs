@@ -50,8 +50,7 @@ pub fn profile_table(profile: &Profile, style: impl Into<Style>) -> String {
 
 /// Acquisitions of all locks of a process.
 fn acquisitions(process: &Process) -> u64 {
-    let of = |lock: &Lock| lock.acquisitions + lock.read.as_ref().map_or(0, |r| r.acquisitions);
-    process.locks.iter().map(of).sum()
+    process.locks.iter().map(Lock::uses).sum()
 }
 
 /// Many processes in a sentence.

@@ -19,15 +19,11 @@ const MATTER: f64 = 0.05;
 /// How much of a core may be missing until threads count as computing one at a time.
 const ONE_CORE: f64 = 1.25;
 
-fn waits(lock: &Lock) -> f64 {
-    lock.wait.sum_ns + lock.read.as_ref().map_or(0.0, |read| read.wait.sum_ns)
-}
-
 /// The answer for a run whose threads wait mostly for such locks.
 pub(super) fn answer(run: &Run) -> Option<Recommendation> {
     let locks = || run.processes.iter().flat_map(|process| &process.locks);
-    let all: f64 = locks().map(waits).sum();
-    let dark: f64 = locks().filter(|lock| is_uncounted(lock)).map(waits).sum();
+    let all: f64 = locks().map(Lock::waited_ns).sum();
+    let dark: f64 = locks().filter(|lock| is_uncounted(lock)).map(Lock::waited_ns).sum();
     let ran: f64 = run.processes.iter().map(|process| process.threads.cpu_ns).sum();
     // Sleep of other kinds is left out: a runtime has many threads that only wait for work.
     let share = dark / (dark + ran).max(1.0);
@@ -37,7 +33,7 @@ pub(super) fn answer(run: &Run) -> Option<Recommendation> {
     }
     let worst = |process: &Process| -> Option<(f64, usize)> {
         let dark = process.locks.iter().enumerate().filter(|(_, lock)| is_uncounted(lock));
-        dark.map(|(index, lock)| (waits(lock), index)).max_by(|a, b| a.0.total_cmp(&b.0))
+        dark.map(|(index, lock)| (lock.waited_ns(), index)).max_by(|a, b| a.0.total_cmp(&b.0))
     };
     let (process, (_, index)) = run
         .processes

@@ -82,9 +82,7 @@ fn is_static(process: &Process, run: &Run) -> bool {
 
 /// The lock of a process that threads waited for longest, if `run` cannot replace it.
 pub(super) fn foreign<'a>(process: &'a Process, run: &Run) -> Option<&'a Lock> {
-    let waits =
-        |lock: &Lock| lock.wait.sum_ns + lock.read.as_ref().map_or(0.0, |read| read.wait.sum_ns);
-    let longest = process.locks.iter().max_by(|a, b| waits(a).total_cmp(&waits(b)))?;
+    let longest = process.locks.iter().max_by(|a, b| a.waited_ns().total_cmp(&b.waited_ns()))?;
     (!is_replaced(longest, process, run)).then_some(longest)
 }
 

@@ -157,8 +157,7 @@ fn work_ns(confined: &Process, process: &Process) -> f64 {
 
 /// Returns how many times the locks of a process were taken.
 pub(super) fn uses(process: &Process) -> f64 {
-    let of = |lock: &Lock| lock.acquisitions + lock.read.as_ref().map_or(0, |r| r.acquisitions);
-    process.locks.iter().map(of).sum::<u64>() as f64
+    process.locks.iter().map(Lock::uses).sum::<u64>() as f64
 }
 
 /// Estimates the processor time in the operations of all locks.

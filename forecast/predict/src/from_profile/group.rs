@@ -86,7 +86,7 @@ impl<'a> Group<'a> {
             .locks
             .iter()
             .map(|lock| {
-                let uses = lock.acquisitions + lock.read.as_ref().map_or(0, |r| r.acquisitions);
+                let uses = lock.uses();
                 // One entry may stand for several locks that lived one after the other. At any time
                 // that was one lock, so it counts as one.
                 (uses as f64 / total).powi(2)
@@ -110,7 +110,7 @@ impl<'a> Group<'a> {
     fn owned(&self) -> BTreeMap<u32, u64> {
         let mut owned = BTreeMap::new();
         for lock in &self.locks {
-            let uses = lock.acquisitions + lock.read.as_ref().map_or(0, |read| read.acquisitions);
+            let uses = lock.uses();
             if let Some(most) = lock.mostly_by.filter(|most| most.share >= ITS_OWN) {
                 *owned.entry(most.thread).or_insert(0) += uses;
             }

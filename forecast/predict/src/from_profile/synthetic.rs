@@ -72,9 +72,8 @@ pub(crate) fn run_thinking(locks: Vec<Lock>, think: Histogram) -> Run {
         locks,
         ..Process::default()
     };
-    let held = |lock: &Lock| lock.hold.sum_ns + lock.read.as_ref().map_or(0.0, |r| r.hold.sum_ns);
     process.threads.cpu_ns = process.threads.think.sum_ns
-        + process.locks.iter().map(held).sum::<f64>()
+        + process.locks.iter().map(Lock::held_ns).sum::<f64>()
         + super::busy::operations_ns(&process);
     Run {
         cores: 2,

@@ -5,13 +5,12 @@
 //! the mapped files. Where there is no unwind table, it follows frame pointers.
 
 use std::collections::HashMap;
-use std::ops::{Deref, Range};
 use std::rc::Rc;
 
+use framehop::Unwinder as _;
 use framehop::aarch64::{CacheAarch64, PtrAuthMask, UnwindRegsAarch64, UnwinderAarch64};
 use framehop::x86_64::{CacheX86_64, UnwindRegsX86_64, UnwinderX86_64};
-use framehop::{ExplicitModuleSectionInfo, Module, Unwinder as _};
-use kilocore_symbols::{Section, UnwindSections};
+use kilocore_symbols::{TableBytes, UnwindSections, UnwindTables, stack_reader};
 
 use super::files::Files;
 use super::place::{Index, Interned, Object};
@@ -36,74 +35,17 @@ impl Architecture {
     }
 }
 
-/// Bytes that several modules share.
-#[derive(Clone, Default)]
-struct Shared(Rc<[u8]>);
-
-impl Deref for Shared {
-    type Target = [u8];
-
-    fn deref(&self) -> &[u8] {
-        &self.0
-    }
-}
-
-/// The sections of an object that tell how to unwind its functions.
-#[derive(Clone)]
-struct Sections {
-    base: u64,
-    text: Option<Range<u64>>,
-    got: Option<Range<u64>>,
-    eh_frame: Option<(Range<u64>, Shared)>,
-    eh_frame_hdr: Option<(Range<u64>, Shared)>,
-}
-
-impl Sections {
-    fn new(sections: UnwindSections) -> Self {
-        let shared = |Section { addresses, bytes }| (addresses, Shared(bytes.into()));
-        Self {
-            base: sections.base,
-            text: sections.text,
-            got: sections.got,
-            eh_frame: sections.eh_frame.map(shared),
-            eh_frame_hdr: sections.eh_frame_hdr.map(shared),
-        }
-    }
-
-    /// Makes a module of a process. `zero` is where the file's address zero lies in the process's
-    /// memory.
-    fn module(&self, range: Range<u64>, zero: u64) -> Module<Shared> {
-        let addresses = |section: &Option<(Range<u64>, Shared)>| {
-            section.as_ref().map(|(addresses, _)| addresses.clone())
-        };
-        let bytes = |section: &Option<(Range<u64>, Shared)>| {
-            section.as_ref().map(|(_, bytes)| bytes.clone())
-        };
-        let info = ExplicitModuleSectionInfo {
-            base_svma: self.base,
-            text_svma: self.text.clone(),
-            got_svma: self.got.clone(),
-            eh_frame_svma: addresses(&self.eh_frame),
-            eh_frame: bytes(&self.eh_frame),
-            eh_frame_hdr_svma: addresses(&self.eh_frame_hdr),
-            eh_frame_hdr: bytes(&self.eh_frame_hdr),
-            ..ExplicitModuleSectionInfo::default()
-        };
-        Module::new(String::new(), range, zero.wrapping_add(self.base), info)
-    }
-}
-
 /// The modules of one process at one version of its memory.
 enum Modules {
-    X86(UnwinderX86_64<Shared>),
-    Arm(UnwinderAarch64<Shared>),
+    X86(UnwinderX86_64<TableBytes>),
+    Arm(UnwinderAarch64<TableBytes>),
 }
 
 /// Unwinds stacks.
 pub(super) struct Unwinder {
     architecture: Option<Architecture>,
     /// The sections of each object; `None` for an object without any.
-    sections: HashMap<Index, Option<Rc<Sections>>>,
+    sections: HashMap<Index, Option<Rc<UnwindTables>>>,
     /// By process, with the version of its memory.
     modules: HashMap<i32, (u64, Modules)>,
     x86: CacheX86_64,
@@ -164,7 +106,7 @@ impl Unwinder {
                 let (Some(bp), Some(sp), Some(ip)) = (register(6), register(7), register(8)) else {
                     return Vec::new();
                 };
-                let mut stack = reader(state.stack, sp);
+                let mut stack = stack_reader(state.stack, sp);
                 let registers = UnwindRegsX86_64::new(ip, sp, bp);
                 let mut frames = unwinder.iter_frames(ip, registers, &mut self.x86, &mut stack);
                 let next = || Some(frames.next().ok()??.address_for_lookup());
@@ -173,7 +115,7 @@ impl Unwinder {
             Modules::Arm(unwinder) => {
                 let numbers = (register(29), register(30), register(31), register(32));
                 let (Some(fp), Some(lr), Some(sp), Some(pc)) = numbers else { return Vec::new() };
-                let mut stack = reader(state.stack, sp);
+                let mut stack = stack_reader(state.stack, sp);
                 let highest = unwinder.max_known_code_address();
                 let mask = match highest {
                     0 => PtrAuthMask::new_no_strip(),
@@ -222,21 +164,12 @@ impl Unwinder {
         files: &mut Files<'_>,
         index: Index,
         object: &Object,
-    ) -> Option<Rc<Sections>> {
+    ) -> Option<Rc<UnwindTables>> {
         let known = self.sections.entry(index).or_insert_with(|| {
             let bytes = files.open(index, object).as_ref().ok()?.contents()?;
             let sections = UnwindSections::parse(&bytes)?;
-            (sections.base < Self::HIGHEST).then(|| Rc::new(Sections::new(sections)))
+            (sections.base < Self::HIGHEST).then(|| Rc::new(UnwindTables::new(sections)))
         });
         known.clone()
-    }
-}
-
-/// Returns a function that reads numbers of a copied stack, whose first byte was at `start`.
-fn reader(stack: &[u8], start: u64) -> impl FnMut(u64) -> Result<u64, ()> {
-    move |address| {
-        let at = address.checked_sub(start).and_then(|at| usize::try_from(at).ok()).ok_or(())?;
-        let bytes = stack.get(at..at.checked_add(8).ok_or(())?).ok_or(())?;
-        Ok(u64::from_le_bytes(bytes.try_into().map_err(|_| ())?))
     }
 }

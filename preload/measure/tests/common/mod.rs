@@ -101,6 +101,5 @@ pub(crate) fn recorded(program: &Path, arguments: &[&str]) -> Recorded {
 
 /// Returns the time on the processor in all holds of a process.
 pub(crate) fn held_ns(process: &Process) -> f64 {
-    let shared = |lock: &Lock| lock.read.as_ref().map_or(0.0, |read| read.hold.sum_ns);
-    process.locks.iter().map(|lock| lock.hold.sum_ns + shared(lock)).sum()
+    process.locks.iter().map(Lock::held_ns).sum()
 }

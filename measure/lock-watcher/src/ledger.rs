@@ -1,0 +1,110 @@
+//! What a session adds up to.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::cost::HitCost;
+use crate::ids::{Pid, Tid, Word};
+use crate::registers::Registers;
+use crate::watched::Watched;
+use crate::watchpoints::Refused;
+
+/// How many copies of stacks are kept of a word's waiters and of its writers.
+const STACKS: usize = 32;
+
+/// A place where a thread waited or released, to be unwound.
+#[derive(Debug, Clone)]
+pub(crate) struct Scene {
+    pub(crate) registers: Registers,
+    pub(crate) stack: Vec<u8>,
+    /// The time that was waited there, in nanoseconds.
+    pub(crate) ns: f64,
+    /// Whether the thread has just entered a function.
+    pub(crate) at_entry: bool,
+}
+
+/// The waits for a word.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Waits {
+    /// Time that threads slept or spun for it, in nanoseconds of windows.
+    pub(crate) ns: f64,
+    /// How much of that was spent spinning.
+    pub(crate) spun_ns: f64,
+    /// Calls of a function that waits for it, where goroutines wait and not threads.
+    pub(crate) called: u64,
+    /// Waits that began in windows.
+    pub(crate) count: u64,
+    pub(crate) threads: BTreeSet<Tid>,
+    pub(crate) scenes: Vec<Scene>,
+    /// Where it was held, as of writes to it.
+    pub(crate) writers: Vec<Scene>,
+}
+
+/// What the session adds up to.
+#[derive(Debug, Default)]
+pub(crate) struct Ledger {
+    pub(crate) waits: BTreeMap<Word, Waits>,
+    pub(crate) watched: BTreeMap<Word, Watched>,
+    /// How many windows there were, their length, and that of those that saw all switches.
+    pub(crate) windows: u64,
+    pub(crate) window_ns: f64,
+    pub(crate) surveyed_ns: f64,
+    /// Time of threads off their cores for a reason that is not known, and of all threads.
+    pub(crate) unknown_ns: f64,
+    pub(crate) thread_ns: f64,
+    /// Time that threads waited for others to end.
+    pub(crate) joining_ns: f64,
+    /// Time that threads slept in system calls other than futexes, by call; that they ran or were
+    /// ready; and that exactly one was.
+    pub(crate) asleep: BTreeMap<&'static str, f64>,
+    pub(crate) running_ns: f64,
+    pub(crate) one_awake_ns: f64,
+    /// How often a thread left its core by its own will.
+    pub(crate) voluntary: u64,
+    /// What watching cost the program, by estimate.
+    pub(crate) cost_ns: f64,
+    /// The costs of a hit, as measured before the windows.
+    pub(crate) hit_costs: Vec<HitCost>,
+    pub(crate) refused: Option<Refused>,
+}
+
+impl Ledger {
+    /// A thread slept in a system call other than a futex.
+    pub(crate) fn asleep_in(&mut self, call: &'static str, ns: f64) {
+        *self.asleep.entry(call).or_default() += ns;
+    }
+
+    /// A thread slept or spun for a word. Returns all the waits for it.
+    pub(crate) fn waited(&mut self, word: Word, tid: Tid, ns: f64) -> &mut Waits {
+        let waits = self.waits.entry(word).or_default();
+        waits.ns += ns;
+        waits.threads.insert(tid);
+        waits
+    }
+
+    /// Forgets a process, which has executed another program.
+    pub(crate) fn forget(&mut self, pid: Pid) {
+        self.waits.retain(|word, _| word.pid != pid);
+        self.watched.retain(|word, _| word.pid != pid);
+    }
+
+    /// What the last hit cost whose cost was measured.
+    pub(crate) fn hit_cost(&self) -> Option<HitCost> {
+        self.hit_costs.last().copied()
+    }
+}
+
+impl Waits {
+    /// Keeps where a thread waited, if there is room.
+    pub(crate) fn keep(&mut self, scene: Scene) {
+        if self.scenes.len() < STACKS && !scene.stack.is_empty() {
+            self.scenes.push(scene);
+        }
+    }
+
+    /// Keeps where a thread wrote to the word, if there is room.
+    pub(crate) fn keep_writer(&mut self, scene: Scene) {
+        if self.writers.len() < STACKS && !scene.stack.is_empty() {
+            self.writers.push(scene);
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! Adding up what a window recorded.
+
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use kilocore_proc_files::{Doing, doing};
+use rand_core::Rng;
+use syscalls::Sysno;
+
+use super::{Plan, Session};
+use crate::calls::{Reason, named};
+use crate::cores::TICKS;
+use crate::cost::HitCost;
+use crate::history::History;
+use crate::ids::{Moment, Pid, Tid, Word};
+use crate::instruction::Site;
+use crate::ledger::Scene;
+use crate::off_core::{Off, Why, off_core};
+use crate::registers::Registers;
+use crate::watched::{Absences, Away, Watch};
+use crate::window::Window;
+
+/// How many quiet threads are looked at after a window.
+const LOOKS: usize = 64;
+/// What a hit is taken to cost before that was measured, in nanoseconds.
+const DEFAULT_HIT_NS: f64 = 10e3;
+
+impl Session {
+    /// Adds up what a window recorded.
+    pub(super) fn absorb(&mut self, window: &Window, plan: &Plan) {
+        let off = off_core(window, &mut self.calls, &mut self.code);
+        self.ledger.windows += 1;
+        self.ledger.window_ns += window.length();
+        if !window.lost_switches {
+            self.absorb_waits(window, &off);
+        }
+        self.absorb_ticks(window);
+        let cost = self.ledger.hit_cost().map_or(DEFAULT_HIT_NS, HitCost::middle);
+        self.ledger.cost_ns += window.hits.len() as f64 * cost;
+        if let Some(pid) = plan.probed {
+            self.absorb_calls(pid, window);
+        } else if !window.watched.is_empty() && !window.lost_hits {
+            // Where hits were lost, a pair of writes with another between them would look like a
+            // long section.
+            self.absorb_hits(window, plan, &off);
+        }
+    }
+
+    fn absorb_calls(&mut self, pid: Pid, window: &Window) {
+        let Some(paths) = self.slow_paths.get(&pid) else { return };
+        for hit in &window.hits {
+            let Some(path) = paths.get(hit.word) else { continue };
+            let word = Word { pid, address: path.word(&hit.registers) };
+            let waits = self.ledger.waited(word, hit.tid, 0.0);
+            waits.called += 1;
+            waits.count += 1;
+            let (registers, stack) = (hit.registers, hit.stack.clone());
+            waits.keep(Scene { registers, stack, ns: 1.0, at_entry: true });
+        }
+    }
+
+    fn absorb_waits(&mut self, window: &Window, off: &[Off]) {
+        self.ledger.surveyed_ns += window.length();
+        self.ledger.thread_ns += window.length() * self.family.threads.len() as f64;
+        let mut seen: BTreeSet<Tid> = window.ticks.iter().map(|tick| tick.tid).collect();
+        seen.extend(window.switches.iter().map(|switch| switch.tid));
+        for stretch in off {
+            // Stretches that had begun before the window have no reason. On average, they are as
+            // long as those that go on after it, reason by reason: these stand for both.
+            if stretch.why == Why::Unknown && stretch.from == window.begin {
+                continue;
+            }
+            let sides = if stretch.came_back { 1.0 } else { 2.0 };
+            let ns = sides * (stretch.to - stretch.from).0 as f64;
+            match stretch.why {
+                Why::Waits(Reason::Futex(word)) => {
+                    let waits = self.ledger.waited(word, stretch.tid, ns);
+                    waits.count += 1;
+                    if let Some(registers) = stretch.registers {
+                        let stack = stretch.stack.clone();
+                        waits.keep(Scene { registers, stack, ns, at_entry: false });
+                    }
+                }
+                Why::Waits(Reason::Join) => self.ledger.joining_ns += ns,
+                Why::Waits(Reason::Call(call)) => self.ledger.asleep_in(call.name(), ns),
+                Why::Waits(Reason::NoCall) => self.ledger.asleep_in("-", ns),
+                Why::Unknown | Why::Waits(Reason::Unknown) => self.ledger.unknown_ns += ns,
+                Why::Preempted => {}
+            }
+            self.ledger.voluntary += u64::from(matches!(stretch.why, Why::Waits(_)));
+        }
+        let quiet = self.look_at_quiet(window, &seen);
+        let runners = quiet.iter().filter(|(_, reason)| reason.is_none()).count();
+        self.times.keep(window, off, &quiet);
+        self.absorb_running(window, off, &seen, runners);
+    }
+
+    /// Threads that neither left nor got a core slept all the time; the system says where.
+    ///
+    /// Returns those that were looked at, with their reasons; without one if they ran all the time.
+    fn look_at_quiet(
+        &mut self,
+        window: &Window,
+        seen: &BTreeSet<Tid>,
+    ) -> Vec<(Tid, Option<Reason>)> {
+        let quiet: Vec<(Tid, Pid)> = self
+            .family
+            .threads
+            .iter()
+            .filter(|(tid, _)| !seen.contains(tid))
+            .map(|(tid, pid)| (*tid, *pid))
+            .collect();
+        let step = quiet.len().div_ceil(LOOKS).max(1);
+        let begin = if quiet.is_empty() { 0 } else { self.chance.next_u64() as usize % step };
+        let mut looked_at = Vec::new();
+        for (tid, pid) in quiet.into_iter().skip(begin).step_by(step) {
+            let ns = window.length() * step as f64;
+            match doing(pid.0, tid.0) {
+                Doing::Call(call) => {
+                    let registers = Registers::of_call(&call);
+                    let Some(number) = Sysno::new(call.number as usize) else { continue };
+                    let reason = named(pid, number, &registers);
+                    looked_at.push((tid, Some(reason)));
+                    match reason {
+                        Reason::Futex(word) => {
+                            self.ledger.waited(word, tid, ns);
+                        }
+                        Reason::Join => self.ledger.joining_ns += ns,
+                        _ => self.ledger.asleep_in(number.name(), ns),
+                    }
+                }
+                Doing::Asleep => {
+                    looked_at.push((tid, Some(Reason::Unknown)));
+                    self.ledger.unknown_ns += ns;
+                }
+                Doing::Running => looked_at.push((tid, None)),
+                Doing::Gone => {}
+            }
+        }
+        looked_at
+    }
+
+    /// Adds up how long threads ran or were ready, and how long exactly one did.
+    fn absorb_running(
+        &mut self,
+        window: &Window,
+        off: &[Off],
+        seen: &BTreeSet<Tid>,
+        quiet_runners: usize,
+    ) {
+        // From each moment on, so many more threads sleep, or fewer.
+        let mut changes: Vec<(Moment, i64)> = off
+            .iter()
+            .filter(|stretch| stretch.why != Why::Preempted)
+            .flat_map(|stretch| [(stretch.from, -1), (stretch.to, 1)])
+            .collect();
+        changes.push((window.end, 0));
+        changes.sort_unstable();
+        let mut awake = (seen.len() + quiet_runners) as i64;
+        let mut since = window.begin;
+        for (at, change) in changes {
+            let ns = (at - since).0 as f64;
+            self.ledger.running_ns += ns * awake.max(0) as f64;
+            self.ledger.one_awake_ns += if awake == 1 { ns } else { 0.0 };
+            awake += change;
+            since = at.max(since);
+        }
+    }
+
+    fn absorb_ticks(&mut self, window: &Window) {
+        for tick in &window.ticks {
+            let Some(registers) = tick.registers.filter(|_| !tick.kernel) else { continue };
+            if let Some(word) = self.loops.word(tick.pid, &registers) {
+                let ns = 1e9 / TICKS as f64;
+                let waits = self.ledger.waited(word, tick.tid, ns);
+                waits.spun_ns += ns;
+                waits.count += 1;
+            }
+        }
+    }
+
+    fn absorb_hits(&mut self, window: &Window, plan: &Plan, off: &[Off]) {
+        let mut histories: Vec<History> = plan.words.iter().map(|_| History::default()).collect();
+        for hit in &window.hits {
+            let Some(word) = plan.words.get(hit.word).copied() else { continue };
+            let (bytes, ip) = (word.bytes(), hit.registers.ip());
+            let code = &mut self.code;
+            let site = self
+                .sites
+                .entry((word, ip))
+                .or_insert_with(|| Site::before(code.before(hit.pid, ip), &hit.registers, &bytes));
+            let write = site.as_ref().and_then(|site| site.write(&hit.registers, &bytes));
+            if !hit.stack.is_empty() {
+                let (registers, stack) = (hit.registers, hit.stack.clone());
+                let waits = self.ledger.waits.entry(word).or_default();
+                waits.keep_writer(Scene { registers, stack, ns: 0.0, at_entry: false });
+            }
+            histories[hit.word].add((hit.tid, hit.at, hit.core, ip), write, bytes.start);
+        }
+        let cost = self.ledger.hit_cost().unwrap_or_default();
+        let away = Rc::new(absences(off));
+        let pid = plan.words.first().map(|word| word.pid);
+        let of = self.family.threads.values().filter(|of| Some(**of) == pid).count();
+        for (word, history) in plan.words.iter().zip(histories) {
+            self.ledger.watched.entry(*word).or_default().add(Watch {
+                begin: window.begin,
+                end: window.end,
+                history,
+                threads: window.watched.clone(),
+                few: plan.few,
+                of,
+                cost,
+                away: Rc::clone(&away),
+            });
+        }
+    }
+}
+
+/// The absences of each thread.
+fn absences(off: &[Off]) -> Absences {
+    let mut all = Absences::new();
+    for stretch in off {
+        let asleep = stretch.why != Why::Preempted;
+        let away = Away { from: stretch.from, to: stretch.to, asleep };
+        all.entry(stretch.tid).or_default().push(away);
+    }
+    all
+}
