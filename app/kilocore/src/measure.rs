@@ -40,6 +40,12 @@ pub(crate) struct Arguments {
 pub(crate) fn measure(arguments: Arguments) -> Result<ExitCode, Failure> {
     if !arguments.json {
         output::check_folder(&arguments.output)?;
+        if is_page(&arguments.output) && !arguments.subject.is_watched()? {
+            return Err(Failure::new(
+                "a page says where the threads' time went, which is seen of programs that are \
+                 watched: add --how watch, or let the profile's name end in .json",
+            ));
+        }
     }
     let how = How { confined_run: arguments.twice, aside: arguments.json, when: &arguments.when };
     let (measured, held) = run(&arguments.subject, &how)?;
@@ -57,7 +63,7 @@ pub(crate) fn measure(arguments: Arguments) -> Result<ExitCode, Failure> {
 
 /// Writes the profile, or a page of where the threads' time went if the file is to be a page.
 fn write(profile: &Profile, path: &Path) -> Result<(), Failure> {
-    if path.extension().is_some_and(|ending| ending == "html") {
+    if is_page(path) {
         let page = kilocore_report::waits_page(profile)?;
         output::write(path, &page)?;
     } else {
@@ -65,6 +71,10 @@ fn write(profile: &Profile, path: &Path) -> Result<(), Failure> {
         eprintln!("kilocore: profile written to {}", path.display());
     }
     Ok(())
+}
+
+fn is_page(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ending == "html")
 }
 
 /// Prints where the threads' time went, if that was seen.

@@ -56,6 +56,11 @@ pub(crate) enum Choice<'a> {
 }
 
 impl Subject {
+    /// Whether it is to be watched from outside.
+    pub(crate) fn is_watched(&self) -> Result<bool, Failure> {
+        Ok(!matches!(self.choice()?, Choice::Preload(_)))
+    }
+
     /// What the options say.
     pub(crate) fn choice(&self) -> Result<Choice<'_>, Failure> {
         if let Some(pid) = self.pid {

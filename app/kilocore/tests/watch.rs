@@ -286,6 +286,7 @@ fn what_cannot_be_watched_is_refused_with_a_reason() {
         (vec!["measure", "--how", "preload", "--pid", "1"], "leave out --how preload"),
         (vec!["doctor", "--pid", "none"], "invalid value"),
         (vec!["measure", "--tree", "true"], "--pid"),
+        (vec!["measure", "--how", "preload", "--output", "page.html", "true"], "add --how watch"),
     ] {
         let answer = run(kilocore().args(&words));
         assert_eq!(answer.status, Some(2), "{words:?}: {}", answer.stderr);

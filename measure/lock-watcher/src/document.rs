@@ -109,12 +109,10 @@ impl Known<'_> {
             (Is::Unknown, _) => WordKind::Unknown,
         };
         let what = self.waiter.map_or("a word", |waiter| waiter.what);
-        let name = match &self.place {
-            WordPlace::Symbol { symbol, .. } => format!("{what} {symbol}"),
-            _ => match self.site().first() {
-                Some(frame) => format!("{what} at {frame}"),
-                None => what.to_owned(),
-            },
+        let name = match (&self.place, self.site().first()) {
+            (WordPlace::Symbol { symbol, .. }, _) => format!("{what} {symbol}"),
+            (_, Some(frame)) => format!("{what} at {frame}"),
+            (place, None) => format!("{what} {place}"),
         };
         Named { kind, name, model: self.model() }
     }
