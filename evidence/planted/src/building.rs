@@ -95,7 +95,7 @@ impl Program {
             }
             Recipe::Cargo => {
                 build_examples(target)?;
-                vec![target.join("release/examples").join(self.name()).into()]
+                vec![target.join(PROFILE.1).join("examples").join(self.name()).into()]
             }
             Recipe::Java { class } => {
                 let folder = self.kept(target)?;
@@ -191,13 +191,17 @@ impl Program {
     }
 }
 
+/// Cargo's profile in which this crate is built, and that profile's folder.
+const PROFILE: (&str, &str) =
+    if cfg!(debug_assertions) { ("dev", "debug") } else { ("release", "release") };
+
 /// Builds all programs in Rust, once in a process. Cargo knows best what they depend on. They are
-/// built as `make` builds its programs, so that there are no second copies of what they use.
+/// built in the profile of this crate, so that most of what they use is there already.
 fn build_examples(target: &Path) -> Result<(), BuildError> {
     static BUILT: OnceLock<Result<(), BuildError>> = OnceLock::new();
     let build = || {
         let mut cargo = Command::new(env!("CARGO"));
-        cargo.args(["build", "--quiet", "--release", "--package", "kilocore-planted"]);
+        cargo.args(["build", "--quiet", "--profile", PROFILE.0, "--package", "kilocore-planted"]);
         for program in Program::all().iter().filter(|one| one.language() == Language::Rust) {
             cargo.args(["--example", program.name()]);
         }

@@ -1,4 +1,4 @@
-/* Threads that read under one pthread read-write lock, and write one time in ten. */
+/* Threads that read under one pthread read-write lock, and write at first and one time in ten. */
 #include "planted.h"
 
 pthread_rwlock_t planted_lock = PTHREAD_RWLOCK_INITIALIZER;
@@ -18,7 +18,7 @@ PLANTED_SECTION void planted_reading(struct planted_thread *self) {
 static void body(struct planted_thread *self) {
     while (!planted_over()) {
         planted_think(self);
-        if (planted_random(self) % 10 == 0)
+        if (planted_random(self) % 10 == 0 || self->exclusive.acquisitions == 0)
             planted_section(self);
         else
             planted_reading(self);

@@ -1,4 +1,4 @@
-// Goroutines that read under one sync.RWMutex, and write one time in ten.
+// Goroutines that read under one sync.RWMutex, and write at first and one time in ten.
 package main
 
 import (
@@ -28,7 +28,7 @@ func main() {
 		for !over() {
 			self.think()
 			self.random = xorshift(self.random)
-			if self.random%10 == 0 {
+			if self.random%10 == 0 || self.exclusive.acquisitions == 0 {
 				planted_section(self)
 			} else {
 				planted_reading(self)
