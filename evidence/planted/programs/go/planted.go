@@ -21,8 +21,8 @@ import (
 
 const (
 	clockThreadCputimeID = 3
-	// A longer step on a thread's clock is none that the goroutine made on it.
-	longestStepNs = 200_000
+	// A longer step on a clock is most likely one from another thread's clock.
+	longestStepNs = 20_000
 	// What `stop` is until the goroutines may begin.
 	notBegun = -1
 )
