@@ -133,7 +133,7 @@ fn place(before: &[u8], address: u64) -> Place {
 pub(crate) fn named(pid: Pid, number: Sysno, registers: &Registers) -> Reason {
     let [word, operation, value] = registers.arguments();
     match number {
-        Sysno::futex if waits(operation) => match futex_word(word, operation, value) {
+        Sysno::futex if waits(operation) => match futex_word(pid.0, word, operation, value) {
             proc_files::Word::Thread => Reason::Join,
             _ => Reason::Futex(Word { pid, address: word }),
         },

@@ -25,9 +25,10 @@ use places::{callers, own_part, release_places, stacks};
 
 use crate::estimate::{Estimate, mean};
 use crate::figures::{Figures, Side, figures};
-use crate::ids::{Pid, Word};
+use crate::ids::{Pid, Tid, Word};
 use crate::ledger::{Ledger, Waits};
 use crate::pairing::Model;
+use crate::progress::Computing;
 
 /// The whole time for which the windows stand.
 #[derive(Debug, Clone, Copy)]
@@ -153,18 +154,21 @@ pub(crate) struct Named {
 pub(crate) fn processes(
     ledger: &Ledger,
     names: &mut BTreeMap<Pid, Names>,
-    members: Vec<(Process, Pid)>,
+    members: Vec<(Process, Pid, BTreeSet<Tid>)>,
     span: Span,
 ) -> Made {
     let joins = looks(ledger.joining_ns, span.scale);
     let mut futexes = Futexes { joins, ..Futexes::default() };
     let (mut done, mut words) = (Vec::new(), BTreeMap::new());
-    for (process, pid) in members {
+    for (process, pid, threads) in members {
         let mut known: Vec<Known<'_>> = ledger
             .waits
             .iter()
             .filter(|(word, _)| word.pid == pid)
-            .map(|(word, waits)| known(*word, waits, ledger, names.get_mut(&pid)))
+            .map(|(word, waits)| {
+                let computing = ledger.computing(*word, &threads, span.wall_ns);
+                known(*word, waits, ledger, computing, names.get_mut(&pid))
+            })
             .collect();
         known.sort_by(|a, b| b.waits.ns.total_cmp(&a.waits.ns).then(a.word.cmp(&b.word)));
         words.extend(known.iter().map(|known| (known.word, known.named())));
@@ -177,13 +181,14 @@ fn known<'a>(
     word: Word,
     waits: &'a Waits,
     ledger: &'a Ledger,
+    computing: Option<Computing>,
     names: Option<&mut Names>,
 ) -> Known<'a> {
     let watched = ledger.watched.get(&word);
     let mut known = Known {
         word,
         waits,
-        figures: watched.map(figures),
+        figures: watched.map(|watched| figures(watched, computing)),
         waiting: Vec::new(),
         releases: Vec::new(),
         waiter: None,

@@ -73,6 +73,12 @@ impl Family {
         !self.threads.is_empty()
     }
 
+    /// The processor time that a process used since it was first seen, in nanoseconds.
+    pub(crate) fn processor_ns(&self, pid: Pid) -> f64 {
+        let (before, after) = self.cpu.get(&pid).copied().unwrap_or_default();
+        after.saturating_sub(before).as_nanos() as f64
+    }
+
     /// The threads of a process.
     pub(crate) fn threads_of(&self, pid: Pid) -> impl Iterator<Item = Tid> {
         self.threads.iter().filter(move |(_, of)| **of == pid).map(|(tid, _)| *tid)

@@ -13,12 +13,13 @@ use crate::cost::HitCost;
 use crate::estimate::{Estimate, mean};
 use crate::ids::{Moment, Tid};
 use crate::pairing::{Model, Paired, Section, exclusive, shared};
+use crate::progress::{Computing, Of, by_processor_time};
 use crate::watched::{Absences, Watch, Watched};
 
 /// Threads of programs with known sections paid a little more for a hit than this process's own
 /// thread: from nothing to a sixth, and it differs from program to program.
-const COST_MORE: f64 = 1.05;
-const COST_DIFFERS: f64 = 0.12;
+pub(crate) const COST_MORE: f64 = 1.05;
+pub(crate) const COST_DIFFERS: f64 = 0.12;
 
 /// One side of a lock: its exclusive or its shared acquisitions. Times are nanoseconds.
 #[derive(Debug, Clone, Default)]
@@ -57,16 +58,17 @@ pub(crate) struct Figures {
 }
 
 /// What the windows of a word tell.
-pub(crate) fn figures(watched: &Watched) -> Figures {
+pub(crate) fn figures(watched: &Watched, computing: Option<Computing>) -> Figures {
     let model = watched.model();
     let (meaning, unit) = match model {
         Model::Exclusive(meaning) => (Some(meaning), None),
         Model::Shared(unit, meaning) => (meaning, Some(unit)),
         Model::NoLock | Model::Unknown => (None, None),
     };
+    let timed = timed(&watched.windows);
     let side = |pair: &dyn Fn(&Watch) -> Paired| {
-        let paired: Vec<Paired> = watched.windows.iter().map(pair).collect();
-        side(&watched.windows, &paired, watched.writers.len())
+        let paired: Vec<Paired> = timed.iter().map(|watch| pair(watch)).collect();
+        side(&timed, &paired, watched.writers.len(), computing)
     };
     Figures {
         model,
@@ -80,13 +82,26 @@ pub(crate) fn figures(watched: &Watched) -> Figures {
     }
 }
 
-fn side(watches: &[Watch], paired: &[Paired], writers: usize) -> Side {
+/// The windows whose times count: those that only writes to the word disturbed, if there are any.
+fn timed(windows: &[Watch]) -> Vec<&Watch> {
+    let without: Vec<&Watch> = windows.iter().filter(|watch| watch.undisturbed).collect();
+    if without.is_empty() { windows.iter().collect() } else { without }
+}
+
+fn side(
+    watches: &[&Watch],
+    paired: &[Paired],
+    writers: usize,
+    computing: Option<Computing>,
+) -> Side {
     let mut side = Side::default();
     let mut passes = Passes::default();
+    let mut windows = Vec::new();
     let (mut hold_asleep, mut think_asleep, mut costs) = (0.0, 0.0, Vec::new());
     let (mut hits_inside, mut hits_between) = (0.0, 0.0);
-    for ((watch, paired), cost) in watches.iter().zip(paired).zip(usual_costs(watches)) {
+    for ((watch, paired), cost) in watches.iter().copied().zip(paired).zip(usual_costs(watches)) {
         passes.add(watch, cost, paired, writers);
+        windows.push((watch, paired, cost));
         side.seen += paired.acquisitions;
         costs.push(COST_MORE * cost.middle());
         let mut before: Option<&Section> = None;
@@ -136,18 +151,23 @@ fn side(watches: &[Watch], paired: &[Paired], writers: usize) -> Side {
     side.holds.iter_mut().chain(&mut side.thinks).for_each(|time| *time = time.max(0.0));
     let queue = Queue::of(&side, watches, cost * hits, cost * hits_between / sections);
     let of_all = passes.of_all().map(|all| all.corrected(queue.factor()));
+    let by_processor =
+        |of| computing.and_then(|computing| by_processor_time(&windows, of, computing));
     // Threads of a lock that one takes again and again while others sleep differ so much that few
-    // of them say little. Of the two ways, the more certain one counts.
-    side.rate = match (passes.of_few(), of_all) {
-        (Some(few), Some(all)) if few.margin() <= all.margin() => few,
-        (few, all) => all.or(few).unwrap_or_default(),
-    };
+    // of them say little. Where threads hardly compute, hits are most of what they do. So the most
+    // certain of these counts.
+    let ways = [by_processor(Of::All), by_processor(Of::Few), of_all, passes.of_few()];
+    side.rate = ways
+        .into_iter()
+        .flatten()
+        .min_by(|a, b| a.margin().total_cmp(&b.margin()))
+        .unwrap_or_default();
     side
 }
 
 /// The cost of a hit in each window; the usual one instead of one that is far from it, because the
 /// host was busy with something else when that was measured.
-fn usual_costs(watches: &[Watch]) -> Vec<HitCost> {
+fn usual_costs(watches: &[&Watch]) -> Vec<HitCost> {
     let mut costs: Vec<_> = watches.iter().map(|watch| watch.cost).collect();
     costs.sort_by(|a, b| a.middle().total_cmp(&b.middle()));
     let Some(usual) = costs.get(costs.len() / 2).copied() else { return Vec::new() };
@@ -246,14 +266,14 @@ fn stretch(watch: &Watch) -> f64 {
 
 /// A stretch of a thread's time.
 #[derive(Debug, Clone, Copy)]
-struct Span {
+pub(crate) struct Span {
     all: f64,
     preempted: f64,
     asleep: f64,
 }
 
 impl Span {
-    fn of(from: Moment, to: Moment, tid: Tid, away: &Absences) -> Self {
+    pub(crate) fn of(from: Moment, to: Moment, tid: Tid, away: &Absences) -> Self {
         let (mut preempted, mut asleep) = (0.0, 0.0);
         for away in away.get(&tid).into_iter().flatten() {
             let within = (away.to.min(to) - away.from.max(from)).0 as f64;
@@ -264,7 +284,7 @@ impl Span {
 
     /// The time in which the thread ran, less what hits cost. It may come out below zero: their cost
     /// is a mean.
-    fn less(self, hits: f64) -> f64 {
+    pub(crate) fn less(self, hits: f64) -> f64 {
         self.all - self.preempted - self.asleep - hits
     }
 }
@@ -283,8 +303,8 @@ struct Queue {
 }
 
 impl Queue {
-    fn of(side: &Side, watches: &[Watch], cost_inside: f64, cost_outside: f64) -> Self {
-        let active = |watch: &Watch| {
+    fn of(side: &Side, watches: &[&Watch], cost_inside: f64, cost_outside: f64) -> Self {
+        let active = |watch: &&Watch| {
             let threads: std::collections::BTreeSet<Tid> =
                 watch.history.operations.iter().map(|operation| operation.tid).collect();
             threads.len() as f64

@@ -4,10 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::cost::HitCost;
 use crate::ids::{Pid, Tid, Word};
+use crate::progress::Computing;
 use crate::registers::Registers;
 use crate::watched::Watched;
 use crate::watchpoints::Refused;
 
+/// If the writers of a word spend such a share of their processor time spinning for it, they spin.
+const SPINS: f64 = 0.03;
 /// How many copies of stacks are kept of a word's waiters and of its writers.
 const STACKS: usize = 32;
 
@@ -58,6 +61,10 @@ pub(crate) struct Ledger {
     pub(crate) asleep: BTreeMap<&'static str, f64>,
     pub(crate) running_ns: f64,
     pub(crate) one_awake_ns: f64,
+    /// How long each thread ran in windows, and how long the threads of each process ran in the
+    /// whole time, in nanoseconds.
+    pub(crate) ran_ns: BTreeMap<Tid, f64>,
+    pub(crate) cpu_ns: BTreeMap<Pid, f64>,
     /// How often a thread left its core by its own will.
     pub(crate) voluntary: u64,
     /// What watching cost the program, by estimate.
@@ -85,6 +92,25 @@ impl Ledger {
     pub(crate) fn forget(&mut self, pid: Pid) {
         self.waits.retain(|word, _| word.pid != pid);
         self.watched.retain(|word, _| word.pid != pid);
+    }
+
+    /// The processor time of a process and of those who write to a word of it, in a second, unless
+    /// its waiters spin. `threads` are all those of the process, and the whole time was so long.
+    pub(crate) fn computing(
+        &self,
+        word: Word,
+        threads: &BTreeSet<Tid>,
+        wall_ns: f64,
+    ) -> Option<Computing> {
+        let ran = |tids: &BTreeSet<Tid>| -> f64 {
+            tids.iter().filter_map(|tid| self.ran_ns.get(tid)).sum()
+        };
+        let all = ran(threads);
+        let writers = ran(&self.watched.get(&word)?.writers);
+        let seconds = self.cpu_ns.get(&word.pid)? / wall_ns;
+        let spun = self.waits.get(&word).map_or(0.0, |waits| waits.spun_ns);
+        let computing = Computing { all: seconds, writers: seconds * writers / all };
+        (all > 0.0 && spun < SPINS * writers).then_some(computing)
     }
 
     /// What the last hit cost whose cost was measured.

@@ -28,6 +28,7 @@ mod ledger;
 mod memory;
 mod off_core;
 mod pairing;
+mod progress;
 mod registers;
 mod samples;
 mod session;

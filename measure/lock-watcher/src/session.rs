@@ -36,7 +36,7 @@ const SHARE: f64 = 0.02;
 /// What may be spent before any time has passed, so that the first windows need not wait.
 const ADVANCE: f64 = 10e6;
 /// What a recorded switch costs the program, and one with a copy of the stack, in nanoseconds.
-const SWITCH_NS: f64 = 1_500.0;
+pub(crate) const SWITCH_NS: f64 = 1_500.0;
 const STACK_NS: f64 = 4_000.0;
 /// The length of a window without watchpoints.
 const SURVEY: Duration = Duration::from_millis(20);
@@ -61,8 +61,9 @@ struct Plan {
     few: bool,
     /// In a survey, the process of which calls are watched, if any is.
     probed: Option<Pid>,
-    /// Whether stacks are copied at switches.
+    /// Whether stacks are copied at switches, and at writes to the words.
     stacks: bool,
+    holders: bool,
 }
 
 /// A session.
@@ -129,18 +130,19 @@ impl Session {
 
     /// What to record in the next window.
     fn plan(&mut self) -> Plan {
-        let mut words = self.choose();
+        let words = self.choose();
         let few = self.few(&words);
-        if few {
-            words.truncate(1);
-        }
         let probed = if words.is_empty() { self.probed() } else { None };
         let often = self.number < 2 || self.number.is_multiple_of(2 * ROUND);
         let stacks = often && words.is_empty();
-        Plan { words, few, probed, stacks }
+        // Stacks of holders are copied in the first windows, and now and then.
+        let holders = self.number % (4 * ROUND) == 1;
+        Plan { words, few, probed, stacks, holders }
     }
 
-    /// The words to watch in the next window, all of one process; none in a survey.
+    /// The words to watch in the next window, all of one process; none in a survey. Words are
+    /// watched one at a time, as each costs the program time that would seem to be spent for the
+    /// others.
     fn choose(&mut self) -> Vec<Word> {
         if self.number.is_multiple_of(ROUND) || self.ledger.refused.is_some() {
             return Vec::new();
@@ -162,10 +164,17 @@ impl Session {
             .collect();
         scored.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         let Some((_, first)) = scored.first().copied() else { return Vec::new() };
+        if self.ledger.watched.contains_key(&first) {
+            return vec![first];
+        }
+        // What nobody has looked at yet is looked at together. Two words may share the four bytes
+        // that are watched.
         let mut spots = BTreeSet::new();
-        let of_one = scored.into_iter().map(|(_, word)| word).filter(|word| word.pid == first.pid);
-        // Two words may share the four bytes that are watched.
-        of_one.filter(|word| spots.insert(word.bytes().start)).take(MOST).collect()
+        let unknown = scored
+            .into_iter()
+            .map(|(_, word)| word)
+            .filter(|word| word.pid == first.pid && !self.ledger.watched.contains_key(word));
+        unknown.filter(|word| spots.insert(word.bytes().start)).take(MOST).collect()
     }
 
     /// Records a window. Returns whether all is over after it.
@@ -224,8 +233,7 @@ impl Session {
         let cost = cost::of_a_hit();
         self.ledger.hit_costs.extend(cost);
         let spots: Vec<Spot> = plan.words.iter().map(|word| Spot::Word(word.bytes())).collect();
-        // Stacks of holders are copied in the first windows, and now and then.
-        let stack = if self.number % (4 * ROUND) == 1 { HOLDERS_STACK } else { 0 };
+        let stack = if plan.holders { HOLDERS_STACK } else { 0 };
         self.open(&spots, &threads, stack)
     }
 
@@ -271,7 +279,10 @@ impl Session {
             watched.writers.len() > 1
                 && watched.windows.iter().filter(|window| !window.few).count() >= ALL_FIRST
         };
-        !self.number.is_multiple_of(3) && known.is_some_and(enough)
+        // Goroutines take a lock with whatever thread they run on.
+        let of_threads = |word: &Word| self.slow_paths.get(&word.pid).is_none_or(Vec::is_empty);
+        let fixed = words.first().is_some_and(of_threads);
+        fixed && !self.number.is_multiple_of(3) && known.is_some_and(enough)
     }
 
     /// Reads where code and data lie: at first, and now and then, because programs load code while

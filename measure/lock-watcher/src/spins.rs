@@ -20,6 +20,9 @@ use crate::registers::Registers;
 const LOOP: usize = 24;
 /// How much code is read from a place on.
 const CODE: usize = 128;
+/// How far from the stack pointer a thread's own variables lie, below it and above, in bytes.
+const BELOW: u64 = 256;
+const ABOVE: u64 = 1 << 16;
 
 /// Code from places on, as it was read.
 #[derive(Debug, Default)]
@@ -32,7 +35,11 @@ impl Loops {
     pub(crate) fn word(&mut self, pid: Pid, registers: &Registers) -> Option<Word> {
         let from = registers.ip();
         let code = self.code.entry((pid, from)).or_insert_with(|| read(pid, from, CODE));
-        spun_on(code, registers).map(|address| Word { pid, address })
+        // A loop over a variable of its own is work, such as counting.
+        let sp = registers.sp();
+        let own = sp.saturating_sub(BELOW)..sp.saturating_add(ABOVE);
+        let address = spun_on(code, registers).filter(|address| !own.contains(address))?;
+        Some(Word { pid, address })
     }
 
     /// Forgets a process, which has executed another program.

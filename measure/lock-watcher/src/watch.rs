@@ -84,10 +84,14 @@ pub fn watch(
 }
 
 fn run(session: Session, wall_ns: f64, options: &Options) -> Run {
-    let Session { family, ledger, mut names, times, .. } = session;
+    let Session { family, mut ledger, mut names, times, .. } = session;
     let scale = if ledger.surveyed_ns > 0.0 { wall_ns / ledger.surveyed_ns } else { 0.0 };
-    let members: Vec<(Process, Pid)> =
-        family.seen.keys().map(|pid| (process(&family, &ledger, *pid), *pid)).collect();
+    ledger.cpu_ns = family.seen.keys().map(|pid| (*pid, family.processor_ns(*pid))).collect();
+    let members: Vec<_> = family
+        .seen
+        .iter()
+        .map(|(pid, threads)| (process(&family, &ledger, *pid), *pid, threads.clone()))
+        .collect();
     let peak: usize = family.peak.values().sum();
     names.values_mut().for_each(Names::refresh);
     let made = processes(&ledger, &mut names, members, Span { wall_ns, scale });
@@ -114,7 +118,6 @@ fn run(session: Session, wall_ns: f64, options: &Options) -> Run {
 }
 
 fn process(family: &Family, ledger: &Ledger, pid: Pid) -> Process {
-    let (before, after) = family.cpu.get(&pid).copied().unwrap_or_default();
     let locking: std::collections::BTreeSet<_> = ledger
         .watched
         .iter()
@@ -126,7 +129,7 @@ fn process(family: &Family, ledger: &Ledger, pid: Pid) -> Process {
         started,
         locking: locking.len() as u64,
         peak: family.peak.get(&pid).map_or(started, |peak| *peak as u64),
-        cpu_ns: after.saturating_sub(before).as_nanos() as f64,
+        cpu_ns: family.processor_ns(pid),
         ..Threads::default()
     };
     let executable = family.executables.get(&pid).cloned().unwrap_or_default();

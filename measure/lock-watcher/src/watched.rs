@@ -21,7 +21,7 @@ pub(crate) struct Away {
 pub(crate) type Absences = BTreeMap<Tid, Vec<Away>>;
 
 /// One window.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Watch {
     pub(crate) begin: Moment,
     pub(crate) end: Moment,
@@ -31,6 +31,9 @@ pub(crate) struct Watch {
     pub(crate) of: usize,
     /// Whether these were only a few of those that write to the word.
     pub(crate) few: bool,
+    /// Whether nothing held the threads up but writes to this word. Other words that are watched do,
+    /// and so do copies of stacks, which may cost several times as much as the hit.
+    pub(crate) undisturbed: bool,
     /// What a hit cost then.
     pub(crate) cost: HitCost,
     pub(crate) away: Rc<Absences>,

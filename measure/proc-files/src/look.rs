@@ -1,6 +1,7 @@
 //! What a thread is doing at this moment.
 
 use std::borrow::Cow;
+use std::path::Path;
 
 use syscalls::Sysno;
 
@@ -50,7 +51,7 @@ const PRIVATE: u64 = 0x80;
 pub fn look(pid: u32, thread: u32) -> Look {
     let mut text = [0; 256];
     match read(&format!("/proc/{pid}/task/{thread}/syscall"), &mut text) {
-        Ok(text) => parse(&String::from_utf8_lossy(text)),
+        Ok(text) => parse(pid, &String::from_utf8_lossy(text)),
         Err(_) => without_call(process::status(thread).map(|status| status.state)),
     }
 }
@@ -130,7 +131,7 @@ fn parse_call(text: &str) -> Doing {
     Doing::Call(Call { number, arguments: [a, b, c, d, e, f], stack, address })
 }
 
-fn parse(text: &str) -> Look {
+fn parse(pid: u32, text: &str) -> Look {
     let mut words = text.split_ascii_whitespace();
     let number = match words.next() {
         Some("running") => return Look::Running,
@@ -151,7 +152,7 @@ fn parse(text: &str) -> Look {
     match &*name {
         "futex" => {
             let word = match (argument(), argument(), argument()) {
-                (Some(at), Some(operation), Some(value)) => futex_word(at, operation, value),
+                (Some(at), Some(operation), Some(value)) => futex_word(pid, at, operation, value),
                 _ => Word::Unknown,
             };
             Look::Futex(name, word)
@@ -162,16 +163,16 @@ fn parse(text: &str) -> Look {
     }
 }
 
-/// Returns the word at the address `at`, on which a futex sleeps. If the futex expects `value`, the
-/// id of a thread, there, and is not private to the process, it is a `pthread_join`: the kernel
-/// wakes that one.
+/// Returns the word at the address `at`, on which a futex of the process `pid` sleeps. If the futex
+/// expects `value` there, the id of a thread of that process, and is not private to the process, it
+/// is a `pthread_join`: the kernel wakes that one.
 #[must_use]
-pub fn futex_word(at: u64, operation: u64, value: u64) -> Word {
+pub fn futex_word(pid: u32, at: u64, operation: u64, value: u64) -> Word {
     const WAIT: u64 = libc::FUTEX_WAIT as u64;
     const WAIT_BITSET: u64 = libc::FUTEX_WAIT_BITSET as u64;
     let waits = matches!(operation & OPERATION, WAIT | WAIT_BITSET);
-    let names_a_thread =
-        || u32::try_from(value).is_ok_and(|id| id > 1 && process::status(id).is_some());
+    // Values of locks are small, and there are processes whose ids are as small.
+    let names_a_thread = || Path::new(&format!("/proc/{pid}/task/{value}")).exists();
     if waits && operation & PRIVATE == 0 && names_a_thread() {
         return Word::Thread;
     }
@@ -185,13 +186,15 @@ mod tests {
     #[test]
     fn a_call_is_read_with_its_word() {
         let futex = libc::SYS_futex;
-        let line = format!("{futex} 0x7f12 0x80 0x2 0x0 0x0 0x0 0x7ffc 0x7fca\n");
-        assert_eq!(parse(&line), Look::Futex("futex".into(), Word::At(0x7f12)));
         let own = std::process::id();
+        let line = format!("{futex} 0x7f12 0x80 0x2 0x0 0x0 0x0 0x7ffc 0x7fca\n");
+        assert_eq!(parse(own, &line), Look::Futex("futex".into(), Word::At(0x7f12)));
+        let shared = format!("{futex} 0x7f12 0x0 0x2 0x0 0x0 0x0 0x7ffc 0x7fca\n");
+        assert_eq!(parse(own, &shared), Look::Futex("futex".into(), Word::At(0x7f12)));
         let join = format!("{futex} 0x7f12 0x109 {own:#x} 0x0 0x0 0xffffffff 0x7ffc 0x7fca\n");
-        assert_eq!(parse(&join), Look::Futex("futex".into(), Word::Thread));
+        assert_eq!(parse(own, &join), Look::Futex("futex".into(), Word::Thread));
         let sleep = format!("{} 0x0 0x0 0x7f 0x0 0x0 0x0 0x1 0x2\n", libc::SYS_clock_nanosleep);
-        assert_eq!(parse(&sleep), Look::Asleep("clock_nanosleep".into()));
+        assert_eq!(parse(own, &sleep), Look::Asleep("clock_nanosleep".into()));
     }
 
     #[test]
@@ -207,10 +210,11 @@ mod tests {
 
     #[test]
     fn what_is_no_call_is_told_apart() {
-        assert_eq!(parse("running\n"), Look::Running);
-        assert_eq!(parse("-1 0x7ffc 0x7fca\n"), Look::Asleep("-".into()));
-        assert_eq!(parse("99999 0x0\n"), Look::Asleep("call 99999".into()));
-        assert_eq!(parse(""), Look::Gone);
+        let own = std::process::id();
+        assert_eq!(parse(own, "running\n"), Look::Running);
+        assert_eq!(parse(own, "-1 0x7ffc 0x7fca\n"), Look::Asleep("-".into()));
+        assert_eq!(parse(own, "99999 0x0\n"), Look::Asleep("call 99999".into()));
+        assert_eq!(parse(own, ""), Look::Gone);
         assert_eq!(without_call(Some(b'S')), Look::Asleep("".into()));
         assert_eq!(without_call(Some(b'R')), Look::Running);
         assert_eq!(without_call(None), Look::Gone);

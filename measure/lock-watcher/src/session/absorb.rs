@@ -31,8 +31,12 @@ impl Session {
         let off = off_core(window, &mut self.calls, &mut self.code);
         self.ledger.windows += 1;
         self.ledger.window_ns += window.length();
+        let seen = seen(window);
+        let quiet = self.look_at_quiet(window, &seen);
+        let away = Rc::new(absences(window, &off, &seen, &quiet, self.family.threads.keys()));
         if !window.lost_switches {
-            self.absorb_waits(window, &off);
+            self.absorb_waits(window, &off, &seen, quiet);
+            self.absorb_computing(window, &away);
         }
         self.absorb_ticks(window);
         let cost = self.ledger.hit_cost().map_or(DEFAULT_HIT_NS, HitCost::middle);
@@ -42,7 +46,7 @@ impl Session {
         } else if !window.watched.is_empty() && !window.lost_hits {
             // Where hits were lost, a pair of writes with another between them would look like a
             // long section.
-            self.absorb_hits(window, plan, &off);
+            self.absorb_hits(window, plan, &away);
         }
     }
 
@@ -59,11 +63,15 @@ impl Session {
         }
     }
 
-    fn absorb_waits(&mut self, window: &Window, off: &[Off]) {
+    fn absorb_waits(
+        &mut self,
+        window: &Window,
+        off: &[Off],
+        seen: &BTreeSet<Tid>,
+        quiet: Vec<(Tid, Option<Reason>)>,
+    ) {
         self.ledger.surveyed_ns += window.length();
         self.ledger.thread_ns += window.length() * self.family.threads.len() as f64;
-        let mut seen: BTreeSet<Tid> = window.ticks.iter().map(|tick| tick.tid).collect();
-        seen.extend(window.switches.iter().map(|switch| switch.tid));
         for stretch in off {
             // Stretches that had begun before the window have no reason. On average, they are as
             // long as those that go on after it, reason by reason: these stand for both.
@@ -89,10 +97,9 @@ impl Session {
             }
             self.ledger.voluntary += u64::from(matches!(stretch.why, Why::Waits(_)));
         }
-        let quiet = self.look_at_quiet(window, &seen);
         let runners = quiet.iter().filter(|(_, reason)| reason.is_none()).count();
         self.times.keep(window, off, &quiet);
-        self.absorb_running(window, off, &seen, runners);
+        self.absorb_running(window, off, seen, runners);
     }
 
     /// Threads that neither left nor got a core slept all the time; the system says where.
@@ -179,7 +186,16 @@ impl Session {
         }
     }
 
-    fn absorb_hits(&mut self, window: &Window, plan: &Plan, off: &[Off]) {
+    /// Adds up how long each thread ran.
+    fn absorb_computing(&mut self, window: &Window, away: &Absences) {
+        for tid in self.family.threads.keys() {
+            let gone = away.get(tid).into_iter().flatten().map(|away| (away.to - away.from).0);
+            let ran = window.length() - gone.sum::<u64>() as f64;
+            *self.ledger.ran_ns.entry(*tid).or_default() += ran;
+        }
+    }
+
+    fn absorb_hits(&mut self, window: &Window, plan: &Plan, away: &Rc<Absences>) {
         let mut histories: Vec<History> = plan.words.iter().map(|_| History::default()).collect();
         for hit in &window.hits {
             let Some(word) = plan.words.get(hit.word).copied() else { continue };
@@ -198,7 +214,6 @@ impl Session {
             histories[hit.word].add((hit.tid, hit.at, hit.core, ip), write, bytes.start);
         }
         let cost = self.ledger.hit_cost().unwrap_or_default();
-        let away = Rc::new(absences(off));
         let pid = plan.words.first().map(|word| word.pid);
         let of = self.family.threads.values().filter(|of| Some(**of) == pid).count();
         for (word, history) in plan.words.iter().zip(histories) {
@@ -208,17 +223,38 @@ impl Session {
                 history,
                 threads: window.watched.clone(),
                 few: plan.few,
+                undisturbed: !plan.holders && plan.words.len() == 1,
                 of,
                 cost,
-                away: Rc::clone(&away),
+                away: Rc::clone(away),
             });
         }
     }
 }
 
-/// The absences of each thread.
-fn absences(off: &[Off]) -> Absences {
+/// The threads that did something in a window that was recorded.
+fn seen(window: &Window) -> BTreeSet<Tid> {
+    let mut seen: BTreeSet<Tid> = window.ticks.iter().map(|tick| tick.tid).collect();
+    seen.extend(window.switches.iter().map(|switch| switch.tid));
+    seen.extend(window.hits.iter().map(|hit| hit.tid));
+    seen
+}
+
+/// The absences of each of the threads. Those that did nothing, and were not found running, slept
+/// all the time.
+fn absences<'a>(
+    window: &Window,
+    off: &[Off],
+    seen: &BTreeSet<Tid>,
+    quiet: &[(Tid, Option<Reason>)],
+    threads: impl Iterator<Item = &'a Tid>,
+) -> Absences {
     let mut all = Absences::new();
+    let runs = |tid: &Tid| quiet.iter().any(|(one, reason)| one == tid && reason.is_none());
+    for tid in threads.filter(|tid| !seen.contains(tid) && !runs(tid)) {
+        let asleep = Away { from: window.begin, to: window.end, asleep: true };
+        all.entry(*tid).or_default().push(asleep);
+    }
     for stretch in off {
         let asleep = stretch.why != Why::Preempted;
         let away = Away { from: stretch.from, to: stretch.to, asleep };

@@ -1,0 +1,131 @@
+//! How often a lock is taken, by the processor time that it takes to come to the next acquisition.
+//!
+//! Threads that are watched come along slower: hits take time, of the threads themselves and of all
+//! who wait for them or for their cores. But what a thread computes from one acquisition to the
+//! next stays the same. That processor time is found in windows, less the hits in it. The
+//! processor time of the whole run is known exactly, as the system counts it. Their ratio is the
+//! number of acquisitions, however long threads waited.
+
+use crate::cost::HitCost;
+use crate::estimate::Estimate;
+use crate::figures::{COST_DIFFERS, COST_MORE, Span};
+use crate::pairing::Paired;
+use crate::session::SWITCH_NS;
+use crate::watched::Watch;
+
+/// The processor time of a process, in seconds a second of the whole run.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Computing {
+    /// That of all threads, and of those who were seen to write to a word.
+    pub(crate) all: f64,
+    pub(crate) writers: f64,
+}
+
+/// Which windows, and which threads in them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Of {
+    /// Windows in which all threads were watched, or a sample of all.
+    All,
+    /// Windows in which a few of the writers were.
+    Few,
+}
+
+/// What the threads of a window did.
+#[derive(Debug, Clone, Copy)]
+struct Pass {
+    acquisitions: f64,
+    /// The time in which they ran, and how much of it hits took, in seconds.
+    ran: f64,
+    hits: f64,
+}
+
+/// The rate of acquisitions a second. It is for locks whose waiters sleep: the time for which they
+/// spin depends on who holds whom up.
+pub(crate) fn by_processor_time(
+    windows: &[(&Watch, &Paired, HitCost)],
+    of: Of,
+    computing: Computing,
+) -> Option<Estimate> {
+    let passes: Vec<Pass> = windows
+        .iter()
+        .filter(|(watch, ..)| watch.few == (of == Of::Few))
+        .map(|(watch, paired, cost)| Pass::of(watch, paired, *cost))
+        .collect();
+    let seconds = if of == Of::Few { computing.writers } else { computing.all };
+    let costing = |cost: f64| {
+        let left = |pass: &Pass| (pass.ran - cost * pass.hits).max(0.05 * pass.ran);
+        let pairs: Vec<(f64, f64)> =
+            passes.iter().map(|pass| (pass.acquisitions, left(pass))).collect();
+        Estimate::of_ratio(&pairs).map(|each| each.times(seconds))
+    };
+    let value = costing(COST_MORE)?;
+    let low = costing(COST_MORE * (1.0 - COST_DIFFERS))?.low;
+    let high = costing(COST_MORE * (1.0 + COST_DIFFERS))?.high;
+    Some(Estimate { low, high, ..value })
+}
+
+impl Pass {
+    fn of(watch: &Watch, paired: &Paired, cost: HitCost) -> Self {
+        let mut ran = 0.0;
+        for tid in &watch.threads {
+            let left = watch.away.get(tid).map_or(0, Vec::len) as f64;
+            ran += Span::of(watch.begin, watch.end, *tid, &watch.away).less(left * SWITCH_NS);
+        }
+        let cost_ns = watch.history.operations.len() as f64 * cost.middle();
+        let acquisitions = paired.acquisitions as f64;
+        Self { acquisitions, ran: ran.max(0.0) / 1e9, hits: cost_ns / 1e9 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::rc::Rc;
+
+    use super::*;
+    use crate::history::{Known, Operation};
+    use crate::ids::{Moment, Nanoseconds, Tid};
+    use crate::pairing::{Meaning, exclusive};
+    use crate::watched::{Absences, Away};
+
+    #[test]
+    fn hits_and_waits_change_nothing_about_the_time_to_the_next_acquisition() {
+        // A thread computes for 100 and holds for 100; each write costs it 50 more. In the second
+        // half of the window it sleeps.
+        let operations: Vec<Operation> = (0..40)
+            .map(|write| Operation {
+                tid: Tid(1),
+                at: Moment(150 * write),
+                core: 0,
+                old: Known::all((write % 2) as u32),
+                new: Known::all(((write + 1) % 2) as u32),
+                failed: false,
+                ip: 0,
+            })
+            .collect();
+        let paired = exclusive(&operations, Meaning::NOT_ZERO);
+        let asleep = Away { from: Moment(6000), to: Moment(12_000), asleep: true };
+        let cost = Nanoseconds((50.0 / COST_MORE) as u64);
+        let mut watch = Watch {
+            begin: Moment(0),
+            end: Moment(12_000),
+            threads: vec![Tid(1)],
+            away: Rc::new(Absences::from([(Tid(1), vec![asleep])])),
+            cost: HitCost { hot: cost, cold: cost, after: cost },
+            of: 1,
+            ..Watch::default()
+        };
+        watch.history.operations = operations;
+        let computing = Computing { all: 0.5, writers: 0.0 };
+        let rate = |watch: &Watch| {
+            by_processor_time(&[(watch, &paired, watch.cost)], Of::All, computing)
+                .expect("there is one")
+                .value
+        };
+        // It would take the lock every 200 ns, of half of the time. One switch costs something.
+        let expected = 0.5e9 / 200.0;
+        assert!((rate(&watch) / expected - 1.0).abs() < 0.6, "{}", rate(&watch));
+        watch.away = Rc::new(Absences::new());
+        watch.end = Moment(6000);
+        assert!((rate(&watch) / expected - 1.0).abs() < 0.02, "{}", rate(&watch));
+    }
+}
