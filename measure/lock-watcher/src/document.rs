@@ -56,6 +56,8 @@ struct Known<'a> {
     word: Word,
     waits: &'a Waits,
     figures: Option<Figures>,
+    /// For so many times as long as windows in which calls were watched the whole time was.
+    parked_scale: f64,
     /// The stacks of those who wait, and of those who write.
     waiting: Vec<(f64, Vec<Frame>)>,
     /// Where it is given back.
@@ -72,8 +74,10 @@ impl Known<'_> {
 
     /// Waits for it in the whole time: how many, and how long they were together.
     fn waited(&self, span: Span) -> (u64, f64) {
-        let count = (self.waits.count as f64 * span.scale).round() as u64;
-        (count, self.waits.ns * span.scale)
+        let count = self.waits.count as f64 * span.scale;
+        let parked = self.waits.parked as f64 * self.parked_scale;
+        let ns = self.waits.ns * span.scale + self.waits.parked_ns * self.parked_scale;
+        ((count + parked).round() as u64, ns)
     }
 
     /// Of these waits only the number and the sum are known.
@@ -93,7 +97,7 @@ impl Known<'_> {
             Some(_) => Is::Lock,
             None if lock => Is::Lock,
             // Those who are never woken in any window contend for nothing.
-            None if self.waits.count == 0 => Is::Idle,
+            None if self.waits.count + self.waits.parked == 0 => Is::Idle,
             None => Is::Unknown,
         }
     }
@@ -167,7 +171,7 @@ pub(crate) fn processes(
             .filter(|(word, _)| word.pid == pid)
             .map(|(word, waits)| {
                 let computing = ledger.computing(*word, &threads, span.wall_ns);
-                known(*word, waits, ledger, computing, names.get_mut(&pid))
+                known(*word, waits, ledger, (computing, span), names.get_mut(&pid))
             })
             .collect();
         known.sort_by(|a, b| b.waits.ns.total_cmp(&a.waits.ns).then(a.word.cmp(&b.word)));
@@ -181,7 +185,7 @@ fn known<'a>(
     word: Word,
     waits: &'a Waits,
     ledger: &'a Ledger,
-    computing: Option<Computing>,
+    (computing, span): (Option<Computing>, Span),
     names: Option<&mut Names>,
 ) -> Known<'a> {
     let watched = ledger.watched.get(&word);
@@ -189,6 +193,7 @@ fn known<'a>(
         word,
         waits,
         figures: watched.map(|watched| figures(watched, computing)),
+        parked_scale: ledger.probed_ns.get(&word.pid).map_or(0.0, |probed| span.wall_ns / probed),
         waiting: Vec::new(),
         releases: Vec::new(),
         waiter: None,
@@ -241,6 +246,7 @@ fn filled(mut process: Process, known: &[Known<'_>], span: Span, futexes: &mut F
             Is::Unknown => futexes.elsewhere += asleep,
         }
     }
+    parked.retain(|(what, _), waits| !belongs(waits, what, &mut process.locks));
     process.locks.extend(parked.into_values());
     process.locks.sort_by_key(|lock| std::cmp::Reverse(lock.uses()));
     for (id, lock) in process.locks.iter_mut().enumerate() {
@@ -255,7 +261,7 @@ type ParkedAt = (&'static str, Vec<(String, u64)>);
 
 /// Where a word belongs that is not the lock itself, but where threads park that wait for one.
 fn parking(known: &Known<'_>) -> Option<ParkedAt> {
-    let waiter = known.waiter.filter(|waiter| waiter.parks)?;
+    let waiter = known.waiter.filter(|waiter| waiter.parks && known.waits.called == 0)?;
     if waiter.kind == WaitKind::GlobalInterpreterLock {
         // There is one, whose words are those of its conditions and its mutex.
         return Some((waiter.what, Vec::new()));
@@ -265,6 +271,24 @@ fn parking(known: &Known<'_>) -> Option<ParkedAt> {
     }
     let place = |frame: &Frame| (frame.module.clone(), frame.offset);
     Some((waiter.what, known.site().iter().map(place).collect()))
+}
+
+/// Gives the waits of those who parked to the lock that they waited for, if its word is known by
+/// calls of its slow path.
+fn belongs(waits: &Lock, what: &str, locks: &mut [Lock]) -> bool {
+    let first = |lock: &Lock| -> BTreeSet<String> {
+        let callers = lock.callers.iter().filter_map(|caller| caller.site.first());
+        callers.map(|frame| frame.function.clone()).collect()
+    };
+    let places = first(waits);
+    let same = |lock: &&mut Lock| {
+        let known = lock.precision.as_ref().is_some_and(|p| p.acquisitions.is_some());
+        known && lock.what.as_deref() == Some(what) && !first(lock).is_disjoint(&places)
+    };
+    let Some(lock) = locks.iter_mut().find(same) else { return false };
+    lock.contended = lock.contended.max(waits.contended.min(lock.acquisitions));
+    lock.wait = spread(&[waits.wait.mean_ns()], lock.contended, waits.wait.sum_ns);
+    true
 }
 
 /// Two words at which threads wait at the same place, as one lock.
@@ -303,7 +327,7 @@ fn lock(known: &Known<'_>, span: Span) -> Lock {
         site: known.site(),
         what: known.waiter.map(|waiter| waiter.what.to_owned()),
         place,
-        callers: callers(&known.waiting, known.waits.count as f64 * span.scale, waited_ns),
+        callers: callers(&known.waiting, waits as f64, waited_ns),
         releases: known.releases.clone(),
         ..Lock::default()
     };

@@ -32,8 +32,11 @@ pub(crate) struct Waits {
     pub(crate) ns: f64,
     /// How much of that was spent spinning.
     pub(crate) spun_ns: f64,
-    /// Calls of a function that waits for it, where goroutines wait and not threads.
+    /// Calls of a function that waits for it, where those who wait do not sleep on it.
     pub(crate) called: u64,
+    /// Waits of goroutines in windows in which their calls were watched, and the time of these.
+    pub(crate) parked: u64,
+    pub(crate) parked_ns: f64,
     /// Waits that began in windows.
     pub(crate) count: u64,
     pub(crate) threads: BTreeSet<Tid>,
@@ -51,6 +54,8 @@ pub(crate) struct Ledger {
     pub(crate) windows: u64,
     pub(crate) window_ns: f64,
     pub(crate) surveyed_ns: f64,
+    /// The length of those in which calls of a process were watched.
+    pub(crate) probed_ns: BTreeMap<Pid, f64>,
     /// Time of threads off their cores for a reason that is not known, and of all threads.
     pub(crate) unknown_ns: f64,
     pub(crate) thread_ns: f64,
@@ -86,6 +91,13 @@ impl Ledger {
         waits.ns += ns;
         waits.threads.insert(tid);
         waits
+    }
+
+    /// A goroutine waited so long.
+    pub(crate) fn parked(&mut self, word: Word, ns: f64) {
+        let waits = self.waits.entry(word).or_default();
+        waits.parked += 1;
+        waits.parked_ns += ns;
     }
 
     /// Forgets a process, which has executed another program.

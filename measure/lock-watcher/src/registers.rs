@@ -51,6 +51,16 @@ impl Registers {
         self.0[AX]
     }
 
+    /// The second one.
+    pub(crate) fn second_of_go(&self) -> u64 {
+        self.0[BX]
+    }
+
+    /// The goroutine that a thread runs, as code of Go keeps it.
+    pub(crate) fn goroutine(&self) -> u64 {
+        self.0[R8 + 6]
+    }
+
     /// The first three arguments of a system call in which the thread is.
     pub(crate) fn arguments(&self) -> [u64; 3] {
         [self.0[DI], self.0[SI], self.0[DX]]

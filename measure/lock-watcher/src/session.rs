@@ -24,7 +24,7 @@ use crate::ids::{Moment, Pid, Tid, Word};
 use crate::instruction::Site;
 use crate::ledger::Ledger;
 use crate::memory::Code;
-use crate::slow_paths::SlowPath;
+use crate::slow_paths::{SlowPath, SlowPaths};
 use crate::spins::Loops;
 use crate::times::Times;
 use crate::watched::Watched;
@@ -59,8 +59,8 @@ struct Plan {
     words: Vec<Word>,
     /// Whether few of the threads are watched.
     few: bool,
-    /// In a survey, the process of which calls are watched, if any is.
-    probed: Option<Pid>,
+    /// In a survey, the process of which calls are watched, if any is, and the functions.
+    probed: Option<(Pid, Vec<SlowPath>)>,
     /// Whether stacks are copied at switches, and at writes to the words.
     stacks: bool,
     holders: bool,
@@ -76,7 +76,7 @@ pub(crate) struct Session {
     loops: Loops,
     /// Made while a process is there, so that its addresses have names when it is gone.
     pub(crate) names: BTreeMap<Pid, Names>,
-    slow_paths: BTreeMap<Pid, Vec<SlowPath>>,
+    slow_paths: BTreeMap<Pid, SlowPaths>,
     pub(crate) times: Times,
     sites: BTreeMap<(Word, u64), Option<Site>>,
     chance: Xoshiro256PlusPlus,
@@ -152,13 +152,15 @@ impl Session {
             .waits
             .iter()
             .filter(|(word, _)| self.family.members.contains(&word.pid))
+            // Of channels, only the waits tell something.
+            .filter(|(_, waits)| waits.ns > 0.0 || waits.called > 0)
             .map(|(word, waits)| {
                 let ignorance = self.ledger.watched.get(word).map_or(1.0, Watched::ignorance);
                 // A word that only one thread ever waits for is that thread's own, as a rule.
                 let alone = if waits.threads.len() > 1 { 1.0 } else { 0.01 };
                 // Chance gives each a turn, also one whose waits are few.
                 let chance = about_one(&mut self.chance);
-                let ns = waits.ns + CALL_NS * waits.called as f64;
+                let ns = waits.ns + waits.parked_ns + CALL_NS * waits.called as f64;
                 (ns * ignorance * alone * chance, *word)
             })
             .collect();
@@ -180,8 +182,8 @@ impl Session {
     /// Records a window. Returns whether all is over after it.
     fn window(&mut self, plan: &Plan, wait: Wait<'_>) -> (Window, bool) {
         let mut window = Window::default();
-        let watchpoints = match plan.probed {
-            Some(pid) => self.probe(pid),
+        let watchpoints = match &plan.probed {
+            Some((pid, paths)) => self.probe(*pid, paths),
             None => self.watch(plan),
         };
         if self.cores.begin(plan.stacks).is_err() {
@@ -250,7 +252,7 @@ impl Session {
     }
 
     /// A process of which calls are to be watched in a window without words.
-    fn probed(&mut self) -> Option<Pid> {
+    fn probed(&mut self) -> Option<(Pid, Vec<SlowPath>)> {
         let pids: Vec<Pid> = self
             .slow_paths
             .iter()
@@ -258,14 +260,14 @@ impl Session {
             .map(|(pid, _)| *pid)
             .collect();
         let chosen = self.chance.next_u64() as usize % pids.len().max(1);
-        if self.ledger.refused.is_some() { None } else { pids.get(chosen).copied() }
+        let pid = pids.get(chosen).copied().filter(|_| self.ledger.refused.is_none())?;
+        let paths = self.slow_paths.get(&pid)?.some(MOST, self.chance.next_u64());
+        Some((pid, paths))
     }
 
     /// Watches calls of the functions that wait for a lock.
-    fn probe(&mut self, pid: Pid) -> Option<Watchpoints> {
-        let paths = self.slow_paths.get(&pid)?;
-        let spots: Vec<Spot> =
-            paths.iter().take(MOST).map(|path| Spot::Function(path.address)).collect();
+    fn probe(&mut self, pid: Pid, paths: &[SlowPath]) -> Option<Watchpoints> {
+        let spots: Vec<Spot> = paths.iter().map(|path| Spot::Function(path.address)).collect();
         let threads: Vec<Tid> = self.family.threads_of(pid).take(MOST_THREADS).collect();
         self.open(&spots, &threads, HOLDERS_STACK)
     }
@@ -280,7 +282,8 @@ impl Session {
                 && watched.windows.iter().filter(|window| !window.few).count() >= ALL_FIRST
         };
         // Goroutines take a lock with whatever thread they run on.
-        let of_threads = |word: &Word| self.slow_paths.get(&word.pid).is_none_or(Vec::is_empty);
+        let of_threads =
+            |word: &Word| !self.slow_paths.get(&word.pid).is_some_and(SlowPaths::has_goroutines);
         let fixed = words.first().is_some_and(of_threads);
         fixed && !self.number.is_multiple_of(3) && known.is_some_and(enough)
     }
@@ -293,7 +296,7 @@ impl Session {
             match self.names.get_mut(pid) {
                 None => {
                     let Ok(names) = Names::of(pid.0) else { continue };
-                    self.slow_paths.insert(*pid, SlowPath::of(&names));
+                    self.slow_paths.insert(*pid, SlowPaths::of(&names));
                     self.names.insert(*pid, names);
                 }
                 Some(names) if anew => names.refresh(),

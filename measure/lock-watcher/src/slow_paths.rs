@@ -1,23 +1,72 @@
-//! Functions that are called with a lock as their argument when it has to be waited for.
+//! Functions that are called when a lock has to be waited for, or when a goroutine parks.
 //!
-//! Goroutines that wait for a mutex do not sleep in a futex: the thread goes on with another
-//! goroutine. But a contended `Lock` calls a function of its own, and so where such functions are
-//! in the program's file, their calls are watched in some windows. Their first argument leads to
-//! the lock's word.
+//! Some locks' waiters do not sleep on the lock's word. Goroutines park, and their thread goes on
+//! with another one; waiters of parking_lot and absl sleep on words of their own. But all of them
+//! call a slow path with the lock as an argument. Where such functions are in a program, their
+//! calls are watched in some windows. A goroutine that called one waits until it is made ready,
+//! by a function that has it as its argument.
 
 use kilocore_word_names::Names;
 
 use crate::registers::Registers;
 
-/// A function, and how far from its first argument the lock's word is.
-const FUNCTIONS: [(&str, i64); 5] = [
-    ("sync.(*Mutex).lockSlow", 0),
-    ("internal/sync.(*Mutex).lockSlow", 0),
+/// What is known from a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Call {
+    /// The word of a lock that has to be waited for.
+    Waits(u64),
+    /// The running goroutine parks, with the lock of what it waits for in its hands.
+    Parks(u64),
+    /// A goroutine is made ready.
+    Ready(u64),
+}
+
+/// Where the argument of a function leads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Argument {
+    /// In C and Rust, to a lock.
+    Lock,
+    /// In Go, to a lock's word, so many bytes further.
+    Word(i64),
+    /// To a semaphore of Go, which lies in its lock where the caller says.
+    Semaphore,
+    /// Go's park and ready.
+    Park,
+    Goroutine,
+}
+
+/// A function, by parts of its name as the linker knows it.
+struct Function {
+    parts: &'static [&'static str],
+    argument: Argument,
+}
+
+const fn function(parts: &'static [&'static str], argument: Argument) -> Function {
+    Function { parts, argument }
+}
+
+/// Goroutines park and are made ready in these.
+const GO: [Function; 2] = [
+    function(&["runtime.gopark"], Argument::Park),
+    function(&["runtime.ready"], Argument::Goroutine),
+];
+
+/// Go's slow paths. In older versions, the last one is called for all.
+const GO_LOCKS: [Function; 5] = [
+    function(&["sync.(*Mutex).lockSlow"], Argument::Word(0)),
+    function(&["internal/sync.(*Mutex).lockSlow"], Argument::Word(0)),
     // Readers and writers wait for semaphores before the count of readers.
-    ("sync.runtime_SemacquireRWMutexR", 4),
-    ("sync.runtime_SemacquireRWMutex", 8),
-    // In older versions, both call this; it is a reader's, or else that of the mutex.
-    ("sync.runtime_SemacquireMutex", 4),
+    function(&["sync.runtime_SemacquireRWMutexR"], Argument::Word(4)),
+    function(&["sync.runtime_SemacquireRWMutex"], Argument::Word(8)),
+    function(&["sync.runtime_SemacquireMutex"], Argument::Semaphore),
+];
+
+/// Those of other languages.
+const LOCKS: [Function; 4] = [
+    function(&["11parking_lot9raw_mutex", "9lock_slow"], Argument::Lock),
+    function(&["11parking_lot10raw_rwlock", "19lock_exclusive_slow"], Argument::Lock),
+    function(&["11parking_lot10raw_rwlock", "16lock_shared_slow"], Argument::Lock),
+    function(&["_ZN4absl", "5Mutex8LockSlowE"], Argument::Lock),
 ];
 
 /// The slow path of a lock in a process.
@@ -25,24 +74,78 @@ const FUNCTIONS: [(&str, i64); 5] = [
 pub(crate) struct SlowPath {
     /// Where the function begins.
     pub(crate) address: u64,
-    offset: i64,
+    argument: Argument,
+}
+
+/// Those of a process.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct SlowPaths {
+    /// What goroutines call whatever they wait for. Empty in other languages.
+    goroutines: Vec<SlowPath>,
+    locks: Vec<SlowPath>,
+}
+
+impl SlowPaths {
+    /// Those of a process.
+    pub(crate) fn of(names: &Names) -> Self {
+        let find = |functions: &[Function], exactly: bool| -> Vec<SlowPath> {
+            let is = |function: &Function, name: &str| match exactly {
+                true => function.parts == [name],
+                false => function.parts.iter().all(|part| name.contains(part)),
+            };
+            let index = |name: &str| functions.iter().position(|function| is(function, name));
+            names
+                .functions(&index)
+                .into_iter()
+                .map(|(index, address)| SlowPath { address, argument: functions[index].argument })
+                .collect()
+        };
+        if names.is_go() {
+            Self { goroutines: find(&GO, true), locks: find(&GO_LOCKS, true) }
+        } else {
+            Self { goroutines: Vec::new(), locks: find(&LOCKS, false) }
+        }
+    }
+
+    /// Whether goroutines run on whatever thread there is.
+    pub(crate) fn has_goroutines(&self) -> bool {
+        !self.goroutines.is_empty()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.goroutines.is_empty() && self.locks.is_empty()
+    }
+
+    /// At most so many of them, to be watched together. `chance` says which locks' have their turn.
+    pub(crate) fn some(&self, most: usize, chance: u64) -> Vec<SlowPath> {
+        let mut some = self.goroutines.clone();
+        let mut locks = self.locks.clone();
+        if !locks.is_empty() {
+            let turn = chance as usize % locks.len();
+            locks.rotate_left(turn);
+        }
+        some.extend(locks);
+        some.truncate(most);
+        some
+    }
 }
 
 impl SlowPath {
-    /// Those of a process.
-    pub(crate) fn of(names: &Names) -> Vec<Self> {
-        if !names.is_go() {
-            return Vec::new();
+    /// What a call says, by the registers at its begin. `caller` is the name of the function that
+    /// called.
+    pub(crate) fn call(self, registers: &Registers, caller: &str) -> Call {
+        let first = registers.first_of_go();
+        let further = |offset| Call::Waits(first.wrapping_add_signed(offset));
+        match self.argument {
+            Argument::Lock => Call::Waits(registers.arguments()[0]),
+            Argument::Word(offset) => further(offset),
+            // The mutex's word is before its semaphore. Of a read-write lock, the count of readers
+            // comes after both semaphores, of which the second is the readers'.
+            Argument::Semaphore if caller.contains("RLock") => further(4),
+            Argument::Semaphore if caller.contains("RWMutex") => further(8),
+            Argument::Semaphore => further(-4),
+            Argument::Park => Call::Parks(registers.second_of_go()),
+            Argument::Goroutine => Call::Ready(first),
         }
-        let found = names.functions_named(&FUNCTIONS.map(|(name, _)| name));
-        found
-            .into_iter()
-            .map(|(index, address)| Self { address, offset: FUNCTIONS[index].1 })
-            .collect()
-    }
-
-    /// The address of the lock's word, by the registers at the call.
-    pub(crate) fn word(self, registers: &Registers) -> u64 {
-        registers.first_of_go().wrapping_add_signed(self.offset)
     }
 }

@@ -64,20 +64,18 @@ pub fn is_go(path: &Path) -> bool {
         .is_ok_and(|file| file.section_by_name(".note.go.buildid").is_some())
 }
 
-/// Returns the addresses that a file gives to functions of these names, as far as its symbol table
-/// has them.
+/// Returns the addresses that a file gives to functions, as far as its symbol tables have them, each
+/// with what `wanted` says of its name as the linker knows it. Of several of the same number, the
+/// first stays.
 #[must_use]
-pub fn functions_named(path: &Path, names: &[&str]) -> Vec<(usize, u64)> {
+pub fn functions(path: &Path, wanted: &dyn Fn(&str) -> Option<usize>) -> Vec<(usize, u64)> {
     let Ok(bytes) = contents(path) else { return Vec::new() };
     let Ok(file) = object::File::parse(&*bytes) else { return Vec::new() };
     let mut found: Vec<(usize, u64)> = file
         .symbols()
+        .chain(file.dynamic_symbols())
         .filter(|symbol| symbol.kind() == SymbolKind::Text && symbol.is_definition())
-        .filter_map(|symbol| {
-            let name = symbol.name().ok()?;
-            let index = names.iter().position(|wanted| *wanted == name)?;
-            Some((index, symbol.address()))
-        })
+        .filter_map(|symbol| Some((wanted(symbol.name().ok()?)?, symbol.address())))
         .collect();
     found.sort_unstable();
     found.dedup_by_key(|(index, _)| *index);

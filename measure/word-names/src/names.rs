@@ -59,6 +59,9 @@ impl fmt::Debug for Names {
     }
 }
 
+/// Libraries with locks of their own, by a part of their names.
+const LIBRARIES: [&str; 1] = ["/libabsl_synchronization."];
+
 impl Names {
     /// Reads what is mapped in a process.
     ///
@@ -138,9 +141,7 @@ impl Names {
     }
 
     fn module(&mut self, path: &str) -> &Module {
-        // The process may see another file system.
-        let real = PathBuf::from(format!("/proc/{}/root{path}", self.pid));
-        let real = if fs::metadata(&real).is_ok() { real } else { PathBuf::from(path) };
+        let real = self.file(path);
         self.modules.entry(path.to_owned()).or_insert_with(|| Module::read(&real))
     }
 
@@ -150,20 +151,33 @@ impl Names {
         kilocore_symbols::is_go(&PathBuf::from(format!("/proc/{}/exe", self.pid)))
     }
 
-    /// Returns the addresses in memory of functions of these names in the program's own file, each
-    /// with the index of its name.
+    /// Returns the addresses in memory of functions in the program's own file and in libraries with
+    /// locks of their own, each with what `wanted` says of its name as the linker knows it.
     #[must_use]
-    pub fn functions_named(&self, names: &[&str]) -> Vec<(usize, u64)> {
-        let Ok(path) = fs::read_link(format!("/proc/{}/exe", self.pid)) else { return Vec::new() };
-        let text = path.to_string_lossy();
-        let first = |first: &&Mapping| first.file() == Some(&*text) && first.offset == 0;
-        let Some(mapping) = self.mappings.iter().find(first) else { return Vec::new() };
-        let file = PathBuf::from(format!("/proc/{}/exe", self.pid));
-        let Some(zero) = Binary::open(&file).ok().and_then(|binary| zero(mapping, &binary)) else {
-            return Vec::new();
+    pub fn functions(&self, wanted: &dyn Fn(&str) -> Option<usize>) -> Vec<(usize, u64)> {
+        let own = fs::read_link(format!("/proc/{}/exe", self.pid)).unwrap_or_default();
+        let has_locks = |path: &str| {
+            Path::new(path) == own || LIBRARIES.iter().any(|library| path.contains(library))
         };
-        let found = kilocore_symbols::functions_named(&file, names);
-        found.into_iter().map(|(index, address)| (index, address.wrapping_add(zero))).collect()
+        let begins =
+            |mapping: &&Mapping| mapping.offset == 0 && mapping.file().is_some_and(has_locks);
+        let of_file = |mapping: &Mapping| -> Vec<(usize, u64)> {
+            let Some(path) = mapping.file() else { return Vec::new() };
+            let file = self.file(path);
+            let Some(zero) = Binary::open(&file).ok().and_then(|binary| zero(mapping, &binary))
+            else {
+                return Vec::new();
+            };
+            let found = kilocore_symbols::functions(&file, wanted);
+            found.into_iter().map(|(index, address)| (index, address.wrapping_add(zero))).collect()
+        };
+        self.mappings.iter().filter(begins).flat_map(of_file).collect()
+    }
+
+    /// Where a file that is mapped can be read. The process may see another file system.
+    fn file(&self, path: &str) -> PathBuf {
+        let real = PathBuf::from(format!("/proc/{}/root{path}", self.pid));
+        if fs::metadata(&real).is_ok() { real } else { PathBuf::from(path) }
     }
 
     /// Returns the functions at an address of code, the innermost of those inlined there first.

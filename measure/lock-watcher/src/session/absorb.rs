@@ -1,9 +1,11 @@
 //! Adding up what a window recorded.
 
-use std::collections::BTreeSet;
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use kilocore_proc_files::{Doing, doing};
+use kilocore_word_names::Names;
 use rand_core::Rng;
 use syscalls::Sysno;
 
@@ -17,6 +19,7 @@ use crate::instruction::Site;
 use crate::ledger::Scene;
 use crate::off_core::{Off, Why, off_core};
 use crate::registers::Registers;
+use crate::slow_paths::{Call, SlowPath, SlowPaths};
 use crate::watched::{Absences, Away, Watch};
 use crate::window::Window;
 
@@ -41,8 +44,8 @@ impl Session {
         self.absorb_ticks(window);
         let cost = self.ledger.hit_cost().map_or(DEFAULT_HIT_NS, HitCost::middle);
         self.ledger.cost_ns += window.hits.len() as f64 * cost;
-        if let Some(pid) = plan.probed {
-            self.absorb_calls(pid, window);
+        if let Some((pid, paths)) = &plan.probed {
+            self.absorb_calls(*pid, paths, window);
         } else if !window.watched.is_empty() && !window.lost_hits {
             // Where hits were lost, a pair of writes with another between them would look like a
             // long section.
@@ -50,16 +53,47 @@ impl Session {
         }
     }
 
-    fn absorb_calls(&mut self, pid: Pid, window: &Window) {
-        let Some(paths) = self.slow_paths.get(&pid) else { return };
+    /// Adds up calls of functions that wait for locks, and for how long goroutines waited.
+    fn absorb_calls(&mut self, pid: Pid, paths: &[SlowPath], window: &Window) {
+        if window.lost_hits || window.watched.is_empty() {
+            return;
+        }
+        *self.ledger.probed_ns.entry(pid).or_default() += window.length();
+        let mut parked: BTreeMap<u64, (Word, Moment)> = BTreeMap::new();
         for hit in &window.hits {
             let Some(path) = paths.get(hit.word) else { continue };
-            let word = Word { pid, address: path.word(&hit.registers) };
-            let waits = self.ledger.waited(word, hit.tid, 0.0);
-            waits.called += 1;
-            waits.count += 1;
+            let names = self.names.get_mut(&pid);
+            let caller = names.map_or_else(String::new, |names| caller(names, &hit.stack));
+            let goroutine = hit.registers.goroutine();
+            let address = match path.call(&hit.registers, &caller) {
+                Call::Waits(address) => {
+                    let word = Word { pid, address };
+                    self.ledger.waited(word, hit.tid, 0.0).called += 1;
+                    address
+                }
+                Call::Parks(0) => continue,
+                Call::Parks(lock) if waits_for_another(&caller) => lock,
+                Call::Parks(_) => continue,
+                Call::Ready(goroutine) => {
+                    if let Some((word, since)) = parked.remove(&goroutine) {
+                        self.ledger.parked(word, (hit.at - since).0 as f64);
+                    }
+                    continue;
+                }
+            };
+            let word = Word { pid, address };
+            // Whoever calls a slow path parks in it: that is the same wait.
+            let Entry::Vacant(entry) = parked.entry(goroutine) else { continue };
+            entry.insert((word, hit.at));
             let (registers, stack) = (hit.registers, hit.stack.clone());
-            waits.keep(Scene { registers, stack, ns: 1.0, at_entry: true });
+            let scene = Scene { registers, stack, ns: 1.0, at_entry: true };
+            self.ledger.waited(word, hit.tid, 0.0).keep(scene);
+        }
+        if self.slow_paths.get(&pid).is_some_and(SlowPaths::has_goroutines) {
+            // As with threads, these stand for those who had parked before as well.
+            for (word, since) in parked.into_values() {
+                self.ledger.parked(word, 2.0 * (window.end - since).0 as f64);
+            }
         }
     }
 
@@ -230,6 +264,26 @@ impl Session {
             });
         }
     }
+}
+
+/// The name of the function to which another one returns that has just been entered.
+fn caller(names: &mut Names, stack: &[u8]) -> String {
+    let Some(top) = stack.first_chunk() else { return String::new() };
+    let frames = names.frames(u64::from_ne_bytes(*top).wrapping_sub(1));
+    frames.last().map_or_else(String::new, |frame| frame.function.clone())
+}
+
+/// Whether a goroutine that parks in such a function of Go's runtime waits for another goroutine.
+fn waits_for_another(caller: &str) -> bool {
+    const CALLERS: [&str; 6] = [
+        "runtime.chansend",
+        "runtime.chanrecv",
+        "runtime.semacquire1",
+        "runtime.goparkunlock",
+        "runtime.notifyListWait",
+        "sync.runtime_notifyListWait",
+    ];
+    CALLERS.contains(&caller)
 }
 
 /// The threads that did something in a window that was recorded.
