@@ -38,9 +38,12 @@ pub struct JavaThread {
     pub name: String,
     /// The system's id for it; `None` if it is unknown, or the thread is not running yet or any more.
     pub tid: Option<u32>,
-    /// Java's state; `None` for threads of the machine itself.
+    /// Java's state; `None` for threads of the machine itself, and while a virtual thread is carried.
     pub state: Option<State>,
-    /// Its stack, the innermost frame first.
+    /// The number of the virtual thread that it carries at this moment.
+    pub carries: Option<u64>,
+    /// Its stack, the innermost frame first. Below the frames of a virtual thread are those of the
+    /// thread that carries it. JDK 19 to 23 tell the latter only.
     pub frames: Vec<JavaFrame>,
     /// What it waits for, if the machine knows.
     pub waits_for: Option<Waited>,

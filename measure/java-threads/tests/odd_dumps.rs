@@ -128,3 +128,40 @@ fn what_follows_a_name_of_two_lines_is_nobodys() {
     assert_eq!(dump.threads.len(), 1);
     assert_eq!((&*dump.threads[0].name, dump.threads[0].frames.len()), ("a", 1));
 }
+
+#[test]
+fn a_virtual_thread_stands_on_the_thread_that_carries_it() {
+    // As JDK 25 writes it, shortened. It gives no `nid` here.
+    let text = "\"ForkJoinPool-1-worker-1\" #23 [25601] daemon prio=5 tid=0x00007feb  [0x00007fea]
+   Carrying virtual thread #24
+\tat java.lang.VirtualThread.runContinuation(java.base@25.0.3/VirtualThread.java:297)
+\t- locked <0x5> (a B)
+   Mounted virtual thread #24
+\tat Shop.sell(Shop.java:4)
+\t- waiting to lock <0x6> (a C)
+\tat Shop.open(Shop.java:5)
+\t- locked <0x7> (a D)
+
+   Locked ownable synchronizers:
+\t- <0x9> (a L)
+";
+    let dump = Dump::parse(text.as_bytes());
+    let thread = dump.thread(25601).expect("it has an id");
+    assert_eq!(thread.carries, Some(24));
+    assert_eq!(waited(thread), (WaitKind::Monitor, Some(6), Some("C")));
+    assert_eq!(thread.place().unwrap().to_string(), "Shop.sell (Shop.java:4)");
+    assert_eq!(thread.frames.len(), 3);
+    assert_eq!(held(thread), [(7, Some(1)), (9, None), (5, Some(2))]);
+}
+
+#[test]
+fn a_thread_that_carries_one_may_show_its_own_stack_only() {
+    // As JDK 21 writes it, shortened.
+    let text = "\"ForkJoinPool-1-worker-1\" #19 [25549] daemon prio=5 tid=0x00007f8e  [0x00007f8e]
+   Carrying virtual thread #18
+\tat java.lang.VirtualThread.runContinuation(java.base@21.0.8/Unknown Source)
+";
+    let dump = Dump::parse(text.as_bytes());
+    let thread = dump.thread(25549).expect("it has an id");
+    assert_eq!((thread.carries, thread.place(), &thread.waits_for), (Some(18), None, &None));
+}

@@ -28,6 +28,7 @@ fn lines() -> impl Strategy<Value = String> {
          <(0x)?[0-9a-f]{0,17}>? ?([(]a [a-z$é]{0,5}[)]?)?",
         "\t- <0x[0-3]> [(]a b[)]",
         "   Locked ownable synchronizers:",
+        "   (Carrying|Mounted) virtual thread #[0-9]{0,21}",
         "[ \t\"é-]{0,4}",
     ];
     proptest::collection::vec(line, 0..30).prop_map(|lines| lines.join("\n"))

@@ -2,6 +2,7 @@
 //! is one.
 
 use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
@@ -72,6 +73,8 @@ impl Drop for Program {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
+        // A machine that was killed has not tidied up.
+        let _ = std::fs::remove_file(file("java", self));
     }
 }
 
@@ -106,6 +109,14 @@ fn a_running_machine_says_where_its_threads_wait() {
     program.signal(libc::SIGCONT);
     assert!(!file("attach", &program).exists() && !file("java", &program).exists());
 
+    // Who listens in its place is not asked.
+    let listener = UnixListener::bind(file("java", &program)).expect("there is none yet");
+    let error = ask(&program).expect_err("this process listens");
+    let own = std::process::id();
+    assert!(matches!(error, AttachError::SomebodyElse { by, .. } if by == own), "{error}");
+
+    // The socket stays behind, as that of a process that was killed.
+    drop(listener);
     let dump = ask(&program).expect("it answers");
     planted::check(&dump);
     assert!(!file("attach", &program).exists(), "the file is removed");

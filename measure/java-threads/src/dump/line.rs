@@ -22,6 +22,10 @@ pub(super) enum Line<'a> {
     Lock(Lock, Object<'a>),
     /// What follows are synchronizers that the thread holds.
     Synchronizers,
+    /// It carries the virtual thread of this number. Its own stack follows.
+    Carrying(u64),
+    /// What follows is the stack of the virtual thread that it carries.
+    Mounted,
     /// Something else, of which nothing is made.
     Other,
 }
@@ -64,18 +68,17 @@ const LOCKS: [(&str, Lock); 6] = [
 ];
 
 /// Returns the name and the id of the thread whose description a line begins, or `None` if it begins
-/// none. A name may have any characters in it; what follows has no quotes.
+/// none. A name may have any characters in it; what follows has no quotes. JDK 19 and later give the
+/// id in brackets and again as `nid`, but they leave the latter out for a thread that carries a
+/// virtual one.
 pub(super) fn header(line: &str) -> Option<(&str, Option<u32>)> {
     let (name, attributes) = line.strip_prefix('"')?.rsplit_once("\" ")?;
-    let mut words = attributes.split_ascii_whitespace();
-    let id = words.clone().find_map(|word| word.strip_prefix("nid="));
-    // JDK 19 and later give it twice.
+    let words = || attributes.split_ascii_whitespace();
+    words().find(|word| word.starts_with("nid=") || word.starts_with("tid="))?;
+    let id = words().find_map(|word| number(word.strip_prefix("nid=")?));
     let bracketed =
-        || words.find_map(|word| word.strip_prefix('[')?.strip_suffix(']')?.parse().ok());
-    match id {
-        Some(id) => Some((name, number(id).or_else(bracketed).filter(is_tid))),
-        None => None,
-    }
+        || words().find_map(|word| word.strip_prefix('[')?.strip_suffix(']')?.parse().ok());
+    Some((name, id.or_else(bracketed).filter(is_tid)))
 }
 
 fn is_tid(id: &u32) -> bool {
@@ -102,7 +105,14 @@ pub(super) fn line(text: &str) -> Line<'_> {
     if let Some(state) = text.strip_prefix("java.lang.Thread.State: ") {
         return Line::State(state_of(state));
     }
-    if text == "Locked ownable synchronizers:" { Line::Synchronizers } else { Line::Other }
+    if let Some(number) = text.strip_prefix("Carrying virtual thread #") {
+        return number.parse().map_or(Line::Other, Line::Carrying);
+    }
+    match text {
+        "Locked ownable synchronizers:" => Line::Synchronizers,
+        _ if text.starts_with("Mounted virtual thread #") => Line::Mounted,
+        _ => Line::Other,
+    }
 }
 
 /// The words in parentheses say on what.
@@ -175,6 +185,7 @@ mod tests {
         assert_eq!(id("os_prio=0 tid=0x00 nid=NA runnable"), Some(None));
         assert_eq!(id("nid=4294967295"), Some(None));
         assert_eq!(id("nid=0x0"), Some(None));
+        assert_eq!(id("#19 [255] daemon tid=0x00  [0x00007f8e8c78a000]"), Some(Some(255)));
         assert_eq!(id("prio=5"), None);
     }
 

@@ -2,7 +2,7 @@
 //! come tells what it still has in common with those of today.
 
 use super::line::{self, Line, Lock, Object};
-use super::{Dump, Held, HeldKind, JavaThread, State, WaitKind, Waited};
+use super::{Dump, Held, HeldKind, JavaFrame, JavaThread, State, WaitKind, Waited};
 
 impl Dump {
     /// Reads what `jstack` or `jcmd PID Thread.print` prints, or what [`crate::threads`] was told.
@@ -41,12 +41,14 @@ struct Open {
     thread: JavaThread,
     /// Whether its synchronizers are listed now.
     synchronizers: bool,
+    /// The frames below those of the virtual thread that it carries, and what these hold.
+    carrier: (Vec<JavaFrame>, Vec<Held>),
 }
 
 impl Open {
     fn of(name: &str, tid: Option<u32>) -> Self {
         let thread = JavaThread { name: name.to_owned(), tid, ..JavaThread::default() };
-        Self { thread, synchronizers: false }
+        Self { thread, synchronizers: false, carrier: Default::default() }
     }
 
     fn take(&mut self, line: Line<'_>) {
@@ -59,6 +61,12 @@ impl Open {
             Line::Lock(Lock::Locked, object) => self.holds_monitor(object),
             Line::Lock(lock, object) => self.waits(lock, object),
             Line::Synchronizers => self.synchronizers = true,
+            Line::Carrying(number) => self.thread.carries = Some(number),
+            Line::Mounted => {
+                let (frames, holds) = &mut self.carrier;
+                frames.append(&mut self.thread.frames);
+                holds.append(&mut self.thread.holds);
+            }
             Line::Other => {}
         }
     }
@@ -116,13 +124,25 @@ impl Open {
         }
     }
 
-    /// A frame is said to hold the monitor that the thread gave up in `Object.wait`.
-    fn finish(self) -> JavaThread {
+    fn finish(mut self) -> JavaThread {
+        self.give_up();
         let mut thread = self.thread;
+        let (frames, mut holds) = self.carrier;
+        for held in &mut holds {
+            held.frame = held.frame.map(|frame| frame + thread.frames.len());
+        }
+        thread.frames.extend(frames);
+        thread.holds.extend(holds);
+        thread
+    }
+
+    /// A frame is said to hold the monitor that the thread gave up in `Object.wait`.
+    fn give_up(&mut self) {
+        let thread = &mut self.thread;
         let in_wait = thread.frames.first().is_some_and(|frame| {
             frame.class == "java.lang.Object" && matches!(&*frame.method, "wait" | "wait0")
         });
-        let Some(waited) = thread.waits_for.as_mut().filter(|_| in_wait) else { return thread };
+        let Some(waited) = thread.waits_for.as_mut().filter(|_| in_wait) else { return };
         if waited.address.is_none() {
             let mut monitors = thread.holds.iter().filter(|held| held.kind == HeldKind::Monitor);
             // Only a thread that is in a monitor can wait there, so if it is in one, it is that.
@@ -135,7 +155,6 @@ impl Open {
             Some(address) => held.address != address,
             None => held.kind != HeldKind::Monitor,
         });
-        thread
     }
 }
 
