@@ -3,6 +3,11 @@
 //! while there is a file `.attach_pidPID` there or in the directory that it works in. Without such a
 //! file, SIGQUIT makes it print its threads. A request is five strings, each ended by a zero:
 //! version, command and three arguments. An answer is a number, a line feed, and text until the end.
+//! Each connection is for one request.
+//!
+//! Since JDK 24 the machine sends each line as it prints it, with the program stopped meanwhile, so
+//! that a slow listener keeps the program from running. A second version of requests has options, and
+//! one of them makes the machine print first and send afterwards, as older ones do.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read, Write};
@@ -51,6 +56,9 @@ const PAUSES: [u64; 15] = [1, 2, 4, 8, 16, 32, 64, 128, 249, 249, 249, 249, 249,
 /// How much of a refusal is kept, in characters.
 const REFUSAL: usize = 200;
 
+/// Asks which version of requests the machine takes, with which options. Old ones do not know this.
+const VERSION: &[u8] = b"1\0getversion\0options\0\0\0";
+
 /// Asks for the threads.
 pub(crate) fn ask(machine: &Machine, synchronizers: Synchronizers) -> Result<Reply, AttachError> {
     let pid = machine.pid;
@@ -58,11 +66,34 @@ pub(crate) fn ask(machine: &Machine, synchronizers: Synchronizers) -> Result<Rep
         Some(stream) => stream,
         None => wake(machine)?,
     };
-    let by = peer::listener(&stream).map_err(|source| system(pid, "asking who listens", source))?;
-    if by != pid {
-        return Err(AttachError::SomebodyElse { pid, by });
+    let streams = match talk(pid, stream, VERSION, LIMITS) {
+        Ok(reply) => has_streaming(&reply.text),
+        Err(AttachError::Refused { .. }) => false,
+        Err(error) => return Err(error),
+    };
+    let stream = listening(machine)?.ok_or(AttachError::NotListening(pid))?;
+    talk(pid, stream, &request(synchronizers, streams), LIMITS)
+}
+
+/// Whether an answer such as `2 streaming` says that sending line by line can be turned off.
+fn has_streaming(answer: &[u8]) -> bool {
+    let answer = String::from_utf8_lossy(answer);
+    let Some((version, options)) = answer.trim().split_once(' ') else { return false };
+    version == "2" && options.split(',').any(|option| option == "streaming")
+}
+
+/// The request for the threads. In the second version, the length of all that follows comes after
+/// the version.
+fn request(synchronizers: Synchronizers, streams: bool) -> Vec<u8> {
+    let argument = match synchronizers {
+        Synchronizers::Listed => "-l",
+        Synchronizers::LeftOut => "",
+    };
+    if !streams {
+        return format!("1\0threaddump\0{argument}\0\0\0").into_bytes();
     }
-    talk(pid, stream, synchronizers, LIMITS)
+    let request = format!("threaddump streaming=0\0{argument}\0");
+    format!("2\0{}\0{request}", request.len()).into_bytes()
 }
 
 fn system(pid: u32, what: &'static str, source: io::Error) -> AttachError {
@@ -74,7 +105,11 @@ fn system(pid: u32, what: &'static str, source: io::Error) -> AttachError {
 fn listening(machine: &Machine) -> Result<Option<UnixStream>, AttachError> {
     let pid = machine.pid;
     match peer::connect(&machine.tmp().join(format!(".java_pid{}", machine.own_pid))) {
-        Ok(stream) => Ok(Some(stream)),
+        Ok(stream) => match peer::listener(&stream) {
+            Ok(by) if by == pid => Ok(Some(stream)),
+            Ok(by) => Err(AttachError::SomebodyElse { pid, by }),
+            Err(source) => Err(system(pid, "asking who listens", source)),
+        },
         Err(error) => match error.kind() {
             ErrorKind::NotFound | ErrorKind::ConnectionRefused => Ok(None),
             ErrorKind::PermissionDenied => Err(AttachError::NotOurs(pid)),
@@ -157,17 +192,13 @@ impl Drop for AttachFile {
     }
 }
 
-/// Sends the request and reads the answer.
+/// Sends a request and reads the answer.
 fn talk(
     pid: u32,
     mut stream: UnixStream,
-    synchronizers: Synchronizers,
+    request: &[u8],
     limits: Limits,
 ) -> Result<Reply, AttachError> {
-    let request: &[u8] = match synchronizers {
-        Synchronizers::Listed => b"1\0threaddump\0-l\0\0\0",
-        Synchronizers::LeftOut => b"1\0threaddump\0\0\0\0",
-    };
     let failed = |error: io::Error| match error.kind() {
         ErrorKind::BrokenPipe | ErrorKind::ConnectionReset => AttachError::HungUp(pid),
         ErrorKind::WouldBlock | ErrorKind::TimedOut => AttachError::Slow(pid),
@@ -226,33 +257,45 @@ mod tests {
     const SMALL: Limits = Limits { time: Duration::from_millis(200), length: 100 };
 
     /// What a machine is understood to say that is asked, and then says `words` and hangs up.
-    fn said(words: &'static [u8], request: &'static [u8]) -> Result<Reply, AttachError> {
+    fn said(words: &'static [u8]) -> Result<Reply, AttachError> {
         let (ours, mut theirs) = UnixStream::pair().unwrap();
         let machine = thread::spawn(move || {
-            let mut asked = vec![0; request.len()];
+            let mut asked = vec![0; VERSION.len()];
             theirs.read_exact(&mut asked).unwrap();
-            assert_eq!(asked, request);
+            assert_eq!(asked, VERSION);
             theirs.write_all(words).unwrap();
         });
-        let reply = talk(7, ours, Synchronizers::Listed, SMALL);
+        let reply = talk(7, ours, VERSION, SMALL);
         machine.join().unwrap();
         reply
     }
 
-    const REQUEST: &[u8] = b"1\0threaddump\0-l\0\0\0";
+    #[test]
+    fn requests_are_as_each_version_wants_them() {
+        let text =
+            |synchronizers, streams| String::from_utf8(request(synchronizers, streams)).unwrap();
+        assert_eq!(text(Synchronizers::Listed, false), "1\0threaddump\0-l\0\0\0");
+        assert_eq!(text(Synchronizers::LeftOut, false), "1\0threaddump\0\0\0\0");
+        assert_eq!(text(Synchronizers::Listed, true), "2\x0026\0threaddump streaming=0\0-l\0");
+        assert_eq!(text(Synchronizers::LeftOut, true), "2\x0024\0threaddump streaming=0\0\0");
+        assert!(has_streaming(b"2 streaming") && has_streaming(b"2 more,streaming\n"));
+        assert!(
+            !has_streaming(b"2") && !has_streaming(b"3 streaming") && !has_streaming(b"\xff 2")
+        );
+    }
 
     #[test]
     fn answers_are_told_from_refusals() {
-        let reply = said(b"0\nFull thread dump\n", REQUEST).unwrap();
+        let reply = said(b"0\nFull thread dump\n").unwrap();
         assert_eq!(reply, Reply { text: b"Full thread dump\n".to_vec(), complete: true });
-        let refusal = said(b"101\n no such version \n", REQUEST).unwrap_err();
+        let refusal = said(b"101\n no such version \n").unwrap_err();
         assert!(
             matches!(&refusal, AttachError::Refused { code: 101, text, .. } if text == "no such version"),
             "{refusal}"
         );
-        assert!(matches!(said(b"", REQUEST), Err(AttachError::HungUp(7))));
-        assert!(matches!(said(b"HTTP/1.1\n", REQUEST), Err(AttachError::Protocol(7))));
-        assert!(matches!(said(b"0", REQUEST), Err(AttachError::Protocol(7))));
+        assert!(matches!(said(b""), Err(AttachError::HungUp(7))));
+        assert!(matches!(said(b"HTTP/1.1\n"), Err(AttachError::Protocol(7))));
+        assert!(matches!(said(b"0"), Err(AttachError::Protocol(7))));
     }
 
     #[test]
@@ -261,14 +304,14 @@ mod tests {
         let (ours, mut theirs) = UnixStream::pair().unwrap();
         theirs.write_all(b"0").unwrap();
         theirs.write_all(LONG).unwrap();
-        let reply = talk(7, ours, Synchronizers::Listed, SMALL).unwrap();
+        let reply = talk(7, ours, VERSION, SMALL).unwrap();
         assert_eq!((reply.text.len(), reply.complete), (98, false));
     }
 
     #[test]
     fn who_does_not_answer_is_not_waited_for() {
         let (ours, _theirs) = UnixStream::pair().unwrap();
-        let answer = talk(7, ours, Synchronizers::LeftOut, SMALL);
+        let answer = talk(7, ours, VERSION, SMALL);
         assert!(matches!(answer, Err(AttachError::Slow(7))));
     }
 
@@ -276,7 +319,7 @@ mod tests {
     fn who_hangs_up_at_once_is_understood() {
         let (ours, theirs) = UnixStream::pair().unwrap();
         drop(theirs);
-        let answer = talk(7, ours, Synchronizers::Listed, SMALL);
+        let answer = talk(7, ours, VERSION, SMALL);
         assert!(matches!(answer, Err(AttachError::HungUp(7))));
     }
 
