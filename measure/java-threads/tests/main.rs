@@ -1,0 +1,7 @@
+//! All tests of this crate that are no unit tests, linked once.
+
+mod odd_dumps;
+mod planted;
+mod properties;
+mod recorded;
+mod running;
