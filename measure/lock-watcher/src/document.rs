@@ -11,6 +11,7 @@ mod places;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use kilocore_java_threads::WaitKind as JavaWaits;
 use kilocore_lock_profile::{
     Barrier, Caller, Condition, Family as LockFamily, Frame, Futexes, Handoffs, Histogram,
     Interval, Lock, MostlyBy, Precision, Process, ReadSide, Threads,
@@ -26,6 +27,7 @@ use places::{callers, own_part, release_places, stacks};
 use crate::estimate::{Estimate, mean};
 use crate::figures::{Figures, Side, figures};
 use crate::ids::{Pid, Tid, Word};
+use crate::java::JavaWait;
 use crate::ledger::{Ledger, Waits};
 use crate::pairing::Model;
 use crate::progress::Computing;
@@ -64,6 +66,8 @@ struct Known<'a> {
     releases: Vec<Caller>,
     waiter: Option<Waiter>,
     place: WordPlace,
+    /// The class of the object, if it is one of Java.
+    class: Option<String>,
 }
 
 impl Known<'_> {
@@ -146,7 +150,7 @@ pub(crate) struct Made {
 }
 
 /// What a word is in an account of time.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Named {
     pub(crate) kind: WordKind,
     pub(crate) name: String,
@@ -163,7 +167,7 @@ pub(crate) fn processes(
 ) -> Made {
     let joins = looks(ledger.joining_ns, span.scale);
     let mut futexes = Futexes { joins, ..Futexes::default() };
-    let (mut done, mut words) = (Vec::new(), BTreeMap::new());
+    let (mut done, mut words) = (Vec::new(), BTreeMap::<Word, Named>::new());
     for (process, pid, threads) in members {
         let mut known: Vec<Known<'_>> = ledger
             .waits
@@ -176,6 +180,11 @@ pub(crate) fn processes(
             .collect();
         known.sort_by(|a, b| b.waits.ns.total_cmp(&a.waits.ns).then(a.word.cmp(&b.word)));
         words.extend(known.iter().map(|known| (known.word, known.named())));
+        for (word, of) in &ledger.aliases {
+            if let Some(named) = words.get(of).cloned() {
+                words.insert(*word, named);
+            }
+        }
         done.push(filled(process, &known, span, &mut futexes));
     }
     Made { processes: done, futexes, words }
@@ -198,6 +207,7 @@ fn known<'a>(
         releases: Vec::new(),
         waiter: None,
         place: WordPlace::Unmapped,
+        class: None,
     };
     if let Some(names) = names {
         known.place = names.word(word.address);
@@ -215,7 +225,36 @@ fn known<'a>(
         }
     }
     known.waiter = votes.into_iter().max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, waiter)| waiter);
+    let java = known.waiter.and_then(|waiter| in_java(waiter, word.pid, waits, ledger));
+    if let Some((waiter, wait)) = java {
+        known.waiter = Some(waiter);
+        known.waiting = vec![(waits.ns, wait.frames.clone())];
+        known.class = Some(wait.class.clone());
+    }
     known
+}
+
+/// What the virtual machine says of a wait of threads of Java.
+fn in_java<'a>(
+    waiter: Waiter,
+    pid: Pid,
+    waits: &Waits,
+    ledger: &'a Ledger,
+) -> Option<(Waiter, &'a JavaWait)> {
+    let kinds: &[JavaWaits] = match waiter.what {
+        "Java monitor" => &[JavaWaits::Monitor],
+        "Java Object.wait" => &[JavaWaits::Notification],
+        "Java java.util.concurrent lock" => &[JavaWaits::Synchronizer, JavaWaits::Notification],
+        _ => return None,
+    };
+    let wait = ledger.java.place(pid, &waits.threads, kinds)?;
+    let waiter = match wait.kind {
+        JavaWaits::Notification => {
+            Waiter { kind: WaitKind::Condition, what: "Java condition", own: 0, ..waiter }
+        }
+        _ => Waiter { own: 0, ..waiter },
+    };
+    Some((waiter, wait))
 }
 
 fn filled(mut process: Process, known: &[Known<'_>], span: Span, futexes: &mut Futexes) -> Process {
@@ -311,9 +350,10 @@ fn lock(known: &Known<'_>, span: Span) -> Lock {
     let figures = known.figures.as_ref();
     let model = known.model();
     let (waits, waited_ns) = known.waited(span);
-    let place = match &known.place {
-        WordPlace::Unmapped => None,
-        place => Some(place.to_string()),
+    let place = match (&known.class, &known.place) {
+        (Some(class), _) => Some(format!("an object of class {class}")),
+        (None, WordPlace::Unmapped) => None,
+        (None, place) => Some(place.to_string()),
     };
     let mut lock = Lock {
         family: match (model, known.waiter.map(|waiter| waiter.kind)) {

@@ -12,7 +12,7 @@ use crate::cores::usable_cores;
 use crate::cost::HitCost;
 use crate::estimate::{Estimate, mean};
 use crate::ids::{Moment, Tid};
-use crate::pairing::{Model, Paired, Section, exclusive, shared};
+use crate::pairing::{Model, Paired, Section, exclusive, shared, writers};
 use crate::progress::{Computing, Of, by_processor_time};
 use crate::watched::{Absences, Watch, Watched};
 
@@ -73,7 +73,10 @@ pub(crate) fn figures(watched: &Watched, computing: Option<Computing>) -> Figure
     Figures {
         model,
         exclusive: meaning.map_or_else(Side::default, |meaning| {
-            side(&|watch| exclusive(&watch.history.operations, meaning))
+            side(&|watch| match unit {
+                Some(unit) => writers(&watch.history.operations, unit, meaning),
+                None => exclusive(&watch.history.operations, meaning),
+            })
         }),
         shared: unit.map(|unit| side(&|watch| shared(&watch.history.operations, unit))),
         windows: watched.windows.len() as u64,

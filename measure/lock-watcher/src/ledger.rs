@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::cost::HitCost;
 use crate::ids::{Pid, Tid, Word};
+use crate::java::Java;
 use crate::progress::Computing;
 use crate::registers::Registers;
 use crate::watched::Watched;
@@ -41,6 +42,8 @@ pub(crate) struct Waits {
     pub(crate) count: u64,
     pub(crate) threads: BTreeSet<Tid>,
     pub(crate) scenes: Vec<Scene>,
+    /// Whether it was looked at which lock's they are.
+    pub(crate) looked_at: bool,
     /// Where it was held, as of writes to it.
     pub(crate) writers: Vec<Scene>,
 }
@@ -56,6 +59,9 @@ pub(crate) struct Ledger {
     pub(crate) surveyed_ns: f64,
     /// The length of those in which calls of a process were watched.
     pub(crate) probed_ns: BTreeMap<Pid, f64>,
+    /// Words of a lock at which its waiters sleep, and the word of the same lock that tells who has
+    /// it.
+    pub(crate) aliases: BTreeMap<Word, Word>,
     /// Time of threads off their cores for a reason that is not known, and of all threads.
     pub(crate) unknown_ns: f64,
     pub(crate) thread_ns: f64,
@@ -70,6 +76,8 @@ pub(crate) struct Ledger {
     /// whole time, in nanoseconds.
     pub(crate) ran_ns: BTreeMap<Tid, f64>,
     pub(crate) cpu_ns: BTreeMap<Pid, f64>,
+    /// Where threads of Java waited.
+    pub(crate) java: Java,
     /// How often a thread left its core by its own will.
     pub(crate) voluntary: u64,
     /// What watching cost the program, by estimate.
@@ -87,6 +95,7 @@ impl Ledger {
 
     /// A thread slept or spun for a word. Returns all the waits for it.
     pub(crate) fn waited(&mut self, word: Word, tid: Tid, ns: f64) -> &mut Waits {
+        let word = self.aliases.get(&word).copied().unwrap_or(word);
         let waits = self.waits.entry(word).or_default();
         waits.ns += ns;
         waits.threads.insert(tid);
@@ -100,10 +109,28 @@ impl Ledger {
         waits.parked_ns += ns;
     }
 
+    /// The waiters of a lock sleep on a word, and another one tells who has it.
+    pub(crate) fn is_alias(&mut self, word: Word, of: Word) {
+        self.aliases.insert(word, of);
+        self.watched.remove(&word);
+        let waits = self.waits.remove(&word);
+        let all = self.waits.entry(of).or_default();
+        all.looked_at = true;
+        if let Some(mut waits) = waits {
+            all.ns += waits.ns;
+            all.spun_ns += waits.spun_ns;
+            all.count += waits.count;
+            all.threads.append(&mut waits.threads);
+            waits.scenes.into_iter().for_each(|scene| all.keep(scene));
+        }
+    }
+
     /// Forgets a process, which has executed another program.
     pub(crate) fn forget(&mut self, pid: Pid) {
         self.waits.retain(|word, _| word.pid != pid);
         self.watched.retain(|word, _| word.pid != pid);
+        self.aliases.retain(|word, _| word.pid != pid);
+        self.java.forget(pid);
     }
 
     /// The processor time of a process and of those who write to a word of it, in a second, unless

@@ -24,6 +24,7 @@ mod figures;
 mod history;
 mod ids;
 mod instruction;
+mod java;
 mod ledger;
 mod memory;
 mod off_core;

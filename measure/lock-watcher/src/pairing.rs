@@ -127,6 +127,16 @@ pub(crate) fn shared(operations: &[Operation], unit: Unit) -> Paired {
     })
 }
 
+/// Pairs exclusive acquisitions of a lock that readers share, among whose writes they are.
+pub(crate) fn writers(operations: &[Operation], unit: Unit, meaning: Meaning) -> Paired {
+    exclusive(&without_readers(operations, unit), meaning)
+}
+
+fn without_readers(operations: &[Operation], unit: Unit) -> Vec<Operation> {
+    let reads = [unit.0, unit.0.wrapping_neg()].map(Some);
+    operations.iter().copied().filter(|operation| !reads.contains(&difference(operation))).collect()
+}
+
 fn difference(operation: &Operation) -> Option<u32> {
     let known = operation.old.bits & operation.new.bits == u32::MAX;
     known.then(|| operation.new.value.wrapping_sub(operation.old.value))
@@ -258,13 +268,17 @@ pub(crate) fn model(windows: &[&[Operation]]) -> Model {
         sections >= FEW && against as f64 <= CONTRADICTING * sections as f64
     };
     // Of two meanings that are right, the one with more sections; of equals, the simpler.
-    let mut best: Option<(usize, Meaning)> = None;
-    for meaning in Meaning::tried() {
-        let of = sum(&|operations| exclusive(operations, meaning));
-        if right(of, true) && best.is_none_or(|(most, _)| of.0 > most) {
-            best = Some((of.0, meaning));
+    let best_of = |pair: &dyn Fn(&[Operation], Meaning) -> Paired| {
+        let mut best: Option<(usize, Meaning)> = None;
+        for meaning in Meaning::tried() {
+            let of = sum(&|operations| pair(operations, meaning));
+            if right(of, true) && best.is_none_or(|(most, _)| of.0 > most) {
+                best = Some((of.0, meaning));
+            }
         }
-    }
+        best
+    };
+    let best = best_of(&exclusive);
     let mut readers: Option<(usize, Unit)> = None;
     for unit in [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024].map(Unit) {
         let of = sum(&|operations| shared(operations, unit));
@@ -276,11 +290,14 @@ pub(crate) fn model(windows: &[&[Operation]]) -> Model {
         }
     }
     match (best, readers) {
-        (Some((exclusive, meaning)), Some((shared, unit))) if shared > exclusive => {
-            Model::Shared(unit, Some(meaning))
+        (Some((exclusive, meaning)), Some((shared, _))) if shared <= exclusive => {
+            Model::Exclusive(meaning)
         }
-        (Some((_, meaning)), _) => Model::Exclusive(meaning),
-        (None, Some((_, unit))) => Model::Shared(unit, None),
+        (_, Some((_, unit))) => {
+            let best = best_of(&|operations, meaning| writers(operations, unit, meaning));
+            Model::Shared(unit, best.map(|(_, meaning)| meaning))
+        }
+        (Some((_, meaning)), None) => Model::Exclusive(meaning),
         (None, None) if writes < 4 * FEW => Model::Unknown,
         (None, None) => Model::NoLock,
     }
@@ -301,7 +318,7 @@ pub(crate) fn taken_and_given_back(
     let sections = match model {
         Model::Exclusive(meaning) => exclusive(operations, meaning).sections,
         Model::Shared(unit, meaning) => {
-            let writers = meaning.map(|meaning| exclusive(operations, meaning).sections);
+            let writers = meaning.map(|meaning| writers(operations, unit, meaning).sections);
             let mut all = shared(operations, unit).sections;
             all.extend(writers.into_iter().flatten());
             all

@@ -121,6 +121,9 @@ impl Session {
             let (window, over) = self.window(&plan, wait);
             self.absorb(&window, &plan);
             self.keep_names();
+            self.find_aliases();
+            let held_up = self.ledger.java.turn(&self.family.members);
+            self.ledger.cost_ns += held_up.as_nanos() as f64;
             self.number += 1;
             if over || wait(self.pause()) {
                 return;
@@ -303,6 +306,23 @@ impl Session {
                 Some(_) => {}
             }
         }
+    }
+
+    /// Waiters of the C library's read-write locks sleep on one of two words. The count of readers
+    /// and the mark of a writer are in another one.
+    fn find_aliases(&mut self) {
+        let mut found = Vec::new();
+        for (word, waits) in &mut self.ledger.waits {
+            let (Some(scene), false) = (waits.scenes.first(), waits.looked_at) else { continue };
+            let Some(paths) = self.slow_paths.get(&word.pid) else { continue };
+            waits.looked_at = true;
+            if !scene.at_entry && paths.waits_for_read_write(&scene.stack) {
+                // The words are 8 and 12 bytes from the lock's begin, which is a multiple of 8.
+                let address = word.address & !7;
+                found.push((*word, Word { address: address.wrapping_sub(8), ..*word }));
+            }
+        }
+        found.into_iter().for_each(|(word, of)| self.ledger.is_alias(word, of));
     }
 
     /// Forgets what was known of processes that execute another program now.

@@ -6,6 +6,8 @@
 //! calls are watched in some windows. A goroutine that called one waits until it is made ready,
 //! by a function that has it as its argument.
 
+use std::ops::Range;
+
 use kilocore_word_names::Names;
 
 use crate::registers::Registers;
@@ -62,11 +64,14 @@ const GO_LOCKS: [Function; 5] = [
 ];
 
 /// Those of other languages.
-const LOCKS: [Function; 4] = [
+const LOCKS: [Function; 6] = [
     function(&["11parking_lot9raw_mutex", "9lock_slow"], Argument::Lock),
     function(&["11parking_lot10raw_rwlock", "19lock_exclusive_slow"], Argument::Lock),
     function(&["11parking_lot10raw_rwlock", "16lock_shared_slow"], Argument::Lock),
+    // Each may be inlined into its callers.
     function(&["_ZN4absl", "5Mutex8LockSlowE"], Argument::Lock),
+    function(&["_ZN4absl", "5Mutex20LockSlowWithDeadlineE"], Argument::Lock),
+    function(&["_ZN4absl", "5Mutex12LockSlowLoopE"], Argument::Lock),
 ];
 
 /// The slow path of a lock in a process.
@@ -83,7 +88,12 @@ pub(crate) struct SlowPaths {
     /// What goroutines call whatever they wait for. Empty in other languages.
     goroutines: Vec<SlowPath>,
     locks: Vec<SlowPath>,
+    /// The code of the C library's read-write locks.
+    read_write: Vec<Range<u64>>,
 }
+
+/// How many words of a stack may lie between a system call and the C library's function for a lock.
+const FRAME: usize = 32;
 
 impl SlowPaths {
     /// Those of a process.
@@ -97,19 +107,38 @@ impl SlowPaths {
             names
                 .functions(&index)
                 .into_iter()
-                .map(|(index, address)| SlowPath { address, argument: functions[index].argument })
+                .map(|(index, code)| SlowPath {
+                    address: code.start,
+                    argument: functions[index].argument,
+                })
                 .collect()
         };
         if names.is_go() {
-            Self { goroutines: find(&GO, true), locks: find(&GO_LOCKS, true) }
+            Self { goroutines: find(&GO, true), locks: find(&GO_LOCKS, true), ..Self::default() }
         } else {
-            Self { goroutines: Vec::new(), locks: find(&LOCKS, false) }
+            let calls =
+                ["rdlock", "wrlock", "timedrdlock", "timedwrlock", "clockrdlock", "clockwrlock"];
+            let index = |name: &str| {
+                let call = name.trim_start_matches('_').strip_prefix("pthread_rwlock_")?;
+                calls.iter().position(|one| *one == call)
+            };
+            let read_write = names.functions(&index).into_iter().map(|(_, code)| code).collect();
+            Self { goroutines: Vec::new(), locks: find(&LOCKS, false), read_write }
         }
     }
 
     /// Whether goroutines run on whatever thread there is.
     pub(crate) fn has_goroutines(&self) -> bool {
         !self.goroutines.is_empty()
+    }
+
+    /// Whether a thread that sleeps in a futex waits for one of the C library's read-write locks.
+    pub(crate) fn waits_for_read_write(&self, stack: &[u8]) -> bool {
+        let words = stack
+            .chunks_exact(8)
+            .take(FRAME)
+            .map(|word| word.iter().rev().fold(0, |address, byte| address << 8 | u64::from(*byte)));
+        words.into_iter().any(|word| self.read_write.iter().any(|code| code.contains(&word)))
     }
 
     pub(crate) fn is_empty(&self) -> bool {

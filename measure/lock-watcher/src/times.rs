@@ -65,6 +65,7 @@ impl Times {
         family: &Family,
         watched: &BTreeMap<Word, Watched>,
         words: &BTreeMap<Word, Named>,
+        aliases: &BTreeMap<Word, Word>,
     ) -> Option<ThreadTimes> {
         if self.windows.is_empty() {
             return None;
@@ -74,9 +75,11 @@ impl Times {
         for kept in self.windows {
             account.begin_window(time::Nanoseconds(kept.begin.0));
             let taken = holders.remove(&kept.begin).unwrap_or_default();
-            kept.events.iter().chain(&taken).for_each(|event| account.take(event));
+            let events = kept.events.into_iter().map(|event| of_lock(event, aliases));
+            events.chain(taken).for_each(|event| account.take(&event));
             for (tid, reason) in kept.quiet {
                 let reason = reason.map(|reason| why(Why::Waits(reason)));
+                let reason = reason.map(|reason| lock_of(reason, aliases));
                 account.quiet(ThreadId(tid.0), reason);
             }
             account.end_window(time::Nanoseconds(kept.end.0));
@@ -124,6 +127,21 @@ fn holders(
         }
     }
     all
+}
+
+/// The same with the lock's own word.
+fn of_lock(event: Event, aliases: &BTreeMap<Word, Word>) -> Event {
+    match event.what {
+        What::Out(reason) => Event { what: What::Out(lock_of(reason, aliases)), ..event },
+        _ => event,
+    }
+}
+
+fn lock_of(reason: time::Reason, aliases: &BTreeMap<Word, Word>) -> time::Reason {
+    let time::Reason::Futex(word) = reason else { return reason };
+    let slept_on = Word { pid: crate::ids::Pid(word.space), address: word.address };
+    let of = aliases.get(&slept_on).map_or(word.address, |of| of.address);
+    time::Reason::Futex(time::Word { address: of, ..word })
 }
 
 fn event(at: Moment, tid: Tid, what: What) -> Event {

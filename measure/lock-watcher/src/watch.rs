@@ -95,7 +95,7 @@ fn run(session: Session, wall_ns: f64, options: &Options) -> Run {
     let peak: usize = family.peak.values().sum();
     names.values_mut().for_each(Names::refresh);
     let made = processes(&ledger, &mut names, members, Span { wall_ns, scale });
-    let times = times.account(&family, &ledger.watched, &made.words);
+    let times = times.account(&family, &ledger.watched, &made.words, &ledger.aliases);
     let costs: Vec<f64> = ledger.hit_costs.iter().map(|cost| cost.middle()).collect();
     let watching = Watching {
         attached: options.attached,

@@ -1,6 +1,7 @@
 //! The variables of an executable file or a library, by its symbol table.
 
 use std::fs::File;
+use std::ops::Range;
 use std::path::Path;
 
 use addr2line::demangle_auto;
@@ -64,20 +65,24 @@ pub fn is_go(path: &Path) -> bool {
         .is_ok_and(|file| file.section_by_name(".note.go.buildid").is_some())
 }
 
-/// Returns the addresses that a file gives to functions, as far as its symbol tables have them, each
+/// Returns the ranges of addresses that a file gives to functions, as far as its symbol tables have them, each
 /// with what `wanted` says of its name as the linker knows it. Of several of the same number, the
 /// first stays.
 #[must_use]
-pub fn functions(path: &Path, wanted: &dyn Fn(&str) -> Option<usize>) -> Vec<(usize, u64)> {
+pub fn functions(path: &Path, wanted: &dyn Fn(&str) -> Option<usize>) -> Vec<(usize, Range<u64>)> {
     let Ok(bytes) = contents(path) else { return Vec::new() };
     let Ok(file) = object::File::parse(&*bytes) else { return Vec::new() };
-    let mut found: Vec<(usize, u64)> = file
+    let mut found: Vec<(usize, Range<u64>)> = file
         .symbols()
         .chain(file.dynamic_symbols())
         .filter(|symbol| symbol.kind() == SymbolKind::Text && symbol.is_definition())
-        .filter_map(|symbol| Some((wanted(symbol.name().ok()?)?, symbol.address())))
+        .filter_map(|symbol| {
+            let begin = symbol.address();
+            let code = begin..begin.saturating_add(symbol.size());
+            Some((wanted(symbol.name().ok()?)?, code))
+        })
         .collect();
-    found.sort_unstable();
+    found.sort_unstable_by_key(|(index, code)| (*index, code.start));
     found.dedup_by_key(|(index, _)| *index);
     found
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::fs;
 use std::io;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -60,7 +61,7 @@ impl fmt::Debug for Names {
 }
 
 /// Libraries with locks of their own, by a part of their names.
-const LIBRARIES: [&str; 1] = ["/libabsl_synchronization."];
+const LIBRARIES: [&str; 3] = ["/libc.so.6", "/libpthread.so.0", "/libabsl_synchronization."];
 
 impl Names {
     /// Reads what is mapped in a process.
@@ -151,17 +152,17 @@ impl Names {
         kilocore_symbols::is_go(&PathBuf::from(format!("/proc/{}/exe", self.pid)))
     }
 
-    /// Returns the addresses in memory of functions in the program's own file and in libraries with
+    /// Returns where in memory functions lie that are in the program's own file or in libraries with
     /// locks of their own, each with what `wanted` says of its name as the linker knows it.
     #[must_use]
-    pub fn functions(&self, wanted: &dyn Fn(&str) -> Option<usize>) -> Vec<(usize, u64)> {
+    pub fn functions(&self, wanted: &dyn Fn(&str) -> Option<usize>) -> Vec<(usize, Range<u64>)> {
         let own = fs::read_link(format!("/proc/{}/exe", self.pid)).unwrap_or_default();
         let has_locks = |path: &str| {
             Path::new(path) == own || LIBRARIES.iter().any(|library| path.contains(library))
         };
         let begins =
             |mapping: &&Mapping| mapping.offset == 0 && mapping.file().is_some_and(has_locks);
-        let of_file = |mapping: &Mapping| -> Vec<(usize, u64)> {
+        let of_file = |mapping: &Mapping| -> Vec<(usize, Range<u64>)> {
             let Some(path) = mapping.file() else { return Vec::new() };
             let file = self.file(path);
             let Some(zero) = Binary::open(&file).ok().and_then(|binary| zero(mapping, &binary))
@@ -169,7 +170,9 @@ impl Names {
                 return Vec::new();
             };
             let found = kilocore_symbols::functions(&file, wanted);
-            found.into_iter().map(|(index, address)| (index, address.wrapping_add(zero))).collect()
+            let moved =
+                |code: Range<u64>| code.start.wrapping_add(zero)..code.end.wrapping_add(zero);
+            found.into_iter().map(|(index, code)| (index, moved(code))).collect()
         };
         self.mappings.iter().filter(begins).flat_map(of_file).collect()
     }

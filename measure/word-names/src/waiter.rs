@@ -101,6 +101,7 @@ const C: &[Known] = {
         ("std::counting_semaphore", Semaphore, "C++ std::counting_semaphore", false),
         ("absl::Mutex::", Mutex, "absl::Mutex", true),
         ("absl::lts_", Mutex, "absl::Mutex", true),
+        ("absl::debian", Mutex, "absl::Mutex", true),
         ("AbslInternalPerThreadSem", Mutex, "absl::Mutex", true),
         ("absl::CondVar", Condition, "absl::CondVar", true),
         ("GOMP_critical", Mutex, "OpenMP critical section", false),

@@ -266,11 +266,12 @@ impl Session {
     }
 }
 
-/// The name of the function to which another one returns that has just been entered.
+/// The names of the functions to which another one returns that has just been entered: one, and
+/// those inlined there, each on a line.
 fn caller(names: &mut Names, stack: &[u8]) -> String {
     let Some(top) = stack.first_chunk() else { return String::new() };
     let frames = names.frames(u64::from_ne_bytes(*top).wrapping_sub(1));
-    frames.last().map_or_else(String::new, |frame| frame.function.clone())
+    frames.iter().map(|frame| frame.function.as_str()).collect::<Vec<_>>().join("\n")
 }
 
 /// Whether a goroutine that parks in such a function of Go's runtime waits for another goroutine.
@@ -283,7 +284,7 @@ fn waits_for_another(caller: &str) -> bool {
         "runtime.notifyListWait",
         "sync.runtime_notifyListWait",
     ];
-    CALLERS.contains(&caller)
+    caller.lines().any(|caller| CALLERS.contains(&caller))
 }
 
 /// The threads that did something in a window that was recorded.

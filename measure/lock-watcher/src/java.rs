@@ -1,0 +1,185 @@
+//! Where threads of Java wait, as their virtual machine says.
+//!
+//! Such a thread sleeps on a word of its own, and compiled code keeps no frames that anybody else
+//! could follow. So the virtual machine is asked a few times, as `jstack` does. It answers to a
+//! thread of its own here, as it may be slow, and windows go on meanwhile.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::mpsc::{Receiver, TryRecvError, channel};
+use std::thread;
+use std::time::Duration;
+
+use kilocore_java_threads::{Dump, JavaThread, Synchronizers, WaitKind, is_hotspot, threads};
+use kilocore_lock_profile::Frame;
+
+use crate::ids::{Moment, Pid, Tid};
+
+/// How often a virtual machine is asked at most, and how long is waited in between.
+const MOST: usize = 12;
+const PAUSE_NS: u64 = 200_000_000;
+/// How many callers of a place are kept.
+const DEPTH: usize = 8;
+
+/// A thread that waited when the virtual machine was asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct JavaWait {
+    tid: Tid,
+    pub(crate) kind: WaitKind,
+    /// The class of the object that it waited for.
+    pub(crate) class: String,
+    /// Where in the program, the innermost method first.
+    pub(crate) frames: Vec<Frame>,
+}
+
+/// What one virtual machine said.
+#[derive(Debug)]
+struct Machine {
+    answer: Option<Receiver<(Option<Dump>, Duration)>>,
+    asked: usize,
+    next: Moment,
+}
+
+/// What all said.
+#[derive(Debug, Default)]
+pub(crate) struct Java {
+    machines: BTreeMap<Pid, Machine>,
+    waits: BTreeMap<Pid, Vec<JavaWait>>,
+    /// Processes that are none.
+    others: BTreeSet<Pid>,
+}
+
+impl Java {
+    /// Takes answers, and asks those whose turn it is. Returns for how long programs were held up
+    /// at most.
+    pub(crate) fn turn(&mut self, members: &BTreeSet<Pid>) -> Duration {
+        let mut held_up = Duration::ZERO;
+        for pid in members {
+            if self.others.contains(pid) {
+                continue;
+            }
+            if !self.machines.contains_key(pid) && !is_hotspot(pid.0) {
+                self.others.insert(*pid);
+                continue;
+            }
+            let now = Moment::now();
+            let first = Machine { answer: None, asked: 0, next: now };
+            let machine = self.machines.entry(*pid).or_insert(first);
+            match machine.answer.as_ref().map(Receiver::try_recv) {
+                Some(Ok((dump, took))) => {
+                    held_up += took;
+                    machine.answer = None;
+                    machine.next = Moment(now.0 + PAUSE_NS);
+                    match dump {
+                        Some(dump) => self.waits.entry(*pid).or_default().extend(waits(&dump)),
+                        // It does not answer, and will not.
+                        None => machine.asked = MOST,
+                    }
+                }
+                Some(Err(TryRecvError::Disconnected)) => machine.answer = None,
+                Some(Err(TryRecvError::Empty)) => {}
+                None if machine.asked < MOST && machine.next <= now => {
+                    machine.asked += 1;
+                    machine.answer = ask(*pid);
+                }
+                None => {}
+            }
+        }
+        held_up
+    }
+
+    /// Forgets a process, which has executed another program.
+    pub(crate) fn forget(&mut self, pid: Pid) {
+        self.machines.remove(&pid);
+        self.waits.remove(&pid);
+        self.others.remove(&pid);
+    }
+
+    /// Where these threads of a process waited most often; if they never did, where all did.
+    pub(crate) fn place(
+        &self,
+        pid: Pid,
+        of: &BTreeSet<Tid>,
+        kinds: &[WaitKind],
+    ) -> Option<&JavaWait> {
+        let of_kind =
+            || self.waits.get(&pid).into_iter().flatten().filter(|w| kinds.contains(&w.kind));
+        most_frequent(of_kind().filter(|wait| of.contains(&wait.tid)))
+            .or_else(|| most_frequent(of_kind()))
+    }
+}
+
+/// Asks, in a thread of its own.
+fn ask(pid: Pid) -> Option<Receiver<(Option<Dump>, Duration)>> {
+    let (sender, receiver) = channel();
+    let asking = move || {
+        let before = Moment::now();
+        let dump = threads(pid.0, Synchronizers::LeftOut).ok();
+        let took = Duration::from_nanos((Moment::now() - before).0);
+        // Nobody may be there any more to hear it.
+        let _ = sender.send((dump, took));
+    };
+    thread::Builder::new().name("jvm".to_owned()).spawn(asking).ok().map(|_| receiver)
+}
+
+fn waits(dump: &Dump) -> Vec<JavaWait> {
+    let wait = |thread: &JavaThread| {
+        let waited = thread.waits_for.as_ref()?;
+        let own = thread.frames.iter().position(|frame| frame.is_own())?;
+        let frames = thread.frames[own..].iter().take(DEPTH).map(frame).collect();
+        let class = waited.class.clone().unwrap_or_default();
+        Some(JavaWait { tid: Tid(thread.tid?), kind: waited.kind, class, frames })
+    };
+    dump.threads.iter().filter_map(wait).collect()
+}
+
+fn frame(frame: &kilocore_java_threads::JavaFrame) -> Frame {
+    let line = frame.line.unwrap_or_default();
+    Frame {
+        function: format!("{}.{}", frame.class, frame.method),
+        module: frame.class.clone(),
+        offset: u64::from(line),
+        line: frame.file.as_ref().map(|file| format!("{file}:{line}")),
+    }
+}
+
+fn most_frequent<'a>(waits: impl Iterator<Item = &'a JavaWait>) -> Option<&'a JavaWait> {
+    let mut counts: Vec<(usize, &JavaWait)> = Vec::new();
+    for wait in waits {
+        match counts.iter_mut().find(|(_, one)| one.frames == wait.frames) {
+            Some((count, _)) => *count += 1,
+            None => counts.push((1, wait)),
+        }
+    }
+    counts.into_iter().rev().max_by_key(|(count, _)| *count).map(|(_, wait)| wait)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_waits_where_it_was_found_most_often() {
+        let dump = |tid: u32, line: u32| {
+            let text = format!(
+                "\"worker\" #12 prio=5 os_prio=0 cpu=1.0ms elapsed=2.0s tid=0x1 nid={tid:#x} \
+                 waiting for monitor entry  [0x2]\n   java.lang.Thread.State: BLOCKED (on object \
+                 monitor)\n\tat p.Planted.section(Planted.java:{line})\n\t- waiting to lock \
+                 <0x00000000fe> (a java.lang.Object)\n\tat p.Planted.run(Planted.java:99)\n\n"
+            );
+            waits(&Dump::parse(text.as_bytes()))
+        };
+        let mut java = Java::default();
+        for (tid, line) in [(7, 10), (7, 20), (7, 20), (8, 10), (8, 10), (8, 10)] {
+            java.waits.entry(Pid(1)).or_default().extend(dump(tid, line));
+        }
+        let place = |tids: &[u32]| {
+            let of = tids.iter().copied().map(Tid).collect();
+            let place = java.place(Pid(1), &of, &[WaitKind::Monitor]).expect("there is one");
+            (place.class.clone(), place.frames[0].line.clone().expect("it is known"))
+        };
+        assert_eq!(place(&[7]), ("java.lang.Object".to_owned(), "Planted.java:20".to_owned()));
+        assert_eq!(place(&[9]).1, "Planted.java:10", "of all");
+        let other = java.place(Pid(1), &BTreeSet::new(), &[WaitKind::Notification]);
+        assert_eq!(other, None);
+    }
+}
