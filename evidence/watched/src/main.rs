@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::Parser;
 use kilocore_planted::Program;
-use kilocore_watched::{How, Score, Trial, Work, table};
+use kilocore_watched::{Expected, How, Score, Trial, Work, table};
 
 /// Has planted programs watched from outside, and compares with what they say themselves.
 #[derive(Debug, Parser)]
@@ -40,12 +40,6 @@ fn main() -> ExitCode {
         eprintln!("kilocore-watched: --duration {} is no time", arguments.duration);
         return ExitCode::from(2);
     };
-    let work = Work {
-        threads: arguments.threads,
-        hold: Duration::from_micros(arguments.hold),
-        think: Duration::from_micros(arguments.think),
-        watched,
-    };
     let kilocore = kilocore_shipped::folder().join("kilocore");
     let wanted = |program: &&Program| {
         let parts = &arguments.programs;
@@ -61,6 +55,14 @@ fn main() -> ExitCode {
                 }
                 let name = format!("{} {}", program.name(), format!("{how:?}").to_lowercase());
                 eprint!("\r\x1b[K{name}");
+                let (hold, think) =
+                    Expected::times(program.name(), (arguments.hold, arguments.think));
+                let work = Work {
+                    threads: arguments.threads,
+                    hold: Duration::from_micros(hold),
+                    think: Duration::from_micros(think),
+                    watched,
+                };
                 match Trial::run(&kilocore, program, how, &work) {
                     Ok(trial) => scores.entry(name).or_default().add(&trial),
                     Err(error) => {

@@ -403,11 +403,13 @@ fn precision(figures: &Figures, span: Span) -> Precision {
         _ => &figures.exclusive,
     };
     let interval = |estimate: Estimate| Interval { low: estimate.low, high: estimate.high };
+    let readers = figures.shared.as_ref().map_or_else(Estimate::default, |shared| shared.rate);
+    let rate = figures.exclusive.rate.and(readers);
     Precision {
         windows: figures.windows,
         windows_ns: figures.window_ns,
         writes: figures.writes,
-        acquisitions: Some(interval(side.rate.times(span.wall_ns / 1e9))),
+        acquisitions: Some(interval(rate.times(span.wall_ns / 1e9))),
         hold_ns: side.hold.map(interval),
     }
 }

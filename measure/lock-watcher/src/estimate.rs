@@ -59,6 +59,15 @@ impl Estimate {
         Self { value: self.value * factor, low: self.low * less, high: self.high * more }
     }
 
+    /// The sum of two figures.
+    pub(crate) fn and(self, other: Self) -> Self {
+        Self {
+            value: self.value + other.value,
+            low: self.low + other.low,
+            high: self.high + other.high,
+        }
+    }
+
     /// How far the ends are apart, as a share of the value.
     pub(crate) fn margin(self) -> f64 {
         if self.value > 0.0 { (self.high - self.low) / self.value } else { f64::INFINITY }

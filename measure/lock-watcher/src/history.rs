@@ -22,6 +22,8 @@ pub(crate) struct Known {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Operation {
     pub(crate) tid: Tid,
+    /// Who wrote: the thread, or the goroutine that it ran.
+    pub(crate) actor: u64,
     pub(crate) at: Moment,
     pub(crate) core: u32,
     pub(crate) old: Known,
@@ -107,7 +109,7 @@ impl History {
     /// Adds a write to the word that begins at `word`; `None` if it could not be read.
     pub(crate) fn add(
         &mut self,
-        (tid, at, core, ip): (Tid, Moment, u32, u64),
+        (tid, actor, at, core, ip): (Tid, u64, Moment, u32, u64),
         write: Option<Write>,
         word: u64,
     ) {
@@ -129,7 +131,7 @@ impl History {
             before.new = before.new.or(told);
         }
         let failed = write.change == Change::Nothing;
-        self.operations.push(Operation { tid, at, core, old, new, failed, ip });
+        self.operations.push(Operation { tid, actor, at, core, old, new, failed, ip });
         self.last = new;
     }
 }
@@ -175,7 +177,7 @@ mod tests {
     fn history(writes: &[Write]) -> History {
         let mut history = History::default();
         for (at, write) in writes.iter().enumerate() {
-            history.add((Tid(1), Moment(at as u64), 0, 0), Some(*write), WORD);
+            history.add((Tid(1), 1, Moment(at as u64), 0, 0), Some(*write), WORD);
         }
         history
     }

@@ -144,9 +144,9 @@ fn difference(operation: &Operation) -> Option<u32> {
 
 fn pair(operations: &[Operation], step: impl Fn(&Operation) -> Step) -> Paired {
     let mut paired = Paired::default();
-    let mut threads: BTreeMap<Tid, Thread> = BTreeMap::new();
+    let mut threads: BTreeMap<u64, Thread> = BTreeMap::new();
     for operation in operations {
-        let thread = threads.entry(operation.tid).or_default();
+        let thread = threads.entry(operation.actor).or_default();
         match (step(operation), thread.holds_since) {
             (Step::Acquire, held) => {
                 paired.acquisitions += 1;
@@ -361,6 +361,7 @@ mod tests {
     fn operations(writes: &[(u32, u32, u32)]) -> Vec<Operation> {
         let of = |(index, (tid, old, new)): (usize, &(u32, u32, u32))| Operation {
             tid: Tid(*tid),
+            actor: u64::from(*tid),
             at: Moment(10 * index as u64),
             core: 0,
             old: Known::all(*old),

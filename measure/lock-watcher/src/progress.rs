@@ -94,6 +94,7 @@ mod tests {
         let operations: Vec<Operation> = (0..40)
             .map(|write| Operation {
                 tid: Tid(1),
+                actor: 1,
                 at: Moment(150 * write),
                 core: 0,
                 old: Known::all((write % 2) as u32),

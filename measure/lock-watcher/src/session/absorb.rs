@@ -245,7 +245,9 @@ impl Session {
                 let waits = self.ledger.waits.entry(word).or_default();
                 waits.keep_writer(Scene { registers, stack, ns: 0.0, at_entry: false });
             }
-            histories[hit.word].add((hit.tid, hit.at, hit.core, ip), write, bytes.start);
+            let goroutines = self.slow_paths.get(&hit.pid).is_some_and(SlowPaths::has_goroutines);
+            let actor = if goroutines { hit.registers.goroutine() } else { u64::from(hit.tid.0) };
+            histories[hit.word].add((hit.tid, actor, hit.at, hit.core, ip), write, bytes.start);
         }
         let cost = self.ledger.hit_cost().unwrap_or_default();
         let pid = plan.words.first().map(|word| word.pid);
