@@ -170,6 +170,16 @@ fn functions(site: &[Frame]) -> String {
     site.iter().take(3).map(|frame| frame.function.as_str()).collect::<Vec<_>>().join(" < ")
 }
 
+/// What the planted programs call what is waited for, and where. The queue has conditions as well.
+const NAMES: [&str; 6] = [
+    "planted_lock",
+    "planted_section",
+    "planted_reading",
+    "planted_sending",
+    "not_empty",
+    "not_full",
+];
+
 /// Whether this is what was planted, by its address or its name.
 fn is_planted(trial: &Trial, waited: &Waited) -> bool {
     let object = |begin: u64| (begin..begin + OBJECT).contains(&waited.address);
@@ -182,9 +192,7 @@ fn is_planted(trial: &Trial, waited: &Waited) -> bool {
 fn is_named(waited: &Waited) -> bool {
     let planted = |text: &str| {
         let text = text.to_lowercase();
-        ["planted_lock", "planted_section", "planted_reading", "plantedlock"]
-            .iter()
-            .any(|name| text.contains(name))
+        NAMES.iter().any(|name| text.contains(name))
     };
     planted(&waited.what) || waited.frames.iter().any(|frame| planted(&frame.function))
 }

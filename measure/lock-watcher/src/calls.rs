@@ -141,6 +141,11 @@ pub(crate) fn named(pid: Pid, number: Sysno, registers: &Registers) -> Reason {
     }
 }
 
+/// Whether a thread that sleeps in a futex says that it is its process's own.
+pub(crate) fn is_private(registers: &Registers) -> bool {
+    registers.arguments()[1] & libc::FUTEX_PRIVATE_FLAG as u64 != 0
+}
+
 /// Whether a futex operation is a wait on its first word.
 fn waits(operation: u64) -> bool {
     const COMMAND: u64 = 0x7f;

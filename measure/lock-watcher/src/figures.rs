@@ -12,7 +12,9 @@ use crate::cores::usable_cores;
 use crate::cost::HitCost;
 use crate::estimate::{Estimate, mean};
 use crate::ids::{Moment, Tid};
-use crate::pairing::{Model, Paired, Section, exclusive, shared, writers};
+use crate::pairing::{
+    Model, Paired, Section, exclusive, shared, without_met_readers, without_writer, writers,
+};
 use crate::progress::{Computing, Of, by_processor_time};
 use crate::watched::{Absences, Watch, Watched};
 
@@ -74,11 +76,17 @@ pub(crate) fn figures(watched: &Watched, computing: Option<Computing>) -> Figure
         model,
         exclusive: meaning.map_or_else(Side::default, |meaning| {
             side(&|watch| match unit {
-                Some(unit) => writers(&watch.history.operations, unit, meaning),
+                Some(unit) => {
+                    let all = writers(&watch.history.operations, unit, meaning);
+                    without_met_readers(all, unit, meaning)
+                }
                 None => exclusive(&watch.history.operations, meaning),
             })
         }),
-        shared: unit.map(|unit| side(&|watch| shared(&watch.history.operations, unit))),
+        shared: unit.map(|unit| {
+            let all = |watch: &Watch| shared(&watch.history.operations, unit);
+            side(&|watch| without_writer(all(watch), meaning))
+        }),
         windows: watched.windows.len() as u64,
         window_ns: watched.windows.iter().map(Watch::length).sum(),
         writes: watched.writes as u64,

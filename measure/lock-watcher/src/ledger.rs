@@ -42,6 +42,8 @@ pub(crate) struct Waits {
     pub(crate) count: u64,
     pub(crate) threads: BTreeSet<Tid>,
     pub(crate) scenes: Vec<Scene>,
+    /// Whether other processes may wait for it as well.
+    pub(crate) shared: bool,
     /// Whether it was looked at which lock's they are.
     pub(crate) looked_at: bool,
     /// Where it was held, as of writes to it.

@@ -72,6 +72,8 @@ pub(crate) struct Section {
     pub(crate) core: u32,
     /// The thread's release before, if it was seen.
     pub(crate) released_before: Option<Moment>,
+    /// What the thread found in the word when it took the lock.
+    pub(crate) found: Known,
 }
 
 /// What writes come to, taken as those of a lock.
@@ -100,7 +102,7 @@ enum Step {
 /// A thread, as the writes go on.
 #[derive(Debug, Default)]
 struct Thread {
-    holds_since: Option<(Moment, u32)>,
+    holds_since: Option<(Moment, u32, Known)>,
     requested: Option<Moment>,
     hits: u32,
     hits_before: u32,
@@ -132,6 +134,20 @@ pub(crate) fn writers(operations: &[Operation], unit: Unit, meaning: Meaning) ->
     exclusive(&without_readers(operations, unit), meaning)
 }
 
+/// Leaves out sections of readers who announced themselves while a writer had the lock: they had
+/// still to wait. All count as acquisitions.
+pub(crate) fn without_writer(mut paired: Paired, meaning: Option<Meaning>) -> Paired {
+    let free = |section: &Section| meaning.is_none_or(|m| m.held(section.found) != Some(true));
+    paired.sections.retain(free);
+    paired
+}
+
+/// Leaves out sections of writers who announced themselves while readers had the lock.
+pub(crate) fn without_met_readers(mut paired: Paired, unit: Unit, meaning: Meaning) -> Paired {
+    paired.sections.retain(|section| section.found.value & !meaning.mask < unit.0);
+    paired
+}
+
 fn without_readers(operations: &[Operation], unit: Unit) -> Vec<Operation> {
     let reads = [unit.0, unit.0.wrapping_neg()].map(Some);
     operations.iter().copied().filter(|operation| !reads.contains(&difference(operation))).collect()
@@ -151,10 +167,10 @@ fn pair(operations: &[Operation], step: impl Fn(&Operation) -> Step) -> Paired {
             (Step::Acquire, held) => {
                 paired.acquisitions += 1;
                 paired.broken += u64::from(held.is_some());
-                thread.holds_since = Some((operation.at, operation.core));
+                thread.holds_since = Some((operation.at, operation.core, operation.old));
                 thread.hits_before = std::mem::take(&mut thread.hits);
             }
-            (Step::Release | Step::Frees, Some((acquired, core))) => {
+            (Step::Release | Step::Frees, Some((acquired, core, found))) => {
                 paired.sections.push(Section {
                     tid: operation.tid,
                     requested: thread.requested.take(),
@@ -164,6 +180,7 @@ fn pair(operations: &[Operation], step: impl Fn(&Operation) -> Step) -> Paired {
                     hits_inside: std::mem::take(&mut thread.hits),
                     core,
                     released_before: thread.released,
+                    found,
                 });
                 *thread = Thread { released: Some(operation.at), began: true, ..Thread::default() };
             }

@@ -160,7 +160,7 @@ impl Session {
             .map(|(word, waits)| {
                 let ignorance = self.ledger.watched.get(word).map_or(1.0, Watched::ignorance);
                 // A word that only one thread ever waits for is that thread's own, as a rule.
-                let alone = if waits.threads.len() > 1 { 1.0 } else { 0.01 };
+                let alone = if waits.threads.len() > 1 || waits.shared { 1.0 } else { 0.01 };
                 // Chance gives each a turn, also one whose waits are few.
                 let chance = about_one(&mut self.chance);
                 let ns = waits.ns + waits.parked_ns + CALL_NS * waits.called as f64;

@@ -8,6 +8,7 @@ use std::cell::OnceCell;
 use std::fmt;
 use std::fs;
 use std::io::{self, Read};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use addr2line::{Loader, demangle_auto};
@@ -171,6 +172,20 @@ impl Binary {
             .iter()
             .find(|segment| offset.checked_sub(segment.offset).is_some_and(|at| at < segment.size))
             .map(|segment| segment.address.wrapping_add(offset - segment.offset))
+    }
+
+    /// Returns where the file's address zero lies in memory if the part of the file from `offset` on
+    /// is mapped at `memory`; wrapped around if that is below zero.
+    #[must_use]
+    pub fn zero(&self, memory: Range<u64>, offset: u64) -> Option<u64> {
+        // A mapping begins where a page does. Its first bytes, and its last, may belong to the
+        // segments beside, whose addresses do not follow each other as in the file.
+        let middle = memory.end.checked_sub(memory.start)? / 2;
+        let of = |within: u64| {
+            let address = self.address(offset.checked_add(within)?)?;
+            Some(memory.start.wrapping_add(within).wrapping_sub(address))
+        };
+        of(middle).or_else(|| of(0))
     }
 
     /// Returns the function in which an address of the file lies, by its symbol table. The name is

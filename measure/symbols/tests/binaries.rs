@@ -181,3 +181,23 @@ proptest! {
         ask(&bytes[..length.index(bytes.len())], &addresses());
     }
 }
+
+#[test]
+fn all_mappings_of_a_file_begin_at_the_same_place() {
+    let own = std::env::current_exe().expect("there is one");
+    let binary = Binary::open(&own).expect("it is one");
+    let maps = std::fs::read_to_string("/proc/self/maps").expect("it is there");
+    let hex = |text: &str| u64::from_str_radix(text, 16).expect("a number");
+    let zeros: Vec<u64> = maps
+        .lines()
+        .filter(|line| line.ends_with(own.to_str().expect("a plain name")))
+        .map(|line| {
+            let mut words = line.split_whitespace();
+            let (start, end) = words.next().and_then(|range| range.split_once('-')).expect("one");
+            let offset = words.nth(1).expect("there is an offset");
+            binary.zero(hex(start)..hex(end), hex(offset)).expect("a segment is there")
+        })
+        .collect();
+    assert!(zeros.len() > 2, "{maps}");
+    assert!(zeros.iter().all(|zero| *zero == zeros[0]), "{zeros:x?}\n{maps}");
+}

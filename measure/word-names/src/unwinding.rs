@@ -55,12 +55,5 @@ impl Unwinding {
 
 /// Where the file's address zero lies in memory.
 pub(crate) fn zero(mapping: &Mapping, binary: &Binary) -> Option<u64> {
-    // Its first bytes may be the end of the segment before, which lies at other addresses.
-    let middle = (mapping.end - mapping.start) / 2;
-    let inside = binary.address(mapping.offset.checked_add(middle)?);
-    let zero = |offset, address| mapping.start.wrapping_add(offset).wrapping_sub(address);
-    match inside {
-        Some(address) => Some(zero(middle, address)),
-        None => Some(zero(0, binary.address(mapping.offset)?)),
-    }
+    binary.zero(mapping.start..mapping.end, mapping.offset)
 }

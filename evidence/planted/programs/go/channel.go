@@ -13,6 +13,11 @@ func planted_section(server *goroutine) {
 	}
 }
 
+//go:noinline
+func planted_sending(self *goroutine) {
+	planted_lock <- self
+}
+
 func main() {
 	begin()
 	goroutines = append(goroutines, goroutine{})
@@ -32,7 +37,7 @@ func main() {
 		}
 		for !over() {
 			self.think()
-			planted_lock <- self
+			planted_sending(self)
 		}
 	}, func() {
 		close(planted_lock)

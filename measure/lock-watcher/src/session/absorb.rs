@@ -10,7 +10,7 @@ use rand_core::Rng;
 use syscalls::Sysno;
 
 use super::{Plan, Session};
-use crate::calls::{Reason, named};
+use crate::calls::{Reason, is_private, named};
 use crate::cores::TICKS;
 use crate::cost::HitCost;
 use crate::history::History;
@@ -119,6 +119,7 @@ impl Session {
                     let waits = self.ledger.waited(word, stretch.tid, ns);
                     waits.count += 1;
                     if let Some(registers) = stretch.registers {
+                        waits.shared |= !is_private(&registers);
                         let stack = stretch.stack.clone();
                         waits.keep(Scene { registers, stack, ns, at_entry: false });
                     }

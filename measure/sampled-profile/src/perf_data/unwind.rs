@@ -145,11 +145,11 @@ impl Unwinder {
             let object = objects.get(mapping.object);
             let Some(sections) = self.sections(files, mapping.object, object) else { continue };
             let Ok(file) = files.open(mapping.object, object) else { continue };
-            let Some(address) = file.binary.address(mapping.offset) else { continue };
-            if mapping.end > Self::HIGHEST || start < address {
+            let Some(zero) = file.binary.zero(start..mapping.end, mapping.offset) else { continue };
+            if mapping.end > Self::HIGHEST || zero > start {
                 continue;
             }
-            let module = sections.module(start..mapping.end, start - address);
+            let module = sections.module(start..mapping.end, zero);
             match &mut modules {
                 Modules::X86(unwinder) => unwinder.add_module(module),
                 Modules::Arm(unwinder) => unwinder.add_module(module),
