@@ -9,26 +9,14 @@ use std::collections::BTreeMap;
 use std::io;
 
 use kilocore_perf_events::{Event, Ring, online_cores, page_size, paranoid};
-use perf_event_open_sys::bindings::{
-    PERF_COUNT_SW_CONTEXT_SWITCHES, PERF_COUNT_SW_CPU_CLOCK, PERF_TYPE_SOFTWARE,
-};
 
 use crate::error::WatchError;
-use crate::samples::attribute;
+use crate::events::{Kind, switches, ticks};
 
 /// How much of a stack is copied, in bytes.
 const STACK: u32 = 8192;
-/// Ticks a second. It is a prime, so that it does not keep step with a program's own timers.
-pub(crate) const TICKS: u64 = 997;
 /// The buffer of a core, in bytes: some thousand switches of a window, or two hundred stacks.
 const BUFFER: usize = 1 << 21;
-
-/// What an event of a core is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
-    Switch,
-    Tick,
-}
 
 /// The events of one core.
 #[derive(Debug)]
@@ -109,21 +97,10 @@ enum Refused {
 
 impl Core {
     fn open(core: i32) -> Result<Self, Refused> {
-        let switches = |stack| {
-            let config = u64::from(PERF_COUNT_SW_CONTEXT_SWITCHES);
-            let mut attribute = attribute(PERF_TYPE_SOFTWARE, config, stack);
-            attribute.set_context_switch(1);
-            attribute.set_task(u64::from(stack == 0));
-            Event::open(&mut attribute, -1, core).map_err(Refused::Open)
-        };
-        let event = switches(0)?;
-        let with_stack = switches(STACK)?;
-        let config = u64::from(PERF_COUNT_SW_CPU_CLOCK);
-        let mut clock = attribute(PERF_TYPE_SOFTWARE, config, 0);
-        clock.__bindgen_anon_1.sample_freq = TICKS;
-        clock.set_freq(1);
-        clock.set_exclude_idle(1);
-        let tick = Event::open(&mut clock, -1, core).map_err(Refused::Open)?;
+        let open = |mut attribute| Event::open(&mut attribute, -1, core).map_err(Refused::Open);
+        let event = open(switches(0))?;
+        let with_stack = open(switches(STACK))?;
+        let tick = open(ticks())?;
         let ring =
             Ring::new(event, BUFFER / page_size()).map_err(|(_, error)| Refused::Buffer(error))?;
         for other in [&with_stack, &tick] {

@@ -16,7 +16,7 @@ use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::calls::Calls;
-use crate::cores::{Cores, usable_cores};
+use crate::cores::usable_cores;
 use crate::cost;
 use crate::error::WatchError;
 use crate::family::Family;
@@ -25,6 +25,7 @@ use crate::instruction::Site;
 use crate::ledger::Ledger;
 use crate::memory::Code;
 use crate::slow_paths::SlowPath;
+use crate::source::{Asked, Source};
 use crate::spins::Loops;
 use crate::times::Times;
 use crate::watched::Watched;
@@ -67,7 +68,7 @@ struct Plan {
 
 /// A session.
 pub(crate) struct Session {
-    cores: Cores,
+    pub(crate) source: Source,
     pub(crate) family: Family,
     pub(crate) ledger: Ledger,
     code: Code,
@@ -90,7 +91,7 @@ pub(crate) type Wait<'a> = &'a mut dyn FnMut(Duration) -> bool;
 impl Session {
     pub(crate) fn new(family: Family, seed: u64) -> Result<Self, WatchError> {
         Ok(Self {
-            cores: Cores::open()?,
+            source: Source::open()?,
             family,
             ledger: Ledger::default(),
             code: Code::default(),
@@ -134,7 +135,9 @@ impl Session {
         if few {
             words.truncate(1);
         }
-        let probed = if words.is_empty() { self.probed() } else { None };
+        // Now and then, the processor is needed for something else.
+        let turn = !self.source.needs_watchpoints() || !self.number.is_multiple_of(2 * ROUND);
+        let probed = if words.is_empty() && turn { self.probed() } else { None };
         let often = self.number < 2 || self.number.is_multiple_of(2 * ROUND);
         let stacks = often && words.is_empty();
         Plan { words, few, probed, stacks }
@@ -165,7 +168,10 @@ impl Session {
         let mut spots = BTreeSet::new();
         let of_one = scored.into_iter().map(|(_, word)| word).filter(|word| word.pid == first.pid);
         // Two words may share the four bytes that are watched.
-        of_one.filter(|word| spots.insert(word.bytes().start)).take(MOST).collect()
+        of_one
+            .filter(|word| spots.insert(word.bytes().start))
+            .take(self.source.most_words())
+            .collect()
     }
 
     /// Records a window. Returns whether all is over after it.
@@ -175,7 +181,11 @@ impl Session {
             Some(pid) => self.probe(pid),
             None => self.watch(plan),
         };
-        if self.cores.begin(plan.stacks).is_err() {
+        let watched_of = plan.probed.or(plan.words.first().map(|word| word.pid));
+        let spots = watchpoints.as_ref().map(Watchpoints::spots);
+        let (threads, stacks) = (&self.family.threads, plan.stacks);
+        let asked = Asked { threads, stacks, watched: watched_of.zip(spots) };
+        if self.source.begin(&asked, &mut self.chance).is_err() {
             window.lost_switches = true;
         }
         let known = plan.words.iter().filter_map(|word| self.ledger.watched.get(word));
@@ -184,22 +194,19 @@ impl Session {
             false => known.map(|word| word.next).min().unwrap_or(Watched::default().next),
         };
         window.begin = Moment::now();
-        let over = wait(length);
+        let over = self.source.wait(length, &asked, &mut self.chance, wait);
         window.end = Moment::now();
-        if self.cores.end().is_err() {
+        if self.source.end().is_err() {
             window.lost_switches = true;
         }
-        let mut bytes = Vec::new();
         if let Some(mut watchpoints) = watchpoints {
+            let mut bytes = Vec::new();
             watchpoints.stop();
             watchpoints.drain(&mut bytes);
             window.take_hits(&watchpoints, &bytes);
             window.watched.clone_from(&watchpoints.threads);
-            bytes.clear();
         }
-        self.cores.drain(&mut bytes);
-        window.take_cores(&self.cores, &bytes, &self.family.members);
-        window.sort();
+        self.source.give(&mut window, &self.family.members);
         let switch = if plan.stacks { STACK_NS } else { SWITCH_NS };
         self.ledger.cost_ns += window.all_switches as f64 * switch;
         (window, over)
@@ -294,6 +301,7 @@ impl Session {
     /// Forgets what was known of processes that execute another program now.
     fn forget_former_images(&mut self) {
         for pid in std::mem::take(&mut self.family.changed) {
+            self.source.forget(pid);
             self.code.forget(pid);
             self.calls.forget(pid);
             self.loops.forget(pid);

@@ -9,8 +9,8 @@ use syscalls::Sysno;
 
 use super::{Plan, Session};
 use crate::calls::{Reason, named};
-use crate::cores::TICKS;
 use crate::cost::HitCost;
+use crate::events::TICKS;
 use crate::history::History;
 use crate::ids::{Moment, Pid, Tid, Word};
 use crate::instruction::Site;
@@ -31,7 +31,7 @@ impl Session {
         let off = off_core(window, &mut self.calls, &mut self.code);
         self.ledger.windows += 1;
         self.ledger.window_ns += window.length();
-        if !window.lost_switches {
+        if !window.lost_switches && !window.reasons_unseen {
             self.absorb_waits(window, &off);
         }
         self.absorb_ticks(window);
