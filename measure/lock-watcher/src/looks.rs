@@ -20,8 +20,6 @@ use crate::window::{Switch, What, Window};
 const THREADS: usize = 64;
 /// How much of a stack is copied, in bytes.
 const STACK: usize = 4096;
-/// Places count as all if this share of the looks that found a thread asleep found it there.
-const NEARLY_ALL: f64 = 0.95;
 
 /// A thread slept in a call.
 #[derive(Debug)]
@@ -83,18 +81,13 @@ impl Looks {
         self.places.insert((pid, at), u64::from(enters));
     }
 
-    /// The places at which threads of a process were found asleep most often, at most so many, and
-    /// whether these are nearly all.
-    pub(crate) fn places(&self, pid: Pid, most: usize) -> (Vec<u64>, bool) {
+    /// The places at which threads of a process were found asleep most often, at most so many.
+    pub(crate) fn places(&self, pid: Pid, most: usize) -> Vec<u64> {
         let of_it = self.places.range((pid, 0)..=(pid, u64::MAX));
         let mut found: Vec<(u64, u64)> =
             of_it.filter(|(_, times)| **times > 0).map(|((_, at), times)| (*times, *at)).collect();
         found.sort_unstable_by(|a, b| b.cmp(a));
-        let all: u64 = found.iter().map(|(times, _)| times).sum();
-        found.truncate(most);
-        let these: u64 = found.iter().map(|(times, _)| times).sum();
-        let nearly_all = these as f64 >= NEARLY_ALL * all as f64;
-        (found.into_iter().map(|(_, at)| at).collect(), nearly_all)
+        found.into_iter().map(|(_, at)| at).take(most).collect()
     }
 
     /// Forgets processes that are gone or execute another program now.
@@ -198,9 +191,9 @@ mod tests {
         let place = |pid, at, times| ((Pid(pid), at), times);
         let places = [place(1, 10, 5), place(1, 20, 90), place(1, 30, 0), place(2, 10, 1)].into();
         let looks = Looks { places, ..Looks::default() };
-        assert_eq!(looks.places(Pid(1), 4), (vec![20, 10], true));
-        assert_eq!(looks.places(Pid(1), 1), (vec![20], false));
-        assert_eq!(looks.places(Pid(2), 1), (vec![10], true));
-        assert_eq!(looks.places(Pid(3), 1), (vec![], true));
+        assert_eq!(looks.places(Pid(1), 4), [20, 10]);
+        assert_eq!(looks.places(Pid(1), 1), [20]);
+        assert_eq!(looks.places(Pid(2), 1), [10]);
+        assert!(looks.places(Pid(3), 1).is_empty());
     }
 }

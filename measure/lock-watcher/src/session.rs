@@ -168,10 +168,7 @@ impl Session {
         let mut spots = BTreeSet::new();
         let of_one = scored.into_iter().map(|(_, word)| word).filter(|word| word.pid == first.pid);
         // Two words may share the four bytes that are watched.
-        of_one
-            .filter(|word| spots.insert(word.bytes().start))
-            .take(self.source.most_words())
-            .collect()
+        of_one.filter(|word| spots.insert(word.bytes().start)).take(MOST).collect()
     }
 
     /// Records a window. Returns whether all is over after it.
@@ -181,10 +178,8 @@ impl Session {
             Some(pid) => self.probe(pid),
             None => self.watch(plan),
         };
-        let watched_of = plan.probed.or(plan.words.first().map(|word| word.pid));
-        let spots = watchpoints.as_ref().map(Watchpoints::spots);
         let (threads, stacks) = (&self.family.threads, plan.stacks);
-        let asked = Asked { threads, stacks, watched: watched_of.zip(spots) };
+        let asked = Asked { threads, stacks, watched: watchpoints.is_some() };
         if self.source.begin(&asked, &mut self.chance).is_err() {
             window.lost_switches = true;
         }

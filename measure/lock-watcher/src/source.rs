@@ -17,9 +17,6 @@ use crate::window::Window;
 
 /// How often threads are looked at in a window.
 const LOOKS: u32 = 4;
-/// How many words are watched where some of the processor's watchpoints are needed for the places
-/// at which threads enter system calls.
-const FEWER_WORDS: usize = 2;
 
 /// What is to be recorded, and of whom.
 pub(crate) struct Asked<'a> {
@@ -27,8 +24,8 @@ pub(crate) struct Asked<'a> {
     pub(crate) threads: &'a BTreeMap<Tid, Pid>,
     /// Whether stacks are copied at switches.
     pub(crate) stacks: bool,
-    /// The process of which something else is watched by the processor, and how many places.
-    pub(crate) watched: Option<(Pid, usize)>,
+    /// Whether the processor watches something else in this window.
+    pub(crate) watched: bool,
 }
 
 /// Waits for so long, and returns whether it is over.
@@ -81,11 +78,6 @@ impl Source {
             Self::Cores(_) => None,
             Self::Threads(own) => Some(own.threads.followed_share()),
         }
-    }
-
-    /// How many words may be watched at a time.
-    pub(crate) fn most_words(&self) -> usize {
-        if self.needs_watchpoints() { FEWER_WORDS } else { MOST }
     }
 
     /// Whether the processor's watchpoints are needed to see why threads leave their cores.
@@ -159,23 +151,20 @@ impl OwnThreads {
         self.threads.begin(asked.threads, asked.stacks, &entries)
     }
 
-    /// Where the threads of each process enter system calls, as far as the processor can watch it
-    /// in this window. That may be too little to tell why threads sleep.
+    /// Where the threads of each process enter the system calls that they sleep in, to be watched
+    /// by the processor.
+    ///
+    /// It has too few watchpoints for these places and for words. And each hit of a place delays a
+    /// thread, so that a lock whose word is watched at the same time would be taken less often than
+    /// it is by itself.
     fn entries(&mut self, asked: &Asked<'_>) -> BTreeMap<Pid, Vec<u64>> {
-        let mut entries = BTreeMap::new();
-        self.reasons_unseen = false;
-        if !self.threads.user_space_only() {
-            return entries;
+        self.reasons_unseen = self.threads.user_space_only() && asked.watched;
+        if asked.watched || !self.threads.user_space_only() {
+            return BTreeMap::new();
         }
         let pids: BTreeSet<Pid> = asked.threads.values().copied().collect();
         self.looks.forget(|pid| !pids.contains(&pid));
-        for pid in pids {
-            let others = asked.watched.filter(|(of, _)| *of == pid).map_or(0, |(_, places)| places);
-            let (places, nearly_all) = self.looks.places(pid, MOST.saturating_sub(others));
-            self.reasons_unseen |= others > 0 && !nearly_all;
-            entries.insert(pid, places);
-        }
-        entries
+        pids.into_iter().map(|pid| (pid, self.looks.places(pid, MOST))).collect()
     }
 
     /// Waits, and looks at the threads at random moments meanwhile.

@@ -116,11 +116,6 @@ impl Watchpoints {
         Ok(())
     }
 
-    /// How many words are watched.
-    pub(crate) fn spots(&self) -> usize {
-        self.words.values().max().map_or(0, |last| last + 1)
-    }
-
     /// Which word the event of an id watches.
     pub(crate) fn word(&self, id: u64) -> Option<usize> {
         self.words.get(&id).copied()

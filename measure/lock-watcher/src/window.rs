@@ -72,6 +72,8 @@ pub(crate) struct Window {
     pub(crate) lost_hits: bool,
     /// Whether it could not be seen why threads leave their cores.
     pub(crate) reasons_unseen: bool,
+    /// How often the processor stopped a thread that was about to enter a system call.
+    pub(crate) entries: u64,
     /// How many switches there were on all cores, whosever.
     pub(crate) all_switches: u64,
 }
@@ -139,6 +141,7 @@ impl Window {
                         leaving.extend(before.filter(|_| kernel).map(|before| (tid, before)));
                     } else if let Some(kind) = kind {
                         let entering = (kind == Kind::Call).then_some(at);
+                        self.entries += u64::from(entering.is_some());
                         leaving.insert(tid, Leaving { entering, registers, stack: stack.to_vec() });
                     }
                     continue;

@@ -36,7 +36,7 @@ impl Session {
         }
         self.absorb_ticks(window);
         let cost = self.ledger.hit_cost().map_or(DEFAULT_HIT_NS, HitCost::middle);
-        self.ledger.cost_ns += window.hits.len() as f64 * cost;
+        self.ledger.cost_ns += (window.hits.len() as u64 + window.entries) as f64 * cost;
         if let Some(pid) = plan.probed {
             self.absorb_calls(pid, window);
         } else if !window.watched.is_empty() && !window.lost_hits {
