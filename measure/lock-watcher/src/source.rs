@@ -199,3 +199,105 @@ impl OwnThreads {
         self.looks.tell(window);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+    use std::sync::mpsc;
+
+    use rand_core::SeedableRng;
+    use rand_xoshiro::Xoshiro256PlusPlus;
+
+    use super::*;
+    use crate::calls::Calls;
+    use crate::cost;
+    use crate::ids::{Moment, Word};
+    use crate::memory::Code;
+    use crate::off_core::{Off, Why, off_core};
+
+    /// Sleeps in a futex that nobody wakes, again and again.
+    fn sleep_on(word: &AtomicU32, over: &AtomicBool) {
+        let time = libc::timespec { tv_sec: 0, tv_nsec: 300_000 };
+        while !over.load(Ordering::Relaxed) {
+            let wait = libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG;
+            // SAFETY: the word and the time are valid while the call lasts, and the word stays 0.
+            unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), wait, 0, &raw const time) };
+        }
+    }
+
+    /// Ends that when it is dropped.
+    struct End<'a>(&'a AtomicBool);
+
+    impl Drop for End<'_> {
+        fn drop(&mut self) {
+            self.0.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Two windows of a thread that does so. Returns how many of its waits in the second one are
+    /// known, and of how many.
+    fn waits_known(mut source: Source, own: Pid, tid: Tid, word: Word) -> (usize, usize) {
+        let threads = BTreeMap::from([(tid, own)]);
+        let mut chance = Xoshiro256PlusPlus::seed_from_u64(1);
+        let mut known = (0, 0);
+        for _ in 0..2 {
+            let asked = Asked { threads: &threads, stacks: false, watched: false };
+            source.begin(&asked, &mut chance).expect("it was opened");
+            let mut window = Window { begin: Moment::now(), ..Window::default() };
+            let mut wait = |time| {
+                std::thread::sleep(time);
+                false
+            };
+            source.wait(Duration::from_millis(60), &asked, &mut chance, &mut wait);
+            window.end = Moment::now();
+            source.end().expect("it was opened");
+            source.give(&mut window, &BTreeSet::from([own]));
+            assert!(!window.lost_switches && !window.reasons_unseen);
+            let off = off_core(&window, &mut Calls::default(), &mut Code::default());
+            let waits: Vec<_> = off.iter().filter(|off| off.why != Why::Preempted).collect();
+            assert!(waits.iter().all(|off| off.tid == tid));
+            // What the registers hold at the call, by whatever name it is called.
+            let of_word =
+                |off: &&&Off| off.registers.is_some_and(|held| held.arguments()[0] == word.address);
+            known = (waits.iter().filter(of_word).count(), waits.len());
+        }
+        known
+    }
+
+    #[test]
+    fn own_threads_show_what_they_wait_for_with_the_kernel_or_without() {
+        let (word, over) = (AtomicU32::new(0), AtomicBool::new(false));
+        let (tell, told) = mpsc::channel();
+        let own = Pid(std::process::id());
+        std::thread::scope(|scope| {
+            // Also if an assertion fails.
+            let _end = End(&over);
+            scope.spawn(|| {
+                // SAFETY: takes no argument.
+                tell.send(Tid(unsafe { libc::gettid() } as u32)).expect("somebody waits");
+                sleep_on(&word, &over);
+            });
+            let tid = told.recv().expect("it was started");
+            let word = Word { pid: own, address: word.as_ptr() as u64 };
+            for user_space_only in [false, true] {
+                let source = match OwnThreads::open() {
+                    Ok(mut own) => {
+                        own.threads.hide_kernel(user_space_only);
+                        Source::Threads(own)
+                    }
+                    // Machines that refuse even this say so.
+                    Err(error) => {
+                        assert!(error.to_string().contains("perf"), "{error}");
+                        break;
+                    }
+                };
+                let rights = source.rights();
+                let (known, all) = waits_known(source, own, tid, word);
+                assert!(all > 0, "{rights:?}: it was seen to sleep");
+                if rights == Rights::OwnThreads || cost::of_a_hit().is_some() {
+                    assert!(known * 10 >= all * 9, "{rights:?}: {known} of {all}");
+                }
+            }
+        });
+    }
+}

@@ -88,6 +88,12 @@ impl Threads {
         self.user_space_only
     }
 
+    /// Goes on as if the kernel were hidden, even if it is not.
+    #[cfg(test)]
+    pub(crate) fn hide_kernel(&mut self, hidden: bool) {
+        self.user_space_only |= hidden;
+    }
+
     /// The share of threads that were followed, of those that there were in windows.
     pub(crate) fn followed_share(&self) -> f64 {
         let (followed, all) = self.parts;
