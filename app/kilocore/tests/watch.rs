@@ -1,6 +1,8 @@
 //! Watching programs from outside: locks that no library under the program sees, in programs that
 //! run already.
 
+mod watch_as_user;
+
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};

@@ -39,4 +39,4 @@ pub use thread_time::{
     Activities, Bottleneck, RoleTimes, RoleWait, ThreadTimes, TimesCoverage, WaitEdge, WaitedFor,
     WaitedWord, WordKind,
 };
-pub use watching::{Interval, Precision, Watching};
+pub use watching::{Interval, Precision, Rights, Watching};

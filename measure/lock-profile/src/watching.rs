@@ -20,9 +20,31 @@ pub struct Watching {
     /// The share of all threads' time, from 0 to 1, in which they were off their cores for a reason
     /// that could not be seen.
     pub unknown_share: f64,
+    /// What the user who watched may see.
+    #[serde(default)]
+    pub rights: Rights,
+    /// The share of threads, from 0 to 1, that were followed in windows, of those that there were.
+    /// The others were looked at once a window. Absent if whole cores were watched, which shows all
+    /// threads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub followed_share: Option<f64>,
     /// Why no word could be watched, in a few words. Absent if words could.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refused: Option<String>,
+}
+
+/// What the kernel lets a user see who watches a program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Rights {
+    /// All that happens on the cores. This is for root and those who were given the right.
+    #[default]
+    WholeCores,
+    /// The user's own threads, which are followed one by one.
+    OwnThreads,
+    /// The same without the kernel. Why a thread slept is known as far as the processor watched the
+    /// place where it went to sleep, or somebody looked at it meanwhile.
+    OwnThreadsInUserSpace,
 }
 
 /// An interval that holds the truth in nine cases of ten, or more.

@@ -14,7 +14,7 @@ use syscalls::Sysno;
 use crate::ids::{Pid, Tid, Word};
 use crate::instruction::constant_in;
 use crate::memory::Code;
-use crate::registers::Registers;
+use crate::registers::{Registers, SYSCALL};
 
 /// Why a thread left its core by its own will.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,9 +30,6 @@ pub(crate) enum Reason {
     /// It is in a system call that is not known.
     Unknown,
 }
-
-/// The instruction of a system call.
-const SYSCALL: [u8; 2] = [0x0f, 0x05];
 
 /// What is known of system calls.
 #[derive(Debug, Default)]

@@ -9,26 +9,17 @@ use std::collections::BTreeMap;
 use std::io;
 
 use kilocore_perf_events::{Event, Ring, online_cores, page_size, paranoid};
-use perf_event_open_sys::bindings::{
-    PERF_COUNT_SW_CONTEXT_SWITCHES, PERF_COUNT_SW_CPU_CLOCK, PERF_TYPE_SOFTWARE,
-};
 
+use crate::allowance::locked_bytes;
 use crate::error::WatchError;
-use crate::samples::attribute;
+use crate::events::{Kind, switches, ticks};
 
 /// How much of a stack is copied, in bytes.
 const STACK: u32 = 8192;
-/// Ticks a second. It is a prime, so that it does not keep step with a program's own timers.
-pub(crate) const TICKS: u64 = 997;
-/// The buffer of a core, in bytes: some thousand switches of a window, or two hundred stacks.
+/// The buffer of a core, in bytes: some thousand switches of a window, or two hundred stacks. It is
+/// smaller where this user may not lock as much memory, and has no room for stacks below a quarter.
 const BUFFER: usize = 1 << 21;
-
-/// What an event of a core is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
-    Switch,
-    Tick,
-}
+const BUFFER_FOR_STACKS: usize = BUFFER / 4;
 
 /// The events of one core.
 #[derive(Debug)]
@@ -50,8 +41,12 @@ impl Cores {
     /// Opens the events, none of them enabled.
     pub(crate) fn open() -> Result<Self, WatchError> {
         let (mut cores, mut kinds) = (Vec::new(), BTreeMap::new());
-        for number in online_cores().unwrap_or_default() {
-            let core = match Core::open(number as i32) {
+        let numbers = online_cores().unwrap_or_default();
+        // Watchpoints have the other half. Each buffer has a page besides.
+        let share = locked_bytes() / 2 / numbers.len().max(1) / page_size();
+        let pages = share.saturating_sub(1).clamp(1, BUFFER / page_size());
+        for number in numbers {
+            let core = match Core::open(number as i32, 1 << pages.ilog2()) {
                 Ok(core) => core,
                 // It was turned off a moment ago.
                 Err(Refused::Open(error)) if error.raw_os_error() == Some(libc::ENODEV) => continue,
@@ -80,7 +75,8 @@ impl Cores {
     /// Begins a window, with copies of stacks or without.
     pub(crate) fn begin(&self, stacks: bool) -> io::Result<()> {
         self.cores.iter().try_for_each(|core| {
-            let switches = if stacks { &core.with_stack } else { core.ring.event() };
+            let room = core.ring.pages() * page_size() >= BUFFER_FOR_STACKS;
+            let switches = if stacks && room { &core.with_stack } else { core.ring.event() };
             switches.enable()?;
             core.tick.enable()
         })
@@ -108,24 +104,12 @@ enum Refused {
 }
 
 impl Core {
-    fn open(core: i32) -> Result<Self, Refused> {
-        let switches = |stack| {
-            let config = u64::from(PERF_COUNT_SW_CONTEXT_SWITCHES);
-            let mut attribute = attribute(PERF_TYPE_SOFTWARE, config, stack);
-            attribute.set_context_switch(1);
-            attribute.set_task(u64::from(stack == 0));
-            Event::open(&mut attribute, -1, core).map_err(Refused::Open)
-        };
-        let event = switches(0)?;
-        let with_stack = switches(STACK)?;
-        let config = u64::from(PERF_COUNT_SW_CPU_CLOCK);
-        let mut clock = attribute(PERF_TYPE_SOFTWARE, config, 0);
-        clock.__bindgen_anon_1.sample_freq = TICKS;
-        clock.set_freq(1);
-        clock.set_exclude_idle(1);
-        let tick = Event::open(&mut clock, -1, core).map_err(Refused::Open)?;
-        let ring =
-            Ring::new(event, BUFFER / page_size()).map_err(|(_, error)| Refused::Buffer(error))?;
+    fn open(core: i32, pages: usize) -> Result<Self, Refused> {
+        let open = |mut attribute| Event::open(&mut attribute, -1, core).map_err(Refused::Open);
+        let event = open(switches(0))?;
+        let with_stack = open(switches(STACK))?;
+        let tick = open(ticks())?;
+        let ring = Ring::at_most(event, pages).map_err(|(_, error)| Refused::Buffer(error))?;
         for other in [&with_stack, &tick] {
             other.write_to(ring.event()).map_err(Refused::Buffer)?;
         }

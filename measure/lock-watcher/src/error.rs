@@ -16,6 +16,14 @@ pub enum WatchError {
     /// It belongs to somebody else.
     #[error("process {} belongs to another user; run this as that user, or as root", .0.0)]
     NotOurs(Pid),
+    /// Its memory may not be read.
+    #[error("{}", unreadable(*.pid, *.scope))]
+    Memory {
+        /// The process.
+        pid: Pid,
+        /// `kernel.yama.ptrace_scope`, if this kernel has it.
+        scope: Option<i32>,
+    },
     /// It consists of 32-bit code.
     #[error(
         "process {} runs 32-bit code, whose registers are not read here; only 64-bit programs can \
@@ -41,16 +49,44 @@ pub enum WatchError {
     Buffer(io::Error),
 }
 
+impl WatchError {
+    /// Whether the kernel says that this user may not.
+    pub(crate) fn is_refusal(&self) -> bool {
+        let Self::Events { source, .. } = self else { return false };
+        matches!(source.raw_os_error(), Some(libc::EACCES | libc::EPERM))
+    }
+}
+
+fn unreadable(pid: Pid, scope: Option<i32>) -> String {
+    let pid = pid.0;
+    match scope {
+        Some(scope @ 1..) => format!(
+            "the kernel lets nobody look into process {pid} who did not start it \
+             (kernel.yama.ptrace_scope is {scope}); let `kilocore measure --how watch` start the \
+             program, run this as root, or, as root, `sysctl kernel.yama.ptrace_scope=0`"
+        ),
+        _ => format!(
+            "the kernel lets this user not look into process {pid}, as if it had changed its user; \
+             run this as root, in a container with `--cap-add SYS_PTRACE`"
+        ),
+    }
+}
+
+/// The setting by which ordinary users may watch their own programs.
+const OWN: i32 = 2;
+
 fn refusal(paranoid: Option<i32>, source: &io::Error) -> String {
     match (source.raw_os_error(), paranoid) {
         (Some(libc::ENOSYS), _) => {
             "this kernel has no perf events (CONFIG_PERF_EVENTS); programs cannot be watched on it"
                 .to_owned()
         }
-        (Some(libc::EACCES | libc::EPERM), Some(paranoid)) if paranoid > -1 => format!(
-            "watching needs events of whole cores, which the kernel refuses \
-             (kernel.perf_event_paranoid is {paranoid}); run this as root, or, as root, `sysctl \
-             kernel.perf_event_paranoid=-1`"
+        (Some(libc::EACCES | libc::EPERM), Some(paranoid)) if paranoid > OWN => format!(
+            "the kernel refuses all perf events to this user (kernel.perf_event_paranoid is \
+             {paranoid}). As root, `sysctl kernel.perf_event_paranoid={OWN}` lets you watch your \
+             own programs, and `sysctl kernel.perf_event_paranoid=-1` lets you see all of them; or \
+             run this as root, or give it the right: `setcap \
+             cap_perfmon,cap_sys_ptrace,cap_ipc_lock+ep` and the path of kilocore"
         ),
         (Some(libc::EACCES | libc::EPERM), _) => {
             "the kernel refuses perf events although its settings allow them, as it does where \
@@ -62,5 +98,24 @@ fn refusal(paranoid: Option<i32>, source: &io::Error) -> String {
             "there are not enough descriptors for the events; raise `ulimit -n`".to_owned()
         }
         _ => format!("the kernel refuses perf events: {source}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refusal_names_its_mend() {
+        let events = |paranoid| {
+            let source = io::Error::from_raw_os_error(libc::EACCES);
+            WatchError::Events { paranoid, source }.to_string()
+        };
+        assert!(events(Some(3)).contains("sysctl kernel.perf_event_paranoid=2"));
+        assert!(events(Some(3)).contains("setcap cap_perfmon"));
+        assert!(events(Some(2)).contains("--security-opt seccomp=unconfined"));
+        let memory = |scope| WatchError::Memory { pid: Pid(7), scope }.to_string();
+        assert!(memory(Some(1)).contains("sysctl kernel.yama.ptrace_scope=0"));
+        assert!(memory(None).contains("--cap-add SYS_PTRACE"));
     }
 }

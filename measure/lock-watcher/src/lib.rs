@@ -2,8 +2,9 @@
 //! one that runs already.
 //!
 //! # How
-//! 1. In a short window, all switches of threads are recorded (`cores`, `off_core`). They tell which
-//!    words threads wait for (`calls`); a timer tells which they spin on (`spins`), and calls of some
+//! 1. In a short window, all switches of threads are recorded (`cores`, or `threads` and `looks`
+//!    where the kernel shows an ordinary user only his own; `off_core`). They tell which words
+//!    threads wait for (`calls`); a timer tells which they spin on (`spins`), and calls of some
 //!    functions which goroutines wait for (`slow_paths`).
 //! 2. In most windows the worst words are watched by the processor (`watchpoints`). The instruction
 //!    before each hit tells what was written (`instruction`, `history`), and all of them together
@@ -13,12 +14,14 @@
 //!
 //! [`watch`] does all that until it is told to stop. `ARCHITECTURE.md` has the reasons.
 
+mod allowance;
 mod calls;
 mod cores;
 mod cost;
 mod document;
 mod error;
 mod estimate;
+mod events;
 mod family;
 mod figures;
 mod history;
@@ -26,6 +29,7 @@ mod ids;
 mod instruction;
 mod java;
 mod ledger;
+mod looks;
 mod memory;
 mod off_core;
 mod pairing;
@@ -34,7 +38,9 @@ mod registers;
 mod samples;
 mod session;
 mod slow_paths;
+mod source;
 mod spins;
+mod threads;
 mod times;
 mod watch;
 mod watched;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::calls::{Calls, Reason};
+use crate::calls::{Calls, Reason, named};
 use crate::ids::{Moment, Pid, Tid};
 use crate::memory::Code;
 use crate::registers::Registers;
@@ -44,13 +44,16 @@ pub(crate) fn off_core(window: &Window, calls: &mut Calls, code: &mut Code) -> V
         let (pid, tid, at) = (switch.pid, switch.tid, switch.at);
         let first = seen.insert(tid, ()).is_none();
         match &switch.what {
-            What::Out { preempted, registers, stack } => {
-                let why = match (preempted, registers) {
-                    (true, _) => Why::Preempted,
-                    (false, Some(registers)) => {
+            What::Out { preempted, call, registers, stack } => {
+                let why = match (preempted, call, registers) {
+                    (true, ..) => Why::Preempted,
+                    (false, Some(call), Some(registers)) => {
+                        Why::Waits(named(pid, *call, registers))
+                    }
+                    (false, None, Some(registers)) => {
                         Why::Waits(calls.reason(code, pid, tid, registers, stack))
                     }
-                    (false, None) => Why::Unknown,
+                    (false, _, None) => Why::Unknown,
                 };
                 let (registers, stack) = (*registers, stack.clone());
                 let (to, came_back) = (window.end, false);
@@ -88,7 +91,8 @@ mod tests {
     #[test]
     fn stretches_are_cut_at_the_window_and_have_their_reasons() {
         let switch = |tid, at, what| Switch { pid: Pid(1), tid: Tid(tid), at: Moment(at), what };
-        let out = |preempted| What::Out { preempted, registers: None, stack: Vec::new() };
+        let out =
+            |preempted| What::Out { preempted, call: None, registers: None, stack: Vec::new() };
         let window = Window {
             begin: Moment(100),
             end: Moment(200),

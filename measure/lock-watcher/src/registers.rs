@@ -9,6 +9,9 @@ pub(crate) const SAMPLED: u64 = 0xff_03ff;
 /// How many these are.
 pub(crate) const COUNT: usize = SAMPLED.count_ones() as usize;
 
+/// The instruction of a system call.
+pub(crate) const SYSCALL: [u8; 2] = [0x0f, 0x05];
+
 /// Where they are among those of a sample: in the order of their numbers.
 const AX: usize = 0;
 const BX: usize = 1;
@@ -73,6 +76,13 @@ impl Registers {
         (registers.0[DI], registers.0[SI], registers.0[DX]) = (a, b, c);
         (registers.0[SP], registers.0[IP]) = (call.stack, call.address);
         registers
+    }
+
+    /// Of a thread that is about to execute the instruction of a system call: the call's number, and
+    /// the registers that the thread has in it.
+    pub(crate) fn entering(mut self) -> (u64, Self) {
+        self.0[IP] = self.0[IP].wrapping_add(SYSCALL.len() as u64);
+        (self.0[AX], self)
     }
 
     /// Whether the last instruction that sets the flags came to 0.

@@ -16,7 +16,7 @@ use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::calls::Calls;
-use crate::cores::{Cores, usable_cores};
+use crate::cores::usable_cores;
 use crate::cost;
 use crate::error::WatchError;
 use crate::family::Family;
@@ -25,6 +25,7 @@ use crate::instruction::Site;
 use crate::ledger::Ledger;
 use crate::memory::Code;
 use crate::slow_paths::{SlowPath, SlowPaths};
+use crate::source::{Asked, Source};
 use crate::spins::Loops;
 use crate::times::Times;
 use crate::watched::Watched;
@@ -68,7 +69,7 @@ struct Plan {
 
 /// A session.
 pub(crate) struct Session {
-    cores: Cores,
+    pub(crate) source: Source,
     pub(crate) family: Family,
     pub(crate) ledger: Ledger,
     code: Code,
@@ -91,7 +92,7 @@ pub(crate) type Wait<'a> = &'a mut dyn FnMut(Duration) -> bool;
 impl Session {
     pub(crate) fn new(family: Family, seed: u64) -> Result<Self, WatchError> {
         Ok(Self {
-            cores: Cores::open()?,
+            source: Source::open()?,
             family,
             ledger: Ledger::default(),
             code: Code::default(),
@@ -135,7 +136,9 @@ impl Session {
     fn plan(&mut self) -> Plan {
         let words = self.choose();
         let few = self.few(&words);
-        let probed = if words.is_empty() { self.probed() } else { None };
+        // Now and then, the processor is needed for something else.
+        let turn = !self.source.needs_watchpoints() || !self.number.is_multiple_of(2 * ROUND);
+        let probed = if words.is_empty() && turn { self.probed() } else { None };
         let often = self.number < 2 || self.number.is_multiple_of(2 * ROUND);
         let stacks = often && words.is_empty();
         // Stacks of holders are copied in the first windows, and now and then.
@@ -189,7 +192,9 @@ impl Session {
             Some((pid, paths)) => self.probe(*pid, paths),
             None => self.watch(plan),
         };
-        if self.cores.begin(plan.stacks).is_err() {
+        let (threads, stacks) = (&self.family.threads, plan.stacks);
+        let asked = Asked { threads, stacks, watched: watchpoints.is_some() };
+        if self.source.begin(&asked, &mut self.chance).is_err() {
             window.lost_switches = true;
         }
         let known = plan.words.iter().filter_map(|word| self.ledger.watched.get(word));
@@ -198,22 +203,19 @@ impl Session {
             false => known.map(|word| word.next).min().unwrap_or(Watched::default().next),
         };
         window.begin = Moment::now();
-        let over = wait(length);
+        let over = self.source.wait(length, &asked, &mut self.chance, wait);
         window.end = Moment::now();
-        if self.cores.end().is_err() {
+        if self.source.end().is_err() {
             window.lost_switches = true;
         }
-        let mut bytes = Vec::new();
         if let Some(mut watchpoints) = watchpoints {
+            let mut bytes = Vec::new();
             watchpoints.stop();
             watchpoints.drain(&mut bytes);
             window.take_hits(&watchpoints, &bytes);
             window.watched.clone_from(&watchpoints.threads);
-            bytes.clear();
         }
-        self.cores.drain(&mut bytes);
-        window.take_cores(&self.cores, &bytes, &self.family.members);
-        window.sort();
+        self.source.give(&mut window, &self.family.members);
         let switch = if plan.stacks { STACK_NS } else { SWITCH_NS };
         self.ledger.cost_ns += window.all_switches as f64 * switch;
         (window, over)
@@ -328,6 +330,7 @@ impl Session {
     /// Forgets what was known of processes that execute another program now.
     fn forget_former_images(&mut self) {
         for pid in std::mem::take(&mut self.family.changed) {
+            self.source.forget(pid);
             self.code.forget(pid);
             self.calls.forget(pid);
             self.loops.forget(pid);

@@ -1,14 +1,14 @@
 //! Watching a program and making its profile.
 
 use std::fs;
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 use std::time::Duration;
 
 use kilocore_lock_profile::{Process, Run, Threads, Watching};
 use kilocore_proc_files as proc_files;
 use kilocore_word_names::Names;
 
-use crate::cores::{Cores, usable_cores};
+use crate::cores::usable_cores;
 use crate::document::{Span, outside, processes};
 use crate::error::WatchError;
 use crate::estimate::mean;
@@ -16,6 +16,7 @@ use crate::family::{Family, Kin};
 use crate::ids::{Moment, Pid};
 use crate::ledger::Ledger;
 use crate::session::Session;
+use crate::source::Source;
 use crate::watchpoints::Refused;
 
 /// How to watch.
@@ -32,7 +33,7 @@ pub struct Options {
 /// Checks that a process that runs can be watched.
 ///
 /// # Errors
-/// If it does not exist, belongs to somebody else, runs 32-bit code, or if this machine's kernel or
+/// If it does not exist, belongs to somebody else, may not be looked into, runs 32-bit code, or if this machine's kernel or
 /// processor does not allow watching.
 pub fn check(pid: Pid) -> Result<(), WatchError> {
     if !cfg!(target_arch = "x86_64") {
@@ -44,6 +45,13 @@ pub fn check(pid: Pid) -> Result<(), WatchError> {
     if fs::read_link(format!("/proc/{}/exe", pid.0)).is_err() {
         return Err(WatchError::NotOurs(pid));
     }
+    // The same right is needed to read what its threads do and what its code is.
+    match fs::File::open(format!("/proc/{}/mem", pid.0)) {
+        Err(error) if error.kind() == ErrorKind::PermissionDenied => {
+            return Err(WatchError::Memory { pid, scope: ptrace_scope() });
+        }
+        _ => {}
+    }
     let mut head = [0; 5];
     let file = fs::File::open(format!("/proc/{}/exe", pid.0));
     let read = file.and_then(|mut file| file.read_exact(&mut head));
@@ -53,13 +61,18 @@ pub fn check(pid: Pid) -> Result<(), WatchError> {
     Ok(())
 }
 
+/// `kernel.yama.ptrace_scope`, if this kernel has it.
+fn ptrace_scope() -> Option<i32> {
+    fs::read_to_string("/proc/sys/kernel/yama/ptrace_scope").ok()?.trim().parse().ok()
+}
+
 /// Checks that this user may watch programs on this machine.
 ///
 /// # Errors
 /// If the kernel refuses the events, or this machine's instructions are not understood.
 pub fn possible() -> Result<(), WatchError> {
     if cfg!(target_arch = "x86_64") {
-        Cores::open().map(drop)
+        Source::open().map(drop)
     } else {
         Err(WatchError::Architecture)
     }
@@ -84,7 +97,7 @@ pub fn watch(
 }
 
 fn run(session: Session, wall_ns: f64, options: &Options) -> Run {
-    let Session { family, mut ledger, mut names, times, .. } = session;
+    let Session { source, family, mut ledger, mut names, times, .. } = session;
     let scale = if ledger.surveyed_ns > 0.0 { wall_ns / ledger.surveyed_ns } else { 0.0 };
     ledger.cpu_ns = family.seen.keys().map(|pid| (*pid, family.processor_ns(*pid))).collect();
     let members: Vec<_> = family
@@ -104,6 +117,8 @@ fn run(session: Session, wall_ns: f64, options: &Options) -> Run {
         cost_share: (ledger.cost_ns / (usable_cores() * wall_ns).max(1.0)).min(1.0),
         hit_ns: (!costs.is_empty()).then(|| mean(&costs)),
         unknown_share: (ledger.unknown_ns / ledger.thread_ns.max(1.0)).min(1.0),
+        rights: source.rights(),
+        followed_share: source.followed_share(),
         refused: ledger.refused.map(refusal),
     };
     Run {

@@ -11,6 +11,7 @@ use std::ops::Range;
 use kilocore_perf_events::{Event, Ring, page_size};
 use perf_event_open_sys::bindings::PERF_TYPE_BREAKPOINT;
 
+use crate::allowance::{free_descriptors, locked_bytes};
 use crate::ids::Tid;
 use crate::samples::attribute;
 
@@ -24,7 +25,7 @@ const ON_WRITES: u32 = 2;
 const ON_EXECUTION: u32 = 4;
 /// The kernel's `HW_BREAKPOINT_LEN_4`: four bytes.
 const BYTES: u64 = 4;
-/// What all the buffers take together, and the most that one takes, in bytes.
+/// What all the buffers take together if this user may lock as much, and the most that one takes, in bytes.
 const BUFFERS: usize = 16 << 20;
 const BUFFER: usize = 1 << 18;
 
@@ -65,9 +66,14 @@ pub(crate) struct Watchpoints {
 
 impl Watchpoints {
     /// Lets threads be watched that write to one of the `words`, at most [`MOST`] of them. Threads
-    /// that have ended are left out. With each write, so many bytes of the stack are copied.
+    /// that have ended are left out, and those at the end of the list if there are more than this
+    /// process may have descriptors for. With each write, so many bytes of the stack are copied.
     pub(crate) fn open(words: &[Spot], threads: &[Tid], stack: u32) -> Result<Self, Refused> {
-        let share = BUFFERS / threads.len().max(1) / page_size();
+        let most = (free_descriptors() / words.len().max(1)).max(1);
+        let threads = &threads[..threads.len().min(most)];
+        // Where that is little, the switches of threads have the other half.
+        let buffers = BUFFERS.min(locked_bytes() / 2);
+        let share = (buffers / threads.len().max(1) / page_size()).saturating_sub(1);
         // A power of two, as the kernel wants it.
         let pages = 1 << share.clamp(1, BUFFER / page_size()).ilog2();
         let mut watchpoints = Self {
@@ -99,7 +105,7 @@ impl Watchpoints {
             let id = event.id().map_err(|_| Refused::Gone)?;
             self.words.insert(id, index);
             match &ring {
-                None => ring = Some(Ring::new(event, pages).map_err(|_| Refused::Buffer)?),
+                None => ring = Some(Ring::at_most(event, pages).map_err(|_| Refused::Buffer)?),
                 Some(ring) => {
                     event.write_to(ring.event()).map_err(|_| Refused::Buffer)?;
                     self.events.push(event);
@@ -129,7 +135,8 @@ impl Watchpoints {
     }
 }
 
-fn open(spot: &Spot, thread: Tid, stack: u32) -> io::Result<Event> {
+/// Opens the event by which a thread is watched. It begins at once.
+pub(crate) fn open(spot: &Spot, thread: Tid, stack: u32) -> io::Result<Event> {
     let (kind, address, length) = match spot {
         Spot::Word(bytes) => (ON_WRITES, bytes.start, BYTES),
         Spot::Function(address) => (ON_EXECUTION, *address, size_of::<libc::c_long>() as u64),

@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use kilocore_perf_events::records;
+use syscalls::Sysno;
 
-use crate::cores::{Cores, Kind};
-use crate::ids::{Moment, Pid, Tid};
+use crate::events::Kind;
+use crate::ids::{Moment, Nanoseconds, Pid, Tid};
 use crate::registers::Registers;
 use crate::samples::{Taken, Told, take};
 use crate::watchpoints::Watchpoints;
@@ -24,8 +25,9 @@ pub(crate) struct Switch {
 pub(crate) enum What {
     /// It got a core.
     In,
-    /// It left its core, by another's will or its own.
-    Out { preempted: bool, registers: Option<Registers>, stack: Vec<u8> },
+    /// It left its core, by another's will or its own. The call that it is in is known if somebody
+    /// looked.
+    Out { preempted: bool, call: Option<Sysno>, registers: Option<Registers>, stack: Vec<u8> },
     /// It ended.
     Exit,
 }
@@ -68,15 +70,53 @@ pub(crate) struct Window {
     /// Whether switches or ticks were lost, or hits.
     pub(crate) lost_switches: bool,
     pub(crate) lost_hits: bool,
+    /// Whether it could not be seen why threads leave their cores.
+    pub(crate) reasons_unseen: bool,
+    /// How often the processor stopped a thread that was about to enter a system call.
+    pub(crate) entries: u64,
     /// How many switches there were on all cores, whosever.
     pub(crate) all_switches: u64,
 }
 
+/// What was seen of a thread right before it left its core.
+struct Leaving {
+    /// When, if it was about to enter a system call.
+    entering: Option<Moment>,
+    registers: Option<Registers>,
+    stack: Vec<u8>,
+}
+
+/// A thread that enters a system call to wait there leaves its core within this time.
+const TO_LEAVE: Nanoseconds = Nanoseconds(100_000);
+
+impl Leaving {
+    /// The record that it left.
+    fn out(self, at: Moment, preempted: bool) -> What {
+        let Self { entering, registers, stack } = self;
+        match (entering, registers) {
+            (None, registers) => What::Out { preempted, call: None, registers, stack },
+            (Some(entered), Some(registers)) if !preempted && at - entered <= TO_LEAVE => {
+                let (number, registers) = registers.entering();
+                let call = Sysno::new(number as usize);
+                let registers = call.map(|_| registers);
+                What::Out { preempted, call, registers, stack }
+            }
+            _ => What::Out { preempted, call: None, registers: None, stack: Vec::new() },
+        }
+    }
+}
+
 impl Window {
-    /// Takes what the cores recorded, as far as it is about `members`.
-    pub(crate) fn take_cores(&mut self, cores: &Cores, bytes: &[u8], members: &BTreeSet<Pid>) {
+    /// Takes what happened to threads and cores, as far as it is about `members`. `kind` says what
+    /// the event of an id is.
+    pub(crate) fn take_switches(
+        &mut self,
+        kind: &dyn Fn(u64) -> Option<Kind>,
+        bytes: &[u8],
+        members: &BTreeSet<Pid>,
+    ) {
         // The registers of a thread that leaves come before the record that it left.
-        let mut leaving: BTreeMap<u32, (Tid, Option<Registers>, Vec<u8>)> = BTreeMap::new();
+        let mut leaving: BTreeMap<Tid, Leaving> = BTreeMap::new();
         for record in records(bytes).map_while(Result::ok) {
             let (origin, told) = match take(record) {
                 Taken::Told(origin, told) => (origin, told),
@@ -91,27 +131,27 @@ impl Window {
                 continue;
             }
             let (pid, tid, at) = (origin.pid, origin.tid, origin.at);
+            let before = leaving.remove(&tid);
             let what = match told {
                 Told::Sample { kernel, registers, stack, .. } => {
-                    match cores.kind(origin.id) {
-                        Some(Kind::Tick) => {
-                            self.ticks.push(Tick { pid, tid, at, kernel, registers });
-                        }
-                        Some(Kind::Switch) => {
-                            leaving.insert(origin.core, (tid, registers, stack.to_vec()));
-                        }
-                        None => {}
+                    let kind = kind(origin.id);
+                    if kind == Some(Kind::Tick) {
+                        self.ticks.push(Tick { pid, tid, at, kernel, registers });
+                        // In the kernel, it may still be about to leave.
+                        leaving.extend(before.filter(|_| kernel).map(|before| (tid, before)));
+                    } else if let Some(kind) = kind {
+                        let entering = (kind == Kind::Call).then_some(at);
+                        self.entries += u64::from(entering.is_some());
+                        leaving.insert(tid, Leaving { entering, registers, stack: stack.to_vec() });
                     }
                     continue;
                 }
                 Told::In => What::In,
                 Told::Exit => What::Exit,
-                Told::Out { preempted } => {
-                    let of_it = leaving.remove(&origin.core).filter(|(leaver, ..)| *leaver == tid);
-                    let (registers, stack) = of_it
-                        .map_or((None, Vec::new()), |(_, registers, stack)| (registers, stack));
-                    What::Out { preempted, registers, stack }
-                }
+                Told::Out { preempted } => before.map_or(
+                    What::Out { preempted, call: None, registers: None, stack: Vec::new() },
+                    |before| before.out(at, preempted),
+                ),
             };
             self.switches.push(Switch { pid, tid, at, what });
         }

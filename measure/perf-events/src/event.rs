@@ -78,6 +78,15 @@ impl Event {
         done(unsafe { ioctls::SET_OUTPUT(self.fd(), other.fd()) })
     }
 
+    /// Whether the thread that it watched has ended.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        let mut asked = libc::pollfd { fd: self.fd(), events: 0, revents: 0 };
+        // SAFETY: one entry, which is valid and ours.
+        let answered = unsafe { libc::poll(&raw mut asked, 1, 0) };
+        answered > 0 && asked.revents & libc::POLLHUP != 0
+    }
+
     pub(crate) fn fd(&self) -> RawFd {
         self.0.as_raw_fd()
     }

@@ -8,6 +8,13 @@ pub fn paranoid() -> Option<i32> {
     fs::read_to_string("/proc/sys/kernel/perf_event_paranoid").ok()?.trim().parse().ok()
 }
 
+/// `kernel.perf_event_mlock_kb`, if it can be read: so many kilobytes a core may all of a user's
+/// buffers take, besides those that `ulimit -l` allows.
+#[must_use]
+pub fn locked_kilobytes() -> Option<usize> {
+    fs::read_to_string("/proc/sys/kernel/perf_event_mlock_kb").ok()?.trim().parse().ok()
+}
+
 /// The cores that are on, if the kernel says.
 #[must_use]
 pub fn online_cores() -> Option<Vec<u32>> {

@@ -9,6 +9,6 @@ mod records;
 mod ring;
 
 pub use event::Event;
-pub use host::{online_cores, paranoid};
+pub use host::{locked_kilobytes, online_cores, paranoid};
 pub use records::{HEADER, Malformed, Record, Tally, header, process, record, records, word};
 pub use ring::{Ring, page_size};

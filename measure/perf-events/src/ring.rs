@@ -45,6 +45,26 @@ impl Ring {
         }
     }
 
+    /// Gives an event a buffer of so many pages, a power of two, or of fewer if that many may not be
+    /// locked in memory.
+    ///
+    /// # Errors
+    /// As [`Ring::new`], if not even one page may be.
+    pub fn at_most(event: Event, pages: usize) -> Result<Self, (Event, io::Error)> {
+        match Self::new(event, pages) {
+            Err((event, error)) if pages > 1 && error.raw_os_error() == Some(libc::EPERM) => {
+                Self::at_most(event, pages / 2)
+            }
+            result => result,
+        }
+    }
+
+    /// How many pages the buffer has.
+    #[must_use]
+    pub fn pages(&self) -> usize {
+        self.size / self.page
+    }
+
     /// The event, without its buffer.
     pub fn into_event(self) -> Event {
         self.event

@@ -1,6 +1,6 @@
 //! What was seen of a profiled program, and what that keeps from being said of it.
 
-use kilocore_lock_profile::{Profile, Watching};
+use kilocore_lock_profile::{Profile, Rights, Watching};
 
 use super::answer::{answer, not_seen, unknown};
 use crate::evidence::Lack;
@@ -95,6 +95,20 @@ fn watched(watching: &Watching, wall_ns: f64) -> String {
         duration(wall_ns),
         percent(watching.cost_share)
     );
+    text.push_str(match watching.rights {
+        Rights::WholeCores => "",
+        Rights::OwnThreads => " Watched as an ordinary user, thread by thread.",
+        Rights::OwnThreadsInUserSpace => {
+            " Watched as an ordinary user, from whom the kernel hides why threads sleep: waits are \
+             known from windows in which no word was watched."
+        }
+    });
+    if let Some(share) = watching.followed_share.filter(|share| *share < 0.995) {
+        text.push_str(&format!(
+            " Of the threads, {} were followed; the others were looked at once a window.",
+            percent(share)
+        ));
+    }
     if let Some(refused) = &watching.refused {
         text.push_str(&format!(" No word of memory could be watched: {refused}."));
     }

@@ -11,8 +11,8 @@ use syscalls::Sysno;
 
 use super::{Plan, Session};
 use crate::calls::{Reason, is_private, named};
-use crate::cores::TICKS;
 use crate::cost::HitCost;
+use crate::events::TICKS;
 use crate::history::History;
 use crate::ids::{Moment, Pid, Tid, Word};
 use crate::instruction::Site;
@@ -38,12 +38,14 @@ impl Session {
         let quiet = self.look_at_quiet(window, &seen);
         let away = Rc::new(absences(window, &off, &seen, &quiet, self.family.threads.keys()));
         if !window.lost_switches {
-            self.absorb_waits(window, &off, &seen, quiet);
+            if !window.reasons_unseen {
+                self.absorb_waits(window, &off, &seen, quiet);
+            }
             self.absorb_computing(window, &away);
         }
         self.absorb_ticks(window);
         let cost = self.ledger.hit_cost().map_or(DEFAULT_HIT_NS, HitCost::middle);
-        self.ledger.cost_ns += window.hits.len() as f64 * cost;
+        self.ledger.cost_ns += (window.hits.len() as u64 + window.entries) as f64 * cost;
         if let Some((pid, paths)) = &plan.probed {
             self.absorb_calls(*pid, paths, window);
         } else if !window.watched.is_empty() && !window.lost_hits {
