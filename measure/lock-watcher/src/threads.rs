@@ -103,6 +103,11 @@ impl Threads {
         if all == 0 { 0.0 } else { followed as f64 / all as f64 }
     }
 
+    /// Whether a thread is followed.
+    pub(crate) fn follows(&self, tid: Tid) -> bool {
+        self.followed.contains_key(&tid)
+    }
+
     /// What the event of an id is.
     pub(crate) fn kind(&self, id: u64) -> Option<Kind> {
         self.kinds.get(&id).copied()
