@@ -188,13 +188,14 @@ impl Session {
     /// Records a window. Returns whether all is over after it.
     fn window(&mut self, plan: &Plan, wait: Wait<'_>) -> (Window, bool) {
         let mut window = Window::default();
+        self.source.follow(&self.family.threads, &mut self.chance);
         let watchpoints = match &plan.probed {
             Some((pid, paths)) => self.probe(*pid, paths),
             None => self.watch(plan),
         };
         let (threads, stacks) = (&self.family.threads, plan.stacks);
         let asked = Asked { threads, stacks, watched: watchpoints.is_some() };
-        if self.source.begin(&asked, &mut self.chance).is_err() {
+        if self.source.begin(&asked).is_err() {
             window.lost_switches = true;
         }
         let known = plan.words.iter().filter_map(|word| self.ledger.watched.get(word));
@@ -230,6 +231,8 @@ impl Session {
         } else {
             self.family.threads_of(first.pid).collect()
         };
+        // A hold must not count the time in which nobody saw that its thread had no core.
+        threads.retain(|tid| self.source.follows(*tid));
         let most = if plan.few { threads.len().div_ceil(FEW_OF) } else { MOST_THREADS };
         for chosen in 0..threads.len().min(most) {
             let rest = (threads.len() - chosen) as u64;

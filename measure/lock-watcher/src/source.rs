@@ -85,11 +85,26 @@ impl Source {
         self.rights() == Rights::OwnThreadsInUserSpace
     }
 
+    /// Chooses the threads that are followed in the next window, where not all are.
+    pub(crate) fn follow(&mut self, threads: &BTreeMap<Tid, Pid>, chance: &mut impl Rng) {
+        if let Self::Threads(own) = self {
+            own.threads.follow(threads, chance);
+        }
+    }
+
+    /// Whether it is recorded when a thread leaves its core.
+    pub(crate) fn follows(&self, tid: Tid) -> bool {
+        match self {
+            Self::Cores(_) => true,
+            Self::Threads(own) => own.threads.follows(tid),
+        }
+    }
+
     /// Begins a window.
-    pub(crate) fn begin(&mut self, asked: &Asked<'_>, chance: &mut impl Rng) -> io::Result<()> {
+    pub(crate) fn begin(&mut self, asked: &Asked<'_>) -> io::Result<()> {
         match self {
             Self::Cores(cores) => cores.begin(asked.stacks),
-            Self::Threads(own) => own.begin(asked, chance),
+            Self::Threads(own) => own.begin(asked),
         }
     }
 
@@ -144,8 +159,7 @@ impl OwnThreads {
         Ok(Box::new(Self { threads, looks, bytes: Vec::new(), reasons_unseen: false }))
     }
 
-    fn begin(&mut self, asked: &Asked<'_>, chance: &mut impl Rng) -> io::Result<()> {
-        self.threads.follow(asked.threads, chance);
+    fn begin(&mut self, asked: &Asked<'_>) -> io::Result<()> {
         let entries = self.entries(asked);
         self.bytes.clear();
         self.threads.begin(asked.threads, asked.stacks, &entries)
@@ -242,7 +256,8 @@ mod tests {
         let mut known = (0, 0);
         for _ in 0..2 {
             let asked = Asked { threads: &threads, stacks: false, watched: false };
-            source.begin(&asked, &mut chance).expect("it was opened");
+            source.follow(&threads, &mut chance);
+            source.begin(&asked).expect("it was opened");
             let mut window = Window { begin: Moment::now(), ..Window::default() };
             let mut wait = |time| {
                 std::thread::sleep(time);

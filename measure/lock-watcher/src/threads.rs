@@ -52,6 +52,8 @@ pub(crate) struct Threads {
     refused: BTreeSet<Tid>,
     /// Where system calls are entered, in this window.
     entries: Vec<Event>,
+    /// How many are followed at a time.
+    most: usize,
     /// Threads that were followed, and that there were, added up over windows.
     parts: (usize, usize),
 }
@@ -79,6 +81,7 @@ impl Threads {
             kinds: BTreeMap::new(),
             refused: BTreeSet::new(),
             entries: Vec::new(),
+            most: MOST_THREADS,
             parts: (0, 0),
         })
     }
@@ -100,6 +103,11 @@ impl Threads {
         if all == 0 { 0.0 } else { followed as f64 / all as f64 }
     }
 
+    /// Whether a thread is followed.
+    pub(crate) fn follows(&self, tid: Tid) -> bool {
+        self.followed.contains_key(&tid)
+    }
+
     /// What the event of an id is.
     pub(crate) fn kind(&self, id: u64) -> Option<Kind> {
         self.kinds.get(&id).copied()
@@ -114,7 +122,7 @@ impl Threads {
         let most = self.most();
         if self.followed.len() + missing.len() > most {
             // Others get their turn.
-            let kept = most - most / 8;
+            let kept = most - (most / 8).max(1);
             while self.followed.len() > kept {
                 let other = chance.next_u64() as usize % self.followed.len();
                 let tid = self.followed.keys().nth(other).copied();
@@ -159,7 +167,7 @@ impl Threads {
         let descriptors = free_descriptors() + open;
         // A buffer has two pages at least.
         let pages = BUFFERS.min(locked_bytes() / 2) / page_size();
-        MOST_THREADS.min(descriptors / (of_each + MOST)).min(pages / 2).max(1)
+        self.most.min(descriptors / (of_each + MOST)).min(pages / 2).max(1)
     }
 
     /// How many pages the buffer of each of so many more threads may have: a power of two, or 0.
@@ -269,5 +277,49 @@ fn no_room(_: &io::Error) -> io::Error {
 fn shuffle(threads: &mut [Tid], chance: &mut impl Rng) {
     for last in (1..threads.len()).rev() {
         threads.swap(last, (chance.next_u64() % (last as u64 + 1)) as usize);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use rand_core::SeedableRng;
+    use rand_xoshiro::Xoshiro256PlusPlus;
+
+    use super::*;
+
+    #[test]
+    fn of_too_many_threads_each_has_its_turn() {
+        let Ok(mut threads) = Threads::open() else { return };
+        threads.most = 3;
+        let mut chance = Xoshiro256PlusPlus::seed_from_u64(1);
+        let (tell, told) = mpsc::channel();
+        let ends: Vec<_> = (0..6)
+            .map(|_| {
+                let (tell, (end, ended)) = (tell.clone(), mpsc::channel::<()>());
+                std::thread::spawn(move || {
+                    // SAFETY: takes no argument.
+                    tell.send(Tid(unsafe { libc::gettid() } as u32)).expect("somebody waits");
+                    let _ = ended.recv();
+                });
+                end
+            })
+            .collect();
+        let own = Pid(std::process::id());
+        let all: BTreeMap<Tid, Pid> = told.iter().take(6).map(|tid| (tid, own)).collect();
+        let mut followed = BTreeSet::new();
+        for _ in 0..100 {
+            threads.follow(&all, &mut chance);
+            assert_eq!(threads.followed.len(), 3);
+            followed.extend(threads.followed.keys().copied());
+        }
+        assert_eq!(followed, all.keys().copied().collect());
+        assert!((threads.followed_share() - 0.5).abs() < 1e-9);
+        // Those that are left all find a place.
+        let fewer: BTreeMap<Tid, Pid> = all.into_iter().take(2).collect();
+        threads.follow(&fewer, &mut chance);
+        assert!(threads.followed.keys().eq(fewer.keys()));
+        drop(ends);
     }
 }

@@ -101,3 +101,57 @@ impl AsFd for Event {
 fn done(result: libc::c_int) -> io::Result<()> {
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+    use std::time::{Duration, Instant};
+
+    use perf_event_open_sys::bindings::{PERF_COUNT_SW_DUMMY, PERF_TYPE_SOFTWARE};
+
+    use super::*;
+    use crate::Ring;
+
+    fn nothing() -> perf_event_attr {
+        let mut attribute = perf_event_attr {
+            type_: PERF_TYPE_SOFTWARE,
+            size: size_of::<perf_event_attr>() as u32,
+            config: u64::from(PERF_COUNT_SW_DUMMY),
+            ..perf_event_attr::default()
+        };
+        attribute.set_exclude_kernel(1);
+        attribute
+    }
+
+    #[test]
+    fn an_event_is_over_when_its_thread_has_ended() {
+        let (tell, told) = mpsc::channel();
+        let (end, ended) = mpsc::channel::<()>();
+        let thread = std::thread::spawn(move || {
+            // SAFETY: takes no argument.
+            tell.send(unsafe { libc::gettid() }).expect("somebody waits");
+            let _ = ended.recv();
+        });
+        let tid = told.recv().expect("it was started");
+        let event = match Event::open(&mut nothing(), tid, -1) {
+            Ok(event) => event,
+            Err(error) => {
+                // Where the kernel allows an ordinary user nothing, or has no such events.
+                let expected = [libc::EACCES, libc::EPERM, libc::ENOSYS];
+                assert!(error.raw_os_error().is_some_and(|error| expected.contains(&error)));
+                return;
+            }
+        };
+        let ring = Ring::at_most(event, 4).map_err(|(_, error)| error).expect("a few pages");
+        assert!(matches!(ring.pages(), 1 | 2 | 4));
+        assert!(!ring.event().is_over());
+        drop(end);
+        thread.join().expect("it does not panic");
+        // It can be waited for a little earlier than the kernel has forgotten it.
+        let latest = Instant::now() + Duration::from_secs(10);
+        while !ring.event().is_over() {
+            assert!(Instant::now() < latest, "it has ended");
+            std::thread::yield_now();
+        }
+    }
+}

@@ -114,3 +114,20 @@ fn watched(watching: &Watching, wall_ns: f64) -> String {
     }
     text
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_an_ordinary_user_could_not_see_is_said() {
+        let told = |rights, followed_share| {
+            watched(&Watching { rights, followed_share, ..Watching::default() }, 1e9)
+        };
+        assert!(!told(Rights::WholeCores, None).contains("ordinary user"));
+        assert!(told(Rights::OwnThreads, Some(1.0)).ends_with("ordinary user, thread by thread."));
+        let hidden = told(Rights::OwnThreadsInUserSpace, Some(0.25));
+        assert!(hidden.contains("the kernel hides why threads sleep"), "{hidden}");
+        assert!(hidden.contains("25 % were followed"), "{hidden}");
+    }
+}
