@@ -34,6 +34,7 @@ mod session;
 mod slow_paths;
 mod spins;
 mod times;
+mod unnamed;
 mod watch;
 mod watched;
 mod watchpoints;

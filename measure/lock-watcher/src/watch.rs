@@ -16,6 +16,7 @@ use crate::family::{Family, Kin};
 use crate::ids::{Moment, Pid};
 use crate::ledger::Ledger;
 use crate::session::Session;
+use crate::unnamed::hints;
 use crate::watchpoints::Refused;
 
 /// How to watch.
@@ -101,6 +102,7 @@ fn run(session: Session, wall_ns: f64, options: &Options) -> Run {
         hit_ns: (!costs.is_empty()).then(|| mean(&costs)),
         unknown_share: (ledger.unknown_ns / ledger.thread_ns.max(1.0)).min(1.0),
         refused: ledger.refused.map(refusal),
+        hints: hints(&made.processes, &names),
     };
     Run {
         cores: kilocore_process::allowed_cores().len() as u32,
