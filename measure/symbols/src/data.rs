@@ -7,6 +7,7 @@ use addr2line::demangle_auto;
 use object::{Object, ObjectSymbol, ReadCache, SymbolKind};
 
 use crate::binary::contents;
+use crate::go_table;
 
 /// The variables of a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -65,20 +66,24 @@ pub fn is_go(path: &Path) -> bool {
 }
 
 /// Returns the addresses that a file gives to functions of these names, as far as its symbol table
-/// has them.
+/// has them; without one, as far as Go's runtime knows them.
 #[must_use]
 pub fn functions_named(path: &Path, names: &[&str]) -> Vec<(usize, u64)> {
     let Ok(bytes) = contents(path) else { return Vec::new() };
     let Ok(file) = object::File::parse(&*bytes) else { return Vec::new() };
+    let wanted = |(address, name): (u64, &str)| {
+        let index = names.iter().position(|wanted| *wanted == name)?;
+        Some((index, address))
+    };
     let mut found: Vec<(usize, u64)> = file
         .symbols()
         .filter(|symbol| symbol.kind() == SymbolKind::Text && symbol.is_definition())
-        .filter_map(|symbol| {
-            let name = symbol.name().ok()?;
-            let index = names.iter().position(|wanted| *wanted == name)?;
-            Some((index, symbol.address()))
-        })
+        .filter_map(|symbol| wanted((symbol.address(), symbol.name().ok()?)))
         .collect();
+    if file.symbols().next().is_none() {
+        let functions = go_table::functions(&file).into_iter();
+        found.extend(functions.filter_map(|(start, _, name)| wanted((start, name))));
+    }
     found.sort_unstable();
     found.dedup_by_key(|(index, _)| *index);
     found
