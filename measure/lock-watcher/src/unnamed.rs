@@ -28,10 +28,15 @@ fn sites(process: &Process) -> impl Iterator<Item = &[Frame]> {
     of_locks.chain(conditions).chain(barriers)
 }
 
+/// What starts programs and threads.
+const STARTS: [&str; 5] = ["start_thread", "clone", "__clone", "__libc_start", "_start"];
+
 /// The files whose functions nobody can name, of a place. What is outside of all that has a name is
 /// the code that starts threads, and nobody misses its name. But the place itself needs one.
 fn nameless(site: &[Frame]) -> impl Iterator<Item = &String> {
-    let shown = site.iter().rposition(|frame| !frame.function.is_empty()).unwrap_or(0);
+    let starts = |frame: &Frame| STARTS.iter().any(|begins| frame.function.starts_with(begins));
+    let is_named = |frame: &Frame| !frame.function.is_empty() && !starts(frame);
+    let shown = site.iter().rposition(is_named).unwrap_or(0);
     let shown = site.iter().take(shown + 1);
     shown.filter(|frame| frame.function.is_empty()).map(|frame| &frame.module)
 }
@@ -55,6 +60,8 @@ mod tests {
         assert_eq!(files(&[("work", "/a"), ("", "/libc")]), [""; 0]);
         assert_eq!(files(&[("", "/b"), ("main", "/a"), ("", "/libc")]), ["/b"]);
         assert_eq!(files(&[("", "/b"), ("", "/libc")]), ["/b"]);
+        let started = [("work", "/a"), ("", "/libstdc++"), ("start_thread", "/libc")];
+        assert_eq!(files(&started), [""; 0]);
         assert_eq!(files(&[]), [""; 0]);
     }
 }
