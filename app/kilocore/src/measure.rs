@@ -83,6 +83,17 @@ pub(crate) fn print_times(profile: &Profile) {
         let table = kilocore_report::terminal::times_table(times, output::width());
         output::print(&format!("\n{table}"));
     }
+    print_hints(profile);
+}
+
+/// Says what would name the functions that the profile has no names for, if there are any.
+fn print_hints(profile: &Profile) {
+    let watching = profile.runs.first().and_then(|run| run.watching.as_ref());
+    let hints = watching.map_or(&[][..], |watching| &watching.hints);
+    if !hints.is_empty() {
+        let hints = format!("Functions without a name: {}.", hints.join("; "));
+        output::print(&format!("\n{}\n", kilocore_report::printable_document(&hints)));
+    }
 }
 
 /// How a program is to be measured.

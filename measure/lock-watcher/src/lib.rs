@@ -42,6 +42,7 @@ mod source;
 mod spins;
 mod threads;
 mod times;
+mod unnamed;
 mod watch;
 mod watched;
 mod watchpoints;

@@ -17,6 +17,7 @@ use crate::ids::{Moment, Pid};
 use crate::ledger::Ledger;
 use crate::session::Session;
 use crate::source::Source;
+use crate::unnamed::hints;
 use crate::watchpoints::Refused;
 
 /// How to watch.
@@ -120,6 +121,7 @@ fn run(session: Session, wall_ns: f64, options: &Options) -> Run {
         rights: source.rights(),
         followed_share: source.followed_share(),
         refused: ledger.refused.map(refusal),
+        hints: hints(&made.processes, &names),
     };
     Run {
         cores: kilocore_process::allowed_cores().len() as u32,

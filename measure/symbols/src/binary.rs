@@ -15,6 +15,7 @@ use addr2line::{Loader, demangle_auto};
 use object::{Object, ObjectSection, ObjectSegment, ObjectSymbol, SymbolKind};
 
 use crate::extents::Extents;
+use crate::go_table;
 use crate::table::{AliasRank, Builder, Table};
 use crate::{BuildId, UnwindSections};
 
@@ -261,7 +262,7 @@ fn demangle(symbol: &str) -> String {
 }
 
 /// Returns the functions of a file's symbol table, and whether it has one. If it has none, they are
-/// those of the table of symbols to which other files may link.
+/// those of the table of symbols to which other files may link, and those that Go's runtime knows.
 fn functions(file: &object::File<'_>) -> (Table, bool) {
     let mut builder = Builder::default();
     let mut any = false;
@@ -272,6 +273,10 @@ fn functions(file: &object::File<'_>) -> (Table, bool) {
     if !any {
         for symbol in file.dynamic_symbols() {
             add_function(&mut builder, file, &symbol);
+        }
+        for (start, end, name) in go_table::functions(file) {
+            let rank = AliasRank::new(false, false, name);
+            builder.add(start, Some(end - start), (true, true, rank), name, 0);
         }
     }
     // The last function ends about there.

@@ -8,6 +8,7 @@ use addr2line::demangle_auto;
 use object::{Object, ObjectSymbol, ReadCache, SymbolKind};
 
 use crate::binary::contents;
+use crate::go_table;
 
 /// The variables of a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -65,9 +66,9 @@ pub fn is_go(path: &Path) -> bool {
         .is_ok_and(|file| file.section_by_name(".note.go.buildid").is_some())
 }
 
-/// Returns the ranges of addresses that a file gives to functions, as far as its symbol tables have them, each
-/// with what `wanted` says of its name as the linker knows it. Of several of the same number, the
-/// first stays.
+/// Returns the ranges of addresses that a file gives to functions, as far as its symbol tables have
+/// them; without one, as far as Go's runtime knows them. With each is what `wanted` says of its
+/// name as the linker knows it. Of several of the same number, the first stays.
 #[must_use]
 pub fn functions(path: &Path, wanted: &dyn Fn(&str) -> Option<usize>) -> Vec<(usize, Range<u64>)> {
     let Ok(bytes) = contents(path) else { return Vec::new() };
@@ -82,6 +83,10 @@ pub fn functions(path: &Path, wanted: &dyn Fn(&str) -> Option<usize>) -> Vec<(us
             Some((wanted(symbol.name().ok()?)?, code))
         })
         .collect();
+    if file.symbols().next().is_none() {
+        let of_go = go_table::functions(&file).into_iter();
+        found.extend(of_go.filter_map(|(start, end, name)| Some((wanted(name)?, start..end))));
+    }
     found.sort_unstable_by_key(|(index, code)| (*index, code.start));
     found.dedup_by_key(|(index, _)| *index);
     found

@@ -4,22 +4,29 @@ use std::path::PathBuf;
 
 use crate::BuildId;
 
-/// The places to look: perf's cache, which has copies of the files that ran, and the system's
-/// debugging files.
+/// The places to look: perf's cache, which has copies of the files that ran, the system's debugging
+/// files, and what debuginfod has fetched.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DebugFiles {
     /// The folder in which `perf record` keeps copies: `~/.debug`.
     pub perf_cache: Option<PathBuf>,
     /// The folder of the system's debugging files: `/usr/lib/debug`.
     pub system: Option<PathBuf>,
+    /// The folder in which debuginfod keeps what it fetched: `~/.cache/debuginfod_client`.
+    pub fetched: Option<PathBuf>,
 }
 
 impl Default for DebugFiles {
     fn default() -> Self {
-        let home = std::env::var_os("HOME").filter(|home| !home.is_empty());
+        let folder =
+            |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+        let cache =
+            folder("XDG_CACHE_HOME").or_else(|| folder("HOME").map(|home| home.join(".cache")));
         Self {
-            perf_cache: home.map(|home| PathBuf::from(home).join(".debug")),
+            perf_cache: folder("HOME").map(|home| home.join(".debug")),
             system: Some(PathBuf::from("/usr/lib/debug")),
+            fetched: folder("DEBUGINFOD_CACHE_PATH")
+                .or_else(|| cache.map(|cache| cache.join("debuginfod_client"))),
         }
     }
 }
@@ -28,7 +35,7 @@ impl DebugFiles {
     /// Returns no places.
     #[must_use]
     pub fn none() -> Self {
-        Self { perf_cache: None, system: None }
+        Self { perf_cache: None, system: None, fetched: None }
     }
 
     /// Returns where perf's copy of an executable file is, if it made one.
@@ -58,7 +65,8 @@ impl DebugFiles {
             .as_ref()
             .map(|root| root.join(".build-id").join(&first).join(format!("{rest}.debug")));
         let cached = self.cached(id, "debug");
-        system.into_iter().chain(cached).filter(|path| path.is_file()).collect()
+        let fetched = self.fetched.as_ref().map(|root| root.join(id.to_string()).join("debuginfo"));
+        system.into_iter().chain(cached).chain(fetched).filter(|path| path.is_file()).collect()
     }
 
     fn cached(&self, id: &BuildId, file: &str) -> Option<PathBuf> {
@@ -86,6 +94,7 @@ mod tests {
         let files = DebugFiles {
             perf_cache: Some(root.path().join("cache")),
             system: Some(root.path().join("system")),
+            fetched: Some(root.path().join("fetched")),
         };
         let id = BuildId::new(&[0xab, 0xcd, 0xef]).expect("it is one");
         assert_eq!((files.image(&id), files.debug(&id)), (None, Vec::new()));
@@ -94,9 +103,14 @@ mod tests {
         fs::write(directory.join("elf"), "").expect("there is room");
         assert_eq!(files.image(&id), Some(directory.join("elf")));
         assert_eq!(files.kallsyms(&id), None);
+        let directory = root.path().join("fetched/abcdef");
+        fs::create_dir_all(&directory).expect("there is room");
+        let fetched = directory.join("debuginfo");
+        fs::write(&fetched, "").expect("there is room");
+        assert_eq!(files.debug(&id), std::slice::from_ref(&fetched));
         let directory = root.path().join("system/.build-id/ab");
         fs::create_dir_all(&directory).expect("there is room");
         fs::write(directory.join("cdef.debug"), "").expect("there is room");
-        assert_eq!(files.debug(&id), [directory.join("cdef.debug")]);
+        assert_eq!(files.debug(&id), [directory.join("cdef.debug"), fetched]);
     }
 }

@@ -12,6 +12,7 @@ mod build_id;
 mod data;
 mod debug_files;
 mod extents;
+mod go_table;
 mod kernel;
 mod perf_map;
 mod table;

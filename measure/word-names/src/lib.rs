@@ -3,14 +3,18 @@
 //!
 //! [`Names`] knows a process by the files below `/proc`: which files are mapped where, and what
 //! their symbol tables and unwind tables say. [`waiter`] knows synchronization libraries by the
-//! names of their functions: a stack tells what its thread waits for.
+//! names of their functions: a stack tells what its thread waits for. A [`Hint`] says how files that
+//! were stripped of their names get them back.
 
+mod hint;
 mod maps;
 mod names;
+mod packages;
 mod place;
 mod unwinding;
 mod waiter;
 
+pub use hint::{Hint, Remedy};
 pub use names::Names;
 pub use place::WordPlace;
 pub use waiter::{WaitKind, Waiter, own_frame, waiter};

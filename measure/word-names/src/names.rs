@@ -1,10 +1,11 @@
 //! The names of one process.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::fs;
 use std::io;
 use std::ops::Range;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -13,7 +14,9 @@ use kilocore_symbols::{
     Binary, BuildId, DebugFiles, PerfMap, UnwindSections, UnwindTables, Variables,
 };
 
+use crate::hint::{Hint, hint};
 use crate::maps::{self, Mapping};
+use crate::packages::Packages;
 use crate::place::WordPlace;
 use crate::unwinding::{Unwinding, zero};
 
@@ -47,6 +50,8 @@ impl Module {
 /// Names for the addresses of a process.
 pub struct Names {
     pid: u32,
+    /// Whether it sees the file system that this process sees.
+    same_root: bool,
     mappings: Vec<Mapping>,
     modules: BTreeMap<String, Module>,
     generated: Option<PerfMap>,
@@ -71,6 +76,7 @@ impl Names {
     pub fn of(pid: u32) -> io::Result<Self> {
         Ok(Self {
             pid,
+            same_root: root(&format!("/proc/{pid}/root/")) == root("/"),
             mappings: maps::of(pid)?,
             modules: BTreeMap::new(),
             generated: PerfMap::of_process(pid),
@@ -144,6 +150,28 @@ impl Names {
     fn module(&mut self, path: &str) -> &Module {
         let real = self.file(path);
         self.modules.entry(path.to_owned()).or_insert_with(|| Module::read(&real))
+    }
+
+    /// Returns how those of these files get names that have been read and have none for most of
+    /// their functions, sorted.
+    #[must_use]
+    pub fn hints(&self, files: &BTreeSet<String>) -> Vec<Hint> {
+        let nameless = |file: &String| {
+            let binary = self.modules.get(file)?.binary.as_ref()?;
+            (!binary.has_symbol_table()).then(|| binary.build_id().map(ToString::to_string))
+        };
+        let nameless: Vec<_> =
+            files.iter().filter_map(|file| Some((file, nameless(file)?))).collect();
+        if nameless.is_empty() {
+            return Vec::new();
+        }
+        // When the process has ended, nobody can see its file system any more.
+        let own = format!("/proc/{}/root", self.pid);
+        let root = if self.same_root { Path::new("/") } else { Path::new(&own) };
+        let packages = fs::metadata(root).is_ok().then(|| Packages::of(root));
+        let servers = std::env::var("DEBUGINFOD_URLS").unwrap_or_default();
+        let hint = |(file, id): (&String, _)| hint(file, id, packages.as_ref(), &servers);
+        nameless.into_iter().map(hint).collect()
     }
 
     /// Whether the program is written in Go.
@@ -255,4 +283,9 @@ impl Names {
 /// The file with the debugging information of a build.
 fn debug_file(id: &BuildId) -> Option<PathBuf> {
     DebugFiles::default().debug(id).into_iter().find(|path| path.is_file())
+}
+
+/// What tells one root of a file system from another.
+fn root(path: &str) -> Option<(u64, u64)> {
+    fs::metadata(path).ok().map(|metadata| (metadata.dev(), metadata.ino()))
 }
