@@ -17,9 +17,10 @@ CARGO ?= cargo
 REPORT := target/demo/report.html
 
 # For how long `make fuzz` tries each reader of outside data.
+WATCHED_RUNS ?= 10
 FUZZ_SECONDS ?= 60
 
-.PHONY: all demo test lint unit bench soak weaken fuzz fidelity fidelity-c fidelity-profiles \
+.PHONY: all demo test lint unit bench soak weaken watched fuzz fidelity fidelity-c fidelity-profiles \
         closed-loop verdicts ldu clean packages-build packages-demo packages-test packages-fuzz
 
 all: packages-build
@@ -56,6 +57,12 @@ unit: packages-test all
 soak: packages-test all
 	KILOCORE_EVERY_LOCK=1 $(CARGO) test --workspace -- --include-ignored
 	tools/sanitize
+
+## watched: what watching from outside says of programs with known locks, in seven languages, beside
+## what they say themselves; WATCHED_RUNS of each
+watched: packages-test all
+	$(CARGO) build --release -p kilocore-watched
+	target/release/kilocore-watched --runs $(WATCHED_RUNS)
 
 ## fuzz: what reads data from outside, led by where inputs lead; FUZZ_SECONDS for each target
 fuzz: packages-fuzz all

@@ -38,11 +38,13 @@ pub(super) fn plain(name: &str) -> String {
     }
 }
 
-/// Whether a part of a path tells only versions apart: `__1`, `lts_20220623`, `h0123456789abcdef`.
+/// Whether a part of a path tells only versions apart: `__1`, `lts_20220623`, `debian3`, `h0123456789abcdef`.
 fn is_version(part: &str) -> bool {
     let is_hash = part.len() == 17
         && part.strip_prefix('h').is_some_and(|rest| rest.bytes().all(|b| b.is_ascii_hexdigit()));
-    is_hash || VERSIONS.contains(&part) || part.starts_with("lts_")
+    // Debian's build of absl has a version of its own.
+    let of_debian = part.strip_prefix("debian").is_some_and(|number| number.parse::<u32>().is_ok());
+    is_hash || VERSIONS.contains(&part) || part.starts_with("lts_") || of_debian
 }
 
 /// `Ljava/lang/Object;::wait` is `java.lang.Object.wait`.
@@ -122,6 +124,7 @@ mod tests {
                 "rayon_core::job::StackJob::execute",
             ),
             ("std::sync::mpmc::list::Channel<T>::recv", "std::sync::mpmc::list::Channel::recv"),
+            ("absl::debian3::Mutex::LockSlow(int)", "absl::Mutex::LockSlow"),
             ("absl::lts_20220623::Mutex::Block(absl::PerThreadSynch*)", "absl::Mutex::Block"),
             ("std::__1::mutex::lock()", "std::mutex::lock"),
             ("__gthread_once(int*, void (*)())", "gthread_once"),
