@@ -75,8 +75,7 @@ impl Score {
             }
             return;
         }
-        let mut waited: Vec<Waited> =
-            run.processes.iter().flat_map(|process| waits(process)).collect();
+        let mut waited: Vec<Waited> = run.processes.iter().flat_map(waits).collect();
         waited.sort_by(|a, b| b.ns.total_cmp(&a.ns));
         let Some(first) = waited.first() else {
             self.first.add(false);
