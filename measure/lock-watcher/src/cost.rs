@@ -22,6 +22,15 @@ const LINES: usize = 512;
 const SHORT: u64 = 1;
 const LONG: u64 = 48;
 
+/// Threads of programs with known sections paid a little more for a hit than this process's own
+/// thread: from nothing to a sixth, and it differs from program to program.
+pub(crate) const COST_MORE: f64 = 1.05;
+pub(crate) const COST_DIFFERS: f64 = 0.12;
+
+/// What a recorded switch costs the program, and one with a copy of the stack, in nanoseconds.
+pub(crate) const SWITCH_NS: f64 = 1_500.0;
+pub(crate) const STACK_NS: f64 = 4_000.0;
+
 /// What a hit costs a thread, including what it costs it later to have colder caches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct HitCost {

@@ -9,19 +9,15 @@
 use std::collections::BTreeMap;
 
 use crate::cores::usable_cores;
-use crate::cost::HitCost;
+use crate::cost::{COST_DIFFERS, COST_MORE, HitCost};
 use crate::estimate::{Estimate, mean};
-use crate::ids::{Moment, Tid};
+use crate::ids::Tid;
 use crate::pairing::{
     Model, Paired, Section, exclusive, shared, without_met_readers, without_writer, writers,
 };
 use crate::progress::{Computing, Of, by_processor_time};
-use crate::watched::{Absences, Watch, Watched};
-
-/// Threads of programs with known sections paid a little more for a hit than this process's own
-/// thread: from nothing to a sixth, and it differs from program to program.
-pub(crate) const COST_MORE: f64 = 1.05;
-pub(crate) const COST_DIFFERS: f64 = 0.12;
+use crate::span::Span;
+use crate::watched::{Watch, Watched};
 
 /// One side of a lock: its exclusive or its shared acquisitions. Times are nanoseconds.
 #[derive(Debug, Clone, Default)]
@@ -275,31 +271,6 @@ fn stretch(watch: &Watch) -> f64 {
     if ran > 0.0 { 1.0 + (preempted / ran).min(64.0) } else { 1.0 }
 }
 
-/// A stretch of a thread's time.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Span {
-    all: f64,
-    preempted: f64,
-    asleep: f64,
-}
-
-impl Span {
-    pub(crate) fn of(from: Moment, to: Moment, tid: Tid, away: &Absences) -> Self {
-        let (mut preempted, mut asleep) = (0.0, 0.0);
-        for away in away.get(&tid).into_iter().flatten() {
-            let within = (away.to.min(to) - away.from.max(from)).0 as f64;
-            *if away.asleep { &mut asleep } else { &mut preempted } += within;
-        }
-        Self { all: (to - from).0 as f64, preempted, asleep }
-    }
-
-    /// The time in which the thread ran, less what hits cost. It may come out below zero: their cost
-    /// is a mean.
-    pub(crate) fn less(self, hits: f64) -> f64 {
-        self.all - self.preempted - self.asleep - hits
-    }
-}
-
 /// The threads that take a lock in turn: they think, and then they queue for the one server that
 /// the lock is.
 #[derive(Debug, Clone, Copy)]
@@ -367,19 +338,5 @@ mod tests {
         assert!((queue(1.0, 70.0, 10.0).factor() - 100.0 / 80.0).abs() < 1e-9);
         // Many threads at a lock that is never free: only what is inside counts.
         assert!((queue(50.0, 10.0, 90.0).factor() - 100.0 / 90.0).abs() < 0.01);
-    }
-
-    #[test]
-    fn time_off_the_core_is_no_time_in_a_section() {
-        let away =
-            |from, to, asleep| crate::watched::Away { from: Moment(from), to: Moment(to), asleep };
-        let absences = Absences::from([(
-            Tid(1),
-            vec![away(10, 30, true), away(40, 45, false), away(90, 200, true)],
-        )]);
-        let span = Span::of(Moment(20), Moment(100), Tid(1), &absences);
-        assert_eq!((span.all, span.asleep, span.preempted), (80.0, 20.0, 5.0));
-        assert_eq!(span.less(26.0), 80.0 - 25.0 - 26.0);
-        assert_eq!(Span::of(Moment(20), Moment(100), Tid(2), &absences).asleep, 0.0);
     }
 }

@@ -39,6 +39,7 @@ mod samples;
 mod session;
 mod slow_paths;
 mod source;
+mod span;
 mod spins;
 mod threads;
 mod times;

@@ -6,11 +6,10 @@
 //! processor time of the whole run is known exactly, as the system counts it. Their ratio is the
 //! number of acquisitions, however long threads waited.
 
-use crate::cost::HitCost;
+use crate::cost::{COST_DIFFERS, COST_MORE, HitCost, SWITCH_NS};
 use crate::estimate::Estimate;
-use crate::figures::{COST_DIFFERS, COST_MORE, Span};
 use crate::pairing::Paired;
-use crate::session::SWITCH_NS;
+use crate::span::Span;
 use crate::watched::Watch;
 
 /// The processor time of a process, in seconds a second of the whole run.

@@ -17,7 +17,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::calls::Calls;
 use crate::cores::usable_cores;
-use crate::cost;
+use crate::cost::{self, STACK_NS, SWITCH_NS};
 use crate::error::WatchError;
 use crate::family::Family;
 use crate::ids::{Moment, Pid, Tid, Word};
@@ -36,9 +36,6 @@ use crate::window::Window;
 const SHARE: f64 = 0.02;
 /// What may be spent before any time has passed, so that the first windows need not wait.
 const ADVANCE: f64 = 10e6;
-/// What a recorded switch costs the program, and one with a copy of the stack, in nanoseconds.
-pub(crate) const SWITCH_NS: f64 = 1_500.0;
-const STACK_NS: f64 = 4_000.0;
 /// The length of a window without watchpoints.
 const SURVEY: Duration = Duration::from_millis(20);
 /// Of so many windows, the first has no watchpoints.
