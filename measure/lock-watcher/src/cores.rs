@@ -1,18 +1,20 @@
 //! What happens on the cores: which thread leaves or gets one, and which runs when a timer ticks.
 //!
-//! There are three events for each core. The first tells of each switch, with the registers that
-//! the leaving thread has in user space: in a system call, these are the call's arguments. The
-//! second does the same and copies the thread's stack, which costs more. The third is a timer. All
-//! write into the buffer of the first. They are only enabled in windows.
+//! An event for each core tells of each switch, with the registers that the leaving thread has in
+//! user space: in a system call, these are the call's arguments. In some windows it copies the
+//! thread's stack as well, which costs more. Another event is a timer. They are opened for a window
+//! and closed after it: one that is open slows every switch on its core, even if it is not enabled.
+//! Their buffers stay, each with an event that does nothing.
 
 use std::collections::BTreeMap;
 use std::io;
 
 use kilocore_perf_events::{Event, Ring, online_cores, page_size, paranoid};
+use perf_event_open_sys::bindings::perf_event_attr;
 
 use crate::allowance::locked_bytes;
 use crate::error::WatchError;
-use crate::events::{Kind, switches, ticks};
+use crate::events::{Kind, nothing, switches, ticks};
 
 /// How much of a stack is copied, in bytes.
 const STACK: u32 = 8192;
@@ -21,13 +23,14 @@ const STACK: u32 = 8192;
 const BUFFER: usize = 1 << 21;
 const BUFFER_FOR_STACKS: usize = BUFFER / 4;
 
-/// The events of one core.
+/// One core.
 #[derive(Debug)]
 struct Core {
-    /// That of switches writes here.
+    number: i32,
+    /// The buffer, of an event that records nothing.
     ring: Ring,
-    with_stack: Event,
-    tick: Event,
+    /// The events of this window.
+    events: Vec<Event>,
 }
 
 /// The events of all cores.
@@ -38,9 +41,9 @@ pub(crate) struct Cores {
 }
 
 impl Cores {
-    /// Opens the events, none of them enabled.
+    /// Makes the buffers. What is refused now would be refused in every window.
     pub(crate) fn open() -> Result<Self, WatchError> {
-        let (mut cores, mut kinds) = (Vec::new(), BTreeMap::new());
+        let mut cores = Vec::new();
         let numbers = online_cores().unwrap_or_default();
         // Watchpoints have the other half. Each buffer has a page besides.
         let share = locked_bytes() / 2 / numbers.len().max(1) / page_size();
@@ -55,16 +58,9 @@ impl Cores {
                 }
                 Err(Refused::Buffer(error)) => return Err(WatchError::Buffer(error)),
             };
-            for (event, kind) in [
-                (core.ring.event(), Kind::Switch),
-                (&core.with_stack, Kind::Switch),
-                (&core.tick, Kind::Tick),
-            ] {
-                kinds.insert(event.id().map_err(WatchError::Buffer)?, kind);
-            }
             cores.push(core);
         }
-        Ok(Self { cores, kinds })
+        Ok(Self { cores, kinds: BTreeMap::new() })
     }
 
     /// What the event of an id is.
@@ -73,22 +69,26 @@ impl Cores {
     }
 
     /// Begins a window, with copies of stacks or without.
-    pub(crate) fn begin(&self, stacks: bool) -> io::Result<()> {
-        self.cores.iter().try_for_each(|core| {
+    pub(crate) fn begin(&mut self, stacks: bool) -> io::Result<()> {
+        self.kinds.clear();
+        for core in &mut self.cores {
             let room = core.ring.pages() * page_size() >= BUFFER_FOR_STACKS;
-            let switches = if stacks && room { &core.with_stack } else { core.ring.event() };
-            switches.enable()?;
-            core.tick.enable()
-        })
+            let stack = if stacks && room { STACK } else { 0 };
+            for (attribute, kind) in [(switches(stack), Kind::Switch), (ticks(), Kind::Tick)] {
+                let event = core.event(attribute)?;
+                event.write_to(core.ring.event())?;
+                self.kinds.insert(event.id()?, kind);
+                core.events.push(event);
+            }
+        }
+        self.cores.iter().flat_map(|core| &core.events).try_for_each(Event::enable)
     }
 
     /// Ends the window.
-    pub(crate) fn end(&self) -> io::Result<()> {
-        self.cores.iter().try_for_each(|core| {
-            core.tick.disable()?;
-            core.with_stack.disable()?;
-            core.ring.event().disable()
-        })
+    pub(crate) fn end(&mut self) -> io::Result<()> {
+        let ended = self.cores.iter().flat_map(|core| &core.events).try_for_each(Event::disable);
+        self.cores.iter_mut().for_each(|core| core.events.clear());
+        ended
     }
 
     /// Appends what is in the buffers.
@@ -104,16 +104,18 @@ enum Refused {
 }
 
 impl Core {
-    fn open(core: i32, pages: usize) -> Result<Self, Refused> {
-        let open = |mut attribute| Event::open(&mut attribute, -1, core).map_err(Refused::Open);
-        let event = open(switches(0))?;
-        let with_stack = open(switches(STACK))?;
-        let tick = open(ticks())?;
-        let ring = Ring::at_most(event, pages).map_err(|(_, error)| Refused::Buffer(error))?;
-        for other in [&with_stack, &tick] {
-            other.write_to(ring.event()).map_err(Refused::Buffer)?;
+    fn open(number: i32, pages: usize) -> Result<Self, Refused> {
+        let open = |mut attribute| Event::open(&mut attribute, -1, number).map_err(Refused::Open);
+        for needed in [switches(STACK), ticks()] {
+            open(needed)?;
         }
-        Ok(Self { ring, with_stack, tick })
+        let ring = Ring::at_most(open(nothing())?, pages);
+        let ring = ring.map_err(|(_, error)| Refused::Buffer(error))?;
+        Ok(Self { number, ring, events: Vec::new() })
+    }
+
+    fn event(&self, mut attribute: perf_event_attr) -> io::Result<Event> {
+        Event::open(&mut attribute, -1, self.number)
     }
 }
 

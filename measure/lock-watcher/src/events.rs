@@ -6,7 +6,8 @@
 //! thread left or got a core come with either.
 
 use perf_event_open_sys::bindings::{
-    PERF_COUNT_SW_CONTEXT_SWITCHES, PERF_COUNT_SW_CPU_CLOCK, PERF_TYPE_SOFTWARE, perf_event_attr,
+    PERF_COUNT_SW_CONTEXT_SWITCHES, PERF_COUNT_SW_CPU_CLOCK, PERF_COUNT_SW_DUMMY,
+    PERF_TYPE_SOFTWARE, perf_event_attr,
 };
 
 use crate::samples::attribute;
@@ -32,6 +33,11 @@ pub(crate) fn switches(stack: u32) -> perf_event_attr {
     attribute.set_context_switch(1);
     attribute.set_task(u64::from(stack == 0));
     attribute
+}
+
+/// Nothing at all, to have a buffer for others.
+pub(crate) fn nothing() -> perf_event_attr {
+    attribute(PERF_TYPE_SOFTWARE, u64::from(PERF_COUNT_SW_DUMMY), 0)
 }
 
 /// A timer.
