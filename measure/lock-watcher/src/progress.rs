@@ -88,13 +88,13 @@ mod tests {
 
     #[test]
     fn hits_and_waits_change_nothing_about_the_time_to_the_next_acquisition() {
-        // A thread computes for 100 and holds for 100; each write costs it 50 more. In the second
-        // half of the window it sleeps.
+        // A thread computes for 100 us and holds for 100 us; each write costs it 50 us more. In the
+        // second half of the window it sleeps.
         let operations: Vec<Operation> = (0..40)
             .map(|write| Operation {
                 tid: Tid(1),
                 actor: 1,
-                at: Moment(150 * write),
+                at: Moment(150_000 * write),
                 core: 0,
                 old: Known::all((write % 2) as u32),
                 new: Known::all(((write + 1) % 2) as u32),
@@ -103,11 +103,11 @@ mod tests {
             })
             .collect();
         let paired = exclusive(&operations, Meaning::NOT_ZERO);
-        let asleep = Away { from: Moment(6000), to: Moment(12_000), asleep: true };
-        let cost = Nanoseconds((50.0 / COST_MORE) as u64);
+        let asleep = Away { from: Moment(6_000_000), to: Moment(12_000_000), asleep: true };
+        let cost = Nanoseconds((50e3 / COST_MORE) as u64);
         let mut watch = Watch {
             begin: Moment(0),
-            end: Moment(12_000),
+            end: Moment(12_000_000),
             threads: vec![Tid(1)],
             away: Rc::new(Absences::from([(Tid(1), vec![asleep])])),
             cost: HitCost { hot: cost, cold: cost, after: cost },
@@ -121,11 +121,11 @@ mod tests {
                 .expect("there is one")
                 .value
         };
-        // It would take the lock every 200 ns, of half of the time. One switch costs something.
-        let expected = 0.5e9 / 200.0;
-        assert!((rate(&watch) / expected - 1.0).abs() < 0.6, "{}", rate(&watch));
+        // It would take the lock every 200 us, of half of the time. The one switch costs something.
+        let expected = 0.5e9 / 200e3;
+        assert!((rate(&watch) / expected - 1.0).abs() < 0.02, "{}", rate(&watch));
         watch.away = Rc::new(Absences::new());
-        watch.end = Moment(6000);
+        watch.end = Moment(6_000_000);
         assert!((rate(&watch) / expected - 1.0).abs() < 0.02, "{}", rate(&watch));
     }
 }
