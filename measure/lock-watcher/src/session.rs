@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use kilocore_proc_files::thread_time;
-use kilocore_word_names::Names;
+use kilocore_word_names::{Files, Names};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -74,6 +74,7 @@ pub(crate) struct Session {
     loops: Loops,
     /// Made while a process is there, so that its addresses have names when it is gone.
     pub(crate) names: BTreeMap<Pid, Names>,
+    files: Files,
     slow_paths: BTreeMap<Pid, SlowPaths>,
     pub(crate) times: Times,
     sites: BTreeMap<(Word, u64), Option<Site>>,
@@ -96,6 +97,7 @@ impl Session {
             calls: Calls::default(),
             loops: Loops::default(),
             names: BTreeMap::new(),
+            files: Files::default(),
             slow_paths: BTreeMap::new(),
             times: Times::default(),
             sites: BTreeMap::new(),
@@ -300,8 +302,8 @@ impl Session {
         for pid in &self.family.members {
             match self.names.get_mut(pid) {
                 None => {
-                    let Ok(names) = Names::of(pid.0) else { continue };
-                    self.slow_paths.insert(*pid, SlowPaths::of(&names));
+                    let Ok(mut names) = Names::of(pid.0, &self.files) else { continue };
+                    self.slow_paths.insert(*pid, SlowPaths::of(&mut names));
                     self.names.insert(*pid, names);
                 }
                 Some(names) if anew => names.refresh(),

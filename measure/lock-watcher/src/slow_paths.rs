@@ -97,8 +97,9 @@ const FRAME: usize = 32;
 
 impl SlowPaths {
     /// Those of a process.
-    pub(crate) fn of(names: &Names) -> Self {
-        let find = |functions: &[Function], exactly: bool| -> Vec<SlowPath> {
+    pub(crate) fn of(names: &mut Names) -> Self {
+        let is_go = names.is_go();
+        let mut find = |functions: &[Function], exactly: bool| -> Vec<SlowPath> {
             let is = |function: &Function, name: &str| match exactly {
                 true => function.parts == [name],
                 false => function.parts.iter().all(|part| name.contains(part)),
@@ -113,7 +114,7 @@ impl SlowPaths {
                 })
                 .collect()
         };
-        if names.is_go() {
+        if is_go {
             Self { goroutines: find(&GO, true), locks: find(&GO_LOCKS, true), ..Self::default() }
         } else {
             let calls =
@@ -122,8 +123,9 @@ impl SlowPaths {
                 let call = name.trim_start_matches('_').strip_prefix("pthread_rwlock_")?;
                 calls.iter().position(|one| *one == call)
             };
+            let locks = find(&LOCKS, false);
             let read_write = names.functions(&index).into_iter().map(|(_, code)| code).collect();
-            Self { goroutines: Vec::new(), locks: find(&LOCKS, false), read_write }
+            Self { goroutines: Vec::new(), locks, read_write }
         }
     }
 

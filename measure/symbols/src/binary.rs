@@ -196,6 +196,13 @@ impl Binary {
         self.functions.at(address).map(|(symbol, _)| demangle(symbol))
     }
 
+    /// Returns where functions lie, each with what `wanted` says of its name as the linker knows it.
+    /// Of several names for one address, only one is asked for.
+    #[must_use]
+    pub fn functions(&self, wanted: &dyn Fn(&str) -> Option<usize>) -> Vec<(usize, Range<u64>)> {
+        self.functions.iter().filter_map(|(name, code)| Some((wanted(name)?, code))).collect()
+    }
+
     /// Returns the start of the function in which an address of a stripped file lies. Such a
     /// function has no name, but the unwind tables say where it lies.
     #[must_use]

@@ -1,14 +1,12 @@
 //! The variables of an executable file or a library, by its symbol table.
 
 use std::fs::File;
-use std::ops::Range;
 use std::path::Path;
 
 use addr2line::demangle_auto;
 use object::{Object, ObjectSymbol, ReadCache, SymbolKind};
 
 use crate::binary::contents;
-use crate::go_table;
 
 /// The variables of a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -64,32 +62,6 @@ pub fn is_go(path: &Path) -> bool {
     let headers = ReadCache::new(file);
     object::File::parse(&headers)
         .is_ok_and(|file| file.section_by_name(".note.go.buildid").is_some())
-}
-
-/// Returns the ranges of addresses that a file gives to functions, as far as its symbol tables have
-/// them; without one, as far as Go's runtime knows them. With each is what `wanted` says of its
-/// name as the linker knows it. Of several of the same number, the first stays.
-#[must_use]
-pub fn functions(path: &Path, wanted: &dyn Fn(&str) -> Option<usize>) -> Vec<(usize, Range<u64>)> {
-    let Ok(bytes) = contents(path) else { return Vec::new() };
-    let Ok(file) = object::File::parse(&*bytes) else { return Vec::new() };
-    let mut found: Vec<(usize, Range<u64>)> = file
-        .symbols()
-        .chain(file.dynamic_symbols())
-        .filter(|symbol| symbol.kind() == SymbolKind::Text && symbol.is_definition())
-        .filter_map(|symbol| {
-            let begin = symbol.address();
-            let code = begin..begin.saturating_add(symbol.size());
-            Some((wanted(symbol.name().ok()?)?, code))
-        })
-        .collect();
-    if file.symbols().next().is_none() {
-        let of_go = go_table::functions(&file).into_iter();
-        found.extend(of_go.filter_map(|(start, end, name)| Some((wanted(name)?, start..end))));
-    }
-    found.sort_unstable_by_key(|(index, code)| (*index, code.start));
-    found.dedup_by_key(|(index, _)| *index);
-    found
 }
 
 #[cfg(test)]

@@ -22,7 +22,7 @@ mod vdso;
 
 pub use binary::{Binary, BinaryError, Frame, contents};
 pub use build_id::BuildId;
-pub use data::{Variables, functions, is_go};
+pub use data::{Variables, is_go};
 pub use debug_files::DebugFiles;
 pub use kernel::{KernelSymbol, KernelSymbols, KernelSymbolsError};
 pub use perf_map::PerfMap;

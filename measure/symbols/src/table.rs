@@ -5,6 +5,7 @@
 //! added last.
 
 use std::cmp::Reverse;
+use std::ops::Range;
 
 /// A stretch of code with a name.
 #[derive(Debug, Clone, Copy)]
@@ -108,6 +109,13 @@ impl Table {
     /// How many symbols that begin before an address may end before it and yet lie in one that
     /// does not. Functions are hardly ever nested at all.
     const NESTED: usize = 8;
+
+    /// All names, with the addresses that they stand for.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, Range<u64>)> {
+        let of =
+            |symbol: &Symbol| (&self.names[symbol.name.0..symbol.name.1], symbol.start..symbol.end);
+        self.symbols.iter().map(of)
+    }
 
     /// The name and the tag of the symbol that an address lies in.
     pub(crate) fn at(&self, address: u64) -> Option<(&str, u32)> {

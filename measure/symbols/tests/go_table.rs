@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use kilocore_symbols::{Binary, functions};
+use kilocore_symbols::Binary;
 
 /// Two functions of 16 bytes each behind `before`, and their table. `stated` is where it says that
 /// Go's functions begin.
@@ -61,7 +61,8 @@ const LOCK: &str = "sync.(*Mutex).lockSlow";
 
 /// The slow path of the lock, with a number, and where it begins.
 fn lock_of(program: &Path) -> Vec<(usize, u64)> {
-    let found = functions(program, &|name| (name == LOCK).then_some(1));
+    let binary = Binary::open(program).expect("it is one");
+    let found = binary.functions(&|name| (name == LOCK).then_some(1));
     found.into_iter().map(|(index, code)| (index, code.start)).collect()
 }
 

@@ -6,6 +6,7 @@
 //! names of their functions: a stack tells what its thread waits for. A [`Hint`] says how files that
 //! were stripped of their names get them back.
 
+mod files;
 mod hint;
 mod maps;
 mod names;
@@ -14,6 +15,7 @@ mod place;
 mod unwinding;
 mod waiter;
 
+pub use files::Files;
 pub use hint::{Hint, Remedy};
 pub use names::Names;
 pub use place::WordPlace;

@@ -10,42 +10,14 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use kilocore_lock_profile::Frame;
-use kilocore_symbols::{
-    Binary, BuildId, DebugFiles, PerfMap, UnwindSections, UnwindTables, Variables,
-};
+use kilocore_symbols::PerfMap;
 
+use crate::files::{Files, Module};
 use crate::hint::{Hint, hint};
 use crate::maps::{self, Mapping};
 use crate::packages::Packages;
 use crate::place::WordPlace;
 use crate::unwinding::{Unwinding, zero};
-
-/// A file that is mapped.
-#[derive(Default)]
-struct Module {
-    binary: Option<Binary>,
-    variables: Variables,
-    tables: Option<Rc<UnwindTables>>,
-}
-
-impl Module {
-    /// Reads a file once, for all that is asked of it.
-    fn read(path: &Path) -> Self {
-        let Ok(bytes) = kilocore_symbols::contents(path) else { return Self::default() };
-        let mut variables = Variables::parse(&bytes);
-        let tables =
-            UnwindSections::parse(&bytes).map(|sections| UnwindTables::new(sections).into());
-        let binary = Binary::of(path, &bytes).ok().map(|mut binary| {
-            if let Some(debug) = binary.build_id().and_then(debug_file)
-                && binary.take_debug_file(&debug).unwrap_or(false)
-            {
-                variables = Variables::open(&debug);
-            }
-            binary
-        });
-        Self { binary, variables, tables }
-    }
-}
 
 /// Names for the addresses of a process.
 pub struct Names {
@@ -53,7 +25,8 @@ pub struct Names {
     /// Whether it sees the file system that this process sees.
     same_root: bool,
     mappings: Vec<Mapping>,
-    modules: BTreeMap<String, Module>,
+    files: Files,
+    modules: BTreeMap<String, Rc<Module>>,
     generated: Option<PerfMap>,
     unwinding: Option<Unwinding>,
     frames: BTreeMap<u64, Vec<Frame>>,
@@ -69,15 +42,16 @@ impl fmt::Debug for Names {
 const LIBRARIES: [&str; 3] = ["/libc.so.6", "/libpthread.so.0", "/libabsl_synchronization."];
 
 impl Names {
-    /// Reads what is mapped in a process.
+    /// Reads what is mapped in a process. What was read of `files` before is not read again.
     ///
     /// # Errors
     /// If there is no such process, or it belongs to somebody else.
-    pub fn of(pid: u32) -> io::Result<Self> {
+    pub fn of(pid: u32, files: &Files) -> io::Result<Self> {
         Ok(Self {
             pid,
             same_root: root(&format!("/proc/{pid}/root/")) == root("/"),
             mappings: maps::of(pid)?,
+            files: files.clone(),
             modules: BTreeMap::new(),
             generated: PerfMap::of_process(pid),
             unwinding: None,
@@ -147,9 +121,13 @@ impl Names {
         self.variable(&before, &path, address)
     }
 
-    fn module(&mut self, path: &str) -> &Module {
-        let real = self.file(path);
-        self.modules.entry(path.to_owned()).or_insert_with(|| Module::read(&real))
+    fn module(&mut self, path: &str) -> Rc<Module> {
+        if let Some(known) = self.modules.get(path) {
+            return Rc::clone(known);
+        }
+        let module = self.files.module(&self.file(path));
+        self.modules.insert(path.to_owned(), Rc::clone(&module));
+        module
     }
 
     /// Returns how those of these files get names that have been read and have none for most of
@@ -183,26 +161,28 @@ impl Names {
     /// Returns where in memory functions lie that are in the program's own file or in libraries with
     /// locks of their own, each with what `wanted` says of its name as the linker knows it.
     #[must_use]
-    pub fn functions(&self, wanted: &dyn Fn(&str) -> Option<usize>) -> Vec<(usize, Range<u64>)> {
+    pub fn functions(
+        &mut self,
+        wanted: &dyn Fn(&str) -> Option<usize>,
+    ) -> Vec<(usize, Range<u64>)> {
         let own = fs::read_link(format!("/proc/{}/exe", self.pid)).unwrap_or_default();
         let has_locks = |path: &str| {
             Path::new(path) == own || LIBRARIES.iter().any(|library| path.contains(library))
         };
         let begins =
             |mapping: &&Mapping| mapping.offset == 0 && mapping.file().is_some_and(has_locks);
-        let of_file = |mapping: &Mapping| -> Vec<(usize, Range<u64>)> {
-            let Some(path) = mapping.file() else { return Vec::new() };
-            let file = self.file(path);
-            let Some(zero) = Binary::open(&file).ok().and_then(|binary| zero(mapping, &binary))
-            else {
-                return Vec::new();
-            };
-            let found = kilocore_symbols::functions(&file, wanted);
+        let first: Vec<Mapping> = self.mappings.iter().filter(begins).cloned().collect();
+        let mut all = Vec::new();
+        for mapping in first {
+            let module = self.module(mapping.file().unwrap_or_default());
+            let Some(binary) = &module.binary else { continue };
+            let Some(zero) = zero(&mapping, binary) else { continue };
             let moved =
                 |code: Range<u64>| code.start.wrapping_add(zero)..code.end.wrapping_add(zero);
-            found.into_iter().map(|(index, code)| (index, moved(code))).collect()
-        };
-        self.mappings.iter().filter(begins).flat_map(of_file).collect()
+            let found = binary.functions(wanted);
+            all.extend(found.into_iter().map(|(index, code)| (index, moved(code))));
+        }
+        all
     }
 
     /// Where a file that is mapped can be read. The process may see another file system.
@@ -278,11 +258,6 @@ impl Names {
         }
         frames
     }
-}
-
-/// The file with the debugging information of a build.
-fn debug_file(id: &BuildId) -> Option<PathBuf> {
-    DebugFiles::default().debug(id).into_iter().find(|path| path.is_file())
 }
 
 /// What tells one root of a file system from another.

@@ -6,7 +6,7 @@ use std::io::{Read, Write};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use kilocore_word_names::{Names, Remedy};
+use kilocore_word_names::{Files, Names, Remedy};
 
 const SOURCE: &str = r#"
 #include <stdio.h>
@@ -70,7 +70,7 @@ fn a_stripped_program_of_no_package_is_to_be_built_with_names() {
         let program = compile(folder.path(), name, options);
         let path = program.canonicalize().expect("it is there").to_string_lossy().into_owned();
         let running = Waiting::start(&program);
-        let mut names = Names::of(running.0.id()).expect("it runs");
+        let mut names = Names::of(running.0.id(), &Files::default()).expect("it runs");
         let files = BTreeSet::from([path.clone(), "/nowhere".to_owned()]);
         assert_eq!(names.hints(&files), [], "nothing was asked for yet");
         let frames = names.frames(code(running.0.id(), &path));
