@@ -1,6 +1,6 @@
 //! A program that runs: it is started, says that it is ready, and tells the truth when it ends.
 
-use std::ffi::OsStr;
+use std::ffi::OsString;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::time::Duration;
@@ -44,8 +44,7 @@ impl Built {
         think: Duration,
         seconds: Duration,
     ) -> Result<Running, RunError> {
-        let command = self.command(threads, hold, think, seconds);
-        Running::start(self.program().name(), command.iter().map(|word| &**word))
+        Running::start(self.program().name(), &self.command(threads, hold, think, seconds))
     }
 
     /// Starts the program like [`Built::start`]; but its threads do nothing before
@@ -62,19 +61,18 @@ impl Built {
     ) -> Result<Running, RunError> {
         let mut command = self.command(threads, hold, think, seconds);
         command.push("--idle-start".into());
-        Running::start(self.program().name(), command.iter().map(|word| &**word))
+        Running::start(self.program().name(), &command)
     }
 }
 
 impl Running {
-    fn start<'a>(
-        program: &'static str,
-        mut words: impl Iterator<Item = &'a OsStr>,
-    ) -> Result<Running, RunError> {
+    fn start(program: &'static str, words: &[OsString]) -> Result<Running, RunError> {
         let system = |error| RunError::System { program, error };
-        let executable = words.next().ok_or_else(|| system(io::ErrorKind::InvalidInput.into()))?;
+        let [executable, arguments @ ..] = words else {
+            return Err(system(io::ErrorKind::InvalidInput.into()));
+        };
         let mut child = Command::new(executable)
-            .args(words)
+            .args(arguments)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()

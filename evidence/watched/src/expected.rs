@@ -3,14 +3,10 @@
 /// What has to be seen in a planted program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Expected {
-    /// A lock, with its acquisitions and holds.
+    /// A lock, with its acquisitions and holds, those of readers and of writers together.
     Lock,
-    /// A lock for readers and writers, with those of both.
-    ReadWriteLock,
-    /// A lock of which only waits are there to see, as the language hides its word.
+    /// Waits only: for a lock whose word the language hides, or for something else than a lock.
     Waits,
-    /// Threads that wait for something else than a lock, at this place.
-    Elsewhere,
     /// A sentence about the whole program, which begins with these words.
     Sentence(&'static str),
 }
@@ -19,11 +15,8 @@ impl Expected {
     /// What has to be seen in the program of a name.
     pub fn of(program: &str) -> Self {
         match program {
-            "c-rwlock" | "go-rwmutex" => Self::ReadWriteLock,
-            "java-synchronized" | "java-reentrant" | "go-channel-lock" | "rust-parking-lot" => {
-                Self::Waits
-            }
-            "c-barrier" | "openmp-barrier" | "go-channel" => Self::Elsewhere,
+            "java-synchronized" | "java-reentrant" | "go-channel" | "go-channel-lock"
+            | "c-barrier" | "openmp-barrier" => Self::Waits,
             "c-one-busy" => Self::Sentence("One busy thread"),
             "c-pipeline" => Self::Sentence("The slowest stage"),
             "c-uncontended" => Self::Sentence("No contention"),
@@ -41,10 +34,5 @@ impl Expected {
             "c-pipeline" | "python-gil" => (50, 20),
             _ => asked,
         }
-    }
-
-    /// Whether it is known how often the lock is taken, and for how long it is held.
-    pub fn has_figures(self) -> bool {
-        matches!(self, Self::Lock | Self::ReadWriteLock)
     }
 }

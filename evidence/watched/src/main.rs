@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Parser;
+use indicatif::{ProgressBar, ProgressStyle};
 use kilocore_planted::Program;
 use kilocore_watched::{Expected, How, Score, Trial, Work, table};
 
@@ -34,6 +35,15 @@ struct Arguments {
     duration: f64,
 }
 
+impl Arguments {
+    /// What a program does.
+    fn work(&self, program: &Program, watched: Duration) -> Work {
+        let (hold, think) = Expected::times(program.name(), (self.hold, self.think));
+        let [hold, think] = [hold, think].map(Duration::from_micros);
+        Work { threads: self.threads, hold, think, watched }
+    }
+}
+
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let Ok(watched) = Duration::try_from_secs_f64(arguments.duration) else {
@@ -45,35 +55,30 @@ fn main() -> ExitCode {
         let parts = &arguments.programs;
         parts.is_empty() || parts.iter().any(|part| program.name().contains(part.as_str()))
     };
+    let ways = [How::Attached, How::Started];
+    let ways = ways.into_iter().filter(|how| arguments.how.is_none_or(|only| only == *how));
+    let trials: Vec<(&Program, How)> = (0..arguments.runs)
+        .flat_map(|_| Program::all().iter().filter(wanted))
+        .flat_map(|program| ways.clone().map(move |how| (program, how)))
+        .collect();
+    let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {msg}");
+    let bar = ProgressBar::new(trials.len() as u64)
+        .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
     let mut scores: BTreeMap<String, Score> = BTreeMap::new();
     let mut failures = 0_u64;
-    for _ in 0..arguments.runs {
-        for program in Program::all().iter().filter(wanted) {
-            for how in [How::Attached, How::Started] {
-                if arguments.how.is_some_and(|only| only != how) {
-                    continue;
-                }
-                let name = format!("{} {}", program.name(), format!("{how:?}").to_lowercase());
-                eprint!("\r\x1b[K{name}");
-                let (hold, think) =
-                    Expected::times(program.name(), (arguments.hold, arguments.think));
-                let work = Work {
-                    threads: arguments.threads,
-                    hold: Duration::from_micros(hold),
-                    think: Duration::from_micros(think),
-                    watched,
-                };
-                match Trial::run(&kilocore, program, how, &work) {
-                    Ok(trial) => scores.entry(name).or_default().add(&trial),
-                    Err(error) => {
-                        eprintln!("\r\x1b[K{name}: {error}");
-                        failures += 1;
-                    }
-                }
+    for (program, how) in trials {
+        let name = format!("{} {}", program.name(), format!("{how:?}").to_lowercase());
+        bar.set_message(name.clone());
+        match Trial::run(&kilocore, program, how, &arguments.work(program, watched)) {
+            Ok(trial) => scores.entry(name).or_default().add(&trial),
+            Err(error) => {
+                bar.suspend(|| eprintln!("{name}: {error}"));
+                failures += 1;
             }
         }
+        bar.inc(1);
     }
-    eprint!("\r\x1b[K");
+    bar.finish_and_clear();
     println!("{}", table(&scores));
     for (name, score) in &scores {
         for instead in &score.instead {

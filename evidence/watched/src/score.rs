@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use kilocore_lock_profile::{Frame, Interval, Lock, Process};
+use kilocore_lock_profile::{Frame, Histogram, Interval, Lock, Process};
 
 use crate::expected::Expected;
 use crate::trial::Trial;
@@ -60,43 +60,35 @@ impl Score {
         let expected = Expected::of(trial.program.name());
         let Some(run) = trial.profile.runs.first() else { return };
         if let Expected::Sentence(words) = expected {
-            let said: Vec<String> = run
-                .times
-                .iter()
-                .flat_map(|times| &times.findings)
-                .map(ToString::to_string)
-                .collect();
+            let findings = run.times.iter().flat_map(|times| &times.findings);
+            let said: Vec<String> = findings.map(ToString::to_string).collect();
             // Threads without a core are said first, which is true on a machine with few.
             let mut rest = said.iter().filter(|one| !one.starts_with("Not enough cores"));
-            let first = rest.any(|sentence| sentence.starts_with(words));
-            self.first.add(first);
-            if !first {
-                self.instead.push(said.first().cloned().unwrap_or_else(|| "nothing".to_owned()));
-            }
+            self.comes_first(rest.any(|sentence| sentence.starts_with(words)), said.first());
             return;
         }
         let mut waited: Vec<Waited> = run.processes.iter().flat_map(waits).collect();
         waited.sort_by(|a, b| b.ns.total_cmp(&a.ns));
-        let Some(first) = waited.first() else {
-            self.first.add(false);
-            self.instead.push("nothing".to_owned());
-            return;
-        };
-        let planted = is_planted(trial, first);
-        self.first.add(planted);
-        if !planted {
-            self.instead.push(first.what.clone());
-        }
-        let Some(planted) = waited.iter().find(|waited| is_planted(trial, waited)) else { return };
-        self.named.add(is_named(planted));
-        if expected.has_figures() {
-            let all = waited.iter().filter(|waited| is_planted(trial, waited));
-            let locks: Vec<&Lock> = all.filter_map(|waited| waited.lock).collect();
+        let first = waited.first();
+        let is_first = first.is_some_and(|first| is_planted(trial, first));
+        self.comes_first(is_first, first.map(|first| &first.what));
+        // What is not found is not named, and its figures are not right.
+        let planted = || waited.iter().filter(|waited| is_planted(trial, waited));
+        self.named.add(planted().next().is_some_and(is_named));
+        if expected == Expected::Lock {
+            let locks: Vec<&Lock> = planted().filter_map(|waited| waited.lock).collect();
             self.compare(trial, &locks, run.wall_ns);
         }
     }
 
-    /// `locks` are those of all processes that share it.
+    fn comes_first(&mut self, so: bool, first: Option<&String>) {
+        self.first.add(so);
+        if !so {
+            self.instead.push(first.map_or_else(|| "nothing".to_owned(), String::clone));
+        }
+    }
+
+    /// `locks` are those of all processes that share it; none if it was not found.
     fn compare(&mut self, trial: &Trial, locks: &[&Lock], watched_ns: f64) {
         let truth = &trial.truth;
         let reads = truth.reads.as_ref();
@@ -148,25 +140,27 @@ fn waits(process: &Process) -> impl Iterator<Item = Waited<'_>> {
             .collect(),
         lock: Some(lock),
     });
-    let conditions = process.conditions.iter().map(|condition| Waited {
-        ns: condition.wait.sum_ns,
-        address: condition.address,
-        what: format!("condition {:#x} {}", condition.address, functions(&condition.site)),
-        frames: condition.site.iter().collect(),
-        lock: None,
-    });
-    let barriers = process.barriers.iter().map(|barrier| Waited {
-        ns: barrier.wait.sum_ns,
-        address: barrier.address,
-        what: format!("barrier {:#x} {}", barrier.address, functions(&barrier.site)),
-        frames: barrier.site.iter().collect(),
-        lock: None,
-    });
+    let conditions = process
+        .conditions
+        .iter()
+        .map(|condition| other("condition", condition.address, &condition.wait, &condition.site));
+    let barriers = process
+        .barriers
+        .iter()
+        .map(|barrier| other("barrier", barrier.address, &barrier.wait, &barrier.site));
     locks.chain(conditions).chain(barriers)
 }
 
-fn functions(site: &[Frame]) -> String {
-    site.iter().take(3).map(|frame| frame.function.as_str()).collect::<Vec<_>>().join(" < ")
+/// What is waited for and is no lock.
+fn other<'a>(kind: &str, address: u64, wait: &Histogram, site: &'a [Frame]) -> Waited<'a> {
+    let functions: Vec<&str> = site.iter().take(3).map(|frame| frame.function.as_str()).collect();
+    Waited {
+        ns: wait.sum_ns,
+        address,
+        what: format!("{kind} {address:#x} {}", functions.join(" < ")),
+        frames: site.iter().collect(),
+        lock: None,
+    }
 }
 
 /// What the planted programs call what is waited for, and where. The queue has conditions as well.

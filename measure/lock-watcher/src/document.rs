@@ -6,140 +6,32 @@
 //! only the waits are known. All figures are of the windows, taken for the whole time.
 
 mod histograms;
+mod known;
 mod outside;
+mod parked;
 mod places;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use kilocore_java_threads::WaitKind as JavaWaits;
 use kilocore_lock_profile::{
-    Barrier, Caller, Condition, Family as LockFamily, Frame, Futexes, Handoffs, Histogram,
-    Interval, Lock, MostlyBy, Precision, Process, ReadSide, Threads,
+    Barrier, Condition, Family as LockFamily, Futexes, Handoffs, Histogram, Interval, Lock,
+    MostlyBy, Precision, Process, ReadSide, Threads,
 };
-use kilocore_thread_time::WordKind;
-use kilocore_word_names::{Names, WaitKind, Waiter, WordPlace, waiter};
+use kilocore_word_names::{Names, WaitKind, WordPlace};
 
 use histograms::spread;
+use known::{Is, Known, known};
+pub(crate) use known::{Named, Span};
 use outside::looks;
 pub(crate) use outside::outside;
-use places::{callers, own_part, release_places, stacks};
+use parked::{ParkedAt, belongs, parking, together};
+use places::callers;
 
 use crate::estimate::{Estimate, mean};
-use crate::figures::{Figures, Side, figures};
+use crate::figures::{Figures, Side};
 use crate::ids::{Pid, Tid, Word};
-use crate::java::JavaWait;
-use crate::ledger::{Ledger, Waits};
+use crate::ledger::Ledger;
 use crate::pairing::Model;
-use crate::progress::Computing;
-
-/// The whole time for which the windows stand.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Span {
-    /// In nanoseconds.
-    pub(crate) wall_ns: f64,
-    /// By how much more than in windows whose switches are known everything happened.
-    pub(crate) scale: f64,
-}
-
-/// What a word turned out to be.
-#[derive(Debug)]
-enum Is {
-    Lock,
-    Condition,
-    Barrier,
-    /// Waiting for a thread to end, or of a runtime's thread for work.
-    Join,
-    Idle,
-    Unknown,
-}
-
-/// A word with all that is known of it.
-struct Known<'a> {
-    word: Word,
-    waits: &'a Waits,
-    figures: Option<Figures>,
-    /// For so many times as long as windows in which calls were watched the whole time was.
-    parked_scale: f64,
-    /// The stacks of those who wait, and of those who write.
-    waiting: Vec<(f64, Vec<Frame>)>,
-    /// Where it is given back.
-    releases: Vec<Caller>,
-    waiter: Option<Waiter>,
-    place: WordPlace,
-    /// The class of the object, if it is one of Java.
-    class: Option<String>,
-}
-
-impl Known<'_> {
-    /// What the writes to the word mean.
-    fn model(&self) -> Model {
-        self.figures.as_ref().map_or(Model::Unknown, |figures| figures.model)
-    }
-
-    /// Waits for it in the whole time: how many, and how long they were together.
-    fn waited(&self, span: Span) -> (u64, f64) {
-        let count = self.waits.count as f64 * span.scale;
-        let parked = self.waits.parked as f64 * self.parked_scale;
-        let ns = self.waits.ns * span.scale + self.waits.parked_ns * self.parked_scale;
-        ((count + parked).round() as u64, ns)
-    }
-
-    /// Of these waits only the number and the sum are known.
-    fn wait(&self, span: Span) -> Histogram {
-        let (count, ns) = self.waited(span);
-        spread(&[ns / count.max(1) as f64], count.max(1), ns)
-    }
-
-    fn is(&self) -> Is {
-        let lock = self.model().is_lock();
-        match self.waiter.map(|waiter| waiter.kind) {
-            Some(WaitKind::Condition | WaitKind::Channel) => Is::Condition,
-            Some(WaitKind::Barrier) => Is::Barrier,
-            Some(WaitKind::Join | WaitKind::Once) => Is::Join,
-            Some(WaitKind::Idle) => Is::Idle,
-            Some(WaitKind::Semaphore) if !lock => Is::Condition,
-            Some(_) => Is::Lock,
-            None if lock => Is::Lock,
-            // Those who are never woken in any window contend for nothing.
-            None if self.waits.count + self.waits.parked == 0 => Is::Idle,
-            None => Is::Unknown,
-        }
-    }
-
-    fn named(&self) -> Named {
-        let kind = match (self.is(), self.waiter.map(|waiter| waiter.kind)) {
-            (_, Some(WaitKind::GlobalInterpreterLock)) => WordKind::GlobalInterpreterLock,
-            (Is::Lock, Some(WaitKind::ReadWrite)) => WordKind::ReadWriteLock,
-            (Is::Lock, _) => WordKind::Lock,
-            (Is::Condition, _) => WordKind::Condition,
-            (Is::Barrier, _) => WordKind::Barrier,
-            (Is::Join, _) => WordKind::Join,
-            (Is::Idle, _) => WordKind::Idle,
-            (Is::Unknown, _) => WordKind::Unknown,
-        };
-        let what = self.waiter.map_or("a word", |waiter| waiter.what);
-        let name = match (&self.place, self.site().first()) {
-            (WordPlace::Symbol { symbol, .. }, _) => format!("{what} {symbol}"),
-            (_, Some(frame)) => format!("{what} at {frame}"),
-            (place, None) => format!("{what} {place}"),
-        };
-        Named { kind, name, model: self.model() }
-    }
-
-    /// The lock's place in its program, by which locks are told apart.
-    fn site(&self) -> Vec<Frame> {
-        if let WordPlace::Symbol { module, symbol, offset } = &self.place {
-            return vec![Frame {
-                function: symbol.clone(),
-                module: module.clone(),
-                offset: *offset,
-                line: None,
-            }];
-        }
-        let heaviest = self.waiting.iter().max_by(|a, b| a.0.total_cmp(&b.0));
-        heaviest.map_or_else(Vec::new, |(_, frames)| own_part(frames))
-    }
-}
 
 /// The processes, in what futexes their threads slept, and what each word is.
 #[derive(Debug)]
@@ -147,15 +39,6 @@ pub(crate) struct Made {
     pub(crate) processes: Vec<Process>,
     pub(crate) futexes: Futexes,
     pub(crate) words: BTreeMap<Word, Named>,
-}
-
-/// What a word is in an account of time.
-#[derive(Debug, Clone)]
-pub(crate) struct Named {
-    pub(crate) kind: WordKind,
-    pub(crate) name: String,
-    /// What the writes to it mean.
-    pub(crate) model: Model,
 }
 
 /// Makes the processes of a profile.
@@ -188,73 +71,6 @@ pub(crate) fn processes(
         done.push(filled(process, &known, span, &mut futexes));
     }
     Made { processes: done, futexes, words }
-}
-
-fn known<'a>(
-    word: Word,
-    waits: &'a Waits,
-    ledger: &'a Ledger,
-    (computing, span): (Option<Computing>, Span),
-    names: Option<&mut Names>,
-) -> Known<'a> {
-    let watched = ledger.watched.get(&word);
-    let mut known = Known {
-        word,
-        waits,
-        figures: watched.map(|watched| figures(watched, computing)),
-        parked_scale: ledger.probed_ns.get(&word.pid).map_or(0.0, |probed| span.wall_ns / probed),
-        waiting: Vec::new(),
-        releases: Vec::new(),
-        waiter: None,
-        place: WordPlace::Unmapped,
-        class: None,
-    };
-    if let Some(names) = names {
-        known.place = names.word(word.address);
-        known.waiting = stacks(names, &waits.scenes);
-        let model = known.model();
-        let releases = watched.map_or_else(BTreeSet::new, |watched| watched.releases(model));
-        known.releases = release_places(&releases, waits, names);
-    }
-    let mut votes: Vec<(f64, Waiter)> = Vec::new();
-    for (ns, frames) in &known.waiting {
-        let Some(found) = waiter(frames) else { continue };
-        match votes.iter_mut().find(|(_, other)| other.what == found.what) {
-            Some((sum, _)) => *sum += ns,
-            None => votes.push((*ns, found)),
-        }
-    }
-    known.waiter = votes.into_iter().max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, waiter)| waiter);
-    let java = known.waiter.and_then(|waiter| in_java(waiter, word.pid, waits, ledger));
-    if let Some((waiter, wait)) = java {
-        known.waiter = Some(waiter);
-        known.waiting = vec![(waits.ns, wait.frames.clone())];
-        known.class = Some(wait.class.clone());
-    }
-    known
-}
-
-/// What the virtual machine says of a wait of threads of Java.
-fn in_java<'a>(
-    waiter: Waiter,
-    pid: Pid,
-    waits: &Waits,
-    ledger: &'a Ledger,
-) -> Option<(Waiter, &'a JavaWait)> {
-    let kinds: &[JavaWaits] = match waiter.what {
-        "Java monitor" => &[JavaWaits::Monitor],
-        "Java Object.wait" => &[JavaWaits::Notification],
-        "Java java.util.concurrent lock" => &[JavaWaits::Synchronizer, JavaWaits::Notification],
-        _ => return None,
-    };
-    let wait = ledger.java.place(pid, &waits.threads, kinds)?;
-    let waiter = match wait.kind {
-        JavaWaits::Notification => {
-            Waiter { kind: WaitKind::Condition, what: "Java condition", own: 0, ..waiter }
-        }
-        _ => Waiter { own: 0, ..waiter },
-    };
-    Some((waiter, wait))
 }
 
 fn filled(mut process: Process, known: &[Known<'_>], span: Span, futexes: &mut Futexes) -> Process {
@@ -293,57 +109,6 @@ fn filled(mut process: Process, known: &[Known<'_>], span: Span, futexes: &mut F
     }
     think(&mut process.threads, known, &process.locks, span);
     process
-}
-
-/// What is waited for, and where: the files and the addresses in them.
-type ParkedAt = (&'static str, Vec<(String, u64)>);
-
-/// Where a word belongs that is not the lock itself, but where threads park that wait for one.
-fn parking(known: &Known<'_>) -> Option<ParkedAt> {
-    let waiter = known.waiter.filter(|waiter| waiter.parks && known.waits.called == 0)?;
-    if waiter.kind == WaitKind::GlobalInterpreterLock {
-        // There is one, whose words are those of its conditions and its mutex.
-        return Some((waiter.what, Vec::new()));
-    }
-    if known.model().is_lock() {
-        return None;
-    }
-    let place = |frame: &Frame| (frame.module.clone(), frame.offset);
-    Some((waiter.what, known.site().iter().map(place).collect()))
-}
-
-/// Gives the waits of those who parked to the lock that they waited for, if its word is known by
-/// calls of its slow path.
-fn belongs(waits: &Lock, what: &str, locks: &mut [Lock]) -> bool {
-    let first = |lock: &Lock| -> BTreeSet<String> {
-        let callers = lock.callers.iter().filter_map(|caller| caller.site.first());
-        callers.map(|frame| frame.function.clone()).collect()
-    };
-    let places = first(waits);
-    let same = |lock: &&mut Lock| {
-        let known = lock.precision.as_ref().is_some_and(|p| p.acquisitions.is_some());
-        known && lock.what.as_deref() == Some(what) && !first(lock).is_disjoint(&places)
-    };
-    let Some(lock) = locks.iter_mut().find(same) else { return false };
-    lock.contended = lock.contended.max(waits.contended.min(lock.acquisitions));
-    lock.wait = spread(&[waits.wait.mean_ns()], lock.contended, waits.wait.sum_ns);
-    true
-}
-
-/// Two words at which threads wait at the same place, as one lock.
-fn together(one: Lock, other: Lock) -> Lock {
-    if one.acquisitions == 0 {
-        return Lock { address: 0, ..other };
-    }
-    let mut wait = one.wait.clone();
-    wait.merge(&other.wait);
-    Lock {
-        address: 0,
-        acquisitions: one.acquisitions + other.acquisitions,
-        contended: one.contended + other.contended,
-        wait,
-        ..one
-    }
 }
 
 fn lock(known: &Known<'_>, span: Span) -> Lock {

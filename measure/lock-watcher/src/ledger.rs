@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::calls::Reason;
 use crate::cost::HitCost;
 use crate::ids::{Pid, Tid, Word};
 use crate::java::Java;
@@ -90,9 +91,16 @@ pub(crate) struct Ledger {
 }
 
 impl Ledger {
-    /// A thread slept in a system call other than a futex.
-    pub(crate) fn asleep_in(&mut self, call: &'static str, ns: f64) {
-        *self.asleep.entry(call).or_default() += ns;
+    /// A thread slept for a reason. Returns all the waits for the word, if that is the reason.
+    pub(crate) fn slept(&mut self, reason: Reason, tid: Tid, ns: f64) -> Option<&mut Waits> {
+        match reason {
+            Reason::Futex(word) => return Some(self.waited(word, tid, ns)),
+            Reason::Join => self.joining_ns += ns,
+            Reason::Call(call) => *self.asleep.entry(call.name()).or_default() += ns,
+            Reason::NoCall => *self.asleep.entry("-").or_default() += ns,
+            Reason::Unknown => self.unknown_ns += ns,
+        }
+        None
     }
 
     /// A thread slept or spun for a word. Returns all the waits for it.
@@ -163,15 +171,17 @@ impl Ledger {
 impl Waits {
     /// Keeps where a thread waited, if there is room.
     pub(crate) fn keep(&mut self, scene: Scene) {
-        if self.scenes.len() < STACKS && !scene.stack.is_empty() {
-            self.scenes.push(scene);
-        }
+        keep_in(&mut self.scenes, scene);
     }
 
     /// Keeps where a thread wrote to the word, if there is room.
     pub(crate) fn keep_writer(&mut self, scene: Scene) {
-        if self.writers.len() < STACKS && !scene.stack.is_empty() {
-            self.writers.push(scene);
-        }
+        keep_in(&mut self.writers, scene);
+    }
+}
+
+fn keep_in(scenes: &mut Vec<Scene>, scene: Scene) {
+    if scenes.len() < STACKS && !scene.stack.is_empty() {
+        scenes.push(scene);
     }
 }

@@ -25,7 +25,7 @@ use crate::instruction::Site;
 use crate::ledger::Ledger;
 use crate::memory::Code;
 use crate::slow_paths::{SlowPath, SlowPaths};
-use crate::source::{Asked, Source};
+use crate::source::{Asked, Source, Wait};
 use crate::spins::Loops;
 use crate::times::Times;
 use crate::watched::Watched;
@@ -83,9 +83,6 @@ pub(crate) struct Session {
     number: u64,
     own_before: Duration,
 }
-
-/// Waits for so long, and returns whether it is over.
-pub(crate) type Wait<'a> = &'a mut dyn FnMut(Duration) -> bool;
 
 impl Session {
     pub(crate) fn new(family: Family, seed: u64) -> Result<Self, WatchError> {
@@ -289,10 +286,13 @@ impl Session {
                 && watched.windows.iter().filter(|window| !window.few).count() >= ALL_FIRST
         };
         // Goroutines take a lock with whatever thread they run on.
-        let of_threads =
-            |word: &Word| !self.slow_paths.get(&word.pid).is_some_and(SlowPaths::has_goroutines);
-        let fixed = words.first().is_some_and(of_threads);
-        fixed && !self.number.is_multiple_of(3) && known.is_some_and(enough)
+        let of_threads = words.first().is_some_and(|word| !self.has_goroutines(word.pid));
+        of_threads && !self.number.is_multiple_of(3) && known.is_some_and(enough)
+    }
+
+    /// Whether goroutines run on a process's threads.
+    fn has_goroutines(&self, pid: Pid) -> bool {
+        self.slow_paths.get(&pid).is_some_and(SlowPaths::has_goroutines)
     }
 
     /// Reads where code and data lie: at first, and now and then, because programs load code while

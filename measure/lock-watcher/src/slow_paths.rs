@@ -162,6 +162,11 @@ impl SlowPaths {
 }
 
 impl SlowPath {
+    /// Whether what a call says depends on who called.
+    pub(crate) fn needs_caller(self) -> bool {
+        matches!(self.argument, Argument::Semaphore | Argument::Park)
+    }
+
     /// What a call says, by the registers at its begin. `caller` is the name of the function that
     /// called.
     pub(crate) fn call(self, registers: &Registers, caller: &str) -> Call {

@@ -29,7 +29,7 @@ pub(crate) struct Asked<'a> {
 }
 
 /// Waits for so long, and returns whether it is over.
-type Wait<'a> = &'a mut dyn FnMut(Duration) -> bool;
+pub(crate) type Wait<'a> = &'a mut dyn FnMut(Duration) -> bool;
 
 /// Where records come from.
 #[derive(Debug)]

@@ -34,8 +34,8 @@ pub struct Options {
 /// Checks that a process that runs can be watched.
 ///
 /// # Errors
-/// If it does not exist, belongs to somebody else, may not be looked into, runs 32-bit code, or if this machine's kernel or
-/// processor does not allow watching.
+/// If it does not exist, belongs to somebody else, may not be looked into, runs 32-bit code, or if
+/// this machine's kernel or processor does not allow watching.
 pub fn check(pid: Pid) -> Result<(), WatchError> {
     if !cfg!(target_arch = "x86_64") {
         return Err(WatchError::Architecture);

@@ -1,18 +1,24 @@
 //! What this host allows and has.
 
 use std::fs;
+use std::str::FromStr;
+
+/// A setting of the kernel, if it can be read.
+fn setting<T: FromStr>(name: &str) -> Option<T> {
+    fs::read_to_string(format!("/proc/sys/kernel/{name}")).ok()?.trim().parse().ok()
+}
 
 /// `kernel.perf_event_paranoid`, if it can be read.
 #[must_use]
 pub fn paranoid() -> Option<i32> {
-    fs::read_to_string("/proc/sys/kernel/perf_event_paranoid").ok()?.trim().parse().ok()
+    setting("perf_event_paranoid")
 }
 
 /// `kernel.perf_event_mlock_kb`, if it can be read: so many kilobytes a core may all of a user's
 /// buffers take, besides those that `ulimit -l` allows.
 #[must_use]
 pub fn locked_kilobytes() -> Option<usize> {
-    fs::read_to_string("/proc/sys/kernel/perf_event_mlock_kb").ok()?.trim().parse().ok()
+    setting("perf_event_mlock_kb")
 }
 
 /// The cores that are on, if the kernel says.

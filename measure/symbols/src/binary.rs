@@ -196,11 +196,12 @@ impl Binary {
         self.functions.at(address).map(|(symbol, _)| demangle(symbol))
     }
 
-    /// Returns where functions lie, each with what `wanted` says of its name as the linker knows it.
-    /// Of several names for one address, only one is asked for.
+    /// Returns where functions lie, each with what `wanted` says of its name as the linker knows it,
+    /// without a version. Of several names for one address, only one is asked for.
     #[must_use]
     pub fn functions(&self, wanted: &dyn Fn(&str) -> Option<usize>) -> Vec<(usize, Range<u64>)> {
-        self.functions.iter().filter_map(|(name, code)| Some((wanted(name)?, code))).collect()
+        let plain = |name: &str| wanted(name.split('@').next().unwrap_or(name));
+        self.functions.iter().filter_map(|(name, code)| Some((plain(name)?, code))).collect()
     }
 
     /// Returns the start of the function in which an address of a stripped file lies. Such a

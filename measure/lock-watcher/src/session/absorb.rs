@@ -19,14 +19,22 @@ use crate::instruction::Site;
 use crate::ledger::Scene;
 use crate::off_core::{Off, Why, off_core};
 use crate::registers::Registers;
-use crate::slow_paths::{Call, SlowPath, SlowPaths};
+use crate::slow_paths::{Call, SlowPath};
 use crate::watched::{Absences, Away, Watch};
-use crate::window::Window;
+use crate::window::{Hit, Window};
 
 /// How many quiet threads are looked at after a window.
 const LOOKS: usize = 64;
 /// What a hit is taken to cost before that was measured, in nanoseconds.
 const DEFAULT_HIT_NS: f64 = 10e3;
+
+/// Threads that neither left nor got a core in a window, as far as they were looked at.
+struct Quiet {
+    /// Why they slept all the time; without a reason, they ran all the time.
+    looked_at: Vec<(Tid, Option<Reason>)>,
+    /// For how long each of them stands, in nanoseconds.
+    each_ns: f64,
+}
 
 impl Session {
     /// Adds up what a window recorded.
@@ -34,15 +42,17 @@ impl Session {
         let off = off_core(window, &mut self.calls, &mut self.code);
         self.ledger.windows += 1;
         self.ledger.window_ns += window.length();
-        let seen = seen(window);
-        let quiet = self.look_at_quiet(window, &seen);
-        let away = Rc::new(absences(window, &off, &seen, &quiet, self.family.threads.keys()));
+        let mut away = absences(&off);
         if !window.lost_switches {
+            let seen = seen(window);
+            let quiet = self.look_at_quiet(window, &seen);
+            self.add_quiet(&mut away, window, &seen, &quiet);
             if !window.reasons_unseen {
-                self.absorb_waits(window, &off, &seen, quiet);
+                self.absorb_waits(window, &off, &seen, &quiet);
             }
             self.absorb_computing(window, &away);
         }
+        let away = Rc::new(away);
         self.absorb_ticks(window);
         let cost = self.ledger.hit_cost().map_or(DEFAULT_HIT_NS, HitCost::middle);
         self.ledger.cost_ns += (window.hits.len() as u64 + window.entries) as f64 * cost;
@@ -55,6 +65,14 @@ impl Session {
         }
     }
 
+    /// Who ran into a watchpoint: the thread, or the goroutine that it ran.
+    fn actor(&self, hit: &Hit) -> u64 {
+        match self.has_goroutines(hit.pid) {
+            true => hit.registers.goroutine(),
+            false => u64::from(hit.tid.0),
+        }
+    }
+
     /// Adds up calls of functions that wait for locks, and for how long goroutines waited.
     fn absorb_calls(&mut self, pid: Pid, paths: &[SlowPath], window: &Window) {
         if window.lost_hits || window.watched.is_empty() {
@@ -64,9 +82,8 @@ impl Session {
         let mut parked: BTreeMap<u64, (Word, Moment)> = BTreeMap::new();
         for hit in &window.hits {
             let Some(path) = paths.get(hit.word) else { continue };
-            let names = self.names.get_mut(&pid);
+            let names = self.names.get_mut(&pid).filter(|_| path.needs_caller());
             let caller = names.map_or_else(String::new, |names| caller(names, &hit.stack));
-            let goroutine = hit.registers.goroutine();
             let address = match path.call(&hit.registers, &caller) {
                 Call::Waits(address) => {
                     let word = Word { pid, address };
@@ -85,13 +102,13 @@ impl Session {
             };
             let word = Word { pid, address };
             // Whoever calls a slow path parks in it: that is the same wait.
-            let Entry::Vacant(entry) = parked.entry(goroutine) else { continue };
+            let Entry::Vacant(entry) = parked.entry(self.actor(hit)) else { continue };
             entry.insert((word, hit.at));
             let (registers, stack) = (hit.registers, hit.stack.clone());
             let scene = Scene { registers, stack, ns: 1.0, at_entry: true };
             self.ledger.waited(word, hit.tid, 0.0).keep(scene);
         }
-        if self.slow_paths.get(&pid).is_some_and(SlowPaths::has_goroutines) {
+        if self.has_goroutines(pid) {
             // As with threads, these stand for those who had parked before as well.
             for (word, since) in parked.into_values() {
                 self.ledger.parked(word, 2.0 * (window.end - since).0 as f64);
@@ -99,13 +116,7 @@ impl Session {
         }
     }
 
-    fn absorb_waits(
-        &mut self,
-        window: &Window,
-        off: &[Off],
-        seen: &BTreeSet<Tid>,
-        quiet: Vec<(Tid, Option<Reason>)>,
-    ) {
+    fn absorb_waits(&mut self, window: &Window, off: &[Off], seen: &BTreeSet<Tid>, quiet: &Quiet) {
         self.ledger.surveyed_ns += window.length();
         self.ledger.thread_ns += window.length() * self.family.threads.len() as f64;
         for stretch in off {
@@ -116,37 +127,32 @@ impl Session {
             }
             let sides = if stretch.came_back { 1.0 } else { 2.0 };
             let ns = sides * (stretch.to - stretch.from).0 as f64;
-            match stretch.why {
-                Why::Waits(Reason::Futex(word)) => {
-                    let waits = self.ledger.waited(word, stretch.tid, ns);
-                    waits.count += 1;
-                    if let Some(registers) = stretch.registers {
-                        waits.shared |= !is_private(&registers);
-                        let stack = stretch.stack.clone();
-                        waits.keep(Scene { registers, stack, ns, at_entry: false });
-                    }
-                }
-                Why::Waits(Reason::Join) => self.ledger.joining_ns += ns,
-                Why::Waits(Reason::Call(call)) => self.ledger.asleep_in(call.name(), ns),
-                Why::Waits(Reason::NoCall) => self.ledger.asleep_in("-", ns),
-                Why::Unknown | Why::Waits(Reason::Unknown) => self.ledger.unknown_ns += ns,
-                Why::Preempted => {}
-            }
+            let reason = match stretch.why {
+                Why::Waits(reason) => reason,
+                Why::Unknown => Reason::Unknown,
+                Why::Preempted => continue,
+            };
             self.ledger.voluntary += u64::from(matches!(stretch.why, Why::Waits(_)));
+            let Some(waits) = self.ledger.slept(reason, stretch.tid, ns) else { continue };
+            waits.count += 1;
+            if let Some(registers) = stretch.registers {
+                waits.shared |= !is_private(&registers);
+                let stack = stretch.stack.clone();
+                waits.keep(Scene { registers, stack, ns, at_entry: false });
+            }
         }
-        let runners = quiet.iter().filter(|(_, reason)| reason.is_none()).count();
-        self.times.keep(window, off, &quiet);
+        for (tid, reason) in &quiet.looked_at {
+            if let Some(reason) = reason {
+                self.ledger.slept(*reason, *tid, quiet.each_ns);
+            }
+        }
+        let runners = quiet.looked_at.iter().filter(|(_, reason)| reason.is_none()).count();
+        self.times.keep(window, off, &quiet.looked_at);
         self.absorb_running(window, off, seen, runners);
     }
 
-    /// Threads that neither left nor got a core slept all the time; the system says where.
-    ///
-    /// Returns those that were looked at, with their reasons; without one if they ran all the time.
-    fn look_at_quiet(
-        &mut self,
-        window: &Window,
-        seen: &BTreeSet<Tid>,
-    ) -> Vec<(Tid, Option<Reason>)> {
+    /// Threads that neither left nor got a core slept all the time, or ran; the system says which.
+    fn look_at_quiet(&mut self, window: &Window, seen: &BTreeSet<Tid>) -> Quiet {
         let quiet: Vec<(Tid, Pid)> = self
             .family
             .threads
@@ -158,30 +164,30 @@ impl Session {
         let begin = if quiet.is_empty() { 0 } else { self.chance.next_u64() as usize % step };
         let mut looked_at = Vec::new();
         for (tid, pid) in quiet.into_iter().skip(begin).step_by(step) {
-            let ns = window.length() * step as f64;
-            match doing(pid.0, tid.0) {
+            let reason = match doing(pid.0, tid.0) {
                 Doing::Call(call) => {
-                    let registers = Registers::of_call(&call);
                     let Some(number) = Sysno::new(call.number as usize) else { continue };
-                    let reason = named(pid, number, &registers);
-                    looked_at.push((tid, Some(reason)));
-                    match reason {
-                        Reason::Futex(word) => {
-                            self.ledger.waited(word, tid, ns);
-                        }
-                        Reason::Join => self.ledger.joining_ns += ns,
-                        _ => self.ledger.asleep_in(number.name(), ns),
-                    }
+                    Some(named(pid, number, &Registers::of_call(&call)))
                 }
-                Doing::Asleep => {
-                    looked_at.push((tid, Some(Reason::Unknown)));
-                    self.ledger.unknown_ns += ns;
-                }
-                Doing::Running => looked_at.push((tid, None)),
-                Doing::Gone => {}
+                Doing::Asleep => Some(Reason::Unknown),
+                Doing::Running => None,
+                Doing::Gone => continue,
+            };
+            looked_at.push((tid, reason));
+        }
+        Quiet { looked_at, each_ns: window.length() * step as f64 }
+    }
+
+    /// Adds that threads slept all the time that did nothing and were not found running.
+    fn add_quiet(&self, away: &mut Absences, window: &Window, seen: &BTreeSet<Tid>, quiet: &Quiet) {
+        let run = quiet.looked_at.iter().filter(|(_, reason)| reason.is_none());
+        let run: BTreeSet<Tid> = run.map(|(tid, _)| *tid).collect();
+        let asleep = Away { from: window.begin, to: window.end, asleep: true };
+        for tid in self.family.threads.keys() {
+            if !seen.contains(tid) && !run.contains(tid) {
+                away.entry(*tid).or_default().push(asleep);
             }
         }
-        looked_at
     }
 
     /// Adds up how long threads ran or were ready, and how long exactly one did.
@@ -248,8 +254,7 @@ impl Session {
                 let waits = self.ledger.waits.entry(word).or_default();
                 waits.keep_writer(Scene { registers, stack, ns: 0.0, at_entry: false });
             }
-            let goroutines = self.slow_paths.get(&hit.pid).is_some_and(SlowPaths::has_goroutines);
-            let actor = if goroutines { hit.registers.goroutine() } else { u64::from(hit.tid.0) };
+            let actor = self.actor(hit);
             histories[hit.word].add((hit.tid, actor, hit.at, hit.core, ip), write, bytes.start);
         }
         let cost = self.ledger.hit_cost().unwrap_or_default();
@@ -262,7 +267,7 @@ impl Session {
                 history,
                 threads: window.watched.clone(),
                 few: plan.few,
-                undisturbed: !plan.holders && plan.words.len() == 1,
+                undisturbed: !plan.holders && plan.words.len() == 1 && !window.lost_switches,
                 of,
                 cost,
                 away: Rc::clone(away),
@@ -300,21 +305,9 @@ fn seen(window: &Window) -> BTreeSet<Tid> {
     seen
 }
 
-/// The absences of each of the threads. Those that did nothing, and were not found running, slept
-/// all the time.
-fn absences<'a>(
-    window: &Window,
-    off: &[Off],
-    seen: &BTreeSet<Tid>,
-    quiet: &[(Tid, Option<Reason>)],
-    threads: impl Iterator<Item = &'a Tid>,
-) -> Absences {
+/// The absences of each thread.
+fn absences(off: &[Off]) -> Absences {
     let mut all = Absences::new();
-    let runs = |tid: &Tid| quiet.iter().any(|(one, reason)| one == tid && reason.is_none());
-    for tid in threads.filter(|tid| !seen.contains(tid) && !runs(tid)) {
-        let asleep = Away { from: window.begin, to: window.end, asleep: true };
-        all.entry(*tid).or_default().push(asleep);
-    }
     for stretch in off {
         let asleep = stretch.why != Why::Preempted;
         let away = Away { from: stretch.from, to: stretch.to, asleep };
