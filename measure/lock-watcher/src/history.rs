@@ -4,12 +4,14 @@
 //! the value before, and `lock dec` nothing but whether the sum is zero. What a write does not tell
 //! follows from the writes beside it: the value before one is the value after the one before.
 
+use std::collections::BTreeMap;
+
 use crate::ids::{Moment, Tid};
 use crate::instruction::{Change, Write};
 use crate::registers::mask;
 
 /// What is known of the value of a word: some of its bits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(crate) struct Known {
     pub(crate) value: u32,
     /// The bits that are known.
@@ -28,6 +30,8 @@ pub(crate) struct Operation {
     pub(crate) core: u32,
     pub(crate) old: Known,
     pub(crate) new: Known,
+    /// What it stored and did not tell, but the next write found there.
+    pub(crate) inferred: Known,
     /// Whether it was an attempt that failed.
     pub(crate) failed: bool,
     /// The address after the instruction.
@@ -103,6 +107,8 @@ pub(crate) struct History {
     pub(crate) operations: Vec<Operation>,
     /// The value as of the last operation.
     last: Known,
+    /// Whether that replaced the value, whatever it was.
+    last_stored: bool,
 }
 
 impl History {
@@ -128,11 +134,26 @@ impl History {
         if let Some(before) = self.operations.last_mut()
             && before.new.bits & told.bits != told.bits
         {
+            if self.last_stored {
+                before.inferred = told.without(before.new.bits);
+            }
             before.new = before.new.or(told);
         }
         let failed = write.change == Change::Nothing;
-        self.operations.push(Operation { tid, actor, at, core, old, new, failed, ip });
+        let inferred = Known::default();
+        self.operations.push(Operation { tid, actor, at, core, old, new, inferred, failed, ip });
         self.last = new;
+        self.last_stored = write.change == Change::Stored;
+    }
+
+    /// Puts what instructions are known to store in the place of what neighbours told, which may be
+    /// recorded out of order.
+    pub(crate) fn settle(&mut self, stored: &BTreeMap<u64, Known>) {
+        for operation in self.operations.iter_mut().filter(|of| of.inferred.bits != 0) {
+            let told = operation.new.without(operation.inferred.bits);
+            let agreed = stored.get(&operation.ip).copied().unwrap_or(operation.inferred);
+            operation.new = told.or(agreed);
+        }
     }
 }
 
@@ -194,6 +215,23 @@ mod tests {
         assert_eq!(seen[1], (Known::all(1), Known::all(0)));
         assert_eq!(seen[2].1, Known::all(7), "as the next one found it");
         assert_eq!(seen[3].1, Known::all(0));
+    }
+
+    #[test]
+    fn what_an_instruction_is_known_to_store_holds_against_the_order_of_records() {
+        let take = write(Some(0), Some(1), Change::Stored);
+        let exchange = write(Some(1), None, Change::Stored);
+        let count = write(Some(1), None, Change::Unknown);
+        // The second of two threads took the lock after the first gave it back, and was recorded
+        // before.
+        let late = write(Some(1), Some(1), Change::Nothing);
+        let mut history = history(&[take, exchange, late, count, late]);
+        assert_eq!(history.operations[1].new, Known::all(1));
+        history.settle(&BTreeMap::from([(0, Known::all(0))]));
+        assert_eq!(history.operations[1].new, Known::all(0));
+        assert_eq!(history.operations[3].new, Known::all(1), "a sum depends on what was there");
+        history.settle(&BTreeMap::new());
+        assert_eq!(history.operations[1].new, Known::all(1));
     }
 
     #[test]

@@ -41,6 +41,7 @@ mod slow_paths;
 mod source;
 mod span;
 mod spins;
+mod stored;
 mod threads;
 mod times;
 mod unnamed;

@@ -383,6 +383,7 @@ mod tests {
             core: 0,
             old: Known::all(*old),
             new: Known::all(*new),
+            inferred: Known::default(),
             failed: old == new,
             ip: 0,
         };

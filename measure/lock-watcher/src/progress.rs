@@ -98,6 +98,7 @@ mod tests {
                 core: 0,
                 old: Known::all((write % 2) as u32),
                 new: Known::all(((write + 1) % 2) as u32),
+                inferred: Known::default(),
                 failed: false,
                 ip: 0,
             })

@@ -5,9 +5,10 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use crate::cost::HitCost;
-use crate::history::{History, Operation};
+use crate::history::{History, Known, Operation};
 use crate::ids::{Moment, Tid};
 use crate::pairing::{Model, model, releases};
+use crate::stored::Stored;
 
 /// A stretch in which a thread was off its core, and whether by its own will.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,11 +67,21 @@ pub(crate) struct Watched {
     pub(crate) writes: usize,
     /// The threads that were seen to write to it.
     pub(crate) writers: BTreeSet<Tid>,
+    /// What the instructions that write to it store.
+    stored: Stored,
+    agreed: BTreeMap<u64, Known>,
 }
 
 impl Default for Watched {
     fn default() -> Self {
-        Self { windows: Vec::new(), next: FIRST, writes: 0, writers: BTreeSet::new() }
+        Self {
+            windows: Vec::new(),
+            next: FIRST,
+            writes: 0,
+            writers: BTreeSet::new(),
+            stored: Stored::default(),
+            agreed: BTreeMap::new(),
+        }
     }
 }
 
@@ -87,7 +98,14 @@ impl Watched {
         } else if writes > MANY {
             self.next = (self.next / 2).max(SHORTEST);
         }
+        self.stored.learn(&watch.history.operations);
         self.windows.push(watch);
+        let agreed = self.stored.agreed();
+        let anew = if agreed == self.agreed { self.windows.len() - 1 } else { 0 };
+        for window in &mut self.windows[anew..] {
+            window.history.settle(&agreed);
+        }
+        self.agreed = agreed;
     }
 
     /// How much there is still to learn, from 1 for everything towards 0.

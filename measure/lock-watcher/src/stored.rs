@@ -1,0 +1,78 @@
+//! What an instruction stores that does not tell.
+//!
+//! After an exchange the register holds what was in memory, and what it had stored is gone. The
+//! next write tells, if both were recorded in order. Under contention some are not: their moments
+//! come from two cores. But an instruction of a lock mostly stores the same. So what nearly all of
+//! its writes were seen to store, all of them stored.
+
+use std::collections::BTreeMap;
+
+use crate::history::{Known, Operation};
+
+/// The fewest writes that tell what an instruction stores.
+const FEW: u32 = 8;
+/// The share of its writes that must agree.
+const MOST: f64 = 0.75;
+
+/// What instructions were seen to store, by the address after each.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Stored {
+    seen: BTreeMap<u64, BTreeMap<Known, u32>>,
+}
+
+impl Stored {
+    /// Learns from what the neighbours of writes tell.
+    pub(crate) fn learn(&mut self, operations: &[Operation]) {
+        for operation in operations.iter().filter(|operation| operation.inferred.bits != 0) {
+            let of = self.seen.entry(operation.ip).or_default();
+            *of.entry(operation.inferred).or_default() += 1;
+        }
+    }
+
+    /// What nearly all writes of each instruction stored, where so many agree.
+    pub(crate) fn agreed(&self) -> BTreeMap<u64, Known> {
+        let most = |seen: &BTreeMap<Known, u32>| {
+            let all: u32 = seen.values().sum();
+            let (known, count) = seen.iter().max_by_key(|(_, count)| **count)?;
+            let sure = all >= FEW && f64::from(*count) >= MOST * f64::from(all);
+            sure.then_some(*known)
+        };
+        self.seen.iter().filter_map(|(ip, seen)| Some((*ip, most(seen)?))).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ids::{Moment, Tid};
+
+    fn operation(ip: u64, stored: u32) -> Operation {
+        Operation {
+            tid: Tid(1),
+            actor: 1,
+            at: Moment(0),
+            core: 0,
+            old: Known::all(1),
+            new: Known::default(),
+            inferred: Known::all(stored),
+            failed: false,
+            ip,
+        }
+    }
+
+    #[test]
+    fn an_instruction_stores_what_nearly_all_of_its_writes_stored() {
+        let mut stored = Stored::default();
+        stored.learn(&[[operation(1, 0); 9].as_slice(), &[operation(1, 7)]].concat());
+        assert_eq!(stored.agreed(), [(1, Known::all(0))].into());
+    }
+
+    #[test]
+    fn few_writes_and_such_as_disagree_tell_nothing() {
+        let mut stored = Stored::default();
+        stored.learn(&[operation(1, 0); 3]);
+        let nodes: Vec<_> = (0..20).map(|node| operation(2, 16 * node)).collect();
+        stored.learn(&nodes);
+        assert_eq!(stored.agreed(), BTreeMap::new());
+    }
+}
