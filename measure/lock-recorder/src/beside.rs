@@ -10,7 +10,7 @@ use std::time::Duration;
 use kilocore_lock_profile::{Kind, Object, Outside, Process, Run};
 use kilocore_lock_watcher::{Kin, Options, Pid, WatchError};
 
-use crate::watching::SEED;
+use crate::conduct::SEED;
 
 /// What is told of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

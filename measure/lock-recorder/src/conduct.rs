@@ -8,6 +8,9 @@ use kilocore_lock_profile::Profile;
 
 use crate::{Shortage, WatchError};
 
+/// The chance by which a watcher chooses its windows. It need not be the same twice, but may.
+pub(crate) const SEED: u64 = 14;
+
 /// How to conduct a measurement.
 #[derive(Default)]
 pub struct Conduct<'a> {

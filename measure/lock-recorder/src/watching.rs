@@ -15,14 +15,11 @@ use kilocore_lock_watcher::{Kin, Options, Pid, WatchError, check, possible, watc
 use kilocore_process::{Output, Start, shell_status};
 
 use crate::clock::Mark;
-use crate::conduct::{Conduct, Measured};
+use crate::conduct::{Conduct, Measured, SEED};
 use crate::error::MeasureError;
 use crate::events::{self, Event, Events};
 use crate::host::host;
 use crate::watch::Started;
-
-/// The chance by which windows are chosen need not be the same twice, but may.
-pub(crate) const SEED: u64 = 14;
 
 /// Whether this user may watch programs on this machine.
 #[must_use]
