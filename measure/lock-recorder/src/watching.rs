@@ -190,7 +190,9 @@ impl Over<'_> {
         match watched {
             Ok(run) => Ok(Seen { run: Some(run), time_was_up }),
             // It was so short that it had ended before anybody could look.
-            Err(WatchError::NoProcess(_) | WatchError::Ended(_)) if !attached => Ok(Seen { run: None, time_was_up }),
+            Err(WatchError::NoProcess(_) | WatchError::Ended(_)) if !attached => {
+                Ok(Seen { run: None, time_was_up })
+            }
             Err(error) => {
                 // Nobody waits for a profile any more, but the program may go on.
                 Err(error.into())

@@ -123,7 +123,8 @@ impl Watched {
 
     /// Whether most of the processor time in the windows was that of threads that were watched.
     pub(crate) fn is_covered(&self) -> bool {
-        let known = self.windows.iter().filter_map(|window| Some((window.covered?, window.length())));
+        let known =
+            self.windows.iter().filter_map(|window| Some((window.covered?, window.length())));
         let (covered, all) = known.fold((0.0, 0.0), |(covered, all), (share, length)| {
             (covered + share * length, all + length)
         });
