@@ -43,7 +43,7 @@ pub(crate) fn measure(arguments: Arguments) -> Result<ExitCode, Failure> {
         if is_page(&arguments.output) && !arguments.subject.is_watched()? {
             return Err(Failure::new(
                 "a page says where the threads' time went, which is seen of programs that are \
-                 watched: add --how watch, or let the profile's name end in .json",
+                 watched: add --how watch or --how both, or let the profile's name end in .json",
             ));
         }
     }
@@ -111,12 +111,13 @@ pub(crate) struct How<'a> {
 /// what is given with it is dropped.
 pub(crate) fn run(subject: &Subject, how: &How<'_>) -> Result<(Measured, Held), Failure> {
     let choice = subject.choice()?;
-    if let Choice::Preload(command) | Choice::Watch(command) = choice {
+    if let Choice::Preload(command) | Choice::Watch(command) | Choice::Both(command) = choice {
         launch::check(command)?;
     }
     let held = Held::begin();
     let mut measured = match choice {
-        Choice::Preload(command) => recorded(command, how)?,
+        Choice::Preload(command) => recorded(command, how, false)?,
+        Choice::Both(command) => recorded(command, how, true)?,
         Choice::Watch(command) => {
             kilocore_lock_recorder::measure_watching(command, how.aside, &conduct(how))
                 .map_err(|error| launch::not_measured(command, error))?
@@ -128,6 +129,9 @@ pub(crate) fn run(subject: &Subject, how: &How<'_>) -> Result<(Measured, Held), 
     };
     choice.give_way();
     crash::tell(&measured);
+    if let Some(error) = &measured.not_watched {
+        eprintln!("kilocore: it was recorded, but not watched from outside: {error}");
+    }
     Lost::of(&measured).tell();
     if !measured.profile.runs.iter().all(|run| run.processes.is_empty()) {
         measured.profile.host.core_to_core_ns = kilocore_host::host_core_to_core();
@@ -135,10 +139,11 @@ pub(crate) fn run(subject: &Subject, how: &How<'_>) -> Result<(Measured, Held), 
     Ok((measured, held))
 }
 
-/// Measures with the library under the program.
-fn recorded(command: &[OsString], how: &How<'_>) -> Result<Measured, Failure> {
+/// Measures with the library under the program, and watches it as well if that is asked.
+fn recorded(command: &[OsString], how: &How<'_>, watch: bool) -> Result<Measured, Failure> {
     let library = launch::library("libkilocore_measure.so")?;
-    let options = Options { library, confined_run: how.confined_run, output_to_stderr: how.aside };
+    let (confined_run, output_to_stderr) = (how.confined_run, how.aside);
+    let options = Options { library, confined_run, output_to_stderr, watch };
     kilocore_lock_recorder::measure_as(command, &options, conduct(how))
         .map_err(|error| launch::not_measured(command, error))
 }

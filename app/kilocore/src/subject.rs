@@ -14,6 +14,8 @@ pub(crate) enum Recorder {
     Preload,
     /// From outside, in short windows: the locks of any language that threads wait for
     Watch,
+    /// Both at the same time: the library for pthread locks, watching for all else
+    Both,
 }
 
 /// The program.
@@ -49,6 +51,8 @@ impl Choice<'_> {
 pub(crate) enum Choice<'a> {
     /// Start this, with the library under it.
     Preload(&'a [OsString]),
+    /// Start this, with the library under it, and watch it.
+    Both(&'a [OsString]),
     /// Start this, and watch it.
     Watch(&'a [OsString]),
     /// Watch a process.
@@ -64,9 +68,10 @@ impl Subject {
     /// What the options say.
     pub(crate) fn choice(&self) -> Result<Choice<'_>, Failure> {
         if let Some(pid) = self.pid {
-            if self.how == Some(Recorder::Preload) {
+            if matches!(self.how, Some(Recorder::Preload | Recorder::Both)) {
                 return Err(Failure::new(
-                    "nothing can be put under a process that runs already; leave out --how preload",
+                    "nothing can be put under a process that runs already; leave out --how, or say \
+                     --how watch",
                 ));
             }
             return Ok(Choice::Attach(pid, if self.tree { Kin::Tree } else { Kin::Alone }));
@@ -77,11 +82,14 @@ impl Subject {
                  is started, all processes are measured anyway",
             ));
         }
-        let preload = match self.how {
-            Some(recorder) => recorder == Recorder::Preload,
+        let command = &self.command;
+        Ok(match self.how {
+            Some(Recorder::Preload) => Choice::Preload(command),
+            Some(Recorder::Watch) => Choice::Watch(command),
+            Some(Recorder::Both) => Choice::Both(command),
             // Who may not watch is told by the other recorder what it does not see.
-            None => preload_sees(&self.command[0]) || !can_watch(),
-        };
-        Ok(if preload { Choice::Preload(&self.command) } else { Choice::Watch(&self.command) })
+            None if preload_sees(&command[0]) || !can_watch() => Choice::Preload(command),
+            None => Choice::Watch(command),
+        })
     }
 }

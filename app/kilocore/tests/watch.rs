@@ -30,7 +30,7 @@ fn run(command: &mut Command) -> Run {
 }
 
 /// A program whose threads take turns at a lock of their own making: a futex, which no library
-/// sees. It prints its id, runs until it is told to end, and then prints how often the lock was
+/// sees. Inside they take a mutex, which a library sees and nobody waits for. It prints its id, runs until it is told to end, and then prints how often the lock was
 /// taken.
 const PLANTED: &str = r#"
 #include <linux/futex.h>
@@ -44,6 +44,7 @@ const PLANTED: &str = r#"
 #include <unistd.h>
 
 atomic_int planted_lock;
+static pthread_mutex_t counting = PTHREAD_MUTEX_INITIALIZER;
 static long acquisitions;
 static atomic_int over;
 static double hold_us, think_us;
@@ -70,7 +71,9 @@ static void busy(double us) {
 __attribute__((noinline)) static void planted_section(void) {
     take();
     busy(hold_us);
+    pthread_mutex_lock(&counting);
     acquisitions++;
+    pthread_mutex_unlock(&counting);
     give_back();
 }
 static void *work(void *unused) {
@@ -232,6 +235,31 @@ fn a_static_program_is_watched_without_being_asked_for() {
 }
 
 #[test]
+fn both_recorders_together_see_what_each_sees() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = planted(folder.path(), &[]);
+    let answer = run(kilocore()
+        .args(["measure", "--json", "--how", "both", "--duration", "3", "--"])
+        .arg(&program)
+        .args(["3", "50", "100"]));
+    if !can_watch(&answer) {
+        return;
+    }
+    assert_eq!(answer.status, Some(0), "{}", answer.stderr);
+    let profile = profile(&answer);
+    check(&profile);
+    let run = &profile.runs[0];
+    assert!(run.times.is_some() && run.watching.as_ref().is_some_and(|of| of.beside_library));
+    let [process] = run.processes.as_slice() else { panic!("{:?}", run.processes) };
+    // Only the library saw the mutex, and it saw every use.
+    let recorded: Vec<_> = process.locks.iter().filter(|lock| lock.precision.is_none()).collect();
+    let [mutex] = recorded.as_slice() else { panic!("{recorded:?}") };
+    let said = answer.stderr.lines().find_map(|line| line.strip_prefix("acquisitions "));
+    let counted: u64 = said.expect("its own output").parse().expect("a count");
+    assert!(mutex.acquisitions > 1_000 && mutex.acquisitions <= counted, "{mutex:?} {counted}");
+}
+
+#[test]
 fn a_forecast_says_what_to_do_about_a_lock_that_run_cannot_replace() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("profile.json");
@@ -286,7 +314,8 @@ fn killed_in_the_middle_it_leaves_the_program_alone() {
 fn what_cannot_be_watched_is_refused_with_a_reason() {
     for (words, expected) in [
         (vec!["measure", "--pid", "4294967294"], "there is no process 4294967294"),
-        (vec!["measure", "--how", "preload", "--pid", "1"], "leave out --how preload"),
+        (vec!["measure", "--how", "preload", "--pid", "1"], "leave out --how, or say --how watch"),
+        (vec!["doctor", "--how", "both", "--pid", "1"], "leave out --how, or say --how watch"),
         (vec!["doctor", "--pid", "none"], "invalid value"),
         (vec!["measure", "--tree", "true"], "--pid"),
         (vec!["measure", "--how", "preload", "--output", "page.html", "true"], "add --how watch"),

@@ -8,6 +8,10 @@ use serde::{Deserialize, Serialize};
 pub struct Watching {
     /// Whether the program ran already when watching began.
     pub attached: bool,
+    /// Whether a library under the program recorded its pthread locks meanwhile. Those are not among
+    /// what was watched.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub beside_library: bool,
     /// How many windows there were. In these, and only in these, everything was recorded.
     pub windows: u64,
     /// Their length, all together.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use kilocore_lock_profile::Profile;
 
-use crate::Shortage;
+use crate::{Shortage, WatchError};
 
 /// How to conduct a measurement.
 #[derive(Default)]
@@ -54,4 +54,6 @@ pub struct Measured {
     /// Processes of the first run that could not record although the recorder was loaded: the id of
     /// each, and what was missing.
     pub shortages: Vec<(u32, Shortage)>,
+    /// Why it could not be watched from outside as well, if it was to be.
+    pub not_watched: Option<WatchError>,
 }

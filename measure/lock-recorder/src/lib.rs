@@ -4,6 +4,7 @@
 //! The program keeps its standard input, output and error, its signals and its exit status. The
 //! commands `kilocore measure` and `kilocore doctor` call [`measure`].
 
+mod beside;
 mod clock;
 mod conduct;
 mod error;

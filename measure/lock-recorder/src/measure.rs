@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::slice;
 use std::sync::mpsc;
-use std::thread;
+use std::thread::{self, ScopedJoinHandle};
 
 use kilocore_lock_profile::{
     FORMAT, FORMAT_VERSION, Process, Profile, Run, Snapshot, Unrecorded, WhyUnrecorded,
 };
+use kilocore_lock_watcher::{WatchError, possible};
 use kilocore_process::{CpuId, Output, Start, allowed_cores, shell_status};
 
 use crate::clock::Mark;
@@ -21,7 +22,7 @@ use crate::outside::{self, Places};
 use crate::recordings::Recordings;
 use crate::shortage::Shortage;
 use crate::watch::{Schedule, Started, Watched, watch};
-use crate::{events, preload};
+use crate::{beside, events, preload};
 
 /// How to measure.
 #[derive(Debug, Clone)]
@@ -42,6 +43,9 @@ pub struct Options {
     /// Whether what the program writes to its standard output goes to standard error instead, for
     /// callers whose own standard output is for something else.
     pub output_to_stderr: bool,
+    /// Whether the first run is watched from outside as well, for locks that the library does not
+    /// see and for where the threads' time goes.
+    pub watch: bool,
 }
 
 /// Runs `command` under the measuring library and returns its profile.
@@ -71,6 +75,9 @@ pub fn measure_as(
         .library
         .canonicalize()
         .map_err(|source| MeasureError::Library { library: options.library.clone(), source })?;
+    if options.watch {
+        possible()?;
+    }
     let cores = allowed_cores();
     let before_confined_run = conduct.before_confined_run.take();
     let measurement =
@@ -98,8 +105,16 @@ pub fn measure_as(
         host: host(measurement.begin.rate_since()),
         runs,
     };
-    let Once { status, time_was_up, never_began, shortages, .. } = first;
-    Ok(Measured { profile, status, time_was_up, never_began, shortages })
+    let Once { status, time_was_up, never_began, shortages, not_watched, .. } = first;
+    Ok(Measured { profile, status, time_was_up, never_began, shortages, not_watched })
+}
+
+/// What a thread returned.
+fn joined<T>(thread: ScopedJoinHandle<'_, T>) -> T {
+    match thread.join() {
+        Ok(returned) => returned,
+        Err(panic) => std::panic::resume_unwind(panic),
+    }
 }
 
 /// What all runs of a program share.
@@ -122,6 +137,7 @@ struct Once {
     time_was_up: bool,
     never_began: bool,
     shortages: Vec<(u32, Shortage)>,
+    not_watched: Option<WatchError>,
 }
 
 impl Measurement<'_> {
@@ -138,16 +154,23 @@ impl Measurement<'_> {
         let (tell_start, started) = mpsc::channel();
         let on_start = move |pid| drop(tell_start.send(Started::new(pid)));
         let began = Mark::now();
-        let (end, watched) = thread::scope(|scope| {
+        let (end, watched, beside) = thread::scope(|scope| {
             let adopts = conduct.adopt_orphans;
-            let watcher = scope.spawn(move || watch(&started, events, schedule, places, adopts));
+            let (tell, told) = mpsc::channel();
+            let wanted = self.options.watch && confined_to.is_none();
+            let library = &self.library;
+            let beside = wanted.then(move || scope.spawn(move || beside::watch(&told, library)));
+            let watcher = scope.spawn(move || {
+                // The other one has ended if nobody listens.
+                let tell = |what| {
+                    let _ = tell.send(what);
+                };
+                watch(&started, events, schedule, places, adopts, &tell)
+            });
             let start = self.start(confined_to, &recordings);
             let end = kilocore_process::run(Start { on_start: Some(Box::new(on_start)), ..start });
             teller.over();
-            match watcher.join() {
-                Ok(watched) => (end, watched),
-                Err(panic) => std::panic::resume_unwind(panic),
-            }
+            (end, joined(watcher), beside.map(joined))
         });
         let over = Mark::now();
         let end = end.map_err(|reason| failed(reason.into()))?;
@@ -167,7 +190,7 @@ impl Measurement<'_> {
             executable: report.executables.get(pid).cloned().unwrap_or_default(),
             why: WhyUnrecorded::NoRoom,
         }));
-        let run = Run {
+        let mut run = Run {
             cores: if confined_to.is_some() { 1 } else { self.cores.len() as u32 },
             wall_ns: from.ns_until(to) as f64,
             exit_status: shell_status(end.status),
@@ -175,8 +198,17 @@ impl Measurement<'_> {
             outside: Some(report.outside),
             ..Run::default()
         };
+        let not_watched = match beside {
+            Some(Ok(Some(watched))) => {
+                run = beside::together(run, watched);
+                None
+            }
+            Some(Err(error)) => Some(error),
+            Some(Ok(None)) | None => None,
+        };
         let interrupted = end.interrupted || time_was_up;
-        Ok(Once { run, status: end.status, interrupted, time_was_up, never_began, shortages })
+        let status = end.status;
+        Ok(Once { run, status, interrupted, time_was_up, never_began, shortages, not_watched })
     }
 
     /// How the program is started.

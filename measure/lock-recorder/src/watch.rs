@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use kilocore_lock_profile::{RecordingError, Snapshot};
 
+use crate::beside::Told;
 use crate::clock::Mark;
 use crate::events::{Event, Events};
 use crate::outside::{Looker, Places};
@@ -87,7 +88,8 @@ enum Phase {
     After,
 }
 
-/// Watches a run until the program has ended. Returns `None` if it was never started.
+/// Watches a run until the program has ended. Tells another watcher when what happens begins and
+/// ceases to count. Returns `None` if it was never started.
 ///
 /// # Errors
 /// If the recordings cannot be read at the moment when they must be.
@@ -97,6 +99,7 @@ pub(crate) fn watch<'a>(
     schedule: Schedule,
     places: Places<'a>,
     adopts: bool,
+    tell: &dyn Fn(Told),
 ) -> Result<Option<Watched<'a>>, RecordingError> {
     let Ok(program) = started.recv() else { return Ok(None) };
     let began = Instant::now();
@@ -108,6 +111,9 @@ pub(crate) fn watch<'a>(
         end: None,
         time_was_up: false,
     };
+    if schedule.delay.is_none() {
+        tell(Told::Begin(program.pid));
+    }
     let mut phase = if schedule.delay.is_some() { Phase::Before } else { Phase::Counting };
     // The next moment at which time alone changes the phase.
     let mut change = schedule.delay.or(schedule.duration).map(|wait| began + wait);
@@ -132,8 +138,10 @@ pub(crate) fn watch<'a>(
                 watched.looker.begin_anew();
                 change = schedule.duration.map(|wait| Instant::now() + wait);
                 phase = Phase::Counting;
+                tell(Told::Begin(program.pid));
             }
             Some(_) => {
+                tell(Told::End);
                 watched.end = Some(moment(places.recordings, &watched.looker)?);
                 // What the program does while it ends does not count, so it is asked only now.
                 watched.time_was_up = time_is_up && program.terminate();

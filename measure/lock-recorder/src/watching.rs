@@ -22,7 +22,7 @@ use crate::host::host;
 use crate::watch::Started;
 
 /// The chance by which windows are chosen need not be the same twice, but may.
-const SEED: u64 = 14;
+pub(crate) const SEED: u64 = 14;
 
 /// Whether this user may watch programs on this machine.
 #[must_use]
@@ -120,7 +120,7 @@ fn measured(
         runs: run.iter().cloned().collect(),
     };
     let never_began = run.is_none();
-    Measured { profile, status, time_was_up, never_began, shortages: Vec::new() }
+    Measured { profile, status, time_was_up, never_began, shortages: Vec::new(), not_watched: None }
 }
 
 /// The command line of a process; its name, if it has cleared that.
@@ -179,7 +179,7 @@ impl Over<'_> {
             return Ok(Seen { run: None, time_was_up: false });
         }
         let end = self.duration.map(|duration| Instant::now() + duration);
-        let options = Options { kin, attached, seed: SEED };
+        let options = Options { kin, attached, library: None, seed: SEED };
         let mut wait = |time: Duration| {
             let until = Instant::now() + time;
             let until = end.map_or(until, |end| end.min(until));

@@ -12,10 +12,11 @@ mod parked;
 mod places;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 use kilocore_lock_profile::{
     Barrier, Condition, Family as LockFamily, Futexes, Handoffs, Histogram, Interval, Lock,
-    MostlyBy, Precision, Process, ReadSide, Threads,
+    MostlyBy, Precision, Process, ReadSide, Threads, is_pthread,
 };
 use kilocore_word_names::{Names, WaitKind, WordPlace};
 
@@ -50,12 +51,27 @@ pub(crate) struct Member {
     pub(crate) wall_ns: f64,
 }
 
-/// Makes the processes of a profile. By so much more than in windows everything happened.
+/// What is left out of a process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Left {
+    Nothing,
+    /// What a library under it records: pthread locks, conditions and barriers.
+    Pthread,
+}
+
+impl Left {
+    fn out(self, known: &Known<'_>) -> bool {
+        self == Self::Pthread && known.waiter.is_some_and(|waiter| is_pthread(waiter.what))
+    }
+}
+
+/// Makes the processes of a profile. By `scale` more than in windows everything happened. In those that have loaded `library`, what it records is left out.
 pub(crate) fn processes(
     ledger: &Ledger,
     names: &mut BTreeMap<Pid, Names>,
     members: Vec<Member>,
     scale: f64,
+    library: Option<&Path>,
 ) -> Made {
     let joins = looks(ledger.joining_ns, scale);
     let mut futexes = Futexes { joins, ..Futexes::default() };
@@ -78,16 +94,29 @@ pub(crate) fn processes(
                 words.insert(*word, named);
             }
         }
-        done.push(filled(process, &known, span, &mut futexes));
+        let is_loaded = |names: &Names| library.is_some_and(|library| names.has_file(library));
+        let left = match names.get(&pid) {
+            Some(names) if is_loaded(names) => Left::Pthread,
+            _ => Left::Nothing,
+        };
+        done.push(filled(process, &known, (span, left), &mut futexes));
     }
     Made { processes: done, futexes, words }
 }
 
-fn filled(mut process: Process, known: &[Known<'_>], span: Span, futexes: &mut Futexes) -> Process {
+fn filled(
+    mut process: Process,
+    known: &[Known<'_>],
+    (span, left): (Span, Left),
+    futexes: &mut Futexes,
+) -> Process {
     let mut parked: BTreeMap<ParkedAt, Lock> = BTreeMap::new();
     for known in known {
         let asleep = looks(known.waits.ns - known.waits.spun_ns, span.scale);
         match known.is() {
+            Is::Lock if left.out(known) => futexes.locks += asleep,
+            Is::Condition if left.out(known) => futexes.conditions += asleep,
+            Is::Barrier if left.out(known) => futexes.barriers += asleep,
             Is::Lock => {
                 futexes.locks += asleep;
                 let Some(key) = parking(known) else {

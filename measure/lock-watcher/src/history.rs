@@ -67,7 +67,8 @@ impl Known {
     }
 
     fn without(self, bits: u32) -> Self {
-        Self { value: self.value & !bits, bits: self.bits & !bits, nonzero: false }
+        let nonzero = self.nonzero && bits == 0;
+        Self { value: self.value & !bits, bits: self.bits & !bits, nonzero }
     }
 }
 

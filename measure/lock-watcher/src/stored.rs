@@ -3,7 +3,7 @@
 //! After an exchange the register holds what was in memory, and what it had stored is gone. The
 //! next write tells, if both were recorded in order. Under contention some are not: their moments
 //! come from two cores. But an instruction of a lock mostly stores the same. So what nearly all of
-//! its writes were seen to store, all of them stored.
+//! its writes that changed the word were seen to store, all of them stored.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,14 @@ pub(crate) struct Stored {
 impl Stored {
     /// Learns from what the neighbours of writes tell.
     pub(crate) fn learn(&mut self, operations: &[Operation]) {
-        for operation in operations.iter().filter(|operation| operation.inferred.bits != 0) {
+        // A write that seems to have stored what was there already may be one after which the next
+        // was recorded too early: it found what was there before.
+        let tells = |operation: &&Operation| {
+            let (old, new) = (operation.old, operation.inferred);
+            new.bits != 0
+                && (old.bits & new.bits != new.bits || (old.value ^ new.value) & new.bits != 0)
+        };
+        for operation in operations.iter().filter(tells) {
             let of = self.seen.entry(operation.ip).or_default();
             *of.entry(operation.inferred).or_default() += 1;
         }
@@ -52,7 +59,7 @@ mod tests {
             actor: 1,
             at: Moment(0),
             core: 0,
-            old: Known::all(1),
+            old: Known::all(7),
             new: Known::default(),
             inferred: Known::all(stored),
             failed: false,
@@ -63,7 +70,9 @@ mod tests {
     #[test]
     fn an_instruction_stores_what_nearly_all_of_its_writes_stored() {
         let mut stored = Stored::default();
-        stored.learn(&[[operation(1, 0); 9].as_slice(), &[operation(1, 7)]].concat());
+        stored.learn(&[[operation(1, 0); 9].as_slice(), &[operation(1, 5)]].concat());
+        // These may have been recorded out of order: they found a 7, too.
+        stored.learn(&[operation(1, 7); 9]);
         assert_eq!(stored.agreed(), [(1, Known::all(0))].into());
     }
 

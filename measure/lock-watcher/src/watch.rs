@@ -23,11 +23,14 @@ use crate::watchpoints::Refused;
 
 /// How to watch.
 #[derive(Debug, Clone, Copy)]
-pub struct Options {
+pub struct Options<'a> {
     /// Which processes belong to the program.
     pub kin: Kin,
     /// Whether the program ran already.
     pub attached: bool,
+    /// The library that records pthread locks meanwhile, if one does. In processes that have loaded
+    /// it, these locks are left out, and so are conditions and barriers.
+    pub library: Option<&'a Path>,
     /// The seed of the chance by which windows and words are chosen.
     pub seed: u64,
 }
@@ -116,7 +119,7 @@ pub fn possible() -> Result<(), WatchError> {
 /// As [`check`].
 pub fn watch(
     pid: Pid,
-    options: &Options,
+    options: &Options<'_>,
     wait: &mut dyn FnMut(Duration) -> bool,
 ) -> Result<Run, WatchError> {
     check(pid)?;
@@ -127,7 +130,7 @@ pub fn watch(
     Ok(run(session, wall_ns, options))
 }
 
-fn run(session: Session, wall_ns: f64, options: &Options) -> Run {
+fn run(session: Session, wall_ns: f64, options: &Options<'_>) -> Run {
     let Session { source, family, mut ledger, mut names, times, .. } = session;
     let scale = if ledger.surveyed_ns > 0.0 { wall_ns / ledger.surveyed_ns } else { 0.0 };
     ledger.cpu_ns = family.seen.keys().map(|pid| (*pid, family.processor_ns(*pid))).collect();
@@ -143,12 +146,13 @@ fn run(session: Session, wall_ns: f64, options: &Options) -> Run {
         .collect();
     let peak: usize = family.peak.values().sum();
     names.values_mut().for_each(Names::refresh);
-    let made = processes(&ledger, &mut names, members, scale);
+    let made = processes(&ledger, &mut names, members, scale, options.library);
     let left_out = left_out(&family, &ledger);
     let times = times.account(&family, &ledger.watched, &made.words, &ledger.aliases);
     let costs: Vec<f64> = ledger.hit_costs.iter().map(|cost| cost.middle()).collect();
     let watching = Watching {
         attached: options.attached,
+        beside_library: options.library.is_some(),
         windows: ledger.windows,
         windows_ns: ledger.window_ns,
         cost_share: (ledger.cost_ns / (usable_cores() * wall_ns).max(1.0)).min(1.0),

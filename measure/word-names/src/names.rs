@@ -152,6 +152,12 @@ impl Names {
         nameless.into_iter().map(hint).collect()
     }
 
+    /// Whether any part of a file is mapped.
+    #[must_use]
+    pub fn has_file(&self, path: &Path) -> bool {
+        self.mappings.iter().any(|mapping| mapping.file().map(Path::new) == Some(path))
+    }
+
     /// Whether the program is written in Go.
     #[must_use]
     pub fn is_go(&self) -> bool {

@@ -87,8 +87,13 @@ impl View {
 
 /// How a program was watched.
 fn watched(watching: &Watching, wall_ns: f64) -> String {
+    let watched = if watching.beside_library {
+        "Pthread locks were recorded by a library under the program, in full. All others were watched"
+    } else {
+        "Watched"
+    };
     let mut text = format!(
-        "Watched from outside in {} of {} together, out of {}; that cost about {} of the cores' \
+        "{watched} from outside in {} of {} together, out of {}; that cost about {} of the cores' \
          time. Locks that no thread waited for in a window are not seen.",
         counted(watching.windows, "window"),
         duration(watching.windows_ns),

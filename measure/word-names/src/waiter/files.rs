@@ -27,6 +27,8 @@ pub(super) fn is_library(base: &str) -> bool {
         "libiomp",
         "libjemalloc",
         "libjvm.so",
+        "libkilocore_measure.so",
+        "libkilocore_run.so",
         "libmimalloc",
         "libomp.so",
         "libpthread",

@@ -45,9 +45,11 @@ fn compile(name: &str) -> PathBuf {
 
 pub(crate) fn profile_of(command: &[&str], confined_run: bool) -> Profile {
     let command: Vec<OsString> = command.iter().map(OsString::from).collect();
-    let profile =
-        measure(&command, &Options { library: library(), confined_run, output_to_stderr: false })
-            .expect("the program can be measured");
+    let profile = measure(
+        &command,
+        &Options { library: library(), confined_run, output_to_stderr: false, watch: false },
+    )
+    .expect("the program can be measured");
     // A profile must be the same after it was written and read again.
     let directory = tempfile::tempdir().expect("there is room for a file");
     let file = directory.path().join("profile.json");
