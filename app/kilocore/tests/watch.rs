@@ -2,6 +2,7 @@
 //! run already.
 
 mod watch_as_user;
+mod watch_edges;
 
 use std::fs;
 use std::io::{BufRead, BufReader};

@@ -35,6 +35,9 @@ pub struct Watching {
     /// Why no word could be watched, in a few words. Absent if words could.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refused: Option<String>,
+    /// What of the program could not be watched, a sentence for each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<String>,
     /// What would name the functions that have no name here, a sentence for each file.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hints: Vec<String>,

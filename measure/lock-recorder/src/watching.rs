@@ -11,7 +11,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use kilocore_lock_profile::{FORMAT, FORMAT_VERSION, Profile, Run};
-use kilocore_lock_watcher::{Kin, Options, Pid, WatchError, check, possible, watch};
+use kilocore_lock_watcher::{Kin, Options, Pid, WatchError, check, check_file, possible, watch};
 use kilocore_process::{Output, Start, shell_status};
 
 use crate::clock::Mark;
@@ -40,6 +40,9 @@ pub fn measure_watching(
 ) -> Result<Measured, MeasureError> {
     possible()?;
     let program = command.first().ok_or(MeasureError::NoProgram)?;
+    if let Ok(path) = kilocore_process::find_program(program) {
+        check_file(&path)?;
+    }
     let failed = |source: io::Error| MeasureError::Start { program: program.clone(), source };
     let (teller, events) = events::events(conduct.by_signals).map_err(failed)?;
     let (delay, duration) = (conduct.delay, conduct.duration);
@@ -184,7 +187,9 @@ impl Over<'_> {
         match watched {
             Ok(run) => Ok(Seen { run: Some(run), time_was_up }),
             // It was so short that it had ended before anybody could look.
-            Err(WatchError::NoProcess(_)) if !attached => Ok(Seen { run: None, time_was_up }),
+            Err(WatchError::NoProcess(_) | WatchError::Ended(_)) if !attached => {
+                Ok(Seen { run: None, time_was_up })
+            }
             Err(error) => {
                 // Nobody waits for a profile any more, but the program may go on.
                 Err(error.into())

@@ -42,6 +42,15 @@ pub(crate) struct Made {
     pub(crate) words: BTreeMap<Word, Named>,
 }
 
+/// A process of the program.
+#[derive(Debug)]
+pub(crate) struct Member {
+    pub(crate) process: Process,
+    pub(crate) threads: BTreeSet<Tid>,
+    /// For how long of the whole time it was there, in nanoseconds.
+    pub(crate) wall_ns: f64,
+}
+
 /// What is left out of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Left {
@@ -56,18 +65,19 @@ impl Left {
     }
 }
 
-/// Makes the processes of a profile. In those that have loaded `library`, what it records is left out.
+/// Makes the processes of a profile. By `scale` more than in windows everything happened. In those that have loaded `library`, what it records is left out.
 pub(crate) fn processes(
     ledger: &Ledger,
     names: &mut BTreeMap<Pid, Names>,
-    members: Vec<(Process, Pid, BTreeSet<Tid>)>,
-    span: Span,
+    members: Vec<Member>,
+    scale: f64,
     library: Option<&Path>,
 ) -> Made {
-    let joins = looks(ledger.joining_ns, span.scale);
+    let joins = looks(ledger.joining_ns, scale);
     let mut futexes = Futexes { joins, ..Futexes::default() };
     let (mut done, mut words) = (Vec::new(), BTreeMap::<Word, Named>::new());
-    for (process, pid, threads) in members {
+    for Member { process, threads, wall_ns } in members {
+        let (pid, span) = (Pid(process.pid), Span { wall_ns, scale });
         let mut known: Vec<Known<'_>> = ledger
             .waits
             .iter()
@@ -166,6 +176,7 @@ fn lock(known: &Known<'_>, span: Span) -> Lock {
         ..Lock::default()
     };
     if let Some(figures) = figures
+        && figures.is_covered
         && model.is_lock()
         && parking(known).is_none()
     {

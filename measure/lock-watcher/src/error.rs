@@ -1,6 +1,7 @@
 //! What can be in the way of watching.
 
 use std::io;
+use std::path::PathBuf;
 
 use thiserror::Error;
 
@@ -13,6 +14,37 @@ pub enum WatchError {
     /// There is no such process, or it has ended.
     #[error("there is no process {}; `pgrep -l NAME` finds the id of one", .0.0)]
     NoProcess(Pid),
+    /// There is one, but `/proc` does not show it.
+    #[error(
+        "/proc does not show process {} to this user, as it is mounted with hidepid; run this as \
+         the user of the process, or as root, or, as root, `mount -o remount,hidepid=0 /proc`",
+        .0.0
+    )]
+    Hidden(Pid),
+    /// It has ended, but its parent has not asked how.
+    #[error(
+        "process {} has ended, and only waits for its parent to ask how; there is nothing to watch",
+        .0.0
+    )]
+    Ended(Pid),
+    /// It is a thread.
+    #[error("{} is a thread of process {}; give --pid {}", .thread.0, .process.0, .process.0)]
+    Thread {
+        /// The thread.
+        thread: Pid,
+        /// Its process.
+        process: Pid,
+    },
+    /// It is whoever asks.
+    #[error("process {} is this kilocore itself; give --pid the id of another program", .0.0)]
+    Own(Pid),
+    /// It is one of the kernel's.
+    #[error(
+        "process {} is a thread of the kernel, which executes no program; give --pid the id of a \
+         program",
+        .0.0
+    )]
+    Kernel(Pid),
     /// It belongs to somebody else.
     #[error("process {} belongs to another user; run this as that user, or as root", .0.0)]
     NotOurs(Pid),
@@ -31,6 +63,13 @@ pub enum WatchError {
         .0.0
     )]
     Code32(Pid),
+    /// A file consists of it.
+    #[error(
+        "{} is 32-bit code, whose registers are not read here; only 64-bit programs can be watched: \
+         measure a build for this machine",
+        .0.display()
+    )]
+    File32(PathBuf),
     /// The kernel refuses events.
     #[error("{}", refusal(*.paranoid, source))]
     Events {
@@ -77,7 +116,8 @@ const OWN: i32 = 2;
 
 fn refusal(paranoid: Option<i32>, source: &io::Error) -> String {
     match (source.raw_os_error(), paranoid) {
-        (Some(libc::ENOSYS), _) => {
+        // The setting is there if and only if the kernel has them.
+        (Some(libc::ENOSYS), None) => {
             "this kernel has no perf events (CONFIG_PERF_EVENTS); programs cannot be watched on it"
                 .to_owned()
         }
@@ -88,7 +128,7 @@ fn refusal(paranoid: Option<i32>, source: &io::Error) -> String {
              run this as root, or give it the right: `setcap \
              cap_perfmon,cap_sys_ptrace,cap_ipc_lock+ep` and the path of kilocore"
         ),
-        (Some(libc::EACCES | libc::EPERM), _) => {
+        (Some(libc::EACCES | libc::EPERM | libc::ENOSYS), _) => {
             "the kernel refuses perf events although its settings allow them, as it does where \
              seccomp filters them in a container; allow perf_event_open there (for example, \
              `--cap-add PERFMON --security-opt seccomp=unconfined`), or run this outside of it"
@@ -114,6 +154,12 @@ mod tests {
         assert!(events(Some(3)).contains("sysctl kernel.perf_event_paranoid=2"));
         assert!(events(Some(3)).contains("setcap cap_perfmon"));
         assert!(events(Some(2)).contains("--security-opt seccomp=unconfined"));
+        let without = |paranoid| {
+            let source = io::Error::from_raw_os_error(libc::ENOSYS);
+            WatchError::Events { paranoid, source }.to_string()
+        };
+        assert!(without(None).contains("CONFIG_PERF_EVENTS"));
+        assert!(without(Some(2)).contains("--security-opt seccomp=unconfined"));
         let memory = |scope| WatchError::Memory { pid: Pid(7), scope }.to_string();
         assert!(memory(Some(1)).contains("sysctl kernel.yama.ptrace_scope=0"));
         assert!(memory(None).contains("--cap-add SYS_PTRACE"));

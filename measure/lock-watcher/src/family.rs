@@ -2,11 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::io::Read;
+use std::path::Path;
 use std::time::Duration;
 
-use kilocore_proc_files as proc_files;
+use kilocore_proc_files::{self as proc_files, Image};
 
-use crate::ids::{Pid, Tid};
+use crate::ids::{Moment, Pid, Tid};
 
 /// Which processes belong to the program, besides the one that is named.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,6 +18,10 @@ pub enum Kin {
     /// Its descendants and, if it belongs to a service of the system, the service's processes.
     Tree,
 }
+
+/// So many threads take so long to be listed that it is done only when there may be new ones. Those
+/// that have ended meanwhile do nothing, and nobody minds them.
+const MANY: usize = 1024;
 
 /// The processes of a program.
 #[derive(Debug)]
@@ -29,10 +35,15 @@ pub(crate) struct Family {
     pub(crate) peak: BTreeMap<Pid, usize>,
     pub(crate) seen: BTreeMap<Pid, BTreeSet<Tid>>,
     pub(crate) names: BTreeMap<Tid, (Pid, String)>,
-    /// Where the environment of each begins: executing another program moves it.
-    images: BTreeMap<Pid, u64>,
+    /// What each executes, since when it does, and when it was last seen.
+    images: BTreeMap<Pid, Image>,
+    lived: BTreeMap<Pid, (Moment, Moment)>,
+    /// Those that execute 32-bit code, in which system calls and registers mean something else.
+    pub(crate) left_out: BTreeSet<Pid>,
     /// What the system had started last when relatives were looked for.
     newest: Option<u32>,
+    /// The same for when threads were.
+    newest_thread: Option<u32>,
     /// Processes that have executed another program since somebody asked.
     pub(crate) changed: Vec<Pid>,
     /// The executable of each, and the processor time that it had used when it was first seen and
@@ -59,7 +70,10 @@ impl Family {
             seen,
             names,
             images: BTreeMap::new(),
+            lived: BTreeMap::new(),
+            left_out: BTreeSet::new(),
             newest: None,
+            newest_thread: None,
             changed: Vec::new(),
             executables: BTreeMap::new(),
             cpu: BTreeMap::new(),
@@ -79,6 +93,19 @@ impl Family {
         after.saturating_sub(before).as_nanos() as f64
     }
 
+    /// How long a process executed what it does since it was first seen, in nanoseconds.
+    pub(crate) fn lived_ns(&self, pid: Pid) -> f64 {
+        self.lived.get(&pid).map_or(0.0, |(from, to)| (*to - *from).0 as f64)
+    }
+
+    /// The processes that execute something else than when they were last looked at.
+    pub(crate) fn executing_anew(&self) -> BTreeSet<Pid> {
+        let is_other = |pid: &Pid, before: &Image| proc_files::image(pid.0) != Some(*before);
+        let there = |pid: &Pid| self.members.contains(pid) && !proc_files::has_ended(pid.0);
+        let changed = self.images.iter().filter(|(pid, image)| is_other(pid, image) && there(pid));
+        changed.map(|(pid, _)| *pid).collect()
+    }
+
     /// The threads of a process.
     pub(crate) fn threads_of(&self, pid: Pid) -> impl Iterator<Item = Tid> {
         self.threads.iter().filter(move |(_, of)| **of == pid).map(|(tid, _)| *tid)
@@ -89,26 +116,48 @@ impl Family {
         if self.kin == Kin::Tree {
             self.look_for_kin();
         }
-        self.threads.clear();
+        let newest = proc_files::newest();
+        let nothing_new = newest.is_some() && newest == self.newest_thread;
+        self.newest_thread = newest;
+        let before = std::mem::take(&mut self.threads);
         for pid in &self.members {
-            if let Some(image) = proc_files::environment_begins(pid.0).filter(|at| *at != 0) {
+            if let Some(image) = proc_files::image(pid.0) {
                 let before = self.images.insert(*pid, image);
                 if before.is_some_and(|before| before != image) {
                     self.changed.push(*pid);
+                    // What the former program did is forgotten.
+                    self.lived.remove(pid);
+                    self.cpu.remove(pid);
+                    self.left_out.remove(pid);
                 }
-                if before != Some(image)
-                    && let Ok(path) = proc_files::executable(pid.0)
-                {
-                    self.executables.insert(*pid, path.to_string_lossy().into_owned());
+                if before != Some(image) {
+                    if let Ok(path) = proc_files::executable(pid.0) {
+                        self.executables.insert(*pid, path.to_string_lossy().into_owned());
+                    }
+                    if executes_32_bit(*pid) {
+                        self.left_out.insert(*pid);
+                    }
                 }
+            }
+            if self.left_out.contains(pid) {
+                continue;
             }
             if let Some(time) = proc_files::processor_time(pid.0) {
                 self.cpu.entry(*pid).or_insert((time, time)).1 = time;
             }
             // A zombie has a thread, which does nothing any more.
-            let mut threads = proc_files::threads(pid.0);
+            let known = || before.iter().filter(|(_, of)| *of == pid).map(|(tid, _)| tid.0);
+            let keep = nothing_new && !self.changed.contains(pid) && known().count() >= MANY;
+            let mut threads = match keep && !proc_files::has_ended(pid.0) {
+                true => known().collect(),
+                false => proc_files::threads(pid.0),
+            };
             if threads.len() == 1 && proc_files::has_ended(pid.0) {
                 threads.clear();
+            }
+            if !threads.is_empty() {
+                let now = Moment::now();
+                self.lived.entry(*pid).or_insert((now, now)).1 = now;
             }
             let peak = self.peak.entry(*pid).or_default();
             *peak = threads.len().max(*peak);
@@ -158,6 +207,19 @@ impl Family {
         members.extend(self.members.iter().filter(|pid| all.contains_key(&pid.0)));
         self.members = members;
     }
+}
+
+/// Whether a process executes a file of 32-bit code.
+pub(crate) fn executes_32_bit(pid: Pid) -> bool {
+    is_32_bit(Path::new(&format!("/proc/{}/exe", pid.0)))
+}
+
+/// Whether a file is of 32-bit code.
+pub(crate) fn is_32_bit(path: &Path) -> bool {
+    let mut head = [0; 5];
+    let file = fs::File::open(path);
+    let read = file.and_then(|mut file| file.read_exact(&mut head));
+    read.is_ok() && head == *b"\x7fELF\x01"
 }
 
 /// The control group of a process.

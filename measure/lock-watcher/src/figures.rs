@@ -47,6 +47,8 @@ pub(crate) struct Side {
 #[derive(Debug, Clone)]
 pub(crate) struct Figures {
     pub(crate) model: Model,
+    /// Whether most of what the threads did was watched. If not, nothing of the rest is certain.
+    pub(crate) is_covered: bool,
     pub(crate) exclusive: Side,
     pub(crate) shared: Option<Side>,
     /// How many windows watched it, how long they were in all, and how many writes they saw.
@@ -70,6 +72,7 @@ pub(crate) fn figures(watched: &Watched, computing: Option<Computing>) -> Figure
     };
     Figures {
         model,
+        is_covered: watched.is_covered(),
         exclusive: meaning.map_or_else(Side::default, |meaning| {
             side(&|watch| match unit {
                 Some(unit) => {
@@ -202,7 +205,8 @@ impl Passes {
         let acquisitions = paired.acquisitions as f64;
         let watched = watch.threads.len().max(1) as f64;
         if !watch.few {
-            let share = (watch.of as f64 / watched).max(1.0);
+            let share = watch.covered.map_or(watch.of as f64 / watched, |covered| 1.0 / covered);
+            let share = share.max(1.0);
             self.all.push((acquisitions * share, watch.length() / 1e9));
             return;
         }

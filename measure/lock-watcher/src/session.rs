@@ -10,7 +10,7 @@ mod absorb;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use kilocore_proc_files::thread_time;
+use kilocore_proc_files::{processor_time, thread_time};
 use kilocore_word_names::{Files, Names};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -20,7 +20,7 @@ use crate::cores::usable_cores;
 use crate::cost::{self, STACK_NS, SWITCH_NS};
 use crate::error::WatchError;
 use crate::family::Family;
-use crate::ids::{Moment, Pid, Tid, Word};
+use crate::ids::{Moment, Nanoseconds, Pid, Tid, Word};
 use crate::instruction::Site;
 use crate::ledger::Ledger;
 use crate::memory::Code;
@@ -42,6 +42,8 @@ const SURVEY: Duration = Duration::from_millis(20);
 const ROUND: u64 = 4;
 /// Of so many threads, one is watched where few are to be.
 const FEW_OF: usize = 8;
+/// Of very many threads, so many are watched at least.
+const LEAST_THREADS: usize = 16;
 /// In so many windows, all threads are watched before few may be.
 const ALL_FIRST: usize = 3;
 /// A call of a function that waits for a lock counts like so many nanoseconds of waiting, when it
@@ -78,6 +80,8 @@ pub(crate) struct Session {
     slow_paths: BTreeMap<Pid, SlowPaths>,
     pub(crate) times: Times,
     sites: BTreeMap<(Word, u64), Option<Site>>,
+    /// The threads that were seen to do anything in windows.
+    lively: BTreeSet<Tid>,
     chance: Xoshiro256PlusPlus,
     began: Moment,
     number: u64,
@@ -98,6 +102,7 @@ impl Session {
             slow_paths: BTreeMap::new(),
             times: Times::default(),
             sites: BTreeMap::new(),
+            lively: BTreeSet::new(),
             chance: Xoshiro256PlusPlus::seed_from_u64(seed),
             began: Moment::now(),
             number: 0,
@@ -116,8 +121,11 @@ impl Session {
             }
             let plan = self.plan();
             let (window, over) = self.window(&plan, wait);
-            self.absorb(&window, &plan);
-            self.keep_names();
+            // What was recorded of one program must not be read as another's.
+            if self.family.executing_anew().is_empty() {
+                self.absorb(&window, &plan);
+                self.keep_names();
+            }
             self.find_aliases();
             let held_up = self.ledger.java.turn(&self.family.members);
             self.ledger.cost_ns += held_up.as_nanos() as f64;
@@ -199,9 +207,14 @@ impl Session {
             true => SURVEY,
             false => known.map(|word| word.next).min().unwrap_or(Watched::default().next),
         };
+        let watched = plan.words.first().map(|word| word.pid.0);
+        let computed_before = watched.and_then(processor_time);
         window.begin = Moment::now();
         let over = self.source.wait(length, &asked, &mut self.chance, wait);
         window.end = Moment::now();
+        let computed = watched.and_then(processor_time).zip(computed_before);
+        window.computed = computed
+            .map(|(after, before)| Nanoseconds(after.saturating_sub(before).as_nanos() as u64));
         if self.source.end().is_err() {
             window.lost_switches = true;
         }
@@ -211,6 +224,7 @@ impl Session {
             watchpoints.drain(&mut bytes);
             window.take_hits(&watchpoints, &bytes);
             window.watched.clone_from(&watchpoints.threads);
+            window.words = watchpoints.spots;
         }
         self.source.give(&mut window, &self.family.members);
         let switch = if plan.stacks { STACK_NS } else { SWITCH_NS };
@@ -229,11 +243,18 @@ impl Session {
         };
         // A hold must not count the time in which nobody saw that its thread had no core.
         threads.retain(|tid| self.source.follows(*tid));
-        let most = if plan.few { threads.len().div_ceil(FEW_OF) } else { MOST_THREADS };
-        for chosen in 0..threads.len().min(most) {
+        let mut most = if plan.few { threads.len().div_ceil(FEW_OF) } else { MOST_THREADS };
+        for chosen in 0..threads.len() {
             let rest = (threads.len() - chosen) as u64;
             let other = chosen + (self.chance.next_u64() % rest) as usize;
             threads.swap(chosen, other);
+        }
+        if threads.len() > most {
+            // Of very many, most sleep all the time. What these few do stands for as much of the
+            // process's time as they have.
+            threads.sort_by_key(|tid| !self.lively.contains(tid));
+            let lively = threads.iter().filter(|tid| self.lively.contains(tid)).count();
+            most = most.min((2 * lively).max(LEAST_THREADS));
         }
         threads.truncate(most);
         let cost = cost::of_a_hit();
@@ -248,6 +269,10 @@ impl Session {
         match Watchpoints::open(spots, threads, stack) {
             Ok(watchpoints) => Some(watchpoints),
             Err(Refused::Gone) => None,
+            // Somebody else may have some of them only. The first word matters most.
+            Err(Refused::Taken) if spots.len() > 1 => {
+                self.open(&spots[..spots.len() / 2], threads, stack)
+            }
             Err(refused) => {
                 self.ledger.refused = Some(refused);
                 None
@@ -338,6 +363,9 @@ impl Session {
             self.loops.forget(pid);
             self.sites.retain(|(word, _), _| word.pid != pid);
             self.ledger.forget(pid);
+            for tid in self.family.seen.get(&pid).into_iter().flatten() {
+                self.ledger.ran_ns.remove(tid);
+            }
             self.names.remove(&pid);
             self.slow_paths.remove(&pid);
         }

@@ -1,7 +1,7 @@
 //! Watching a program and making its profile.
 
 use std::fs;
-use std::io::{ErrorKind, Read};
+use std::io::ErrorKind;
 use std::path::Path;
 use std::time::Duration;
 
@@ -10,10 +10,10 @@ use kilocore_proc_files as proc_files;
 use kilocore_word_names::Names;
 
 use crate::cores::usable_cores;
-use crate::document::{Span, outside, processes};
+use crate::document::{Member, outside, processes};
 use crate::error::WatchError;
 use crate::estimate::mean;
-use crate::family::{Family, Kin};
+use crate::family::{Family, Kin, executes_32_bit, is_32_bit};
 use crate::ids::{Moment, Pid};
 use crate::ledger::Ledger;
 use crate::session::Session;
@@ -44,11 +44,29 @@ pub fn check(pid: Pid) -> Result<(), WatchError> {
     if !cfg!(target_arch = "x86_64") {
         return Err(WatchError::Architecture);
     }
-    if proc_files::has_ended(pid.0) {
-        return Err(WatchError::NoProcess(pid));
+    if pid.0 == std::process::id() {
+        return Err(WatchError::Own(pid));
     }
-    if fs::read_link(format!("/proc/{}/exe", pid.0)).is_err() {
-        return Err(WatchError::NotOurs(pid));
+    let Some(status) = proc_files::status(pid.0) else {
+        return Err(missing(pid));
+    };
+    if matches!(status.state, b'Z' | b'X') {
+        return Err(WatchError::Ended(pid));
+    }
+    match proc_files::process_of(pid.0).map(Pid) {
+        Some(process) if process != pid => return Err(WatchError::Thread { thread: pid, process }),
+        _ => {}
+    }
+    match fs::read_link(format!("/proc/{}/exe", pid.0)) {
+        Ok(_) => {}
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            // It may have ended a moment ago.
+            return Err(match proc_files::has_ended(pid.0) {
+                true => WatchError::Ended(pid),
+                false => WatchError::Kernel(pid),
+            });
+        }
+        Err(_) => return Err(WatchError::NotOurs(pid)),
     }
     // The same right is needed to read what its threads do and what its code is.
     match fs::File::open(format!("/proc/{}/mem", pid.0)) {
@@ -57,13 +75,24 @@ pub fn check(pid: Pid) -> Result<(), WatchError> {
         }
         _ => {}
     }
-    let mut head = [0; 5];
-    let file = fs::File::open(format!("/proc/{}/exe", pid.0));
-    let read = file.and_then(|mut file| file.read_exact(&mut head));
-    if read.is_ok() && head == *b"\x7fELF\x01" {
-        return Err(WatchError::Code32(pid));
-    }
-    Ok(())
+    if executes_32_bit(pid) { Err(WatchError::Code32(pid)) } else { Ok(()) }
+}
+
+/// Checks that a program could be watched if it were started.
+///
+/// # Errors
+/// If it is 32-bit code.
+pub fn check_file(path: &Path) -> Result<(), WatchError> {
+    if is_32_bit(path) { Err(WatchError::File32(path.to_owned())) } else { Ok(()) }
+}
+
+/// Why `/proc` has nothing of a process.
+fn missing(pid: Pid) -> WatchError {
+    let Ok(number) = libc::pid_t::try_from(pid.0) else { return WatchError::NoProcess(pid) };
+    // SAFETY: integers only, and no signal is sent.
+    let answer = unsafe { libc::kill(number, 0) };
+    let refused = std::io::Error::last_os_error().raw_os_error() == Some(libc::EPERM);
+    if answer == 0 || refused { WatchError::Hidden(pid) } else { WatchError::NoProcess(pid) }
 }
 
 /// `kernel.yama.ptrace_scope`, if this kernel has it.
@@ -108,11 +137,17 @@ fn run(session: Session, wall_ns: f64, options: &Options<'_>) -> Run {
     let members: Vec<_> = family
         .seen
         .iter()
-        .map(|(pid, threads)| (process(&family, &ledger, *pid), *pid, threads.clone()))
+        .map(|(pid, threads)| Member {
+            process: process(&family, &ledger, *pid),
+            threads: threads.clone(),
+            // One that came or went meanwhile did all that it did in less time.
+            wall_ns: family.lived_ns(*pid).min(wall_ns),
+        })
         .collect();
     let peak: usize = family.peak.values().sum();
     names.values_mut().for_each(Names::refresh);
-    let made = processes(&ledger, &mut names, members, Span { wall_ns, scale }, options.library);
+    let made = processes(&ledger, &mut names, members, scale, options.library);
+    let left_out = left_out(&family, &ledger);
     let times = times.account(&family, &ledger.watched, &made.words, &ledger.aliases);
     let costs: Vec<f64> = ledger.hit_costs.iter().map(|cost| cost.middle()).collect();
     let watching = Watching {
@@ -126,6 +161,7 @@ fn run(session: Session, wall_ns: f64, options: &Options<'_>) -> Run {
         rights: source.rights(),
         followed_share: source.followed_share(),
         refused: ledger.refused.map(refusal),
+        left_out,
         hints: hints(&made.processes, &names),
     };
     Run {
@@ -156,6 +192,23 @@ fn process(family: &Family, ledger: &Ledger, pid: Pid) -> Process {
     };
     let executable = family.executables.get(&pid).cloned().unwrap_or_default();
     Process { pid: pid.0, executable, threads, ..Process::default() }
+}
+
+/// What of the program could not be watched.
+fn left_out(family: &Family, ledger: &Ledger) -> Vec<String> {
+    let mut sentences: Vec<String> = family
+        .left_out
+        .iter()
+        .map(|pid| format!("process {} runs 32-bit code, which is not watched", pid.0))
+        .collect();
+    if ledger.watched.values().any(|watched| !watched.is_covered()) {
+        sentences.push(
+            "threads come and go so fast, or are so many, that most writes to some locks were \
+             not seen; of these, only the waits are known"
+                .to_owned(),
+        );
+    }
+    sentences
 }
 
 fn refusal(refused: Refused) -> String {

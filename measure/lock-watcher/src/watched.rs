@@ -30,6 +30,9 @@ pub(crate) struct Watch {
     /// The threads that were watched, of how many that there were.
     pub(crate) threads: Vec<Tid>,
     pub(crate) of: usize,
+    /// The share of the process's processor time that the watched threads had, where all that may
+    /// be watched were.
+    pub(crate) covered: Option<f64>,
     /// Whether these were only a few of those that write to the word.
     pub(crate) few: bool,
     /// Whether nothing held the threads up but writes to this word. Other words that are watched do,
@@ -47,6 +50,8 @@ impl Watch {
     }
 }
 
+/// So much of the processor time must be watched threads', or nothing is said of the rest.
+const COVERED: f64 = 0.5;
 /// The first window, the shortest and the longest.
 const FIRST: Duration = Duration::from_millis(5);
 const SHORTEST: Duration = Duration::from_millis(2);
@@ -114,6 +119,16 @@ impl Watched {
         // A word that nobody writes to tells little however long it is watched.
         let silent = self.windows.len() as f64 / 50.0;
         1.0 / (1.0 + 4.0 * known.max(silent))
+    }
+
+    /// Whether most of the processor time in the windows was that of threads that were watched.
+    pub(crate) fn is_covered(&self) -> bool {
+        let known =
+            self.windows.iter().filter_map(|window| Some((window.covered?, window.length())));
+        let (covered, all) = known.fold((0.0, 0.0), |(covered, all), (share, length)| {
+            (covered + share * length, all + length)
+        });
+        covered >= COVERED * all
     }
 
     /// What the writes to it mean.

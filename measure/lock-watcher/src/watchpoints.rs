@@ -60,6 +60,8 @@ pub(crate) struct Watchpoints {
     events: Vec<Event>,
     /// Which word an event watches.
     words: BTreeMap<u64, usize>,
+    /// How many are watched.
+    pub(crate) spots: usize,
     /// The threads that are watched.
     pub(crate) threads: Vec<Tid>,
 }
@@ -80,6 +82,7 @@ impl Watchpoints {
             rings: Vec::new(),
             events: Vec::new(),
             words: BTreeMap::new(),
+            spots: words.len().min(MOST),
             threads: Vec::new(),
         };
         for thread in threads {

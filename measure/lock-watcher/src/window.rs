@@ -65,8 +65,11 @@ pub(crate) struct Window {
     pub(crate) switches: Vec<Switch>,
     pub(crate) ticks: Vec<Tick>,
     pub(crate) hits: Vec<Hit>,
-    /// The threads whose writes were watched.
+    /// The threads whose writes were watched, and to how many words.
     pub(crate) watched: Vec<Tid>,
+    pub(crate) words: usize,
+    /// The processor time of the process whose words were watched, if any were.
+    pub(crate) computed: Option<Nanoseconds>,
     /// Whether switches or ticks were lost, or hits.
     pub(crate) lost_switches: bool,
     pub(crate) lost_hits: bool,

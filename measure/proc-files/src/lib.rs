@@ -12,7 +12,7 @@ mod small_file;
 pub use clock::{monotonic, processor_time, thread_time};
 pub use look::{Call, Doing, Look, Word, doing, futex_word, look};
 pub use process::{
-    FileId, Status, all, environment_begins, executable, has_ended, has_environment, name, newest,
-    status, threads,
+    FileId, Image, Status, all, executable, has_ended, has_environment, image, name, newest,
+    process_of, status, threads,
 };
 pub use small_file::read;

@@ -95,12 +95,41 @@ pub fn has_environment(pid: u32) -> bool {
     parse_environment(text) != Some(0)
 }
 
-/// The address at which the environment of a process begins; 0 while it executes a program. Each
-/// execution chooses another one, as a rule.
+/// What a process executes, as far as it can be told from another execution: where the code ends,
+/// and where the stack and the environment begin. As a rule each execution chooses other places,
+/// and where the system does not, another program has other code or other words in its stack.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Image {
+    code_ends: u64,
+    stack_begins: u64,
+    environment_begins: u64,
+}
+
+/// What a process executes; `None` while it is about to execute another program, when it has ended,
+/// and where the system does not tell this user.
 #[must_use]
-pub fn environment_begins(pid: u32) -> Option<u64> {
+pub fn image(pid: u32) -> Option<Image> {
     let mut text = [0; 1024];
-    parse_environment(crate::read(&format!("/proc/{pid}/stat"), &mut text).ok()?)
+    let text = crate::read(&format!("/proc/{pid}/stat"), &mut text).ok()?;
+    parse_image(text).filter(|image| image.environment_begins != 0)
+}
+
+/// The fields 27, 28 and 50.
+fn parse_image(text: &[u8]) -> Option<Image> {
+    let end = text.iter().rposition(|byte| *byte == b')')?;
+    let mut words = std::str::from_utf8(&text[end + 1..]).ok()?.split_ascii_whitespace();
+    let code_ends = words.nth(24)?.parse().ok()?;
+    let stack_begins = words.next()?.parse().ok()?;
+    let environment_begins = words.nth(21)?.parse().ok()?;
+    Some(Image { code_ends, stack_begins, environment_begins })
+}
+
+/// The process that a thread belongs to, `Tgid` of its status. A process has a thread of its own
+/// number.
+#[must_use]
+pub fn process_of(thread: u32) -> Option<u32> {
+    let text = fs::read_to_string(format!("/proc/{thread}/status")).ok()?;
+    text.lines().find_map(|line| line.strip_prefix("Tgid:"))?.trim().parse().ok()
 }
 
 /// The fiftieth field.
@@ -146,6 +175,25 @@ mod tests {
         let expected = Status { state: b'S', parent: 5, started: 4711 };
         assert_eq!(parse_status(line), Some(expected));
         assert_eq!(parse_status(b"17 (a"), None);
+    }
+
+    #[test]
+    fn an_image_is_read_from_its_fields() {
+        let fields: Vec<String> = (3..=52).map(|field| field.to_string()).collect();
+        let line = format!("17 (a) b) {}", fields.join(" "));
+        let expected = Image { code_ends: 27, stack_begins: 28, environment_begins: 50 };
+        assert_eq!(parse_image(line.as_bytes()), Some(expected));
+        let own = std::process::id();
+        assert!(image(own).is_some() && image(own) == image(own));
+        assert_eq!(image(u32::MAX), None);
+    }
+
+    #[test]
+    fn a_thread_belongs_to_its_process() {
+        // SAFETY: takes no argument.
+        let thread = std::thread::spawn(|| process_of(unsafe { libc::gettid() } as u32));
+        assert_eq!(thread.join().unwrap(), Some(std::process::id()));
+        assert_eq!(process_of(u32::MAX), None);
     }
 
     #[test]

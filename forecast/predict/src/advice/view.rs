@@ -117,6 +117,9 @@ fn watched(watching: &Watching, wall_ns: f64) -> String {
     if let Some(refused) = &watching.refused {
         text.push_str(&format!(" No word of memory could be watched: {refused}."));
     }
+    if !watching.left_out.is_empty() {
+        text.push_str(&format!(" Left out: {}.", watching.left_out.join("; ")));
+    }
     text
 }
 
@@ -134,5 +137,8 @@ mod tests {
         let hidden = told(Rights::OwnThreadsInUserSpace, Some(0.25));
         assert!(hidden.contains("the kernel hides why threads sleep"), "{hidden}");
         assert!(hidden.contains("25 % were followed"), "{hidden}");
+        let left_out = vec!["process 7 runs 32-bit code".to_owned(), "another".to_owned()];
+        let told = watched(&Watching { left_out, ..Watching::default() }, 1e9);
+        assert!(told.ends_with(" Left out: process 7 runs 32-bit code; another."), "{told}");
     }
 }

@@ -12,6 +12,7 @@ use syscalls::Sysno;
 use super::{Plan, Session};
 use crate::calls::{Reason, is_private, named};
 use crate::cost::HitCost;
+use crate::covered::covered;
 use crate::events::TICKS;
 use crate::history::History;
 use crate::ids::{Moment, Pid, Tid, Word};
@@ -46,6 +47,8 @@ impl Session {
         if !window.lost_switches {
             let seen = seen(window);
             let quiet = self.look_at_quiet(window, &seen);
+            self.lively.retain(|tid| self.family.threads.contains_key(tid));
+            self.lively.extend(&seen);
             self.add_quiet(&mut away, window, &seen, &quiet);
             if !window.reasons_unseen {
                 self.absorb_waits(window, &off, &seen, &quiet);
@@ -239,9 +242,11 @@ impl Session {
     }
 
     fn absorb_hits(&mut self, window: &Window, plan: &Plan, away: &Rc<Absences>) {
-        let mut histories: Vec<History> = plan.words.iter().map(|_| History::default()).collect();
+        // Fewer than planned, if somebody else has some of the watchpoints.
+        let words = &plan.words[..plan.words.len().min(window.words)];
+        let mut histories: Vec<History> = words.iter().map(|_| History::default()).collect();
         for hit in &window.hits {
-            let Some(word) = plan.words.get(hit.word).copied() else { continue };
+            let Some(word) = words.get(hit.word).copied() else { continue };
             let (bytes, ip) = (word.bytes(), hit.registers.ip());
             let code = &mut self.code;
             let site = self
@@ -258,14 +263,15 @@ impl Session {
             histories[hit.word].add((hit.tid, actor, hit.at, hit.core, ip), write, bytes.start);
         }
         let cost = self.ledger.hit_cost().unwrap_or_default();
-        let pid = plan.words.first().map(|word| word.pid);
+        let pid = words.first().map(|word| word.pid);
         let of = self.family.threads.values().filter(|of| Some(**of) == pid).count();
-        for (word, history) in plan.words.iter().zip(histories) {
+        for (word, history) in words.iter().zip(histories) {
             self.ledger.watched.entry(*word).or_default().add(Watch {
                 begin: window.begin,
                 end: window.end,
                 history,
                 threads: window.watched.clone(),
+                covered: covered(window, window.computed.filter(|_| !plan.few)),
                 few: plan.few,
                 undisturbed: !plan.holders && plan.words.len() == 1 && !window.lost_switches,
                 of,
