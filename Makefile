@@ -21,7 +21,7 @@ WATCHED_RUNS ?= 10
 FUZZ_SECONDS ?= 60
 
 .PHONY: all demo test lint unit bench soak weaken watched fuzz fidelity fidelity-c fidelity-profiles \
-        closed-loop verdicts ldu clean packages-build packages-demo packages-test packages-fuzz
+        closed-loop verdicts servers ldu clean packages-build packages-demo packages-test packages-fuzz
 
 all: packages-build
 	$(CARGO) build --release
@@ -104,6 +104,12 @@ closed-loop: packages-build all
 verdicts: all
 	@tools/install-packages $$(tools/verdicts --packages)
 	tools/verdicts --page docs/verdicts.md
+
+## servers: what the doctor says of real servers under load, and what it costs them, into
+## docs/servers.md; half an hour on a machine that does nothing else
+servers: all
+	@tools/install-packages $$(tools/servers --packages)
+	tools/servers --page docs/servers.md
 
 ## ldu: the published figures of deferred updates, simulated anew, into docs/ldu and the tables of
 ## docs/ldu.md; takes an hour

@@ -65,7 +65,8 @@ impl Left {
     }
 }
 
-/// Makes the processes of a profile. By `scale` more than in windows everything happened. In those that have loaded `library`, what it records is left out.
+/// Makes the processes of a profile. Everything happened `scale` times as often as in windows. In
+/// processes that have loaded `library`, what it records is left out.
 pub(crate) fn processes(
     ledger: &Ledger,
     names: &mut BTreeMap<Pid, Names>,
