@@ -38,6 +38,8 @@ const SHARE: f64 = 0.02;
 const ADVANCE: f64 = 10e6;
 /// The length of a window without watchpoints.
 const SURVEY: Duration = Duration::from_millis(20);
+/// The shortest window in which stacks are copied. If its copies are lost as well, they stay unknown.
+const SHORTEST_OF_STACKS: Duration = Duration::from_micros(300);
 /// Of so many windows, the first has no watchpoints.
 const ROUND: u64 = 4;
 /// Of so many threads, one is watched where few are to be.
@@ -82,6 +84,10 @@ pub(crate) struct Session {
     sites: BTreeMap<(Word, u64), Option<Site>>,
     /// The threads that were seen to do anything in windows.
     lively: BTreeSet<Tid>,
+    /// How long windows with copies of stacks are, and whether the last one was too long: where
+    /// threads leave their cores all the time, buffers are full long before a survey's end.
+    stacks_for: Duration,
+    stacks_lost: bool,
     chance: Xoshiro256PlusPlus,
     began: Moment,
     number: u64,
@@ -103,6 +109,8 @@ impl Session {
             times: Times::default(),
             sites: BTreeMap::new(),
             lively: BTreeSet::new(),
+            stacks_for: SURVEY,
+            stacks_lost: false,
             chance: Xoshiro256PlusPlus::seed_from_u64(seed),
             began: Moment::now(),
             number: 0,
@@ -144,7 +152,7 @@ impl Session {
         let turn = !self.source.needs_watchpoints() || !self.number.is_multiple_of(2 * ROUND);
         let probed = if words.is_empty() && turn { self.probed() } else { None };
         let often = self.number < 2 || self.number.is_multiple_of(2 * ROUND);
-        let stacks = often && words.is_empty();
+        let stacks = (often || self.stacks_lost) && words.is_empty();
         // Stacks of holders are copied in the first windows, and now and then.
         let holders = self.number % (4 * ROUND) == 1;
         Plan { words, few, probed, stacks, holders }
@@ -204,6 +212,7 @@ impl Session {
         }
         let known = plan.words.iter().filter_map(|word| self.ledger.watched.get(word));
         let length = match plan.words.is_empty() || watchpoints.is_none() {
+            true if plan.stacks => self.stacks_for,
             true => SURVEY,
             false => known.map(|word| word.next).min().unwrap_or(Watched::default().next),
         };
@@ -227,6 +236,11 @@ impl Session {
             window.words = watchpoints.spots;
         }
         self.source.give(&mut window, &self.family.members);
+        if plan.stacks {
+            self.stacks_lost = window.lost_switches && self.stacks_for > SHORTEST_OF_STACKS;
+            let shorter = if self.stacks_lost { self.stacks_for / 4 } else { self.stacks_for };
+            self.stacks_for = shorter.max(SHORTEST_OF_STACKS);
+        }
         let switch = if plan.stacks { STACK_NS } else { SWITCH_NS };
         self.ledger.cost_ns += window.all_switches as f64 * switch;
         (window, over)
