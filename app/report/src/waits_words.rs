@@ -74,8 +74,8 @@ pub(crate) fn coverage(times: &ThreadTimes) -> Vec<String> {
     }
     if !coverage.wakings_seen {
         said.push(
-            "Nobody saw when threads became ready, so a wait lasts until the thread has a core \
-             again, and who woke it is not known."
+            "Of most waits nobody saw when the thread became ready. Such a wait lasts until the \
+             thread has a core again, and who woke it is not known."
                 .to_owned(),
         );
     }

@@ -50,7 +50,8 @@ pub struct RoleTimes {
     pub id: u32,
     /// The process id.
     pub process: u32,
-    /// The threads' name without numbers. It is empty if the name is not known.
+    /// The threads' name without numbers. Where threads of one name do different things, ` in ` and the
+    /// function in which these are all the time. It is empty if the name is not known.
     pub name: String,
     /// Whether this is the main thread of its process, which is a role of its own.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -346,8 +347,8 @@ pub struct TimesCoverage {
     /// The share of the time waited in futexes for which nobody knows whom it was waited for, from 0
     /// to 1.
     pub unknown_target_share: f64,
-    /// Whether the moments were seen in which threads became ready. If not, a wait lasts until the
-    /// thread has a core again, and who woke it is not known.
+    /// Whether the moments were seen in which threads became ready, for most waits. A wait for which
+    /// it was not lasts until the thread has a core again, and who woke it is not known.
     pub wakings_seen: bool,
     /// Whether timer samples told user and kernel apart.
     pub ticks_seen: bool,

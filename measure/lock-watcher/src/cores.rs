@@ -74,7 +74,7 @@ impl Cores {
         for core in &mut self.cores {
             let room = core.ring.pages() * page_size() >= BUFFER_FOR_STACKS;
             let stack = if stacks && room { STACK } else { 0 };
-            for (attribute, kind) in [(switches(stack), Kind::Switch), (ticks(), Kind::Tick)] {
+            for (attribute, kind) in [(switches(stack), Kind::Switch), (ticks(stack), Kind::Tick)] {
                 let event = core.event(attribute)?;
                 event.write_to(core.ring.event())?;
                 self.kinds.insert(event.id()?, kind);
@@ -106,7 +106,7 @@ enum Refused {
 impl Core {
     fn open(number: i32, pages: usize) -> Result<Self, Refused> {
         let open = |mut attribute| Event::open(&mut attribute, -1, number).map_err(Refused::Open);
-        for needed in [switches(STACK), ticks()] {
+        for needed in [switches(STACK), ticks(STACK)] {
             open(needed)?;
         }
         let ring = Ring::at_most(open(nothing())?, pages);

@@ -77,6 +77,7 @@ mod tests {
                 at: Moment(5),
                 kernel: false,
                 registers: None,
+                stack: Vec::new(),
             }],
             watched: vec![Tid(1), Tid(2), Tid(3)],
             ..Window::default()

@@ -27,6 +27,7 @@ use outside::looks;
 pub(crate) use outside::outside;
 use parked::{ParkedAt, belongs, parking, together};
 use places::callers;
+pub(crate) use places::frames;
 
 use crate::estimate::{Estimate, mean};
 use crate::figures::{Figures, Side};

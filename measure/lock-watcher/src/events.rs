@@ -40,9 +40,9 @@ pub(crate) fn nothing() -> perf_event_attr {
     attribute(PERF_TYPE_SOFTWARE, u64::from(PERF_COUNT_SW_DUMMY), 0)
 }
 
-/// A timer.
-pub(crate) fn ticks() -> perf_event_attr {
-    let mut attribute = attribute(PERF_TYPE_SOFTWARE, u64::from(PERF_COUNT_SW_CPU_CLOCK), 0);
+/// A timer, with so many bytes of the stack of whom it finds.
+pub(crate) fn ticks(stack: u32) -> perf_event_attr {
+    let mut attribute = attribute(PERF_TYPE_SOFTWARE, u64::from(PERF_COUNT_SW_CPU_CLOCK), stack);
     attribute.__bindgen_anon_1.sample_freq = TICKS;
     attribute.set_freq(1);
     attribute.set_exclude_idle(1);
@@ -51,7 +51,7 @@ pub(crate) fn ticks() -> perf_event_attr {
 
 /// A timer that sees user space only, and records of switches without samples.
 pub(crate) fn ticks_and_switches_of_user_space() -> perf_event_attr {
-    let mut attribute = ticks();
+    let mut attribute = ticks(0);
     attribute.set_exclude_kernel(1);
     attribute.set_context_switch(1);
     attribute.set_task(1);

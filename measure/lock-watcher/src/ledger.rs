@@ -15,6 +15,10 @@ use crate::watchpoints::Refused;
 const SPINS: f64 = 0.03;
 /// How many copies of stacks are kept of a word's waiters and of its writers.
 const STACKS: usize = 32;
+/// How many are kept of a thread, of these in a window, and of all threads.
+const OF_THREAD: usize = 12;
+const OF_THREAD_IN_WINDOW: usize = 4;
+const OF_ALL_THREADS: usize = 1024;
 
 /// A place where a thread waited or released, to be unwound.
 #[derive(Debug, Clone)]
@@ -79,6 +83,8 @@ pub(crate) struct Ledger {
     /// whole time, in nanoseconds.
     pub(crate) ran_ns: BTreeMap<Tid, f64>,
     pub(crate) cpu_ns: BTreeMap<Pid, f64>,
+    /// Where each thread was when it left its core or a timer found it, with the number of the window.
+    pub(crate) stacks: BTreeMap<Tid, Vec<(u64, Scene)>>,
     /// Where threads of Java waited.
     pub(crate) java: Java,
     /// How often a thread left its core by its own will.
@@ -112,6 +118,19 @@ impl Ledger {
         waits
     }
 
+    /// Keeps where a thread was, if it was seen and there is room.
+    pub(crate) fn keep_stack(&mut self, tid: Tid, registers: Option<Registers>, stack: &[u8]) {
+        let (Some(registers), false) = (registers, stack.is_empty()) else { return };
+        let window = self.windows;
+        let all: usize = self.stacks.values().map(Vec::len).sum();
+        let stacks = self.stacks.entry(tid).or_default();
+        let in_window = stacks.iter().filter(|(of, _)| *of == window).count();
+        if stacks.len() < OF_THREAD && in_window < OF_THREAD_IN_WINDOW && all < OF_ALL_THREADS {
+            let stack = stack.to_vec();
+            stacks.push((window, Scene { registers, stack, ns: 0.0, at_entry: false }));
+        }
+    }
+
     /// A goroutine waited so long.
     pub(crate) fn parked(&mut self, word: Word, ns: f64) {
         let waits = self.waits.entry(word).or_default();
@@ -135,8 +154,10 @@ impl Ledger {
         }
     }
 
-    /// Forgets a process, which has executed another program.
-    pub(crate) fn forget(&mut self, pid: Pid) {
+    /// Forgets a process, which has executed another program, and whose threads were these.
+    pub(crate) fn forget(&mut self, pid: Pid, threads: &BTreeSet<Tid>) {
+        self.stacks.retain(|tid, _| !threads.contains(tid));
+        self.ran_ns.retain(|tid, _| !threads.contains(tid));
         self.waits.retain(|word, _| word.pid != pid);
         self.watched.retain(|word, _| word.pid != pid);
         self.aliases.retain(|word, _| word.pid != pid);

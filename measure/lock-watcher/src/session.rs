@@ -376,10 +376,8 @@ impl Session {
             self.calls.forget(pid);
             self.loops.forget(pid);
             self.sites.retain(|(word, _), _| word.pid != pid);
-            self.ledger.forget(pid);
-            for tid in self.family.seen.get(&pid).into_iter().flatten() {
-                self.ledger.ran_ns.remove(tid);
-            }
+            let threads = self.family.seen.get(&pid);
+            self.ledger.forget(pid, threads.unwrap_or(&BTreeSet::new()));
             self.names.remove(&pid);
             self.slow_paths.remove(&pid);
         }

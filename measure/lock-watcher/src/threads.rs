@@ -224,7 +224,7 @@ impl Followed {
         }
         let ring = Ring::at_most(follow(tid, switches(0))?, pages);
         let ring = ring.map_err(|(_, error)| no_room(&error))?;
-        let (with_stack, tick) = (follow(tid, switches(STACK))?, follow(tid, ticks())?);
+        let (with_stack, tick) = (follow(tid, switches(STACK))?, follow(tid, ticks(0))?);
         with_stack.write_to(ring.event())?;
         tick.write_to(ring.event())?;
         Ok(Self { ring, with_stack: Some(with_stack), tick: Some(tick) })

@@ -1,7 +1,8 @@
 //! Where the threads' time went: what the windows saw, as the events of an account.
 //!
 //! Who holds a lock is known only when it is known what the writes to its word mean, which takes
-//! several windows. So the events are kept, and told when the session is over.
+//! several windows. So the events are kept, and told when the session is over. The same goes for
+//! those who give others work (`wakers.rs`).
 
 use std::collections::BTreeMap;
 
@@ -13,8 +14,10 @@ use crate::calls::Reason;
 use crate::document::Named;
 use crate::family::Family;
 use crate::ids::{Moment, Tid, Word};
+use crate::ledger::Ledger;
 use crate::off_core::{Off, Why};
 use crate::pairing::{Model, Taken, taken_and_given_back};
+use crate::wakers::{wakings, writers};
 use crate::watched::Watched;
 use crate::window::{What as Switched, Window};
 
@@ -51,7 +54,8 @@ impl Times {
         let switched_in = |switch: &&crate::window::Switch| switch.what == Switched::In;
         let switches = window.switches.iter().filter(switched_in);
         events.extend(switches.map(|switch| event(switch.at, switch.tid, What::In)));
-        let ticks = window.ticks.iter();
+        // Hits of watchpoints are time in the kernel that the program would not spend there.
+        let ticks = window.ticks.iter().filter(|_| window.watched.is_empty());
         events
             .extend(ticks.map(|tick| event(tick.at, tick.tid, What::Tick { kernel: tick.kernel })));
         self.events += events.len();
@@ -59,22 +63,27 @@ impl Times {
         self.windows.push(Kept { begin: window.begin, end: window.end, events, quiet });
     }
 
-    /// The account of all windows. `words` says what each word is.
+    /// The account of all windows. `words` says what each word is, and `functions` what threads do.
     pub(crate) fn account(
         self,
         family: &Family,
-        watched: &BTreeMap<Word, Watched>,
+        ledger: &Ledger,
         words: &BTreeMap<Word, Named>,
-        aliases: &BTreeMap<Word, Word>,
+        functions: &BTreeMap<Tid, String>,
     ) -> Option<ThreadTimes> {
         if self.windows.is_empty() {
             return None;
         }
+        let (watched, aliases) = (&ledger.watched, &ledger.aliases);
         let mut holders = holders(watched, words);
+        let mut writers = writers(watched, words);
         let mut account = Account::new();
         for kept in self.windows {
             account.begin_window(time::Nanoseconds(kept.begin.0));
             let taken = holders.remove(&kept.begin).unwrap_or_default();
+            if let Some(writers) = writers.remove(&kept.begin) {
+                wakings(&kept.events, &writers).for_each(|event| account.take(&event));
+            }
             let events = kept.events.into_iter().map(|event| of_lock(event, aliases));
             events.chain(taken).for_each(|event| account.take(&event));
             for (tid, reason) in kept.quiet {
@@ -91,6 +100,7 @@ impl Times {
                 id: ThreadId(tid.0),
                 process: pid.0,
                 name: name.clone(),
+                function: functions.get(tid).cloned(),
                 main: tid.0 == pid.0,
             })
             .collect();

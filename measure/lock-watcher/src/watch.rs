@@ -14,6 +14,7 @@ use crate::document::{Member, outside, processes};
 use crate::error::WatchError;
 use crate::estimate::mean;
 use crate::family::{Family, Kin, executes_32_bit, is_32_bit};
+use crate::functions::functions;
 use crate::ids::{Moment, Pid};
 use crate::ledger::Ledger;
 use crate::session::Session;
@@ -148,7 +149,8 @@ fn run(session: Session, wall_ns: f64, options: &Options<'_>) -> Run {
     names.values_mut().for_each(Names::refresh);
     let made = processes(&ledger, &mut names, members, scale, options.library);
     let left_out = left_out(&family, &ledger);
-    let times = times.account(&family, &ledger.watched, &made.words, &ledger.aliases);
+    let functions = functions(&ledger.stacks, &family, &mut names);
+    let times = times.account(&family, &ledger, &made.words, &functions);
     let costs: Vec<f64> = ledger.hit_costs.iter().map(|cost| cost.middle()).collect();
     let watching = Watching {
         attached: options.attached,

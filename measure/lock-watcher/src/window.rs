@@ -33,7 +33,7 @@ pub(crate) enum What {
 }
 
 /// A timer found a thread on a core.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Tick {
     pub(crate) pid: Pid,
     pub(crate) tid: Tid,
@@ -41,6 +41,8 @@ pub(crate) struct Tick {
     /// Whether it was in the kernel.
     pub(crate) kernel: bool,
     pub(crate) registers: Option<Registers>,
+    /// A copy of the thread's stack, where the window takes them.
+    pub(crate) stack: Vec<u8>,
 }
 
 /// A thread wrote to a watched word.
@@ -139,7 +141,8 @@ impl Window {
                 Told::Sample { kernel, registers, stack, .. } => {
                     let kind = kind(origin.id);
                     if kind == Some(Kind::Tick) {
-                        self.ticks.push(Tick { pid, tid, at, kernel, registers });
+                        let stack = stack.to_vec();
+                        self.ticks.push(Tick { pid, tid, at, kernel, registers, stack });
                         // In the kernel, it may still be about to leave.
                         leaving.extend(before.filter(|_| kernel).map(|before| (tid, before)));
                     } else if let Some(kind) = kind {

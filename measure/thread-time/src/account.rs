@@ -171,7 +171,7 @@ impl Account {
         let at = event.at.0.clamp(day.begin, day.end);
         let thread = self.thread(event.thread);
         if let What::Waking { by } = event.what {
-            self.book.wakings_seen = true;
+            self.book.wakings += 1;
             let by = by.map(|by| self.thread(by));
             let state = self.touch(day, thread);
             let (state, part) = state.woken(at, day.begin, by);
@@ -185,6 +185,7 @@ impl Account {
                 (state, Some(part))
             }
             What::In => {
+                self.book.wakings_unseen += u64::from(matches!(state, State::Off { .. }));
                 let (state, part) = state.enter(at, day.begin);
                 (state, Some(part))
             }

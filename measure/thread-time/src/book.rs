@@ -54,5 +54,7 @@ pub(crate) struct Book {
     pub(crate) windows: Windows,
     pub(crate) observed: u64,
     pub(crate) window_count: u64,
-    pub(crate) wakings_seen: bool,
+    /// How often it was seen that a waiting thread became ready, and how often not.
+    pub(crate) wakings: u64,
+    pub(crate) wakings_unseen: u64,
 }

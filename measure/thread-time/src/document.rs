@@ -270,7 +270,7 @@ fn coverage(total: &Activities, graph: &Graph, book: &Book) -> TimesCoverage {
             graph.edges.iter().filter(to_unknown).fold(0, direct),
             graph.edges.iter().fold(0, direct),
         ),
-        wakings_seen: book.wakings_seen,
+        wakings_seen: book.wakings > book.wakings_unseen,
         ticks_seen: book.threads.iter().any(|thread| ticks(&thread.sums)),
         graph_ns: graph.ns,
     }

@@ -86,6 +86,8 @@ pub struct Thread {
     pub process: u32,
     /// Its name, such as `worker-12`.
     pub name: String,
+    /// The function that tells it apart from others of its name, if there is one.
+    pub function: Option<String>,
     /// Whether it is the main thread of its process.
     pub main: bool,
 }

@@ -39,6 +39,9 @@ pub mod thresholds {
     pub const STAGE_BUSY: f64 = 0.70;
     /// A role waits for another stage if that takes this share of its time.
     pub const STAGE_WAITS: f64 = 0.25;
+    /// If it is known for this share of a role's waits for a word whom they are for, the others are
+    /// taken to be for the same. Words are watched in turn, in windows chosen by chance.
+    pub const KNOWN_TARGETS: f64 = 0.02;
     /// One lock is contended if it takes this share of all threads' time, and so are the kernel's own
     /// together.
     pub const CONTENDED: f64 = 0.05;
@@ -75,8 +78,9 @@ pub(crate) fn findings(times: &ThreadTimes, threads: &[OneThread]) -> Vec<Findin
     let stage = slowest_stage(times, busy.as_ref());
     let contended = contended_lock(times, &global);
     let mut all = global;
-    all.extend(busy);
+    // A stage says more than that it is busy.
     all.extend(stage);
+    all.extend(busy);
     all.extend(contended);
     all.extend(kernel_locks(times));
     all.extend(not_enough_cores(times));
@@ -147,7 +151,7 @@ fn global_lock(
     threads: &[&OneThread],
 ) -> Option<Finding> {
     let interpreter = word.kind == WordKind::GlobalInterpreterLock;
-    if !(interpreter || word.kind.is_lock() || word.kind == WordKind::Unknown) {
+    if !(interpreter || word.kind.is_lock()) {
         return None;
     }
     let waited = |one: &OneThread| one.waits.get(&word.id).map_or(0, |waited| waited.ns);
@@ -181,7 +185,7 @@ fn slowest_stage(times: &ThreadTimes, busy: Option<&Finding>) -> Option<Finding>
     let mut waits: BTreeMap<(u32, u32), u64> = BTreeMap::new();
     for edge in &times.edges {
         if let Some(to) = stage_of(times, edge) {
-            *waits.entry((edge.from, to)).or_default() += edge.direct_ns;
+            *waits.entry((edge.from, to)).or_default() += with_unknown(times, edge);
         }
     }
     let mut stages: Vec<u32> = waits.keys().flat_map(|&(from, to)| [from, to]).collect();
@@ -228,6 +232,17 @@ fn stage_of(times: &ThreadTimes, edge: &WaitEdge) -> Option<u32> {
         WaitedFor::Role(to) if to != edge.from && word.kind == WordKind::Condition => Some(to),
         _ => None,
     }
+}
+
+/// The time of an edge, with its part of the waits for the same word of which nobody knows for whom
+/// they were, if so much is known that this can be told.
+fn with_unknown(times: &ThreadTimes, edge: &WaitEdge) -> u64 {
+    let same = times.edges.iter().filter(|one| (one.from, one.word) == (edge.from, edge.word));
+    let all = same.clone().fold(0, |sum: u64, one| sum.saturating_add(one.direct_ns));
+    let known = same.filter(|one| one.to != WaitedFor::Unknown);
+    let known = known.fold(0, |sum: u64, one| sum.saturating_add(one.direct_ns));
+    let enough = share(known, all) >= t::KNOWN_TARGETS;
+    if enough { (edge.direct_ns as f64 / share(known, all)) as u64 } else { edge.direct_ns }
 }
 
 /// The lock with the longest waits, if they are long.

@@ -36,7 +36,13 @@
 //! }
 //! account.quiet(producer, None);
 //! account.end_window(Nanoseconds(100));
-//! let thread = |id, name: &str, main| Thread { id, process: 7, name: name.to_owned(), main };
+//! let thread = |id, name: &str, main| Thread {
+//!     id,
+//!     process: 7,
+//!     name: name.to_owned(),
+//!     function: None,
+//!     main,
+//! };
 //! let threads = [thread(producer, "feed", true), thread(consumer, "eat-1", false)];
 //! let times = account.finish(&threads, &|_| WordKind::Condition, &|_| "the queue".to_owned());
 //! assert_eq!(times.roles[1].times.work_ns, 80);

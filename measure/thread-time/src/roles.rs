@@ -1,4 +1,5 @@
-//! Roles: threads of a process that have the same name, up to numbers in it.
+//! Roles: threads of a process that have the same name, up to numbers in it, and the same function, if
+//! any is given.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -37,7 +38,11 @@ impl Roles {
         for thread in threads {
             let name = known.entry(&thread.name).or_insert_with(|| role_name(&thread.name));
             let (process, not_main) = (thread.process, !thread.main);
-            let key = || Key { process, not_main, name: name.clone() };
+            let named = || match &thread.function {
+                Some(function) => format!("{name} in {function}"),
+                None => name.clone(),
+            };
+            let key = || Key { process, not_main, name: named() };
             key_of.entry(thread.id).or_insert_with(key);
         }
         for id in seen {
@@ -107,14 +112,23 @@ mod tests {
             id: ThreadId(id),
             process: 1,
             name: name.to_owned(),
+            function: None,
             main: id == 1,
         };
-        let threads = [thread(1, "server"), thread(2, "server"), thread(3, "server")];
+        let mut threads = vec![
+            thread(1, "server"),
+            thread(2, "server"),
+            thread(3, "server"),
+            thread(5, "server"),
+        ];
+        threads[3].function = Some("accept_all".to_owned());
         let roles = Roles::new(&threads, [ThreadId(3), ThreadId(9)].into_iter());
         let of = |id| roles.of(ThreadId(id));
         assert_eq!(of(1), Some(0));
         assert_eq!(of(2), of(3));
         assert_ne!(of(1), of(2));
+        assert_ne!(of(5), of(2));
+        assert_eq!(roles.keys[of(5).unwrap() as usize].name, "server in accept_all");
         let unnamed = &roles.keys[of(9).expect("it was seen") as usize];
         assert_eq!((unnamed.process, unnamed.name.as_str()), (1, ""));
         assert_eq!(of(4), None);

@@ -9,8 +9,13 @@ use kilocore_thread_time::{
 const CROWD: u32 = 10_000;
 
 fn threads() -> Vec<Thread> {
-    let thread =
-        |id| Thread { id: ThreadId(id), process: 1, name: format!("worker-{id}"), main: id == 0 };
+    let thread = |id| Thread {
+        id: ThreadId(id),
+        process: 1,
+        name: format!("worker-{id}"),
+        function: None,
+        main: id == 0,
+    };
     (0..CROWD).map(thread).collect()
 }
 

@@ -3,7 +3,7 @@
 use kilocore_lock_profile::{Finding, ThreadTimes};
 use kilocore_thread_time::{Reason, What, WordKind};
 
-use crate::program::{Program, waits, woken_by, word};
+use crate::program::{Program, edge, waits, woken_by, word};
 
 fn sentences(times: &ThreadTimes) -> Vec<String> {
     times.findings.iter().map(ToString::to_string).collect()
@@ -88,11 +88,6 @@ fn an_interpreter_lock_is_told_by_its_kind_and_by_turns() {
             false,
             "One lock for everything, like a global interpreter lock: word 10 has 2",
         ),
-        (
-            WordKind::Unknown,
-            false,
-            "One lock for everything, like a global interpreter lock: word 10 has 2",
-        ),
     ] {
         let times = in_turn(kind);
         let Some(Finding::GlobalLock { interpreter: told, cores, .. }) = times.findings.first()
@@ -102,8 +97,11 @@ fn an_interpreter_lock_is_told_by_its_kind_and_by_turns() {
         assert_eq!((*told, *cores), (interpreter, 1.0));
         assert!(sentences(&times)[0].starts_with(beginning), "{:?}", sentences(&times));
     }
-    let times = in_turn(WordKind::Condition);
-    assert!(!times.findings.iter().any(|one| matches!(one, Finding::GlobalLock { .. })));
+    // Threads that give each other work take turns as well.
+    for kind in [WordKind::Condition, WordKind::Unknown] {
+        let times = in_turn(kind);
+        assert!(!times.findings.iter().any(|one| matches!(one, Finding::GlobalLock { .. })));
+    }
 }
 
 #[test]
@@ -173,8 +171,41 @@ fn the_slowest_stage_never_waits_while_another_waits_for_it() {
     );
     // With a busy thread and little else, both are said.
     let said = sentences(&pipeline(5));
-    assert!(said[0].starts_with("One busy thread: pack computes 100 %"), "{said:?}");
-    assert!(said[1].starts_with("The slowest stage of a pipeline: pack"), "{said:?}");
+    assert!(said[0].starts_with("The slowest stage of a pipeline: pack"), "{said:?}");
+    assert!(said[1].starts_with("One busy thread: pack computes 100 %"), "{said:?}");
+}
+
+/// Twenty windows of that pipeline. Only in the first of them is it seen who wakes whom, or in none.
+fn hardly_watched(seen: bool) -> ThreadTimes {
+    let program = Program::new(&[(1, "main"), (2, "parse"), (3, "pack"), (4, "write")]);
+    let program = program.kind(10, WordKind::Condition).kind(20, WordKind::Condition);
+    let mut program = program.kind(30, WordKind::Join);
+    for window in 0..20 {
+        let begin = 200 * window;
+        let mut events = vec![
+            (begin, 1, waits(30)),
+            (begin + 60, 2, waits(10)),
+            (begin + 99, 2, What::In),
+            (begin + 10, 4, waits(20)),
+            (begin + 98, 4, What::In),
+        ];
+        if seen && window == 0 {
+            events.extend([(99, 2, woken_by(3)), (98, 4, woken_by(3))]);
+            events.sort_by_key(|(at, _, what)| (*at, *what == What::In));
+        }
+        program = program.window((begin, begin + 100), &events, &[3]);
+    }
+    program.times()
+}
+
+#[test]
+fn waits_of_which_nobody_knows_for_whom_they_were_are_taken_to_be_like_the_others() {
+    let times = hardly_watched(true);
+    assert_eq!(edge(&times, "write", "pack").expect("it was seen once").direct_ns, 88);
+    let said = sentences(&times);
+    assert!(said[0].ends_with("while write waits for it 88 % of its time."), "{said:?}");
+    let said = sentences(&hardly_watched(false));
+    assert!(!said.iter().any(|one| one.starts_with("The slowest stage")), "{said:?}");
 }
 
 #[test]

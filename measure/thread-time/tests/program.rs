@@ -40,6 +40,7 @@ impl Program {
             id: ThreadId(id),
             process: PROCESS,
             name: name.to_owned(),
+            function: None,
             main: index == 0,
         };
         let threads = threads.iter().enumerate().map(thread).collect();

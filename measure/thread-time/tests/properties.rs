@@ -86,7 +86,8 @@ fn account(calls: &[Call]) -> Account {
 /// With a role for each thread, so that the times of each can be seen.
 fn each_for_itself(calls: &[Call]) -> ThreadTimes {
     let name = |id| ["a", "b", "c", "d", "e", "f", "g", "h"][id as usize].to_owned();
-    let thread = |id| Thread { id: ThreadId(id), process: 1, name: name(id), main: id == 0 };
+    let thread =
+        |id| Thread { id: ThreadId(id), process: 1, name: name(id), function: None, main: id == 0 };
     let threads: Vec<Thread> = (0..8).map(thread).collect();
     account(calls).finish(&threads, &kind_of, &|_| String::new())
 }

@@ -18,8 +18,8 @@ pub(super) fn own_part(frames: &[Frame]) -> Vec<Frame> {
     frames[own..].iter().take(DEPTH).cloned().collect()
 }
 
-/// The frames of a scene.
-fn frames(names: &mut Names, scene: &Scene) -> Vec<Frame> {
+/// The frames of a scene, the innermost first.
+pub(crate) fn frames(names: &mut Names, scene: &Scene) -> Vec<Frame> {
     let registers = (scene.registers.ip(), scene.registers.sp(), scene.registers.bp());
     match scene.at_entry {
         true => names.stack_at_entry(registers, &scene.stack),

@@ -123,6 +123,7 @@ impl Session {
         self.ledger.surveyed_ns += window.length();
         self.ledger.thread_ns += window.length() * self.family.threads.len() as f64;
         for stretch in off {
+            self.ledger.keep_stack(stretch.tid, stretch.registers, &stretch.stack);
             // Stretches that had begun before the window have no reason. On average, they are as
             // long as those that go on after it, reason by reason: these stand for both.
             if stretch.why == Why::Unknown && stretch.from == window.begin {
@@ -222,6 +223,7 @@ impl Session {
 
     fn absorb_ticks(&mut self, window: &Window) {
         for tick in &window.ticks {
+            self.ledger.keep_stack(tick.tid, tick.registers, &tick.stack);
             let Some(registers) = tick.registers.filter(|_| !tick.kernel) else { continue };
             if let Some(word) = self.loops.word(tick.pid, &registers) {
                 let ns = 1e9 / TICKS as f64;
