@@ -57,8 +57,13 @@ pub(crate) fn times(worker_name: &str) -> ThreadTimes {
         account.quiet(ThreadId(FLUSHER), None);
         account.end_window(Nanoseconds(begin + TURNS * TURN));
     }
-    let thread =
-        |id, name: String| Thread { id: ThreadId(id), process: PROCESS, name, main: id == MAIN };
+    let thread = |id, name: String| Thread {
+        id: ThreadId(id),
+        process: PROCESS,
+        name,
+        function: None,
+        main: id == MAIN,
+    };
     let named = [(MAIN, "kvstore"), (LOGGER, "logger"), (FLUSHER, "flusher"), (READER, "reader")];
     let mut threads: Vec<Thread> =
         named.into_iter().map(|(id, name)| thread(id, name.to_owned())).collect();
