@@ -62,5 +62,10 @@ pub fn output_of(command: &mut Command) -> String {
 /// The target folder that this test program is in: `target` of `target/PROFILE/deps/PROGRAM`.
 fn target() -> PathBuf {
     let program = std::env::current_exe().expect("a program knows where it is");
-    program.ancestors().nth(3).expect("Cargo puts programs three folders deep").to_owned()
+    // Tests and examples are in a folder below that of their profile; other programs are in it.
+    let below = |name: &std::ffi::OsStr| name == "deps" || name == "examples";
+    let folder = program.parent().expect("a program is in a folder");
+    let profile =
+        if folder.file_name().is_some_and(below) { folder.parent() } else { Some(folder) };
+    profile.and_then(Path::parent).expect("Cargo puts a profile into the target folder").to_owned()
 }

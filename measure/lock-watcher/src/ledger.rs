@@ -83,7 +83,8 @@ pub(crate) struct Ledger {
     /// whole time, in nanoseconds.
     pub(crate) ran_ns: BTreeMap<Tid, f64>,
     pub(crate) cpu_ns: BTreeMap<Pid, f64>,
-    /// Where each thread was when it left its core or a timer found it, with the number of the window.
+    /// Where each thread was lately when it left its core or a timer found it, with the number of the
+    /// window.
     pub(crate) stacks: BTreeMap<Tid, Vec<(u64, Scene)>>,
     /// Where threads of Java waited.
     pub(crate) java: Java,
@@ -124,6 +125,11 @@ impl Ledger {
         let window = self.windows;
         let all: usize = self.stacks.values().map(Vec::len).sum();
         let stacks = self.stacks.entry(tid).or_default();
+        // What a thread does when it has just begun says little of what it is.
+        if stacks.len() == OF_THREAD {
+            let first = stacks[0].0;
+            stacks.retain(|(of, _)| *of != first || *of == window);
+        }
         let in_window = stacks.iter().filter(|(of, _)| *of == window).count();
         if stacks.len() < OF_THREAD && in_window < OF_THREAD_IN_WINDOW && all < OF_ALL_THREADS {
             let stack = stack.to_vec();

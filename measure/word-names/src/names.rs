@@ -191,8 +191,12 @@ impl Names {
         all
     }
 
-    /// Where a file that is mapped can be read. The process may see another file system.
+    /// Where a file that is mapped can be read. The process may see another file system. If it does
+    /// not, its own view of it is not needed, through which nothing can be read when it has ended.
     fn file(&self, path: &str) -> PathBuf {
+        if self.same_root {
+            return PathBuf::from(path);
+        }
         let real = PathBuf::from(format!("/proc/{}/root{path}", self.pid));
         if fs::metadata(&real).is_ok() { real } else { PathBuf::from(path) }
     }
