@@ -5,14 +5,15 @@ use std::process::ExitCode;
 
 use clap::Args;
 use kilocore_lock_profile::Profile;
-use kilocore_locks::LockId;
+use kilocore_locks::{LockId, RwLockId};
 use kilocore_machine::Description;
 use kilocore_predict::{Forecast, Question, RunSize, forecast};
 use kilocore_report::ForecastReport;
+use kilocore_sim::Sim;
 
 use crate::core_list::CoreList;
 use crate::failure::Failure;
-use crate::lock_name::lock_named;
+use crate::lock_name::{lock_named, rw_lock_for_programs_named};
 use crate::{examples, output, target};
 
 /// Forecasts a profiled program.
@@ -41,6 +42,10 @@ pub(crate) struct Target {
     /// Locks to compare, separated by commas; all if not given
     #[arg(long, value_delimiter = ',', value_name = "NAMES", value_parser = lock_named)]
     lock: Vec<LockId>,
+    /// Read-write locks to compare, separated by commas; all that can be put under a program if not
+    /// given. They are only compared if the program's own matter
+    #[arg(long, value_delimiter = ',', value_name = "NAMES", value_parser = rw_lock_for_programs_named)]
+    rwlock: Vec<RwLockId>,
     /// Show every lock in the table, not only the most telling ones
     #[arg(long)]
     pub(crate) all: bool,
@@ -83,9 +88,20 @@ impl Target {
         let cores = self.cores.clone().unwrap_or_else(|| CoreList::for_machine(most, per_node));
         let locks = if self.lock.is_empty() { LockId::ALL.to_vec() } else { self.lock.clone() };
         let size = RunSize { sections: SECTIONS, seed: self.seed, ..RunSize::default() };
-        let question = Question { machine, cores: cores.0, locks, size };
+        let rw_locks = if self.rwlock.is_empty() {
+            RwLockId::for_programs::<Sim>().collect()
+        } else {
+            self.rwlock.clone()
+        };
+        let question = Question { machine, cores: cores.0, locks, rw_locks, size };
         let progress = output::progress(question.simulations() as u64, "simulating");
-        let forecast = forecast(profile, &question, &|| progress.inc(1))?;
+        let count = || {
+            // There may be more to do than was known at first.
+            let more = progress.length().is_some_and(|length| progress.position() >= length);
+            progress.inc_length(u64::from(more));
+            progress.inc(1);
+        };
+        let forecast = forecast(profile, &question, &count)?;
         progress.finish_and_clear();
         Ok(forecast)
     }

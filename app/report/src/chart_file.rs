@@ -19,7 +19,7 @@ pub(crate) fn render(document: Document<'_>) -> Result<String, ReportError> {
     match document {
         Document::Forecast(report) => {
             let forecast = report.forecast;
-            let recommended = forecast.recommendation.lock;
+            let recommended = forecast.recommendation.shown();
             let set = CurveSet::new(&forecast.curves, Some(forecast.today), recommended);
             chart(document, set, &THROUGHPUT, &forecast.command.join(" "))
         }

@@ -88,7 +88,7 @@ pub(crate) fn forecast(report: &ForecastReport<'_>) -> Result<String, ReportErro
     let forecast = report.forecast;
     let recommendation = &forecast.recommendation;
     let command = forecast.command.join(" ");
-    let set = CurveSet::new(&forecast.curves, Some(forecast.today), recommendation.lock);
+    let set = CurveSet::new(&forecast.curves, Some(forecast.today), recommendation.shown());
     let program = Program {
         facts: program::facts(report),
         locks: forecast.locks.iter().map(LockRow::new).collect(),

@@ -6,6 +6,7 @@ mod culprit;
 mod only_waits;
 mod outlook;
 mod praise;
+mod read_write;
 mod remedy;
 #[cfg(test)]
 mod tests;
@@ -19,10 +20,12 @@ use cautions::cautions;
 use culprit::culprit;
 use outlook::{NO_MATTER, lost, reaches, shape};
 use praise::{about_gains, nothing_helps, praise, sure};
+use read_write::{about_rw_gains, no_rw_lock_helps, praise_rw};
 pub(crate) use view::View;
 
 use crate::choice::{Choice, gain_error};
 use crate::from_profile::{Conduct, Profiled};
+use crate::second_choice::SecondChoice;
 use crate::words::{counted, percent, rounded};
 use crate::{Curve, Recommendation, Verdict, shell_words};
 
@@ -58,9 +61,17 @@ pub(crate) fn advise_without_forecast(profile: &Profile) -> Option<Recommendatio
     })
 }
 
-/// Says what to do. The first curve is that of the program as it is.
+/// The curve of the mutex to take; of today's, if no other helps.
+pub(crate) fn best_mutex<'a>(curves: &'a [Curve], profiled: &Profiled) -> &'a Curve {
+    let choice = Choice::among(curves, &profiled.conduct);
+    let helps = choice.helps && reaches(choice.today, &profiled.locks);
+    if helps { choice.best } else { choice.today }
+}
+
+/// Says what to do. The first curve is that of the program as it is; the others are of mutexes. Those
+/// of read-write locks beside the best mutex are apart, and none if these do not matter.
 pub(crate) fn advise(
-    curves: &[Curve],
+    (curves, rw_curves): (&[Curve], &[Curve]),
     profiled: &Profiled,
     profile: &Profile,
     machine: &str,
@@ -71,8 +82,9 @@ pub(crate) fn advise(
     }
     let choice = Choice::among(curves, &profiled.conduct);
     let helps = choice.helps && reaches(choice.today, &profiled.locks);
+    let second = SecondChoice::among(best_mutex(curves, profiled), rw_curves);
     let waiting = choice.today.end().point.wait_share;
-    let matters = if helps {
+    let matters = if helps || second.as_ref().is_some_and(|second| second.helps) {
         waiting >= NO_MATTER
     } else {
         choice.today.shape != Shape::Scales
@@ -83,7 +95,7 @@ pub(crate) fn advise(
     let mut answer = if profiled.conduct.takes_turns {
         cores_unused(&choice, waiting, &profiled.conduct, machine)
     } else if matters && !view.coverage.is_of_a_lesser_part() {
-        limited(&choice, helps, profiled, profile, machine)
+        limited(&choice, helps, second.as_ref(), (profiled, profile, machine))
     } else if gaps.is_empty() {
         let on_conditions = view.on_conditions(&profiled.conduct);
         not_limited(&choice, waiting, on_conditions, &profiled.conduct, machine)
@@ -99,7 +111,9 @@ pub(crate) fn advise(
         answer.text.extend(cautions(&profiled.conduct));
     }
     let sure = answer.gain_error.map(|error| about_gains(choice.best.lock, &error));
-    answer.confidence = sure.into_iter().chain([view.seen()]).collect::<Vec<_>>().join(" ");
+    let rw_sure = answer.rwlock.map(|_| about_rw_gains());
+    let parts = sure.into_iter().chain(rw_sure).chain([view.seen()]);
+    answer.confidence = parts.collect::<Vec<_>>().join(" ");
     answer
 }
 
@@ -182,9 +196,8 @@ fn not_limited(
 fn limited(
     choice: &Choice<'_>,
     helps: bool,
-    profiled: &Profiled,
-    profile: &Profile,
-    machine: &str,
+    second: Option<&SecondChoice<'_>>,
+    (profiled, profile, machine): (&Profiled, &Profile, &str),
 ) -> Recommendation {
     let Choice { today, best, .. } = *choice;
     let gain = if helps { choice.gain() } else { 1.0 };
@@ -192,19 +205,26 @@ fn limited(
     let run = profile.runs.first();
     let process = run.and_then(crate::own_locks::subject);
     let foreign = run.zip(process).and_then(|(run, process)| remedy::foreign(process, run));
-    let why = if !helps && foreign.is_some() {
-        format!("{}; no other lock in its place mends that", shape(today, machine))
-    } else if !helps {
-        format!("{}; no mutex that `run` can put there mends that", shape(today, machine))
-    } else {
-        let perhaps = if sure(choice, &error) { "" } else { "perhaps " };
-        format!(
-            "{}; under {}, {perhaps}{} times as much there",
-            shape(today, machine),
-            best.lock,
-            rounded(gain)
-        )
+    // What `run` cannot replace, `--rwlock` does not reach either.
+    let second = second.filter(|_| foreign.is_none());
+    let rw_helps = second.filter(|second| second.helps);
+    let mends = match (helps, rw_helps, &foreign) {
+        (false, None, Some(_)) => "no other lock in its place mends that".to_owned(),
+        (false, None, None) if second.is_some() => {
+            "no lock that `run` can put there mends that".to_owned()
+        }
+        (false, None, None) => "no mutex that `run` can put there mends that".to_owned(),
+        (true, None, _) => {
+            let perhaps = if sure(choice, &error) { "" } else { "perhaps " };
+            format!("under {}, {perhaps}{} times as much there", best.lock, rounded(gain))
+        }
+        (_, Some(rw), _) => {
+            let mutex = if helps { format!("{} and ", best.lock) } else { String::new() };
+            let all = rounded(gain * rw.gain());
+            format!("under {mutex}{}, perhaps {all} times as much there", rw.best.lock)
+        }
     };
+    let why = format!("{}; {mends}", shape(today, machine));
     let mut answer = answer(Verdict::LimitedByLocks, &why, Vec::new());
     answer.text.extend(culprit(today, &profiled.locks));
     if helps {
@@ -213,11 +233,20 @@ fn limited(
         answer.equals.clone_from(&choice.equals);
         answer.gain = gain;
         answer.gain_error = Some(error);
-        let command = shell_words(&profile.command);
-        answer.command =
-            foreign.is_none().then(|| format!("kilocore run --lock {} -- {command}", best.lock));
-    } else {
+    } else if rw_helps.is_none() {
         answer.text.extend(nothing_helps(choice));
+    }
+    match (rw_helps, second) {
+        (Some(rw), _) => {
+            answer.text.extend(praise_rw(rw, helps.then_some(best.lock)));
+            answer.rwlock = Some(rw.best.lock);
+            answer.rwlock_gain = Some(rw.gain());
+        }
+        (None, Some(second)) => answer.text.push(no_rw_lock_helps(second, &profiled.locks)),
+        (None, None) => {}
+    }
+    if foreign.is_none() && (answer.lock.is_some() || answer.rwlock.is_some()) {
+        answer.command = Some(command(answer.lock, answer.rwlock, profile));
     }
     answer.text.extend(foreign.map(|lock| remedy::remedy(lock, helps.then_some(best.lock))));
     answer.text.extend(choice.spinning.map(|spinning| {
@@ -230,4 +259,12 @@ fn limited(
         )
     }));
     answer
+}
+
+/// The command that puts locks under the program.
+fn command(lock: Option<&str>, rwlock: Option<&str>, profile: &Profile) -> String {
+    let options = [("--lock", lock), ("--rwlock", rwlock)];
+    let given =
+        options.into_iter().filter_map(|(option, name)| Some(format!("{option} {} ", name?)));
+    format!("kilocore run {}-- {}", given.collect::<String>(), shell_words(&profile.command))
 }

@@ -77,7 +77,15 @@ pub struct Recommendation {
     /// The throughput under the recommended lock at the largest number of cores, as a multiple of
     /// today's.
     pub gain: f64,
-    /// How far such gains were from measured ones, or `None` if no lock is recommended.
+    /// The recommended read-write lock, or `None` if none matters or helps.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rwlock: Option<&'static str>,
+    /// The throughput under it at the largest number of cores, as a multiple of that with the
+    /// program's own read-write locks beside `lock`. How far such gains are from measured ones is not
+    /// known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rwlock_gain: Option<f64>,
+    /// How far gains by other mutexes were from measured ones, or `None` if no mutex is recommended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gain_error: Option<GainError>,
     /// Further advice. Each item is a sentence or a few.
@@ -85,6 +93,15 @@ pub struct Recommendation {
     /// The command that follows the advice.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
+}
+
+impl Recommendation {
+    /// The curve that shows what the recommendation gives: that of the read-write lock, which stands
+    /// beside the mutex, or else that of the mutex.
+    #[must_use]
+    pub fn shown(&self) -> Option<&'static str> {
+        self.rwlock.or(self.lock)
+    }
 }
 
 /// A forecast for a program on a machine.
@@ -108,7 +125,8 @@ pub struct Forecast {
     pub assumptions: Vec<String>,
     /// The lock that stands for the program as it is.
     pub today: &'static str,
-    /// The curves, one for each lock.
+    /// The curves, one for each lock. Those of read-write locks come last, if these matter: with each
+    /// of them beside the recommended mutex, or beside today's.
     pub curves: Vec<Curve>,
     /// What to do.
     pub recommendation: Recommendation,

@@ -15,7 +15,8 @@ pub struct ForecastLock {
     /// does not say.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub acquired_at: Vec<AcquiredAt>,
-    /// The kind of lock, if `run` does not replace it.
+    /// The kind of lock, if `run --lock` does not replace it. Some read-write locks are replaced by
+    /// `run --rwlock`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub left_alone: Option<&'static str>,
     /// `mutex`, `read-write` or `spin`.

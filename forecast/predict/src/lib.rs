@@ -26,6 +26,7 @@ mod point;
 mod program;
 mod progress;
 mod run_size;
+mod second_choice;
 mod shell;
 mod simulate;
 mod sweep;

@@ -5,6 +5,7 @@ use kilocore_lock_profile::{Caller, Family, Lock, Process, Run};
 
 use crate::forecast_lock::{AcquiredAt, ForecastLock};
 use crate::from_profile::{self, Profiled, taker_of};
+use crate::second_choice::REPLACEABLE;
 use crate::workload::KeptLock;
 
 /// The largest number of places that are listed: those with the longest waits.
@@ -53,7 +54,7 @@ fn family(family: Family) -> &'static str {
     }
 }
 
-/// Returns the kind of a lock that `run` does not replace, or `None` if `run` replaces it.
+/// Returns the kind of a lock that `run --lock` does not replace, or `None` if it does.
 fn left_alone(lock: &Lock) -> Option<&'static str> {
     const MUTEXES: [(&str, &str); 7] = [
         ("recursive", "a recursive mutex"),
@@ -64,13 +65,12 @@ fn left_alone(lock: &Lock) -> Option<&'static str> {
         ("prio-protect", "a mutex with a priority ceiling"),
         ("pshared", "a mutex that processes share"),
     ];
+    let has = |name: &str| lock.attributes.iter().any(|own| own == name);
     match lock.family {
-        Family::ReadWrite => Some("a read-write lock"),
+        Family::ReadWrite if has("pshared") => Some("a read-write lock that processes share"),
+        Family::ReadWrite => Some(REPLACEABLE),
         Family::Spin => Some("a spin lock"),
-        Family::Mutex => {
-            let has = |name: &str| lock.attributes.iter().any(|own| own == name);
-            MUTEXES.iter().find(|(name, _)| has(name)).map(|(_, kind)| *kind)
-        }
+        Family::Mutex => MUTEXES.iter().find(|(name, _)| has(name)).map(|(_, kind)| *kind),
     }
 }
 

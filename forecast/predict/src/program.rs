@@ -1,17 +1,19 @@
 //! The forecast of a profiled program: all curves, their bands, and the advice.
 
+use std::borrow::Cow;
+
 use kilocore_lock_profile::Profile;
-use kilocore_locks::LockId;
+use kilocore_locks::{LockId, RwLockId};
 use kilocore_machine::Description;
 use thiserror::Error;
 
-use crate::advice::{View, advise, advise_without_forecast};
+use crate::advice::{View, advise, advise_without_forecast, best_mutex};
 use crate::from_profile::{ProfileGap, Profiled, from_profile};
 use crate::{
     Curve, Forecast, ForecastPoint, Job, Point, PointError, RunSize, Target, Workload, curve_on,
     sweep,
 };
-use crate::{model_error, own_locks};
+use crate::{model_error, own_locks, second_choice};
 
 /// The forecast that is wanted.
 #[derive(Debug, Clone)]
@@ -23,6 +25,8 @@ pub struct Question<'a> {
     pub cores: Vec<u32>,
     /// The locks to compare with the lock that stands for the program as it is.
     pub locks: Vec<LockId>,
+    /// The read-write locks to compare with the program's own, if those matter.
+    pub rw_locks: Vec<RwLockId>,
     /// How much is simulated for each point.
     pub size: RunSize,
 }
@@ -42,7 +46,8 @@ pub enum ForecastError {
 pub const TODAY: LockId = LockId::Futex;
 
 impl Question<'_> {
-    /// The number of simulations that the answer takes, which is what a progress bar counts to.
+    /// The number of simulations that the answer takes, which is what a progress bar counts to. Where
+    /// read-write locks turn out to matter, there are some more.
     #[must_use]
     pub fn simulations(&self) -> usize {
         self.all_locks().len() * self.cores.len() * VARIANTS
@@ -86,32 +91,19 @@ pub fn forecast_profiled(
         own_locks::complete(&mut profiled, run);
     }
     let Profiled { workload, bounds: [well, badly], .. } = &profiled;
-    let locks = question.all_locks();
-    let jobs: Vec<Job<'_>> = question
-        .cores
-        .iter()
-        .flat_map(|&cores| locks.iter().map(move |&lock| (lock, cores)))
-        .flat_map(|(lock, cores)| {
-            [workload, well, badly].map(|workload| Job {
-                workload,
-                lock,
-                cores,
-                size: affordable(question.size, workload, cores),
-            })
-        })
-        .collect();
-    let points = sweep(&jobs, question.machine, progress)?;
-    let mut curves: Vec<Curve> = locks
-        .iter()
-        .map(|lock| {
-            let of_lock = points.chunks(VARIANTS).filter(|three| three[0].lock == lock.name());
-            curve_on(question.machine, lock.name(), of_lock.map(with_band).collect())
-        })
-        .collect();
+    let of_lock = |&lock: &LockId| Tried {
+        name: lock.name(),
+        lock,
+        workloads: [workload, well, badly].map(Cow::Borrowed),
+    };
+    let tried: Vec<Tried<'_>> = question.all_locks().iter().map(of_lock).collect();
+    let mut curves = curves_of(&tried, question, progress)?;
+    let rw_curves = read_write_curves(&curves, &profiled, question, progress)?;
     let machine = question.machine;
     // Advice is given before the bands are widened by the model's error: how far gains are off is
     // known separately, so that the bands should say here only what the profile leaves open.
-    let recommendation = advise(&curves, &profiled, profile, &machine.name);
+    let recommendation = advise((&curves, &rw_curves), &profiled, profile, &machine.name);
+    curves.extend(rw_curves);
     curves.iter_mut().flat_map(|curve| &mut curve.points).for_each(model_error::widen);
     let View { evidence, coverage, .. } = View::of(profile);
     Ok(Forecast {
@@ -130,6 +122,66 @@ pub fn forecast_profiled(
         coverage,
         seed: question.size.seed,
     })
+}
+
+/// A lock under which the program is simulated.
+struct Tried<'a> {
+    /// The name of the curve.
+    name: &'static str,
+    /// The lock in place of its mutexes.
+    lock: LockId,
+    /// The workload as profiled and the two that bound it.
+    workloads: [Cow<'a, Workload>; VARIANTS],
+}
+
+/// The curves of locks, in their order.
+fn curves_of(
+    tried: &[Tried<'_>],
+    question: &Question<'_>,
+    progress: &(dyn Fn() + Sync),
+) -> Result<Vec<Curve>, PointError> {
+    let jobs: Vec<Job<'_>> = question
+        .cores
+        .iter()
+        .flat_map(|&cores| tried.iter().map(move |tried| (tried, cores)))
+        .flat_map(|(tried, cores)| {
+            tried.workloads.each_ref().map(|workload| Job {
+                workload,
+                lock: tried.lock,
+                cores,
+                size: affordable(question.size, workload, cores),
+            })
+        })
+        .collect();
+    let mut points = sweep(&jobs, question.machine, progress)?;
+    let names = tried.iter().flat_map(|tried| [tried.name; VARIANTS]).cycle();
+    points.iter_mut().zip(names).for_each(|(point, name)| point.lock = name);
+    let curve = |tried: &Tried<'_>| {
+        let of_lock = points.chunks(VARIANTS).filter(|three| three[0].lock == tried.name);
+        curve_on(question.machine, tried.name, of_lock.map(with_band).collect())
+    };
+    Ok(tried.iter().map(curve).collect())
+}
+
+/// The curves of read-write locks beside the best mutex, if the program's own matter there.
+fn read_write_curves(
+    curves: &[Curve],
+    profiled: &Profiled,
+    question: &Question<'_>,
+    progress: &(dyn Fn() + Sync),
+) -> Result<Vec<Curve>, PointError> {
+    let under = best_mutex(curves, profiled);
+    if !second_choice::matters(under, &profiled.locks) {
+        return Ok(Vec::new());
+    }
+    let known = question.all_locks().into_iter().find(|lock| lock.name() == under.lock);
+    let of_lock = |&rw_lock: &RwLockId| Tried {
+        name: rw_lock.name(),
+        lock: known.unwrap_or(TODAY),
+        workloads: second_choice::with_rw_lock(profiled, rw_lock).map(Cow::Owned),
+    };
+    let tried: Vec<Tried<'_>> = question.rw_locks.iter().map(of_lock).collect();
+    curves_of(&tried, question, progress)
 }
 
 /// The simulated cycles that a point may take. A lock whose waiters poll is simulated poll by poll,

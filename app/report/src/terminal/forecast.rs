@@ -50,7 +50,7 @@ fn list(title: &str, texts: &[String], width: u16) -> Option<String> {
 }
 
 fn curves(forecast: &Forecast, width: u16, all: bool) -> Option<String> {
-    let recommended = forecast.recommendation.lock;
+    let recommended = forecast.recommendation.shown();
     let set = CurveSet::new(&forecast.curves, Some(forecast.today), recommended);
     let every: Vec<Alike<'_, ForecastPoint>> = if all {
         set.best_first().into_iter().map(Alike::alone).collect()

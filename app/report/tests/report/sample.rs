@@ -182,6 +182,8 @@ fn forecast(machine: &Description, curves: Vec<Curve>) -> Forecast {
             lock: Some("cna"),
             equals: vec!["mcs"],
             gain,
+            rwlock: None,
+            rwlock_gain: None,
             gain_error: Some(GainError::published_of_all()),
             text: vec![
                 "Under today’s lock the program peaks and then falls: one lock, taken in \

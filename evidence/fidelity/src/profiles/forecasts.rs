@@ -36,6 +36,7 @@ impl Task<'_> {
             machine: &self.machine,
             cores: nodes.into_iter().map(|nodes| nodes * per_node).collect(),
             locks: locks.into_iter().collect(),
+            rw_locks: Vec::new(),
             size: RunSize { sections: SECTIONS, seed, ..RunSize::default() },
         }
     }

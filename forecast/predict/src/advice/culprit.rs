@@ -52,7 +52,7 @@ fn about_what_run_leaves_alone(lock: &ForecastLock) -> String {
     }
 }
 
-/// The same of a read-write lock, for which `run` has others that no forecast covers.
+/// The same of a read-write lock.
 fn about_readers_and_writers(lock: &ForecastLock) -> String {
     let by_writers = lock.acquisitions as f64 * lock.exclusive_hold_ns;
     let by_readers = lock.shared_acquisitions as f64 * lock.hold_ns;
@@ -60,8 +60,7 @@ fn about_readers_and_writers(lock: &ForecastLock) -> String {
         format!(
             " It is acquired for writing in {} of the cases, for {} at a time, and then keeps out \
              everybody else: the way on is to write under it less often or for less long, or to \
-             split it. `kilocore run --rwlock NAME` puts another in its place, which is not forecast \
-             here.",
+             split it.",
             percent(
                 lock.acquisitions as f64
                     / (lock.acquisitions + lock.shared_acquisitions).max(1) as f64
@@ -70,9 +69,7 @@ fn about_readers_and_writers(lock: &ForecastLock) -> String {
         )
     } else {
         " Its readers do not exclude each other, but each writes the lock's one word twice: the way \
-         on is to read without taking it, or to split it. Where writes are very rare, `kilocore run \
-         --rwlock bravo-writer-first` lets readers in without a write to the lock, which is not \
-         forecast here."
+         on is to read without taking it, or to split it."
             .to_owned()
     }
 }

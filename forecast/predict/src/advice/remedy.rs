@@ -1,9 +1,6 @@
 //! What to do about a lock that `run` cannot replace, in the language of its program.
 
-use kilocore_lock_profile::{Lock, Process, Run};
-
-/// What the names of locks begin with that `run` replaces, because they are pthread locks.
-const REPLACED: [&str; 2] = ["pthread ", "C++ std::mutex"];
+use kilocore_lock_profile::{Lock, Process, Run, is_pthread};
 
 /// Words of what a lock is, and what its users can do.
 const REMEDIES: [(&str, &str); 14] = [
@@ -62,7 +59,7 @@ const OTHERWISE: &str = "hold it for less long, take it less often, or use more 
 /// Whether `run` can put another lock in this one's place.
 pub(super) fn is_replaced(lock: &Lock, process: &Process, run: &Run) -> bool {
     let pthread = match &lock.what {
-        Some(what) => REPLACED.iter().any(|begins| what.starts_with(begins)),
+        Some(what) => is_pthread(what),
         // Recorded by a library that sees pthread locks only.
         None => lock.precision.is_none(),
     };
@@ -117,7 +114,9 @@ mod tests {
     #[test]
     fn only_pthread_locks_are_replaced() {
         let (process, run) = (Process::default(), Run::default());
-        for what in [None, Some("pthread mutex"), Some("C++ std::mutex")] {
+        for what in
+            [None, Some("pthread mutex"), Some("C++ std::mutex"), Some("C++ std::shared_mutex")]
+        {
             assert!(is_replaced(&lock(what), &process, &run), "{what:?}");
         }
         for what in ["Go sync.Mutex", "Java monitor", "C++ std::atomic::wait", "OpenMP lock"] {

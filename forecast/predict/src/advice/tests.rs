@@ -50,7 +50,7 @@ fn advice(curves: &[Curve], profiled: &Profiled) -> (Recommendation, String) {
 }
 
 fn advice_on(curves: &[Curve], profiled: &Profiled, profile: &Profile) -> (Recommendation, String) {
-    let advice = advise(curves, profiled, profile, "big-machine");
+    let advice = advise((curves, &[]), profiled, profile, "big-machine");
     let text = format!("{} {} {}", advice.headline, advice.confidence, advice.text.join(" "));
     (advice, text)
 }
@@ -285,6 +285,75 @@ fn a_read_write_culprit_is_told_apart_by_who_holds_it() {
     profiled.locks[0].exclusive_hold_ns = 2e6;
     let (_, text) = advice(&curves, &profiled);
     assert!(text.contains("for writing in 1.0 % of the cases, for 2.0 ms"), "{text}");
+}
+
+/// A program whose one lock is a read-write lock that `run --rwlock` replaces.
+fn reading() -> Profiled {
+    let mut profiled = profiled();
+    let lock = &mut profiled.locks[0];
+    (lock.family, lock.left_alone) = ("read-write", Some("a read-write lock"));
+    (lock.acquisitions, lock.shared_acquisitions) = (10, 1_000);
+    profiled
+}
+
+fn advice_of_both(
+    curves: &[Curve],
+    rw_curves: &[Curve],
+    profiled: &Profiled,
+) -> (Recommendation, String) {
+    let advice = advise((curves, rw_curves), profiled, &profile(), "big-machine");
+    let text = format!("{} {} {}", advice.headline, advice.confidence, advice.text.join(" "));
+    (advice, text)
+}
+
+#[test]
+fn a_read_write_lock_is_recommended_without_an_error_of_mutexes() {
+    let curves = [curve("futex", &FALLING, 0.01, 0.9), curve("mcs", &FALLING, 0.01, 0.9)];
+    let rw =
+        [curve("writer-first", &FALLING, 0.01, 0.9), curve("bravo-central", &RISING, 0.01, 0.1)];
+    let (advice, text) = advice_of_both(&curves, &rw, &reading());
+    assert_eq!(advice.verdict, Verdict::LimitedByLocks);
+    assert_eq!((advice.lock, advice.rwlock), (None, Some("bravo-central")));
+    assert_eq!((advice.gain, advice.rwlock_gain, advice.gain_error), (1.0, Some(24.0), None));
+    let command = advice.command.expect("one follows");
+    assert!(command.starts_with("kilocore run --rwlock bravo-central -- "), "{command}");
+    assert!(text.contains("under bravo-central, perhaps 24 times as much there"), "{text}");
+    assert!(text.contains("is not known: try it") && !text.contains("factor of"), "{text}");
+    assert!(!text.contains("No lock that may be put under it"), "{text}");
+}
+
+#[test]
+fn both_kinds_of_lock_are_recommended_where_both_help() {
+    let mut profiled = reading();
+    profiled.locks.push(crate::from_profile(&synthetic::profile()).unwrap().locks.remove(0));
+    profiled.locks[1].left_alone = None;
+    let of_both = |lock, rates: &[(u32, f64)]| {
+        let mut curve = curve(lock, rates, 0.01, 0.9);
+        for point in &mut curve.points {
+            point.point.lock_share_by_lock = vec![0.4, 0.5];
+        }
+        curve
+    };
+    let curves = [of_both("futex", &FALLING), of_both("mcs", &FLAT)];
+    let (advice, text) = advice_of_both(&curves, &[of_both("phase-fair", &RISING)], &profiled);
+    assert_eq!((advice.lock, advice.rwlock), (Some("mcs"), Some("phase-fair")));
+    assert_eq!((advice.gain, advice.rwlock_gain), (2.4, Some(10.0)));
+    let command = advice.command.expect("one follows");
+    assert!(command.starts_with("kilocore run --lock mcs --rwlock phase-fair -- "), "{command}");
+    assert!(text.contains("under mcs and phase-fair, perhaps 24 times as much"), "{text}");
+    assert!(text.contains("once its mutexes are mcs"), "{text}");
+}
+
+#[test]
+fn where_no_read_write_lock_helps_the_reason_is_told() {
+    let curves = [curve("futex", &FALLING, 0.01, 0.9), curve("mcs", &FALLING, 0.01, 0.9)];
+    let rw =
+        [curve("writer-first", &FALLING, 0.01, 0.8), curve("bravo-central", &FALLING, 0.01, 0.8)];
+    let (advice, text) = advice_of_both(&curves, &rw, &reading());
+    assert_eq!((advice.rwlock, advice.rwlock_gain, advice.command), (None, None, None));
+    assert!(text.contains("no lock that `run` can put there mends that"), "{text}");
+    assert!(text.contains("None of the 2 read-write locks"), "{text}");
+    assert!(text.contains("90 % of the threads' time on 48 cores, and 80 % under"), "{text}");
 }
 
 #[test]

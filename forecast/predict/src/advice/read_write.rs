@@ -1,0 +1,59 @@
+//! What another read-write lock promises, and what it does not.
+
+use kilocore_locks::RwLockId;
+
+use super::outlook::cores;
+use crate::ForecastLock;
+use crate::choice::WORTH_TAKING;
+use crate::second_choice::{SecondChoice, share};
+use crate::words::{counted, either, percent, rounded};
+
+/// That nobody knows how far such gains are from measured ones. Errors of gains by other mutexes say
+/// nothing of them.
+pub(super) fn about_rw_gains() -> String {
+    "Nobody has published programs under other read-write locks, so how far a forecast gain by one is \
+     off is not known: try it."
+        .to_owned()
+}
+
+/// What the best read-write lock promises, beside another mutex if there is one.
+pub(super) fn praise_rw(choice: &SecondChoice<'_>, mutex: Option<&str>) -> Vec<String> {
+    let best = choice.best;
+    let beside = match mutex {
+        Some(mutex) => format!("once its mutexes are {mutex}"),
+        None => "with its mutexes as they are".to_owned(),
+    };
+    let mut text = vec![format!(
+        "Perhaps {} for its read-write locks: {} times the throughput on {}, {beside}.",
+        best.lock,
+        rounded(choice.gain()),
+        counted(cores(best).into(), "core"),
+    )];
+    if best.end().low <= choice.under.end().high {
+        text.push("The bands overlap: the profile leaves open whether it helps.".to_owned());
+    }
+    if !choice.equals.is_empty() {
+        let equals = either(&choice.equals);
+        text.push(format!("As good, within what differs from one profile to the next: {equals}."));
+    }
+    if let Some(known) = RwLockId::ALL.iter().find(|known| known.name() == best.lock) {
+        text.push(format!("Where {known} does worst: {}.", known.info().worst_at));
+    }
+    text
+}
+
+/// Says that no read-write lock is the way on, and why.
+pub(super) fn no_rw_lock_helps(choice: &SecondChoice<'_>, locks: &[ForecastLock]) -> String {
+    let taken = |curve| percent(share(curve, locks));
+    format!(
+        "None of the {} read-write locks that `kilocore run --rwlock` has does better by more than \
+         {:.0} %. Waiting for the program's own, taking them and letting them go is {} of the \
+         threads' time on {}, and {} under {}, which does best.",
+        choice.tried,
+        (WORTH_TAKING - 1.0) * 100.0,
+        taken(choice.under),
+        counted(cores(choice.under).into(), "core"),
+        taken(choice.best),
+        choice.best.lock,
+    )
+}

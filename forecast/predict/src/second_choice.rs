@@ -1,0 +1,119 @@
+//! Which read-write lock to put under a program, beside the mutex that was chosen.
+//!
+//! Mutexes are chosen first, with the program's read-write locks as they are. Then each read-write lock
+//! that `run` can put under a program takes their place, beside that mutex. All pairs would be as many
+//! simulations as there are mutexes, times as many as there are read-write locks; and the two kinds of
+//! lock hardly ever limit a program in the same place.
+
+use kilocore_curve::Contenders;
+use kilocore_locks::RwLockId;
+
+use crate::choice::{WORTH_TAKING, end};
+use crate::{Curve, ForecastLock, Profiled, Workload};
+
+/// Read-write locks in which less than this share of the threads' time goes are not worth a simulation.
+const MATTERS: f64 = 0.01;
+
+/// What `own_locks` calls a read-write lock that `run` can replace.
+pub(crate) const REPLACEABLE: &str = "a read-write lock";
+
+/// Whether `run --rwlock` reaches a lock.
+pub(crate) fn is_reached(lock: &ForecastLock) -> bool {
+    lock.family == "read-write" && lock.left_alone == Some(REPLACEABLE)
+}
+
+/// The share of the threads' time that goes into the read-write locks that can be replaced, at the end
+/// of a curve.
+pub(crate) fn share(curve: &Curve, locks: &[ForecastLock]) -> f64 {
+    let shares = &curve.end().point.lock_share_by_lock;
+    locks.iter().zip(shares).filter(|(lock, _)| is_reached(lock)).map(|(_, share)| share).sum()
+}
+
+/// Whether read-write locks limit the program so far that others are worth a simulation.
+pub(crate) fn matters(under: &Curve, locks: &[ForecastLock]) -> bool {
+    share(under, locks) >= MATTERS
+}
+
+/// The workload as profiled and the two that bound it, with another read-write lock.
+pub(crate) fn with_rw_lock(profiled: &Profiled, rw_lock: RwLockId) -> [Workload; 3] {
+    let [well, badly] = &profiled.bounds;
+    [&profiled.workload, well, badly].map(|workload| {
+        let mut workload = workload.clone();
+        for (usage, lock) in workload.locks.iter_mut().zip(&profiled.locks) {
+            if is_reached(lock) {
+                usage.read_write = usage.read_write.map(|_| rw_lock);
+            }
+        }
+        workload
+    })
+}
+
+/// A choice among read-write locks.
+#[derive(Debug)]
+pub(crate) struct SecondChoice<'a> {
+    /// The curve of the mutex that was chosen, with read-write locks as they are.
+    pub(crate) under: &'a Curve,
+    /// The curve of the best read-write lock beside it.
+    pub(crate) best: &'a Curve,
+    /// Whether it is worth a change.
+    pub(crate) helps: bool,
+    /// Others that end nearly as high.
+    pub(crate) equals: Vec<&'static str>,
+    /// How many were tried.
+    pub(crate) tried: usize,
+}
+
+impl<'a> SecondChoice<'a> {
+    /// Chooses among curves; `None` if there are none. Of those that end nearly alike, the first that
+    /// is worth a change counts, so that the answer is the same from run to run.
+    pub(crate) fn among(under: &'a Curve, curves: &'a [Curve]) -> Option<Self> {
+        let mut contenders = Contenders::among(curves, end, WORTH_TAKING)?;
+        let highest = contenders.highest();
+        let worth = |curve: &Curve| end(curve) >= WORTH_TAKING * end(under);
+        let helps = worth(highest);
+        contenders.retain(worth);
+        let best = contenders.iter().next().unwrap_or(highest);
+        let others = contenders.iter().filter(|curve| curve.lock != best.lock);
+        let equals = others.map(|curve| curve.lock).collect();
+        Some(Self { under, best, helps, equals, tried: curves.len() })
+    }
+
+    /// The throughput under the best one, as a multiple of that with read-write locks as they are.
+    pub(crate) fn gain(&self) -> f64 {
+        end(self.best) / end(self.under)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kilocore_curve::Judged;
+
+    use super::*;
+    use crate::{ForecastPoint, Point};
+
+    fn curve(lock: &'static str, end: f64) -> Curve {
+        let point = Point { cores: 48, throughput_per_s: end, ..Point::empty(lock) };
+        let points = vec![ForecastPoint { point, low: end, high: end }];
+        Curve::new(lock, points, Judged::BY_LAST_CORES)
+    }
+
+    #[test]
+    fn of_those_that_help_alike_the_first_is_taken() {
+        let under = curve("futex", 1.0);
+        let of = |ends: [f64; 3]| {
+            ["writer-first", "phase-fair", "bravo"].into_iter().zip(ends).map(|(l, e)| curve(l, e))
+        };
+        let curves: Vec<Curve> = of([1.05, 3.0, 3.2]).collect();
+        let choice = SecondChoice::among(&under, &curves).unwrap();
+        assert_eq!((choice.best.lock, choice.helps, choice.tried), ("phase-fair", true, 3));
+        assert_eq!(choice.equals, ["bravo"]);
+        // The first would be as good as the last, and is no gain.
+        let curves: Vec<Curve> = of([1.1, 1.0, 1.2]).collect();
+        assert_eq!(SecondChoice::among(&under, &curves).unwrap().best.lock, "bravo");
+        let curves: Vec<Curve> = of([1.0, 1.1, 0.9]).collect();
+        let none = SecondChoice::among(&under, &curves).unwrap();
+        assert_eq!((none.best.lock, none.helps), ("phase-fair", false));
+        assert!(none.equals.is_empty());
+        assert!(SecondChoice::among(&under, &[]).is_none());
+    }
+}
