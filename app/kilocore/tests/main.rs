@@ -7,5 +7,6 @@ mod fit;
 mod house;
 mod install;
 mod locate;
+mod read_write;
 mod simulate;
 mod simulate_ldu;

@@ -1,6 +1,7 @@
 //! The curves of a report.
 
 use kilocore_curve::{CurvePoint, LockCurve};
+use kilocore_locks::RwLockId;
 
 use crate::alike;
 use crate::drawn::{Drawn, Role, Style, best_first};
@@ -83,6 +84,18 @@ impl<'a, P: CurvePoint> CurveSet<'a, P> {
     /// The curve of today's lock, if there is one.
     pub(crate) fn today(&self) -> Option<&Drawn<'a, P>> {
         self.curves.iter().find(|drawn| drawn.role == Role::Today)
+    }
+
+    /// Which curves of a program's forecast are of read-write locks, in words. The others are of
+    /// mutexes.
+    pub(crate) fn second_choice(&self) -> Option<String> {
+        self.today()?;
+        let is_of_a_rw_lock =
+            |name: &&str| RwLockId::ALL.iter().any(|rw_lock| rw_lock.name() == *name);
+        let names: Vec<&str> =
+            self.curves.iter().map(|drawn| drawn.curve.lock).filter(is_of_a_rw_lock).collect();
+        (!names.is_empty())
+            .then(|| format!("{}: in place of its read-write locks", names.join(", ")))
     }
 
     /// The largest number of cores of any curve.

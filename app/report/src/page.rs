@@ -39,6 +39,8 @@ struct Page<'a> {
     most_cores: u32,
     /// Whether every point has as many threads as cores.
     thread_per_core: bool,
+    /// Which curves are of read-write locks.
+    second_choice: Option<String>,
     program: Option<Program>,
     machine: Vec<Group>,
     assumptions: &'a [String],
@@ -151,6 +153,7 @@ impl<'a> Page<'a> {
             locks: algorithms(set),
             curves: set.curves.clone(),
             most_cores: set.most_cores(),
+            second_choice: set.second_choice(),
             thread_per_core: points.all(|p| p.point.threads == p.point.cores),
             program: None,
             machine: Vec::new(),

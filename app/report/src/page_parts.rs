@@ -1,7 +1,7 @@
 //! What pages share: their style and script, and the cells of their tables of curves.
 
 use kilocore_curve::{Curve, CurvePoint, Shape};
-use kilocore_locks::LockId;
+use kilocore_locks::{LockId, RwLockId};
 
 use crate::scale::{Growth, Scale};
 
@@ -14,8 +14,9 @@ pub(crate) const SCRIPT: &str = include_str!("../templates/report.js");
 
 /// What the lock of that name is; nothing if the registry does not know it.
 pub(crate) fn about(name: &str) -> &'static str {
-    let known = LockId::ALL.iter().find(|lock| lock.name() == name);
-    known.map_or("", |lock| lock.info().title)
+    let mutex = LockId::ALL.iter().find(|lock| lock.name() == name).map(|lock| lock.info());
+    let rw_lock = || RwLockId::ALL.iter().find(|lock| lock.name() == name).map(|lock| lock.info());
+    mutex.or_else(rw_lock).map_or("", |info| info.title)
 }
 
 /// The points of a curve's line in a table, on a scale that ends at `highest`.

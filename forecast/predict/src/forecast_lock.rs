@@ -51,6 +51,16 @@ pub struct ForecastLock {
     pub held_share: f64,
 }
 
+/// The kind of a read-write lock that `run --rwlock` replaces.
+pub(crate) const READ_WRITE_LOCK: &str = "a read-write lock";
+
+impl ForecastLock {
+    /// Whether `run --rwlock` replaces it.
+    pub(crate) fn is_replaced_by_rwlock(&self) -> bool {
+        self.family == "read-write" && self.left_alone == Some(READ_WRITE_LOCK)
+    }
+}
+
 /// A place at which a lock is acquired.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct AcquiredAt {

@@ -3,9 +3,8 @@
 
 use kilocore_lock_profile::{Caller, Family, Lock, Process, Run};
 
-use crate::forecast_lock::{AcquiredAt, ForecastLock};
+use crate::forecast_lock::{AcquiredAt, ForecastLock, READ_WRITE_LOCK};
 use crate::from_profile::{self, Profiled, taker_of};
-use crate::second_choice::REPLACEABLE;
 use crate::workload::KeptLock;
 
 /// The largest number of places that are listed: those with the longest waits.
@@ -68,7 +67,7 @@ fn left_alone(lock: &Lock) -> Option<&'static str> {
     let has = |name: &str| lock.attributes.iter().any(|own| own == name);
     match lock.family {
         Family::ReadWrite if has("pshared") => Some("a read-write lock that processes share"),
-        Family::ReadWrite => Some(REPLACEABLE),
+        Family::ReadWrite => Some(READ_WRITE_LOCK),
         Family::Spin => Some("a spin lock"),
         Family::Mutex => MUTEXES.iter().find(|(name, _)| has(name)).map(|(_, kind)| *kind),
     }

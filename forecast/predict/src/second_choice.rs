@@ -14,19 +14,16 @@ use crate::{Curve, ForecastLock, Profiled, Workload};
 /// Read-write locks in which less than this share of the threads' time goes are not worth a simulation.
 const MATTERS: f64 = 0.01;
 
-/// What `own_locks` calls a read-write lock that `run` can replace.
-pub(crate) const REPLACEABLE: &str = "a read-write lock";
-
-/// Whether `run --rwlock` reaches a lock.
-pub(crate) fn is_reached(lock: &ForecastLock) -> bool {
-    lock.family == "read-write" && lock.left_alone == Some(REPLACEABLE)
-}
-
 /// The share of the threads' time that goes into the read-write locks that can be replaced, at the end
 /// of a curve.
 pub(crate) fn share(curve: &Curve, locks: &[ForecastLock]) -> f64 {
     let shares = &curve.end().point.lock_share_by_lock;
-    locks.iter().zip(shares).filter(|(lock, _)| is_reached(lock)).map(|(_, share)| share).sum()
+    locks
+        .iter()
+        .zip(shares)
+        .filter(|(lock, _)| lock.is_replaced_by_rwlock())
+        .map(|(_, share)| share)
+        .sum()
 }
 
 /// Whether read-write locks limit the program so far that others are worth a simulation.
@@ -40,7 +37,7 @@ pub(crate) fn with_rw_lock(profiled: &Profiled, rw_lock: RwLockId) -> [Workload;
     [&profiled.workload, well, badly].map(|workload| {
         let mut workload = workload.clone();
         for (usage, lock) in workload.locks.iter_mut().zip(&profiled.locks) {
-            if is_reached(lock) {
+            if lock.is_replaced_by_rwlock() {
                 usage.read_write = usage.read_write.map(|_| rw_lock);
             }
         }

@@ -117,6 +117,7 @@ fn curve_rows(
         signs.push("×: throughput against today's");
         notes.push(signs.join(", "));
     }
+    notes.extend(set.second_choice());
     let alike: Vec<String> = rows.iter().filter_map(Alike::others_in_words).collect();
     if !alike.is_empty() {
         notes.push(format!("+: locks that do as well within 5 %: {}", alike.join("; ")));
