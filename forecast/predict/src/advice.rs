@@ -10,6 +10,7 @@ mod read_write;
 mod remedy;
 #[cfg(test)]
 mod tests;
+mod vague;
 mod view;
 
 use kilocore_curve::Shape;
@@ -18,9 +19,10 @@ use kilocore_lock_profile::Profile;
 use answer::{answer, not_seen, unknown};
 use cautions::cautions;
 use culprit::culprit;
-use outlook::{NO_MATTER, lost, reaches, shape};
+use outlook::{LITTLE, NO_MATTER, lost, reaches, shape};
 use praise::{about_gains, nothing_helps, praise, sure};
 use read_write::{about_rw_gains, no_rw_lock_helps, praise_rw};
+use vague::vague_hold;
 pub(crate) use view::View;
 
 use crate::choice::{Choice, gain_error};
@@ -29,9 +31,6 @@ use crate::second_choice::SecondChoice;
 use crate::words::{counted, percent, rounded};
 use crate::{Curve, Recommendation, Verdict, shell_words};
 
-/// If no lock helps, waiting does not matter below this share of the time either. Much of so little is
-/// the mere taking of free locks.
-const LITTLE: f64 = 0.05;
 /// Nor does it matter below this share of what is lost against a program that scales. Something else
 /// limits that program.
 const LESSER_PART: f64 = 0.25;
@@ -91,10 +90,14 @@ pub(crate) fn advise(
             && waiting >= LITTLE
             && waiting >= LESSER_PART * lost(choice.today)
     };
-    let gaps = view.gaps();
+    let mut gaps = view.gaps();
+    let run = profile.runs.first();
+    let vague = matters.then(|| vague_hold(choice.today, &profiled.locks, run)).flatten();
+    let is_vague = vague.is_some();
+    gaps.splice(0..0, vague);
     let mut answer = if profiled.conduct.takes_turns {
         cores_unused(&choice, waiting, &profiled.conduct, machine)
-    } else if matters && !view.coverage.is_of_a_lesser_part() {
+    } else if matters && !is_vague && !view.coverage.is_of_a_lesser_part() {
         limited(&choice, helps, second.as_ref(), (profiled, profile, machine))
     } else if gaps.is_empty() {
         let on_conditions = view.on_conditions(&profiled.conduct);

@@ -34,6 +34,9 @@ pub struct ForecastLock {
     /// Mean hold in nanoseconds of the host, in the mode in which the lock is taken more often.
     /// Locks that are taken inside are not included.
     pub hold_ns: f64,
+    /// Between what the mean hold lies, in nanoseconds of the host, if it was estimated from windows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hold_range_ns: Option<[f64; 2]>,
     /// Mean exclusive hold in nanoseconds of the host. Locks that are taken inside are not
     /// included.
     pub exclusive_hold_ns: f64,

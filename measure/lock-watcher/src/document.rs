@@ -88,6 +88,7 @@ pub(crate) fn processes(
                 let computing = ledger.computing(*word, &threads, span.wall_ns);
                 known(*word, waits, ledger, (computing, span), names.get_mut(&pid))
             })
+            .filter(|known| !known.is_of_one_thread)
             .collect();
         known.sort_by(|a, b| b.waits.ns.total_cmp(&a.waits.ns).then(a.word.cmp(&b.word)));
         words.extend(known.iter().map(|known| (known.word, known.named())));

@@ -215,6 +215,7 @@ fn locks() -> Vec<ForecastLock> {
         shared_acquisitions: if family == "read-write" { 88_123 } else { 0 },
         contended_share,
         hold_ns: 154.2,
+        hold_range_ns: None,
         exclusive_hold_ns: 154.2,
         wait_ns: 2_412.0,
         lines: 2.3,

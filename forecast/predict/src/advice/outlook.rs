@@ -7,6 +7,9 @@ use crate::{Curve, ForecastLock};
 
 /// Waiting for locks does not matter below this share of the time.
 pub(super) const NO_MATTER: f64 = 0.01;
+/// If no lock helps, waiting does not matter below this share of the time either. Much of so little is
+/// the mere taking of free locks.
+pub(super) const LITTLE: f64 = 0.05;
 
 /// What the program as it is will do, as a part of a sentence that stands behind a colon.
 pub(super) fn shape(today: &Curve, machine: &str) -> String {

@@ -1,5 +1,7 @@
 use kilocore_curve::Judged;
-use kilocore_lock_profile::{Profile, Unrecorded, WhyUnrecorded};
+use kilocore_lock_profile::{
+    Activities, Profile, RoleTimes, ThreadTimes, Unrecorded, WhyUnrecorded,
+};
 
 use super::{advise, advise_without_forecast};
 use crate::AcquiredAt;
@@ -264,6 +266,29 @@ fn the_culprit_is_named_by_where_it_is_acquired() {
         .into();
     let (_, text) = advice(&curves, &profiled);
     assert!(text.contains("the mutex acquired at get and put, made or first"), "{text}");
+}
+
+#[test]
+fn a_lock_whose_hold_is_hardly_known_limits_nothing_yet() {
+    let curves = [curve("futex", &FALLING, 0.01, 0.9), curve("mcs", &FALLING, 0.01, 0.9)];
+    let (mut profiled, mut profile) = (profiled(), profile());
+    let role = RoleTimes::default();
+    let mut waited = |user_ns, locks_ns| {
+        let times = Activities { user_ns, locks_ns, ..Activities::default() };
+        let roles = vec![RoleTimes { times, ..role.clone() }];
+        profile.runs[0].times = Some(ThreadTimes { roles, ..ThreadTimes::default() });
+        profile.clone()
+    };
+    let (idle, busy) = (waited(999, 1), waited(900, 100));
+    profiled.locks[0].hold_range_ns = Some([100.0, 1_700.0]);
+    let (advice, text) = advice_on(&curves, &profiled, &idle);
+    assert_eq!(advice.verdict, Verdict::Unknown);
+    assert!(text.contains("it is held for 100 ns to 1.7 µs at a time"), "{text}");
+    // Threads do wait for locks already.
+    let verdict = |profiled: &Profiled, profile| advice_on(&curves, profiled, profile).0.verdict;
+    assert_eq!(verdict(&profiled, &busy), Verdict::LimitedByLocks);
+    profiled.locks[0].hold_range_ns = Some([1_500.0, 1_700.0]);
+    assert_eq!(verdict(&profiled, &idle), Verdict::LimitedByLocks);
 }
 
 #[test]

@@ -36,6 +36,7 @@ pub(super) fn described(
         shared_acquisitions: group.shared,
         contended_share: group.contended as f64 / group.uses() as f64,
         hold_ns: mean(index, group.shared > group.exclusive),
+        hold_range_ns: group.hold_range(),
         exclusive_hold_ns: mean(index, false),
         wait_ns: group.wait.mean_ns(),
         lines_low: migration.lines[0],

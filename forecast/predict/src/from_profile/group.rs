@@ -34,6 +34,19 @@ pub(super) struct Group<'a> {
 }
 
 impl<'a> Group<'a> {
+    /// Between what the mean hold lies, if all locks were watched in windows.
+    pub(super) fn hold_range(&self) -> Option<[f64; 2]> {
+        let (mut range, mut uses) = ([0.0; 2], 0.0);
+        for lock in &self.locks {
+            let known = lock.precision.as_ref()?.hold_ns.as_ref()?;
+            let weight = lock.uses() as f64;
+            range[0] += known.low * weight;
+            range[1] += known.high * weight;
+            uses += weight;
+        }
+        (uses > 0.0).then(|| range.map(|end| end / uses))
+    }
+
     pub(super) fn new(locks: Vec<&'a Lock>) -> Self {
         let mut group = Self {
             exclusive: 0,

@@ -15,6 +15,7 @@ use crate::java::JavaWait;
 use crate::ledger::{Ledger, Waits};
 use crate::pairing::Model;
 use crate::progress::Computing;
+use crate::watched::Watched;
 
 /// The whole time for which the windows stand.
 #[derive(Debug, Clone, Copy)]
@@ -52,6 +53,9 @@ pub(super) struct Known<'a> {
     pub(super) place: WordPlace,
     /// The class of the object, if it is one of Java.
     pub(super) class: Option<String>,
+    /// Whether one thread alone was seen to spin on it and to write it: it has a loop over it that does
+    /// something else than wait.
+    pub(super) is_of_one_thread: bool,
 }
 
 impl Known<'_> {
@@ -152,9 +156,12 @@ pub(super) fn known<'a>(
         waiter: None,
         place: WordPlace::Unmapped,
         class: None,
+        is_of_one_thread: false,
     };
     if let Some(names) = names {
         known.place = names.word(word.address);
+        let is_shared = matches!(known.place, WordPlace::File { .. });
+        known.is_of_one_thread = !is_shared && watched.is_some_and(|w| is_of_one_thread(waits, w));
         known.waiting = stacks(names, &waits.scenes);
         let model = known.model();
         let releases = watched.map_or_else(BTreeSet::new, |watched| watched.releases(model));
@@ -178,6 +185,12 @@ pub(super) fn known<'a>(
     known
 }
 
+/// Whether nobody slept for a word, and who spun on it is who wrote it, one thread.
+fn is_of_one_thread(waits: &Waits, watched: &Watched) -> bool {
+    let is_spun_on = waits.spun_ns > 0.0 && waits.spun_ns >= waits.ns && waits.parked == 0;
+    is_spun_on && waits.threads.len() == 1 && watched.writers == waits.threads
+}
+
 /// What the virtual machine says of a wait of threads of Java.
 fn in_java<'a>(
     waiter: Waiter,
@@ -199,4 +212,25 @@ fn in_java<'a>(
         _ => Waiter { own: 0, ..waiter },
     };
     Some((waiter, wait))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ids::Tid;
+
+    #[test]
+    fn a_word_that_its_only_writer_reads_in_a_loop_is_of_one_thread() {
+        let mut waits = Waits { ns: 3e6, spun_ns: 3e6, ..Waits::default() };
+        waits.threads.insert(Tid(1));
+        let mut watched = Watched::default();
+        // Nobody was seen to write it.
+        assert!(!is_of_one_thread(&waits, &watched));
+        watched.writers.insert(Tid(1));
+        assert!(is_of_one_thread(&waits, &watched));
+        let slept = Waits { ns: 4e6, ..waits.clone() };
+        assert!(!is_of_one_thread(&slept, &watched));
+        watched.writers.insert(Tid(2));
+        assert!(!is_of_one_thread(&waits, &watched));
+    }
 }
