@@ -143,10 +143,7 @@ fn spun_on(code: &Code, registers: &Registers) -> Option<u64> {
         if step > 0 && at == from {
             return deeds.one_address();
         }
-        let Some(instruction) = code.instruction(at) else {
-            // What is before the place may be out of reach.
-            return is_back.then(|| deeds.one_address())?;
-        };
+        let Some(instruction) = code.instruction(at) else { break };
         if !is_back && let Some(address) = deeds.touched(&instruction, registers)? {
             deeds.reads.push(address);
             let by = [instruction.memory_base(), instruction.memory_index()];
@@ -162,11 +159,13 @@ fn spun_on(code: &Code, registers: &Registers) -> Option<u64> {
                 let closes = loop_range(from).contains(&target) && target <= instruction.ip();
                 if closes { target } else { instruction.next_ip() }
             }
-            _ => return None,
+            _ => break,
         };
         is_back |= at < from;
     }
-    None
+    // The loop has been closed, though the way back to the place was not found: a branch forwards may
+    // lead there, or what is before it is out of reach.
+    is_back.then(|| deeds.one_address()).flatten()
 }
 
 fn loop_range(from: u64) -> Range<u64> {
@@ -199,6 +198,19 @@ mod tests {
         // Found in its middle, with what is before it and without.
         assert_eq!(spun_on(&code(0x1000, &bytes), &registers(0x1002)), Some(WORD));
         assert_eq!(spun_on(&code(0x1002, &bytes[2..]), &registers(0x1002)), Some(WORD));
+    }
+
+    #[test]
+    fn a_loop_that_begins_with_a_try_is_a_spin() {
+        // 1: lock decl (%rdi); jne 2f; xor %eax,%eax; ret; 2: pause; cmpl $0,(%rdi); jg 1b; jmp 2b
+        let bytes = [
+            0xf0, 0xff, 0x0f, 0x75, 0x03, 0x31, 0xc0, 0xc3, 0xf3, 0x90, 0x83, 0x3f, 0, 0x7f, 0xf1,
+            0xeb, 0xf7,
+        ];
+        for from in [8, 10] {
+            let found = spun_on(&code(0x1000, &bytes), &registers(0x1000 + from));
+            assert_eq!(found, Some(WORD), "from {from}");
+        }
     }
 
     #[test]

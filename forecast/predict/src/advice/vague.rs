@@ -1,0 +1,34 @@
+//! A lock of which too little is known for a verdict that rests on it.
+
+use kilocore_lock_profile::Run;
+
+use super::outlook::LITTLE;
+use crate::words::duration;
+use crate::{Curve, ForecastLock};
+
+/// A mean hold is known if it is at most so many times as long as it is at least.
+const KNOWN_WITHIN: f64 = 3.0;
+
+/// Says that it is not known how long the lock is held that is forecast to cost most, if that is so.
+/// Where threads have been seen to wait for locks, that does not matter: the locks limit the program
+/// already.
+pub(super) fn vague_hold(
+    today: &Curve,
+    locks: &[ForecastLock],
+    run: Option<&Run>,
+) -> Option<String> {
+    let shares = &today.end().point.lock_share_by_lock;
+    let (lock, _) = locks.iter().zip(shares).max_by(|(_, a), (_, b)| a.total_cmp(b))?;
+    let [low, high] = lock.hold_range_ns.filter(|[low, high]| *high > KNOWN_WITHIN * *low)?;
+    let times = run?.times.as_ref()?.total();
+    let waited = times.locks_ns as f64 / times.present_ns().max(1) as f64;
+    (waited < LITTLE).then(|| {
+        format!(
+            "the lock that would cost most, {}, was watched too little: it is held for {} to {} at \
+             a time",
+            lock.place,
+            duration(low),
+            duration(high)
+        )
+    })
+}
