@@ -56,10 +56,17 @@ fn readers_that_do_not_write_the_lock_scale_and_others_do_not() {
         let rates = figures(&document, lock, "throughput_per_s");
         assert!(rates[5] < 1.5 * rates[2], "{lock} scales past 12 cores: {rates:?}");
     }
-    for lock in ["bravo-central", "bravo-writer-first", "bravo-phase-fair"] {
+    for lock in ["bravo-central", "bravo-writer-first", "bravo-phase-fair", "per-core"] {
         let rates = figures(&document, lock, "throughput_per_s");
         assert!(rates[5] > 2.0 * rates[2], "{lock} does not scale past 12 cores: {rates:?}");
     }
+    // With more writers, it matters at how many slots they look.
+    let words = ["--reads", "99.9", "--think", "1000", "--hold", "300"];
+    let words = [&words[..], &["--rwlock", "bravo-writer-first,per-core"], &CORES].concat();
+    let document: Value = serde_json::from_slice(&simulate(&words)).unwrap();
+    let rates = |lock| figures(&document, lock, "throughput_per_s");
+    let (slots, counts) = (rates("bravo-writer-first"), rates("per-core"));
+    assert!(counts[5] > 1.5 * slots[5], "{counts:?} against {slots:?}");
     // Where every acquisition writes, a table of readers is of no use.
     let words = ["--reads", "0", "--rwlock", "writer-first,bravo-writer-first"];
     let document: Value =

@@ -63,9 +63,10 @@ impl Shadow for () {
         unsafe { &*shadowed }
     }
     fn reader_slots<P: Platform>() -> &'static [Shadowed<P::Usize, ()>] {
-        let slots: &'static [P::Usize] = P::reader_slots().slots();
+        // SAFETY: the slots are handed on to the same locks.
+        let slots: &'static [P::Usize] = unsafe { P::reader_slots().slots() };
         let shadowed: *const [Shadowed<P::Usize, ()>] = std::ptr::from_ref(slots) as *const _;
-        // SAFETY: as above.
+        // SAFETY: the layouts are the same, as for the waiting slots above.
         unsafe { &*shadowed }
     }
 }

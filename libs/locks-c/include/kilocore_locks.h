@@ -180,6 +180,7 @@ extern const struct kc_rwlock_algorithm kc_phase_fair;
 extern const struct kc_rwlock_algorithm kc_bravo_central;
 extern const struct kc_rwlock_algorithm kc_bravo_writer_first;
 extern const struct kc_rwlock_algorithm kc_bravo_phase_fair;
+extern const struct kc_rwlock_algorithm kc_per_core;
 
 /* Returns all algorithms, and NULL behind the last. */
 const struct kc_rwlock_algorithm *const *kc_rwlock_algorithms(void);

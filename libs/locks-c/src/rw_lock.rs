@@ -155,6 +155,7 @@ tables! {
     kc_bravo_central => BravoCentral;
     kc_bravo_writer_first => BravoWriterFirst;
     kc_bravo_phase_fair => BravoPhaseFair;
+    kc_per_core => PerCore;
 }
 
 /// Returns the tables of all read-write locks, and a null pointer behind them.

@@ -13,19 +13,24 @@
 //!   fits into a `pthread_rwlock_t` with it.
 //! * A writer's try that finds a reader in the table restores the bias at once. In the paper, such a
 //!   try does not exist.
+//! * How a reader says that it is inside is a [parameter](Presence). The paper's way is [`OwnSlot`].
+//! * A reader that finds the bias gone clears its slot with release ordering. Without it, a writer that
+//!   reads this 0 would not see what the slot's last reader did.
 //! * What a reader gets as it enters says whether it has a slot, so any thread may leave for it. A
 //!   reader without a place to keep that enters by the inner lock.
 //!
 //! # Why no reader is missed
-//! A reader stores the key, then looks at the bias. A writer takes the bias away, then looks at the
+//! A reader shows itself in a slot, then looks at the bias. A writer takes the bias away, then looks at the
 //! slots. Both sides are sequentially consistent. So the reader sees that the bias is gone, or the
-//! writer sees the key.
+//! writer sees the reader.
 
 use core::fmt;
+use core::marker::PhantomData;
 
 use kilocore_platform::{Atomic, AtomicInt, Cycles, Ordering, Platform, Wait};
 
-use crate::{RawRwLock, ReaderToken};
+use crate::presence::slot;
+use crate::{OwnSlot, Presence, RawRwLock, ReaderToken};
 
 /// The value of the bias while readers may use slots. Any other value is twice the time, in cycles,
 /// before which there is no bias. A new lock may have one at once.
@@ -38,10 +43,11 @@ const NEVER: u64 = u64::MAX - 1;
 /// at most a tenth of their time by looking.
 const REST: u64 = 9;
 
-/// A lock over `L` with a bias to readers.
-pub struct Bravo<P: Platform, L> {
+/// A lock over `L` with a bias to readers, which say by `S` that they are inside.
+pub struct Bravo<P: Platform, L, S = OwnSlot> {
     inner: L,
     bias: P::U64,
+    presence: PhantomData<S>,
 }
 
 /// What a reader has: a slot of the table, or what it got from the inner lock.
@@ -70,37 +76,23 @@ impl<R: ReaderToken> ReaderToken for BravoReader<R> {
     }
 }
 
-impl<P: Platform, L: RawRwLock<P>> Bravo<P, L> {
-    /// What stands in the slots of this lock's readers. It is not 0.
-    #[inline]
-    fn key(&self) -> usize {
-        P::address_key(self) | 1
-    }
-
-    /// Enters by a slot if the lock is biased and the thread's slot is free.
+impl<P: Platform, L: RawRwLock<P>, S: Presence> Bravo<P, L, S> {
+    /// Enters by a slot if the lock is biased and there is room in the caller's slot.
     #[inline]
     fn enter_by_slot(&self) -> Option<BravoReader<L::Reader>> {
         if self.bias.load(Ordering::Relaxed) != BIASED {
             return None;
         }
-        let table = P::reader_slots();
-        let number = table.number(P::address_key(self), P::thread_key());
-        let slot = &table.slots()[number];
-        if slot.load(Ordering::Relaxed) != 0 {
-            return None;
-        }
-        // Argued: sequentially consistent, and so is the look at the bias; see the head of the file.
-        let stored = slot.compare_exchange(0, self.key(), Ordering::SeqCst, Ordering::Relaxed);
-        if stored.is_err() {
-            return None;
-        }
+        let number = S::enter::<P>(P::address_key(self))?;
         // This acquires, too: we see what the writer wrote that was inside before the reader that has
         // set the bias.
         if self.is_biased_still() {
             return Some(Slot(number));
         }
-        // Relaxed: we have not been inside.
-        slot.store(0, Ordering::Relaxed);
+        // We have not been inside. But a writer that reads this must see what readers did that had the
+        // slot before, so it is released all the same.
+        // SAFETY: entered above.
+        unsafe { S::leave::<P>(number) };
         None
     }
 
@@ -134,21 +126,33 @@ impl<P: Platform, L: RawRwLock<P>> Bravo<P, L> {
     #[inline]
     fn is_read_in(&self, slot: &P::Usize) -> bool {
         // Argued: sequentially consistent; see the head of the file.
-        slot.load(Ordering::SeqCst) == self.key()
+        S::shows(slot.load(Ordering::SeqCst), P::address_key(self))
     }
 
-    /// Takes the bias away and waits until no slot has the lock's key. The caller has the inner lock
-    /// as the writer.
+    /// Returns the slots in which readers of this lock may be.
+    #[inline]
+    fn slots(&self) -> impl Iterator<Item = &'static P::Usize> {
+        // SAFETY: they are only looked at.
+        S::numbers::<P>(P::address_key(self)).map(|number| unsafe { slot::<P>(number) })
+    }
+
+    /// Takes the bias away, so that readers who show themselves from now on go back.
+    fn forbid_bias(&self) {
+        // Argued: sequentially consistent; see the head of the file.
+        self.bias.swap(NEVER, Ordering::SeqCst);
+    }
+
+    /// Takes the bias away and waits until no slot shows a reader of the lock. The caller has the
+    /// inner lock as the writer.
     #[cold]
     fn revoke(&self) {
         let Cycles(start) = P::now();
-        // Argued: sequentially consistent; see the head of the file.
-        self.bias.swap(NEVER, Ordering::SeqCst);
-        let key = self.key();
-        for slot in P::reader_slots().slots() {
+        self.forbid_bias();
+        let lock = P::address_key(self);
+        for slot in self.slots() {
             while self.is_read_in(slot) {
                 // It looks once more afterwards, because this is not sequentially consistent.
-                P::wait_until(slot, Wait::Spin, |content| content != key);
+                P::wait_until(slot, Wait::Spin, |content| !S::shows(content, lock));
             }
         }
         let Cycles(end) = P::now();
@@ -156,13 +160,12 @@ impl<P: Platform, L: RawRwLock<P>> Bravo<P, L> {
         self.bias.swap(until.min(NEVER / 2) * 2, Ordering::Relaxed);
     }
 
-    /// Takes the bias away if no slot has the lock's key. Returns whether it did. The caller has the
-    /// inner lock as the writer.
+    /// Takes the bias away if no slot shows a reader of the lock. Returns whether it did. The caller
+    /// has the inner lock as the writer.
     #[cold]
     fn try_revoke(&self) -> bool {
-        // Argued: as in `revoke`.
-        self.bias.swap(NEVER, Ordering::SeqCst);
-        let free = !P::reader_slots().slots().iter().any(|slot| self.is_read_in(slot));
+        self.forbid_bias();
+        let free = !self.slots().any(|slot| self.is_read_in(slot));
         // If a reader is there, the bias must stay, or the next writer would not look for it. Relaxed:
         // whoever enters by this bias acquires from the reader that has set it, because both exchanges
         // here continue what that reader released.
@@ -171,20 +174,20 @@ impl<P: Platform, L: RawRwLock<P>> Bravo<P, L> {
     }
 }
 
-// SAFETY: a reader with a slot has seen the bias after it stored the key. A writer has the inner lock,
-// and has seen that there is no bias or has taken it away. In the second case it saw no slot with the
-// key afterwards, so no reader with a slot is inside. Only readers of the inner lock set the bias, so
+// SAFETY: a reader with a slot has seen the bias after its slot showed it. A writer has the inner lock,
+// and has seen that there is no bias or has taken it away. In the second case it saw no slot that showed
+// a reader afterwards, so no reader with a slot is inside. Only readers of the inner lock set the bias, so
 // there is none as long as the writer is inside. The writer sees what readers with slots did, because
 // it reads with acquire what they stored with release; they see what writers wrote through the reader
 // that set the bias. All others are ordered by the inner lock. A token names a slot or is one of the
 // inner lock, so any thread may leave with it. Both words are free when all their bits are zero.
-unsafe impl<P: Platform, L: RawRwLock<P>> RawRwLock<P> for Bravo<P, L> {
+unsafe impl<P: Platform, L: RawRwLock<P>, S: Presence> RawRwLock<P> for Bravo<P, L, S> {
     type Reader = BravoReader<L::Reader>;
     const ALIKE: Self::Reader = Inner(L::ALIKE);
     const HOLDER_MAY_DESTROY: bool = L::HOLDER_MAY_DESTROY;
 
     fn new() -> Self {
-        Self { inner: L::new(), bias: P::U64::new(0) }
+        Self { inner: L::new(), bias: P::U64::new(0), presence: PhantomData }
     }
 
     #[inline]
@@ -223,7 +226,8 @@ unsafe impl<P: Platform, L: RawRwLock<P>> RawRwLock<P> for Bravo<P, L> {
     #[inline]
     unsafe fn release_shared(&self, reader: Self::Reader) {
         match reader {
-            Slot(number) => P::reader_slots().slots()[number].store(0, Ordering::Release),
+            // SAFETY: the caller's promise.
+            Slot(number) => unsafe { S::leave::<P>(number) },
             // SAFETY: the caller's promise.
             Inner(reader) => unsafe { self.inner.release_shared(reader) },
         }
@@ -263,7 +267,7 @@ unsafe impl<P: Platform, L: RawRwLock<P>> RawRwLock<P> for Bravo<P, L> {
     }
 
     unsafe fn forget_others(&self) {
-        // SAFETY: the caller's promise. No slot has the key while a writer is inside.
+        // SAFETY: the caller's promise. No slot shows a reader while a writer is inside.
         unsafe { self.inner.forget_others() };
     }
 
@@ -272,7 +276,7 @@ unsafe impl<P: Platform, L: RawRwLock<P>> RawRwLock<P> for Bravo<P, L> {
     }
 }
 
-impl<P: Platform, L: fmt::Debug> fmt::Debug for Bravo<P, L> {
+impl<P: Platform, L: fmt::Debug, S> fmt::Debug for Bravo<P, L, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let biased = self.bias.load(Ordering::Relaxed) == BIASED;
         f.debug_struct("Bravo").field("inner", &self.inner).field("biased", &biased).finish()

@@ -76,6 +76,7 @@ rw_locks! {
     bravo_central => BravoCentral;
     bravo_writer_first => BravoWriterFirst;
     bravo_phase_fair => BravoPhaseFair;
+    per_core => PerCore, CoreCounts;
 }
 
 mod bravo;
@@ -89,6 +90,7 @@ mod large;
 mod moderated;
 mod node_cache;
 mod patience;
+mod presence;
 mod random;
 mod raw;
 mod raw_rw;
@@ -111,6 +113,7 @@ pub use large::{Body, LargeLock};
 pub use moderated::{Moderated, Slept};
 #[cfg(feature = "native")]
 pub use per_thread::KeepsThread;
+pub use presence::{OwnSlot, Presence};
 pub use raw::{LockVisitor, RawLock};
 pub use raw_rw::{NoSharing, RawRwLock, ReaderToken, ReadersAlone, RwLockVisitor};
 pub use registry::{LockInfo, UnknownLock, UnknownRwLock, Waiting};

@@ -9,7 +9,7 @@ use common::altered::{Altered, Sound};
 use common::read_write::{self, Read, Write, WriteAndRead};
 use common::twins::{LOST_WAKE_UP, RACE};
 use common::{explore, programs, verdict};
-use kilocore_locks::{Adaptive, Ahmcs, CentralRw, Clh, Cna, Malthusian, RawLock};
+use kilocore_locks::{Adaptive, Ahmcs, CentralRw, Clh, Cna, Malthusian, PerCore, RawLock};
 use kilocore_platform::Shuttle;
 
 use Error::{InTwoSteps, Lost};
@@ -126,6 +126,9 @@ fn ahmcs() {
     check("store(if stays { in_a_row + 1 } else { 0 }, Ordering::Relaxed)", Lost, RACE_OR_LOST);
 }
 
+/// A writer that was not alone.
+const HALF: &[&str] = &["race", "a reader saw half of a write", "a write was lost"];
+
 #[test]
 fn central_rw() {
     let source = source!("central_rw.rs");
@@ -136,10 +139,33 @@ fn central_rw() {
             &[Read; 2],
         ]);
     };
-    const HALF: &[&str] = &["race", "a reader saw half of a write", "a write was lost"];
     let check = |call, error, how| assert_caught(source, call, error, deeds, how);
     let entering = "compare_exchange(seen, change(seen), Ordering::Acquire, Ordering::Relaxed)";
     assert_caught(source!("word.rs"), entering, InTwoSteps, deeds, HALF);
     check("fetch_or(PARKED, Ordering::Acquire)", Lost, LOST_WAKE_UP);
     check("fetch_add(1, Ordering::Release)", Lost, LOST_WAKE_UP);
+}
+
+/// Readers that share a count, and writers.
+#[test]
+fn per_core() {
+    let deeds = || {
+        read_write::program::<Checked, PerCore<Checked>>(&[
+            &[Write; 3],
+            &[Read; 4],
+            &[Read; 4],
+            &[Read; 2],
+        ]);
+    };
+    let source = source!("per_core.rs");
+    // A reader that is not counted, or is counted for ever.
+    const MISCOUNTED: &[&str] =
+        &[HALF[0], HALF[1], HALF[2], LOST_WAITER[0], LOST_WAITER[1], "subtract with overflow"];
+    let entering = "compare_exchange(content, next, Ordering::SeqCst, Ordering::Relaxed)";
+    assert_caught(source, entering, InTwoSteps, deeds, MISCOUNTED);
+    let leaving = "compare_exchange(content, next, Ordering::Release, Ordering::Relaxed)";
+    assert_caught(source, leaving, InTwoSteps, deeds, MISCOUNTED);
+    // The bias stays, and readers enter by it beside the writer.
+    let revoking = "swap(NEVER, Ordering::SeqCst)";
+    assert_caught(source!("bravo.rs"), revoking, Lost, deeds, HALF);
 }

@@ -12,8 +12,8 @@ use common::read_write::{destroyed_by_last, lets_readers_in, program};
 use common::read_write::{trying, trying_to_read, two_kinds_of_readers};
 use common::verdict;
 use kilocore_locks::{
-    BravoCentral, BravoPhaseFair, BravoWriterFirst, CentralRw, NoSharing, PhaseFair, RawRwLock,
-    RwLockId, Rwsem, Ticket, WriterFirst,
+    BravoCentral, BravoPhaseFair, BravoWriterFirst, CentralRw, NoSharing, PerCore, PhaseFair,
+    RawRwLock, RwLockId, Rwsem, Ticket, WriterFirst,
 };
 use kilocore_platform::{Loom, Native, Shuttle};
 
@@ -143,6 +143,7 @@ checks!(phase_fair, PhaseFair, Some(3), Plainly);
 checks!(bravo_central, BravoCentral, Some(3), Plainly);
 checks!(bravo_writer_first, BravoWriterFirst, Some(3), Plainly);
 checks!(bravo_phase_fair, BravoPhaseFair, Some(3), Plainly);
+checks!(per_core, PerCore, Some(3), Plainly);
 
 /// A lock that does not touch its memory once it has admitted who comes next.
 macro_rules! holders_destroy {
@@ -163,14 +164,15 @@ holders_destroy! {
     the_last_holder_destroys_a_phase_fair_lock => PhaseFair;
     the_last_holder_destroys_a_biased_lock_that_admits_writers_first => BravoWriterFirst;
     the_last_holder_destroys_a_biased_phase_fair_lock => BravoPhaseFair;
+    the_last_holder_destroys_a_lock_with_counts_per_core => PerCore;
 }
 
 /// The locks above are those that say so.
 #[test]
 fn locks_say_whether_their_holder_may_destroy_them() {
     let says: Vec<_> = RwLockId::for_programs::<Native>().collect();
-    use RwLockId::{BravoPhaseFair, BravoWriterFirst, PhaseFair, WriterFirst};
-    assert_eq!(says, [WriterFirst, PhaseFair, BravoWriterFirst, BravoPhaseFair]);
+    use RwLockId::{BravoPhaseFair, BravoWriterFirst, PerCore, PhaseFair, WriterFirst};
+    assert_eq!(says, [WriterFirst, PhaseFair, BravoWriterFirst, BravoPhaseFair, PerCore]);
 }
 
 /// The check above finds the lock that does touch its memory.
@@ -244,6 +246,7 @@ fn without_release_every_lock_races() {
         assert_races::<NoRelease, WriterFirst<_>>(threads);
         assert_races::<NoRelease, PhaseFair<_>>(threads);
         assert_races::<NoRelease, BravoWriterFirst<_>>(threads);
+        assert_races::<NoRelease, PerCore<_>>(threads);
     }
 }
 
@@ -255,5 +258,6 @@ fn without_acquire_every_lock_races() {
         assert_races::<NoAcquire, WriterFirst<_>>(threads);
         assert_races::<NoAcquire, PhaseFair<_>>(threads);
         assert_races::<NoAcquire, BravoWriterFirst<_>>(threads);
+        assert_races::<NoAcquire, PerCore<_>>(threads);
     }
 }

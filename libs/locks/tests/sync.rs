@@ -214,8 +214,8 @@ fn a_wait_with_a_deadline_ends_in_time_or_with_the_lock() {
 #[test]
 fn readers_are_inside_together_and_a_writer_turns_into_one_of_them() {
     use kilocore_locks::sync::{
-        bravo_central, bravo_phase_fair, bravo_writer_first, central_rw, phase_fair, rwsem,
-        writer_first,
+        bravo_central, bravo_phase_fair, bravo_writer_first, central_rw, per_core, phase_fair,
+        rwsem, writer_first,
     };
     macro_rules! together {
         ($path:ident) => {{
@@ -261,6 +261,7 @@ fn readers_are_inside_together_and_a_writer_turns_into_one_of_them() {
     together!(bravo_central);
     together!(bravo_writer_first);
     together!(bravo_phase_fair);
+    together!(per_core);
 }
 
 /// Threads that wait for short times, while another notifies: each notification that says so has

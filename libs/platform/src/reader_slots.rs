@@ -1,6 +1,6 @@
 //! A table in which readers say what they read, so that they need not write to a lock for it.
 //!
-//! A reader that enters stores the lock's key in a slot, and clears the slot as it leaves. Readers on
+//! A reader that enters names the lock in a slot, and clears the slot as it leaves. Readers on
 //! different cores mostly write different cache lines. A writer looks through all slots. The idea is
 //! that of Dice and Kogan (BRAVO, USENIX ATC 2019).
 
@@ -30,10 +30,22 @@ impl<P: Platform> ReaderSlots<P> {
     }
 
     /// Returns all slots.
+    ///
+    /// # Safety
+    /// Locks rely on what stands in a slot. The caller changes only a slot that is 0, or one that has a
+    /// content which the caller's own lock has put there.
     #[inline]
     #[must_use]
-    pub const fn slots(&self) -> &'static [P::Usize] {
+    pub const unsafe fn slots(&self) -> &'static [P::Usize] {
         self.slots
+    }
+
+    /// Returns how many slots there are. There is at least one.
+    #[inline]
+    #[must_use]
+    #[expect(clippy::len_without_is_empty, reason = "it is never empty")]
+    pub const fn len(&self) -> usize {
+        self.slots.len()
     }
 
     /// Returns the number of the slot of the thread with key [`thread`](Platform::thread_key) at the

@@ -95,7 +95,8 @@ unsafe impl Platform for Host {
 
     #[inline(always)]
     fn reader_slots() -> ReaderSlots<Self> {
-        ReaderSlots::new(Native::reader_slots().slots())
+        // SAFETY: the slots are handed on to the same locks.
+        ReaderSlots::new(unsafe { Native::reader_slots().slots() })
     }
 
     #[inline(always)]
