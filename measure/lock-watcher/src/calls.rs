@@ -11,8 +11,8 @@ use iced_x86::Register;
 use kilocore_proc_files::{self as proc_files, Doing, doing, futex_word};
 use syscalls::Sysno;
 
+use crate::constants::constant_in;
 use crate::ids::{Pid, Tid, Word};
-use crate::instruction::constant_in;
 use crate::memory::Code;
 use crate::registers::{Registers, SYSCALL};
 

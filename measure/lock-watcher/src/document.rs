@@ -33,7 +33,7 @@ use crate::estimate::{Estimate, mean};
 use crate::figures::{Figures, Side};
 use crate::ids::{Pid, Tid, Word};
 use crate::ledger::Ledger;
-use crate::pairing::Model;
+use crate::model::Model;
 
 /// The processes, in what futexes their threads slept, and what each word is.
 #[derive(Debug)]

@@ -12,8 +12,9 @@ use crate::cores::usable_cores;
 use crate::cost::{COST_DIFFERS, COST_MORE, HitCost};
 use crate::estimate::{Estimate, mean};
 use crate::ids::Tid;
+use crate::model::Model;
 use crate::pairing::{
-    Model, Paired, Section, exclusive, shared, without_met_readers, without_writer, writers,
+    Paired, Section, exclusive, shared, without_met_readers, without_writer, writers,
 };
 use crate::progress::{Computing, Of, by_processor_time};
 use crate::span::Span;

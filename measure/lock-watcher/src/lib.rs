@@ -8,7 +8,7 @@
 //!    functions which goroutines wait for (`slow_paths`).
 //! 2. In most windows the worst words are watched by the processor (`watchpoints`). The instruction
 //!    before each hit tells what was written (`instruction`, `history`), and all of them together
-//!    what it means (`pairing`).
+//!    what it means (`pairing`, `model`).
 //! 3. Times are taken less what the hits cost (`cost`, `figures`), and the rest becomes a profile
 //!    (`document`).
 //!
@@ -16,6 +16,7 @@
 
 mod allowance;
 mod calls;
+mod constants;
 mod cores;
 mod cost;
 mod covered;
@@ -33,6 +34,7 @@ mod java;
 mod ledger;
 mod looks;
 mod memory;
+mod model;
 mod off_core;
 mod pairing;
 mod progress;

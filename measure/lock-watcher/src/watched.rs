@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::cost::HitCost;
 use crate::history::{History, Known, Operation};
 use crate::ids::{Moment, Tid};
-use crate::pairing::{Model, model, releases};
+use crate::model::{Model, model, releases};
 use crate::stored::Stored;
 
 /// A stretch in which a thread was off its core, and whether by its own will.

@@ -13,7 +13,7 @@ use crate::figures::{Figures, figures};
 use crate::ids::{Pid, Word};
 use crate::java::JavaWait;
 use crate::ledger::{Ledger, Waits};
-use crate::pairing::Model;
+use crate::model::Model;
 use crate::progress::Computing;
 use crate::watched::Watched;
 

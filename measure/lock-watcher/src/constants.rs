@@ -1,0 +1,95 @@
+//! Constants that registers were given.
+//!
+//! What a register had before it was exchanged with memory is gone. But a lock's code gives it a
+//! constant shortly before, as a rule. So the code before a place is read for one.
+
+use iced_x86::{
+    Decoder, DecoderOptions, Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind,
+    Register,
+};
+
+/// How far back code is read, in bytes.
+pub(crate) const BEFORE: usize = 64;
+
+/// The constant that a register was given last before `end`, as far as the bytes before it tell.
+/// They may be read from any place on; readings that end at `end` soon agree, and the one that
+/// most agree on is taken.
+pub(crate) fn constant_in(register: Register, before: &[u8], end: u64) -> Option<u64> {
+    let mut information = InstructionInfoFactory::new();
+    let from = before.len().saturating_sub(BEFORE);
+    let mut answers: Vec<(Option<u64>, usize)> = Vec::new();
+    for start in from..before.len() {
+        let Some(answer) = last_given(&mut information, register, &before[start..], end) else {
+            continue;
+        };
+        match answers.iter_mut().find(|(known, _)| *known == answer) {
+            Some((_, count)) => *count += 1,
+            None => answers.push((answer, 1)),
+        }
+    }
+    let most = answers.iter().map(|(_, count)| *count).max()?;
+    answers.into_iter().find(|(_, count)| *count == most)?.0
+}
+
+/// Reads instructions from the beginning of `bytes` to exactly its end. Returns `None` if that
+/// cannot be, or if none of them writes the register; else the constant that the last one gave it,
+/// if it is one.
+fn last_given(
+    information: &mut InstructionInfoFactory,
+    register: Register,
+    bytes: &[u8],
+    end: u64,
+) -> Option<Option<u64>> {
+    let begin = end.wrapping_sub(bytes.len() as u64);
+    let mut decoder = Decoder::with_ip(64, bytes, begin, DecoderOptions::NONE);
+    let mut answer = None;
+    while decoder.can_decode() {
+        let instruction = decoder.decode();
+        if instruction.is_invalid() {
+            return None;
+        }
+        let whole = register.full_register();
+        let gives = information.info(&instruction).used_registers().iter().any(|used| {
+            used.register().full_register() == whole
+                && !matches!(used.access(), OpAccess::Read | OpAccess::CondRead)
+        });
+        if gives {
+            answer = Some(given(&instruction));
+        }
+    }
+    answer
+}
+
+/// The constant that an instruction puts into its first operand, if it does.
+fn given(instruction: &Instruction) -> Option<u64> {
+    match instruction.mnemonic() {
+        Mnemonic::Mov if is_immediate(instruction.op1_kind()) => Some(instruction.immediate(1)),
+        Mnemonic::Xor | Mnemonic::Sub
+            if instruction.op1_kind() == OpKind::Register
+                && instruction.op0_register() == instruction.op1_register() =>
+        {
+            Some(0)
+        }
+        Mnemonic::Or
+            if is_immediate(instruction.op1_kind()) && instruction.immediate(1) == u64::MAX =>
+        {
+            Some(u64::MAX)
+        }
+        _ => None,
+    }
+}
+
+/// Whether an operand is a constant in the instruction.
+pub(crate) fn is_immediate(kind: OpKind) -> bool {
+    matches!(
+        kind,
+        OpKind::Immediate8
+            | OpKind::Immediate8to16
+            | OpKind::Immediate8to32
+            | OpKind::Immediate8to64
+            | OpKind::Immediate16
+            | OpKind::Immediate32
+            | OpKind::Immediate32to64
+            | OpKind::Immediate64
+    )
+}
