@@ -50,8 +50,8 @@ public class Planted {
             start("waits for \"the\" monitor", Thread.State.BLOCKED, Planted::enterMonitor);
             start("waits for the lock", Thread.State.WAITING, Planted::takeLock);
             start("waits for the bell", Thread.State.WAITING, Planted::listen);
-            System.out.println("ready");
-            System.in.read(); // planted: main
+            // In one line, which is where it is as soon as it is ready.
+            System.out.println("ready"); System.in.read(); // planted: main
         }
     }
 }
