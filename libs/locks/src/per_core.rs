@@ -11,8 +11,8 @@
 //!   BRAVO's readers use, and a count's word also names the lock. The rest is [`Bravo`], too: as long as
 //!   the lock is biased to readers, they only count themselves, and a writer takes the bias away before
 //!   it looks. If another lock has the word, a reader enters by the inner lock.
-//! * The number of counts is fixed. On a machine with more cores, some share one. On many such machines
-//!   these are the hardware threads of one core.
+//! * The number of counts is fixed. On a machine with more cores, some share one. With 128 cores of two
+//!   hardware threads each, as Linux mostly numbers them, these are the threads of one core.
 //!
 //! Beside BRAVO's own slots, a writer looks at 128 words rather than 4,096. In return, threads on one
 //! core share a word.

@@ -32,8 +32,9 @@ use crate::watched::Watched;
 use crate::watchpoints::{MOST, MOST_THREADS, Refused, Spot, Watchpoints};
 use crate::window::Window;
 
-/// The share of the cores' time that watching may take. A server loses up to three times as much of
-/// its throughput, because a thread that is held up holds up others.
+/// The share of the cores' time that watching may take, by estimate. Of real servers, some lost nothing
+/// and some up to four times as much of their throughput, perhaps because a thread that is held up holds
+/// up others.
 const SHARE: f64 = 0.015;
 /// What may be spent before any time has passed, so that the first windows need not wait.
 const ADVANCE: f64 = 10e6;
