@@ -10,7 +10,7 @@ pub(crate) struct Size {
 }
 
 /// The chart that a report opens with.
-pub(crate) const LARGE: Size = Size { width: 960.0, height: 440.0, names: 116.0 };
+pub(crate) const LARGE: Size = Size { width: 960.0, height: 440.0, names: 148.0 };
 /// Half as wide.
 pub(crate) const SMALL: Size = Size { width: 470.0, height: 270.0, names: 14.0 };
 /// Half as wide, with the names of lines.
