@@ -2,7 +2,8 @@
 //!
 //! Each write tells something of the value before it and after it; a plain store tells nothing of
 //! the value before, and `lock dec` nothing but whether the sum is zero. What a write does not tell
-//! follows from the writes beside it: the value before one is the value after the one before.
+//! follows from the writes beside it: the value before one is the value after the one before. Writes
+//! of two cores may be recorded out of order. So what a write tells itself comes first.
 
 use std::collections::BTreeMap;
 
@@ -126,10 +127,13 @@ impl History {
             return;
         };
         let place = Place::of(&write, word);
-        let told = Known::part(write.old, &place);
+        let told = Known::part(found(&write), &place);
         // What the write itself tells is surer than what follows from the order of writes, which
         // is only that of when they were recorded.
-        let old = told.or(self.last);
+        let mut old = told.or(self.last);
+        if is_out_of_order(&write, &place, old) {
+            old = old.without(place.bits);
+        }
         let new = after(&write, &place, old);
         // The write before did not tell what it left behind, and this one tells what it found.
         if let Some(before) = self.operations.last_mut()
@@ -156,6 +160,26 @@ impl History {
             operation.new = told.or(agreed);
         }
     }
+}
+
+/// The bytes that a write tells it found: those that it read, or those that its sum of zero had
+/// been.
+fn found(write: &Write) -> Option<u64> {
+    let zeroed = || match write.change {
+        Change::Added(by) if write.zero == Some(true) => Some(by.wrapping_neg() & mask(write.size)),
+        _ => None,
+    };
+    write.old.or_else(zeroed)
+}
+
+/// Whether a sum that was not zero would have been, if the write had found this: it did not, and
+/// was recorded later than one that came after it. A thread that tries a spin lock just before it
+/// is given back would seem to take it.
+fn is_out_of_order(write: &Write, place: &Place, old: Known) -> bool {
+    let Change::Added(by) = write.change else { return false };
+    let whole = old.bits & place.bits == place.bits;
+    let sum = place.of_word(old.value).wrapping_add(by) & mask(write.size);
+    whole && sum == 0 && write.zero == Some(false)
 }
 
 /// What is known of the word after a write.
@@ -243,6 +267,20 @@ mod tests {
         assert_eq!(history.operations[0].new, Known::all(0));
         let new = history.operations[1].new;
         assert!(new.nonzero && new.bits == 0);
+    }
+
+    #[test]
+    fn a_try_recorded_after_the_release_that_it_preceded_takes_nothing() {
+        // A spin lock that is free at 1. Its `lock dec` tells whether it took the lock.
+        let minus_one = Change::Added(u64::from(u32::MAX));
+        let takes = Write { zero: Some(true), ..write(None, None, minus_one) };
+        let fails = Write { zero: Some(false), ..takes };
+        let frees = write(None, Some(1), Change::Stored);
+        let history = history(&[frees, fails, takes, frees]);
+        let fails = history.operations[1];
+        assert_eq!((fails.old, fails.failed), (Known::default(), false));
+        assert_eq!(history.operations[2].old, Known::all(1), "its sum is zero");
+        assert_eq!(history.operations[2].new, Known::all(0));
     }
 
     #[test]

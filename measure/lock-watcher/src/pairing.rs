@@ -94,7 +94,9 @@ pub(crate) struct Paired {
 enum Step {
     Acquire,
     Release,
-    /// It leaves the lock free, and it is not known whether it was.
+    /// It leaves the lock free, and whether it found it held is not known, or known only from its
+    /// neighbours: who holds the lock gives it back by this, though another's release that was
+    /// recorded late is between.
     Frees,
     Other,
 }
@@ -115,7 +117,7 @@ pub(crate) fn exclusive(operations: &[Operation], meaning: Meaning) -> Paired {
     pair(operations, |operation| match (meaning.held(operation.old), meaning.held(operation.new)) {
         (Some(false), Some(true)) => Step::Acquire,
         (Some(true), Some(false)) => Step::Release,
-        (None, Some(false)) if !operation.failed => Step::Frees,
+        (None | Some(false), Some(false)) if !operation.failed => Step::Frees,
         _ => Step::Other,
     })
 }
