@@ -3,6 +3,7 @@
 use kilocore_lock_profile::Run;
 
 use super::outlook::LITTLE;
+use crate::from_profile::UNKNOWN_PLACE;
 use crate::words::duration;
 use crate::{Curve, ForecastLock};
 
@@ -23,10 +24,13 @@ pub(super) fn vague_hold(
     let times = run?.times.as_ref()?.total();
     let waited = times.locks_ns as f64 / times.present_ns().max(1) as f64;
     (waited < LITTLE).then(|| {
+        let at = match lock.place.as_str() {
+            UNKNOWN_PLACE => "whose place is unknown",
+            place => place,
+        };
         format!(
-            "the lock that would cost most, {}, was watched too little: it is held for {} to {} at \
-             a time",
-            lock.place,
+            "the lock that would cost most, {at}, was watched too little: it is held for {} to {} \
+             at a time",
             duration(low),
             duration(high)
         )

@@ -7,6 +7,9 @@ use kilocore_lock_profile::{Frame, Histogram, Lock};
 /// If one thread makes at least this share of a lock's uses, the lock is considered its own.
 const ITS_OWN: f64 = 0.9;
 
+/// The place of what nobody was seen to create or take.
+pub(crate) const UNKNOWN_PLACE: &str = "an unknown place";
+
 /// Whether a part is nearly the whole.
 fn nearly(part: u64, whole: u64) -> bool {
     part as f64 >= ITS_OWN * whole as f64
@@ -151,7 +154,7 @@ impl<'a> Group<'a> {
 /// which it does that: the place to look for in the program's source.
 #[must_use]
 pub fn place_of(site: &[Frame]) -> String {
-    let innermost = site.first().map_or_else(|| "an unknown place".to_owned(), Frame::to_string);
+    let innermost = site.first().map_or_else(|| UNKNOWN_PLACE.to_owned(), Frame::to_string);
     match site.iter().find(|frame| !frame.function.is_empty() && !wraps_a_lock(frame)) {
         Some(frame) if site.first().is_some_and(wraps_a_lock) => {
             format!("{frame}, through {innermost}")
@@ -166,7 +169,7 @@ pub fn place_of(site: &[Frame]) -> String {
 pub fn taker_of(site: &[Frame]) -> String {
     let does_more = |frame: &&Frame| !frame.function.is_empty() && !wraps_a_lock(frame);
     site.iter().find(does_more).or(site.first()).map_or_else(
-        || "an unknown place".to_owned(),
+        || UNKNOWN_PLACE.to_owned(),
         |frame| {
             let function = without_parameters(&frame.function).to_owned();
             Frame { function, ..frame.clone() }.to_string()
