@@ -1,6 +1,6 @@
 //! What the figures say: patterns that people know by name, each with the figures that show it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use kilocore_lock_profile::{
     Activities, Finding, RoleTimes, ThreadTimes, WaitEdge, WaitedFor, WaitedWord, WordKind,
@@ -14,11 +14,13 @@ pub mod thresholds {
     /// A thread that computes for this share of its time is busy. The rest is what the system and
     /// short waits take from any thread.
     pub const BUSY: f64 = 0.85;
-    /// All other threads together keep less than this part of a core busy if one thread is *the* busy
-    /// one. With more, a second thread already works beside it for a good part of the time.
+    /// All other threads that do not wait for its work keep less than this part of a core busy if one
+    /// thread is *the* busy one. With more, a second thread already works beside it for a good part of
+    /// the time.
     pub const OTHERS_CORES: f64 = 0.30;
     /// The other threads wait or sleep for at least this share of their time. Otherwise they lack a core,
-    /// or too little is known of them.
+    /// or too little is known of them. Who waits for the busy thread's work for this share of its time
+    /// depends on it, whatever it computes between.
     pub const OTHERS_WAIT: f64 = 0.50;
     /// A known interpreter lock counts if its waits take this share of the time of those who wait for it.
     pub const INTERPRETER_LOCK: f64 = 0.05;
@@ -74,8 +76,9 @@ pub(crate) fn findings(times: &ThreadTimes, threads: &[OneThread]) -> Vec<Findin
         return Vec::new();
     }
     let global = global_locks(times, threads);
-    let busy = one_busy_thread(times, threads).filter(|_| global.is_empty());
-    let stage = slowest_stage(times, busy.as_ref());
+    let waits = StageWaits::of(times);
+    let busy = one_busy_thread(times, threads, &waits).filter(|_| global.is_empty());
+    let stage = slowest_stage(times, &waits, busy.as_ref());
     let contended = contended_lock(times, &global);
     let mut all = global;
     // A stage says more than that it is busy.
@@ -101,7 +104,11 @@ fn name_of(times: &ThreadTimes, role: &RoleTimes) -> String {
     }
 }
 
-fn one_busy_thread(times: &ThreadTimes, threads: &[OneThread]) -> Option<Finding> {
+fn one_busy_thread(
+    times: &ThreadTimes,
+    threads: &[OneThread],
+    waits: &StageWaits,
+) -> Option<Finding> {
     let busiest = threads.iter().max_by_key(|one| (one.times.computing_ns(), one.role == 0))?;
     let busy = share(busiest.times.computing_ns(), times.observed_ns);
     let others = || threads.iter().filter(|one| one.id != busiest.id && one.times.present_ns() > 0);
@@ -109,8 +116,14 @@ fn one_busy_thread(times: &ThreadTimes, threads: &[OneThread]) -> Option<Finding
     let others_cores = share(sum.computing_ns(), times.observed_ns);
     let off = [sum.waiting_ns(), sum.sleep_ns, sum.io_ns].into_iter().fold(0, u64::saturating_add);
     let others_wait = share(off, sum.present_ns());
+    let depends = |one: &OneThread| {
+        let waits = waits.shares_for(times, busiest.role);
+        waits.into_iter().any(|(role, share)| role.id == one.role && share >= t::OTHERS_WAIT)
+    };
+    let beside = others().filter(|one| !depends(one)).map(|one| one.times.computing_ns());
+    let beside = share(beside.fold(0, u64::saturating_add), times.observed_ns);
     let found = busy >= t::BUSY
-        && others_cores < t::OTHERS_CORES
+        && beside < t::OTHERS_CORES
         && (others_wait >= t::OTHERS_WAIT || others().next().is_none());
     let role = times.roles.get(busiest.role as usize).filter(|_| found)?;
     Some(Finding::OneBusyThread {
@@ -180,17 +193,42 @@ fn global_lock(
     })
 }
 
-fn slowest_stage(times: &ThreadTimes, busy: Option<&Finding>) -> Option<Finding> {
-    // The waits for work of each role for each other one, and the roles on either side of them.
-    let mut waits: BTreeMap<(u32, u32), u64> = BTreeMap::new();
-    for edge in &times.edges {
-        if let Some(to) = stage_of(times, edge) {
-            *waits.entry((edge.from, to)).or_default() += with_unknown(times, edge);
+/// The waits for work of each role for each other one.
+struct StageWaits(BTreeMap<(u32, u32), u64>);
+
+impl StageWaits {
+    fn of(times: &ThreadTimes) -> Self {
+        let mut waits: BTreeMap<(u32, u32), u64> = BTreeMap::new();
+        for edge in &times.edges {
+            if let Some(to) = stage_of(times, edge) {
+                *waits.entry((edge.from, to)).or_default() += with_unknown(times, edge);
+            }
         }
+        Self(waits)
     }
-    let mut stages: Vec<u32> = waits.keys().flat_map(|&(from, to)| [from, to]).collect();
-    stages.sort_unstable();
-    stages.dedup();
+
+    /// The roles on either side of them.
+    fn stages(&self) -> BTreeSet<u32> {
+        self.0.keys().flat_map(|&(from, to)| [from, to]).collect()
+    }
+
+    /// The roles that wait for a stage, each with the share of its time.
+    fn shares_for<'a>(&self, times: &'a ThreadTimes, stage: u32) -> Vec<(&'a RoleTimes, f64)> {
+        let to_stage = self.0.iter().filter(|((_, to), _)| *to == stage);
+        let waits = to_stage.filter_map(|(&(from, _), &ns)| {
+            let role = times.roles.get(from as usize)?;
+            Some((role, share(ns, role.times.present_ns())))
+        });
+        waits.collect()
+    }
+}
+
+fn slowest_stage(
+    times: &ThreadTimes,
+    waits: &StageWaits,
+    busy: Option<&Finding>,
+) -> Option<Finding> {
+    let stages = waits.stages();
     // One thread that feeds others is said in the finding of the busy thread.
     if stages.len() < if busy.is_some() { 3 } else { 2 } {
         return None;
@@ -202,11 +240,7 @@ fn slowest_stage(times: &ThreadTimes, busy: Option<&Finding>) -> Option<Finding>
     };
     let candidates = stages.iter().filter_map(|&stage| times.roles.get(stage as usize));
     let mut found = candidates.filter(slow).filter_map(|stage| {
-        let to_stage = waits.iter().filter(|((_, to), _)| *to == stage.id);
-        let waiting = to_stage.filter_map(|(&(from, _), &ns)| {
-            let role = times.roles.get(from as usize)?;
-            Some((role, share(ns, present(role))))
-        });
+        let waiting = waits.shares_for(times, stage.id).into_iter();
         let (role, waiting) = waiting.max_by(|a, b| a.1.total_cmp(&b.1))?;
         (waiting >= t::STAGE_WAITS).then_some((stage, role, waiting))
     });

@@ -57,6 +57,29 @@ fn a_second_thread_that_works_beside_it_is_no_idle_crowd() {
     assert!(!times.findings.iter().any(|one| matches!(one, Finding::OneBusyThread { .. })));
 }
 
+#[test]
+fn who_waits_for_its_work_may_compute_between() {
+    // Each of the two computes 30 % of the time, for which it had to wait first.
+    let results = |waker| {
+        let program = Program::new(&[(1, "server"), (2, "w-1"), (3, "w-2"), (4, "other")]);
+        let program = program.kind(10, WordKind::Condition);
+        let mut events =
+            vec![(0, 4, What::Out(Reason::Sleep)), (0, 2, waits(10)), (0, 3, waits(10))];
+        for worker in [2, 3] {
+            events.extend([(70, worker, woken_by(waker)), (70, worker, What::In)]);
+        }
+        program.window((0, 100), &events, &[1]).times()
+    };
+    let said = sentences(&results(1));
+    assert_eq!(
+        said[0],
+        "One busy thread: server (main thread) computes 100 % of the time. Besides it there are 3 \
+         other threads, which together keep 0.60 cores busy and wait or sleep 80 % of the time."
+    );
+    let busy = |one: &Finding| matches!(one, Finding::OneBusyThread { .. });
+    assert!(!results(4).findings.iter().any(busy), "{:?}", sentences(&results(4)));
+}
+
 /// The threads 2 and 3 compute in turn, ten nanoseconds each, and wait for word 10 else.
 fn turns(turns: u64) -> Vec<(u64, u32, What)> {
     let mut events = vec![(0, 1, waits(20)), (0, 3, waits(10))];

@@ -65,12 +65,15 @@ static inline uint64_t planted_clock(clockid_t clock) {
 
 static inline uint64_t planted_now(void) { return planted_clock(CLOCK_MONOTONIC); }
 
+/* For how long the calling thread has run. */
+static inline uint64_t planted_ran(void) { return planted_clock(CLOCK_THREAD_CPUTIME_ID); }
+
 /* Computes until the calling thread has run for `wanted` nanoseconds more. Returns for how long it
  * ran. Some 0.4 us pass between two looks at the clock, which is a system call. */
 static inline uint64_t planted_compute(uint64_t wanted) {
     if (wanted == 0)
         return 0;
-    uint64_t start = planted_clock(CLOCK_THREAD_CPUTIME_ID), ran, work = start | 1;
+    uint64_t start = planted_ran(), ran, work = start | 1;
     do {
         for (int i = 0; i < 200; i++) {
             work ^= work << 13;
@@ -78,7 +81,7 @@ static inline uint64_t planted_compute(uint64_t wanted) {
             work ^= work << 17;
             __asm__ volatile("" : "+r"(work));
         }
-        ran = planted_clock(CLOCK_THREAD_CPUTIME_ID) - start;
+        ran = planted_ran() - start;
     } while (ran < wanted);
     return ran;
 }
@@ -90,15 +93,21 @@ static inline uint64_t planted_random(struct planted_thread *self) {
     return self->random;
 }
 
-/* The work of one section of a kind, to be done while its lock is held. */
-static inline void planted_hold_as(struct planted_count *count) {
-    uint64_t taken = planted_now();
-    count->hold_ns += planted_compute(planted->hold_ns);
+/* Counts a section that was entered at `taken` and ends here, and whose thread ran for `ran` within
+ * it. To be called before its lock is released. */
+static inline void planted_count_hold(struct planted_count *count, uint64_t taken, uint64_t ran) {
+    count->hold_ns += ran;
     count->hold_wall_ns += planted_now() - taken;
     count->acquisitions++;
     uint64_t second = (taken - planted->start_ns) / PLANTED_SECOND_NS;
     if (second < PLANTED_SECONDS_MOST)
         count->per_second[second]++;
+}
+
+/* The work of one section of a kind, to be done while its lock is held. */
+static inline void planted_hold_as(struct planted_count *count) {
+    uint64_t taken = planted_now();
+    planted_count_hold(count, taken, planted_compute(planted->hold_ns));
 }
 
 static inline void planted_hold(struct planted_thread *self) { planted_hold_as(&self->exclusive); }

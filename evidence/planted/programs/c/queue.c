@@ -1,8 +1,9 @@
 /* A work queue: one producer, and consumers who sleep on a condition variable while it is empty.
  *
- * Putting and taking an item each hold the queue's mutex for HOLD_US. A consumer works on its item
- * for THINK_US outside of the mutex. The producer makes an item as fast as all consumers together
- * work on them, so that the queue is now empty and now not. */
+ * Putting and taking an item each hold the queue's mutex for HOLD_US and for as long as it takes to
+ * wake a thread, which counts as held too. A consumer works on its item for THINK_US outside of the
+ * mutex. The producer makes an item as fast as all consumers together work on them, so that the
+ * queue is now empty and now not. */
 #include "planted.h"
 
 enum { ROOM = 16 };
@@ -17,14 +18,21 @@ static void wait_on(pthread_cond_t *condition, struct planted_thread *self) {
     self->condition_waits++;
 }
 
+/* Puts `change` items into the queue, and wakes one thread that waits on `condition`. */
+static void change_queue(int change, pthread_cond_t *condition, struct planted_thread *self) {
+    uint64_t taken = planted_now(), start = planted_ran();
+    planted_compute(planted->hold_ns);
+    queued += change;
+    pthread_cond_signal(condition);
+    planted_count_hold(&self->exclusive, taken, planted_ran() - start);
+}
+
 PLANTED_SECTION void planted_put(struct planted_thread *self) {
     pthread_mutex_lock(&planted_lock);
     while (queued == ROOM)
         wait_on(&not_full, self);
-    planted_hold(self);
-    queued++;
+    change_queue(1, &not_empty, self);
     self->items++;
-    pthread_cond_signal(&not_empty);
     pthread_mutex_unlock(&planted_lock);
 }
 
@@ -34,11 +42,8 @@ PLANTED_SECTION int planted_section(struct planted_thread *self) {
     while (queued == 0 && !closed)
         wait_on(&not_empty, self);
     int taken = !closed;
-    if (taken) {
-        planted_hold(self);
-        queued--;
-        pthread_cond_signal(&not_full);
-    }
+    if (taken)
+        change_queue(-1, &not_full, self);
     pthread_mutex_unlock(&planted_lock);
     return taken;
 }
