@@ -1,7 +1,7 @@
 //! The page of where the threads' time went, and of who waited for whom.
 
 use askama::Template;
-use kilocore_lock_profile::{Activities, Profile, RoleTimes, ThreadTimes};
+use kilocore_lock_profile::{Activities, KernelLockWaits, Profile, RoleTimes, ThreadTimes};
 use kilocore_predict::ForecastPoint;
 
 use crate::drawn::Drawn;
@@ -9,8 +9,8 @@ use crate::page_parts::{CHART_STYLE, PAGE_STYLE, SCRIPT};
 use crate::text::{printable, printable_document};
 use crate::waits_graph::WaitsGraph;
 use crate::waits_words::{
-    activities, coverage, findings, party, role_by_id, role_name, roles_in_order, share,
-    share_or_nothing, word,
+    activities, coverage, findings, kernel_locks, party, role_by_id, role_name, roles_in_order,
+    share, share_or_nothing, word,
 };
 use crate::{Mark, Provenance, ReportError, number};
 
@@ -53,6 +53,7 @@ struct Page<'a> {
     more_roles: usize,
     words: Vec<Row>,
     more_words: usize,
+    kernel_locks: Vec<Row>,
     edges: Vec<EdgeRow>,
     more_edges: usize,
     /// There are none to hide.
@@ -85,6 +86,7 @@ pub fn waits_page(profile: &Profile) -> Result<String, ReportError> {
         more_roles: more(times.roles.len()),
         words: words(times),
         more_words: more(times.words.len()),
+        kernel_locks: in_kernel(times),
         edges: edges(times),
         more_edges: more(times.edges.len()),
         curves: [],
@@ -150,21 +152,32 @@ fn parts(done: &Activities) -> Vec<(&'static str, f64)> {
 
 fn words(times: &ThreadTimes) -> Vec<Row> {
     let whole = times.total().present_ns();
-    let row = |one: &kilocore_lock_profile::WaitedWord| {
-        let mean = one.ns as f64 / one.count.max(1) as f64;
-        let of_all = share(one.ns, whole);
-        Row {
-            name: word(times, one.id),
-            parts: Vec::new(),
-            cells: vec![
-                (one.threads as f64, number::count(one.threads)),
-                (one.count as f64, number::count(one.count)),
-                (mean, number::nanoseconds(mean)),
-                (of_all, number::percent(of_all)),
-            ],
-        }
+    let row = |one: &kilocore_lock_profile::WaitedWord| Row {
+        name: word(times, one.id),
+        parts: Vec::new(),
+        cells: wait_cells(one.threads, one.count, one.ns, whole),
     };
     times.words.iter().take(MOST_ROWS).map(row).collect()
+}
+
+fn in_kernel(times: &ThreadTimes) -> Vec<Row> {
+    let whole = times.total().present_ns();
+    let row = |(one, name): (&KernelLockWaits, String)| {
+        let cells = wait_cells(one.threads, one.count, one.ns, whole);
+        Row { name, parts: Vec::new(), cells }
+    };
+    kernel_locks(times).take(MOST_ROWS).map(row).collect()
+}
+
+/// How many threads waited how often, for how long at a time, and for which share of the whole.
+fn wait_cells(threads: u64, count: u64, ns: u64, whole: u64) -> Vec<Cell> {
+    let (mean, of_all) = (ns as f64 / count.max(1) as f64, share(ns, whole));
+    vec![
+        (threads as f64, number::count(threads)),
+        (count as f64, number::count(count)),
+        (mean, number::nanoseconds(mean)),
+        (of_all, number::percent(of_all)),
+    ]
 }
 
 fn edges(times: &ThreadTimes) -> Vec<EdgeRow> {

@@ -1,6 +1,6 @@
 //! Where the threads' time went, in words and rows that the terminal and the page share.
 
-use kilocore_lock_profile::{Activities, RoleTimes, ThreadTimes, WaitedFor};
+use kilocore_lock_profile::{Activities, KernelLockWaits, RoleTimes, ThreadTimes, WaitedFor};
 
 use crate::number;
 use crate::text::{printable, shortened};
@@ -79,6 +79,13 @@ pub(crate) fn coverage(times: &ThreadTimes) -> Vec<String> {
                 .to_owned(),
         );
     }
+    if !coverage.kernel_locks_seen {
+        said.push(
+            "The kernel did not show waits for its own locks: they are guessed from the system call, \
+             and whoever spins for them seems to compute."
+                .to_owned(),
+        );
+    }
     if coverage.graph_ns < times.observed_ns {
         said.push(format!(
             "There was too much to keep: who waited for whom is from {} of the time.",
@@ -128,6 +135,13 @@ pub(crate) fn party(times: &ThreadTimes, party: WaitedFor) -> String {
 pub(crate) fn word(times: &ThreadTimes, id: u32) -> String {
     let word = times.words.get(id as usize);
     word.map_or_else(|| format!("word {id}"), |word| printable(&word.to_string()))
+}
+
+/// The kernel's locks, one for each place where it is acquired, with its name.
+pub(crate) fn kernel_locks(
+    times: &ThreadTimes,
+) -> impl Iterator<Item = (&KernelLockWaits, String)> {
+    times.kernel_locks.iter().map(|waits| (waits, printable(&waits.to_string())))
 }
 
 /// The activities that some thread had, by their place in [`Activities::named`], with their names.

@@ -120,8 +120,9 @@ macro_rules! with_go {
 }
 
 /// All programs, sorted by name.
-static ALL: [Program; 26] = [
+static ALL: [Program; 27] = [
     program("c-barrier", Language::C, C, GCC, with_header!("c/barrier.c")),
+    program("c-kernel-lock", Language::C, C, GCC, with_header!("c/kernel_lock.c")),
     program("c-mutex", Language::C, C, GCC, with_header!("c/mutex.c")),
     program("c-mutex-musl", Language::C, STATIC_MUSL, MUSL, with_header!("c/mutex.c")),
     program("c-one-busy", Language::C, C, GCC, with_header!("c/one_busy.c")),

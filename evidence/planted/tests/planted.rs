@@ -105,7 +105,7 @@ fn check_symbol(built: &Built) {
 
 fn says_where_its_lock_is(program: &Program) -> bool {
     let unknown = [Language::Java, Language::Python].contains(&program.language());
-    !unknown && program.name() != "openmp-barrier"
+    !unknown && !["openmp-barrier", "c-kernel-lock"].contains(&program.name())
 }
 
 /// Runs a program until its time is over, and checks what it tells.

@@ -17,6 +17,7 @@ impl Expected {
         match program {
             "java-synchronized" | "java-reentrant" | "go-channel" | "go-channel-lock"
             | "c-barrier" | "openmp-barrier" => Self::Waits,
+            "c-kernel-lock" => Self::Sentence("Locks in the kernel"),
             "c-one-busy" => Self::Sentence("One busy thread"),
             "c-pipeline" => Self::Sentence("The slowest stage"),
             "c-uncontended" => Self::Sentence("No contention"),

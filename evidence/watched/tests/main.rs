@@ -98,3 +98,33 @@ fn a_mutex_of_rust() {
 fn a_mutex_of_parking_lot() {
     is_found("rust-parking-lot");
 }
+
+/// The kernel shows its own locks to few users. Where it does not, it is said that it does not.
+#[test]
+fn a_lock_of_the_kernel() {
+    let program = Program::named("c-kernel-lock").expect("there is one");
+    let kilocore = kilocore_shipped::folder().join("kilocore");
+    let mut said = Vec::new();
+    for watched in WATCHED {
+        let (hold, think) = (Duration::from_micros(50), Duration::from_micros(5));
+        let work = Work { threads: 4, hold, think, watched };
+        let trial = match Trial::run(&kilocore, program, How::Attached, &work) {
+            Ok(trial) => trial,
+            Err(TrialError::Watcher(text)) if text.contains("perf") => return,
+            Err(error) => panic!("{error}"),
+        };
+        let times = trial.profile.runs[0].times.as_ref().expect("it was watched");
+        if !times.coverage.kernel_locks_seen {
+            assert!(times.kernel_locks.is_empty(), "{:?}", times.kernel_locks);
+            return;
+        }
+        let findings: Vec<String> = times.findings.iter().map(ToString::to_string).collect();
+        let named =
+            |one: &&String| one.starts_with("Locks in the kernel") && one.contains("mmap_lock");
+        if findings.iter().any(|one| named(&one)) {
+            return;
+        }
+        said.push(format!("{findings:?} {:?}", times.kernel_locks.first()));
+    }
+    panic!("{}", said.join("\n"));
+}

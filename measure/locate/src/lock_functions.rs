@@ -6,6 +6,7 @@
 //! is what counts.
 
 use kilocore_sampled_profile::Function;
+use kilocore_symbols::is_kernel_lock;
 
 use crate::Owner;
 
@@ -44,30 +45,6 @@ const USER: &[&str] = &[
     "runtime.futex*",
 ];
 
-/// The functions of the kernel's locks.
-const KERNEL: &[&str] = &[
-    "native_queued_spin_lock_slowpath",
-    "queued_spin_lock_slowpath",
-    "queued_read_lock_slowpath",
-    "queued_write_lock_slowpath",
-    "pv_queued_spin_lock_slowpath",
-    "_raw_spin_*",
-    "_raw_read_*",
-    "_raw_write_*",
-    "osq_lock*",
-    "rwsem_*",
-    "down_read*",
-    "down_write*",
-    "mutex_lock*",
-    "mutex_spin_on_owner*",
-    "mutex_optimistic_spin*",
-    "rt_mutex_*",
-    "lock_page*",
-    "folio_lock*",
-    "percpu_down_*",
-    "ticket_spin_lock*",
-];
-
 /// The system call by which a user-space lock waits.
 const FUTEX: &[&str] =
     &["do_futex", "x64_sys_futex*", "arm64_sys_futex*", "se_sys_futex*", "sys_futex"];
@@ -92,18 +69,13 @@ pub fn lock_role(function: &Function) -> Option<LockRole> {
     let is_one_of = |names: &[&str]| names.iter().any(|pattern| matches(pattern, name));
     match Owner::of(function) {
         Owner::Kernel if is_one_of(FUTEX) => Some(LockRole::Futex),
-        Owner::Kernel => kernel_lock(function).then_some(LockRole::Kernel),
+        Owner::Kernel => is_kernel_lock(&function.name).then_some(LockRole::Kernel),
         _ if is_one_of(USER) => Some(LockRole::User),
         // The profile does not tell the kernel's functions from others.
         _ if function.object.is_empty() && is_one_of(FUTEX) => Some(LockRole::Futex),
-        _ if function.object.is_empty() && kernel_lock(function) => Some(LockRole::Kernel),
+        _ if function.object.is_empty() && is_kernel_lock(&function.name) => Some(LockRole::Kernel),
         _ => None,
     }
-}
-
-fn kernel_lock(function: &Function) -> bool {
-    let name = function.name.strip_prefix("__").unwrap_or(&function.name);
-    KERNEL.iter().any(|pattern| matches(pattern, name))
 }
 
 /// Returns whether a name matches a pattern, in which a star stands for any text.

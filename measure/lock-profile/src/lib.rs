@@ -9,6 +9,7 @@ mod document;
 mod histogram;
 mod interval;
 mod json;
+mod kernel_locks;
 mod migration;
 mod objects;
 mod outside;
@@ -29,6 +30,7 @@ pub use document::{
 };
 pub use histogram::Histogram;
 pub use json::{FORMAT, FORMAT_VERSION, ProfileError};
+pub use kernel_locks::{KernelLockKind, KernelLockWaits};
 pub use migration::MigratingLines;
 pub use objects::{Kind, Object};
 pub use outside::{Awake, Futexes, Outside, Unrecorded, WhyUnrecorded};

@@ -70,6 +70,9 @@ pub enum Finding {
     KernelLocks {
         /// The share of all threads' time spent waiting for them.
         wait: f64,
+        /// The lock with the longest waits, in a few words, if it was seen.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        longest: Option<String>,
     },
     /// Threads that could run have no core.
     NotEnoughCores {
@@ -157,11 +160,15 @@ impl fmt::Display for Finding {
                 if *threads == 1 { "waits" } else { "wait" },
                 Percent(*wait)
             ),
-            Self::KernelLocks { wait } => write!(
-                f,
-                "Locks in the kernel: threads wait {} of their time for the kernel's own locks.",
-                Percent(*wait)
-            ),
+            Self::KernelLocks { wait, longest } => {
+                write!(
+                    f,
+                    "Locks in the kernel: threads wait {} of their time for the kernel's own locks",
+                    Percent(*wait)
+                )?;
+                longest.iter().try_for_each(|lock| write!(f, ", longest for {lock}"))?;
+                f.write_str(".")
+            }
             Self::NotEnoughCores { without_core, cores } => write!(
                 f,
                 "Not enough cores: of the time in which threads run or could run, they have no core \

@@ -11,6 +11,7 @@ use std::ops::AddAssign;
 
 use serde::{Deserialize, Serialize};
 
+use crate::kernel_locks::KernelLockWaits;
 use crate::thread_findings::Finding;
 
 /// Where the time of a run's threads went. All durations are wall-clock nanoseconds of the windows.
@@ -25,6 +26,10 @@ pub struct ThreadTimes {
     /// The words that threads waited for, in the order of their `id`, which is their place in this
     /// list. The one with the longest waits comes first.
     pub words: Vec<WaitedWord>,
+    /// The kernel's own locks that threads waited for, the one with the longest waits first. Empty if
+    /// that could not be seen.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kernel_locks: Vec<KernelLockWaits>,
     /// Who waits for whom. The edge with the longest waits in all comes first.
     pub edges: Vec<WaitEdge>,
     /// The roles that others wait for, the one with the longest waits first.
@@ -102,7 +107,7 @@ pub struct Activities {
     pub sleep_ns: u64,
     /// Waiting for input or output.
     pub io_ns: u64,
-    /// Waiting for one of the kernel's own locks.
+    /// Waiting for one of the kernel's own locks, asleep or, where that is seen, spinning.
     pub kernel_locks_ns: u64,
     /// Waiting for a page.
     pub page_faults_ns: u64,
@@ -350,6 +355,10 @@ pub struct TimesCoverage {
     /// Whether the moments were seen in which threads became ready, for most waits. A wait for which
     /// it was not lasts until the thread has a core again, and who woke it is not known.
     pub wakings_seen: bool,
+    /// Whether waits for the kernel's own locks were seen as such. Otherwise they are guessed from the
+    /// system call that a thread sleeps in, and spinning for them counts as computing.
+    #[serde(default)]
+    pub kernel_locks_seen: bool,
     /// Whether timer samples told user and kernel apart.
     pub ticks_seen: bool,
     /// The time of the windows that the graph is made from. It is less than the time observed if

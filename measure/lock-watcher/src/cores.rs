@@ -4,7 +4,8 @@
 //! user space: in a system call, these are the call's arguments. In some windows it copies the
 //! thread's stack as well, which costs more. Another event is a timer. They are opened for a window
 //! and closed after it: one that is open slows every switch on its core, even if it is not enabled.
-//! Their buffers stay, each with an event that does nothing.
+//! Their buffers stay, each with an event that does nothing. So do the events of places in the kernel:
+//! to open one changes the kernel's code, for which all cores are interrupted.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -15,6 +16,7 @@ use perf_event_open_sys::bindings::perf_event_attr;
 use crate::allowance::locked_bytes;
 use crate::error::WatchError;
 use crate::events::{Kind, nothing, switches, ticks};
+use crate::traces::Traces;
 
 /// How much of a stack is copied, in bytes.
 const STACK: u32 = 8192;
@@ -29,6 +31,8 @@ struct Core {
     number: i32,
     /// The buffer, of an event that records nothing.
     ring: Ring,
+    /// The events of places in the kernel, which are on in windows only.
+    traces: Vec<Event>,
     /// The events of this window.
     events: Vec<Event>,
 }
@@ -38,6 +42,8 @@ struct Core {
 pub(crate) struct Cores {
     cores: Vec<Core>,
     kinds: BTreeMap<u64, Kind>,
+    /// Whether all cores tell of places in the kernel, and which events do.
+    traced: BTreeMap<u64, Kind>,
 }
 
 impl Cores {
@@ -60,12 +66,37 @@ impl Cores {
             };
             cores.push(core);
         }
-        Ok(Self { cores, kinds: BTreeMap::new() })
+        let mut all = Self { cores, kinds: BTreeMap::new(), traced: BTreeMap::new() };
+        if let Some(traces) = Traces::find() {
+            // Some cores alone would tell half of the truth.
+            if all.trace(&traces).is_err() {
+                all.traced.clear();
+                all.cores.iter_mut().for_each(|core| core.traces.clear());
+            }
+        }
+        Ok(all)
+    }
+
+    fn trace(&mut self, traces: &Traces) -> io::Result<()> {
+        for core in &mut self.cores {
+            for (attribute, trace) in traces.attributes() {
+                let event = core.event(attribute)?;
+                event.write_to(core.ring.event())?;
+                self.traced.insert(event.id()?, Kind::Traced(trace));
+                core.traces.push(event);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether places in the kernel are traced.
+    pub(crate) fn traces(&self) -> bool {
+        !self.traced.is_empty()
     }
 
     /// What the event of an id is.
     pub(crate) fn kind(&self, id: u64) -> Option<Kind> {
-        self.kinds.get(&id).copied()
+        self.kinds.get(&id).or_else(|| self.traced.get(&id)).copied()
     }
 
     /// Begins a window, with copies of stacks or without.
@@ -81,14 +112,18 @@ impl Cores {
                 core.events.push(event);
             }
         }
-        self.cores.iter().flat_map(|core| &core.events).try_for_each(Event::enable)
+        self.events().try_for_each(Event::enable)
     }
 
     /// Ends the window.
     pub(crate) fn end(&mut self) -> io::Result<()> {
-        let ended = self.cores.iter().flat_map(|core| &core.events).try_for_each(Event::disable);
+        let ended = self.events().try_for_each(Event::disable);
         self.cores.iter_mut().for_each(|core| core.events.clear());
         ended
+    }
+
+    fn events(&self) -> impl Iterator<Item = &Event> {
+        self.cores.iter().flat_map(|core| core.traces.iter().chain(&core.events))
     }
 
     /// Appends what is in the buffers.
@@ -111,7 +146,7 @@ impl Core {
         }
         let ring = Ring::at_most(open(nothing())?, pages);
         let ring = ring.map_err(|(_, error)| Refused::Buffer(error))?;
-        Ok(Self { number, ring, events: Vec::new() })
+        Ok(Self { number, ring, traces: Vec::new(), events: Vec::new() })
     }
 
     fn event(&self, mut attribute: perf_event_attr) -> io::Result<Event> {

@@ -32,6 +32,9 @@ pub(crate) const COST_DIFFERS: f64 = 0.12;
 pub(crate) const SWITCH_NS: f64 = 3_500.0;
 pub(crate) const STACK_NS: f64 = 8_000.0;
 
+/// What a record of a place in the kernel costs it.
+pub(crate) const TRACE_NS: f64 = 1_000.0;
+
 /// What a hit costs a thread, including what it costs it later to have colder caches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct HitCost {

@@ -11,6 +11,7 @@ use perf_event_open_sys::bindings::{
 };
 
 use crate::samples::attribute;
+use crate::traces::Trace;
 
 /// Ticks a second. It is a prime, so that it does not keep step with a program's own timers.
 pub(crate) const TICKS: u64 = 997;
@@ -24,6 +25,8 @@ pub(crate) enum Kind {
     Tick,
     /// Its samples are of threads about to enter a system call.
     Call,
+    /// Its samples are of a place in the kernel.
+    Traced(Trace),
 }
 
 /// Every switch, with so many bytes of the stack.

@@ -9,6 +9,8 @@
 //! 2. In most windows the worst words are watched by the processor (`watchpoints`). The instruction
 //!    before each hit tells what was written (`instruction`, `history`), and all of them together
 //!    what it means (`pairing`, `model`).
+//!    Where the kernel may be traced (`traces`), it says who woke whom, and who waited for one of its
+//!    own locks (`contention`).
 //! 3. Times are taken less what the hits cost (`cost`, `figures`), and the rest becomes a profile
 //!    (`document`).
 //!
@@ -17,6 +19,7 @@
 mod allowance;
 mod calls;
 mod constants;
+mod contention;
 mod cores;
 mod cost;
 mod covered;
@@ -31,6 +34,7 @@ mod history;
 mod ids;
 mod instruction;
 mod java;
+mod kernel_lock_names;
 mod ledger;
 mod looks;
 mod memory;
@@ -48,6 +52,7 @@ mod spins;
 mod stored;
 mod threads;
 mod times;
+mod traces;
 mod unnamed;
 mod wakers;
 mod watch;

@@ -1,7 +1,8 @@
 //! The records of this crate's events, taken apart.
 //!
 //! All events sample the same: their own id, the place, the thread, the moment, the core and the
-//! registers of user space. Some copy the stack as well. Records that are no samples end with the
+//! registers of user space. Some copy the stack as well. Those of places in the kernel have raw data
+//! instead of registers, and perhaps the kernel's stack. Records that are no samples end with the
 //! thread, the moment, the core and the id.
 
 use kilocore_perf_events::{Record, process, word};
@@ -99,13 +100,7 @@ pub(crate) fn take(record: Record<'_>) -> Taken<'_> {
 
 fn sample(record: Record<'_>) -> Option<(Origin, Told<'_>)> {
     let body = record.body;
-    let origin = Origin {
-        id: word(body, 0)?,
-        pid: Pid(process(body, 16)? as u32),
-        tid: Tid(process(body, 20)? as u32),
-        at: Moment(word(body, 24)?),
-        core: process(body, 32)? as u32,
-    };
+    let origin = origin(body)?;
     let (mut registers, mut next) = (None, 48);
     // 64-bit code: that of 32 bits has other registers.
     if word(body, 40)? != 0 {
@@ -118,6 +113,38 @@ fn sample(record: Record<'_>) -> Option<(Origin, Told<'_>)> {
     }
     let kernel = u32::from(record.flags) & PERF_RECORD_MISC_CPUMODE_MASK == PERF_RECORD_MISC_KERNEL;
     Some((origin, Told::Sample { kernel, ip: word(body, 8)?, registers, stack: stack(body, next) }))
+}
+
+/// Takes a record of a place in the kernel apart: whose it is, the kernel's stack if it has one, and its
+/// raw data.
+pub(crate) fn traced(record: Record<'_>, has_stack: bool) -> Option<(Origin, Vec<u64>, &[u8])> {
+    let body = record.body;
+    let origin = origin(body)?;
+    let (mut stack, mut next) = (Vec::new(), 40);
+    if has_stack {
+        let depth = usize::try_from(word(body, next)?).ok()?;
+        let from = next + 8;
+        next = from.checked_add(depth.checked_mul(8)?)?;
+        stack = body.get(from..next)?.chunks_exact(8).map_while(|at| word(at, 0)).collect();
+    }
+    let size = usize::try_from(process(body, next)?).ok()?;
+    Some((origin, stack, body.get(next + 4..)?.get(..size)?))
+}
+
+/// Whose a sample is, by what it begins with.
+fn origin(body: &[u8]) -> Option<Origin> {
+    Some(Origin {
+        id: word(body, 0)?,
+        pid: Pid(process(body, 16)? as u32),
+        tid: Tid(process(body, 20)? as u32),
+        at: Moment(word(body, 24)?),
+        core: process(body, 32)? as u32,
+    })
+}
+
+/// What the event of a record is called, if the record is a sample.
+pub(crate) fn sampled_by(record: Record<'_>) -> Option<u64> {
+    (record.kind == PERF_RECORD_SAMPLE).then(|| word(record.body, 0))?
 }
 
 /// The copy of the stack at the end of a sample, if there is one: its size, so many bytes, and how
@@ -187,12 +214,33 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_record_of_the_kernel_is_read_with_its_stack_and_data() {
+        let words = |words: &[u64]| words.iter().flat_map(|w| w.to_ne_bytes()).collect::<Vec<_>>();
+        let head = words(&[9, 0x40, (6 << 32) | 5, 77, 3]);
+        let data = [5_u32.to_ne_bytes().to_vec(), vec![1, 2, 3, 4, 5, 0, 0, 0]].concat();
+        let bytes = record(PERF_RECORD_SAMPLE, 1, &[&head, &words(&[2, 0x10, 0x20]), &data]);
+        let (origin, stack, raw) = traced(only(&bytes), true).expect("it is whole");
+        assert_eq!((origin.pid, origin.tid, origin.at), (Pid(5), Tid(6), Moment(77)));
+        assert_eq!((stack, raw), (vec![0x10, 0x20], &[1, 2, 3, 4, 5][..]));
+        assert_eq!(sampled_by(only(&bytes)), Some(9));
+        let bytes = record(PERF_RECORD_SAMPLE, 1, &[&head, &data]);
+        assert_eq!(traced(only(&bytes), false).expect("it is whole").2, &[1, 2, 3, 4, 5]);
+        let bytes = record(PERF_RECORD_SAMPLE, 1, &[&head, &words(&[u64::MAX, 1])]);
+        assert_eq!(traced(only(&bytes), true), None);
+    }
+
     proptest! {
         #[test]
         fn any_record_is_taken_apart(
             kind in 0u32..20, flags: u16, body in proptest::collection::vec(any::<u8>(), 0..400),
         ) {
             let bytes = record(kind, flags, &[&body]);
+            for has_stack in [false, true] {
+                if let Some((_, stack, raw)) = traced(only(&bytes), has_stack) {
+                    prop_assert!(8 * stack.len() + raw.len() <= body.len());
+                }
+            }
             if let Taken::Told(_, Told::Sample { stack, .. }) = take(only(&bytes)) {
                 prop_assert!(stack.len() <= body.len());
             }

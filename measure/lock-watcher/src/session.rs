@@ -17,7 +17,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::calls::Calls;
 use crate::cores::usable_cores;
-use crate::cost::{self, STACK_NS, SWITCH_NS};
+use crate::cost::{self, STACK_NS, SWITCH_NS, TRACE_NS};
 use crate::error::WatchError;
 use crate::family::Family;
 use crate::ids::{Moment, Nanoseconds, Pid, Tid, Word};
@@ -245,6 +245,7 @@ impl Session {
         }
         let switch = if plan.stacks { STACK_NS } else { SWITCH_NS };
         self.ledger.cost_ns += window.all_switches as f64 * switch;
+        self.ledger.cost_ns += window.all_traces as f64 * TRACE_NS;
         (window, over)
     }
 

@@ -138,6 +138,7 @@ impl Source {
             Self::Cores(cores) => {
                 let mut bytes = Vec::new();
                 cores.drain(&mut bytes);
+                window.traced = cores.traces();
                 window.take_switches(&|id| cores.kind(id), &bytes, members);
                 window.sort();
             }

@@ -11,6 +11,7 @@ use kilocore_thread_time::{Account, Event, ThreadId, ThreadTimes, What, WordKind
 use syscalls::Sysno;
 
 use crate::calls::Reason;
+use crate::contention::KernelWaits;
 use crate::document::Named;
 use crate::family::Family;
 use crate::ids::{Moment, Tid, Word};
@@ -31,6 +32,8 @@ struct Kept {
     end: Moment,
     events: Vec<Event>,
     quiet: Vec<(Tid, Option<Reason>)>,
+    /// Whether the events tell who woke whom, and of the kernel's locks.
+    traced: bool,
 }
 
 /// The windows so far.
@@ -38,6 +41,7 @@ struct Kept {
 pub(crate) struct Times {
     windows: Vec<Kept>,
     events: usize,
+    kernel_waits: KernelWaits,
 }
 
 impl Times {
@@ -49,7 +53,10 @@ impl Times {
         let mut events: Vec<Event> = off
             .iter()
             .filter(|stretch| stretch.from > window.begin || stretch.why != Why::Unknown)
-            .map(|stretch| event(stretch.from, stretch.tid, What::Out(why(stretch.why))))
+            .map(|stretch| {
+                let why = why(stretch.why, window.traced);
+                event(stretch.from, stretch.tid, What::Out(why))
+            })
             .collect();
         let switched_in = |switch: &&crate::window::Switch| switch.what == Switched::In;
         let switches = window.switches.iter().filter(switched_in);
@@ -58,9 +65,21 @@ impl Times {
         let ticks = window.ticks.iter().filter(|_| window.watched.is_empty());
         events
             .extend(ticks.map(|tick| event(tick.at, tick.tid, What::Tick { kernel: tick.kernel })));
+        events.extend(window.wakings.iter().map(|waking| {
+            let by = waking.by.map(|by| ThreadId(by.0));
+            event(waking.at, waking.tid, What::Waking { by })
+        }));
+        for wait in &window.contentions {
+            events.push(event(wait.from, wait.tid, What::ContentionBegins));
+            if wait.to < window.end {
+                events.push(event(wait.to, wait.tid, What::ContentionEnds));
+            }
+            self.kernel_waits.add(wait);
+        }
         self.events += events.len();
         let quiet = quiet.to_vec();
-        self.windows.push(Kept { begin: window.begin, end: window.end, events, quiet });
+        let (begin, end, traced) = (window.begin, window.end, window.traced);
+        self.windows.push(Kept { begin, end, events, quiet, traced });
     }
 
     /// The account of all windows. `words` says what each word is, and `functions` what threads do.
@@ -78,16 +97,21 @@ impl Times {
         let mut holders = holders(watched, words);
         let mut writers = writers(watched, words);
         let mut account = Account::new();
+        if self.windows.iter().all(|kept| kept.traced) {
+            account.kernel_locks(self.kernel_waits.told());
+        }
         for kept in self.windows {
             account.begin_window(time::Nanoseconds(kept.begin.0));
             let taken = holders.remove(&kept.begin).unwrap_or_default();
-            if let Some(writers) = writers.remove(&kept.begin) {
+            let writers = writers.remove(&kept.begin).filter(|_| !kept.traced);
+            if let Some(writers) = writers {
                 wakings(&kept.events, &writers).for_each(|event| account.take(&event));
             }
             let events = kept.events.into_iter().map(|event| of_lock(event, aliases));
             events.chain(taken).for_each(|event| account.take(&event));
             for (tid, reason) in kept.quiet {
-                let reason = reason.map(|reason| why(Why::Waits(reason)));
+                // What it waits for began before the window, so no event tells of it.
+                let reason = reason.map(|reason| why(Why::Waits(reason), false));
                 let reason = reason.map(|reason| lock_of(reason, aliases));
                 account.quiet(ThreadId(tid.0), reason);
             }
@@ -158,7 +182,8 @@ fn event(at: Moment, tid: Tid, what: What) -> Event {
     Event { at: time::Nanoseconds(at.0), thread: ThreadId(tid.0), what }
 }
 
-fn why(why: Why) -> time::Reason {
+/// Where the kernel is traced, waits for its locks are events, and others are something else.
+fn why(why: Why, traced: bool) -> time::Reason {
     match why {
         Why::Preempted => time::Reason::Preempted,
         Why::Unknown | Why::Waits(Reason::Unknown) => time::Reason::Unknown,
@@ -167,7 +192,10 @@ fn why(why: Why) -> time::Reason {
         Why::Waits(Reason::Futex(word)) => {
             time::Reason::Futex(time::Word { space: word.pid.0, address: word.address })
         }
-        Why::Waits(Reason::Call(call)) => of_call(call),
+        Why::Waits(Reason::Call(call)) => match of_call(call) {
+            time::Reason::KernelLock if traced => time::Reason::Other(call.name()),
+            reason => reason,
+        },
     }
 }
 

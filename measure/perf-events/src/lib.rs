@@ -2,13 +2,16 @@
 //!
 //! An [`Event`] gets a [`Ring`], from which records are drained as bytes. [`records`] takes
 //! these bytes apart. What an event is to record is the caller's, who fills in the attribute.
+//! [`Tracefs`] knows the places in the kernel that can be traced, by name.
 
 mod event;
 mod host;
 mod records;
 mod ring;
+mod tracepoint;
 
 pub use event::Event;
 pub use host::{locked_kilobytes, online_cores, paranoid};
 pub use records::{HEADER, Malformed, Record, Tally, header, process, record, records, word};
 pub use ring::{Ring, page_size};
+pub use tracepoint::{Field, Tracefs, Tracepoint, TracepointError};

@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use kilocore_lock_profile::ThreadTimes;
+use kilocore_lock_profile::{KernelLockWaits, ThreadTimes};
 
 use crate::book::{Book, Sums, Watched};
 use crate::document;
@@ -114,6 +114,12 @@ impl Account {
         self.close(day);
     }
 
+    /// Says which of the kernel's locks threads waited for, if that was seen. The events tell how long
+    /// they did; this tells where.
+    pub fn kernel_locks(&mut self, waits: Vec<KernelLockWaits>) {
+        self.book.kernel_locks = Some(waits);
+    }
+
     /// Returns the words that threads have waited for in the windows that have ended, the one with
     /// the longest waits first.
     pub fn words(&self) -> impl Iterator<Item = (Word, WordWaits)> {
@@ -189,13 +195,17 @@ impl Account {
                 let (state, part) = state.enter(at, day.begin);
                 (state, Some(part))
             }
+            What::ContentionBegins => state.spins(at, day.begin, true),
+            What::ContentionEnds => state.spins(at, day.begin, false),
             What::Waking { .. } | What::Tick { .. } | What::Acquired(_) | What::Released(_) => {
                 state.ran(at, day.begin)
             }
         };
         self.go_on(day, thread, state, part);
-        let sums = &mut self.book.threads[thread.get()].sums;
+        let Watched { sums, state, .. } = &mut self.book.threads[thread.get()];
         match event.what {
+            // Time that a thread spins for the kernel's locks is counted apart.
+            What::Tick { .. } if matches!(state, State::Running { spins: true, .. }) => {}
             What::Tick { kernel: true } => sums.kernel_ticks += 1,
             What::Tick { kernel: false } => sums.user_ticks += 1,
             What::Acquired(word) | What::Released(word) => {
@@ -203,7 +213,11 @@ impl Account {
                 let acquired = matches!(event.what, What::Acquired(_));
                 day.window.turns.push(Turn { word, thread, at, acquired });
             }
-            What::Out(_) | What::In | What::Waking { .. } => {}
+            What::Out(_)
+            | What::In
+            | What::Waking { .. }
+            | What::ContentionBegins
+            | What::ContentionEnds => {}
         }
     }
 
@@ -233,7 +247,7 @@ impl Account {
             watched.seen = true;
             day.touched.push(thread);
             watched.state = match reason {
-                None => State::Running { since: day.begin },
+                None => State::Running { since: day.begin, spins: false },
                 Some(reason) => State::off(reason, day.begin),
             };
         } else if let (Some((until, waker)), Some(reason)) = (watched.before, reason) {
@@ -255,6 +269,7 @@ impl Account {
         let Watched { sums, before, .. } = &mut self.book.threads[thread.get()];
         let sum = match part.what {
             Stretch::Running => &mut sums.running,
+            Stretch::Spinning => &mut sums.kernel_locks,
             Stretch::Ready => &mut sums.ready,
             Stretch::Unknown => &mut sums.unknown,
             Stretch::Before { waker } => {
@@ -318,7 +333,7 @@ fn doing(what: Stretch) -> Option<Doing> {
         Stretch::Ready | Stretch::Off { reason: Reason::Preempted, .. } => Some(Doing::Ready),
         Stretch::Off { reason: Reason::Futex(_), .. } | Stretch::Before { .. } => None,
         Stretch::Off { reason: Reason::Unknown, .. } | Stretch::Unknown => Some(Doing::Unknown),
-        Stretch::Off { .. } => Some(Doing::Asleep),
+        Stretch::Off { .. } | Stretch::Spinning => Some(Doing::Asleep),
     }
 }
 

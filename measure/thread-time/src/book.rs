@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use kilocore_lock_profile::KernelLockWaits;
+
 use crate::kept::{ThreadIndex, Windows, WordIndex};
 use crate::state::State;
 use crate::{ThreadId, Word};
@@ -57,4 +59,6 @@ pub(crate) struct Book {
     /// How often it was seen that a waiting thread became ready, and how often not.
     pub(crate) wakings: u64,
     pub(crate) wakings_unseen: u64,
+    /// Where threads waited for the kernel's own locks, if that was seen.
+    pub(crate) kernel_locks: Option<Vec<KernelLockWaits>>,
 }

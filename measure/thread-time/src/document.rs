@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use kilocore_lock_profile::{
-    Activities, Bottleneck, RoleTimes, RoleWait, ThreadTimes, TimesCoverage, WaitEdge, WaitedFor,
-    WaitedWord, WordKind,
+    Activities, Bottleneck, KernelLockWaits, RoleTimes, RoleWait, ThreadTimes, TimesCoverage,
+    WaitEdge, WaitedFor, WaitedWord, WordKind,
 };
 
 use crate::book::{Book, Sums, Waited};
@@ -40,6 +40,7 @@ pub(crate) fn of(
         windows: book.window_count,
         roles: role_times(book, &roles, &single),
         words,
+        kernel_locks: kernel_locks(book),
         edges: edges(&graph, &place_of),
         ranking: ranking(&graph),
         ..ThreadTimes::default()
@@ -47,6 +48,14 @@ pub(crate) fn of(
     times.coverage = coverage(&times.total(), &graph, book);
     times.findings = findings::findings(&times, &single);
     times
+}
+
+/// The kernel's locks, the one with the longest waits first.
+fn kernel_locks(book: &Book) -> Vec<KernelLockWaits> {
+    let mut waits = book.kernel_locks.clone().unwrap_or_default();
+    waits.sort_by(|a, b| b.ns.cmp(&a.ns).then_with(|| a.cmp(b)));
+    waits.truncate(MOST_WORDS);
+    waits
 }
 
 /// The words in the order of the document, and the place in it of each word of the book.
@@ -271,6 +280,7 @@ fn coverage(total: &Activities, graph: &Graph, book: &Book) -> TimesCoverage {
             graph.edges.iter().fold(0, direct),
         ),
         wakings_seen: book.wakings > book.wakings_unseen,
+        kernel_locks_seen: book.kernel_locks.is_some(),
         ticks_seen: book.threads.iter().any(|thread| ticks(&thread.sums)),
         graph_ns: graph.ns,
     }

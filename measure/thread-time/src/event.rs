@@ -48,6 +48,11 @@ pub enum What {
         /// Whether it was in the kernel.
         kernel: bool,
     },
+    /// It begins to wait for one of the kernel's own locks, spinning at first. If it leaves its core
+    /// before it has the lock, it does so for the lock, whatever the reason that is given.
+    ContentionBegins,
+    /// It has that lock.
+    ContentionEnds,
     /// It took the lock at this word. These events are only of words that are watched.
     Acquired(Word),
     /// It released the lock at this word.

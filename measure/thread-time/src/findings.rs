@@ -297,7 +297,9 @@ fn contended_lock(times: &ThreadTimes, global: &[Finding]) -> Option<Finding> {
 fn kernel_locks(times: &ThreadTimes) -> Option<Finding> {
     let total = times.total();
     let wait = share(total.kernel_locks_ns, total.present_ns());
-    (wait >= t::CONTENDED).then_some(Finding::KernelLocks { wait })
+    // Waits of which it is known where they were are those of windows that showed all.
+    let longest = times.kernel_locks.first().map(ToString::to_string);
+    (wait >= t::CONTENDED).then_some(Finding::KernelLocks { wait, longest })
 }
 
 fn not_enough_cores(times: &ThreadTimes) -> Option<Finding> {

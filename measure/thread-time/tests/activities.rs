@@ -67,6 +67,34 @@ fn samples_divide_the_time_on_a_core() {
 }
 
 #[test]
+fn spinning_for_the_kernels_locks_is_waiting_and_not_computing() {
+    use What::{ContentionBegins, ContentionEnds, In};
+    let done = alone(&[(20, ContentionBegins), (50, ContentionEnds)]);
+    assert_eq!((done.kernel_locks_ns, done.undivided_ns), (30, 70));
+    // It sleeps between, or others take its core, and goes on to spin afterwards.
+    let sleeps = What::Out(Reason::KernelLock);
+    let done = alone(&[(20, ContentionBegins), (30, sleeps), (60, In), (70, ContentionEnds)]);
+    assert_eq!((done.kernel_locks_ns, done.undivided_ns), (50, 50));
+    // For the lock, whatever it seemed to leave for.
+    let waits = [(20, ContentionBegins), (30, What::Out(Reason::Io("write")))];
+    let done = alone(&[&waits[..], &[(50, woken_by(2)), (60, In), (70, ContentionEnds)]].concat());
+    assert_eq!((done.kernel_locks_ns, done.ready_ns, done.undivided_ns), (40, 10, 50));
+    let preempted = What::Out(Reason::Preempted);
+    let done = alone(&[(20, ContentionBegins), (30, preempted), (60, In), (70, ContentionEnds)]);
+    assert_eq!((done.kernel_locks_ns, done.ready_ns, done.undivided_ns), (20, 30, 50));
+    // Samples tell of the rest.
+    let tick = |kernel| What::Tick { kernel };
+    let done =
+        alone(&[(10, tick(false)), (20, ContentionBegins), (30, tick(true)), (50, ContentionEnds)]);
+    assert_eq!((done.kernel_locks_ns, done.user_ns, done.kernel_ns), (30, 70, 0));
+    // Each counts once, however often it begins or ends.
+    let done = alone(&[(20, ContentionBegins), (30, ContentionBegins), (50, ContentionEnds)]);
+    assert_eq!(done.kernel_locks_ns, 30);
+    assert_eq!(alone(&[(20, ContentionEnds)]).undivided_ns, 100);
+    assert_eq!(alone(&[(20, ContentionBegins)]).kernel_locks_ns, 80);
+}
+
+#[test]
 fn a_wait_ends_with_the_window() {
     assert_eq!(alone(&[(30, waits(10))]).locks_ns, 70);
 }

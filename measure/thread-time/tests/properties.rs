@@ -41,6 +41,8 @@ fn event(moment: impl Strategy<Value = u64>) -> impl Strategy<Value = Event> {
         1 => any::<bool>().prop_map(|kernel| What::Tick { kernel }),
         1 => word().prop_map(What::Acquired),
         1 => word().prop_map(What::Released),
+        1 => Just(What::ContentionBegins),
+        1 => Just(What::ContentionEnds),
     ];
     (moment, 0..8_u32, what).prop_map(|(at, thread, what)| Event {
         at: Nanoseconds(at),

@@ -7,8 +7,8 @@ use super::{NARROWEST, NO_BREAK, Style, bullet, figures_table, wrapped};
 use crate::number;
 use crate::text::{shortened, shortened_apart};
 use crate::waits_words::{
-    activities, coverage, findings, party, role_by_id, role_name, roles_in_order, share,
-    share_or_nothing, word,
+    activities, coverage, findings, kernel_locks, party, role_by_id, role_name, roles_in_order,
+    share, share_or_nothing, word,
 };
 
 /// Roles beyond these are counted and not listed.
@@ -17,6 +17,8 @@ const MOST_ROLES: usize = 16;
 const MOST_WAITS: usize = 8;
 /// Room for the name of a role.
 const ROLE_WIDTH: usize = 26;
+/// Room for a lock of the kernel with its place.
+const KERNEL_WIDTH: usize = 60;
 /// Room for the name of a word.
 const WORD_WIDTH: usize = 36;
 
@@ -37,6 +39,10 @@ pub fn times_table(times: &ThreadTimes, style: impl Into<Style>) -> String {
     }
     if !times.words.is_empty() {
         parts.push(format!("What they waited for (measured)\n{}", words(times, width)));
+    }
+    if !times.kernel_locks.is_empty() {
+        let title = "The kernel's own locks that they waited for (measured)";
+        parts.push(format!("{}\n{}", wrapped(title, width), in_kernel(times, width)));
     }
     if !times.edges.is_empty() {
         parts.push(format!("Who waited for whom (measured)\n{}", edges(times, width)));
@@ -85,24 +91,54 @@ fn roles(times: &ThreadTimes, style: Style) -> String {
 }
 
 fn words(times: &ThreadTimes, width: u16) -> String {
-    let whole = times.total().present_ns();
     let shown = &times.words[..times.words.len().min(MOST_WAITS)];
     let names: Vec<String> = shown.iter().map(|one| word(times, one.id)).collect();
+    let rows: Vec<Waits> = shown.iter().map(|one| (one.threads, one.count, one.ns)).collect();
+    waits_table(times, ("what", &names, WORD_WIDTH), &rows, width)
+        + &more(times.words.len(), shown.len(), "words")
+}
+
+fn in_kernel(times: &ThreadTimes, width: u16) -> String {
+    let shown: Vec<_> = kernel_locks(times).take(MOST_WAITS).collect();
+    let rows: Vec<Waits> = shown.iter().map(|(one, _)| (one.threads, one.count, one.ns)).collect();
+    let names: Vec<String> = shown.into_iter().map(|(_, name)| name).collect();
+    let below = "of all time: until the thread had the lock, also while it had no core";
+    format!(
+        "{}{}\n{}",
+        waits_table(times, ("lock", &names, KERNEL_WIDTH), &rows, width),
+        more(times.kernel_locks.len(), rows.len(), "places"),
+        wrapped(below, width)
+    )
+}
+
+/// How many threads waited for something, how often, and for how many nanoseconds.
+type Waits = (u64, u64, u64);
+
+/// A row for each thing that threads waited for. The second parameter is the heading, the names,
+/// and the room for these.
+fn waits_table(
+    times: &ThreadTimes,
+    (heading, names, room): (&'static str, &[String], usize),
+    rows: &[Waits],
+    width: u16,
+) -> String {
+    let whole = times.total().present_ns();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let rows: Vec<_> = shown.iter().zip(shortened_apart(&names, WORD_WIDTH)).collect();
+    let rows: Vec<(Waits, String)> =
+        rows.iter().copied().zip(shortened_apart(&names, room)).collect();
     let mut columns = vec![
-        Column::new("what", Align::Left, &rows, |(_, name)| name.clone()),
-        Column::new("threads", Align::Right, &rows, |(one, _)| number::count(one.threads)),
-        Column::new("waits", Align::Right, &rows, |(one, _)| number::count(one.count)),
-        Column::new("mean", Align::Right, &rows, |(one, _)| {
-            number::nanoseconds(one.ns as f64 / one.count.max(1) as f64)
+        Column::new(heading, Align::Left, &rows, |(_, name)| name.clone()),
+        Column::new("threads", Align::Right, &rows, |((threads, ..), _)| number::count(*threads)),
+        Column::new("waits", Align::Right, &rows, |((_, count, _), _)| number::count(*count)),
+        Column::new("mean", Align::Right, &rows, |((_, count, ns), _)| {
+            number::nanoseconds(*ns as f64 / (*count).max(1) as f64)
         }),
-        Column::new("of all time", Align::Right, &rows, |(one, _)| {
-            number::percent(share(one.ns, whole))
+        Column::new("of all time", Align::Right, &rows, |((.., ns), _)| {
+            number::percent(share(*ns, whole))
         }),
     ];
     fit(&mut columns, &["mean", "threads"], width.into());
-    table_of(&columns, width).trim_end().to_owned() + &more(times.words.len(), shown.len(), "words")
+    table_of(&columns, width).trim_end().to_owned()
 }
 
 fn edges(times: &ThreadTimes, width: u16) -> String {

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use kilocore_lock_profile::{
-    Activities, Finding, Profile, RoleTimes, ThreadTimes, WaitEdge, WaitedFor, WaitedWord,
+    Activities, Finding, KernelLockKind, KernelLockWaits, Profile, RoleTimes, ThreadTimes,
+    WaitEdge, WaitedFor, WaitedWord,
 };
 use kilocore_report::{ReportError, terminal, waits_page};
 use scraper::{Html, Selector};
@@ -105,6 +106,33 @@ fn the_page_shows_findings_graph_ranking_and_tables() {
     );
     assert!(arrows.iter().any(|title| title.starts_with("worker waits for flusher: ")));
     assert!(arrows[0].contains("at Store::put (store.cc:97): "), "{arrows:?}");
+}
+
+#[test]
+fn the_kernels_locks_are_listed_where_they_were_seen() {
+    let unseen = threads::times("worker");
+    let said = |times: &ThreadTimes| {
+        let text = terminal::times_table(times, 100);
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    assert!(said(&unseen).contains("did not show waits for its own locks"));
+    assert_eq!(texts(&page(unseen.clone()), "table.kernel-locks").len(), 0);
+    let mut times = unseen;
+    times.coverage.kernel_locks_seen = true;
+    times.kernel_locks = vec![KernelLockWaits {
+        kind: KernelLockKind::Writing,
+        name: "mmap_lock".to_owned(),
+        functions: vec!["__vm_munmap".to_owned(), "__x64_sys_munmap".to_owned()],
+        ns: 3_000_000,
+        count: 1_000,
+        threads: 6,
+    }];
+    assert!(!said(&times).contains("did not show waits"));
+    let text = terminal::times_table(&times, 100);
+    let row = text.lines().find(|line| line.starts_with("mmap_lock (writing), ")).expect("a row");
+    assert!(row.contains("__vm_munmap for sys_munmap") && row.contains("3.00 µs"), "{row}");
+    let rows = texts(&page(times), "table.kernel-locks tbody tr");
+    assert!(rows.len() == 1 && rows[0].starts_with("mmap_lock (writing), acquired in"), "{rows:?}");
 }
 
 #[test]

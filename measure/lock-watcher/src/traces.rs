@@ -1,0 +1,186 @@
+//! What the kernel tells of itself, where it may be traced: who wakes whom, and who waits for one of
+//! its own locks.
+//!
+//! Without this, whom a thread waited for is known of watched words only, a thread that spins in the
+//! kernel seems to compute, and one that sleeps there seems to wait for what its system call is for.
+
+use kilocore_lock_profile::KernelLockKind;
+use kilocore_perf_events::{Field, Tracefs, Tracepoint};
+use perf_event_open_sys::bindings::{
+    PERF_SAMPLE_CALLCHAIN, PERF_SAMPLE_CPU, PERF_SAMPLE_IDENTIFIER, PERF_SAMPLE_IP,
+    PERF_SAMPLE_RAW, PERF_SAMPLE_TID, PERF_SAMPLE_TIME, PERF_TYPE_TRACEPOINT, perf_event_attr,
+};
+
+use crate::ids::Tid;
+use crate::samples::attribute;
+
+/// Functions of a stack that are kept at most.
+const DEPTH: u16 = 24;
+/// The flags of a record that was made in an interrupt, whatever thread was interrupted.
+const HARD_INTERRUPT: u64 = 0x08;
+const SOFT_INTERRUPT: u64 = 0x10;
+
+/// What an event of a place tells, and where in its records.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Trace {
+    /// A thread is about to be woken.
+    Waking { thread: Field, context: Field },
+    /// The running thread begins to wait for a lock, and where.
+    Begins { lock: Field, flags: Field, context: Field },
+    /// The running thread has a lock that it waited for.
+    Ends { lock: Field, context: Field },
+}
+
+/// What a record of a place says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Said {
+    /// This thread is about to be woken; by the running one, unless by an interrupt.
+    Wakes { thread: Tid, itself: bool },
+    /// The running thread begins to wait for a lock.
+    Begins { lock: u64, kind: KernelLockKind },
+    /// It has the lock.
+    Ends { lock: u64 },
+}
+
+/// The places.
+#[derive(Debug, Clone)]
+pub(crate) struct Traces(Vec<(u64, Trace)>);
+
+impl Traces {
+    /// Finds the places, if this kernel has all of them and shows them to this user.
+    pub(crate) fn find() -> Option<Self> {
+        let tracefs = Tracefs::open().ok()?;
+        let find = |name| tracefs.find(name).ok();
+        let (waking, begins) = (find("sched/sched_waking")?, find("lock/contention_begin")?);
+        Self::of(&waking, &begins, &find("lock/contention_end")?)
+    }
+
+    /// From the kernel's descriptions of the places.
+    fn of(waking: &Tracepoint, begins: &Tracepoint, ends: &Tracepoint) -> Option<Self> {
+        let context = |place: &Tracepoint| place.field("common_flags");
+        let lock = |place: &Tracepoint| place.field("lock_addr");
+        Some(Self(vec![
+            (waking.id, Trace::Waking { thread: waking.field("pid")?, context: context(waking)? }),
+            (
+                begins.id,
+                Trace::Begins {
+                    lock: lock(begins)?,
+                    flags: begins.field("flags")?,
+                    context: context(begins)?,
+                },
+            ),
+            (ends.id, Trace::Ends { lock: lock(ends)?, context: context(ends)? }),
+        ]))
+    }
+
+    /// The attribute of an event for each place.
+    pub(crate) fn attributes(&self) -> impl Iterator<Item = (perf_event_attr, Trace)> {
+        self.0.iter().map(|(id, trace)| (trace.attribute(*id), *trace))
+    }
+}
+
+impl Trace {
+    fn attribute(self, id: u64) -> perf_event_attr {
+        let stack = if self.has_stack() { PERF_SAMPLE_CALLCHAIN } else { 0 };
+        let sample = PERF_SAMPLE_IDENTIFIER
+            | PERF_SAMPLE_IP
+            | PERF_SAMPLE_TID
+            | PERF_SAMPLE_TIME
+            | PERF_SAMPLE_CPU
+            | PERF_SAMPLE_RAW
+            | stack;
+        let mut attribute = attribute(PERF_TYPE_TRACEPOINT, id, 0);
+        attribute.sample_type = u64::from(sample);
+        (attribute.sample_regs_user, attribute.sample_stack_user) = (0, 0);
+        attribute.sample_max_stack = if self.has_stack() { DEPTH } else { 0 };
+        attribute.set_exclude_callchain_user(1);
+        attribute
+    }
+
+    /// Whether its records have the kernel's stack.
+    pub(crate) fn has_stack(self) -> bool {
+        matches!(self, Self::Begins { .. })
+    }
+
+    /// What a record's raw data say. Nothing is said of locks that interrupts wait for: the thread
+    /// that they interrupt has nothing to do with them.
+    pub(crate) fn read(self, raw: &[u8]) -> Option<Said> {
+        let in_interrupt = |context: Field| {
+            let flags = context.of(raw)?;
+            Some(flags & (HARD_INTERRUPT | SOFT_INTERRUPT) != 0)
+        };
+        match self {
+            Self::Waking { thread, context } => Some(Said::Wakes {
+                thread: Tid(u32::try_from(thread.of(raw)?).ok()?),
+                itself: !in_interrupt(context)?,
+            }),
+            Self::Begins { lock, flags, context } => (!in_interrupt(context)?)
+                .then_some(Said::Begins { lock: lock.of(raw)?, kind: kind(flags.of(raw)?) }),
+            Self::Ends { lock, context } => {
+                (!in_interrupt(context)?).then_some(Said::Ends { lock: lock.of(raw)? })
+            }
+        }
+    }
+}
+
+/// The kind of lock by the kernel's flags. A mutex that is spun for has the flag of spin locks too.
+fn kind(flags: u64) -> KernelLockKind {
+    const FLAGS: [(u64, KernelLockKind); 6] = [
+        (32, KernelLockKind::Mutex),
+        (8, KernelLockKind::RealTime),
+        (16, KernelLockKind::PerCpu),
+        (2, KernelLockKind::Reading),
+        (4, KernelLockKind::Writing),
+        (1, KernelLockKind::Spin),
+    ];
+    let set = |(flag, _): &&(u64, KernelLockKind)| flags & flag != 0;
+    // Of locks that keep readers and writers apart without sleeping, all flags are zero or mixed.
+    FLAGS.iter().find(set).map_or(KernelLockKind::Unknown, |(_, kind)| *kind)
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// The places as a kernel describes them, with the numbers 1 to 3.
+    pub(crate) fn places() -> [Trace; 3] {
+        let context = "\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n";
+        let lock = "\tfield:void * lock_addr;\toffset:8;\tsize:8;\tsigned:0;\n";
+        let flags = "\tfield:unsigned int flags;\toffset:16;\tsize:4;\tsigned:0;\n";
+        let pid = "\tfield:pid_t pid;\toffset:24;\tsize:4;\tsigned:1;\n";
+        let place = |id: u64, fields: &[&str]| {
+            Tracepoint::parse(&format!("ID: {id}\nformat:\n{context}{}", fields.concat())).unwrap()
+        };
+        let all = Traces::of(&place(1, &[pid]), &place(2, &[lock, flags]), &place(3, &[lock]));
+        let all = all.expect("every field is there").0;
+        [all[0].1, all[1].1, all[2].1]
+    }
+
+    /// The raw data of a record, for all three.
+    pub(crate) fn raw(context: u8, lock: u64, flags: u32, pid: u32) -> Vec<u8> {
+        let head = [0, 0, context, 0, 0, 0, 0, 0];
+        [&head[..], &lock.to_ne_bytes(), &flags.to_ne_bytes(), &[0; 4], &pid.to_ne_bytes()].concat()
+    }
+
+    #[test]
+    fn records_are_read_by_the_kernels_own_description() {
+        let [waking, begins, ends] = places();
+        let wakes = |itself| Some(Said::Wakes { thread: Tid(77), itself });
+        assert_eq!(waking.read(&raw(1, 0, 0, 77)), wakes(true));
+        assert_eq!(waking.read(&raw(0x19, 0, 0, 77)), wakes(false), "an interrupt wakes it");
+        let (lock, kind) = (0xabc, KernelLockKind::Writing);
+        assert_eq!(begins.read(&raw(0, 0xabc, 4, 0)), Some(Said::Begins { lock, kind }));
+        assert_eq!(begins.read(&raw(8, 0xabc, 4, 0)), None);
+        assert_eq!(ends.read(&raw(0, 0xabc, 0, 0)), Some(Said::Ends { lock }));
+        assert_eq!(begins.read(&raw(0, 0xabc, 4, 0)[..17]), None, "it ends too early");
+    }
+
+    #[test]
+    fn a_mutex_that_is_spun_for_is_a_mutex() {
+        assert_eq!(kind(33), KernelLockKind::Mutex);
+        assert_eq!(kind(1), KernelLockKind::Spin);
+        assert_eq!(kind(2), KernelLockKind::Reading);
+        assert_eq!(kind(20), KernelLockKind::PerCpu);
+        assert_eq!(kind(0), KernelLockKind::Unknown);
+    }
+}
