@@ -42,7 +42,7 @@ pub(crate) fn doctor(arguments: Arguments) -> Result<ExitCode, Failure> {
     let profile = &measured.profile;
     // To have seen too little is an answer: the program's end is ours all the same.
     if let Some(answer) = without_simulation(profile, &machine, arguments.target.seed) {
-        predict::show_without_curves(&arguments.output, &answer)?;
+        predict::show_without_curves(&arguments.output, &answer, profile)?;
     } else {
         let forecast = arguments.target.forecast(profile, &machine)?;
         let all = arguments.target.all;

@@ -40,7 +40,7 @@ pub(crate) struct Arguments {
 pub(crate) fn measure(arguments: Arguments) -> Result<ExitCode, Failure> {
     if !arguments.json {
         output::check_folder(&arguments.output)?;
-        if is_page(&arguments.output) && !arguments.subject.is_watched()? {
+        if output::is_page(&arguments.output) && !arguments.subject.is_watched()? {
             return Err(Failure::new(
                 "a page says where the threads' time went, which is seen of programs that are \
                  watched: add --how watch or --how both, or let the profile's name end in .json",
@@ -63,18 +63,14 @@ pub(crate) fn measure(arguments: Arguments) -> Result<ExitCode, Failure> {
 
 /// Writes the profile, or a page of where the threads' time went if the file is to be a page.
 fn write(profile: &Profile, path: &Path) -> Result<(), Failure> {
-    if is_page(path) {
-        let page = kilocore_report::waits_page(profile)?;
+    if output::is_page(path) {
+        let page = kilocore_report::waits_page(profile, None)?;
         output::write(path, &page)?;
     } else {
         profile.write(path)?;
         eprintln!("kilocore: profile written to {}", path.display());
     }
     Ok(())
-}
-
-fn is_page(path: &Path) -> bool {
-    path.extension().is_some_and(|ending| ending == "html")
 }
 
 /// Prints where the threads' time went, if that was seen.

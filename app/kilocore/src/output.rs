@@ -87,6 +87,11 @@ pub(crate) fn format_of(path: &Path) -> Result<Format, Failure> {
     Ok(format)
 }
 
+/// Whether a file's ending asks for a page.
+pub(crate) fn is_page(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ending == "html")
+}
+
 /// Refuses a file in a folder where none can be made.
 pub(crate) fn check_folder(path: &Path) -> Result<(), Failure> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());

@@ -135,16 +135,21 @@ pub(crate) fn show(
     print(options, forecast, all)
 }
 
-/// Gives out a forecast that has no curves, and so makes no report.
+/// Gives out a forecast that has no curves. The report then has the verdict, and where the threads'
+/// time went if that was seen; otherwise there is none.
 pub(crate) fn show_without_curves(
     options: &output::Options,
     forecast: &Forecast,
+    profile: &Profile,
 ) -> Result<(), Failure> {
     if let Some(path) = &options.output {
-        eprintln!(
-            "kilocore: no report is written to {}: too little was seen for a forecast",
-            path.display()
-        );
+        match kilocore_report::waits_page(profile, Some(&forecast.recommendation)) {
+            Ok(page) if output::is_page(path) => output::write(path, &page)?,
+            _ => eprintln!(
+                "kilocore: no report is written to {}: too little was seen for a forecast",
+                path.display()
+            ),
+        }
     }
     print(options, forecast, false)
 }

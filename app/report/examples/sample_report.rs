@@ -26,7 +26,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     profile.runs[0].times = Some(times);
     std::fs::write(
         Path::new(&directory).join("waits.html"),
-        kilocore_report::waits_page(&profile)?,
+        kilocore_report::waits_page(&profile, None)?,
     )?;
     println!("{}", terminal::forecast_table(&sample.forecast, 100, false));
     println!("{}", terminal::curves_table(&sample.forecast.curves, 80));

@@ -52,6 +52,7 @@ pub mod terminal;
 mod text;
 mod waits_graph;
 mod waits_page;
+mod waits_parts;
 mod waits_words;
 
 pub use encode::{in_csv, in_json};

@@ -15,6 +15,7 @@ use crate::quantity::{ENERGY, THROUGHPUT, WAITING};
 use crate::scale::Growth;
 use crate::source::Document;
 use crate::text::printable_document;
+use crate::waits_parts::{WAITS_STYLE, Waits};
 use crate::{CurvesReport, ForecastReport, Generated, ReportError, number};
 
 /// The page's content, ready for the template.
@@ -42,6 +43,7 @@ struct Page<'a> {
     /// Which curves are of read-write locks.
     second_choice: Option<String>,
     program: Option<Program>,
+    waits: Option<Waits>,
     machine: Vec<Group>,
     assumptions: &'a [String],
     simulated: Mark,
@@ -108,6 +110,8 @@ pub(crate) fn forecast(report: &ForecastReport<'_>) -> Result<String, ReportErro
         command: recommendation.command.as_deref(),
     });
     page.program = Some(program);
+    let times = report.profile.and_then(|profile| profile.runs.first()?.times.as_ref());
+    page.waits = times.map(|times| Waits::new(times, report.measured()));
     page.machine = report.machine.map(figures::groups).unwrap_or_default();
     page.assumptions = &forecast.assumptions;
     page.finish()
@@ -156,6 +160,7 @@ impl<'a> Page<'a> {
             second_choice: set.second_choice(),
             thread_per_core: points.all(|p| p.point.threads == p.point.cores),
             program: None,
+            waits: None,
             machine: Vec::new(),
             assumptions: &[],
             simulated,

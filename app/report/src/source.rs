@@ -47,14 +47,10 @@ impl ForecastReport<'_> {
     /// The mark of the measured ones.
     #[must_use]
     pub fn measured(&self) -> Mark {
-        let on = self.profile.map_or_else(
-            || "on the profiled host".to_owned(),
-            |profile| {
-                let host = &profile.host;
-                format!("on {}, {} cores, Linux {}", host.processor, host.cores, host.kernel)
-            },
-        );
-        Mark::new(Provenance::Measured, &on)
+        self.profile.map_or_else(
+            || Mark::new(Provenance::Measured, "on the profiled host"),
+            |profile| Mark::of_host(&profile.host),
+        )
     }
 }
 

@@ -1,192 +1,41 @@
 //! The page of where the threads' time went, and of who waited for whom.
 
 use askama::Template;
-use kilocore_lock_profile::{Activities, KernelLockWaits, Profile, RoleTimes, ThreadTimes};
-use kilocore_predict::ForecastPoint;
+use kilocore_lock_profile::Profile;
+use kilocore_predict::{ForecastPoint, Recommendation};
 
 use crate::drawn::Drawn;
 use crate::page_parts::{CHART_STYLE, PAGE_STYLE, SCRIPT};
 use crate::text::{printable, printable_document};
-use crate::waits_graph::WaitsGraph;
-use crate::waits_words::{
-    activities, coverage, findings, kernel_locks, party, role_by_id, role_name, roles_in_order,
-    share, share_or_nothing, word,
-};
-use crate::{Mark, Provenance, ReportError, number};
+use crate::waits_parts::{WAITS_STYLE, Waits};
+use crate::{Mark, ReportError};
 
-const WAITS_STYLE: &str = include_str!("../templates/waits.css");
 const VERSION: &str = env!("CARGO_PKG_VERSION");
-
-/// Rows of a table on the page.
-const MOST_ROWS: usize = 100;
-
-/// What to sort by, and what to show.
-type Cell = (f64, String);
-
-#[derive(Debug)]
-struct Row {
-    name: String,
-    /// The parts of a bar: its class, and its width in per cent.
-    parts: Vec<(&'static str, f64)>,
-    cells: Vec<Cell>,
-}
-
-#[derive(Debug)]
-struct EdgeRow {
-    from: String,
-    to: String,
-    word: String,
-    cells: [Cell; 2],
-}
 
 #[derive(Debug, Template)]
 #[template(path = "waits.html")]
 struct Page<'a> {
     title: &'a str,
-    mark: Mark,
-    findings: Vec<String>,
-    coverage: Vec<String>,
-    graph: Option<WaitsGraph>,
-    ranking: Vec<Row>,
-    headings: Vec<&'static str>,
-    roles: Vec<Row>,
-    more_roles: usize,
-    words: Vec<Row>,
-    more_words: usize,
-    kernel_locks: Vec<Row>,
-    edges: Vec<EdgeRow>,
-    more_edges: usize,
+    advice: Option<&'a Recommendation>,
+    waits: Waits,
     /// There are none to hide.
     curves: [Drawn<'a, ForecastPoint>; 0],
 }
 
-/// The page of where the threads' time went in the run that counts: one file that needs no other. The
-/// same profile gives the same bytes.
+/// The page of where the threads' time went in the run that counts, below the advice if there is any:
+/// one file that needs no other. The same profile gives the same bytes.
 ///
 /// # Errors
 /// [`ReportError::NoTimes`] if the profile does not say where the time went, [`ReportError::Layout`]
 /// if the template cannot be filled in.
-pub fn waits_page(profile: &Profile) -> Result<String, ReportError> {
+pub fn waits_page(
+    profile: &Profile,
+    advice: Option<&Recommendation>,
+) -> Result<String, ReportError> {
     let times = profile.runs.first().and_then(|run| run.times.as_ref());
     let times = times.ok_or(ReportError::NoTimes)?;
     let title = printable(&profile.command.join(" "));
-    let host = &profile.host;
-    let on = format!("on {}, {} cores, Linux {}", host.processor, host.cores, host.kernel);
-    let more = |all: usize| all.saturating_sub(MOST_ROWS);
-    let activities = activities(times);
-    let page = Page {
-        title: &title,
-        mark: Mark::new(Provenance::Measured, &on),
-        findings: findings(times),
-        coverage: coverage(times),
-        graph: WaitsGraph::new(times),
-        ranking: ranking(times),
-        headings: activities.iter().map(|(_, name)| *name).collect(),
-        roles: roles(times, &activities),
-        more_roles: more(times.roles.len()),
-        words: words(times),
-        more_words: more(times.words.len()),
-        kernel_locks: in_kernel(times),
-        edges: edges(times),
-        more_edges: more(times.edges.len()),
-        curves: [],
-    };
+    let waits = Waits::new(times, Mark::of_host(&profile.host));
+    let page = Page { title: &title, advice, waits, curves: [] };
     Ok(printable_document(&page.render()?))
-}
-
-fn ranking(times: &ThreadTimes) -> Vec<Row> {
-    let row = |one: &kilocore_lock_profile::Bottleneck| {
-        let parts = [one.computing_ns, one.ready_ns, one.asleep_ns];
-        let rest = parts.into_iter().fold(one.waited_for_ns, u64::saturating_sub);
-        let part = |ns| {
-            let part = share(ns, one.waited_for_ns);
-            (part, share_or_nothing(part))
-        };
-        Row {
-            name: role_by_id(times, one.role),
-            parts: Vec::new(),
-            cells: vec![
-                (one.score, number::percent(one.score)),
-                (one.waited_for_ns as f64, number::nanoseconds(one.waited_for_ns as f64)),
-                part(one.computing_ns),
-                part(one.ready_ns),
-                part(one.asleep_ns),
-                part(rest),
-            ],
-        }
-    };
-    times.ranking.iter().take(MOST_ROWS).map(row).collect()
-}
-
-fn roles(times: &ThreadTimes, activities: &[(usize, &'static str)]) -> Vec<Row> {
-    let row = |role: &RoleTimes| {
-        let whole = role.times.present_ns();
-        let named = role.times.named();
-        let mut cells = vec![(role.threads as f64, number::count(role.threads))];
-        cells.extend(activities.iter().map(|&(place, _)| {
-            let part = share(named[place].1, whole);
-            (part, share_or_nothing(part))
-        }));
-        Row { name: role_name(times, role), parts: parts(&role.times), cells }
-    };
-    roles_in_order(times).into_iter().take(MOST_ROWS).map(row).collect()
-}
-
-/// The parts of a role's bar.
-fn parts(done: &Activities) -> Vec<(&'static str, f64)> {
-    let others = done.waiting_ns().saturating_sub(done.locks_ns);
-    let known = [done.computing_ns(), done.ready_ns, done.locks_ns, others, done.unknown_ns];
-    let known = known.into_iter().fold(0, u64::saturating_add);
-    let asleep = done.present_ns().saturating_sub(known);
-    let parts = [
-        ("computing", done.computing_ns()),
-        ("no-core", done.ready_ns),
-        ("locks", done.locks_ns),
-        ("others", others),
-        ("asleep", asleep),
-        ("unknown", done.unknown_ns),
-    ];
-    let percent = |(class, ns)| (class, 100.0 * share(ns, done.present_ns()));
-    parts.into_iter().filter(|&(_, ns)| ns > 0).map(percent).collect()
-}
-
-fn words(times: &ThreadTimes) -> Vec<Row> {
-    let whole = times.total().present_ns();
-    let row = |one: &kilocore_lock_profile::WaitedWord| Row {
-        name: word(times, one.id),
-        parts: Vec::new(),
-        cells: wait_cells(one.threads, one.count, one.ns, whole),
-    };
-    times.words.iter().take(MOST_ROWS).map(row).collect()
-}
-
-fn in_kernel(times: &ThreadTimes) -> Vec<Row> {
-    let whole = times.total().present_ns();
-    let row = |(one, name): (&KernelLockWaits, String)| {
-        let cells = wait_cells(one.threads, one.count, one.ns, whole);
-        Row { name, parts: Vec::new(), cells }
-    };
-    kernel_locks(times).take(MOST_ROWS).map(row).collect()
-}
-
-/// How many threads waited how often, for how long at a time, and for which share of the whole.
-fn wait_cells(threads: u64, count: u64, ns: u64, whole: u64) -> Vec<Cell> {
-    let (mean, of_all) = (ns as f64 / count.max(1) as f64, share(ns, whole));
-    vec![
-        (threads as f64, number::count(threads)),
-        (count as f64, number::count(count)),
-        (mean, number::nanoseconds(mean)),
-        (of_all, number::percent(of_all)),
-    ]
-}
-
-fn edges(times: &ThreadTimes) -> Vec<EdgeRow> {
-    let cell = |ns: u64| (ns as f64, number::nanoseconds(ns as f64));
-    let row = |edge: &kilocore_lock_profile::WaitEdge| EdgeRow {
-        from: role_by_id(times, edge.from),
-        to: party(times, edge.to),
-        word: word(times, edge.word),
-        cells: [cell(edge.direct_ns), cell(edge.in_all_ns)],
-    };
-    times.edges.iter().take(MOST_ROWS).map(row).collect()
 }

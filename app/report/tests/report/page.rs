@@ -1,6 +1,7 @@
 //! What a browser and a reader of the page may rely on.
 
 use crate::sample::{HOSTILE, Sample};
+use crate::threads;
 use kilocore_report::{Report, ReportError};
 use scraper::{Html, Selector};
 
@@ -167,6 +168,21 @@ fn a_page_without_profile_machine_or_advice_is_whole() {
     assert_eq!(count(&page, ".command"), 0);
     assert_eq!(count(&page, ".machine"), 0);
     assert_eq!(count(&page, ".tile"), 1, "no card recommends what the advice does not");
+}
+
+#[test]
+fn where_the_threads_time_went_is_on_the_page_if_it_was_seen() {
+    let mut sample = Sample::new();
+    let without = page(&sample.report().html().unwrap());
+    assert_eq!(count(&without, "table.roles, svg.waits"), 0);
+    let times = threads::times("worker");
+    let found = times.findings[0].to_string();
+    sample.profile.runs[0].times = Some(times);
+    let with = page(&sample.report().html().unwrap());
+    assert!(texts(&with, ".finding").contains(&found));
+    assert_eq!(count(&with, "table.roles"), 1);
+    assert_eq!(count(&with, "svg.waits .worst"), 1);
+    assert!(count(&with, "table.edges tbody tr") > 2);
 }
 
 #[test]

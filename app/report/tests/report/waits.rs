@@ -19,7 +19,7 @@ fn profile(times: ThreadTimes) -> Profile {
 }
 
 fn page(times: ThreadTimes) -> Html {
-    let text = waits_page(&profile(times)).expect("there are times");
+    let text = waits_page(&profile(times), None).expect("there are times");
     let page = Html::parse_document(&text);
     assert!(page.errors.is_empty(), "the parser objects: {:?}", page.errors);
     page
@@ -163,7 +163,7 @@ fn the_page_of_waits_asks_for_nothing_from_elsewhere_and_foreign_text_stays_text
     for word in &mut times.words {
         word.name = HOSTILE.to_owned();
     }
-    let text = waits_page(&profile(times)).expect("there are times");
+    let text = waits_page(&profile(times), None).expect("there are times");
     for reference in ["http:", "https:", "src=", "href=", "@import", "url(", "<link"] {
         assert!(!text.contains(reference), "{reference}");
     }
@@ -174,8 +174,21 @@ fn the_page_of_waits_asks_for_nothing_from_elsewhere_and_foreign_text_stays_text
 }
 
 #[test]
+fn the_page_begins_with_a_verdict_that_has_no_curves() {
+    let sample = Sample::new();
+    let advice = &sample.forecast.recommendation;
+    let text =
+        waits_page(&profile(threads::times("worker")), Some(advice)).expect("there are times");
+    let page = Html::parse_document(&text);
+    assert!(page.errors.is_empty(), "the parser objects: {:?}", page.errors);
+    assert_eq!(texts(&page, ".advice h2"), [advice.headline.clone()]);
+    assert_eq!(texts(&page, ".advice li"), advice.text);
+    assert_eq!(texts(&page, "table.roles").len(), 1);
+}
+
+#[test]
 fn a_profile_without_times_has_no_page() {
-    assert!(matches!(waits_page(&Sample::new().profile), Err(ReportError::NoTimes)));
+    assert!(matches!(waits_page(&Sample::new().profile, None), Err(ReportError::NoTimes)));
     let nothing = ThreadTimes::default();
     assert!(terminal::times_table(&nothing, 80).contains("no pattern that has a name"));
     let page = page(nothing);
