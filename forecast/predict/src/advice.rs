@@ -12,6 +12,7 @@ mod remedy;
 mod tests;
 mod vague;
 mod view;
+mod watched;
 
 use kilocore_curve::Shape;
 use kilocore_lock_profile::Profile;
@@ -53,7 +54,8 @@ pub(crate) fn advise_without_forecast(profile: &Profile) -> Option<Recommendatio
     view.withheld(profile).or_else(|| {
         let run = profile.runs.first()?;
         crate::own_locks::subject(run).is_none().then(|| {
-            let mut answer = unknown(view.gaps());
+            let seen = watched::answer_by_times(run);
+            let mut answer = seen.unwrap_or_else(|| unknown(view.gaps()));
             answer.confidence = view.seen();
             answer
         })

@@ -46,6 +46,10 @@ pub struct Coverage {
     /// The share of the program's processor time that the process under forecast used.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recorded_share: Option<f64>,
+    /// The share of the threads' time of which it is known where it went, of a program that was
+    /// watched.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub known: Option<f64>,
     /// Processor time for each acquisition on all cores, as a multiple of that on one core; `None`
     /// without a second run.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -97,6 +101,7 @@ impl Coverage {
             recorded_share: outside
                 .filter(|outside| outside.rounds >= FEW_LOOKS)
                 .and_then(|_| recorded_share(run, evidence)),
+            known: known(run),
             strain: strain(profile, run),
         }
     }
@@ -137,11 +142,20 @@ impl Coverage {
         }
         if evidence.threads != 1 && evidence.few() && evidence.busy_cores >= BUSY * evidence.able()
         {
-            gaps.push(format!(
-                "threads kept {:.1} of {} cores busy and hardly took a pthread lock: from outside \
-                 computing looks like spinning at a lock of the program's own",
+            let busy = format!(
+                "threads kept {:.1} of {} cores busy and hardly took a",
                 evidence.busy_cores, evidence.cores
-            ));
+            );
+            gaps.push(match &self.known {
+                Some(known) => format!(
+                    "{busy} lock that was seen, and it is known where {} of their time went",
+                    percent(*known)
+                ),
+                None => format!(
+                    "{busy} pthread lock: from outside computing looks like spinning at a lock of the \
+                     program's own"
+                ),
+            });
         }
         gaps
     }
@@ -158,6 +172,13 @@ impl Coverage {
             None => "How much of the threads' sleep the locks explain is unknown.".to_owned(),
         }
     }
+}
+
+/// The share of the threads' time of which it is known where it went, if spinning was looked for.
+fn known(run: &Run) -> Option<f64> {
+    let coverage = run.times.as_ref().filter(|_| run.watching.is_some())?.coverage;
+    let unknown = coverage.unknown_share + coverage.unclassified_share;
+    coverage.ticks_seen.then_some((1.0 - unknown).max(0.0))
 }
 
 impl Sleep {

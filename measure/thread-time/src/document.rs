@@ -279,7 +279,7 @@ fn coverage(total: &Activities, graph: &Graph, book: &Book) -> TimesCoverage {
             graph.edges.iter().filter(to_unknown).fold(0, direct),
             graph.edges.iter().fold(0, direct),
         ),
-        wakings_seen: book.wakings > book.wakings_unseen,
+        wakings_seen: book.wakings_unseen == 0 || book.wakings > book.wakings_unseen,
         kernel_locks_seen: book.kernel_locks.is_some(),
         ticks_seen: book.threads.iter().any(|thread| ticks(&thread.sums)),
         graph_ns: graph.ns,

@@ -15,18 +15,26 @@ pub(crate) struct View {
     pub(crate) coverage: Coverage,
     /// How it was watched, in a sentence, if it was.
     watched: Option<String>,
+    /// What the kernel's locks keep from being said.
+    in_kernel: Option<String>,
 }
 
 impl View {
     /// Of the first run of a profile.
     pub(crate) fn of(profile: &Profile) -> Self {
         let Some(run) = profile.runs.first() else {
-            return Self { evidence: None, coverage: Coverage::default(), watched: None };
+            return Self {
+                evidence: None,
+                coverage: Coverage::default(),
+                watched: None,
+                in_kernel: None,
+            };
         };
         let evidence = Evidence::of(run);
         let coverage = Coverage::of(profile, run, &evidence);
         let watched = run.watching.as_ref().map(|watching| watched(watching, run.wall_ns));
-        Self { evidence: Some(evidence), coverage, watched }
+        let in_kernel = super::watched::gap(run);
+        Self { evidence: Some(evidence), coverage, watched, in_kernel }
     }
 
     /// The share of the threads' time that they waited on conditions. Barriers are left out.
@@ -42,7 +50,8 @@ impl View {
 
     /// What was not seen, a sentence each.
     pub(super) fn gaps(&self) -> Vec<String> {
-        self.evidence.as_ref().map_or_else(Vec::new, |evidence| self.coverage.gaps(evidence))
+        let gaps = self.evidence.iter().flat_map(|evidence| self.coverage.gaps(evidence));
+        self.in_kernel.clone().into_iter().chain(gaps).collect()
     }
 
     /// What keeps it from any verdict on the locks that were seen.
@@ -60,7 +69,10 @@ impl View {
         }
         let lack = evidence.lack()?;
         let gaps = self.gaps();
-        let mut answer = if lack == Lack::Acquisitions && !gaps.is_empty() {
+        let by_times = profile.runs.first().filter(|_| lack == Lack::Acquisitions);
+        let mut answer = if let Some(answer) = by_times.and_then(super::watched::answer_by_times) {
+            answer
+        } else if lack == Lack::Acquisitions && !gaps.is_empty() {
             unknown(gaps)
         } else {
             let text = [lack.mend().to_owned()].into_iter();

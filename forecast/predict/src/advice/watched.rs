@@ -1,0 +1,217 @@
+//! Programs that were watched, and whose own locks nobody waits for.
+//!
+//! Watching sees every wait, whatever for: a thread that sleeps for a lock, one that spins and, where
+//! the kernel shows it, one that waits for a lock of the kernel. So it can be said that nothing is
+//! contended, and that a lock of the kernel is. What locks without waits would cost on more cores is
+//! not known, because only locks that are waited for are counted.
+
+use kilocore_lock_profile::{Activities, Finding, KernelLockWaits, Run, ThreadTimes};
+
+use super::answer::answer;
+use crate::words::{counted, duration, percent};
+use crate::{Recommendation, Verdict};
+
+/// The share of the time of threads that have work from which on the kernel's locks limit a program.
+/// If two threads wait for one lock for a twentieth of their time, five threads keep it always taken.
+const MATTER: f64 = 0.05;
+/// Of all waits for the kernel's locks, the share of one lock from which on it is the one that limits.
+const MOST: f64 = 0.5;
+
+/// The answer for a program whose own locks show nothing, if its times say something.
+pub(super) fn answer_by_times(run: &Run) -> Option<Recommendation> {
+    let times = run.times.as_ref().filter(|_| run.watching.is_some())?;
+    in_kernel(times).or_else(|| no_contention(times, run))
+}
+
+/// What the kernel's locks keep from being said of others, if they matter.
+pub(super) fn gap(run: &Run) -> Option<String> {
+    let times = run.times.as_ref()?;
+    let share = share(times).filter(|share| *share >= MATTER)?;
+    let longest =
+        worst(times).map_or_else(String::new, |(lock, _)| format!(", longest for {lock}"));
+    Some(format!(
+        "threads that have work wait {} of their time for the kernel's own locks{longest}, which no \
+         forecast has",
+        percent(share)
+    ))
+}
+
+fn in_kernel(times: &ThreadTimes) -> Option<Recommendation> {
+    let share = share(times).filter(|share| *share >= MATTER)?;
+    let (lock, part) = worst(times)?;
+    if part < MOST {
+        return None;
+    }
+    let why = format!(
+        "threads that have work wait {} of their time for the kernel's own locks, {} of that for \
+         {lock}",
+        percent(share),
+        percent(part)
+    );
+    let mut text = vec![
+        "`kilocore run` does not replace the kernel's locks, and no forecast has them: how far the \
+         program scales is not known."
+            .to_owned(),
+    ];
+    text.extend(remedy(lock));
+    let mut answer = answer(Verdict::LimitedByLocks, &why, text);
+    answer.scaling_known = false;
+    Some(answer)
+}
+
+/// The share of the time of threads that have work in which they wait for the kernel's locks.
+fn share(times: &ThreadTimes) -> Option<f64> {
+    let Activities { ready_ns, locks_ns, kernel_locks_ns, .. } = times.total();
+    let working = times.total().computing_ns();
+    let all = [ready_ns, locks_ns, kernel_locks_ns].into_iter().fold(working, u64::saturating_add);
+    let seen = times.coverage.kernel_locks_seen && all > 0;
+    seen.then(|| kernel_locks_ns as f64 / all as f64)
+}
+
+/// The lock that is waited for longest, at the worst of its places, and its share of all waits.
+fn worst(times: &ThreadTimes) -> Option<(&KernelLockWaits, f64)> {
+    let all: f64 = times.kernel_locks.iter().map(|one| one.ns as f64).sum();
+    let first = times.kernel_locks.first()?;
+    let same = |one: &&KernelLockWaits| match first.name.is_empty() {
+        true => one.functions.first() == first.functions.first(),
+        false => one.name == first.name,
+    };
+    let ns: f64 = times.kernel_locks.iter().filter(same).map(|one| one.ns as f64).sum();
+    Some((first, ns / all.max(1.0)))
+}
+
+/// What to do about a lock of the kernel.
+fn remedy(lock: &KernelLockWaits) -> Option<String> {
+    let what = match lock.name.as_str() {
+        "mmap_lock" => {
+            "map memory in larger pieces and keep it (glibc: M_TRIM_THRESHOLD, M_MMAP_THRESHOLD and \
+             M_TOP_PAD of mallopt, or another allocator), touch it in advance (MAP_POPULATE), or run \
+             processes instead of threads"
+        }
+        "lru_lock" | "zone->lock" => {
+            "use fewer and larger pages (transparent huge pages), and keep memory instead of giving it \
+             back"
+        }
+        "a page table's lock" => "use larger pages, or let each thread touch memory of its own",
+        "anon_vma's lock" | "i_mmap_rwsem" | "tasklist_lock" => {
+            "start fewer processes: use threads, a pool of processes, or posix_spawn"
+        }
+        "a futex's bucket" => "let fewer threads wait at one word, or at words of their own",
+        "a pipe's mutex" | "a socket's lock" | "a file's position" | "an epoll's lock" => {
+            "give each thread a descriptor of its own"
+        }
+        "the table of open files" => "keep files open, or run processes instead of threads",
+        _ => return None,
+    };
+    Some(format!("About {}: {what}.", lock.name))
+}
+
+fn no_contention(times: &ThreadTimes, run: &Run) -> Option<Recommendation> {
+    let (wait, known) = times.findings.iter().find_map(|finding| match finding {
+        Finding::NoContention { wait, known } => Some((*wait, *known)),
+        _ => None,
+    })?;
+    // Without samples of a timer, spinning is not told from computing.
+    if !times.coverage.ticks_seen {
+        return None;
+    }
+    let why = format!(
+        "in {} of {} together its threads waited for locks {} of their time, and it is known where {} \
+         of that time went",
+        counted(times.windows, "window"),
+        duration(times.observed_ns as f64),
+        percent(wait),
+        percent(known)
+    );
+    let text = vec![
+        format!(
+            "That is so on {}. Locks that nobody waits for are not counted, so what they would cost on \
+             more cores is not known: measure with more threads, or have pthread locks counted with \
+             `--how both` or `--how preload`.",
+            counted(run.cores.into(), "core")
+        ),
+        "If it stops scaling, look for memory bandwidth, shared cache lines or serial parts: `kilocore \
+         locate` compares two profiles."
+            .to_owned(),
+    ];
+    let mut answer = answer(Verdict::NotByLocks, &why, text);
+    answer.scaling_known = false;
+    Some(answer)
+}
+
+#[cfg(test)]
+mod tests {
+    use kilocore_lock_profile::{KernelLockKind, RoleTimes, TimesCoverage, Watching};
+
+    use super::*;
+
+    fn run(kernel_locks_ns: u64, seen: bool, findings: Vec<Finding>) -> Run {
+        let times = Activities {
+            kernel_ns: 1_000 - kernel_locks_ns,
+            kernel_locks_ns,
+            ..Activities::default()
+        };
+        let lock = |name: &str, function: &str, ns| KernelLockWaits {
+            kind: KernelLockKind::Writing,
+            name: name.to_owned(),
+            functions: vec![function.to_owned(), "__x64_sys_munmap".to_owned()],
+            ns,
+            ..KernelLockWaits::default()
+        };
+        let kernel_locks = vec![
+            lock("mmap_lock", "__vm_munmap", 40),
+            lock("", "other", 35),
+            lock("mmap_lock", "vm_mmap_pgoff", 25),
+        ];
+        let coverage =
+            TimesCoverage { kernel_locks_seen: seen, ticks_seen: true, ..TimesCoverage::default() };
+        let roles = vec![RoleTimes { times, ..RoleTimes::default() }];
+        let times =
+            ThreadTimes { roles, kernel_locks, coverage, findings, ..ThreadTimes::default() };
+        Run { cores: 2, watching: Some(Watching::default()), times: Some(times), ..Run::default() }
+    }
+
+    #[test]
+    fn a_lock_of_the_kernel_that_most_waits_are_for_limits_and_has_a_remedy() {
+        let answer = answer_by_times(&run(100, true, Vec::new())).expect("it says something");
+        assert_eq!(answer.verdict, Verdict::LimitedByLocks);
+        let expected = "wait 10 % of their time for the kernel's own locks, 65 % of that for mmap_lock \
+                        (writing), acquired in __vm_munmap for sys_munmap";
+        assert!(answer.headline.contains(expected), "{answer:?}");
+        assert!(answer.text.iter().any(|text| text.starts_with("About mmap_lock: map memory")));
+        assert!(!answer.scaling_known);
+    }
+
+    #[test]
+    fn little_or_unseen_waits_for_it_do_not() {
+        assert_eq!(answer_by_times(&run(40, true, Vec::new())), None);
+        assert_eq!(answer_by_times(&run(100, false, Vec::new())), None);
+        let mut several = run(100, true, Vec::new());
+        several.times.as_mut().expect("times").kernel_locks.remove(2);
+        several.times.as_mut().expect("times").kernel_locks[1].ns = 60;
+        assert_eq!(answer_by_times(&several), None);
+        let gap = gap(&several).expect("there is something else");
+        assert!(
+            gap.contains("10 % of their time for the kernel's own locks, longest for "),
+            "{gap}"
+        );
+        assert_eq!(super::gap(&run(40, true, Vec::new())), None);
+    }
+
+    #[test]
+    fn no_contention_is_said_with_what_is_known_of_it() {
+        let finding = || vec![Finding::NoContention { wait: 0.002, known: 0.97 }];
+        let answer = answer_by_times(&run(10, true, finding())).expect("it says something");
+        assert_eq!(answer.verdict, Verdict::NotByLocks);
+        assert!(
+            answer.headline.contains("for locks 0.2 % of their time, and it is known where 97 %")
+        );
+        assert!(answer.text[0].contains("on 2 cores") && !answer.scaling_known, "{answer:?}");
+        let mut blind = run(10, true, finding());
+        blind.times.as_mut().expect("times").coverage.ticks_seen = false;
+        assert_eq!(answer_by_times(&blind), None);
+        blind = run(10, true, finding());
+        blind.watching = None;
+        assert_eq!(answer_by_times(&blind), None);
+    }
+}
