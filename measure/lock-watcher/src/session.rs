@@ -28,7 +28,7 @@ use crate::slow_paths::{SlowPath, SlowPaths};
 use crate::source::{Asked, Source, Wait};
 use crate::spins::Loops;
 use crate::times::Times;
-use crate::watched::Watched;
+use crate::watched::{LONGEST, Watched};
 use crate::watchpoints::{MOST, MOST_THREADS, Refused, Spot, Watchpoints};
 use crate::window::Window;
 
@@ -42,6 +42,8 @@ const ADVANCE: f64 = 10e6;
 const SURVEY: Duration = Duration::from_millis(20);
 /// The shortest window in which stacks are copied. If its copies are lost as well, they stay unknown.
 const SHORTEST_OF_STACKS: Duration = Duration::from_micros(300);
+/// The shortest window without stacks, however much is lost.
+const SHORTEST: Duration = Duration::from_millis(1);
 /// Of so many windows, the first has no watchpoints.
 const ROUND: u64 = 4;
 /// Of so many threads, one is watched where few are to be.
@@ -90,6 +92,9 @@ pub(crate) struct Session {
     /// threads leave their cores all the time, buffers are full long before a survey's end.
     stacks_for: Duration,
     stacks_lost: bool,
+    /// How long other windows are at most. On a machine where much happens, the buffers of cores fill
+    /// with what others do.
+    most: Duration,
     chance: Xoshiro256PlusPlus,
     began: Moment,
     number: u64,
@@ -113,6 +118,7 @@ impl Session {
             lively: BTreeSet::new(),
             stacks_for: SURVEY,
             stacks_lost: false,
+            most: LONGEST,
             chance: Xoshiro256PlusPlus::seed_from_u64(seed),
             began: Moment::now(),
             number: 0,
@@ -215,8 +221,11 @@ impl Session {
         let known = plan.words.iter().filter_map(|word| self.ledger.watched.get(word));
         let length = match plan.words.is_empty() || watchpoints.is_none() {
             true if plan.stacks => self.stacks_for,
-            true => SURVEY,
-            false => known.map(|word| word.next).min().unwrap_or(Watched::default().next),
+            true => SURVEY.min(self.most),
+            false => {
+                let wanted = known.map(|word| word.next).min();
+                wanted.unwrap_or(Watched::default().next).min(self.most)
+            }
         };
         let watched = plan.words.first().map(|word| word.pid.0);
         let computed_before = watched.and_then(processor_time);
@@ -242,6 +251,10 @@ impl Session {
             self.stacks_lost = window.lost_switches && self.stacks_for > SHORTEST_OF_STACKS;
             let shorter = if self.stacks_lost { self.stacks_for / 4 } else { self.stacks_for };
             self.stacks_for = shorter.max(SHORTEST_OF_STACKS);
+        } else if window.lost_switches {
+            self.most = (length / 2).max(SHORTEST);
+        } else {
+            self.most = (self.most * 9 / 8).min(LONGEST);
         }
         let switch = if plan.stacks { STACK_NS } else { SWITCH_NS };
         self.ledger.cost_ns += window.all_switches as f64 * switch;

@@ -55,7 +55,7 @@ const COVERED: f64 = 0.5;
 /// The first window, the shortest and the longest.
 const FIRST: Duration = Duration::from_millis(5);
 const SHORTEST: Duration = Duration::from_millis(2);
-const LONGEST: Duration = Duration::from_millis(640);
+pub(crate) const LONGEST: Duration = Duration::from_millis(640);
 /// How many writes a window should see: enough for several sections of each thread, few enough
 /// that the program is not held up for long.
 const FEW: usize = 60;
