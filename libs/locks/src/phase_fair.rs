@@ -80,9 +80,10 @@ const fn count(word: u32) -> u32 {
 }
 
 impl<P: Platform> PhaseFair<P> {
-    /// Waits until the writer has left that was present when `arrivals` was `before`.
+    /// Waits until the writer has left that was present when `arrivals` was `before`, and goes on.
     #[cold]
-    fn wait_for_the_writer(&self, before: u32) {
+    #[inline(never)]
+    fn wait_for_the_writer<R>(&self, before: u32, then: impl FnOnce(()) -> R) -> R {
         // The next writer cannot leave before this reader does. So the phase does not come back.
         let phase = before & (PRESENT | PHASE);
         let shut = |arrivals: u32| arrivals & (PRESENT | PHASE) == phase;
@@ -91,12 +92,26 @@ impl<P: Platform> PhaseFair<P> {
             shut(self.arrivals.load(Ordering::Acquire))
                 && shut(self.arrivals.fetch_or(PARKED, Ordering::Acquire))
         });
+        then(())
     }
 
     /// Waits at the gate of the next writer while `shut` returns true.
     #[cold]
     fn wait_as_next(&self, shut: impl FnMut() -> bool) {
         Gate::<P>::of(P::address_key(self), WRITERS_GATE).wait_while(shut);
+    }
+
+    /// Opens the gates at which threads may wait for the writer that has left. Before that, `arrivals`
+    /// was `before`. The lock may be gone.
+    #[cold]
+    #[inline(never)]
+    fn open_gates(key: usize, before: u32) {
+        if before & PARKED != 0 {
+            Gate::<P>::open(key, READERS_GATE);
+        }
+        if before & NEXT != 0 {
+            Gate::<P>::open(key, WRITERS_GATE);
+        }
     }
 
     /// Returns what announces a writer when it is added to `arrivals`, in which none is present.
@@ -135,10 +150,16 @@ unsafe impl<P: Platform> RawRwLock<P> for PhaseFair<P> {
 
     #[inline]
     fn acquire_shared(&self) {
+        self.acquire_shared_then(|()| ());
+    }
+
+    #[inline]
+    fn acquire_shared_then<R>(&self, then: impl FnOnce(()) -> R) -> R {
         let before = self.arrivals.fetch_add(READER, Ordering::Acquire);
         if before & PRESENT != 0 {
-            self.wait_for_the_writer(before);
+            return self.wait_for_the_writer(before, then);
         }
+        then(())
     }
 
     #[inline]
@@ -153,7 +174,7 @@ unsafe impl<P: Platform> RawRwLock<P> for PhaseFair<P> {
     unsafe fn release_shared(&self, (): ()) {
         let key = P::address_key(self);
         if self.departures.fetch_add(READER, Ordering::Release) & DRAINING != 0 {
-            Gate::<P>::of(key, WRITERS_GATE).open();
+            Gate::<P>::open(key, WRITERS_GATE);
         }
     }
 
@@ -206,11 +227,8 @@ unsafe impl<P: Platform> RawRwLock<P> for PhaseFair<P> {
     unsafe fn release(&self) {
         let key = P::address_key(self);
         let before = self.arrivals.fetch_and(!(PRESENT | PARKED | NEXT), Ordering::Release);
-        if before & PARKED != 0 {
-            Gate::<P>::of(key, READERS_GATE).open();
-        }
-        if before & NEXT != 0 {
-            Gate::<P>::of(key, WRITERS_GATE).open();
+        if before & (PARKED | NEXT) != 0 {
+            Self::open_gates(key, before);
         }
     }
 

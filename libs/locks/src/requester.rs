@@ -172,7 +172,7 @@ unsafe impl<P: Platform, const THRESHOLD: u32> RawLock<P> for Requester<P, THRES
         // rest.
         let near = THRESHOLD + 2;
         if distance(next(before), serving(before)) > near {
-            Gate::<P>::of(key, serving(before).wrapping_add(near) & LAST_TICKET).open();
+            Gate::<P>::open(key, serving(before).wrapping_add(near) & LAST_TICKET);
         }
     }
 

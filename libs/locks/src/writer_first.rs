@@ -77,8 +77,10 @@ const fn shut_to_writers(state: u64) -> bool {
 }
 
 impl<P: Platform> WriterFirst<P> {
+    /// Goes on after the caller has counted itself as a reader and found the lock shut.
     #[cold]
-    fn acquire_shared_slowly(&self) {
+    #[inline(never)]
+    fn acquire_shared_slowly<R>(&self, then: impl FnOnce(()) -> R) -> R {
         let key = P::address_key(self);
         loop {
             Self::left(key, self.state.fetch_sub(1, Ordering::Relaxed));
@@ -88,7 +90,7 @@ impl<P: Platform> WriterFirst<P> {
             });
             // Acquire: we see what the writers wrote that were inside before.
             if !shut_to_readers(self.state.fetch_add(1, Ordering::Acquire)) {
-                return;
+                return then(());
             }
         }
     }
@@ -117,7 +119,7 @@ impl<P: Platform> WriterFirst<P> {
     #[inline]
     fn left(key: usize, before: u64) {
         if before & READERS == 1 && before & WAITING != 0 && before & WRITER == 0 {
-            Gate::<P>::of(key, WRITERS_GATE).open();
+            Gate::<P>::open(key, WRITERS_GATE);
         }
     }
 
@@ -132,10 +134,10 @@ impl<P: Platform> WriterFirst<P> {
             match self.state.compare_exchange(state, left, Ordering::Release, Ordering::Relaxed) {
                 Err(now) => state = now,
                 Ok(_) if waits && left & READERS == 0 => {
-                    return Gate::<P>::of(key, WRITERS_GATE).open();
+                    return Gate::<P>::open(key, WRITERS_GATE);
                 }
                 Ok(_) if !waits && state & PARKED != 0 => {
-                    return Gate::<P>::of(key, READERS_GATE).open();
+                    return Gate::<P>::open(key, READERS_GATE);
                 }
                 Ok(_) => return,
             }
@@ -158,9 +160,15 @@ unsafe impl<P: Platform> RawRwLock<P> for WriterFirst<P> {
 
     #[inline]
     fn acquire_shared(&self) {
+        self.acquire_shared_then(|()| ());
+    }
+
+    #[inline]
+    fn acquire_shared_then<R>(&self, then: impl FnOnce(()) -> R) -> R {
         if shut_to_readers(self.state.fetch_add(1, Ordering::Acquire)) {
-            self.acquire_shared_slowly();
+            return self.acquire_shared_slowly(then);
         }
+        then(())
     }
 
     #[inline]
