@@ -48,21 +48,19 @@ impl<P: Platform> Gate<P> {
     /// Waits while `shut` returns true. Whoever changes what `shut` looks at must then
     /// [open](Self::open) the gate.
     pub(crate) fn wait_while(&self, mut shut: impl FnMut() -> bool) {
-        P::patiently(|| {
-            loop {
-                // Acquire: if we see an opening here, `shut` must see what preceded it. Otherwise we
-                // would wait on the new value of the slot because of an old look, and for ever.
-                let seen = self.slot.load(Ordering::Acquire);
-                if !shut() {
-                    return;
-                }
-                if P::has_low_power_wait() {
-                    P::wait_until(self.slot, Wait::LowPower, |now| now != seen);
-                } else {
-                    self.spin_then_park(seen);
-                }
+        loop {
+            // Acquire: if we see an opening here, `shut` must see what preceded it. Otherwise we
+            // would wait on the new value of the slot because of an old look, and for ever.
+            let seen = self.slot.load(Ordering::Acquire);
+            if !shut() {
+                return;
             }
-        });
+            if P::has_low_power_wait() {
+                P::wait_until(self.slot, Wait::LowPower, |now| now != seen);
+            } else {
+                self.spin_then_park(seen);
+            }
+        }
     }
 
     /// Waits until the slot differs from `seen` in a bit other than bit 0. May return early.

@@ -82,27 +82,32 @@ impl<P: Platform> WriterFirst<P> {
     #[inline(never)]
     fn acquire_shared_slowly<R>(&self, then: impl FnOnce(()) -> R) -> R {
         let key = P::address_key(self);
-        loop {
-            Self::left(key, self.state.fetch_sub(1, Ordering::Relaxed));
-            Gate::<P>::of(key, READERS_GATE).wait_while(|| {
-                shut_to_readers(self.state.load(Ordering::Relaxed))
-                    && shut_to_readers(self.state.fetch_or(PARKED, Ordering::Relaxed))
-            });
-            // Acquire: we see what the writers wrote that were inside before.
-            if !shut_to_readers(self.state.fetch_add(1, Ordering::Acquire)) {
-                return then(());
+        P::patiently(|| {
+            loop {
+                Self::left(key, self.state.fetch_sub(1, Ordering::Relaxed));
+                Gate::<P>::of(key, READERS_GATE).wait_while(|| {
+                    shut_to_readers(self.state.load(Ordering::Relaxed))
+                        && shut_to_readers(self.state.fetch_or(PARKED, Ordering::Relaxed))
+                });
+                // Acquire: we see what the writers wrote that were inside before.
+                if !shut_to_readers(self.state.fetch_add(1, Ordering::Acquire)) {
+                    return;
+                }
             }
-        }
+        });
+        then(())
     }
 
     #[cold]
     fn acquire_slowly(&self) {
         self.state.fetch_add(WAITING_ONE, Ordering::Relaxed);
-        self.line.acquire(&mut ());
-        while !self.take(WAITING_ONE) {
-            let shut = || shut_to_writers(self.state.load(Ordering::Relaxed));
-            Gate::<P>::of(P::address_key(self), WRITERS_GATE).wait_while(shut);
-        }
+        P::patiently(|| {
+            self.line.acquire(&mut ());
+            while !self.take(WAITING_ONE) {
+                let shut = || shut_to_writers(self.state.load(Ordering::Relaxed));
+                Gate::<P>::of(P::address_key(self), WRITERS_GATE).wait_while(shut);
+            }
+        });
         // SAFETY: acquired above.
         unsafe { self.line.release(&mut ()) };
     }

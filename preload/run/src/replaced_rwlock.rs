@@ -67,6 +67,15 @@ pub(crate) struct Replaced<L> {
     kind: PhantomData<L>,
 }
 
+// Not derived, which would ask for a lock that can be copied.
+impl<L> Clone for Replaced<L> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<L> Copy for Replaced<L> {}
+
 impl<L: RawRwLock<Host>> Replaced<L> {
     /// Returns a lock of this process.
     ///
@@ -91,7 +100,8 @@ impl<L: RawRwLock<Host>> Replaced<L> {
 
     #[inline(always)]
     fn stamp_word(&self) -> &AtomicU64 {
-        // SAFETY: as in `lock`. What is glibc's of the word does not change.
+        // SAFETY: as in `lock`. glibc's half of the word does not change. If processes share the lock,
+        // the other half is glibc's, too, and this library only asks whether all is zero.
         unsafe { &*self.lock.byte_add(STAMP_AT).cast::<AtomicU64>() }
     }
 
@@ -143,7 +153,8 @@ impl<L: RawRwLock<Host>> Replaced<L> {
     /// Waits until no writer is inside, and enters as a reader. The caller has no record.
     #[inline(always)]
     pub(crate) fn read(self) -> c_int {
-        self.lock().acquire_shared_then(|token| {
+        // The closure goes to the call that waits in a register.
+        self.lock().acquire_shared_then(move |token| {
             let strangers = self.strangers().load(Ordering::Relaxed);
             slot::read_holds_anew().add_first(self.lock.addr(), strangers, token);
             0
