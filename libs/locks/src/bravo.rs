@@ -99,7 +99,7 @@ impl<P: Platform, L: RawRwLock<P>, S: Presence> Bravo<P, L, S> {
     /// Enters by the inner lock, and goes on.
     #[inline(never)]
     fn enter_by_inner<R>(&self, then: impl FnOnce(BravoReader<L::Reader>) -> R) -> R {
-        self.inner.acquire_shared_then(|reader| {
+        self.inner.acquire_shared_then(move |reader| {
             self.set_bias();
             then(Inner(reader))
         })
@@ -141,7 +141,7 @@ impl<P: Platform, L: RawRwLock<P>, S: Presence> Bravo<P, L, S> {
     /// Returns the slots in which readers of this lock may be.
     #[inline]
     fn slots(&self) -> impl Iterator<Item = &'static P::Usize> {
-        // SAFETY: they are only looked at.
+        // SAFETY: they are only looked at, and `S` returns numbers of words of the table.
         S::numbers::<P>(P::address_key(self)).map(|number| unsafe { slot::<P>(number) })
     }
 
