@@ -107,6 +107,13 @@ impl<P: Platform, const THRESHOLD: u32> Requester<P, THRESHOLD> {
         ahead > THRESHOLD + 1
     }
 
+    /// Whether nobody holds the lock.
+    #[inline]
+    pub(crate) fn is_free(&self) -> bool {
+        let tickets = self.tickets.load(Ordering::Relaxed);
+        next(tickets) == serving(tickets)
+    }
+
     #[cold]
     fn wait(&self, mine: u32, tickets: u64) {
         if Self::rests(mine, tickets) {
