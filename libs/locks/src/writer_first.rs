@@ -123,6 +123,15 @@ impl<P: Platform> WriterFirst<P> {
     /// the word, which was `before`. The lock may be gone.
     #[inline]
     fn left(key: usize, before: u64) {
+        // One comparison for the case that has to be fast.
+        if shut_to_readers(before) {
+            Self::left_shut(key, before);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn left_shut(key: usize, before: u64) {
         if before & READERS == 1 && before & WAITING != 0 && before & WRITER == 0 {
             Gate::<P>::open(key, WRITERS_GATE);
         }
