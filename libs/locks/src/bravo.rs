@@ -96,6 +96,15 @@ impl<P: Platform, L: RawRwLock<P>, S: Presence> Bravo<P, L, S> {
         None
     }
 
+    /// Enters by the inner lock, and goes on.
+    #[inline(never)]
+    fn enter_by_inner<R>(&self, then: impl FnOnce(BravoReader<L::Reader>) -> R) -> R {
+        self.inner.acquire_shared_then(move |reader| {
+            self.set_bias();
+            then(Inner(reader))
+        })
+    }
+
     /// Sets the bias if it is time. The caller is inside as a reader.
     #[inline]
     fn set_bias(&self) {
@@ -132,7 +141,7 @@ impl<P: Platform, L: RawRwLock<P>, S: Presence> Bravo<P, L, S> {
     /// Returns the slots in which readers of this lock may be.
     #[inline]
     fn slots(&self) -> impl Iterator<Item = &'static P::Usize> {
-        // SAFETY: they are only looked at.
+        // SAFETY: they are only looked at, and `S` returns numbers of words of the table.
         S::numbers::<P>(P::address_key(self)).map(|number| unsafe { slot::<P>(number) })
     }
 
@@ -192,12 +201,15 @@ unsafe impl<P: Platform, L: RawRwLock<P>, S: Presence> RawRwLock<P> for Bravo<P,
 
     #[inline]
     fn acquire_shared(&self) -> Self::Reader {
-        if let Some(reader) = self.enter_by_slot() {
-            return reader;
+        self.acquire_shared_then(|reader| reader)
+    }
+
+    #[inline]
+    fn acquire_shared_then<R>(&self, then: impl FnOnce(Self::Reader) -> R) -> R {
+        match self.enter_by_slot() {
+            Some(reader) => then(reader),
+            None => self.enter_by_inner(then),
         }
-        let reader = self.inner.acquire_shared();
-        self.set_bias();
-        Inner(reader)
     }
 
     #[inline]

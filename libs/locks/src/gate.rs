@@ -82,17 +82,19 @@ impl<P: Platform> Gate<P> {
         P::park(self.slot, parked, None);
     }
 
-    /// Makes all who wait at the gate look again.
+    /// Makes all look again who wait at gate `number` of the lock with the given key.
     #[cold]
-    pub(crate) fn open(&self) {
+    #[inline(never)]
+    pub(crate) fn open(key: usize, number: u32) {
+        let Self { slot } = Self::of(key, number);
         // One addition, so that the line is fetched only once. Release pairs with the acquire in
         // `wait_while`: a waiter that sees the opening also sees what we did to the lock before.
-        let before = self.slot.fetch_add(ONE_OPENING, Ordering::Release);
+        let before = slot.fetch_add(ONE_OPENING, Ordering::Release);
         if before & PARKED != 0 {
             // We clear the bit before the wake-up. A waiter that parked earlier is woken. A waiter
             // that is about to park on a value with the bit finds the value changed.
-            self.slot.fetch_and(!PARKED, Ordering::Relaxed);
-            P::unpark(self.slot, u32::MAX);
+            slot.fetch_and(!PARKED, Ordering::Relaxed);
+            P::unpark(slot, u32::MAX);
         }
     }
 }

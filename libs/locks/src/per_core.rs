@@ -17,9 +17,9 @@
 //! Beside BRAVO's own slots, a writer looks at 128 words rather than 4,096. In return, threads on one
 //! core share a word.
 
-use kilocore_platform::{Atomic, CpuId, Ordering, Platform};
+use kilocore_platform::{Atomic, AtomicInt, CpuId, Ordering, Platform};
 
-use crate::presence::slot;
+use crate::presence::{FREE_BITS, is_free, slot};
 use crate::{Bravo, LockInfo, Presence, Waiting, WriterFirst};
 
 /// A read-write lock with a count of readers per core, over a [`WriterFirst`].
@@ -38,7 +38,9 @@ pub(crate) const INFO: LockInfo = LockInfo {
 
 /// Readers are counted, each in a word of its core.
 ///
-/// A word has the lock's key in its upper three quarters, and below that the count. Two locks whose
+/// A word has the lock's key in its upper three quarters, and below that the count. The key stays when
+/// the last reader leaves, so that leaving is one subtraction. A reader of another lock may then take
+/// the word over, because its count is 0. Two locks whose
 /// addresses are alike in their lower three quarters share their counts, so that a writer of one waits
 /// for readers of the other. Linux gives a program such addresses only if it asks for them.
 #[derive(Debug, Clone, Copy)]
@@ -51,7 +53,7 @@ const COUNTS: usize = 128;
 /// One reader. The lowest bit stays clear, so that no content is one of [`OwnSlot`](crate::OwnSlot).
 const ONE: usize = 2;
 /// The bits of the lock's key begin here.
-const KEY: u32 = usize::BITS / 4;
+const KEY: u32 = FREE_BITS;
 /// The bits of the count.
 const COUNT: usize = (1 << KEY) - ONE;
 
@@ -73,46 +75,46 @@ fn own_number<P: Platform>(lock: usize) -> usize {
     P::reader_slots().number(lock, cpu as usize % counts::<P>())
 }
 
-// SAFETY: a word changes from 0 to a key with the count of one, and from there by one up or down, or
-// to 0 instead of to a count of 0. A reader changes it up only while it has the key of its lock. So the
-// word has that key, and counts the reader, until the reader takes its one back. `numbers` lists the
-// words of all cores. All changes are exchanges, so that each continues what earlier readers
-// released.
+/// Returns what follows on `content` when one more reader of the lock with key `lock` enters. Returns
+/// nothing if there is no room.
+fn with_one_more(content: usize, lock: usize) -> Option<usize> {
+    if is_free(content) {
+        Some(key(lock) | ONE)
+    } else if content & !COUNT == key(lock) && content & COUNT != COUNT {
+        Some(content + ONE)
+    } else {
+        None
+    }
+}
+
+// SAFETY: a word changes from a free content to a key with the count of one, and from there by one up
+// or down. With the count of 0, it is free. A reader changes it up only while it has the key of its
+// lock. So the word has that key, and counts the reader, until the reader takes its one back. `numbers`
+// lists the words of all cores. All changes are exchanges or subtractions, so that each continues what
+// earlier readers released.
 unsafe impl Presence for CoreCounts {
     #[inline]
     fn enter<P: Platform>(lock: usize) -> Option<usize> {
         let number = own_number::<P>(lock);
-        // SAFETY: it is changed from 0, or from a count of readers of this lock.
+        // SAFETY: it is changed from a free content, or from a count of readers of this lock. The number
+        // is one of the table's.
         let word = unsafe { slot::<P>(number) };
-        let mut content = word.load(Ordering::Relaxed);
+        // A guess, which spares a load: the last reader in the word was one of this lock.
+        let (mut content, mut next) = (key(lock), key(lock) | ONE);
         loop {
-            let has_room = content & !COUNT == key(lock) && content & COUNT != COUNT;
-            let next = match content {
-                0 => key(lock) | ONE,
-                _ if has_room => content + ONE,
-                _ => return None,
-            };
             // Argued: sequentially consistent, as the trait promises.
             let entered = word.compare_exchange(content, next, Ordering::SeqCst, Ordering::Relaxed);
             match entered {
                 Ok(_) => return Some(number),
-                Err(seen) => content = seen,
+                Err(seen) => (content, next) = (seen, with_one_more(seen, lock)?),
             }
         }
     }
 
     #[inline]
     unsafe fn leave<P: Platform>(number: usize) {
-        // SAFETY: the word counts the caller, which takes back its one.
-        let word = unsafe { slot::<P>(number) };
-        let mut content = word.load(Ordering::Relaxed);
-        loop {
-            let next = if content & COUNT == ONE { 0 } else { content - ONE };
-            match word.compare_exchange(content, next, Ordering::Release, Ordering::Relaxed) {
-                Ok(_) => return,
-                Err(seen) => content = seen,
-            }
-        }
+        // SAFETY: the word counts the caller, which takes back its one. `enter` has returned its number.
+        unsafe { slot::<P>(number) }.fetch_sub(ONE, Ordering::Release);
     }
 
     #[inline]

@@ -15,7 +15,8 @@
 //! * **Writers** wait in the order of arrival behind a [requester-based lock](Requester) instead of a
 //!   ticket of this lock, so that a hand-over between writers concerns few of them. The next writer
 //!   announces itself only after the one inside has left. In between, readers may come and enter,
-//!   besides those that have waited.
+//!   besides those that have waited. A writer that finds neither a writer nor a line announces itself
+//!   without standing in line.
 //! * **Waiters park.** They wait at [gates](crate::gate) outside of the lock. Both words have bits that
 //!   say that somebody waits there.
 //! * **Memory.** Each release leaves in one step, after which it does not touch the lock. In the paper,
@@ -28,7 +29,7 @@
 //! | `arrivals` | `PHASE` | changes with every writer |
 //! | | `PRESENT` | a writer is inside, or waits for readers to leave |
 //! | | `PARKED` | a reader may wait at the gate of the readers |
-//! | | `NEXT` | the next writer may wait for the one inside to leave |
+//! | | `NEXT` | the first writer in line is next, and no other may announce itself |
 //! | | the rest | how many readers have come |
 //! | `departures` | `DRAINING` | the writer waits for readers to leave |
 //! | | the rest | how many readers have left |
@@ -48,7 +49,7 @@ const PHASE: u32 = 1;
 const PRESENT: u32 = 2;
 /// The bit that is set while a reader may wait at its gate.
 const PARKED: u32 = 4;
-/// The bit that is set while the next writer may wait for the present one to leave.
+/// The bit that is set from when a writer is the first in line until it announces itself.
 const NEXT: u32 = 8;
 /// What a reader adds to either word. What overflows is lost in both words alike.
 const READER: u32 = 16;
@@ -80,23 +81,78 @@ const fn count(word: u32) -> u32 {
 }
 
 impl<P: Platform> PhaseFair<P> {
-    /// Waits until the writer has left that was present when `arrivals` was `before`.
+    /// Waits until the writer has left that was present when `arrivals` was `before`, and goes on.
     #[cold]
-    fn wait_for_the_writer(&self, before: u32) {
+    #[inline(never)]
+    fn wait_for_the_writer<R>(&self, before: u32, then: impl FnOnce(()) -> R) -> R {
         // The next writer cannot leave before this reader does. So the phase does not come back.
         let phase = before & (PRESENT | PHASE);
         let shut = |arrivals: u32| arrivals & (PRESENT | PHASE) == phase;
-        Gate::<P>::of(P::address_key(self), READERS_GATE).wait_while(|| {
-            // Acquire: once we are inside, we see what the writer wrote.
-            shut(self.arrivals.load(Ordering::Acquire))
-                && shut(self.arrivals.fetch_or(PARKED, Ordering::Acquire))
+        P::patiently(|| {
+            Gate::<P>::of(P::address_key(self), READERS_GATE).wait_while(|| {
+                // Acquire: once we are inside, we see what the writer wrote.
+                shut(self.arrivals.load(Ordering::Acquire))
+                    && shut(self.arrivals.fetch_or(PARKED, Ordering::Acquire))
+            });
         });
+        then(())
     }
 
-    /// Waits at the gate of the next writer while `shut` returns true.
+    /// Waits at the gate of the writers while `shut` returns true.
+    fn wait_at_gate(&self, shut: impl FnMut() -> bool) {
+        P::patiently(|| Gate::<P>::of(P::address_key(self), WRITERS_GATE).wait_while(shut));
+    }
+
+    /// Opens the gates at which threads may wait for the writer that has left. Before that, `arrivals`
+    /// was `before`. The lock may be gone.
     #[cold]
-    fn wait_as_next(&self, shut: impl FnMut() -> bool) {
-        Gate::<P>::of(P::address_key(self), WRITERS_GATE).wait_while(shut);
+    #[inline(never)]
+    fn open_gates(key: usize, before: u32) {
+        if before & PARKED != 0 {
+            Gate::<P>::open(key, READERS_GATE);
+        }
+        if before & NEXT != 0 {
+            Gate::<P>::open(key, WRITERS_GATE);
+        }
+    }
+
+    /// Announces a writer if none is present, none stands in line, and `arrivals` still has the given
+    /// value. Returns whether it did. If so, the readers that the value counts may still be inside.
+    #[inline]
+    fn announce_now(&self, arrivals: u32) -> bool {
+        let announced = arrivals.wrapping_add(Self::announcement(arrivals));
+        arrivals & (PRESENT | NEXT) == 0
+            && self.line.is_free()
+            // Acquire: we see what the last writer wrote.
+            && self
+                .arrivals
+                .compare_exchange(arrivals, announced, Ordering::Acquire, Ordering::Relaxed)
+                .is_ok()
+    }
+
+    /// Waits in line and enters as the writer.
+    #[cold]
+    #[inline(never)]
+    fn acquire_in_line(&self) {
+        P::patiently(|| {
+            self.line.acquire(&mut ());
+            self.arrivals.fetch_or(NEXT, Ordering::Relaxed);
+            // From now on, no other writer is announced.
+            let mut arrivals = self.arrivals.load(Ordering::Relaxed);
+            if arrivals & PRESENT != 0 {
+                self.wait_at_gate(|| {
+                    arrivals = self.arrivals.load(Ordering::Relaxed);
+                    arrivals & PRESENT != 0
+                });
+            }
+            // One addition, which never fails, however many readers come at once. Acquire: we see what the
+            // last writer wrote.
+            let announcement = Self::announcement(arrivals).wrapping_sub(NEXT);
+            let before = self.arrivals.fetch_add(announcement, Ordering::Acquire);
+            self.drain(before);
+        });
+        // SAFETY: acquired above.
+        unsafe { self.line.release(&mut ()) };
     }
 
     /// Returns what announces a writer when it is added to `arrivals`, in which none is present.
@@ -105,22 +161,34 @@ impl<P: Platform> PhaseFair<P> {
         if arrivals & PHASE == 0 { PRESENT + PHASE } else { PRESENT - PHASE }
     }
 
+    /// Whether fewer readers have left than `arrivals` counts.
+    #[inline]
+    fn is_read(&self, arrivals: u32) -> bool {
+        // Acquire: what readers read happened before we are inside.
+        count(self.departures.load(Ordering::Acquire)) != count(arrivals)
+    }
+
     /// Waits until as many readers have left as `arrivals` counts.
     #[inline]
     fn drain(&self, arrivals: u32) {
-        // Acquire: what readers read happened before we are inside.
-        let inside = || count(self.departures.load(Ordering::Acquire)) != count(arrivals);
-        if inside() {
-            self.departures.fetch_or(DRAINING, Ordering::Relaxed);
-            self.wait_as_next(inside);
-            self.departures.fetch_and(!DRAINING, Ordering::Relaxed);
+        if self.is_read(arrivals) {
+            self.drain_slowly(arrivals);
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn drain_slowly(&self, arrivals: u32) {
+        self.departures.fetch_or(DRAINING, Ordering::Relaxed);
+        self.wait_at_gate(|| self.is_read(arrivals));
+        self.departures.fetch_and(!DRAINING, Ordering::Relaxed);
     }
 }
 
-// SAFETY: only the thread that has the line announces a writer, and only while none is present. It
-// enters when as many readers have left as had come before the announcement, which includes all that
-// were inside. A reader that comes later is inside only after the writer has left. A writer sees with
+// SAFETY: a writer announces itself while none is present. If it has the line, it has set `NEXT` first,
+// which only it clears, and so no other writer has come between its look and its step. If it has not,
+// the step itself finds neither a writer nor `NEXT`. It enters when as many readers have left as had
+// come before the announcement, which includes all that were inside. A reader that comes later is inside only after the writer has left. A writer sees with
 // acquire what readers left with release in `departures`, and what the last writer left with release in
 // `arrivals`, where readers see that too. The lock names no thread. It is free when all its bits are
 // zero.
@@ -135,10 +203,16 @@ unsafe impl<P: Platform> RawRwLock<P> for PhaseFair<P> {
 
     #[inline]
     fn acquire_shared(&self) {
+        self.acquire_shared_then(|()| ());
+    }
+
+    #[inline]
+    fn acquire_shared_then<R>(&self, then: impl FnOnce(()) -> R) -> R {
         let before = self.arrivals.fetch_add(READER, Ordering::Acquire);
         if before & PRESENT != 0 {
-            self.wait_for_the_writer(before);
+            return self.wait_for_the_writer(before, then);
         }
+        then(())
     }
 
     #[inline]
@@ -153,64 +227,39 @@ unsafe impl<P: Platform> RawRwLock<P> for PhaseFair<P> {
     unsafe fn release_shared(&self, (): ()) {
         let key = P::address_key(self);
         if self.departures.fetch_add(READER, Ordering::Release) & DRAINING != 0 {
-            Gate::<P>::of(key, WRITERS_GATE).open();
+            Gate::<P>::open(key, WRITERS_GATE);
         }
     }
 
     #[inline]
     fn acquire(&self) {
-        self.line.acquire(&mut ());
-        let mut arrivals = self.arrivals.load(Ordering::Relaxed);
-        if arrivals & PRESENT != 0 {
-            self.wait_as_next(|| {
-                arrivals = self.arrivals.load(Ordering::Relaxed);
-                if arrivals & PRESENT != 0 {
-                    arrivals = self.arrivals.fetch_or(NEXT, Ordering::Relaxed);
-                }
-                arrivals & PRESENT != 0
-            });
+        let arrivals = self.arrivals.load(Ordering::Relaxed);
+        if self.announce_now(arrivals) {
+            self.drain(arrivals);
+        } else {
+            self.acquire_in_line();
         }
-        // Acquire: we see what the last writer wrote.
-        let before = self.arrivals.fetch_add(Self::announcement(arrivals), Ordering::Acquire);
-        self.drain(before);
-        // SAFETY: acquired above.
-        unsafe { self.line.release(&mut ()) };
     }
 
     #[inline]
     fn try_acquire(&self) -> bool {
-        if !self.line.try_acquire(&mut ()) {
+        let arrivals = self.arrivals.load(Ordering::Relaxed);
+        if self.is_read(arrivals) || !self.announce_now(arrivals) {
             return false;
         }
-        let arrivals = self.arrivals.load(Ordering::Relaxed);
-        let empty = |arrivals| {
-            // Acquire: as in `drain`.
-            count(self.departures.load(Ordering::Acquire)) == count(arrivals)
-        };
-        let mut taken = arrivals & PRESENT == 0 && empty(arrivals);
-        if taken {
-            let before = self.arrivals.fetch_add(Self::announcement(arrivals), Ordering::Acquire);
-            taken = empty(before);
-            if !taken {
-                // A reader has come since the first look. We leave without having been inside.
-                // SAFETY: we are announced, and nobody else acts for us.
-                unsafe { self.release() };
-            }
-        }
-        // SAFETY: acquired above.
-        unsafe { self.line.release(&mut ()) };
-        taken
+        // No reader has come since, so nobody is inside. If so many have come that their number is
+        // the same, this waits for them. A writer that was announced cannot go back: the phase would,
+        // and readers that wait would not see that it was over.
+        self.drain(arrivals);
+        true
     }
 
     #[inline]
     unsafe fn release(&self) {
         let key = P::address_key(self);
-        let before = self.arrivals.fetch_and(!(PRESENT | PARKED | NEXT), Ordering::Release);
-        if before & PARKED != 0 {
-            Gate::<P>::of(key, READERS_GATE).open();
-        }
-        if before & NEXT != 0 {
-            Gate::<P>::of(key, WRITERS_GATE).open();
+        let before = self.arrivals.fetch_and(!(PRESENT | PARKED), Ordering::Release);
+        if before & (PARKED | NEXT) != 0 {
+            Self::open_gates(key, before);
         }
     }
 

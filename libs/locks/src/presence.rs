@@ -4,7 +4,7 @@
 //! word names the lock. A writer knows which words may name its lock, and looks at all of them. There
 //! are two ways: each reader has [a slot of its own](OwnSlot), or the readers of a core are counted
 //! ([`CoreCounts`](crate::CoreCounts)). The locks of a program may use both, in one table. The lowest
-//! bit of a word tells them apart.
+//! bit of a word tells them apart. A word whose lowest quarter is 0 is free, whatever else it says.
 
 use kilocore_platform::{Atomic, Ordering, Platform};
 
@@ -14,9 +14,10 @@ use kilocore_platform::{Atomic, Ordering, Platform};
 /// Unsafe code relies on it: a writer enters when no word shows its lock. An implementation promises:
 ///
 /// * From [`enter`](Self::enter) to [`leave`](Self::leave), the word of the reader [shows](Self::shows)
-///   the lock, and its number is among the [numbers](Self::numbers) of the lock, whatever others do.
-/// * It changes a word only from 0, or from a content that only its own `enter` can have made, and
-///   back to such a content or to 0.
+///   the lock, and its number is among the [numbers](Self::numbers) of the lock, whatever others do. All
+///   numbers are those of words of the table.
+/// * It changes a word only from a [free](is_free) content, or from one that only its own `enter` can
+///   have made, and back to such a content or to a free one.
 /// * Entering changes the word in a sequentially consistent step. Leaving changes it with release
 ///   ordering. A thread that reads with acquire ordering that the word no longer shows the lock sees
 ///   what all readers did that left it before.
@@ -43,33 +44,43 @@ pub unsafe trait Presence: Send + Sync + 'static {
 #[derive(Debug, Clone, Copy)]
 pub struct OwnSlot;
 
-/// What stands in the slot of a reader. It is not 0, and its lowest bit is set.
+/// The number of bits of a word that are all clear if it is free.
+pub(crate) const FREE_BITS: u32 = usize::BITS / 4;
+
+/// Whether a word with this content shows no reader of any lock.
+#[inline]
+pub(crate) fn is_free(content: usize) -> bool {
+    content & ((1 << FREE_BITS) - 1) == 0
+}
+
+/// What stands in the slot of a reader. It is not free, as its lowest bit is set.
 #[inline]
 fn key(lock: usize) -> usize {
     lock | 1
 }
 
-// SAFETY: a slot changes from 0 to a key and back to 0. The reader whose exchange has put the key
-// there is the only one that changes it until it leaves, because all others begin with 0. All slots
-// are numbers of the lock. A later reader's exchange acquires what was released before it, and its own
+// SAFETY: a slot changes from a free content to a key and then to 0. The reader whose exchange has put
+// the key there is the only one that changes it until it leaves, because all others begin with a free
+// content. All slots are numbers of the lock. A later reader's exchange acquires what was released before it, and its own
 // release hands that on.
 unsafe impl Presence for OwnSlot {
     #[inline]
     fn enter<P: Platform>(lock: usize) -> Option<usize> {
         let number = P::reader_slots().number(lock, P::thread_key());
-        // SAFETY: it is changed from 0.
+        // SAFETY: it is changed from a free content. The number is one of the table's.
         let slot = unsafe { slot::<P>(number) };
-        if slot.load(Ordering::Relaxed) != 0 {
+        let content = slot.load(Ordering::Relaxed);
+        if !is_free(content) {
             return None;
         }
         // Argued: sequentially consistent, as the trait promises.
-        let stored = slot.compare_exchange(0, key(lock), Ordering::SeqCst, Ordering::Relaxed);
+        let stored = slot.compare_exchange(content, key(lock), Ordering::SeqCst, Ordering::Relaxed);
         stored.is_ok().then_some(number)
     }
 
     #[inline]
     unsafe fn leave<P: Platform>(number: usize) {
-        // SAFETY: the slot is the caller's until this.
+        // SAFETY: the slot is the caller's until this. `enter` has returned its number.
         unsafe { slot::<P>(number) }.store(0, Ordering::Release);
     }
 
@@ -86,10 +97,9 @@ unsafe impl Presence for OwnSlot {
 /// Returns a word of the table.
 ///
 /// # Safety
-/// As for [`slots`](kilocore_platform::ReaderSlots::slots).
+/// As for [`slots`](kilocore_platform::ReaderSlots::slots). The table has a word with this number.
 #[inline]
 pub(crate) unsafe fn slot<P: Platform>(number: usize) -> &'static P::Usize {
     // SAFETY: the caller's promise.
-    let slots = unsafe { P::reader_slots().slots() };
-    &slots[number]
+    unsafe { P::reader_slots().slots().get_unchecked(number) }
 }

@@ -66,6 +66,16 @@ pub unsafe trait RawRwLock<P: Platform>: Send + Sync + Sized + 'static {
     /// Waits until no writer is inside, and enters as a reader.
     fn acquire_shared(&self) -> Self::Reader;
 
+    /// Enters as [`acquire_shared`](Self::acquire_shared) does, and returns what `then` makes of what the
+    /// reader got.
+    ///
+    /// This is for callers that count instructions. If waiting is a call apart that goes on with
+    /// `then` itself, a caller that need not wait saves no registers for that call.
+    #[inline]
+    fn acquire_shared_then<R>(&self, then: impl FnOnce(Self::Reader) -> R) -> R {
+        then(self.acquire_shared())
+    }
+
     /// Enters as a reader if that is possible without waiting.
     ///
     /// It may fail although no writer is inside, if one waits and the lock admits writers first.

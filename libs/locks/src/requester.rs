@@ -107,6 +107,13 @@ impl<P: Platform, const THRESHOLD: u32> Requester<P, THRESHOLD> {
         ahead > THRESHOLD + 1
     }
 
+    /// Whether nobody holds the lock.
+    #[inline]
+    pub(crate) fn is_free(&self) -> bool {
+        let tickets = self.tickets.load(Ordering::Relaxed);
+        next(tickets) == serving(tickets)
+    }
+
     #[cold]
     fn wait(&self, mine: u32, tickets: u64) {
         if Self::rests(mine, tickets) {
@@ -172,7 +179,7 @@ unsafe impl<P: Platform, const THRESHOLD: u32> RawLock<P> for Requester<P, THRES
         // rest.
         let near = THRESHOLD + 2;
         if distance(next(before), serving(before)) > near {
-            Gate::<P>::of(key, serving(before).wrapping_add(near) & LAST_TICKET).open();
+            Gate::<P>::open(key, serving(before).wrapping_add(near) & LAST_TICKET);
         }
     }
 

@@ -77,30 +77,37 @@ const fn shut_to_writers(state: u64) -> bool {
 }
 
 impl<P: Platform> WriterFirst<P> {
+    /// Goes on after the caller has counted itself as a reader and found the lock shut.
     #[cold]
-    fn acquire_shared_slowly(&self) {
+    #[inline(never)]
+    fn acquire_shared_slowly<R>(&self, then: impl FnOnce(()) -> R) -> R {
         let key = P::address_key(self);
-        loop {
-            Self::left(key, self.state.fetch_sub(1, Ordering::Relaxed));
-            Gate::<P>::of(key, READERS_GATE).wait_while(|| {
-                shut_to_readers(self.state.load(Ordering::Relaxed))
-                    && shut_to_readers(self.state.fetch_or(PARKED, Ordering::Relaxed))
-            });
-            // Acquire: we see what the writers wrote that were inside before.
-            if !shut_to_readers(self.state.fetch_add(1, Ordering::Acquire)) {
-                return;
+        P::patiently(|| {
+            loop {
+                Self::left(key, self.state.fetch_sub(1, Ordering::Relaxed));
+                Gate::<P>::of(key, READERS_GATE).wait_while(|| {
+                    shut_to_readers(self.state.load(Ordering::Relaxed))
+                        && shut_to_readers(self.state.fetch_or(PARKED, Ordering::Relaxed))
+                });
+                // Acquire: we see what the writers wrote that were inside before.
+                if !shut_to_readers(self.state.fetch_add(1, Ordering::Acquire)) {
+                    return;
+                }
             }
-        }
+        });
+        then(())
     }
 
     #[cold]
     fn acquire_slowly(&self) {
         self.state.fetch_add(WAITING_ONE, Ordering::Relaxed);
-        self.line.acquire(&mut ());
-        while !self.take(WAITING_ONE) {
-            let shut = || shut_to_writers(self.state.load(Ordering::Relaxed));
-            Gate::<P>::of(P::address_key(self), WRITERS_GATE).wait_while(shut);
-        }
+        P::patiently(|| {
+            self.line.acquire(&mut ());
+            while !self.take(WAITING_ONE) {
+                let shut = || shut_to_writers(self.state.load(Ordering::Relaxed));
+                Gate::<P>::of(P::address_key(self), WRITERS_GATE).wait_while(shut);
+            }
+        });
         // SAFETY: acquired above.
         unsafe { self.line.release(&mut ()) };
     }
@@ -116,8 +123,17 @@ impl<P: Platform> WriterFirst<P> {
     /// the word, which was `before`. The lock may be gone.
     #[inline]
     fn left(key: usize, before: u64) {
+        // One comparison for the case that has to be fast.
+        if shut_to_readers(before) {
+            Self::left_shut(key, before);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn left_shut(key: usize, before: u64) {
         if before & READERS == 1 && before & WAITING != 0 && before & WRITER == 0 {
-            Gate::<P>::of(key, WRITERS_GATE).open();
+            Gate::<P>::open(key, WRITERS_GATE);
         }
     }
 
@@ -132,10 +148,10 @@ impl<P: Platform> WriterFirst<P> {
             match self.state.compare_exchange(state, left, Ordering::Release, Ordering::Relaxed) {
                 Err(now) => state = now,
                 Ok(_) if waits && left & READERS == 0 => {
-                    return Gate::<P>::of(key, WRITERS_GATE).open();
+                    return Gate::<P>::open(key, WRITERS_GATE);
                 }
                 Ok(_) if !waits && state & PARKED != 0 => {
-                    return Gate::<P>::of(key, READERS_GATE).open();
+                    return Gate::<P>::open(key, READERS_GATE);
                 }
                 Ok(_) => return,
             }
@@ -158,9 +174,15 @@ unsafe impl<P: Platform> RawRwLock<P> for WriterFirst<P> {
 
     #[inline]
     fn acquire_shared(&self) {
+        self.acquire_shared_then(|()| ());
+    }
+
+    #[inline]
+    fn acquire_shared_then<R>(&self, then: impl FnOnce(()) -> R) -> R {
         if shut_to_readers(self.state.fetch_add(1, Ordering::Acquire)) {
-            self.acquire_shared_slowly();
+            return self.acquire_shared_slowly(then);
         }
+        then(())
     }
 
     #[inline]

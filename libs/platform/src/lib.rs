@@ -140,6 +140,13 @@ pub unsafe trait Platform: Sized + Send + Sync + 'static {
     /// Takes as long as `turns` turns of a spin loop, without touching memory.
     fn pause(turns: u32);
 
+    /// Calls `wait`, in which the caller waits for other threads and calls [`pause`](Self::pause) any
+    /// number of times. A platform may take this for a sign that a pause may be long.
+    #[inline(always)]
+    fn patiently<R>(wait: impl FnOnce() -> R) -> R {
+        wait()
+    }
+
     /// Offers the processor to another thread that could run.
     fn yield_now();
 

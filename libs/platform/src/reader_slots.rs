@@ -32,8 +32,9 @@ impl<P: Platform> ReaderSlots<P> {
     /// Returns all slots.
     ///
     /// # Safety
-    /// Locks rely on what stands in a slot. The caller changes only a slot that is 0, or one that has a
-    /// content which the caller's own lock has put there.
+    /// Locks rely on what stands in a slot. The caller changes only a slot that is free by the rules that
+    /// all locks share, or one that has a content which the caller's own lock has put there. A slot of 0
+    /// is free.
     #[inline]
     #[must_use]
     pub const unsafe fn slots(&self) -> &'static [P::Usize] {

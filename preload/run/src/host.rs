@@ -76,6 +76,16 @@ unsafe impl Platform for Host {
         slot::impatience().pause(turns);
     }
 
+    #[inline]
+    fn patiently<R>(wait: impl FnOnce() -> R) -> R {
+        if !slot::impatience().begin() {
+            return wait();
+        }
+        let result = wait();
+        slot::impatience().end();
+        result
+    }
+
     fn yield_now() {
         Native::yield_now();
     }

@@ -27,10 +27,15 @@ impl Impatience {
         Self(1)
     }
 
-    /// Begins a wait, which [`end`](Self::end) ends. Outside of a wait, [`pause`](Self::pause) only
-    /// pauses and never sleeps, since a thread that releases a lock must not be delayed.
-    pub(crate) fn begin(&mut self) {
-        *self = Self::new();
+    /// Begins a wait, which [`end`](Self::end) ends, unless the thread is in one already. Returns
+    /// whether it did. Outside of a wait, [`pause`](Self::pause) only pauses and never sleeps, since
+    /// a thread that releases a lock must not be delayed.
+    pub(crate) fn begin(&mut self) -> bool {
+        let begins = self.0 == 0;
+        if begins {
+            *self = Self::new();
+        }
+        begins
     }
 
     pub(crate) fn end(&mut self) {

@@ -23,7 +23,7 @@ use libc::{pthread_mutex_t, timespec};
 use crate::deadline::Deadline;
 use crate::host::Host;
 use crate::mutex::Replaced;
-use crate::{cores, slot, thread_state};
+use crate::{cores, thread_state};
 
 /// The longest sleep of a waiter that may not be woken, in nanoseconds.
 const LONGEST_UNCERTAIN_SLEEP: u64 = 2_000_000;
@@ -62,15 +62,15 @@ pub(crate) unsafe fn wait<L: RawLock<Host>>(mutex: *mut pthread_mutex_t) {
             return;
         }
         let lock = Replaced::<L>::of(mutex);
-        slot::impatience().begin();
-        thread_state::with::<L, _>(|thread| {
-            lock.acquire(thread, cores::for_waiters(), |word, value, certain| {
-                let limit = (!certain).then_some(Nanos(LONGEST_UNCERTAIN_SLEEP));
-                Host::park(word, value, limit);
-                Slept::Enough
+        Host::patiently(|| {
+            thread_state::with::<L, _>(|thread| {
+                lock.acquire(thread, cores::for_waiters(), |word, value, certain| {
+                    let limit = (!certain).then_some(Nanos(LONGEST_UNCERTAIN_SLEEP));
+                    Host::park(word, value, limit);
+                    Slept::Enough
+                });
             });
         });
-        slot::impatience().end();
     }
 }
 

@@ -39,12 +39,11 @@ pub(crate) fn current() -> u32 {
     if number == 0 { renew() } else { number }
 }
 
-/// Returns whether this process has the number `number`, which is not zero. False may also mean
-/// that it has none yet.
+/// Returns the number of this process, or zero if it has none yet.
 #[inline]
-pub(crate) fn has_number(number: u32) -> bool {
+pub(crate) fn number_if_any() -> u32 {
     // SAFETY: as in `current`. Relaxed: as there.
-    unsafe { &*PAGE.load(Ordering::Relaxed) }.load(Ordering::Relaxed) == number
+    unsafe { &*PAGE.load(Ordering::Relaxed) }.load(Ordering::Relaxed)
 }
 
 /// Gives this process a number.

@@ -18,6 +18,8 @@
 //! initialized by a function begin to count at different numbers, so that a record is not taken for
 //! one of a later lock at the same address.
 
+use kilocore_locks::ReaderToken;
+
 /// The number of locks that a thread may read under with a record.
 const ROOM: usize = 8;
 
@@ -50,16 +52,8 @@ struct Record {
     nested: u32,
     /// The number of releases without a record, as the lock had it when this record was made.
     strangers: u32,
+    /// Not valid if all readers of the lock are alike.
     token: Token,
-}
-
-impl Record {
-    /// Fills a record that was not in use. Its `nested` is zero already.
-    #[inline(always)]
-    fn set(&mut self, strangers: u32, token: Token) {
-        self.strangers = strangers;
-        self.token = token;
-    }
 }
 
 /// What a thread that leaves finds in its list.
@@ -125,9 +119,12 @@ impl ReadHolds {
 
     /// Records that the thread has entered `lock` and got `token`. The list is empty.
     #[inline(always)]
-    pub(crate) fn add_first(&mut self, lock: usize, strangers: u32, token: Token) {
+    pub(crate) fn add_first<R: ReaderToken>(&mut self, lock: usize, strangers: u32, token: R) {
         let [first, ..] = &mut self.records;
-        first.set(strangers, token);
+        first.strangers = strangers;
+        if size_of::<R>() != 0 {
+            first.token = token.to_bits();
+        }
         self.sole = lock;
     }
 
@@ -140,26 +137,29 @@ impl ReadHolds {
     pub(crate) fn add(&mut self, lock: usize, strangers: u32, token: Token) {
         self.unpack();
         if let Some(record) = self.records.get_mut(self.count) {
+            // Its `nested` is zero already.
             record.lock = lock;
-            record.set(strangers, token);
+            record.strangers = strangers;
+            record.token = token;
             self.count += 1;
         }
         self.pack();
     }
 
-    /// Records that the thread leaves `lock`.
+    /// Records that the thread leaves `lock`, if it has entered no other lock, and this one once.
+    /// Returns what it got then.
     #[inline(always)]
-    pub(crate) fn leave(&mut self, lock: usize) -> Left {
-        if self.sole == lock {
-            self.sole = 0;
-            let [first, ..] = &self.records;
-            return Left::Last(first.token);
+    pub(crate) fn leave_sole<R: ReaderToken>(&mut self, lock: usize) -> Option<R> {
+        if self.sole != lock {
+            return None;
         }
-        self.leave_one_of_many(lock)
+        self.sole = 0;
+        let [first, ..] = &self.records;
+        Some(R::from_bits(first.token))
     }
 
-    #[inline(never)]
-    fn leave_one_of_many(&mut self, lock: usize) -> Left {
+    /// Records that the thread leaves `lock`.
+    pub(crate) fn leave(&mut self, lock: usize) -> Left {
         self.unpack();
         let mut left = Left::Unknown;
         if let Some(at) = self.find(lock)

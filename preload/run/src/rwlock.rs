@@ -96,18 +96,28 @@ impl<L: RawRwLock<Host>> With<L> {
     }
 
     unsafe extern "C-unwind" fn rdlock(lock: *mut pthread_rwlock_t) -> c_int {
-        // SAFETY: as in `destroy`.
-        let this = unsafe {
-            if is_process_shared(lock) {
-                return glibcs_rdlock(lock);
+        // SAFETY: as in `destroy`. A lock that processes share is not plain.
+        unsafe {
+            let this = Replaced::<L>::of(lock);
+            if !this.is_plain() || !slot::read_holds().is_empty() {
+                return Self::rdlock_with_care(lock);
             }
-            Replaced::<L>::of(lock)
-        };
-        if this.stamp() != 0 || !slot::read_holds().is_empty() {
-            return this.read_with_care();
+            this.read()
         }
-        this.read();
-        0
+    }
+
+    /// # Safety
+    /// As for `pthread_rwlock_rdlock`.
+    #[cold]
+    #[inline(never)]
+    unsafe extern "C-unwind" fn rdlock_with_care(lock: *mut pthread_rwlock_t) -> c_int {
+        // SAFETY: as in `destroy`.
+        unsafe {
+            if is_process_shared(lock) {
+                return real::pthread_rwlock_rdlock(lock);
+            }
+            Replaced::<L>::of(lock).read_with_care()
+        }
     }
 
     unsafe extern "C-unwind" fn tryrdlock(lock: *mut pthread_rwlock_t) -> c_int {
@@ -151,18 +161,29 @@ impl<L: RawRwLock<Host>> With<L> {
     }
 
     unsafe extern "C-unwind" fn wrlock(lock: *mut pthread_rwlock_t) -> c_int {
-        // SAFETY: as in `destroy`.
-        let this = unsafe {
-            if is_process_shared(lock) {
-                return glibcs_wrlock(lock);
+        // SAFETY: as in `rdlock`.
+        unsafe {
+            let this = Replaced::<L>::of(lock);
+            if !this.is_plain() {
+                return Self::wrlock_with_care(lock);
             }
-            Replaced::<L>::of(lock)
-        };
-        if this.stamp() != 0 {
-            return this.write_with_care();
+            this.write();
         }
-        this.write();
         0
+    }
+
+    /// # Safety
+    /// As for `pthread_rwlock_wrlock`.
+    #[cold]
+    #[inline(never)]
+    unsafe extern "C-unwind" fn wrlock_with_care(lock: *mut pthread_rwlock_t) -> c_int {
+        // SAFETY: as in `destroy`.
+        unsafe {
+            if is_process_shared(lock) {
+                return real::pthread_rwlock_wrlock(lock);
+            }
+            Replaced::<L>::of(lock).write_with_care()
+        }
     }
 
     unsafe extern "C-unwind" fn trywrlock(lock: *mut pthread_rwlock_t) -> c_int {
@@ -198,42 +219,54 @@ impl<L: RawRwLock<Host>> With<L> {
     }
 
     unsafe extern "C-unwind" fn unlock(lock: *mut pthread_rwlock_t) -> c_int {
-        // SAFETY: as in `destroy`. The caller is inside, and readers find no stamp.
+        // SAFETY: as in `rdlock`. The caller is inside. The lock is plain to readers, and not to a
+        // writer.
         unsafe {
-            if is_process_shared(lock) {
-                return glibcs_unlock(lock);
-            }
             let this = Replaced::<L>::of(lock);
-            if this.stamp() != 0 {
-                this.leave_as_writer();
-            } else {
-                this.leave_as_reader();
+            if !this.is_plain() {
+                return Self::unlock_as_writer(lock);
+            }
+            if !this.leave_as_sole_reader() {
+                return Self::unlock_with_care(lock);
             }
         }
         0
     }
-}
 
-/// Out of line, so that the functions above need not save registers for the call.
-macro_rules! glibcs {
-    ($($name:ident = $real:ident;)*) => {
-        $(
-            /// Calls glibc's function.
-            ///
-            /// # Safety
-            /// As for glibc's function.
-            #[cold]
-            #[inline(never)]
-            unsafe extern "C-unwind" fn $name(lock: *mut pthread_rwlock_t) -> c_int {
-                // SAFETY: by the caller's promise.
-                unsafe { real::$real(lock) }
+    /// A function of its own, so that readers save no registers for it.
+    ///
+    /// # Safety
+    /// As for `pthread_rwlock_unlock`. The lock is not plain.
+    #[inline(never)]
+    unsafe extern "C-unwind" fn unlock_as_writer(lock: *mut pthread_rwlock_t) -> c_int {
+        // SAFETY: as in `unlock`.
+        unsafe {
+            let this = Replaced::<L>::of(lock);
+            if !this.is_written_here() {
+                return Self::unlock_with_care(lock);
             }
-        )*
-    };
-}
+            this.leave_as_writer();
+        }
+        0
+    }
 
-glibcs! {
-    glibcs_rdlock = pthread_rwlock_rdlock;
-    glibcs_wrlock = pthread_rwlock_wrlock;
-    glibcs_unlock = pthread_rwlock_unlock;
+    /// # Safety
+    /// As for `pthread_rwlock_unlock`.
+    #[cold]
+    #[inline(never)]
+    unsafe extern "C-unwind" fn unlock_with_care(lock: *mut pthread_rwlock_t) -> c_int {
+        // SAFETY: as in `unlock`.
+        unsafe {
+            if is_process_shared(lock) {
+                return real::pthread_rwlock_unlock(lock);
+            }
+            let this = Replaced::<L>::of(lock);
+            if this.is_plain() {
+                this.leave_as_reader();
+            } else {
+                this.leave_inherited();
+            }
+        }
+        0
+    }
 }

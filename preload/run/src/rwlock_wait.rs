@@ -11,16 +11,6 @@ const TRIES: u32 = 200;
 const SHORTEST_SLEEP: u64 = 5_000;
 const LONGEST_SLEEP: u64 = 100_000;
 
-/// Calls `acquire`, which may wait, and returns its result. While it waits, the thread grows
-/// impatient.
-#[inline(always)]
-pub(crate) fn patiently<R>(acquire: impl FnOnce() -> R) -> R {
-    slot::impatience().begin();
-    let result = acquire();
-    slot::impatience().end();
-    result
-}
-
 /// Tries again and again until `attempt` succeeds. Returns `None` if the deadline has passed
 /// before.
 ///

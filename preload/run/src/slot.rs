@@ -39,22 +39,40 @@ pub(crate) enum Phase {
     Late = 3,
 }
 
-#[cfg(target_arch = "x86_64")]
-#[inline(always)]
-pub(crate) fn slot() -> *mut Slot {
-    let slot: *mut Slot;
-    // SAFETY: this is the initial-exec access sequence of the x86-64 thread-local storage ABI: it
-    // adds the variable's offset to the thread pointer, which is at fs:0. It is `pure` because the
-    // result does not change within a function, which runs on one thread.
-    unsafe {
-        core::arch::asm!(
-            "mov {slot}, qword ptr [rip + kilocore_thread_slot@GOTTPOFF]",
-            "add {slot}, qword ptr fs:[0]",
-            slot = out(reg) slot,
-            options(pure, nomem, nostack),
-        );
-    }
-    slot
+/// Defines a function that returns the calling thread's slot.
+macro_rules! slot {
+    ($(#[$doc:meta])* $name:ident; $($options:ident),*) => {
+        $(#[$doc])*
+        #[cfg(target_arch = "x86_64")]
+        #[inline(always)]
+        pub(crate) fn $name() -> *mut Slot {
+            let slot: *mut Slot;
+            // SAFETY: this is the initial-exec access sequence of the x86-64 thread-local storage
+            // ABI: it adds the variable's offset to the thread pointer, which is at fs:0. It may be
+            // `pure` because the result does not change within a function, which runs on one
+            // thread.
+            unsafe {
+                core::arch::asm!(
+                    "mov {slot}, qword ptr [rip + kilocore_thread_slot@GOTTPOFF]",
+                    "add {slot}, qword ptr fs:[0]",
+                    slot = out(reg) slot,
+                    options($($options,)* nomem, nostack),
+                );
+            }
+            slot
+        }
+    };
+}
+
+slot! {
+    /// Returns the slot of the calling thread.
+    slot; pure
+}
+
+slot! {
+    /// Does the same, and never takes over the result of an earlier call. For a function that may
+    /// call others in between, and would have to save a register for that.
+    slot_anew;
 }
 
 #[cfg(not(target_arch = "x86_64"))]
@@ -65,6 +83,9 @@ pub(crate) fn slot() -> *mut Slot {
     }
     kilocore_thread_slot_address()
 }
+
+#[cfg(not(target_arch = "x86_64"))]
+pub(crate) use slot as slot_anew;
 
 /// Returns how long the calling thread has waited for its present lock.
 #[inline(always)]
@@ -79,4 +100,11 @@ pub(crate) fn impatience<'a>() -> &'a mut Impatience {
 pub(crate) fn read_holds<'a>() -> &'a mut ReadHolds {
     // SAFETY: as in `impatience`.
     unsafe { &mut (*slot()).read_holds }
+}
+
+/// Does the same by [`slot_anew`].
+#[inline(always)]
+pub(crate) fn read_holds_anew<'a>() -> &'a mut ReadHolds {
+    // SAFETY: as in `impatience`.
+    unsafe { &mut (*slot_anew()).read_holds }
 }

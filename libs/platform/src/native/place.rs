@@ -21,7 +21,9 @@ pub(super) fn has_rdpid() -> bool {
     }
 }
 
+/// Inline, so that a lock that asks where it runs saves no registers for a call.
 #[cold]
+#[inline(always)]
 fn find_out() -> bool {
     use core::arch::x86_64::{__cpuid, __cpuid_count};
     let has = __cpuid(0).eax >= 7 && __cpuid_count(7, 0).ecx & (1 << 22) != 0;
