@@ -15,8 +15,7 @@ impl Expected {
     /// What has to be seen in the program of a name.
     pub fn of(program: &str) -> Self {
         match program {
-            "java-synchronized" | "java-reentrant" | "go-channel" | "go-channel-lock"
-            | "c-barrier" | "openmp-barrier" => Self::Waits,
+            "go-channel" | "go-channel-lock" | "c-barrier" | "openmp-barrier" => Self::Waits,
             "c-one-busy" => Self::Sentence("One busy thread"),
             "c-pipeline" => Self::Sentence("The slowest stage"),
             "c-uncontended" => Self::Sentence("No contention"),

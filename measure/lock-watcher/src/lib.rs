@@ -31,6 +31,7 @@ mod history;
 mod ids;
 mod instruction;
 mod java;
+mod java_locks;
 mod ledger;
 mod looks;
 mod memory;

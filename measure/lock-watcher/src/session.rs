@@ -138,7 +138,8 @@ impl Session {
             }
             self.find_aliases();
             let held_up = self.ledger.java.turn(&self.family.members);
-            self.ledger.cost_ns += held_up.as_nanos() as f64;
+            self.ledger.cost_ns += held_up.as_nanos() as f64 * usable_cores();
+            self.look_at_java(&window);
             self.number += 1;
             if over || wait(self.pause()) {
                 return;
@@ -148,6 +149,7 @@ impl Session {
 
     /// What to record in the next window.
     fn plan(&mut self) -> Plan {
+        self.ledger.check_java_locks();
         let words = self.choose();
         let few = self.few(&words);
         // Now and then, the processor is needed for something else.
@@ -172,16 +174,21 @@ impl Session {
             .waits
             .iter()
             .filter(|(word, _)| self.family.members.contains(&word.pid))
+            .filter(|(word, _)| !self.ledger.java_locks.is_lost(**word))
             // Of channels, only the waits tell something.
             .filter(|(_, waits)| waits.ns > 0.0 || waits.called > 0)
             .map(|(word, waits)| {
                 let ignorance = self.ledger.watched.get(word).map_or(1.0, Watched::ignorance);
                 // A word that only one thread ever waits for is that thread's own, as a rule.
                 let alone = if waits.threads.len() > 1 || waits.shared { 1.0 } else { 0.01 };
+                // Where nobody was seen to come or go, hardly anybody writes.
+                let still = waits.count == 0 && waits.called == 0 && waits.parked == 0;
+                let still = if still { 0.1 } else { 1.0 };
                 // Chance gives each a turn, also one whose waits are few.
                 let chance = about_one(&mut self.chance);
-                let ns = waits.ns + waits.parked_ns + CALL_NS * waits.called as f64;
-                (ns * ignorance * alone * chance, *word)
+                let elsewhere = waits.parked_ns + waits.found_ns + CALL_NS * waits.called as f64;
+                let ns = waits.ns + elsewhere;
+                (ns * ignorance * alone * still * chance, *word)
             })
             .collect();
         scored.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
@@ -368,6 +375,23 @@ impl Session {
             }
         }
         found.into_iter().for_each(|(word, of)| self.ledger.is_alias(word, of));
+    }
+
+    /// Looks for which locks threads of Java wait.
+    fn look_at_java(&mut self, window: &Window) {
+        for pid in self.ledger.java.machines() {
+            if !self.ledger.java_locks.knows(pid)
+                && let Some(names) = self.names.get_mut(&pid)
+            {
+                names.refresh();
+                self.ledger.java_locks.add(pid, names);
+            }
+        }
+        self.ledger.check_java_locks();
+        let chance = self.chance.next_u64();
+        for found in self.ledger.java_locks.look(&self.family.members, chance) {
+            self.ledger.found_waiting(found, window.length());
+        }
     }
 
     /// Forgets what was known of processes that execute another program now.
