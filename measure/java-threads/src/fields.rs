@@ -101,6 +101,27 @@ pub(crate) fn size(variables: Variables<'_>, memory: &dyn Memory, of: &str) -> O
     None
 }
 
+/// Whether an option of the machine is switched on, by the table of its options, which has been read
+/// of the type `JVMFlag`. `size` is how long an entry is.
+pub(crate) fn is_on(fields: &Fields, memory: &dyn Memory, size: u64, options: &[&str]) -> bool {
+    let table = || {
+        let flags = pointer(memory, fields.address("JVMFlag", "flags")?)?;
+        let count = number(memory, fields.address("JVMFlag", "numFlags")?, 8)?;
+        let name = fields.offset("JVMFlag", "_name")?;
+        let value = fields.offset("JVMFlag", "_addr")?;
+        Some((flags, count.min(MOST as u64), name, value))
+    };
+    let Some((flags, count, name, value)) = table() else { return false };
+    (0..count).any(|index| {
+        let flag = flags.wrapping_add(index.wrapping_mul(size));
+        let named = pointer(memory, flag.wrapping_add(name)).and_then(|at| text(memory, at));
+        let is_one = named.is_some_and(|name| options.contains(&name.as_str()));
+        let value =
+            || pointer(memory, flag.wrapping_add(value)).and_then(|at| number(memory, at, 1));
+        is_one && value() == Some(1)
+    })
+}
+
 /// How an entry of the table is laid out.
 #[derive(Debug, Clone, Copy)]
 struct Layout {

@@ -4,11 +4,11 @@
 //! Nobody says whether they are. So both are tried, and the one that leads to a class with a name is
 //! right.
 
-use crate::fields::Fields;
+use crate::fields::{Fields, Variables, is_on, size};
 use crate::memory::{Memory, number, number_in, pointer};
 
 /// The types whose fields are needed.
-pub(crate) const TYPES: [&str; 9] = [
+pub(crate) const TYPES: [&str; 10] = [
     "oopDesc",
     "Klass",
     "InstanceKlass",
@@ -18,7 +18,10 @@ pub(crate) const TYPES: [&str; 9] = [
     "CompressedKlassPointers",
     "CollectedHeap",
     "Universe",
+    "JVMFlag",
 ];
+/// The collectors that move objects only while the program stands still.
+const COLLECTORS: [&str; 3] = ["UseSerialGC", "UseParallelGC", "UseG1GC"];
 /// A class with more fields, or above which there are more classes, is none.
 const MOST_FIELDS: usize = 1 << 12;
 const MOST_CLASSES: usize = 64;
@@ -73,7 +76,18 @@ pub(crate) struct Heap {
 }
 
 impl Heap {
-    pub(crate) fn of(fields: &Fields, constants_head: u64, memory: &dyn Memory) -> Option<Self> {
+    /// Finds out how objects of a machine are laid out. `None` if it does not say, or if they may be
+    /// moved at any time.
+    pub(crate) fn of(
+        fields: &Fields,
+        variables: Variables<'_>,
+        memory: &dyn Memory,
+    ) -> Option<Self> {
+        let constants_head = size(variables, memory, "ConstantPool")?;
+        let flag = size(variables, memory, "JVMFlag")?;
+        if !is_on(fields, memory, flag, &COLLECTORS) {
+            return None;
+        }
         let static_of = |of: &[(&str, &str)]| of.iter().find_map(|(a, b)| fields.address(a, b));
         let narrow = |base: &[(&str, &str)], shift: &[(&str, &str)]| -> Option<Width> {
             let base = number(memory, static_of(base)?, 8)?;

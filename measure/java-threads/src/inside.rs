@@ -12,7 +12,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::fields::{Field, Fields, Variables, size};
+use crate::fields::{Field, Fields, Variables};
 use crate::heap::{Heap, TYPES as HEAP_TYPES};
 use crate::memory::{Memory, number, number_in, pointer};
 
@@ -112,7 +112,7 @@ impl Inside {
             of.into_iter().find_map(|of| fields.get(of, field)).filter(|at| at.offset < THREAD)
         };
         let object = fields.get("ObjectMonitor", "_object");
-        let constants = size(variables, memory, "ConstantPool");
+        let heap = Heap::of(&fields, variables, memory);
         Some(Self {
             list: fields.address("ThreadsSMRSupport", "_java_thread_list")?,
             list_length: fields.offset("ThreadsList", "_length")?,
@@ -126,7 +126,7 @@ impl Inside {
             owner: fields.offset("ObjectMonitor", "_owner")?,
             // Before JDK 15, it was the object itself, which moves.
             object: object.filter(|field| !field.of_type.contains("void")).map(|at| at.offset),
-            heap: constants.and_then(|constants| Heap::of(&fields, constants, memory)),
+            heap,
             blocker: None,
             states: BTreeMap::new(),
         })

@@ -51,7 +51,7 @@ fn variable(name: &str) -> Option<u64> {
 }
 
 /// As JDK 17 on Linux has them: type, field, type of the field, offset, address.
-const FIELDS: [(&str, &str, &str, u64, u64); 25] = [
+const FIELDS: [(&str, &str, &str, u64, u64); 29] = [
     ("ThreadsSMRSupport", "_java_thread_list", "ThreadsList*", 0, 0x6000),
     ("ThreadsList", "_length", "const uint", 4, 0),
     ("ThreadsList", "_threads", "JavaThread *const *const", 16, 0),
@@ -76,6 +76,10 @@ const FIELDS: [(&str, &str, &str, u64, u64); 25] = [
     ("InstanceKlass", "_constants", "ConstantPool*", 232, 0),
     ("Universe", "_collectedHeap", "CollectedHeap*", 0, 0x6030),
     ("CollectedHeap", "_total_collections", "unsigned int", 64, 0),
+    ("JVMFlag", "flags", "JVMFlag*", 0, 0x6040),
+    ("JVMFlag", "numFlags", "size_t", 0, 0x6048),
+    ("JVMFlag", "_name", "const char*", 8, 0),
+    ("JVMFlag", "_addr", "", 0, 0),
     ("Nothing", "_needed", "int", 1, 1),
 ];
 
@@ -141,10 +145,21 @@ fn machine() -> Made {
         memory.word(entry + 32, offset);
         memory.word(entry + 40, address);
     }
-    let name = text(&mut memory, "ConstantPool");
-    memory.put(0x5000, &[0; 32]);
-    memory.word(0x5000, name);
-    memory.word(0x5008, 72);
+    memory.put(0x5000, &[0; 48]);
+    for (entry, name, size) in [(0x5000, "ConstantPool", 72), (0x5010, "JVMFlag", 24)] {
+        let name = text(&mut memory, name);
+        memory.word(entry, name);
+        memory.word(entry + 8, size);
+    }
+    // The machine's options.
+    memory.word(0x6040, 0x6500);
+    memory.word(0x6048, 2);
+    for (entry, name, at, on) in [(0x6500, "UseZGC", 0x6600, 0), (0x6518, "UseG1GC", 0x6601, 1)] {
+        let name = text(&mut memory, name);
+        memory.word(entry, at);
+        memory.word(entry + 8, name);
+        memory.put(at, &[on]);
+    }
     // The threads.
     for at in [0x6010, 0x6018, 0x6028] {
         memory.word(at, 0);
@@ -215,6 +230,15 @@ fn who_parks_for_no_lock_is_left_out() {
     memory.word(LOCK, 0x1234_5673);
     let mut inside = Inside::of(&mut variable, &memory).expect("it says where it keeps what");
     assert_eq!(inside.waiting(&memory, (0, 9)).len(), 1);
+}
+
+#[test]
+fn objects_that_may_be_moved_at_any_time_are_left_alone() {
+    let mut memory = machine();
+    memory.put(0x6601, &[0]);
+    let mut inside = Inside::of(&mut variable, &memory).expect("it says where it keeps what");
+    let tids: Vec<u32> = inside.waiting(&memory, (0, 9)).iter().map(|one| one.tid).collect();
+    assert_eq!(tids, [100], "monitors stay where they are");
 }
 
 #[test]
