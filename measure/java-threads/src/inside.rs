@@ -103,7 +103,7 @@ pub struct Waiting {
 
 impl Inside {
     /// Finds out where a machine keeps what. `variables` are those of its library. `None` if it does
-    /// not say.
+    /// not say, or has not begun yet.
     #[must_use]
     pub fn of(variables: Variables<'_>, memory: &dyn Memory) -> Option<Self> {
         let fields = Fields::read(variables, memory, &[&TYPES[..], &HEAP_TYPES].concat());
@@ -113,7 +113,7 @@ impl Inside {
         };
         let object = fields.get("ObjectMonitor", "_object");
         let heap = Heap::of(&fields, variables, memory);
-        Some(Self {
+        let inside = Self {
             list: fields.address("ThreadsSMRSupport", "_java_thread_list")?,
             list_length: fields.offset("ThreadsList", "_length")?,
             list_threads: fields.offset("ThreadsList", "_threads")?,
@@ -129,7 +129,9 @@ impl Inside {
             heap,
             blocker: None,
             states: BTreeMap::new(),
-        })
+        };
+        // It has threads as soon as it has a heap.
+        (!inside.threads(memory).is_empty()).then_some(inside)
     }
 
     /// The threads that wait for a lock, among at most `most` of the machine's threads from the one of

@@ -22,6 +22,8 @@ use crate::memory::read;
 const LIBRARY: &str = "libjvm.so";
 /// How many threads of a machine are looked at after a window.
 const LOOKS: usize = 64;
+/// How often a machine is asked where it keeps what. One that has just been started may not know yet.
+const MOST_ASKED: u32 = 8;
 /// Functions that give a monitor back, by parts of their names. If there are waiters, they take it
 /// once more before they wake one.
 const GIVE_BACK: [&str; 2] = ["13ObjectMonitor4exitE", "13ObjectMonitor13ExitOnSuspendclE"];
@@ -51,6 +53,8 @@ struct Known {
 pub(crate) struct JavaLocks {
     /// Of those machines that do not say where they keep what, nothing.
     machines: BTreeMap<Pid, Option<Machine>>,
+    /// How often each was asked.
+    asked: BTreeMap<Pid, u32>,
     locks: BTreeMap<Word, Known>,
 }
 
@@ -73,9 +77,10 @@ impl Memory for Of {
 }
 
 impl JavaLocks {
-    /// Whether a machine was already asked where it keeps what.
+    /// Whether a machine need not be asked any more where it keeps what.
     pub(crate) fn knows(&self, pid: Pid) -> bool {
-        self.machines.contains_key(&pid)
+        let is_known = self.machines.get(&pid).is_some_and(Option::is_some);
+        is_known || self.asked.get(&pid).is_some_and(|asked| *asked >= MOST_ASKED)
     }
 
     /// Finds out where a machine keeps what, by its library.
@@ -87,7 +92,13 @@ impl JavaLocks {
         let give_back: Vec<_> = code.map(|(_, code)| code.clone()).collect();
         let mut variables = |name: &str| found.get(name).map(|at| at.start);
         let inside = Inside::of(&mut variables, &Of(pid));
+        *self.asked.entry(pid).or_default() += 1;
         self.machines.insert(pid, inside.map(|inside| Machine { inside, give_back }));
+    }
+
+    /// Whether one of these processes is a machine whose locks can be found.
+    pub(crate) fn is_needed(&self, members: &BTreeSet<Pid>) -> bool {
+        self.machines.iter().any(|(pid, machine)| machine.is_some() && members.contains(pid))
     }
 
     /// Which threads of these processes wait for which locks, among some of the threads.
@@ -162,6 +173,7 @@ impl JavaLocks {
     /// Forgets a process, which has executed another program.
     pub(crate) fn forget(&mut self, pid: Pid) {
         self.machines.remove(&pid);
+        self.asked.remove(&pid);
         self.locks.retain(|word, _| word.pid != pid);
     }
 }
