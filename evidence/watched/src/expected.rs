@@ -15,8 +15,7 @@ impl Expected {
     /// What has to be seen in the program of a name.
     pub fn of(program: &str) -> Self {
         match program {
-            "java-synchronized" | "java-reentrant" | "go-channel" | "go-channel-lock"
-            | "c-barrier" | "openmp-barrier" => Self::Waits,
+            "go-channel" | "go-channel-lock" | "c-barrier" | "openmp-barrier" => Self::Waits,
             "c-kernel-lock" => Self::Sentence("Locks in the kernel"),
             "c-one-busy" => Self::Sentence("One busy thread"),
             "c-pipeline" => Self::Sentence("The slowest stage"),

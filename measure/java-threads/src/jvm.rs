@@ -39,6 +39,12 @@ impl Machine {
         Ok(Self { pid, own_pid: status.own_pid, nested: status.nested })
     }
 
+    /// A process that is known to be one.
+    pub(crate) fn unchecked(pid: u32) -> Result<Self, AttachError> {
+        let status = Status::of(pid)?;
+        Ok(Self { pid, own_pid: status.own_pid, nested: status.nested })
+    }
+
     /// The machine's directory for temporary files, by a path that leads there from here.
     pub(crate) fn tmp(&self) -> PathBuf {
         rooted(self.pid, Path::new("/tmp"))

@@ -11,17 +11,29 @@
 //! was 0.3 ms for a program with 3 threads of its own, 25 frames deep, and 3 ms for one with 200.
 //! With [`Synchronizers::Listed`] the virtual machine looks through its whole heap as well, which
 //! took 0.25 s for a gigabyte of small objects. Virtual threads that no thread carries do not appear.
+//!
+//! [`Inside`] asks nobody. It reads from the machine's memory for which locks its threads wait, and where
+//! the words are that tell who has these.
 
 mod attach;
 mod dump;
 mod error;
+mod fields;
+mod heap;
+mod inside;
 mod jvm;
+mod memory;
 mod peer;
 mod place;
+
+use std::collections::BTreeMap;
 
 pub use attach::Synchronizers;
 pub use dump::{Dump, Held, HeldKind, JavaFrame, JavaThread, State, WaitKind, Waited};
 pub use error::AttachError;
+pub use fields::{VARIABLES, Variables};
+pub use inside::{Inside, JavaLock, Waiting};
+pub use memory::Memory;
 
 /// Asks the virtual machine in process `pid` for its threads. Their ids are those that this process
 /// sees, even if the program has process ids of its own, as in a container.
@@ -48,6 +60,13 @@ pub fn threads(pid: u32, synchronizers: Synchronizers) -> Result<Dump, AttachErr
         }
     }
     Ok(dump)
+}
+
+/// The ids of the threads of a process, by their ids as it sees them. `None` if these are the same, or
+/// if the process is gone.
+#[must_use]
+pub fn thread_ids(pid: u32) -> Option<BTreeMap<u32, u32>> {
+    jvm::thread_ids(&jvm::Machine::unchecked(pid).ok()?)
 }
 
 /// Whether a process has HotSpot mapped, the virtual machine that [`threads`] can ask. Returns false

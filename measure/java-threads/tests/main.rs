@@ -1,5 +1,6 @@
 //! All tests of this crate that are no unit tests, linked once.
 
+mod inside;
 mod odd_dumps;
 mod planted;
 mod properties;

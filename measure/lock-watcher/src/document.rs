@@ -89,6 +89,7 @@ pub(crate) fn processes(
                 known(*word, waits, ledger, (computing, span), names.get_mut(&pid))
             })
             .filter(|known| !known.is_of_one_thread)
+            .filter(|known| is_certain(known, ledger))
             .collect();
         known.sort_by(|a, b| b.waits.ns.total_cmp(&a.waits.ns).then(a.word.cmp(&b.word)));
         words.extend(known.iter().map(|known| (known.word, known.named())));
@@ -105,6 +106,13 @@ pub(crate) fn processes(
         done.push(filled(process, &known, (span, left), &mut futexes));
     }
     Made { processes: done, futexes, words }
+}
+
+/// Whether a word says more of its lock than others do. Those who wait for one of Java sleep elsewhere,
+/// where their waits are known; and if the collector has moved it, it may be known by two words.
+fn is_certain(known: &Known<'_>, ledger: &Ledger) -> bool {
+    let is_one = ledger.java_locks.what(known.word).is_some();
+    !is_one || known.model().is_lock() && !ledger.java_locks.is_doubtful(known.word)
 }
 
 fn filled(

@@ -35,6 +35,8 @@ pub(crate) struct Operation {
     pub(crate) inferred: Known,
     /// Whether it was an attempt that failed.
     pub(crate) failed: bool,
+    /// Whether, if it takes the lock, it does so only to hand it over: it is a part of giving it back.
+    pub(crate) hands_over: bool,
     /// The address after the instruction.
     pub(crate) ip: u64,
 }
@@ -145,8 +147,18 @@ impl History {
             before.new = before.new.or(told);
         }
         let failed = write.change == Change::Nothing;
-        let inferred = Known::default();
-        self.operations.push(Operation { tid, actor, at, core, old, new, inferred, failed, ip });
+        self.operations.push(Operation {
+            tid,
+            actor,
+            at,
+            core,
+            old,
+            new,
+            inferred: Known::default(),
+            failed,
+            hands_over: false,
+            ip,
+        });
         self.last = new;
         self.last_stored = write.change == Change::Stored;
     }

@@ -17,6 +17,9 @@ use crate::ids::{Moment, Pid, Tid};
 /// How often a virtual machine is asked at most, and how long is waited in between.
 const MOST: usize = 12;
 const PAUSE_NS: u64 = 200_000_000;
+/// For how long an answer stops all threads, for each of them. The answer itself comes later, when the
+/// machine's own thread for it has a core.
+const STOPPED_FOR_EACH: Duration = Duration::from_micros(15);
 /// How many callers of a place are kept.
 const DEPTH: usize = 8;
 
@@ -34,7 +37,7 @@ pub(crate) struct JavaWait {
 /// What one virtual machine said.
 #[derive(Debug)]
 struct Machine {
-    answer: Option<Receiver<(Option<Dump>, Duration)>>,
+    answer: Option<Receiver<Option<Dump>>>,
     asked: usize,
     next: Moment,
 }
@@ -49,8 +52,7 @@ pub(crate) struct Java {
 }
 
 impl Java {
-    /// Takes answers, and asks those whose turn it is. Returns for how long programs were held up
-    /// at most.
+    /// Takes answers, and asks those whose turn it is. Returns for how long programs were held up.
     pub(crate) fn turn(&mut self, members: &BTreeSet<Pid>) -> Duration {
         let mut held_up = Duration::ZERO;
         for pid in members {
@@ -65,12 +67,14 @@ impl Java {
             let first = Machine { answer: None, asked: 0, next: now };
             let machine = self.machines.entry(*pid).or_insert(first);
             match machine.answer.as_ref().map(Receiver::try_recv) {
-                Some(Ok((dump, took))) => {
-                    held_up += took;
+                Some(Ok(dump)) => {
                     machine.answer = None;
                     machine.next = Moment(now.0 + PAUSE_NS);
                     match dump {
-                        Some(dump) => self.waits.entry(*pid).or_default().extend(waits(&dump)),
+                        Some(dump) => {
+                            held_up += STOPPED_FOR_EACH * dump.threads.len() as u32;
+                            self.waits.entry(*pid).or_default().extend(waits(&dump));
+                        }
                         // It does not answer, and will not.
                         None => machine.asked = MOST,
                     }
@@ -87,6 +91,11 @@ impl Java {
         held_up
     }
 
+    /// The processes that are virtual machines.
+    pub(crate) fn machines(&self) -> impl Iterator<Item = Pid> {
+        self.machines.keys().copied()
+    }
+
     /// Forgets a process, which has executed another program.
     pub(crate) fn forget(&mut self, pid: Pid) {
         self.machines.remove(&pid);
@@ -94,29 +103,31 @@ impl Java {
         self.others.remove(&pid);
     }
 
-    /// Where these threads of a process waited most often; if they never did, where all did.
+    /// Where these threads of a process waited most often; if they never did, where all did. If a class
+    /// is given, waits for objects of another one do not count.
     pub(crate) fn place(
         &self,
         pid: Pid,
         of: &BTreeSet<Tid>,
         kinds: &[WaitKind],
+        class: Option<&str>,
     ) -> Option<&JavaWait> {
-        let of_kind =
-            || self.waits.get(&pid).into_iter().flatten().filter(|w| kinds.contains(&w.kind));
+        let is = |wait: &&JavaWait| {
+            kinds.contains(&wait.kind) && class.is_none_or(|class| class == wait.class)
+        };
+        let of_kind = || self.waits.get(&pid).into_iter().flatten().filter(is);
         most_frequent(of_kind().filter(|wait| of.contains(&wait.tid)))
             .or_else(|| most_frequent(of_kind()))
     }
 }
 
 /// Asks, in a thread of its own.
-fn ask(pid: Pid) -> Option<Receiver<(Option<Dump>, Duration)>> {
+fn ask(pid: Pid) -> Option<Receiver<Option<Dump>>> {
     let (sender, receiver) = channel();
     let asking = move || {
-        let before = Moment::now();
         let dump = threads(pid.0, Synchronizers::LeftOut).ok();
-        let took = Duration::from_nanos((Moment::now() - before).0);
         // Nobody may be there any more to hear it.
-        let _ = sender.send((dump, took));
+        let _ = sender.send(dump);
     };
     thread::Builder::new().name("jvm".to_owned()).spawn(asking).ok().map(|_| receiver)
 }
@@ -174,12 +185,15 @@ mod tests {
         }
         let place = |tids: &[u32]| {
             let of = tids.iter().copied().map(Tid).collect();
-            let place = java.place(Pid(1), &of, &[WaitKind::Monitor]).expect("there is one");
+            let place = java.place(Pid(1), &of, &[WaitKind::Monitor], None).expect("there is one");
             (place.class.clone(), place.frames[0].line.clone().expect("it is known"))
         };
         assert_eq!(place(&[7]), ("java.lang.Object".to_owned(), "Planted.java:20".to_owned()));
         assert_eq!(place(&[9]).1, "Planted.java:10", "of all");
-        let other = java.place(Pid(1), &BTreeSet::new(), &[WaitKind::Notification]);
-        assert_eq!(other, None);
+        let none = BTreeSet::new();
+        let of = |kind, class| java.place(Pid(1), &none, &[kind], class).is_some();
+        assert!(!of(WaitKind::Notification, None));
+        assert!(of(WaitKind::Monitor, Some("java.lang.Object")));
+        assert!(!of(WaitKind::Monitor, Some("java.lang.String")));
     }
 }

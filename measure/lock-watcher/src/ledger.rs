@@ -6,6 +6,7 @@ use crate::calls::Reason;
 use crate::cost::HitCost;
 use crate::ids::{Pid, Tid, Word};
 use crate::java::Java;
+use crate::java_locks::{Found, JavaLocks};
 use crate::progress::Computing;
 use crate::registers::Registers;
 use crate::watched::Watched;
@@ -40,6 +41,8 @@ pub(crate) struct Waits {
     pub(crate) spun_ns: f64,
     /// Calls of a function that waits for it, where those who wait do not sleep on it.
     pub(crate) called: u64,
+    /// The time for which threads stand that were found waiting for it elsewhere.
+    pub(crate) found_ns: f64,
     /// Waits of goroutines in windows in which their calls were watched, and the time of these.
     pub(crate) parked: u64,
     pub(crate) parked_ns: f64,
@@ -88,6 +91,8 @@ pub(crate) struct Ledger {
     pub(crate) stacks: BTreeMap<Tid, Vec<(u64, Scene)>>,
     /// Where threads of Java waited.
     pub(crate) java: Java,
+    /// Which words are those of Java's locks.
+    pub(crate) java_locks: JavaLocks,
     /// How often a thread left its core by its own will.
     pub(crate) voluntary: u64,
     /// What watching cost the program, by estimate.
@@ -168,6 +173,28 @@ impl Ledger {
         self.watched.retain(|word, _| word.pid != pid);
         self.aliases.retain(|word, _| word.pid != pid);
         self.java.forget(pid);
+        self.java_locks.forget(pid);
+    }
+
+    /// A thread was found waiting for a lock of Java, on whose word it does not sleep. That stands for
+    /// so much time.
+    pub(crate) fn found_waiting(&mut self, found: Found, ns: f64) {
+        if let Some(before) = found.moved_from {
+            let (waits, watched) = (self.waits.remove(&before), self.watched.remove(&before));
+            self.waits.extend(waits.map(|waits| (found.word, waits)));
+            self.watched.extend(watched.map(|watched| (found.word, watched)));
+        }
+        let waits = self.waited(found.word, found.tid, 0.0);
+        waits.called += 1;
+        waits.found_ns += ns;
+    }
+
+    /// Finds out which locks of Java are still where they were, and forgets those that are no more.
+    pub(crate) fn check_java_locks(&mut self) {
+        for word in self.java_locks.check() {
+            self.waits.remove(&word);
+            self.watched.remove(&word);
+        }
     }
 
     /// The processor time of a process and of those who write to a word of it, in a second, unless

@@ -34,6 +34,7 @@ mod history;
 mod ids;
 mod instruction;
 mod java;
+mod java_locks;
 mod kernel_lock_names;
 mod ledger;
 mod looks;

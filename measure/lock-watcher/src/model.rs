@@ -177,6 +177,7 @@ mod tests {
             new: Known::all(*new),
             inferred: Known::default(),
             failed: old == new,
+            hands_over: false,
             ip: 0,
         };
         writes.iter().enumerate().map(of).collect()
@@ -233,6 +234,27 @@ mod tests {
         let sequence: Vec<_> = (0..40).map(|n| (n % 2, n, n + 1)).collect();
         assert_eq!(model(&[&operations(&sequence)]), Model::NoLock);
         assert_eq!(model(&[&writes[..4]]), Model::Unknown);
+    }
+
+    #[test]
+    fn who_takes_a_lock_only_to_hand_it_over_takes_it_no_second_time() {
+        // As Java's monitors: who gives one back takes it again to wake a waiter.
+        let mut writes = repeated(&[
+            (1, 0, 1),
+            (2, 1, 1),
+            (1, 1, 0),
+            (1, 0, 1),
+            (1, 1, 0),
+            (2, 0, 2),
+            (2, 2, 0),
+        ]);
+        writes.iter_mut().skip(3).step_by(7).for_each(|write| write.hands_over = true);
+        assert_eq!(model(&[&writes]), Model::Exclusive(Meaning::NOT_ZERO));
+        let paired = exclusive(&writes, Meaning::NOT_ZERO);
+        assert_eq!((paired.sections.len(), paired.acquisitions, paired.broken), (16, 16, 0));
+        let (first, third) = (paired.sections[0], paired.sections[2]);
+        assert_eq!((first.acquired, first.released), (Moment(0), Moment(20)));
+        assert_eq!(third.released_before, Some(Moment(40)));
     }
 
     #[test]

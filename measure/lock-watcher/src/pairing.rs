@@ -110,6 +110,8 @@ struct Thread {
     hits_before: u32,
     released: Option<Moment>,
     began: bool,
+    /// Whether it has the lock only to hand it over.
+    hands_over: bool,
 }
 
 /// Pairs exclusive acquisitions and releases by a meaning of the word.
@@ -166,7 +168,15 @@ fn pair(operations: &[Operation], step: impl Fn(&Operation) -> Step) -> Paired {
     for operation in operations {
         let thread = threads.entry(operation.actor).or_default();
         match (step(operation), thread.holds_since) {
+            (Step::Acquire, None) if operation.hands_over => {
+                thread.hands_over = true;
+            }
+            (Step::Release | Step::Frees, None) if thread.hands_over => {
+                // Its section ended when it gave the lock back first.
+                *thread = Thread { released: Some(operation.at), began: true, ..Thread::default() };
+            }
             (Step::Acquire, held) => {
+                thread.hands_over = false;
                 paired.acquisitions += 1;
                 paired.broken += u64::from(held.is_some());
                 thread.holds_since = Some((operation.at, operation.core, operation.old));

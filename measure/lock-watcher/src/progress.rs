@@ -100,6 +100,7 @@ mod tests {
                 new: Known::all(((write + 1) % 2) as u32),
                 inferred: Known::default(),
                 failed: false,
+                hands_over: false,
                 ip: 0,
             })
             .collect();

@@ -6,6 +6,7 @@
 //! small share of its time.
 
 mod absorb;
+mod rest;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -16,7 +17,6 @@ use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::calls::Calls;
-use crate::cores::usable_cores;
 use crate::cost::{self, STACK_NS, SWITCH_NS, TRACE_NS};
 use crate::error::WatchError;
 use crate::family::Family;
@@ -32,12 +32,6 @@ use crate::watched::{LONGEST, Watched};
 use crate::watchpoints::{MOST, MOST_THREADS, Refused, Spot, Watchpoints};
 use crate::window::Window;
 
-/// The share of the cores' time that watching may take, by estimate. Of real servers, some lost nothing
-/// and some up to four times as much of their throughput, perhaps because a thread that is held up holds
-/// up others.
-const SHARE: f64 = 0.015;
-/// What may be spent before any time has passed, so that the first windows need not wait.
-const ADVANCE: f64 = 10e6;
 /// The length of a window without watchpoints.
 const SURVEY: Duration = Duration::from_millis(20);
 /// The shortest window in which stacks are copied. If its copies are lost as well, they stay unknown.
@@ -55,6 +49,8 @@ const ALL_FIRST: usize = 3;
 /// A call of a function that waits for a lock counts like so many nanoseconds of waiting, when it
 /// is about which word to watch.
 const CALL_NS: f64 = 10e3;
+/// By how much sooner a word is watched that is known to be a lock.
+const KNOWN_TO_BE_ONE: f64 = 4.0;
 /// How much of a stack is copied at a release.
 const HOLDERS_STACK: u32 = 4096;
 
@@ -143,10 +139,9 @@ impl Session {
                 self.keep_names();
             }
             self.find_aliases();
-            let held_up = self.ledger.java.turn(&self.family.members);
-            self.ledger.cost_ns += held_up.as_nanos() as f64;
+            self.ask_java();
             self.number += 1;
-            if over || wait(self.pause()) {
+            if over || self.rest(&window, wait) {
                 return;
             }
         }
@@ -154,6 +149,7 @@ impl Session {
 
     /// What to record in the next window.
     fn plan(&mut self) -> Plan {
+        self.ledger.check_java_locks();
         let words = self.choose();
         let few = self.few(&words);
         // Now and then, the processor is needed for something else.
@@ -178,16 +174,23 @@ impl Session {
             .waits
             .iter()
             .filter(|(word, _)| self.family.members.contains(&word.pid))
+            .filter(|(word, _)| !self.ledger.java_locks.is_lost(**word))
             // Of channels, only the waits tell something.
             .filter(|(_, waits)| waits.ns > 0.0 || waits.called > 0)
             .map(|(word, waits)| {
                 let ignorance = self.ledger.watched.get(word).map_or(1.0, Watched::ignorance);
                 // A word that only one thread ever waits for is that thread's own, as a rule.
                 let alone = if waits.threads.len() > 1 || waits.shared { 1.0 } else { 0.01 };
+                // Where nobody was seen to come or go, hardly anybody writes.
+                let still = waits.count == 0 && waits.called == 0 && waits.parked == 0;
+                let still = if still { 0.1 } else { 1.0 };
+                let of_java = self.ledger.java_locks.what(*word).is_some();
+                let known = if of_java { KNOWN_TO_BE_ONE } else { 1.0 };
                 // Chance gives each a turn, also one whose waits are few.
                 let chance = about_one(&mut self.chance);
-                let ns = waits.ns + waits.parked_ns + CALL_NS * waits.called as f64;
-                (ns * ignorance * alone * chance, *word)
+                let elsewhere = waits.parked_ns + waits.found_ns + CALL_NS * waits.called as f64;
+                let ns = waits.ns + elsewhere;
+                (ns * ignorance * alone * still * known * chance, *word)
             })
             .collect();
         scored.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
@@ -397,19 +400,6 @@ impl Session {
             self.names.remove(&pid);
             self.slow_paths.remove(&pid);
         }
-    }
-
-    /// How long to wait before the next window, so that all together costs no more than its share.
-    fn pause(&mut self) -> Duration {
-        let own = thread_time();
-        self.ledger.cost_ns += own.saturating_sub(self.own_before).as_nanos() as f64;
-        self.own_before = own;
-        let due = (self.ledger.cost_ns - ADVANCE) / (SHARE * usable_cores());
-        let passed = (Moment::now() - self.began).0 as f64;
-        // Some of it is chance, so as not to keep step with the program.
-        let chance = about_one(&mut self.chance);
-        let least = 2e6;
-        Duration::from_nanos(((due - passed).max(least) * chance) as u64)
     }
 }
 

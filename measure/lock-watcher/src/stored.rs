@@ -63,6 +63,7 @@ mod tests {
             new: Known::default(),
             inferred: Known::all(stored),
             failed: false,
+            hands_over: false,
             ip,
         }
     }

@@ -12,10 +12,11 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use addr2line::{Loader, demangle_auto};
-use object::{Object, ObjectSection, ObjectSegment, ObjectSymbol, SymbolKind};
+use object::{Object, ObjectSection, ObjectSymbol, SymbolKind};
 
 use crate::extents::Extents;
 use crate::go_table;
+use crate::segments::Segments;
 use crate::table::{AliasRank, Builder, Table};
 use crate::{BuildId, UnwindSections};
 
@@ -56,17 +57,9 @@ pub struct Frame {
     pub line: Option<String>,
 }
 
-/// A part of an executable file, and the addresses that the file gives it.
-#[derive(Debug, Clone, Copy)]
-struct Segment {
-    offset: u64,
-    size: u64,
-    address: u64,
-}
-
 /// The symbols and the debugging information of an executable file.
 pub struct Binary {
-    segments: Vec<Segment>,
+    segments: Segments,
     build_id: Option<BuildId>,
     functions: Table,
     has_symbol_table: bool,
@@ -111,10 +104,6 @@ impl Binary {
             what: error.to_string(),
         };
         let file = object::File::parse(bytes).map_err(parse)?;
-        let segments = file.segments().map(|segment| {
-            let (offset, size) = segment.file_range();
-            Segment { offset, size, address: segment.address() }
-        });
         let (functions, has_symbol_table) = functions(&file);
         let size = file.architecture().address_size().map_or(8, |size| size.bytes());
         let extents = match has_symbol_table {
@@ -124,7 +113,7 @@ impl Binary {
                 .unwrap_or_default(),
         };
         Ok(Self {
-            segments: segments.collect(),
+            segments: Segments::of(&file),
             build_id: file.build_id().ok().flatten().and_then(BuildId::new),
             functions,
             has_symbol_table,
@@ -169,24 +158,14 @@ impl Binary {
     /// Returns the address that the file itself gives to a byte of it.
     #[must_use]
     pub fn address(&self, offset: u64) -> Option<u64> {
-        self.segments
-            .iter()
-            .find(|segment| offset.checked_sub(segment.offset).is_some_and(|at| at < segment.size))
-            .map(|segment| segment.address.wrapping_add(offset - segment.offset))
+        self.segments.address(offset)
     }
 
     /// Returns where the file's address zero lies in memory if the part of the file from `offset` on
     /// is mapped at `memory`; wrapped around if that is below zero.
     #[must_use]
     pub fn zero(&self, memory: Range<u64>, offset: u64) -> Option<u64> {
-        // A mapping begins where a page does. Its first bytes, and its last, may belong to the
-        // segments beside, whose addresses do not follow each other as in the file.
-        let middle = memory.end.checked_sub(memory.start)? / 2;
-        let of = |within: u64| {
-            let address = self.address(offset.checked_add(within)?)?;
-            Some(memory.start.wrapping_add(within).wrapping_sub(address))
-        };
-        of(middle).or_else(|| of(0))
+        self.segments.zero(memory, offset)
     }
 
     /// Returns the function in which an address of the file lies, by its symbol table. The name is

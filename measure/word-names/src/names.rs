@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use kilocore_lock_profile::Frame;
-use kilocore_symbols::PerfMap;
+use kilocore_symbols::{Definitions, PerfMap};
 
 use crate::files::{Files, Module};
 use crate::hint::{Hint, hint};
@@ -175,11 +175,8 @@ impl Names {
         let has_locks = |path: &str| {
             Path::new(path) == own || LIBRARIES.iter().any(|library| path.contains(library))
         };
-        let begins =
-            |mapping: &&Mapping| mapping.offset == 0 && mapping.file().is_some_and(has_locks);
-        let first: Vec<Mapping> = self.mappings.iter().filter(begins).cloned().collect();
         let mut all = Vec::new();
-        for mapping in first {
+        for mapping in self.first_mappings(&has_locks) {
             let module = self.module(mapping.file().unwrap_or_default());
             let Some(binary) = &module.binary else { continue };
             let Some(zero) = zero(&mapping, binary) else { continue };
@@ -189,6 +186,30 @@ impl Names {
             all.extend(found.into_iter().map(|(index, code)| (index, moved(code))));
         }
         all
+    }
+
+    /// Returns where in memory those functions and variables of a library lie whose names, as the linker
+    /// knows them, are `wanted`. The library is known by its file's name. It is not read for anything
+    /// else.
+    #[must_use]
+    pub fn definitions(
+        &self,
+        library: &str,
+        wanted: &dyn Fn(&str) -> bool,
+    ) -> BTreeMap<String, Range<u64>> {
+        let is = |path: &str| Path::new(path).file_name().is_some_and(|name| name == library);
+        let of = |mapping: Mapping| {
+            let file = self.file(mapping.file()?);
+            let memory = mapping.start..mapping.end;
+            Some(Definitions::open(&file, wanted).in_memory(memory, mapping.offset))
+        };
+        self.first_mappings(&is).into_iter().filter_map(of).flatten().collect()
+    }
+
+    /// The first mapping of each of these files.
+    fn first_mappings(&self, files: &dyn Fn(&str) -> bool) -> Vec<Mapping> {
+        let begins = |mapping: &&Mapping| mapping.offset == 0 && mapping.file().is_some_and(files);
+        self.mappings.iter().filter(begins).cloned().collect()
     }
 
     /// Where a file that is mapped can be read. The process may see another file system. If it does

@@ -10,7 +10,7 @@ use kilocore_word_names::{Names, WaitKind, Waiter, WordPlace, waiter};
 use super::histograms::spread;
 use super::places::{own_part, release_places, stacks};
 use crate::figures::{Figures, figures};
-use crate::ids::{Pid, Word};
+use crate::ids::Word;
 use crate::java::JavaWait;
 use crate::ledger::{Ledger, Waits};
 use crate::model::Model;
@@ -176,7 +176,12 @@ pub(super) fn known<'a>(
         }
     }
     known.waiter = votes.into_iter().max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, waiter)| waiter);
-    let java = known.waiter.and_then(|waiter| in_java(waiter, word.pid, waits, ledger));
+    if let Some(what) = ledger.java_locks.what(word) {
+        // Whoever waits for it sleeps elsewhere, and whoever gives it back does so in code without names.
+        known.releases.clear();
+        known.waiter = Some(Waiter { kind: WaitKind::Mutex, what, parks: true, own: 0 });
+    }
+    let java = known.waiter.and_then(|waiter| in_java(waiter, word, waits, ledger));
     if let Some((waiter, wait)) = java {
         known.waiter = Some(waiter);
         known.waiting = vec![(waits.ns, wait.frames.clone())];
@@ -194,17 +199,21 @@ fn is_of_one_thread(waits: &Waits, watched: &Watched) -> bool {
 /// What the virtual machine says of a wait of threads of Java.
 fn in_java<'a>(
     waiter: Waiter,
-    pid: Pid,
+    word: Word,
     waits: &Waits,
     ledger: &'a Ledger,
 ) -> Option<(Waiter, &'a JavaWait)> {
+    // Of a lock it is known that it is one, and not a condition of one.
+    let is_lock = ledger.java_locks.what(word).is_some();
     let kinds: &[JavaWaits] = match waiter.what {
+        "Java java.util.concurrent lock" if is_lock => &[JavaWaits::Synchronizer],
         "Java monitor" => &[JavaWaits::Monitor],
         "Java Object.wait" => &[JavaWaits::Notification],
         "Java java.util.concurrent lock" => &[JavaWaits::Synchronizer, JavaWaits::Notification],
         _ => return None,
     };
-    let wait = ledger.java.place(pid, &waits.threads, kinds)?;
+    let class = ledger.java_locks.class(word);
+    let wait = ledger.java.place(word.pid, &waits.threads, kinds, class)?;
     let waiter = match wait.kind {
         JavaWaits::Notification => {
             Waiter { kind: WaitKind::Condition, what: "Java condition", own: 0, ..waiter }

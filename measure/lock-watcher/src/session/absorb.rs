@@ -264,10 +264,17 @@ impl Session {
             let actor = self.actor(hit);
             histories[hit.word].add((hit.tid, actor, hit.at, hit.core, ip), write, bytes.start);
         }
+        self.ledger.check_java_locks();
         let cost = self.ledger.hit_cost().unwrap_or_default();
         let pid = words.first().map(|word| word.pid);
         let of = self.family.threads.values().filter(|of| Some(**of) == pid).count();
-        for (word, history) in words.iter().zip(histories) {
+        for (word, mut history) in words.iter().zip(histories) {
+            if !self.ledger.waits.contains_key(word) || self.ledger.java_locks.is_lost(*word) {
+                continue;
+            }
+            for operation in &mut history.operations {
+                operation.hands_over = self.ledger.java_locks.gives_back(word.pid, operation.ip);
+            }
             self.ledger.watched.entry(*word).or_default().add(Watch {
                 begin: window.begin,
                 end: window.end,
