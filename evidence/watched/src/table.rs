@@ -18,6 +18,7 @@ pub fn table(scores: &BTreeMap<String, Score>) -> String {
         "right",
         "hold / truth",
         "right",
+        "failed runs",
     ]);
     for (name, score) in scores {
         table.add_row([
@@ -28,12 +29,13 @@ pub fn table(scores: &BTreeMap<String, Score>) -> String {
             count(score.acquisitions_right),
             ratios(&score.holds),
             count(score.holds_right),
+            score.failed.to_string(),
         ]);
     }
     table.to_string()
 }
 
-fn count(count: Count) -> String {
+pub(crate) fn count(count: Count) -> String {
     match count.of {
         0 => "–".to_owned(),
         of => format!("{} of {of}", count.so),
@@ -41,7 +43,7 @@ fn count(count: Count) -> String {
 }
 
 /// The median and the range.
-fn ratios(ratios: &[f64]) -> String {
+pub(crate) fn ratios(ratios: &[f64]) -> String {
     let mut sorted = ratios.to_vec();
     sorted.sort_by(f64::total_cmp);
     match sorted[..] {
