@@ -164,7 +164,7 @@ fn what_is_missed_is_said_and_why() {
     )];
     let text = tables(&[("program", Comparison::of(&rounds))]);
     assert!(text.contains("program, `take`: missed acquisitions, think."), "{text}");
-    assert!(text.contains("Of 2 locks there, 1 were watched"), "{text}");
+    assert!(text.contains("Of 2 locks there, watching knows how often 1 are taken"), "{text}");
     assert!(text.contains("`other`: In no run did a thread wait for it"), "{text}");
 }
 

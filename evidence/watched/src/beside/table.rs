@@ -123,7 +123,8 @@ fn miss(program: &str, place: &Place, hit_ns: Option<f64>) -> Option<String> {
     let mut words = format!("{where_}: missed {}.", missed.join(", "));
     if place.known < place.locks as f64 {
         words += &format!(
-            " Of {} locks there, {:.0} were watched, as nobody waited for the others in a window.",
+            " Of {} locks there, watching knows how often {:.0} are taken; hardly anybody waited for \
+             the others in a window.",
             place.locks, place.known
         );
     }
