@@ -61,6 +61,7 @@ impl Common {
 
     /// Prints what was found, and writes it into the page.
     fn tell(&self, mark: &str, text: &str) -> ExitCode {
+        let text = &format!("Runs of each: {}.\n\n{text}", self.runs);
         println!("{text}");
         let Some(page) = &self.page else { return ExitCode::SUCCESS };
         match write_between(page, mark, text) {

@@ -7,6 +7,7 @@ use kilocore_lock_profile::{Interval, Profile};
 use crate::beside::forecast::{Agreement, Forecast};
 use crate::beside::places::{Places, Taken, held_ns};
 use crate::score::Count;
+use crate::table::median;
 
 /// A lock matters if it is held or waited for during so much of the threads' time.
 const MATTERS: f64 = 0.01;
@@ -210,11 +211,4 @@ fn of_place(sides: &[(Side, Side)], place: usize, name: &str, share: f64) -> Pla
     }
     compared.known = median(&known).unwrap_or(0.0);
     compared
-}
-
-/// The one in the middle.
-pub(crate) fn median(values: &[f64]) -> Option<f64> {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    sorted.get(sorted.len() / 2).copied()
 }

@@ -3,8 +3,8 @@
 use comfy_table::Table;
 use comfy_table::presets::ASCII_MARKDOWN;
 
-use crate::beside::compare::{Compared, Comparison, Place, median};
-use crate::table::{count, ratios};
+use crate::beside::compare::{Compared, Comparison, Place};
+use crate::table::{count, median, ratios};
 
 /// An interval whose end is so many times its beginning leaves the figure open.
 const WIDE: f64 = 2.0;
