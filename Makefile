@@ -20,7 +20,8 @@ REPORT := target/demo/report.html
 WATCHED_RUNS ?= 10
 FUZZ_SECONDS ?= 60
 
-.PHONY: all demo test lint unit bench soak weaken watched fuzz fidelity fidelity-c fidelity-profiles \
+.PHONY: all demo test lint unit bench soak weaken watched watched-planted \
+        watched-beside fuzz fidelity fidelity-c fidelity-profiles \
         closed-loop verdicts servers ldu clean packages-build packages-demo packages-test packages-fuzz
 
 all: packages-build
@@ -59,10 +60,15 @@ soak: packages-test all
 	tools/sanitize
 
 ## watched: what watching from outside says of programs with known locks, in seven languages, beside
-## what they say themselves; WATCHED_RUNS of each
+## what they say themselves, and of Debian's programs beside the preload recorder; WATCHED_RUNS of
+## each, into docs/watching.md. `make watched-planted` and `make watched-beside` make one of the two
 watched: packages-test all
+	@status=0; for part in watched-planted watched-beside; do \
+	    $(MAKE) --no-print-directory $$part || status=$$?; done; exit $$status
+
+watched-planted watched-beside: watched-%: packages-test all
 	$(CARGO) build --release -p kilocore-watched
-	target/release/kilocore-watched --runs $(WATCHED_RUNS)
+	target/release/kilocore-watched $* --runs $(WATCHED_RUNS) --page docs/watching.md
 
 ## fuzz: what reads data from outside, led by where inputs lead; FUZZ_SECONDS for each target
 fuzz: packages-fuzz all

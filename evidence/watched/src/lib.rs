@@ -1,15 +1,24 @@
-//! What watching from outside says of planted programs, beside what these say themselves.
+//! What watching from outside says of programs, beside what is known of them otherwise.
 //!
 //! A trial runs a planted program, has `kilocore measure` watch it, and compares: does the planted
 //! lock come first, is it named by its place, are its acquisitions and holds right, and do the
-//! printed intervals hold the truth? `make watched` runs many trials of each program.
+//! printed intervals hold the truth? Real programs do not tell the truth. They run under the preload
+//! recorder and are watched, in turn, and what the two say is compared. `make watched` does both, and
+//! writes docs/watching.md.
 
+mod beside;
 mod expected;
+mod page;
 mod score;
 mod table;
 mod trial;
 
+pub use beside::{
+    Agreement, Compared, Comparison, Forecast, Place, Places, Point, RealProgram, RecordError,
+    Recorded, Recorder, Round, Taken, UnreadableForecast, tables,
+};
 pub use expected::Expected;
+pub use page::{PageError, write_between};
 pub use score::{Count, Score};
 pub use table::table;
 pub use trial::{How, Trial, TrialError, Work};

@@ -1,89 +1,80 @@
-//! `kilocore-watched`: trials of the watcher on planted programs.
+//! `kilocore-watched`: watching from outside, beside what planted programs say themselves, and beside
+//! the preload recorder.
 
-use std::collections::BTreeMap;
+mod of_planted;
+mod of_real;
+
+use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::Duration;
 
-use clap::Parser;
+use clap::{Parser, Subcommand};
 use indicatif::{ProgressBar, ProgressStyle};
-use kilocore_planted::Program;
-use kilocore_watched::{Expected, How, Score, Trial, Work, table};
+use kilocore_watched::write_between;
 
-/// Has planted programs watched from outside, and compares with what they say themselves.
+/// What watching from outside says of programs, beside what is known of them otherwise
 #[derive(Debug, Parser)]
 #[command(version, max_term_width = 100)]
 struct Arguments {
-    /// Only programs whose names contain one of these
-    programs: Vec<String>,
-    /// How often each program is run
-    #[arg(long, default_value_t = 1)]
-    runs: u64,
-    /// Only this way to get to the program
-    #[arg(long)]
-    how: Option<How>,
-    /// How many threads each has
-    #[arg(long, default_value_t = 3)]
-    threads: usize,
-    /// How long they hold the lock, in microseconds
-    #[arg(long, default_value_t = 20)]
-    hold: u64,
-    /// How long they compute between, in microseconds
-    #[arg(long, default_value_t = 50)]
-    think: u64,
-    /// How long each run is watched, in seconds
-    #[arg(long, default_value_t = 3.0)]
-    duration: f64,
+    #[command(subcommand)]
+    what: What,
 }
 
-impl Arguments {
-    /// What a program does.
-    fn work(&self, program: &Program, watched: Duration) -> Work {
-        let (hold, think) = Expected::times(program.name(), (self.hold, self.think));
-        let [hold, think] = [hold, think].map(Duration::from_micros);
-        Work { threads: self.threads, hold, think, watched }
-    }
+#[derive(Debug, Subcommand)]
+enum What {
+    /// Has planted programs watched, and compares with what they say themselves
+    Planted(of_planted::Arguments),
+    /// Runs real programs under the preload recorder and watched, in turn, and compares
+    Beside(of_real::Arguments),
 }
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
-    let Ok(watched) = Duration::try_from_secs_f64(arguments.duration) else {
-        eprintln!("kilocore-watched: --duration {} is no time", arguments.duration);
-        return ExitCode::from(2);
-    };
-    let kilocore = kilocore_shipped::folder().join("kilocore");
-    let wanted = |program: &&Program| {
-        let parts = &arguments.programs;
-        parts.is_empty() || parts.iter().any(|part| program.name().contains(part.as_str()))
-    };
-    let ways = [How::Attached, How::Started];
-    let ways = ways.into_iter().filter(|how| arguments.how.is_none_or(|only| only == *how));
-    let trials: Vec<(&Program, How)> = (0..arguments.runs)
-        .flat_map(|_| Program::all().iter().filter(wanted))
-        .flat_map(|program| ways.clone().map(move |how| (program, how)))
-        .collect();
-    let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {msg}");
-    let bar = ProgressBar::new(trials.len() as u64)
-        .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-    let mut scores: BTreeMap<String, Score> = BTreeMap::new();
-    let mut failures = 0_u64;
-    for (program, how) in trials {
-        let name = format!("{} {}", program.name(), format!("{how:?}").to_lowercase());
-        bar.set_message(name.clone());
-        match Trial::run(&kilocore, program, how, &arguments.work(program, watched)) {
-            Ok(trial) => scores.entry(name).or_default().add(&trial),
+    match Arguments::parse().what {
+        What::Planted(arguments) => of_planted::run(&arguments),
+        What::Beside(arguments) => of_real::run(&arguments),
+    }
+}
+
+/// Which programs, how often, and where the table goes.
+#[derive(Debug, clap::Args)]
+struct Common {
+    /// Only programs whose names contain one of these
+    programs: Vec<String>,
+    /// How often each program is run
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
+    runs: u64,
+    /// Write the table into this page, between its marks; needs all programs
+    #[arg(long, conflicts_with = "programs")]
+    page: Option<PathBuf>,
+}
+
+impl Common {
+    fn wants(&self, name: &str) -> bool {
+        self.programs.is_empty() || self.programs.iter().any(|part| name.contains(part.as_str()))
+    }
+
+    /// Says that no program has such a name.
+    fn unknown(&self, known: &[&str]) -> ExitCode {
+        let (asked, known) = (self.programs.join(", "), known.join(", "));
+        eprintln!("kilocore-watched: no program is called {asked}; there are {known}");
+        ExitCode::from(2)
+    }
+
+    /// Prints what was found, and writes it into the page.
+    fn tell(&self, mark: &str, text: &str) -> ExitCode {
+        let text = &format!("Runs of each: {}.\n\n{text}", self.runs);
+        println!("{text}");
+        let Some(page) = &self.page else { return ExitCode::SUCCESS };
+        match write_between(page, mark, text) {
+            Ok(()) => ExitCode::SUCCESS,
             Err(error) => {
-                bar.suspend(|| eprintln!("{name}: {error}"));
-                failures += 1;
+                eprintln!("kilocore-watched: {error}");
+                ExitCode::from(2)
             }
         }
-        bar.inc(1);
     }
-    bar.finish_and_clear();
-    println!("{}", table(&scores));
-    for (name, score) in &scores {
-        for instead in &score.instead {
-            println!("{name}: first came {instead}");
-        }
-    }
-    if failures == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn progress(runs: usize) -> ProgressBar {
+    let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {msg}");
+    ProgressBar::new(runs as u64).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }

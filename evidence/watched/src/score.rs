@@ -17,7 +17,7 @@ pub struct Count {
 }
 
 impl Count {
-    fn add(&mut self, so: bool) {
+    pub(crate) fn add(&mut self, so: bool) {
         self.so += u64::from(so);
         self.of += 1;
     }
@@ -38,6 +38,8 @@ pub struct Score {
     pub holds: Vec<f64>,
     /// See `holds`.
     pub holds_right: Count,
+    /// Runs of which something failed.
+    pub failed: u64,
     /// What else came first, or was said.
     pub instead: Vec<String>,
 }

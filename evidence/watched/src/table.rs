@@ -18,6 +18,7 @@ pub fn table(scores: &BTreeMap<String, Score>) -> String {
         "right",
         "hold / truth",
         "right",
+        "failed runs",
     ]);
     for (name, score) in scores {
         table.add_row([
@@ -28,25 +29,34 @@ pub fn table(scores: &BTreeMap<String, Score>) -> String {
             count(score.acquisitions_right),
             ratios(&score.holds),
             count(score.holds_right),
+            score.failed.to_string(),
         ]);
     }
     table.to_string()
 }
 
-fn count(count: Count) -> String {
+pub(crate) fn count(count: Count) -> String {
     match count.of {
         0 => "–".to_owned(),
         of => format!("{} of {of}", count.so),
     }
 }
 
-/// The median and the range.
-fn ratios(ratios: &[f64]) -> String {
-    let mut sorted = ratios.to_vec();
+/// The one in the middle, or what is between the two.
+pub(crate) fn median(values: &[f64]) -> Option<f64> {
+    let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
-    match sorted[..] {
-        [] => "–".to_owned(),
-        [one] => format!("{one:.2}"),
-        [low, .., high] => format!("{:.2} ({low:.2} – {high:.2})", sorted[sorted.len() / 2]),
+    let lower = sorted.get(sorted.len().checked_sub(1)? / 2)?;
+    Some(f64::midpoint(*lower, *sorted.get(sorted.len() / 2)?))
+}
+
+/// The median and the range.
+pub(crate) fn ratios(ratios: &[f64]) -> String {
+    let low = ratios.iter().copied().min_by(f64::total_cmp);
+    let high = ratios.iter().copied().max_by(f64::total_cmp);
+    match (median(ratios), low, high, ratios.len()) {
+        (Some(middle), _, _, 1) => format!("{middle:.2}"),
+        (Some(middle), Some(low), Some(high), _) => format!("{middle:.2} ({low:.2} – {high:.2})"),
+        _ => "–".to_owned(),
     }
 }

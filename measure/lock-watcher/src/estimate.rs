@@ -48,15 +48,28 @@ impl Estimate {
         Some(Self::around(ratio, QUANTILE * windows.max(counts)))
     }
 
+    /// The same where the sum of the second values cannot be less than so much. If it is, the ratio
+    /// is known only to be no more than by that.
+    pub(crate) fn of_ratio_at_least(pairs: &[(f64, f64)], least: f64) -> Option<Self> {
+        let (above, below) = pairs.iter().fold((0.0, 0.0), |(a, b), (x, y)| (a + x, b + y));
+        if below >= least {
+            return Self::of_ratio(pairs);
+        }
+        let most = above / least;
+        (least > 0.0).then_some(Self { value: most, low: 0.0, high: most })
+    }
+
     fn around(value: f64, margin: f64) -> Self {
         Self { value, low: (value - margin).max(0.0), high: value + margin }
     }
 
-    /// The same, times a factor that is itself uncertain: it lies between 1 and twice as far.
-    pub(crate) fn corrected(self, factor: f64) -> Self {
-        let less = 1.0 + 0.5 * (factor - 1.0);
-        let more = 1.0 + 1.5 * (factor - 1.0);
-        Self { value: self.value * factor, low: self.low * less, high: self.high * more }
+    /// The same, times a factor that is itself uncertain.
+    pub(crate) fn corrected(self, factor: Self) -> Self {
+        Self {
+            value: self.value * factor.value,
+            low: self.low * factor.low,
+            high: self.high * factor.high,
+        }
     }
 
     /// The sum of two figures.
@@ -68,9 +81,9 @@ impl Estimate {
         }
     }
 
-    /// How far the ends are apart, as a share of the value.
+    /// How many times the lower end the upper one is. One that may be nothing is not known at all.
     pub(crate) fn margin(self) -> f64 {
-        if self.value > 0.0 { (self.high - self.low) / self.value } else { f64::INFINITY }
+        if self.low > 0.0 { self.high / self.low } else { f64::INFINITY }
     }
 
     /// The same, in other units or for another length of time.
@@ -99,5 +112,15 @@ mod tests {
         assert!((estimate.value - 10.0).abs() < 1e-9);
         assert!((estimate.high - 11.0).abs() < 1e-9);
         assert_eq!(Estimate::of_ratio(&[]), None);
+    }
+
+    #[test]
+    fn a_ratio_to_nearly_nothing_is_open() {
+        let pairs = [(100.0, 1.0), (100.0, -0.5)];
+        let estimate = Estimate::of_ratio_at_least(&pairs, 2.0).unwrap();
+        assert_eq!((estimate.value, estimate.low, estimate.high), (100.0, 0.0, 100.0));
+        let known = Estimate::of_ratio_at_least(&[(100.0, 10.0)], 2.0);
+        assert_eq!(known, Estimate::of_ratio(&[(100.0, 10.0)]));
+        assert_eq!(Estimate::of_ratio_at_least(&[], 0.0), None);
     }
 }

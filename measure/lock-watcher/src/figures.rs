@@ -8,15 +8,15 @@
 
 use std::collections::BTreeMap;
 
-use crate::cores::usable_cores;
-use crate::cost::{COST_DIFFERS, COST_MORE, HitCost};
+use crate::cost::{COST_DIFFERS, COST_MORE, HitCost, STACK_NS};
 use crate::estimate::{Estimate, mean};
 use crate::ids::Tid;
 use crate::model::Model;
 use crate::pairing::{
     Paired, Section, exclusive, shared, without_met_readers, without_writer, writers,
 };
-use crate::progress::{Computing, Of, by_processor_time};
+use crate::progress::{Computing, LEAST_CYCLE, LEAST_SHARE, Of, by_processor_time};
+use crate::queue::Queue;
 use crate::span::Span;
 use crate::watched::{Watch, Watched};
 
@@ -110,10 +110,15 @@ fn side(
     let mut windows = Vec::new();
     let (mut hold_asleep, mut think_asleep, mut costs) = (0.0, 0.0, Vec::new());
     let (mut hits_inside, mut hits_between) = (0.0, 0.0);
+    let (mut elsewhere, mut copies) = (0.0, 0.0);
     for ((watch, paired), cost) in watches.iter().copied().zip(paired).zip(usual_costs(watches)) {
         passes.add(watch, cost, paired, writers);
         windows.push((watch, paired, cost));
         side.seen += paired.acquisitions;
+        elsewhere += watch.elsewhere as f64;
+        if watch.copied {
+            copies += watch.history.operations.len() as f64;
+        }
         costs.push(COST_MORE * cost.middle());
         let mut before: Option<&Section> = None;
         for section in &paired.sections {
@@ -156,18 +161,33 @@ fn side(
     let hits = hits_inside / sections;
     let uncertain =
         Estimate::of_mean(&costs, COST_DIFFERS * cost).map_or(0.0, |e| e.high - e.value);
+    // Nobody knows which of the hits at other words, and of the copies, were inside of sections.
+    let disturbed = (cost * elsewhere + STACK_NS * copies) / sections;
     // The least time is none, which must not push the mean of many short sections up.
-    side.hold = Estimate::of_mean(&side.holds, hits * uncertain)
-        .map(|hold| Estimate { value: hold.value.max(0.0), ..hold });
+    side.hold = Estimate::of_mean(&side.holds, hits * uncertain).map(|hold| Estimate {
+        value: hold.value.max(0.0),
+        low: (hold.low - disturbed).max(0.0),
+        ..hold
+    });
+    let between = mean(&side.thinks) - cost * elsewhere / sections;
+    let queue = Queue {
+        think: between.max(0.0) + side.think_asleep,
+        hold: side.hold.map_or(0.0, |hold| hold.value) + side.hold_asleep,
+        cost_inside: cost * hits,
+        cost_outside: cost * (hits_between + elsewhere) / sections,
+        copies: STACK_NS * copies / sections,
+        ..Queue::of_threads(watches)
+    };
     side.holds.iter_mut().chain(&mut side.thinks).for_each(|time| *time = time.max(0.0));
-    let queue = Queue::of(&side, watches, cost * hits, cost * hits_between / sections);
-    let of_all = passes.of_all().map(|all| all.corrected(queue.factor()));
+    let held = queue.hold + queue.cost_inside;
+    let share = if held > 0.0 { queue.cost_inside / held } else { 0.0 };
+    let of_all = passes.of_all().map(|all| all.corrected(queue.factor(all.value)));
     let by_processor =
         |of| computing.and_then(|computing| by_processor_time(&windows, of, computing));
     // Threads of a lock that one takes again and again while others sleep differ so much that few
     // of them say little. Where threads hardly compute, hits are most of what they do. So the most
     // certain of these counts.
-    let ways = [by_processor(Of::All), by_processor(Of::Few), of_all, passes.of_few()];
+    let ways = [by_processor(Of::All), by_processor(Of::Few), of_all, passes.of_few(share)];
     side.rate = ways
         .into_iter()
         .flatten()
@@ -196,6 +216,9 @@ struct Passes {
     /// Of windows that watched few.
     few: Vec<Pass>,
     seen_by_few: u64,
+    /// How long the few ran, and were ready and had no core, in nanoseconds.
+    ran: f64,
+    preempted: f64,
 }
 
 /// Fewer acquisitions than this of few threads say less than those of all.
@@ -224,11 +247,20 @@ impl Passes {
         let outside = cost * f64::from(before);
         let most = cost * f64::from(inside) + outside;
         let least = most - outside * had_to_wait / count;
-        let stretch = stretch(watch) / 1e9;
+        for tid in &watch.threads {
+            let span = Span::of(watch.begin, watch.end, *tid, &watch.away);
+            self.preempted += span.preempted;
+            self.ran += span.less(0.0).max(0.0);
+        }
+        let waited = paired.sections.iter().filter_map(|section| {
+            let asleep = Span::of(section.requested?, section.acquired, section.tid, &watch.away);
+            Some(asleep.asleep)
+        });
         self.few.push(Pass {
             acquisitions: acquisitions * writers as f64,
             seconds: time / 1e9,
-            lost: (least * stretch, most * stretch),
+            lost: (least / 1e9, most / 1e9),
+            waited: waited.sum::<f64>() / 1e9,
         });
     }
 
@@ -236,21 +268,36 @@ impl Passes {
         Estimate::of_ratio(&self.all)
     }
 
-    fn of_few(&self) -> Option<Estimate> {
+    /// Hits are such a share of the time for which the lock is held in these windows.
+    fn of_few(&self, hits: f64) -> Option<Estimate> {
         let enough = self.seen_by_few >= ENOUGH_OF_FEW;
         if !enough {
             return None;
         }
-        let costing = |lost: &dyn Fn(&Pass) -> f64| {
-            let left = |pass: &Pass| (pass.seconds - lost(pass)).max(0.05 * pass.seconds);
+        let costing = |lost: &dyn Fn(&Pass) -> f64, least: f64| {
+            let left = |pass: &Pass| pass.seconds - lost(pass);
             let pairs: Vec<(f64, f64)> =
                 self.few.iter().map(|pass| (pass.acquisitions, left(pass))).collect();
-            Estimate::of_ratio(&pairs)
+            Estimate::of_ratio_at_least(&pairs, least)
         };
-        let least = costing(&|pass| (1.0 - COST_DIFFERS) * pass.lost.0)?;
-        let most = costing(&|pass| (1.0 + COST_DIFFERS) * pass.lost.1)?;
-        let middle = costing(&|pass| f64::midpoint(pass.lost.0, pass.lost.1))?;
+        let sum = |of: fn(&Pass) -> f64| self.few.iter().map(of).sum::<f64>();
+        let share = LEAST_SHARE * sum(|pass| pass.seconds);
+        let cycles = LEAST_CYCLE * sum(|pass| pass.acquisitions);
+        let stretch = self.stretch();
+        let least = costing(&|pass| (1.0 - COST_DIFFERS) * stretch * pass.lost.0, share)?;
+        // Where hits are most of a hold, the others queue up because of them.
+        let most = costing(
+            &|pass| (1.0 + COST_DIFFERS) * stretch * pass.lost.1 + hits * pass.waited,
+            cycles,
+        )?;
+        let middle = costing(&|pass| stretch * f64::midpoint(pass.lost.0, pass.lost.1), share)?;
         Some(Estimate { low: least.low, high: most.high, ..middle })
+    }
+
+    /// How much longer computing takes the few because others have their cores. This is so of all
+    /// windows together: a thread may have no core in all of one.
+    fn stretch(&self) -> f64 {
+        if self.ran > 0.0 { 1.0 + (self.preempted / self.ran).min(64.0) } else { 1.0 }
     }
 }
 
@@ -262,86 +309,6 @@ struct Pass {
     /// A thread's time, and the least and the most of it that hits took.
     seconds: f64,
     lost: (f64, f64),
-}
-
-/// How much longer computing takes the watched threads because others have their cores.
-fn stretch(watch: &Watch) -> f64 {
-    let (mut preempted, mut asleep) = (0.0, 0.0);
-    for tid in &watch.threads {
-        let span = Span::of(watch.begin, watch.end, *tid, &watch.away);
-        preempted += span.preempted;
-        asleep += span.asleep;
-    }
-    let ran = watch.threads.len() as f64 * watch.length() - preempted - asleep;
-    if ran > 0.0 { 1.0 + (preempted / ran).min(64.0) } else { 1.0 }
-}
-
-/// The threads that take a lock in turn: they think, and then they queue for the one server that
-/// the lock is.
-#[derive(Debug, Clone, Copy)]
-struct Queue {
-    threads: f64,
-    cores: f64,
-    think: f64,
-    hold: f64,
-    /// What the hits of a cycle cost, inside and outside of the section.
-    cost_inside: f64,
-    cost_outside: f64,
-}
-
-impl Queue {
-    fn of(side: &Side, watches: &[&Watch], cost_inside: f64, cost_outside: f64) -> Self {
-        let active = |watch: &&Watch| {
-            let threads: std::collections::BTreeSet<Tid> =
-                watch.history.operations.iter().map(|operation| operation.tid).collect();
-            threads.len() as f64
-        };
-        let threads = watches.iter().map(active).sum::<f64>() / watches.len().max(1) as f64;
-        Self {
-            threads: threads.max(1.0),
-            cores: usable_cores(),
-            think: mean(&side.thinks) + side.think_asleep,
-            hold: mean(&side.holds) + side.hold_asleep,
-            cost_inside,
-            cost_outside,
-        }
-    }
-
-    /// By how much more often the lock is taken where nobody watches.
-    fn factor(self) -> f64 {
-        let without = self.throughput(self.hold, self.think);
-        let with = self.throughput(self.hold + self.cost_inside, self.think + self.cost_outside);
-        if with > 0.0 && without.is_finite() { (without / with).max(1.0) } else { 1.0 }
-    }
-
-    /// Cycles per nanosecond: the mean value analysis of one queue and one delay, bounded by what
-    /// the cores can do.
-    fn throughput(self, hold: f64, think: f64) -> f64 {
-        let mut waiting = 0.0;
-        let mut rate = 0.0;
-        for threads in 1..=self.threads.round() as u32 {
-            let response = hold * (1.0 + waiting);
-            rate = f64::from(threads) / (think + response).max(1.0);
-            waiting = rate * response;
-        }
-        rate.min(self.cores / (think + hold).max(1.0))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn queue(threads: f64, think: f64, hold: f64) -> Queue {
-        let (cost_inside, cost_outside) = (10.0, 10.0);
-        Queue { threads, cores: 64.0, think, hold, cost_inside, cost_outside }
-    }
-
-    #[test]
-    fn the_cost_of_hits_slows_what_it_is_part_of() {
-        // One thread: its cycle is longer by both.
-        assert!((queue(1.0, 70.0, 10.0).factor() - 100.0 / 80.0).abs() < 1e-9);
-        // Many threads at a lock that is never free: only what is inside counts.
-        assert!((queue(50.0, 10.0, 90.0).factor() - 100.0 / 90.0).abs() < 0.01);
-    }
+    /// For how long they slept for the lock.
+    waited: f64,
 }

@@ -81,6 +81,8 @@ pub(crate) struct Ledger {
     /// ready; and that exactly one was.
     pub(crate) asleep: BTreeMap<&'static str, f64>,
     pub(crate) running_ns: f64,
+    /// Whether the timer ever found a thread.
+    pub(crate) ticked: bool,
     pub(crate) one_awake_ns: f64,
     /// How long each thread ran in windows, and how long the threads of each process ran in the
     /// whole time, in nanoseconds.

@@ -43,6 +43,7 @@ mod model;
 mod off_core;
 mod pairing;
 mod progress;
+mod queue;
 mod registers;
 mod samples;
 mod session;

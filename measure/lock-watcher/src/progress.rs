@@ -6,7 +6,7 @@
 //! processor time of the whole run is known exactly, as the system counts it. Their ratio is the
 //! number of acquisitions, however long threads waited.
 
-use crate::cost::{COST_DIFFERS, COST_MORE, HitCost, SWITCH_NS};
+use crate::cost::{COST_DIFFERS, COST_MORE, HitCost, STACK_NS, SWITCH_NS};
 use crate::estimate::Estimate;
 use crate::pairing::Paired;
 use crate::span::Span;
@@ -36,7 +36,15 @@ struct Pass {
     /// The time in which they ran, and how much of it hits took, in seconds.
     ran: f64,
     hits: f64,
+    /// What copies of stacks may have cost besides.
+    copies: f64,
 }
+
+/// At the best guess, hits are taken to leave at least this share of what threads did.
+pub(crate) const LEAST_SHARE: f64 = 0.05;
+
+/// Nobody takes a lock and gives it back in less: two atomic operations, in seconds.
+pub(crate) const LEAST_CYCLE: f64 = 20e-9;
 
 /// The rate of acquisitions a second. It is for locks whose waiters sleep: the time for which they
 /// spin depends on who holds whom up.
@@ -51,15 +59,21 @@ pub(crate) fn by_processor_time(
         .map(|(watch, paired, cost)| Pass::of(watch, paired, *cost))
         .collect();
     let seconds = if of == Of::Few { computing.writers } else { computing.all };
-    let costing = |cost: f64| {
-        let left = |pass: &Pass| (pass.ran - cost * pass.hits).max(0.05 * pass.ran);
+    let sum = |of: fn(&Pass) -> f64| passes.iter().map(of).sum::<f64>();
+    let (ran, acquisitions) = (sum(|pass| pass.ran), sum(|pass| pass.acquisitions));
+    // What is left may be less than nothing in a window, as the cost is a mean. So only the sum of
+    // all has a least value.
+    let costing = |cost: f64, copies: f64, least: f64| {
+        let left = |pass: &Pass| pass.ran - cost * pass.hits - copies * pass.copies;
         let pairs: Vec<(f64, f64)> =
             passes.iter().map(|pass| (pass.acquisitions, left(pass))).collect();
-        Estimate::of_ratio(&pairs).map(|each| each.times(seconds))
+        Estimate::of_ratio_at_least(&pairs, least).map(|each| each.times(seconds))
     };
-    let value = costing(COST_MORE)?;
-    let low = costing(COST_MORE * (1.0 - COST_DIFFERS))?.low;
-    let high = costing(COST_MORE * (1.0 + COST_DIFFERS))?.high;
+    let least = LEAST_SHARE * ran;
+    let value = costing(COST_MORE, 0.0, least)?;
+    let low = costing(COST_MORE * (1.0 - COST_DIFFERS), 0.0, least)?.low;
+    // If hits may have been all that threads did, nothing is known but that the rest took some time.
+    let high = costing(COST_MORE * (1.0 + COST_DIFFERS), 1.0, LEAST_CYCLE * acquisitions)?.high;
     Some(Estimate { low, high, ..value })
 }
 
@@ -70,9 +84,11 @@ impl Pass {
             let left = watch.away.get(tid).map_or(0, Vec::len) as f64;
             ran += Span::of(watch.begin, watch.end, *tid, &watch.away).less(left * SWITCH_NS);
         }
-        let cost_ns = watch.history.operations.len() as f64 * cost.middle();
+        // Hits at other words delay the same threads.
+        let hits = watch.history.operations.len() as f64 + watch.elsewhere as f64;
+        let copies = if watch.copied { hits * STACK_NS / 1e9 } else { 0.0 };
         let acquisitions = paired.acquisitions as f64;
-        Self { acquisitions, ran: ran.max(0.0) / 1e9, hits: cost_ns / 1e9 }
+        Self { acquisitions, ran: ran.max(0.0) / 1e9, hits: hits * cost.middle() / 1e9, copies }
     }
 }
 
@@ -129,5 +145,8 @@ mod tests {
         watch.away = Rc::new(Absences::new());
         watch.end = Moment(6_000_000);
         assert!((rate(&watch) / expected - 1.0).abs() < 0.02, "{}", rate(&watch));
+        // As many hits at another word take as much again, and are no computing either.
+        let slower = Watch { end: Moment(8_000_000), elsewhere: 40, ..watch.clone() };
+        assert!((rate(&slower) / expected - 1.0).abs() < 0.02, "{}", rate(&slower));
     }
 }

@@ -38,6 +38,10 @@ pub(crate) struct Watch {
     /// Whether nothing held the threads up but writes to this word. Other words that are watched do,
     /// and so do copies of stacks, which may cost several times as much as the hit.
     pub(crate) undisturbed: bool,
+    /// How many hits there were at other words that were watched in the same window.
+    pub(crate) elsewhere: u64,
+    /// Whether stacks were copied at the hits.
+    pub(crate) copied: bool,
     /// What a hit cost then.
     pub(crate) cost: HitCost,
     pub(crate) away: Rc<Absences>,

@@ -26,6 +26,8 @@ use crate::window::{Hit, Window};
 
 /// How many quiet threads are looked at after a window.
 const LOOKS: usize = 64;
+/// In so many ticks of the timer, it finds a thread that runs.
+const SOME_TICKS: f64 = 3.0;
 /// What a hit is taken to cost before that was measured, in nanoseconds.
 const DEFAULT_HIT_NS: f64 = 10e3;
 
@@ -43,6 +45,7 @@ impl Session {
         let off = off_core(window, &mut self.calls, &mut self.code);
         self.ledger.windows += 1;
         self.ledger.window_ns += window.length();
+        self.ledger.ticked |= !window.ticks.is_empty();
         let mut away = absences(&off);
         if !window.lost_switches {
             let seen = seen(window);
@@ -182,14 +185,18 @@ impl Session {
         Quiet { looked_at, each_ns: window.length() * step as f64 }
     }
 
-    /// Adds that threads slept all the time that did nothing and were not found running.
+    /// Adds that threads slept all the time that did nothing and were not found running. The system
+    /// says of one that is ready and has no core that it runs. Had it run, a timer had found it.
     fn add_quiet(&self, away: &mut Absences, window: &Window, seen: &BTreeSet<Tid>, quiet: &Quiet) {
         let run = quiet.looked_at.iter().filter(|(_, reason)| reason.is_none());
         let run: BTreeSet<Tid> = run.map(|(tid, _)| *tid).collect();
-        let asleep = Away { from: window.begin, to: window.end, asleep: true };
-        for tid in self.family.threads.keys() {
-            if !seen.contains(tid) && !run.contains(tid) {
-                away.entry(*tid).or_default().push(asleep);
+        let certain = self.ledger.ticked && !window.reasons_unseen;
+        let ticks = certain && window.length() >= SOME_TICKS * 1e9 / TICKS as f64;
+        for tid in self.family.threads.keys().filter(|tid| !seen.contains(tid)) {
+            let asleep = !run.contains(tid);
+            if asleep || ticks {
+                let whole = Away { from: window.begin, to: window.end, asleep };
+                away.entry(*tid).or_default().push(whole);
             }
         }
     }
@@ -275,6 +282,7 @@ impl Session {
             for operation in &mut history.operations {
                 operation.hands_over = self.ledger.java_locks.gives_back(word.pid, operation.ip);
             }
+            let elsewhere = window.hits.len().saturating_sub(history.operations.len()) as u64;
             self.ledger.watched.entry(*word).or_default().add(Watch {
                 begin: window.begin,
                 end: window.end,
@@ -282,6 +290,8 @@ impl Session {
                 threads: window.watched.clone(),
                 covered: covered(window, window.computed.filter(|_| !plan.few)),
                 few: plan.few,
+                elsewhere,
+                copied: plan.holders,
                 undisturbed: !plan.holders && plan.words.len() == 1 && !window.lost_switches,
                 of,
                 cost,

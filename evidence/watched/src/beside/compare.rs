@@ -1,0 +1,214 @@
+//! What two recorders say of the same program, as ratios.
+
+use std::collections::BTreeMap;
+
+use kilocore_lock_profile::{Interval, Profile};
+
+use crate::beside::forecast::{Agreement, Forecast};
+use crate::beside::places::{Places, Taken, held_ns};
+use crate::score::Count;
+use crate::table::median;
+
+/// A lock matters if it is held or waited for during so much of the threads' time.
+const MATTERS: f64 = 0.01;
+
+/// No more locks of a program are compared than this.
+const MOST: usize = 4;
+
+/// A run under each recorder, one right after the other.
+#[derive(Debug)]
+pub struct Round {
+    /// What the library under the program recorded, and what is forecast from it.
+    pub preload: (Profile, Forecast),
+    /// What was seen from outside.
+    pub watch: (Profile, Forecast),
+}
+
+/// A figure of both recorders.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Compared {
+    /// What the preload recorder says, by run.
+    pub preload: Vec<f64>,
+    /// What watching says, as a multiple of what the preload recorder says in the run next to it.
+    pub ratios: Vec<f64>,
+    /// What the preload recorder says, as a multiple of what it says in the run before: noise.
+    pub noise: Vec<f64>,
+    /// Whether the interval that watching prints holds what the preload recorder says.
+    pub inside: Count,
+    /// The end of that interval as a multiple of its beginning, by run.
+    pub width: Vec<f64>,
+}
+
+impl Compared {
+    /// The share by which the two recorders may differ.
+    pub const MAY_DIFFER: f64 = 0.15;
+
+    /// Whether the median ratio is as near to 1 as it has to be. False if there is none.
+    #[must_use]
+    pub fn is_near(&self) -> bool {
+        median(&self.ratios).is_some_and(|ratio| (ratio - 1.0).abs() <= Self::MAY_DIFFER)
+    }
+
+    fn preload(&mut self, value: Option<f64>) {
+        let Some(value) = value.filter(|value| *value > 0.0) else { return };
+        if let Some(before) = self.preload.last() {
+            self.noise.push(value / before);
+        }
+        self.preload.push(value);
+    }
+
+    fn watch(&mut self, preload: Option<f64>, watch: Option<f64>, between: Option<Interval>) {
+        let Some(preload) = preload.filter(|value| *value > 0.0) else { return };
+        self.ratios.extend(watch.map(|watch| watch / preload));
+        if let Some(between) = between {
+            self.inside.add((between.low..=between.high).contains(&preload));
+            self.width.push(between.high / between.low);
+        }
+    }
+}
+
+/// What both say of the locks that are taken at a place.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Place {
+    /// Where that is.
+    pub name: String,
+    /// The share of the threads' time that it costs, as the preload recorder sees it.
+    pub share: f64,
+    /// How many locks there are; of how many watching says how often they are taken, at the median.
+    pub locks: u64,
+    /// See `locks`.
+    pub known: f64,
+    /// In how many runs watching saw it at all.
+    pub seen: Count,
+    /// Acquisitions of a run, the mean hold, and what a thread computes from one acquisition to the
+    /// next.
+    pub acquisitions: Compared,
+    /// See `acquisitions`.
+    pub hold: Compared,
+    /// See `acquisitions`.
+    pub think: Compared,
+}
+
+/// What both say of a program.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Comparison {
+    /// The locks that matter, those that cost most first.
+    pub places: Vec<Place>,
+    /// How forecasts from watched profiles agree with those from the preload recorder's.
+    pub forecasts: Agreement,
+    /// What a hit of a watchpoint cost, by run, in nanoseconds.
+    pub hit_ns: Vec<f64>,
+    /// Runs of which something failed.
+    pub failed: u64,
+}
+
+/// A profile, by place.
+struct Side {
+    taken: BTreeMap<usize, Taken>,
+    /// The time that threads computed in all, and that they waited for locks.
+    computed_ns: f64,
+    waited_ns: f64,
+}
+
+impl Side {
+    fn of(profile: &Profile, places: &Places) -> Self {
+        let processes = profile.runs.first().map(|run| run.processes.as_slice());
+        let processes = processes.unwrap_or_default();
+        let locks = || processes.iter().flat_map(|process| &process.locks);
+        let thought: f64 = processes.iter().map(|process| process.threads.think.sum_ns).sum();
+        Self {
+            taken: places.taken(profile),
+            computed_ns: thought + locks().map(held_ns).sum::<f64>(),
+            waited_ns: locks().map(|lock| lock.waited_ns()).sum(),
+        }
+    }
+
+    fn share(&self, place: usize) -> f64 {
+        let Some(taken) = self.taken.get(&place) else { return 0.0 };
+        let all = self.computed_ns + self.waited_ns;
+        if all > 0.0 { (taken.held_ns + taken.waited_ns) / all } else { 0.0 }
+    }
+
+    fn acquisitions(&self, place: usize) -> Option<f64> {
+        let acquisitions = self.taken.get(&place)?.acquisitions;
+        (acquisitions > 0.0).then_some(acquisitions)
+    }
+
+    fn hold(&self, place: usize) -> Option<f64> {
+        self.taken.get(&place)?.hold_ns()
+    }
+
+    /// What a thread computes between: all that threads computed, but for the holds of this place.
+    fn think(&self, place: usize) -> Option<f64> {
+        let taken = self.taken.get(&place)?;
+        let acquisitions = self.acquisitions(place)?;
+        Some((self.computed_ns - taken.held_ns).max(0.0) / acquisitions)
+    }
+}
+
+impl Comparison {
+    /// Compares the rounds of a program.
+    #[must_use]
+    pub fn of(rounds: &[Round]) -> Self {
+        let Some(first) = rounds.first() else { return Self::default() };
+        let places = Places::of(&first.preload.0);
+        let sides: Vec<(Side, Side)> = rounds
+            .iter()
+            .map(|round| [&round.preload.0, &round.watch.0].map(|one| Side::of(one, &places)))
+            .map(|[preload, watch]| (preload, watch))
+            .collect();
+        let share = |place: usize| {
+            let sum: f64 = sides.iter().map(|(preload, _)| preload.share(place)).sum();
+            sum / sides.len() as f64
+        };
+        let mut matter: Vec<(usize, f64)> = sides
+            .iter()
+            .flat_map(|(preload, _)| preload.taken.keys().copied())
+            .collect::<std::collections::BTreeSet<usize>>()
+            .into_iter()
+            .map(|place| (place, share(place)))
+            .filter(|(_, share)| *share >= MATTERS)
+            .collect();
+        matter.sort_by(|a, b| b.1.total_cmp(&a.1));
+        matter.truncate(MOST);
+        let compared = |(place, share)| of_place(&sides, place, places.name(place), share);
+        let watchings = rounds.iter().filter_map(|round| round.watch.0.runs.first());
+        let watchings = watchings.filter_map(|run| run.watching.as_ref());
+        let forecasts: Vec<(&Forecast, &Forecast)> =
+            rounds.iter().map(|round| (&round.preload.1, &round.watch.1)).collect();
+        Self {
+            places: matter.into_iter().map(compared).collect(),
+            forecasts: Agreement::of(&forecasts),
+            hit_ns: watchings.filter_map(|watching| watching.hit_ns).collect(),
+            failed: 0,
+        }
+    }
+}
+
+fn of_place(sides: &[(Side, Side)], place: usize, name: &str, share: f64) -> Place {
+    let mut compared = Place { name: name.to_owned(), share, ..Place::default() };
+    let mut known = Vec::new();
+    for (preload, watch) in sides {
+        let there = preload.taken.get(&place).map_or(0, |taken| taken.locks);
+        compared.locks = compared.locks.max(there);
+        let seen = watch.taken.get(&place);
+        compared.seen.add(seen.is_some());
+        known.push(seen.map_or(0.0, |taken| taken.known as f64));
+        let acquisitions = preload.acquisitions(place);
+        compared.acquisitions.preload(acquisitions);
+        compared.acquisitions.watch(
+            acquisitions,
+            watch.acquisitions(place),
+            seen.and_then(|taken| taken.acquisitions_between),
+        );
+        let hold = preload.hold(place);
+        compared.hold.preload(hold);
+        let between = seen.and_then(|taken| taken.hold_between);
+        compared.hold.watch(hold, watch.hold(place), between);
+        let think = preload.think(place);
+        compared.think.preload(think);
+        compared.think.watch(think, watch.think(place), None);
+    }
+    compared.known = median(&known).unwrap_or(0.0);
+    compared
+}

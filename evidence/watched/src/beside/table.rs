@@ -1,0 +1,167 @@
+//! The comparison as tables and sentences.
+
+use comfy_table::Table;
+use comfy_table::presets::ASCII_MARKDOWN;
+
+use crate::beside::compare::{Compared, Comparison, Place};
+use crate::table::{count, median, ratios};
+
+/// An interval whose end is so many times its beginning leaves the figure open.
+const WIDE: f64 = 2.0;
+
+/// Two tables, of locks and of forecasts, and what they miss, in Markdown.
+#[must_use]
+pub fn tables(comparisons: &[(&str, Comparison)]) -> String {
+    let mut locks = titled([
+        "program, and where it takes the lock",
+        "of the threads' time",
+        "locks known",
+        "acquisitions",
+        "watched / preload",
+        "preload / preload",
+        "interval holds it",
+        "hold",
+        "watched / preload",
+        "preload / preload",
+        "interval holds it",
+        "think",
+        "watched / preload",
+        "preload / preload",
+    ]);
+    let mut forecasts = titled([
+        "program",
+        "bands overlap",
+        "those of two preload runs",
+        "watched curve in preload's band",
+        "that of another preload run",
+        "same advice",
+        "that of two preload runs",
+        "advice from preload",
+        "advice from watching",
+        "failed runs",
+    ]);
+    let mut misses = Vec::new();
+    for (name, comparison) in comparisons {
+        for place in &comparison.places {
+            locks.add_row(row(name, place));
+            misses.extend(miss(name, place, median(&comparison.hit_ns)));
+        }
+        if comparison.places.is_empty() {
+            misses.push(format!("{name}: no lock costs a hundredth of its threads' time."));
+        }
+        let forecast = &comparison.forecasts;
+        let said = |advice: &std::collections::BTreeMap<String, u64>| {
+            let each: Vec<String> =
+                advice.iter().map(|(what, times)| format!("{what} ({times})")).collect();
+            each.join("; ")
+        };
+        forecasts.add_row([
+            (*name).to_owned(),
+            count(forecast.overlap),
+            count(forecast.noise),
+            count(forecast.inside),
+            count(forecast.inside_noise),
+            count(forecast.same_advice),
+            count(forecast.same_noise),
+            said(&forecast.preload),
+            said(&forecast.watch),
+            comparison.failed.to_string(),
+        ]);
+    }
+    let misses: String = misses.iter().map(|miss| format!("* {miss}\n")).collect();
+    format!("{locks}\n\n{forecasts}\n\n{misses}")
+}
+
+fn titled<const COLUMNS: usize>(head: [&str; COLUMNS]) -> Table {
+    let mut table = Table::new();
+    table.load_style(ASCII_MARKDOWN).set_header(head);
+    table
+}
+
+fn row(program: &str, place: &Place) -> Vec<String> {
+    let mut row = vec![
+        format!("{program}: `{}`", place.name),
+        format!("{:.0} %", 100.0 * place.share),
+        format!("{:.0} of {}", place.known, place.locks),
+    ];
+    for (compared, figure) in [
+        (&place.acquisitions, large as fn(f64) -> String),
+        (&place.hold, time),
+        (&place.think, time),
+    ] {
+        row.push(median(&compared.preload).map_or_else(|| "–".to_owned(), figure));
+        row.push(ratios(&compared.ratios));
+        row.push(ratios(&compared.noise));
+        row.push(count(compared.inside));
+    }
+    // What threads compute between has no interval.
+    row.pop();
+    row
+}
+
+/// What is not within the share by which the recorders may differ, and what there is to say of it.
+fn miss(program: &str, place: &Place, hit_ns: Option<f64>) -> Option<String> {
+    let figures =
+        [(&place.acquisitions, "acquisitions"), (&place.hold, "hold"), (&place.think, "think")];
+    let missed: Vec<&str> =
+        figures.iter().filter(|(figure, _)| !figure.is_near()).map(|(_, name)| *name).collect();
+    if missed.is_empty() {
+        return None;
+    }
+    let where_ = format!("{program}, `{}`", place.name);
+    if place.known == 0.0 {
+        let waited = if place.seen.so == 0 {
+            "In no run did a thread wait for it in a window, so it was not seen".to_owned()
+        } else {
+            format!(
+                "Waits for it were seen in {} of {} runs, too few to watch its word",
+                place.seen.so, place.seen.of
+            )
+        };
+        return Some(format!("{where_}: {waited}."));
+    }
+    let mut words = format!("{where_}: missed {}.", missed.join(", "));
+    if place.known < place.locks as f64 {
+        words += &format!(
+            " Of {} locks there, watching knows how often {:.0} are taken; hardly anybody waited for \
+             the others in a window.",
+            place.locks, place.known
+        );
+    }
+    let hold = median(&place.hold.preload);
+    if let (Some(hold), Some(hit)) = (hold, hit_ns)
+        && hold < hit
+    {
+        words += &format!(
+            " It is held for {}; a hit costs {}, which is not known to that precision.",
+            time(hold),
+            time(hit)
+        );
+    }
+    let open = |compared: &Compared| median(&compared.width).is_some_and(|width| width > WIDE);
+    if open(&place.acquisitions) || open(&place.hold) {
+        words += " The interval says that the figure is open.";
+    }
+    let noise = figures.iter().flat_map(|(figure, _)| &figure.noise);
+    let farthest = noise.map(|ratio| (ratio - 1.0).abs()).fold(0.0, f64::max);
+    if farthest > Compared::MAY_DIFFER {
+        words += " Runs under the preload recorder differ by more than 15 % as well.";
+    }
+    Some(words)
+}
+
+fn large(count: f64) -> String {
+    match count {
+        count if count >= 1e6 => format!("{:.2} M", count / 1e6),
+        count if count >= 1e4 => format!("{:.1} k", count / 1e3),
+        count => format!("{count:.0}"),
+    }
+}
+
+fn time(ns: f64) -> String {
+    match ns {
+        ns if ns >= 1e6 => format!("{:.1} ms", ns / 1e6),
+        ns if ns >= 1e3 => format!("{:.2} µs", ns / 1e3),
+        ns => format!("{ns:.0} ns"),
+    }
+}
