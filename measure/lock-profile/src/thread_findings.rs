@@ -52,7 +52,8 @@ pub enum Finding {
         waiting_role: u32,
         /// That role's name.
         waiting_name: String,
-        /// The share of that role's time in which it waits for the stage.
+        /// The share of the time in which it waits for the stage, of that in which it does not lack a
+        /// core.
         waiting: f64,
     },
     /// Many wait for one lock.
@@ -149,7 +150,8 @@ impl fmt::Display for Finding {
             Self::SlowestStage { name, busy, waiting_name, waiting, .. } => write!(
                 f,
                 "The slowest stage of a pipeline: {name} computes {} of its time and hardly ever \
-                 waits, while {waiting_name} waits for it {} of its time.",
+                 waits, while {waiting_name} waits for it {} of the time in which it does not lack \
+                 a core.",
                 Percent(*busy),
                 Percent(*waiting)
             ),

@@ -9,7 +9,9 @@ use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::thread;
 use std::time::Duration;
 
-use kilocore_java_threads::{Dump, JavaThread, Synchronizers, WaitKind, is_hotspot, threads};
+use kilocore_java_threads::{
+    Dump, JavaFrame, JavaThread, Synchronizers, WaitKind, is_hotspot, threads,
+};
 use kilocore_lock_profile::Frame;
 
 use crate::ids::{Moment, Pid, Tid};
@@ -30,6 +32,8 @@ pub(crate) struct JavaWait {
     pub(crate) kind: WaitKind,
     /// The class of the object that it waited for.
     pub(crate) class: String,
+    /// Whether it waited for a thread to end.
+    pub(crate) joins: bool,
     /// Where in the program, the innermost method first.
     pub(crate) frames: Vec<Frame>,
 }
@@ -136,14 +140,17 @@ fn waits(dump: &Dump) -> Vec<JavaWait> {
     let wait = |thread: &JavaThread| {
         let waited = thread.waits_for.as_ref()?;
         let own = thread.frames.iter().position(|frame| frame.is_own())?;
-        let frames = thread.frames[own..].iter().take(DEPTH).map(frame).collect();
+        let (above, own) = thread.frames.split_at(own);
+        let frames = own.iter().take(DEPTH).map(frame).collect();
         let class = waited.class.clone().unwrap_or_default();
-        Some(JavaWait { tid: Tid(thread.tid?), kind: waited.kind, class, frames })
+        let joins = |frame: &JavaFrame| frame.class == "java.lang.Thread" && frame.method == "join";
+        let joins = above.iter().any(joins);
+        Some(JavaWait { tid: Tid(thread.tid?), kind: waited.kind, class, joins, frames })
     };
     dump.threads.iter().filter_map(wait).collect()
 }
 
-fn frame(frame: &kilocore_java_threads::JavaFrame) -> Frame {
+fn frame(frame: &JavaFrame) -> Frame {
     let line = frame.line.unwrap_or_default();
     Frame {
         function: format!("{}.{}", frame.class, frame.method),
@@ -183,6 +190,16 @@ mod tests {
         for (tid, line) in [(7, 10), (7, 20), (7, 20), (8, 10), (8, 10), (8, 10)] {
             java.waits.entry(Pid(1)).or_default().extend(dump(tid, line));
         }
+        let joining = "\"main\" #1 prio=5 os_prio=0 cpu=1.0ms elapsed=2.0s tid=0x1 nid=0x5 in \
+                       Object.wait()  [0x2]\n   java.lang.Thread.State: WAITING (on object monitor)\n\
+                       \tat java.lang.Object.wait(java.base@17/Native Method)\n\t- waiting on \
+                       <0x00000000fe> (a java.lang.Thread)\n\tat \
+                       java.lang.Thread.join(java.base@17/Thread.java:1304)\n\tat \
+                       p.Planted.main(Planted.java:5)\n\n";
+        let joins: Vec<bool> =
+            waits(&Dump::parse(joining.as_bytes())).iter().map(|wait| wait.joins).collect();
+        assert_eq!(joins, [true]);
+        assert!(java.waits[&Pid(1)].iter().all(|wait| !wait.joins));
         let place = |tids: &[u32]| {
             let of = tids.iter().copied().map(Tid).collect();
             let place = java.place(Pid(1), &of, &[WaitKind::Monitor], None).expect("there is one");

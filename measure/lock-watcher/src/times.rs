@@ -188,7 +188,7 @@ fn why(why: Why, traced: bool) -> time::Reason {
         Why::Preempted => time::Reason::Preempted,
         Why::Unknown | Why::Waits(Reason::Unknown) => time::Reason::Unknown,
         Why::Waits(Reason::NoCall) => time::Reason::PageFault,
-        Why::Waits(Reason::Join) => time::Reason::Other("futex: a thread's end"),
+        Why::Waits(Reason::Join) => time::Reason::End,
         Why::Waits(Reason::Futex(word)) => {
             time::Reason::Futex(time::Word { space: word.pid.0, address: word.address })
         }
@@ -203,7 +203,7 @@ fn why(why: Why, traced: bool) -> time::Reason {
 fn of_call(call: Sysno) -> time::Reason {
     match call {
         Sysno::nanosleep | Sysno::clock_nanosleep | Sysno::sched_yield => time::Reason::Sleep,
-        Sysno::wait4 | Sysno::waitid => time::Reason::Child,
+        Sysno::wait4 | Sysno::waitid => time::Reason::End,
         Sysno::mmap
         | Sysno::munmap
         | Sysno::mprotect

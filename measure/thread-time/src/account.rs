@@ -291,7 +291,7 @@ impl Account {
                 Reason::Preempted => &mut sums.ready,
                 Reason::Sleep => &mut sums.sleep,
                 Reason::Io(_) => &mut sums.io,
-                Reason::Child => &mut sums.children,
+                Reason::End => &mut sums.ends,
                 Reason::KernelLock => &mut sums.kernel_locks,
                 Reason::PageFault => &mut sums.page_faults,
                 Reason::Other(_) => &mut sums.other,

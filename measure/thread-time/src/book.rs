@@ -15,7 +15,7 @@ pub(crate) struct Sums {
     pub(crate) ready: u64,
     pub(crate) sleep: u64,
     pub(crate) io: u64,
-    pub(crate) children: u64,
+    pub(crate) ends: u64,
     pub(crate) kernel_locks: u64,
     pub(crate) page_faults: u64,
     pub(crate) other: u64,

@@ -145,7 +145,7 @@ fn simple(sums: &Sums) -> Activities {
     Activities {
         undivided_ns: sums.running,
         ready_ns: sums.ready,
-        ends_ns: sums.children,
+        ends_ns: sums.ends,
         sleep_ns: sums.sleep,
         io_ns: sums.io,
         kernel_locks_ns: sums.kernel_locks,

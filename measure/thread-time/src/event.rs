@@ -70,8 +70,8 @@ pub enum Reason {
     Sleep,
     /// It waits for input or output in this system call.
     Io(&'static str),
-    /// It waits for a child process.
-    Child,
+    /// It waits for a thread or a child process to end.
+    End,
     /// It waits for one of the kernel's own locks.
     KernelLock,
     /// It waits for a page.

@@ -39,7 +39,8 @@ pub mod thresholds {
     /// The slowest stage computes for this share of its time. A stage that neither waits nor computes
     /// is held up by something outside of the pipeline.
     pub const STAGE_BUSY: f64 = 0.70;
-    /// A role waits for another stage if that takes this share of its time.
+    /// A role waits for another stage if that takes this share of the time in which it does not lack a
+    /// core.
     pub const STAGE_WAITS: f64 = 0.25;
     /// If it is known for this share of a role's waits for a word whom they are for, the others are
     /// taken to be for the same. Words are watched in turn, in windows chosen by chance.
@@ -212,12 +213,15 @@ impl StageWaits {
         self.0.keys().flat_map(|&(from, to)| [from, to]).collect()
     }
 
-    /// The roles that wait for a stage, each with the share of its time.
+    /// The roles that wait for a stage, each with the share of the time in which it does not lack a
+    /// core.
     fn shares_for<'a>(&self, times: &'a ThreadTimes, stage: u32) -> Vec<(&'a RoleTimes, f64)> {
         let to_stage = self.0.iter().filter(|((_, to), _)| *to == stage);
         let waits = to_stage.filter_map(|(&(from, _), &ns)| {
             let role = times.roles.get(from as usize)?;
-            Some((role, share(ns, role.times.present_ns())))
+            // It cannot wait for another while it has no core.
+            let could_run = role.times.present_ns().saturating_sub(role.times.ready_ns);
+            Some((role, share(ns, could_run)))
         });
         waits.collect()
     }

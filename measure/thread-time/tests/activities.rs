@@ -33,7 +33,7 @@ fn a_thread_that_leaves_its_core_ran_before() {
 fn every_reason_has_its_activity() {
     assert_eq!(off(Reason::Preempted).ready_ns, 50);
     assert_eq!(off(Reason::Io("read")).io_ns, 50);
-    assert_eq!(off(Reason::Child).ends_ns, 50);
+    assert_eq!(off(Reason::End).ends_ns, 50);
     assert_eq!(off(Reason::KernelLock).kernel_locks_ns, 50);
     assert_eq!(off(Reason::PageFault).page_faults_ns, 50);
     assert_eq!(off(Reason::Other("pause")).other_ns, 50);
@@ -140,8 +140,7 @@ fn events_that_do_not_fit_leave_a_stretch_unknown() {
 
 #[test]
 fn disorder_within_a_window_does_not_matter() {
-    let events =
-        [(30, waits(10)), (70, woken_by(2)), (80, What::In), (90, What::Out(Reason::Child))];
+    let events = [(30, waits(10)), (70, woken_by(2)), (80, What::In), (90, What::Out(Reason::End))];
     let mut shuffled = events;
     shuffled.reverse();
     assert_eq!(alone(&events), alone(&shuffled));

@@ -190,7 +190,7 @@ fn the_slowest_stage_never_waits_while_another_waits_for_it() {
     assert_eq!(
         said[0],
         "The slowest stage of a pipeline: pack computes 100 % of its time and hardly ever waits, \
-         while write waits for it 88 % of its time."
+         while write waits for it 88 % of the time in which it does not lack a core."
     );
     // With a busy thread and little else, both are said.
     let said = sentences(&pipeline(5));
@@ -226,9 +226,25 @@ fn waits_of_which_nobody_knows_for_whom_they_were_are_taken_to_be_like_the_other
     let times = hardly_watched(true);
     assert_eq!(edge(&times, "write", "pack").expect("it was seen once").direct_ns, 88);
     let said = sentences(&times);
-    assert!(said[0].ends_with("while write waits for it 88 % of its time."), "{said:?}");
+    let write = "while write waits for it 88 % of the time in which it does not lack a core.";
+    assert!(said[0].ends_with(write), "{said:?}");
     let said = sentences(&hardly_watched(false));
     assert!(!said.iter().any(|one| one.starts_with("The slowest stage")), "{said:?}");
+}
+
+#[test]
+fn a_stage_that_lacks_a_core_as_often_as_it_waits_still_waits_for_the_slow_one() {
+    // Each waits for 20, lacks a core for 60 and computes for 20.
+    let program = Program::new(&[(1, "server"), (2, "read"), (3, "pack"), (4, "write")]);
+    let program = program.kind(10, WordKind::Condition);
+    let mut events = vec![(0, 1, What::Out(Reason::Sleep))];
+    for stage in [2, 4] {
+        events.extend([(0, stage, waits(10)), (20, stage, woken_by(3)), (80, stage, What::In)]);
+    }
+    let said = sentences(&program.window((0, 100), &events, &[3]).times());
+    let stage = said.iter().find(|one| one.starts_with("The slowest stage of a pipeline: pack"));
+    let waits = "waits for it 50 % of the time in which it does not lack a core.";
+    assert!(stage.is_some_and(|one| one.ends_with(waits)), "{said:?}");
 }
 
 #[test]

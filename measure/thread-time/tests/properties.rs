@@ -25,7 +25,7 @@ fn reason() -> impl Strategy<Value = Reason> {
         word().prop_map(Reason::Futex),
         Just(Reason::Sleep),
         Just(Reason::Io("read")),
-        Just(Reason::Child),
+        Just(Reason::End),
         Just(Reason::KernelLock),
         Just(Reason::PageFault),
         Just(Reason::Other("pause")),

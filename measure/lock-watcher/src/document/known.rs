@@ -215,6 +215,9 @@ fn in_java<'a>(
     let class = ledger.java_locks.class(word);
     let wait = ledger.java.place(word.pid, &waits.threads, kinds, class)?;
     let waiter = match wait.kind {
+        JavaWaits::Notification if wait.joins => {
+            Waiter { kind: WaitKind::Join, what: "Java Thread.join", own: 0, ..waiter }
+        }
         JavaWaits::Notification => {
             Waiter { kind: WaitKind::Condition, what: "Java condition", own: 0, ..waiter }
         }
