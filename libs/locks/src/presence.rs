@@ -16,7 +16,7 @@ use kilocore_platform::{Atomic, Ordering, Platform};
 /// * From [`enter`](Self::enter) to [`leave`](Self::leave), the word of the reader [shows](Self::shows)
 ///   the lock, and its number is among the [numbers](Self::numbers) of the lock, whatever others do. All
 ///   numbers are those of words of the table.
-/// * It changes a word only from a [free](is_free) content, or from one that only its own `enter` can
+/// * It changes a word only from a free content, or from one that only its own `enter` can
 ///   have made, and back to such a content or to a free one.
 /// * Entering changes the word in a sequentially consistent step. Leaving changes it with release
 ///   ordering. A thread that reads with acquire ordering that the word no longer shows the lock sees

@@ -181,7 +181,7 @@ fn the_page_begins_with_a_verdict_that_has_no_curves() {
         waits_page(&profile(threads::times("worker")), Some(advice)).expect("there are times");
     let page = Html::parse_document(&text);
     assert!(page.errors.is_empty(), "the parser objects: {:?}", page.errors);
-    assert_eq!(texts(&page, ".advice h2"), [advice.headline.clone()]);
+    assert_eq!(texts(&page, ".advice h2"), vec![advice.headline.as_str()]);
     assert_eq!(texts(&page, ".advice li"), advice.text);
     assert_eq!(texts(&page, "table.roles").len(), 1);
 }
