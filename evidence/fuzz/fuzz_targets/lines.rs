@@ -1,5 +1,5 @@
-//! Lines of other programs: symbols of the kernel, of just-in-time compilers, and what a measured
-//! program prints about its work.
+//! Lines of other programs: symbols of the kernel and its places that can be traced, symbols of
+//! just-in-time compilers, and what a measured program prints about its work.
 #![no_main]
 
 use std::os::unix::process::ExitStatusExt;
@@ -7,6 +7,7 @@ use std::path::Path;
 use std::process::ExitStatus;
 use std::sync::LazyLock;
 
+use kilocore_perf_events::Tracepoint;
 use kilocore_process::{Observer, Stream};
 use kilocore_sampler::{Counter, Rule};
 use kilocore_symbols::{KernelSymbols, PerfMap};
@@ -18,6 +19,9 @@ static RULE: LazyLock<Rule> =
 fuzz_target!(|bytes: &[u8]| {
     if let Ok(symbols) = KernelSymbols::parse(Path::new("fuzzed"), bytes) {
         let _ = (symbols.function(u64::MAX), symbols.function(1 << 40), symbols.landmark("_text"));
+    }
+    if let Some(place) = std::str::from_utf8(bytes).ok().and_then(Tracepoint::parse) {
+        let _ = place.field("pid").and_then(|field| field.of(bytes));
     }
     if let Ok(map) = PerfMap::parse(bytes) {
         let _ = (map.function(u64::MAX), map.function(1 << 40));

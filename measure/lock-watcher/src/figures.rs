@@ -188,11 +188,13 @@ fn side(
     // of them say little. Where threads hardly compute, hits are most of what they do. So the most
     // certain of these counts.
     let ways = [by_processor(Of::All), by_processor(Of::Few), of_all, passes.of_few(share)];
-    side.rate = ways
-        .into_iter()
-        .flatten()
-        .min_by(|a, b| a.margin().total_cmp(&b.margin()))
-        .unwrap_or_default();
+    let known = || ways.into_iter().flatten();
+    side.rate = known().min_by(|a, b| a.margin().total_cmp(&b.margin())).unwrap_or_default();
+    if queue.share_of_hits() > MOSTLY_HITS {
+        // No way is trusted alone then: the truth may be wherever any of them says.
+        side.rate.low = known().map(|way| way.low).fold(side.rate.low, f64::min);
+        side.rate.high = known().map(|way| way.high).fold(side.rate.high, f64::max);
+    }
     side
 }
 
@@ -221,6 +223,9 @@ struct Passes {
     preempted: f64,
 }
 
+/// Hits are most of what threads do if they take this share of a cycle. They then make others sleep and
+/// wake, which takes the kernel as long again, and which nobody can tell from the program's own waits.
+const MOSTLY_HITS: f64 = 0.5;
 /// Fewer acquisitions than this of few threads say less than those of all.
 const ENOUGH_OF_FEW: u64 = 100;
 

@@ -39,6 +39,12 @@ impl Queue {
         Self { threads: threads.max(1.0), cores: usable_cores(), ..Self::default() }
     }
 
+    /// The share of a cycle that is the cost of hits.
+    pub(crate) fn share_of_hits(self) -> f64 {
+        let cost = self.cost_inside + self.cost_outside;
+        cost / (cost + self.think + self.hold).max(1.0)
+    }
+
     /// By how much more often the lock is taken where nobody watches, if it was taken so often in a
     /// second while it was watched.
     pub(crate) fn factor(self, watched: f64) -> Estimate {
@@ -99,6 +105,12 @@ mod tests {
         assert!((factor(queue(1.0, 70.0, 10.0, 10.0)).value - 100.0 / 80.0).abs() < 1e-9);
         // Many threads at a lock that is never free: only what is inside counts.
         assert!((factor(queue(50.0, 10.0, 90.0, 10.0)).value - 100.0 / 90.0).abs() < 0.01);
+    }
+
+    #[test]
+    fn hits_have_their_share_of_a_cycle() {
+        assert!((queue(1.0, 60.0, 20.0, 10.0).share_of_hits() - 0.2).abs() < 1e-9);
+        assert_eq!(queue(1.0, 0.0, 0.0, 10.0).share_of_hits(), 1.0);
     }
 
     #[test]

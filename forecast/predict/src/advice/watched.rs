@@ -2,7 +2,7 @@
 //!
 //! Watching sees every wait, whatever for: a thread that sleeps for a lock, one that spins and, where
 //! the kernel shows it, one that waits for a lock of the kernel. So it can be said that nothing is
-//! contended, and that a lock of the kernel is. What locks without waits would cost on more cores is
+//! contended here, and that a lock of the kernel is. What locks without waits would cost on more cores is
 //! not known, because only locks that are waited for are counted.
 
 use kilocore_lock_profile::{Activities, Finding, KernelLockWaits, Run, ThreadTimes};
@@ -116,8 +116,9 @@ fn no_contention(times: &ThreadTimes, run: &Run) -> Option<Recommendation> {
         return None;
     }
     let why = format!(
-        "in {} of {} together its threads waited for locks {} of their time, and it is known where {} \
-         of that time went",
+        "there is no contention here, where in {} of {} together its threads waited for locks {} of \
+         their time, and it is known where {} of that time went; but locks that nobody waits for are \
+         not counted",
         counted(times.windows, "window"),
         duration(times.observed_ns as f64),
         percent(wait),
@@ -125,18 +126,15 @@ fn no_contention(times: &ThreadTimes, run: &Run) -> Option<Recommendation> {
     );
     let text = vec![
         format!(
-            "That is so on {}. Locks that nobody waits for are not counted, so what they would cost on \
-             more cores is not known: measure with more threads, or have pthread locks counted with \
-             `--how both` or `--how preload`.",
+            "That is so on {}. What its locks would cost on more cores is not known: measure with more \
+             threads, or have pthread locks counted with `--how both` or `--how preload`.",
             counted(run.cores.into(), "core")
         ),
         "If it stops scaling, look for memory bandwidth, shared cache lines or serial parts: `kilocore \
          locate` compares two profiles."
             .to_owned(),
     ];
-    let mut answer = answer(Verdict::NotByLocks, &why, text);
-    answer.scaling_known = false;
-    Some(answer)
+    Some(answer(Verdict::Unknown, &why, text))
 }
 
 #[cfg(test)]
@@ -202,7 +200,9 @@ mod tests {
     fn no_contention_is_said_with_what_is_known_of_it() {
         let finding = || vec![Finding::NoContention { wait: 0.002, known: 0.97 }];
         let answer = answer_by_times(&run(10, true, finding())).expect("it says something");
-        assert_eq!(answer.verdict, Verdict::NotByLocks);
+        // On more cores, locks that nobody waits for here may well limit it.
+        assert_eq!(answer.verdict, Verdict::Unknown);
+        assert!(answer.headline.contains("there is no contention here"), "{answer:?}");
         assert!(
             answer.headline.contains("for locks 0.2 % of their time, and it is known where 97 %")
         );
