@@ -20,8 +20,8 @@ fuzz_target!(|bytes: &[u8]| {
         return;
     }
     let memory = Pages(bytes);
-    let mut variable =
-        |name: &str| VARIABLES.iter().position(|known| *known == name).map(|at| 8 * at as u64);
+    // Each variable is somewhere else.
+    let mut variable = |name: &str| name.starts_with(VARIABLES).then(|| 8 * name.len() as u64);
     if let Some(mut inside) = Inside::of(&mut variable, &memory) {
         for waiting in inside.waiting(&memory, (1, 9)) {
             let _ = inside.is_still(&memory, &waiting.lock);
