@@ -121,13 +121,12 @@ fn a_lock_of_the_kernel() {
             assert!(times.kernel_locks.is_empty(), "{:?}", times.kernel_locks);
             return;
         }
-        let findings: Vec<String> = times.findings.iter().map(ToString::to_string).collect();
-        let named =
-            |one: &&String| one.starts_with("Locks in the kernel") && one.contains("mmap_lock");
-        if findings.iter().any(|one| named(&one)) {
+        // How long threads wait depends on the cores that they get. Where they wait does not.
+        let first = times.kernel_locks.first();
+        if first.is_some_and(|lock| lock.name == "mmap_lock" && lock.threads > 1) {
             return;
         }
-        said.push(format!("{findings:?} {:?}", times.kernel_locks.first()));
+        said.push(format!("{first:?}"));
     }
     panic!("{}", said.join("\n"));
 }
