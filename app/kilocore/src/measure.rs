@@ -129,7 +129,9 @@ pub(crate) fn run(subject: &Subject, how: &How<'_>) -> Result<(Measured, Held), 
         eprintln!("kilocore: it was recorded, but not watched from outside: {error}");
     }
     Lost::of(&measured).tell();
-    if !measured.profile.runs.iter().all(|run| run.processes.is_empty()) {
+    // A program that runs on would lose the cores meanwhile.
+    let runs_on = matches!(choice, Choice::Attach(..));
+    if !runs_on && !measured.profile.runs.iter().all(|run| run.processes.is_empty()) {
         measured.profile.host.core_to_core_ns = kilocore_host::host_core_to_core();
     }
     Ok((measured, held))

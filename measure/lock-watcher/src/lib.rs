@@ -17,6 +17,7 @@
 //! [`watch`] does all that until it is told to stop. `ARCHITECTURE.md` has the reasons.
 
 mod allowance;
+mod budget;
 mod calls;
 mod constants;
 mod contention;

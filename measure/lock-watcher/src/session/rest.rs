@@ -6,17 +6,14 @@ use kilocore_proc_files::thread_time;
 use rand_core::Rng;
 
 use super::{Session, about_one};
+use crate::budget::due;
 use crate::cores::usable_cores;
-use crate::ids::Moment;
+use crate::ids::{Moment, Nanoseconds};
 use crate::source::Wait;
 use crate::window::Window;
 
-/// The share of the cores' time that watching may take, by estimate. Of real servers, some lost nothing
-/// and some up to four times as much of their throughput, perhaps because a thread that is held up holds
-/// up others.
-const SHARE: f64 = 0.015;
-/// What may be spent before any time has passed, so that the first windows need not wait.
-const ADVANCE: f64 = 10e6;
+/// No pause is shorter, but for chance.
+const LEAST: Nanoseconds = Nanoseconds(2_000_000);
 /// How often it is looked in a pause for which locks threads of Java wait.
 const LOOKS: u32 = 8;
 
@@ -64,11 +61,11 @@ impl Session {
         let own = thread_time();
         self.ledger.cost_ns += own.saturating_sub(self.own_before).as_nanos() as f64;
         self.own_before = own;
-        let due = (self.ledger.cost_ns - ADVANCE) / (SHARE * usable_cores());
-        let passed = (Moment::now() - self.began).0 as f64;
+        let due = due(Nanoseconds(self.ledger.cost_ns as u64), usable_cores());
+        let passed = Moment::now() - self.began;
         // Some of it is chance, so as not to keep step with the program.
         let chance = about_one(&mut self.chance);
-        let least = 2e6;
-        Duration::from_nanos(((due - passed).max(least) * chance) as u64)
+        let rest = due.0.saturating_sub(passed.0).max(LEAST.0);
+        Duration::from_nanos((rest as f64 * chance) as u64)
     }
 }
