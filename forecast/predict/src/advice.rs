@@ -101,6 +101,11 @@ pub(crate) fn advise(
         cores_unused(&choice, waiting, &profiled.conduct, machine)
     } else if matters && !is_vague && !view.coverage.is_of_a_lesser_part() {
         limited(&choice, helps, second.as_ref(), (profiled, profile, machine))
+    } else if gaps.is_empty() && run.is_some_and(watched::counts_only_waited_for) {
+        let mut answer = unknown(vec![watched::uncounted(&shape(choice.today, machine))]);
+        answer.text.push(watched::more_threads(run.map_or(0, |run| run.cores)));
+        answer.text.push(of_seen_locks(&choice, waiting, machine));
+        answer
     } else if gaps.is_empty() {
         let on_conditions = view.on_conditions(&profiled.conduct);
         not_limited(&choice, waiting, on_conditions, &profiled.conduct, machine)

@@ -1,6 +1,6 @@
 use kilocore_curve::Judged;
 use kilocore_lock_profile::{
-    Activities, Profile, RoleTimes, ThreadTimes, Unrecorded, WhyUnrecorded,
+    Activities, Profile, RoleTimes, ThreadTimes, Unrecorded, Watching, WhyUnrecorded,
 };
 
 use super::{advise, advise_without_forecast};
@@ -423,6 +423,22 @@ fn threads_that_take_turns_would_leave_more_cores_unused() {
     assert_eq!((advice.verdict, advice.lock), (Verdict::CoresUnused, None));
     assert!(text.contains("its 4 threads kept 1.0 of 2 cores busy"), "{text}");
     assert!(text.contains("first used at take_gil (gil.c:7)"), "{text}");
+}
+
+#[test]
+fn watching_acquits_no_program_as_it_counts_only_locks_that_are_waited_for() {
+    let curves = [curve("futex", &RISING, 0.01, 0.003), curve("mcs", &RISING, 0.01, 0.002)];
+    let watched = |beside_library| {
+        let mut profile = profile();
+        profile.runs[0].watching = Some(Watching { beside_library, ..Watching::default() });
+        advice_on(&curves, &profiled(), &profile)
+    };
+    let (alone, text) = watched(false);
+    assert_eq!((alone.verdict, alone.scaling_known), (Verdict::Unknown, false), "{text}");
+    assert!(alone.headline.contains("scale to 48 cores of big-machine as far as"), "{text}");
+    assert!(text.contains("on 2 cores") && text.contains("`--how both`"), "{text}");
+    // The library counts every lock.
+    assert_eq!(watched(true).0.verdict, Verdict::NotByLocks);
 }
 
 #[test]

@@ -106,6 +106,29 @@ fn remedy(lock: &KernelLockWaits) -> Option<String> {
     Some(format!("About {}: {what}.", lock.name))
 }
 
+/// Whether of the program's locks only those were counted that threads waited for. The others may
+/// well limit it on more cores, so that no forecast acquits it.
+pub(super) fn counts_only_waited_for(run: &Run) -> bool {
+    run.watching.as_ref().is_some_and(|watching| !watching.beside_library)
+}
+
+/// The same as a gap, where the locks that were counted do not limit the program.
+pub(super) fn uncounted(forecast: &str) -> String {
+    format!(
+        "{forecast} as far as the locks go that its threads waited for here; locks that nobody waits \
+         for are not counted"
+    )
+}
+
+/// How to learn of the other locks.
+pub(super) fn more_threads(cores: u32) -> String {
+    format!(
+        "That is so on {}. What its locks would cost on more cores is not known: measure with more \
+         threads, or have pthread locks counted with `--how both` or `--how preload`.",
+        counted(cores.into(), "core")
+    )
+}
+
 fn no_contention(times: &ThreadTimes, run: &Run) -> Option<Recommendation> {
     let (wait, known) = times.findings.iter().find_map(|finding| match finding {
         Finding::NoContention { wait, known } => Some((*wait, *known)),
@@ -125,11 +148,7 @@ fn no_contention(times: &ThreadTimes, run: &Run) -> Option<Recommendation> {
         percent(known)
     );
     let text = vec![
-        format!(
-            "That is so on {}. What its locks would cost on more cores is not known: measure with more \
-             threads, or have pthread locks counted with `--how both` or `--how preload`.",
-            counted(run.cores.into(), "core")
-        ),
+        more_threads(run.cores),
         "If it stops scaling, look for memory bandwidth, shared cache lines or serial parts: `kilocore \
          locate` compares two profiles."
             .to_owned(),
