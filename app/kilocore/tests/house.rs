@@ -203,6 +203,10 @@ fn the_tests_use_the_libraries_of_the_release_build() {
     let apart = tested_apart().into_iter().map(|name| format!("--exclude=kilocore-{name}"));
     let selection: Vec<String> = ["--workspace".to_owned()].into_iter().chain(apart).collect();
     let (shipped, tested) = (shipped(), tree(&selection));
-    let built_twice: Vec<&String> = shipped.difference(&tested).collect();
+    // A library that nobody else uses yet is built for its own tests only.
+    let package = |line: &str| line.split(" [").next().map(str::to_owned);
+    let used: BTreeSet<_> = tested.iter().map(|line| package(line)).collect();
+    let others = shipped.difference(&tested);
+    let built_twice: Vec<&String> = others.filter(|line| used.contains(&package(line))).collect();
     assert!(built_twice.is_empty(), "the tests ask for other features of: {built_twice:#?}");
 }

@@ -1,0 +1,75 @@
+//! LRU lists of pages that many cores can write through.
+//!
+//! A page cache keeps its pages in lists, by which it knows which of them to do without. Every new page
+//! goes into a list, and in Linux one lock protects all lists of a node's memory. Many threads that write
+//! files then queue up for that lock.
+//!
+//! # The idea
+//! * [`Striped`] has the five lists of Linux's page cache, cut into stripes. A frame's number says which
+//!   stripe is its own, and each stripe has a lock.
+//! * Work on lists waits in batches on the core that asked for it. Sixteen neighbours share a stripe, so
+//!   that a batch of a sequential write takes one lock once.
+//! * [`Layout`] says how many stripes there are and what has a lock of its own. It makes this the lists
+//!   of Linux ([`Layout::STOCK`]), the first FinerLRU ([`Layout::first_finer`]) or the improved one
+//!   ([`Layout::finer`]). [`Index::Hashed`] and [`Options::sorted`] go beyond the paper.
+//!
+//! The source is E.-K. Byun and others, 'Optimizing LRU Lock Management in the Linux Kernel for Improving
+//! Parallel Write Throughput in Many-Core CPU Systems', 2023.
+//!
+//! # An example
+//! ```
+//! use kilocore_locks::Mcs;
+//! use kilocore_lru::{Class, Fate, FrameId, Layout, Options, PageLists, Striped};
+//! use kilocore_platform::Native;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let options = Options { layout: Layout::finer(8), batch: 15, sorted: true };
+//! let lists: Striped<Native, Mcs<Native>> = Striped::new(1000, 4, options)?;
+//! for frame in 0..1000 {
+//!     lists.add(FrameId(frame), Class::File)?; // its page has just been read
+//! }
+//! // Pages that are used a second time are the last to go.
+//! lists.touch(FrameId(7));
+//! lists.touch(FrameId(7));
+//! lists.drain();
+//! // Ten frames are needed. Dirty pages stay where they are.
+//! let mut free = Vec::new();
+//! let is_dirty = |frame: FrameId| frame.0 % 2 == 0;
+//! lists.reclaim(Class::File, 10, &mut |frame| {
+//!     if is_dirty(frame) {
+//!         return Fate::Keep;
+//!     }
+//!     free.push(frame);
+//!     Fate::Reclaim
+//! });
+//! assert_eq!(free.len(), 10);
+//! assert!(!free.contains(&FrameId(7)));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # What it costs
+//! Twelve bytes for each frame, 128 bytes for each lock, and for each core 128 bytes and 16 for each
+//! frame of a batch. All is allocated when the lists are made, and nothing after that.
+#![no_std]
+#![warn(missing_docs)]
+
+extern crate alloc;
+
+mod batch;
+mod cluster;
+mod frame;
+mod held;
+mod list;
+mod page_lists;
+mod reclaim;
+mod state;
+mod striped;
+mod stripes;
+mod validate;
+
+pub use batch::LARGEST_BATCH;
+pub use frame::{Class, FrameId, List};
+pub use page_lists::{AlreadyAdded, Fate, Isolated, PageLists};
+pub use striped::{LARGEST_FACTOR, Options, OptionsError, Striped};
+pub use stripes::{Index, Layout, Locking};

@@ -1,0 +1,87 @@
+//! The state of a frame: one word that says which list it belongs to, and who may take it off.
+//!
+//! | bits of [`State`] | the frame is |
+//! | --- | --- |
+//! | none | not a member: nobody has added it |
+//! | `MEMBER` | in an addition batch, or in the hands of the one thread that isolated it |
+//! | `MEMBER`, `LISTED` | linked into the list that the other bits name |
+//!
+//! **Whoever clears `LISTED` may unlink the frame**, and nobody else may. So a frame is on one list or
+//! on none. As long as `LISTED` is set, the bits that name the list do not change. A thread that sets
+//! it links the frame before it releases the lock of the list; a thread that clears it may have to
+//! wait for that lock, and then finds the frame linked.
+//!
+//! `REFERENCED` may change at any time: it is a hint.
+
+use crate::frame::{Class, List};
+
+/// The bits of a frame's word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct State(pub(crate) u32);
+
+impl State {
+    /// The frame was added, and not removed since.
+    pub(crate) const MEMBER: u32 = 1;
+    /// It is linked into a list.
+    pub(crate) const LISTED: u32 = 1 << 1;
+    /// It belongs to its class's active list.
+    pub(crate) const ACTIVE: u32 = 1 << 2;
+    /// It was used since somebody last looked.
+    pub(crate) const REFERENCED: u32 = 1 << 3;
+    /// It belongs to the unevictable list, whatever its class.
+    pub(crate) const UNEVICTABLE: u32 = 1 << 4;
+    /// It is of a file, and not anonymous.
+    pub(crate) const FILE: u32 = 1 << 5;
+
+    /// Nobody has added it.
+    pub(crate) const OUT: State = State(0);
+
+    /// A member of a class, on no list yet.
+    pub(crate) const fn new(class: Class) -> Self {
+        match class {
+            Class::Anonymous => State(Self::MEMBER),
+            Class::File => State(Self::MEMBER | Self::FILE),
+        }
+    }
+
+    pub(crate) const fn has(self, bits: u32) -> bool {
+        self.0 & bits == bits
+    }
+
+    pub(crate) const fn with(self, bits: u32) -> Self {
+        State(self.0 | bits)
+    }
+
+    pub(crate) const fn without(self, bits: u32) -> Self {
+        State(self.0 & !bits)
+    }
+
+    pub(crate) const fn class(self) -> Class {
+        if self.has(Self::FILE) { Class::File } else { Class::Anonymous }
+    }
+
+    /// The list to which it belongs.
+    pub(crate) const fn list(self) -> List {
+        match (self.has(Self::UNEVICTABLE), self.has(Self::ACTIVE)) {
+            (true, _) => List::Unevictable,
+            (false, true) => List::active(self.class()),
+            (false, false) => List::inactive(self.class()),
+        }
+    }
+
+    /// The same page, used again lately. One that cannot be reclaimed stays where it is.
+    pub(crate) const fn activated(self) -> Self {
+        if self.has(Self::UNEVICTABLE) {
+            return self;
+        }
+        self.with(Self::ACTIVE).without(Self::REFERENCED)
+    }
+
+    /// The same page, not used again lately.
+    pub(crate) const fn deactivated(self) -> Self {
+        if self.has(Self::UNEVICTABLE) {
+            return self;
+        }
+        self.without(Self::ACTIVE | Self::REFERENCED)
+    }
+}

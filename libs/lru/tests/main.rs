@@ -1,0 +1,3 @@
+//! What the checkers find, or do not find, in the lists.
+
+mod loom;

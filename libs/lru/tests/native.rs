@@ -1,0 +1,3 @@
+//! Compares the lists with a plain model, on this host.
+
+mod model;
