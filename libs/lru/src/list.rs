@@ -177,3 +177,15 @@ impl<P: Platform> Chain<P> {
 fn some(frame: u32) -> Option<FrameId> {
     (frame != NONE).then_some(FrameId(frame))
 }
+
+#[cfg(test)]
+mod tests {
+    use kilocore_platform::Native;
+
+    use super::*;
+
+    #[test]
+    fn a_frame_costs_twelve_bytes() {
+        assert_eq!(size_of::<Frame<Native>>(), 12);
+    }
+}

@@ -1,3 +1,4 @@
 //! What the checkers find, or do not find, in the lists.
 
 mod loom;
+mod shuttle;

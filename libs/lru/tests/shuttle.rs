@@ -1,0 +1,109 @@
+//! Three threads with more frames and stripes than loom can handle, under random schedules and under
+//! those of PCT. shuttle assumes sequentially consistent memory; orderings are checked under loom.
+
+use std::sync::Arc;
+
+use kilocore_checking::{Altered, Sound, Threads, explore};
+use kilocore_locks::Ttas;
+use kilocore_lru::{
+    Class, Fate, FrameId, Index, Layout, List, Locking, Options, PageLists, Striped,
+};
+use kilocore_platform::{CpuId, NodeId, Shuttle};
+
+type Machine = Altered<Shuttle, Sound>;
+type Lists = Striped<Machine, Ttas<Machine>>;
+
+/// The number of schedules of each kind, for each layout.
+const SCHEDULES: usize = 1_000;
+/// The number of preemptions that PCT places in a schedule.
+const DEPTH: usize = 4;
+
+/// Each thread adds two frames, and uses those of the others as well.
+const THREADS: u32 = 3;
+const FRAMES: u32 = 2 * THREADS;
+
+/// Two groups of frames in three stripes, so that threads meet at locks and also hold different ones.
+const SMALL: Layout = Layout { index: Index::Modulo, group_bits: 1, ..Layout::finer(3) };
+
+fn class(frame: u32) -> Class {
+    if frame.is_multiple_of(2) { Class::File } else { Class::Anonymous }
+}
+
+/// Returns how many frames this thread has taken out for good.
+fn one_thread(lists: &Lists, thread: u32) -> u32 {
+    let at = |step: u32| FrameId((2 * thread + step) % FRAMES);
+    for step in 0..2 {
+        lists.add(at(step), class(at(step).0)).expect("no other thread adds it");
+    }
+    for step in [1, 2, 2, 3, 1] {
+        lists.touch(at(step));
+    }
+    let mut removed = 0;
+    // The other threads put it back.
+    if let Some(isolated) = lists.isolate(at(2))
+        && thread == 0
+    {
+        isolated.remove();
+        removed += 1;
+    }
+    lists.deactivate(at(1));
+    lists.rotate(at(3));
+    lists.set_evictable(at(4), thread != 1);
+    if thread == 2 {
+        lists.drain();
+    }
+    // It keeps every second page that it looks at.
+    let mut keep = false;
+    removed += lists.reclaim(class(thread), 1, &mut |_| {
+        keep = !keep;
+        if keep { Fate::Activate } else { Fate::Reclaim }
+    });
+    removed
+}
+
+fn three_threads(layout: Layout, sorted: bool) {
+    let options = Options { layout, batch: 2, sorted };
+    let lists = Arc::new(Lists::new(FRAMES, 2, options).expect("the options are in range"));
+    let removed = Arc::new(std::sync::atomic::AtomicU32::new(0));
+    let threads: Vec<_> = (0..THREADS)
+        .map(|thread| {
+            let (lists, removed) = (Arc::clone(&lists), Arc::clone(&removed));
+            Machine::spawn(move || {
+                Shuttle::place(CpuId(thread % 2), NodeId(0));
+                let count = one_thread(&lists, thread);
+                removed.fetch_add(count, std::sync::atomic::Ordering::SeqCst);
+            })
+        })
+        .collect();
+    threads.into_iter().for_each(Machine::join);
+    let mut lists = Arc::into_inner(lists).expect("the other threads have ended");
+    lists.drain();
+    lists.validate();
+    let listed: u32 = List::ALL.into_iter().map(|list| lists.len(list)).sum();
+    let removed = removed.load(std::sync::atomic::Ordering::SeqCst);
+    assert_eq!(listed + removed, FRAMES, "no page is lost, and none is there twice");
+}
+
+#[test]
+fn no_page_is_lost_under_one_lock() {
+    explore(|| three_threads(Layout::STOCK, false), SCHEDULES, DEPTH);
+}
+
+#[test]
+fn no_page_is_lost_with_a_lock_for_each_list() {
+    explore(
+        || three_threads(Layout { locking: Locking::PerList, ..SMALL }, false),
+        SCHEDULES,
+        DEPTH,
+    );
+}
+
+#[test]
+fn no_page_is_lost_with_a_lock_for_each_stripe() {
+    explore(|| three_threads(SMALL, false), SCHEDULES, DEPTH);
+}
+
+#[test]
+fn no_page_is_lost_in_sorted_batches() {
+    explore(|| three_threads(SMALL, true), SCHEDULES, DEPTH);
+}
