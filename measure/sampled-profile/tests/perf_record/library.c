@@ -1,5 +1,6 @@
 // What is loaded late.
+#include "work.h"
+
 __attribute__((noinline)) void hot_library(void) {
-    for (volatile long i = 0; i < 40000000; i++) {
-    }
+    WORK(50000000)
 }

@@ -9,11 +9,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "work.h"
+
 #define HOT __attribute__((noinline, noclone))
 
 HOT void turn(long times) {
-    for (volatile long i = 0; i < times; i++) {
-    }
+    WORK(times)
 }
 
 // Tail calls would hide the callers.
@@ -23,20 +24,19 @@ HOT void turn(long times) {
         __asm__ volatile("");     \
     }
 
-HOT_FUNCTION(hot_main, 40000000)
-HOT_FUNCTION(hot_thread, 40000000)
-HOT_FUNCTION(hot_forked, 40000000)
-HOT_FUNCTION(hot_executed, 40000000)
+HOT_FUNCTION(hot_main, 50000000)
+HOT_FUNCTION(hot_thread, 50000000)
+HOT_FUNCTION(hot_forked, 50000000)
+HOT_FUNCTION(hot_executed, 50000000)
 
 HOT void hot_leaf(void) {
-    for (volatile long i = 0; i < 40000000; i++) {
-    }
+    WORK(50000000)
 }
 
 HOT void hot_kernel(void) {
     static char buffer[1 << 20];
     int zero = open("/dev/zero", O_RDONLY);
-    for (int i = 0; i < 1500; i++) {
+    for (int i = 0; i < 5000; i++) {
         if (read(zero, buffer, sizeof buffer) < 0) {
             perror("/dev/zero");
         }
