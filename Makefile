@@ -11,7 +11,7 @@ TEST_PACKAGES  := $(DEMO_PACKAGES) sysbench memcached libmemcached-tools stress-
 
 # The crates whose tests run under the model checkers. They are built apart: with their features all
 # else would be built anew.
-APART := platform locks ldu lru rivals checking
+APART := platform locks ldu lru buffer-pool rivals checking
 
 CARGO ?= cargo
 REPORT := target/demo/report.html
@@ -22,7 +22,7 @@ FUZZ_SECONDS ?= 60
 
 .PHONY: all demo test lint unit bench soak weaken watched watched-planted \
         watched-beside fuzz fidelity fidelity-c fidelity-profiles \
-        closed-loop verdicts servers ldu clean packages-build packages-demo packages-test packages-fuzz
+        closed-loop verdicts servers ldu page-caches clean packages-build packages-demo packages-test packages-fuzz
 
 all: packages-build
 	$(CARGO) build --release
@@ -40,6 +40,7 @@ test: packages-test all lint unit
 lint: packages-build
 	$(CARGO) fmt --all --check
 	$(CARGO) fmt --manifest-path evidence/fuzz/Cargo.toml --check
+	$(CARGO) fmt --manifest-path evidence/page-caches/Cargo.toml --check
 	# Declared by macros, into which cargo fmt does not see.
 	rustfmt --edition 2024 --check libs/locks/src/*.rs measure/kernel-bench/src/benchmarks.rs measure/kernel-bench/src/benchmarks/*.rs
 	$(CARGO) clippy --release --workspace --all-targets -- -D warnings
@@ -77,7 +78,7 @@ fuzz: packages-fuzz all
 ## weaken: each memory ordering of locks, logs and lists weakened in turn, into docs/orderings
 weaken: packages-build
 	mkdir -p docs/orderings
-	status=0; for part in locks ldu lru; do \
+	status=0; for part in locks ldu lru buffer-pool; do \
 		$(CARGO) run -p kilocore-weaken -- --only libs/$$part/src \
 			--report docs/orderings/$$part.md || status=$$?; \
 	done; exit $$status
@@ -85,6 +86,11 @@ weaken: packages-build
 ## bench: how fast, beside the best existing libraries
 bench: packages-build
 	$(CARGO) bench --workspace
+
+## page-caches: the buffer pool beside other caches used for pages, on this machine
+page-caches: packages-build
+	CARGO_TARGET_DIR=target/page-caches \
+	    $(CARGO) run --release --locked --manifest-path evidence/page-caches/Cargo.toml
 
 ## fidelity: how far forecasts are from published measurements, anew, into docs/fidelity.md
 fidelity: packages-build

@@ -2,7 +2,7 @@
 //!
 //! As in Linux, the oldest inactive pages are looked at, and active pages become inactive, the oldest
 //! first, while there are too few inactive ones. Stripes come in turn, and few frames of each are
-//! looked at, so that all stripes lose as many.
+//! looked at, so that all stripes lose as many. If no inactive page can go, active ones are looked at, too.
 
 use kilocore_locks::RawLock;
 use kilocore_platform::Platform;
@@ -27,23 +27,34 @@ impl<P: Platform, L: RawLock<P, Thread = ()>> Striped<P, L> {
         let factor = self.layout().factor;
         let inactive = List::inactive(class);
         let mut unseen = self.total(inactive) + self.total(List::active(class));
-        let (mut reclaimed, mut visits, mut in_vain, mut low) = (0, 0, 0, false);
+        let (mut reclaimed, mut visits, mut in_vain) = (0, 0, 0);
+        let (mut low, mut fruitless, mut kept) = (false, false, 0);
         // The active pages of a stripe may become inactive only after all others' have.
         while reclaimed < target && unseen > 0 && in_vain < 2 * factor {
             // To add up all stripes takes time, and the balance changes slowly.
             if visits % factor == 0 {
                 low = self.inactive_is_low(class);
+                fruitless = kept >= self.total(inactive);
             }
             visits += 1;
-            if low {
-                self.deactivate_some(class);
-            }
-            let mut cluster = Cluster::EMPTY;
             let most = (target - reclaimed).min(unseen).min(CLUSTER as u32);
-            self.take_oldest(self.next(Turn::Reclaim), inactive, most as usize, &mut cluster);
-            in_vain = if cluster.len() == 0 { in_vain + 1 } else { 0 };
-            unseen -= cluster.len() as u32;
-            reclaimed += self.judge(cluster, judge);
+            let mut cluster = Cluster::EMPTY;
+            if fruitless {
+                let stripe = self.next(Turn::Deactivation);
+                self.take_oldest(stripe, List::active(class), most as usize, &mut cluster);
+            } else {
+                if low {
+                    self.deactivate_some(class);
+                }
+                let stripe = self.next(Turn::Reclaim);
+                self.take_oldest(stripe, inactive, most as usize, &mut cluster);
+            }
+            let seen = cluster.len() as u32;
+            in_vain = if seen == 0 { in_vain + 1 } else { 0 };
+            unseen -= seen;
+            let gained = self.judge(cluster, judge);
+            reclaimed += gained;
+            kept = if gained > 0 { 0 } else { kept + seen };
         }
         reclaimed
     }
