@@ -5,7 +5,7 @@
 //! that a list is a run of neighbours. In memory that has long been in use they are in no order.
 
 use kilocore_locks::{Mcs, RawLock};
-use kilocore_lru::{FrameId, PageLists, Striped};
+use kilocore_lru::{FrameId, Striped};
 use kilocore_platform::{Atomic, Cycles, NodeId, Ordering, Padded};
 use kilocore_sim::{Sim, SimU32};
 
@@ -75,11 +75,6 @@ impl Node {
         // SAFETY: acquired above.
         unsafe { RawLock::<Sim>::release(lock, &mut ()) };
         FreeList { next, end: next + frames }
-    }
-
-    /// Says how many frames are on the lists.
-    pub(crate) fn frames(&self) -> u32 {
-        self.lists.frames()
     }
 }
 

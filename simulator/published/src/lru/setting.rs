@@ -46,7 +46,7 @@ pub struct Parameter {
 const SWITCH: f64 = 3000.0;
 const WRITE: f64 = 2500.0;
 const READ: f64 = 400.0;
-const UNDER_LOCK: f64 = 60.0;
+const UNDER_LOCK: f64 = 50.0;
 const IN_ZONE: f64 = 35.0;
 const SORT: f64 = 250.0;
 
