@@ -25,6 +25,7 @@ mod variants;
 mod window;
 
 pub use claims::{Claims, claims};
+pub use kilocore_lru::LARGEST_FACTOR;
 pub use pattern::Pattern;
 pub use run::{LruError, Point, RunLength, simulate};
 pub use setting::{Parameter, Setting};
