@@ -4,14 +4,15 @@
 //! the thread that calls it by the number of its hardware thread, as each has one process. The
 //! account knows which frames wait in the thread's batch, and so how many of them are of the lock
 //! that is released. For each of these the thread then works as long as the kernel does under the lock,
-//! besides the links and words that the lists themselves change.
+//! besides the links and words that the lists themselves change. And what the lists themselves did is
+//! slowed down by the other hardware threads of the core, as that work is.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
 
 use kilocore_locks::RawLock;
 use kilocore_platform::{Cycles, Platform};
-use kilocore_sim::Sim;
+use kilocore_sim::{Activity, Sim};
 
 thread_local! {
     /// The accounts of the simulation that runs on this host thread, by hardware thread.
@@ -25,6 +26,8 @@ struct Account {
     waited: Cycles,
     /// The stripes of the frames in its batch, in the order in which the lists will come to them.
     batch: VecDeque<u32>,
+    /// Time at work when it acquired its last lock.
+    worked: Cycles,
     /// Work under the lock for each frame.
     per_frame: Cycles,
 }
@@ -100,7 +103,10 @@ unsafe impl<L: RawLock<Sim, Thread = ()>> RawLock<Sim> for Metered<L> {
         let before = Sim::now();
         self.0.acquire(thread);
         let waited = Sim::now().since(before);
-        account(|account| account.waited += waited);
+        account(|account| {
+            account.waited += waited;
+            account.worked = Sim::times().of(Activity::Working);
+        });
     }
 
     fn try_acquire(&self, thread: &mut ()) -> bool {
@@ -108,7 +114,12 @@ unsafe impl<L: RawLock<Sim, Thread = ()>> RawLock<Sim> for Metered<L> {
     }
 
     unsafe fn release(&self, thread: &mut ()) {
-        let work = account(Account::take_stripe).unwrap_or_default();
+        let held = |account: &mut Account| {
+            let by_lists = Sim::times().of(Activity::Working).since(account.worked);
+            (by_lists, account.take_stripe())
+        };
+        let (by_lists, work) = account(held).unwrap_or_default();
+        Sim::slow_down(by_lists);
         Sim::work(work);
         // SAFETY: by the caller's promise.
         unsafe { self.0.release(thread) };
