@@ -59,7 +59,9 @@ fn throughput(results: &Results<'_>, factor: u32) -> Table {
     let mut table = by_threads(results, results.variants, title, &cell);
     let grows = published(results).and_then(|claims| claims.stock_grows_to);
     if let (Some((few, many)), true) = (grows, results.variants.contains(&Variant::Stock)) {
-        table.below.push(format!("published: stock grows up to {few} to {many} threads, then falls"));
+        table
+            .below
+            .push(format!("published: stock grows up to {few} to {many} threads, then falls"));
     }
     table
 }
