@@ -5,7 +5,7 @@
 //! that a list is a run of neighbours. In memory that has long been in use they are in no order.
 
 use kilocore_locks::{Mcs, RawLock};
-use kilocore_lru::{FrameId, Striped};
+use kilocore_lru::{FrameId, PageLists, Striped};
 use kilocore_platform::{Atomic, Cycles, NodeId, Ordering, Padded};
 use kilocore_sim::{Sim, SimU32};
 
@@ -16,9 +16,13 @@ pub(crate) const REFILL: u32 = 63;
 /// How many of the frames' descriptors are fetched at a time. A block that is split needs no
 /// search, but a list of blocks does.
 const OVERLAP: u32 = 4;
-/// Frames of a node: the 8 GiB that the paper writes.
-pub(crate) const FRAMES: u32 = 1 << FRAME_BITS;
-const FRAME_BITS: u32 = 21;
+/// Frames of all nodes together: the 8 GiB that the paper writes.
+const ALL_BITS: u32 = 21;
+
+/// Returns the number of frames of each of so many nodes, which is a power of two.
+pub(crate) fn frames_of_each(nodes: u32) -> u32 {
+    1 << (ALL_BITS - nodes.next_power_of_two().trailing_zeros().min(ALL_BITS))
+}
 
 /// The lock of the lists: a queue of spinning waiters, as the kernel's spin locks are.
 pub(crate) type Lock = Metered<Mcs<Sim>>;
@@ -62,7 +66,9 @@ impl Node {
         }
         let place = list.next;
         list.next += 1;
-        (place < FRAMES).then(|| FrameId(if self.scattered { scatter(place) } else { place }))
+        let frames = self.lists.frames();
+        let frame = || if self.scattered { scatter(place, frames) } else { place };
+        (place < frames).then(|| FrameId(frame()))
     }
 
     fn refill(&self, here: NodeId, frames: u32) -> FreeList {
@@ -78,32 +84,41 @@ impl Node {
     }
 }
 
-/// A place of the order in which frames were freed, to the frame. Each frame is met once: every step
-/// can be undone.
-fn scatter(place: u32) -> u32 {
+/// A place of the order in which frames were freed, to the frame. The number of frames is a power of
+/// two. Each frame is met once, as every step can be undone.
+fn scatter(place: u32, frames: u32) -> u32 {
+    let half = frames.trailing_zeros() / 2;
     let mut frame = place;
     for factor in [0x9E_3779, 0x1B_873D] {
-        frame = frame.wrapping_mul(factor) & (FRAMES - 1);
-        frame ^= frame >> (FRAME_BITS / 2);
+        frame = frame.wrapping_mul(factor) & (frames - 1);
+        frame ^= frame >> half.max(1);
     }
     frame
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{FRAMES, scatter};
+    use super::{frames_of_each, scatter};
+
+    #[test]
+    fn nodes_share_the_memory() {
+        assert_eq!([1, 2, 8, 12].map(frames_of_each), [1 << 21, 1 << 20, 1 << 18, 1 << 17]);
+    }
 
     #[test]
     fn scattered_frames_are_all_frames() {
-        let mut met = vec![false; FRAMES as usize];
-        for place in 0..FRAMES {
-            assert!(!std::mem::replace(&mut met[scatter(place) as usize], true));
+        for frames in [1, 2, 64, 1 << 17, 1 << 21] {
+            let mut met = vec![false; frames as usize];
+            for place in 0..frames {
+                assert!(!std::mem::replace(&mut met[scatter(place, frames) as usize], true));
+            }
         }
     }
 
     #[test]
     fn neighbours_are_far_apart_once_scattered() {
-        let near = (0..10_000).filter(|&place| scatter(place).abs_diff(scatter(place + 1)) < 64);
+        let frame = |place| scatter(place, 1 << 21);
+        let near = (0..10_000).filter(|&place| frame(place).abs_diff(frame(place + 1)) < 64);
         assert!(near.count() < 10);
     }
 }

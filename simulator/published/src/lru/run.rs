@@ -3,12 +3,12 @@
 use std::rc::Rc;
 
 use kilocore_lru::{Class, FrameId, OptionsError, PageLists, Striped};
-use kilocore_machine::Description;
+use kilocore_machine::{Description, HardwareThread};
 use kilocore_sim::{Options, Random, Sim, SimError, Simulation};
 use serde::Serialize;
 use thiserror::Error;
 
-use crate::lru::memory::{FRAMES, Lock, Node, REFILL};
+use crate::lru::memory::{Lock, Node, REFILL, frames_of_each};
 use crate::lru::meter::Meters;
 use crate::lru::pattern::Pattern;
 use crate::lru::process::{Process, World};
@@ -63,34 +63,53 @@ pub enum LruError {
     #[error(transparent)]
     Lists(#[from] OptionsError),
     /// The pages do not fit into the memory that is simulated.
-    #[error("{0} pages to simulate: a node has {FRAMES}; choose fewer for each process")]
-    Length(u64),
+    #[error("{pages} pages for a node that has {frames}; choose fewer for each process")]
+    Length {
+        /// Pages that its processes may get to.
+        pages: u64,
+        /// Pages that there is room for.
+        frames: u32,
+    },
 }
 
 const BYTES_PER_PAGE: f64 = 4096.0;
 
-/// Simulates a point. If the variant has only one stripe, `factor` does not matter.
+/// One point to simulate.
+#[derive(Debug, Clone, Copy)]
+pub struct Job<'a> {
+    /// What does not depend on the variant.
+    pub setting: &'a Setting,
+    /// How the lists are divided.
+    pub variant: Variant,
+    /// The number of stripes. It does not matter if the variant has only one.
+    pub factor: u32,
+    /// What the processes do.
+    pub pattern: Pattern,
+    /// Hardware threads, with a process each.
+    pub threads: u32,
+    /// How much is simulated.
+    pub length: RunLength,
+}
+
+/// Simulates a point.
 ///
 /// # Errors
-/// [`LruError`] if the machine does not have the hardware threads, or there can be no lists with
-/// that factor.
-pub fn simulate(
-    setting: &Setting,
-    variant: Variant,
-    factor: u32,
-    machine: &Description,
-    threads: u32,
-    pattern: Pattern,
-    length: RunLength,
-) -> Result<Point, LruError> {
-    let mut simulation = check(variant, factor, machine, threads, length)?;
-    let factor = if variant.has_factor() { factor } else { 1 };
-    let world = Rc::new(world(setting, variant, factor, machine, threads, pattern, length)?);
-    let cached = pages_of_each(threads, length);
-    for thread in 0..threads {
-        let random = Random::new(length.seed, 1 + u64::from(thread));
+/// [`LruError`] if the machine does not have the hardware threads, if there can be no lists with that
+/// factor, or if the pages do not fit into the memory that is simulated.
+///
+/// # Panics
+/// If a simulated process panics.
+pub fn simulate(job: &Job<'_>, machine: &Description) -> Result<Point, LruError> {
+    let mut simulation = check(job, machine)?;
+    let Job { setting, variant, factor, pattern, threads, length } = *job;
+    let world = Rc::new(world(job, machine)?);
+    let cached = pages_of_each(job);
+    for (thread, seat) in (1..).zip(seats(machine, threads)) {
+        let random = Random::new(length.seed, thread);
         let cached = match pattern {
-            Pattern::Read => (thread * cached..(thread + 1) * cached).map(FrameId).collect(),
+            Pattern::Read => {
+                (seat.place * cached..(seat.place + 1) * cached).map(FrameId).collect()
+            }
             Pattern::SeqWrite | Pattern::RandWrite => Vec::new(),
         };
         let process = Process { world: Rc::clone(&world), random, cached };
@@ -101,7 +120,7 @@ pub fn simulate(
     let hz = machine.clock_ghz.value * 1e9;
     Ok(Point {
         variant: variant.name(),
-        factor,
+        factor: if variant.has_factor() { factor } else { 1 },
         pattern,
         threads,
         throughput_mb_per_s: world.window.pages_per_cycle() * hz * BYTES_PER_PAGE / 1e6,
@@ -110,67 +129,81 @@ pub fn simulate(
 }
 
 /// Returns a simulation of the machine, with nothing in it yet, if the point can be simulated.
-pub(crate) fn check(
-    variant: Variant,
-    factor: u32,
-    machine: &Description,
-    threads: u32,
-    length: RunLength,
-) -> Result<Simulation, LruError> {
-    let simulation = Simulation::new(machine, Options { cores: threads, seed: length.seed })?;
-    let needed = u64::from(threads) * u64::from(pages_of_each(threads, length));
-    if needed > u64::from(FRAMES) {
-        return Err(LruError::Length(needed));
+pub(crate) fn check(job: &Job<'_>, machine: &Description) -> Result<Simulation, LruError> {
+    let options = Options { cores: job.threads, seed: job.length.seed };
+    let simulation = Simulation::new(machine, options)?;
+    let seats = seats(machine, job.threads).map(|seat| seat.place + 1).max().unwrap_or(0);
+    let pages = u64::from(seats) * u64::from(pages_of_each(job));
+    let frames = frames_of_each(machine.topology.nodes());
+    if pages > u64::from(frames) {
+        return Err(LruError::Length { pages, frames });
     }
-    Striped::<Sim, Lock>::new(0, 1, variant.options(factor, 1))?;
+    Striped::<Sim, Lock>::new(0, 1, job.variant.options(job.factor, 1))?;
     Ok(simulation)
 }
 
+/// Where a process runs.
+#[derive(Debug, Clone, Copy)]
+struct Seat {
+    node: u32,
+    /// How many of the processes before it run on the same node.
+    place: u32,
+}
+
+/// The seats of so many processes, one for each hardware thread.
+fn seats(machine: &Description, threads: u32) -> impl Iterator<Item = Seat> {
+    let mut taken = vec![0; machine.topology.nodes() as usize];
+    (0..threads).map(move |thread| {
+        let node = machine.location(HardwareThread(thread)).node;
+        let place = &mut taken[node as usize];
+        *place += 1;
+        Seat { node, place: *place - 1 }
+    })
+}
+
 /// Pages that all processes do before pages are counted, and pages that are counted.
-fn pages(threads: u32, length: RunLength) -> (u64, u64) {
-    let all = |each: u32| u64::from(each) * u64::from(threads);
-    (all(length.warm_pages).max(1), all(length.pages).max(length.least.into()).max(1))
+fn pages(job: &Job<'_>) -> (u64, u64) {
+    let RunLength { warm_pages, pages, least, .. } = job.length;
+    let all = |each: u32| u64::from(each) * u64::from(job.threads);
+    (all(warm_pages).max(1), all(pages).max(least.into()).max(1))
 }
 
 /// More pages than a process gets to: some are faster than others.
-fn pages_of_each(threads: u32, length: RunLength) -> u32 {
-    let (warm, counted) = pages(threads, length);
-    let each = 2 * (warm + counted) / u64::from(threads) + u64::from(2 * REFILL);
+fn pages_of_each(job: &Job<'_>) -> u32 {
+    let (warm, counted) = pages(job);
+    let each = 2 * (warm + counted) / u64::from(job.threads) + u64::from(2 * REFILL);
     u32::try_from(each).unwrap_or(u32::MAX)
 }
 
-fn world(
-    setting: &Setting,
-    variant: Variant,
-    factor: u32,
-    machine: &Description,
-    threads: u32,
-    pattern: Pattern,
-    length: RunLength,
-) -> Result<World, LruError> {
-    let options = variant.options(factor, setting.batch);
-    let node = |_| {
-        let lists = Striped::new(FRAMES, threads, options)?;
-        if pattern == Pattern::Read {
-            for frame in 0..threads * pages_of_each(threads, length) {
-                // Each is added once, so that none is a member already.
-                let _ = lists.add(FrameId(frame), Class::File);
-            }
-            lists.drain();
-        }
-        Ok(Node::new(lists, pattern == Pattern::RandWrite, setting.in_zone))
-    };
-    let nodes: Result<Vec<Node>, OptionsError> = (0..machine.topology.nodes()).map(node).collect();
-    let (warm, counted) = pages(threads, length);
+fn world(job: &Job<'_>, machine: &Description) -> Result<World, OptionsError> {
+    let Job { setting, variant, factor, pattern, .. } = *job;
+    let nodes = (0..machine.topology.nodes()).map(|node| self::node(job, machine, node));
+    let (warm, counted) = pages(job);
     Ok(World {
-        nodes: nodes?,
+        nodes: nodes.collect::<Result<Vec<Node>, OptionsError>>()?,
         pattern,
         window: Window::new(warm, counted),
         page: match pattern {
             Pattern::Read => setting.read,
             Pattern::SeqWrite | Pattern::RandWrite => setting.write,
         },
-        sort: options.sorted.then_some(setting.sort),
+        sort: variant.options(factor, setting.batch).sorted.then_some(setting.sort),
         batch: setting.batch,
     })
+}
+
+/// Returns a node's memory, with what its processes read on the lists.
+fn node(job: &Job<'_>, machine: &Description, node: u32) -> Result<Node, OptionsError> {
+    let Job { setting, variant, factor, pattern, threads, .. } = *job;
+    let frames = frames_of_each(machine.topology.nodes());
+    let lists = Striped::new(frames, threads, variant.options(factor, setting.batch))?;
+    if pattern == Pattern::Read {
+        let readers = seats(machine, threads).filter(|seat| seat.node == node).count() as u32;
+        for frame in 0..readers * pages_of_each(job) {
+            // Each is added once, so that none is a member already.
+            let _ = lists.add(FrameId(frame), Class::File);
+        }
+        lists.drain();
+    }
+    Ok(Node::new(lists, pattern == Pattern::RandWrite, setting.in_zone))
 }
