@@ -68,7 +68,7 @@ fn throughput(results: &Results<'_>, factor: u32) -> Table {
 
 fn lock_wait(results: &Results<'_>, factor: u32) -> Table {
     let title = format!(
-        "{}: share of an addition's time that is waiting for locks, factor {factor} (simulated)",
+        "{}: share of the time in additions that is waiting for locks, factor {factor} (simulated)",
         results.pattern
     );
     let cell = |variant, threads| {
