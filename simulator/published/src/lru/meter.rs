@@ -142,7 +142,7 @@ mod tests {
         for stripe in [3, 3, 1, 3] {
             put_in(stripe);
         }
-        let mut pay = || account(super::Account::take_stripe).unwrap();
+        let pay = || account(super::Account::take_stripe).unwrap();
         assert_eq!([pay(), pay(), pay(), pay()], [20, 10, 10, 0].map(Cycles));
         assert_eq!([3, 1, 3].map(put_in), [1, 2, 3]);
         sort();
