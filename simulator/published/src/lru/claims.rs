@@ -10,7 +10,7 @@ use serde::Serialize;
 pub struct Claims {
     /// The machine file.
     pub machine: &'static str,
-    /// In the words of this crate.
+    /// The machine and its kernel.
     pub title: &'static str,
     /// Up to how many threads the stock kernel's throughput grows: the ends of a range.
     pub stock_grows_to: Option<(u32, u32)>,
@@ -18,7 +18,8 @@ pub struct Claims {
     pub factor: u32,
     /// The numbers of threads of which the gain is known: the ends of a range.
     pub threads: (u32, u32),
-    /// Throughput of sequential writes under the improved version, relative to the stock kernel: the ends of a range.
+    /// Throughput of sequential writes under the improved version, relative to the stock kernel: the
+    /// ends of a range.
     pub finer_over_stock: (f64, f64),
     /// The largest share of an addition's time that is waiting, under the improved version.
     pub finer_lock_wait_share: f64,
