@@ -22,7 +22,7 @@ FUZZ_SECONDS ?= 60
 
 .PHONY: all demo test lint unit bench soak weaken watched watched-planted \
         watched-beside fuzz fidelity fidelity-c fidelity-profiles \
-        closed-loop verdicts servers ldu page-caches clean packages-build packages-demo packages-test packages-fuzz
+        closed-loop verdicts servers ldu lru page-caches clean packages-build packages-demo packages-test packages-fuzz
 
 all: packages-build
 	$(CARGO) build --release
@@ -138,6 +138,31 @@ ldu: packages-build
 	        --output target/ldu/$$workload-updates.json; \
 	done
 	tools/ldu-tables target/ldu docs/ldu.md
+
+## lru: parallel writes through a page cache, simulated anew, into docs/lru and the tables of
+## docs/lru.md; takes a minute
+lru: packages-build
+	$(CARGO) build --release -p kilocore
+	mkdir -p docs/lru target/lru
+	set -e; for pattern in seq-write rand-write read; do \
+	    case $$pattern in \
+	        read) variants="--variant stock,finer";; \
+	        *) variants=;; \
+	    esac; \
+	    for machine in knl-7210 xeon-gold-6338-1s; do \
+	        case $$machine in \
+	            knl-7210) threads=1,2,4,8,16,32,48,64,128,256; factor=8,32,256;; \
+	            *) threads=1,2,4,8,16,32,48,64; factor=8,32,64;; \
+	        esac; \
+	        target/release/kilocore simulate lru --pattern $$pattern --machine $$machine \
+	            --threads $$threads --factor $$factor $$variants \
+	            --output docs/lru/$$machine-$$pattern.csv --output docs/lru/$$machine-$$pattern.svg \
+	            --output target/lru/$$machine-$$pattern.json; \
+	    done; \
+	    target/release/kilocore simulate lru --pattern $$pattern --threads 64 \
+	        --factor 1,2,4,8,16,32,64,128,256 --output target/lru/knl-7210-factors-$$pattern.json; \
+	done
+	tools/lru-tables target/lru docs/lru.md
 
 packages-build packages-demo packages-test packages-fuzz: packages-%:
 	@tools/install-packages $(BUILD_PACKAGES) $(if $(filter demo,$*),$(DEMO_PACKAGES)) \
