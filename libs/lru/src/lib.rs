@@ -69,7 +69,7 @@ mod stripes;
 mod validate;
 
 pub use batch::LARGEST_BATCH;
-pub use frame::{Class, FrameId, List};
+pub use frame::{Class, FrameId, List, PageHash};
 pub use page_lists::{AlreadyAdded, Fate, Isolated, PageLists};
 pub use striped::{LARGEST_FACTOR, Options, OptionsError, Striped};
 pub use stripes::{Index, Layout, Locking};
