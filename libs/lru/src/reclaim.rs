@@ -24,6 +24,24 @@ use crate::stripes::ListIndex;
 /// So many frames of 4 KiB are a gibibyte.
 const PER_GIB: u64 = 1 << 18;
 
+/// How many pages of a class there are in all stripes.
+#[derive(Debug, Clone, Copy)]
+struct Counts {
+    inactive: u32,
+    active: u32,
+}
+
+impl Counts {
+    /// Whether so many pages are active that some should become inactive. The inactive ones are a half of
+    /// up to a gibibyte, and a smaller part of more.
+    fn inactive_is_low(self) -> bool {
+        let (inactive, active) = (u64::from(self.inactive), u64::from(self.active));
+        let gibibytes = (inactive + active) / PER_GIB;
+        let ratio = if gibibytes > 0 { (10 * gibibytes).isqrt() } else { 1 };
+        inactive * ratio < active
+    }
+}
+
 /// What has been done in a reclaim.
 struct Progress {
     class: Class,
@@ -45,19 +63,21 @@ impl<P: Platform, L: RawLock<P, Thread = ()>> Striped<P, L> {
         judge: &mut dyn FnMut(FrameId) -> Fate,
     ) -> u32 {
         let factor = self.layout().factor;
-        let all = self.count(List::inactive(class)) + self.count(List::active(class));
+        let counts = self.counts(class);
+        let all = counts.inactive + counts.active;
         // Nobody has to be spared more often than two bits can count, and once to become active.
         let spares = match self.order.policy.promotion {
             Promotion::AtUse => 0,
             Promotion::AtReclaim => all.saturating_mul(MOST_USES + 1),
         };
-        let mut progress = Progress { class, unseen: all, spares, in_vain: 0, low: false };
+        let low = counts.inactive_is_low();
+        let mut progress = Progress { class, unseen: all, spares, in_vain: 0, low };
         let (mut reclaimed, mut visits) = (0, 0);
         // The active pages of a stripe may become inactive only after all others' have.
         while reclaimed < target && progress.unseen > 0 && progress.in_vain < 2 * factor {
             // To add up all stripes takes time, and the balance changes slowly.
-            if visits % factor == 0 {
-                progress.low = self.inactive_is_low(class);
+            if visits == factor {
+                (visits, progress.low) = (0, self.counts(class).inactive_is_low());
             }
             visits += 1;
             reclaimed += self.visit(&mut progress, target - reclaimed, judge);
@@ -82,18 +102,9 @@ impl<P: Platform, L: RawLock<P, Thread = ()>> Striped<P, L> {
         self.judge(taken, judge)
     }
 
-    fn count(&self, list: List) -> u32 {
-        self.stripes.total(ListIndex::of(list))
-    }
-
-    /// Whether so many pages are active that some should become inactive. The inactive ones are a fourth
-    /// of a gibibyte, and a smaller part of more.
-    fn inactive_is_low(&self, class: Class) -> bool {
-        let inactive = u64::from(self.count(List::inactive(class)));
-        let active = u64::from(self.count(List::active(class)));
-        let gibibytes = (inactive + active) / PER_GIB;
-        let ratio = if gibibytes > 0 { (10 * gibibytes).isqrt() } else { 1 };
-        inactive * ratio < active
+    fn counts(&self, class: Class) -> Counts {
+        let count = |list: List| self.stripes.total(ListIndex::of(list));
+        Counts { inactive: count(List::inactive(class)), active: count(List::active(class)) }
     }
 
     /// Takes at most so many of the oldest frames of a list off, from one stripe.
