@@ -2,3 +2,4 @@
 
 mod model;
 mod oldest_tail;
+mod rivals;
