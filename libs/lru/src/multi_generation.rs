@@ -16,7 +16,7 @@
 //! * There are no page tables here. So all uses are those of the file kind, and no walk makes pages young
 //!   again. What the caller of reclaim activates goes to the youngest generation.
 //! * Linux has from two to four generations, and opens one when the young ones are too few or too small.
-//!   Without page tables it would only do that when the oldest is empty. So there are always three.
+//!   Here one is opened when the oldest is empty, and there are always three.
 //! * The rates of return are compared directly, with half the old counts kept when a generation ends.
 //!   Linux has a controller with a moving average.
 //! * A page comes back *soon* if no more pages left after it than there are frames. Linux asks whether its

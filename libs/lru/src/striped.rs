@@ -63,6 +63,9 @@ use crate::stripes::{Layout, ListIndex};
 /// as new as one that was just added. And while another thread takes a frame off, reclaim may pass over
 /// that stripe, and take up to 32 frames of any other.
 ///
+/// The price is a look at all tails of a list, sixteen of them in a cache line, whenever reclaim acquires
+/// a lock. It then takes off what was added together, so about a batch.
+///
 /// With [`ReclaimFrom::EachInTurn`] there is no such bound: each stripe loses as many pages, however old
 /// they are.
 ///

@@ -145,3 +145,39 @@ fn generations_lose_no_page() {
         || MultiGeneration::<Machine, Ttas<Machine>>::new(FRAMES, 2, 2).expect("in range");
     explore(move || three_threads_on(generations(), MultiGeneration::validate), SCHEDULES, DEPTH);
 }
+
+/// The bound of many cores that add equally fast: fewer pages than a batch of each core.
+#[test]
+fn no_page_goes_long_before_an_older_one_of_another_core() {
+    const CORES: u32 = 3;
+    const BATCH: u32 = 4;
+    let in_order = || {
+        let layout = Layout { group_bits: 0, ..Layout::finer(8) };
+        let options = Options { layout, batch: BATCH, sorted: true };
+        let lists = Lists::with_policy(64, CORES, options, Policy::BALANCED).expect("in range");
+        // By frame, the number of its addition.
+        let (mut there, mut added) = ([None; 64], 0);
+        for round in 0..40 {
+            for frame in (0..64).filter(|frame| (frame * 7 + round) % 3 > 0) {
+                if there[frame as usize].is_none() {
+                    Shuttle::place(CpuId(added % CORES), NodeId(0));
+                    lists.add(FrameId(frame), Class::File).expect("it is no member");
+                    there[frame as usize] = Some(added);
+                    added += 1;
+                }
+            }
+            let mut gone = Vec::new();
+            lists.reclaim(Class::File, 20, &mut |frame| {
+                gone.push(frame);
+                Fate::Reclaim
+            });
+            for frame in gone {
+                let oldest = there.iter().flatten().min().copied().expect("a page is there");
+                let number = there[frame.0 as usize].take().expect("it was added");
+                assert!(number - oldest < BATCH * CORES, "{number} before {oldest}");
+            }
+        }
+    };
+    // One thread, and so one schedule.
+    explore(in_order, 1, 1);
+}

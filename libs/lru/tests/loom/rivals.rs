@@ -45,9 +45,10 @@ fn both<T: PageLists<Machine> + 'static>(
     make: fn() -> T,
     validate: fn(&mut T),
     before: fn(&T),
-    (one, other): (fn(&T), fn(&T)),
+    threads: [fn(&T); 2],
     members: u32,
 ) {
+    let [one, other] = threads;
     model(PREEMPTIONS, move || {
         let lists = Arc::new(make());
         Loom::place(CpuId(0), NodeId(0));
@@ -132,7 +133,7 @@ macro_rules! suite {
             use super::*;
 
             fn both_of(before: fn(&$type), one: fn(&$type), other: fn(&$type), members: u32) {
-                both($make, $type::validate, before, (one, other), members);
+                both($make, $type::validate, before, [one, other], members);
             }
 
             #[test]
