@@ -78,6 +78,7 @@ mod order;
 mod ordered;
 mod page_lists;
 mod reclaim;
+mod reclaiming;
 mod s3_fifo;
 mod stamp;
 mod state;

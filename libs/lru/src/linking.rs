@@ -9,18 +9,12 @@ use kilocore_platform::{Atomic, AtomicInt, Ordering, Platform};
 use crate::cluster::Cluster;
 use crate::frame::FrameId;
 use crate::held::Held;
+use crate::list::Place;
 use crate::order::Order;
 use crate::ordered::Ordered;
 use crate::stamp::Stamp;
 use crate::state::State;
 use crate::stripes::ListIndex;
-
-/// Where a frame is linked in, and with which stamp.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Place {
-    Newest(Stamp),
-    Oldest(Stamp),
-}
 
 impl<P: Platform, L: RawLock<P, Thread = ()>, O: Order<P>> Ordered<P, L, O> {
     pub(crate) fn word(&self, frame: FrameId) -> &P::U32 {
@@ -88,15 +82,11 @@ impl<P: Platform, L: RawLock<P, Thread = ()>, O: Order<P>> Ordered<P, L, O> {
             );
             match changed {
                 Ok(_) => {
-                    let (chain, frames) = (self.stripes.chain(stripe, list), &self.frames);
                     // SAFETY: the list's lock is held, and the frame's links are the caller's, as it is on
                     // no list.
                     unsafe {
-                        match place {
-                            Place::Newest(stamp) => chain.push_newest(frames, frame, stamp),
-                            Place::Oldest(stamp) => chain.push_oldest(frames, frame, stamp),
-                        }
-                        self.stripes.publish_tail(frames, stripe, list);
+                        self.stripes.chain(stripe, list).push(&self.frames, frame, place);
+                        self.stripes.publish_tail(&self.frames, stripe, list);
                     }
                     return;
                 }

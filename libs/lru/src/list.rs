@@ -68,6 +68,13 @@ impl<P: Platform> Frames<P> {
     }
 }
 
+/// Where a frame is linked in, and with which stamp.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Place {
+    Newest(Stamp),
+    Oldest(Stamp),
+}
+
 /// The first and the last frame of a list.
 #[derive(Debug, Clone, Copy)]
 struct Ends {
@@ -103,11 +110,25 @@ impl<P: Platform> Chain<P> {
         self.count.store(count, Ordering::Relaxed);
     }
 
-    /// Links a frame in at the head.
+    /// Links a frame in.
     ///
     /// # Safety
     /// The caller holds the list's lock, and owns the frame's links.
-    pub(crate) unsafe fn push_newest(&self, frames: &Frames<P>, frame: FrameId, stamp: Stamp) {
+    pub(crate) unsafe fn push(&self, frames: &Frames<P>, frame: FrameId, place: Place) {
+        // SAFETY: by the caller's promise.
+        unsafe {
+            match place {
+                Place::Newest(stamp) => self.push_newest(frames, frame, stamp),
+                Place::Oldest(stamp) => self.push_oldest(frames, frame, stamp),
+            }
+        }
+    }
+
+    /// Links a frame in at the head.
+    ///
+    /// # Safety
+    /// As for [`push`](Self::push).
+    unsafe fn push_newest(&self, frames: &Frames<P>, frame: FrameId, stamp: Stamp) {
         let Ends { newest, oldest } = self.ends();
         // SAFETY: the frame's links are the caller's, and those of the list's frames are the lock's.
         unsafe {
@@ -123,8 +144,8 @@ impl<P: Platform> Chain<P> {
     /// Links a frame in at the tail.
     ///
     /// # Safety
-    /// As for [`push_newest`](Self::push_newest).
-    pub(crate) unsafe fn push_oldest(&self, frames: &Frames<P>, frame: FrameId, stamp: Stamp) {
+    /// As for [`push`](Self::push).
+    unsafe fn push_oldest(&self, frames: &Frames<P>, frame: FrameId, stamp: Stamp) {
         let Ends { newest, oldest } = self.ends();
         // SAFETY: as in `push_newest`.
         unsafe {

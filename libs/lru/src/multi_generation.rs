@@ -37,6 +37,7 @@ use crate::options::{Options, OptionsError};
 use crate::order::{Order, Parts, Touched};
 use crate::ordered::{Keeps, Ordered};
 use crate::page_lists::Fate;
+use crate::reclaiming::Reclaiming;
 use crate::state::{MOST_USES, State};
 use crate::stripes::{Layout, ListIndex};
 use crate::tiers::{Tier, Tiers};
@@ -115,15 +116,12 @@ impl<P: Platform> Order<P> for Generations<P> {
         if active { [nth(1), nth(2)] } else { [nth(0), None] }
     }
 
-    fn fresh<L>(lists: &Ordered<P, L, Self>, class: Class, ghost: Option<Ghost>) -> State
-    where
-        L: RawLock<P, Thread = ()>,
-    {
+    fn fresh(&self, class: Class, ghost: Option<Ghost>, _: impl FnOnce() -> u32) -> State {
         let state = State::new(class);
-        let Some(ghost) = ghost.filter(|ghost| ghost.distance.0 <= lists.order.frames) else {
+        let Some(ghost) = ghost.filter(|ghost| ghost.distance.0 <= self.frames) else {
             return state;
         };
-        lists.order.tiers(class).came_back(Tier(ghost.note));
+        self.tiers(class).came_back(Tier(ghost.note));
         state.with(State::REFERENCED)
     }
 
@@ -160,7 +158,9 @@ impl<P: Platform> Order<P> for Generations<P> {
         self.tiers(state.class()).left(tier);
         Some(tier.0)
     }
+}
 
+impl<P: Platform> Reclaiming<P> for Generations<P> {
     fn reclaim<L>(
         lists: &Ordered<P, L, Self>,
         class: Class,

@@ -1,13 +1,10 @@
 //! What differs between lists that keep their pages in different orders.
 
-use kilocore_locks::RawLock;
 use kilocore_platform::Platform;
 
 use crate::batch::Work;
-use crate::frame::{Class, FrameId, List};
+use crate::frame::{Class, List};
 use crate::ghosts::Ghost;
-use crate::ordered::Ordered;
-use crate::page_lists::Fate;
 use crate::state::State;
 use crate::stripes::ListIndex;
 
@@ -26,7 +23,7 @@ pub enum Touched {
 pub(crate) type Parts = [Option<ListIndex>; 2];
 
 /// An order in which pages are given up. Whatever it decides, the frame stays on one list or on none:
-/// [`Ordered`] sees to that.
+/// `Ordered` sees to that. What reclaim gives up is decided in `Reclaiming`.
 pub trait Order<P: Platform>: Sized + Send + Sync + 'static {
     /// Returns the list to which a page in this state belongs.
     fn list(state: State) -> ListIndex;
@@ -34,10 +31,9 @@ pub trait Order<P: Platform>: Sized + Send + Sync + 'static {
     /// Returns the lists that count as one of the page cache's.
     fn parts(&self, list: List) -> Parts;
 
-    /// Returns the state of a page that comes to memory, and perhaps comes back.
-    fn fresh<L>(lists: &Ordered<P, L, Self>, class: Class, ghost: Option<Ghost>) -> State
-    where
-        L: RawLock<P, Thread = ()>;
+    /// Returns the state of a page that comes to memory, and perhaps comes back. `active` counts the active
+    /// pages of its class, for which it may have to look at each stripe.
+    fn fresh(&self, class: Class, ghost: Option<Ghost>, active: impl FnOnce() -> u32) -> State;
 
     /// Returns the state in which a page is linked into a list, when it is about to be.
     fn placed(&self, state: State) -> State {
@@ -56,14 +52,4 @@ pub trait Order<P: Platform>: Sized + Send + Sync + 'static {
 
     /// Returns what is to be remembered of a page that is given up, if it is to be remembered.
     fn note(&self, state: State) -> Option<u32>;
-
-    /// See [`PageLists::reclaim`](crate::PageLists::reclaim).
-    fn reclaim<L>(
-        lists: &Ordered<P, L, Self>,
-        class: Class,
-        target: u32,
-        judge: &mut dyn FnMut(FrameId) -> Fate,
-    ) -> u32
-    where
-        L: RawLock<P, Thread = ()>;
 }

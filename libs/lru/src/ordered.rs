@@ -3,7 +3,7 @@
 //! # The idea
 //! Everything here holds for all orders: who may link and unlink a frame, which lock that takes, what
 //! waits in batches, and what is remembered of pages that left. An [`Order`] decides the rest: to which
-//! list a page belongs, what a use does to it, and what reclaim gives up.
+//! list a page belongs, and what a use does to it. What reclaim gives up follows in `reclaiming.rs`.
 
 use core::fmt;
 
@@ -14,11 +14,10 @@ use crate::batch::{Batches, Taken, Work};
 use crate::frame::{Class, FrameId, List, PageHash};
 use crate::ghosts::Ghosts;
 use crate::held::Held;
-use crate::linking::Place;
-use crate::list::Frames;
+use crate::list::{Frames, Place};
 use crate::options::Options;
-use crate::order::{Order, Touched};
-use crate::page_lists::{AlreadyAdded, Fate, PageLists};
+use crate::order::Order;
+use crate::page_lists::AlreadyAdded;
 use crate::stamp::{Clock, Stamp};
 use crate::state::State;
 use crate::stripes::Stripes;
@@ -27,7 +26,7 @@ use crate::stripes::Stripes;
 pub struct Ordered<P: Platform, L: RawLock<P, Thread = ()>, O: Order<P>> {
     pub(crate) frames: Frames<P>,
     pub(crate) stripes: Stripes<P, L>,
-    batches: Batches<P>,
+    pub(crate) batches: Batches<P>,
     sorted: bool,
     clock: Clock<P>,
     ghosts: Option<Ghosts<P>>,
@@ -64,13 +63,13 @@ impl<P: Platform, L: RawLock<P, Thread = ()>, O: Order<P>> Ordered<P, L, O> {
     }
 
     /// Puts a frame into a batch of this core, and does the batch's work if it is full.
-    fn later(&self, work: Work, frame: FrameId) {
+    pub(crate) fn later(&self, work: Work, frame: FrameId) {
         if let Some(taken) = self.batches.push(work, frame) {
             self.carry_out(work, taken);
         }
     }
 
-    fn carry_out(&self, work: Work, mut taken: Taken) {
+    pub(crate) fn carry_out(&self, work: Work, mut taken: Taken) {
         if taken.frames().is_empty() {
             return;
         }
@@ -97,7 +96,7 @@ impl<P: Platform, L: RawLock<P, Thread = ()>, O: Order<P>> Ordered<P, L, O> {
         }
     }
 
-    fn add_named(
+    pub(crate) fn add_named(
         &self,
         frame: FrameId,
         class: Class,
@@ -109,13 +108,20 @@ impl<P: Platform, L: RawLock<P, Thread = ()>, O: Order<P>> Ordered<P, L, O> {
             .compare_exchange(out, new, Ordering::Acquire, Ordering::Relaxed)
             .map_err(|_| AlreadyAdded(frame))?;
         let ghost = self.ghosts.as_ref().and_then(|ghosts| ghosts.arrive(frame, page));
-        let fresh = O::fresh(self, class, ghost);
+        let active = || self.count(List::active(class));
+        let fresh = self.order.fresh(class, ghost, active);
         if fresh.0 != new {
             // Others may have touched it meanwhile. Nobody else has a reason to change the rest.
             self.change_unlisted(frame, |state| State(state.0 | fresh.0));
         }
         self.later(Work::Add, frame);
         Ok(())
+    }
+
+    /// The number of frames of all stripes on a list.
+    pub(crate) fn count(&self, list: List) -> u32 {
+        let parts = self.order.parts(list).into_iter().flatten();
+        parts.map(|part| self.stripes.total(part)).sum()
     }
 
     /// Ends the membership of a frame whose page is given up for want of memory.
@@ -140,105 +146,5 @@ impl<P: Platform, L: RawLock<P, Thread = ()>, O: Order<P>> Ordered<P, L, O> {
 impl<P: Platform, L: RawLock<P, Thread = ()>, O: Order<P>> fmt::Debug for Ordered<P, L, O> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Ordered").field("layout", &self.stripes.layout).finish_non_exhaustive()
-    }
-}
-
-// SAFETY: `isolate_frame` clears the bit by which a frame is known to be on a list, and reports whether
-// this call did. The bit is set only by whoever took the frame off or added it.
-unsafe impl<P: Platform, L: RawLock<P, Thread = ()>, O: Order<P>> PageLists<P>
-    for Ordered<P, L, O>
-{
-    fn frames(&self) -> u32 {
-        self.frames.len()
-    }
-
-    fn add(&self, frame: FrameId, class: Class) -> Result<(), AlreadyAdded> {
-        self.add_named(frame, class, None)
-    }
-
-    fn add_page(&self, frame: FrameId, class: Class, page: PageHash) -> Result<(), AlreadyAdded> {
-        self.add_named(frame, class, Some(page))
-    }
-
-    fn touch(&self, frame: FrameId) {
-        let mut state = self.state(frame);
-        loop {
-            if !state.has(State::MEMBER) || state.has(State::UNEVICTABLE) {
-                return;
-            }
-            let (new, work) = match self.order.touched(state) {
-                Touched::Nothing => return,
-                Touched::Noted(new) => (new, None),
-                Touched::Moves(new, work) => (new, Some(work)),
-            };
-            let word = self.word(frame);
-            match word.compare_exchange(state.0, new.0, Ordering::Relaxed, Ordering::Relaxed) {
-                Ok(_) => return work.into_iter().for_each(|work| self.later(work, frame)),
-                Err(now) => state = State(now),
-            }
-        }
-    }
-
-    fn deactivate(&self, frame: FrameId) {
-        let deactivated = |state: State| self.order.deactivated(state);
-        let state = self.state(frame);
-        if !state.has(State::LISTED) {
-            self.change_unlisted(frame, deactivated);
-        } else if O::list(deactivated(state)) != O::list(state) {
-            self.later(Work::Deactivate, frame);
-        }
-    }
-
-    fn rotate(&self, frame: FrameId) {
-        if self.state(frame).has(State::LISTED) {
-            self.later(Work::Rotate, frame);
-        }
-    }
-
-    fn set_evictable(&self, frame: FrameId, evictable: bool) {
-        let change = |state: State| match evictable {
-            true => state.without(State::UNEVICTABLE),
-            false => state.without(State::ACTIVE).with(State::UNEVICTABLE),
-        };
-        let is_done = |state: State| state.has(State::UNEVICTABLE) != evictable;
-        // It may get on a list or off it meanwhile.
-        loop {
-            let state = self.state(frame);
-            if !state.has(State::MEMBER) || is_done(state) || self.change_unlisted(frame, change) {
-                return;
-            }
-            let mut held = Held::none(&self.stripes);
-            self.move_listed(&mut held, frame, Place::Newest(self.stamp()), change);
-        }
-    }
-
-    fn reclaim(&self, class: Class, target: u32, judge: &mut dyn FnMut(FrameId) -> Fate) -> u32 {
-        O::reclaim(self, class, target, judge)
-    }
-
-    fn drain(&self) {
-        for work in Work::ALL {
-            for taken in self.batches.take(work) {
-                self.carry_out(work, taken);
-            }
-        }
-    }
-
-    fn len(&self, list: List) -> u32 {
-        let parts = self.order.parts(list).into_iter().flatten();
-        parts.map(|part| self.stripes.total(part)).sum()
-    }
-
-    fn isolate_frame(&self, frame: FrameId) -> bool {
-        self.take_off(frame)
-    }
-
-    unsafe fn put_back_frame(&self, frame: FrameId) {
-        self.later(Work::Add, frame);
-    }
-
-    unsafe fn remove_frame(&self, frame: FrameId) {
-        // SAFETY: by the caller's promise.
-        unsafe { self.remove(frame) };
     }
 }

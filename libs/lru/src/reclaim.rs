@@ -103,8 +103,10 @@ impl<P: Platform, L: RawLock<P, Thread = ()>> Striped<P, L> {
     }
 
     fn counts(&self, class: Class) -> Counts {
-        let count = |list: List| self.stripes.total(ListIndex::of(list));
-        Counts { inactive: count(List::inactive(class)), active: count(List::active(class)) }
+        Counts {
+            inactive: self.count(List::inactive(class)),
+            active: self.count(List::active(class)),
+        }
     }
 
     /// Takes at most so many of the oldest frames of a list off, from one stripe.

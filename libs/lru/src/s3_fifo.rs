@@ -28,6 +28,7 @@ use crate::options::{Options, OptionsError};
 use crate::order::{Order, Parts, Touched};
 use crate::ordered::{Keeps, Ordered};
 use crate::page_lists::Fate;
+use crate::reclaiming::Reclaiming;
 use crate::state::{MOST_USES, State};
 use crate::stripes::{Layout, ListIndex};
 
@@ -95,12 +96,9 @@ impl<P: Platform> Order<P> for SmallAndMain {
         [Some(ListIndex::of(list)), None]
     }
 
-    fn fresh<L>(lists: &Ordered<P, L, Self>, class: Class, ghost: Option<Ghost>) -> State
-    where
-        L: RawLock<P, Thread = ()>,
-    {
+    fn fresh(&self, class: Class, ghost: Option<Ghost>, _: impl FnOnce() -> u32) -> State {
         let state = State::new(class);
-        let comes_back = ghost.is_some_and(|ghost| ghost.distance.0 <= lists.order.ghosts);
+        let comes_back = ghost.is_some_and(|ghost| ghost.distance.0 <= self.ghosts);
         if comes_back { state.with(State::ACTIVE) } else { state }
     }
 
@@ -123,7 +121,9 @@ impl<P: Platform> Order<P> for SmallAndMain {
         // What leaves by the main queue had its chance.
         (!state.has(State::ACTIVE)).then_some(0)
     }
+}
 
+impl<P: Platform> Reclaiming<P> for SmallAndMain {
     fn reclaim<L>(
         lists: &Ordered<P, L, Self>,
         class: Class,

@@ -37,6 +37,7 @@ use crate::options::{Options, OptionsError, Policy, Promotion, ReclaimFrom};
 use crate::order::{Order, Parts, Touched};
 use crate::ordered::{Keeps, Ordered};
 use crate::page_lists::Fate;
+use crate::reclaiming::Reclaiming;
 use crate::state::State;
 use crate::stripes::{Layout, ListIndex};
 
@@ -145,15 +146,10 @@ impl<P: Platform> Order<P> for TwoLists<P> {
         [Some(ListIndex::of(list)), None]
     }
 
-    fn fresh<L>(lists: &Ordered<P, L, Self>, class: Class, ghost: Option<Ghost>) -> State
-    where
-        L: RawLock<P, Thread = ()>,
-    {
+    fn fresh(&self, class: Class, ghost: Option<Ghost>, active: impl FnOnce() -> u32) -> State {
         let state = State::new(class);
         // To count the active pages takes a look at each stripe, but only where a page is known.
-        let soon = ghost.is_some_and(|ghost| {
-            ghost.distance.0 <= lists.stripes.total(ListIndex::of(List::active(class)))
-        });
+        let soon = ghost.is_some_and(|ghost| ghost.distance.0 <= active());
         if soon { state.with(State::ACTIVE) } else { state }
     }
 
@@ -187,7 +183,9 @@ impl<P: Platform> Order<P> for TwoLists<P> {
     fn note(&self, _: State) -> Option<u32> {
         Some(0)
     }
+}
 
+impl<P: Platform> Reclaiming<P> for TwoLists<P> {
     fn reclaim<L>(
         lists: &Ordered<P, L, Self>,
         class: Class,
