@@ -22,7 +22,8 @@ FUZZ_SECONDS ?= 60
 
 .PHONY: all demo test lint unit bench soak weaken watched watched-planted \
         watched-beside fuzz fidelity fidelity-c fidelity-profiles \
-        closed-loop verdicts servers ldu lru page-caches clean packages-build packages-demo packages-test packages-fuzz
+        closed-loop verdicts servers ldu lru hit-ratios page-caches clean packages-build packages-demo \
+        packages-test packages-fuzz
 
 all: packages-build
 	$(CARGO) build --release
@@ -122,6 +123,12 @@ verdicts: all
 servers: all
 	@tools/install-packages $$(tools/servers --packages)
 	tools/servers --page docs/servers.md
+
+## hit-ratios: hit ratios of page lists beside exact LRU on made traces of ten million uses, into the
+## tables of docs/lru-hit-ratios.md; takes a quarter of an hour
+hit-ratios: packages-build
+	$(CARGO) build --release -p kilocore-hit-ratios
+	target/release/kilocore-hit-ratios --page docs/lru-hit-ratios.md
 
 ## ldu: the published figures of deferred updates, simulated anew, into docs/ldu and the tables of
 ## docs/ldu.md; takes an hour

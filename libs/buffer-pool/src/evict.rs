@@ -112,21 +112,44 @@ impl<S: Store, P: Platform, T: PageLists<P>> BufferPool<S, P, T> {
     /// Takes the pages away from some frames, of which the caller gets one and the others become free.
     fn evict(&self) -> Result<Option<FrameId>, PoolError> {
         let mut eviction = Eviction::new(self);
-        // Pages that wait in a batch are on no list, and at first reclaim may find no others.
-        for is_first in [true, false] {
-            let batch = self.eviction_batch();
-            self.lists.reclaim(Class::File, batch, &mut |frame| eviction.judge(frame));
-            if eviction.len > 0 {
-                break;
-            }
-            if is_first {
-                self.lists.drain();
-            }
+        self.ask_lists(&mut eviction);
+        if eviction.len == 0 {
+            // Pages that wait in a batch are on no list.
+            self.lists.drain();
+            self.ask_lists(&mut eviction);
+        }
+        if eviction.len == 0 {
+            self.sweep(&mut eviction);
         }
         match (eviction.pop(), eviction.failure.take()) {
             (Some(frame), _) => Ok(Some(frame)),
             (None, Some(failure)) => Err(failure),
             (None, None) => Ok(None),
+        }
+    }
+
+    fn ask_lists(&self, eviction: &mut Eviction<'_, S, P, T>) {
+        let batch = self.eviction_batch();
+        self.lists.reclaim(Class::File, batch, &mut |frame| eviction.judge(frame));
+    }
+
+    /// Goes through the frames by their numbers until one can be had. Lists may look at some pages only while
+    /// all of these are pinned: Linux's, at inactive ones.
+    fn sweep(&self, eviction: &mut Eviction<'_, S, P, T>) {
+        let frames = self.frames.len();
+        for _ in 0..frames {
+            // Where the last one has ended, so that many sweeps do not all begin with the same pinned pages.
+            let frame = FrameId(self.hand.fetch_add(1, Ordering::Relaxed) % frames);
+            let word = self.frames.at(frame).load(Ordering::Relaxed);
+            if !(word.has(Word::VALID) && word.pins() == 0 || word.has(Word::DISCARDED)) {
+                continue;
+            }
+            if let Some(isolated) = self.lists.isolate(frame)
+                && eviction.judge(frame) == Fate::Reclaim
+            {
+                isolated.remove();
+                return;
+            }
         }
     }
 
@@ -256,7 +279,8 @@ impl<'a, S: Store, P: Platform, T: PageLists<P>> Eviction<'a, S, P, T> {
             word = header.load(Ordering::Relaxed);
         }
         if word.has(Word::DISCARDED) {
-            // Acquire: the next page comes after all that was done with the one that was discarded.
+            // Acquire: the next page comes after all that was done with the one that was discarded. Only who has
+            // isolated the frame takes the mark away.
             header.word.fetch_and(!Word::DISCARDED, Ordering::Acquire);
         } else if self.pool.take_page(frame) {
             self.pool.counters.count(Event::Eviction);

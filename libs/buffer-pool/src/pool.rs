@@ -3,7 +3,9 @@
 use std::fmt;
 
 use kilocore_locks::Futex;
-use kilocore_lru::{Class, FrameId, Layout, Options as ListOptions, PageLists, Striped};
+use kilocore_lru::{
+    Class, FrameId, Layout, Options as ListOptions, PageHash, PageLists, Policy, Striped,
+};
 use kilocore_platform::{Atomic, AtomicInt, Native, Ordering, Platform};
 
 use crate::dirty::DirtySet;
@@ -39,6 +41,8 @@ pub struct BufferPool<S: Store, P: Platform = Native, T: PageLists<P> = DefaultL
     pub(crate) capacity: P::U32,
     pub(crate) cores: u32,
     pub(crate) when_pinned: WhenPinned,
+    /// The number of the frame at which the next sweep over all of them begins.
+    pub(crate) hand: P::U32,
     /// Changes when there may be room again for those who wait for it.
     pub(crate) room: P::U32,
     /// For one change of the capacity at a time.
@@ -61,8 +65,8 @@ impl<S: Store> BufferPool<S> {
             batch: (options.capacity / options.cores / 64).clamp(1, 15),
             sorted: true,
         };
-        let lists =
-            Striped::new(options.most, options.cores, lists).map_err(OptionsError::Lists)?;
+        let lists = Striped::with_policy(options.most, options.cores, lists, Policy::BALANCED)
+            .map_err(OptionsError::Lists)?;
         Self::with_lists(store, lists, options)
     }
 }
@@ -98,6 +102,7 @@ impl<S: Store, P: Platform, T: PageLists<P>> BufferPool<S, P, T> {
             capacity: P::U32::new(0),
             cores,
             when_pinned,
+            hand: P::U32::new(0),
             room: P::U32::new(0),
             resizing: Serial::new(),
             syncing: Serial::new(),
@@ -365,7 +370,8 @@ impl<S: Store, P: Platform, T: PageLists<P>> Drop for Loading<'_, S, P, T> {
         let header = pool.frames.at(frame);
         if is_read {
             // A frame comes to the lists with its page and leaves them with it.
-            pool.lists.add(frame, Class::File).expect("it left the lists with its last page");
+            let added = pool.lists.add_page(frame, Class::File, PageHash(page.0));
+            added.expect("it left the lists with its last page");
             // Release: who sees that it is valid sees the page.
             let change = Word::LOADING - Word::VALID;
             header.wake(Word(header.word.fetch_sub(change, Ordering::Release)));

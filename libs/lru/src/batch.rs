@@ -20,7 +20,7 @@ pub const LARGEST_BATCH: u32 = 31;
 
 /// What is to be done with the frames of a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Work {
+pub enum Work {
     /// Link it in. The frame is in no other batch of this kind, and nobody else links it.
     Add,
     /// Move it to its active list.

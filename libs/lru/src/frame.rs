@@ -5,6 +5,14 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FrameId(pub u32);
 
+/// What page it is, whatever frame it is in: a hash of its file and its place in that, for example. A
+/// page has the same hash each time that it comes to memory, and another page mostly has another one.
+///
+/// Lists that remember pages after they have been reclaimed compare these numbers. They mix the bits
+/// themselves, so a number that just counts will do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PageHash(pub u64);
+
 /// What a page's content belongs to. A system chooses from which of the two it reclaims.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Class {

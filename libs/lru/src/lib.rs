@@ -12,6 +12,12 @@
 //! * [`Layout`] says how many stripes there are and what has a lock of its own. It makes this the lists
 //!   of Linux ([`Layout::STOCK`]), the first FinerLRU ([`Layout::first_finer`]) or the improved one
 //!   ([`Layout::finer`]). [`Index::Hashed`] and [`Options::sorted`] go beyond the paper.
+//!   [`Layout::for_machine`] chooses.
+//! * [`Policy`] says which pages stripes give up: those of the oldest tail ([`Policy::BALANCED`]), without
+//!   forgetting which pages left ([`Policy::RESISTANT`]), or with uses that only count
+//!   ([`Policy::LAZY`]).
+//! * [`S3Fifo`] and [`MultiGeneration`] are the rivals: other orders behind the same interface,
+//!   [`PageLists`]. They share all but the order with the striped lists.
 //!
 //! The source is E.-K. Byun and others, 'Optimizing LRU Lock Management in the Linux Kernel for Improving
 //! Parallel Write Throughput in Many-Core CPU Systems', 2023.
@@ -49,8 +55,9 @@
 //! ```
 //!
 //! # What it costs
-//! Twelve bytes for each frame, 128 bytes for each lock, and for each core 128 bytes and 16 for each
-//! frame of a batch. All is allocated when the lists are made, and nothing after that.
+//! Sixteen bytes for each frame, 128 bytes for each lock, and for each core 128 bytes and 16 for each
+//! frame of a batch. To compare tails takes 20 bytes for each stripe, and to remember pages 24 for each
+//! frame. All is allocated when the lists are made, and nothing after that.
 #![no_std]
 #![warn(missing_docs)]
 
@@ -59,17 +66,33 @@ extern crate alloc;
 mod batch;
 mod cluster;
 mod frame;
+mod generation;
+mod ghosts;
 mod held;
+mod judging;
+mod linking;
 mod list;
+mod multi_generation;
+mod options;
+mod order;
+mod ordered;
 mod page_lists;
 mod reclaim;
+mod reclaiming;
+mod s3_fifo;
+mod stamp;
 mod state;
 mod striped;
 mod stripes;
+mod tiers;
 mod validate;
 
 pub use batch::LARGEST_BATCH;
-pub use frame::{Class, FrameId, List};
+pub use frame::{Class, FrameId, List, PageHash};
+pub use multi_generation::{Generations, MultiGeneration};
+pub use options::{Options, OptionsError, Policy, Promotion, ReclaimFrom};
+pub use ordered::Ordered;
 pub use page_lists::{AlreadyAdded, Fate, Isolated, PageLists};
-pub use striped::{LARGEST_FACTOR, Options, OptionsError, Striped};
-pub use stripes::{Index, Layout, Locking};
+pub use s3_fifo::{S3Fifo, S3FifoOptions, SmallAndMain};
+pub use striped::{Striped, TwoLists};
+pub use stripes::{Index, LARGEST_FACTOR, Layout, Locking};

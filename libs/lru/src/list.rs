@@ -8,17 +8,19 @@ use alloc::boxed::Box;
 use kilocore_platform::{Atomic, Ordering, Platform, SharedCell};
 
 use crate::frame::FrameId;
+use crate::stamp::Stamp;
 use crate::state::State;
 
 /// The end of a list, in place of a frame's number. No frame has it.
 const NONE: u32 = u32::MAX;
 
 /// The neighbours of a frame: the one linked in later, which is nearer to the head, and the one linked
-/// in earlier.
+/// in earlier. And when it was linked in.
 #[derive(Debug, Clone, Copy)]
 struct Links {
     newer: u32,
     older: u32,
+    stamp: Stamp,
 }
 
 /// What the lists keep of a frame.
@@ -34,7 +36,7 @@ impl<P: Platform> Frames<P> {
     pub(crate) fn new(count: u32) -> Self {
         let frame = |_| Frame {
             state: P::U32::new(State::OUT.0),
-            links: P::Cell::new(Links { newer: NONE, older: NONE }),
+            links: P::Cell::new(Links { newer: NONE, older: NONE, stamp: Stamp::FIRST }),
         };
         Self((0..count).map(frame).collect())
     }
@@ -64,6 +66,13 @@ impl<P: Platform> Frames<P> {
         // SAFETY: nobody uses them meanwhile, by the caller's promise.
         self.0[frame as usize].links.with_mut(|links| change(unsafe { &mut *links }));
     }
+}
+
+/// Where a frame is linked in, and with which stamp.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Place {
+    Newest(Stamp),
+    Oldest(Stamp),
 }
 
 /// The first and the last frame of a list.
@@ -101,15 +110,29 @@ impl<P: Platform> Chain<P> {
         self.count.store(count, Ordering::Relaxed);
     }
 
-    /// Links a frame in at the head.
+    /// Links a frame in.
     ///
     /// # Safety
     /// The caller holds the list's lock, and owns the frame's links.
-    pub(crate) unsafe fn push_newest(&self, frames: &Frames<P>, frame: FrameId) {
+    pub(crate) unsafe fn push(&self, frames: &Frames<P>, frame: FrameId, place: Place) {
+        // SAFETY: by the caller's promise.
+        unsafe {
+            match place {
+                Place::Newest(stamp) => self.push_newest(frames, frame, stamp),
+                Place::Oldest(stamp) => self.push_oldest(frames, frame, stamp),
+            }
+        }
+    }
+
+    /// Links a frame in at the head.
+    ///
+    /// # Safety
+    /// As for [`push`](Self::push).
+    unsafe fn push_newest(&self, frames: &Frames<P>, frame: FrameId, stamp: Stamp) {
         let Ends { newest, oldest } = self.ends();
         // SAFETY: the frame's links are the caller's, and those of the list's frames are the lock's.
         unsafe {
-            frames.change(frame.0, |links| *links = Links { newer: NONE, older: newest });
+            frames.change(frame.0, |links| *links = Links { newer: NONE, older: newest, stamp });
             if newest != NONE {
                 frames.change(newest, |links| links.newer = frame.0);
             }
@@ -121,12 +144,12 @@ impl<P: Platform> Chain<P> {
     /// Links a frame in at the tail.
     ///
     /// # Safety
-    /// As for [`push_newest`](Self::push_newest).
-    pub(crate) unsafe fn push_oldest(&self, frames: &Frames<P>, frame: FrameId) {
+    /// As for [`push`](Self::push).
+    unsafe fn push_oldest(&self, frames: &Frames<P>, frame: FrameId, stamp: Stamp) {
         let Ends { newest, oldest } = self.ends();
         // SAFETY: as in `push_newest`.
         unsafe {
-            frames.change(frame.0, |links| *links = Links { newer: oldest, older: NONE });
+            frames.change(frame.0, |links| *links = Links { newer: oldest, older: NONE, stamp });
             if oldest != NONE {
                 frames.change(oldest, |links| links.older = frame.0);
             }
@@ -143,7 +166,7 @@ impl<P: Platform> Chain<P> {
         let mut ends = self.ends();
         // SAFETY: the links of the list's frames are the lock's.
         unsafe {
-            let Links { newer, older } = frames.links(frame.0);
+            let Links { newer, older, .. } = frames.links(frame.0);
             match newer {
                 NONE => ends.newest = older,
                 newer => frames.change(newer, |links| links.older = older),
@@ -162,6 +185,24 @@ impl<P: Platform> Chain<P> {
     /// The caller holds the list's lock.
     pub(crate) unsafe fn oldest(&self) -> Option<FrameId> {
         some(self.ends().oldest)
+    }
+
+    /// Returns when the frame that was linked in first was linked in.
+    ///
+    /// # Safety
+    /// The caller holds the list's lock.
+    pub(crate) unsafe fn oldest_stamp(&self, frames: &Frames<P>) -> Option<Stamp> {
+        // SAFETY: by the caller's promise, and the links of the list's frames are the lock's.
+        unsafe { self.oldest().map(|frame| frames.links(frame.0).stamp) }
+    }
+
+    /// Returns when a frame was linked in.
+    ///
+    /// # Safety
+    /// As for [`after`](Self::after).
+    pub(crate) unsafe fn stamp(&self, frames: &Frames<P>, frame: FrameId) -> Stamp {
+        // SAFETY: the links of the list's frames are the lock's.
+        unsafe { frames.links(frame.0) }.stamp
     }
 
     /// Returns the frame that was linked in after another one.
@@ -185,7 +226,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_frame_costs_twelve_bytes() {
-        assert_eq!(size_of::<Frame<Native>>(), 12);
+    fn a_frame_costs_sixteen_bytes() {
+        assert_eq!(size_of::<Frame<Native>>(), 16);
     }
 }

@@ -7,7 +7,7 @@ use core::mem;
 
 use kilocore_platform::Platform;
 
-use crate::frame::{Class, FrameId, List};
+use crate::frame::{Class, FrameId, List, PageHash};
 
 /// What is to become of a page that reclaim has found at the end of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,8 +54,20 @@ pub unsafe trait PageLists<P: Platform>: Send + Sync {
     /// If it is a member.
     fn add(&self, frame: FrameId, class: Class) -> Result<(), AlreadyAdded>;
 
-    /// Says that the page was used. The second use makes it an active one. If the frame is no member,
-    /// nothing happens.
+    /// Adds a frame, and says which page it is. Lists that remember reclaimed pages find out by this that
+    /// a page has come back. Other lists take it for a plain [`add`](Self::add). To lists that remember, a
+    /// page that was added by `add` is one that they have never met.
+    ///
+    /// # Errors
+    /// If it is a member.
+    fn add_page(&self, frame: FrameId, class: Class, page: PageHash) -> Result<(), AlreadyAdded> {
+        let _ = page;
+        self.add(frame, class)
+    }
+
+    /// Says that the page was used. The first use after it was added is the one for which it came to
+    /// memory, so the second use is the first that counts for it. If the frame is no member, nothing
+    /// happens.
     fn touch(&self, frame: FrameId);
 
     /// Says that the page will hardly be used again soon: it goes to the inactive list.

@@ -1,21 +1,59 @@
-//! Reclaim: which pages to do without.
+//! Reclaim from striped lists: which pages to do without.
 //!
 //! As in Linux, the oldest inactive pages are looked at, and active pages become inactive, the oldest
-//! first, while there are too few inactive ones. Stripes come in turn, and few frames of each are
-//! looked at, so that all stripes lose as many. If no inactive page can go, active ones are looked at, too.
+//! first, while there are too few inactive ones. Few frames of a stripe are looked at before the next
+//! stripe is chosen: the next one in turn, or the one whose tail is the oldest.
+//!
+//! Where uses only count ([`Promotion::AtReclaim`]), reclaim first looks at the counts. An inactive page
+//! that was used again becomes an active one. An active page that was used since it was last looked at
+//! stays one, for one use less. So that this ends while others go on using pages, there is a limit to how
+//! many pages of a reclaim are spared.
 
 use kilocore_locks::RawLock;
 use kilocore_platform::Platform;
 
 use crate::cluster::{CLUSTER, Cluster};
 use crate::frame::{Class, FrameId, List};
-use crate::held::Held;
+use crate::options::{Promotion, ReclaimFrom};
 use crate::page_lists::Fate;
-use crate::state::State;
-use crate::striped::{Place, Striped, Turn};
+use crate::stamp::Stamp;
+use crate::state::{MOST_USES, State};
+use crate::striped::{Striped, Turn, USES_TO_PROMOTE};
+use crate::stripes::ListIndex;
 
 /// So many frames of 4 KiB are a gibibyte.
 const PER_GIB: u64 = 1 << 18;
+
+/// How many pages of a class there are in all stripes.
+#[derive(Debug, Clone, Copy)]
+struct Counts {
+    inactive: u32,
+    active: u32,
+}
+
+impl Counts {
+    /// Whether so many pages are active that some should become inactive. The inactive ones are a half of
+    /// up to a gibibyte, and a smaller part of more.
+    fn inactive_is_low(self) -> bool {
+        let (inactive, active) = (u64::from(self.inactive), u64::from(self.active));
+        let gibibytes = (inactive + active) / PER_GIB;
+        let ratio = if gibibytes > 0 { (10 * gibibytes).isqrt() } else { 1 };
+        inactive * ratio < active
+    }
+}
+
+/// What has been done in a reclaim.
+struct Progress {
+    class: Class,
+    /// So many pages may still be judged.
+    unseen: u32,
+    /// So many pages may still be spared because they were used.
+    spares: u32,
+    /// So many looks at stripes have found nothing, one after the other.
+    in_vain: u32,
+    /// Whether there are too few inactive pages.
+    low: bool,
+}
 
 impl<P: Platform, L: RawLock<P, Thread = ()>> Striped<P, L> {
     pub(crate) fn reclaim_from(
@@ -25,103 +63,103 @@ impl<P: Platform, L: RawLock<P, Thread = ()>> Striped<P, L> {
         judge: &mut dyn FnMut(FrameId) -> Fate,
     ) -> u32 {
         let factor = self.layout().factor;
-        let inactive = List::inactive(class);
-        let mut unseen = self.total(inactive) + self.total(List::active(class));
-        let (mut reclaimed, mut visits, mut in_vain) = (0, 0, 0);
-        let (mut low, mut fruitless, mut kept) = (false, false, 0);
+        let counts = self.counts(class);
+        let all = counts.inactive + counts.active;
+        // Nobody has to be spared more often than two bits can count, and once to become active.
+        let spares = match self.order.policy.promotion {
+            Promotion::AtUse => 0,
+            Promotion::AtReclaim => all.saturating_mul(MOST_USES + 1),
+        };
+        let low = counts.inactive_is_low();
+        let mut progress = Progress { class, unseen: all, spares, in_vain: 0, low };
+        let (mut reclaimed, mut visits) = (0, 0);
         // The active pages of a stripe may become inactive only after all others' have.
-        while reclaimed < target && unseen > 0 && in_vain < 2 * factor {
+        while reclaimed < target && progress.unseen > 0 && progress.in_vain < 2 * factor {
             // To add up all stripes takes time, and the balance changes slowly.
-            if visits % factor == 0 {
-                low = self.inactive_is_low(class);
-                fruitless = kept >= self.total(inactive);
+            if visits == factor {
+                (visits, progress.low) = (0, self.counts(class).inactive_is_low());
             }
             visits += 1;
-            let most = (target - reclaimed).min(unseen).min(CLUSTER as u32);
-            let mut cluster = Cluster::EMPTY;
-            if fruitless {
-                let stripe = self.next(Turn::Deactivation);
-                self.take_oldest(stripe, List::active(class), most as usize, &mut cluster);
-            } else {
-                if low {
-                    self.deactivate_some(class);
-                }
-                let stripe = self.next(Turn::Reclaim);
-                self.take_oldest(stripe, inactive, most as usize, &mut cluster);
-            }
-            let seen = cluster.len() as u32;
-            in_vain = if seen == 0 { in_vain + 1 } else { 0 };
-            unseen -= seen;
-            let gained = self.judge(cluster, judge);
-            reclaimed += gained;
-            kept = if gained > 0 { 0 } else { kept + seen };
+            reclaimed += self.visit(&mut progress, target - reclaimed, judge);
         }
         reclaimed
     }
 
-    /// Whether so many pages are active that some should become inactive. The inactive ones are a fourth
-    /// of a gibibyte, and a smaller part of more.
-    fn inactive_is_low(&self, class: Class) -> bool {
-        let inactive = u64::from(self.total(List::inactive(class)));
-        let active = u64::from(self.total(List::active(class)));
-        let gibibytes = (inactive + active) / PER_GIB;
-        let ratio = if gibibytes > 0 { (10 * gibibytes).isqrt() } else { 1 };
-        inactive * ratio < active
+    /// Looks at some of the oldest pages of a stripe. Returns how many were given up.
+    fn visit(
+        &self,
+        progress: &mut Progress,
+        target: u32,
+        judge: &mut dyn FnMut(FrameId) -> Fate,
+    ) -> u32 {
+        let moved = if progress.low { self.deactivate_some(progress) } else { 0 };
+        let most = target.min(progress.unseen).min(CLUSTER as u32);
+        let inactive = List::inactive(progress.class);
+        let taken = self.take_some(Turn::Reclaim, inactive, most, progress.in_vain > 0);
+        progress.in_vain = if taken.len() == 0 && moved == 0 { progress.in_vain + 1 } else { 0 };
+        let taken = self.promote_used(progress, taken);
+        progress.unseen -= taken.len() as u32;
+        self.judge(taken, judge)
     }
 
-    /// Makes the oldest active pages of a stripe inactive.
-    fn deactivate_some(&self, class: Class) {
-        let mut cluster = Cluster::EMPTY;
-        let stripe = self.next(Turn::Deactivation);
-        self.take_oldest(stripe, List::active(class), CLUSTER, &mut cluster);
-        let mut held = Held::none(self.stripes());
-        while let Some(frame) = cluster.pop() {
-            let inactive = |state: State| state.without(State::ACTIVE);
-            // SAFETY: this thread has taken it off its list.
-            unsafe { self.link(&mut held, frame, Place::Newest, inactive) };
+    fn counts(&self, class: Class) -> Counts {
+        Counts {
+            inactive: self.count(List::inactive(class)),
+            active: self.count(List::active(class)),
         }
     }
 
-    /// Decides about pages that were taken off. Returns how many are reclaimed.
-    fn judge(&self, cluster: Cluster, judge: &mut dyn FnMut(FrameId) -> Fate) -> u32 {
-        let mut judging = Judging { lists: self, unjudged: cluster, kept: Cluster::EMPTY };
-        let mut reclaimed = 0;
-        // It is in `unjudged` while its fate is decided, in case that panics.
-        while let Some(frame) = judging.unjudged.first() {
-            let fate = judge(frame);
-            judging.unjudged.pop();
-            match fate {
-                Fate::Reclaim => {
-                    // SAFETY: it was taken off its list by this thread, and goes back to none.
-                    unsafe { self.remove(frame) };
-                    reclaimed += 1;
-                }
-                Fate::Activate => {
-                    self.activate_isolated(frame);
-                    judging.kept.push(frame);
-                }
-                Fate::Keep => judging.kept.push(frame),
+    /// Takes at most so many of the oldest frames of a list off, from one stripe.
+    ///
+    /// The oldest tail may be that of a stripe whose frames are being taken off by others. So after a look
+    /// that was in vain, stripes come in turn.
+    fn take_some(&self, turn: Turn, list: List, most: u32, in_vain: bool) -> Cluster {
+        let list = ListIndex::of(list);
+        let (stripe, until): (u32, Option<Stamp>) = match self.order.policy.from {
+            ReclaimFrom::OldestTail if !in_vain => {
+                let Some(oldest) = self.stripes.oldest_tail(list) else { return Cluster::EMPTY };
+                oldest
             }
-        }
-        reclaimed
+            _ => (self.order.next(turn, self.layout().factor), None),
+        };
+        let mut taken = Cluster::EMPTY;
+        self.take_oldest(stripe, list, most as usize, until, &mut taken);
+        taken
     }
-}
 
-/// Pages that reclaim has taken off. What was not reclaimed goes back at the end.
-struct Judging<'a, P: Platform, L: RawLock<P, Thread = ()>> {
-    lists: &'a Striped<P, L>,
-    unjudged: Cluster,
-    kept: Cluster,
-}
-
-impl<P: Platform, L: RawLock<P, Thread = ()>> Drop for Judging<'_, P, L> {
-    fn drop(&mut self) {
-        let mut held = Held::none(self.lists.stripes());
-        for cluster in [&mut self.kept, &mut self.unjudged] {
-            while let Some(frame) = cluster.pop() {
-                // SAFETY: this thread has taken it off its list, and did not remove it.
-                unsafe { self.lists.link(&mut held, frame, Place::Newest, |state| state) };
-            }
+    /// Makes the oldest active pages of a stripe inactive. Returns how many pages it has looked at.
+    fn deactivate_some(&self, progress: &mut Progress) -> usize {
+        let active = List::active(progress.class);
+        let mut taken =
+            self.take_some(Turn::Deactivation, active, CLUSTER as u32, progress.in_vain > 0);
+        let (seen, mut spared, mut cold) = (taken.len(), Cluster::EMPTY, Cluster::EMPTY);
+        while let Some(frame) = taken.pop() {
+            let used = progress.spares > 0 && self.state(frame).uses() > 0;
+            progress.spares -= u32::from(used);
+            if used { &mut spared } else { &mut cold }.push(frame);
         }
+        let one_less = |state: State| state.with_uses(state.uses().saturating_sub(1));
+        // SAFETY: this thread has taken them off their list.
+        unsafe {
+            self.link_all(spared, one_less);
+            self.link_all(cold, |state| state.without(State::ACTIVE));
+        }
+        seen
+    }
+
+    /// Makes those pages active that were used again. Returns the others.
+    fn promote_used(&self, progress: &mut Progress, mut taken: Cluster) -> Cluster {
+        if progress.spares == 0 {
+            return taken;
+        }
+        let (mut used, mut others) = (Cluster::EMPTY, Cluster::EMPTY);
+        while let Some(frame) = taken.pop() {
+            let again = progress.spares > 0 && self.state(frame).uses() >= USES_TO_PROMOTE;
+            progress.spares -= u32::from(again);
+            if again { &mut used } else { &mut others }.push(frame);
+        }
+        // SAFETY: this thread has taken them off their list.
+        unsafe { self.link_all(used, |state| state.activated().with_uses(0)) };
+        others
     }
 }

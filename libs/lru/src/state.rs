@@ -11,13 +11,17 @@
 //! it links the frame before it releases the lock of the list; a thread that clears it may have to
 //! wait for that lock, and then finds the frame linked.
 //!
-//! `REFERENCED` may change at any time: it is a hint.
+//! `REFERENCED` and the count of uses may change at any time: they are hints.
 
 use crate::frame::{Class, List};
+use crate::generation::Generation;
+
+/// The count of uses goes no further.
+pub(crate) const MOST_USES: u32 = 3;
 
 /// The bits of a frame's word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct State(pub(crate) u32);
+pub struct State(pub(crate) u32);
 
 impl State {
     /// The frame was added, and not removed since.
@@ -32,6 +36,13 @@ impl State {
     pub(crate) const UNEVICTABLE: u32 = 1 << 4;
     /// It is of a file, and not anonymous.
     pub(crate) const FILE: u32 = 1 << 5;
+
+    /// How often it was used, as far as two bits can count.
+    const USES: u32 = 0b11 << Self::USES_SHIFT;
+    const USES_SHIFT: u32 = 6;
+    /// Its generation, where lists have generations.
+    const GENERATION: u32 = 0b11 << Self::GENERATION_SHIFT;
+    const GENERATION_SHIFT: u32 = 8;
 
     /// Nobody has added it.
     pub(crate) const OUT: State = State(0);
@@ -67,6 +78,25 @@ impl State {
             (false, true) => List::active(self.class()),
             (false, false) => List::inactive(self.class()),
         }
+    }
+
+    /// How often it was used: from 0 to [`MOST_USES`].
+    pub(crate) const fn uses(self) -> u32 {
+        (self.0 & Self::USES) >> Self::USES_SHIFT
+    }
+
+    /// The same page with a count of uses, at most [`MOST_USES`].
+    pub(crate) const fn with_uses(self, uses: u32) -> Self {
+        let uses = if uses > MOST_USES { MOST_USES } else { uses };
+        State(self.0 & !Self::USES | uses << Self::USES_SHIFT)
+    }
+
+    pub(crate) const fn generation(self) -> Generation {
+        Generation((self.0 & Self::GENERATION) >> Self::GENERATION_SHIFT)
+    }
+
+    pub(crate) const fn with_generation(self, generation: Generation) -> Self {
+        State(self.0 & !Self::GENERATION | generation.0 << Self::GENERATION_SHIFT)
     }
 
     /// The same page, used again lately. One that cannot be reclaimed stays where it is.

@@ -15,295 +15,76 @@
 //!
 //! # Beyond the paper
 //! The paper does not say in which order reclaim goes through the stripes, nor how it keeps active and
-//! inactive pages in balance. Here reclaim takes from one stripe after the other, few frames from each,
-//! and the balance is that of Linux over all stripes together.
+//! inactive pages in balance. [`Policy`] says it here, and `reclaim.rs` does it. The balance is that of
+//! Linux over all stripes together. Three things are not in the paper:
+//!
+//! * [`ReclaimFrom::OldestTail`] makes stripes give up pages nearly in the order of one list.
+//! * [`Policy::returns`] makes pages active that come back soon, as Linux has done since 3.15. Linux counts
+//!   activations as well as evictions to tell how soon that is. Here only evictions count, so that a
+//!   use shares no word between cores.
+//! * [`Promotion::AtReclaim`] takes all list work away from uses.
 
 use core::array;
-use core::error::Error;
 use core::fmt;
 
 use kilocore_locks::RawLock;
 use kilocore_platform::{Atomic, AtomicInt, Ordering, Padded, Platform};
 
-use crate::batch::{Batches, LARGEST_BATCH, Taken, Work};
-use crate::cluster::Cluster;
+use crate::batch::Work;
 use crate::frame::{Class, FrameId, List};
-use crate::held::Held;
-use crate::list::Frames;
-use crate::page_lists::{AlreadyAdded, Fate, PageLists};
+use crate::ghosts::Ghost;
+use crate::options::{Options, OptionsError, Policy, Promotion, ReclaimFrom};
+use crate::order::{Order, Parts, Touched};
+use crate::ordered::{Keeps, Ordered};
+use crate::page_lists::Fate;
+use crate::reclaiming::Reclaiming;
 use crate::state::State;
-use crate::stripes::{Layout, Stripes};
+use crate::stripes::{Layout, ListIndex};
 
-/// How lists are made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Options {
-    /// How the lists are divided.
-    pub layout: Layout,
-    /// How many frames wait in a batch before their work is done: from 1 to [`LARGEST_BATCH`].
-    pub batch: u32,
-    /// Whether a batch is sorted by stripe before its work is done. Frames of a random order are mostly of
-    /// different stripes, so that without sorting each takes a lock of its own.
-    pub sorted: bool,
-}
+/// An active and an inactive list for each class, cut into stripes.
+///
+/// # How far reclaim is from the order of one list
+/// Of the inactive pages of a class, exact LRU order gives up the one that was added first. (A page that
+/// moved to the list later counts as added then.) With [`ReclaimFrom::OldestTail`], batches of *B* frames
+/// and *C* cores:
+///
+/// * **One core.** No page is given up while another one stays that was added *B* or more pages before
+///   it. All frames of a batch have one stamp. A page with an older stamp than the tails of all other
+///   stripes goes first, and of one stripe's pages, the older one goes first. So two pages can only be
+///   given up in the wrong order if they were in the same batch. A page that still waits in a batch
+///   was added after all that do not.
+/// * **Many cores that add equally fast.** The bound is *B* · *C*. While a page waits in its core's
+///   batch, its core adds at most *B* − 1 others, and so do the other cores.
+/// * **Cores that do not.** A page that waits in the batch of an idle core can stay as long as nobody
+///   calls [`drain`](crate::PageLists::drain). It gets its stamp then. Counted from its stamp on, the
+///   bound is *B* for each batch whose work is being done at that moment, and so *B* · *C* again.
+///
+/// Neither the factor nor the number of frames in a group is in the bound. So it is the same for 1,000
+/// pages in 256 stripes, of which most are empty. Two things are left out. A page that `judge` keeps is
+/// as new as one that was just added. And while another thread takes a frame off, reclaim may pass over
+/// that stripe, and take up to 32 frames of any other.
+///
+/// The price is a look at all tails of a list, sixteen of them in a cache line, whenever reclaim acquires
+/// a lock. It then takes off what was added together, so about a batch.
+///
+/// With [`ReclaimFrom::EachInTurn`] there is no such bound: each stripe loses as many pages, however old
+/// they are.
+///
+/// # Orderings
+/// What a thread wrote before it removed a frame is seen by whoever adds it next. There is no other
+/// promise about memory.
+pub type Striped<P, L> = Ordered<P, L, TwoLists<P>>;
 
-/// Why lists cannot be made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum OptionsError {
-    /// There has to be a stripe, and not more of them than fit.
-    Factor(u32),
-    /// A batch has from 1 to [`LARGEST_BATCH`] frames.
-    Batch(u32),
-    /// There has to be a core.
-    NoCores,
-    /// A frame's number has fewer bits than are to be ignored.
-    GroupBits(u32),
-}
-
-/// The most stripes.
-pub const LARGEST_FACTOR: u32 = 1 << 16;
-
-impl fmt::Display for OptionsError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            OptionsError::Factor(factor) => {
-                write!(f, "{factor} stripes: there must be from 1 to {LARGEST_FACTOR}")
-            }
-            OptionsError::Batch(batch) => {
-                write!(f, "{batch} frames in a batch: there must be from 1 to {LARGEST_BATCH}")
-            }
-            OptionsError::NoCores => f.write_str("a machine has at least one core"),
-            OptionsError::GroupBits(bits) => {
-                write!(f, "groups of frames by {bits} bits: a frame's number has 32")
-            }
-        }
-    }
-}
-
-impl Error for OptionsError {}
-
-/// Lists with locks `L`.
-pub struct Striped<P: Platform, L: RawLock<P, Thread = ()>> {
-    pub(crate) frames: Frames<P>,
-    stripes: Stripes<P, L>,
-    batches: Batches<P>,
-    sorted: bool,
+/// The order of [`Striped`].
+pub struct TwoLists<P: Platform> {
+    pub(crate) policy: Policy,
     /// Whose turn it is, by [`Turn`].
     turns: Padded<[P::U32; 2]>,
 }
 
-impl<P: Platform, L: RawLock<P, Thread = ()>> Striped<P, L> {
-    /// Returns empty lists for so many frames, on a machine of so many cores.
-    ///
-    /// # Errors
-    /// If the options are out of their ranges.
-    pub fn new(frames: u32, cores: u32, options: Options) -> Result<Self, OptionsError> {
-        let Options { layout, batch, sorted } = options;
-        if layout.factor == 0 || layout.factor > LARGEST_FACTOR {
-            return Err(OptionsError::Factor(layout.factor));
-        }
-        if batch == 0 || batch > LARGEST_BATCH {
-            return Err(OptionsError::Batch(batch));
-        }
-        if layout.group_bits >= u32::BITS {
-            return Err(OptionsError::GroupBits(layout.group_bits));
-        }
-        if cores == 0 {
-            return Err(OptionsError::NoCores);
-        }
-        Ok(Self {
-            frames: Frames::new(frames),
-            stripes: Stripes::new(layout),
-            batches: Batches::new(cores, batch),
-            sorted,
-            turns: Padded(array::from_fn(|_| P::U32::new(0))),
-        })
-    }
-
-    /// Returns how the lists are divided.
-    #[must_use]
-    pub fn layout(&self) -> Layout {
-        self.stripes.layout
-    }
-
-    fn word(&self, frame: FrameId) -> &P::U32 {
-        &self.frames.at(frame).state
-    }
-
-    fn state(&self, frame: FrameId) -> State {
-        State(self.word(frame).load(Ordering::Relaxed))
-    }
-
-    /// Takes the right to unlink a frame. Returns the state in which it is linked.
-    ///
-    /// Relaxed suffices: the links are written and read under the list's lock. A frame is linked in the
-    /// critical section that set the bit. Whoever sees the bit and then holds the lock comes later.
-    fn claim(&self, frame: FrameId) -> Option<State> {
-        if !self.state(frame).has(State::LISTED) {
-            return None;
-        }
-        let before = State(self.word(frame).fetch_and(!State::LISTED, Ordering::Relaxed));
-        before.has(State::LISTED).then_some(before)
-    }
-
-    /// Links a frame in. `change` says what its state is to be.
-    ///
-    /// # Safety
-    /// The frame is a member and on no list, and nobody else links it or removes it.
-    pub(crate) unsafe fn link(
-        &self,
-        held: &mut Held<'_, P, L>,
-        frame: FrameId,
-        place: Place,
-        change: impl Fn(State) -> State,
-    ) {
-        let stripe = self.stripes.layout.stripe(frame);
-        let mut state = self.state(frame);
-        loop {
-            let to = change(state);
-            let lock = self.stripes.lock_of(stripe, to.list());
-            held.include(lock);
-            let listed = to.with(State::LISTED);
-            let changed = self.word(frame).compare_exchange(
-                state.0,
-                listed.0,
-                Ordering::Relaxed,
-                Ordering::Relaxed,
-            );
-            match changed {
-                Ok(_) => {
-                    let chain = self.stripes.chain(stripe, to.list());
-                    let frames = &self.frames;
-                    match place {
-                        // SAFETY: the list's lock is held, and the frame's links are the caller's, as
-                        // it is on no list.
-                        Place::Newest => unsafe { chain.push_newest(frames, frame) },
-                        // SAFETY: as above.
-                        Place::Oldest => unsafe { chain.push_oldest(frames, frame) },
-                    }
-                    return;
-                }
-                // Somebody touched it, and it may belong to another list now.
-                Err(now) => state = State(now),
-            }
-        }
-    }
-
-    /// Moves a frame to where `change` of its state belongs, if it is on a list.
-    fn move_listed(
-        &self,
-        held: &mut Held<'_, P, L>,
-        frame: FrameId,
-        place: Place,
-        change: impl Fn(State) -> State,
-    ) {
-        let Some(before) = self.claim(frame) else { return };
-        let stripe = self.stripes.layout.stripe(frame);
-        let from = self.stripes.lock_of(stripe, before.list());
-        let to = self.stripes.lock_of(stripe, change(before).list());
-        held.change_to(from, to);
-        // SAFETY: the list's lock is held, and the right to unlink the frame was just taken.
-        unsafe { self.stripes.chain(stripe, before.list()).unlink(&self.frames, frame) };
-        // SAFETY: it was just taken off its list.
-        unsafe { self.link(held, frame, place, change) };
-    }
-
-    /// Puts a frame into a batch of this core, and does the batch's work if it is full.
-    fn later(&self, work: Work, frame: FrameId) {
-        if let Some(taken) = self.batches.push(work, frame) {
-            self.carry_out(work, taken);
-        }
-    }
-
-    fn carry_out(&self, work: Work, mut taken: Taken) {
-        if self.sorted {
-            taken.sort_by(|frame| self.stripes.layout.stripe(frame));
-        }
-        let mut held = Held::none(&self.stripes);
-        for frame in taken.frames().iter().copied() {
-            match work {
-                // SAFETY: whoever put it into a batch of this kind had the right to link it, and gave it
-                // to the batch.
-                Work::Add => unsafe { self.link(&mut held, frame, Place::Newest, |state| state) },
-                Work::Activate => {
-                    self.move_listed(&mut held, frame, Place::Newest, State::activated);
-                }
-                Work::Deactivate => {
-                    self.move_listed(&mut held, frame, Place::Newest, State::deactivated);
-                }
-                Work::Rotate => {
-                    self.move_listed(&mut held, frame, Place::Oldest, State::deactivated);
-                }
-            }
-        }
-    }
-
-    /// Takes at most so many frames off the tail of a stripe's list, oldest first.
-    pub(crate) fn take_oldest(&self, stripe: u32, list: List, most: usize, taken: &mut Cluster) {
-        let chain = self.stripes.chain(stripe, list);
-        if chain.len() == 0 {
-            return;
-        }
-        let mut held = Held::none(&self.stripes);
-        held.include(self.stripes.lock_of(stripe, list));
-        // SAFETY: the list's lock is held in all of this.
-        let mut next = unsafe { chain.oldest() };
-        while let Some(frame) = next.filter(|_| taken.len() < most) {
-            // SAFETY: it is linked into this list: nobody unlinks it without the lock.
-            next = unsafe { chain.after(&self.frames, frame) };
-            // Another thread may have the right to unlink it, and wait for the lock.
-            if self.claim(frame).is_some() {
-                // SAFETY: the right to unlink it was just taken.
-                unsafe { chain.unlink(&self.frames, frame) };
-                taken.push(frame);
-            }
-        }
-    }
-
-    /// The number of frames of all stripes on a list.
-    pub(crate) fn total(&self, list: List) -> u32 {
-        (0..self.stripes.layout.factor).map(|stripe| self.stripes.chain(stripe, list).len()).sum()
-    }
-
-    /// The stripe whose turn it is.
-    pub(crate) fn next(&self, turn: Turn) -> u32 {
-        self.turns[turn as usize].fetch_add(1, Ordering::Relaxed) % self.stripes.layout.factor
-    }
-
-    pub(crate) fn stripes(&self) -> &Stripes<P, L> {
-        &self.stripes
-    }
-
-    /// Ends the membership of a frame.
-    ///
-    /// # Safety
-    /// The caller has taken it off its list, and puts it back into none.
-    pub(crate) unsafe fn remove(&self, frame: FrameId) {
-        // Release: whoever adds it again may use its links at once.
-        self.word(frame).store(State::OUT.0, Ordering::Release);
-    }
-
-    /// Changes a member's state unless it is on a list.
-    fn change_unlisted(&self, frame: FrameId, change: impl Fn(State) -> State) -> bool {
-        let mut state = self.state(frame);
-        while state.has(State::MEMBER) && !state.has(State::LISTED) {
-            let (old, new) = (state.0, change(state).0);
-            let word = self.word(frame);
-            match word.compare_exchange(old, new, Ordering::Relaxed, Ordering::Relaxed) {
-                Ok(_) => return true,
-                Err(now) => state = State(now),
-            }
-        }
-        false
-    }
-
-    pub(crate) fn activate_isolated(&self, frame: FrameId) {
-        self.change_unlisted(frame, State::activated);
-    }
-}
-
-impl<P: Platform, L: RawLock<P, Thread = ()>> fmt::Debug for Striped<P, L> {
+impl<P: Platform> fmt::Debug for TwoLists<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Striped").field("layout", &self.layout()).finish_non_exhaustive()
+        f.debug_struct("TwoLists").field("policy", &self.policy).finish_non_exhaustive()
     }
 }
 
@@ -314,119 +95,106 @@ pub(crate) enum Turn {
     Deactivation,
 }
 
-/// Where a frame is linked in.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Place {
-    Newest,
-    Oldest,
+impl<P: Platform> TwoLists<P> {
+    /// The stripe whose turn it is, of so many.
+    pub(crate) fn next(&self, turn: Turn, factor: u32) -> u32 {
+        self.turns[turn as usize].fetch_add(1, Ordering::Relaxed) % factor
+    }
 }
 
-// SAFETY: `isolate_frame` clears the bit by which a frame is known to be on a list, and reports whether
-// this call did. The bit is set only by whoever took the frame off or added it.
-unsafe impl<P: Platform, L: RawLock<P, Thread = ()>> PageLists<P> for Striped<P, L> {
-    fn frames(&self) -> u32 {
-        self.frames.len()
+impl<P: Platform, L: RawLock<P, Thread = ()>> Striped<P, L> {
+    /// Returns empty lists for so many frames, on a machine of so many cores, with [`Policy::PLAIN`].
+    ///
+    /// # Errors
+    /// If the options are out of their ranges.
+    pub fn new(frames: u32, cores: u32, options: Options) -> Result<Self, OptionsError> {
+        Self::with_policy(frames, cores, options, Policy::PLAIN)
     }
 
-    fn add(&self, frame: FrameId, class: Class) -> Result<(), AlreadyAdded> {
-        let (out, new) = (State::OUT.0, State::new(class).0);
-        // Acquire: the links may have been used by whoever removed it.
-        self.word(frame)
-            .compare_exchange(out, new, Ordering::Acquire, Ordering::Relaxed)
-            .map_err(|_| AlreadyAdded(frame))?;
-        self.later(Work::Add, frame);
-        Ok(())
+    /// Returns empty lists for so many frames, on a machine of so many cores.
+    ///
+    /// # Errors
+    /// If the options are out of their ranges.
+    pub fn with_policy(
+        frames: u32,
+        cores: u32,
+        options: Options,
+        policy: Policy,
+    ) -> Result<Self, OptionsError> {
+        options.check(cores)?;
+        let turns = Padded(array::from_fn(|_| P::U32::new(0)));
+        let keeps = Keeps { tails: policy.from == ReclaimFrom::OldestTail, ghosts: policy.returns };
+        Ok(Self::empty(frames, cores, options, keeps, TwoLists { policy, turns }))
     }
 
-    fn touch(&self, frame: FrameId) {
-        let mut state = self.state(frame);
-        loop {
-            if !state.has(State::MEMBER) || state.has(State::UNEVICTABLE) {
-                return;
-            }
-            let used_before = state.has(State::REFERENCED);
-            if used_before && state.has(State::ACTIVE) {
-                return;
-            }
-            // The second use promotes it: at once, if it is on no list yet.
-            let promoted = used_before && !state.has(State::LISTED);
-            let new = match (used_before, promoted) {
-                (false, _) => state.with(State::REFERENCED),
-                (true, true) => state.activated(),
-                (true, false) => state.without(State::REFERENCED),
-            };
-            let word = self.word(frame);
-            match word.compare_exchange(state.0, new.0, Ordering::Relaxed, Ordering::Relaxed) {
-                Ok(_) if used_before && !promoted => return self.later(Work::Activate, frame),
-                Ok(_) => return,
-                Err(now) => state = State(now),
-            }
+    /// Returns how the lists are divided.
+    #[must_use]
+    pub fn layout(&self) -> Layout {
+        self.stripes.layout
+    }
+}
+
+/// A page that was used so often is an active one: when it came, and once again.
+pub(crate) const USES_TO_PROMOTE: u32 = 2;
+
+impl<P: Platform> Order<P> for TwoLists<P> {
+    fn list(state: State) -> ListIndex {
+        ListIndex::of(state.list())
+    }
+
+    fn parts(&self, list: List) -> Parts {
+        [Some(ListIndex::of(list)), None]
+    }
+
+    fn fresh(&self, class: Class, ghost: Option<Ghost>, active: impl FnOnce() -> u32) -> State {
+        let state = State::new(class);
+        // To count the active pages takes a look at each stripe, but only where a page is known.
+        let soon = ghost.is_some_and(|ghost| ghost.distance.0 <= active());
+        if soon { state.with(State::ACTIVE) } else { state }
+    }
+
+    fn touched(&self, state: State) -> Touched {
+        if self.policy.promotion == Promotion::AtReclaim {
+            let more = state.with_uses(state.uses() + 1);
+            return if more == state { Touched::Nothing } else { Touched::Noted(more) };
+        }
+        let used_before = state.has(State::REFERENCED);
+        if used_before && state.has(State::ACTIVE) {
+            return Touched::Nothing;
+        }
+        // The second use promotes it: at once, if it is on no list yet.
+        match (used_before, state.has(State::LISTED)) {
+            (false, _) => Touched::Noted(state.with(State::REFERENCED)),
+            (true, false) => Touched::Noted(state.activated()),
+            (true, true) => Touched::Moves(state.without(State::REFERENCED), Work::Activate),
         }
     }
 
-    fn deactivate(&self, frame: FrameId) {
-        if self.state(frame).has(State::LISTED | State::ACTIVE) {
-            self.later(Work::Deactivate, frame);
-        } else {
-            self.change_unlisted(frame, State::deactivated);
-        }
+    fn activated(&self, state: State) -> State {
+        state.activated()
     }
 
-    fn rotate(&self, frame: FrameId) {
-        if self.state(frame).has(State::LISTED) {
-            self.later(Work::Rotate, frame);
-        }
+    fn deactivated(&self, state: State) -> State {
+        // One more use is then as good as for a page that has just come.
+        let uses = state.uses().min(USES_TO_PROMOTE - 1);
+        state.deactivated().with_uses(uses)
     }
 
-    fn set_evictable(&self, frame: FrameId, evictable: bool) {
-        let change = |state: State| match evictable {
-            true => state.without(State::UNEVICTABLE),
-            false => state.without(State::ACTIVE).with(State::UNEVICTABLE),
-        };
-        let is_done = |state: State| state.has(State::UNEVICTABLE) != evictable;
-        // It may get on a list or off it meanwhile.
-        loop {
-            let state = self.state(frame);
-            if !state.has(State::MEMBER) || is_done(state) || self.change_unlisted(frame, change) {
-                return;
-            }
-            let mut held = Held::none(&self.stripes);
-            self.move_listed(&mut held, frame, Place::Newest, change);
-        }
+    fn note(&self, _: State) -> Option<u32> {
+        Some(0)
     }
+}
 
-    fn reclaim(&self, class: Class, target: u32, judge: &mut dyn FnMut(FrameId) -> Fate) -> u32 {
-        self.reclaim_from(class, target, judge)
-    }
-
-    fn drain(&self) {
-        for work in Work::ALL {
-            for taken in self.batches.take(work) {
-                self.carry_out(work, taken);
-            }
-        }
-    }
-
-    fn len(&self, list: List) -> u32 {
-        self.total(list)
-    }
-
-    fn isolate_frame(&self, frame: FrameId) -> bool {
-        let Some(before) = self.claim(frame) else { return false };
-        let stripe = self.stripes.layout.stripe(frame);
-        let mut held = Held::none(&self.stripes);
-        held.include(self.stripes.lock_of(stripe, before.list()));
-        // SAFETY: the list's lock is held, and the right to unlink the frame was just taken.
-        unsafe { self.stripes.chain(stripe, before.list()).unlink(&self.frames, frame) };
-        true
-    }
-
-    unsafe fn put_back_frame(&self, frame: FrameId) {
-        self.later(Work::Add, frame);
-    }
-
-    unsafe fn remove_frame(&self, frame: FrameId) {
-        // SAFETY: by the caller's promise.
-        unsafe { self.remove(frame) };
+impl<P: Platform> Reclaiming<P> for TwoLists<P> {
+    fn reclaim<L>(
+        lists: &Ordered<P, L, Self>,
+        class: Class,
+        target: u32,
+        judge: &mut dyn FnMut(FrameId) -> Fate,
+    ) -> u32
+    where
+        L: RawLock<P, Thread = ()>,
+    {
+        lists.reclaim_from(class, target, judge)
     }
 }

@@ -1,6 +1,8 @@
 //! All executions of two threads that use the lists at the same time, with few preemptions. The locks
 //! are simple here, because they are checked elsewhere.
 
+mod rivals;
+
 use std::sync::Arc;
 
 use kilocore_checking::{Altered, Thorough, Threads, model};

@@ -1,3 +1,5 @@
-//! Compares the lists with a plain model, on this host.
+//! Compares the lists with plain models, on this host.
 
 mod model;
+mod oldest_tail;
+mod rivals;

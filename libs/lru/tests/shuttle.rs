@@ -6,7 +6,8 @@ use std::sync::Arc;
 use kilocore_checking::{Altered, Sound, Threads, explore};
 use kilocore_locks::Ttas;
 use kilocore_lru::{
-    Class, Fate, FrameId, Index, Layout, List, Locking, Options, PageLists, Striped,
+    Class, Fate, FrameId, Index, Layout, List, Locking, MultiGeneration, Options, PageHash,
+    PageLists, Policy, S3Fifo, S3FifoOptions, Striped,
 };
 use kilocore_platform::{CpuId, NodeId, Shuttle};
 
@@ -30,10 +31,12 @@ fn class(frame: u32) -> Class {
 }
 
 /// Returns how many frames this thread has taken out for good.
-fn one_thread(lists: &Lists, thread: u32) -> u32 {
+fn one_thread(lists: &impl PageLists<Machine>, thread: u32) -> u32 {
     let at = |step: u32| FrameId((2 * thread + step) % FRAMES);
     for step in 0..2 {
-        lists.add(at(step), class(at(step).0)).expect("no other thread adds it");
+        let frame = at(step);
+        let hash = PageHash(frame.0.into());
+        lists.add_page(frame, class(frame.0), hash).expect("no other thread adds it");
     }
     for step in [1, 2, 2, 3, 1] {
         lists.touch(at(step));
@@ -62,15 +65,24 @@ fn one_thread(lists: &Lists, thread: u32) -> u32 {
 }
 
 fn three_threads(layout: Layout, sorted: bool) {
+    three_threads_with(layout, sorted, Policy::PLAIN);
+}
+
+fn three_threads_with(layout: Layout, sorted: bool, policy: Policy) {
     let options = Options { layout, batch: 2, sorted };
-    let lists = Arc::new(Lists::new(FRAMES, 2, options).expect("the options are in range"));
+    let lists = Lists::with_policy(FRAMES, 2, options, policy).expect("the options are in range");
+    three_threads_on(lists, Lists::validate);
+}
+
+fn three_threads_on<T: PageLists<Machine> + 'static>(lists: T, validate: fn(&mut T)) {
+    let lists = Arc::new(lists);
     let removed = Arc::new(std::sync::atomic::AtomicU32::new(0));
     let threads: Vec<_> = (0..THREADS)
         .map(|thread| {
             let (lists, removed) = (Arc::clone(&lists), Arc::clone(&removed));
             Machine::spawn(move || {
                 Shuttle::place(CpuId(thread % 2), NodeId(0));
-                let count = one_thread(&lists, thread);
+                let count = one_thread(&*lists, thread);
                 removed.fetch_add(count, std::sync::atomic::Ordering::SeqCst);
             })
         })
@@ -78,7 +90,7 @@ fn three_threads(layout: Layout, sorted: bool) {
     threads.into_iter().for_each(Machine::join);
     let mut lists = Arc::into_inner(lists).expect("the other threads have ended");
     lists.drain();
-    lists.validate();
+    validate(&mut lists);
     let listed: u32 = List::ALL.into_iter().map(|list| lists.len(list)).sum();
     let removed = removed.load(std::sync::atomic::Ordering::SeqCst);
     assert_eq!(listed + removed, FRAMES, "no page is lost, and none is there twice");
@@ -106,4 +118,66 @@ fn no_page_is_lost_with_a_lock_for_each_stripe() {
 #[test]
 fn no_page_is_lost_in_sorted_batches() {
     explore(|| three_threads(SMALL, true), SCHEDULES, DEPTH);
+}
+
+#[test]
+fn no_page_is_lost_where_the_oldest_tail_goes_first() {
+    explore(|| three_threads_with(SMALL, false, Policy::RESISTANT), SCHEDULES, DEPTH);
+}
+
+#[test]
+fn no_page_is_lost_where_uses_only_count() {
+    explore(|| three_threads_with(SMALL, true, Policy::LAZY), SCHEDULES, DEPTH);
+}
+
+#[test]
+fn s3_fifo_loses_no_page() {
+    let queues = || {
+        let options = S3FifoOptions { batch: 2, ..S3FifoOptions::PAPER };
+        S3Fifo::<Machine, Ttas<Machine>>::new(FRAMES, 2, options).expect("in range")
+    };
+    explore(move || three_threads_on(queues(), S3Fifo::validate), SCHEDULES, DEPTH);
+}
+
+#[test]
+fn generations_lose_no_page() {
+    let generations =
+        || MultiGeneration::<Machine, Ttas<Machine>>::new(FRAMES, 2, 2).expect("in range");
+    explore(move || three_threads_on(generations(), MultiGeneration::validate), SCHEDULES, DEPTH);
+}
+
+/// The bound of many cores that add equally fast: fewer pages than a batch of each core.
+#[test]
+fn no_page_goes_long_before_an_older_one_of_another_core() {
+    const CORES: u32 = 3;
+    const BATCH: u32 = 4;
+    let in_order = || {
+        let layout = Layout { group_bits: 0, ..Layout::finer(8) };
+        let options = Options { layout, batch: BATCH, sorted: true };
+        let lists = Lists::with_policy(64, CORES, options, Policy::BALANCED).expect("in range");
+        // By frame, the number of its addition.
+        let (mut there, mut added) = ([None; 64], 0);
+        for round in 0..40 {
+            for frame in (0..64).filter(|frame| (frame * 7 + round) % 3 > 0) {
+                if there[frame as usize].is_none() {
+                    Shuttle::place(CpuId(added % CORES), NodeId(0));
+                    lists.add(FrameId(frame), Class::File).expect("it is no member");
+                    there[frame as usize] = Some(added);
+                    added += 1;
+                }
+            }
+            let mut gone = Vec::new();
+            lists.reclaim(Class::File, 20, &mut |frame| {
+                gone.push(frame);
+                Fate::Reclaim
+            });
+            for frame in gone {
+                let oldest = there.iter().flatten().min().copied().expect("a page is there");
+                let number = there[frame.0 as usize].take().expect("it was added");
+                assert!(number - oldest < BATCH * CORES, "{number} before {oldest}");
+            }
+        }
+    };
+    // One thread, and so one schedule.
+    explore(in_order, 1, 1);
 }

@@ -1,0 +1,189 @@
+//! Ghosts: what is remembered of pages after their frames went to others.
+//!
+//! # The idea
+//! A page that comes back soon after it was reclaimed was reclaimed too early. To see that, lists keep
+//! the hash of each page that they give up, and how many pages were given up before it. When the page
+//! comes back, the difference is its *distance*: so many more frames would have kept it.
+//!
+//! A ghost is a word in a table of a fixed size: a tag of 32 bits, the count when it left (30 bits), and
+//! a note of two bits. A page's hash names a bucket of one cache line, in which the oldest ghost makes
+//! room for a new one. There is no lock: a ghost that is lost in a race costs one wrong guess.
+//!
+//! The table has two words for each ghost that is to be kept. Buckets then hold four of those in the
+//! mean, and one in twenty has eight or more at the age at which a ghost may be forgotten.
+
+use alloc::boxed::Box;
+
+use kilocore_platform::{Atomic, AtomicInt, Ordering, Padded, Platform};
+
+use crate::frame::{FrameId, PageHash};
+
+/// A page's hash with its bits mixed, or none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Name(u64);
+
+impl Name {
+    /// The name of a page that was added without one.
+    const NONE: Name = Name(0);
+
+    /// The mixing is that of SplitMix64 (Steele, Lea and Flood, 'Fast Splittable Pseudorandom Number
+    /// Generators', 2014).
+    fn of(page: PageHash) -> Self {
+        let mixed = page.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        Name((mixed ^ (mixed >> 31)).max(1))
+    }
+
+    fn tag(self) -> u32 {
+        (self.0 as u32).max(1)
+    }
+}
+
+/// How many pages were given up between a page's leaving and its return.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Distance(pub(crate) u32);
+
+/// What was kept of a page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ghost {
+    pub(crate) distance: Distance,
+    /// What the lists wrote down when the page left: at most [`LARGEST_NOTE`].
+    pub(crate) note: u32,
+}
+
+pub(crate) const LARGEST_NOTE: u32 = 3;
+
+/// Counts of pages that left are kept modulo this.
+const COUNTS: u32 = 1 << 30;
+
+/// The ghosts of a bucket, as many as fit into a cache line. A checker would look at every order in which
+/// they can be read.
+const fn ways<P: Platform>() -> usize {
+    if P::CHECKED { 1 } else { 8 }
+}
+
+/// The names of the pages that are in memory, and the ghosts of those that are not.
+pub(crate) struct Ghosts<P: Platform> {
+    /// By frame. Written by whoever adds the frame, and read by whoever has isolated it.
+    names: Box<[P::U64]>,
+    slots: Box<[P::U64]>,
+    /// How many pages have left.
+    left: Padded<P::U32>,
+}
+
+impl<P: Platform> Ghosts<P> {
+    /// Returns a table that keeps as many ghosts as there are frames.
+    pub(crate) fn new(frames: u32) -> Self {
+        let buckets = (2 * frames as usize).div_ceil(ways::<P>()).max(1);
+        let empty = |count: usize| (0..count).map(|_| P::U64::new(0)).collect();
+        Self {
+            names: empty(frames as usize),
+            slots: empty(buckets * ways::<P>()),
+            left: Padded(P::U32::new(0)),
+        }
+    }
+
+    fn bucket(&self, name: Name) -> &[P::U64] {
+        let buckets = self.slots.len() / ways::<P>();
+        let bucket = (((name.0 >> 32) * buckets as u64) >> 32) as usize;
+        &self.slots[bucket * ways::<P>()..][..ways::<P>()]
+    }
+
+    /// A page has come into a frame. Returns its ghost, if there is one, and forgets that.
+    pub(crate) fn arrive(&self, frame: FrameId, page: Option<PageHash>) -> Option<Ghost> {
+        let name = page.map_or(Name::NONE, Name::of);
+        self.names[frame.0 as usize].store(name.0, Ordering::Relaxed);
+        if name == Name::NONE {
+            return None;
+        }
+        let now = self.left.load(Ordering::Relaxed);
+        self.bucket(name).iter().find_map(|slot| {
+            let word = slot.load(Ordering::Relaxed);
+            let found = tag(word) == name.tag();
+            // Whoever forgets it has found it: of two that look for a page at a time, one does.
+            let forget = || slot.compare_exchange(word, 0, Ordering::Relaxed, Ordering::Relaxed);
+            (found && forget().is_ok()).then(|| ghost(word, now))
+        })
+    }
+
+    /// The page in a frame is given up.
+    pub(crate) fn leave(&self, frame: FrameId, note: u32) {
+        let name = Name(self.names[frame.0 as usize].load(Ordering::Relaxed));
+        if name == Name::NONE {
+            return;
+        }
+        let now = self.left.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
+        let worth = |slot: &&P::U64| {
+            let word = slot.load(Ordering::Relaxed);
+            let is_free = word == 0 || tag(word) == name.tag();
+            if is_free { u32::MAX } else { ghost(word, now).distance.0 }
+        };
+        let slot = self.bucket(name).iter().max_by_key(worth).expect("a bucket has a slot");
+        let count = u64::from(now % COUNTS);
+        let word = u64::from(name.tag()) << 32 | count << 2 | u64::from(note.min(LARGEST_NOTE));
+        slot.store(word, Ordering::Relaxed);
+    }
+}
+
+fn tag(word: u64) -> u32 {
+    (word >> 32) as u32
+}
+
+fn ghost(word: u64, now: u32) -> Ghost {
+    let count = (word as u32) >> 2;
+    let distance = Distance(now.wrapping_sub(count) % COUNTS);
+    Ghost { distance, note: word as u32 & LARGEST_NOTE }
+}
+
+#[cfg(test)]
+mod tests {
+    use kilocore_platform::Native;
+
+    use super::*;
+
+    fn page(number: u64) -> Option<PageHash> {
+        Some(PageHash(number))
+    }
+
+    #[test]
+    fn a_page_that_comes_back_is_known_once() {
+        let ghosts = Ghosts::<Native>::new(100);
+        assert_eq!(ghosts.arrive(FrameId(3), page(7)), None);
+        ghosts.leave(FrameId(3), 2);
+        for other in 10..20 {
+            assert_eq!(ghosts.arrive(FrameId(3), page(other)), None);
+            ghosts.leave(FrameId(3), 0);
+        }
+        let expected = Ghost { distance: Distance(10), note: 2 };
+        assert_eq!(ghosts.arrive(FrameId(8), page(7)), Some(expected));
+        assert_eq!(ghosts.arrive(FrameId(9), page(7)), None);
+    }
+
+    #[test]
+    fn a_page_without_a_name_leaves_no_ghost() {
+        let ghosts = Ghosts::<Native>::new(4);
+        assert_eq!(ghosts.arrive(FrameId(0), None), None);
+        ghosts.leave(FrameId(0), 0);
+        assert!(ghosts.slots.iter().all(|slot| slot.load(Ordering::Relaxed) == 0));
+    }
+
+    #[test]
+    fn few_ghosts_are_lost_before_as_many_have_left_as_there_are_frames() {
+        let frames = 10_000;
+        let ghosts = Ghosts::<Native>::new(frames);
+        for number in 0..5 * frames {
+            ghosts.arrive(FrameId(0), page(number.into()));
+            ghosts.leave(FrameId(0), 0);
+        }
+        let kept = (4 * frames..5 * frames)
+            .filter(|number| ghosts.arrive(FrameId(0), page((*number).into())).is_some())
+            .count();
+        assert!(kept > 9_800, "{kept}");
+    }
+
+    #[test]
+    fn a_table_for_no_frames_is_there() {
+        assert_eq!(Ghosts::<Native>::new(0).slots.len(), 8);
+    }
+}
