@@ -11,7 +11,7 @@ TEST_PACKAGES  := $(DEMO_PACKAGES) sysbench memcached libmemcached-tools stress-
 
 # The crates whose tests run under the model checkers. They are built apart: with their features all
 # else would be built anew.
-APART := platform locks ldu lru rivals checking
+APART := platform locks ldu lru buffer-pool rivals checking
 
 CARGO ?= cargo
 REPORT := target/demo/report.html
@@ -22,7 +22,7 @@ FUZZ_SECONDS ?= 60
 
 .PHONY: all demo test lint unit bench soak weaken watched watched-planted \
         watched-beside fuzz fidelity fidelity-c fidelity-profiles \
-        closed-loop verdicts servers hit-ratios ldu clean packages-build packages-demo packages-test packages-fuzz
+        closed-loop verdicts servers hit-ratios ldu lru page-caches clean packages-build packages-demo packages-test packages-fuzz
 
 all: packages-build
 	$(CARGO) build --release
@@ -40,6 +40,7 @@ test: packages-test all lint unit
 lint: packages-build
 	$(CARGO) fmt --all --check
 	$(CARGO) fmt --manifest-path evidence/fuzz/Cargo.toml --check
+	$(CARGO) fmt --manifest-path evidence/page-caches/Cargo.toml --check
 	# Declared by macros, into which cargo fmt does not see.
 	rustfmt --edition 2024 --check libs/locks/src/*.rs measure/kernel-bench/src/benchmarks.rs measure/kernel-bench/src/benchmarks/*.rs
 	$(CARGO) clippy --release --workspace --all-targets -- -D warnings
@@ -77,7 +78,7 @@ fuzz: packages-fuzz all
 ## weaken: each memory ordering of locks, logs and lists weakened in turn, into docs/orderings
 weaken: packages-build
 	mkdir -p docs/orderings
-	status=0; for part in locks ldu lru; do \
+	status=0; for part in locks ldu lru buffer-pool; do \
 		$(CARGO) run -p kilocore-weaken -- --only libs/$$part/src \
 			--report docs/orderings/$$part.md || status=$$?; \
 	done; exit $$status
@@ -85,6 +86,11 @@ weaken: packages-build
 ## bench: how fast, beside the best existing libraries
 bench: packages-build
 	$(CARGO) bench --workspace
+
+## page-caches: the buffer pool beside other caches used for pages, on this machine
+page-caches: packages-build
+	CARGO_TARGET_DIR=target/page-caches \
+	    $(CARGO) run --release --locked --manifest-path evidence/page-caches/Cargo.toml
 
 ## fidelity: how far forecasts are from published measurements, anew, into docs/fidelity.md
 fidelity: packages-build
@@ -138,6 +144,31 @@ ldu: packages-build
 	        --output target/ldu/$$workload-updates.json; \
 	done
 	tools/ldu-tables target/ldu docs/ldu.md
+
+## lru: parallel writes through a page cache, simulated anew, into docs/lru and the tables of
+## docs/lru.md; takes a minute
+lru: packages-build
+	$(CARGO) build --release -p kilocore
+	mkdir -p docs/lru target/lru
+	set -e; for pattern in seq-write rand-write read; do \
+	    case $$pattern in \
+	        read) variants="--variant stock,finer";; \
+	        *) variants=;; \
+	    esac; \
+	    for machine in knl-7210 xeon-gold-6338-1s; do \
+	        case $$machine in \
+	            knl-7210) threads=1,2,4,8,16,32,48,64,128,256; factor=8,32,256;; \
+	            *) threads=1,2,4,8,16,32,48,64; factor=8,32,64;; \
+	        esac; \
+	        target/release/kilocore simulate lru --pattern $$pattern --machine $$machine \
+	            --threads $$threads --factor $$factor $$variants \
+	            --output docs/lru/$$machine-$$pattern.csv --output docs/lru/$$machine-$$pattern.svg \
+	            --output target/lru/$$machine-$$pattern.json; \
+	    done; \
+	    target/release/kilocore simulate lru --pattern $$pattern --threads 64 \
+	        --factor 1,2,4,8,16,32,64,128,256 --output target/lru/knl-7210-factors-$$pattern.json; \
+	done
+	tools/lru-tables target/lru docs/lru.md
 
 packages-build packages-demo packages-test packages-fuzz: packages-%:
 	@tools/install-packages $(BUILD_PACKAGES) $(if $(filter demo,$*),$(DEMO_PACKAGES)) \

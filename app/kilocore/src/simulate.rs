@@ -2,6 +2,7 @@
 
 mod ldu;
 mod lock;
+mod lru;
 
 use std::process::ExitCode;
 
@@ -16,11 +17,14 @@ pub(crate) enum Experiment {
     Lock(lock::Arguments),
     /// Processes that fork and exit on all cores: the figures of the paper on deferred updates
     Ldu(ldu::Arguments),
+    /// Processes that write through the page cache on all threads: the paper on FinerLRU
+    Lru(lru::Arguments),
 }
 
 pub(crate) fn simulate(experiment: Experiment) -> Result<ExitCode, Failure> {
     match experiment {
         Experiment::Lock(arguments) => lock::lock(&arguments),
         Experiment::Ldu(arguments) => ldu::ldu(&arguments),
+        Experiment::Lru(arguments) => lru::lru(&arguments),
     }
 }

@@ -10,3 +10,4 @@ mod locate;
 mod read_write;
 mod simulate;
 mod simulate_ldu;
+mod simulate_lru;

@@ -12,6 +12,8 @@ use crate::{Mark, ReportError, number};
 pub enum Across {
     /// Numbers of cores, from 0.
     Cores,
+    /// Numbers of hardware threads, from 0.
+    Threads,
     /// Percentages of this, from the lowest.
     Percent(&'static str),
 }
@@ -21,6 +23,7 @@ impl Across {
     pub(crate) fn name(self) -> String {
         match self {
             Self::Cores => "cores".to_owned(),
+            Self::Threads => "threads".to_owned(),
             Self::Percent(of) => format!("% {of}"),
         }
     }
@@ -98,6 +101,7 @@ impl Lines {
     pub(crate) fn point_in_words(&self, line: &Line, across: f64, up: f64) -> String {
         let at = match self.across {
             Across::Cores => format!("on {} cores", number::plain(across)),
+            Across::Threads => format!("with {} threads", number::plain(across)),
             Across::Percent(of) => format!("{} % {of}", number::plain(across)),
         };
         format!("{}, {at}\n{} {}", line.name, number::figure(up), self.up)

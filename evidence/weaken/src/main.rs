@@ -1,7 +1,7 @@
 //! Weakens each memory ordering of the model-checked algorithms, one at a time, and reports which
 //! check catches it.
 //!
-//! The checks are the loom tests of `locks`, `ldu` and `lru`. They run on a platform that looks into the
+//! The checks are the loom tests of `locks`, `ldu`, `lru` and `buffer-pool`. They run on a platform that looks into the
 //! environment at each call, to see whether the ordering of this call is weakened
 //! (`kilocore_checking::weakening`). So one build is enough to try all orderings. The orderings are
 //! found by parsing the shipped source. An ordering that could not be weakened is an error.
@@ -34,7 +34,7 @@ use crate::failure::Failure;
 use crate::sites::{Order, Site, sites};
 
 /// The sources that are weakened, and the tests that have to notice.
-const SUBJECTS: [Subject; 3] = [
+const SUBJECTS: [Subject; 4] = [
     Subject {
         package: "kilocore-locks",
         sources: "libs/locks/src",
@@ -42,6 +42,11 @@ const SUBJECTS: [Subject; 3] = [
     },
     Subject { package: "kilocore-ldu", sources: "libs/ldu/src", modules: &["loom"] },
     Subject { package: "kilocore-lru", sources: "libs/lru/src", modules: &["loom"] },
+    Subject {
+        package: "kilocore-buffer-pool",
+        sources: "libs/buffer-pool/src",
+        modules: &["loom"],
+    },
 ];
 
 /// By default, a test that takes more than this many seconds on a processor is left out. It would

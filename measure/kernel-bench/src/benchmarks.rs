@@ -29,6 +29,7 @@ registry! {
     open => Together, Apart;
     unlink => Unlink;
     write => Sequential, Random;
+    pool => Sequential, Random;
     pipe => Pipe;
     epoll => Epoll;
     sock => Sock;

@@ -5,3 +5,4 @@
 //! figures for comparison. `kilocore simulate` is its command line.
 
 pub mod ldu;
+pub mod lru;

@@ -63,6 +63,8 @@ pub(crate) struct Costs {
     pub(crate) spin_between_yields: Cycles,
     /// How much longer computing takes while all hardware threads of the core are busy.
     pub(crate) shared_core_stretch: f64,
+    /// How many other hardware threads a physical core has, at least one.
+    pub(crate) siblings: f64,
     /// How far a core may run ahead on lines of its own.
     pub(crate) lookahead: Cycles,
 }
@@ -121,6 +123,7 @@ impl Costs {
             spin_between_yields: Cycles((pause * TURNS_BETWEEN_YIELDS) as u64),
             shared_core_stretch: f64::from(machine.topology.threads_per_core)
                 / machine.smt_throughput.value,
+            siblings: f64::from(machine.topology.threads_per_core.saturating_sub(1).max(1)),
             lookahead: cycles(&machine.latency.same_group_ns),
         }
     }

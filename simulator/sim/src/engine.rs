@@ -110,18 +110,24 @@ impl Engine {
     }
 
     /// Lets the running task compute for a while. That takes longer as more hardware threads of its
-    /// physical core are busy. Those that are busy at the beginning count for the whole time.
+    /// physical core are busy. Those that are busy at the beginning count for the whole time, and
+    /// those that the simulation does not use count as idle.
     #[inline]
     pub(crate) fn work(&mut self, time: Cycles) {
-        let core = &self.cores[self.current];
+        self.pass(Activity::Working, self.slowed_by_siblings(time).min(LONGEST_STEP));
+    }
+
+    /// How long computing takes that would take `time` with the physical core alone.
+    #[inline]
+    pub(crate) fn slowed_by_siblings(&self, time: Cycles) -> Cycles {
+        let core = self.current_core();
         if core.siblings.is_empty() {
-            return self.pass(Activity::Working, time.min(LONGEST_STEP));
+            return time;
         }
         let busy = core.siblings.iter().filter(|&&s| self.cores[s].task.is_some()).count();
-        let share = busy as f64 / core.siblings.len() as f64;
+        let share = busy as f64 / self.costs.siblings;
         let stretch = 1.0 + share * (self.costs.shared_core_stretch - 1.0).max(0.0);
-        let stretched = Cycles((time.0 as f64 * stretch).round() as u64);
-        self.pass(Activity::Working, stretched.min(LONGEST_STEP));
+        Cycles((time.0 as f64 * stretch).round() as u64)
     }
 
     /// The line at an address, as the running task names it.

@@ -32,6 +32,13 @@ impl Sim {
         clock::work(duration);
     }
 
+    /// Makes up for hardware threads that share the core. Accesses that hit the cache are charged as if
+    /// the caller had its core alone. This adds by how much longer they took, for accesses that were
+    /// charged `duration` so far.
+    pub fn slow_down(duration: Cycles) {
+        clock::slow_down(duration);
+    }
+
     /// Lets everything happen that is earlier than the caller's time, as each access to memory does:
     /// for tasks that share something that is not simulated, such as a counter of the experiment.
     pub fn catch_up() {

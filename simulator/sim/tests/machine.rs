@@ -341,6 +341,27 @@ fn hardware_threads_of_a_core_slow_each_other_down() {
 }
 
 #[test]
+fn a_core_with_some_of_its_threads_busy_is_slowed_in_part() {
+    let machine = kilocore_machine::find("knl-7210").unwrap();
+    let end = |cores, work: fn()| {
+        let mut simulation = Simulation::new(&machine, Options { cores, seed: 1 }).unwrap();
+        for _ in 0..cores {
+            simulation.spawn(move || (0..1000).for_each(|_| work())).unwrap();
+        }
+        simulation.run().unwrap().end.0 as f64
+    };
+    let alone = end(64, || Sim::work(Cycles(1000)));
+    let all = 4.0 / machine.smt_throughput.value;
+    for (cores, stretch) in [(128, 1.0 + (all - 1.0) / 3.0), (256, all)] {
+        let shared = end(cores, || Sim::work(Cycles(1000)));
+        assert!((shared / alone / stretch - 1.0).abs() < 0.02, "{cores}: {alone} {shared}");
+        // What was paid for already is not paid for again.
+        let more = end(cores, || Sim::slow_down(Cycles(1000)));
+        assert!((more / alone / (stretch - 1.0) - 1.0).abs() < 0.02, "{cores}: {alone} {more}");
+    }
+}
+
+#[test]
 fn a_busy_line_does_not_hold_up_others_of_its_home() {
     // All cores but the last storm one line; the last uses another of the same home.
     let words = Rc::new([Padded(SimU64::new(0)), Padded(SimU64::new(0))]);

@@ -16,7 +16,7 @@ impl Chart {
         let mut series: Vec<Series> = lines.lines.iter().enumerate().map(drawn).collect();
         spread_names(&mut series, &frame);
         let x_ticks = match lines.across {
-            Across::Cores => x.core_ticks(frame.x_labels()),
+            Across::Cores | Across::Threads => x.core_ticks(frame.x_labels()),
             Across::Percent(_) => x.ticks(frame.x_labels()),
         };
         let x_tick = |value: f64| Tick { at: x.place(value), label: number::plain(value) };
@@ -50,7 +50,7 @@ fn line_scales(lines: &Lines, frame: &Frame) -> (Scale, Scale) {
     let (first, last) = points()
         .map(|point| point.0)
         .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), at| (low.min(at), high.max(at)));
-    let first = if lines.across == Across::Cores { 0.0 } else { first };
+    let first = if matches!(lines.across, Across::Percent(_)) { first } else { 0.0 };
     let highest = points().map(|point| point.1).fold(f64::NEG_INFINITY, f64::max);
     let bands = lines.lines.iter().flat_map(|line| &line.band).map(|band| band.1);
     let top = bands.fold(highest, f64::max).min(highest * BAND_ROOM);

@@ -46,6 +46,13 @@ pub(super) fn work(time: Cycles) {
     }
 }
 
+pub(super) fn slow_down(time: Cycles) {
+    with_engine(|engine| {
+        let longer = engine.slowed_by_siblings(time).since(time);
+        engine.pass(Activity::Working, longer.min(LONGEST_STEP));
+    });
+}
+
 pub(super) fn pause(turns: u32) {
     with_engine(|engine| engine.pass(Activity::Spinning, engine.costs.pause * u64::from(turns)));
 }

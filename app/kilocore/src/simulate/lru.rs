@@ -1,0 +1,156 @@
+//! `kilocore simulate lru`: the experiments of the paper on FinerLRU, simulated.
+
+mod document;
+mod factors;
+mod results;
+mod tables;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+use kilocore_machine::Description;
+use kilocore_published::lru::{Job, Parameter, Pattern, RunLength, Setting, Variant, sweep};
+use kilocore_report::{
+    Assumption, Format, Host, LinesReport, Report, ReportError, in_csv, in_json,
+};
+
+use crate::core_list::CoreList;
+use crate::failure::Failure;
+use crate::output;
+use document::{Document, csv_rows};
+use factors::Factors;
+use results::Results;
+
+/// Processes that write or read a file each, through the page cache.
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// What they do: seq-write, rand-write or read
+    #[arg(long, default_value = "seq-write", value_name = "NAME")]
+    pattern: Pattern,
+    /// Name of a machine, or a machine file
+    #[arg(long, default_value = "knl-7210", value_name = "MACHINE")]
+    machine: String,
+    /// Numbers of hardware threads, each with a process, as in 1,2,4-8 or 32-256:32; powers of two
+    /// if not given
+    #[arg(long, value_name = "LIST")]
+    threads: Option<CoreList>,
+    /// Ways to divide the lists, separated by commas; all if not given
+    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    variant: Vec<Variant>,
+    /// Numbers of stripes, separated by commas; 8, 32 and one for each thread of the machine if not
+    /// given
+    #[arg(long, value_name = "LIST")]
+    factor: Option<Factors>,
+    /// Seed of all chance
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Print one JSON document and nothing else on standard output
+    #[arg(long)]
+    json: bool,
+    /// Also write the results; its ending chooses the format: .html, .svg, .csv or .json. May be
+    /// given for several files. The chart is of the largest factor
+    #[arg(long, short, value_name = "FILE")]
+    output: Vec<PathBuf>,
+}
+
+pub(crate) fn lru(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let files = arguments.output.iter().map(|path| Ok((path, output::format_of(path)?)));
+    let files: Vec<(&PathBuf, Format)> = files.collect::<Result<_, Failure>>()?;
+    let machine = kilocore_machine::find(&arguments.machine)?;
+    let variants = match &arguments.variant[..] {
+        [] => Variant::ALL.to_vec(),
+        chosen => distinct(chosen),
+    };
+    let threads = arguments.threads.clone().unwrap_or_else(|| powers_of_two(&machine)).0;
+    let of_machine = || Factors::for_machine(machine.hardware_threads());
+    let factors = arguments.factor.clone().unwrap_or_else(of_machine).0;
+    let setting = Setting::of(&machine);
+    let length = RunLength { seed: arguments.seed, ..RunLength::default() };
+    let pattern = arguments.pattern;
+    let mut jobs = Vec::new();
+    for &variant in &variants {
+        for &factor in if variant.has_factor() { &factors[..] } else { &[1] } {
+            for &threads in &threads {
+                jobs.push(Job { setting: &setting, variant, factor, pattern, threads, length });
+            }
+        }
+    }
+    let progress = output::progress(jobs.len() as u64, "simulating");
+    let points = sweep(&jobs, &machine, &|| progress.inc(1))?;
+    progress.finish_and_clear();
+    let results = Results {
+        setting: &setting,
+        machine: &machine,
+        pattern,
+        seed: arguments.seed,
+        variants: &variants,
+        factors: &factors,
+        threads: &threads,
+        points: &points,
+    };
+    for (path, format) in files {
+        output::write(path, &results.render(format)?)?;
+    }
+    if arguments.json {
+        output::json(&Document::new(&results))?;
+    } else {
+        let width = output::width();
+        let tables: Vec<String> = tables::all(&results).iter().map(|t| t.plain(width)).collect();
+        output::print(&tables.join("\n"));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The variants, each once.
+fn distinct(chosen: &[Variant]) -> Vec<Variant> {
+    let mut variants = Vec::new();
+    for &variant in chosen {
+        if !variants.contains(&variant) {
+            variants.push(variant);
+        }
+    }
+    variants
+}
+
+/// Powers of two up to all hardware threads of a machine.
+fn powers_of_two(machine: &Description) -> CoreList {
+    let all = machine.hardware_threads();
+    CoreList::for_machine(all, all)
+}
+
+impl Report for Results<'_> {
+    fn html(&self) -> Result<String, ReportError> {
+        page(self).html()
+    }
+
+    fn svg(&self) -> Result<String, ReportError> {
+        self.chart().svg()
+    }
+
+    fn csv(&self) -> Result<String, ReportError> {
+        in_csv(csv_rows(self))
+    }
+
+    fn json(&self) -> Result<String, ReportError> {
+        in_json(&Document::new(self))
+    }
+}
+
+/// Everything on one page.
+fn page<'a>(results: &Results<'a>) -> LinesReport<'a> {
+    let assumption = |parameter: Parameter| Assumption {
+        name: parameter.name.to_owned(),
+        value: parameter.value,
+        source: parameter.source.to_owned(),
+    };
+    LinesReport {
+        generated: output::generated(),
+        kind: "A published experiment, simulated",
+        title: format!("The page cache's lists under {}", results.pattern),
+        host: Host::Machine(results.machine),
+        charts: vec![results.chart()],
+        tables: tables::all(results),
+        assumptions: results.setting.parameters().into_iter().map(assumption).collect(),
+    }
+}

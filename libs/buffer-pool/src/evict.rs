@@ -1,0 +1,294 @@
+//! Frames for pages that are to come.
+//!
+//! # The idea
+//! * A free frame is taken if there is any. Else the lists say which pages to do without, and a thread takes
+//!   a few frames at a time.
+//! * A page leaves the table under its chain's lock, in one step with the proof that nobody has pinned it.
+//! * A dirty page is written first. While the store fails, a thread tries a few pages and then only looks
+//!   for clean ones. It waits for no latch: who has that may wait for a frame.
+//! * **A thread that finds no room marks all frames as wanted**, and sleeps if each of them is in use at that
+//!   moment. Whoever takes the last pin from a frame sees the mark in the same atomic step, and wakes it.
+
+use kilocore_lru::{Class, Fate, FrameId, PageLists};
+use kilocore_platform::{Atomic, AtomicInt, Ordering, Platform};
+
+use crate::error::PoolError;
+use crate::options::WhenPinned;
+use crate::page::PageId;
+use crate::pool::BufferPool;
+use crate::statistics::Event;
+use crate::store::Store;
+use crate::word::Word;
+use crate::write_back::Busy;
+
+/// A thread takes the pages from no more frames at a time.
+pub(crate) const LARGEST_BATCH: u32 = 16;
+
+/// So many pages a thread tries to write if the store fails.
+const ATTEMPTS: u32 = 4;
+
+impl<S: Store, P: Platform, T: PageLists<P>> BufferPool<S, P, T> {
+    /// Finds a frame. It is the caller's then.
+    pub(crate) fn obtain(&self) -> Result<FrameId, PoolError> {
+        loop {
+            if let Some(frame) = self.take_free() {
+                return Ok(frame);
+            }
+            if self.capacity() == 0 {
+                return Err(PoolError::NoCapacity);
+            }
+            if let Some(frame) = self.evict()? {
+                return Ok(frame);
+            }
+            // Argued: acquire, so that the marks below come after it. Else a thread could see the change of an
+            // announcement and mark a frame that it was about. loom performs operations in their order.
+            let event = self.room.load(Ordering::Acquire);
+            if !self.all_are_in_use(self.when_pinned) {
+                // Another thread is about to use the frame, or to give it back.
+                P::yield_now();
+                continue;
+            }
+            match self.when_pinned {
+                WhenPinned::Fail => return Err(PoolError::AllPinned),
+                WhenPinned::Wait => {
+                    self.counters.count(Event::Wait);
+                    P::park(&self.room, event, None);
+                }
+            }
+        }
+    }
+
+    fn take_free(&self) -> Option<FrameId> {
+        let frame = self.free.pop(&self.frames)?;
+        self.frames.at(frame).word.fetch_and(!Word::FREE, Ordering::Relaxed);
+        Some(frame)
+    }
+
+    /// Gives back a frame that is the caller's.
+    pub(crate) fn give_back(&self, frame: FrameId) {
+        let header = self.frames.at(frame);
+        // Before it is on the stack, from which another thread may take it at once.
+        let before = Word(header.word.fetch_or(Word::FREE, Ordering::Relaxed));
+        self.free.push(&self.frames, frame);
+        if before.has(Word::WANTED) {
+            header.word.fetch_and(!Word::WANTED, Ordering::Relaxed);
+            self.announce_room();
+        }
+    }
+
+    /// Wakes a thread that waits for room, if this was the frame's last pin. `before` is the word before it
+    /// went.
+    pub(crate) fn after_unpin(&self, frame: FrameId, before: Word) {
+        if before.has(Word::WANTED) && before.pins() == 1 {
+            self.frames.at(frame).word.fetch_and(!Word::WANTED, Ordering::Relaxed);
+            self.announce_room();
+        }
+    }
+
+    pub(crate) fn announce_room(&self) {
+        // Argued: release, for the same reason as the acquire in `obtain`.
+        self.room.fetch_add(1, Ordering::Release);
+        P::unpark(&raw const self.room, u32::MAX);
+    }
+
+    /// Marks all frames as wanted, until it finds one that is not in use. If it returns true, the end of the
+    /// first use will be announced. To who waits, a frame in the hands of a thread is in use; who fails
+    /// instead asks again, as soon it will be free or have a page that is pinned.
+    fn all_are_in_use(&self, when_pinned: WhenPinned) -> bool {
+        self.frames.iter().all(|header| {
+            let word = Word(header.word.fetch_or(Word::WANTED, Ordering::Relaxed));
+            word.is_parked()
+                || word.is_pinned()
+                || (when_pinned == WhenPinned::Wait && word.is_held())
+        })
+    }
+
+    /// Of how many frames a thread takes the pages away at a time. All but one are free until a page comes, so
+    /// they are a small part of the capacity.
+    fn eviction_batch(&self) -> u32 {
+        (self.capacity() / self.cores / 64).clamp(1, LARGEST_BATCH)
+    }
+
+    /// Takes the pages away from some frames, of which the caller gets one and the others become free.
+    fn evict(&self) -> Result<Option<FrameId>, PoolError> {
+        let mut eviction = Eviction::new(self);
+        // Pages that wait in a batch are on no list, and at first reclaim may find no others.
+        for is_first in [true, false] {
+            let batch = self.eviction_batch();
+            self.lists.reclaim(Class::File, batch, &mut |frame| eviction.judge(frame));
+            if eviction.len > 0 {
+                break;
+            }
+            if is_first {
+                self.lists.drain();
+            }
+        }
+        match (eviction.pop(), eviction.failure.take()) {
+            (Some(frame), _) => Ok(Some(frame)),
+            (None, Some(failure)) => Err(failure),
+            (None, None) => Ok(None),
+        }
+    }
+
+    /// Takes a frame's page out of the table if nobody uses it and the store has it. Returns whether it did;
+    /// the frame is the caller's then, if it is on no list or the caller has isolated it.
+    fn take_page(&self, frame: FrameId) -> bool {
+        let header = self.frames.at(frame);
+        let page = header.page();
+        if page == PageId::NONE {
+            return false;
+        }
+        let mut chain = self.table.lock(&self.frames, page);
+        let mut word = header.load(Ordering::Relaxed);
+        // It may have been discarded meanwhile.
+        while word.is_evictable() && header.page() == page {
+            let without = word.0 & !Word::VALID;
+            // Acquire: the next page comes after all that was done with this one.
+            match header.word.compare_exchange_weak(
+                word.0,
+                without,
+                Ordering::Acquire,
+                Ordering::Relaxed,
+            ) {
+                Ok(_) => {
+                    chain.remove(frame);
+                    return true;
+                }
+                Err(now) => word = Word(now),
+            }
+        }
+        false
+    }
+
+    /// Drops a page from memory without writing it, for example because its file was removed. If it is not in
+    /// memory, nothing happens.
+    ///
+    /// # Errors
+    /// If somebody has pinned it, or is writing it.
+    pub fn discard(&self, page: PageId) -> Result<(), PoolError> {
+        if page == PageId::NONE {
+            return Ok(());
+        }
+        let chain = self.table.lock(&self.frames, page);
+        let Some(frame) = chain.find(page) else { return Ok(()) };
+        // The pin keeps the page in its frame, and tells those who need one that this is in use.
+        self.pin_again(frame);
+        drop(chain);
+        let isolated = self.lists.isolate(frame);
+        let mut chain = self.table.lock(&self.frames, page);
+        if !self.invalidate(frame) {
+            drop((chain, isolated));
+            self.unpin(frame);
+            return Err(PoolError::Pinned(page));
+        }
+        chain.remove(frame);
+        drop(chain);
+        self.settle_dirty(frame);
+        match isolated {
+            Some(isolated) => {
+                isolated.remove();
+                self.give_back(frame);
+            }
+            // It waits in a batch, or reclaim is looking at it, and will find that it has no page.
+            None => self.mark_discarded(frame),
+        }
+        Ok(())
+    }
+
+    fn mark_discarded(&self, frame: FrameId) {
+        let header = self.frames.at(frame);
+        // Release: whoever takes the frame does it after all that was done with the page.
+        let before = Word(header.word.fetch_or(Word::DISCARDED, Ordering::Release));
+        if before.has(Word::WANTED) {
+            header.word.fetch_and(!Word::WANTED, Ordering::Relaxed);
+            self.announce_room();
+        }
+    }
+
+    /// Makes a frame one without a page, if nobody but the caller has pinned that. Returns whether it did; the
+    /// pin is gone then.
+    fn invalidate(&self, frame: FrameId) -> bool {
+        let header = self.frames.at(frame);
+        let mut word = header.load(Ordering::Relaxed);
+        while !word.has(Word::LOADING) && word.pins() == 1 {
+            let new = (word.0 - Word::PIN) & !(Word::VALID | Word::DIRTY);
+            // Acquire: the next page comes after all that was done with this one.
+            match header.word.compare_exchange_weak(
+                word.0,
+                new,
+                Ordering::Acquire,
+                Ordering::Relaxed,
+            ) {
+                Ok(_) => return true,
+                Err(now) => word = Word(now),
+            }
+        }
+        false
+    }
+}
+
+/// Frames whose pages were taken away. What is left at the end becomes free.
+struct Eviction<'a, S: Store, P: Platform, T: PageLists<P>> {
+    pool: &'a BufferPool<S, P, T>,
+    frames: [FrameId; LARGEST_BATCH as usize],
+    len: usize,
+    failures: u32,
+    /// The first.
+    failure: Option<PoolError>,
+}
+
+impl<'a, S: Store, P: Platform, T: PageLists<P>> Eviction<'a, S, P, T> {
+    fn new(pool: &'a BufferPool<S, P, T>) -> Self {
+        let frames = [FrameId(0); LARGEST_BATCH as usize];
+        Self { pool, frames, len: 0, failures: 0, failure: None }
+    }
+
+    fn pop(&mut self) -> Option<FrameId> {
+        self.len = self.len.checked_sub(1)?;
+        Some(self.frames[self.len])
+    }
+
+    /// Decides about a frame that reclaim has isolated.
+    fn judge(&mut self, frame: FrameId) -> Fate {
+        let header = self.pool.frames.at(frame);
+        let mut word = header.load(Ordering::Relaxed);
+        if word.has(Word::DIRTY) && self.may_write(word) && self.write(frame) {
+            word = header.load(Ordering::Relaxed);
+        }
+        if word.has(Word::DISCARDED) {
+            // Acquire: the next page comes after all that was done with the one that was discarded.
+            header.word.fetch_and(!Word::DISCARDED, Ordering::Acquire);
+        } else if self.pool.take_page(frame) {
+            self.pool.counters.count(Event::Eviction);
+        } else {
+            return Fate::Keep;
+        }
+        self.frames[self.len] = frame;
+        self.len += 1;
+        Fate::Reclaim
+    }
+
+    fn may_write(&self, word: Word) -> bool {
+        word.pins() == 0 && self.failures < ATTEMPTS
+    }
+
+    /// Writes a page. Returns whether that succeeded.
+    fn write(&mut self, frame: FrameId) -> bool {
+        match self.pool.write_back_frame(frame, Busy::Skip) {
+            Ok(_) => true,
+            Err(failure) => {
+                self.failures += 1;
+                self.failure.get_or_insert(failure);
+                false
+            }
+        }
+    }
+}
+
+impl<S: Store, P: Platform, T: PageLists<P>> Drop for Eviction<'_, S, P, T> {
+    fn drop(&mut self) {
+        while let Some(frame) = self.pop() {
+            self.pool.give_back(frame);
+        }
+    }
+}

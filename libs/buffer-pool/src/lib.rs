@@ -1,0 +1,82 @@
+//! A buffer pool for databases and file caches: pages of a store in memory, for many threads.
+//!
+//! # The idea
+//! * **A hit takes no lock.** A thread follows a chain of the page table without locking it, and pins what it
+//!   finds by one atomic addition to the frame's word, which also latches the page and counts the hit. Then
+//!   it looks again at which page the frame has ([`BufferPool::read`]).
+//! * **Which page has to go, LRU lists say** that many cores can write through: those of `kilocore-lru`, or
+//!   any other [`PageLists`](kilocore_lru::PageLists). The capacity is that of the whole pool, whatever the
+//!   number of stripes in the lists: no page goes while any frame is free.
+//! * **A page that was reported written is not lost.** A dirty page leaves memory only when the store has
+//!   taken it. If the store fails, the page stays. [`BufferPool::sync`] returns `Ok` only if all pages that
+//!   were changed before are durable, and after a failed sync never again.
+//! * **A slow store keeps nobody waiting** but those who need it: a page is copied, and written from the copy.
+//!
+//! # An example
+//! ```
+//! use kilocore_buffer_pool::{BufferPool, FileStore, Options, PageId};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let file = tempfile::tempfile()?;
+//! // 1000 pages of 8 KiB of a file that is open for reading and writing.
+//! let pool = BufferPool::new(FileStore::new(file), Options::new(1000, 8192))?;
+//! {
+//!     let mut page = pool.write(PageId(3))?; // nobody else has it meanwhile
+//!     page[..5].copy_from_slice(b"hello");
+//! } // now it is dirty
+//! assert_eq!(&pool.read(PageId(3))?[..5], b"hello");
+//! pool.sync()?; // now it is durable
+//! assert_eq!(pool.statistics().writes, 1);
+//! # Ok(())
+//! # }
+//! ```
+//! `examples/key_value.rs` is a B-tree in a file, whose updates survive a failure of the power at any
+//! point, and whose tests show it with [`FaultyDisk`].
+//!
+//! # What is defined at the edges
+//! | case | what happens |
+//! | --- | --- |
+//! | capacity 0 | no page can be had: [`PoolError::NoCapacity`], also for those who would wait |
+//! | capacity 1 | one page at a time; asking for a second while the first is pinned is as below |
+//! | all pages pinned | [`PoolError::AllPinned`], or a sleep until one is not ([`WhenPinned`]) |
+//! | more stripes, or cores, than pages | the same as otherwise; any positive number of either is allowed |
+//! | a page asked for by many threads | one reads it, the others wait for that; if it fails, the next tries |
+//! | a thread with a guard of a page asks for a conflicting one | it waits for itself, for ever |
+//! | a pool that is dropped | what was not written is lost, as if the program had ended: call `sync` first |
+//!
+//! # What it costs
+//! For each frame 24 bytes here, 4 to 8 in the page table and an eighth for the dirty page, and what the lists
+//! need, 12 bytes for the striped ones: at most 45 bytes. Beside that 256 bytes for each core, and what the
+//! lists need for locks and batches. All is allocated when the pool is made; reading a page from the store
+//! allocates nothing, and writing one allocates a copy of it.
+#![warn(missing_docs)]
+
+mod dirty;
+mod error;
+mod evict;
+mod faulty_disk;
+mod file_store;
+mod frames;
+mod free;
+mod guards;
+mod memory;
+mod options;
+mod page;
+mod pool;
+mod resize;
+mod serial;
+mod statistics;
+mod store;
+mod table;
+mod word;
+mod write_back;
+
+pub use error::{OptionsError, PoolError};
+pub use faulty_disk::FaultyDisk;
+pub use file_store::FileStore;
+pub use guards::{PageMut, PageRef, Pinned};
+pub use options::{Options, WhenPinned};
+pub use page::PageId;
+pub use pool::{BufferPool, DefaultLists};
+pub use statistics::Statistics;
+pub use store::Store;

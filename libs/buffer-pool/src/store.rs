@@ -1,0 +1,64 @@
+//! Where pages are kept when they are not in memory.
+
+use std::io;
+
+use crate::page::PageId;
+
+/// A store of pages of one size, such as a file.
+///
+/// All functions may be called by any thread at any time. The pool never writes one page twice at the
+/// same time, and never reads a page while it writes it.
+///
+/// A database with a write-ahead log sees to it here that the log comes first: before `write` stores a
+/// page, it makes durable the log up to the page's last change, whose number the page contains.
+pub trait Store: Send + Sync {
+    /// Reads a page.
+    ///
+    /// # Errors
+    /// If it could not be read as a whole. The pool then does not have the page, and whoever asked for it
+    /// is given the error. The next who asks for it has it read again.
+    fn read(&self, page: PageId, into: &mut [u8]) -> io::Result<()>;
+
+    /// Writes a page. It need not be durable before [`sync`](Self::sync).
+    ///
+    /// # Errors
+    /// If it was not written as a whole, or perhaps not. The pool then keeps the page, dirty, and will
+    /// write it again.
+    fn write(&self, page: PageId, from: &[u8]) -> io::Result<()>;
+
+    /// Makes durable all pages whose `write` has returned.
+    ///
+    /// # Errors
+    /// If that failed for any of them. Nobody knows then which pages are durable, and a second call may
+    /// succeed without having written them (so it is with `fsync` in Linux). The pool therefore reports no
+    /// page as durable any more; see [`BufferPool::sync`](crate::BufferPool::sync).
+    fn sync(&self) -> io::Result<()>;
+}
+
+impl<S: Store + ?Sized> Store for &S {
+    fn read(&self, page: PageId, into: &mut [u8]) -> io::Result<()> {
+        (**self).read(page, into)
+    }
+
+    fn write(&self, page: PageId, from: &[u8]) -> io::Result<()> {
+        (**self).write(page, from)
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        (**self).sync()
+    }
+}
+
+impl<S: Store + ?Sized> Store for std::sync::Arc<S> {
+    fn read(&self, page: PageId, into: &mut [u8]) -> io::Result<()> {
+        (**self).read(page, into)
+    }
+
+    fn write(&self, page: PageId, from: &[u8]) -> io::Result<()> {
+        (**self).write(page, from)
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        (**self).sync()
+    }
+}

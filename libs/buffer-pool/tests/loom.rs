@@ -1,0 +1,198 @@
+//! All executions of two threads that use a pool at the same time, with few preemptions. Its lists are
+//! checked elsewhere.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use kilocore_buffer_pool::{BufferPool, Options, PageId, PoolError, WhenPinned};
+use kilocore_checking::{Altered, Thorough, Threads, model};
+use kilocore_locks::Ttas;
+use kilocore_lru::{Layout, Options as ListOptions, Striped};
+use kilocore_platform::{CpuId, Loom, NodeId};
+
+use crate::memory::Memory;
+
+type Machine = Altered<Loom, Thorough>;
+type Pool = BufferPool<Memory, Machine, Striped<Machine, Ttas<Machine>>>;
+
+const PREEMPTIONS: Option<usize> = Some(2);
+
+/// Two threads on cores of their own, after what `before` did. What is in the pages then, `after` checks.
+fn both(capacity: u32, before: fn(&Pool), one: fn(&Pool), other: fn(&Pool), after: fn(&Pool)) {
+    model(PREEMPTIONS, move || {
+        let lists = ListOptions { layout: Layout::STOCK, batch: 1, sorted: false };
+        let lists = Striped::new(2, 2, lists).expect("the options are in range");
+        let options =
+            Options { page_bytes: 1, capacity, most: 2, cores: 2, when_pinned: WhenPinned::Wait };
+        let pool = Pool::with_lists(Memory::default(), lists, options);
+        let pool = Arc::new(pool.expect("the options are in range"));
+        Loom::place(CpuId(0), NodeId(0));
+        before(&pool);
+        let others = Arc::clone(&pool);
+        let thread = Machine::spawn(move || {
+            Loom::place(CpuId(1), NodeId(0));
+            other(&others);
+        });
+        one(&pool);
+        Machine::join(thread);
+        after(&pool);
+    });
+}
+
+fn get(pool: &Pool, page: u64) -> u8 {
+    pool.read(PageId(page)).expect("there is room")[0]
+}
+
+fn add(pool: &Pool, page: u64) {
+    pool.write(PageId(page)).expect("there is room")[0] += 1;
+}
+
+fn nothing(_: &Pool) {}
+
+#[test]
+fn two_threads_ask_for_one_page() {
+    let ask = |pool: &Pool| assert_eq!(get(pool, 1), 0);
+    both(2, nothing, ask, ask, |pool| assert_eq!(pool.statistics().misses, 1));
+}
+
+#[test]
+fn two_threads_change_one_page() {
+    let change = |pool: &Pool| add(pool, 1);
+    both(1, nothing, change, change, |pool| assert_eq!(get(pool, 1), 2));
+}
+
+#[test]
+fn two_pages_share_one_frame() {
+    let after = |pool: &Pool| assert_eq!((get(pool, 1), get(pool, 2)), (2, 1));
+    both(1, |pool| add(pool, 1), |pool| add(pool, 1), |pool| add(pool, 2), after);
+}
+
+#[test]
+fn one_reads_a_page_that_has_to_go_for_another() {
+    let before = |pool: &Pool| add(pool, 1);
+    let read = |pool: &Pool| assert_eq!(get(pool, 1), 1);
+    both(1, before, read, |pool| assert_eq!(get(pool, 2), 0), nothing);
+}
+
+#[test]
+fn one_reads_what_the_other_changes() {
+    let read = |pool: &Pool| assert!(get(pool, 1) <= 1);
+    both(1, |pool| assert_eq!(get(pool, 1), 0), read, |pool| add(pool, 1), nothing);
+}
+
+#[test]
+fn what_was_changed_before_a_sync_is_durable_after_it() {
+    let sync = |pool: &Pool| {
+        pool.sync().expect("the store works");
+        assert!(pool.store().synced(1) >= 1);
+    };
+    let after = |pool: &Pool| {
+        pool.sync().expect("the store works");
+        assert_eq!((pool.store().synced(1), pool.statistics().dirty), (2, 0));
+    };
+    both(1, |pool| add(pool, 1), sync, |pool| add(pool, 1), after);
+}
+
+#[test]
+fn two_threads_sync() {
+    let sync = |pool: &Pool| {
+        pool.sync().expect("the store works");
+        assert_eq!(pool.store().synced(1), 1);
+    };
+    both(1, |pool| add(pool, 1), sync, sync, nothing);
+}
+
+#[test]
+fn a_page_that_could_not_be_written_is_written_later() {
+    let before = |pool: &Pool| {
+        add(pool, 1);
+        pool.store().write_fails.store(true, Ordering::Relaxed);
+    };
+    let try_to = |pool: &Pool| match pool.sync() {
+        Ok(()) => assert!(pool.store().synced(1) >= 1),
+        Err(error) => assert!(matches!(error, PoolError::Write(PageId(1), _))),
+    };
+    let after = |pool: &Pool| {
+        pool.sync().expect("the store works again");
+        assert_eq!(pool.store().synced(1), 2);
+    };
+    both(1, before, try_to, |pool| add(pool, 1), after);
+}
+
+#[test]
+fn who_waits_for_a_page_that_cannot_be_read_reads_it() {
+    let before = |pool: &Pool| pool.store().read_fails.store(true, Ordering::Relaxed);
+    let ask = |pool: &Pool| match pool.read(PageId(1)) {
+        Ok(guard) => assert_eq!(guard[0], 0),
+        Err(error) => assert!(matches!(error, PoolError::Read(PageId(1), _))),
+    };
+    both(1, before, ask, ask, |pool| assert_eq!(get(pool, 1), 0));
+}
+
+#[test]
+fn one_discards_what_the_other_reads() {
+    let discard = |pool: &Pool| match pool.discard(PageId(1)) {
+        Ok(()) | Err(PoolError::Pinned(PageId(1))) => {}
+        Err(other) => panic!("{other}"),
+    };
+    // It was never written.
+    let read = |pool: &Pool| assert!(get(pool, 1) <= 1);
+    both(1, |pool| add(pool, 1), discard, read, |pool| assert_eq!(get(pool, 2), 0));
+}
+
+#[test]
+fn one_discards_a_page_that_has_to_go_for_another() {
+    let discard = |pool: &Pool| pool.discard(PageId(1)).expect("nobody has pinned it");
+    let other = |pool: &Pool| assert_eq!(get(pool, 2), 0);
+    both(1, |pool| assert_eq!(get(pool, 1), 0), discard, other, |pool| assert_eq!(get(pool, 3), 0));
+}
+
+#[test]
+fn one_gives_frames_back_that_the_other_takes() {
+    let before = |pool: &Pool| assert_eq!((get(pool, 1), get(pool, 2)), (0, 0));
+    let give = |pool: &Pool| {
+        for page in [1, 2] {
+            pool.discard(PageId(page)).expect("nobody has pinned it");
+        }
+    };
+    // If no frame is free yet, it finds nothing to take.
+    let take = |pool: &Pool| {
+        if !pool.contains(PageId(1)) {
+            assert_eq!(get(pool, 3), 0);
+        }
+    };
+    // If a frame were lost, this would wait for ever.
+    both(2, before, give, take, |pool| {
+        let first = pool.pin(PageId(5)).expect("there is room");
+        drop((pool.pin(PageId(6)).expect("there is room"), first));
+    });
+}
+
+#[test]
+fn one_takes_a_frame_away_that_the_other_uses() {
+    let shrink = |pool: &Pool| pool.resize(1).expect("a page can go");
+    let after = |pool: &Pool| {
+        assert_eq!((pool.capacity(), get(pool, 1), get(pool, 2)), (1, 2, 0));
+    };
+    both(2, |pool| add(pool, 1), shrink, |pool| add(pool, 1), after);
+}
+
+#[test]
+fn one_adds_the_frame_that_the_other_waits_for() {
+    let wait = |pool: &Pool| {
+        // Both frames, at the same time.
+        let first = pool.pin(PageId(1)).expect("there is room");
+        let second = pool.pin(PageId(2)).expect("it waits");
+        drop((first, second));
+    };
+    both(1, nothing, wait, |pool| pool.resize(2).expect("it is the most"), nothing);
+}
+
+#[test]
+fn who_waits_for_the_last_pin_to_go_is_woken() {
+    let hold = |pool: &Pool| {
+        let pin = pool.pin(PageId(1)).expect("it waits");
+        assert_eq!(pin.read()[0], 0);
+    };
+    both(1, nothing, hold, |pool| assert_eq!(get(pool, 2), 0), nothing);
+}

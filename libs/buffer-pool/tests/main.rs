@@ -1,0 +1,5 @@
+//! What the checkers find, or do not find, in the pool.
+
+mod loom;
+mod memory;
+mod shuttle;

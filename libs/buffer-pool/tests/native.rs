@@ -1,0 +1,7 @@
+//! The pool on this host.
+
+mod capacity;
+mod faults;
+mod key_value;
+mod model;
+mod threads;

@@ -1,0 +1,33 @@
+//! Parallel writes through a page cache: the experiments of the FinerLRU paper.
+//!
+//! Processes write or read a file each, as the benchmark IOR has them do with a file per process.
+//! Every page that is written anew is added to the page cache's LRU lists ([`kilocore_lru`]), and in
+//! Linux one lock is over all lists of a node's memory. The experiment compares ways to divide the
+//! lists, each of which is a [`Variant`]. All the rest is a [`Setting`], which is the same for every
+//! variant.
+//!
+//! # Where it departs from the paper
+//! * The paper writes 8 GB. Here a window of some ten thousand pages is simulated, after as many
+//!   that are not counted as it takes until all processes are out of step.
+//! * Of what a write does besides the lists, the page allocator's lock and the memory's bandwidth
+//!   are simulated. All else takes a time of its own in each process ([`Setting::parameters`]).
+//! * The paper's figures are lost. [`Claims`] has what its text says.
+
+mod claims;
+mod memory;
+mod meter;
+mod pattern;
+mod process;
+mod run;
+mod setting;
+mod sweep;
+mod variants;
+mod window;
+
+pub use claims::{Claims, claims};
+pub use kilocore_lru::LARGEST_FACTOR;
+pub use pattern::Pattern;
+pub use run::{Job, LruError, Point, RunLength, simulate};
+pub use setting::{Parameter, Setting};
+pub use sweep::sweep;
+pub use variants::Variant;
