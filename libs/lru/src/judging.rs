@@ -50,7 +50,7 @@ impl<P: Platform, L: RawLock<P, Thread = ()>, O: Order<P>> Drop for Judging<'_, 
         for cluster in [&mut self.kept, &mut self.unjudged] {
             let cluster = mem::replace(cluster, Cluster::EMPTY);
             // SAFETY: this thread has taken them off their lists, and did not remove them.
-            unsafe { self.lists.link_all(cluster, |state| state) };
+            unsafe { self.lists.link_all(cluster, |state| self.lists.order.kept(state)) };
         }
     }
 }

@@ -13,6 +13,7 @@
 //! memory management), and its public interface. No code is from there.
 //!
 //! # Where it departs from Linux
+//! * A page that reclaim was told to keep goes to the next generation.
 //! * There are no page tables here. So all uses are those of the file kind, and no walk makes pages young
 //!   again. What the caller of reclaim activates goes to the youngest generation.
 //! * Linux has from two to four generations, and opens one when the young ones are too few or too small.
@@ -136,6 +137,11 @@ impl<P: Platform> Order<P> for Generations<P> {
         };
         let sequence = self.oldest(state.class()).after(younger);
         state.without(State::ACTIVE | State::REFERENCED).with_generation(sequence.generation())
+    }
+
+    fn kept(&self, state: State) -> State {
+        // To the next generation: reclaim would find it again before all others otherwise.
+        state.with(State::REFERENCED)
     }
 
     fn touched(&self, state: State) -> Touched {

@@ -40,6 +40,11 @@ pub trait Order<P: Platform>: Sized + Send + Sync + 'static {
         state
     }
 
+    /// Returns the state of a page that reclaim was told to keep.
+    fn kept(&self, state: State) -> State {
+        state
+    }
+
     /// Returns what a use does to a page that can be reclaimed. May be called again if somebody else
     /// changes the state meanwhile.
     fn touched(&self, state: State) -> Touched;

@@ -2,7 +2,8 @@
 //!
 //! As in Linux, the oldest inactive pages are looked at, and active pages become inactive, the oldest
 //! first, while there are too few inactive ones. Few frames of a stripe are looked at before the next
-//! stripe is chosen: the next one in turn, or the one whose tail is the oldest.
+//! stripe is chosen: the next one in turn, or the one whose tail is the oldest. If no inactive page can go,
+//! active ones are looked at, too.
 //!
 //! Where uses only count ([`Promotion::AtReclaim`]), reclaim first looks at the counts. An inactive page
 //! that was used again becomes an active one. An active page that was used since it was last looked at
@@ -51,8 +52,12 @@ struct Progress {
     spares: u32,
     /// So many looks at stripes have found nothing, one after the other.
     in_vain: u32,
+    /// So many pages were judged, one after the other, and none could go.
+    kept: u32,
     /// Whether there are too few inactive pages.
     low: bool,
+    /// So many inactive pages there are, as far as this thread knows.
+    inactive: u32,
 }
 
 impl<P: Platform, L: RawLock<P, Thread = ()>> Striped<P, L> {
@@ -71,13 +76,24 @@ impl<P: Platform, L: RawLock<P, Thread = ()>> Striped<P, L> {
             Promotion::AtReclaim => all.saturating_mul(MOST_USES + 1),
         };
         let low = counts.inactive_is_low();
-        let mut progress = Progress { class, unseen: all, spares, in_vain: 0, low };
+        let mut progress = Progress {
+            class,
+            unseen: all,
+            spares,
+            in_vain: 0,
+            kept: 0,
+            low,
+            inactive: counts.inactive,
+        };
         let (mut reclaimed, mut visits) = (0, 0);
         // The active pages of a stripe may become inactive only after all others' have.
         while reclaimed < target && progress.unseen > 0 && progress.in_vain < 2 * factor {
             // To add up all stripes takes time, and the balance changes slowly.
             if visits == factor {
-                (visits, progress.low) = (0, self.counts(class).inactive_is_low());
+                let counts = self.counts(class);
+                visits = 0;
+                progress.low = counts.inactive_is_low();
+                progress.inactive = counts.inactive;
             }
             visits += 1;
             reclaimed += self.visit(&mut progress, target - reclaimed, judge);
@@ -92,14 +108,27 @@ impl<P: Platform, L: RawLock<P, Thread = ()>> Striped<P, L> {
         target: u32,
         judge: &mut dyn FnMut(FrameId) -> Fate,
     ) -> u32 {
-        let moved = if progress.low { self.deactivate_some(progress) } else { 0 };
         let most = target.min(progress.unseen).min(CLUSTER as u32);
-        let inactive = List::inactive(progress.class);
-        let taken = self.take_some(Turn::Reclaim, inactive, most, progress.in_vain > 0);
-        progress.in_vain = if taken.len() == 0 && moved == 0 { progress.in_vain + 1 } else { 0 };
-        let taken = self.promote_used(progress, taken);
-        progress.unseen -= taken.len() as u32;
-        self.judge(taken, judge)
+        let in_vain = progress.in_vain > 0;
+        let (taken, found) = if progress.kept >= progress.inactive && progress.kept > 0 {
+            let active = List::active(progress.class);
+            let taken = self.take_some(Turn::Deactivation, active, most, in_vain);
+            let found = taken.len();
+            (taken, found)
+        } else {
+            let moved = if progress.low { self.deactivate_some(progress) } else { 0 };
+            progress.inactive += moved as u32;
+            let inactive = List::inactive(progress.class);
+            let taken = self.take_some(Turn::Reclaim, inactive, most, in_vain);
+            let found = moved + taken.len();
+            (self.promote_used(progress, taken), found)
+        };
+        let seen = taken.len() as u32;
+        progress.in_vain = if found == 0 { progress.in_vain + 1 } else { 0 };
+        progress.unseen -= seen;
+        let gained = self.judge(taken, judge);
+        progress.kept = if gained > 0 { 0 } else { progress.kept + seen };
+        gained
     }
 
     fn counts(&self, class: Class) -> Counts {

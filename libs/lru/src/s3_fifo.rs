@@ -154,10 +154,10 @@ impl<P: Platform, L: RawLock<P, Thread = ()>> S3Fifo<P, L> {
         let mut unseen = self.queue_len(class, Queue::Small) + self.queue_len(class, Queue::Main);
         // Enough to bring all counts to zero. Others may go on counting, and this has to end.
         let mut spares = unseen.saturating_mul(MOST_USES + 1);
-        let mut reclaimed = 0;
+        let (mut reclaimed, mut kept) = (0, 0);
         while reclaimed < target && unseen > 0 {
             let most = (target - reclaimed).min(unseen).min(CLUSTER as u32) as usize;
-            let queue = self.queue_to_take_from(class);
+            let queue = self.queue_to_take_from(class, kept);
             let mut taken = Cluster::EMPTY;
             self.take_oldest(0, list_of(class, queue), most, None, &mut taken);
             if taken.len() == 0 {
@@ -166,7 +166,10 @@ impl<P: Platform, L: RawLock<P, Thread = ()>> S3Fifo<P, L> {
             }
             let leaving = self.spare_used(queue, taken, &mut spares);
             unseen -= leaving.len() as u32;
-            reclaimed += self.judge(leaving, judge);
+            let seen = leaving.len() as u32;
+            let gained = self.judge(leaving, judge);
+            reclaimed += gained;
+            kept = if gained > 0 { 0 } else { kept + seen };
         }
         reclaimed
     }
@@ -175,12 +178,13 @@ impl<P: Platform, L: RawLock<P, Thread = ()>> S3Fifo<P, L> {
         self.stripes.total(list_of(class, queue))
     }
 
-    /// The small queue while it has more than its share, and else the main one.
-    fn queue_to_take_from(&self, class: Class) -> Queue {
+    /// The small queue while it has its share, and else the main one. If so many pages were kept one
+    /// after the other as the small queue has, none of those can go, and it is the main one, too.
+    fn queue_to_take_from(&self, class: Class, kept: u32) -> Queue {
         let (small, main) =
             (self.queue_len(class, Queue::Small), self.queue_len(class, Queue::Main));
         let share = percent(small + main, self.order.small_percent).max(1);
-        let small_has_enough = small >= share;
+        let small_has_enough = small >= share && kept < small;
         if main == 0 || small > 0 && small_has_enough { Queue::Small } else { Queue::Main }
     }
 

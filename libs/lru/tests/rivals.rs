@@ -88,12 +88,12 @@ impl Model {
     fn reclaim(&mut self, target: u32, fates: &[Fate]) -> Vec<u32> {
         let mut fates = fates.iter();
         let mut unseen = self.small.len() + self.main.len();
-        let mut gone = Vec::new();
+        let (mut gone, mut kept_in_row) = (Vec::new(), 0);
         while gone.len() < target as usize && unseen > 0 {
             let most = (target as usize - gone.len()).min(unseen);
             let share = ((self.small.len() + self.main.len()) / 10).max(1);
-            let from_small =
-                self.main.is_empty() || !self.small.is_empty() && self.small.len() >= share;
+            let small = self.small.len();
+            let from_small = self.main.is_empty() || small >= share && kept_in_row < small;
             let queue = if from_small { &mut self.small } else { &mut self.main };
             let taken: Vec<u32> = queue.drain(..most.min(queue.len())).collect();
             let mut leaving = Vec::new();
@@ -110,7 +110,7 @@ impl Model {
                 self.append(frame);
             }
             unseen -= leaving.len();
-            let mut kept = Vec::new();
+            let (mut kept, seen, before) = (Vec::new(), leaving.len(), gone.len());
             for frame in leaving {
                 match fates.next().unwrap() {
                     Fate::Reclaim => {
@@ -129,6 +129,7 @@ impl Model {
                 }
             }
             kept.into_iter().for_each(|frame| self.append(frame));
+            kept_in_row = if gone.len() > before { 0 } else { kept_in_row + seen };
         }
         gone
     }
@@ -371,4 +372,39 @@ fn a_machine_has_a_stripe_for_each_thread() {
     assert_eq!(Layout::for_machine(1), Layout::STOCK);
     assert_eq!(Layout::for_machine(64).factor, 64);
     assert_eq!(Layout::for_machine(u32::MAX).factor, kilocore_lru::LARGEST_FACTOR);
+}
+
+/// All pages that were used once are pinned; one that was used again is not. It is found.
+fn finds_the_one_that_can_go(lists: &impl PageLists<Native>) {
+    fill(lists, 40);
+    lists.touch(FrameId(7));
+    lists.drain();
+    // What the orders spare at first, they look at in the end.
+    let mut gone = Vec::new();
+    for _ in 0..2 {
+        lists.reclaim(Class::File, 1, &mut |frame| {
+            if frame.0 != 7 {
+                return Fate::Keep;
+            }
+            gone.push(frame.0);
+            Fate::Reclaim
+        });
+    }
+    assert_eq!(gone, [7]);
+}
+
+#[test]
+fn the_one_page_that_can_go_is_found() {
+    for policy in [Policy::PLAIN, Policy::BALANCED, Policy::RESISTANT, Policy::LAZY] {
+        for factor in [1, 4] {
+            let options = Options { layout: Layout::finer(factor), batch: 1, sorted: false };
+            let lists: Striped<Native, Lock> =
+                Striped::with_policy(40, 1, options, policy).unwrap();
+            finds_the_one_that_can_go(&lists);
+        }
+    }
+    let queues: S3Fifo<Native, Lock> = S3Fifo::new(40, 1, S3FifoOptions::PAPER).unwrap();
+    finds_the_one_that_can_go(&queues);
+    let generations: MultiGeneration<Native, Lock> = MultiGeneration::new(40, 1, 1).unwrap();
+    finds_the_one_that_can_go(&generations);
 }
