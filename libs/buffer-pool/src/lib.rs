@@ -51,6 +51,7 @@
 //! allocates nothing, and writing one allocates a copy of it.
 #![warn(missing_docs)]
 
+mod access;
 mod dirty;
 mod error;
 mod evict;

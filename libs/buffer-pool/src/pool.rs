@@ -1,23 +1,20 @@
-//! The pool: pages asked for by number, found in memory or read from the store.
+//! The pool: what it consists of, and its pins.
 
 use std::fmt;
 
 use kilocore_locks::Futex;
-use kilocore_lru::{
-    Class, FrameId, Layout, Options as ListOptions, PageHash, PageLists, Policy, Striped,
-};
+use kilocore_lru::{FrameId, Layout, Options as ListOptions, PageLists, Policy, Striped};
 use kilocore_platform::{Atomic, AtomicInt, Native, Ordering, Platform};
 
 use crate::dirty::DirtySet;
-use crate::error::{OptionsError, PoolError};
+use crate::error::OptionsError;
 use crate::frames::Frames;
 use crate::free::FreeStacks;
-use crate::guards::{PageMut, PageRef, Pinned};
 use crate::memory::Memory;
 use crate::options::{Options, WhenPinned};
 use crate::page::PageId;
 use crate::serial::Serial;
-use crate::statistics::{Counters, Event, Statistics};
+use crate::statistics::{Counters, Statistics};
 use crate::store::Store;
 use crate::table::Table;
 use crate::word::Word;
@@ -69,13 +66,6 @@ impl<S: Store> BufferPool<S> {
             .map_err(OptionsError::Lists)?;
         Self::with_lists(store, lists, options)
     }
-}
-
-/// What a frame is to have at first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Content {
-    Stored,
-    Zeros,
 }
 
 impl<S: Store, P: Platform, T: PageLists<P>> BufferPool<S, P, T> {
@@ -150,150 +140,6 @@ impl<S: Store, P: Platform, T: PageLists<P>> BufferPool<S, P, T> {
         page != PageId::NONE && self.table.lock(&self.frames, page).find(page).is_some()
     }
 
-    /// Returns a page for reading, as soon as nobody writes it.
-    ///
-    /// # Errors
-    /// If it is not in memory, and there is no frame for it or the store cannot read it. To make room the
-    /// pool may write another page, and if the store cannot write that, the error says so.
-    ///
-    /// # Panics
-    /// If the page has some millions of guards.
-    #[inline]
-    pub fn read(&self, page: PageId) -> Result<PageRef<'_, S, P, T>, PoolError> {
-        if let Some(frame) = self.table.find(&self.frames, page) {
-            let header = self.frames.at(frame);
-            let added = Word::USE + Word::PIN + Word::SHARED;
-            let before = Word(header.word.fetch_add(added, Ordering::Acquire));
-            let hindered = Word::LOADING | Word::EXCLUSIVE;
-            if before.has(Word::VALID)
-                && !before.has_any(hindered)
-                && before.pins() < Word::MOST
-                && header.page() == page
-            {
-                self.count_hit(before);
-                self.lists.touch(frame);
-                return Ok(PageRef::new(self, frame));
-            }
-            self.count_hit(before);
-            self.take_back_hit(frame);
-        }
-        let frame = self.enter(page, Content::Stored)?;
-        self.frames.at(frame).latch_shared();
-        Ok(PageRef::new(self, frame))
-    }
-
-    /// Counts hits elsewhere, if the frame's word had as many as fit. `before` is the word before this one.
-    #[inline]
-    fn count_hit(&self, before: Word) {
-        if before.uses() == Word::USES - 1 {
-            self.counters.add(Event::Hit, Word::USES);
-        }
-    }
-
-    /// Undoes what `read` did to a frame that does not have the page, or not yet.
-    #[cold]
-    fn take_back_hit(&self, frame: FrameId) {
-        let header = self.frames.at(frame);
-        let before = Word(header.word.fetch_sub(Word::USE, Ordering::Relaxed));
-        // The same backwards.
-        if before.uses() == 0 {
-            self.counters.add(Event::Hit, Word::USES.wrapping_neg());
-        }
-        header.unlatch_shared();
-        self.unpin(frame);
-    }
-
-    /// Returns a page for writing, as soon as nobody else reads or writes it. A thread that has a guard of
-    /// the page itself waits for ever.
-    ///
-    /// # Errors
-    /// As [`read`](Self::read).
-    ///
-    /// # Panics
-    /// As `read`.
-    pub fn write(&self, page: PageId) -> Result<PageMut<'_, S, P, T>, PoolError> {
-        let frame = self.enter(page, Content::Stored)?;
-        self.frames.at(frame).latch_exclusive();
-        Ok(PageMut::new(self, frame))
-    }
-
-    /// Returns a page for writing that is all zeros, without asking the store for it. Until the guard is
-    /// there, others who ask for the page may see its zeros, or what it had before.
-    ///
-    /// # Errors
-    /// If there is no frame for it.
-    ///
-    /// # Panics
-    /// As [`read`](Self::read).
-    pub fn create(&self, page: PageId) -> Result<PageMut<'_, S, P, T>, PoolError> {
-        let frame = self.enter(page, Content::Zeros)?;
-        self.frames.at(frame).latch_exclusive();
-        let mut guard = PageMut::new(self, frame);
-        // If it was in memory, it is not zeros.
-        guard.fill(0);
-        Ok(guard)
-    }
-
-    /// Brings a page to memory, and keeps it there.
-    ///
-    /// # Errors
-    /// As [`read`](Self::read).
-    ///
-    /// # Panics
-    /// As `read`.
-    pub fn pin(&self, page: PageId) -> Result<Pinned<'_, S, P, T>, PoolError> {
-        Ok(Pinned::new(self, self.enter(page, Content::Stored)?))
-    }
-
-    /// Finds the page's frame, or gives it one. The caller has a pin then.
-    fn enter(&self, page: PageId, content: Content) -> Result<FrameId, PoolError> {
-        if page == PageId::NONE {
-            return Err(PoolError::NoSuchPage);
-        }
-        loop {
-            if let Some(frame) = self.table.find(&self.frames, page)
-                && self.pin_if_it_has(frame, page)
-            {
-                self.counters.count(Event::Hit);
-                self.lists.touch(frame);
-                return Ok(frame);
-            }
-            // No other frame can get the page while its chain is locked.
-            let found = self.table.lock(&self.frames, page).find(page);
-            if let Some(frame) = found {
-                if self.pin_if_it_has(frame, page) {
-                    self.counters.count(Event::Hit);
-                    self.lists.touch(frame);
-                    return Ok(frame);
-                }
-                continue;
-            }
-            let free = self.obtain()?;
-            if self.claim(free, page) {
-                self.counters.count(Event::Miss);
-                self.load(free, page, content)?;
-                return Ok(free);
-            }
-            self.give_back(free);
-        }
-    }
-
-    /// Pins a frame if it has the page, or will have it when that is read. Returns whether it does.
-    fn pin_if_it_has(&self, frame: FrameId, page: PageId) -> bool {
-        self.pin_again(frame);
-        let header = self.frames.at(frame);
-        let mut word = header.load(Ordering::Acquire);
-        if word.has(Word::LOADING) && header.page() == page {
-            word = header.wait_until(|word| !word.has(Word::LOADING));
-        }
-        // The page's number cannot change while the frame has a page and is pinned.
-        let has = word.has(Word::VALID) && header.page() == page;
-        if !has {
-            self.unpin(frame);
-        }
-        has
-    }
-
     /// Adds a pin.
     pub(crate) fn pin_again(&self, frame: FrameId) {
         let before = Word(self.frames.at(frame).word.fetch_add(Word::PIN, Ordering::Relaxed));
@@ -316,74 +162,10 @@ impl<S: Store, P: Platform, T: PageLists<P>> BufferPool<S, P, T> {
         }
     }
 
-    /// Puts a frame that is the caller's into the table, for a page that is going to be read. Returns
-    /// whether it did: another thread may have been faster.
-    fn claim(&self, frame: FrameId, page: PageId) -> bool {
-        let mut chain = self.table.lock(&self.frames, page);
-        if chain.find(page).is_some() {
-            return false;
-        }
-        chain.insert(frame, page);
-        self.frames.at(frame).word.fetch_add(Word::LOADING + Word::PIN, Ordering::Relaxed);
-        true
-    }
-
-    /// Gives a claimed frame its page, and announces it.
-    fn load(&self, frame: FrameId, page: PageId, content: Content) -> Result<(), PoolError> {
-        let mut loading = Loading { pool: self, frame, page, is_read: false };
-        let header = self.frames.at(frame);
-        header.writes_content();
-        // SAFETY: nobody reads a page that is being loaded, and only the thread that claimed it writes it.
-        let bytes = unsafe { self.memory.page(frame).as_mut() };
-        match content {
-            Content::Zeros => bytes.fill(0),
-            Content::Stored => {
-                if let Err(error) = self.store.read(page, bytes) {
-                    self.counters.count(Event::FailedRead);
-                    return Err(PoolError::Read(page, error));
-                }
-            }
-        }
-        header.writes_content();
-        loading.is_read = true;
-        Ok(())
-    }
-
     /// Says that a page, of which the caller has the exclusive latch, differs from what the store has.
     pub(crate) fn set_dirty(&self, frame: FrameId) {
         self.frames.at(frame).word.fetch_or(Word::DIRTY, Ordering::Relaxed);
         self.dirty.insert(frame);
-    }
-}
-
-/// A page that is being read. If that fails, or the store panics, the frame is given back.
-struct Loading<'a, S: Store, P: Platform, T: PageLists<P>> {
-    pool: &'a BufferPool<S, P, T>,
-    frame: FrameId,
-    page: PageId,
-    is_read: bool,
-}
-
-impl<S: Store, P: Platform, T: PageLists<P>> Drop for Loading<'_, S, P, T> {
-    fn drop(&mut self) {
-        let Self { pool, frame, page, is_read } = *self;
-        let header = pool.frames.at(frame);
-        if is_read {
-            // A frame comes to the lists with its page and leaves them with it.
-            let added = pool.lists.add_page(frame, Class::File, PageHash(page.0));
-            added.expect("it left the lists with its last page");
-            // Release: who sees that it is valid sees the page.
-            let change = Word::LOADING - Word::VALID;
-            header.wake(Word(header.word.fetch_sub(change, Ordering::Release)));
-            return;
-        }
-        let mut chain = pool.table.lock(&pool.frames, page);
-        chain.remove(frame);
-        let before = Word(header.word.fetch_and(!Word::LOADING, Ordering::Relaxed));
-        drop(chain);
-        header.wake(before);
-        pool.unpin(frame);
-        pool.give_back(frame);
     }
 }
 
