@@ -89,7 +89,7 @@ impl<S: Store, P: Platform, T: PageLists<P>> BufferPool<S, P, T> {
             return Ok(false);
         }
         // The memory is there before anybody waits for the latch.
-        let mut copy = vec![0; self.page_bytes()];
+        let mut copy = Vec::with_capacity(self.page_bytes());
         self.pin_again(frame);
         let result = match self.copy_dirty(frame, busy, &mut copy) {
             true => self.write_copy(frame, &copy).map(|()| true),
@@ -100,7 +100,7 @@ impl<S: Store, P: Platform, T: PageLists<P>> BufferPool<S, P, T> {
     }
 
     /// Copies a page if it is dirty. Returns whether it did; the caller is the one who writes it then.
-    fn copy_dirty(&self, frame: FrameId, busy: Busy, copy: &mut [u8]) -> bool {
+    fn copy_dirty(&self, frame: FrameId, busy: Busy, copy: &mut Vec<u8>) -> bool {
         let header = self.frames.at(frame);
         loop {
             let word = header.load(Ordering::Relaxed);
@@ -126,7 +126,7 @@ impl<S: Store, P: Platform, T: PageLists<P>> BufferPool<S, P, T> {
         }
         header.reads_content();
         // SAFETY: the page is pinned and latched, so nobody writes it.
-        copy.copy_from_slice(unsafe { self.memory.page(frame).as_ref() });
+        copy.extend_from_slice(unsafe { self.memory.page(frame).as_ref() });
         header.reads_content();
         header.unlatch_shared();
         true
