@@ -220,7 +220,8 @@ impl<S: Store, P: Platform, T: PageLists<P>> BufferPool<S, P, T> {
 
     fn mark_discarded(&self, frame: FrameId) {
         let header = self.frames.at(frame);
-        // Release: whoever takes the frame does it after all that was done with the page.
+        // Argued: release, so that the number that was taken out of the frame does not come after that of its
+        // next page. loom performs stores in their order.
         let before = Word(header.word.fetch_or(Word::DISCARDED, Ordering::Release));
         if before.has(Word::WANTED) {
             header.word.fetch_and(!Word::WANTED, Ordering::Relaxed);
@@ -279,8 +280,8 @@ impl<'a, S: Store, P: Platform, T: PageLists<P>> Eviction<'a, S, P, T> {
             word = header.load(Ordering::Relaxed);
         }
         if word.has(Word::DISCARDED) {
-            // Acquire: the next page comes after all that was done with the one that was discarded. Only who has
-            // isolated the frame takes the mark away.
+            // Argued: acquire, as the next page comes after all that was done with the one that was discarded; see
+            // `mark_discarded`. Only who has isolated the frame takes the mark away.
             header.word.fetch_and(!Word::DISCARDED, Ordering::Acquire);
         } else if self.pool.take_page(frame) {
             self.pool.counters.count(Event::Eviction);

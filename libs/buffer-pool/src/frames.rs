@@ -27,6 +27,8 @@ pub(crate) struct Header<P: Platform> {
 }
 
 impl<P: Platform> Header<P> {
+    #[inline]
+    #[track_caller]
     pub(crate) fn load(&self, order: Ordering) -> Word {
         Word(self.word.load(order))
     }
