@@ -42,10 +42,13 @@ impl<P: Platform> FreeStacks<P> {
     }
 
     fn pop_from(stack: &P::U64, frames: &Frames<P>) -> Option<FrameId> {
+        // Argued: acquire, here and if the exchange fails, so that the frame's next one is not older than the stack.
+        // With an older one a frame is lost; the checks then wait for it until loom gives up.
         let mut head = Head(stack.load(Ordering::Acquire));
         while head.first() != NO_FRAME {
             let next = frames.at(FrameId(head.first())).next.load(Ordering::Relaxed);
             let new = head.next(next).0;
+            // Argued: as above.
             match stack.compare_exchange(head.0, new, Ordering::Acquire, Ordering::Acquire) {
                 Ok(_) => return Some(FrameId(head.first())),
                 Err(now) => head = Head(now),
@@ -61,6 +64,7 @@ impl<P: Platform> FreeStacks<P> {
         loop {
             frames.at(frame).next.store(head.first(), Ordering::Relaxed);
             let new = head.next(frame.0).0;
+            // Argued: release, for the acquire in `pop_from`.
             match stack.compare_exchange(head.0, new, Ordering::Release, Ordering::Relaxed) {
                 Ok(_) => return,
                 Err(now) => head = Head(now),

@@ -15,11 +15,17 @@ use crate::memory::Memory;
 type Machine = Altered<Loom, Thorough>;
 type Pool = BufferPool<Memory, Machine, Striped<Machine, Ttas<Machine>>>;
 
-const PREEMPTIONS: Option<usize> = Some(2);
+const PREEMPTIONS: usize = 2;
 
 /// Two threads on cores of their own, after what `before` did. What is in the pages then, `after` checks.
 fn both(capacity: u32, before: fn(&Pool), one: fn(&Pool), other: fn(&Pool), after: fn(&Pool)) {
-    model(PREEMPTIONS, move || {
+    both_within(PREEMPTIONS, capacity, [before, one, other, after]);
+}
+
+/// The same with so many preemptions.
+fn both_within(preemptions: usize, capacity: u32, steps: [fn(&Pool); 4]) {
+    let [before, one, other, after] = steps;
+    model(Some(preemptions), move || {
         let lists = ListOptions { layout: Layout::STOCK, batch: 1, sorted: false };
         let lists = Striped::new(2, 2, lists).expect("the options are in range");
         let options =
@@ -55,16 +61,35 @@ fn two_threads_ask_for_one_page() {
     both(2, nothing, ask, ask, |pool| assert_eq!(pool.statistics().misses, 1));
 }
 
+const CHANGE: [fn(&Pool); 4] =
+    [nothing, |pool| add(pool, 1), |pool| add(pool, 1), |pool| assert_eq!(get(pool, 1), 2)];
+
 #[test]
 fn two_threads_change_one_page() {
-    let change = |pool: &Pool| add(pool, 1);
-    both(1, nothing, change, change, |pool| assert_eq!(get(pool, 1), 2));
+    both_within(PREEMPTIONS, 1, CHANGE);
 }
+
+/// Quick enough to be run for each weakened ordering, as are the others of this kind.
+#[test]
+fn two_threads_change_one_page_with_one_preemption() {
+    both_within(1, 1, CHANGE);
+}
+
+const SHARE: [fn(&Pool); 4] = [
+    |pool| add(pool, 1),
+    |pool| add(pool, 1),
+    |pool| add(pool, 2),
+    |pool| assert_eq!((get(pool, 1), get(pool, 2)), (2, 1)),
+];
 
 #[test]
 fn two_pages_share_one_frame() {
-    let after = |pool: &Pool| assert_eq!((get(pool, 1), get(pool, 2)), (2, 1));
-    both(1, |pool| add(pool, 1), |pool| add(pool, 1), |pool| add(pool, 2), after);
+    both_within(PREEMPTIONS, 1, SHARE);
+}
+
+#[test]
+fn two_pages_share_one_frame_with_one_preemption() {
+    both_within(1, 1, SHARE);
 }
 
 #[test]
@@ -147,25 +172,34 @@ fn one_discards_a_page_that_has_to_go_for_another() {
     both(1, |pool| assert_eq!(get(pool, 1), 0), discard, other, |pool| assert_eq!(get(pool, 3), 0));
 }
 
-#[test]
-fn one_gives_frames_back_that_the_other_takes() {
-    let before = |pool: &Pool| assert_eq!((get(pool, 1), get(pool, 2)), (0, 0));
-    let give = |pool: &Pool| {
+const GIVE_AND_TAKE: [fn(&Pool); 4] = [
+    |pool| assert_eq!((get(pool, 1), get(pool, 2)), (0, 0)),
+    |pool| {
         for page in [1, 2] {
             pool.discard(PageId(page)).expect("nobody has pinned it");
         }
-    };
+    },
     // If no frame is free yet, it finds nothing to take.
-    let take = |pool: &Pool| {
+    |pool| {
         if !pool.contains(PageId(1)) {
             assert_eq!(get(pool, 3), 0);
         }
-    };
+    },
     // If a frame were lost, this would wait for ever.
-    both(2, before, give, take, |pool| {
+    |pool| {
         let first = pool.pin(PageId(5)).expect("there is room");
         drop((pool.pin(PageId(6)).expect("there is room"), first));
-    });
+    },
+];
+
+#[test]
+fn one_gives_frames_back_that_the_other_takes() {
+    both_within(PREEMPTIONS, 2, GIVE_AND_TAKE);
+}
+
+#[test]
+fn one_gives_frames_back_that_the_other_takes_with_one_preemption() {
+    both_within(1, 2, GIVE_AND_TAKE);
 }
 
 #[test]
