@@ -4,11 +4,16 @@ mod ldu;
 mod lock;
 mod lru;
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Subcommand;
+use kilocore_published::Parameter;
+use kilocore_report::{Assumption, Format, Report, Table};
+use serde::Serialize;
 
 use crate::failure::Failure;
+use crate::output;
 
 /// What can be simulated.
 #[derive(Debug, Subcommand)]
@@ -27,4 +32,49 @@ pub(crate) fn simulate(experiment: Experiment) -> Result<ExitCode, Failure> {
         Experiment::Ldu(arguments) => ldu::ldu(&arguments),
         Experiment::Lru(arguments) => lru::lru(&arguments),
     }
+}
+
+/// What was chosen by name, each once; all there is if nothing was.
+fn chosen<T: Copy + PartialEq>(names: &[T], all: &[T]) -> Vec<T> {
+    let mut chosen = Vec::new();
+    for &name in if names.is_empty() { all } else { names } {
+        if !chosen.contains(&name) {
+            chosen.push(name);
+        }
+    }
+    chosen
+}
+
+/// Files to write, each with the format that its ending chooses.
+fn formats(files: &[PathBuf]) -> Result<Vec<(&PathBuf, Format)>, Failure> {
+    files.iter().map(|path| Ok((path, output::format_of(path)?))).collect()
+}
+
+/// Writes results into files, and prints them: the document if that is asked for, else the tables.
+fn deliver(
+    results: &impl Report,
+    files: Vec<(&PathBuf, Format)>,
+    document: Option<impl Serialize>,
+    tables: impl FnOnce() -> Vec<Table>,
+) -> Result<(), Failure> {
+    for (path, format) in files {
+        output::write(path, &results.render(format)?)?;
+    }
+    if let Some(document) = document {
+        return output::json(&document);
+    }
+    let width = output::width();
+    let tables: Vec<String> = tables().iter().map(|table| table.plain(width)).collect();
+    output::print(&tables.join("\n"));
+    Ok(())
+}
+
+/// The parameters of an experiment, as a page shows them.
+fn assumptions(parameters: Vec<Parameter>) -> Vec<Assumption> {
+    let assumption = |parameter: Parameter| Assumption {
+        name: parameter.name.to_owned(),
+        value: parameter.value,
+        source: parameter.source.to_owned(),
+    };
+    parameters.into_iter().map(assumption).collect()
 }

@@ -127,18 +127,14 @@ impl<S: Store, P: Platform, T: PageLists<P>> BufferPool<S, P, T> {
         }
         loop {
             if let Some(frame) = self.table.find(&self.frames, page)
-                && self.pin_if_it_has(frame, page)
+                && self.hits(frame, page)
             {
-                self.counters.count(Event::Hit);
-                self.lists.touch(frame);
                 return Ok(frame);
             }
             // No other frame can get the page while its chain is locked.
             let found = self.table.lock(&self.frames, page).find(page);
             if let Some(frame) = found {
-                if self.pin_if_it_has(frame, page) {
-                    self.counters.count(Event::Hit);
-                    self.lists.touch(frame);
+                if self.hits(frame, page) {
                     return Ok(frame);
                 }
                 continue;
@@ -151,6 +147,16 @@ impl<S: Store, P: Platform, T: PageLists<P>> BufferPool<S, P, T> {
             }
             self.give_back(free);
         }
+    }
+
+    /// Pins a frame and counts a hit, if it has the page. Returns whether it does.
+    fn hits(&self, frame: FrameId, page: PageId) -> bool {
+        let has = self.pin_if_it_has(frame, page);
+        if has {
+            self.counters.count(Event::Hit);
+            self.lists.touch(frame);
+        }
+        has
     }
 
     /// Pins a frame if it has the page, or will have it when that is read. Returns whether it does.

@@ -13,6 +13,7 @@ use kilocore_lru::{Class, Fate, FrameId, PageLists};
 use kilocore_platform::{Atomic, AtomicInt, Ordering, Platform};
 
 use crate::error::PoolError;
+use crate::frames::Header;
 use crate::options::WhenPinned;
 use crate::page::PageId;
 use crate::pool::BufferPool;
@@ -70,17 +71,21 @@ impl<S: Store, P: Platform, T: PageLists<P>> BufferPool<S, P, T> {
         // Before it is on the stack, from which another thread may take it at once.
         let before = Word(header.word.fetch_or(Word::FREE, Ordering::Relaxed));
         self.free.push(&self.frames, frame);
-        if before.has(Word::WANTED) {
-            header.word.fetch_and(!Word::WANTED, Ordering::Relaxed);
-            self.announce_room();
-        }
+        self.announce_if_wanted(header, before);
     }
 
     /// Wakes a thread that waits for room, if this was the frame's last pin. `before` is the word before it
     /// went.
     pub(crate) fn after_unpin(&self, frame: FrameId, before: Word) {
-        if before.has(Word::WANTED) && before.pins() == 1 {
-            self.frames.at(frame).word.fetch_and(!Word::WANTED, Ordering::Relaxed);
+        if before.pins() == 1 {
+            self.announce_if_wanted(self.frames.at(frame), before);
+        }
+    }
+
+    /// Takes a frame's mark away, if the word had it, and wakes those who wait for room.
+    fn announce_if_wanted(&self, header: &Header<P>, before: Word) {
+        if before.has(Word::WANTED) {
+            header.word.fetch_and(!Word::WANTED, Ordering::Relaxed);
             self.announce_room();
         }
     }
@@ -162,25 +167,16 @@ impl<S: Store, P: Platform, T: PageLists<P>> BufferPool<S, P, T> {
             return false;
         }
         let mut chain = self.table.lock(&self.frames, page);
-        let mut word = header.load(Ordering::Relaxed);
-        // It may have been discarded meanwhile.
-        while word.is_evictable() && header.page() == page {
-            let without = word.0 & !Word::VALID;
-            // Acquire: the next page comes after all that was done with this one.
-            match header.word.compare_exchange_weak(
-                word.0,
-                without,
-                Ordering::Acquire,
-                Ordering::Relaxed,
-            ) {
-                Ok(_) => {
-                    chain.remove(frame);
-                    return true;
-                }
-                Err(now) => word = Word(now),
-            }
+        // Acquire: the next page comes after all that was done with this one.
+        let is_taken = header.change(Ordering::Acquire, |word| {
+            // It may have been discarded meanwhile.
+            let may_go = word.is_evictable() && header.page() == page;
+            may_go.then_some(Word(word.0 & !Word::VALID))
+        });
+        if is_taken {
+            chain.remove(frame);
         }
-        false
+        is_taken
     }
 
     /// Drops a page from memory without writing it, for example because its file was removed. If it is not in
@@ -223,31 +219,17 @@ impl<S: Store, P: Platform, T: PageLists<P>> BufferPool<S, P, T> {
         // Argued: release, so that the number that was taken out of the frame does not come after that of its
         // next page. loom performs stores in their order.
         let before = Word(header.word.fetch_or(Word::DISCARDED, Ordering::Release));
-        if before.has(Word::WANTED) {
-            header.word.fetch_and(!Word::WANTED, Ordering::Relaxed);
-            self.announce_room();
-        }
+        self.announce_if_wanted(header, before);
     }
 
     /// Makes a frame one without a page, if nobody but the caller has pinned that. Returns whether it did; the
     /// pin is gone then.
     fn invalidate(&self, frame: FrameId) -> bool {
-        let header = self.frames.at(frame);
-        let mut word = header.load(Ordering::Relaxed);
-        while !word.has(Word::LOADING) && word.pins() == 1 {
-            let new = (word.0 - Word::PIN) & !(Word::VALID | Word::DIRTY);
-            // Acquire: the next page comes after all that was done with this one.
-            match header.word.compare_exchange_weak(
-                word.0,
-                new,
-                Ordering::Acquire,
-                Ordering::Relaxed,
-            ) {
-                Ok(_) => return true,
-                Err(now) => word = Word(now),
-            }
-        }
-        false
+        // Acquire: the next page comes after all that was done with this one.
+        self.frames.at(frame).change(Ordering::Acquire, |word| {
+            let is_ours = !word.has(Word::LOADING) && word.pins() == 1;
+            is_ours.then_some(Word((word.0 - Word::PIN) & !(Word::VALID | Word::DIRTY)))
+        })
     }
 }
 

@@ -41,6 +41,20 @@ impl<P: Platform> Header<P> {
         self.page.store(page.0, Ordering::Relaxed);
     }
 
+    /// Changes the word to what `change` makes of it, until that succeeds or it makes nothing of it. Returns
+    /// whether it succeeded, then with ordering `order`.
+    #[track_caller]
+    pub(crate) fn change(&self, order: Ordering, change: impl Fn(Word) -> Option<Word>) -> bool {
+        let mut word = self.load(Ordering::Relaxed);
+        while let Some(new) = change(word) {
+            match self.word.compare_exchange_weak(word.0, new.0, order, Ordering::Relaxed) {
+                Ok(_) => return true,
+                Err(now) => word = Word(now),
+            }
+        }
+        false
+    }
+
     /// Waits until `done` accepts the word, and returns that.
     pub(crate) fn wait_until(&self, done: impl Fn(Word) -> bool) -> Word {
         for _ in 0..if P::CHECKED { 0 } else { LOOKS } {

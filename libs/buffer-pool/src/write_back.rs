@@ -12,6 +12,7 @@ use kilocore_lru::{FrameId, PageLists};
 use kilocore_platform::{Atomic, AtomicInt, Ordering, Platform};
 
 use crate::error::PoolError;
+use crate::guards::Pinned;
 use crate::page::PageId;
 use crate::pool::BufferPool;
 use crate::statistics::Event;
@@ -91,12 +92,12 @@ impl<S: Store, P: Platform, T: PageLists<P>> BufferPool<S, P, T> {
         // The memory is there before anybody waits for the latch.
         let mut copy = Vec::with_capacity(self.page_bytes());
         self.pin_again(frame);
-        let result = match self.copy_dirty(frame, busy, &mut copy) {
+        // The pin goes also if the store panics.
+        let _pin = Pinned::new(self, frame);
+        match self.copy_dirty(frame, busy, &mut copy) {
             true => self.write_copy(frame, &copy).map(|()| true),
             false => Ok(false),
-        };
-        self.unpin(frame);
-        result
+        }
     }
 
     /// Copies a page if it is dirty. Returns whether it did; the caller is the one who writes it then.
@@ -144,21 +145,10 @@ impl<S: Store, P: Platform, T: PageLists<P>> BufferPool<S, P, T> {
 
     /// Makes a dirty page one that is being written. Returns whether it did.
     fn start_writing(&self, frame: FrameId) -> bool {
-        let header = self.frames.at(frame);
-        let mut word = header.load(Ordering::Relaxed);
-        while word.has(Word::VALID | Word::DIRTY) && !word.has(Word::WRITING) {
-            let new = (word.0 & !Word::DIRTY) | Word::WRITING;
-            match header.word.compare_exchange_weak(
-                word.0,
-                new,
-                Ordering::Relaxed,
-                Ordering::Relaxed,
-            ) {
-                Ok(_) => return true,
-                Err(now) => word = Word(now),
-            }
-        }
-        false
+        self.frames.at(frame).change(Ordering::Relaxed, |word| {
+            let may_start = word.has(Word::VALID | Word::DIRTY) && !word.has(Word::WRITING);
+            may_start.then_some(Word((word.0 & !Word::DIRTY) | Word::WRITING))
+        })
     }
 
     /// Takes a frame out of the set of dirty ones, unless it is dirty (see `dirty.rs`).

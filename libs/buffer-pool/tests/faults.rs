@@ -6,6 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use kilocore_buffer_pool::{BufferPool, FaultyDisk, FileStore, Options, PageId, PoolError, Store};
 
+use crate::chooser::chooser;
+
 const PAGE: usize = 1024;
 
 fn pool(capacity: u32) -> BufferPool<FaultyDisk> {
@@ -123,16 +125,7 @@ fn a_store_that_panics_loses_no_page_and_no_frame() {
         let value = pool.read(PageId(page)).expect("no frame is lost")[0];
         assert_eq!(value, if page < 4 { 7 } else { 0 });
     }
-}
-
-/// Random numbers: splitmix64 would do, but this is shorter.
-fn chooser(seed: u64) -> impl FnMut(usize) -> usize {
-    let mut state = seed.wrapping_mul(2).wrapping_add(1);
-    move |n| {
-        state =
-            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 33) as usize % n
-    }
+    pool.resize(0).expect("no pin is left");
 }
 
 /// Three rounds of changes, each followed by a sync. Returns how many syncs returned `Ok`.

@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 use kilocore_buffer_pool::{BufferPool, FaultyDisk, Options, PageId, Store};
 use proptest::prelude::*;
 
+use crate::chooser::chooser;
 use node::{LONGEST_KEY, LONGEST_VALUE, PAGE};
 use tree::{Tree, TreeError};
 
@@ -31,15 +32,6 @@ fn contents(tree: &Tree<FaultyDisk>) -> Map {
     };
     tree.list(&[], &mut insert).expect("the disk works");
     map
-}
-
-fn chooser(seed: u64) -> impl FnMut(usize) -> usize {
-    let mut state = seed.wrapping_mul(2).wrapping_add(1);
-    move |n| {
-        state =
-            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 33) as usize % n
-    }
 }
 
 /// Changes in four transactions. Returns what was committed, and what may have been instead.

@@ -1,6 +1,7 @@
 //! The pool on this host.
 
 mod capacity;
+mod chooser;
 mod faults;
 mod key_value;
 mod model;

@@ -39,7 +39,7 @@ use crate::order::{Order, Parts, Touched};
 use crate::ordered::{Keeps, Ordered};
 use crate::page_lists::Fate;
 use crate::reclaiming::Reclaiming;
-use crate::state::{MOST_USES, State};
+use crate::state::State;
 use crate::stripes::{Layout, ListIndex};
 use crate::tiers::{Tier, Tiers};
 
@@ -145,14 +145,7 @@ impl<P: Platform> Order<P> for Generations<P> {
     }
 
     fn touched(&self, state: State) -> Touched {
-        match state.uses() {
-            MOST_USES => Touched::Nothing,
-            uses => Touched::Noted(state.with_uses(uses + 1)),
-        }
-    }
-
-    fn activated(&self, state: State) -> State {
-        state.activated()
+        Touched::counted(state)
     }
 
     fn deactivated(&self, state: State) -> State {

@@ -19,6 +19,14 @@ pub enum Touched {
     Moves(State, Work),
 }
 
+impl Touched {
+    /// A use that only counts, in the frame's word.
+    pub(crate) fn counted(state: State) -> Self {
+        let more = state.with_uses(state.uses() + 1);
+        if more == state { Touched::Nothing } else { Touched::Noted(more) }
+    }
+}
+
 /// The lists of a stripe that a list of the page cache is made of, oldest first.
 pub(crate) type Parts = [Option<ListIndex>; 2];
 
@@ -48,9 +56,6 @@ pub trait Order<P: Platform>: Sized + Send + Sync + 'static {
     /// Returns what a use does to a page that can be reclaimed. May be called again if somebody else
     /// changes the state meanwhile.
     fn touched(&self, state: State) -> Touched;
-
-    /// Returns the state of the same page as one that was used again lately.
-    fn activated(&self, state: State) -> State;
 
     /// Returns the state of the same page as one that was not used again lately.
     fn deactivated(&self, state: State) -> State;

@@ -78,7 +78,6 @@ impl<P: Platform, L: RawLock<P, Thread = ()>, O: Order<P>> Ordered<P, L, O> {
         }
         let stamp = self.stamp();
         let newest = Place::Newest(stamp);
-        let activated = |state: State| self.order.activated(state);
         let deactivated = |state: State| self.order.deactivated(state);
         let mut held = Held::none(&self.stripes);
         for frame in taken.frames().iter().copied() {
@@ -86,7 +85,7 @@ impl<P: Platform, L: RawLock<P, Thread = ()>, O: Order<P>> Ordered<P, L, O> {
                 // SAFETY: whoever put it into a batch of this kind had the right to link it, and gave it
                 // to the batch.
                 Work::Add => unsafe { self.link(&mut held, frame, newest, |state| state) },
-                Work::Activate => self.move_listed(&mut held, frame, newest, activated),
+                Work::Activate => self.move_listed(&mut held, frame, newest, State::activated),
                 Work::Deactivate => self.move_listed(&mut held, frame, newest, deactivated),
                 Work::Rotate => {
                     let oldest = Place::Oldest(stamp.long_before());
@@ -139,7 +138,7 @@ impl<P: Platform, L: RawLock<P, Thread = ()>, O: Order<P>> Ordered<P, L, O> {
     }
 
     pub(crate) fn activate_isolated(&self, frame: FrameId) {
-        self.change_unlisted(frame, |state| self.order.activated(state));
+        self.change_unlisted(frame, State::activated);
     }
 }
 

@@ -103,14 +103,7 @@ impl<P: Platform> Order<P> for SmallAndMain {
     }
 
     fn touched(&self, state: State) -> Touched {
-        match state.uses() {
-            MOST_USES => Touched::Nothing,
-            uses => Touched::Noted(state.with_uses(uses + 1)),
-        }
-    }
-
-    fn activated(&self, state: State) -> State {
-        state.activated()
+        Touched::counted(state)
     }
 
     fn deactivated(&self, state: State) -> State {

@@ -155,8 +155,7 @@ impl<P: Platform> Order<P> for TwoLists<P> {
 
     fn touched(&self, state: State) -> Touched {
         if self.policy.promotion == Promotion::AtReclaim {
-            let more = state.with_uses(state.uses() + 1);
-            return if more == state { Touched::Nothing } else { Touched::Noted(more) };
+            return Touched::counted(state);
         }
         let used_before = state.has(State::REFERENCED);
         if used_before && state.has(State::ACTIVE) {
@@ -168,10 +167,6 @@ impl<P: Platform> Order<P> for TwoLists<P> {
             (true, false) => Touched::Noted(state.activated()),
             (true, true) => Touched::Moves(state.without(State::REFERENCED), Work::Activate),
         }
-    }
-
-    fn activated(&self, state: State) -> State {
-        state.activated()
     }
 
     fn deactivated(&self, state: State) -> State {

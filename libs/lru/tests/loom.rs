@@ -33,24 +33,37 @@ fn both_in_batches(
     members: u32,
 ) {
     for layout in LAYOUTS {
-        model(PREEMPTIONS, move || {
-            let options = Options { layout, batch, sorted: false };
-            let lists = Arc::new(Lists::new(3, 2, options).expect("the options are in range"));
-            Loom::place(CpuId(0), NodeId(0));
-            before(&lists);
-            let others = Arc::clone(&lists);
-            let thread = Machine::spawn(move || {
-                Loom::place(CpuId(1), NodeId(0));
-                other(&others);
-            });
-            one(&lists);
-            Machine::join(thread);
-            let mut lists = Arc::into_inner(lists).expect("the other thread has ended");
-            lists.validate();
-            let listed: u32 = List::ALL.into_iter().map(|list| lists.len(list)).sum();
-            assert_eq!(listed, members, "no page is lost");
-        });
+        let options = Options { layout, batch, sorted: false };
+        let make = move || Lists::new(3, 2, options).expect("the options are in range");
+        both_on(make, Lists::validate, before, [one, other], members);
     }
+}
+
+/// The same on any lists, which `validate` looks at in the end.
+fn both_on<T: PageLists<Machine> + 'static>(
+    make: impl Fn() -> T + Send + Sync + 'static,
+    validate: fn(&mut T),
+    before: fn(&T),
+    threads: [fn(&T); 2],
+    members: u32,
+) {
+    let [one, other] = threads;
+    model(PREEMPTIONS, move || {
+        let lists = Arc::new(make());
+        Loom::place(CpuId(0), NodeId(0));
+        before(&lists);
+        let others = Arc::clone(&lists);
+        let thread = Machine::spawn(move || {
+            Loom::place(CpuId(1), NodeId(0));
+            other(&others);
+        });
+        one(&lists);
+        Machine::join(thread);
+        let mut lists = Arc::into_inner(lists).expect("the other thread has ended");
+        validate(&mut lists);
+        let listed: u32 = List::ALL.into_iter().map(|list| lists.len(list)).sum();
+        assert_eq!(listed, members, "no page is lost");
+    });
 }
 
 fn add(lists: &Lists, frame: u32) {

@@ -24,4 +24,4 @@ pub use published::{Published, RATIOS, Ratio, TIMES, Times, lmbench_gain_by_time
 pub use run::{LduError, Point, RunLength, simulate};
 pub use schemes::SchemeId;
 pub use sweep::{Job, sweep};
-pub use workload::{Parameter, Setting, Workload};
+pub use workload::{Setting, Workload};

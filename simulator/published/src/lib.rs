@@ -6,3 +6,6 @@
 
 pub mod ldu;
 pub mod lru;
+mod parameter;
+
+pub use parameter::Parameter;

@@ -28,6 +28,6 @@ pub use claims::{Claims, claims};
 pub use kilocore_lru::LARGEST_FACTOR;
 pub use pattern::Pattern;
 pub use run::{Job, LruError, Point, RunLength, simulate};
-pub use setting::{Parameter, Setting};
+pub use setting::Setting;
 pub use sweep::sweep;
 pub use variants::Variant;

@@ -10,10 +10,8 @@ use std::process::ExitCode;
 
 use clap::Args;
 use kilocore_machine::Description;
-use kilocore_published::ldu::{Job, Parameter, RunLength, SchemeId, Setting, Workload, sweep};
-use kilocore_report::{
-    Assumption, Format, Host, LinesReport, Report, ReportError, in_csv, in_json,
-};
+use kilocore_published::ldu::{Job, RunLength, SchemeId, Setting, Workload, sweep};
+use kilocore_report::{Host, LinesReport, Report, ReportError, in_csv, in_json};
 
 use crate::core_list::CoreList;
 use crate::failure::Failure;
@@ -55,13 +53,9 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn ldu(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let files = arguments.output.iter().map(|path| Ok((path, output::format_of(path)?)));
-    let files: Vec<(&PathBuf, Format)> = files.collect::<Result<_, Failure>>()?;
+    let files = super::formats(&arguments.output)?;
     let machine = kilocore_machine::find(&arguments.machine)?;
-    let schemes = match &arguments.scheme[..] {
-        [] => SchemeId::ALL.to_vec(),
-        chosen => distinct(chosen),
-    };
+    let schemes = super::chosen(&arguments.scheme, SchemeId::ALL);
     let cores = arguments.cores.clone().unwrap_or_else(|| whole_nodes(&machine)).0;
     let setting = Setting::of(arguments.workload);
     let updates = arguments.updates.0.clone();
@@ -86,28 +80,9 @@ pub(crate) fn ldu(arguments: &Arguments) -> Result<ExitCode, Failure> {
         cores: &cores,
         points: &points,
     };
-    for (path, format) in files {
-        output::write(path, &results.render(format)?)?;
-    }
-    if arguments.json {
-        output::json(&Document::new(&results))?;
-    } else {
-        let width = output::width();
-        let tables: Vec<String> = tables::all(&results).iter().map(|t| t.plain(width)).collect();
-        output::print(&tables.join("\n"));
-    }
+    let document = arguments.json.then(|| Document::new(&results));
+    super::deliver(&results, files, document, || tables::all(&results))?;
     Ok(ExitCode::SUCCESS)
-}
-
-/// The schemes, each once.
-fn distinct(chosen: &[SchemeId]) -> Vec<SchemeId> {
-    let mut schemes = Vec::new();
-    for &scheme in chosen {
-        if !schemes.contains(&scheme) {
-            schemes.push(scheme);
-        }
-    }
-    schemes
 }
 
 /// One core and whole nodes, as in the paper; what suits the machine if it is one node.
@@ -140,12 +115,6 @@ impl Report for Results<'_> {
 
 /// Everything on one page.
 fn page<'a>(results: &Results<'a>) -> LinesReport<'a> {
-    let parameters = results.setting.parameters();
-    let assumption = |parameter: Parameter| Assumption {
-        name: parameter.name.to_owned(),
-        value: parameter.value,
-        source: parameter.source.to_owned(),
-    };
     LinesReport {
         generated: output::generated(),
         kind: "A published experiment, simulated",
@@ -153,6 +122,6 @@ fn page<'a>(results: &Results<'a>) -> LinesReport<'a> {
         host: Host::Machine(results.machine),
         charts: vec![results.chart()],
         tables: tables::all(results),
-        assumptions: parameters.into_iter().map(assumption).collect(),
+        assumptions: super::assumptions(results.setting.parameters()),
     }
 }

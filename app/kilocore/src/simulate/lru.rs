@@ -10,10 +10,8 @@ use std::process::ExitCode;
 
 use clap::Args;
 use kilocore_machine::Description;
-use kilocore_published::lru::{Job, Parameter, Pattern, RunLength, Setting, Variant, sweep};
-use kilocore_report::{
-    Assumption, Format, Host, LinesReport, Report, ReportError, in_csv, in_json,
-};
+use kilocore_published::lru::{Job, Pattern, RunLength, Setting, Variant, sweep};
+use kilocore_report::{Host, LinesReport, Report, ReportError, in_csv, in_json};
 
 use crate::core_list::CoreList;
 use crate::failure::Failure;
@@ -55,13 +53,9 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn lru(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let files = arguments.output.iter().map(|path| Ok((path, output::format_of(path)?)));
-    let files: Vec<(&PathBuf, Format)> = files.collect::<Result<_, Failure>>()?;
+    let files = super::formats(&arguments.output)?;
     let machine = kilocore_machine::find(&arguments.machine)?;
-    let variants = match &arguments.variant[..] {
-        [] => Variant::ALL.to_vec(),
-        chosen => distinct(chosen),
-    };
+    let variants = super::chosen(&arguments.variant, &Variant::ALL);
     let threads = arguments.threads.clone().unwrap_or_else(|| powers_of_two(&machine)).0;
     let of_machine = || Factors::for_machine(machine.hardware_threads());
     let factors = arguments.factor.clone().unwrap_or_else(of_machine).0;
@@ -89,28 +83,9 @@ pub(crate) fn lru(arguments: &Arguments) -> Result<ExitCode, Failure> {
         threads: &threads,
         points: &points,
     };
-    for (path, format) in files {
-        output::write(path, &results.render(format)?)?;
-    }
-    if arguments.json {
-        output::json(&Document::new(&results))?;
-    } else {
-        let width = output::width();
-        let tables: Vec<String> = tables::all(&results).iter().map(|t| t.plain(width)).collect();
-        output::print(&tables.join("\n"));
-    }
+    let document = arguments.json.then(|| Document::new(&results));
+    super::deliver(&results, files, document, || tables::all(&results))?;
     Ok(ExitCode::SUCCESS)
-}
-
-/// The variants, each once.
-fn distinct(chosen: &[Variant]) -> Vec<Variant> {
-    let mut variants = Vec::new();
-    for &variant in chosen {
-        if !variants.contains(&variant) {
-            variants.push(variant);
-        }
-    }
-    variants
 }
 
 /// Powers of two up to all hardware threads of a machine.
@@ -139,11 +114,6 @@ impl Report for Results<'_> {
 
 /// Everything on one page.
 fn page<'a>(results: &Results<'a>) -> LinesReport<'a> {
-    let assumption = |parameter: Parameter| Assumption {
-        name: parameter.name.to_owned(),
-        value: parameter.value,
-        source: parameter.source.to_owned(),
-    };
     LinesReport {
         generated: output::generated(),
         kind: "A published experiment, simulated",
@@ -151,6 +121,6 @@ fn page<'a>(results: &Results<'a>) -> LinesReport<'a> {
         host: Host::Machine(results.machine),
         charts: vec![results.chart()],
         tables: tables::all(results),
-        assumptions: results.setting.parameters().into_iter().map(assumption).collect(),
+        assumptions: super::assumptions(results.setting.parameters()),
     }
 }

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use kilocore_checking::{Threads, model};
 use kilocore_locks::Ttas;
 use kilocore_lru::{
-    Class, Fate, FrameId, Layout, List, MultiGeneration, Options, PageHash, PageLists, Policy,
-    S3Fifo, S3FifoOptions, Striped,
+    Class, Fate, FrameId, Layout, MultiGeneration, Options, PageHash, PageLists, Policy, S3Fifo,
+    S3FifoOptions, Striped,
 };
 use kilocore_platform::{CpuId, Loom, NodeId};
 
-use super::{Machine, PREEMPTIONS};
+use super::{Machine, PREEMPTIONS, both_on};
 
 type Queues = S3Fifo<Machine, Ttas<Machine>>;
 type Generations = MultiGeneration<Machine, Ttas<Machine>>;
@@ -37,34 +37,6 @@ fn balanced() -> Stripes {
 
 fn lazy() -> Stripes {
     stripes(Policy::LAZY)
-}
-
-/// Two threads, each on a core of its own, after what `before` did. Afterwards all `members` have to be
-/// on one list each.
-fn both<T: PageLists<Machine> + 'static>(
-    make: fn() -> T,
-    validate: fn(&mut T),
-    before: fn(&T),
-    threads: [fn(&T); 2],
-    members: u32,
-) {
-    let [one, other] = threads;
-    model(PREEMPTIONS, move || {
-        let lists = Arc::new(make());
-        Loom::place(CpuId(0), NodeId(0));
-        before(&lists);
-        let others = Arc::clone(&lists);
-        let thread = Machine::spawn(move || {
-            Loom::place(CpuId(1), NodeId(0));
-            other(&others);
-        });
-        one(&lists);
-        Machine::join(thread);
-        let mut lists = Arc::into_inner(lists).expect("the other thread has ended");
-        validate(&mut lists);
-        let listed: u32 = List::ALL.into_iter().map(|list| lists.len(list)).sum();
-        assert_eq!(listed, members, "no page is lost");
-    });
 }
 
 fn add<T: PageLists<Machine>>(lists: &T, frame: u32) {
@@ -133,7 +105,7 @@ macro_rules! suite {
             use super::*;
 
             fn both_of(before: fn(&$type), one: fn(&$type), other: fn(&$type), members: u32) {
-                both($make, $type::validate, before, [one, other], members);
+                both_on($make, $type::validate, before, [one, other], members);
             }
 
             #[test]

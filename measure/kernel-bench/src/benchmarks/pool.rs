@@ -12,6 +12,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use kilocore_buffer_pool::{BufferPool, Options, PageId, Store};
 
+use super::write::{FILE_BYTES, STRIDE};
 use crate::place::{check_file_size, task_file};
 use crate::{Benchmark, Info, Kind, Place, Refusal, Seat, Shared, Task};
 
@@ -47,9 +48,7 @@ const SHARED: &str = "all tasks share a pool in memory";
 
 const PAGE_BYTES: usize = 4 << 10;
 /// Pages of a file.
-const FILE_PAGES: u64 = (32 << 20) / PAGE_BYTES as u64;
-/// As in `write.rs`: an odd number visits all pages.
-const STRIDE: u64 = 0x9e37_79b1;
+const FILE_PAGES: u64 = FILE_BYTES / PAGE_BYTES as u64;
 /// Pages of the pool for each task: half of its file, so that a page has gone before it comes again.
 const POOL_PAGES: u32 = (FILE_PAGES / 2) as u32;
 /// Blocks of the sequential writes, in pages.
@@ -61,7 +60,7 @@ impl Benchmark for Sequential {
     }
 
     fn prepare(&self, place: &mut Place<'_>) -> Result<Shared, Refusal> {
-        check_file_size(FILE_PAGES * PAGE_BYTES as u64)?;
+        check_file_size(FILE_BYTES)?;
         let (tasks, room) = (place.tasks(), room(place));
         Ok(Shared { folder: Some(place.folder(room)?), size: tasks.into(), ..Shared::default() })
     }
@@ -77,7 +76,7 @@ impl Benchmark for Random {
     }
 
     fn prepare(&self, place: &mut Place<'_>) -> Result<Shared, Refusal> {
-        check_file_size(FILE_PAGES * PAGE_BYTES as u64)?;
+        check_file_size(FILE_BYTES)?;
         let (tasks, room) = (place.tasks(), room(place));
         let folder = place.memory_folder(room)?;
         Ok(Shared { folder: Some(folder), size: tasks.into(), ..Shared::default() })
@@ -89,7 +88,7 @@ impl Benchmark for Random {
 }
 
 fn room(place: &Place<'_>) -> u64 {
-    u64::from(place.tasks()) * FILE_PAGES * PAGE_BYTES as u64
+    u64::from(place.tasks()) * FILE_BYTES
 }
 
 /// The files of all tasks. The upper half of a page's number says which file it is in.

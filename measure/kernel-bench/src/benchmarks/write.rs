@@ -41,12 +41,12 @@ const RANDOM: Info = Info {
 };
 
 /// How large a file becomes, in bytes.
-const FILE_BYTES: u64 = 32 << 20;
+pub(super) const FILE_BYTES: u64 = 32 << 20;
 const SEQUENTIAL_BYTES: usize = 64 << 10;
 const RANDOM_BYTES: usize = 4 << 10;
 /// The number of blocks from one that is written to the next. The number of blocks in a file is a
 /// power of two, so any odd stride visits them all. This one jumps about.
-const STRIDE: u64 = 0x9e37_79b1;
+pub(super) const STRIDE: u64 = 0x9e37_79b1;
 
 impl Benchmark for Sequential {
     fn info(&self) -> &'static Info {

@@ -18,6 +18,8 @@ use std::str::FromStr;
 use kilocore_names::{UnknownName, find};
 use serde::Serialize;
 
+use crate::parameter::Parameter;
+
 /// One of the paper's three workloads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -66,17 +68,6 @@ impl FromStr for Workload {
     fn from_str(name: &str) -> Result<Self, UnknownName> {
         find("workload", name, Self::ALL.map(|workload| (workload.name(), workload)))
     }
-}
-
-/// A parameter as it is shown to readers.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Parameter {
-    /// What the parameter is.
-    pub name: &'static str,
-    /// Its value, with its unit.
-    pub value: String,
-    /// Where it comes from.
-    pub source: &'static str,
 }
 
 /// Everything about a workload that is not the scheme.

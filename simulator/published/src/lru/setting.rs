@@ -9,7 +9,8 @@
 
 use kilocore_machine::Description;
 use kilocore_platform::Cycles;
-use serde::Serialize;
+
+use crate::parameter::Parameter;
 
 /// Everything that does not depend on the variant.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -29,17 +30,6 @@ pub struct Setting {
     pub sort: Cycles,
     /// Frames of a batch.
     pub batch: u32,
-}
-
-/// A parameter as it is shown to readers.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Parameter {
-    /// What the parameter is.
-    pub name: &'static str,
-    /// Its value, with its unit.
-    pub value: String,
-    /// Where it comes from.
-    pub source: &'static str,
 }
 
 /// The same of a server's core, in cycles.

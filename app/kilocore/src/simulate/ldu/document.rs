@@ -1,7 +1,8 @@
 //! The results for programs: one JSON document, or a row of CSV for each point.
 
+use kilocore_published::Parameter;
 use kilocore_published::ldu::{
-    BreakEven, Level, Parameter, Published, RATIOS, TIMES, Workload, levels, published,
+    BreakEven, Level, Published, RATIOS, TIMES, Workload, levels, published,
 };
 use serde::Serialize;
 

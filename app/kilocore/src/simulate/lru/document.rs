@@ -1,6 +1,7 @@
 //! The results for programs: one JSON document, or a row of CSV for each point.
 
-use kilocore_published::lru::{Claims, Parameter, Pattern, Point, claims};
+use kilocore_published::Parameter;
+use kilocore_published::lru::{Claims, Pattern, Point, claims};
 use serde::Serialize;
 
 use super::results::Results;
