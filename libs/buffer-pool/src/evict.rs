@@ -167,8 +167,7 @@ impl<S: Store, P: Platform, T: PageLists<P>> BufferPool<S, P, T> {
             return false;
         }
         let mut chain = self.table.lock(&self.frames, page);
-        // Acquire: the next page comes after all that was done with this one.
-        let is_taken = header.change(Ordering::Acquire, |word| {
+        let is_taken = header.change(|word| {
             // It may have been discarded meanwhile.
             let may_go = word.is_evictable() && header.page() == page;
             may_go.then_some(Word(word.0 & !Word::VALID))
@@ -225,8 +224,7 @@ impl<S: Store, P: Platform, T: PageLists<P>> BufferPool<S, P, T> {
     /// Makes a frame one without a page, if nobody but the caller has pinned that. Returns whether it did; the
     /// pin is gone then.
     fn invalidate(&self, frame: FrameId) -> bool {
-        // Acquire: the next page comes after all that was done with this one.
-        self.frames.at(frame).change(Ordering::Acquire, |word| {
+        self.frames.at(frame).change(|word| {
             let is_ours = !word.has(Word::LOADING) && word.pins() == 1;
             is_ours.then_some(Word((word.0 - Word::PIN) & !(Word::VALID | Word::DIRTY)))
         })

@@ -42,12 +42,18 @@ impl<P: Platform> Header<P> {
     }
 
     /// Changes the word to what `change` makes of it, until that succeeds or it makes nothing of it. Returns
-    /// whether it succeeded, then with ordering `order`.
-    #[track_caller]
-    pub(crate) fn change(&self, order: Ordering, change: impl Fn(Word) -> Option<Word>) -> bool {
+    /// whether it succeeded.
+    ///
+    /// Acquire: if that takes the page away, the next page comes after all that was done with this one.
+    pub(crate) fn change(&self, change: impl Fn(Word) -> Option<Word>) -> bool {
         let mut word = self.load(Ordering::Relaxed);
         while let Some(new) = change(word) {
-            match self.word.compare_exchange_weak(word.0, new.0, order, Ordering::Relaxed) {
+            match self.word.compare_exchange_weak(
+                word.0,
+                new.0,
+                Ordering::Acquire,
+                Ordering::Relaxed,
+            ) {
                 Ok(_) => return true,
                 Err(now) => word = Word(now),
             }

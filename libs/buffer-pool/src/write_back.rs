@@ -145,7 +145,7 @@ impl<S: Store, P: Platform, T: PageLists<P>> BufferPool<S, P, T> {
 
     /// Makes a dirty page one that is being written. Returns whether it did.
     fn start_writing(&self, frame: FrameId) -> bool {
-        self.frames.at(frame).change(Ordering::Relaxed, |word| {
+        self.frames.at(frame).change(|word| {
             let may_start = word.has(Word::VALID | Word::DIRTY) && !word.has(Word::WRITING);
             may_start.then_some(Word((word.0 & !Word::DIRTY) | Word::WRITING))
         })
