@@ -61,10 +61,10 @@ pub fn check(pid: Pid) -> Result<(), WatchError> {
     match fs::read_link(format!("/proc/{}/exe", pid.0)) {
         Ok(_) => {}
         Err(error) if error.kind() == ErrorKind::NotFound => {
-            // It may have ended a moment ago.
-            return Err(match proc_files::has_ended(pid.0) {
-                true => WatchError::Ended(pid),
-                false => WatchError::Kernel(pid),
+            // A program's process has none any more once it begins to end.
+            return Err(match status.is_kernel {
+                true => WatchError::Kernel(pid),
+                false => WatchError::Ended(pid),
             });
         }
         Err(_) => return Err(WatchError::NotOurs(pid)),

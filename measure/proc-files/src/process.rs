@@ -26,6 +26,8 @@ pub struct Status {
     /// `R` for running, `S` and `D` for asleep, `Z` for one that has ended.
     pub state: u8,
     pub parent: u32,
+    /// Whether it is one of the kernel's own threads, which execute no program.
+    pub is_kernel: bool,
     /// When it was started, in ticks since the system was: with its id it names a process.
     pub started: u64,
 }
@@ -64,7 +66,7 @@ fn numbers(directory: &str) -> Vec<u32> {
 }
 
 /// Returns the status of a process or thread, or `None` if it is gone. It parses `/proc/PID/stat`,
-/// of which it takes the state, the parent and the start time (fields 3, 4 and 22):
+/// of which it takes the state, the parent, the flags and the start time (fields 3, 4, 9 and 22):
 ///
 /// ```text
 /// 4711 (my server) S 4700 4711 4700 34816 4711 4194304 120 0 0 0 3 1 0 0 20 0 8 0 731022 …
@@ -75,14 +77,18 @@ pub fn status(pid: u32) -> Option<Status> {
     parse_status(text)
 }
 
+/// The flag of the kernel's own threads, `PF_KTHREAD` in Linux.
+const KERNEL_THREAD: u32 = 0x0020_0000;
+
 fn parse_status(text: &[u8]) -> Option<Status> {
     // The name in parentheses may contain anything, even parentheses.
     let end = text.iter().rposition(|byte| *byte == b')')?;
     let mut words = std::str::from_utf8(&text[end + 1..]).ok()?.split_ascii_whitespace();
     let state = *words.next()?.as_bytes().first()?;
     let parent = words.next()?.parse().ok()?;
-    let started = words.nth(17)?.parse().ok()?;
-    Some(Status { state, parent, started })
+    let flags: u32 = words.nth(4)?.parse().ok()?;
+    let started = words.nth(12)?.parse().ok()?;
+    Some(Status { state, parent, is_kernel: flags & KERNEL_THREAD != 0, started })
 }
 
 /// Whether a process has an environment, even an empty one. While a process executes a program, it
@@ -172,8 +178,12 @@ mod tests {
     #[test]
     fn a_status_is_read_whatever_the_name() {
         let line = b"17 (a) b (c) S 5 17 17 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 4711 99\n";
-        let expected = Status { state: b'S', parent: 5, started: 4711 };
+        let expected = Status { state: b'S', parent: 5, is_kernel: false, started: 4711 };
         assert_eq!(parse_status(line), Some(expected));
+        // kthreadd's flags.
+        let kernel = b"2 (kthreadd) S 0 0 0 0 -1 2129984 0 0 0 0 0 0 0 0 20 0 1 0 9 0";
+        let expected = Status { state: b'S', parent: 0, is_kernel: true, started: 9 };
+        assert_eq!(parse_status(kernel), Some(expected));
         assert_eq!(parse_status(b"17 (a"), None);
     }
 
