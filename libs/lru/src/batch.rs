@@ -13,6 +13,7 @@ use alloc::boxed::Box;
 use kilocore_locks::{RawLock, Ttas};
 use kilocore_platform::{Atomic, Padded, Platform};
 
+use crate::folio::Folio;
 use crate::frame::FrameId;
 
 /// The largest batch. Linux had 15 until 2024, and has 31 since.
@@ -74,12 +75,13 @@ impl<P: Platform> Batch<P> {
         Self { len: P::U32::new(0), frames: (0..full).map(|_| P::U32::new(0)).collect() }
     }
 
-    /// Puts a frame in. Returns all of them if it is full then.
-    fn push(&self, frame: FrameId) -> Option<Taken> {
+    /// Puts a folio in. Returns all of them if it is full then, or if the folio is a large one.
+    fn push(&self, folio: Folio) -> Option<Taken> {
         let len = self.len.load(Ordering::Relaxed);
-        self.frames[len as usize].store(frame.0, Ordering::Relaxed);
+        self.frames[len as usize].store(folio.head.0, Ordering::Relaxed);
         self.len.store(len + 1, Ordering::Relaxed);
-        (len as usize + 1 == self.frames.len()).then(|| self.take())
+        let is_full = len as usize + 1 == self.frames.len();
+        (is_full || folio.order.is_large()).then(|| self.take())
     }
 
     fn take(&self) -> Taken {
@@ -126,11 +128,11 @@ impl<P: Platform> Batches<P> {
         Self { cores: (0..cores).map(core).collect() }
     }
 
-    /// Puts a frame into a batch of this core. Returns the batch if it is full then; its work is the
-    /// caller's.
-    pub(crate) fn push(&self, work: Work, frame: FrameId) -> Option<Taken> {
+    /// Puts a folio into a batch of this core. Returns the batch if that is to be done at once, because it
+    /// is full or the folio is a large one. Its work is the caller's then.
+    pub(crate) fn push(&self, work: Work, folio: Folio) -> Option<Taken> {
         let core = P::cpu().0 as usize % self.cores.len();
-        self.cores[core].with(work, |batch| batch.push(frame))
+        self.cores[core].with(work, |batch| batch.push(folio))
     }
 
     /// Takes all batches of a kind, one after the other. Their work is the caller's.

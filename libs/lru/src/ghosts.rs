@@ -16,6 +16,7 @@ use alloc::boxed::Box;
 
 use kilocore_platform::{Atomic, AtomicInt, Ordering, Padded, Platform};
 
+use crate::folio::Folio;
 use crate::frame::{FrameId, PageHash};
 
 /// A page's hash with its bits mixed, or none.
@@ -107,13 +108,14 @@ impl<P: Platform> Ghosts<P> {
         })
     }
 
-    /// The page in a frame is given up.
-    pub(crate) fn leave(&self, frame: FrameId, note: u32) {
-        let name = Name(self.names[frame.0 as usize].load(Ordering::Relaxed));
+    /// The page in a frame is given up, or the pages in the frames of a folio, which have one name.
+    pub(crate) fn leave(&self, folio: Folio, note: u32) {
+        let name = Name(self.names[folio.head.0 as usize].load(Ordering::Relaxed));
         if name == Name::NONE {
             return;
         }
-        let now = self.left.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
+        let pages = folio.order.frames();
+        let now = self.left.fetch_add(pages, Ordering::Relaxed).wrapping_add(pages);
         let worth = |slot: &&P::U64| {
             let word = slot.load(Ordering::Relaxed);
             let is_free = word == 0 || tag(word) == name.tag();
@@ -141,6 +143,11 @@ mod tests {
     use kilocore_platform::Native;
 
     use super::*;
+    use crate::folio::FolioOrder;
+
+    fn single(frame: u32) -> Folio {
+        Folio { head: FrameId(frame), order: FolioOrder::PAGE }
+    }
 
     fn page(number: u64) -> Option<PageHash> {
         Some(PageHash(number))
@@ -150,10 +157,10 @@ mod tests {
     fn a_page_that_comes_back_is_known_once() {
         let ghosts = Ghosts::<Native>::new(100);
         assert_eq!(ghosts.arrive(FrameId(3), page(7)), None);
-        ghosts.leave(FrameId(3), 2);
+        ghosts.leave(single(3), 2);
         for other in 10..20 {
             assert_eq!(ghosts.arrive(FrameId(3), page(other)), None);
-            ghosts.leave(FrameId(3), 0);
+            ghosts.leave(single(3), 0);
         }
         let expected = Ghost { distance: Distance(10), note: 2 };
         assert_eq!(ghosts.arrive(FrameId(8), page(7)), Some(expected));
@@ -161,10 +168,21 @@ mod tests {
     }
 
     #[test]
+    fn a_folio_leaves_with_all_its_pages() {
+        let ghosts = Ghosts::<Native>::new(100);
+        ghosts.arrive(FrameId(0), page(7));
+        ghosts.leave(single(0), 0);
+        ghosts.arrive(FrameId(8), page(8));
+        ghosts.leave(Folio { head: FrameId(8), order: FolioOrder::new(3).unwrap() }, 0);
+        let expected = Ghost { distance: Distance(8), note: 0 };
+        assert_eq!(ghosts.arrive(FrameId(0), page(7)), Some(expected));
+    }
+
+    #[test]
     fn a_page_without_a_name_leaves_no_ghost() {
         let ghosts = Ghosts::<Native>::new(4);
         assert_eq!(ghosts.arrive(FrameId(0), None), None);
-        ghosts.leave(FrameId(0), 0);
+        ghosts.leave(single(0), 0);
         assert!(ghosts.slots.iter().all(|slot| slot.load(Ordering::Relaxed) == 0));
     }
 
@@ -174,7 +192,7 @@ mod tests {
         let ghosts = Ghosts::<Native>::new(frames);
         for number in 0..5 * frames {
             ghosts.arrive(FrameId(0), page(number.into()));
-            ghosts.leave(FrameId(0), 0);
+            ghosts.leave(single(0), 0);
         }
         let kept = (4 * frames..5 * frames)
             .filter(|number| ghosts.arrive(FrameId(0), page((*number).into())).is_some())

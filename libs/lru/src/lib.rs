@@ -16,6 +16,8 @@
 //! * [`Policy`] says which pages stripes give up: those of the oldest tail ([`Policy::BALANCED`]), without
 //!   forgetting which pages left ([`Policy::RESISTANT`]), or with uses that only count
 //!   ([`Policy::LAZY`]).
+//! * [`FolioOrder`]: frames that belong together go through the lists as one
+//!   ([`add_folio`](PageLists::add_folio)).
 //! * [`S3Fifo`] and [`MultiGeneration`] are the rivals: other orders behind the same interface,
 //!   [`PageLists`]. They share all but the order with the striped lists.
 //!
@@ -65,6 +67,7 @@ extern crate alloc;
 
 mod batch;
 mod cluster;
+mod folio;
 mod frame;
 mod generation;
 mod ghosts;
@@ -88,6 +91,7 @@ mod tiers;
 mod validate;
 
 pub use batch::LARGEST_BATCH;
+pub use folio::FolioOrder;
 pub use frame::{Class, FrameId, List, PageHash};
 pub use multi_generation::{Generations, MultiGeneration};
 pub use options::{Options, OptionsError, Policy, Promotion, ReclaimFrom};

@@ -7,6 +7,7 @@ use kilocore_locks::RawLock;
 use kilocore_platform::{Atomic, Ordering, Platform};
 
 use crate::cluster::Cluster;
+use crate::folio::Folio;
 use crate::frame::FrameId;
 use crate::held::Held;
 use crate::list::Place;
@@ -43,15 +44,15 @@ impl<P: Platform, L: RawLock<P, Thread = ()>, O: Order<P>> Ordered<P, L, O> {
         None
     }
 
-    /// Unlinks a frame.
+    /// Unlinks a folio.
     ///
     /// # Safety
-    /// The caller holds the lock of the list, into which the frame is linked, and has the right to unlink
+    /// The caller holds the lock of the list, into which the folio is linked, and has the right to unlink
     /// it.
-    unsafe fn unlink(&self, stripe: u32, list: ListIndex, frame: FrameId) {
+    unsafe fn unlink(&self, stripe: u32, list: ListIndex, folio: Folio) {
         // SAFETY: by the caller's promise.
         unsafe {
-            self.stripes.chain(stripe, list).unlink(&self.frames, frame);
+            self.stripes.chain(stripe, list).unlink(&self.frames, folio);
             self.stripes.publish_tail(&self.frames, stripe, list);
         }
     }
@@ -88,10 +89,11 @@ impl<P: Platform, L: RawLock<P, Thread = ()>, O: Order<P>> Ordered<P, L, O> {
             );
             match changed {
                 Ok(_) => {
+                    let folio = listed.folio(frame);
                     // SAFETY: the list's lock is held, and the frame's links are the caller's, as it is on
                     // no list.
                     unsafe {
-                        self.stripes.chain(stripe, list).push(&self.frames, frame, place);
+                        self.stripes.chain(stripe, list).push(&self.frames, folio, place);
                         self.stripes.publish_tail(&self.frames, stripe, list);
                     }
                     return;
@@ -116,7 +118,7 @@ impl<P: Platform, L: RawLock<P, Thread = ()>, O: Order<P>> Ordered<P, L, O> {
         let to = self.stripes.lock_of(stripe, O::list(change(before)));
         held.change_to(self.stripes.lock_of(stripe, from), to);
         // SAFETY: the list's lock is held, and the right to unlink the frame was just taken.
-        unsafe { self.unlink(stripe, from, frame) };
+        unsafe { self.unlink(stripe, from, before.folio(frame)) };
         // SAFETY: it was just taken off its list.
         unsafe { self.link(held, frame, place, change) };
     }
@@ -129,17 +131,17 @@ impl<P: Platform, L: RawLock<P, Thread = ()>, O: Order<P>> Ordered<P, L, O> {
         let mut held = Held::none(&self.stripes);
         held.include(self.stripes.lock_of(stripe, O::list(before)));
         // SAFETY: the list's lock is held, and the right to unlink the frame was just taken.
-        unsafe { self.unlink(stripe, O::list(before), frame) };
+        unsafe { self.unlink(stripe, O::list(before), before.folio(frame)) };
         true
     }
 
-    /// Takes at most so many frames off the tail of a stripe's list, oldest first, and none that came later
-    /// than `until`.
+    /// Takes folios off the tail of a stripe's list, oldest first, until they have `most` frames. The last
+    /// one may have more than were missing. Takes none that came later than `until`.
     pub(crate) fn take_oldest(
         &self,
         stripe: u32,
         list: ListIndex,
-        most: usize,
+        most: u32,
         until: Option<Stamp>,
         taken: &mut Cluster,
     ) {
@@ -151,7 +153,7 @@ impl<P: Platform, L: RawLock<P, Thread = ()>, O: Order<P>> Ordered<P, L, O> {
         held.include(self.stripes.lock_of(stripe, list));
         // SAFETY: the list's lock is held in all of this.
         let mut next = unsafe { chain.oldest() };
-        while let Some(frame) = next.filter(|_| taken.len() < most) {
+        while let Some(frame) = next.filter(|_| taken.frames() < most) {
             // SAFETY: it is linked into this list: nobody unlinks it without the lock.
             let stamp = unsafe { chain.stamp(&self.frames, frame) };
             if until.is_some_and(|until| until.is_before(stamp)) {
@@ -160,27 +162,28 @@ impl<P: Platform, L: RawLock<P, Thread = ()>, O: Order<P>> Ordered<P, L, O> {
             // SAFETY: as above.
             next = unsafe { chain.after(&self.frames, frame) };
             // Another thread may have the right to unlink it, and wait for the lock.
-            if self.claim(frame).is_some() {
+            if let Some(before) = self.claim(frame) {
+                let folio = before.folio(frame);
                 // SAFETY: the right to unlink it was just taken.
-                unsafe { self.unlink(stripe, list, frame) };
-                taken.push(frame);
+                unsafe { self.unlink(stripe, list, folio) };
+                taken.push(folio);
             }
         }
     }
 
-    /// Links frames in that were taken off, as the newest.
+    /// Links folios in that were taken off, as the newest.
     ///
     /// # Safety
     /// The caller has taken them off their lists, and does nothing more with them.
     pub(crate) unsafe fn link_all(&self, mut cluster: Cluster, change: impl Fn(State) -> State) {
-        if cluster.len() == 0 {
+        if cluster.is_empty() {
             return;
         }
         let newest = Place::Newest(self.stamp());
         let mut held = Held::none(&self.stripes);
-        while let Some(frame) = cluster.pop() {
+        while let Some(folio) = cluster.pop() {
             // SAFETY: by the caller's promise.
-            unsafe { self.link(&mut held, frame, newest, &change) };
+            unsafe { self.link(&mut held, folio.head, newest, &change) };
         }
     }
 

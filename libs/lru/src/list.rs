@@ -7,6 +7,7 @@ use alloc::boxed::Box;
 
 use kilocore_platform::{Atomic, Ordering, Platform, SharedCell};
 
+use crate::folio::Folio;
 use crate::frame::FrameId;
 use crate::stamp::Stamp;
 use crate::state::State;
@@ -94,7 +95,7 @@ impl<P: Platform> Chain<P> {
         Self { ends: P::Cell::new(Ends { newest: NONE, oldest: NONE }), count: P::U32::new(0) }
     }
 
-    /// Returns the number of frames in it. Without the lock it may be out of date.
+    /// Returns the number of frames in it, with all those of its folios. Without the lock it may be out of date.
     pub(crate) fn len(&self) -> u32 {
         self.count.load(Ordering::Relaxed)
     }
@@ -110,25 +111,26 @@ impl<P: Platform> Chain<P> {
         self.count.store(count, Ordering::Relaxed);
     }
 
-    /// Links a frame in.
+    /// Links a folio in by its head.
     ///
     /// # Safety
-    /// The caller holds the list's lock, and owns the frame's links.
-    pub(crate) unsafe fn push(&self, frames: &Frames<P>, frame: FrameId, place: Place) {
+    /// The caller holds the list's lock, and owns the head's links.
+    pub(crate) unsafe fn push(&self, frames: &Frames<P>, folio: Folio, place: Place) {
         // SAFETY: by the caller's promise.
         unsafe {
             match place {
-                Place::Newest(stamp) => self.push_newest(frames, frame, stamp),
-                Place::Oldest(stamp) => self.push_oldest(frames, frame, stamp),
+                Place::Newest(stamp) => self.push_newest(frames, folio, stamp),
+                Place::Oldest(stamp) => self.push_oldest(frames, folio, stamp),
             }
         }
     }
 
-    /// Links a frame in at the head.
+    /// Links a folio in at the list's head.
     ///
     /// # Safety
     /// As for [`push`](Self::push).
-    unsafe fn push_newest(&self, frames: &Frames<P>, frame: FrameId, stamp: Stamp) {
+    unsafe fn push_newest(&self, frames: &Frames<P>, folio: Folio, stamp: Stamp) {
+        let frame = folio.head;
         let Ends { newest, oldest } = self.ends();
         // SAFETY: the frame's links are the caller's, and those of the list's frames are the lock's.
         unsafe {
@@ -138,14 +140,15 @@ impl<P: Platform> Chain<P> {
             }
         }
         let oldest = if oldest == NONE { frame.0 } else { oldest };
-        self.set(Ends { newest: frame.0, oldest }, self.len() + 1);
+        self.set(Ends { newest: frame.0, oldest }, self.len() + folio.order.frames());
     }
 
-    /// Links a frame in at the tail.
+    /// Links a folio in at the list's tail.
     ///
     /// # Safety
     /// As for [`push`](Self::push).
-    unsafe fn push_oldest(&self, frames: &Frames<P>, frame: FrameId, stamp: Stamp) {
+    unsafe fn push_oldest(&self, frames: &Frames<P>, folio: Folio, stamp: Stamp) {
+        let frame = folio.head;
         let Ends { newest, oldest } = self.ends();
         // SAFETY: as in `push_newest`.
         unsafe {
@@ -155,18 +158,18 @@ impl<P: Platform> Chain<P> {
             }
         }
         let newest = if newest == NONE { frame.0 } else { newest };
-        self.set(Ends { newest, oldest: frame.0 }, self.len() + 1);
+        self.set(Ends { newest, oldest: frame.0 }, self.len() + folio.order.frames());
     }
 
-    /// Takes a frame off. Its links are the caller's then.
+    /// Takes a folio off. Its head's links are the caller's then.
     ///
     /// # Safety
-    /// The caller holds the list's lock, and the frame is linked into this list.
-    pub(crate) unsafe fn unlink(&self, frames: &Frames<P>, frame: FrameId) {
+    /// The caller holds the list's lock, and the folio is linked into this list.
+    pub(crate) unsafe fn unlink(&self, frames: &Frames<P>, folio: Folio) {
         let mut ends = self.ends();
         // SAFETY: the links of the list's frames are the lock's.
         unsafe {
-            let Links { newer, older, .. } = frames.links(frame.0);
+            let Links { newer, older, .. } = frames.links(folio.head.0);
             match newer {
                 NONE => ends.newest = older,
                 newer => frames.change(newer, |links| links.older = older),
@@ -176,7 +179,7 @@ impl<P: Platform> Chain<P> {
                 older => frames.change(older, |links| links.newer = newer),
             }
         }
-        self.set(ends, self.len() - 1);
+        self.set(ends, self.len() - folio.order.frames());
     }
 
     /// Returns the frame that was linked in first.

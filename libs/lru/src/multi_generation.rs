@@ -187,18 +187,19 @@ impl<P: Platform, L: RawLock<P, Thread = ()>> MultiGeneration<P, L> {
         let (mut reclaimed, mut empty) = (0, 0);
         // All generations empty: others have just taken the pages.
         while reclaimed < target && unseen > 0 && empty < GENERATIONS {
-            let most = (target - reclaimed).min(unseen).min(CLUSTER as u32) as usize;
+            let most = (target - reclaimed).min(unseen).min(CLUSTER as u32);
             let oldest = self.order.oldest(class);
             let mut taken = Cluster::EMPTY;
             self.take_oldest(0, list_of(class, oldest), most, None, &mut taken);
-            if taken.len() == 0 {
+            if taken.is_empty() {
                 empty += 1;
                 self.end_oldest(class, oldest);
                 continue;
             }
             empty = 0;
             let leaving = self.protect_tiers(class, taken, &mut spares);
-            unseen -= leaving.len() as u32;
+            // The last folio may have more frames than were asked for.
+            unseen = unseen.saturating_sub(leaving.frames());
             reclaimed += self.judge(leaving, judge);
         }
         reclaimed
@@ -209,14 +210,14 @@ impl<P: Platform, L: RawLock<P, Thread = ()>> MultiGeneration<P, L> {
         let tiers = self.order.tiers(class);
         let protected = tiers.first_protected();
         let (mut spared, mut others) = (Cluster::EMPTY, Cluster::EMPTY);
-        while let Some(frame) = taken.pop() {
-            let tier = Tier::of(self.state(frame));
+        while let Some(folio) = taken.pop() {
+            let tier = Tier::of(self.state(folio.head));
             let stays = *spares > 0 && protected.is_some_and(|first| tier >= first);
             *spares -= u32::from(stays);
             if stays {
                 tiers.stayed(tier);
             }
-            if stays { &mut spared } else { &mut others }.push(frame);
+            if stays { &mut spared } else { &mut others }.push(folio);
         }
         // SAFETY: this thread has taken them off their list.
         unsafe { self.link_all(spared, |state| state.with(State::REFERENCED).with_uses(0)) };

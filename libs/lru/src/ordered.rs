@@ -11,6 +11,7 @@ use kilocore_locks::RawLock;
 use kilocore_platform::{Atomic, Ordering, Platform};
 
 use crate::batch::{Batches, Taken, Work};
+use crate::folio::Folio;
 use crate::frame::{Class, FrameId, List, PageHash};
 use crate::ghosts::Ghosts;
 use crate::held::Held;
@@ -62,9 +63,10 @@ impl<P: Platform, L: RawLock<P, Thread = ()>, O: Order<P>> Ordered<P, L, O> {
         if self.stripes.has_tails() { self.clock.tick() } else { Stamp::FIRST }
     }
 
-    /// Puts a frame into a batch of this core, and does the batch's work if it is full.
-    pub(crate) fn later(&self, work: Work, frame: FrameId) {
-        if let Some(taken) = self.batches.push(work, frame) {
+    /// Puts a folio into a batch of this core, and does the batch's work if it is full or the folio is a
+    /// large one.
+    pub(crate) fn later(&self, work: Work, folio: Folio) {
+        if let Some(taken) = self.batches.push(work, folio) {
             self.carry_out(work, taken);
         }
     }
@@ -97,11 +99,12 @@ impl<P: Platform, L: RawLock<P, Thread = ()>, O: Order<P>> Ordered<P, L, O> {
 
     pub(crate) fn add_named(
         &self,
-        frame: FrameId,
+        folio: Folio,
         class: Class,
         page: Option<PageHash>,
     ) -> Result<(), AlreadyAdded> {
-        let (out, new) = (State::OUT.0, State::new(class).0);
+        let Folio { head: frame, order } = folio;
+        let (out, new) = (State::OUT.0, State::new(class).of_folio(order).0);
         // Acquire: the links may have been used by whoever removed it.
         self.word(frame)
             .compare_exchange(out, new, Ordering::Acquire, Ordering::Relaxed)
@@ -109,11 +112,11 @@ impl<P: Platform, L: RawLock<P, Thread = ()>, O: Order<P>> Ordered<P, L, O> {
         let ghost = self.ghosts.as_ref().and_then(|ghosts| ghosts.arrive(frame, page));
         let active = || self.count(List::active(class));
         let fresh = self.order.fresh(class, ghost, active);
-        if fresh.0 != new {
+        if fresh != State::new(class) {
             // Others may have touched it meanwhile. Nobody else has a reason to change the rest.
             self.change_unlisted(frame, |state| State(state.0 | fresh.0));
         }
-        self.later(Work::Add, frame);
+        self.later(Work::Add, folio);
         Ok(())
     }
 
@@ -123,18 +126,18 @@ impl<P: Platform, L: RawLock<P, Thread = ()>, O: Order<P>> Ordered<P, L, O> {
         parts.map(|part| self.stripes.total(part)).sum()
     }
 
-    /// Ends the membership of a frame whose page is given up for want of memory.
+    /// Ends the membership of a folio that is given up for want of memory.
     ///
     /// # Safety
     /// The caller has taken it off its list, and puts it back into none.
-    pub(crate) unsafe fn give_up(&self, frame: FrameId) {
+    pub(crate) unsafe fn give_up(&self, folio: Folio) {
         if let Some(ghosts) = &self.ghosts
-            && let Some(note) = self.order.note(self.state(frame))
+            && let Some(note) = self.order.note(self.state(folio.head))
         {
-            ghosts.leave(frame, note);
+            ghosts.leave(folio, note);
         }
         // SAFETY: by the caller's promise.
-        unsafe { self.remove(frame) };
+        unsafe { self.remove(folio.head) };
     }
 
     pub(crate) fn activate_isolated(&self, frame: FrameId) {

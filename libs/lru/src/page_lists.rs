@@ -7,6 +7,7 @@ use core::mem;
 
 use kilocore_platform::Platform;
 
+use crate::folio::FolioOrder;
 use crate::frame::{Class, FrameId, List, PageHash};
 
 /// What is to become of a page that reclaim has found at the end of a list.
@@ -52,7 +53,9 @@ pub unsafe trait PageLists<P: Platform>: Send + Sync {
     ///
     /// # Errors
     /// If it is a member.
-    fn add(&self, frame: FrameId, class: Class) -> Result<(), AlreadyAdded>;
+    fn add(&self, frame: FrameId, class: Class) -> Result<(), AlreadyAdded> {
+        self.add_folio(frame, FolioOrder::PAGE, class, None)
+    }
 
     /// Adds a frame, and says which page it is. Lists that remember reclaimed pages find out by this that
     /// a page has come back. Other lists take it for a plain [`add`](Self::add). To lists that remember, a
@@ -61,9 +64,26 @@ pub unsafe trait PageLists<P: Platform>: Send + Sync {
     /// # Errors
     /// If it is a member.
     fn add_page(&self, frame: FrameId, class: Class, page: PageHash) -> Result<(), AlreadyAdded> {
-        let _ = page;
-        self.add(frame, class)
+        self.add_folio(frame, FolioOrder::PAGE, class, Some(page))
     }
+
+    /// Adds the frames of a folio, which go through the lists together from then on. All other functions
+    /// know the folio by its head, its first frame. `page` names the folio, if it has a name.
+    ///
+    /// The lists do not look at its other frames: that nobody adds them meanwhile is up to the caller.
+    ///
+    /// # Errors
+    /// If the head is a member.
+    ///
+    /// # Panics
+    /// If the head is no multiple of the folio's size, or the last of its frames is not there.
+    fn add_folio(
+        &self,
+        head: FrameId,
+        order: FolioOrder,
+        class: Class,
+        page: Option<PageHash>,
+    ) -> Result<(), AlreadyAdded>;
 
     /// Says that the page was used. The first use after it was added is the one for which it came to
     /// memory, so the second use is the first that counts for it. If the frame is no member, nothing
@@ -87,14 +107,14 @@ pub unsafe trait PageLists<P: Platform>: Send + Sync {
     }
 
     /// Looks at the oldest inactive pages of a class, until `target` frames are reclaimed or all were
-    /// looked at. Returns how many were reclaimed. `judge` decides about each; no lock is held
-    /// meanwhile.
+    /// looked at. Returns how many were reclaimed. `judge` decides about each folio, by its head; no lock
+    /// is held meanwhile. The last folio may have more frames than were missing.
     fn reclaim(&self, class: Class, target: u32, judge: &mut dyn FnMut(FrameId) -> Fate) -> u32;
 
     /// Does all work that waits in batches.
     fn drain(&self);
 
-    /// Returns how many frames are on a list. While others change it, that is an estimate.
+    /// Returns how many frames are on a list, with all those of its folios. While others change it, that is an estimate.
     fn len(&self, list: List) -> u32;
 
     #[doc(hidden)]

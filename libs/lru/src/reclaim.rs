@@ -113,19 +113,20 @@ impl<P: Platform, L: RawLock<P, Thread = ()>> Striped<P, L> {
         let (taken, found) = if progress.kept >= progress.inactive && progress.kept > 0 {
             let active = List::active(progress.class);
             let taken = self.take_some(Turn::Deactivation, active, most, in_vain);
-            let found = taken.len();
+            let found = taken.frames();
             (taken, found)
         } else {
             let moved = if progress.low { self.deactivate_some(progress) } else { 0 };
-            progress.inactive += moved as u32;
+            progress.inactive += moved;
             let inactive = List::inactive(progress.class);
             let taken = self.take_some(Turn::Reclaim, inactive, most, in_vain);
-            let found = moved + taken.len();
+            let found = moved + taken.frames();
             (self.promote_used(progress, taken), found)
         };
-        let seen = taken.len() as u32;
+        let seen = taken.frames();
         progress.in_vain = if found == 0 { progress.in_vain + 1 } else { 0 };
-        progress.unseen -= seen;
+        // The last folio may have more frames than were asked for.
+        progress.unseen = progress.unseen.saturating_sub(seen);
         let gained = self.judge(taken, judge);
         progress.kept = if gained > 0 { 0 } else { progress.kept + seen };
         gained
@@ -152,20 +153,20 @@ impl<P: Platform, L: RawLock<P, Thread = ()>> Striped<P, L> {
             _ => (self.order.next(turn, self.layout().factor), None),
         };
         let mut taken = Cluster::EMPTY;
-        self.take_oldest(stripe, list, most as usize, until, &mut taken);
+        self.take_oldest(stripe, list, most, until, &mut taken);
         taken
     }
 
     /// Makes the oldest active pages of a stripe inactive. Returns how many pages it has looked at.
-    fn deactivate_some(&self, progress: &mut Progress) -> usize {
+    fn deactivate_some(&self, progress: &mut Progress) -> u32 {
         let active = List::active(progress.class);
         let mut taken =
             self.take_some(Turn::Deactivation, active, CLUSTER as u32, progress.in_vain > 0);
-        let (seen, mut spared, mut cold) = (taken.len(), Cluster::EMPTY, Cluster::EMPTY);
-        while let Some(frame) = taken.pop() {
-            let used = progress.spares > 0 && self.state(frame).uses() > 0;
+        let (seen, mut spared, mut cold) = (taken.frames(), Cluster::EMPTY, Cluster::EMPTY);
+        while let Some(folio) = taken.pop() {
+            let used = progress.spares > 0 && self.state(folio.head).uses() > 0;
             progress.spares -= u32::from(used);
-            if used { &mut spared } else { &mut cold }.push(frame);
+            if used { &mut spared } else { &mut cold }.push(folio);
         }
         let one_less = |state: State| state.with_uses(state.uses().saturating_sub(1));
         // SAFETY: this thread has taken them off their list.
@@ -182,10 +183,10 @@ impl<P: Platform, L: RawLock<P, Thread = ()>> Striped<P, L> {
             return taken;
         }
         let (mut used, mut others) = (Cluster::EMPTY, Cluster::EMPTY);
-        while let Some(frame) = taken.pop() {
-            let again = progress.spares > 0 && self.state(frame).uses() >= USES_TO_PROMOTE;
+        while let Some(folio) = taken.pop() {
+            let again = progress.spares > 0 && self.state(folio.head).uses() >= USES_TO_PROMOTE;
             progress.spares -= u32::from(again);
-            if again { &mut used } else { &mut others }.push(frame);
+            if again { &mut used } else { &mut others }.push(folio);
         }
         // SAFETY: this thread has taken them off their list.
         unsafe { self.link_all(used, |state| state.activated().with_uses(0)) };

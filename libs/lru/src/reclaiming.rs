@@ -4,6 +4,7 @@ use kilocore_locks::RawLock;
 use kilocore_platform::{Atomic, Ordering, Platform};
 
 use crate::batch::Work;
+use crate::folio::{Folio, FolioOrder};
 use crate::frame::{Class, FrameId, List, PageHash};
 use crate::held::Held;
 use crate::list::Place;
@@ -34,12 +35,16 @@ unsafe impl<P: Platform, L: RawLock<P, Thread = ()>, O: Reclaiming<P>> PageLists
         self.frames.len()
     }
 
-    fn add(&self, frame: FrameId, class: Class) -> Result<(), AlreadyAdded> {
-        self.add_named(frame, class, None)
-    }
-
-    fn add_page(&self, frame: FrameId, class: Class, page: PageHash) -> Result<(), AlreadyAdded> {
-        self.add_named(frame, class, Some(page))
+    fn add_folio(
+        &self,
+        head: FrameId,
+        order: FolioOrder,
+        class: Class,
+        page: Option<PageHash>,
+    ) -> Result<(), AlreadyAdded> {
+        let frames = self.frames.len();
+        assert!(order.fits(head, frames), "no folio of {order:?} begins at {head:?} of {frames}");
+        self.add_named(Folio { head, order }, class, page)
     }
 
     fn touch(&self, frame: FrameId) {
@@ -55,7 +60,9 @@ unsafe impl<P: Platform, L: RawLock<P, Thread = ()>, O: Reclaiming<P>> PageLists
             };
             let word = self.word(frame);
             match word.compare_exchange(state.0, new.0, Ordering::Relaxed, Ordering::Relaxed) {
-                Ok(_) => return work.into_iter().for_each(|work| self.later(work, frame)),
+                Ok(_) => {
+                    return work.into_iter().for_each(|work| self.later(work, state.folio(frame)));
+                }
                 Err(now) => state = State(now),
             }
         }
@@ -67,13 +74,14 @@ unsafe impl<P: Platform, L: RawLock<P, Thread = ()>, O: Reclaiming<P>> PageLists
         if !state.has(State::LISTED) {
             self.change_unlisted(frame, deactivated);
         } else if O::list(deactivated(state)) != O::list(state) {
-            self.later(Work::Deactivate, frame);
+            self.later(Work::Deactivate, state.folio(frame));
         }
     }
 
     fn rotate(&self, frame: FrameId) {
-        if self.state(frame).has(State::LISTED) {
-            self.later(Work::Rotate, frame);
+        let state = self.state(frame);
+        if state.has(State::LISTED) {
+            self.later(Work::Rotate, state.folio(frame));
         }
     }
 
@@ -115,7 +123,7 @@ unsafe impl<P: Platform, L: RawLock<P, Thread = ()>, O: Reclaiming<P>> PageLists
     }
 
     unsafe fn put_back_frame(&self, frame: FrameId) {
-        self.later(Work::Add, frame);
+        self.later(Work::Add, self.state(frame).folio(frame));
     }
 
     unsafe fn remove_frame(&self, frame: FrameId) {

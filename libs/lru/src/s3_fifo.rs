@@ -149,17 +149,18 @@ impl<P: Platform, L: RawLock<P, Thread = ()>> S3Fifo<P, L> {
         let mut spares = unseen.saturating_mul(MOST_USES + 1);
         let (mut reclaimed, mut kept) = (0, 0);
         while reclaimed < target && unseen > 0 {
-            let most = (target - reclaimed).min(unseen).min(CLUSTER as u32) as usize;
+            let most = (target - reclaimed).min(unseen).min(CLUSTER as u32);
             let queue = self.queue_to_take_from(class, kept);
             let mut taken = Cluster::EMPTY;
             self.take_oldest(0, list_of(class, queue), most, None, &mut taken);
-            if taken.len() == 0 {
+            if taken.is_empty() {
                 // Others have just taken all of them.
                 break;
             }
             let leaving = self.spare_used(queue, taken, &mut spares);
-            unseen -= leaving.len() as u32;
-            let seen = leaving.len() as u32;
+            let seen = leaving.frames();
+            // The last folio may have more frames than were asked for.
+            unseen = unseen.saturating_sub(seen);
             let gained = self.judge(leaving, judge);
             reclaimed += gained;
             kept = if gained > 0 { 0 } else { kept + seen };
@@ -185,10 +186,10 @@ impl<P: Platform, L: RawLock<P, Thread = ()>> S3Fifo<P, L> {
     fn spare_used(&self, queue: Queue, mut taken: Cluster, spares: &mut u32) -> Cluster {
         let enough = if queue == Queue::Small { USES_TO_STAY } else { 1 };
         let (mut used, mut others) = (Cluster::EMPTY, Cluster::EMPTY);
-        while let Some(frame) = taken.pop() {
-            let stays = *spares > 0 && self.state(frame).uses() >= enough;
+        while let Some(folio) = taken.pop() {
+            let stays = *spares > 0 && self.state(folio.head).uses() >= enough;
             *spares -= u32::from(stays);
-            if stays { &mut used } else { &mut others }.push(frame);
+            if stays { &mut used } else { &mut others }.push(folio);
         }
         let moved = |state: State| match queue {
             Queue::Small => state.activated().with_uses(0),

@@ -13,7 +13,8 @@
 //!
 //! `REFERENCED` and the count of uses may change at any time: they are hints.
 
-use crate::frame::{Class, List};
+use crate::folio::{Folio, FolioOrder};
+use crate::frame::{Class, FrameId, List};
 use crate::generation::Generation;
 
 /// The count of uses goes no further.
@@ -43,6 +44,9 @@ impl State {
     /// Its generation, where lists have generations.
     const GENERATION: u32 = 0b11 << Self::GENERATION_SHIFT;
     const GENERATION_SHIFT: u32 = 8;
+    /// The order of its folio. It does not change while it is a member.
+    const ORDER: u32 = 0b1111 << Self::ORDER_SHIFT;
+    const ORDER_SHIFT: u32 = 10;
 
     /// Nobody has added it.
     pub(crate) const OUT: State = State(0);
@@ -52,6 +56,19 @@ impl State {
         match class {
             Class::Anonymous => State(Self::MEMBER),
             Class::File => State(Self::MEMBER | Self::FILE),
+        }
+    }
+
+    /// The same as the head of a folio. It was that of a single page.
+    pub(crate) const fn of_folio(self, order: FolioOrder) -> Self {
+        self.with((order.get() as u32) << Self::ORDER_SHIFT)
+    }
+
+    /// The order of its folio.
+    pub(crate) const fn order(self) -> FolioOrder {
+        match FolioOrder::new(((self.0 & Self::ORDER) >> Self::ORDER_SHIFT) as u8) {
+            Some(order) => order,
+            None => FolioOrder::LARGEST,
         }
     }
 
@@ -69,6 +86,11 @@ impl State {
 
     pub(crate) const fn class(self) -> Class {
         if self.has(Self::FILE) { Class::File } else { Class::Anonymous }
+    }
+
+    /// Its folio, by the frame of which this is the state.
+    pub(crate) const fn folio(self, head: FrameId) -> Folio {
+        Folio { head, order: self.order() }
     }
 
     /// The list to which it belongs.

@@ -51,7 +51,9 @@ impl<P: Platform, L: RawLock<P, Thread = ()>, O: Order<P>> Ordered<P, L, O> {
             for list in (0..MOST_LISTS as u8).map(ListIndex).filter(most) {
                 let frames = self.chain_oldest_first(stripe, list);
                 let chain = self.stripes.chain(stripe, list);
-                assert_eq!(frames.len(), chain.len() as usize, "{list:?} of stripe {stripe}");
+                let of_folio = |frame: &FrameId| self.state(*frame).order().frames();
+                let all: u32 = frames.iter().map(of_folio).sum();
+                assert_eq!(all, chain.len(), "{list:?} of stripe {stripe}");
                 // SAFETY: nobody else has the lists.
                 let tail = unsafe { chain.oldest_stamp(&self.frames) };
                 if let Some(published) = self.stripes.published_tail(stripe, list) {

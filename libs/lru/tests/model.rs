@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use kilocore_locks::Ttas;
 use kilocore_lru::{
-    AlreadyAdded, Class, Fate, FrameId, Index, Layout, List, Options, OptionsError, PageLists,
-    Striped,
+    AlreadyAdded, Class, Fate, FolioOrder, FrameId, Index, Layout, List, Options, OptionsError,
+    PageLists, Striped,
 };
 use kilocore_platform::Native;
 use proptest::prelude::*;
@@ -17,7 +17,7 @@ const FRAMES: u32 = 24;
 /// Something that one can do with lists.
 #[derive(Debug, Clone, Copy)]
 enum Operation {
-    Add(u32, Class),
+    Add(u32, FolioOrder, Class),
     Touch(u32),
     Deactivate(u32),
     Rotate(u32),
@@ -29,6 +29,7 @@ enum Operation {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Page {
+    order: FolioOrder,
     class: Class,
     active: bool,
     referenced: bool,
@@ -105,7 +106,8 @@ impl Model {
     fn later(&mut self, work: Work, frame: u32) {
         let waiting = self.waiting.entry(work).or_default();
         waiting.push(frame);
-        if waiting.len() >= self.batch {
+        let is_large = self.pages[&frame].order != FolioOrder::PAGE;
+        if waiting.len() >= self.batch || is_large {
             self.carry_out(work);
         }
     }
@@ -128,6 +130,16 @@ impl Model {
             }
             self.link(frame, work == Work::Rotate);
         }
+    }
+
+    /// Whether a folio would have frames of another one.
+    fn overlaps(&self, head: u32, order: FolioOrder) -> bool {
+        let frames = |head: u32, order: FolioOrder| head..head + order.frames();
+        let new = frames(head, order);
+        self.pages.iter().any(|(other, page)| {
+            let old = frames(*other, page.order);
+            old.start < new.end && new.start < old.end
+        })
     }
 
     fn drain(&mut self) {
@@ -169,12 +181,16 @@ impl Model {
 fn run(lists: &mut Lists, model: &mut Model, operation: Operation) {
     let id = FrameId;
     match operation {
-        Operation::Add(frame, class) => {
+        Operation::Add(frame, order, class) => {
             let new = !model.pages.contains_key(&frame);
+            if new && model.overlaps(frame, order) {
+                return;
+            }
             let expected = if new { Ok(()) } else { Err(AlreadyAdded(id(frame))) };
-            assert_eq!(lists.add(id(frame), class), expected);
+            assert_eq!(lists.add_folio(id(frame), order, class, None), expected);
             if new {
                 let page = Page {
+                    order,
                     class,
                     active: false,
                     referenced: false,
@@ -230,11 +246,20 @@ fn run(lists: &mut Lists, model: &mut Model, operation: Operation) {
     }
 }
 
+/// Mostly single pages, and folios of up to eight.
+fn folio() -> impl Strategy<Value = (u32, FolioOrder)> {
+    let order = prop_oneof![4 => Just(0), 1 => 1..=3_u8];
+    (0..FRAMES, order).prop_map(|(frame, order)| {
+        let order = FolioOrder::new(order).unwrap();
+        (frame / order.frames() * order.frames(), order)
+    })
+}
+
 fn operation() -> impl Strategy<Value = Operation> {
     let frame = 0..FRAMES;
     let class = prop_oneof![Just(Class::Anonymous), Just(Class::File)];
     prop_oneof![
-        4 => (frame.clone(), class).prop_map(|(frame, class)| Operation::Add(frame, class)),
+        4 => (folio(), class).prop_map(|((head, order), class)| Operation::Add(head, order, class)),
         6 => frame.clone().prop_map(Operation::Touch),
         1 => frame.clone().prop_map(Operation::Deactivate),
         1 => frame.clone().prop_map(Operation::Rotate),
@@ -283,6 +308,11 @@ proptest! {
                 let expected = model.lists.get(&(stripe, list)).cloned().unwrap_or_default();
                 prop_assert_eq!(frames, expected, "{:?} of stripe {}", list, stripe);
             }
+        }
+        for list in List::ALL {
+            let pages = model.pages.values().filter(|page| page.listed && page.list() == list);
+            let expected: u32 = pages.map(|page| page.order.frames()).sum();
+            prop_assert_eq!(lists.len(list), expected, "{:?}", list);
         }
     }
 

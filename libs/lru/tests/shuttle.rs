@@ -6,8 +6,8 @@ use std::sync::Arc;
 use kilocore_checking::{Altered, Sound, Threads, explore};
 use kilocore_locks::Ttas;
 use kilocore_lru::{
-    Class, Fate, FrameId, Index, Layout, List, Locking, MultiGeneration, Options, PageHash,
-    PageLists, Policy, S3Fifo, S3FifoOptions, Striped,
+    Class, Fate, FolioOrder, FrameId, Index, Layout, List, Locking, MultiGeneration, Options,
+    PageHash, PageLists, Policy, S3Fifo, S3FifoOptions, Striped,
 };
 use kilocore_platform::{CpuId, NodeId, Shuttle};
 
@@ -30,13 +30,13 @@ fn class(frame: u32) -> Class {
     if frame.is_multiple_of(2) { Class::File } else { Class::Anonymous }
 }
 
-/// Returns how many frames this thread has taken out for good.
-fn one_thread(lists: &impl PageLists<Machine>, thread: u32) -> u32 {
+/// Returns how many frames this thread has taken out for good. Its frames are two pages, or one folio.
+fn one_thread(lists: &impl PageLists<Machine>, thread: u32, order: FolioOrder) -> u32 {
     let at = |step: u32| FrameId((2 * thread + step) % FRAMES);
-    for step in 0..2 {
+    for step in (0..2).step_by(order.frames() as usize) {
         let frame = at(step);
-        let hash = PageHash(frame.0.into());
-        lists.add_page(frame, class(frame.0), hash).expect("no other thread adds it");
+        let hash = Some(PageHash(frame.0.into()));
+        lists.add_folio(frame, order, class(frame.0), hash).expect("no other thread adds it");
     }
     for step in [1, 2, 2, 3, 1] {
         lists.touch(at(step));
@@ -47,7 +47,7 @@ fn one_thread(lists: &impl PageLists<Machine>, thread: u32) -> u32 {
         && thread == 0
     {
         isolated.remove();
-        removed += 1;
+        removed += order.frames();
     }
     lists.deactivate(at(1));
     lists.rotate(at(3));
@@ -71,10 +71,14 @@ fn three_threads(layout: Layout, sorted: bool) {
 fn three_threads_with(layout: Layout, sorted: bool, policy: Policy) {
     let options = Options { layout, batch: 2, sorted };
     let lists = Lists::with_policy(FRAMES, 2, options, policy).expect("the options are in range");
-    three_threads_on(lists, Lists::validate);
+    three_threads_on(lists, Lists::validate, FolioOrder::PAGE);
 }
 
-fn three_threads_on<T: PageLists<Machine> + 'static>(lists: T, validate: fn(&mut T)) {
+fn three_threads_on<T: PageLists<Machine> + 'static>(
+    lists: T,
+    validate: fn(&mut T),
+    order: FolioOrder,
+) {
     let lists = Arc::new(lists);
     let removed = Arc::new(std::sync::atomic::AtomicU32::new(0));
     let threads: Vec<_> = (0..THREADS)
@@ -82,7 +86,7 @@ fn three_threads_on<T: PageLists<Machine> + 'static>(lists: T, validate: fn(&mut
             let (lists, removed) = (Arc::clone(&lists), Arc::clone(&removed));
             Machine::spawn(move || {
                 Shuttle::place(CpuId(thread % 2), NodeId(0));
-                let count = one_thread(&*lists, thread);
+                let count = one_thread(&*lists, thread, order);
                 removed.fetch_add(count, std::sync::atomic::Ordering::SeqCst);
             })
         })
@@ -131,19 +135,42 @@ fn no_page_is_lost_where_uses_only_count() {
 }
 
 #[test]
+fn no_folio_is_lost() {
+    let order = FolioOrder::new(1).expect("it is small");
+    for (locking, policy) in
+        [(Locking::PerStripe, Policy::LAZY), (Locking::PerList, Policy::RESISTANT)]
+    {
+        let lists = move || {
+            let layout = Layout { locking, ..SMALL };
+            let options = Options { layout, batch: 2, sorted: false };
+            Lists::with_policy(FRAMES, 2, options, policy).expect("the options are in range")
+        };
+        explore(move || three_threads_on(lists(), Lists::validate, order), SCHEDULES, DEPTH);
+    }
+}
+
+#[test]
 fn s3_fifo_loses_no_page() {
     let queues = || {
         let options = S3FifoOptions { batch: 2, ..S3FifoOptions::PAPER };
         S3Fifo::<Machine, Ttas<Machine>>::new(FRAMES, 2, options).expect("in range")
     };
-    explore(move || three_threads_on(queues(), S3Fifo::validate), SCHEDULES, DEPTH);
+    explore(
+        move || three_threads_on(queues(), S3Fifo::validate, FolioOrder::PAGE),
+        SCHEDULES,
+        DEPTH,
+    );
 }
 
 #[test]
 fn generations_lose_no_page() {
     let generations =
         || MultiGeneration::<Machine, Ttas<Machine>>::new(FRAMES, 2, 2).expect("in range");
-    explore(move || three_threads_on(generations(), MultiGeneration::validate), SCHEDULES, DEPTH);
+    explore(
+        move || three_threads_on(generations(), MultiGeneration::validate, FolioOrder::PAGE),
+        SCHEDULES,
+        DEPTH,
+    );
 }
 
 /// The bound of many cores that add equally fast: fewer pages than a batch of each core.
