@@ -169,6 +169,11 @@ lru: packages-build
 	    target/release/kilocore simulate lru --pattern $$pattern --threads 64 \
 	        --factor 1,2,4,8,16,32,64,128,256 --output target/lru/knl-7210-factors-$$pattern.json; \
 	done
+	set -e; for order in 0 1 2 3 4; do \
+	    target/release/kilocore simulate lru --folio-order $$order --threads 16,32,64,128,256 \
+	        --variant stock,finer --factor 8,256 --output docs/lru/knl-7210-folios-$$order.csv \
+	        --output target/lru/knl-7210-folios-$$order.json; \
+	done
 	tools/lru-tables target/lru docs/lru.md
 
 packages-build packages-demo packages-test packages-fuzz: packages-%:

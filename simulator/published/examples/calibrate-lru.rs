@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use std::str::FromStr;
 
 use kilocore_platform::Cycles;
-use kilocore_published::lru::{Job, Pattern, RunLength, Setting, Variant, sweep};
+use kilocore_published::lru::{FolioOrder, Job, Pattern, RunLength, Setting, Variant, sweep};
 
 // As in `kilocore`: simulated memory lies the same way every time.
 #[global_allocator]
@@ -61,7 +61,15 @@ fn run() -> Result<(), Box<dyn Error>> {
         for &factor in factors {
             for &threads in &threads {
                 let setting = &setting;
-                jobs.push(Job { setting, variant, factor, pattern, threads, length });
+                jobs.push(Job {
+                    setting,
+                    variant,
+                    factor,
+                    pattern,
+                    folio: FolioOrder::PAGE,
+                    threads,
+                    length,
+                });
             }
         }
     }

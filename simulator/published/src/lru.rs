@@ -25,9 +25,9 @@ mod variants;
 mod window;
 
 pub use claims::{Claims, claims};
-pub use kilocore_lru::LARGEST_FACTOR;
+pub use kilocore_lru::{FolioOrder, LARGEST_FACTOR};
 pub use pattern::Pattern;
-pub use run::{Job, LruError, Point, RunLength, simulate};
+pub use run::{Job, LARGEST_FOLIO, LruError, Point, RunLength, simulate};
 pub use setting::Setting;
 pub use sweep::sweep;
 pub use variants::Variant;

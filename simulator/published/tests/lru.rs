@@ -2,7 +2,7 @@
 
 use kilocore_machine::Description;
 use kilocore_published::lru::{
-    Claims, Job, Pattern, Point, RunLength, Setting, Variant, claims, sweep,
+    Claims, FolioOrder, Job, Pattern, Point, RunLength, Setting, Variant, claims, sweep,
 };
 
 // As in `kilocore`: simulated memory lies the same way every time.
@@ -35,6 +35,7 @@ fn curve(
         variant,
         factor,
         pattern,
+        folio: FolioOrder::PAGE,
         threads,
         length: RunLength::default(),
     };
@@ -128,7 +129,15 @@ fn points_come_in_the_order_of_the_jobs_and_are_the_same_again() {
         for variant in Variant::ALL {
             for threads in [13, 2] {
                 let length = RunLength { warm_pages: 20, pages: 40, least: 0, seed: 1 };
-                jobs.push(Job { setting: &setting, variant, factor: 4, pattern, threads, length });
+                jobs.push(Job {
+                    setting: &setting,
+                    variant,
+                    factor: 4,
+                    pattern,
+                    folio: FolioOrder::PAGE,
+                    threads,
+                    length,
+                });
             }
         }
     }
@@ -155,7 +164,15 @@ fn what_cannot_be_simulated_is_refused_before_any_work() {
     let job = |factor, threads, pages| {
         let length = RunLength { pages, ..length };
         let (variant, pattern) = (Variant::Finer, WRITE);
-        Job { setting: &setting, variant, factor, pattern, threads, length }
+        Job {
+            setting: &setting,
+            variant,
+            factor,
+            pattern,
+            folio: FolioOrder::PAGE,
+            threads,
+            length,
+        }
     };
     for (bad, part) in [
         (job(8, 65, 1), "65 (choose 1 to 64)"),
@@ -187,6 +204,7 @@ fn the_shapes_do_not_depend_on_the_seed() {
                 variant,
                 factor: 256,
                 pattern: WRITE,
+                folio: FolioOrder::PAGE,
                 threads,
                 length,
             };

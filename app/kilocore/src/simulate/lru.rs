@@ -10,7 +10,9 @@ use std::process::ExitCode;
 
 use clap::Args;
 use kilocore_machine::Description;
-use kilocore_published::lru::{Job, Pattern, RunLength, Setting, Variant, sweep};
+use kilocore_published::lru::{
+    FolioOrder, Job, LARGEST_FOLIO, Pattern, RunLength, Setting, Variant, sweep,
+};
 use kilocore_report::{Host, LinesReport, Report, ReportError, in_csv, in_json};
 
 use crate::core_list::CoreList;
@@ -40,6 +42,9 @@ pub(crate) struct Arguments {
     /// given
     #[arg(long, value_name = "LIST")]
     factor: Option<Factors>,
+    /// Write in folios of 2^N pages, which go through the lists as one: 0 to 4. Only for seq-write
+    #[arg(long, default_value = "0", value_name = "N", value_parser = folio_order)]
+    folio_order: FolioOrder,
     /// Seed of all chance
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -61,12 +66,13 @@ pub(crate) fn lru(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let factors = arguments.factor.clone().unwrap_or_else(of_machine).0;
     let setting = Setting::of(&machine);
     let length = RunLength { seed: arguments.seed, ..RunLength::default() };
-    let pattern = arguments.pattern;
+    let (pattern, folio) = (arguments.pattern, arguments.folio_order);
     let mut jobs = Vec::new();
     for &variant in &variants {
         for &factor in if variant.has_factor() { &factors[..] } else { &[1] } {
             for &threads in &threads {
-                jobs.push(Job { setting: &setting, variant, factor, pattern, threads, length });
+                let setting = &setting;
+                jobs.push(Job { setting, variant, factor, pattern, folio, threads, length });
             }
         }
     }
@@ -77,6 +83,7 @@ pub(crate) fn lru(arguments: &Arguments) -> Result<ExitCode, Failure> {
         setting: &setting,
         machine: &machine,
         pattern,
+        folio,
         seed: arguments.seed,
         variants: &variants,
         factors: &factors,
@@ -86,6 +93,12 @@ pub(crate) fn lru(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let document = arguments.json.then(|| Document::new(&results));
     super::deliver(&results, files, document, || tables::all(&results))?;
     Ok(ExitCode::SUCCESS)
+}
+
+fn folio_order(text: &str) -> Result<FolioOrder, String> {
+    let order = text.parse().ok().and_then(FolioOrder::new);
+    let order = order.filter(|order| *order <= LARGEST_FOLIO);
+    order.ok_or_else(|| format!("it must be a number from 0 to {}", LARGEST_FOLIO.get()))
 }
 
 /// Powers of two up to all hardware threads of a machine.
@@ -117,7 +130,7 @@ fn page<'a>(results: &Results<'a>) -> LinesReport<'a> {
     LinesReport {
         generated: output::generated(),
         kind: "A published experiment, simulated",
-        title: format!("The page cache's lists under {}", results.pattern),
+        title: format!("The page cache's lists under {}", results.what()),
         host: Host::Machine(results.machine),
         charts: vec![results.chart()],
         tables: tables::all(results),

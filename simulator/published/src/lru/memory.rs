@@ -5,7 +5,7 @@
 //! that a list is a run of neighbours. In memory that has long been in use they are in no order.
 
 use kilocore_locks::{Mcs, RawLock};
-use kilocore_lru::{FrameId, PageLists, Striped};
+use kilocore_lru::{FolioOrder, FrameId, PageLists, Striped};
 use kilocore_platform::{Atomic, Cycles, NodeId, Ordering, Padded};
 use kilocore_sim::{Sim, SimU32};
 
@@ -41,11 +41,11 @@ pub(crate) struct Node {
 #[derive(Debug)]
 struct Zone {
     lock: Mcs<Sim>,
-    /// How many frames were handed out.
+    /// How many frames were handed out, or folios.
     taken: SimU32,
 }
 
-/// Free frames of a core.
+/// Free frames of a core, or folios: all that a process takes are of one order.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct FreeList {
     next: u32,
@@ -58,29 +58,37 @@ impl Node {
         Self { lists, zone: Padded(zone), scattered, per_frame }
     }
 
-    /// Takes a free frame. If the core's list is empty, it is filled with `most` frames first, at
-    /// most [`REFILL`]. `None` if all frames of the node are in use.
-    pub(crate) fn allocate(&self, here: NodeId, list: &mut FreeList, most: u32) -> Option<FrameId> {
+    /// Takes a free folio of an order. If the core's list is empty, it is filled with `most` frames first,
+    /// at most [`REFILL`], but at least a folio. `None` if all frames of the node are in use.
+    pub(crate) fn allocate(
+        &self,
+        here: NodeId,
+        list: &mut FreeList,
+        order: FolioOrder,
+        most: u32,
+    ) -> Option<FrameId> {
         if list.next == list.end {
-            *list = self.refill(here, most.min(REFILL));
+            *list = self.refill(here, (most.min(REFILL) >> order.get()).max(1));
         }
-        let place = list.next;
+        let place = list.next << order.get();
         list.next += 1;
         let frames = self.lists.frames();
         let frame = || if self.scattered { scatter(place, frames) } else { place };
         (place < frames).then(|| FrameId(frame()))
     }
 
-    fn refill(&self, here: NodeId, frames: u32) -> FreeList {
+    /// Takes so many folios out of the node's memory. The work is that of taking a block out of a list
+    /// of blocks, whatever its size.
+    fn refill(&self, here: NodeId, folios: u32) -> FreeList {
         let Zone { lock, taken } = &*self.zone;
         RawLock::<Sim>::acquire(lock, &mut ());
         let next = taken.load(Ordering::Relaxed);
-        taken.store(next + frames, Ordering::Relaxed);
-        Sim::fetch(here, frames, OVERLAP);
-        Sim::work(self.per_frame * u64::from(frames));
+        taken.store(next + folios, Ordering::Relaxed);
+        Sim::fetch(here, folios, OVERLAP);
+        Sim::work(self.per_frame * u64::from(folios));
         // SAFETY: acquired above.
         unsafe { RawLock::<Sim>::release(lock, &mut ()) };
-        FreeList { next, end: next + frames }
+        FreeList { next, end: next + folios }
     }
 }
 

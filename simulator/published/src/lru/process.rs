@@ -1,8 +1,8 @@
-//! A process that writes or reads its file, page after page.
+//! A process that writes or reads its file, folio after folio or page after page.
 
 use std::rc::Rc;
 
-use kilocore_lru::{Class, FrameId, PageLists};
+use kilocore_lru::{Class, FolioOrder, FrameId, PageLists};
 use kilocore_platform::{Cycles, NodeId, Platform};
 use kilocore_sim::{MOST_OVERLAP, Random, Sim};
 
@@ -19,6 +19,7 @@ const LINES: u32 = 64;
 pub(crate) struct World {
     pub(crate) nodes: Vec<Node>,
     pub(crate) pattern: Pattern,
+    pub(crate) folio: FolioOrder,
     pub(crate) window: Window,
     /// Work on a page, apart from the lists, the allocator and the copy.
     pub(crate) page: Cycles,
@@ -54,7 +55,7 @@ impl Process {
                 self.read(node, here, self.cached[at]);
                 at = (at + 1) % self.cached.len();
             } else {
-                let Some(frame) = node.allocate(here, &mut free, most) else { return };
+                let Some(frame) = node.allocate(here, &mut free, world.folio, most) else { return };
                 most = REFILL;
                 self.write(node, here, frame);
             }
@@ -63,17 +64,21 @@ impl Process {
         }
     }
 
-    /// Writes a page: makes it a page of the cache, and copies the caller's data there.
+    /// Writes a folio: makes it one of the cache, and copies the caller's data there.
     fn write(&mut self, node: &Node, here: NodeId, frame: FrameId) {
-        self.work(0.5);
+        let pages = self.world.folio.frames();
+        self.work(0.5 * f64::from(pages));
         self.add(node, frame);
-        // The frame's lines come to the cache, and those of a page before go back. Only the first
-        // makes the core wait.
-        Sim::fetch(here, 2 * LINES, 2 * MOST_OVERLAP);
-        self.work(0.5);
+        // Page by page: a core has few misses under way, so that those of others get in between.
+        for _ in 0..pages {
+            // The frame's lines come to the cache, and those of a page before go back. Only the first
+            // makes the core wait.
+            Sim::fetch(here, 2 * LINES, 2 * MOST_OVERLAP);
+        }
+        self.work(0.5 * f64::from(pages));
     }
 
-    /// Adds a page to the lists, and measures how long that takes.
+    /// Adds a folio to the lists, and measures how long that takes.
     fn add(&self, node: &Node, frame: FrameId) {
         let (before, waited) = (Sim::now(), meter::waited());
         let waiting = meter::put_in(node.lists.layout().stripe(frame));
@@ -81,7 +86,7 @@ impl Process {
             meter::sort();
             Sim::work(sort);
         }
-        let added = node.lists.add(frame, Class::File);
+        let added = node.lists.add_folio(frame, self.world.folio, Class::File, None);
         debug_assert!(added.is_ok(), "the allocator hands a frame out once");
         let waited = meter::waited().since(waited);
         self.world.window.count_addition(Sim::now().since(before), waited);

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use kilocore_lru::{Class, FrameId, OptionsError, PageLists, Striped};
+use kilocore_lru::{Class, FolioOrder, FrameId, OptionsError, PageLists, Striped};
 use kilocore_machine::{Description, HardwareThread};
 use kilocore_sim::{Options, Random, Sim, SimError, Simulation};
 use serde::Serialize;
@@ -44,6 +44,8 @@ pub struct Point {
     pub factor: u32,
     /// What the processes did.
     pub pattern: Pattern,
+    /// Pages of a folio, which go through the lists together.
+    pub folio_pages: u32,
     /// Hardware threads, with a process each.
     pub threads: u32,
     /// Throughput of all processes together, in megabytes (10⁶ bytes) a second.
@@ -70,9 +72,21 @@ pub enum LruError {
         /// Pages that there is room for.
         frames: u32,
     },
+    /// Large folios are for sequential writes.
+    #[error("{pattern} has single pages; only seq-write has folios, of order 0 to {}", LARGEST_FOLIO.get())]
+    Folio {
+        /// What was to be done.
+        pattern: Pattern,
+    },
 }
 
 const BYTES_PER_PAGE: f64 = 4096.0;
+
+/// The largest order of folios: sixteen pages. A lock that is taken that seldom limits nobody.
+pub const LARGEST_FOLIO: FolioOrder = match FolioOrder::new(4) {
+    Some(order) => order,
+    None => FolioOrder::PAGE,
+};
 
 /// One point to simulate.
 #[derive(Debug, Clone, Copy)]
@@ -85,6 +99,9 @@ pub struct Job<'a> {
     pub factor: u32,
     /// What the processes do.
     pub pattern: Pattern,
+    /// In folios of what order they write, at most [`LARGEST_FOLIO`]. Only sequential writes have large
+    /// ones.
+    pub folio: FolioOrder,
     /// Hardware threads, with a process each.
     pub threads: u32,
     /// How much is simulated.
@@ -101,9 +118,9 @@ pub struct Job<'a> {
 /// If a simulated process panics.
 pub fn simulate(job: &Job<'_>, machine: &Description) -> Result<Point, LruError> {
     let mut simulation = check(job, machine)?;
-    let Job { setting, variant, factor, pattern, threads, length } = *job;
+    let Job { setting, variant, factor, pattern, folio, threads, length } = *job;
     let world = Rc::new(world(job, machine)?);
-    let cached = pages_of_each(job);
+    let cached = folios_of_each(job);
     for (thread, seat) in (1..).zip(seats(machine, threads)) {
         let random = Random::new(length.seed, thread);
         let cached = match pattern {
@@ -118,22 +135,28 @@ pub fn simulate(job: &Job<'_>, machine: &Description) -> Result<Point, LruError>
     let _meters = Meters::open(threads, setting.under_lock);
     simulation.run()?;
     let hz = machine.clock_ghz.value * 1e9;
+    let bytes = BYTES_PER_PAGE * f64::from(folio.frames());
     Ok(Point {
         variant: variant.name(),
         factor: if variant.has_factor() { factor } else { 1 },
         pattern,
+        folio_pages: folio.frames(),
         threads,
-        throughput_mb_per_s: world.window.pages_per_cycle() * hz * BYTES_PER_PAGE / 1e6,
+        throughput_mb_per_s: world.window.folios_per_cycle() * hz * bytes / 1e6,
         lock_wait_share: world.window.wait_share(),
     })
 }
 
 /// Returns a simulation of the machine, with nothing in it yet, if the point can be simulated.
 pub(crate) fn check(job: &Job<'_>, machine: &Description) -> Result<Simulation, LruError> {
+    let only_pages = job.pattern != Pattern::SeqWrite;
+    if job.folio > LARGEST_FOLIO || only_pages && job.folio != FolioOrder::PAGE {
+        return Err(LruError::Folio { pattern: job.pattern });
+    }
     let options = Options { cores: job.threads, seed: job.length.seed };
     let simulation = Simulation::new(machine, options)?;
     let seats = seats(machine, job.threads).map(|seat| seat.place + 1).max().unwrap_or(0);
-    let pages = u64::from(seats) * u64::from(pages_of_each(job));
+    let pages = u64::from(seats) * u64::from(folios_of_each(job)) * u64::from(job.folio.frames());
     let frames = frames_of_each(machine.topology.nodes());
     if pages > u64::from(frames) {
         return Err(LruError::Length { pages, frames });
@@ -161,27 +184,31 @@ fn seats(machine: &Description, threads: u32) -> impl Iterator<Item = Seat> {
     })
 }
 
-/// Pages that all processes do before pages are counted, and pages that are counted.
-fn pages(job: &Job<'_>) -> (u64, u64) {
+/// Folios that all processes do before folios are counted, and folios that are counted. Of large folios
+/// it takes fewer, but not so few that processes are in step.
+fn folios(job: &Job<'_>) -> (u64, u64) {
+    let in_folios = |pages: u32| (pages >> job.folio.get()).max(pages / 6);
     let RunLength { warm_pages, pages, least, .. } = job.length;
+    let [warm_pages, pages, least] = [warm_pages, pages, least].map(in_folios);
     let all = |each: u32| u64::from(each) * u64::from(job.threads);
     (all(warm_pages).max(1), all(pages).max(least.into()).max(1))
 }
 
-/// More pages than a process gets to: some are faster than others.
-fn pages_of_each(job: &Job<'_>) -> u32 {
-    let (warm, counted) = pages(job);
+/// More folios than a process gets to: some are faster than others.
+fn folios_of_each(job: &Job<'_>) -> u32 {
+    let (warm, counted) = folios(job);
     let each = 2 * (warm + counted) / u64::from(job.threads) + u64::from(2 * REFILL);
     u32::try_from(each).unwrap_or(u32::MAX)
 }
 
 fn world(job: &Job<'_>, machine: &Description) -> Result<World, OptionsError> {
-    let Job { setting, variant, factor, pattern, .. } = *job;
+    let Job { setting, variant, factor, pattern, folio, .. } = *job;
     let nodes = (0..machine.topology.nodes()).map(|node| self::node(job, machine, node));
-    let (warm, counted) = pages(job);
+    let (warm, counted) = folios(job);
     Ok(World {
         nodes: nodes.collect::<Result<Vec<Node>, OptionsError>>()?,
         pattern,
+        folio,
         window: Window::new(warm, counted),
         page: match pattern {
             Pattern::Read => setting.read,
@@ -199,7 +226,7 @@ fn node(job: &Job<'_>, machine: &Description, node: u32) -> Result<Node, Options
     let lists = Striped::new(frames, threads, variant.options(factor, setting.batch))?;
     if pattern == Pattern::Read {
         let readers = seats(machine, threads).filter(|seat| seat.node == node).count() as u32;
-        for frame in 0..readers * pages_of_each(job) {
+        for frame in 0..readers * folios_of_each(job) {
             // Each is added once, so that none is a member already.
             let _ = lists.add(FrameId(frame), Class::File);
         }

@@ -1,16 +1,16 @@
-//! The time in which pages are counted.
+//! The time in which folios are counted. A page by itself is one.
 //!
 //! All processes work without an end, so that the load stays the same. The window opens when they
-//! have done so many pages together, and closes so many pages later. Then all of them end.
+//! have done so many folios together, and closes so many folios later. Then all of them end.
 
 use std::cell::Cell;
 
 use kilocore_platform::Cycles;
 
-/// Progress of all processes together. It is not part of what is simulated.
+/// Progress of all processes together, in folios. It is not part of what is simulated.
 #[derive(Debug)]
 pub(crate) struct Window {
-    /// Pages before the first that is counted, and pages up to the last that is.
+    /// Folios before the first that is counted, and folios up to the last that is.
     warm: u64,
     all: u64,
     done: Cell<u64>,
@@ -35,7 +35,7 @@ impl Window {
         }
     }
 
-    /// Counts a page that was done at `now`. Pages come in the order of time.
+    /// Counts a folio that was done at `now`. Folios come in the order of time.
     pub(crate) fn count(&self, now: Cycles) {
         let done = self.done.get() + 1;
         self.done.set(done);
@@ -59,8 +59,8 @@ impl Window {
         self.done.get() >= self.all
     }
 
-    /// Pages in each cycle.
-    pub(crate) fn pages_per_cycle(&self) -> f64 {
+    /// Folios in each cycle.
+    pub(crate) fn folios_per_cycle(&self) -> f64 {
         let time = self.closed.get().since(self.opened.get());
         (self.all - self.warm) as f64 / time.0 as f64
     }

@@ -1,7 +1,7 @@
 //! The results for programs: one JSON document, or a row of CSV for each point.
 
 use kilocore_published::Parameter;
-use kilocore_published::lru::{Claims, Pattern, Point, claims};
+use kilocore_published::lru::{Claims, FolioOrder, Pattern, Point, claims};
 use serde::Serialize;
 
 use super::results::Results;
@@ -13,6 +13,7 @@ pub(super) struct Document<'a> {
     machine: &'a str,
     seed: u64,
     pattern: Pattern,
+    folio_pages: u32,
     parameters: Vec<Parameter>,
     points: &'a [Point],
     /// What the paper's text says of this machine, if it is one of its two.
@@ -29,12 +30,14 @@ struct PublishedClaims {
 impl<'a> Document<'a> {
     pub(super) fn new(results: &Results<'a>) -> Self {
         let published = claims(&results.machine.name)
+            .filter(|_| results.folio == FolioOrder::PAGE)
             .map(|claims| PublishedClaims { provenance: "published", claims });
         Self {
             provenance: "simulated",
             machine: &results.machine.name,
             seed: results.seed,
             pattern: results.pattern,
+            folio_pages: results.folio.frames(),
             parameters: results.setting.parameters(),
             points: results.points,
             published,
@@ -49,6 +52,7 @@ pub(super) struct CsvRow<'a> {
     machine: &'a str,
     seed: u64,
     pattern: Pattern,
+    folio_pages: u32,
     variant: &'static str,
     factor: u32,
     threads: u32,
@@ -64,6 +68,7 @@ pub(super) fn csv_rows<'a>(results: &Results<'a>) -> impl Iterator<Item = CsvRow
         machine,
         seed,
         pattern: point.pattern,
+        folio_pages: point.folio_pages,
         variant: point.variant,
         factor: point.factor,
         threads: point.threads,

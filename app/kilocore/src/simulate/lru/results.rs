@@ -1,7 +1,7 @@
 //! What was simulated, to be looked up.
 
 use kilocore_machine::Description;
-use kilocore_published::lru::{Pattern, Point, Setting, Variant};
+use kilocore_published::lru::{FolioOrder, Pattern, Point, Setting, Variant};
 use kilocore_report::{Across, Line, Lines, Mark};
 
 /// The points of a sweep, and of what they are.
@@ -10,6 +10,7 @@ pub(super) struct Results<'a> {
     pub(super) setting: &'a Setting,
     pub(super) machine: &'a Description,
     pub(super) pattern: Pattern,
+    pub(super) folio: FolioOrder,
     pub(super) seed: u64,
     pub(super) variants: &'a [Variant],
     /// Ascending.
@@ -21,6 +22,14 @@ pub(super) struct Results<'a> {
 }
 
 impl Results<'_> {
+    /// What the processes did, in words.
+    pub(super) fn what(&self) -> String {
+        match self.folio {
+            FolioOrder::PAGE => self.pattern.to_string(),
+            folio => format!("{} in folios of {} pages", self.pattern, folio.frames()),
+        }
+    }
+
     /// The point of a variant. Of one that has no factor, it is the same for all factors.
     pub(super) fn point(&self, variant: Variant, factor: u32, threads: u32) -> Option<&Point> {
         let factor = if variant.has_factor() { factor } else { 1 };
@@ -71,7 +80,7 @@ impl Results<'_> {
             Line::new(variant.name(), points.collect())
         };
         Lines {
-            title: format!("{} with factor {factor}", self.pattern),
+            title: format!("{} with factor {factor}", self.what()),
             mark: self.mark(),
             across: Across::Threads,
             up: "MB per second".to_owned(),

@@ -1,6 +1,6 @@
 //! The results for people: the paper's figures, and what its text says below the simulated ones.
 
-use kilocore_published::lru::{Claims, Pattern, Point, Variant, claims};
+use kilocore_published::lru::{Claims, FolioOrder, Pattern, Point, Variant, claims};
 use kilocore_report::{Table, number};
 
 use super::results::Results;
@@ -52,7 +52,7 @@ fn rate(point: Option<&Point>) -> String {
 fn throughput(results: &Results<'_>, factor: u32) -> Table {
     let title = format!(
         "{}: MB per second by threads, factor {factor} ({})",
-        results.pattern,
+        results.what(),
         results.mark().plain()
     );
     let cell = |variant, threads| rate(results.point(variant, factor, threads));
@@ -69,7 +69,7 @@ fn throughput(results: &Results<'_>, factor: u32) -> Table {
 fn lock_wait(results: &Results<'_>, factor: u32) -> Table {
     let title = format!(
         "{}: share of the time in additions that is waiting for locks, factor {factor} (simulated)",
-        results.pattern
+        results.what()
     );
     let cell = |variant, threads| {
         let point = results.point(variant, factor, threads);
@@ -93,7 +93,7 @@ fn against_stock(results: &Results<'_>, factor: u32) -> Option<Table> {
     if compared.is_empty() {
         return None;
     }
-    let title = format!("{}: × stock, factor {factor} (simulated)", results.pattern);
+    let title = format!("{}: × stock, factor {factor} (simulated)", results.what());
     let cell = |variant, threads| number::multiple(results.over_stock(variant, factor, threads));
     let mut table = by_threads(results, &compared, title, &cell);
     if let Some(claims) = published(results) {
@@ -117,7 +117,8 @@ fn gain_in_words(claims: &Claims) -> String {
 
 /// What is published of the sequential writes.
 fn published(results: &Results<'_>) -> Option<Claims> {
-    claims(&results.machine.name).filter(|_| results.pattern == Pattern::SeqWrite)
+    claims(&results.machine.name)
+        .filter(|_| results.pattern == Pattern::SeqWrite && results.folio == FolioOrder::PAGE)
 }
 
 /// Throughput with the most threads.
@@ -131,7 +132,7 @@ fn by_factor(results: &Results<'_>) -> Table {
     Table {
         title: format!(
             "{}: MB per second by factor, {most} threads ({})",
-            results.pattern,
+            results.what(),
             results.mark().plain()
         ),
         front: "factor",
