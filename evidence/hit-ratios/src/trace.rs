@@ -29,11 +29,15 @@ pub enum Kind {
     /// Zipf, and after each ten times as many uses as the cache has frames, other pages are the popular
     /// ones: a third of all further on.
     Phases,
+    /// Three quarters as many pages as the cache holds, one after the other, again and again. After each
+    /// twenty times as many uses as the cache has frames, it is other pages.
+    WorkingSets,
 }
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Kind; 4] = [Kind::Zipf, Kind::Scans, Kind::Loop, Kind::Phases];
+    pub const ALL: [Kind; 5] =
+        [Kind::Zipf, Kind::Scans, Kind::Loop, Kind::Phases, Kind::WorkingSets];
 
     /// Returns its name in tables.
     #[must_use]
@@ -43,6 +47,7 @@ impl Kind {
             Kind::Scans => "Zipf and scans",
             Kind::Loop => "loop",
             Kind::Phases => "phases",
+            Kind::WorkingSets => "working sets",
         }
     }
 }
@@ -105,6 +110,10 @@ impl Iterator for Trace {
             Kind::Phases => {
                 let phase = use_number / (10 * self.capacity) % 3;
                 (self.by_zipf() + phase * (popular / 3)) % popular
+            }
+            Kind::WorkingSets => {
+                let set = use_number / (20 * self.capacity) % 3;
+                set * (popular / 3) + use_number % (self.capacity * 3 / 4)
             }
         }))
     }
