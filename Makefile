@@ -174,6 +174,12 @@ lru: packages-build
 	        --variant stock,finer --factor 8,256 --output docs/lru/knl-7210-folios-$$order.csv \
 	        --output target/lru/knl-7210-folios-$$order.json; \
 	done
+	set -e; for order in 1 2 3; do \
+	    target/release/kilocore simulate lru --folio-order $$order --folios-wait \
+	        --threads 16,32,64,128,256 --variant stock,finer --factor 8,256 \
+	        --output docs/lru/knl-7210-folios-wait-$$order.csv \
+	        --output target/lru/knl-7210-folios-wait-$$order.json; \
+	done
 	tools/lru-tables target/lru docs/lru.md
 
 packages-build packages-demo packages-test packages-fuzz: packages-%:

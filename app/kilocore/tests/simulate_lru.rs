@@ -126,21 +126,24 @@ fn what_the_paper_says_of_writes_is_not_said_of_others() {
 
 #[test]
 fn folios_of_two_pages_are_worse_for_one_lock_and_not_for_many() {
-    let rates = |order: &str| {
+    let rates = |order: &str, more: &[&str]| {
         let words = ["--threads", "64", "--factor", "256", "--variant", "stock,finer", "--json"];
-        let printed = simulate(&[&words[..], &["--folio-order", order]].concat());
+        let printed = simulate(&[&words[..], &["--folio-order", order], more].concat());
         let document: Value = serde_json::from_str(&printed).unwrap();
         let pages = 1 << order.parse::<u64>().unwrap();
         assert_eq!(document["folio_pages"], pages);
+        assert_eq!(document["folios_wait"], !more.is_empty());
         // What is published is about single pages.
         assert_eq!(document["published"].is_null(), pages > 1);
         let points = document["points"].as_array().unwrap();
         assert!(points.iter().all(|point| point["folio_pages"] == pages), "{points:?}");
         [0, 1].map(|point| points[point]["throughput_mb_per_s"].as_f64().unwrap())
     };
-    let ([stock, finer], [stock_in_pairs, finer_in_pairs]) = (rates("0"), rates("1"));
+    let ([stock, finer], [stock_in_pairs, finer_in_pairs]) = (rates("0", &[]), rates("1", &[]));
     assert!(stock_in_pairs < 0.8 * stock, "a page at a time they wait in batches");
     assert!(finer_in_pairs > finer);
+    let [stock_that_waits, _] = rates("1", &["--folios-wait"]);
+    assert!(stock_that_waits > 1.5 * stock, "so do pairs, if they may");
 }
 
 #[test]
@@ -155,7 +158,7 @@ fn files_are_written_by_their_ending() {
     assert_eq!(
         lines.next(),
         Some(
-            "provenance,machine,seed,pattern,folio_pages,variant,factor,threads,throughput_mb_per_s,\
+            "provenance,machine,seed,pattern,folio_pages,folios_wait,variant,factor,threads,throughput_mb_per_s,\
              lock_wait_share"
         )
     );
@@ -164,7 +167,7 @@ fn files_are_written_by_their_ending() {
         ["stock,1,1", "stock,1,64", "finer,8,1", "finer,8,64", "finer,256,1", "finer,256,64"];
     assert_eq!(rows.len(), starts.len());
     for (row, point) in rows.iter().zip(starts) {
-        let start = format!("simulated,knl-7210,1,seq-write,1,{point},");
+        let start = format!("simulated,knl-7210,1,seq-write,1,false,{point},");
         assert!(row.starts_with(&start), "{row}");
     }
     let json: Value = serde_json::from_str(&text_of("lru.json")).unwrap();

@@ -13,7 +13,7 @@ use alloc::boxed::Box;
 use kilocore_locks::{RawLock, Ttas};
 use kilocore_platform::{Atomic, Padded, Platform};
 
-use crate::folio::Folio;
+use crate::folio::{Folio, FolioOrder};
 use crate::frame::FrameId;
 
 /// The largest batch. Linux had 15 until 2024, and has 31 since.
@@ -75,13 +75,13 @@ impl<P: Platform> Batch<P> {
         Self { len: P::U32::new(0), frames: (0..full).map(|_| P::U32::new(0)).collect() }
     }
 
-    /// Puts a folio in. Returns all of them if it is full then, or if the folio is a large one.
-    fn push(&self, folio: Folio) -> Option<Taken> {
+    /// Puts a folio in. Returns all of them if it is full then, or if the folio is not to wait.
+    fn push(&self, folio: Folio, waits: bool) -> Option<Taken> {
         let len = self.len.load(Ordering::Relaxed);
         self.frames[len as usize].store(folio.head.0, Ordering::Relaxed);
         self.len.store(len + 1, Ordering::Relaxed);
         let is_full = len as usize + 1 == self.frames.len();
-        (is_full || folio.order.is_large()).then(|| self.take())
+        (is_full || !waits).then(|| self.take())
     }
 
     fn take(&self) -> Taken {
@@ -114,6 +114,8 @@ impl<P: Platform> Core<P> {
 /// The batches of all cores.
 pub(crate) struct Batches<P: Platform> {
     cores: Box<[Padded<Core<P>>]>,
+    /// Folios of a larger order do not wait.
+    pub(crate) largest: FolioOrder,
 }
 
 impl<P: Platform> Batches<P> {
@@ -125,14 +127,15 @@ impl<P: Platform> Batches<P> {
                 batches: core::array::from_fn(|_| Batch::new(full)),
             })
         };
-        Self { cores: (0..cores).map(core).collect() }
+        Self { cores: (0..cores).map(core).collect(), largest: FolioOrder::PAGE }
     }
 
     /// Puts a folio into a batch of this core. Returns the batch if that is to be done at once, because it
-    /// is full or the folio is a large one. Its work is the caller's then.
+    /// is full or the folio is not to wait. Its work is the caller's then.
     pub(crate) fn push(&self, work: Work, folio: Folio) -> Option<Taken> {
         let core = P::cpu().0 as usize % self.cores.len();
-        self.cores[core].with(work, |batch| batch.push(folio))
+        let waits = folio.order <= self.largest;
+        self.cores[core].with(work, |batch| batch.push(folio, waits))
     }
 
     /// Takes all batches of a kind, one after the other. Their work is the caller's.

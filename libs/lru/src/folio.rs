@@ -7,6 +7,9 @@
 //! comes to. So the frames that wait on a core stay few, and the bound on reclaim's order holds for folios
 //! as it does for pages (see [`Striped`](crate::Striped)).
 //!
+//! Folios that are small but large for Linux then need the lock more often than single pages do. They may
+//! wait, too ([`letting_wait`](crate::Ordered::letting_wait)), which is not in the paper.
+//!
 //! The lists keep nothing of a folio's other frames. Whoever has frames that do not overlap sees to that.
 
 use crate::frame::FrameId;
@@ -38,11 +41,6 @@ impl FolioOrder {
     #[must_use]
     pub const fn frames(self) -> u32 {
         1 << self.0
-    }
-
-    /// Whether it has more than one frame.
-    pub(crate) const fn is_large(self) -> bool {
-        self.0 > 0
     }
 
     /// Whether a folio of this order can begin at a frame, where there are so many.

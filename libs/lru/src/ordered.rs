@@ -11,7 +11,7 @@ use kilocore_locks::RawLock;
 use kilocore_platform::{Atomic, Ordering, Platform};
 
 use crate::batch::{Batches, Taken, Work};
-use crate::folio::Folio;
+use crate::folio::{Folio, FolioOrder};
 use crate::frame::{Class, FrameId, List, PageHash};
 use crate::ghosts::Ghosts;
 use crate::held::Held;
@@ -57,14 +57,22 @@ impl<P: Platform, L: RawLock<P, Thread = ()>, O: Order<P>> Ordered<P, L, O> {
         }
     }
 
+    /// Lets work on folios of up to `largest` wait in batches, as on single pages. Without this they end the
+    /// batch that they come to. As many folios then wait on each core as a batch has, whatever their size.
+    #[must_use]
+    pub fn letting_wait(mut self, largest: FolioOrder) -> Self {
+        self.batches.largest = largest;
+        self
+    }
+
     /// A stamp for frames that are about to be linked in together. Where nobody compares tails, there is
     /// no need to share a clock.
     pub(crate) fn stamp(&self) -> Stamp {
         if self.stripes.has_tails() { self.clock.tick() } else { Stamp::FIRST }
     }
 
-    /// Puts a folio into a batch of this core, and does the batch's work if it is full or the folio is a
-    /// large one.
+    /// Puts a folio into a batch of this core, and does the batch's work if it is full or the folio
+    /// is not to wait.
     pub(crate) fn later(&self, work: Work, folio: Folio) {
         if let Some(taken) = self.batches.push(work, folio) {
             self.carry_out(work, taken);

@@ -59,8 +59,8 @@ use crate::stripes::{Layout, ListIndex};
 ///   calls [`drain`](crate::PageLists::drain). It gets its stamp then. Counted from its stamp on, the
 ///   bound is *B* for each batch whose work is being done at that moment, and so *B* · *C* again.
 ///
-/// A large folio counts as one page in all this. It ends the batch that it comes to, so that a page waits
-/// for no longer because of folios.
+/// A large folio counts as one page in all this: it ends the batch that it comes to, or waits there like
+/// a page.
 ///
 /// Neither the factor nor the number of frames in a group is in the bound. So it is the same for 1,000
 /// pages in 256 stripes, of which most are empty. Two things are left out. A page that `judge` keeps is

@@ -70,6 +70,20 @@ fn a_folio_counts_with_all_its_frames_and_does_not_wait() {
 }
 
 #[test]
+fn folios_wait_if_they_may() {
+    let lists = striped(Layout::finer(8), Policy::PLAIN).letting_wait(order(3));
+    for head in (0..8 * (BATCH - 1)).step_by(8) {
+        add(&lists, head, order(3));
+    }
+    assert_eq!(listed(&lists), 0);
+    add(&lists, 64, order(3));
+    assert_eq!(listed(&lists), 8 * BATCH, "the batch is full");
+    add(&lists, 72, order(3));
+    add(&lists, 128, order(4));
+    assert_eq!(listed(&lists), 8 * BATCH + 24, "this one is too large to wait");
+}
+
+#[test]
 fn a_folio_goes_as_a_whole() {
     fn check(name: &str, lists: impl PageLists<Native>) {
         for head in (0..FRAMES).step_by(16) {
@@ -166,10 +180,12 @@ proptest! {
     fn no_folio_goes_a_batch_or_more_before_an_older_one(
         factor in 1..=64_u32,
         hashed in any::<bool>(),
+        largest in 0..=6_u8,
         rounds in prop::collection::vec((0..=6_u8, 0..60_u32, 0..100_u32), 1..40),
     ) {
         let index = if hashed { Index::Hashed } else { Index::Modulo };
-        let mut lists = striped(Layout { index, ..Layout::finer(factor) }, Policy::BALANCED);
+        let layout = Layout { index, ..Layout::finer(factor) };
+        let mut lists = striped(layout, Policy::BALANCED).letting_wait(order(largest));
         let furthest = furthest(&lists, &rounds);
         lists.validate();
         prop_assert!(furthest < BATCH, "{} folios, with batches of {}", furthest, BATCH);

@@ -67,6 +67,7 @@ fn run() -> Result<(), Box<dyn Error>> {
                     factor,
                     pattern,
                     folio: FolioOrder::PAGE,
+                    folios_wait: false,
                     threads,
                     length,
                 });

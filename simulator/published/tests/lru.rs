@@ -36,6 +36,7 @@ fn curve(
         factor,
         pattern,
         folio: FolioOrder::PAGE,
+        folios_wait: false,
         threads,
         length: RunLength::default(),
     };
@@ -135,6 +136,7 @@ fn points_come_in_the_order_of_the_jobs_and_are_the_same_again() {
                     factor: 4,
                     pattern,
                     folio: FolioOrder::PAGE,
+                    folios_wait: false,
                     threads,
                     length,
                 });
@@ -170,6 +172,7 @@ fn what_cannot_be_simulated_is_refused_before_any_work() {
             factor,
             pattern,
             folio: FolioOrder::PAGE,
+            folios_wait: false,
             threads,
             length,
         }
@@ -205,6 +208,7 @@ fn the_shapes_do_not_depend_on_the_seed() {
                 factor: 256,
                 pattern: WRITE,
                 folio: FolioOrder::PAGE,
+                folios_wait: false,
                 threads,
                 length,
             };

@@ -45,6 +45,9 @@ pub(crate) struct Arguments {
     /// Write in folios of 2^N pages, which go through the lists as one: 0 to 4. Only for seq-write
     #[arg(long, default_value = "0", value_name = "N", value_parser = folio_order)]
     folio_order: FolioOrder,
+    /// Let large folios wait in batches, as single pages do; Linux does not
+    #[arg(long)]
+    folios_wait: bool,
     /// Seed of all chance
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -67,12 +70,22 @@ pub(crate) fn lru(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let setting = Setting::of(&machine);
     let length = RunLength { seed: arguments.seed, ..RunLength::default() };
     let (pattern, folio) = (arguments.pattern, arguments.folio_order);
+    let folios_wait = arguments.folios_wait;
     let mut jobs = Vec::new();
     for &variant in &variants {
         for &factor in if variant.has_factor() { &factors[..] } else { &[1] } {
             for &threads in &threads {
                 let setting = &setting;
-                jobs.push(Job { setting, variant, factor, pattern, folio, threads, length });
+                jobs.push(Job {
+                    setting,
+                    variant,
+                    factor,
+                    pattern,
+                    folio,
+                    folios_wait,
+                    threads,
+                    length,
+                });
             }
         }
     }
@@ -84,6 +97,7 @@ pub(crate) fn lru(arguments: &Arguments) -> Result<ExitCode, Failure> {
         machine: &machine,
         pattern,
         folio,
+        folios_wait,
         seed: arguments.seed,
         variants: &variants,
         factors: &factors,

@@ -102,6 +102,8 @@ pub struct Job<'a> {
     /// In folios of what order they write, at most [`LARGEST_FOLIO`]. Only sequential writes have large
     /// ones.
     pub folio: FolioOrder,
+    /// Whether large folios wait in batches, as single pages do. In Linux they do not.
+    pub folios_wait: bool,
     /// Hardware threads, with a process each.
     pub threads: u32,
     /// How much is simulated.
@@ -118,7 +120,7 @@ pub struct Job<'a> {
 /// If a simulated process panics.
 pub fn simulate(job: &Job<'_>, machine: &Description) -> Result<Point, LruError> {
     let mut simulation = check(job, machine)?;
-    let Job { setting, variant, factor, pattern, folio, threads, length } = *job;
+    let Job { setting, variant, factor, pattern, folio, threads, length, .. } = *job;
     let world = Rc::new(world(job, machine)?);
     let cached = folios_of_each(job);
     for (thread, seat) in (1..).zip(seats(machine, threads)) {
@@ -224,6 +226,7 @@ fn node(job: &Job<'_>, machine: &Description, node: u32) -> Result<Node, Options
     let Job { setting, variant, factor, pattern, threads, .. } = *job;
     let frames = frames_of_each(machine.topology.nodes());
     let lists = Striped::new(frames, threads, variant.options(factor, setting.batch))?;
+    let lists = if job.folios_wait { lists.letting_wait(job.folio) } else { lists };
     if pattern == Pattern::Read {
         let readers = seats(machine, threads).filter(|seat| seat.node == node).count() as u32;
         for frame in 0..readers * folios_of_each(job) {

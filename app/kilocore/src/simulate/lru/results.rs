@@ -11,6 +11,7 @@ pub(super) struct Results<'a> {
     pub(super) machine: &'a Description,
     pub(super) pattern: Pattern,
     pub(super) folio: FolioOrder,
+    pub(super) folios_wait: bool,
     pub(super) seed: u64,
     pub(super) variants: &'a [Variant],
     /// Ascending.
@@ -26,7 +27,10 @@ impl Results<'_> {
     pub(super) fn what(&self) -> String {
         match self.folio {
             FolioOrder::PAGE => self.pattern.to_string(),
-            folio => format!("{} in folios of {} pages", self.pattern, folio.frames()),
+            folio => {
+                let waits = if self.folios_wait { " that wait in batches" } else { "" };
+                format!("{} in folios of {} pages{waits}", self.pattern, folio.frames())
+            }
         }
     }
 
