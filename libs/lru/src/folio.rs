@@ -15,6 +15,27 @@
 use crate::frame::FrameId;
 
 /// How large a folio is: it has 2 to the power of its order frames.
+///
+/// ```
+/// use kilocore_locks::Mcs;
+/// use kilocore_lru::{Class, Fate, FolioOrder, FrameId, Layout, List, Options, PageLists, Striped};
+/// use kilocore_platform::Native;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let options = Options { layout: Layout::for_machine(4), batch: 15, sorted: true };
+/// let lists: Striped<Native, Mcs<Native>> = Striped::new(4096, 4, options)?;
+/// let large = FolioOrder::new(9).expect("2 MiB in frames of 4 KiB");
+/// lists.add_folio(FrameId(512), large, Class::File, None)?;
+/// assert_eq!(lists.len(List::InactiveFile), 512); // it did not wait
+/// // One frame is wanted, and the folio goes as a whole.
+/// let reclaimed = lists.reclaim(Class::File, 1, &mut |head| {
+///     assert_eq!(head, FrameId(512));
+///     Fate::Reclaim
+/// });
+/// assert_eq!(reclaimed, 512);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FolioOrder(u8);
 
