@@ -22,7 +22,7 @@ pub struct Options {
     /// How many pages are in memory at most. 0 is allowed: then no page can be had until
     /// [`resize`](crate::BufferPool::resize).
     pub capacity: u32,
-    /// How large the capacity may ever become, at least `capacity`. Each costs at most 49 bytes from the
+    /// How large the capacity may ever become, at least `capacity`. Each costs at most 61 bytes from the
     /// beginning; the memory of the page itself is taken when it is first used.
     pub most: u32,
     /// The number of cores of the machine, at least 1.

@@ -62,7 +62,7 @@ impl<S: Store> BufferPool<S> {
             batch: (options.capacity / options.cores / 64).clamp(1, 15),
             sorted: true,
         };
-        let lists = Striped::with_policy(options.most, options.cores, lists, Policy::BALANCED)
+        let lists = Striped::with_policy(options.most, options.cores, lists, Policy::RESISTANT)
             .map_err(OptionsError::Lists)?;
         Self::with_lists(store, lists, options)
     }

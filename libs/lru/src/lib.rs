@@ -58,7 +58,7 @@
 //!
 //! # What it costs
 //! Sixteen bytes for each frame, 128 bytes for each lock, and for each core 128 bytes and 16 for each
-//! frame of a batch. To compare tails takes 20 bytes for each stripe, and to remember pages 24 for each
+//! frame of a batch. To compare tails takes 20 bytes for each stripe, and to remember pages 12 for each
 //! frame. All is allocated when the lists are made, and nothing after that.
 #![no_std]
 #![warn(missing_docs)]
