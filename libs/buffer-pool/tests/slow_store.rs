@@ -1,14 +1,14 @@
 //! A store that takes as long as the test wants: who waits for it, and who does not.
 //!
-//! What must go on while the store is blocked, the test's own thread does. If it did not go on, the store would
-//! give up after a while, and the test fail.
+//! What must go on while the store is blocked, the test's own thread does. If it did not go on, the call that is
+//! blocked would fail after a while, and with it the test.
 
 use std::collections::BTreeSet;
 use std::io;
 use std::sync::{Barrier, Condvar, Mutex, MutexGuard};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use kilocore_buffer_pool::{BufferPool, FaultyDisk, Options, PageId, Store, WhenPinned};
+use kilocore_buffer_pool::{BufferPool, FaultyDisk, Options, PageId, PoolError, Store, WhenPinned};
 
 const PAGE: usize = 64;
 const DEADLINE: Duration = Duration::from_secs(60);
@@ -60,28 +60,32 @@ impl SlowStore {
     fn blocked(&self) -> Call {
         let is_blocked =
             |calls: &Calls| calls.begun.iter().copied().find(|call| calls.closed.contains(call));
-        let calls = self.wait_while(|calls| is_blocked(calls).is_none());
-        is_blocked(&calls).expect("it was waited for")
+        let (calls, _) = self.wait_while(|calls| is_blocked(calls).is_none());
+        is_blocked(&calls).expect("something has to be blocked by now")
     }
 
-    fn wait_while(&self, condition: impl Fn(&Calls) -> bool) -> MutexGuard<'_, Calls> {
-        let waiting =
-            self.changed.wait_timeout_while(self.calls(), DEADLINE, |calls| condition(calls));
+    /// Waits while this holds, or until it has taken too long. Returns whether it has not.
+    fn wait_while(&self, holds: impl Fn(&Calls) -> bool) -> (MutexGuard<'_, Calls>, bool) {
+        let waiting = self.changed.wait_timeout_while(self.calls(), DEADLINE, |calls| holds(calls));
         let (calls, result) = waiting.expect("nobody panics with it");
-        if result.timed_out() {
-            drop(calls);
-            panic!("something does not go on");
-        }
-        calls
+        (calls, !result.timed_out())
     }
 
-    fn slowly<R>(&self, call: Call, act: impl FnOnce(&FaultyDisk) -> R) -> R {
+    fn slowly(
+        &self,
+        call: Call,
+        act: impl FnOnce(&FaultyDisk) -> io::Result<()>,
+    ) -> io::Result<()> {
         self.calls().begun.push(call);
         self.changed.notify_all();
-        drop(self.wait_while(|calls| calls.closed.contains(&call)));
-        let result = act(&self.disk);
+        let (calls, in_time) = self.wait_while(|calls| calls.closed.contains(&call));
+        drop(calls);
+        if !in_time {
+            return Err(io::Error::new(io::ErrorKind::TimedOut, "nobody has opened the gate"));
+        }
+        act(&self.disk)?;
         self.calls().ended.push(call);
-        result
+        Ok(())
     }
 
     fn begun(&self, call: Call) -> usize {
@@ -179,6 +183,7 @@ fn while_a_page_is_written_only_a_sync_waits() {
         assert_eq!(pool.store().blocked(), Write(slow));
 
         assert_eq!((get(&pool, 1), get(&pool, 2)), (1, 0));
+        miss_often(&pool, 10);
         // It is written from a copy, so not even those who change it wait.
         set(&pool, 1, 2);
         let syncing = scope.spawn(|| {
@@ -186,7 +191,7 @@ fn while_a_page_is_written_only_a_sync_waits() {
             pool.sync().expect("the disk works");
         });
         started.wait();
-        miss_often(&pool, 10);
+        miss_often(&pool, 30);
         assert_eq!(get(&pool, 1), 2);
         assert_eq!(pool.store().begun(Write(slow)), 1, "no page is written twice at a time");
         assert_eq!(pool.store().begun(Read(slow)), 1, "the page has not left memory");
@@ -239,6 +244,27 @@ fn while_a_page_that_has_to_go_is_written_others_go() {
     }
 }
 
+/// Who asks for a page may have the latch that a write waits for.
+#[test]
+fn if_the_only_page_that_can_go_is_written_that_is_an_error_at_once() {
+    let pool = pool(1, WhenPinned::Fail);
+    let slow = PageId(1);
+    set(&pool, 1, 1);
+    pool.store().close([Write(slow)]);
+    std::thread::scope(|scope| {
+        let writing = scope.spawn(|| pool.write_back(slow).expect("the disk works"));
+        assert_eq!(pool.store().blocked(), Write(slow));
+        for value in 2..4 {
+            assert!(matches!(pool.read(PageId(2)), Err(PoolError::AllPinned)));
+            set(&pool, 1, value);
+        }
+        assert!(!writing.is_finished());
+        pool.store().open_all_but(None);
+        assert!(writing.join().expect("it does not panic"));
+    });
+    assert_eq!((get(&pool, 2), get(&pool, 1)), (0, 3));
+}
+
 #[test]
 fn who_needs_the_frame_of_a_page_that_is_written_gets_it_afterwards() {
     let pool = pool(1, WhenPinned::Wait);
@@ -249,7 +275,8 @@ fn who_needs_the_frame_of_a_page_that_is_written_gets_it_afterwards() {
         let writing = scope.spawn(|| pool.write_back(slow).expect("the disk works"));
         assert_eq!(pool.store().blocked(), Write(slow));
         let waiting = scope.spawn(|| get(&pool, 2));
-        while pool.statistics().waits == 0 {
+        let deadline = Instant::now() + DEADLINE;
+        while pool.statistics().waits == 0 && Instant::now() < deadline {
             std::thread::yield_now();
         }
         assert!(pool.contains(slow) && !waiting.is_finished());
