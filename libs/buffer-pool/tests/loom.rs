@@ -150,6 +150,36 @@ fn what_was_changed_before_a_sync_is_durable_after_it() {
     both(1, |pool| add(pool, 1), sync, |pool| add(pool, 1), after);
 }
 
+/// The write may begin before the change, and end within the sync.
+#[test]
+fn what_was_changed_while_it_was_written_is_durable_after_a_sync() {
+    let write = |pool: &Pool| {
+        pool.write_back(PageId(1)).expect("the store works");
+    };
+    let change = |pool: &Pool| {
+        add(pool, 1);
+        pool.sync().expect("the store works");
+        assert_eq!(pool.store().synced(1), 2);
+    };
+    both_within(3, 1, [|pool| add(pool, 1), write, change, nothing]);
+}
+
+/// Who finds nothing to write does not hide from a sync what another thread begins to write.
+#[test]
+fn what_another_thread_writes_is_durable_after_a_sync() {
+    let sync = |pool: &Pool| {
+        pool.write_back(PageId(1)).expect("the store works");
+        let seen = get(pool, 1);
+        pool.sync().expect("the store works");
+        assert!(pool.store().synced(1) >= seen);
+    };
+    let change = |pool: &Pool| {
+        add(pool, 1);
+        pool.write_back(PageId(1)).expect("the store works");
+    };
+    both(1, |pool| assert_eq!(get(pool, 1), 0), sync, change, nothing);
+}
+
 #[test]
 fn two_threads_sync() {
     let sync = |pool: &Pool| {
