@@ -17,11 +17,13 @@ use crate::statistics::Event;
 use crate::store::Store;
 use crate::word::Word;
 
-/// What a frame is to have at first.
+/// How a thread came to the frame of a page. It has a pin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Content {
-    Stored,
-    Zeros,
+enum Entry {
+    /// The page is there.
+    Found(FrameId),
+    /// The thread has put the frame into the table. It gives it the page, for which others wait.
+    Claimed(FrameId),
 }
 
 impl<S: Store, P: Platform, T: PageLists<P>> BufferPool<S, P, T> {
@@ -52,7 +54,7 @@ impl<S: Store, P: Platform, T: PageLists<P>> BufferPool<S, P, T> {
             self.count_hit(before);
             self.take_back_hit(frame);
         }
-        let frame = self.enter(page, Content::Stored)?;
+        let frame = self.enter(page)?;
         self.frames.at(frame).latch_shared();
         Ok(PageRef::new(self, frame))
     }
@@ -87,13 +89,13 @@ impl<S: Store, P: Platform, T: PageLists<P>> BufferPool<S, P, T> {
     /// # Panics
     /// As `read`.
     pub fn write(&self, page: PageId) -> Result<PageMut<'_, S, P, T>, PoolError> {
-        let frame = self.enter(page, Content::Stored)?;
+        let frame = self.enter(page)?;
         self.frames.at(frame).latch_exclusive();
         Ok(PageMut::new(self, frame))
     }
 
     /// Returns a page for writing that is all zeros, without asking the store for it. Until the guard is
-    /// there, others who ask for the page may see its zeros, or what it had before.
+    /// there, others who ask for the page may see what it had before.
     ///
     /// # Errors
     /// If there is no frame for it.
@@ -101,10 +103,18 @@ impl<S: Store, P: Platform, T: PageLists<P>> BufferPool<S, P, T> {
     /// # Panics
     /// As [`read`](Self::read).
     pub fn create(&self, page: PageId) -> Result<PageMut<'_, S, P, T>, PoolError> {
-        let frame = self.enter(page, Content::Zeros)?;
-        self.frames.at(frame).latch_exclusive();
+        let frame = match self.find_or_claim(page, Word::EXCLUSIVE)? {
+            Entry::Found(frame) => {
+                self.frames.at(frame).latch_exclusive();
+                frame
+            }
+            // Latched since it was claimed. So nobody sees what another page has left there.
+            Entry::Claimed(frame) => {
+                self.announce(frame, page);
+                frame
+            }
+        };
         let mut guard = PageMut::new(self, frame);
-        // If it was in memory, it is not zeros.
         guard.fill(0);
         Ok(guard)
     }
@@ -117,11 +127,19 @@ impl<S: Store, P: Platform, T: PageLists<P>> BufferPool<S, P, T> {
     /// # Panics
     /// As `read`.
     pub fn pin(&self, page: PageId) -> Result<Pinned<'_, S, P, T>, PoolError> {
-        Ok(Pinned::new(self, self.enter(page, Content::Stored)?))
+        Ok(Pinned::new(self, self.enter(page)?))
     }
 
-    /// Finds the page's frame, or gives it one. The caller has a pin then.
-    fn enter(&self, page: PageId, content: Content) -> Result<FrameId, PoolError> {
+    /// Finds the page, or reads it. The caller has a pin then.
+    fn enter(&self, page: PageId) -> Result<FrameId, PoolError> {
+        match self.find_or_claim(page, 0)? {
+            Entry::Found(frame) => Ok(frame),
+            Entry::Claimed(frame) => self.load(frame, page).map(|()| frame),
+        }
+    }
+
+    /// Finds the page, or claims a frame for it, and with that `latch`.
+    fn find_or_claim(&self, page: PageId, latch: u64) -> Result<Entry, PoolError> {
         if page == PageId::NONE {
             return Err(PoolError::NoSuchPage);
         }
@@ -129,21 +147,20 @@ impl<S: Store, P: Platform, T: PageLists<P>> BufferPool<S, P, T> {
             if let Some(frame) = self.table.find(&self.frames, page)
                 && self.hits(frame, page)
             {
-                return Ok(frame);
+                return Ok(Entry::Found(frame));
             }
             // No other frame can get the page while its chain is locked.
             let found = self.table.lock(&self.frames, page).find(page);
             if let Some(frame) = found {
                 if self.hits(frame, page) {
-                    return Ok(frame);
+                    return Ok(Entry::Found(frame));
                 }
                 continue;
             }
             let free = self.obtain()?;
-            if self.claim(free, page) {
+            if self.claim(free, page, latch) {
                 self.counters.count(Event::Miss);
-                self.load(free, page, content)?;
-                return Ok(free);
+                return Ok(Entry::Claimed(free));
             }
             self.give_back(free);
         }
@@ -175,37 +192,49 @@ impl<S: Store, P: Platform, T: PageLists<P>> BufferPool<S, P, T> {
         has
     }
 
-    /// Puts a frame that is the caller's into the table, for a page that is going to be read. Returns
-    /// whether it did: another thread may have been faster.
-    fn claim(&self, frame: FrameId, page: PageId) -> bool {
+    /// Puts a frame that is the caller's into the table, for a page that is to come. Returns whether it did:
+    /// another thread may have been faster.
+    ///
+    /// `latch` is the exclusive latch, or nothing. There is nobody to wait for: as the frame has no page, nobody
+    /// has that latch, and shared ones that are counted there are of threads that have found no page, or another
+    /// one, and take them back.
+    fn claim(&self, frame: FrameId, page: PageId, latch: u64) -> bool {
         let mut chain = self.table.lock(&self.frames, page);
         if chain.find(page).is_some() {
             return false;
         }
         chain.insert(frame, page);
-        self.frames.at(frame).word.fetch_add(Word::LOADING + Word::PIN, Ordering::Relaxed);
+        let added = Word::LOADING + Word::PIN + latch;
+        let before = Word(self.frames.at(frame).word.fetch_add(added, Ordering::Relaxed));
+        debug_assert!(before.is_held() && !before.has(Word::EXCLUSIVE));
         true
     }
 
-    /// Gives a claimed frame its page, and announces it.
-    fn load(&self, frame: FrameId, page: PageId, content: Content) -> Result<(), PoolError> {
+    /// Reads the page of a claimed frame, and announces it.
+    fn load(&self, frame: FrameId, page: PageId) -> Result<(), PoolError> {
         let mut loading = Loading { pool: self, frame, page, is_read: false };
         let header = self.frames.at(frame);
         header.writes_content();
         // SAFETY: nobody reads a page that is being loaded, and only the thread that claimed it writes it.
         let bytes = unsafe { self.memory.page(frame).as_mut() };
-        match content {
-            Content::Zeros => bytes.fill(0),
-            Content::Stored => {
-                if let Err(error) = self.store.read(page, bytes) {
-                    self.counters.count(Event::FailedRead);
-                    return Err(PoolError::Read(page, error));
-                }
-            }
+        if let Err(error) = self.store.read(page, bytes) {
+            self.counters.count(Event::FailedRead);
+            return Err(PoolError::Read(page, error));
         }
         header.writes_content();
         loading.is_read = true;
         Ok(())
+    }
+
+    /// Says that a claimed frame has its page.
+    fn announce(&self, frame: FrameId, page: PageId) {
+        // A frame comes to the lists with its page and leaves them with it.
+        let added = self.lists.add_page(frame, Class::File, PageHash(page.0));
+        added.expect("it left the lists with its last page");
+        let header = self.frames.at(frame);
+        // Release: who sees that it is valid sees the page.
+        let change = Word::LOADING - Word::VALID;
+        header.wake(Word(header.word.fetch_sub(change, Ordering::Release)));
     }
 }
 
@@ -220,16 +249,10 @@ struct Loading<'a, S: Store, P: Platform, T: PageLists<P>> {
 impl<S: Store, P: Platform, T: PageLists<P>> Drop for Loading<'_, S, P, T> {
     fn drop(&mut self) {
         let Self { pool, frame, page, is_read } = *self;
-        let header = pool.frames.at(frame);
         if is_read {
-            // A frame comes to the lists with its page and leaves them with it.
-            let added = pool.lists.add_page(frame, Class::File, PageHash(page.0));
-            added.expect("it left the lists with its last page");
-            // Release: who sees that it is valid sees the page.
-            let change = Word::LOADING - Word::VALID;
-            header.wake(Word(header.word.fetch_sub(change, Ordering::Release)));
-            return;
+            return pool.announce(frame, page);
         }
+        let header = pool.frames.at(frame);
         let mut chain = pool.table.lock(&pool.frames, page);
         chain.remove(frame);
         let before = Word(header.word.fetch_and(!Word::LOADING, Ordering::Relaxed));

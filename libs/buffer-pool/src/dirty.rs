@@ -2,48 +2,72 @@
 //! to find them.
 //!
 //! A frame's bit is set *after* its word says that it is dirty, and before its exclusive latch is given
-//! back. Who has written the page clears the bit, looks at the word once more, and sets the bit again if
-//! the page was changed meanwhile. As both change the bit by an atomic read-modify-write, the later of the two
-//! sees what the earlier did before. So no dirty page is without its bit once its latch is given back.
+//! back. Who has written the page looks at the word once more, and clears the bit only if no frame was inserted
+//! since before that look: insertions are counted in the same word as the bits. So no dirty page is without its bit
+//! once its latch is given back, not even for a moment, in which a sync could overlook it.
 
 use kilocore_lru::FrameId;
-use kilocore_platform::{Atomic, AtomicInt, Ordering, Platform};
+use kilocore_platform::{Atomic, Ordering, Platform};
+
+/// So many frames have their bits in one word. The upper half counts insertions.
+const FRAMES: u32 = 32;
+const INSERTION: u64 = 1 << FRAMES;
 
 pub(crate) struct DirtySet<P: Platform>(Box<[P::U64]>);
 
 impl<P: Platform> DirtySet<P> {
     pub(crate) fn new(frames: u32) -> Self {
-        Self((0..frames.div_ceil(64)).map(|_| P::U64::new(0)).collect())
+        Self((0..frames.div_ceil(FRAMES)).map(|_| P::U64::new(0)).collect())
     }
 
+    /// Puts a frame into the set, in which it may be.
     pub(crate) fn insert(&self, frame: FrameId) {
         let (word, bit) = self.place(frame);
-        word.fetch_or(bit, Ordering::Release);
+        let mut before = word.load(Ordering::Relaxed);
+        loop {
+            let after = (before | bit).wrapping_add(INSERTION);
+            match word.compare_exchange_weak(before, after, Ordering::Release, Ordering::Relaxed) {
+                Ok(_) => return,
+                Err(now) => before = now,
+            }
+        }
     }
 
-    pub(crate) fn remove(&self, frame: FrameId) {
+    /// Takes a frame out of the set, unless this says that it is dirty.
+    pub(crate) fn remove_unless(&self, frame: FrameId, is_dirty: impl Fn() -> bool) {
         let (word, bit) = self.place(frame);
-        word.fetch_and(!bit, Ordering::Acquire);
+        // Acquire, here and if the exchange fails: the look at the frame comes after the insertions that are seen.
+        let mut before = word.load(Ordering::Acquire);
+        while before & bit != 0 && !is_dirty() {
+            let after = before & !bit;
+            // Argued: release, so that who finds no bit comes after the page's writing. What a store does is its
+            // own matter, so no check sees it.
+            match word.compare_exchange_weak(before, after, Ordering::Release, Ordering::Acquire) {
+                Ok(_) => return,
+                Err(now) => before = now,
+            }
+        }
     }
 
     fn place(&self, frame: FrameId) -> (&P::U64, u64) {
-        (&self.0[frame.0 as usize / 64], 1 << (frame.0 % 64))
+        (&self.0[(frame.0 / FRAMES) as usize], 1 << (frame.0 % FRAMES))
     }
 
     /// Returns the frames with a bit, in the order of their numbers.
     pub(crate) fn iter(&self) -> impl Iterator<Item = FrameId> + '_ {
         self.0.iter().enumerate().flat_map(|(index, word)| {
-            let mut bits = word.load(Ordering::Relaxed);
+            // Argued: acquire, for the release in `remove_unless`.
+            let mut bits = word.load(Ordering::Acquire) as u32;
             std::iter::from_fn(move || {
                 let bit = (bits != 0).then(|| bits.trailing_zeros())?;
                 bits &= bits - 1;
-                Some(FrameId(index as u32 * 64 + bit))
+                Some(FrameId(index as u32 * FRAMES + bit))
             })
         })
     }
 
     /// Returns how many frames have a bit.
     pub(crate) fn len(&self) -> u32 {
-        self.0.iter().map(|word| word.load(Ordering::Relaxed).count_ones()).sum()
+        self.0.iter().map(|word| (word.load(Ordering::Relaxed) as u32).count_ones()).sum()
     }
 }

@@ -201,7 +201,7 @@ impl<S: Store, P: Platform, T: PageLists<P>> BufferPool<S, P, T> {
         }
         chain.remove(frame);
         drop(chain);
-        self.settle_dirty(frame);
+        self.settle_dirty(frame, Word::DIRTY);
         match isolated {
             Some(isolated) => {
                 isolated.remove();

@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | `FREE` | on a stack of free frames, or about to be |
 //! | `PARKED` | beyond the pool's capacity |
-//! | `LOADING` | in the table, and its page is being read |
+//! | `LOADING` | in the table, and its page is being read, or about to be created |
 //! | `VALID` | in the table, and has its page |
 //! | `DISCARDED` | without a page, and on a list all the same, from which reclaim will take it |
 //! | none of these | in the hands of one thread, which evicted its page or took it from a stack |
@@ -21,7 +21,7 @@ pub(crate) struct Word(pub(crate) u64);
 impl Word {
     /// It has its page.
     pub(crate) const VALID: u64 = 1;
-    /// Its page is being read. Who pinned it may wait until this has gone.
+    /// Its page is to come. Who pinned it may wait until this has gone.
     pub(crate) const LOADING: u64 = 1 << 1;
     /// Its page was changed since it was last written.
     pub(crate) const DIRTY: u64 = 1 << 2;

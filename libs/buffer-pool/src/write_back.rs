@@ -86,7 +86,8 @@ impl<S: Store, P: Platform, T: PageLists<P>> BufferPool<S, P, T> {
     pub(crate) fn write_back_frame(&self, frame: FrameId, busy: Busy) -> Result<bool, PoolError> {
         let header = self.frames.at(frame);
         if !header.load(Ordering::Relaxed).has_any(Word::DIRTY | Word::WRITING) {
-            self.settle_dirty(frame);
+            // Another thread may be writing it by then, for which a sync has to wait.
+            self.settle_dirty(frame, Word::DIRTY | Word::WRITING);
             return Ok(false);
         }
         // The memory is there before anybody waits for the latch.
@@ -151,12 +152,10 @@ impl<S: Store, P: Platform, T: PageLists<P>> BufferPool<S, P, T> {
         })
     }
 
-    /// Takes a frame out of the set of dirty ones, unless it is dirty (see `dirty.rs`).
-    pub(crate) fn settle_dirty(&self, frame: FrameId) {
-        self.dirty.remove(frame);
-        if self.frames.at(frame).load(Ordering::Relaxed).has(Word::DIRTY) {
-            self.dirty.insert(frame);
-        }
+    /// Takes a frame out of the set of dirty ones, unless it has any of these bits (see `dirty.rs`).
+    pub(crate) fn settle_dirty(&self, frame: FrameId, bits: u64) {
+        let header = self.frames.at(frame);
+        self.dirty.remove_unless(frame, || header.load(Ordering::Relaxed).has_any(bits));
     }
 }
 
@@ -172,7 +171,7 @@ impl<S: Store, P: Platform, T: PageLists<P>> Drop for Writing<'_, S, P, T> {
         let header = self.pool.frames.at(self.frame);
         if self.is_written {
             // Whoever finds no bit has nothing to wait for, so it goes only now.
-            self.pool.settle_dirty(self.frame);
+            self.pool.settle_dirty(self.frame, Word::DIRTY);
         } else {
             self.pool.set_dirty(self.frame);
         }

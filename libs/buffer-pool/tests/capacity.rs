@@ -122,6 +122,21 @@ fn a_created_page_is_not_read() {
 }
 
 #[test]
+fn a_created_page_is_zeros_for_the_store_too() {
+    let pool = pool(Options::new(1, 512));
+    for number in 1..3 {
+        pool.write(PageId(number)).expect("there is room").fill(9);
+    }
+    // In memory, and not.
+    for number in [2, 1] {
+        drop(pool.create(PageId(number)).expect("there is room"));
+    }
+    for number in 1..3 {
+        assert_eq!(pool.read(PageId(number)).expect("there is room")[..], [0; 512]);
+    }
+}
+
+#[test]
 fn the_largest_number_is_no_page() {
     let pool = pool(Options::new(2, 512));
     let none = PageId(u64::MAX);

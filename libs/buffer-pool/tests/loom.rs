@@ -105,6 +105,38 @@ fn one_reads_what_the_other_changes() {
     both(1, |pool| assert_eq!(get(pool, 1), 0), read, |pool| add(pool, 1), nothing);
 }
 
+/// The store has 1 in page 1. The frame that is taken next has had another page since.
+fn leave_traces(pool: &Pool) {
+    add(pool, 1);
+    pool.write_back(PageId(1)).expect("the store works");
+    pool.write(PageId(2)).expect("there is room")[0] = 7;
+    for page in [1, 2] {
+        pool.discard(PageId(page)).expect("nobody has pinned it");
+    }
+}
+
+fn create(pool: &Pool) {
+    let mut page = pool.create(PageId(1)).expect("there is room");
+    assert_eq!(page[0], 0);
+    page[0] = 2;
+}
+
+fn created(pool: &Pool) {
+    assert_eq!(get(pool, 1), 2);
+}
+
+#[test]
+fn two_threads_create_one_page() {
+    both(2, leave_traces, create, create, created);
+}
+
+#[test]
+fn one_creates_a_page_that_the_other_reads() {
+    // What it had before, or has then; neither the zeros, nor what is left of page 2.
+    let read = |pool: &Pool| assert!([1, 2].contains(&get(pool, 1)));
+    both(2, leave_traces, create, read, created);
+}
+
 #[test]
 fn what_was_changed_before_a_sync_is_durable_after_it() {
     let sync = |pool: &Pool| {
@@ -116,6 +148,36 @@ fn what_was_changed_before_a_sync_is_durable_after_it() {
         assert_eq!((pool.store().synced(1), pool.statistics().dirty), (2, 0));
     };
     both(1, |pool| add(pool, 1), sync, |pool| add(pool, 1), after);
+}
+
+/// The write may begin before the change, and end within the sync.
+#[test]
+fn what_was_changed_while_it_was_written_is_durable_after_a_sync() {
+    let write = |pool: &Pool| {
+        pool.write_back(PageId(1)).expect("the store works");
+    };
+    let change = |pool: &Pool| {
+        add(pool, 1);
+        pool.sync().expect("the store works");
+        assert_eq!(pool.store().synced(1), 2);
+    };
+    both_within(3, 1, [|pool| add(pool, 1), write, change, nothing]);
+}
+
+/// Who finds nothing to write does not hide from a sync what another thread begins to write.
+#[test]
+fn what_another_thread_writes_is_durable_after_a_sync() {
+    let sync = |pool: &Pool| {
+        pool.write_back(PageId(1)).expect("the store works");
+        let seen = get(pool, 1);
+        pool.sync().expect("the store works");
+        assert!(pool.store().synced(1) >= seen);
+    };
+    let change = |pool: &Pool| {
+        add(pool, 1);
+        pool.write_back(PageId(1)).expect("the store works");
+    };
+    both(1, |pool| assert_eq!(get(pool, 1), 0), sync, change, nothing);
 }
 
 #[test]

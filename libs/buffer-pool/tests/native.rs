@@ -5,4 +5,5 @@ mod chooser;
 mod faults;
 mod key_value;
 mod model;
+mod slow_store;
 mod threads;
