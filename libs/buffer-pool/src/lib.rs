@@ -46,8 +46,8 @@
 //!
 //! # What it costs
 //! For each frame 24 bytes here, 4 to 8 in the page table and a quarter for the dirty page, and what the lists
-//! need, 16 bytes for the striped ones: at most 49 bytes. Beside that 256 bytes for each core, and what the
-//! lists need for locks and batches. All is allocated when the pool is made; reading a page from the store
+//! need, 28 bytes for those of [`BufferPool::new`]: at most 61 bytes. Beside that 256 bytes for each core, and
+//! what the lists need for locks and batches. All is allocated when the pool is made; reading a page from the store
 //! allocates nothing, and writing one allocates a copy of it.
 #![warn(missing_docs)]
 
