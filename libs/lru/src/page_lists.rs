@@ -114,7 +114,8 @@ pub unsafe trait PageLists<P: Platform>: Send + Sync {
     /// Does all work that waits in batches.
     fn drain(&self);
 
-    /// Returns how many frames are on a list, with all those of its folios. While others change it, that is an estimate.
+    /// Returns how many frames are on a list, with all those of its folios. While others change it, that
+    /// is an estimate.
     fn len(&self, list: List) -> u32;
 
     #[doc(hidden)]
