@@ -6,6 +6,7 @@
 use std::collections::BTreeSet;
 use std::io;
 use std::sync::{Barrier, Condvar, Mutex, MutexGuard};
+use std::thread::{Scope, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
 use kilocore_buffer_pool::{BufferPool, FaultyDisk, Options, PageId, PoolError, Store, WhenPinned};
@@ -134,6 +135,18 @@ fn miss_often(pool: &Pool, first: u64) {
     }
 }
 
+/// Has a thread write a page back, and returns when the store is blocked in that.
+fn begin_to_write<'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    pool: &'scope Pool,
+    page: PageId,
+) -> ScopedJoinHandle<'scope, bool> {
+    pool.store().close([Write(page)]);
+    let writing = scope.spawn(move || pool.write_back(page).expect("the disk works"));
+    assert_eq!(pool.store().blocked(), Write(page));
+    writing
+}
+
 #[test]
 fn while_a_page_is_read_only_those_wait_who_need_it() {
     const READERS: usize = 3;
@@ -176,11 +189,9 @@ fn while_a_page_is_written_only_a_sync_waits() {
     let slow = PageId(1);
     set(&pool, 1, 1);
     assert_eq!(get(&pool, 2), 0);
-    pool.store().close([Write(slow)]);
     let started = Barrier::new(2);
     std::thread::scope(|scope| {
-        let writing = scope.spawn(|| pool.write_back(slow).expect("the disk works"));
-        assert_eq!(pool.store().blocked(), Write(slow));
+        let writing = begin_to_write(scope, &pool, slow);
 
         assert_eq!((get(&pool, 1), get(&pool, 2)), (1, 0));
         miss_often(&pool, 10);
@@ -250,10 +261,8 @@ fn if_the_only_page_that_can_go_is_written_that_is_an_error_at_once() {
     let pool = pool(1, WhenPinned::Fail);
     let slow = PageId(1);
     set(&pool, 1, 1);
-    pool.store().close([Write(slow)]);
     std::thread::scope(|scope| {
-        let writing = scope.spawn(|| pool.write_back(slow).expect("the disk works"));
-        assert_eq!(pool.store().blocked(), Write(slow));
+        let writing = begin_to_write(scope, &pool, slow);
         for value in 2..4 {
             assert!(matches!(pool.read(PageId(2)), Err(PoolError::AllPinned)));
             set(&pool, 1, value);
@@ -270,10 +279,8 @@ fn who_needs_the_frame_of_a_page_that_is_written_gets_it_afterwards() {
     let pool = pool(1, WhenPinned::Wait);
     let slow = PageId(1);
     set(&pool, 1, 1);
-    pool.store().close([Write(slow)]);
     std::thread::scope(|scope| {
-        let writing = scope.spawn(|| pool.write_back(slow).expect("the disk works"));
-        assert_eq!(pool.store().blocked(), Write(slow));
+        let writing = begin_to_write(scope, &pool, slow);
         let waiting = scope.spawn(|| get(&pool, 2));
         let deadline = Instant::now() + DEADLINE;
         while pool.statistics().waits == 0 && Instant::now() < deadline {

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use std::str::FromStr;
 
 use kilocore_platform::Cycles;
-use kilocore_published::lru::{FolioOrder, Job, Pattern, RunLength, Setting, Variant, sweep};
+use kilocore_published::lru::{Folios, Job, Pattern, RunLength, Setting, Variant, jobs, sweep};
 
 // As in `kilocore`: simulated memory lies the same way every time.
 #[global_allocator]
@@ -55,25 +55,16 @@ fn run() -> Result<(), Box<dyn Error>> {
             _ => return Err(format!("there is no parameter '{name}'\n{USAGE}").into()),
         }
     }
-    let mut jobs = Vec::new();
-    for &variant in &variants {
-        let factors = if variant.has_factor() { &factors[..] } else { &[1] };
-        for &factor in factors {
-            for &threads in &threads {
-                let setting = &setting;
-                jobs.push(Job {
-                    setting,
-                    variant,
-                    factor,
-                    pattern,
-                    folio: FolioOrder::PAGE,
-                    folios_wait: false,
-                    threads,
-                    length,
-                });
-            }
-        }
-    }
+    let like = Job {
+        setting: &setting,
+        variant: Variant::Stock,
+        factor: 1,
+        pattern,
+        folios: Folios::PAGES,
+        threads: 1,
+        length,
+    };
+    let jobs = jobs(like, &variants, &factors, &threads);
     println!("{pattern} on {}: MB/s and share of lock wait (simulated)", machine.name);
     for point in sweep(&jobs, &machine, &|| ())? {
         println!(

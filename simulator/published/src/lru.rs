@@ -14,6 +14,7 @@
 //! * The paper's figures are lost. [`Claims`] has what its text says.
 
 mod claims;
+mod folios;
 mod memory;
 mod meter;
 mod pattern;
@@ -25,9 +26,10 @@ mod variants;
 mod window;
 
 pub use claims::{Claims, claims};
+pub use folios::{Folios, LARGEST_FOLIO};
 pub use kilocore_lru::{FolioOrder, LARGEST_FACTOR};
 pub use pattern::Pattern;
-pub use run::{Job, LARGEST_FOLIO, LruError, Point, RunLength, simulate};
+pub use run::{Job, LruError, Point, RunLength, simulate};
 pub use setting::Setting;
-pub use sweep::sweep;
+pub use sweep::{jobs, sweep};
 pub use variants::Variant;

@@ -2,7 +2,7 @@
 
 use kilocore_machine::Description;
 use kilocore_published::lru::{
-    Claims, FolioOrder, Job, Pattern, Point, RunLength, Setting, Variant, claims, sweep,
+    Claims, Folios, Job, Pattern, Point, RunLength, Setting, Variant, claims, jobs, sweep,
 };
 
 // As in `kilocore`: simulated memory lies the same way every time.
@@ -30,17 +30,16 @@ fn curve(
 ) -> Vec<Point> {
     let machine = machine(name);
     let setting = Setting::of(&machine);
-    let job = |&threads: &u32| Job {
+    let like = Job {
         setting: &setting,
         variant,
         factor,
         pattern,
-        folio: FolioOrder::PAGE,
-        folios_wait: false,
-        threads,
+        folios: Folios::PAGES,
+        threads: 1,
         length: RunLength::default(),
     };
-    let jobs: Vec<Job<'_>> = threads.iter().map(job).collect();
+    let jobs = jobs(like, &[variant], &[factor], threads);
     sweep(&jobs, &machine, &|| ()).expect("the machine has the threads")
 }
 
@@ -135,8 +134,7 @@ fn points_come_in_the_order_of_the_jobs_and_are_the_same_again() {
                     variant,
                     factor: 4,
                     pattern,
-                    folio: FolioOrder::PAGE,
-                    folios_wait: false,
+                    folios: Folios::PAGES,
                     threads,
                     length,
                 });
@@ -166,16 +164,7 @@ fn what_cannot_be_simulated_is_refused_before_any_work() {
     let job = |factor, threads, pages| {
         let length = RunLength { pages, ..length };
         let (variant, pattern) = (Variant::Finer, WRITE);
-        Job {
-            setting: &setting,
-            variant,
-            factor,
-            pattern,
-            folio: FolioOrder::PAGE,
-            folios_wait: false,
-            threads,
-            length,
-        }
+        Job { setting: &setting, variant, factor, pattern, folios: Folios::PAGES, threads, length }
     };
     for (bad, part) in [
         (job(8, 65, 1), "65 (choose 1 to 64)"),
@@ -207,8 +196,7 @@ fn the_shapes_do_not_depend_on_the_seed() {
                 variant,
                 factor: 256,
                 pattern: WRITE,
-                folio: FolioOrder::PAGE,
-                folios_wait: false,
+                folios: Folios::PAGES,
                 threads,
                 length,
             };

@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use clap::Args;
 use kilocore_machine::Description;
 use kilocore_published::lru::{
-    FolioOrder, Job, LARGEST_FOLIO, Pattern, RunLength, Setting, Variant, sweep,
+    FolioOrder, Folios, Job, LARGEST_FOLIO, Pattern, RunLength, Setting, Variant, jobs, sweep,
 };
 use kilocore_report::{Host, LinesReport, Report, ReportError, in_csv, in_json};
 
@@ -69,26 +69,18 @@ pub(crate) fn lru(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let factors = arguments.factor.clone().unwrap_or_else(of_machine).0;
     let setting = Setting::of(&machine);
     let length = RunLength { seed: arguments.seed, ..RunLength::default() };
-    let (pattern, folio) = (arguments.pattern, arguments.folio_order);
-    let folios_wait = arguments.folios_wait;
-    let mut jobs = Vec::new();
-    for &variant in &variants {
-        for &factor in if variant.has_factor() { &factors[..] } else { &[1] } {
-            for &threads in &threads {
-                let setting = &setting;
-                jobs.push(Job {
-                    setting,
-                    variant,
-                    factor,
-                    pattern,
-                    folio,
-                    folios_wait,
-                    threads,
-                    length,
-                });
-            }
-        }
-    }
+    let pattern = arguments.pattern;
+    let folios = Folios { order: arguments.folio_order, wait: arguments.folios_wait };
+    let like = Job {
+        setting: &setting,
+        variant: Variant::Stock,
+        factor: 1,
+        pattern,
+        folios,
+        threads: 1,
+        length,
+    };
+    let jobs = jobs(like, &variants, &factors, &threads);
     let progress = output::progress(jobs.len() as u64, "simulating");
     let points = sweep(&jobs, &machine, &|| progress.inc(1))?;
     progress.finish_and_clear();
@@ -96,8 +88,7 @@ pub(crate) fn lru(arguments: &Arguments) -> Result<ExitCode, Failure> {
         setting: &setting,
         machine: &machine,
         pattern,
-        folio,
-        folios_wait,
+        folios,
         seed: arguments.seed,
         variants: &variants,
         factors: &factors,

@@ -2,12 +2,13 @@
 
 use std::rc::Rc;
 
-use kilocore_lru::{Class, FolioOrder, FrameId, OptionsError, PageLists, Striped};
+use kilocore_lru::{Class, FrameId, OptionsError, PageLists, Striped};
 use kilocore_machine::{Description, HardwareThread};
 use kilocore_sim::{Options, Random, Sim, SimError, Simulation};
 use serde::Serialize;
 use thiserror::Error;
 
+use crate::lru::folios::{Folios, LARGEST_FOLIO};
 use crate::lru::memory::{Lock, Node, REFILL, frames_of_each};
 use crate::lru::meter::Meters;
 use crate::lru::pattern::Pattern;
@@ -82,12 +83,6 @@ pub enum LruError {
 
 const BYTES_PER_PAGE: f64 = 4096.0;
 
-/// The largest order of folios: sixteen pages. A lock that is taken that seldom limits nobody.
-pub const LARGEST_FOLIO: FolioOrder = match FolioOrder::new(4) {
-    Some(order) => order,
-    None => FolioOrder::PAGE,
-};
-
 /// One point to simulate.
 #[derive(Debug, Clone, Copy)]
 pub struct Job<'a> {
@@ -99,11 +94,8 @@ pub struct Job<'a> {
     pub factor: u32,
     /// What the processes do.
     pub pattern: Pattern,
-    /// In folios of what order they write, at most [`LARGEST_FOLIO`]. Only sequential writes have large
-    /// ones.
-    pub folio: FolioOrder,
-    /// Whether large folios wait in batches, as single pages do. In Linux they do not.
-    pub folios_wait: bool,
+    /// In what folios they write.
+    pub folios: Folios,
     /// Hardware threads, with a process each.
     pub threads: u32,
     /// How much is simulated.
@@ -120,7 +112,7 @@ pub struct Job<'a> {
 /// If a simulated process panics.
 pub fn simulate(job: &Job<'_>, machine: &Description) -> Result<Point, LruError> {
     let mut simulation = check(job, machine)?;
-    let Job { setting, variant, factor, pattern, folio, threads, length, .. } = *job;
+    let Job { setting, variant, factor, pattern, folios, threads, length } = *job;
     let world = Rc::new(world(job, machine)?);
     let cached = folios_of_each(job);
     for (thread, seat) in (1..).zip(seats(machine, threads)) {
@@ -137,12 +129,12 @@ pub fn simulate(job: &Job<'_>, machine: &Description) -> Result<Point, LruError>
     let _meters = Meters::open(threads, setting.under_lock);
     simulation.run()?;
     let hz = machine.clock_ghz.value * 1e9;
-    let bytes = BYTES_PER_PAGE * f64::from(folio.frames());
+    let bytes = BYTES_PER_PAGE * f64::from(folios.order.frames());
     Ok(Point {
         variant: variant.name(),
         factor: if variant.has_factor() { factor } else { 1 },
         pattern,
-        folio_pages: folio.frames(),
+        folio_pages: folios.order.frames(),
         threads,
         throughput_mb_per_s: world.window.folios_per_cycle() * hz * bytes / 1e6,
         lock_wait_share: world.window.wait_share(),
@@ -152,13 +144,14 @@ pub fn simulate(job: &Job<'_>, machine: &Description) -> Result<Point, LruError>
 /// Returns a simulation of the machine, with nothing in it yet, if the point can be simulated.
 pub(crate) fn check(job: &Job<'_>, machine: &Description) -> Result<Simulation, LruError> {
     let only_pages = job.pattern != Pattern::SeqWrite;
-    if job.folio > LARGEST_FOLIO || only_pages && job.folio != FolioOrder::PAGE {
+    if job.folios.order > LARGEST_FOLIO || only_pages && !job.folios.are_pages() {
         return Err(LruError::Folio { pattern: job.pattern });
     }
     let options = Options { cores: job.threads, seed: job.length.seed };
     let simulation = Simulation::new(machine, options)?;
     let seats = seats(machine, job.threads).map(|seat| seat.place + 1).max().unwrap_or(0);
-    let pages = u64::from(seats) * u64::from(folios_of_each(job)) * u64::from(job.folio.frames());
+    let pages =
+        u64::from(seats) * u64::from(folios_of_each(job)) * u64::from(job.folios.order.frames());
     let frames = frames_of_each(machine.topology.nodes());
     if pages > u64::from(frames) {
         return Err(LruError::Length { pages, frames });
@@ -188,8 +181,8 @@ fn seats(machine: &Description, threads: u32) -> impl Iterator<Item = Seat> {
 
 /// Folios that all processes do before folios are counted, and folios that are counted. Of large folios
 /// it takes fewer, but not so few that processes are in step.
-fn folios(job: &Job<'_>) -> (u64, u64) {
-    let in_folios = |pages: u32| (pages >> job.folio.get()).max(pages / 6);
+fn warm_and_counted(job: &Job<'_>) -> (u64, u64) {
+    let in_folios = |pages: u32| (pages >> job.folios.order.get()).max(pages / 6);
     let RunLength { warm_pages, pages, least, .. } = job.length;
     let [warm_pages, pages, least] = [warm_pages, pages, least].map(in_folios);
     let all = |each: u32| u64::from(each) * u64::from(job.threads);
@@ -198,19 +191,19 @@ fn folios(job: &Job<'_>) -> (u64, u64) {
 
 /// More folios than a process gets to: some are faster than others.
 fn folios_of_each(job: &Job<'_>) -> u32 {
-    let (warm, counted) = folios(job);
+    let (warm, counted) = warm_and_counted(job);
     let each = 2 * (warm + counted) / u64::from(job.threads) + u64::from(2 * REFILL);
     u32::try_from(each).unwrap_or(u32::MAX)
 }
 
 fn world(job: &Job<'_>, machine: &Description) -> Result<World, OptionsError> {
-    let Job { setting, variant, factor, pattern, folio, .. } = *job;
+    let Job { setting, variant, factor, pattern, folios, .. } = *job;
     let nodes = (0..machine.topology.nodes()).map(|node| self::node(job, machine, node));
-    let (warm, counted) = folios(job);
+    let (warm, counted) = warm_and_counted(job);
     Ok(World {
         nodes: nodes.collect::<Result<Vec<Node>, OptionsError>>()?,
         pattern,
-        folio,
+        folio: folios.order,
         window: Window::new(warm, counted),
         page: match pattern {
             Pattern::Read => setting.read,
@@ -226,7 +219,7 @@ fn node(job: &Job<'_>, machine: &Description, node: u32) -> Result<Node, Options
     let Job { setting, variant, factor, pattern, threads, .. } = *job;
     let frames = frames_of_each(machine.topology.nodes());
     let lists = Striped::new(frames, threads, variant.options(factor, setting.batch))?;
-    let lists = if job.folios_wait { lists.letting_wait(job.folio) } else { lists };
+    let lists = if job.folios.wait { lists.letting_wait(job.folios.order) } else { lists };
     if pattern == Pattern::Read {
         let readers = seats(machine, threads).filter(|seat| seat.node == node).count() as u32;
         for frame in 0..readers * folios_of_each(job) {

@@ -4,6 +4,25 @@ use kilocore_machine::Description;
 use kilocore_sim::in_parallel;
 
 use crate::lru::run::{Job, LruError, Point, check, simulate};
+use crate::lru::variants::Variant;
+
+/// Returns a job for each variant, factor and number of threads, in this order. All else is as in `like`. A
+/// variant that has no factor comes once.
+#[must_use]
+pub fn jobs<'a>(
+    like: Job<'a>,
+    variants: &[Variant],
+    factors: &[u32],
+    threads: &[u32],
+) -> Vec<Job<'a>> {
+    let mut jobs = Vec::new();
+    for &variant in variants {
+        for &factor in if variant.has_factor() { factors } else { &[1] } {
+            jobs.extend(threads.iter().map(|&threads| Job { variant, factor, threads, ..like }));
+        }
+    }
+    jobs
+}
 
 /// Simulates all jobs on `machine` and returns their points in the order of the jobs.
 ///

@@ -1,7 +1,7 @@
 //! The results for programs: one JSON document, or a row of CSV for each point.
 
 use kilocore_published::Parameter;
-use kilocore_published::lru::{Claims, FolioOrder, Pattern, Point, claims};
+use kilocore_published::lru::{Claims, Pattern, Point, claims};
 use serde::Serialize;
 
 use super::results::Results;
@@ -31,15 +31,15 @@ struct PublishedClaims {
 impl<'a> Document<'a> {
     pub(super) fn new(results: &Results<'a>) -> Self {
         let published = claims(&results.machine.name)
-            .filter(|_| results.folio == FolioOrder::PAGE)
+            .filter(|_| results.folios.are_pages())
             .map(|claims| PublishedClaims { provenance: "published", claims });
         Self {
             provenance: "simulated",
             machine: &results.machine.name,
             seed: results.seed,
             pattern: results.pattern,
-            folio_pages: results.folio.frames(),
-            folios_wait: results.folios_wait,
+            folio_pages: results.folios.order.frames(),
+            folios_wait: results.folios.wait,
             parameters: results.setting.parameters(),
             points: results.points,
             published,
@@ -72,7 +72,7 @@ pub(super) fn csv_rows<'a>(results: &Results<'a>) -> impl Iterator<Item = CsvRow
         seed,
         pattern: point.pattern,
         folio_pages: point.folio_pages,
-        folios_wait: results.folios_wait,
+        folios_wait: results.folios.wait,
         variant: point.variant,
         factor: point.factor,
         threads: point.threads,

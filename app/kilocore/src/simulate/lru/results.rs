@@ -1,7 +1,7 @@
 //! What was simulated, to be looked up.
 
 use kilocore_machine::Description;
-use kilocore_published::lru::{FolioOrder, Pattern, Point, Setting, Variant};
+use kilocore_published::lru::{Folios, Pattern, Point, Setting, Variant};
 use kilocore_report::{Across, Line, Lines, Mark};
 
 /// The points of a sweep, and of what they are.
@@ -10,8 +10,7 @@ pub(super) struct Results<'a> {
     pub(super) setting: &'a Setting,
     pub(super) machine: &'a Description,
     pub(super) pattern: Pattern,
-    pub(super) folio: FolioOrder,
-    pub(super) folios_wait: bool,
+    pub(super) folios: Folios,
     pub(super) seed: u64,
     pub(super) variants: &'a [Variant],
     /// Ascending.
@@ -25,13 +24,11 @@ pub(super) struct Results<'a> {
 impl Results<'_> {
     /// What the processes did, in words.
     pub(super) fn what(&self) -> String {
-        match self.folio {
-            FolioOrder::PAGE => self.pattern.to_string(),
-            folio => {
-                let waits = if self.folios_wait { " that wait in batches" } else { "" };
-                format!("{} in folios of {} pages{waits}", self.pattern, folio.frames())
-            }
+        if self.folios.are_pages() {
+            return self.pattern.to_string();
         }
+        let waits = if self.folios.wait { " that wait in batches" } else { "" };
+        format!("{} in folios of {} pages{waits}", self.pattern, self.folios.order.frames())
     }
 
     /// The point of a variant. Of one that has no factor, it is the same for all factors.

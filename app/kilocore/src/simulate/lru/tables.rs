@@ -1,6 +1,6 @@
 //! The results for people: the paper's figures, and what its text says below the simulated ones.
 
-use kilocore_published::lru::{Claims, FolioOrder, Pattern, Point, Variant, claims};
+use kilocore_published::lru::{Claims, Pattern, Point, Variant, claims};
 use kilocore_report::{Table, number};
 
 use super::results::Results;
@@ -118,7 +118,7 @@ fn gain_in_words(claims: &Claims) -> String {
 /// What is published of the sequential writes.
 fn published(results: &Results<'_>) -> Option<Claims> {
     claims(&results.machine.name)
-        .filter(|_| results.pattern == Pattern::SeqWrite && results.folio == FolioOrder::PAGE)
+        .filter(|_| results.pattern == Pattern::SeqWrite && results.folios.are_pages())
 }
 
 /// Throughput with the most threads.
