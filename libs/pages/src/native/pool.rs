@@ -1,0 +1,286 @@
+//! A pool of real pages.
+
+use core::mem::MaybeUninit;
+use core::ptr::NonNull;
+
+use kilocore_platform::Native;
+
+use super::guard::Guard;
+use super::options::{OutOfPages, PoolError, PoolOptions};
+use super::page::{Page, PageRun, UninitPage};
+use super::region::Region;
+use super::{PAGE_BYTES, PageBytes};
+use crate::frame::{Contents, Entry, FrameId, MOST_FRAMES, Order};
+use crate::llfree::{Geometry, LlFree};
+use crate::policy::PagePolicy;
+use crate::statistics::Statistics;
+use crate::tier::Decayed;
+use crate::tiered::Tiered;
+
+/// Pages of 4 KiB, handed out by a policy.
+///
+/// All operations may be called at any time by any thread. With the default policy nobody waits in
+/// them: not for a thread that lost its core, nor in a signal handler. They allocate nothing from the
+/// program's allocator.
+///
+/// # After `fork`
+/// The child has a copy of the pool, and of the pages that its parent held. It can use both. Pages
+/// that other threads were moving between tiers at that moment are lost to the child's pool.
+#[derive(Debug)]
+pub struct PagePool<A: PagePolicy = Tiered<Native>> {
+    policy: A,
+    region: Region,
+    guard: Option<Guard>,
+}
+
+impl PagePool {
+    /// Makes a pool with private-hot, shared-hot and cold tiers.
+    ///
+    /// # Errors
+    /// If there is not enough address space, or the system lacks what the options ask for.
+    pub fn new(options: &PoolOptions) -> Result<Self, PoolError> {
+        let cores = options.tiers.cores();
+        PagePool::with_policy(options, |pages| {
+            let free = LlFree::new(pages, cores, Geometry::for_frames(pages, cores));
+            Tiered::tiered(&options.tiers, free, Contents::Zero)
+        })
+    }
+}
+
+impl<A: PagePolicy> PagePool<A> {
+    /// Makes a pool with a policy. `make` gets the number of pages, and returns a policy with so many free
+    /// frames, all of them zero. The sizes of the tiers in the options mean nothing here.
+    ///
+    /// # Errors
+    /// If there is not enough address space, or the system lacks what the options ask for.
+    ///
+    /// # Panics
+    /// If the policy has another number of frames.
+    pub fn with_policy(
+        options: &PoolOptions,
+        make: impl FnOnce(u32) -> A,
+    ) -> Result<Self, PoolError> {
+        let pages = options.pages;
+        if pages > MOST_FRAMES {
+            return Err(PoolError::TooManyPages { pages });
+        }
+        // SAFETY: sysconf only reads.
+        let bytes = unsafe { libc::sysconf(libc::_SC_PAGESIZE) } as usize;
+        if bytes > PAGE_BYTES {
+            return Err(PoolError::PageSize { bytes });
+        }
+        let region = Region::new(pages, options.backing, options.node)?;
+        let policy = make(pages);
+        assert_eq!(policy.frames(), pages, "a frame for each page");
+        Ok(Self { policy, region, guard: options.guarded.then(|| Guard::new(pages)) })
+    }
+
+    /// Returns how many pages the pool has, free or not.
+    #[must_use]
+    pub fn pages(&self) -> u32 {
+        self.policy.frames()
+    }
+
+    /// Allocates a page whose bytes are zero.
+    ///
+    /// # Errors
+    /// If no page is free, other than those that others move between tiers at this moment.
+    #[inline]
+    pub fn allocate(&self) -> Result<Page<'_, A>, OutOfPages> {
+        let (address, contents) = self.allocate_raw()?;
+        if contents == Contents::Unknown {
+            // SAFETY: the page is ours now.
+            unsafe { address.write_bytes(0, PAGE_BYTES) };
+        }
+        // SAFETY: it was allocated above, and its bytes are initialized.
+        Ok(unsafe { Page::from_raw(self, address.cast()) })
+    }
+
+    /// Allocates a page without initializing it, for who overwrites it anyway.
+    ///
+    /// # Errors
+    /// As for [`allocate`](Self::allocate).
+    #[inline]
+    pub fn allocate_uninit(&self) -> Result<UninitPage<'_, A>, OutOfPages> {
+        let (address, contents) = self.allocate_raw()?;
+        Ok(UninitPage::new(self, address.cast(), contents))
+    }
+
+    /// Allocates a page and returns its address, with what is known of its bytes. They may be those of
+    /// the page's last owner.
+    ///
+    /// # Errors
+    /// As for [`allocate`](Self::allocate).
+    #[inline]
+    pub fn allocate_raw(&self) -> Result<(NonNull<MaybeUninit<u8>>, Contents), OutOfPages> {
+        let entry = self.policy.allocate().ok_or(OutOfPages)?.entry;
+        let frame = entry.frame().0;
+        if let Some(guard) = &self.guard {
+            guard.allocated(frame);
+        }
+        Ok((self.region.page(frame).cast(), entry.contents()))
+    }
+
+    /// Releases a page by its address.
+    ///
+    /// # Panics
+    /// If the address is not that of a page of this pool; and in a guarded pool if the page is not
+    /// allocated.
+    ///
+    /// # Safety
+    /// The page is the caller's, from this pool, and nobody uses its bytes any more. If the contents are
+    /// said to be zero, all of them are.
+    #[inline]
+    pub unsafe fn release_raw(&self, page: NonNull<u8>, contents: Contents) {
+        let frame = self.number_of(page);
+        debug_assert!(
+            // SAFETY: the caller's promise.
+            contents == Contents::Unknown || unsafe { all_zero(page) },
+            "the page is said to be zero"
+        );
+        if let Some(guard) = &self.guard {
+            guard.released(frame);
+        }
+        // SAFETY: the caller's promise.
+        unsafe { self.policy.release(Entry::new(FrameId(frame), contents)) };
+    }
+
+    /// Returns whether an address is that of a page of this pool, allocated or not.
+    #[must_use]
+    pub fn owns(&self, address: NonNull<u8>) -> bool {
+        self.region.number(address).is_some_and(|number| number < self.pages())
+    }
+
+    /// Allocates neighbouring pages whose bytes are zero: between 1 and 512.
+    ///
+    /// Runs come from the cold tier. Only those pages of it are initialized that are not known to be zero.
+    ///
+    /// # Errors
+    /// If no run of free pages is long enough, or 512 are not enough.
+    pub fn allocate_run(&self, pages: u32) -> Result<PageRun<'_, A>, OutOfPages> {
+        let first = self.allocate_run_raw(pages)?;
+        // SAFETY: it was allocated above, and its bytes are zero.
+        Ok(unsafe { PageRun::from_raw(self, first, pages.max(1)) })
+    }
+
+    /// The same, for the address. Zero pages are taken for one.
+    ///
+    /// # Errors
+    /// As for [`allocate_run`](Self::allocate_run).
+    pub fn allocate_run_raw(&self, pages: u32) -> Result<NonNull<u8>, OutOfPages> {
+        let pages = pages.max(1);
+        let order = Order::of(pages).ok_or(OutOfPages)?;
+        let mut at = 0;
+        // Of what is too much nothing is initialized. What was zero there is not remembered.
+        let mut initialize = |entry: Entry| {
+            if at < pages && entry.contents() == Contents::Unknown {
+                // SAFETY: the frame is ours now.
+                unsafe { self.region.page(entry.frame().0).write_bytes(0, PAGE_BYTES) };
+            }
+            at += 1;
+        };
+        let first = self.policy.allocate_run(order, &mut initialize).ok_or(OutOfPages)?;
+        if let Some(guard) = &self.guard {
+            (0..pages).for_each(|at| guard.allocated(first.0 + at));
+        }
+        // SAFETY: the rest of the run is ours, and nobody has seen it.
+        unsafe { self.release_pieces(first.0 + pages, order.frames() - pages) };
+        Ok(self.region.page(first.0))
+    }
+
+    /// Releases neighbouring pages, which may be a part of a run, or of several.
+    ///
+    /// # Panics
+    /// As for [`release_raw`](Self::release_raw).
+    ///
+    /// # Safety
+    /// As for [`release_raw`](Self::release_raw), for all pages.
+    pub unsafe fn release_run_raw(&self, first: NonNull<u8>, pages: u32) {
+        if pages == 0 {
+            return;
+        }
+        let first = self.number_of(first);
+        let end = first.checked_add(pages).filter(|end| *end <= self.pages());
+        let end = end.expect("all pages are of this pool");
+        if let Some(guard) = &self.guard {
+            (first..end).for_each(|page| guard.released(page));
+        }
+        // SAFETY: the caller's promise.
+        unsafe { self.release_pieces(first, pages) };
+    }
+
+    /// Releases neighbouring frames as the aligned runs that they consist of.
+    ///
+    /// # Safety
+    /// They are the caller's.
+    unsafe fn release_pieces(&self, first: u32, frames: u32) {
+        let (mut at, end) = (first, first + frames);
+        while at < end {
+            let most = at.trailing_zeros().min((end - at).ilog2());
+            let order = Order::new(most.min(Order::LARGEST.exponent().into()) as u8)
+                .expect("it is at most the largest");
+            // SAFETY: the caller's promise, for this piece.
+            unsafe { self.policy.release_run(FrameId(at), order, Contents::Unknown) };
+            at += order.frames();
+        }
+    }
+
+    fn number_of(&self, page: NonNull<u8>) -> u32 {
+        let number = self.region.number(page).filter(|number| *number < self.pages());
+        number.unwrap_or_else(|| panic!("{page:p} is not the address of a page of this pool"))
+    }
+
+    /// Gives the memory of pages back to the system that have lain idle in the cold tier since the last
+    /// call. They are zero afterwards, and the system counts them no more. What is in the hot tiers stays.
+    ///
+    /// Call it some times in a minute, from any thread.
+    pub fn decay(&self) -> Decayed {
+        self.policy.decay(&mut |first, count| self.region.discard(first.0, count))
+    }
+
+    /// Moves all free pages into the cold tier, and gives all of their memory back to the system.
+    pub fn trim(&self) -> Decayed {
+        self.policy.drain();
+        self.decay(); // What was put back just now counts as recent once.
+        self.decay()
+    }
+
+    /// Lets time pass, for policies that size their lists by it: Linux does it each second.
+    pub fn tick(&self) {
+        self.policy.tick();
+    }
+
+    /// Returns what has happened so far and where free pages are now.
+    #[must_use]
+    pub fn statistics(&self) -> Statistics {
+        self.policy.statistics()
+    }
+
+    /// Checks that each page is free or in somebody's hands, and returns how many are free.
+    ///
+    /// # Panics
+    /// If a page is free twice, or a page that is said to be zero is not.
+    pub fn validate(&mut self) -> u32 {
+        let mut seen = vec![false; self.pages() as usize];
+        let region = &self.region;
+        self.policy.validate(&mut |entry| {
+            let frame = entry.frame().0;
+            assert!(
+                !std::mem::replace(&mut seen[frame as usize], true),
+                "page {frame} is free twice"
+            );
+            if entry.contents() == Contents::Zero {
+                // SAFETY: the page is free, and nobody else uses the pool.
+                assert!(unsafe { all_zero(region.page(frame)) }, "page {frame} is said to be zero");
+            }
+        });
+        seen.into_iter().filter(|free| *free).count() as u32
+    }
+}
+
+/// # Safety
+/// It is a page, whose bytes are initialized and change no more.
+unsafe fn all_zero(page: NonNull<u8>) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe { page.cast::<PageBytes>().as_ref() }.iter().all(|byte| *byte == 0)
+}

@@ -1,0 +1,224 @@
+//! The shared-hot tier: frames that are presumably in a last-level cache.
+//!
+//! Each last-level cache has a list of its own, since what lies in one is not near to the cores of
+//! another. A core's list spills its oldest frames there by the batch, and any core below the same cache
+//! refills from it by the batch: the newest first. What is too much goes on to the cold tier.
+//!
+//! # Departures from the paper
+//! * The paper has one list for a machine, and moves frames one by one. A batch here is as large as a
+//!   cache line has entries, so a transfer between cores costs one line for the lock and one for sixteen
+//!   frames.
+//! * A list is divided into *stripes*, one for a few neighbouring cores. A core takes from another stripe
+//!   if its own is empty, and puts into another one if its own is full. So the bound holds for the cache
+//!   as a whole, but the order is only that of each stripe. Docs of [`TieredOptions`] say how many there
+//!   are.
+//!
+//! [`TieredOptions`]: crate::TieredOptions
+
+use alloc::boxed::Box;
+
+use kilocore_platform::{Atomic, CpuId, Ordering, Padded, Platform};
+
+use crate::frame::{Contents, Entry, FrameId, Order};
+use crate::ring::{HeldRing, Ring};
+use crate::tier::{Decayed, Level, Tier};
+
+/// A part of the list of a last-level cache.
+struct Stripe<P: Platform> {
+    ring: Ring<P>,
+    /// How many frames it has, for those who look for one: they need not acquire every stripe.
+    len: P::U32,
+}
+
+/// A stripe that the caller has acquired.
+struct HeldStripe<'a, P: Platform> {
+    ring: HeldRing<'a, P>,
+    len: &'a P::U32,
+}
+
+impl<P: Platform> Stripe<P> {
+    fn new(bound: u32) -> Self {
+        Self { ring: Ring::new(bound), len: P::U32::new(0) }
+    }
+
+    fn len(&self) -> u32 {
+        self.len.load(Ordering::Relaxed) // Relaxed: a hint.
+    }
+
+    fn attempt(&self) -> Option<HeldStripe<'_, P>> {
+        Some(HeldStripe { ring: self.ring.attempt()?, len: &self.len })
+    }
+}
+
+impl<P: Platform> Drop for HeldStripe<'_, P> {
+    fn drop(&mut self) {
+        // Relaxed: a hint. Only who holds the stripe writes it.
+        self.len.store(self.ring.len(), Ordering::Relaxed);
+    }
+}
+
+/// The lists of all last-level caches, above the cold tier.
+pub struct Shared<P: Platform, N: Level> {
+    /// The stripes of all caches, those of one cache together.
+    stripes: Box<[Padded<Stripe<P>>]>,
+    /// The most frames of a stripe.
+    bound: u32,
+    /// For each core, its stripe.
+    stripe_of: Box<[u32]>,
+    /// For each stripe, the first one of its cache and the first one after them.
+    cache_of: Box<[(u32, u32)]>,
+    below: N,
+}
+
+impl<P: Platform, N: Level> core::fmt::Debug for Shared<P, N> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Shared").field("stripes", &self.stripes.len()).finish_non_exhaustive()
+    }
+}
+
+impl<P: Platform, N: Level> Shared<P, N> {
+    /// Returns empty lists. `caches` says for each core which last-level cache it is below; caches are
+    /// numbered from 0. Each cache has room for `frames`, and a stripe for every `cores_per_stripe` of
+    /// its cores. No cores at all are taken for one.
+    #[must_use]
+    pub fn new(caches: &[u32], frames: u32, cores_per_stripe: u32, below: N) -> Self {
+        let caches = if caches.is_empty() { &[0] } else { caches };
+        let cores_of = |cache| caches.iter().filter(move |&&other| other == cache).count() as u32;
+        let count = caches.iter().max().map_or(1, |most| most + 1);
+        let cores_per_stripe = cores_per_stripe.max(1);
+        let most = (0..count).map(|cache| cores_of(cache).div_ceil(cores_per_stripe)).max();
+        let stripes_per_cache = most.unwrap_or(1).max(1);
+        let bound = frames / stripes_per_cache;
+        let mut seen = alloc::vec![0; count as usize];
+        let stripe_of = caches.iter().map(|&cache| {
+            let nth = seen[cache as usize];
+            seen[cache as usize] += 1;
+            cache * stripes_per_cache + nth / cores_per_stripe
+        });
+        let range = |cache| (cache * stripes_per_cache, (cache + 1) * stripes_per_cache);
+        Self {
+            stripe_of: stripe_of.collect(),
+            stripes: (0..count * stripes_per_cache).map(|_| Padded(Stripe::new(bound))).collect(),
+            cache_of: (0..count * stripes_per_cache)
+                .map(|stripe| range(stripe / stripes_per_cache))
+                .collect(),
+            bound,
+            below,
+        }
+    }
+
+    /// Returns the stripes of the core's cache, its own first.
+    fn stripes_near(&self, core: CpuId) -> impl Iterator<Item = &Stripe<P>> + Clone {
+        let own = self.stripe_of[core.0 as usize % self.stripe_of.len()];
+        let (first, end) = self.cache_of[own as usize];
+        (own..end).chain(first..own).map(|stripe| &self.stripes[stripe as usize].0)
+    }
+
+    /// Takes the newest frames of one of these stripes.
+    fn take_from<'a>(
+        stripes: impl Iterator<Item = &'a Stripe<P>>,
+        most: u32,
+        each: &mut impl FnMut(Entry),
+    ) -> u32 {
+        for stripe in stripes.filter(|stripe| stripe.len() > 0) {
+            let Some(mut held) = stripe.attempt() else { continue };
+            let mut taken = 0;
+            while taken < most
+                && let Some(entry) = held.ring.pop()
+            {
+                each(entry);
+                taken += 1;
+            }
+            if taken > 0 {
+                return taken;
+            }
+        }
+        0
+    }
+
+    /// Acquires a stripe near a core for so many more frames: one that has room, if there is one.
+    fn stripe_for(&self, core: CpuId, count: u32) -> Option<HeldStripe<'_, P>> {
+        if count > self.bound {
+            return None;
+        }
+        let near = self.stripes_near(core);
+        let roomy = near.clone().filter(|stripe| stripe.len() + count <= self.bound);
+        roomy.chain(near).find_map(Stripe::attempt)
+    }
+}
+
+// SAFETY: a frame is in one ring or below, and moves only under the ring's lock.
+unsafe impl<P: Platform, N: Level> Level for Shared<P, N> {
+    fn frames(&self) -> u32 {
+        self.below.frames()
+    }
+
+    fn take(&self, core: CpuId, most: u32, mut each: impl FnMut(Entry)) -> (u32, Tier) {
+        let near = Self::take_from(self.stripes_near(core), most, &mut each);
+        if near > 0 {
+            return (near, Tier::Shared);
+        }
+        let (taken, tier) = self.below.take(core, most, &mut each);
+        if taken > 0 {
+            return (taken, tier);
+        }
+        // Rather a frame of another cache than none.
+        let all = self.stripes.iter().map(|stripe| &stripe.0);
+        (Self::take_from(all, most, &mut each), Tier::Shared)
+    }
+
+    unsafe fn put(&self, core: CpuId, count: u32, entries: impl Iterator<Item = Entry>) {
+        let Some(mut stripe) = self.stripe_for(core, count) else {
+            // SAFETY: the caller's promise.
+            return unsafe { self.below.put(core, count, entries) };
+        };
+        let surplus = (stripe.ring.len() + count).saturating_sub(self.bound);
+        if surplus > 0 {
+            let oldest = core::iter::from_fn(|| stripe.ring.pop_oldest());
+            // SAFETY: frames on the list are the list's, and the caller holds it.
+            unsafe { self.below.put(core, surplus, oldest) };
+        }
+        for entry in entries.take(count as usize) {
+            stripe.ring.push(entry);
+        }
+    }
+
+    fn take_run(&self, core: CpuId, order: Order, each: &mut dyn FnMut(Entry)) -> Option<FrameId> {
+        self.below.take_run(core, order, each)
+    }
+
+    unsafe fn put_run(&self, core: CpuId, frame: FrameId, order: Order, contents: Contents) {
+        // SAFETY: the caller's promise.
+        unsafe { self.below.put_run(core, frame, order, contents) };
+    }
+
+    fn drain(&self, core: CpuId) {
+        for stripe in &self.stripes {
+            if let Some(mut held) = stripe.attempt() {
+                let count = held.ring.len();
+                let oldest = core::iter::from_fn(|| held.ring.pop_oldest());
+                // SAFETY: frames on the list are the list's, and the caller holds it.
+                unsafe { self.below.put(core, count, oldest) };
+            }
+        }
+        self.below.drain(core);
+    }
+
+    fn decay(&self, discard: &mut dyn FnMut(FrameId, u32)) -> Decayed {
+        self.below.decay(discard)
+    }
+
+    fn counts(&self) -> (u32, u32) {
+        let (shared, cold) = self.below.counts();
+        (shared + self.stripes.iter().map(|stripe| stripe.len()).sum::<u32>(), cold)
+    }
+
+    fn validate(&mut self, each: &mut dyn FnMut(Entry)) {
+        for stripe in &self.stripes {
+            let held = stripe.attempt().expect("nobody has acquired it");
+            assert!(held.ring.len() <= self.bound, "a stripe keeps to its bound");
+            held.ring.for_each(&mut *each);
+        }
+        self.below.validate(each);
+    }
+}

@@ -1,0 +1,81 @@
+//! A place for free frames below the cores' own lists.
+
+use core::ops::AddAssign;
+
+use kilocore_platform::CpuId;
+
+use crate::frame::{Contents, Entry, FrameId, Order};
+
+/// Where free frames are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Tier {
+    /// On the list of a core: presumably in the core's private cache.
+    Private,
+    /// On the list of a last-level cache: presumably there.
+    Shared,
+    /// On neither: presumably in memory.
+    Cold,
+}
+
+/// What returning idle memory to the operating system did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Decayed {
+    /// Frames whose memory was returned. They are zero from now on.
+    pub frames: u32,
+    /// Calls that returned them.
+    pub calls: u32,
+}
+
+impl AddAssign for Decayed {
+    fn add_assign(&mut self, more: Decayed) {
+        self.frames += more.frames;
+        self.calls += more.calls;
+    }
+}
+
+/// A place for free frames, from which a core's list is refilled and to which it spills.
+///
+/// # Safety
+/// Unsafe code relies on it as on [`FreeFrames`](crate::FreeFrames): a frame that it gives out is the
+/// caller's, and nobody gets it again before it is put back. Contents are as they were put.
+pub unsafe trait Level: Send + Sync + 'static {
+    /// Returns how many frames the pool has.
+    fn frames(&self) -> u32;
+
+    /// Takes up to `most` frames, which is positive, and calls `each` with them, the first for the one
+    /// that is to be used first. Returns how many there were, and from where.
+    fn take(&self, core: CpuId, most: u32, each: impl FnMut(Entry)) -> (u32, Tier);
+
+    /// Puts up to `count` frames there, the oldest first.
+    ///
+    /// # Safety
+    /// The frames are the caller's.
+    unsafe fn put(&self, core: CpuId, count: u32, entries: impl Iterator<Item = Entry>);
+
+    /// Takes a run of frames from the cold tier, and calls `each` with them in the order of their numbers.
+    fn take_run(&self, core: CpuId, order: Order, each: &mut dyn FnMut(Entry)) -> Option<FrameId>;
+
+    /// Puts a run of frames into the cold tier, all with the same contents. It need not have been taken
+    /// as one run.
+    ///
+    /// # Safety
+    /// The frames are the caller's.
+    unsafe fn put_run(&self, core: CpuId, frame: FrameId, order: Order, contents: Contents);
+
+    /// Moves everything into the cold tier.
+    fn drain(&self, core: CpuId);
+
+    /// Gives back the memory of frames that have lain idle in the cold tier since the last call of this.
+    /// It calls `discard` with runs of frames, whose bytes have to be zero afterwards.
+    fn decay(&self, discard: &mut dyn FnMut(FrameId, u32)) -> Decayed;
+
+    /// Returns how many frames lie in the shared and in the cold tier. While others use it, the numbers
+    /// are near to what they were at some moment.
+    fn counts(&self) -> (u32, u32);
+
+    /// Checks what must hold while nobody uses it, and calls `each` with every free frame.
+    ///
+    /// # Panics
+    /// If something does not hold.
+    fn validate(&mut self, each: &mut dyn FnMut(Entry));
+}

@@ -1,0 +1,38 @@
+//! A lock that nobody waits for.
+//!
+//! Every list of the pool is behind one. Who finds a list held takes another one, or goes a tier
+//! further down. So a thread that lost its core while it holds a list keeps nobody waiting, a signal
+//! handler may allocate, and in the child of a `fork` a list that another thread held at that moment is
+//! lost for good but does no harm.
+
+use kilocore_platform::{Atomic, Ordering, Platform};
+
+const FREE: u32 = 0;
+const HELD: u32 = 1;
+
+pub(crate) struct TryLock<P: Platform>(P::U32);
+
+/// Holds a lock until it is dropped.
+pub(crate) struct Held<'a, P: Platform>(&'a TryLock<P>);
+
+impl<P: Platform> TryLock<P> {
+    pub(crate) fn new() -> Self {
+        Self(P::U32::new(FREE))
+    }
+
+    /// Acquires the lock, unless somebody has it.
+    #[inline(always)]
+    pub(crate) fn attempt(&self) -> Option<Held<'_, P>> {
+        // Acquire: what the last holder did to the list happened before. It pairs with the release
+        // in `drop`.
+        (self.0.swap(HELD, Ordering::Acquire) == FREE).then_some(Held(self))
+    }
+}
+
+impl<P: Platform> Drop for Held<'_, P> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        // Release: what this holder did to the list happens before what the next one does.
+        self.0.0.store(FREE, Ordering::Release);
+    }
+}
