@@ -35,8 +35,8 @@ pub use linux_6_12::Linux6_12;
 pub use llfree::{Geometry, LlFree};
 #[cfg(feature = "native")]
 pub use native::{
-    Backing, OutOfPages, PAGE_BYTES, Page, PageBytes, PagePool, PageRun, PoolError, PoolOptions,
-    UninitPage,
+    Backing, LargeBlocks, OutOfPages, PAGE_BYTES, Page, PageBytes, PagePool, PageRun, PoolError,
+    PoolOptions, UninitPage,
 };
 pub use per_core::PerCore;
 pub use policy::{Allocated, PagePolicy};

@@ -190,8 +190,12 @@ unsafe impl<P: Platform> FreeFrames<P> for LlFree<P> {
     }
 
     unsafe fn put(&self, _core: CpuId, frame: FrameId, order: Order) {
-        self.give(frame, order.frames());
-        self.trees[self.tree_of(frame) as usize].give(order.frames());
+        // A run that was taken in pieces may be larger than a child.
+        let frames = order.frames().min(self.geometry.child_frames());
+        for first in (frame.0..frame.0 + order.frames()).step_by(frames as usize).map(FrameId) {
+            self.give(first, frames);
+            self.trees[self.tree_of(first) as usize].give(frames);
+        }
     }
 
     unsafe fn put_many(&self, _core: CpuId, frames: impl Iterator<Item = FrameId>) {

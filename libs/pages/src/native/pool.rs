@@ -168,24 +168,49 @@ impl<A: PagePolicy> PagePool<A> {
     /// # Errors
     /// As for [`allocate_run`](Self::allocate_run).
     pub fn allocate_run_raw(&self, pages: u32) -> Result<NonNull<u8>, OutOfPages> {
+        self.take_run(pages, |entry| {
+            if entry.contents() == Contents::Unknown {
+                // SAFETY: the frame is ours now.
+                unsafe { self.region.page(entry.frame().0).write_bytes(0, PAGE_BYTES) };
+            }
+        })
+        .map(NonNull::cast)
+    }
+
+    /// The same without initializing any page.
+    ///
+    /// # Errors
+    /// As for [`allocate_run`](Self::allocate_run).
+    pub fn allocate_run_uninit_raw(
+        &self,
+        pages: u32,
+    ) -> Result<NonNull<MaybeUninit<u8>>, OutOfPages> {
+        self.take_run(pages, |_| {})
+    }
+
+    /// Allocates a run, and calls `each` with its pages, but not with those that are too much.
+    fn take_run(
+        &self,
+        pages: u32,
+        each: impl Fn(Entry),
+    ) -> Result<NonNull<MaybeUninit<u8>>, OutOfPages> {
         let pages = pages.max(1);
         let order = Order::of(pages).ok_or(OutOfPages)?;
         let mut at = 0;
         // Of what is too much nothing is initialized. What was zero there is not remembered.
-        let mut initialize = |entry: Entry| {
-            if at < pages && entry.contents() == Contents::Unknown {
-                // SAFETY: the frame is ours now.
-                unsafe { self.region.page(entry.frame().0).write_bytes(0, PAGE_BYTES) };
+        let mut wanted = |entry: Entry| {
+            if at < pages {
+                each(entry);
             }
             at += 1;
         };
-        let first = self.policy.allocate_run(order, &mut initialize).ok_or(OutOfPages)?;
+        let first = self.policy.allocate_run(order, &mut wanted).ok_or(OutOfPages)?;
         if let Some(guard) = &self.guard {
             (0..pages).for_each(|at| guard.allocated(first.0 + at));
         }
         // SAFETY: the rest of the run is ours, and nobody has seen it.
         unsafe { self.release_pieces(first.0 + pages, order.frames() - pages) };
-        Ok(self.region.page(first.0))
+        Ok(self.region.page(first.0).cast())
     }
 
     /// Releases neighbouring pages, which may be a part of a run, or of several.
