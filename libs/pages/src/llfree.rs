@@ -139,7 +139,9 @@ impl<P: Platform> LlFree<P> {
     /// Returns so many free frames of a child, whose bits are clear.
     fn give_child(&self, frame: FrameId, frames: u32) {
         let child = &self.children[(frame.0 / self.geometry.child_frames()) as usize];
-        // Release: the clear bits are seen by who acquires the units.
+        // Release: the clear bits are seen by who acquires the units. Argued: a frame's owners are ordered by
+        // its bit. Without this order here a thread with a unit could look for a bit in vain for some time,
+        // on a processor that reorders writes. loom shows no thread a word that is older than that.
         child.fetch_add(frames, Ordering::Release);
     }
 

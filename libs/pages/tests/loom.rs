@@ -6,8 +6,7 @@ use std::sync::Arc;
 use kilocore_checking::{Altered, Thorough, Threads, model};
 use kilocore_locks::Ttas;
 use kilocore_pages::{
-    Buddy, Cold, Contents, Direct, FreeFrames, Geometry, LlFree, Order, PagePolicy, Tiered,
-    TieredOptions,
+    Buddy, Cold, Contents, Direct, FreeFrames, Geometry, LlFree, PagePolicy, Tiered, TieredOptions,
 };
 use kilocore_platform::{CpuId, Loom, NodeId};
 
@@ -95,9 +94,9 @@ fn a_zero_frame_is_passed_on_as_such() {
 #[test]
 fn a_run_is_taken_beside_single_frames() {
     let run = |pool: &Free| {
-        let order = Order::new(1).expect("it is small");
-        if let Some(first) = pool.allocate_run(order, 1) {
-            pool.release_run(first, order, 1);
+        let frames = 2;
+        if let Some(first) = pool.allocate_run(frames, 1) {
+            pool.release_run(first, frames, 1);
         }
     };
     both(|| free_frames(3), nothing, run, |pool| use_one(pool, 2));
@@ -118,9 +117,9 @@ fn memory_goes_back_while_frames_are_used() {
 fn two_threads_reserve_trees() {
     let make = || Direct::new(Cold::new(LlFree::new(65, 2, SMALL), Contents::Zero));
     let all_of_the_first = |pool: &Free| {
-        let order = Order::new(6).expect("a word has so many");
-        let first = pool.allocate_run(order, 3).expect("nobody else is there");
-        pool.release_run(first, order, 3);
+        let frames = 64;
+        let first = pool.allocate_run(frames, 3).expect("nobody else is there");
+        pool.release_run(first, frames, 3);
     };
     both(make, all_of_the_first, |pool| use_one(pool, 1), |pool| use_one(pool, 2));
 }
@@ -179,9 +178,9 @@ fn lists_are_emptied_while_they_are_used() {
 #[test]
 fn a_run_needs_what_is_on_the_lists() {
     let run = |pool: &Pool| {
-        let order = Order::new(1).expect("it is small");
-        if let Some(first) = pool.allocate_run(order, 1) {
-            pool.release_run(first, order, 1);
+        let frames = 2;
+        if let Some(first) = pool.allocate_run(frames, 1) {
+            pool.release_run(first, frames, 1);
         }
     };
     both(|| tiers(2, 2, 1), warm, run, |pool| try_one(pool, 2));

@@ -15,12 +15,17 @@ enum Step {
     Allocate,
     /// Releases one of the frames that are held, and says that it is zero, or not.
     Release(prop::sample::Index, bool),
-    AllocateRun(u8),
+    AllocateRun(u32),
     /// Releases as long a run as is held from one of the frames on.
-    ReleaseRun(prop::sample::Index, u8),
+    ReleaseRun(prop::sample::Index, u32),
     Drain,
     Decay,
     Tick,
+}
+
+/// The frames of a run, small ones more often.
+fn frames() -> impl Strategy<Value = u32> {
+    prop_oneof![1_u32..10, 1_u32..=512]
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -28,8 +33,8 @@ fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         8 => Just(Step::Allocate),
         6 => (index(), any::<bool>()).prop_map(|(at, zero)| Step::Release(at, zero)),
-        2 => (0_u8..=9).prop_map(Step::AllocateRun),
-        2 => (index(), 0_u8..=9).prop_map(|(at, order)| Step::ReleaseRun(at, order)),
+        2 => frames().prop_map(Step::AllocateRun),
+        2 => (index(), frames()).prop_map(|(at, frames)| Step::ReleaseRun(at, frames)),
         1 => Just(Step::Drain),
         1 => Just(Step::Decay),
         1 => Just(Step::Tick),
@@ -73,11 +78,6 @@ impl Model {
             end <= self.frames && self.held.range(first..end).next().is_none()
         })
     }
-
-    fn run_held_at(&self, first: u32, order: Order) -> bool {
-        first.is_multiple_of(order.frames())
-            && self.held.range(first..first + order.frames()).count() == order.frames() as usize
-    }
 }
 
 fn check(mut pool: impl PagePolicy, steps: &[Step], largest: Order) {
@@ -96,12 +96,12 @@ fn check(mut pool: impl PagePolicy, steps: &[Step], largest: Order) {
                     unsafe { pool.release(entry) };
                 }
             }
-            Step::AllocateRun(order) => {
-                let order = Order::new(order).expect("it is at most the largest");
+            Step::AllocateRun(frames) => {
+                let order = Order::of(frames).expect("it is at most the largest");
                 let mut entries = Vec::new();
-                match pool.allocate_run(order, &mut |entry| entries.push(entry)) {
+                match pool.allocate_run(frames, &mut |entry| entries.push(entry)) {
                     Some(first) => {
-                        assert_eq!(entries.len() as u32, order.frames());
+                        assert_eq!(entries.len() as u32, frames);
                         assert!(first.0.is_multiple_of(order.frames()), "a run is aligned");
                         for (at, entry) in entries.into_iter().enumerate() {
                             assert_eq!(entry.frame().0, first.0 + at as u32);
@@ -115,16 +115,15 @@ fn check(mut pool: impl PagePolicy, steps: &[Step], largest: Order) {
                     ),
                 }
             }
-            Step::ReleaseRun(at, order) => {
+            Step::ReleaseRun(at, frames) => {
                 let Some(first) = model.nth_held(at) else { continue };
-                let fits = |order: &Order| model.run_held_at(first, *order);
-                let order = (0..=order).rev().filter_map(Order::new).find(fits);
-                let order = order.expect("a single frame is a run");
-                (first..first + order.frames()).for_each(|frame| {
+                let held = |frame: &u32| model.held.contains_key(frame);
+                let frames = (first..first + frames).take_while(held).count() as u32;
+                for frame in first..first + frames {
                     model.give(frame, false);
-                });
-                // SAFETY: all of it was held.
-                unsafe { pool.release_run(FrameId(first), order, Contents::Unknown) };
+                }
+                // SAFETY: all of them were held.
+                unsafe { pool.release_run(FrameId(first), frames, Contents::Unknown) };
             }
             Step::Drain => pool.drain(),
             Step::Decay => {

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use kilocore_checking::{Altered, Sound, Threads, explore};
 use kilocore_locks::Ttas;
 use kilocore_pages::{
-    Buddy, Cold, Contents, Direct, FrameId, Geometry, Linux4_18, Linux6_12, LlFree, Order,
-    PagePolicy, PerCore, Tiered, TieredOptions,
+    Buddy, Cold, Contents, Direct, FrameId, Geometry, Linux4_18, Linux6_12, LlFree, PagePolicy,
+    PerCore, Tiered, TieredOptions,
 };
 use kilocore_platform::{CpuId, NodeId, Shuttle};
 
@@ -34,9 +34,9 @@ fn one_thread<A: PagePolicy>(pool: &Watched<Machine, A>, thread: u32) {
         match (thread, round) {
             (0, 1) => pool.policy.drain(),
             (0, 2) => {
-                let order = Order::new(3).expect("it is small");
-                if let Some(first) = pool.allocate_run(order, owner) {
-                    pool.release_run(first, order, owner);
+                let frames = 8;
+                if let Some(first) = pool.allocate_run(frames, owner) {
+                    pool.release_run(first, frames, owner);
                 }
             }
             (1, _) => pool.decay(),

@@ -1,6 +1,6 @@
 //! A pool whose frames have memory that the checker watches: two owners at a time are a race.
 
-use kilocore_pages::{Contents, Entry, FrameId, Order, PagePolicy};
+use kilocore_pages::{Contents, Entry, FrameId, PagePolicy};
 use kilocore_platform::{Platform, SharedCell};
 
 /// A pool, and a word for each of its frames, which is zero at first.
@@ -54,16 +54,16 @@ impl<P: Platform, A: PagePolicy> Watched<P, A> {
         unsafe { self.policy.release(Entry::new(frame, Contents::Zero)) };
     }
 
-    pub(crate) fn allocate_run(&self, order: Order, owner: u32) -> Option<FrameId> {
-        self.policy.allocate_run(order, &mut |entry| self.own(entry, owner))
+    pub(crate) fn allocate_run(&self, frames: u32, owner: u32) -> Option<FrameId> {
+        self.policy.allocate_run(frames, &mut |entry| self.own(entry, owner))
     }
 
-    pub(crate) fn release_run(&self, first: FrameId, order: Order, owner: u32) {
-        for at in 0..order.frames() {
+    pub(crate) fn release_run(&self, first: FrameId, frames: u32, owner: u32) {
+        for at in 0..frames {
             assert_eq!(self.read(FrameId(first.0 + at)), owner, "the run is one owner's");
         }
         // SAFETY: as above.
-        unsafe { self.policy.release_run(first, order, Contents::Unknown) };
+        unsafe { self.policy.release_run(first, frames, Contents::Unknown) };
     }
 
     /// Gives memory back, which is zero afterwards.

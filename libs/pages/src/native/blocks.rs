@@ -67,9 +67,9 @@ impl<G> LargeBlocks<G> {
         if let Some(made) = self.pool.get() {
             return made.as_ref();
         }
-        // Acquire and release: pairs with itself, so that one thread makes it. It is never reset, as the
-        // pool is there then.
-        if self.making.swap(true, Ordering::AcqRel) {
+        // Relaxed: it only chooses the thread that makes the pool, and the cell hands the pool over. It is
+        // never reset, as the pool is there then.
+        if self.making.swap(true, Ordering::Relaxed) {
             return None;
         }
         let made = PagePool::new(&PoolOptions::new(self.pages)).ok();

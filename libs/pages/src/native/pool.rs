@@ -7,10 +7,9 @@ use kilocore_platform::Native;
 
 use super::guard::Guard;
 use super::options::{OutOfPages, PoolError, PoolOptions};
-use super::page::{Page, PageRun, UninitPage};
 use super::region::Region;
 use super::{PAGE_BYTES, PageBytes};
-use crate::frame::{Contents, Entry, FrameId, MOST_FRAMES, Order};
+use crate::frame::{Contents, Entry, FrameId, MOST_FRAMES};
 use crate::llfree::{Geometry, LlFree};
 use crate::policy::PagePolicy;
 use crate::statistics::Statistics;
@@ -81,31 +80,6 @@ impl<A: PagePolicy> PagePool<A> {
         self.policy.frames()
     }
 
-    /// Allocates a page whose bytes are zero.
-    ///
-    /// # Errors
-    /// If no page is free, other than those that others move between tiers at this moment.
-    #[inline]
-    pub fn allocate(&self) -> Result<Page<'_, A>, OutOfPages> {
-        let (address, contents) = self.allocate_raw()?;
-        if contents == Contents::Unknown {
-            // SAFETY: the page is ours now.
-            unsafe { address.write_bytes(0, PAGE_BYTES) };
-        }
-        // SAFETY: it was allocated above, and its bytes are initialized.
-        Ok(unsafe { Page::from_raw(self, address.cast()) })
-    }
-
-    /// Allocates a page without initializing it, for who overwrites it anyway.
-    ///
-    /// # Errors
-    /// As for [`allocate`](Self::allocate).
-    #[inline]
-    pub fn allocate_uninit(&self) -> Result<UninitPage<'_, A>, OutOfPages> {
-        let (address, contents) = self.allocate_raw()?;
-        Ok(UninitPage::new(self, address.cast(), contents))
-    }
-
     /// Allocates a page and returns its address, with what is known of its bytes. They may be those of
     /// the page's last owner.
     ///
@@ -151,19 +125,8 @@ impl<A: PagePolicy> PagePool<A> {
         self.region.number(address).is_some_and(|number| number < self.pages())
     }
 
-    /// Allocates neighbouring pages whose bytes are zero: between 1 and 512.
-    ///
-    /// Runs come from the cold tier. Only those pages of it are initialized that are not known to be zero.
-    ///
-    /// # Errors
-    /// If no run of free pages is long enough, or 512 are not enough.
-    pub fn allocate_run(&self, pages: u32) -> Result<PageRun<'_, A>, OutOfPages> {
-        let first = self.allocate_run_raw(pages)?;
-        // SAFETY: it was allocated above, and its bytes are zero.
-        Ok(unsafe { PageRun::from_raw(self, first, pages.max(1)) })
-    }
-
-    /// The same, for the address. Zero pages are taken for one.
+    /// Allocates neighbouring pages whose bytes are zero, and returns the address of the first. Zero pages
+    /// are taken for one.
     ///
     /// # Errors
     /// As for [`allocate_run`](Self::allocate_run).
@@ -188,28 +151,16 @@ impl<A: PagePolicy> PagePool<A> {
         self.take_run(pages, |_| {})
     }
 
-    /// Allocates a run, and calls `each` with its pages, but not with those that are too much.
+    /// Allocates a run, and calls `each` with its pages.
     fn take_run(
         &self,
         pages: u32,
-        each: impl Fn(Entry),
+        mut each: impl FnMut(Entry),
     ) -> Result<NonNull<MaybeUninit<u8>>, OutOfPages> {
-        let pages = pages.max(1);
-        let order = Order::of(pages).ok_or(OutOfPages)?;
-        let mut at = 0;
-        // Of what is too much nothing is initialized. What was zero there is not remembered.
-        let mut wanted = |entry: Entry| {
-            if at < pages {
-                each(entry);
-            }
-            at += 1;
-        };
-        let first = self.policy.allocate_run(order, &mut wanted).ok_or(OutOfPages)?;
+        let first = self.policy.allocate_run(pages, &mut each).ok_or(OutOfPages)?;
         if let Some(guard) = &self.guard {
-            (0..pages).for_each(|at| guard.allocated(first.0 + at));
+            (0..pages.max(1)).for_each(|at| guard.allocated(first.0 + at));
         }
-        // SAFETY: the rest of the run is ours, and nobody has seen it.
-        unsafe { self.release_pieces(first.0 + pages, order.frames() - pages) };
         Ok(self.region.page(first.0).cast())
     }
 
@@ -231,23 +182,7 @@ impl<A: PagePolicy> PagePool<A> {
             (first..end).for_each(|page| guard.released(page));
         }
         // SAFETY: the caller's promise.
-        unsafe { self.release_pieces(first, pages) };
-    }
-
-    /// Releases neighbouring frames as the aligned runs that they consist of.
-    ///
-    /// # Safety
-    /// They are the caller's.
-    unsafe fn release_pieces(&self, first: u32, frames: u32) {
-        let (mut at, end) = (first, first + frames);
-        while at < end {
-            let most = at.trailing_zeros().min((end - at).ilog2());
-            let order = Order::new(most.min(Order::LARGEST.exponent().into()) as u8)
-                .expect("it is at most the largest");
-            // SAFETY: the caller's promise, for this piece.
-            unsafe { self.policy.release_run(FrameId(at), order, Contents::Unknown) };
-            at += order.frames();
-        }
+        unsafe { self.policy.release_run(FrameId(first), pages, Contents::Unknown) };
     }
 
     fn number_of(&self, page: NonNull<u8>) -> u32 {
