@@ -184,7 +184,7 @@ impl Sim {
 impl Engine {
     /// Touches the first lines of `rest` and leaves those for later that are too many.
     fn touch_batch(&mut self, rest: &mut SimBlock, how: Touch, found: &mut Found) {
-        self.memory.become_layered();
+        self.memory.become_layered(&self.costs);
         let core = self.current_core();
         let (now, place) = (core.time, core.place);
         let mut visit = Visit::default();
@@ -216,15 +216,15 @@ impl Engine {
     /// How long the core stores or loads, and how long the batch takes with that once it is its turn.
     fn batch_takes(&self, visit: &Visit, how: Touch) -> (Cycles, Cycles) {
         let Visit { found, .. } = visit;
-        let own = f64::from(found.own) * self.costs.own_line;
+        let own = f64::from(found.own) * f64::from(self.costs.own_line);
         // All of the core's misses are under way for what comes and what leaves. What comes may be
         // limited to fewer.
-        let most = self.costs.lines_under_way;
+        let most = f64::from(self.costs.lines_under_way);
         let coming = visit.latencies.0 as f64;
         let leaving = f64::from(visit.sent_down) * self.costs.shared_hit.0 as f64;
         let limited = how.under_way.map_or(0.0, |lines| coming / f64::from(lines));
         let core = Cycles((own + limited.max((coming + leaving) / most)).round() as u64);
-        let working = times(found.lines(), self.costs.own_line);
+        let working = times(found.lines(), self.costs.own_line.into());
         let alone = core.max(working).max(visit.on_channel).max(visit.farthest);
         (working, alone)
     }

@@ -22,8 +22,7 @@ mod visit;
 
 use kilocore_platform::{Cycles, NodeId};
 
-use self::frames::{Frame, Frames};
-use self::layers::Carried;
+use self::layers::Layers;
 use self::line::{Line, NOBODY, NodeSet};
 use self::numbers::LineNumbers;
 use self::queues::Queues;
@@ -61,18 +60,8 @@ pub(crate) struct Coherence {
     private: Table<CacheId, Tags>,
     shared: Table<DomainId, Tags>,
     places: Table<CacheId, Place>,
-    frames: Frames,
-    /// Whether the caches follow the rules of [`layers`]. The fields below are for these.
-    layered: bool,
-    holds_private: bool,
-    /// Which lines are not in memory as they were written last.
-    written: Table<LineId, bool>,
-    /// What each node's memory has to carry for the batch of lines under way.
-    carried: Table<NodeId, Carried>,
-    /// Whether some of that is to be written.
-    to_write_back: bool,
-    /// Lines of that batch that have left a core's own caches for the last level.
-    sent_down: u32,
+    /// What caches need to keep each other's rules, if they do.
+    layers: Option<Box<Layers>>,
 }
 
 impl Coherence {
@@ -92,25 +81,8 @@ impl Coherence {
             private: (0..places.len()).map(private).collect::<Vec<Tags>>().into(),
             shared: (0..domains).map(shared).collect::<Vec<Tags>>().into(),
             places: places.into(),
-            frames: Frames::new(costs.line_shift),
-            layered: false,
-            holds_private: costs.holds_private,
-            written: Table::new(),
-            carried: vec![Carried::default(); costs.nodes].into(),
-            to_write_back: false,
-            sent_down: 0,
+            layers: None,
         }
-    }
-
-    /// Adds memory that has no bytes on the host, and returns its address.
-    pub(crate) fn add_region(&mut self, bytes: usize, home: NodeId) -> usize {
-        self.layered = true;
-        self.frames.add_region(bytes, home)
-    }
-
-    /// Lets the caches follow the rules of [`layers`] from now on.
-    pub(crate) fn become_layered(&mut self) {
-        self.layered = true;
     }
 
     /// The line at an address. A new one has its home on `node`.
@@ -125,9 +97,8 @@ impl Coherence {
 
     #[cold]
     fn look_up(&mut self, key: usize, node: NodeId) -> LineId {
-        if let Some((frame, offset)) = self.frames.find(key) {
-            let first = self.frames.first_line(frame).unwrap_or_else(|| self.bind(frame));
-            return LineId(first.0 + offset);
+        if let Some(line) = self.line_of_region(key) {
+            return line;
         }
         let fresh = self.lines.next_id();
         let line = self.numbers.look_up(key, fresh);
@@ -143,22 +114,9 @@ impl Coherence {
         self.in_private.push_line();
         self.in_shared.push_line();
         self.copies.push_line();
-        self.written.push(false);
-    }
-
-    /// Gives a frame of a region lines, and returns the first.
-    fn bind(&mut self, frame: Frame) -> LineId {
-        let (slot, first, new) = self.frames.bind(frame, self.lines.next_id());
-        let home = self.frames.home(frame);
-        for line in self.frames.lines(slot) {
-            let state = Line { slot, ..Line::new(home) };
-            if new {
-                self.push_line(state);
-            } else {
-                self.lines[line] = state;
-            }
+        if let Some(layers) = &mut self.layers {
+            layers.push_line();
         }
-        first
     }
 
     /// Forgets which lines are at the addresses of an object that goes away.
@@ -287,7 +245,7 @@ impl Coherence {
         state.nodes = NodeSet::only(here.node);
         self.sharers.reset_to(line, here.cache);
         self.copies.clear(line);
-        if self.layered {
+        if self.layers.is_some() {
             self.take_from_others(line, here);
         }
     }
@@ -351,12 +309,9 @@ impl Coherence {
 
     /// Puts a line into the caches that it came through, evicting what has to make room.
     fn fill(&mut self, costs: &Costs, line: LineId, here: Place, now: Cycles) {
-        if self.layered {
+        if self.layers.is_some() {
             self.fill_layered(line, here);
-            self.sent_down = 0;
-            if self.to_write_back {
-                self.write_back(costs, here.node, now);
-            }
+            self.finish_fill(costs, here.node, now);
             return;
         }
         let Place { cache, domain, .. } = here;

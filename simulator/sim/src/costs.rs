@@ -37,15 +37,11 @@ pub(crate) struct Costs {
     pub(crate) invalidate_per_sharer: Cycles,
     pub(crate) home_service: Cycles,
     /// How long one line takes on a node's memory channels.
-    pub(crate) memory_service: Cycles,
-    /// The same, not rounded: for many lines at once.
-    pub(crate) line_on_channel: f64,
-    /// How long one line takes on the way from another node's memory.
-    pub(crate) line_on_link: f64,
+    line_on_channel: f64,
     /// How long a line of a block takes that is in the core's own caches.
-    pub(crate) own_line: f64,
+    pub(crate) own_line: f32,
     /// How many lines of a block are on their way to a core at a time.
-    pub(crate) lines_under_way: f64,
+    pub(crate) lines_under_way: f32,
     pub(crate) private_lines: usize,
     pub(crate) shared_lines: usize,
     /// Whether last-level caches hold all that their cores' own caches hold.
@@ -111,11 +107,9 @@ impl Costs {
             finds_copies: machine.caches.shared_finds_copies.value >= 0.5,
             invalidate_per_sharer: cycles(&machine.coherence.invalidate_per_sharer_ns),
             home_service: cycles(&machine.coherence.home_service_ns),
-            memory_service: Cycles(line_on_channel.ceil() as u64),
             line_on_channel,
-            line_on_link: line_on_channel / LINK_SHARE,
-            own_line: or(&caches.own_line_cycles, Caches::OWN_LINE_CYCLES),
-            lines_under_way: or(&caches.lines_under_way, Caches::LINES_UNDER_WAY),
+            own_line: or(&caches.own_line_cycles, Caches::OWN_LINE_CYCLES) as f32,
+            lines_under_way: or(&caches.lines_under_way, Caches::LINES_UNDER_WAY) as f32,
             private_lines: lines(&caches.private_kib),
             shared_lines: lines(&caches.shared_kib),
             holds_private: caches.holds_private(cores_per_domain),
@@ -174,8 +168,13 @@ impl Costs {
     }
 }
 
-/// Many lines at once.
+/// Memory's channels and the links between nodes.
 impl Costs {
+    /// How long one line keeps the channels of its home busy.
+    pub(crate) fn memory_service(&self) -> Cycles {
+        Cycles(self.line_on_channel.ceil() as u64)
+    }
+
     /// How long lines keep the channels of their home busy.
     pub(crate) fn on_channel(&self, lines: u32) -> Cycles {
         times(lines, self.line_on_channel)
@@ -183,7 +182,7 @@ impl Costs {
 
     /// How long lines keep the link between two nodes busy.
     pub(crate) fn on_link(&self, lines: u32) -> Cycles {
-        times(lines, self.line_on_link)
+        times(lines, self.line_on_link())
     }
 
     /// How long lines take between the memory of `home` and a core of `from` that nothing else
@@ -192,12 +191,17 @@ impl Costs {
         times(lines, self.line_in_stream(from, home))
     }
 
-    /// The same for one of many lines.
+    /// How long one line takes on the way from another node's memory.
+    fn line_on_link(&self) -> f64 {
+        self.line_on_channel / LINK_SHARE
+    }
+
+    /// The same as [`Self::stream`] for one of many lines.
     pub(crate) fn line_in_stream(&self, from: NodeId, home: NodeId) -> f64 {
         if from == home {
             self.line_on_channel
         } else {
-            self.line_on_channel.max(self.line_on_link)
+            self.line_on_channel.max(self.line_on_link())
         }
     }
 }

@@ -122,7 +122,8 @@ impl Simulation {
     /// If the machine has no such node.
     pub fn add_region(&mut self, bytes: usize, home: NodeId) -> SimRegion {
         assert!(home.index() < self.engine.costs.nodes, "no node {} on the machine", home.0);
-        let start = SimAddress(self.engine.memory.add_region(bytes, home));
+        let Engine { memory, costs, .. } = &mut *self.engine;
+        let start = SimAddress(memory.add_region(costs, bytes, home));
         SimRegion { start, bytes, home }
     }
 

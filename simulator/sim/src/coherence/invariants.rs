@@ -36,7 +36,8 @@ fn costs(holds_private: bool, shared_kib: f64) -> Costs {
 
 /// Panics if something does not hold.
 fn check(memory: &Coherence) {
-    let mut places = vec![0; memory.frames.slots().count()];
+    let layers = memory.layers.as_ref().expect("there are regions");
+    let mut places = vec![0; layers.frames.slots().count()];
     for (line, state) in memory.lines.enumerate() {
         let key = memory.key_of(line);
         let mut sharers = 0;
@@ -48,7 +49,7 @@ fn check(memory: &Coherence) {
             sharers += u32::from(valid);
             count(&mut places, state.slot, there);
             let domain = memory.places[cache].domain;
-            if memory.holds_private && valid {
+            if layers.holds_private && valid {
                 assert!(memory.in_shared.contains(line, domain), "{line:?} is not below {cache:?}");
             }
         }
@@ -63,11 +64,11 @@ fn check(memory: &Coherence) {
             count(&mut places, state.slot, there);
             in_shared += u32::from(there);
         }
-        let written = memory.written[line];
+        let written = layers.written[line];
         assert!(!written || sharers + in_shared > 0, "{line:?} was written and is nowhere");
     }
-    for slot in memory.frames.slots() {
-        let (counted, in_use) = memory.frames.places(slot);
+    for slot in layers.frames.slots() {
+        let (counted, in_use) = layers.frames.places(slot);
         assert_eq!(counted, places[slot.index()], "{slot:?}");
         assert_eq!(in_use, counted > 0, "{slot:?}");
     }
@@ -81,7 +82,7 @@ fn count(places: &mut [u32], slot: SlotId, there: bool) {
 
 fn random_accesses(costs: &Costs) {
     let mut memory = Coherence::new(costs, (0..CORES).map(place).collect());
-    let regions = [NodeId(0), NodeId(1)].map(|home| memory.add_region(1 << 20, home));
+    let regions = [NodeId(0), NodeId(1)].map(|home| memory.add_region(costs, 1 << 20, home));
     let mut random = Random::new(1, 0);
     let mut below = |most: u64| random.bits() % most;
     let mut now = Cycles(0);
@@ -108,7 +109,7 @@ fn random_accesses(costs: &Costs) {
             memory.finish_visit(costs, here.node, now, &mut visit);
             carried += visit.found.memory;
         }
-        assert_eq!((memory.sent_down, memory.to_write_back), (0, false));
+        assert_eq!((memory.layers().sent_down, memory.layers().to_write_back), (0, false));
         if round % 16 == 0 {
             check(&memory);
         }
@@ -116,7 +117,7 @@ fn random_accesses(costs: &Costs) {
     check(&memory);
     assert!(carried > 1000, "the caches are too large for this test");
     // Frames beyond what the caches hold have no lines.
-    assert!(memory.frames.slots().count() < 2 * PAGES as usize);
+    assert!(memory.layers().frames.slots().count() < 2 * PAGES as usize);
 }
 
 #[test]

@@ -14,11 +14,33 @@
 //!
 //! Simulations without blocks do none of that. So whatever they were known to show stays as it was.
 
-use super::line::NO_SLOT;
+use kilocore_platform::{Cycles, NodeId};
+
+use super::frames::{Frame, Frames};
+use super::line::{Line, NO_SLOT};
 use super::{Coherence, Place};
 use crate::costs::Costs;
 use crate::ids::{CacheId, DomainId, Id, LineId};
-use kilocore_platform::{Cycles, NodeId};
+use crate::table::Table;
+
+/// What is to be known for that.
+///
+/// It is in a box of its own and made when it is needed. The engine lies in the same region of the
+/// heap as what is simulated ([`crate::heap`]), so what it allocates decides where that lies.
+#[derive(Debug)]
+pub(super) struct Layers {
+    pub(super) frames: Frames,
+    /// Whether last-level caches hold all that their cores hold.
+    pub(super) holds_private: bool,
+    /// Which lines are not in memory as they were written last.
+    pub(super) written: Table<LineId, bool>,
+    /// What each node's memory has to carry for the batch of lines under way.
+    pub(super) carried: Table<NodeId, Carried>,
+    /// Whether some of that is to be written.
+    pub(super) to_write_back: bool,
+    /// Lines of that batch that have left a core's own caches for the last level.
+    pub(super) sent_down: u32,
+}
 
 /// Lines that a node's memory has to carry.
 #[derive(Debug, Default, Clone, Copy)]
@@ -27,21 +49,86 @@ pub(super) struct Carried {
     pub(super) written: u32,
 }
 
+impl Layers {
+    pub(super) fn push_line(&mut self) {
+        self.written.push(false);
+    }
+}
+
+/// Regions, and the beginning.
+impl Coherence {
+    /// Lets the caches keep each other's rules from now on.
+    #[inline]
+    pub(crate) fn become_layered(&mut self, costs: &Costs) {
+        if self.layers.is_none() {
+            self.layers = Some(Box::new(Layers {
+                frames: Frames::new(costs.line_shift),
+                holds_private: costs.holds_private,
+                written: vec![false; self.lines.len()].into(),
+                carried: vec![Carried::default(); costs.nodes].into(),
+                to_write_back: false,
+                sent_down: 0,
+            }));
+        }
+    }
+
+    /// Adds memory that has no bytes on the host, and returns its address.
+    pub(crate) fn add_region(&mut self, costs: &Costs, bytes: usize, home: NodeId) -> usize {
+        self.become_layered(costs);
+        self.layers().frames.add_region(bytes, home)
+    }
+
+    /// The line at an address of a region over the line's size. `None` if it is not of a region.
+    pub(super) fn line_of_region(&mut self, key: usize) -> Option<LineId> {
+        let frames = &self.layers.as_ref()?.frames;
+        let (frame, offset) = frames.find(key)?;
+        let first = frames.first_line(frame).unwrap_or_else(|| self.bind(frame));
+        Some(LineId(first.0 + offset))
+    }
+
+    /// Gives a frame of a region lines, and returns the first.
+    fn bind(&mut self, frame: Frame) -> LineId {
+        let fresh = self.lines.next_id();
+        let frames = &mut self.layers().frames;
+        let (slot, first, new) = frames.bind(frame, fresh);
+        let home = frames.home(frame);
+        for line in frames.lines(slot) {
+            let state = Line { slot, ..Line::new(home) };
+            if new {
+                self.push_line(state);
+            } else {
+                self.lines[line] = state;
+            }
+        }
+        first
+    }
+}
+
+/// Lines on their way between caches.
 impl Coherence {
     /// Puts a line into the caches of a core that has got it.
     pub(super) fn fill_layered(&mut self, line: LineId, here: Place) {
-        if self.holds_private {
+        let holds_private = self.layers().holds_private;
+        if holds_private {
             self.enter_shared(line, here.domain);
         }
         self.enter_private(line, here);
-        if !self.holds_private {
+        if !holds_private {
             self.leave_shared(line, here.domain);
+        }
+    }
+
+    /// What filling the caches with a single line has led to.
+    pub(super) fn finish_fill(&mut self, costs: &Costs, from: NodeId, now: Cycles) {
+        self.layers().sent_down = 0;
+        if self.layers().to_write_back {
+            self.write_back(costs, from, now);
         }
     }
 
     /// Takes a line that a core is about to write out of all other caches.
     pub(super) fn take_from_others(&mut self, line: LineId, here: Place) {
-        self.written[line] = true;
+        self.layers().written[line] = true;
         // The slot stays with its frame even if the line has no place for a moment. The writer's
         // cache is about to give it one.
         self.gain_place(line);
@@ -61,19 +148,19 @@ impl Coherence {
         }
         let slot = self.lines[line].slot;
         if slot != NO_SLOT {
-            self.frames.loses_place(slot);
+            self.layers().frames.loses_place(slot);
         }
     }
 
     /// Sends what was written and has left all caches to memory, and forgets what was read.
     pub(super) fn write_back(&mut self, costs: &Costs, from: NodeId, now: Cycles) {
-        for home in self.carried.ids() {
-            let Carried { written, .. } = std::mem::take(&mut self.carried[home]);
+        for home in self.layers().carried.ids() {
+            let Carried { written, .. } = std::mem::take(&mut self.layers().carried[home]);
             if written > 0 {
                 self.pass_batch(from, home, now, written, costs);
             }
         }
-        self.to_write_back = false;
+        self.layers().to_write_back = false;
     }
 
     fn enter_private(&mut self, line: LineId, here: Place) {
@@ -97,11 +184,12 @@ impl Coherence {
 
     /// A line has left the caches of a core for the last-level cache.
     fn move_down(&mut self, line: LineId, domain: DomainId) {
-        if !self.holds_private {
-            self.sent_down += 1;
+        let layers = self.layers();
+        if !layers.holds_private {
+            layers.sent_down += 1;
             self.enter_shared(line, domain);
-        } else if self.written[line] {
-            self.sent_down += 1;
+        } else if layers.written[line] {
+            layers.sent_down += 1;
             let key = self.key_of(line);
             self.shared[domain].renew(key, line);
         }
@@ -120,7 +208,7 @@ impl Coherence {
         self.gain_place(line);
         let Some(evicted) = self.shared[domain].insert_by(key, line) else { return };
         self.in_shared.remove(evicted, domain);
-        if self.holds_private {
+        if self.layers().holds_private {
             self.take_from_cores(evicted, domain);
         }
         self.lose_place(evicted);
@@ -159,7 +247,7 @@ impl Coherence {
     pub(super) fn key_of(&self, line: LineId) -> usize {
         match self.lines[line].slot {
             NO_SLOT => line.index(),
-            slot => self.frames.key(slot, line),
+            slot => self.layers.as_ref().map_or(0, |layers| layers.frames.key(slot, line)),
         }
     }
 
@@ -167,26 +255,32 @@ impl Coherence {
     fn gain_place(&mut self, line: LineId) {
         let slot = self.lines[line].slot;
         if slot != NO_SLOT {
-            self.frames.gains_place(slot);
+            self.layers().frames.gains_place(slot);
         }
     }
 
     /// A line has lost its place in a cache. If no cache has a copy any more, what was written goes
     /// to memory.
     fn lose_place(&mut self, line: LineId) {
-        let state = &self.lines[line];
-        if state.sharers == 0 && self.written[line] && self.in_shared.is_empty(line) {
-            self.written[line] = false;
-            self.carried[state.home].written += 1;
-            self.to_write_back = true;
+        let Line { sharers, home, slot, .. } = self.lines[line];
+        let gone = sharers == 0 && self.in_shared.is_empty(line);
+        let layers = self.layers();
+        if gone && layers.written[line] {
+            layers.written[line] = false;
+            layers.carried[home].written += 1;
+            layers.to_write_back = true;
         }
-        let slot = state.slot;
-        if slot != NO_SLOT && self.frames.loses_place(slot) {
+        if slot != NO_SLOT && layers.frames.loses_place(slot) {
             // A line that somebody watches has to stay the same.
-            let watched = self.frames.lines(slot).any(|line| self.is_watched(line));
+            let watched = self.layers().frames.lines(slot).any(|line| self.is_watched(line));
             if !watched {
-                self.frames.release(slot);
+                self.layers().frames.release(slot);
             }
         }
+    }
+
+    #[inline]
+    pub(super) fn layers(&mut self) -> &mut Layers {
+        self.layers.as_deref_mut().expect("the caches keep each other's rules")
     }
 }

@@ -60,7 +60,7 @@ impl Coherence {
         let (level, latency) = self.locate(costs, line, here);
         visit.found.count(level);
         if let Level::Memory { home, .. } = level {
-            self.carried[home].read += 1;
+            self.layers().carried[home].read += 1;
         }
         visit.turn = visit.turn.max(self.lines[line].busy_until);
         visit.wait(latency);
@@ -82,13 +82,13 @@ impl Coherence {
         now: Cycles,
         visit: &mut Visit,
     ) -> Cycles {
-        visit.sent_down = std::mem::take(&mut self.sent_down);
+        visit.sent_down = std::mem::take(&mut self.layers().sent_down);
         let mut turn = now.max(visit.turn);
-        if visit.found.memory == 0 && !self.to_write_back {
+        if visit.found.memory == 0 && !self.layers().to_write_back {
             return turn;
         }
-        for home in self.carried.ids() {
-            let Carried { read, .. } = self.carried[home];
+        for home in self.layers().carried.ids() {
+            let Carried { read, .. } = self.layers().carried[home];
             if read > 0 {
                 turn = turn.max(self.pass_batch(from, home, now, read, costs));
                 visit.on_channel = visit.on_channel.max(costs.stream(from, home, read));
@@ -101,21 +101,16 @@ impl Coherence {
     /// Where the line at an address is, without touching it.
     pub(crate) fn look(&self, costs: &Costs, address: usize, here: Place, found: &mut Found) {
         let key = address >> costs.line_shift;
-        let line = match self.frames.find(key) {
-            Some((frame, offset)) => {
-                let home = self.frames.home(frame);
-                let Some(first) = self.frames.first_line(frame) else {
-                    found.count(Level::Memory { home, remote: home != here.node });
-                    return;
-                };
-                LineId(first.0 + offset)
-            }
+        let in_memory = |home| Level::Memory { home, remote: home != here.node };
+        let frames = self.layers.as_ref().map(|layers| &layers.frames);
+        let line = match frames.and_then(|frames| Some((frames, frames.find(key)?))) {
+            Some((frames, (frame, offset))) => match frames.first_line(frame) {
+                Some(first) => LineId(first.0 + offset),
+                None => return found.count(in_memory(frames.home(frame))),
+            },
             None => match self.numbers.known(key) {
                 Some(line) => line,
-                None => {
-                    found.count(Level::Memory { home: here.node, remote: false });
-                    return;
-                }
+                None => return found.count(in_memory(here.node)),
             },
         };
         if self.hits(line, here.cache, Access::Read) {
