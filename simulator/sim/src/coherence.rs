@@ -193,6 +193,7 @@ impl Coherence {
     }
 
     /// Gives a core a copy that it reads, which arrives at `arrival`. An owner keeps its own.
+    #[inline(always)]
     fn share(&mut self, line: LineId, here: Place, arrival: Cycles) {
         let modified = self.lines[line].owner;
         if modified != NOBODY {
@@ -225,6 +226,7 @@ impl Coherence {
     }
 
     /// How long it takes until no other core has a copy any more.
+    #[inline(always)]
     fn others_give_up(&self, costs: &Costs, line: LineId, here: Place) -> Cycles {
         let state = &self.lines[line];
         let mine = self.sharers.contains(line, here.cache);
@@ -238,6 +240,7 @@ impl Coherence {
     }
 
     /// Gives a core the only copy, to write it.
+    #[inline(always)]
     fn take(&mut self, line: LineId, here: Place) {
         let state = &mut self.lines[line];
         state.owner = here.cache;
@@ -308,6 +311,7 @@ impl Coherence {
     }
 
     /// Puts a line into the caches that it came through, evicting what has to make room.
+    #[inline(always)]
     fn fill(&mut self, costs: &Costs, line: LineId, here: Place, now: Cycles) {
         if self.layers.is_some() {
             self.fill_layered(line, here);

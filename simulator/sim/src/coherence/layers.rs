@@ -107,6 +107,7 @@ impl Coherence {
 /// Lines on their way between caches.
 impl Coherence {
     /// Puts a line into the caches of a core that has got it.
+    #[inline(never)]
     pub(super) fn fill_layered(&mut self, line: LineId, here: Place) {
         let holds_private = self.layers().holds_private;
         if holds_private {
@@ -119,6 +120,7 @@ impl Coherence {
     }
 
     /// What filling the caches with a single line has led to.
+    #[inline(never)]
     pub(super) fn finish_fill(&mut self, costs: &Costs, from: NodeId, now: Cycles) {
         self.layers().sent_down = 0;
         if self.layers().to_write_back {
@@ -127,6 +129,7 @@ impl Coherence {
     }
 
     /// Takes a line that a core is about to write out of all other caches.
+    #[inline(never)]
     pub(super) fn take_from_others(&mut self, line: LineId, here: Place) {
         self.layers().written[line] = true;
         // The slot stays with its frame even if the line has no place for a moment. The writer's
