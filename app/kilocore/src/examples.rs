@@ -33,3 +33,14 @@ Examples:
   kilocore run --lock mcs-park ./service --threads 8
   kilocore run --lock cna --quiet -- ./batch input
   kilocore run --rwlock phase-fair ./server                       its read-write locks only";
+
+pub(crate) const PAGES_RECORD: &str = "\
+Examples:
+  sudo kilocore pages record -- gcc -O2 -c big.c
+  sudo kilocore pages record --output browser.pages --delay 5 --duration 10 -- ./browser page.html
+  sudo kilocore pages record --limit-events 200000 -- java Service.java";
+
+pub(crate) const PAGES_SHOW: &str = "\
+Examples:
+  kilocore pages show kilocore.pages
+  kilocore pages show --events kilocore.pages | head      what happened, a line each";
