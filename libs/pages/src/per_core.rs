@@ -76,7 +76,7 @@ impl<P: Platform, R: Rule, N: Level> PerCore<P, R, N> {
             lists: (0..cores.max(1)).map(list).collect(),
             rule,
             below,
-            direct: DirectCounts::new(),
+            direct: DirectCounts::new(cores),
         }
     }
 
@@ -131,7 +131,7 @@ impl<P: Platform, R: Rule, N: Level> PerCore<P, R, N> {
         let (_, tier) = self.below.take(core, 1, |entry| taken = Some(entry));
         let allocated = taken.map(|entry| Allocated { entry, tier }).or_else(|| self.raid())?;
         let zero = allocated.entry.contents() == Contents::Zero;
-        self.direct.allocated(1, zero, allocated.tier);
+        self.direct.allocated(core, 1, zero, allocated.tier);
         Some(allocated)
     }
 
@@ -169,7 +169,7 @@ unsafe impl<P: Platform, R: Rule, N: Level> PagePolicy for PerCore<P, R, N> {
     unsafe fn release(&self, entry: Entry) {
         let core = P::cpu();
         let Some(mut list) = self.acquire(core) else {
-            self.direct.released(1);
+            self.direct.released(core, 1);
             // SAFETY: the caller's promise.
             return unsafe { self.below.put(core, 1, iter::once(entry)) };
         };
@@ -195,15 +195,16 @@ unsafe impl<P: Platform, R: Rule, N: Level> PagePolicy for PerCore<P, R, N> {
             self.drain();
             take_frames(&self.below, core, frames, &mut counted)
         })?;
-        self.direct.allocated(zero, true, Tier::Cold);
-        self.direct.allocated(frames.max(1) - zero, false, Tier::Cold);
+        self.direct.allocated(core, zero, true, Tier::Cold);
+        self.direct.allocated(core, frames.max(1) - zero, false, Tier::Cold);
         Some(first)
     }
 
     unsafe fn release_run(&self, first: FrameId, frames: u32, contents: Contents) {
-        self.direct.released(frames);
+        let core = P::cpu();
+        self.direct.released(core, frames);
         // SAFETY: the caller's promise.
-        unsafe { put_frames(&self.below, P::cpu(), first, frames, contents) };
+        unsafe { put_frames(&self.below, core, first, frames, contents) };
     }
 
     fn drain(&self) {
