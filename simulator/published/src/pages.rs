@@ -24,7 +24,7 @@ mod setting;
 mod world;
 
 pub use handing::Pattern;
+pub use kilocore_pages::Policy;
 pub use meter::{Latency, Shares};
-pub use policy::Policy;
 pub use run::{Job, Load, PagesError, Point, RunLength, simulate, sweep};
 pub use setting::Setting;

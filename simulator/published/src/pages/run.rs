@@ -4,15 +4,16 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use kilocore_machine::Description;
-use kilocore_page_trace::Trace;
+use kilocore_page_trace::{Script, Trace};
+use kilocore_pages::Policy;
 use kilocore_sim::{Options, Random, SimError, Simulation, in_parallel};
 use serde::Serialize;
 use thiserror::Error;
 
 use crate::pages::handing::{Handing, Pattern};
 use crate::pages::meter::{Latency, Meter, Shares};
-use crate::pages::policy::Policy;
-use crate::pages::replay::{Replay, Script};
+use crate::pages::policy;
+use crate::pages::replay::Replay;
 use crate::pages::setting::Setting;
 use crate::pages::world::{Others, World};
 
@@ -129,7 +130,7 @@ fn shared_bytes(machine: &Description) -> usize {
 
 fn world(job: &Job<'_>, machine: &Description, simulation: &mut Simulation, held: u64) -> World {
     let memory_frames = job.setting.memory_frames;
-    let policy = job.policy.make(machine, job.cores, frames(held), memory_frames);
+    let policy = policy::make(job.policy, machine, job.cores, frames(held), memory_frames);
     World::new(simulation, policy, *job.setting)
 }
 
@@ -137,7 +138,7 @@ fn replay(job: &Job<'_>, machine: &Description, trace: &Trace) -> Result<Point, 
     let options = Options { cores: job.cores, seed: job.length.seed };
     let mut simulation = Simulation::new(machine, options)?;
     let gigahertz = machine.clock_ghz.value;
-    let script = Script::new(trace, job.cores, gigahertz);
+    let script = Script::new(trace, job.cores);
     let world = world(job, machine, &mut simulation, trace.header.contents.held_at_most);
     let replay = Rc::new(Replay::new(world, script, gigahertz));
     for core in 0..job.cores {

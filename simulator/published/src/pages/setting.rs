@@ -35,7 +35,7 @@ impl Setting {
         Self {
             allocate: other,
             release: other,
-            other_pages: 4.0,
+            other_pages: 1.0,
             used_before_release: 1.0,
             memory_frames: 1 << 21,
         }
