@@ -193,7 +193,7 @@ impl Engine {
         let step = (how.every as usize) << self.costs.line_shift;
         let mut lines = 0;
         while address < end && lines < BATCH {
-            let line = self.line_at(address);
+            let line = self.memory.line_of_block(address, self.costs.line_shift, place.node);
             self.memory.visit(&self.costs, line, place, how.access, now, &mut visit);
             if how.access != Access::Read && self.memory.is_watched(line) {
                 watched.push(line);
