@@ -296,11 +296,8 @@ impl Coherence {
             layers.to_write_back = true;
         }
         if slot != NO_SLOT && layers.frames.loses_place(slot) {
-            // A line that somebody watches has to stay the same.
-            let watched = self.layers().frames.lines(slot).any(|line| self.is_watched(line));
-            if !watched {
-                self.layers().frames.release(slot);
-            }
+            // Nobody watches a line of a region, as there are no words to watch.
+            layers.frames.release(slot);
         }
     }
 
