@@ -78,7 +78,20 @@ impl Coherence {
         self.layers().frames.add_region(bytes, home)
     }
 
+    /// The line at an address of a block. A new one has its home on `node`, if it is not of a region.
+    #[inline]
+    pub(crate) fn line_of_block(
+        &mut self,
+        address: usize,
+        line_shift: u32,
+        node: NodeId,
+    ) -> LineId {
+        let of_region = self.line_of_region(address >> line_shift);
+        of_region.unwrap_or_else(|| self.line_at(address, line_shift, node))
+    }
+
     /// The line at an address of a region over the line's size. `None` if it is not of a region.
+    #[inline]
     pub(super) fn line_of_region(&mut self, key: usize) -> Option<LineId> {
         let frames = &self.layers.as_ref()?.frames;
         let (frame, offset) = frames.find(key)?;
@@ -129,9 +142,18 @@ impl Coherence {
     }
 
     /// Takes a line that a core is about to write out of all other caches.
-    #[inline(never)]
+    #[inline]
     pub(super) fn take_from_others(&mut self, line: LineId, here: Place) {
         self.layers().written[line] = true;
+        let elsewhere = self.in_private.has_others(line, here.cache)
+            || self.in_shared.has_others(line, here.domain);
+        if elsewhere {
+            self.take_places(line, here);
+        }
+    }
+
+    #[cold]
+    fn take_places(&mut self, line: LineId, here: Place) {
         // The slot stays with its frame even if the line has no place for a moment. The writer's
         // cache is about to give it one.
         self.gain_place(line);
@@ -192,9 +214,9 @@ impl Coherence {
             layers.sent_down += 1;
             self.enter_shared(line, domain);
         } else if layers.written[line] {
+            // That does not count as a use of it there, as simulators of replacement have it
+            // (ChampSim, for one).
             layers.sent_down += 1;
-            let key = self.key_of(line);
-            self.shared[domain].renew(key, line);
         }
     }
 
@@ -274,11 +296,8 @@ impl Coherence {
             layers.to_write_back = true;
         }
         if slot != NO_SLOT && layers.frames.loses_place(slot) {
-            // A line that somebody watches has to stay the same.
-            let watched = self.layers().frames.lines(slot).any(|line| self.is_watched(line));
-            if !watched {
-                self.layers().frames.release(slot);
-            }
+            // Nobody watches a line of a region, as there are no words to watch.
+            layers.frames.release(slot);
         }
     }
 
