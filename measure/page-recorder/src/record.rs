@@ -125,8 +125,8 @@ fn warnings(collected: &mut Collected) -> Vec<String> {
     let unseen = collected.balance.unseen;
     if unseen.lost > 0 {
         warnings.push(format!(
-            "{} records were lost, of this program or of others, because the buffers were full; end \
-             what else runs, or record less of the program",
+            "{} records were lost, of this program or of others; if they are many, the buffers were \
+             full: end what else runs, or record less of the program",
             unseen.lost
         ));
     }
