@@ -39,7 +39,7 @@
 //! # Files
 //!
 //! A file begins with eight bytes that name its kind, and a version of four bytes. Then come
-//! packets: the header first, and then up to 65,536 events each. A packet has three numbers of four
+//! packets: the header first, and then up to 262,144 events each. A packet has three numbers of four
 //! bytes, the count of what is in it, its size, and its packed size, and then its content, packed
 //! by zstd with a checksum. All numbers are little-endian. The header is a JSON document.
 //!
