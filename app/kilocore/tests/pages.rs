@@ -47,7 +47,8 @@ fn the_traces_that_are_kept_are_whole_and_make_sense() {
         assert!(of("/trace/about/unseen/lost") < 100, "{}", path.display());
         assert!(of("/summary/zeroed") * 10 > allocated * 4, "{}", path.display());
         let text = document.to_string();
-        assert!(!text.contains("/home") && !text.contains("/work"), "it names folders of ours");
+        let home = ["/home/", "/root/", env!("CARGO_MANIFEST_DIR")];
+        assert!(!home.iter().any(|home| text.contains(home)), "it names folders of ours");
     }
 }
 
