@@ -27,7 +27,7 @@ fn every_policy_gives_each_page_of_a_trace() {
         }
     }
     for policy in Policy::ALL {
-        let measured = replay.run(policy).expect("there is memory for the pool");
+        let measured = replay.run(policy).unwrap_or_else(|error| panic!("{policy}: {error}"));
         assert_eq!(measured.initializations.len() as u64, zeroed, "{policy}");
         assert_eq!(measured.allocations.1, allocations, "{policy}");
         let distribution = measured.distribution();
