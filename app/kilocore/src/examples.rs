@@ -44,3 +44,8 @@ pub(crate) const PAGES_SHOW: &str = "\
 Examples:
   kilocore pages show kilocore.pages
   kilocore pages show --events kilocore.pages | head      what happened, a line each";
+
+pub(crate) const PAGES_REPLAY: &str = "\
+Examples:
+  kilocore pages replay kilocore.pages                            measured here
+  kilocore pages replay kilocore.pages --machine core-i7-6700     simulated";

@@ -1,6 +1,7 @@
-//! `kilocore pages record` and `kilocore pages show`.
+//! `kilocore pages record`, `kilocore pages show` and `kilocore pages replay`.
 
 mod record;
+mod replay;
 mod show;
 
 use std::process::ExitCode;
@@ -16,11 +17,14 @@ pub(crate) enum Action {
     Record(record::Arguments),
     /// Summarize a trace of pages, or print its events
     Show(show::Arguments),
+    /// Replay a trace of pages under each policy of the page pool, here or on a simulated machine
+    Replay(replay::Arguments),
 }
 
 pub(crate) fn pages(action: Action) -> Result<ExitCode, Failure> {
     match action {
         Action::Record(arguments) => record::record(&arguments),
         Action::Show(arguments) => show::show(&arguments),
+        Action::Replay(arguments) => replay::replay(&arguments),
     }
 }

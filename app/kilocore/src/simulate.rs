@@ -40,7 +40,7 @@ pub(crate) fn simulate(experiment: Experiment) -> Result<ExitCode, Failure> {
 }
 
 /// What was chosen by name, each once; all there is if nothing was.
-fn chosen<T: Copy + PartialEq>(names: &[T], all: &[T]) -> Vec<T> {
+pub(crate) fn chosen<T: Copy + PartialEq>(names: &[T], all: &[T]) -> Vec<T> {
     let mut chosen = Vec::new();
     for &name in if names.is_empty() { all } else { names } {
         if !chosen.contains(&name) {

@@ -17,7 +17,7 @@ use crate::core_list::CoreList;
 use crate::failure::Failure;
 use crate::output;
 use document::{Document, csv_rows};
-pub(crate) use results::{Results, Subject};
+use results::{Results, Subject};
 
 /// The most cores that patterns are simulated on if nothing is said.
 const USUAL_CORES: u32 = 64;
@@ -31,16 +31,9 @@ pub(crate) struct Arguments {
     /// Simulate cores that release their own pages (own), or those of a neighbour (pass)
     #[arg(long, default_value = "pass", value_name = "NAME")]
     pattern: Pattern,
-    #[command(flatten)]
-    common: Common,
-}
-
-/// What a simulation of pages may be told.
-#[derive(Debug, Args)]
-pub(crate) struct Common {
     /// Name of a machine, or a machine file
     #[arg(long, default_value = "core-i7-6700", value_name = "MACHINE")]
-    pub(crate) machine: String,
+    machine: String,
     /// Numbers of hardware threads, as in 1,2,4-8; all of the machine for a trace, and powers of two up
     /// to 64 for a pattern, if not given
     #[arg(long, value_name = "LIST")]
@@ -55,11 +48,22 @@ pub(crate) struct Common {
     seed: u64,
     /// Print one JSON document and nothing else on standard output
     #[arg(long)]
-    pub(crate) json: bool,
+    json: bool,
     /// Also write the results; its ending chooses the format: .html, .svg, .csv or .json. May be
     /// given for several files
     #[arg(long, short, value_name = "FILE")]
     output: Vec<PathBuf>,
+}
+
+/// What to simulate, and what to do with the results.
+struct Wanted<'a> {
+    machine: &'a str,
+    cores: Option<&'a CoreList>,
+    policies: &'a [Policy],
+    program: Program,
+    seed: u64,
+    json: bool,
+    output: &'a [PathBuf],
 }
 
 /// What the program does with its memory, which no trace says.
@@ -74,28 +78,48 @@ pub(crate) struct Program {
 }
 
 pub(crate) fn pages(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let wanted = Wanted {
+        machine: &arguments.machine,
+        cores: arguments.cores.as_ref(),
+        policies: &arguments.policy,
+        program: arguments.program,
+        seed: arguments.seed,
+        json: arguments.json,
+        output: &arguments.output,
+    };
     match &arguments.trace {
-        Some(path) => simulate_trace(path, &arguments.common),
-        None => simulate(Subject::Pattern(arguments.pattern), &arguments.common),
+        Some(path) => simulate_trace(path, &wanted),
+        None => simulate(Subject::Pattern(arguments.pattern), &wanted),
     }
 }
 
-/// Simulates a trace of a file.
-pub(crate) fn simulate_trace(path: &Path, common: &Common) -> Result<ExitCode, Failure> {
-    let trace = Trace::read(path)?;
-    simulate(Subject::Trace { name: &path.display().to_string(), trace: &trace }, common)
+/// Simulates a trace on a machine: `kilocore pages replay` does that, too.
+pub(crate) fn replayed_on(
+    trace: &Path,
+    machine: &str,
+    policies: &[Policy],
+    program: Program,
+    json: bool,
+) -> Result<ExitCode, Failure> {
+    let wanted = Wanted { machine, cores: None, policies, program, seed: 1, json, output: &[] };
+    simulate_trace(trace, &wanted)
 }
 
-fn simulate(subject: Subject<'_>, common: &Common) -> Result<ExitCode, Failure> {
-    let files = super::formats(&common.output)?;
-    let machine = kilocore_machine::find(&common.machine)?;
-    let policies = super::chosen(&common.policy, &Policy::ALL);
-    let cores = common.cores.clone().map_or_else(|| usual_cores(subject, &machine), |list| list.0);
+fn simulate_trace(path: &Path, wanted: &Wanted<'_>) -> Result<ExitCode, Failure> {
+    let trace = Trace::read(path)?;
+    simulate(Subject::Trace { name: &path.display().to_string(), trace: &trace }, wanted)
+}
+
+fn simulate(subject: Subject<'_>, wanted: &Wanted<'_>) -> Result<ExitCode, Failure> {
+    let files = super::formats(wanted.output)?;
+    let machine = kilocore_machine::find(wanted.machine)?;
+    let policies = super::chosen(wanted.policies, &Policy::ALL);
+    let cores = wanted.cores.cloned().map_or_else(|| usual_cores(subject, &machine), |list| list.0);
     let mut setting = Setting::of(&machine);
-    let Program { other_pages, used_before_release } = common.program;
+    let Program { other_pages, used_before_release } = wanted.program;
     setting.other_pages = other_pages.unwrap_or(setting.other_pages);
     setting.used_before_release = used_before_release.unwrap_or(setting.used_before_release);
-    let length = RunLength { seed: common.seed, ..RunLength::default() };
+    let length = RunLength { seed: wanted.seed, ..RunLength::default() };
     let load = match subject {
         Subject::Trace { trace, .. } => Load::Trace(trace),
         Subject::Pattern(pattern) => Load::Pattern(pattern),
@@ -110,12 +134,12 @@ fn simulate(subject: Subject<'_>, common: &Common) -> Result<ExitCode, Failure> 
         setting: &setting,
         machine: &machine,
         subject,
-        seed: common.seed,
+        seed: wanted.seed,
         policies: &policies,
         cores: &cores,
         points: &points,
     };
-    let document = common.json.then(|| Document::new(&results));
+    let document = wanted.json.then(|| Document::new(&results));
     super::deliver(&results, files, document, || tables::all(&results))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -7,7 +7,7 @@ use kilocore_report::{Across, Line, Lines, Mark};
 
 /// What was done with pages.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Subject<'a> {
+pub(super) enum Subject<'a> {
     /// What a trace says.
     Trace {
         /// The trace's file.
@@ -21,7 +21,7 @@ pub(crate) enum Subject<'a> {
 
 /// The points of a sweep, and of what they are.
 #[derive(Debug)]
-pub(crate) struct Results<'a> {
+pub(super) struct Results<'a> {
     pub(super) setting: &'a Setting,
     pub(super) machine: &'a Description,
     pub(super) subject: Subject<'a>,
