@@ -4,6 +4,8 @@
 # What builds need, and the real programs that the tests and the demo run.
 BUILD_PACKAGES := gcc libc6-dev make
 FUZZ_PACKAGES  := g++
+# Other people's allocators, which the page pool is measured beside.
+POOL_PACKAGES  := libmimalloc2.0 libjemalloc2
 DEMO_PACKAGES  := kyotocabinet-utils
 TEST_PACKAGES  := $(DEMO_PACKAGES) sysbench memcached libmemcached-tools stress-ng \
                   mariadb-server-core mariadb-client rocksdb-tools xz-utils git python3 \
@@ -187,6 +189,36 @@ lru: packages-build
 	        --output target/lru/knl-7210-folios-wait-$$order.json; \
 	done
 	tools/lru-tables target/lru docs/lru.md
+
+## pages: which free page an allocation gets, simulated anew, into docs/pages and the tables of
+## docs/pages.md; takes ten minutes
+pages: packages-build
+	$(CARGO) build --release -p kilocore
+	mkdir -p docs/pages target/pages
+	set -e; for trace in browser browser-start build compiler java; do \
+	    target/release/kilocore simulate pages --trace data/page-traces/$$trace.pages \
+	        --output docs/pages/core-i7-6700-$$trace.csv --output target/pages/trace-$$trace.json; \
+	done
+	set -e; for used in 1 0.5 0; do for other in 0 1 2 4 8; do \
+	    target/release/kilocore simulate pages --trace data/page-traces/browser.pages \
+	        --other-pages $$other --used-before-release $$used \
+	        --policy linux-4.18,linux-6.12,paper,tiered \
+	        --output target/pages/uses-$$used-$$other.json; \
+	done; done
+	set -e; for pattern in pass own; do for machine in xeon-gold-6338-1s epyc-9554-2s; do \
+	    target/release/kilocore simulate pages --pattern $$pattern --machine $$machine \
+	        --cores 1,2,4,8,16,32,64 --output docs/pages/$$machine-$$pattern.csv \
+	        --output docs/pages/$$machine-$$pattern.svg --output target/pages/$$machine-$$pattern.json; \
+	done; done
+	tools/pages-tables target/pages docs/pages.md
+
+## page-pools: the page pool beside Linux's lists, mimalloc, jemalloc and the kernel, on this machine,
+## into the tables of docs/pages.md; takes minutes on a machine that does nothing else
+page-pools: packages-build
+	@tools/install-packages $(POOL_PACKAGES)
+	$(CARGO) build --release -p kilocore-page-pools
+	GLIBC_TUNABLES=glibc.rtld.optional_static_tls=16384 \
+	    target/release/kilocore-page-pools --page docs/pages.md
 
 packages-build packages-demo packages-test packages-fuzz: packages-%:
 	@tools/install-packages $(BUILD_PACKAGES) $(if $(filter demo,$*),$(DEMO_PACKAGES)) \

@@ -1,10 +1,10 @@
 //! What hands out pages: the pool with its policies, and other people's allocators.
 
 use std::ffi::CStr;
-use std::fs;
 use std::ptr::{self, NonNull};
 
 use kilocore_locks::Ttas;
+use kilocore_page_replay::kernel_lists;
 use kilocore_pages::{
     Buddy, Cold, Contents, Direct, Geometry, Linux4_18, Linux6_12, LlFree, PAGE_BYTES, PagePolicy,
     PagePool, PerCore, PoolOptions, TieredOptions,
@@ -68,7 +68,7 @@ pub(crate) fn linux_4_18() -> PagePool<PerCore<Native, Linux4_18, BuddyCold>> {
 pub(crate) fn linux_6_12() -> PagePool<PerCore<Native, Linux6_12, BuddyCold>> {
     with(|pages| {
         let cold = Cold::new(Buddy::new(pages), Contents::Zero);
-        PerCore::new(cores(), linux_6_12_sizes(), cold)
+        PerCore::new(cores(), kernel_lists(cores()), cold)
     })
 }
 
@@ -78,37 +78,6 @@ pub(crate) fn llfree() -> PagePool<Direct<Native, Cold<Native, LlFree<Native>>>>
         let free = LlFree::new(pages, cores(), Geometry::for_frames(pages, cores()));
         Direct::new(cores(), Cold::new(free, Contents::Zero))
     })
-}
-
-/// Returns how long this machine's kernel makes its lists: those of all zones of a processor together.
-pub(crate) fn linux_6_12_sizes() -> Linux6_12 {
-    let zones = fs::read_to_string("/proc/zoneinfo").unwrap_or_default();
-    let of_first_cpu = |name: &str| {
-        let mut cpu = u32::MAX;
-        let mut sum = 0;
-        for line in zones.lines() {
-            let Some((key, value)) = line.trim().split_once(':') else { continue };
-            let value = value.trim().parse().unwrap_or(0);
-            match key {
-                "cpu" => cpu = value,
-                _ if key == name && cpu == 0 => sum += value,
-                _ => {}
-            }
-        }
-        sum
-    };
-    let (high_min, high_max) = (of_first_cpu("high_min"), of_first_cpu("high_max"));
-    if high_min == 0 || high_max == 0 {
-        return Linux6_12::for_memory(memory_frames(), cores());
-    }
-    Linux6_12 { batch: 63, high_min, high_max }
-}
-
-/// Returns the frames of this machine's memory.
-fn memory_frames() -> u32 {
-    // SAFETY: sysconf only reads.
-    let pages = unsafe { libc::sysconf(libc::_SC_PHYS_PAGES) };
-    u32::try_from(pages).unwrap_or(u32::MAX)
 }
 
 /// An allocator of a shared library.

@@ -3,15 +3,14 @@
 use std::fmt::Write;
 
 use kilocore_host::{CpuId, CpuSet};
+use kilocore_page_replay::kernel_lists;
 use kilocore_pages::TieredOptions;
 use kilocore_platform::Cycles;
 use kilocore_rounds::{Figures, in_turn, table};
 
 use crate::cost::{DEPTHS, pair};
 use crate::latency::{Measured, Setting, hand_over};
-use crate::subjects::{
-    Kernel, Library, Pages, linux_4_18, linux_6_12, linux_6_12_sizes, llfree, tiered,
-};
+use crate::subjects::{Kernel, Library, Pages, linux_4_18, linux_6_12, llfree, tiered};
 
 const BEGIN: &str = "<!-- measured by `make page-pools` -->";
 const END: &str = "<!-- end of what `make page-pools` measured -->";
@@ -41,7 +40,7 @@ pub(crate) fn with_tables(page: &str, tables: &str) -> Result<String, String> {
 pub(crate) fn tables(effort: Effort) -> Result<String, String> {
     let mut text = String::new();
     let caches = TieredOptions::of_this_machine();
-    let linux = linux_6_12_sizes();
+    let linux = kernel_lists(caches.cores());
     let _ = writeln!(
         text,
         "Measured with lists of at most {} pages for each of {} processors, and of {} for each last-level \
@@ -72,8 +71,16 @@ fn costs(text: &mut String, effort: Effort) {
         cost_of("lists of Linux 4.18", linux_4_18()),
         cost_of("LLFree without lists", llfree()),
     ];
-    subjects.extend(Library::mimalloc().map(|library| cost_of("mimalloc", library)));
-    subjects.extend(Library::jemalloc().map(|library| cost_of("jemalloc", library)));
+    for (name, library) in [("mimalloc", Library::mimalloc()), ("jemalloc", Library::jemalloc())] {
+        match library {
+            Some(library) => subjects.push(cost_of(name, library)),
+            None => eprintln!(
+                "{name} cannot be loaded, so it is left out: install the Debian packages libmimalloc2.0 and \
+                 libjemalloc2, and set GLIBC_TUNABLES=glibc.rtld.optional_static_tls=16384, as `make \
+                 page-pools` does"
+            ),
+        }
+    }
     subjects.push(cost_of("`mmap`, touch, `munmap`", Kernel));
     let names: Vec<_> = subjects.iter().map(|(name, _)| *name).collect();
     for threads in [1, 2] {
