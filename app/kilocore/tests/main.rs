@@ -12,3 +12,4 @@ mod read_write;
 mod simulate;
 mod simulate_ldu;
 mod simulate_lru;
+mod simulate_pages;
