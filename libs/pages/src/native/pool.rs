@@ -151,6 +151,13 @@ impl<A: PagePolicy> PagePool<A> {
         self.region.number(address).is_some_and(|number| number < self.pages())
     }
 
+    /// Returns the address of the first page. Those of the others follow in the order of their
+    /// numbers, without gaps. With it, who keeps notes of pages can number them.
+    #[must_use]
+    pub fn first_page(&self) -> NonNull<u8> {
+        self.region.first()
+    }
+
     /// Allocates neighbouring pages whose bytes are zero: between 1 and 512.
     ///
     /// Runs come from the cold tier. Only those pages of it are initialized that are not known to be zero.
@@ -168,23 +175,55 @@ impl<A: PagePolicy> PagePool<A> {
     /// # Errors
     /// As for [`allocate_run`](Self::allocate_run).
     pub fn allocate_run_raw(&self, pages: u32) -> Result<NonNull<u8>, OutOfPages> {
+        self.allocate_run_with(pages, |page, contents| {
+            if contents == Contents::Unknown {
+                // SAFETY: the page is ours now.
+                unsafe { page.write_bytes(0, PAGE_BYTES) };
+            }
+        })
+    }
+
+    /// Allocates neighbouring pages without initializing them. It calls `each` with every page, in
+    /// order, and what is known of its bytes. They may be those of the page's last owner.
+    ///
+    /// # Errors
+    /// As for [`allocate_run`](Self::allocate_run).
+    pub fn allocate_run_with(
+        &self,
+        pages: u32,
+        mut each: impl FnMut(NonNull<u8>, Contents),
+    ) -> Result<NonNull<u8>, OutOfPages> {
         let pages = pages.max(1);
         let order = Order::of(pages).ok_or(OutOfPages)?;
+        // Of what is too much nothing is initialized, but what is zero there is remembered. Otherwise
+        // the next owner would have to write to pages that nobody has used yet.
+        let mut zero = [0_u64; Order::LARGEST.frames() as usize / u64::BITS as usize];
         let mut at = 0;
-        // Of what is too much nothing is initialized. What was zero there is not remembered.
-        let mut initialize = |entry: Entry| {
-            if at < pages && entry.contents() == Contents::Unknown {
-                // SAFETY: the frame is ours now.
-                unsafe { self.region.page(entry.frame().0).write_bytes(0, PAGE_BYTES) };
+        let mut sort = |entry: Entry| {
+            if at < pages {
+                each(self.region.page(entry.frame().0), entry.contents());
+            } else if entry.contents() == Contents::Zero {
+                zero[(at / u64::BITS) as usize] |= 1 << (at % u64::BITS);
             }
             at += 1;
         };
-        let first = self.policy.allocate_run(order, &mut initialize).ok_or(OutOfPages)?;
+        let first = self.policy.allocate_run(order, &mut sort).ok_or(OutOfPages)?;
         if let Some(guard) = &self.guard {
             (0..pages).for_each(|at| guard.allocated(first.0 + at));
         }
-        // SAFETY: the rest of the run is ours, and nobody has seen it.
-        unsafe { self.release_pieces(first.0 + pages, order.frames() - pages) };
+        let contents = |at: u32| match zero[(at / u64::BITS) as usize] >> (at % u64::BITS) & 1 {
+            0 => Contents::Unknown,
+            _ => Contents::Zero,
+        };
+        let mut at = pages;
+        while at < order.frames() {
+            let begin = at;
+            while at < order.frames() && contents(at) == contents(begin) {
+                at += 1;
+            }
+            // SAFETY: the rest of the run is ours, and nobody has seen it.
+            unsafe { self.release_pieces(first.0 + begin, at - begin, contents(begin)) };
+        }
         Ok(self.region.page(first.0))
     }
 
@@ -196,6 +235,18 @@ impl<A: PagePolicy> PagePool<A> {
     /// # Safety
     /// As for [`release_raw`](Self::release_raw), for all pages.
     pub unsafe fn release_run_raw(&self, first: NonNull<u8>, pages: u32) {
+        // SAFETY: the caller's promise.
+        unsafe { self.release_run_as(first, pages, Contents::Unknown) };
+    }
+
+    /// Releases neighbouring pages of which the same is known: their bytes are zero, or whatever.
+    ///
+    /// # Panics
+    /// As for [`release_raw`](Self::release_raw).
+    ///
+    /// # Safety
+    /// As for [`release_raw`](Self::release_raw), for all pages.
+    pub unsafe fn release_run_as(&self, first: NonNull<u8>, pages: u32, contents: Contents) {
         if pages == 0 {
             return;
         }
@@ -206,21 +257,21 @@ impl<A: PagePolicy> PagePool<A> {
             (first..end).for_each(|page| guard.released(page));
         }
         // SAFETY: the caller's promise.
-        unsafe { self.release_pieces(first, pages) };
+        unsafe { self.release_pieces(first, pages, contents) };
     }
 
     /// Releases neighbouring frames as the aligned runs that they consist of.
     ///
     /// # Safety
-    /// They are the caller's.
-    unsafe fn release_pieces(&self, first: u32, frames: u32) {
+    /// They are the caller's, and their bytes are as the contents say.
+    unsafe fn release_pieces(&self, first: u32, frames: u32, contents: Contents) {
         let (mut at, end) = (first, first + frames);
         while at < end {
             let most = at.trailing_zeros().min((end - at).ilog2());
             let order = Order::new(most.min(Order::LARGEST.exponent().into()) as u8)
                 .expect("it is at most the largest");
             // SAFETY: the caller's promise, for this piece.
-            unsafe { self.policy.release_run(FrameId(at), order, Contents::Unknown) };
+            unsafe { self.policy.release_run(FrameId(at), order, contents) };
             at += order.frames();
         }
     }
