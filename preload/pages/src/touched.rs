@@ -1,0 +1,74 @@
+//! How much of the memory that they ask for do programs touch?
+//!
+//! The kernel gives memory page by page as a program touches it. The pool clears a range that was used
+//! before as a whole. That is faster as long as most of the range is touched, and a waste if a program
+//! asks for a megabyte and touches a page of it. So for each size of ranges the share that is touched is
+//! estimated, and ranges of sizes of which little is touched go back to the kernel as they are unmapped:
+//! the next owner then finds pages that are zero, and which get memory one by one.
+//!
+//! The kernel can tell which pages of a range have memory. That says what was touched only if none had
+//! at the beginning. So ranges that were *fresh* are measured when they are unmapped, and of a size whose
+//! ranges are used again and again, one in sixteen is made fresh for that.
+//!
+//! Pages that the kernel has swapped out count as untouched. So what it says is only good for an estimate,
+//! and never for taking a page for zero.
+
+use core::sync::atomic::{AtomicU32, Ordering};
+
+use crate::bits::Run;
+
+/// Ranges of fewer pages are cleared before anything else could be found out.
+pub(crate) const LEAST: u32 = 8;
+
+/// One in so many ranges is measured.
+const MEASURED: u32 = 16;
+
+/// A share of one, in the units of the estimate.
+const ALL: u32 = 256;
+
+/// Clearing a page costs about a third of what the kernel takes to bring one in. So it pays to keep what
+/// is touched to more than this share.
+const DENSE: u32 = ALL / 3;
+
+/// What is known of ranges of one size.
+#[derive(Debug)]
+struct Size {
+    /// The share that is touched: an average in which the last eight count most.
+    share: AtomicU32,
+    turn: AtomicU32,
+}
+
+/// What is known of ranges of each size, of up to 1, 2, 4 … 512 pages.
+#[derive(Debug)]
+pub(crate) struct Touched([Size; 10]);
+
+impl Touched {
+    pub(crate) const fn new() -> Self {
+        Self([const { Size { share: AtomicU32::new(ALL), turn: AtomicU32::new(1) } }; 10])
+    }
+
+    fn size(&self, pages: u32) -> &Size {
+        &self.0[(pages.next_power_of_two().trailing_zeros() as usize).min(9)]
+    }
+
+    /// Returns whether most of such a range is touched, so that it pays to keep it.
+    pub(crate) fn is_dense(&self, pages: u32) -> bool {
+        pages < LEAST || self.size(pages).share.load(Ordering::Relaxed) > DENSE // Relaxed: a hint.
+    }
+
+    /// Returns whether it is this range's turn to be measured.
+    pub(crate) fn is_due(&self, pages: u32) -> bool {
+        // Relaxed: a count.
+        pages >= LEAST
+            && self.size(pages).turn.fetch_add(1, Ordering::Relaxed).is_multiple_of(MEASURED)
+    }
+
+    /// Notes how many pages of a range were touched, which was fresh when it was handed out.
+    pub(crate) fn note(&self, run: Run, touched: u32) {
+        let size = self.size(run.pages);
+        let share = touched * ALL / run.pages;
+        // Relaxed: a hint. A note that another thread's overtakes is lost.
+        let before = size.share.load(Ordering::Relaxed);
+        size.share.store(before - before / 8 + share / 8, Ordering::Relaxed);
+    }
+}
