@@ -30,7 +30,7 @@ const DECAY_SECONDS: u64 = 5;
 const CLOCK_CALLS: u32 = 64;
 
 /// After the pool had no room, so many requests go to the kernel without being tried.
-const AFTER_FULL: u32 = 256;
+const AFTER_FULL: u32 = 16;
 
 /// What the bytes of a range must be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
