@@ -19,6 +19,7 @@ mod lock_name;
 mod lost;
 mod measure;
 mod output;
+mod pages;
 mod predict;
 mod run;
 mod screen;
@@ -75,6 +76,9 @@ enum Command {
     /// Simulate an experiment
     #[command(subcommand)]
     Simulate(simulate::Experiment),
+    /// Run a program with its large memory from a page pool
+    #[command(subcommand)]
+    Pages(pages::Action),
     /// List the locks, or show one in full
     Locks(catalogue::LocksArguments),
     /// List the machines, show one in full, or describe this host
@@ -99,6 +103,7 @@ fn main() -> ExitCode {
         Command::Bench(arguments) => bench::bench(arguments),
         Command::BenchHelper(arguments) => Ok(bench::helper(&arguments)),
         Command::Simulate(experiment) => simulate::simulate(experiment),
+        Command::Pages(action) => pages::pages(action),
         Command::Locks(arguments) => catalogue::locks(arguments),
         Command::Machines(arguments) => catalogue::machines(arguments),
         Command::Completions(arguments) => shell::completions(&arguments, Arguments::command()),
