@@ -11,7 +11,7 @@ TEST_PACKAGES  := $(DEMO_PACKAGES) sysbench memcached libmemcached-tools stress-
 
 # The crates whose tests run under the model checkers. They are built apart: with their features all
 # else would be built anew.
-APART := platform locks ldu lru buffer-pool rivals checking
+APART := platform locks ldu lru buffer-pool pages rivals checking
 
 CARGO ?= cargo
 REPORT := target/demo/report.html
@@ -22,7 +22,7 @@ FUZZ_SECONDS ?= 60
 
 .PHONY: all demo test lint unit bench soak weaken watched watched-planted \
         watched-beside fuzz fidelity fidelity-c fidelity-profiles \
-        closed-loop verdicts servers ldu lru hit-ratios page-caches clean packages-build packages-demo \
+        closed-loop verdicts servers page-traces ldu lru hit-ratios page-caches clean packages-build packages-demo \
         packages-test packages-fuzz
 
 all: packages-build
@@ -79,7 +79,7 @@ fuzz: packages-fuzz all
 ## weaken: each memory ordering of locks, logs and lists weakened in turn, into docs/orderings
 weaken: packages-build
 	mkdir -p docs/orderings
-	status=0; for part in locks ldu lru buffer-pool; do \
+	status=0; for part in locks ldu lru buffer-pool pages; do \
 		$(CARGO) run -p kilocore-weaken -- --only libs/$$part/src \
 			--report docs/orderings/$$part.md || status=$$?; \
 	done; exit $$status
@@ -123,6 +123,12 @@ verdicts: all
 servers: all
 	@tools/install-packages $$(tools/servers --packages)
 	tools/servers --page docs/servers.md
+
+## page-traces: record the pages of real programs anew, into data/page-traces; needs root, and a
+## machine that does nothing else
+page-traces: all
+	@tools/install-packages $$(tools/page-traces --packages)
+	tools/page-traces
 
 ## hit-ratios: hit ratios of page lists beside exact LRU on made traces of ten million uses, into the
 ## tables of docs/lru-hit-ratios.md; takes a quarter of an hour

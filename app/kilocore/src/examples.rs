@@ -39,3 +39,14 @@ Examples:
   kilocore pages run ./service --threads 8
   kilocore pages run --statistics -- gcc -O2 -c big.c             what the pool did, by tier
   kilocore pages run --min 64K --total 4G -- ./batch input";
+
+pub(crate) const PAGES_RECORD: &str = "\
+Examples:
+  sudo kilocore pages record -- gcc -O2 -c big.c
+  sudo kilocore pages record --output browser.pages --delay 5 --duration 10 -- ./browser page.html
+  sudo kilocore pages record --limit-events 200000 -- java Service.java";
+
+pub(crate) const PAGES_SHOW: &str = "\
+Examples:
+  kilocore pages show kilocore.pages
+  kilocore pages show --events kilocore.pages | head      what happened, a line each";

@@ -27,7 +27,7 @@ impl When {
 }
 
 /// A length of time: a number of seconds, or of what is named behind it.
-fn time(text: &str) -> Result<Duration, String> {
+pub(crate) fn time(text: &str) -> Result<Duration, String> {
     /// The most that makes sense, in seconds: a year.
     const MOST: f64 = 365.0 * 86_400.0;
     let units = [("ms", 0.001), ("min", 60.0), ("m", 60.0), ("h", 3600.0), ("s", 1.0), ("", 1.0)];

@@ -7,6 +7,7 @@ mod fit;
 mod house;
 mod install;
 mod locate;
+mod pages;
 mod read_write;
 mod simulate;
 mod simulate_ldu;

@@ -8,14 +8,13 @@
 //! ratios to the pool within a round.
 
 mod caches;
-mod rounds;
 mod writes;
 
 use std::path::Path;
 use std::sync::Arc;
 
 use caches::{PageCache, foyer, moka, pool, quick};
-use rounds::{Figures, Scattered, timed};
+use kilocore_rounds::{Scattered, in_turn, table, timed};
 use writes::{FILE_PAGES, Files, WRITERS};
 
 const ROUNDS: usize = 15;
@@ -40,7 +39,7 @@ impl<C: PageCache> Each for C {
             let mut numbers = Scattered(thread + 1);
             let mut sum = 0;
             for _ in 0..OPERATIONS {
-                sum += u64::from(self.hit(numbers.next() % u64::from(HOT / 2)));
+                sum += u64::from(self.hit(numbers.draw() % u64::from(HOT / 2)));
             }
             assert_eq!(sum, 0);
         })
@@ -116,16 +115,6 @@ fn write(index: usize, threads: u64, folder: &Path) -> f64 {
 
 /// Measures subjects in turn, and prints a table.
 fn report(names: &[&str], rounds: usize, measure: impl Fn(usize, usize) -> f64) {
-    let mut figures = vec![Figures::default(); names.len()];
-    for round in 0..rounds {
-        for (index, figures) in figures.iter_mut().enumerate() {
-            figures.0.push(measure(index, round));
-        }
-    }
-    println!("| | median | quartiles | × the pool's |\n| --- | ---: | ---: | ---: |");
-    for (name, own) in names.iter().zip(&figures) {
-        let [low, median, high] = own.quartiles();
-        let [_, ratio, _] = own.over(&figures[0]).quartiles();
-        println!("| {name} | {median:.1} | {low:.1} to {high:.1} | {ratio:.2} |");
-    }
+    let figures = in_turn(names.len(), rounds, measure);
+    print!("{}", table(names, &figures, "× the pool's"));
 }

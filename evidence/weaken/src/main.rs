@@ -1,8 +1,8 @@
 //! Weakens each memory ordering of the model-checked algorithms, one at a time, and reports which
 //! check catches it.
 //!
-//! The checks are the loom tests of `locks`, `ldu`, `lru` and `buffer-pool`. They run on a platform that looks into the
-//! environment at each call, to see whether the ordering of this call is weakened
+//! The checks are the loom tests of `locks`, `ldu`, `lru`, `buffer-pool` and `pages`. They run on a platform that
+//! looks into the environment at each call, to see whether the ordering of this call is weakened
 //! (`kilocore_checking::weakening`). So one build is enough to try all orderings. The orderings are
 //! found by parsing the shipped source. An ordering that could not be weakened is an error.
 //!
@@ -34,7 +34,7 @@ use crate::failure::Failure;
 use crate::sites::{Order, Site, sites};
 
 /// The sources that are weakened, and the tests that have to notice.
-const SUBJECTS: [Subject; 4] = [
+const SUBJECTS: [Subject; 5] = [
     Subject {
         package: "kilocore-locks",
         sources: "libs/locks/src",
@@ -47,6 +47,7 @@ const SUBJECTS: [Subject; 4] = [
         sources: "libs/buffer-pool/src",
         modules: &["loom"],
     },
+    Subject { package: "kilocore-pages", sources: "libs/pages/src", modules: &["loom"] },
 ];
 
 /// By default, a test that takes more than this many seconds on a processor is left out. It would

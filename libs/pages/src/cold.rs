@@ -172,6 +172,12 @@ unsafe impl<P: Platform, F: FreeFrames<P>> Level for Cold<P, F> {
         unsafe { self.free.put(core, frame, order) };
     }
 
+    unsafe fn put_back(&self, core: CpuId, frame: FrameId, order: Order) {
+        // What is noted of the frames is still so.
+        // SAFETY: the caller's promise.
+        unsafe { self.free.put(core, frame, order) };
+    }
+
     fn drain(&self, _core: CpuId) {}
 
     fn decay(&self, discard: &mut dyn FnMut(FrameId, u32)) -> Decayed {

@@ -7,10 +7,10 @@ use core::iter;
 
 use kilocore_platform::Platform;
 
-use crate::frame::{Contents, Entry, FrameId, Order};
+use crate::frame::{Contents, Entry, FrameId};
 use crate::policy::{Allocated, PagePolicy};
 use crate::statistics::{DirectCounts, Statistics};
-use crate::tier::{Decayed, Level, Tier};
+use crate::tier::{Decayed, Level, Tier, put_frames, take_frames};
 
 /// A tier without lists above it.
 pub struct Direct<P: Platform, N: Level> {
@@ -52,23 +52,23 @@ unsafe impl<P: Platform, N: Level> PagePolicy for Direct<P, N> {
         unsafe { self.below.put(P::cpu(), 1, iter::once(entry)) };
     }
 
-    fn allocate_run(&self, order: Order, each: &mut dyn FnMut(Entry)) -> Option<FrameId> {
+    fn allocate_run(&self, frames: u32, each: &mut dyn FnMut(Entry)) -> Option<FrameId> {
         let core = P::cpu();
         let mut zero = 0;
         let mut counted = |entry: Entry| {
             zero += u32::from(entry.contents() == Contents::Zero);
             each(entry);
         };
-        let first = self.below.take_run(core, order, &mut counted)?;
+        let first = take_frames(&self.below, core, frames, &mut counted)?;
         self.counts.allocated(zero, true, Tier::Cold);
-        self.counts.allocated(order.frames() - zero, false, Tier::Cold);
+        self.counts.allocated(frames.max(1) - zero, false, Tier::Cold);
         Some(first)
     }
 
-    unsafe fn release_run(&self, frame: FrameId, order: Order, contents: Contents) {
-        self.counts.released(order.frames());
+    unsafe fn release_run(&self, first: FrameId, frames: u32, contents: Contents) {
+        self.counts.released(frames);
         // SAFETY: the caller's promise.
-        unsafe { self.below.put_run(P::cpu(), frame, order, contents) };
+        unsafe { put_frames(&self.below, P::cpu(), first, frames, contents) };
     }
 
     fn drain(&self) {

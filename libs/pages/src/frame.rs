@@ -24,6 +24,11 @@ impl Order {
         if exponent <= Self::LARGEST.0 { Some(Order(exponent)) } else { None }
     }
 
+    /// Returns the order of runs of 2 to the `exponent` frames, or the largest there is.
+    pub(crate) const fn at_most(exponent: u32) -> Self {
+        if exponent < Self::LARGEST.0 as u32 { Order(exponent as u8) } else { Self::LARGEST }
+    }
+
     /// Returns the smallest order of at least so many frames, if runs can be that large. Zero frames
     /// are taken for one.
     #[must_use]

@@ -1,4 +1,72 @@
 //! A page pool that hands out pages which are still in some cache.
+//!
+//! Whoever gets a page overwrites it first: with zeros, or with what it reads from a disk or a network. That
+//! takes several times as long if the page is in memory and not in a cache. So it matters which of the free
+//! pages one gets.
+//!
+//! # The idea
+//! * **Private-hot:** the pages that a core released last are in its private cache. It gets them back first,
+//!   the newest of them first. Its list is as long as that cache is large.
+//! * **Shared-hot:** what a core's list has too much is still in the last-level cache. It goes onto a list
+//!   that all cores below that cache use, so that a core which only allocates gets the warm pages of one
+//!   which only releases.
+//! * **Cold:** all others. Their memory goes back to the operating system when it lies idle.
+//!
+//! The tiers are those of Yang, Noh and Hong's *Improved Cache-hot Page Allocation Technique for Reducing
+//! Page Initialization Latency of Linux Based Systems*. Pages that are known to be zero are not initialized
+//! again.
+//!
+//! # An example
+//! ```
+//! use kilocore_pages::{PagePool, PoolOptions};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! // At most 1000 pages of 4 KiB at a time. The tiers are as large as this machine's caches.
+//! let pool = PagePool::new(&PoolOptions::new(1000))?;
+//! let mut page = pool.allocate()?; // all zero
+//! page[..5].copy_from_slice(b"hello");
+//! drop(page); // on the list of this core
+//! assert!(pool.allocate()?.iter().all(|byte| *byte == 0)); // the same page, initialized in the cache
+//! let run = pool.allocate_run(100)?; // neighbours
+//! assert_eq!(run.len(), 100 * 4096);
+//! # drop(run);
+//! pool.decay(); // now and then: idle memory goes back
+//! # assert_eq!(pool.statistics().allocated, 102);
+//! # Ok(())
+//! # }
+//! ```
+//! [`LargeBlocks`] serves the large blocks of a whole Rust program from a pool.
+//!
+//! # Policies
+//! A [`PagePool`] has real memory. Which frame is allocated, a [`PagePolicy`] says, and that is generic over
+//! the [`Platform`](kilocore_platform::Platform): the same source runs here, under model checkers and on
+//! simulated machines.
+//!
+//! | policy | lists of cores | below them |
+//! | --- | --- | --- |
+//! | [`Tiered`] | [`PrivateCache`]: as long as that | [`Shared`] above [`Cold`] |
+//! | Linux 4.18 | [`PerCore`] with [`Linux4_18`]: at most 186 pages | [`Cold`] |
+//! | Linux 6.12 | [`PerCore`] with [`Linux6_12`]: as long as what a core releases in a row | [`Cold`] |
+//! | [`Direct`] | none | any of these |
+//!
+//! The cold tier stands on an allocator of frames: [`LlFree`], whose bitmaps need no lock, or [`Buddy`],
+//! which is what kernels have.
+//!
+//! # What is defined at the edges
+//! | case | what happens |
+//! | --- | --- |
+//! | no page is free | [`OutOfPages`]. Pages on lists of other cores and caches are found first. It can also happen while all free pages are in the hands of threads that move them or give their memory back |
+//! | a page is released twice, or is not the pool's | impossible with [`Page`] and [`PageRun`]. By address: a panic in a guarded pool ([`PoolOptions::guarded`]), and for foreign addresses in any |
+//! | not enough address space | [`PoolError::Map`], which names the limit |
+//! | a limit on memory (cgroup) | pages take memory when they are used. The hot tiers keep what they have, at most the size of the caches; [`PagePool::trim`] gives all of it back |
+//! | `fork` | the child can use its copy of the pool and of the pages. Pages that other threads were moving at that moment are lost to the child |
+//! | a signal handler | may allocate and release, also while it interrupts a thread that does |
+//! | a thread loses its core while it holds a list | nobody waits: others use another list, or the tier below |
+//!
+//! # What it costs
+//! For each page four bits for the allocator and what is known of the contents, and one more if guarded. For
+//! each core 4 bytes for each page of its private cache, and for each last-level cache 4 to 8 bytes for each
+//! page of that. All is allocated when the pool is made.
 #![cfg_attr(not(feature = "native"), no_std)]
 #![warn(missing_docs)]
 
@@ -35,8 +103,8 @@ pub use linux_6_12::Linux6_12;
 pub use llfree::{Geometry, LlFree};
 #[cfg(feature = "native")]
 pub use native::{
-    Backing, OutOfPages, PAGE_BYTES, Page, PageBytes, PagePool, PageRun, PoolError, PoolOptions,
-    UninitPage,
+    Backing, LargeBlocks, OutOfPages, PAGE_BYTES, Page, PageBytes, PagePool, PageRun, PoolError,
+    PoolOptions, UninitPage,
 };
 pub use per_core::PerCore;
 pub use policy::{Allocated, PagePolicy};

@@ -139,7 +139,9 @@ impl<P: Platform> LlFree<P> {
     /// Returns so many free frames of a child, whose bits are clear.
     fn give_child(&self, frame: FrameId, frames: u32) {
         let child = &self.children[(frame.0 / self.geometry.child_frames()) as usize];
-        // Release: the clear bits are seen by who acquires the units.
+        // Release: the clear bits are seen by who acquires the units. Argued: a frame's owners are ordered by
+        // its bit. Without this order here a thread with a unit could look for a bit in vain for some time,
+        // on a processor that reorders writes. loom shows no thread a word that is older than that.
         child.fetch_add(frames, Ordering::Release);
     }
 
@@ -190,8 +192,12 @@ unsafe impl<P: Platform> FreeFrames<P> for LlFree<P> {
     }
 
     unsafe fn put(&self, _core: CpuId, frame: FrameId, order: Order) {
-        self.give(frame, order.frames());
-        self.trees[self.tree_of(frame) as usize].give(order.frames());
+        // A run that was taken in pieces may be larger than a child.
+        let frames = order.frames().min(self.geometry.child_frames());
+        for first in (frame.0..frame.0 + order.frames()).step_by(frames as usize).map(FrameId) {
+            self.give(first, frames);
+            self.trees[self.tree_of(first) as usize].give(frames);
+        }
     }
 
     unsafe fn put_many(&self, _core: CpuId, frames: impl Iterator<Item = FrameId>) {

@@ -1,5 +1,6 @@
 //! The pool of real memory.
 
+mod blocks;
 mod caches;
 mod guard;
 mod options;
@@ -7,6 +8,7 @@ mod page;
 mod pool;
 mod region;
 
+pub use blocks::LargeBlocks;
 pub use options::{Backing, OutOfPages, PoolError, PoolOptions};
 pub use page::{Page, PageRun, UninitPage};
 pub use pool::PagePool;

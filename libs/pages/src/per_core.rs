@@ -13,12 +13,12 @@ use core::iter;
 
 use kilocore_platform::{CpuId, Padded, Platform, SharedCell};
 
-use crate::frame::{Contents, Entry, FrameId, Order};
+use crate::frame::{Contents, Entry, FrameId};
 use crate::policy::{Allocated, PagePolicy};
 use crate::ring::{HeldRing, Ring};
 use crate::rule::Rule;
 use crate::statistics::{Counts, DirectCounts, Statistics};
-use crate::tier::{Decayed, Level, Tier};
+use crate::tier::{Decayed, Level, Tier, put_frames, take_frames};
 
 /// So many lists are tried before the tier below. More than two would have to lose their cores at the
 /// same time to be all held.
@@ -184,26 +184,26 @@ unsafe impl<P: Platform, R: Rule, N: Level> PagePolicy for PerCore<P, R, N> {
         }
     }
 
-    fn allocate_run(&self, order: Order, each: &mut dyn FnMut(Entry)) -> Option<FrameId> {
+    fn allocate_run(&self, frames: u32, each: &mut dyn FnMut(Entry)) -> Option<FrameId> {
         let core = P::cpu();
         let mut zero = 0;
         let mut counted = |entry: Entry| {
             zero += u32::from(entry.contents() == Contents::Zero);
             each(entry);
         };
-        let first = self.below.take_run(core, order, &mut counted).or_else(|| {
+        let first = take_frames(&self.below, core, frames, &mut counted).or_else(|| {
             self.drain();
-            self.below.take_run(core, order, &mut counted)
+            take_frames(&self.below, core, frames, &mut counted)
         })?;
         self.direct.allocated(zero, true, Tier::Cold);
-        self.direct.allocated(order.frames() - zero, false, Tier::Cold);
+        self.direct.allocated(frames.max(1) - zero, false, Tier::Cold);
         Some(first)
     }
 
-    unsafe fn release_run(&self, frame: FrameId, order: Order, contents: Contents) {
-        self.direct.released(order.frames());
+    unsafe fn release_run(&self, first: FrameId, frames: u32, contents: Contents) {
+        self.direct.released(frames);
         // SAFETY: the caller's promise.
-        unsafe { self.below.put_run(P::cpu(), frame, order, contents) };
+        unsafe { put_frames(&self.below, P::cpu(), first, frames, contents) };
     }
 
     fn drain(&self) {

@@ -1,7 +1,6 @@
 //! What all kinds of page pools have in common.
 
-use crate::frame::Contents;
-use crate::frame::{Entry, FrameId, Order};
+use crate::frame::{Contents, Entry, FrameId};
 use crate::statistics::Statistics;
 use crate::tier::{Decayed, Tier};
 
@@ -35,15 +34,17 @@ pub unsafe trait PagePolicy: Send + Sync + 'static {
     /// are as the entry says.
     unsafe fn release(&self, entry: Entry);
 
-    /// Allocates a run of frames, and calls `each` with them in the order of their numbers. Runs come
-    /// from the cold tier. If it has none that is long enough, the other tiers are emptied into it.
-    fn allocate_run(&self, order: Order, each: &mut dyn FnMut(Entry)) -> Option<FrameId>;
+    /// Allocates neighbouring frames, between 1 and 512, and calls `each` with them in the order of their
+    /// numbers. The first one's number is a multiple of the smallest power of two that is not less than
+    /// `frames`. They come from the cold tier. If it has no run that is long enough, the other tiers are
+    /// emptied into it.
+    fn allocate_run(&self, frames: u32, each: &mut dyn FnMut(Entry)) -> Option<FrameId>;
 
-    /// Releases a run of frames into the cold tier. It need not have been allocated as one run.
+    /// Releases neighbouring frames into the cold tier. They need not have been allocated as one run.
     ///
     /// # Safety
-    /// As for [`release`](Self::release), for all its frames.
-    unsafe fn release_run(&self, frame: FrameId, order: Order, contents: Contents);
+    /// As for [`release`](Self::release), for all of them.
+    unsafe fn release_run(&self, first: FrameId, frames: u32, contents: Contents);
 
     /// Moves all free frames into the cold tier, but for those that others move at this moment.
     fn drain(&self);

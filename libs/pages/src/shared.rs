@@ -192,6 +192,11 @@ unsafe impl<P: Platform, N: Level> Level for Shared<P, N> {
         unsafe { self.below.put_run(core, frame, order, contents) };
     }
 
+    unsafe fn put_back(&self, core: CpuId, frame: FrameId, order: Order) {
+        // SAFETY: the caller's promise.
+        unsafe { self.below.put_back(core, frame, order) };
+    }
+
     fn drain(&self, core: CpuId) {
         for stripe in &self.stripes {
             if let Some(mut held) = stripe.attempt() {

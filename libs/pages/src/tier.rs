@@ -62,6 +62,13 @@ pub unsafe trait Level: Send + Sync + 'static {
     /// The frames are the caller's.
     unsafe fn put_run(&self, core: CpuId, frame: FrameId, order: Order, contents: Contents);
 
+    /// Puts a part of a run back that was taken with [`take_run`](Self::take_run), with its contents as they
+    /// were.
+    ///
+    /// # Safety
+    /// The frames are the caller's, who has not touched their bytes.
+    unsafe fn put_back(&self, core: CpuId, frame: FrameId, order: Order);
+
     /// Moves everything into the cold tier.
     fn drain(&self, core: CpuId);
 
@@ -78,4 +85,77 @@ pub unsafe trait Level: Send + Sync + 'static {
     /// # Panics
     /// If something does not hold.
     fn validate(&mut self, each: &mut dyn FnMut(Entry));
+}
+
+/// Takes as many neighbouring frames as are wanted, at most those of the largest run, and calls `each` with
+/// them. The first one's number is a multiple of what the smallest run has that they fit into.
+pub(crate) fn take_frames<N: Level>(
+    level: &N,
+    core: CpuId,
+    frames: u32,
+    each: &mut dyn FnMut(Entry),
+) -> Option<FrameId> {
+    let frames = frames.max(1);
+    let order = Order::of(frames)?;
+    let mut at = 0;
+    let mut wanted = |entry: Entry| {
+        if at < frames {
+            each(entry);
+        }
+        at += 1;
+    };
+    let first = level.take_run(core, order, &mut wanted)?;
+    for (piece, order) in pieces(FrameId(first.0 + frames), order.frames() - frames) {
+        // SAFETY: the rest of the run is ours, and nobody has touched it.
+        unsafe { level.put_back(core, piece, order) };
+    }
+    Some(first)
+}
+
+/// Puts neighbouring frames into the cold tier.
+///
+/// # Safety
+/// They are the caller's, with these contents.
+pub(crate) unsafe fn put_frames<N: Level>(
+    level: &N,
+    core: CpuId,
+    first: FrameId,
+    frames: u32,
+    contents: Contents,
+) {
+    for (piece, order) in pieces(first, frames) {
+        // SAFETY: the caller's promise, for this piece.
+        unsafe { level.put_run(core, piece, order, contents) };
+    }
+}
+
+/// Returns the aligned runs that neighbouring frames consist of.
+fn pieces(first: FrameId, frames: u32) -> impl Iterator<Item = (FrameId, Order)> {
+    let (mut at, end) = (first.0, first.0 + frames);
+    core::iter::from_fn(move || {
+        if at == end {
+            return None;
+        }
+        let most = at.trailing_zeros().min((end - at).ilog2());
+        let order = Order::at_most(most);
+        let piece = FrameId(at);
+        at += order.frames();
+        Some((piece, order))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn neighbours_consist_of_aligned_runs() {
+        let of = |first, frames| {
+            let each = |(frame, order): (FrameId, Order)| (frame.0, order.frames());
+            pieces(FrameId(first), frames).map(each).collect::<alloc::vec::Vec<_>>()
+        };
+        assert_eq!(of(5, 0), []);
+        assert_eq!(of(3, 10), [(3, 1), (4, 4), (8, 4), (12, 1)]);
+        assert_eq!(of(0, 1100), [(0, 512), (512, 512), (1024, 64), (1088, 8), (1096, 4)]);
+    }
 }

@@ -24,8 +24,9 @@ impl<P: Platform> TryLock<P> {
     #[inline(always)]
     pub(crate) fn attempt(&self) -> Option<Held<'_, P>> {
         // Acquire: what the last holder did to the list happened before. It pairs with the release
-        // in `drop`.
-        (self.0.swap(HELD, Ordering::Acquire) == FREE).then_some(Held(self))
+        // in `drop`. Relaxed: who fails does nothing with the list.
+        let taken = self.0.compare_exchange(FREE, HELD, Ordering::Acquire, Ordering::Relaxed);
+        taken.is_ok().then(|| Held(self))
     }
 }
 

@@ -1,1 +1,6 @@
-//! x
+//! Compares pools with plain models, and uses real pages, on this host.
+
+mod model;
+mod pool;
+mod process;
+mod tiers;

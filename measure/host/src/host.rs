@@ -185,6 +185,11 @@ impl Host {
             shared_per_node: shape.shared_per_node,
             shared_hit_ns: shared_hit,
             shared_finds_copies: self.lent(&self.like.caches.shared_finds_copies),
+            shared_holds_private: processor::last_level_is_inclusive()
+                .map(|is| self.measured(f64::from(u8::from(is)))),
+            // Not measured: the estimates for machines in general take their place.
+            own_line_cycles: None,
+            lines_under_way: None,
         })
     }
 

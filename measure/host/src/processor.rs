@@ -56,6 +56,29 @@ fn stated_ghz() -> Option<f64> {
     None
 }
 
+/// Whether the last-level cache holds all that the caches below it hold, as the processor says in
+/// its list of caches: leaf 4 of cpuid, or leaf 0x8000001d where the processor has that. Returns
+/// `None` if there is no such list.
+#[cfg(target_arch = "x86_64")]
+pub(crate) fn last_level_is_inclusive() -> Option<bool> {
+    use core::arch::x86_64::{__cpuid, __cpuid_count};
+    const MOST_CACHES: u32 = 8;
+    let list = [(0, 4), (0x8000_0000, 0x8000_001d)];
+    let caches = list
+        .into_iter()
+        .filter(|&(first, leaf)| __cpuid(first).eax >= leaf)
+        .flat_map(|(_, leaf)| (0..MOST_CACHES).map(move |index| __cpuid_count(leaf, index)));
+    // An entry has the kind of the cache in bits 0 to 4, with 0 for none, its level in bits 5 to 7,
+    // and whether it is inclusive in bit 1 of edx.
+    let caches = caches.filter(|cache| cache.eax & 0x1f != 0);
+    caches.max_by_key(|cache| cache.eax >> 5 & 7).map(|last| last.edx & 2 != 0)
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+pub(crate) fn last_level_is_inclusive() -> Option<bool> {
+    None
+}
+
 /// Returns the time in ns of an atomic addition to a line that the core owns, the median of some
 /// samples.
 pub(crate) fn rmw_ns() -> Option<f64> {

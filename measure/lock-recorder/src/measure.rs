@@ -12,7 +12,7 @@ use kilocore_lock_profile::{
     FORMAT, FORMAT_VERSION, Process, Profile, Run, Snapshot, Unrecorded, WhyUnrecorded,
 };
 use kilocore_lock_watcher::{WatchError, possible};
-use kilocore_process::{CpuId, Output, Start, allowed_cores, shell_status};
+use kilocore_process::{CpuId, Output, Start, Started, allowed_cores, shell_status};
 
 use crate::clock::Mark;
 use crate::conduct::{Conduct, Measured};
@@ -21,7 +21,7 @@ use crate::host::host;
 use crate::outside::{self, Places};
 use crate::recordings::Recordings;
 use crate::shortage::Shortage;
-use crate::watch::{Schedule, Started, Watched, watch};
+use crate::watch::{Schedule, Watched, watch};
 use crate::{beside, events, preload};
 
 /// How to measure.

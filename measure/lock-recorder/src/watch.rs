@@ -1,13 +1,12 @@
 //! One run of a program, watched: when what it does begins and ceases to count, and what is seen
 //! of it meanwhile.
 
-use std::fs::File;
-use std::os::fd::{AsRawFd, FromRawFd, RawFd};
 use std::path::Path;
 use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
 
 use kilocore_lock_profile::{RecordingError, Snapshot};
+use kilocore_process::Started;
 
 use crate::beside::Told;
 use crate::clock::Mark;
@@ -19,45 +18,6 @@ use crate::outside::{Looker, Places};
 pub(crate) struct Schedule {
     pub(crate) delay: Option<Duration>,
     pub(crate) duration: Option<Duration>,
-}
-
-/// A program that was just started.
-#[derive(Debug)]
-pub(crate) struct Started {
-    pub(crate) pid: u32,
-    /// Names the process, even after its id has become another's. `None` on kernels before 5.3.
-    handle: Option<File>,
-}
-
-impl Started {
-    /// Returns the program with this process id, for which nobody has waited yet.
-    pub(crate) fn new(pid: libc::pid_t) -> Self {
-        // SAFETY: integers only.
-        let handle = unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) } as RawFd;
-        // SAFETY: a descriptor that was just opened, and that nobody else knows.
-        let handle = (handle >= 0).then(|| unsafe { File::from_raw_fd(handle) });
-        Self { pid: pid as u32, handle }
-    }
-
-    /// Asks the program to end. Returns whether it could be asked.
-    pub(crate) fn terminate(&self) -> bool {
-        let Some(handle) = &self.handle else {
-            // SAFETY: integers only. The program was not known to have ended a moment ago.
-            return unsafe { libc::kill(self.pid as libc::pid_t, libc::SIGTERM) == 0 };
-        };
-        let nothing: *const libc::siginfo_t = core::ptr::null();
-        // SAFETY: a descriptor of a process, and no further information.
-        let result = unsafe {
-            libc::syscall(
-                libc::SYS_pidfd_send_signal,
-                handle.as_raw_fd(),
-                libc::SIGTERM,
-                nothing,
-                0,
-            )
-        };
-        result == 0
-    }
 }
 
 /// A moment at which the recordings were read.

@@ -12,14 +12,13 @@ use std::time::{Duration, Instant};
 
 use kilocore_lock_profile::{FORMAT, FORMAT_VERSION, Profile, Run};
 use kilocore_lock_watcher::{Kin, Options, Pid, WatchError, check, check_file, possible, watch};
-use kilocore_process::{Output, Start, shell_status};
+use kilocore_process::{Output, Start, Started, shell_status};
 
 use crate::clock::Mark;
 use crate::conduct::{Conduct, Measured, SEED};
 use crate::error::MeasureError;
 use crate::events::{self, Event, Events};
 use crate::host::host;
-use crate::watch::Started;
 
 /// Whether this user may watch programs on this machine.
 #[must_use]

@@ -1,6 +1,7 @@
 //! An event that the kernel has opened.
 
-use std::io;
+use std::fs::File;
+use std::io::{self, Read};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 
 use perf_event_open_sys::bindings::{PERF_FLAG_FD_CLOEXEC, perf_event_attr};
@@ -66,6 +67,31 @@ impl Event {
     pub fn disable(&self) -> io::Result<()> {
         // SAFETY: the request takes a number.
         done(unsafe { ioctls::DISABLE(self.fd(), 0) })
+    }
+
+    /// How often it happened so far, with all that it was passed on to.
+    ///
+    /// # Errors
+    /// If this is no event.
+    pub fn count(&self) -> io::Result<u64> {
+        self.values::<8>()
+    }
+
+    /// How many of its records the kernel lost, of an event whose read format is `PERF_FORMAT_ID`
+    /// and `PERF_FORMAT_LOST`.
+    ///
+    /// # Errors
+    /// If it does not count them.
+    pub fn lost(&self) -> io::Result<u64> {
+        // By the read format: the count, the id, the losses.
+        self.values::<24>()
+    }
+
+    /// Reads so many bytes, of which the last eight are a number.
+    fn values<const SIZE: usize>(&self) -> io::Result<u64> {
+        let mut values = [0; SIZE];
+        File::from(self.0.try_clone()?).read_exact(&mut values)?;
+        Ok(u64::from_ne_bytes(*values.last_chunk().unwrap_or(&[0; 8])))
     }
 
     /// Lets the event write into the buffer of another. Both watch the same core, or the same

@@ -5,9 +5,8 @@
 //! over it. Positions are taken modulo the size, a power of two, so a record may begin at the end
 //! of the buffer and go on at its beginning.
 
-use std::fs::File;
-use std::io::{self, Read};
-use std::os::fd::{AsFd, RawFd};
+use std::io;
+use std::os::fd::RawFd;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use memmap2::{MmapOptions, MmapRaw};
@@ -83,10 +82,7 @@ impl Ring {
 
     /// How many records the kernel says were lost, of an event that counts them.
     pub fn lost(&self) -> io::Result<u64> {
-        // By the read format: the count, the id, the losses.
-        let mut values = [0; 24];
-        File::from(self.event.as_fd().try_clone_to_owned()?).read_exact(&mut values)?;
-        Ok(u64::from_ne_bytes(*values.last_chunk().unwrap_or(&[0; 8])))
+        self.event.lost()
     }
 
     /// Appends what is in the buffer to `records`, whole records all, and empties it.
@@ -129,6 +125,7 @@ impl Ring {
 
 #[cfg(test)]
 mod tests {
+    use std::fs::File;
     use std::os::unix::fs::FileExt;
 
     use perf_event_open_sys::bindings::PERF_RECORD_SAMPLE;

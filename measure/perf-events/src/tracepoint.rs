@@ -53,6 +53,8 @@ pub struct Tracepoint {
     /// What `perf_event_attr::config` calls it, with the type `PERF_TYPE_TRACEPOINT`.
     pub id: u64,
     fields: BTreeMap<String, Field>,
+    /// The bits that have names, such as those of allocations.
+    flags: BTreeMap<String, u64>,
 }
 
 /// Where a field lies in the raw data of a record.
@@ -118,7 +120,9 @@ impl Tracepoint {
     pub fn parse(text: &str) -> Option<Self> {
         let id = text.lines().find_map(|line| line.strip_prefix("ID:"))?;
         let fields = text.lines().filter_map(field).collect();
-        Some(Self { id: id.trim().parse().ok()?, fields })
+        let format = text.lines().find_map(|line| line.strip_prefix("print fmt:"));
+        let flags = format.into_iter().flat_map(|line| line.split('{')).filter_map(flag).collect();
+        Some(Self { id: id.trim().parse().ok()?, fields, flags })
     }
 
     /// A field of a name.
@@ -126,6 +130,40 @@ impl Tracepoint {
     pub fn field(&self, name: &str) -> Option<Field> {
         self.fields.get(name).copied()
     }
+
+    /// The bit that has a name in the kernel's description, such as `__GFP_ZERO`. These bits differ
+    /// from kernel to kernel.
+    #[must_use]
+    pub fn flag(&self, name: &str) -> Option<u64> {
+        self.flags.get(name).copied()
+    }
+}
+
+/// What follows an opening brace of a table of flags: `( gfp_t)((((1UL))) << (8))), "__GFP_ZERO"}, `,
+/// or, in kernels before 6.10, `( gfp_t)0x100u), "__GFP_ZERO"}, `. Only single bits are taken: what
+/// stands for several is written as a sum of these.
+fn flag(entry: &str) -> Option<(String, u64)> {
+    let (value, rest) = entry.split_once('"')?;
+    let (name, _) = rest.split_once('"')?;
+    let number = |text: &str, radix| {
+        let end = text.find(|c: char| !c.is_digit(radix)).unwrap_or(text.len());
+        u64::from_str_radix(&text[..end], radix).ok()
+    };
+    let mut shifts = value.match_indices("<< (");
+    let bit = match (shifts.next(), shifts.next()) {
+        (Some((at, shift)), None) => {
+            let shift = number(&value[at + shift.len()..], 10)?;
+            1_u64.checked_shl(u32::try_from(shift).ok()?)?
+        }
+        (None, None) => {
+            let mut numbers = value.match_indices("0x");
+            let (at, prefix) = numbers.next()?;
+            let bits = number(&value[at + prefix.len()..], 16)?;
+            Some(bits).filter(|bits| bits.is_power_of_two() && numbers.next().is_none())?
+        }
+        _ => return None,
+    };
+    Some((name.to_owned(), bit))
 }
 
 /// A line such as `field:unsigned int flags;  offset:16;  size:4;  signed:0;`.
@@ -186,6 +224,25 @@ mod tests {
     }
 
     #[test]
+    fn bits_are_found_by_name_as_old_and_new_kernels_write_them() {
+        let new = "( unsigned long)(((((( gfp_t)((((1UL))) << (10))|((((1UL))) << (11)))) | \
+            (( gfp_t)((((1UL))) << (6)))))), \"GFP_NOFS\"}, \
+            {( unsigned long)(( gfp_t)((((1UL))) << (8))), \"__GFP_ZERO\"}, { 0, ((void *)0) }";
+        let old = "(unsigned long)(((( gfp_t)0x400u)|(( gfp_t)0x40u))), \"GFP_NOFS\"}, \
+            {(unsigned long)(( gfp_t)0x100u), \"__GFP_ZERO\"}, {(unsigned long)0, \"none\"}";
+        for table in [new, old] {
+            let text = format!("ID: 1\nprint fmt: \"%s\", __print_flags(x, \"|\", {{{table})\n");
+            let place = Tracepoint::parse(&text).expect("it has a number");
+            assert_eq!(place.flag("__GFP_ZERO"), Some(0x100), "{text}");
+            assert_eq!(place.flag("GFP_NOFS"), None, "several bits are no bit");
+            assert_eq!(place.flag("__GFP_MOVABLE"), None);
+        }
+        let far = "ID: 1\nprint fmt: x, {1 << (99), \"A\"}, {0xfffffffffffffffffffff, \"B\"}";
+        let place = Tracepoint::parse(far).expect("it has a number");
+        assert_eq!((place.flag("A"), place.flag("B")), (None, None));
+    }
+
+    #[test]
     fn this_kernel_shows_its_places_or_says_why_not() {
         match Tracefs::open().and_then(|tracefs| tracefs.find("sched/sched_waking")) {
             Ok(waking) => assert_eq!(waking.field("pid").map(|field| field.size), Some(4)),
@@ -204,6 +261,7 @@ mod tests {
         #[test]
         fn any_text_is_read_and_any_data(text in "\\PC{0,200}", raw: Vec<u8>, at: usize, size: usize) {
             let _ = Tracepoint::parse(&text);
+            let _ = Tracepoint::parse(&format!("ID: 1\nprint fmt: {text}"));
             let line = format!("ID: 1\n\tfield:u64 x;\toffset:{at};\tsize:{size};\n");
             if let Some(field) = Tracepoint::parse(&line).and_then(|place| place.field("x")) {
                 let _ = field.of(&raw);

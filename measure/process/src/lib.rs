@@ -19,6 +19,7 @@ mod orphans;
 mod preload;
 mod signals;
 mod start;
+mod started;
 mod status;
 
 pub use cores::{allowed_cores, confine, spare_cores};
@@ -31,4 +32,5 @@ pub use observe::{Observer, Stream};
 pub use preload::preloading;
 pub use signals::Held;
 pub use start::{End, OnStart, Output, Start, run};
+pub use started::Started;
 pub use status::shell_status;

@@ -126,7 +126,7 @@ fn check_field(table: &Table, field: &Field) -> Result<(), Problem> {
     let value = at(table, field.path);
     let Some(value) = value else {
         return match field.kind {
-            Kind::Hops => Ok(()),
+            Kind::Hops | Kind::Optional { .. } => Ok(()),
             _ => Err(Problem::new(field.path, "is missing", example(field))),
         };
     };
@@ -142,7 +142,9 @@ fn check_field(table: &Table, field: &Field) -> Result<(), Problem> {
             None => Err(Problem::new(field.path, format!("is {}", kind_of(value)), example(field))),
         },
         Kind::Hops => Ok(()),
-        Kind::Figure { low, high } => check_figure(value, field, low, high),
+        Kind::Figure { low, high } | Kind::Optional { low, high } => {
+            check_figure(value, field, low, high)
+        }
     }
 }
 
@@ -159,7 +161,7 @@ fn example(field: &Field) -> String {
         Kind::Hops => {
             format!("write {name} = a list with a list of whole numbers for each node ({meaning})")
         }
-        Kind::Figure { low, high } => format!(
+        Kind::Figure { low, high } | Kind::Optional { low, high } => format!(
             "write {name}.value = a number from {low} to {high} ({meaning}), and {name}.source = \"…\" or {name}.estimated = \"…\""
         ),
     }

@@ -132,6 +132,42 @@ pub struct Caches {
     /// 1 if a last-level cache serves its cores every line of which one of them has a clean copy. 0
     /// if such a read goes to the line's home.
     pub shared_finds_copies: Figure,
+    /// 1 if the last-level cache holds every line that one of its cores holds, so that a line that
+    /// leaves it leaves the cores' caches, too. 0 if it takes the lines that leave those. Without
+    /// it the sizes of the caches decide: [`Caches::holds_private`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shared_holds_private: Option<Figure>,
+    /// Time that each line of a block takes that is written from one end to the other and is in the
+    /// core's own caches. Without it, [`Caches::OWN_LINE_CYCLES`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own_line_cycles: Option<Figure>,
+    /// How many lines of a block are on their way to a core at a time, those that its prefetchers
+    /// ask for included. Without it, [`Caches::LINES_UNDER_WAY`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lines_under_way: Option<Figure>,
+}
+
+impl Caches {
+    /// Estimated for machines whose file does not say: as on Skylake, whose second-level cache takes
+    /// 3 cycles for each line that is written (T. Downs, "Microcode Mystery", 2019).
+    pub const OWN_LINE_CYCLES: f64 = 3.0;
+    /// Estimated for machines whose file does not say: the line fill buffers of Intel's cores from
+    /// Nehalem to Broadwell.
+    pub const LINES_UNDER_WAY: f64 = 10.0;
+
+    /// Whether the last-level cache of a domain with so many cores holds all that these hold.
+    ///
+    /// Where the file does not say, this is an estimate: a cache that holds all that is in others
+    /// is much larger than those, or most of it would be wasted. The limit is four times as large:
+    /// of the Intel machines that come with this crate, those whose cache holds all have eight times
+    /// as much and more, and the others less than twice as much.
+    #[must_use]
+    pub fn holds_private(&self, cores: u32) -> bool {
+        match &self.shared_holds_private {
+            Some(figure) => figure.value >= 0.5,
+            None => self.shared_kib.value >= 4.0 * self.private_kib.value * f64::from(cores),
+        }
+    }
 }
 
 /// Main memory.

@@ -91,10 +91,12 @@ fn write_section(text: &mut String, table: &Table, section: &str) {
         // Writing into a String cannot fail.
         let _ = writeln!(text, "# {}", field.meaning);
         let _ = match (field.kind, value) {
-            (Kind::Figure { .. }, Value::Table(figure)) => ["value", "source", "estimated"]
-                .iter()
-                .filter_map(|part| Some((part, figure.get(*part)?)))
-                .try_for_each(|(part, value)| writeln!(text, "{name}.{part} = {value}")),
+            (Kind::Figure { .. } | Kind::Optional { .. }, Value::Table(figure)) => {
+                ["value", "source", "estimated"]
+                    .iter()
+                    .filter_map(|part| Some((part, figure.get(*part)?)))
+                    .try_for_each(|(part, value)| writeln!(text, "{name}.{part} = {value}"))
+            }
             (Kind::Hops, Value::Array(rows)) => {
                 let rows: String = rows.iter().map(|row| format!("    {row},\n")).collect();
                 writeln!(text, "{name} = [\n{rows}]")

@@ -11,10 +11,12 @@ pub(crate) enum Kind {
     Text,
     /// A whole number from `low` to `high`.
     Count { low: u32, high: u32 },
-    /// The matrix of hops between nodes. Only a field of this kind may be absent.
+    /// The matrix of hops between nodes. It may be absent.
     Hops,
     /// A number from `low` to `high`, with its source or how it was estimated.
     Figure { low: f64, high: f64 },
+    /// The same, but it may be absent. An estimate then takes its place.
+    Optional { low: f64, high: f64 },
 }
 
 /// A field of a machine file.
@@ -45,6 +47,10 @@ const fn count(path: &'static str, low: u32, high: u32, meaning: &'static str) -
 
 const fn figure(path: &'static str, low: f64, high: f64, meaning: &'static str) -> Field {
     Field { path, kind: Kind::Figure { low, high }, meaning }
+}
+
+const fn optional(path: &'static str, low: f64, high: f64, meaning: &'static str) -> Field {
+    Field { path, kind: Kind::Optional { low, high }, meaning }
 }
 
 /// The version of the machine file format. A file's field `schema` must have this value.
@@ -120,6 +126,24 @@ pub(crate) const FIELDS: &[Field] = &[
         0.0,
         1.0,
         "1 if a last-level cache serves all that its cores hold copies of, 0 if the home does",
+    ),
+    optional(
+        "caches.shared_holds_private",
+        0.0,
+        1.0,
+        "1 if a last-level cache holds all that its cores hold, 0 if it takes what leaves them",
+    ),
+    optional(
+        "caches.own_line_cycles",
+        0.1,
+        100.0,
+        "writing a line of a block that is in the core's own caches, in cycles",
+    ),
+    optional(
+        "caches.lines_under_way",
+        1.0,
+        1024.0,
+        "lines of a block that are on their way to a core at a time",
     ),
     figure("memory.local_ns", 5.0, 1e4, "latency of the node's own memory, in ns"),
     figure("memory.remote_ns", 5.0, 1e4, "latency of another node's memory, one hop away, in ns"),

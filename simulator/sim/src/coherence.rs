@@ -11,15 +11,22 @@
 //! below each of these caches once, and any number of cores then read it there at a time. Many
 //! waiters on one word are much cheaper on such a machine.
 
+mod frames;
+#[cfg(test)]
+mod invariants;
+mod layers;
 mod line;
 mod numbers;
 mod queues;
+mod visit;
 
 use kilocore_platform::{Cycles, NodeId};
 
+use self::layers::Layers;
 use self::line::{Line, NOBODY, NodeSet};
 use self::numbers::LineNumbers;
 use self::queues::Queues;
+pub(crate) use self::visit::Visit;
 use crate::agenda::Epoch;
 use crate::copies_below::CopiesBelow;
 use crate::costs::{Costs, Place};
@@ -53,6 +60,8 @@ pub(crate) struct Coherence {
     private: Table<CacheId, Tags>,
     shared: Table<DomainId, Tags>,
     places: Table<CacheId, Place>,
+    /// What caches need to keep each other's rules, if they do.
+    layers: Option<Box<Layers>>,
 }
 
 impl Coherence {
@@ -72,6 +81,7 @@ impl Coherence {
             private: (0..places.len()).map(private).collect::<Vec<Tags>>().into(),
             shared: (0..domains).map(shared).collect::<Vec<Tags>>().into(),
             places: places.into(),
+            layers: None,
         }
     }
 
@@ -87,16 +97,26 @@ impl Coherence {
 
     #[cold]
     fn look_up(&mut self, key: usize, node: NodeId) -> LineId {
+        if let Some(line) = self.line_of_region(key) {
+            return line;
+        }
         let fresh = self.lines.next_id();
         let line = self.numbers.look_up(key, fresh);
         if line == fresh {
-            self.lines.push(Line::new(node));
-            self.sharers.push_line();
-            self.in_private.push_line();
-            self.in_shared.push_line();
-            self.copies.push_line();
+            self.push_line(Line::new(node));
         }
         line
+    }
+
+    fn push_line(&mut self, line: Line) {
+        self.lines.push(line);
+        self.sharers.push_line();
+        self.in_private.push_line();
+        self.in_shared.push_line();
+        self.copies.push_line();
+        if let Some(layers) = &mut self.layers {
+            layers.push_line();
+        }
     }
 
     /// Forgets which lines are at the addresses of an object that goes away.
@@ -141,7 +161,7 @@ impl Coherence {
             Access::Write | Access::Rmw => self.finish_write(costs, line, here, start, latency),
         };
         self.lines[line].count_transfer(start - now);
-        self.fill(line, here);
+        self.fill(costs, line, here, now);
         done
     }
 
@@ -151,7 +171,7 @@ impl Coherence {
         let passes = self.queues.pass_directory(costs, here.node, start);
         self.add_sharer(line, here.cache);
         self.lines[line].count_transfer(passes - start);
-        self.fill(line, here);
+        self.fill(costs, line, here, start);
         passes + costs.copy_in_node()
     }
 
@@ -164,22 +184,28 @@ impl Coherence {
         latency: Cycles,
     ) -> Cycles {
         let modified = self.lines[line].owner;
+        self.share(line, here, start + latency);
+        // A modified copy is fetched by one request at a time. Clean copies are read one after the
+        // other, as fast as the home hands them out.
+        let service = if modified == NOBODY { costs.line_service.min(latency) } else { latency };
+        self.lines[line].busy_until = start + service;
+        start + latency
+    }
+
+    /// Gives a core a copy that it reads, which arrives at `arrival`. An owner keeps its own.
+    #[inline(always)]
+    fn share(&mut self, line: LineId, here: Place, arrival: Cycles) {
+        let modified = self.lines[line].owner;
         if modified != NOBODY {
             let domain = self.places[modified].domain;
-            self.copies.insert(line, domain, start + latency);
+            self.copies.insert(line, domain, arrival);
             if !self.sharers.contains(line, modified) {
                 self.add_sharer(line, modified);
             }
         }
-        let state = &mut self.lines[line];
-        // A modified copy is fetched by one request at a time. Clean copies are read one after the
-        // other, as fast as the home hands them out.
-        let service = if modified == NOBODY { costs.line_service.min(latency) } else { latency };
-        state.owner = NOBODY;
-        state.busy_until = start + service;
-        self.copies.insert(line, here.domain, start + latency);
+        self.lines[line].owner = NOBODY;
+        self.copies.insert(line, here.domain, arrival);
         self.add_sharer(line, here.cache);
-        start + latency
     }
 
     fn finish_write(
@@ -190,24 +216,41 @@ impl Coherence {
         start: Cycles,
         latency: Cycles,
     ) -> Cycles {
-        let mine = self.sharers.contains(line, here.cache);
-        let state = &mut self.lines[line];
-        let others = u64::from(state.sharers) - u64::from(mine);
         // Whoever already has a copy only waits for the others to give theirs up.
+        let mine = self.sharers.contains(line, here.cache);
         let fetch = if mine { Cycles(0) } else { latency };
-        let farthest = state.nodes.farthest(costs, here.node);
-        let invalidate = match others {
+        let done = start + fetch.max(self.others_give_up(costs, line, here));
+        self.take(line, here);
+        self.lines[line].busy_until = done;
+        done
+    }
+
+    /// How long it takes until no other core has a copy any more.
+    #[inline(always)]
+    fn others_give_up(&self, costs: &Costs, line: LineId, here: Place) -> Cycles {
+        let state = &self.lines[line];
+        let mine = self.sharers.contains(line, here.cache);
+        match u64::from(state.sharers) - u64::from(mine) {
             0 => Cycles(0),
-            _ => farthest + costs.invalidate_per_sharer * others,
-        };
-        let done = start + fetch.max(invalidate);
+            others => {
+                let farthest = state.nodes.farthest(costs, here.node);
+                farthest + costs.invalidate_per_sharer * others
+            }
+        }
+    }
+
+    /// Gives a core the only copy, to write it.
+    #[inline(always)]
+    fn take(&mut self, line: LineId, here: Place) {
+        let state = &mut self.lines[line];
         state.owner = here.cache;
         state.sharers = 1;
         state.nodes = NodeSet::only(here.node);
-        state.busy_until = done;
         self.sharers.reset_to(line, here.cache);
         self.copies.clear(line);
-        done
+        if self.layers.is_some() {
+            self.take_from_others(line, here);
+        }
     }
 
     /// When it is the line's turn to serve a request that arrives at `now`. The request first
@@ -243,17 +286,19 @@ impl Coherence {
         turn - start + costs.memory(here.node, state.home)
     }
 
-    /// When it is the turn of a batch of lines that no cache holds, for a core of `from` that asks
-    /// `home` at `now`. The batch keeps the channels of `home` busy, and the link if it uses that.
+    /// When it is the turn of a batch of lines on their way between the memory of `home` and a core
+    /// of `from`, which asks at `now`. The batch keeps the channels of `home` busy, and the link if
+    /// it uses that.
     pub(crate) fn pass_batch(
         &mut self,
         from: NodeId,
         home: NodeId,
         now: Cycles,
-        on_channel: Cycles,
-        on_link: Option<Cycles>,
+        lines: u32,
+        costs: &Costs,
     ) -> Cycles {
-        self.queues.pass_batch(from, home, now, on_channel, on_link)
+        let on_link = (from != home).then(|| costs.on_link(lines));
+        self.queues.pass_batch(from, home, now, costs.on_channel(lines), on_link)
     }
 
     fn add_sharer(&mut self, line: LineId, cache: CacheId) {
@@ -266,7 +311,14 @@ impl Coherence {
     }
 
     /// Puts a line into the caches that it came through, evicting what has to make room.
-    fn fill(&mut self, line: LineId, Place { cache, domain, .. }: Place) {
+    #[inline(always)]
+    fn fill(&mut self, costs: &Costs, line: LineId, here: Place, now: Cycles) {
+        if self.layers.is_some() {
+            self.fill_layered(line, here);
+            self.finish_fill(costs, here.node, now);
+            return;
+        }
+        let Place { cache, domain, .. } = here;
         if !self.in_private.contains(line, cache) {
             self.in_private.insert(line, cache);
             if let Some(evicted) = self.private[cache].insert(line) {

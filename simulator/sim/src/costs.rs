@@ -1,6 +1,6 @@
 //! A machine file, turned into cycles.
 
-use kilocore_machine::{Description, Distance, Figure};
+use kilocore_machine::{Caches, Description, Distance, Figure};
 use kilocore_platform::{Cycles, NodeId};
 
 use crate::ids::{CacheId, DomainId, GroupId, Id, SocketId};
@@ -37,13 +37,15 @@ pub(crate) struct Costs {
     pub(crate) invalidate_per_sharer: Cycles,
     pub(crate) home_service: Cycles,
     /// How long one line takes on a node's memory channels.
-    pub(crate) memory_service: Cycles,
-    /// The same, not rounded: for many lines at once.
-    pub(crate) line_on_channel: f64,
-    /// How long one line takes on the way from another node's memory.
-    pub(crate) line_on_link: f64,
+    line_on_channel: f64,
+    /// How long a line of a block takes that is in the core's own caches.
+    pub(crate) own_line: f32,
+    /// How many lines of a block are on their way to a core at a time.
+    pub(crate) lines_under_way: f32,
     pub(crate) private_lines: usize,
     pub(crate) shared_lines: usize,
+    /// Whether last-level caches hold all that their cores' own caches hold.
+    pub(crate) holds_private: bool,
     pub(crate) context_switch: Cycles,
     pub(crate) futex_call: Cycles,
     /// Whether all who want a futex's bucket watch one line.
@@ -79,6 +81,10 @@ impl Costs {
         let line_on_channel = line_bytes / machine.memory.bandwidth_gb_per_s.value * ghz;
         let pause = machine.coherence.pause_cycles.value;
         let nodes = machine.topology.nodes() as usize;
+        let caches = &machine.caches;
+        let or = |figure: &Option<Figure>, estimate| figure.as_ref().map_or(estimate, |f| f.value);
+        let domains = machine.topology.nodes() * caches.shared_per_node.max(1);
+        let cores_per_domain = machine.topology.cores() / domains.max(1);
         let pairs = |cost: &dyn Fn(u32, u32) -> f64| {
             (0..nodes as u32)
                 .flat_map(|a| (0..nodes as u32).map(move |b| (a, b)))
@@ -101,11 +107,12 @@ impl Costs {
             finds_copies: machine.caches.shared_finds_copies.value >= 0.5,
             invalidate_per_sharer: cycles(&machine.coherence.invalidate_per_sharer_ns),
             home_service: cycles(&machine.coherence.home_service_ns),
-            memory_service: Cycles(line_on_channel.ceil() as u64),
             line_on_channel,
-            line_on_link: line_on_channel / LINK_SHARE,
-            private_lines: lines(&machine.caches.private_kib),
-            shared_lines: lines(&machine.caches.shared_kib),
+            own_line: or(&caches.own_line_cycles, Caches::OWN_LINE_CYCLES) as f32,
+            lines_under_way: or(&caches.lines_under_way, Caches::LINES_UNDER_WAY) as f32,
+            private_lines: lines(&caches.private_kib),
+            shared_lines: lines(&caches.shared_kib),
+            holds_private: caches.holds_private(cores_per_domain),
             context_switch: cycles(&machine.os.context_switch_ns),
             futex_call: cycles(&machine.os.futex_call_ns),
             shared_bucket: machine.os.queued_kernel_locks.value < 0.5,
@@ -159,6 +166,49 @@ impl Costs {
     pub(crate) fn memory(&self, core: NodeId, home: NodeId) -> Cycles {
         self.memory[core.index() * self.nodes + home.index()]
     }
+}
+
+/// Memory's channels and the links between nodes.
+impl Costs {
+    /// How long one line keeps the channels of its home busy.
+    pub(crate) fn memory_service(&self) -> Cycles {
+        Cycles(self.line_on_channel.ceil() as u64)
+    }
+
+    /// How long lines keep the channels of their home busy.
+    pub(crate) fn on_channel(&self, lines: u32) -> Cycles {
+        times(lines, self.line_on_channel)
+    }
+
+    /// How long lines keep the link between two nodes busy.
+    pub(crate) fn on_link(&self, lines: u32) -> Cycles {
+        times(lines, self.line_on_link())
+    }
+
+    /// How long lines take between the memory of `home` and a core of `from` that nothing else
+    /// limits.
+    pub(crate) fn stream(&self, from: NodeId, home: NodeId, lines: u32) -> Cycles {
+        times(lines, self.line_in_stream(from, home))
+    }
+
+    /// How long one line takes on the way from another node's memory.
+    fn line_on_link(&self) -> f64 {
+        self.line_on_channel / LINK_SHARE
+    }
+
+    /// The same as [`Self::stream`] for one of many lines.
+    pub(crate) fn line_in_stream(&self, from: NodeId, home: NodeId) -> f64 {
+        if from == home {
+            self.line_on_channel
+        } else {
+            self.line_on_channel.max(self.line_on_link())
+        }
+    }
+}
+
+/// The time of many, of which each takes `each`.
+pub(crate) fn times(many: u32, each: f64) -> Cycles {
+    Cycles((f64::from(many) * each).round() as u64)
 }
 
 fn node_distance(machine: &Description, a: u32, b: u32) -> Distance {

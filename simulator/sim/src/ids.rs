@@ -43,6 +43,8 @@ ids! {
     SocketId;
     /// A line of simulated memory, in the order of first touch.
     LineId;
+    /// Lines that a frame of a region has while caches hold some of it.
+    SlotId;
     /// A list of waiters that look at their line at the same moment.
     ListId;
 }

@@ -19,7 +19,7 @@
 //!
 //! | layer | files | what it knows |
 //! |---|---|---|
-//! | the program's view | `simulation`, `platform`, `stream`, `kernel_lock` | what tasks may call |
+//! | the program's view | `simulation`, `platform`, `region`, `blocks`, `stream`, `kernel_lock` | what tasks may call |
 //! | the main loop | `main_loop`, `current` | whose turn it is, and the switch to its fiber |
 //! | the kernel and the memory bus | `os`, `futexes`, `waiting`, `charging` | who runs, sleeps, waits and pays |
 //! | the engine | `engine` | clocks, and what is planned |
@@ -60,6 +60,7 @@
 //! hardware may.
 
 mod agenda;
+mod blocks;
 mod charging;
 mod coherence;
 mod copies_below;
@@ -77,6 +78,7 @@ mod outcome;
 mod parallel;
 mod platform;
 mod random;
+mod region;
 mod sharers;
 mod simulation;
 mod state;
@@ -85,10 +87,12 @@ mod table;
 mod tags;
 mod waiting;
 
+pub use blocks::{Found, Touch};
 pub use heap::SimHeap;
 pub use outcome::{Activity, LineTraffic, Outcome, TaskTimes};
 pub use parallel::in_parallel;
 pub use platform::{Sim, SimCell, SimPtr, SimU32, SimU64, SimUsize};
 pub use random::Random;
+pub use region::{SimAddress, SimBlock, SimRegion};
 pub use simulation::{Options, SimError, Simulation, longest_run};
 pub use stream::MOST_OVERLAP;

@@ -50,6 +50,27 @@ impl<C: Id> Sharers<C> {
         }
     }
 
+    /// Whether no cache of the set is left.
+    #[inline]
+    pub(crate) fn is_empty(&self, line: LineId) -> bool {
+        let start = line.index() * self.words_per_line;
+        self.words[start..start + self.words_per_line].iter().all(|&word| word == 0)
+    }
+
+    /// The first cache of the set that is `from` or after it.
+    #[inline]
+    pub(crate) fn next(&self, line: LineId, from: usize) -> Option<C> {
+        let start = line.index() * self.words_per_line;
+        for index in from / 64..self.words_per_line {
+            let below = if index == from / 64 { (1u64 << (from % 64)) - 1 } else { 0 };
+            let word = self.words[start + index] & !below;
+            if word != 0 {
+                return Some(C::from_index(index * 64 + word.trailing_zeros() as usize));
+            }
+        }
+        None
+    }
+
     /// Leaves no sharer.
     pub(crate) fn clear(&mut self, line: LineId) {
         self.of_mut(line).fill(0);

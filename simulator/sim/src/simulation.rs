@@ -13,6 +13,7 @@ use crate::ids::{CacheId, CoreId, DomainId, GroupId, Id, SocketId};
 use crate::main_loop::{self, GivenUp};
 use crate::outcome::{LineTraffic, Outcome};
 use crate::platform::slots::{prepare_slots, reset_slots};
+use crate::region::{SimAddress, SimRegion};
 use crate::state::{Task, TaskState};
 
 /// How a simulation is run.
@@ -110,6 +111,20 @@ impl Simulation {
         sockets.dedup();
         let engine = Engine::new(Costs::new(machine), &places, options.seed);
         Ok(Self { engine: Box::new(engine), sockets: sockets.len(), heap })
+    }
+
+    /// Adds memory of a node that has addresses and no bytes, for pages that are only touched.
+    ///
+    /// A simulation with a region has caches that keep each other's rules, as ARCHITECTURE.md says
+    /// of blocks.
+    ///
+    /// # Panics
+    /// If the machine has no such node.
+    pub fn add_region(&mut self, bytes: usize, home: NodeId) -> SimRegion {
+        assert!(home.index() < self.engine.costs.nodes, "no node {} on the machine", home.0);
+        let Engine { memory, costs, .. } = &mut *self.engine;
+        let start = SimAddress(memory.add_region(costs, bytes, home));
+        SimRegion { start, bytes, home }
     }
 
     /// Makes waiters keep their cores however long they wait.

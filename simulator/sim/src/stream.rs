@@ -11,6 +11,7 @@
 
 use kilocore_platform::{Cycles, NodeId};
 
+use crate::costs::times;
 use crate::current::with_engine;
 use crate::engine::Engine;
 use crate::outcome::Activity;
@@ -47,10 +48,8 @@ impl Engine {
         self.operations += 1;
         let from = self.current_core().place.node;
         let alone = self.alone(from, home, lines, overlap);
-        let on_link = (from != home).then(|| cycles(lines, self.costs.line_on_link));
-        let on_channel = cycles(lines, self.costs.line_on_channel);
         let now = self.now();
-        let start = self.memory.pass_batch(from, home, now, on_channel, on_link);
+        let start = self.memory.pass_batch(from, home, now, lines, &self.costs);
         self.pass(Activity::Stalled, start - now + alone);
     }
 
@@ -58,15 +57,7 @@ impl Engine {
     fn alone(&self, from: NodeId, home: NodeId, lines: u32, overlap: u32) -> Cycles {
         let latency = self.costs.memory(from, home);
         let per_line = latency.0 as f64 / f64::from(overlap);
-        let transfer = if from == home {
-            self.costs.line_on_channel
-        } else {
-            self.costs.line_on_channel.max(self.costs.line_on_link)
-        };
-        latency.max(cycles(lines, per_line.max(transfer)))
+        let transfer = self.costs.line_in_stream(from, home);
+        latency.max(times(lines, per_line.max(transfer)))
     }
-}
-
-fn cycles(lines: u32, each: f64) -> Cycles {
-    Cycles((f64::from(lines) * each).round() as u64)
 }

@@ -2,8 +2,10 @@
 
 use crate::ids::{Id, LineId};
 
-/// What a cache holds. It is set-associative, and the line that came first into a set leaves it
-/// first.
+/// What a cache holds. It is set-associative. Each set is a ring of ways in the order in which their
+/// lines leave it, and `next` is the way whose line leaves next.
+///
+/// The order is that in which the lines came, unless somebody [uses](Self::renew) a line again.
 #[derive(Debug)]
 pub(crate) struct Tags {
     ways: usize,
@@ -20,17 +22,118 @@ impl Tags {
         Self { ways, sets, tags: vec![0; sets * ways], next: vec![0; sets] }
     }
 
+    /// Whether the cache can hold anything.
+    pub(crate) fn has_room(&self) -> bool {
+        self.sets > 0
+    }
+
     /// Puts a line in that is not there, and returns the one that had to leave. A cache without
     /// capacity returns the line itself.
     pub(crate) fn insert(&mut self, line: LineId) -> Option<LineId> {
+        self.insert_by(line.index(), line)
+    }
+
+    /// The same for a line whose set goes by `key` and not by its number.
+    #[inline]
+    pub(crate) fn insert_by(&mut self, key: usize, line: LineId) -> Option<LineId> {
         if self.sets == 0 {
             return Some(line);
         }
-        let set = line.index() % self.sets;
+        let set = key % self.sets;
         let way = usize::from(self.next[set]);
-        self.next[set] = ((way + 1) % self.ways) as u8;
+        self.next[set] = self.after(way) as u8;
         let tag = &mut self.tags[set * self.ways + way];
         let old = std::mem::replace(tag, line.0 + 1);
         (old != 0).then(|| LineId(old - 1))
+    }
+
+    /// A line that is there was used again, and leaves after all others of its set.
+    #[inline]
+    pub(crate) fn renew(&mut self, key: usize, line: LineId) {
+        let Some((set, mut way)) = self.find(key, line) else { return };
+        let ring = &mut self.tags[set * self.ways..(set + 1) * self.ways];
+        let next = usize::from(self.next[set]);
+        loop {
+            let after = if way + 1 == self.ways { 0 } else { way + 1 };
+            if after == next {
+                break;
+            }
+            ring[way] = ring[after];
+            way = after;
+        }
+        ring[way] = line.0 + 1;
+    }
+
+    /// Takes a line out, if it is there. Its way is the next to be filled.
+    pub(crate) fn remove(&mut self, key: usize, line: LineId) {
+        let Some((set, mut way)) = self.find(key, line) else { return };
+        let ring = &mut self.tags[set * self.ways..(set + 1) * self.ways];
+        let next = usize::from(self.next[set]);
+        while way != next {
+            let before = if way == 0 { self.ways - 1 } else { way - 1 };
+            ring[way] = ring[before];
+            way = before;
+        }
+        ring[way] = 0;
+    }
+
+    /// Whether a line is there.
+    #[cfg(test)]
+    pub(crate) fn contains(&self, key: usize, line: LineId) -> bool {
+        self.find(key, line).is_some()
+    }
+
+    /// The set of a line and the way that it has there.
+    #[inline]
+    fn find(&self, key: usize, line: LineId) -> Option<(usize, usize)> {
+        let set = key.checked_rem(self.sets)?;
+        let ring = &self.tags[set * self.ways..(set + 1) * self.ways];
+        let way = ring.iter().position(|&tag| tag == line.0 + 1)?;
+        Some((set, way))
+    }
+
+    #[inline]
+    fn after(&self, way: usize) -> usize {
+        (way + 1) % self.ways
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::VecDeque;
+
+    use super::Tags;
+    use crate::ids::LineId;
+    use crate::random::Random;
+
+    /// One set beside a queue that has what leaves first in front.
+    #[test]
+    fn a_set_is_a_queue_in_which_renewed_lines_go_to_the_back() {
+        const WAYS: usize = 8;
+        let mut random = Random::new(7, 0);
+        let mut tags = Tags::new(WAYS, WAYS);
+        let mut queue: VecDeque<LineId> = VecDeque::new();
+        for _ in 0..10_000 {
+            let line = LineId((random.bits() % 12) as u32);
+            let there = queue.iter().position(|&other| other == line);
+            match (there, random.bits() % 4) {
+                (Some(at), 0) => {
+                    tags.remove(0, line);
+                    queue.remove(at);
+                }
+                (Some(at), _) => {
+                    tags.renew(0, line);
+                    queue.remove(at);
+                    queue.push_back(line);
+                }
+                (None, 0) => tags.remove(0, line),
+                (None, _) => {
+                    let full = queue.len() == WAYS;
+                    let leaves = if full { queue.pop_front() } else { None };
+                    assert_eq!(tags.insert_by(0, line), leaves);
+                    queue.push_back(line);
+                }
+            }
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! Simulations of small programs.
 
+mod blocks;
 mod features;
 mod long;
 mod machine;

@@ -15,7 +15,8 @@ impl<P: Platform> Tree<P> {
 
     /// Puts tokens back.
     pub(super) fn give(&self, count: u32) {
-        // Release: whoever takes the token sees the unit of the child that was given before it.
+        // Release: whoever takes the token sees the unit of the child that was given before it. Argued:
+        // without that, it could look for a unit in vain for some time. loom gives up on such a search.
         self.0.fetch_add(count, Ordering::Release);
     }
 
@@ -48,7 +49,7 @@ impl<P: Platform> Tree<P> {
                 return 0;
             }
             let Some(new) = next(seen, taken) else { return 0 };
-            // Acquire: pairs with the release in `give`.
+            // Acquire: pairs with the release in `give`. Argued: there.
             match self.0.compare_exchange_weak(seen, new, Ordering::Acquire, Ordering::Relaxed) {
                 Ok(_) => return taken,
                 Err(now) => seen = now,

@@ -118,7 +118,8 @@ impl<P: Platform> LlFree<P> {
         let mut seen = units.load(Ordering::Relaxed);
         while seen >= least && seen > 0 {
             let taken = seen.min(most);
-            // Acquire: pairs with the release in `give_child`, so that the clear bits are seen.
+            // Acquire: pairs with the release in `give_child`, so that the clear bits are seen. Argued:
+            // there.
             let exchanged = units.compare_exchange_weak(
                 seen,
                 seen - taken,

@@ -6,10 +6,45 @@ use core::ops::{Deref, DerefMut};
 use core::ptr::NonNull;
 use core::slice;
 
+use super::options::OutOfPages;
 use super::pool::PagePool;
 use super::{PAGE_BYTES, PageBytes};
 use crate::frame::Contents;
 use crate::policy::PagePolicy;
+
+impl<A: PagePolicy> PagePool<A> {
+    /// Allocates a page whose bytes are zero.
+    ///
+    /// # Errors
+    /// If no page is free, other than those that others move between tiers at this moment.
+    #[inline]
+    pub fn allocate(&self) -> Result<Page<'_, A>, OutOfPages> {
+        Ok(self.allocate_uninit()?.zero())
+    }
+
+    /// Allocates a page without initializing it, for who overwrites it anyway.
+    ///
+    /// # Errors
+    /// As for [`allocate`](Self::allocate).
+    #[inline]
+    pub fn allocate_uninit(&self) -> Result<UninitPage<'_, A>, OutOfPages> {
+        let (address, contents) = self.allocate_raw()?;
+        Ok(UninitPage::new(self, address.cast(), contents))
+    }
+
+    /// Allocates neighbouring pages whose bytes are zero: between 1 and 512. Zero pages are taken for one.
+    ///
+    /// Runs come from the cold tier. Only those pages are initialized that are not known to be zero. The
+    /// first page lies at a multiple of the smallest power of two that is not less than the run.
+    ///
+    /// # Errors
+    /// If no run of free pages is long enough, or 512 are not enough.
+    pub fn allocate_run(&self, pages: u32) -> Result<PageRun<'_, A>, OutOfPages> {
+        let first = self.allocate_run_raw(pages)?;
+        // SAFETY: it was allocated above, and its bytes are zero.
+        Ok(unsafe { PageRun::from_raw(self, first, pages.max(1)) })
+    }
+}
 
 /// A page of a pool. Dropping it releases it.
 pub struct Page<'a, A: PagePolicy> {
@@ -93,6 +128,7 @@ impl<'a, A: PagePolicy> UninitPage<'a, A> {
     }
 
     /// Makes all bytes zero.
+    #[inline]
     #[must_use]
     pub fn zero(self) -> Page<'a, A> {
         if self.contents == Contents::Unknown {

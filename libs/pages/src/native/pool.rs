@@ -7,10 +7,9 @@ use kilocore_platform::Native;
 
 use super::guard::Guard;
 use super::options::{OutOfPages, PoolError, PoolOptions};
-use super::page::{Page, PageRun, UninitPage};
 use super::region::Region;
 use super::{PAGE_BYTES, PageBytes};
-use crate::frame::{Contents, Entry, FrameId, MOST_FRAMES, Order};
+use crate::frame::{Contents, Entry, FrameId, MOST_FRAMES};
 use crate::llfree::{Geometry, LlFree};
 use crate::policy::PagePolicy;
 use crate::statistics::Statistics;
@@ -81,31 +80,6 @@ impl<A: PagePolicy> PagePool<A> {
         self.policy.frames()
     }
 
-    /// Allocates a page whose bytes are zero.
-    ///
-    /// # Errors
-    /// If no page is free, other than those that others move between tiers at this moment.
-    #[inline]
-    pub fn allocate(&self) -> Result<Page<'_, A>, OutOfPages> {
-        let (address, contents) = self.allocate_raw()?;
-        if contents == Contents::Unknown {
-            // SAFETY: the page is ours now.
-            unsafe { address.write_bytes(0, PAGE_BYTES) };
-        }
-        // SAFETY: it was allocated above, and its bytes are initialized.
-        Ok(unsafe { Page::from_raw(self, address.cast()) })
-    }
-
-    /// Allocates a page without initializing it, for who overwrites it anyway.
-    ///
-    /// # Errors
-    /// As for [`allocate`](Self::allocate).
-    #[inline]
-    pub fn allocate_uninit(&self) -> Result<UninitPage<'_, A>, OutOfPages> {
-        let (address, contents) = self.allocate_raw()?;
-        Ok(UninitPage::new(self, address.cast(), contents))
-    }
-
     /// Allocates a page and returns its address, with what is known of its bytes. They may be those of
     /// the page's last owner.
     ///
@@ -158,33 +132,34 @@ impl<A: PagePolicy> PagePool<A> {
         self.region.first()
     }
 
-    /// Allocates neighbouring pages whose bytes are zero: between 1 and 512.
-    ///
-    /// Runs come from the cold tier. Only those pages of it are initialized that are not known to be zero.
-    ///
-    /// # Errors
-    /// If no run of free pages is long enough, or 512 are not enough.
-    pub fn allocate_run(&self, pages: u32) -> Result<PageRun<'_, A>, OutOfPages> {
-        let first = self.allocate_run_raw(pages)?;
-        // SAFETY: it was allocated above, and its bytes are zero.
-        Ok(unsafe { PageRun::from_raw(self, first, pages.max(1)) })
-    }
-
-    /// The same, for the address. Zero pages are taken for one.
+    /// Allocates neighbouring pages whose bytes are zero, and returns the address of the first. Zero pages
+    /// are taken for one.
     ///
     /// # Errors
     /// As for [`allocate_run`](Self::allocate_run).
     pub fn allocate_run_raw(&self, pages: u32) -> Result<NonNull<u8>, OutOfPages> {
-        self.allocate_run_with(pages, |page, contents| {
-            if contents == Contents::Unknown {
-                // SAFETY: the page is ours now.
-                unsafe { page.write_bytes(0, PAGE_BYTES) };
+        self.take_run(pages, |entry| {
+            if entry.contents() == Contents::Unknown {
+                // SAFETY: the frame is ours now.
+                unsafe { self.region.page(entry.frame().0).write_bytes(0, PAGE_BYTES) };
             }
         })
+        .map(NonNull::cast)
+    }
+
+    /// The same without initializing any page.
+    ///
+    /// # Errors
+    /// As for [`allocate_run`](Self::allocate_run).
+    pub fn allocate_run_uninit_raw(
+        &self,
+        pages: u32,
+    ) -> Result<NonNull<MaybeUninit<u8>>, OutOfPages> {
+        self.take_run(pages, |_| {})
     }
 
     /// Allocates neighbouring pages without initializing them. It calls `each` with every page, in
-    /// order, and what is known of its bytes. They may be those of the page's last owner.
+    /// order, and with what is known of its bytes. They may be those of the page's last owner.
     ///
     /// # Errors
     /// As for [`allocate_run`](Self::allocate_run).
@@ -193,38 +168,21 @@ impl<A: PagePolicy> PagePool<A> {
         pages: u32,
         mut each: impl FnMut(NonNull<u8>, Contents),
     ) -> Result<NonNull<u8>, OutOfPages> {
-        let pages = pages.max(1);
-        let order = Order::of(pages).ok_or(OutOfPages)?;
-        // Of what is too much nothing is initialized, but what is zero there is remembered. Otherwise
-        // the next owner would have to write to pages that nobody has used yet.
-        let mut zero = [0_u64; Order::LARGEST.frames() as usize / u64::BITS as usize];
-        let mut at = 0;
-        let mut sort = |entry: Entry| {
-            if at < pages {
-                each(self.region.page(entry.frame().0), entry.contents());
-            } else if entry.contents() == Contents::Zero {
-                zero[(at / u64::BITS) as usize] |= 1 << (at % u64::BITS);
-            }
-            at += 1;
-        };
-        let first = self.policy.allocate_run(order, &mut sort).ok_or(OutOfPages)?;
+        let each = |entry: Entry| each(self.region.page(entry.frame().0), entry.contents());
+        self.take_run(pages, each).map(NonNull::cast)
+    }
+
+    /// Allocates a run, and calls `each` with its pages.
+    fn take_run(
+        &self,
+        pages: u32,
+        mut each: impl FnMut(Entry),
+    ) -> Result<NonNull<MaybeUninit<u8>>, OutOfPages> {
+        let first = self.policy.allocate_run(pages, &mut each).ok_or(OutOfPages)?;
         if let Some(guard) = &self.guard {
-            (0..pages).for_each(|at| guard.allocated(first.0 + at));
+            (0..pages.max(1)).for_each(|at| guard.allocated(first.0 + at));
         }
-        let contents = |at: u32| match zero[(at / u64::BITS) as usize] >> (at % u64::BITS) & 1 {
-            0 => Contents::Unknown,
-            _ => Contents::Zero,
-        };
-        let mut at = pages;
-        while at < order.frames() {
-            let begin = at;
-            while at < order.frames() && contents(at) == contents(begin) {
-                at += 1;
-            }
-            // SAFETY: the rest of the run is ours, and nobody has seen it.
-            unsafe { self.release_pieces(first.0 + begin, at - begin, contents(begin)) };
-        }
-        Ok(self.region.page(first.0))
+        Ok(self.region.page(first.0).cast())
     }
 
     /// Releases neighbouring pages, which may be a part of a run, or of several.
@@ -257,23 +215,7 @@ impl<A: PagePolicy> PagePool<A> {
             (first..end).for_each(|page| guard.released(page));
         }
         // SAFETY: the caller's promise.
-        unsafe { self.release_pieces(first, pages, contents) };
-    }
-
-    /// Releases neighbouring frames as the aligned runs that they consist of.
-    ///
-    /// # Safety
-    /// They are the caller's, and their bytes are as the contents say.
-    unsafe fn release_pieces(&self, first: u32, frames: u32, contents: Contents) {
-        let (mut at, end) = (first, first + frames);
-        while at < end {
-            let most = at.trailing_zeros().min((end - at).ilog2());
-            let order = Order::new(most.min(Order::LARGEST.exponent().into()) as u8)
-                .expect("it is at most the largest");
-            // SAFETY: the caller's promise, for this piece.
-            unsafe { self.policy.release_run(FrameId(at), order, contents) };
-            at += order.frames();
-        }
+        unsafe { self.policy.release_run(FrameId(first), pages, contents) };
     }
 
     fn number_of(&self, page: NonNull<u8>) -> u32 {

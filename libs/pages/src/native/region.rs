@@ -37,7 +37,8 @@ impl Region {
         });
         let whole = bytes.max(PAGE_BYTES) + HUGE_BYTES;
         let flags = match backing {
-            Backing::Pages | Backing::Transparent => 0,
+            Backing::Pages | Backing::Transparent => libc::MAP_NORESERVE,
+            // Reserved, so that a use does not fail later for want of a huge page.
             Backing::HugeTlb => libc::MAP_HUGETLB,
         };
         // SAFETY: a new anonymous mapping at an address that the kernel chooses harms nobody.
@@ -46,7 +47,7 @@ impl Region {
                 core::ptr::null_mut(),
                 whole,
                 libc::PROT_READ | libc::PROT_WRITE,
-                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | flags,
+                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | flags,
                 -1,
                 0,
             )

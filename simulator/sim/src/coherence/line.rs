@@ -3,10 +3,13 @@
 use kilocore_platform::{Cycles, NodeId};
 
 use crate::costs::Costs;
-use crate::ids::{CacheId, TaskId};
+use crate::ids::{CacheId, SlotId, TaskId};
 
 /// The owner of a line that no cache has to itself.
 pub(super) const NOBODY: CacheId = CacheId(u32::MAX);
+
+/// The slot of a line that is not of a region.
+pub(super) const NO_SLOT: SlotId = SlotId(u32::MAX);
 
 #[derive(Debug)]
 pub(super) struct Line {
@@ -15,6 +18,8 @@ pub(super) struct Line {
     pub(super) home: NodeId,
     /// How many private caches hold a copy.
     pub(super) sharers: u32,
+    /// The frame of a region that it is of, if it is.
+    pub(super) slot: SlotId,
     /// Nodes with a sharer. After an eviction it may name too many.
     pub(super) nodes: NodeSet,
     pub(super) busy_until: Cycles,
@@ -31,6 +36,7 @@ impl Line {
             owner: NOBODY,
             home,
             sharers: 0,
+            slot: NO_SLOT,
             nodes: NodeSet::EMPTY,
             busy_until: Cycles(0),
             transfers: 0,

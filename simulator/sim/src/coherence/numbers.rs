@@ -33,6 +33,11 @@ impl LineNumbers {
         (recent_key == key).then_some(line)
     }
 
+    /// The line at an address over the line's size, if there is one.
+    pub(super) fn known(&self, key: usize) -> Option<LineId> {
+        self.numbers.get(&key).copied().filter(|&line| line != FORGOTTEN)
+    }
+
     /// The line at an address over the line's size. It is `fresh` if there was none.
     pub(super) fn look_up(&mut self, key: usize, fresh: LineId) -> LineId {
         let number = self.numbers.entry(key).or_insert(FORGOTTEN);

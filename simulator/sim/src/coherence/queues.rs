@@ -31,7 +31,7 @@ impl Queues {
 
     /// When it is a request's turn at the channels of `home`, which then carry one line.
     pub(super) fn pass_channel(&mut self, costs: &Costs, home: NodeId, now: Cycles) -> Cycles {
-        take_turn(&mut self.channels[home], now, costs.memory_service)
+        take_turn(&mut self.channels[home], now, costs.memory_service())
     }
 
     /// When it is the turn of a batch of lines for a core of `from` that asks at `now`. The batch

@@ -1,0 +1,147 @@
+//! `kilocore pages record` and `kilocore pages show`.
+
+use std::fs;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+use crate::common::{ended, file, kilocore, refused};
+
+/// Nobody.
+const USER: u32 = 65534;
+
+fn traces() -> Vec<PathBuf> {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/page-traces");
+    let files = fs::read_dir(folder).expect("it is there").map(|file| file.expect("a file").path());
+    files.filter(|path| path.extension().is_some_and(|ending| ending == "pages")).collect()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).expect("it is text")
+}
+
+fn shown(words: &[&str], path: &Path) -> String {
+    let path = path.to_str().expect("an ordinary name");
+    let output = kilocore(&[&["pages", "show"], words, &[path]].concat());
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    text(&output.stdout)
+}
+
+fn number(document: &Value, pointer: &str) -> u64 {
+    document.pointer(pointer).and_then(Value::as_u64).unwrap_or_else(|| panic!("no {pointer}"))
+}
+
+#[test]
+fn the_traces_that_are_kept_are_whole_and_make_sense() {
+    let traces = traces();
+    assert!(traces.len() >= 4, "{traces:?}");
+    for path in traces {
+        let size = path.metadata().expect("a file").len();
+        let document: Value = serde_json::from_str(&shown(&["--json"], &path)).expect("JSON");
+        let of = |pointer| number(&document, pointer);
+        let (events, allocated) = (of("/summary/events"), of("/summary/allocated"));
+        assert_eq!(events, of("/trace/contents/events"));
+        assert!(events > 50_000 && size < 4 * events, "{}: {size} bytes", path.display());
+        assert_eq!(of("/trace/about/unseen/lost"), 0, "{}", path.display());
+        assert!(of("/summary/zeroed") * 10 > allocated * 4, "{}", path.display());
+        let text = document.to_string();
+        assert!(!text.contains("/home") && !text.contains("/work"), "it names folders of ours");
+    }
+}
+
+#[test]
+fn a_trace_is_summarized_for_people_and_printed_as_text_that_is_read_again() {
+    let path = traces().pop().expect("there are some");
+    let table = shown(&[], &path);
+    for part in ["Measured ", "Not covered: ", "filled with zeroes", "Pages held over time"] {
+        assert!(table.contains(part), "no '{part}' in: {table}");
+    }
+    let events = shown(&["--events"], &path);
+    let again = file("pages-again.jsonl", events.as_bytes());
+    assert_eq!(shown(&["--json"], &again), shown(&["--json"], &path));
+}
+
+#[test]
+fn what_is_no_trace_is_refused_with_its_place() {
+    let show = |path: &Path, parts: &[&str]| {
+        refused(&["pages", "show", path.to_str().expect("an ordinary name")], parts);
+    };
+    let whole = fs::read(traces().pop().expect("there are some")).expect("it is there");
+    show(&file("pages-cut", &whole[..whole.len() / 2]), &["pages-cut: at byte ", "cut off"]);
+    let mut damaged = whole.clone();
+    let middle = damaged.len() / 2;
+    damaged[middle] ^= 1;
+    show(&file("pages-damaged", &damaged), &["pages-damaged: at byte ", "record again"]);
+    let mut newer = whole;
+    newer[8] = 9;
+    show(&file("pages-newer", &newer), &["pages-newer: at byte 8: ", "version 9", "update"]);
+    show(&file("pages-other", b"something else"), &["pages-other: this is no trace of pages"]);
+    show(Path::new("/no/such.pages"), &["/no/such.pages: ", "exists"]);
+    refused(&["pages", "show", "--json", "--events", "x"], &["--events"]);
+}
+
+#[test]
+fn what_cannot_be_recorded_is_refused_before_anything_runs() {
+    ended(127, &["pages", "record", "no-such-program-anywhere"], &["no-such-program-anywhere"]);
+    refused(&["pages", "record", "-o", "/no/such/x", "true"], &["/no/such/x", "choose a folder"]);
+    refused(&["pages", "record", "--limit-events", "0", "true"], &["0"]);
+    refused(&["pages", "record", "--duration", "0", "true"], &["give seconds above 0"]);
+    refused(&["pages", "record"], &["<COMMAND>"]);
+}
+
+/// Runs `kilocore pages record` with this trace, as this user.
+fn record(path: &Path, user: Option<u32>, words: &[&str]) -> Output {
+    let mut command = match user {
+        // Where the program itself is may be closed to others, so a copy is run.
+        Some(_) => Command::new(path.with_file_name("kilocore")),
+        None => Command::new(env!("CARGO_BIN_EXE_kilocore")),
+    };
+    command.args(["pages", "record", "--output"]).arg(path).args(words);
+    if let Some(user) = user {
+        command.uid(user).gid(user);
+    }
+    command.output().expect("kilocore runs")
+}
+
+#[test]
+fn the_program_keeps_its_output_and_its_exit_status() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let path = folder.path().join("x.pages");
+    let words = ["--", "sh", "-c", "echo to output; echo to error >&2; exit 5"];
+    let output = record(&path, None, &words);
+    let error = text(&output.stderr);
+    if output.status.code() == Some(2) {
+        println!("not tested: {error}");
+        return;
+    }
+    assert_eq!(output.status.code(), Some(5), "{error}");
+    assert_eq!(text(&output.stdout), "to output\n");
+    assert!(error.contains("to error\n") && error.contains("trace written to"), "{error}");
+    assert!(shown(&[], &path).contains("sh -c"));
+}
+
+#[test]
+fn an_ordinary_user_is_told_what_is_missing_and_nothing_runs() {
+    // SAFETY: takes no argument.
+    if unsafe { libc::geteuid() } != 0 {
+        println!("not tested: only root can become an ordinary user");
+        return;
+    }
+    let folder = tempfile::tempdir().expect("there is room");
+    let open = |path: &Path| {
+        use std::os::unix::fs::PermissionsExt;
+        fs::set_permissions(path, fs::Permissions::from_mode(0o777)).expect("it is ours");
+    };
+    open(folder.path());
+    let program = folder.path().join("kilocore");
+    fs::copy(env!("CARGO_BIN_EXE_kilocore"), &program).expect("there is room");
+    open(&program);
+    let path = folder.path().join("x.pages");
+    let output = record(&path, Some(USER), &["--", "echo", "it ran"]);
+    let error = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{error}");
+    assert!(output.stdout.is_empty() && !path.exists(), "{error}");
+    assert!(error.contains("tracepoints") && error.contains("as root"), "{error}");
+}

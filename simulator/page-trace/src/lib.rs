@@ -1,0 +1,58 @@
+//! Traces of the pages that a program was given and gave back, and their file format.
+//!
+//! A [`Trace`] is what the kernel's page allocator was asked for on behalf of one program: a list of
+//! [`Event`]s in the order of time. Somebody else's program can so be replayed on another page
+//! allocator, natively or simulated, without being there. The crate `page-recorder` makes traces of
+//! real programs; this crate only knows what they are.
+//!
+//! # What a trace promises
+//!
+//! Whoever replays a trace need not check anything. [`Reader`] refuses a file that breaks one of
+//! these promises, and [`Writer`] refuses to write one:
+//!
+//! * Events are in the order of time.
+//! * A block is allocated only while none of its pages is held, and released only while all are.
+//! * A block of order *k* has 2^*k* pages, and begins at a multiple of 2^*k*.
+//! * Each cpu, thread and page is below the number that the [`Header`] gives.
+//!
+//! One thing is allowed that may surprise: a block may be released in parts, because the kernel
+//! splits blocks. The parts together are never more than the block.
+//!
+//! # Files
+//!
+//! A file begins with eight bytes that name its kind, and a version of four bytes. Then come
+//! packets: the header first, and then up to 65,536 events each. A packet has three numbers of four
+//! bytes, the count of what is in it, its size, and its packed size, and then its content, packed
+//! by zstd with a checksum. All numbers are little-endian. The header is a JSON document.
+//!
+//! A packet of events has four columns, one after the other, because like packs well with like: what
+//! happens (a byte each), the times, where it happens, and the pages. Each column begins with its
+//! length, and its numbers have a variable length. `columns.rs` says what the numbers mean.
+//!
+//! A file may also be text ([`write_text`]): a line with the header, and then a line for each event,
+//! each a JSON object. [`Trace::read`] takes both.
+
+mod bytes;
+mod columns;
+mod error;
+mod event;
+mod header;
+mod held;
+mod packet;
+mod reader;
+mod summary;
+mod text;
+mod trace;
+mod units;
+mod writer;
+
+pub use error::{Place, ReadError, What as Wrong, WriteError};
+pub use event::{Event, What};
+pub use header::{About, Contents, Ending, Header, PageFaults, Unseen};
+pub use held::{Held, Misuse};
+pub use reader::Reader;
+pub use summary::{LifetimeBin, Moment, Releases, Reuse, Summary};
+pub use text::write_text;
+pub use trace::Trace;
+pub use units::{Cpu, Nanoseconds, Order, OrderError, Page, Thread};
+pub use writer::Writer;

@@ -1,0 +1,6 @@
+//! Files of traces: what is written is read, and whatever else is read ends with an error that
+//! names the place.
+
+mod damage;
+mod made;
+mod round_trips;
