@@ -19,6 +19,9 @@ use crate::{failure, make};
 /// Returns a block from the pool, if that has one.
 #[cold]
 fn served(bytes: usize, align: usize, want: Want) -> Option<*mut c_void> {
+    if bytes > LARGEST {
+        return None; // a program that asks for nothing else needs no pool
+    }
     let memory = make::memory().filter(|memory| memory.serves(bytes))?;
     let pages = bytes.div_ceil(PAGE_BYTES) as u32;
     // A run lies at a multiple of its size, rounded up to a power of two.

@@ -8,7 +8,8 @@
 //!
 //! The kernel can tell which pages of a range have memory. That says what was touched only if none had
 //! at the beginning. So ranges that were *fresh* are measured when they are unmapped, and of a size whose
-//! ranges are used again and again, one in sixteen is made fresh for that.
+//! ranges are used again and again, one in some is made fresh for that. That costs as much as the kernel's
+//! own way, so it is done ever more rarely as long as it says what was known.
 //!
 //! Pages that the kernel has swapped out count as untouched. So what it says is only good for an estimate,
 //! and never for taking a page for zero.
@@ -20,8 +21,11 @@ use crate::bits::Run;
 /// Ranges of fewer pages are cleared before anything else could be found out.
 pub(crate) const LEAST: u32 = 8;
 
-/// One in so many ranges is measured.
-const MEASURED: u32 = 16;
+/// One in so many ranges is measured at first, and where the last measurement was a surprise.
+const OFTEN: u32 = 16;
+
+/// One in so many is measured where none was for long.
+const RARELY: u32 = 1024;
 
 /// A share of one, in the units of the estimate.
 const ALL: u32 = 256;
@@ -30,12 +34,29 @@ const ALL: u32 = 256;
 /// is touched to more than this share.
 const DENSE: u32 = ALL / 3;
 
+/// What is taken for known before anything is: so much that one range of which nothing was touched changes
+/// it.
+const AT_FIRST: u32 = 2 * DENSE - 10;
+
 /// What is known of ranges of one size.
 #[derive(Debug)]
 struct Size {
-    /// The share that is touched: an average in which the last eight count most.
+    /// The share that is touched: an average in which the last two count most.
     share: AtomicU32,
-    turn: AtomicU32,
+    /// One in so many is measured.
+    interval: AtomicU32,
+    /// Ranges until the next one that is.
+    left: AtomicU32,
+}
+
+impl Size {
+    const fn new() -> Self {
+        Self {
+            share: AtomicU32::new(AT_FIRST),
+            interval: AtomicU32::new(OFTEN),
+            left: AtomicU32::new(OFTEN),
+        }
+    }
 }
 
 /// What is known of ranges of each size, of up to 1, 2, 4 … 512 pages.
@@ -44,7 +65,7 @@ pub(crate) struct Touched([Size; 10]);
 
 impl Touched {
     pub(crate) const fn new() -> Self {
-        Self([const { Size { share: AtomicU32::new(ALL), turn: AtomicU32::new(1) } }; 10])
+        Self([const { Size::new() }; 10])
     }
 
     fn size(&self, pages: u32) -> &Size {
@@ -58,9 +79,15 @@ impl Touched {
 
     /// Returns whether it is this range's turn to be measured.
     pub(crate) fn is_due(&self, pages: u32) -> bool {
-        // Relaxed: a count.
-        pages >= LEAST
-            && self.size(pages).turn.fetch_add(1, Ordering::Relaxed).is_multiple_of(MEASURED)
+        if pages < LEAST {
+            return false;
+        }
+        let size = self.size(pages);
+        // Relaxed: a count. Where two threads count at once, a step is lost.
+        let left = size.left.load(Ordering::Relaxed);
+        let next = if left > 0 { left - 1 } else { size.interval.load(Ordering::Relaxed) };
+        size.left.store(next, Ordering::Relaxed);
+        left == 0
     }
 
     /// Notes how many pages of a range were touched, which was fresh when it was handed out.
@@ -69,6 +96,11 @@ impl Touched {
         let share = touched * ALL / run.pages;
         // Relaxed: a hint. A note that another thread's overtakes is lost.
         let before = size.share.load(Ordering::Relaxed);
-        size.share.store(before - before / 8 + share / 8, Ordering::Relaxed);
+        size.share.store(u32::midpoint(before, share), Ordering::Relaxed);
+        let interval = size.interval.load(Ordering::Relaxed);
+        let as_known = (share > DENSE) == (before > DENSE);
+        let next = if as_known { (2 * interval).min(RARELY) } else { OFTEN };
+        size.interval.store(next, Ordering::Relaxed);
+        size.left.fetch_min(next, Ordering::Relaxed);
     }
 }
