@@ -46,10 +46,11 @@ macro_rules! functions {
             }
         )*
 
-        /// Looks all of them up, and decides whether large blocks are served.
-        pub(crate) fn find_all() {
+        /// Looks all of them up, and decides whether large blocks are served. `ours` is this library's
+        /// function.
+        pub(crate) fn find_all(ours: Free) {
             $($name();)*
-            serve_if_glibcs();
+            serve_if_glibcs(ours as *mut c_void);
         }
     };
 }
@@ -92,12 +93,11 @@ pub(crate) fn is_large(bytes: usize) -> bool {
 
 /// Serves large blocks if the program's allocator is glibc's. An allocator that the program has brought
 /// along has its own ways with them, and asks for memory by `mmap`, which is served.
-fn serve_if_glibcs() {
+fn serve_if_glibcs(ours: *mut c_void) {
     let find = |handle, name: &CStr| {
         // SAFETY: the arguments are a handle of the linker and a C string.
         errno::preserved(|| unsafe { libc::dlsym(handle, name.as_ptr()) })
     };
-    let ours = crate::malloc_exports::free as Free as *mut c_void;
     let glibcs = find(libc::RTLD_NEXT, c"__libc_free");
     // Nor if the program itself, or a library before this one, has functions of these names.
     let is_next = !glibcs.is_null() && free().is_some_and(|next| next as *mut c_void == glibcs);

@@ -6,7 +6,7 @@
 
 use core::ffi::{c_int, c_long, c_ulong, c_void};
 
-use crate::mapping_exports::owned;
+use crate::make::owned;
 use crate::{failure, make, next};
 
 /// What a call does to pages of the pool.

@@ -8,9 +8,9 @@ use core::sync::atomic::{AtomicPtr, AtomicU8, Ordering};
 use kilocore_pages::{Backing, PAGE_BYTES, PagePool, PoolError, PoolOptions, TieredOptions};
 use kilocore_preload_common::errno;
 
-use crate::memory::Memory;
+use crate::memory::{Inside, Memory};
 use crate::settings::{LARGEST, Settings};
-use crate::{statistics, system};
+use crate::system;
 
 /// Nobody has asked yet.
 const UNMADE: u8 = 0;
@@ -33,6 +33,16 @@ pub(crate) fn existing() -> Option<&'static Memory> {
     unsafe { MEMORY.load(Ordering::Acquire).as_ref() }
 }
 
+/// Returns the pool with those of its pages that a range touches, if any.
+#[inline]
+pub(crate) fn owned(
+    address: *mut core::ffi::c_void,
+    bytes: usize,
+) -> Option<(&'static Memory, Inside)> {
+    let memory = existing().filter(|memory| !memory.is_retired())?;
+    Some((memory, memory.inside(address.addr(), bytes)?))
+}
+
 /// Returns the pool, and makes it if nobody has.
 #[inline]
 pub(crate) fn memory() -> Option<&'static Memory> {
@@ -52,7 +62,6 @@ fn make() -> Option<&'static Memory> {
     if let Some(memory) = made {
         let memory = Box::leak(Box::new(memory));
         MEMORY.store(memory, Ordering::Release);
-        statistics::prepare();
     }
     STATE.store(DONE, Ordering::Relaxed);
     existing()

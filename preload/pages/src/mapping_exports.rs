@@ -6,7 +6,7 @@ use kilocore_pages::PAGE_BYTES;
 use kilocore_preload_common::errno;
 
 use crate::counts::Counts;
-use crate::memory::{Inside, Memory, Want};
+use crate::memory::{Inside, Want};
 use crate::settings::LARGEST;
 use crate::{failure, make, moving, next};
 
@@ -54,7 +54,7 @@ unsafe fn map(
     }
     let replaces = flags & libc::MAP_FIXED != 0 && flags & libc::MAP_FIXED_NOREPLACE == 0;
     if replaces
-        && let Some((memory, inside)) = owned(address, bytes)
+        && let Some((memory, inside)) = make::owned(address, bytes)
         && !memory.alter(inside.run())
     {
         return failure::map_failed(libc::ENOMEM);
@@ -62,13 +62,6 @@ unsafe fn map(
     let Some(next) = next::mmap() else { return failure::map_failed(libc::ENOSYS) };
     // SAFETY: this passes on the caller's arguments.
     unsafe { next(address, bytes, protection, flags, file, offset) }
-}
-
-/// Returns the pool with those of its pages that a range touches, if any.
-#[inline]
-pub(crate) fn owned(address: *mut c_void, bytes: usize) -> Option<(&'static Memory, Inside)> {
-    let memory = make::existing().filter(|memory| !memory.is_retired())?;
-    Some((memory, memory.inside(address.addr(), bytes)?))
 }
 
 /// Maps memory.

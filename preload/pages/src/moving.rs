@@ -11,7 +11,7 @@ use core::ffi::{c_int, c_void};
 use kilocore_pages::PAGE_BYTES;
 
 use crate::bits::Run;
-use crate::mapping_exports::owned;
+use crate::make::owned;
 use crate::memory::{Inside, Memory};
 use crate::{failure, next, system};
 

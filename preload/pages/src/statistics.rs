@@ -2,8 +2,8 @@
 //!
 //! If `KILOCORE_PAGES_STATISTICS` names a file, each process that had a pool adds a line to it as it ends,
 //! for example `pid=7 name=sort mappings=3 blocks=10 …`. Processes that a signal ends, or that execute
-//! another program, add none. Nor do children that were forked after that: what they inherit was counted
-//! already, and one that shares its parent's memory (`vfork`) must not speak for its parent.
+//! another program, add none. Nor do forked children: what they inherit is counted already, and one that
+//! shares its parent's memory (`vfork`) must not speak for its parent.
 
 use core::ffi::c_int;
 use core::fmt::Write as _;
@@ -15,9 +15,9 @@ use crate::make;
 use crate::memory::Memory;
 use crate::settings::{Line, value_of};
 
-/// The name of the file, as it was in the environment when the pool was made.
+/// The name of the file, as it was in the environment when the program began.
 static FILE: [AtomicU8; 1024] = [const { AtomicU8::new(0) }; 1024];
-/// The process that made the pool, or 0 once it has written its line.
+/// The process that began the program, or 0 once it has written its line.
 static OWNER: AtomicI32 = AtomicI32::new(0);
 
 /// Notes the name of the file before the program can change its environment.
