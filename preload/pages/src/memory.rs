@@ -267,7 +267,7 @@ impl Memory {
 
     /// Takes pages back from whose addresses the kernel has moved all memory.
     pub(crate) fn give_up_moved(&self, run: Run) {
-        // What was altered is still the protection of what was left behind.
+        // What was left behind is empty. With a new mapping it is known to be zero, and as plain as any.
         self.altered.set(run);
         self.release(run);
     }
