@@ -3,6 +3,7 @@
 mod ldu;
 mod lock;
 mod lru;
+pub(crate) mod pages;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -24,6 +25,9 @@ pub(crate) enum Experiment {
     Ldu(ldu::Arguments),
     /// Processes that write through the page cache on all threads: the paper on FinerLRU
     Lru(lru::Arguments),
+    /// Page pools: which free page an allocation gets, and how long it takes to initialize it: the
+    /// paper on cache-hot pages
+    Pages(pages::Arguments),
 }
 
 pub(crate) fn simulate(experiment: Experiment) -> Result<ExitCode, Failure> {
@@ -31,6 +35,7 @@ pub(crate) fn simulate(experiment: Experiment) -> Result<ExitCode, Failure> {
         Experiment::Lock(arguments) => lock::lock(&arguments),
         Experiment::Ldu(arguments) => ldu::ldu(&arguments),
         Experiment::Lru(arguments) => lru::lru(&arguments),
+        Experiment::Pages(arguments) => pages::pages(&arguments),
     }
 }
 

@@ -76,7 +76,7 @@ pub(crate) fn linux_6_12() -> PagePool<PerCore<Native, Linux6_12, BuddyCold>> {
 pub(crate) fn llfree() -> PagePool<Direct<Native, Cold<Native, LlFree<Native>>>> {
     with(|pages| {
         let free = LlFree::new(pages, cores(), Geometry::for_frames(pages, cores()));
-        Direct::new(Cold::new(free, Contents::Zero))
+        Direct::new(cores(), Cold::new(free, Contents::Zero))
     })
 }
 

@@ -25,10 +25,10 @@ impl<P: Platform, N: Level> core::fmt::Debug for Direct<P, N> {
 }
 
 impl<P: Platform, N: Level> Direct<P, N> {
-    /// Returns a pool that uses a tier as it is.
+    /// Returns a pool that uses a tier as it is, and counts for each of so many cores.
     #[must_use]
-    pub fn new(below: N) -> Self {
-        Self { below, counts: DirectCounts::new() }
+    pub fn new(cores: u32, below: N) -> Self {
+        Self { below, counts: DirectCounts::new(cores) }
     }
 }
 
@@ -39,17 +39,19 @@ unsafe impl<P: Platform, N: Level> PagePolicy for Direct<P, N> {
     }
 
     fn allocate(&self) -> Option<Allocated> {
+        let core = P::cpu();
         let mut taken = None;
-        let (_, tier) = self.below.take(P::cpu(), 1, |entry| taken = Some(entry));
+        let (_, tier) = self.below.take(core, 1, |entry| taken = Some(entry));
         let entry = taken?;
-        self.counts.allocated(1, entry.contents() == Contents::Zero, tier);
+        self.counts.allocated(core, 1, entry.contents() == Contents::Zero, tier);
         Some(Allocated { entry, tier })
     }
 
     unsafe fn release(&self, entry: Entry) {
-        self.counts.released(1);
+        let core = P::cpu();
+        self.counts.released(core, 1);
         // SAFETY: the caller's promise.
-        unsafe { self.below.put(P::cpu(), 1, iter::once(entry)) };
+        unsafe { self.below.put(core, 1, iter::once(entry)) };
     }
 
     fn allocate_run(&self, frames: u32, each: &mut dyn FnMut(Entry)) -> Option<FrameId> {
@@ -60,15 +62,16 @@ unsafe impl<P: Platform, N: Level> PagePolicy for Direct<P, N> {
             each(entry);
         };
         let first = take_frames(&self.below, core, frames, &mut counted)?;
-        self.counts.allocated(zero, true, Tier::Cold);
-        self.counts.allocated(frames.max(1) - zero, false, Tier::Cold);
+        self.counts.allocated(core, zero, true, Tier::Cold);
+        self.counts.allocated(core, frames.max(1) - zero, false, Tier::Cold);
         Some(first)
     }
 
     unsafe fn release_run(&self, first: FrameId, frames: u32, contents: Contents) {
-        self.counts.released(frames);
+        let core = P::cpu();
+        self.counts.released(core, frames);
         // SAFETY: the caller's promise.
-        unsafe { put_frames(&self.below, P::cpu(), first, frames, contents) };
+        unsafe { put_frames(&self.below, core, first, frames, contents) };
     }
 
     fn drain(&self) {

@@ -49,6 +49,8 @@
 //! | Linux 6.12 | [`PerCore`] with [`Linux6_12`]: as long as what a core releases in a row | [`Cold`] |
 //! | [`Direct`] | none | any of these |
 //!
+//! [`Policy`] has them by name.
+//!
 //! The cold tier stands on an allocator of frames: [`LlFree`], whose bitmaps need no lock, or [`Buddy`],
 //! which is what kernels have.
 //!
@@ -83,6 +85,7 @@ mod llfree;
 #[cfg(feature = "native")]
 mod native;
 mod per_core;
+mod policies;
 mod policy;
 mod private_cache;
 mod ring;
@@ -107,6 +110,7 @@ pub use native::{
     PoolOptions, UninitPage,
 };
 pub use per_core::PerCore;
+pub use policies::{Policy, Sizes, UnknownPolicy};
 pub use policy::{Allocated, PagePolicy};
 pub use private_cache::PrivateCache;
 pub use rule::Rule;

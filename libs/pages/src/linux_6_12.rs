@@ -47,7 +47,8 @@ impl Linux6_12 {
         // distance to the low watermark is a quarter of that or a thousandth of the memory.
         let kib = frames as u64 * PAGE_KIB;
         let for_huge_pages = 3 * (2 + 9) * 512;
-        let for_huge_pages = if for_huge_pages < frames / 20 { for_huge_pages } else { frames / 20 };
+        let for_huge_pages =
+            if for_huge_pages < frames / 20 { for_huge_pages } else { frames / 20 };
         let min = max((4 * kib.isqrt() / PAGE_KIB) as u32, for_huge_pages);
         let low = min + max(min / 4, frames / 1000);
         let batch = batch(frames);

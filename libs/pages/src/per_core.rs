@@ -24,6 +24,10 @@ use crate::tier::{Decayed, Level, Tier, put_frames, take_frames};
 /// same time to be all held.
 const LISTS_TRIED: usize = 3;
 
+/// How often somebody looks for the last free frame on lists that are held. The pauses in between are
+/// twice as long each time, and some ten microseconds in all.
+const LOOKS: u32 = 10;
+
 struct CoreList<P: Platform, R: Rule> {
     ring: Ring<P>,
     /// Of the ring's holder.
@@ -76,7 +80,7 @@ impl<P: Platform, R: Rule, N: Level> PerCore<P, R, N> {
             lists: (0..cores.max(1)).map(list).collect(),
             rule,
             below,
-            direct: DirectCounts::new(),
+            direct: DirectCounts::new(cores),
         }
     }
 
@@ -115,13 +119,36 @@ impl<P: Platform, R: Rule, N: Level> PerCore<P, R, N> {
         let (count, tier) = self.below.take(core, most, |entry| list.ring.push_oldest(entry));
         list.list.counts.refilled(count, tier);
         let entry = list.ring.pop();
-        entry.map(|entry| Allocated { entry, tier }).or_else(|| self.raid())
+        let own = list.list;
+        entry.map(|entry| Allocated { entry, tier }).or_else(|| self.raid(Some(own)))
     }
 
-    /// Takes a frame from any list that is not held: the last that there are.
-    fn raid(&self) -> Option<Allocated> {
-        let entry = self.lists.iter().find_map(|list| Self::attempt(list)?.ring.pop_oldest())?;
-        Some(Allocated { entry, tier: Tier::Private })
+    /// Takes a frame from any list: the last that there are. The caller may hold one, which is empty.
+    ///
+    /// Who holds another list has it for a moment only, unless it lost its core. So this looks a few times.
+    fn raid(&self, own: Option<&CoreList<P, R>>) -> Option<Allocated> {
+        let looks = if P::CHECKED { 2 } else { LOOKS };
+        let others = || {
+            let is_own = |list: &CoreList<P, R>| own.is_some_and(|own| core::ptr::eq(own, list));
+            self.lists.iter().map(|list| &list.0).filter(move |list| !is_own(list))
+        };
+        for look in 0..looks {
+            let mut held = false;
+            for list in others() {
+                let Some(mut list) = Self::attempt(list) else {
+                    held = true;
+                    continue;
+                };
+                if let Some(entry) = list.ring.pop_oldest() {
+                    return Some(Allocated { entry, tier: Tier::Private });
+                }
+            }
+            if !held {
+                break;
+            }
+            P::pause(1 << look);
+        }
+        None
     }
 
     /// Allocates past the lists, which are all held.
@@ -129,9 +156,9 @@ impl<P: Platform, R: Rule, N: Level> PerCore<P, R, N> {
     fn allocate_below(&self, core: CpuId) -> Option<Allocated> {
         let mut taken = None;
         let (_, tier) = self.below.take(core, 1, |entry| taken = Some(entry));
-        let allocated = taken.map(|entry| Allocated { entry, tier }).or_else(|| self.raid())?;
+        let allocated = taken.map(|entry| Allocated { entry, tier }).or_else(|| self.raid(None))?;
         let zero = allocated.entry.contents() == Contents::Zero;
-        self.direct.allocated(1, zero, allocated.tier);
+        self.direct.allocated(core, 1, zero, allocated.tier);
         Some(allocated)
     }
 
@@ -169,7 +196,7 @@ unsafe impl<P: Platform, R: Rule, N: Level> PagePolicy for PerCore<P, R, N> {
     unsafe fn release(&self, entry: Entry) {
         let core = P::cpu();
         let Some(mut list) = self.acquire(core) else {
-            self.direct.released(1);
+            self.direct.released(core, 1);
             // SAFETY: the caller's promise.
             return unsafe { self.below.put(core, 1, iter::once(entry)) };
         };
@@ -195,15 +222,16 @@ unsafe impl<P: Platform, R: Rule, N: Level> PagePolicy for PerCore<P, R, N> {
             self.drain();
             take_frames(&self.below, core, frames, &mut counted)
         })?;
-        self.direct.allocated(zero, true, Tier::Cold);
-        self.direct.allocated(frames.max(1) - zero, false, Tier::Cold);
+        self.direct.allocated(core, zero, true, Tier::Cold);
+        self.direct.allocated(core, frames.max(1) - zero, false, Tier::Cold);
         Some(first)
     }
 
     unsafe fn release_run(&self, first: FrameId, frames: u32, contents: Contents) {
-        self.direct.released(frames);
+        let core = P::cpu();
+        self.direct.released(core, frames);
         // SAFETY: the caller's promise.
-        unsafe { put_frames(&self.below, P::cpu(), first, frames, contents) };
+        unsafe { put_frames(&self.below, core, first, frames, contents) };
     }
 
     fn drain(&self) {

@@ -1,5 +1,7 @@
 //! What all kinds of page pools have in common.
 
+use alloc::boxed::Box;
+
 use crate::frame::{Contents, Entry, FrameId};
 use crate::statistics::Statistics;
 use crate::tier::{Decayed, Tier};
@@ -64,4 +66,49 @@ pub unsafe trait PagePolicy: Send + Sync + 'static {
     /// # Panics
     /// If something does not hold.
     fn validate(&mut self, each: &mut dyn FnMut(Entry));
+}
+
+// SAFETY: all is left to what is in the box.
+unsafe impl<A: PagePolicy + ?Sized> PagePolicy for Box<A> {
+    fn frames(&self) -> u32 {
+        (**self).frames()
+    }
+
+    fn allocate(&self) -> Option<Allocated> {
+        (**self).allocate()
+    }
+
+    unsafe fn release(&self, entry: Entry) {
+        // SAFETY: the caller's promise.
+        unsafe { (**self).release(entry) };
+    }
+
+    fn allocate_run(&self, frames: u32, each: &mut dyn FnMut(Entry)) -> Option<FrameId> {
+        (**self).allocate_run(frames, each)
+    }
+
+    unsafe fn release_run(&self, first: FrameId, frames: u32, contents: Contents) {
+        // SAFETY: the caller's promise.
+        unsafe { (**self).release_run(first, frames, contents) };
+    }
+
+    fn drain(&self) {
+        (**self).drain();
+    }
+
+    fn tick(&self) {
+        (**self).tick();
+    }
+
+    fn decay(&self, discard: &mut dyn FnMut(FrameId, u32)) -> Decayed {
+        (**self).decay(discard)
+    }
+
+    fn statistics(&self) -> Statistics {
+        (**self).statistics()
+    }
+
+    fn validate(&mut self, each: &mut dyn FnMut(Entry)) {
+        (**self).validate(each);
+    }
 }

@@ -62,7 +62,7 @@ const SMALL: Geometry = Geometry { words_per_child: 1, children_per_tree: 1 };
 
 /// So many frames in one child of one tree.
 fn free_frames(frames: u32) -> Direct<Machine, Cold<Machine, LlFree<Machine>>> {
-    Direct::new(Cold::new(LlFree::new(frames, 2, SMALL), Contents::Zero))
+    Direct::new(2, Cold::new(LlFree::new(frames, 2, SMALL), Contents::Zero))
 }
 
 #[test]
@@ -115,7 +115,7 @@ fn memory_goes_back_while_frames_are_used() {
 /// Trees of one child each: the threads reserve different ones, and take from each other's.
 #[test]
 fn two_threads_reserve_trees() {
-    let make = || Direct::new(Cold::new(LlFree::new(65, 2, SMALL), Contents::Zero));
+    let make = || Direct::new(2, Cold::new(LlFree::new(65, 2, SMALL), Contents::Zero));
     let all_of_the_first = |pool: &Free| {
         let frames = 64;
         let first = pool.allocate_run(frames, 3).expect("nobody else is there");
@@ -128,7 +128,7 @@ fn two_threads_reserve_trees() {
 fn a_frame_of_a_buddy_system_is_passed_on() {
     let make = || {
         let buddy = Buddy::<Machine, Ttas<Machine>>::new(1);
-        Direct::<Machine, _>::new(Cold::new(buddy, Contents::Zero))
+        Direct::<Machine, _>::new(2, Cold::new(buddy, Contents::Zero))
     };
     both(make, nothing, |pool| try_one(pool, 1), |pool| try_one(pool, 2));
 }

@@ -164,13 +164,13 @@ proptest! {
     ) {
         let geometry = Geometry { words_per_child: words, children_per_tree: children };
         let largest = Order::of(words * 64).expect("it is at most 512");
-        check(Direct::<Native, _>::new(cold(LlFree::new(frames, 2, geometry))), &steps, largest);
+        check(Direct::<Native, _>::new(2, cold(LlFree::new(frames, 2, geometry))), &steps, largest);
     }
 
     #[test]
     fn a_buddy_system(frames in 0_u32..1500, steps in prop::collection::vec(step(), 0..300)) {
         let buddy = Buddy::<Native, Ttas<Native>>::new(frames);
-        check(Direct::<Native, _>::new(cold(buddy)), &steps, Order::LARGEST);
+        check(Direct::<Native, _>::new(1, cold(buddy)), &steps, Order::LARGEST);
     }
 
     #[test]

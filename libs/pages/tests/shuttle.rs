@@ -100,7 +100,7 @@ fn tiers_lose_no_frame() {
 
 #[test]
 fn bitmaps_lose_no_frame() {
-    explore(|| many_threads(Direct::<Machine, _>::new(llfree())), SCHEDULES, DEPTH);
+    explore(|| many_threads(Direct::<Machine, _>::new(2, llfree())), SCHEDULES, DEPTH);
 }
 
 #[test]

@@ -74,13 +74,20 @@ impl Host {
     fn describe(&self, cpuinfo: &str) -> Result<Description, MeasureError> {
         let pinned = Pinned::to(self.home)?;
         let clock_ghz = self.clock(cpuinfo);
-        let caches = self.caches(clock_ghz.value)?;
+        let mut caches = self.caches(clock_ghz.value)?;
         let rmw = processor::rmw_ns()
             .map(|ns| (ns * clock_ghz.value - caches.hit_cycles.value).clamp(0.0, 1e3));
         let pause = processor::pause_ns().map(|ns| (ns * clock_ghz.value).min(1e3));
+        let zeroed_line_ns = memory::zeroing_ns(self.shape.shared_kib.max(4096.0) * 4.0)?;
         drop(pinned);
         let latency = self.latencies(caches.hit_cycles.value / clock_ghz.value)?;
         let name = cpuinfo_field(cpuinfo, "model name").unwrap_or("unnamed processor");
+        let memory = self.memory(caches.shared_kib.value)?;
+        // Each line from memory takes a latency, and the one that leaves for it a last-level hit.
+        let under_way = (memory.local_ns.value + caches.shared_hit_ns.value) / zeroed_line_ns;
+        let mut under_way = self.measured(under_way.clamp(1.0, 1024.0));
+        under_way.source = under_way.source.map(|by| format!("{by}, by zeroing pages in memory"));
+        caches.lines_under_way = Some(under_way);
         let title = format!("{name}: {} hardware threads, this host", self.shape.processors.len());
         Ok(Description {
             schema: kilocore_machine::SCHEMA,
@@ -90,7 +97,7 @@ impl Host {
             smt_throughput: self.smt_throughput(),
             coherence: self.coherence(&latency, rmw, pause),
             latency,
-            memory: self.memory(caches.shared_kib.value)?,
+            memory,
             caches,
             clock_ghz,
             os: self.os()?,
@@ -177,6 +184,7 @@ impl Host {
         } else {
             self.measured(0.0)
         };
+        let own_line = memory::zeroing_ns(shape.private_kib / 2.0)? * clock_ghz;
         Ok(Caches {
             line_bytes: shape.line_bytes,
             hit_cycles: self.measured(hit.max(1.0)),
@@ -185,10 +193,11 @@ impl Host {
             shared_per_node: shape.shared_per_node,
             shared_hit_ns: shared_hit,
             shared_finds_copies: self.lent(&self.like.caches.shared_finds_copies),
-            shared_holds_private: processor::last_level_is_inclusive()
-                .map(|is| self.measured(f64::from(u8::from(is)))),
-            // Not measured: the estimates for machines in general take their place.
-            own_line_cycles: None,
+            shared_holds_private: processor::last_level_is_inclusive().map(|is| {
+                let source = Some(format!("stated by the processor; {}", self.by));
+                Figure { value: f64::from(u8::from(is)), source, estimated: None }
+            }),
+            own_line_cycles: Some(self.measured(own_line.clamp(0.1, 100.0))),
             lines_under_way: None,
         })
     }

@@ -103,6 +103,28 @@ pub(crate) fn cached_ns(kib: f64) -> Result<f64, MeasureError> {
     Ok(chase(words, 200_000, Duration::from_millis(100)))
 }
 
+/// Returns the time in ns of a line of a page that is zeroed, if so many KiB of pages are zeroed in
+/// turn: the median of rounds.
+pub(crate) fn zeroing_ns(kib: f64) -> Result<f64, MeasureError> {
+    const PAGE: usize = 4096;
+    let bytes = floor_power_of_two(((kib * 1024.0) as usize).clamp(PAGE * 4, allowance()));
+    let mut buffer = Buffer::new(bytes)?;
+    let words = buffer.words();
+    words.fill(1);
+    let begin = Instant::now();
+    let mut rounds = Vec::new();
+    while rounds.len() < 3 || begin.elapsed() < Duration::from_millis(100) {
+        let start = Instant::now();
+        // Page by page, as processors may do otherwise with more at a time.
+        for page in words.chunks_exact_mut(PAGE / size_of::<u64>()) {
+            black_box(&mut *page).fill(0);
+        }
+        rounds.push(start.elapsed().as_nanos() as f64 / (bytes / LINE) as f64);
+    }
+    // The first round finds what was there before.
+    Ok(lower_median(rounds.split_off(1)).unwrap_or_default())
+}
+
 fn floor_power_of_two(bytes: usize) -> usize {
     1 << bytes.max(1).ilog2()
 }

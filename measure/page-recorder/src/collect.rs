@@ -44,6 +44,8 @@ pub(crate) struct Collector {
     /// The buffers' bytes, kept for their room, and the records that wait.
     bytes: Vec<u8>,
     order: Order,
+    /// How many records of blocks came, whoever made them.
+    delivered: u64,
 }
 
 /// What was collected.
@@ -76,7 +78,7 @@ impl Collector {
         program: Started,
     ) -> Self {
         let (bytes, order) = (Vec::new(), Order::default());
-        Self { cores, faults, places, ledger, limits, program, bytes, order }
+        Self { cores, faults, places, ledger, limits, program, bytes, order, delivered: 0 }
     }
 
     /// Lets the recording begin, or at least the watching of what the program starts.
@@ -128,7 +130,9 @@ impl Collector {
             // If it has just ended, there is nobody to ask.
             let _ = self.program.terminate();
         }
-        let lost = self.cores.lost().map_err(RecordError::Recorder)?;
+        // What is left counts as delivered.
+        self.round(true)?;
+        let lost = self.cores.lost(self.delivered).map_err(RecordError::Recorder)?;
         let mut balance = self.ledger.close();
         balance.unseen.lost = lost;
         Ok(Collected {
@@ -162,12 +166,10 @@ impl Collector {
             self.bytes.clear();
             core.ring.drain(&mut self.bytes);
             let order = &mut self.order;
-            seen::read(&self.bytes, &self.places, |seen| order.take(seen)).map_err(
-                |Malformed| {
-                    let text = "the kernel wrote a record that is none";
-                    RecordError::Recorder(io::Error::other(text))
-                },
-            )?;
+            let read = seen::read(&self.bytes, &self.places, |seen| order.take(seen));
+            self.delivered += read.map_err(|Malformed| {
+                RecordError::Recorder(io::Error::other("the kernel wrote a record that is none"))
+            })?;
         }
         let (ledger, limits) = (&mut self.ledger, self.limits);
         let enter = |seen| match limits.events {

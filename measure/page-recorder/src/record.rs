@@ -125,8 +125,8 @@ fn warnings(collected: &mut Collected) -> Vec<String> {
     let unseen = collected.balance.unseen;
     if unseen.lost > 0 {
         warnings.push(format!(
-            "{} records were lost, of this program or of others, because the buffers were full; end \
-             what else runs, or record less of the program",
+            "{} records were lost, of this program or of others; if they are many, the buffers were \
+             full: end what else runs, or record less of the program",
             unseen.lost
         ));
     }
@@ -211,7 +211,11 @@ impl Drop for Recorder {
 /// Lets the calling thread have a core before others, if that is allowed: whoever empties buffers
 /// too late loses records.
 fn go_first() {
-    const NICE: libc::c_int = -10;
-    // SAFETY: integers only; 0 is the calling thread.
-    unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, NICE) };
+    const SOONER_BY: libc::c_int = 10;
+    // SAFETY: integers only; 0 is the calling thread. If it fails, which looks like -1, little is
+    // wrong. What is below the least is taken for the least.
+    unsafe {
+        let now = libc::getpriority(libc::PRIO_PROCESS, 0);
+        libc::setpriority(libc::PRIO_PROCESS, 0, now - SOONER_BY);
+    }
 }

@@ -29,19 +29,22 @@ pub(crate) enum Fact {
     Block { who: Who, happened: Happened, in_interrupt: bool },
 }
 
-/// What the records of a buffer say. What is of no use here, such as records of losses, is passed
-/// over: losses are counted by the events themselves.
+/// What the records of a buffer say. What is of no use here, such as an allocation that failed, is
+/// passed over. Gives how many records of blocks there are, with these.
 pub(crate) fn read(
     bytes: &[u8],
     places: &Places,
     mut each: impl FnMut(Seen),
-) -> Result<(), Malformed> {
+) -> Result<u64, Malformed> {
+    let mut samples = 0;
     for record in records(bytes) {
-        if let Some(seen) = one(record?, places) {
+        let record = record?;
+        samples += u64::from(record.kind == PERF_RECORD_SAMPLE);
+        if let Some(seen) = one(record, places) {
             each(seen);
         }
     }
-    Ok(())
+    Ok(samples)
 }
 
 fn one(record: Record<'_>, places: &Places) -> Option<Seen> {
@@ -100,7 +103,8 @@ mod tests {
             &[&numbers(&[7, 5, 8, 6]), &[0; 8], &[0; 8], &71_u64.to_ne_bytes(), &numbers(&[1, 0])],
         );
         let mut all = Vec::new();
-        read(&[sample, fork].concat(), &places(), |seen| all.push(seen)).expect("they are records");
+        let samples = read(&[sample, fork].concat(), &places(), |seen| all.push(seen));
+        assert_eq!(samples, Ok(1));
         let who = Who { process: 5, thread: 6 };
         let happened = Happened::Released { frame: Frame(9), order: 2 };
         let block = Fact::Block { who, happened, in_interrupt: false };

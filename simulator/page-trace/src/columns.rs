@@ -14,8 +14,10 @@
 use crate::bytes::{self, NoNumber, fold, unfold};
 use crate::{Cpu, Event, Nanoseconds, Order, Page, Thread, What};
 
-/// No packet has more events.
-pub(crate) const MOST_EVENTS: usize = 1 << 16;
+/// No packet has more events. What a program gives back all at once it often got in the same order
+/// much earlier. So packets of this size are up to a quarter smaller than the same events in packets
+/// of 65,536.
+pub(crate) const MOST_EVENTS: usize = 1 << 18;
 /// The most bytes that an event takes: what happens, the time, the place in two numbers, the page.
 /// The four lengths are the rest.
 const EVENT_BYTES: usize = 1 + 10 + 5 + 5 + 5;

@@ -75,8 +75,9 @@ pub struct PageFaults {
 /// What happened and is not among the events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Unseen {
-    /// Records that the kernel could not keep because nobody emptied its buffers in time. Most of
-    /// them may be of other programs.
+    /// Records that the kernel did not deliver, though it counted what they were about: because
+    /// nobody emptied its buffers in time, or, of a few, for reasons of its own. They may be of other
+    /// programs.
     pub lost: u64,
     /// Blocks that the program released and that nobody had seen it allocate: those of before the
     /// recording, those that others allocated, and those whose allocation was lost.

@@ -18,10 +18,28 @@
 //! One thing is allowed that may surprise: a block may be released in parts, because the kernel
 //! splits blocks. The parts together are never more than the block.
 //!
+//! ```no_run
+//! use std::path::Path;
+//! use kilocore_page_trace::{ReadError, Reader, What};
+//!
+//! # fn replay() -> Result<(), ReadError> {
+//! let reader = Reader::open(Path::new("browser.pages"))?;
+//! // Room for whatever a policy keeps of each page.
+//! let mut touched = vec![false; reader.header().contents.pages as usize];
+//! for event in reader {
+//!     match event?.what {
+//!         What::Allocate { page, zeroed, .. } => touched[page.0 as usize] = zeroed,
+//!         What::Release { page, .. } => touched[page.0 as usize] = false,
+//!     }
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! # Files
 //!
 //! A file begins with eight bytes that name its kind, and a version of four bytes. Then come
-//! packets: the header first, and then up to 65,536 events each. A packet has three numbers of four
+//! packets: the header first, and then up to 262,144 events each. A packet has three numbers of four
 //! bytes, the count of what is in it, its size, and its packed size, and then its content, packed
 //! by zstd with a checksum. All numbers are little-endian. The header is a JSON document.
 //!
@@ -40,6 +58,7 @@ mod header;
 mod held;
 mod packet;
 mod reader;
+mod script;
 mod summary;
 mod text;
 mod trace;
@@ -51,6 +70,7 @@ pub use event::{Event, What};
 pub use header::{About, Contents, Ending, Header, PageFaults, Unseen};
 pub use held::{Held, Misuse};
 pub use reader::Reader;
+pub use script::{Action, Script, Step};
 pub use summary::{LifetimeBin, Moment, Releases, Reuse, Summary};
 pub use text::write_text;
 pub use trace::Trace;

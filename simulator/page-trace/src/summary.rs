@@ -14,6 +14,9 @@ use crate::{Cpu, Event, Nanoseconds, Page, Thread, What};
 use histogram::Histogram;
 use levels::Levels;
 
+pub use histogram::LifetimeBin;
+pub use levels::Moment;
+
 /// A private cache of 256 KiB holds so many pages of 4 KiB.
 const PRIVATE: u64 = 64;
 /// A shared cache of 8 MiB holds so many.
@@ -82,24 +85,6 @@ pub struct Reuse {
     /// Of those from the same cpu, the pages with a distance below 2048: 8 MiB, as a shared cache
     /// holds.
     pub within_2048: u64,
-}
-
-/// How many released pages had been held for some time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct LifetimeBin {
-    /// At least so long, which is a power of ten times a microsecond, or 0.
-    pub from: Nanoseconds,
-    /// So many pages.
-    pub pages: u64,
-}
-
-/// How many pages were held at a time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Moment {
-    /// The time.
-    pub at: Nanoseconds,
-    /// How many pages were held then.
-    pub held: u64,
 }
 
 /// A page's last allocation or release.

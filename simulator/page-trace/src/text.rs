@@ -14,7 +14,7 @@ use crate::columns::{MOST_CPUS, MOST_INDICES};
 use crate::error::What as Wrong;
 use crate::packet::LONGEST_HEADER;
 use crate::reader::State;
-use crate::{Event, Header, Place, ReadError, Trace};
+use crate::{Event, Header, Place, ReadError};
 
 /// No event has a longer line.
 const LONGEST_LINE: usize = 1 << 12;
@@ -38,7 +38,7 @@ pub fn write_text(
 }
 
 /// Reads a trace that is text.
-pub(crate) fn read(mut from: impl BufRead) -> Result<Trace, ReadError> {
+pub(crate) fn read(mut from: impl BufRead) -> Result<(Header, Vec<Event>), ReadError> {
     let mut line = Vec::new();
     let mut header: Header = match next(&mut from, &mut line, LONGEST_HEADER, 1)? {
         true => serde_json::from_slice(&line).map_err(|error| not_understood(&error, 1))?,
@@ -61,7 +61,7 @@ pub(crate) fn read(mut from: impl BufRead) -> Result<Trace, ReadError> {
         number += 1;
     }
     header.contents = state.contents();
-    Ok(Trace { header, events })
+    Ok((header, events))
 }
 
 /// Reads a line; there may be none.

@@ -36,7 +36,8 @@ impl Trace {
         let beginning =
             from.fill_buf().map_err(|error| Wrong::Unreadable(error).at(Place::Whole))?;
         if beginning.first() == Some(&b'{') {
-            return text::read(from);
+            let (header, events) = text::read(from)?;
+            return Ok(Self { header, events });
         }
         let mut reader = Reader::new(from)?;
         let events = reader.by_ref().collect::<Result<_, _>>()?;

@@ -65,7 +65,7 @@ pub(crate) fn packed(events: &[Event]) -> Vec<u8> {
 
 /// Many events, of more than a packet: pages are taken and given back in turn.
 pub(crate) fn many() -> Vec<Event> {
-    let steps = (0..150_000_u32).map(|index| {
+    let steps = (0..800_000_u32).map(|index| {
         let page = index.wrapping_mul(2_654_435_761) % 5_000;
         (
             (u64::from(index % 977), index / 64 % 3, index / 7 % 4),

@@ -35,7 +35,7 @@ proptest! {
 #[test]
 fn traces_of_several_packets_come_back_and_are_small() {
     let events = many();
-    assert!(events.len() > 1 << 16, "{} events", events.len());
+    assert!(events.len() > 1 << 18, "{} events", events.len());
     let bytes = packed(&events);
     assert_eq!(read(&bytes).expect("it was written").events, events);
     let mut reader = Reader::new(&bytes[..]).expect("it was written");

@@ -12,6 +12,7 @@
 //! waiters on one word are much cheaper on such a machine.
 
 mod frames;
+mod hierarchy;
 #[cfg(test)]
 mod invariants;
 mod layers;

@@ -23,7 +23,7 @@
 //! | the main loop | `main_loop`, `current` | whose turn it is, and the switch to its fiber |
 //! | the kernel and the memory bus | `os`, `futexes`, `waiting`, `charging` | who runs, sleeps, waits and pays |
 //! | the engine | `engine` | clocks, and what is planned |
-//! | the state | `state`, `coherence`, `agenda`, `costs` | what tasks, cores, lines and events are |
+//! | the state | `state`, `coherence`, `found`, `agenda`, `costs` | what tasks, cores, lines and events are |
 //!
 //! # An example
 //! ```
@@ -68,6 +68,7 @@ mod costs;
 mod current;
 mod engine;
 mod fiber;
+mod found;
 mod futexes;
 mod heap;
 mod ids;
@@ -87,7 +88,8 @@ mod table;
 mod tags;
 mod waiting;
 
-pub use blocks::{Found, Touch};
+pub use blocks::Touch;
+pub use found::Found;
 pub use heap::SimHeap;
 pub use outcome::{Activity, LineTraffic, Outcome, TaskTimes};
 pub use parallel::in_parallel;

@@ -72,8 +72,24 @@ impl<C: Id> Sharers<C> {
     }
 
     /// Leaves no sharer.
+    #[inline]
     pub(crate) fn clear(&mut self, line: LineId) {
-        self.of_mut(line).fill(0);
+        match self.of_mut(line) {
+            // Without a call, as most machines have but one.
+            [word] => *word = 0,
+            words => words.fill(0),
+        }
+    }
+
+    /// Whether there is a cache of the set besides this one.
+    #[inline]
+    pub(crate) fn has_others(&self, line: LineId, cache: C) -> bool {
+        let start = line.index() * self.words_per_line;
+        let words = &self.words[start..start + self.words_per_line];
+        words.iter().enumerate().any(|(index, &word)| {
+            let own = if index == cache.index() / 64 { 1 << (cache.index() % 64) } else { 0 };
+            word & !own != 0
+        })
     }
 
     #[inline]

@@ -39,7 +39,7 @@ impl Tags {
         if self.sets == 0 {
             return Some(line);
         }
-        let set = key % self.sets;
+        let set = self.set(key);
         let way = usize::from(self.next[set]);
         self.next[set] = self.after(way) as u8;
         let tag = &mut self.tags[set * self.ways + way];
@@ -51,10 +51,15 @@ impl Tags {
     #[inline]
     pub(crate) fn renew(&mut self, key: usize, line: LineId) {
         let Some((set, mut way)) = self.find(key, line) else { return };
-        let ring = &mut self.tags[set * self.ways..(set + 1) * self.ways];
         let next = usize::from(self.next[set]);
+        if way == next {
+            // Who would have left next leaves last, if the ring is turned.
+            self.next[set] = self.after(way) as u8;
+            return;
+        }
+        let ring = &mut self.tags[set * self.ways..(set + 1) * self.ways];
         loop {
-            let after = if way + 1 == self.ways { 0 } else { way + 1 };
+            let after = if way + 1 == ring.len() { 0 } else { way + 1 };
             if after == next {
                 break;
             }
@@ -84,17 +89,40 @@ impl Tags {
     }
 
     /// The set of a line and the way that it has there.
-    #[inline]
+    #[inline(always)]
     fn find(&self, key: usize, line: LineId) -> Option<(usize, usize)> {
-        let set = key.checked_rem(self.sets)?;
+        if self.sets == 0 {
+            return None;
+        }
+        let set = self.set(key);
         let ring = &self.tags[set * self.ways..(set + 1) * self.ways];
-        let way = ring.iter().position(|&tag| tag == line.0 + 1)?;
-        Some((set, way))
+        let tag = line.0 + 1;
+        // All ways are compared, eight at a time and without a branch. No two can be the same, so
+        // the sum is that of the one, counted from 1.
+        let (groups, rest) = ring.as_chunks::<8>();
+        let mut found = 0;
+        for (group, tags) in groups.iter().enumerate() {
+            for (way, &other) in tags.iter().enumerate() {
+                found += if other == tag { (group * 8 + way + 1) as u32 } else { 0 };
+            }
+        }
+        if found == 0 {
+            let way = rest.iter().position(|&other| other == tag)?;
+            return Some((set, groups.len() * 8 + way));
+        }
+        Some((set, found as usize - 1))
+    }
+
+    /// The set of a line, by its key. Most caches have a power of two of them, and a division takes
+    /// as long as all the rest.
+    #[inline]
+    fn set(&self, key: usize) -> usize {
+        if self.sets.is_power_of_two() { key & (self.sets - 1) } else { key % self.sets }
     }
 
     #[inline]
     fn after(&self, way: usize) -> usize {
-        (way + 1) % self.ways
+        if way + 1 == self.ways { 0 } else { way + 1 }
     }
 }
 

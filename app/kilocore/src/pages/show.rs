@@ -1,11 +1,14 @@
 //! `kilocore pages show TRACE`.
 
-use std::io::{self, Write};
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::{self, BufReader, Write};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
-use kilocore_page_trace::{Header, Nanoseconds, Reuse, Summary, Trace, write_text};
+use kilocore_page_trace::{
+    Header, Nanoseconds, ReadError, Reader, Reuse, Summary, Trace, Wrong, write_text,
+};
 use kilocore_predict::shell_word;
 use kilocore_report::{Table, number};
 use serde::Serialize;
@@ -38,32 +41,62 @@ struct Document {
 }
 
 pub(crate) fn show(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let trace = Trace::read(&arguments.trace)?;
+    let (trace, summary) = summed_up(&arguments.trace)?;
     if arguments.events {
-        print_events(&trace)?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    let none_fails = trace.events.iter().copied().map(Ok::<_, Failure>);
-    let summary = Summary::of(none_fails)?;
-    if arguments.json {
-        output::json(&Document {
-            schema: "kilocore-pages-summary/1",
-            trace: trace.header,
-            summary,
-        })?;
+        // It is whole: this is the second time that it is read.
+        print_events(&arguments.trace)?;
+    } else if arguments.json {
+        output::json(&Document { schema: "kilocore-pages-summary/1", trace, summary })?;
     } else {
         let width = output::width();
-        let tables = tables(&trace.header, &summary);
+        let tables = tables(&trace, &summary);
         let tables: Vec<String> = tables.iter().map(|table| table.plain(width)).collect();
         output::print(&tables.join("\n"));
     }
     Ok(ExitCode::SUCCESS)
 }
 
+/// A trace that is read an event at a time if it is packed, because it may be large, and at once if
+/// it is text.
+enum Source {
+    Packed(Reader<BufReader<File>>),
+    Text(Trace),
+}
+
+impl Source {
+    fn open(path: &Path) -> Result<Self, ReadError> {
+        match Reader::open(path) {
+            Ok(reader) => Ok(Self::Packed(reader)),
+            Err(ReadError { what: Wrong::NoTrace, .. }) => Trace::read(path).map(Self::Text),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+fn summed_up(path: &Path) -> Result<(Header, Summary), ReadError> {
+    let about_file = |error: ReadError| ReadError { file: Some(path.to_owned()), ..error };
+    match Source::open(path)? {
+        Source::Packed(reader) => {
+            let header = reader.header().clone();
+            Ok((header, Summary::of(reader).map_err(about_file)?))
+        }
+        Source::Text(trace) => {
+            let summary = Summary::of(trace.events.iter().copied().map(Ok::<_, ReadError>))?;
+            Ok((trace.header, summary))
+        }
+    }
+}
+
 /// Prints a trace as text. A reader that has gone away is no failure.
-fn print_events(trace: &Trace) -> Result<(), Failure> {
+fn print_events(path: &Path) -> Result<(), Failure> {
     let mut out = io::BufWriter::new(io::stdout().lock());
-    let written = write_text(&mut out, &trace.header, trace.events.iter().copied());
+    let written = match Source::open(path)? {
+        Source::Packed(reader) => {
+            let header = reader.header().clone();
+            write_text(&mut out, &header, reader.map_while(Result::ok))
+        }
+        Source::Text(trace) => write_text(&mut out, &trace.header, trace.events),
+    };
     match written.and_then(|()| out.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure::new(format!(
             "cannot write the events: {error}; send them where there is room"

@@ -48,7 +48,7 @@ impl PagePool {
 
 impl<A: PagePolicy> PagePool<A> {
     /// Makes a pool with a policy. `make` gets the number of pages, and returns a policy with so many free
-    /// frames, all of them zero. The sizes of the tiers in the options mean nothing here.
+    /// frames. All of them are zero, which the policy may know or not. The sizes of the tiers in the options mean nothing here.
     ///
     /// # Errors
     /// If there is not enough address space, or the system lacks what the options ask for.

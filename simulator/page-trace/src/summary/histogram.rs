@@ -1,6 +1,17 @@
 //! How often there was which time, to a ninth.
 
-use crate::{LifetimeBin, Nanoseconds};
+use serde::Serialize;
+
+use crate::Nanoseconds;
+
+/// How many released pages had been held for some time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct LifetimeBin {
+    /// At least so long, which is a power of ten times a microsecond, or 0.
+    pub from: Nanoseconds,
+    /// So many pages.
+    pub pages: u64,
+}
 
 /// So many bins for each doubling.
 const FINE: u64 = 8;

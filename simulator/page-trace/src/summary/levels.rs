@@ -1,7 +1,18 @@
 //! A quantity over time, in steps of equal length. Nobody knows beforehand how long it will take: if
 //! there are too many steps, every second one goes, and steps are twice as long.
 
-use crate::{Moment, Nanoseconds};
+use serde::Serialize;
+
+use crate::Nanoseconds;
+
+/// How many pages were held at a time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Moment {
+    /// The time.
+    pub at: Nanoseconds,
+    /// How many pages were held then.
+    pub held: u64,
+}
 
 /// There are fewer steps than this.
 const MOST: usize = 64;

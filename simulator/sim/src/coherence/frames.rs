@@ -87,14 +87,12 @@ impl Frames {
         if key < FIRST_ADDRESS >> self.line_shift {
             return None;
         }
-        let per_frame = self.lines_per_frame();
-        let within = |region: &Region| {
-            let line = key.checked_sub(region.start)?;
-            (line / per_frame < region.slots.len()).then_some(line)
-        };
+        let lines_shift = FRAME_BYTES.trailing_zeros() - self.line_shift;
         self.regions.iter().enumerate().find_map(|(region, of)| {
-            let line = within(of)?;
-            Some((Frame { region, index: line / per_frame }, (line % per_frame) as u32))
+            let line = key.checked_sub(of.start)?;
+            let index = line >> lines_shift;
+            let offset = line - (index << lines_shift);
+            (index < of.slots.len()).then_some((Frame { region, index }, offset as u32))
         })
     }
 

@@ -5,8 +5,8 @@ use kilocore_platform::{Cycles, NodeId};
 use super::layers::Carried;
 use super::line::NOBODY;
 use super::{Access, Coherence, Place};
-use crate::blocks::Found;
 use crate::costs::Costs;
+use crate::found::Found;
 use crate::ids::LineId;
 
 /// What a batch of lines has met.

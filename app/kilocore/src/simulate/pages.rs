@@ -1,0 +1,173 @@
+//! `kilocore simulate pages`: which free page an allocation gets, and how long it takes to initialize it.
+
+mod document;
+mod results;
+mod tables;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::Args;
+use kilocore_machine::Description;
+use kilocore_page_trace::Trace;
+use kilocore_published::pages::{Job, Load, Pattern, Policy, RunLength, Setting, sweep};
+use kilocore_report::{Host, LinesReport, Report, ReportError, in_csv, in_json};
+
+use crate::core_list::CoreList;
+use crate::failure::Failure;
+use crate::output;
+use document::{Document, csv_rows};
+pub(crate) use results::{Results, Subject};
+
+/// The most cores that patterns are simulated on if nothing is said.
+const USUAL_CORES: u32 = 64;
+
+/// Page pools under a recorded trace, or under cores that hand pages to each other.
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// Simulate this trace, recorded by `kilocore pages record`
+    #[arg(long, value_name = "FILE", conflicts_with = "pattern")]
+    trace: Option<PathBuf>,
+    /// Simulate cores that release their own pages (own), or those of a neighbour (pass)
+    #[arg(long, default_value = "pass", value_name = "NAME")]
+    pattern: Pattern,
+    #[command(flatten)]
+    common: Common,
+}
+
+/// What a simulation of pages may be told.
+#[derive(Debug, Args)]
+pub(crate) struct Common {
+    /// Name of a machine, or a machine file
+    #[arg(long, default_value = "core-i7-6700", value_name = "MACHINE")]
+    pub(crate) machine: String,
+    /// Numbers of hardware threads, as in 1,2,4-8; all of the machine for a trace, and powers of two up
+    /// to 64 for a pattern, if not given
+    #[arg(long, value_name = "LIST")]
+    cores: Option<CoreList>,
+    /// Policies, separated by commas; all if not given
+    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    policy: Vec<Policy>,
+    #[command(flatten)]
+    program: Program,
+    /// Seed of all chance
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Print one JSON document and nothing else on standard output
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Also write the results; its ending chooses the format: .html, .svg, .csv or .json. May be
+    /// given for several files
+    #[arg(long, short, value_name = "FILE")]
+    output: Vec<PathBuf>,
+}
+
+/// What the program does with its memory, which no trace says.
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct Program {
+    /// Pages of other memory that the program goes through for each page that it allocates: 0 to 1000
+    #[arg(long, value_name = "PAGES", value_parser = other_pages)]
+    pub(crate) other_pages: Option<f64>,
+    /// The share of released pages that the program has used right before: 0 to 1
+    #[arg(long, value_name = "SHARE", value_parser = share)]
+    pub(crate) used_before_release: Option<f64>,
+}
+
+pub(crate) fn pages(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    match &arguments.trace {
+        Some(path) => simulate_trace(path, &arguments.common),
+        None => simulate(Subject::Pattern(arguments.pattern), &arguments.common),
+    }
+}
+
+/// Simulates a trace of a file.
+pub(crate) fn simulate_trace(path: &Path, common: &Common) -> Result<ExitCode, Failure> {
+    let trace = Trace::read(path)?;
+    simulate(Subject::Trace { name: &path.display().to_string(), trace: &trace }, common)
+}
+
+fn simulate(subject: Subject<'_>, common: &Common) -> Result<ExitCode, Failure> {
+    let files = super::formats(&common.output)?;
+    let machine = kilocore_machine::find(&common.machine)?;
+    let policies = super::chosen(&common.policy, &Policy::ALL);
+    let cores = common.cores.clone().map_or_else(|| usual_cores(subject, &machine), |list| list.0);
+    let mut setting = Setting::of(&machine);
+    let Program { other_pages, used_before_release } = common.program;
+    setting.other_pages = other_pages.unwrap_or(setting.other_pages);
+    setting.used_before_release = used_before_release.unwrap_or(setting.used_before_release);
+    let length = RunLength { seed: common.seed, ..RunLength::default() };
+    let load = match subject {
+        Subject::Trace { trace, .. } => Load::Trace(trace),
+        Subject::Pattern(pattern) => Load::Pattern(pattern),
+    };
+    let job = |cores, policy| Job { setting: &setting, policy, load, cores, length };
+    let jobs: Vec<_> =
+        cores.iter().flat_map(|&cores| policies.iter().map(move |&p| job(cores, p))).collect();
+    let progress = output::progress(jobs.len() as u64, "simulating");
+    let points = sweep(&jobs, &machine, &|| progress.inc(1))?;
+    progress.finish_and_clear();
+    let results = Results {
+        setting: &setting,
+        machine: &machine,
+        subject,
+        seed: common.seed,
+        policies: &policies,
+        cores: &cores,
+        points: &points,
+    };
+    let document = common.json.then(|| Document::new(&results));
+    super::deliver(&results, files, document, || tables::all(&results))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn usual_cores(subject: Subject<'_>, machine: &Description) -> Vec<u32> {
+    let all = machine.hardware_threads();
+    match subject {
+        Subject::Trace { .. } => vec![all],
+        Subject::Pattern(_) => CoreList::for_machine(all.min(USUAL_CORES), all).0,
+    }
+}
+
+fn other_pages(text: &str) -> Result<f64, String> {
+    within(text, 1000.0)
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    within(text, 1.0)
+}
+
+fn within(text: &str, most: f64) -> Result<f64, String> {
+    let number = text.parse::<f64>().ok().filter(|number| (0.0..=most).contains(number));
+    number.ok_or_else(|| format!("it must be a number from 0 to {most}"))
+}
+
+impl Report for Results<'_> {
+    fn html(&self) -> Result<String, ReportError> {
+        page(self).html()
+    }
+
+    fn svg(&self) -> Result<String, ReportError> {
+        self.chart().svg()
+    }
+
+    fn csv(&self) -> Result<String, ReportError> {
+        in_csv(csv_rows(self))
+    }
+
+    fn json(&self) -> Result<String, ReportError> {
+        in_json(&Document::new(self))
+    }
+}
+
+/// Everything on one page.
+fn page<'a>(results: &Results<'a>) -> LinesReport<'a> {
+    LinesReport {
+        generated: output::generated(),
+        kind: "A published experiment, simulated",
+        title: format!("Page pools under {}", results.what()),
+        host: Host::Machine(results.machine),
+        charts: if results.cores.len() > 1 { vec![results.chart()] } else { Vec::new() },
+        tables: tables::all(results),
+        assumptions: super::assumptions(results.setting.parameters()),
+    }
+}
