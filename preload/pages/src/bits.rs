@@ -75,6 +75,18 @@ impl Bits {
         }
     }
 
+    /// Returns the first run of clear bits in a run, of those in one word.
+    pub(crate) fn gap(&self, run: Run) -> Option<Run> {
+        run.words().find_map(|(word, mask)| {
+            let clear = !self.0[word].load(Ordering::Relaxed) & mask;
+            let at = clear.trailing_zeros();
+            (clear != 0).then(|| Run {
+                first: word as u32 * u64::BITS + at,
+                pages: (clear >> at).trailing_ones(),
+            })
+        })
+    }
+
     /// Takes one bit, and returns whether it was set.
     pub(crate) fn take_one(&self, page: u32) -> bool {
         let bit = 1 << (page % u64::BITS);

@@ -36,8 +36,8 @@ fn served(
     Some(memory.address_of(run.first) as *mut c_void)
 }
 
-/// Maps memory at an address that may be the pool's. What the program does not hold there it must not have:
-/// some other mapping of its own would soon be there too.
+/// Maps memory. What is to lie at an address of the pool's gets the pages there first, so that the pool gives
+/// them to nobody else.
 ///
 /// # Safety
 /// The contract is that of `mmap`.
@@ -55,7 +55,7 @@ unsafe fn map(
     let replaces = flags & libc::MAP_FIXED != 0 && flags & libc::MAP_FIXED_NOREPLACE == 0;
     if replaces
         && let Some((memory, inside)) = make::owned(address, bytes)
-        && !memory.alter(inside.run())
+        && !memory.take_over(inside.run())
     {
         return failure::map_failed(libc::ENOMEM);
     }

@@ -32,6 +32,9 @@ const CLOCK_CALLS: u32 = 64;
 /// After the pool had no room, so many requests go to the kernel without being tried.
 const AFTER_FULL: u32 = 16;
 
+/// Who looks for certain pages tries so often, since others may be moving them.
+const TRIES: u32 = 5;
+
 /// What the bytes of a range must be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Want {
@@ -156,6 +159,25 @@ impl Memory {
             self.altered.set(run);
         }
         held
+    }
+
+    /// Prepares for a mapping that the program is about to put in the place of pages. Those that it does not
+    /// hold it gets now: it may have unmapped them a moment ago to learn of a free address. Returns whether
+    /// it holds them all then.
+    pub(crate) fn take_over(&self, run: Run) -> bool {
+        while let Some(gap) = self.held.gap(run) {
+            let address = core::ptr::with_exposed_provenance_mut::<u8>(self.address_of(gap.first));
+            let first = core::ptr::NonNull::new(address);
+            let got = first.is_some_and(|first| {
+                (0..TRIES).any(|_| self.pool.allocate_these(first, gap.pages))
+            });
+            if !got {
+                return false;
+            }
+            self.held.set(gap);
+        }
+        self.altered.set(run);
+        true
     }
 
     /// Returns whether pages are unmapped as they are given up, because the pool serves nobody any more.

@@ -30,7 +30,7 @@ pub(crate) unsafe fn remap(
     let fixed = flags & libc::MREMAP_FIXED != 0;
     if fixed
         && let Some((memory, inside)) = owned(new, new_bytes)
-        && !memory.alter(inside.run())
+        && !memory.take_over(inside.run())
     {
         return failure::map_failed(libc::ENOMEM);
     }

@@ -185,6 +185,22 @@ impl<A: PagePolicy> PagePool<A> {
         Ok(self.region.page(first.0).cast())
     }
 
+    /// Allocates just these neighbouring pages without initializing them, if all of them are free. Returns
+    /// whether that was so. Pages that others move at this moment are not found; so it may be tried again.
+    ///
+    /// # Panics
+    /// If not all are pages of this pool.
+    pub fn allocate_these(&self, first: NonNull<u8>, pages: u32) -> bool {
+        let first = self.number_of(first);
+        let end = first.checked_add(pages).filter(|end| *end <= self.pages());
+        let end = end.expect("all pages are of this pool");
+        let taken = self.policy.allocate_these(FrameId(first), pages);
+        if let (true, Some(guard)) = (taken, &self.guard) {
+            (first..end).for_each(|page| guard.allocated(page));
+        }
+        taken
+    }
+
     /// Releases neighbouring pages, which may be a part of a run, or of several.
     ///
     /// # Panics

@@ -124,6 +124,30 @@ static void moving(void)
 	CHECK(munmap(memory, BYTES) == 0);
 }
 
+/* Where memory was a moment ago, something else can be put. */
+static void returning(void)
+{
+	size_t bytes = (1 + (size_t)rand() % 300) * PAGE, more = 7 * PAGE;
+	unsigned char *memory = map(bytes), *other, *kept = map(more);
+
+	memset(memory, 1, bytes);
+	memset(kept, 3, more);
+	CHECK(munmap(memory, bytes) == 0);
+	other = mmap(memory, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+	CHECK(other == memory && all(other, bytes, 0));
+	memset(other, 2, bytes);
+	/* Nobody else gets it. */
+	memory = map(bytes);
+	CHECK(all(memory, bytes, 0));
+	memset(memory, 4, bytes);
+	CHECK(all(other, bytes, 2) && all(kept, more, 3));
+	CHECK(munmap(other, bytes) == 0);
+	/* Nor if it is moved there. */
+	other = mremap(memory, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, other);
+	CHECK(other != MAP_FAILED && all(other, bytes, 4) && all(kept, more, 3));
+	CHECK(munmap(other, bytes) == 0 && munmap(kept, more) == 0);
+}
+
 int main(void)
 {
 	int at;
@@ -132,6 +156,7 @@ int main(void)
 		unmapping();
 		mapping();
 		moving();
+		returning();
 	}
 	puts("ok");
 	return 0;
