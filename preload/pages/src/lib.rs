@@ -16,6 +16,7 @@
 //!   call.
 //! * [`memory`] is the pool with what is known of its pages. [`bits`] and [`tables`] hold that.
 //! * [`touched`] finds out how much of their memory programs touch, and whether clearing it pays.
+//! * [`shares`] counts without making cores wait for each other.
 //! * [`moving`] is what `mremap` does.
 //! * [`make`](mod@make) makes the pool when it is first needed, by [`settings`].
 //! * [`statistics`] says what the pool did.
@@ -33,7 +34,6 @@
 mod allocator;
 pub mod altering_exports;
 mod bits;
-mod counts;
 mod failure;
 mod heap;
 pub mod limit_exports;
@@ -44,6 +44,7 @@ mod memory;
 mod moving;
 mod next;
 mod settings;
+mod shares;
 mod statistics;
 mod system;
 mod tables;

@@ -11,9 +11,9 @@ use kilocore_preload_common::errno;
 
 use crate::allocator::{self, behind_in_reserve, is_large, reserved};
 use crate::bits::Run;
-use crate::counts::Counts;
 use crate::memory::{Memory, Want};
 use crate::settings::LARGEST;
+use crate::shares::Count;
 use crate::{failure, make};
 
 /// Returns a block from the pool, if that has one.
@@ -30,7 +30,7 @@ fn served(bytes: usize, align: usize, want: Want) -> Option<*mut c_void> {
     }
     let run = errno::preserved(|| memory.allocate(pages, want))?;
     memory.begin_block(run);
-    Counts::add(&memory.counts.blocks, 1);
+    memory.shares().own().add(Count::Blocks, 1);
     Some(memory.address_of(run.first) as *mut c_void)
 }
 

@@ -5,9 +5,9 @@ use core::ffi::{c_int, c_void};
 use kilocore_pages::PAGE_BYTES;
 use kilocore_preload_common::errno;
 
-use crate::counts::Counts;
 use crate::memory::{Inside, Want};
 use crate::settings::LARGEST;
+use crate::shares::Count;
 use crate::{failure, make, moving, next};
 
 /// Returns a range of zeros from the pool, if the pool serves such requests.
@@ -32,7 +32,7 @@ fn served(
     let memory = make::memory().filter(|memory| memory.serves(bytes))?;
     let pages = bytes.div_ceil(PAGE_BYTES) as u32;
     let run = errno::preserved(|| memory.allocate(pages, Want::Zero))?;
-    Counts::add(&memory.counts.mappings, 1);
+    memory.shares().own().add(Count::Mappings, 1);
     Some(memory.address_of(run.first) as *mut c_void)
 }
 

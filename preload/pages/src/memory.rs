@@ -9,12 +9,12 @@
 //! policy, or that it is locked. Such a page gets a new mapping before it goes back to the pool. So nothing
 //! that one owner did to a page ever reaches the next.
 
-use core::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use kilocore_pages::{Contents, PAGE_BYTES, PagePool};
 
 use crate::bits::{Bits, Run};
-use crate::counts::Counts;
+use crate::shares::{Count, Share, Shares};
 use crate::system;
 use crate::tables::zeros;
 use crate::touched::{self, Touched};
@@ -76,13 +76,12 @@ pub(crate) struct Memory {
     /// Of the first page of a block of `malloc`: how many pages it has.
     blocks: &'static [AtomicU32],
     touched: Touched,
-    /// Pages that were used and lie idle in the pool. It is an estimate.
-    idle: AtomicI64,
-    calls: AtomicU32,
+    shares: Shares,
+    /// Whether more lies idle than should.
+    too_idle: AtomicBool,
     decayed_at: AtomicU64,
     full: AtomicU32,
     retired: AtomicBool,
-    pub(crate) counts: Counts,
 }
 
 impl Memory {
@@ -99,12 +98,11 @@ impl Memory {
             fresh: Bits::new(pages),
             blocks: zeros(pages as usize),
             touched: Touched::new(),
-            idle: AtomicI64::new(0),
-            calls: AtomicU32::new(0),
+            shares: Shares::new(system::cores()),
+            too_idle: AtomicBool::new(false),
             decayed_at: AtomicU64::new(system::seconds()),
             full: AtomicU32::new(0),
             retired: AtomicBool::new(false),
-            counts: Counts::new(),
             pool,
         }
     }
@@ -113,6 +111,11 @@ impl Memory {
     #[inline]
     pub(crate) fn serves(&self, bytes: usize) -> bool {
         self.least <= bytes && bytes <= self.most
+    }
+
+    /// Returns what is counted.
+    pub(crate) fn shares(&self) -> &Shares {
+        &self.shares
     }
 
     pub(crate) fn pool(&self) -> &PagePool {
@@ -207,17 +210,17 @@ impl Memory {
         let Ok(first) = first else {
             // Relaxed: a hint.
             self.full.store(AFTER_FULL, Ordering::Relaxed);
-            Counts::add(&self.counts.full, 1);
+            self.shares.own().add(Count::Full, 1);
             return None;
         };
         let run = Run { first: self.page_at(first.addr().get())?, pages };
         self.held.set(run);
         let used_pages: u32 = used.iter().map(|word| word.count_ones()).sum();
-        if used_pages > 0 {
-            self.idle.fetch_sub(used_pages.into(), Ordering::Relaxed); // Relaxed: a hint.
-        }
+        let share = self.shares.own();
+        share.take_idle(used_pages);
         if want == Want::Zero {
-            self.make_zero(run, &used, used_pages);
+            share.add(Count::Zero, run.pages - used_pages);
+            self.make_zero(share, run, &used, used_pages);
         }
         Some(run)
     }
@@ -233,15 +236,14 @@ impl Memory {
     }
 
     /// Makes those pages of a run zero that somebody has used.
-    fn make_zero(&self, run: Run, used: &[u64; 8], used_pages: u32) {
-        Counts::add(&self.counts.zero, (run.pages - used_pages).into());
-        if used_pages == 0 || self.touched.is_due(run.pages) && self.discard(run) {
+    fn make_zero(&self, share: &Share, run: Run, used: &[u64; 8], used_pages: u32) {
+        if used_pages == 0 || self.touched.is_due(share, run.pages) && self.discard(run) {
             if run.pages >= touched::LEAST {
                 self.fresh.set(Run { first: run.first, pages: 1 });
             }
             return;
         }
-        Counts::add(&self.counts.cleared, used_pages.into());
+        share.add(Count::Cleared, used_pages);
         let is_used = |at: u32| used[(at / 64) as usize] >> (at % 64) & 1 != 0;
         let mut at = 0;
         while at < run.pages {
@@ -259,7 +261,7 @@ impl Memory {
 
     /// Gives the memory of a run that this library has back to the system. It is zero afterwards.
     fn discard(&self, run: Run) -> bool {
-        Counts::add(&self.counts.discarded, run.pages.into());
+        self.shares.own().add(Count::Discarded, run.pages);
         // SAFETY: the pages are with this library.
         unsafe { system::discard(self.address_of(run.first), run.pages as usize * PAGE_BYTES) }
     }
@@ -299,12 +301,12 @@ impl Memory {
         self.fresh.take(run, |_| {});
         // SAFETY: the program has given the pages up.
         if unsafe { system::replace(self.address_of(run.first), run.pages as usize * PAGE_BYTES) } {
-            Counts::add(&self.counts.replaced, run.pages.into());
+            self.shares.own().add(Count::Replaced, run.pages);
             self.give(run, Contents::Zero);
         } else {
             // The process has as many mappings as it may have. The pages keep what was done to them, so
             // nobody gets them again.
-            Counts::add(&self.counts.lost, run.pages.into());
+            self.shares.own().add(Count::Lost, run.pages);
             self.discard(run);
         }
     }
@@ -314,26 +316,28 @@ impl Memory {
         if run.pages == 0 {
             return;
         }
+        let share = self.shares.own();
         let mut fresh = false;
         if run.pages >= touched::LEAST {
             fresh = self.fresh.take_one(run.first);
             let dense = self.touched.is_dense(run.pages);
             // Of sizes of which little is touched, all are fresh, and one in some is measured.
             if fresh
-                && (dense || self.touched.is_due(run.pages))
+                && (dense || self.touched.is_due(share, run.pages))
                 && let Some(touched) = system::resident(self.address_of(run.first), run.pages)
             {
-                self.touched.note(run, touched);
+                self.touched.note(share, run, touched);
             }
         }
-        // Relaxed: a hint.
-        let too_many = self.idle.load(Ordering::Relaxed) >= (IDLE_BYTES / PAGE_BYTES) as i64;
+        let too_many = self.too_idle.load(Ordering::Relaxed); // Relaxed: a hint.
         let sparse = fresh && !self.touched.is_dense(run.pages);
         if (too_many || sparse) && self.discard(run) {
             self.give(run, Contents::Zero);
         } else {
-            self.idle.fetch_add(run.pages.into(), Ordering::Relaxed); // Relaxed: a hint.
             self.give(run, Contents::Unknown);
+            if share.add_idle(run.pages) {
+                self.look_at_idle();
+            }
         }
     }
 
@@ -368,12 +372,21 @@ impl Memory {
         (pages > 0).then_some(Run { first, pages })
     }
 
+    /// Finds out whether too much lies idle.
+    fn look_at_idle(&self) {
+        let too_idle = self.shares.idle() >= (IDLE_BYTES / PAGE_BYTES) as i64;
+        // Relaxed: a hint. It is written only where it changes, as all cores read it.
+        if self.too_idle.load(Ordering::Relaxed) != too_idle {
+            self.too_idle.store(too_idle, Ordering::Relaxed);
+        }
+    }
+
     /// Lets idle memory go from time to time.
     fn let_time_pass(&self) {
-        // Relaxed: a count.
-        if !self.calls.fetch_add(1, Ordering::Relaxed).is_multiple_of(CLOCK_CALLS) {
+        if !self.shares.own().is_turn(CLOCK_CALLS) {
             return;
         }
+        self.look_at_idle();
         let now = system::seconds();
         let last = self.decayed_at.load(Ordering::Relaxed); // Relaxed: who changes it does it.
         if now < last + DECAY_SECONDS
@@ -385,8 +398,9 @@ impl Memory {
             return;
         }
         let decayed = kilocore_preload_common::errno::preserved(|| self.pool.decay());
-        self.idle.fetch_sub(decayed.frames.into(), Ordering::Relaxed); // Relaxed: a hint.
-        Counts::add(&self.counts.decayed, decayed.frames.into());
+        let share = self.shares.own();
+        share.take_idle(decayed.frames);
+        share.add(Count::Decayed, decayed.frames);
     }
 
     /// Serves nobody from now on, and unmaps all that is free. The program keeps what it has. So limits

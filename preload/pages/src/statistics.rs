@@ -7,13 +7,14 @@
 
 use core::ffi::c_int;
 use core::fmt::Write as _;
-use core::sync::atomic::{AtomicI32, AtomicU8, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicI32, AtomicU8, Ordering};
 
 use kilocore_preload_common::{RealFunction, errno};
 
 use crate::make;
 use crate::memory::Memory;
 use crate::settings::{Line, value_of};
+use crate::shares::Count;
 
 /// The name of the file, as it was in the environment when the program began.
 static FILE: [AtomicU8; 1024] = [const { AtomicU8::new(0) }; 1024];
@@ -70,22 +71,21 @@ fn describe(memory: &Memory, line: &mut Line) -> core::fmt::Result {
     write!(line, "pid={} name=", process())?;
     name.chars().try_for_each(|c| line.write_char(if c.is_whitespace() { '_' } else { c }))?;
     let pool = memory.pool().statistics();
-    let counts = &memory.counts;
-    let read = |count: &AtomicU64| count.load(Ordering::Relaxed); // Relaxed: counts order nothing.
+    let sum = |count| memory.shares().sum(count);
     let all = [
-        ("mappings", read(&counts.mappings)),
-        ("blocks", read(&counts.blocks)),
-        ("full", read(&counts.full)),
+        ("mappings", sum(Count::Mappings)),
+        ("blocks", sum(Count::Blocks)),
+        ("full", sum(Count::Full)),
         ("private", pool.from_private()),
         ("shared", pool.from_shared),
         ("cold", pool.from_cold),
         ("released", pool.released),
-        ("zero", read(&counts.zero)),
-        ("cleared", read(&counts.cleared)),
-        ("discarded", read(&counts.discarded)),
-        ("decayed", read(&counts.decayed)),
-        ("replaced", read(&counts.replaced)),
-        ("lost", read(&counts.lost)),
+        ("zero", sum(Count::Zero)),
+        ("cleared", sum(Count::Cleared)),
+        ("discarded", sum(Count::Discarded)),
+        ("decayed", sum(Count::Decayed)),
+        ("replaced", sum(Count::Replaced)),
+        ("lost", sum(Count::Lost)),
     ];
     all.iter().try_for_each(|(name, count)| write!(line, " {name}={count}"))?;
     line.write_char('\n')

@@ -17,6 +17,7 @@
 use core::sync::atomic::{AtomicU32, Ordering};
 
 use crate::bits::Run;
+use crate::shares::{SIZES, Share};
 
 /// Ranges of fewer pages are cleared before anything else could be found out.
 pub(crate) const LEAST: u32 = 8;
@@ -43,33 +44,32 @@ const AT_FIRST: u32 = 2 * DENSE - 10;
 struct Size {
     /// The share that is touched: an average in which the last two count most.
     share: AtomicU32,
-    /// One in so many is measured.
+    /// One in so many is measured. Each core counts by itself.
     interval: AtomicU32,
-    /// Ranges until the next one that is.
-    left: AtomicU32,
 }
 
 impl Size {
     const fn new() -> Self {
-        Self {
-            share: AtomicU32::new(AT_FIRST),
-            interval: AtomicU32::new(OFTEN),
-            left: AtomicU32::new(OFTEN),
-        }
+        Self { share: AtomicU32::new(AT_FIRST), interval: AtomicU32::new(OFTEN) }
     }
 }
 
 /// What is known of ranges of each size, of up to 1, 2, 4 … 512 pages.
 #[derive(Debug)]
-pub(crate) struct Touched([Size; 10]);
+pub(crate) struct Touched([Size; SIZES]);
 
 impl Touched {
     pub(crate) const fn new() -> Self {
-        Self([const { Size::new() }; 10])
+        Self([const { Size::new() }; SIZES])
+    }
+
+    /// Returns the number of a size.
+    fn number(pages: u32) -> usize {
+        (pages.next_power_of_two().trailing_zeros() as usize).min(SIZES - 1)
     }
 
     fn size(&self, pages: u32) -> &Size {
-        &self.0[(pages.next_power_of_two().trailing_zeros() as usize).min(9)]
+        &self.0[Self::number(pages)]
     }
 
     /// Returns whether most of such a range is touched, so that it pays to keep it.
@@ -78,29 +78,29 @@ impl Touched {
     }
 
     /// Returns whether it is this range's turn to be measured.
-    pub(crate) fn is_due(&self, pages: u32) -> bool {
+    pub(crate) fn is_due(&self, share: &Share, pages: u32) -> bool {
         if pages < LEAST {
             return false;
         }
-        let size = self.size(pages);
+        let place = &share.left[Self::number(pages)];
         // Relaxed: a count. Where two threads count at once, a step is lost.
-        let left = size.left.load(Ordering::Relaxed);
-        let next = if left > 0 { left - 1 } else { size.interval.load(Ordering::Relaxed) };
-        size.left.store(next, Ordering::Relaxed);
+        let left = place.load(Ordering::Relaxed);
+        let interval = || self.size(pages).interval.load(Ordering::Relaxed);
+        place.store(left.checked_sub(1).unwrap_or_else(interval), Ordering::Relaxed);
         left == 0
     }
 
     /// Notes how many pages of a range were touched, which was fresh when it was handed out.
-    pub(crate) fn note(&self, run: Run, touched: u32) {
+    pub(crate) fn note(&self, share: &Share, run: Run, touched: u32) {
         let size = self.size(run.pages);
-        let share = touched * ALL / run.pages;
+        let part = touched * ALL / run.pages;
         // Relaxed: a hint. A note that another thread's overtakes is lost.
         let before = size.share.load(Ordering::Relaxed);
-        size.share.store(u32::midpoint(before, share), Ordering::Relaxed);
+        size.share.store(u32::midpoint(before, part), Ordering::Relaxed);
         let interval = size.interval.load(Ordering::Relaxed);
-        let as_known = (share > DENSE) == (before > DENSE);
+        let as_known = (part > DENSE) == (before > DENSE);
         let next = if as_known { (2 * interval).min(RARELY) } else { OFTEN };
         size.interval.store(next, Ordering::Relaxed);
-        size.left.fetch_min(next, Ordering::Relaxed);
+        share.left[Self::number(run.pages)].fetch_min(next, Ordering::Relaxed);
     }
 }
