@@ -34,6 +34,12 @@ Examples:
   kilocore run --lock cna --quiet -- ./batch input
   kilocore run --rwlock phase-fair ./server                       its read-write locks only";
 
+pub(crate) const PAGES_RUN: &str = "\
+Examples:
+  kilocore pages run ./service --threads 8
+  kilocore pages run --statistics -- gcc -O2 -c big.c             what the pool did, by tier
+  kilocore pages run --min 64K --total 4G -- ./batch input";
+
 pub(crate) const PAGES_RECORD: &str = "\
 Examples:
   sudo kilocore pages record -- gcc -O2 -c big.c

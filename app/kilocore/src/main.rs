@@ -76,7 +76,7 @@ enum Command {
     /// Simulate an experiment
     #[command(subcommand)]
     Simulate(simulate::Experiment),
-    /// Record the pages that a program is given and gives back, or summarize such a trace
+    /// Record the pages that a program is given and gives back, or run it with a page pool
     #[command(subcommand)]
     Pages(pages::Action),
     /// List the locks, or show one in full

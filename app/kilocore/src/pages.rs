@@ -1,7 +1,8 @@
-//! `kilocore pages record`, `kilocore pages show` and `kilocore pages replay`.
+//! `kilocore pages record`, `show`, `replay` and `run`.
 
 mod record;
 mod replay;
+mod run;
 mod show;
 
 use std::process::ExitCode;
@@ -10,7 +11,7 @@ use clap::Subcommand;
 
 use crate::failure::Failure;
 
-/// What is done with traces of pages.
+/// What is done about the pages of programs.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Action {
     /// Record the pages that an unmodified program is given and gives back
@@ -19,6 +20,8 @@ pub(crate) enum Action {
     Show(show::Arguments),
     /// Replay a trace of pages under each policy of the page pool, here or on a simulated machine
     Replay(replay::Arguments),
+    /// Run an unmodified program with its large memory from a page pool
+    Run(run::Arguments),
 }
 
 pub(crate) fn pages(action: Action) -> Result<ExitCode, Failure> {
@@ -26,5 +29,6 @@ pub(crate) fn pages(action: Action) -> Result<ExitCode, Failure> {
         Action::Record(arguments) => record::record(&arguments),
         Action::Show(arguments) => show::show(&arguments),
         Action::Replay(arguments) => replay::replay(&arguments),
+        Action::Run(arguments) => run::run(arguments),
     }
 }

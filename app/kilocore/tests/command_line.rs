@@ -139,6 +139,7 @@ fn a_library_that_cannot_be_preloaded_from_where_it_is_is_refused() {
     for (library, verb) in [
         ("libkilocore_run.so", &["run", "--lock", "futex"][..]),
         ("libkilocore_measure.so", &["measure"]),
+        ("libkilocore_pages.so", &["pages", "run"]),
     ] {
         fs::write(folder.path().join(library), "").unwrap();
         let output = Command::new(env!("CARGO_BIN_EXE_kilocore"))

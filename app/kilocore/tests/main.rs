@@ -8,6 +8,7 @@ mod house;
 mod install;
 mod locate;
 mod pages;
+mod pages_run;
 mod read_write;
 mod simulate;
 mod simulate_ldu;

@@ -178,6 +178,36 @@ unsafe impl<P: Platform, F: FreeFrames<P>> Level for Cold<P, F> {
         unsafe { self.free.put(core, frame, order) };
     }
 
+    fn take_these(&self, first: FrameId, frames: u32) -> bool {
+        let (begin, end) = (first.0, first.0 + frames);
+        if end > self.frames() {
+            return false;
+        }
+        let of_group = |group: u32| {
+            let at = |frame: u32| frame.clamp(group * GROUP_FRAMES, (group + 1) * GROUP_FRAMES);
+            let count = at(end) - at(begin);
+            if count == 0 {
+                0
+            } else {
+                u64::MAX >> (GROUP_FRAMES - count) << (at(begin) % GROUP_FRAMES)
+            }
+        };
+        let groups = begin / GROUP_FRAMES..end.div_ceil(GROUP_FRAMES);
+        for group in groups.clone() {
+            let (wanted, taken) = (of_group(group), self.free.take_group(group));
+            let had_all = taken & wanted == wanted;
+            // SAFETY: the frames were taken above, or in the rounds before, and nobody else has them.
+            unsafe {
+                self.put_group(group, if had_all { taken & !wanted } else { taken });
+                if !had_all {
+                    (groups.start..group).for_each(|group| self.put_group(group, of_group(group)));
+                    return false;
+                }
+            }
+        }
+        true
+    }
+
     fn drain(&self, _core: CpuId) {}
 
     fn decay(&self, discard: &mut dyn FnMut(FrameId, u32)) -> Decayed {

@@ -234,6 +234,15 @@ unsafe impl<P: Platform, R: Rule, N: Level> PagePolicy for PerCore<P, R, N> {
         unsafe { put_frames(&self.below, core, first, frames, contents) };
     }
 
+    fn allocate_these(&self, first: FrameId, frames: u32) -> bool {
+        self.drain();
+        let taken = self.below.take_these(first, frames);
+        if taken {
+            self.direct.allocated(P::cpu(), frames, false, Tier::Cold);
+        }
+        taken
+    }
+
     fn drain(&self) {
         let core = P::cpu();
         for list in &self.lists {

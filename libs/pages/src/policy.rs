@@ -48,6 +48,14 @@ pub unsafe trait PagePolicy: Send + Sync + 'static {
     /// As for [`release`](Self::release), for all of them.
     unsafe fn release_run(&self, first: FrameId, frames: u32, contents: Contents);
 
+    /// Allocates just these neighbouring frames, which have to be free. Returns whether that was possible; if
+    /// not, it has allocated none. Free frames that others move at this moment are not found, and some kinds
+    /// of pools find none at all.
+    fn allocate_these(&self, first: FrameId, frames: u32) -> bool {
+        let _ = (first, frames);
+        false
+    }
+
     /// Moves all free frames into the cold tier, but for those that others move at this moment.
     fn drain(&self);
 

@@ -197,6 +197,10 @@ unsafe impl<P: Platform, N: Level> Level for Shared<P, N> {
         unsafe { self.below.put_back(core, frame, order) };
     }
 
+    fn take_these(&self, first: FrameId, frames: u32) -> bool {
+        self.below.take_these(first, frames)
+    }
+
     fn drain(&self, core: CpuId) {
         for stripe in &self.stripes {
             if let Some(mut held) = stripe.attempt() {

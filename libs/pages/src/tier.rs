@@ -69,6 +69,13 @@ pub unsafe trait Level: Send + Sync + 'static {
     /// The frames are the caller's, who has not touched their bytes.
     unsafe fn put_back(&self, core: CpuId, frame: FrameId, order: Order);
 
+    /// Takes just these frames out of the cold tier, if it has them all. Returns whether it had; otherwise it
+    /// keeps what it has.
+    fn take_these(&self, first: FrameId, frames: u32) -> bool {
+        let _ = (first, frames);
+        false
+    }
+
     /// Moves everything into the cold tier.
     fn drain(&self, core: CpuId);
 

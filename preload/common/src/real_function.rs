@@ -49,6 +49,14 @@ impl RealFunction {
         if address.is_null() { self.look_up() } else { address }
     }
 
+    /// Returns the function's address if it has been looked up before and was found, or null. Unlike
+    /// [`address`](Self::address) this never calls the dynamic linker.
+    #[inline]
+    pub fn found(&self) -> *mut c_void {
+        // Relaxed: as in `address`.
+        self.address.load(Ordering::Relaxed)
+    }
+
     #[cold]
     fn look_up(&self) -> *mut c_void {
         let address = errno::preserved(|| {

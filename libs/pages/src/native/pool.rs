@@ -125,6 +125,13 @@ impl<A: PagePolicy> PagePool<A> {
         self.region.number(address).is_some_and(|number| number < self.pages())
     }
 
+    /// Returns the address of the first page. Those of the others follow in the order of their
+    /// numbers, without gaps. With it, who keeps notes of pages can number them.
+    #[must_use]
+    pub fn first_page(&self) -> NonNull<u8> {
+        self.region.first()
+    }
+
     /// Allocates neighbouring pages whose bytes are zero, and returns the address of the first. Zero pages
     /// are taken for one.
     ///
@@ -151,6 +158,20 @@ impl<A: PagePolicy> PagePool<A> {
         self.take_run(pages, |_| {})
     }
 
+    /// Allocates neighbouring pages without initializing them. It calls `each` with every page, in
+    /// order, and with what is known of its bytes. They may be those of the page's last owner.
+    ///
+    /// # Errors
+    /// As for [`allocate_run`](Self::allocate_run).
+    pub fn allocate_run_with(
+        &self,
+        pages: u32,
+        mut each: impl FnMut(NonNull<u8>, Contents),
+    ) -> Result<NonNull<u8>, OutOfPages> {
+        let each = |entry: Entry| each(self.region.page(entry.frame().0), entry.contents());
+        self.take_run(pages, each).map(NonNull::cast)
+    }
+
     /// Allocates a run, and calls `each` with its pages.
     fn take_run(
         &self,
@@ -164,6 +185,22 @@ impl<A: PagePolicy> PagePool<A> {
         Ok(self.region.page(first.0).cast())
     }
 
+    /// Allocates just these neighbouring pages without initializing them, if all of them are free. Returns
+    /// whether that was so. Pages that others move at this moment are not found; so it may be tried again.
+    ///
+    /// # Panics
+    /// If not all are pages of this pool.
+    pub fn allocate_these(&self, first: NonNull<u8>, pages: u32) -> bool {
+        let first = self.number_of(first);
+        let end = first.checked_add(pages).filter(|end| *end <= self.pages());
+        let end = end.expect("all pages are of this pool");
+        let taken = self.policy.allocate_these(FrameId(first), pages);
+        if let (true, Some(guard)) = (taken, &self.guard) {
+            (first..end).for_each(|page| guard.allocated(page));
+        }
+        taken
+    }
+
     /// Releases neighbouring pages, which may be a part of a run, or of several.
     ///
     /// # Panics
@@ -172,6 +209,18 @@ impl<A: PagePolicy> PagePool<A> {
     /// # Safety
     /// As for [`release_raw`](Self::release_raw), for all pages.
     pub unsafe fn release_run_raw(&self, first: NonNull<u8>, pages: u32) {
+        // SAFETY: the caller's promise.
+        unsafe { self.release_run_as(first, pages, Contents::Unknown) };
+    }
+
+    /// Releases neighbouring pages of which the same is known: their bytes are zero, or whatever.
+    ///
+    /// # Panics
+    /// As for [`release_raw`](Self::release_raw).
+    ///
+    /// # Safety
+    /// As for [`release_raw`](Self::release_raw), for all pages.
+    pub unsafe fn release_run_as(&self, first: NonNull<u8>, pages: u32, contents: Contents) {
         if pages == 0 {
             return;
         }
@@ -182,7 +231,7 @@ impl<A: PagePolicy> PagePool<A> {
             (first..end).for_each(|page| guard.released(page));
         }
         // SAFETY: the caller's promise.
-        unsafe { self.policy.release_run(FrameId(first), pages, Contents::Unknown) };
+        unsafe { self.policy.release_run(FrameId(first), pages, contents) };
     }
 
     fn number_of(&self, page: NonNull<u8>) -> u32 {

@@ -99,6 +99,11 @@ impl Region {
         if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
     }
 
+    /// Returns the address of the first page.
+    pub(crate) fn first(&self) -> NonNull<u8> {
+        self.base
+    }
+
     /// Returns the address of a page.
     #[inline]
     pub(crate) fn page(&self, number: u32) -> NonNull<u8> {

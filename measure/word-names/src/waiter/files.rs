@@ -28,6 +28,7 @@ pub(super) fn is_library(base: &str) -> bool {
         "libjemalloc",
         "libjvm.so",
         "libkilocore_measure.so",
+        "libkilocore_pages.so",
         "libkilocore_run.so",
         "libmimalloc",
         "libomp.so",

@@ -1,0 +1,143 @@
+//! What the pool has done, for who asks for it.
+//!
+//! If `KILOCORE_PAGES_STATISTICS` names a file, each process that had a pool adds a line to it as it ends,
+//! for example `pid=7 name=sort mappings=3 blocks=10 …`. Processes that a signal ends, or that execute
+//! another program, add none. Nor do forked children: what they inherit is counted already, and one that
+//! shares its parent's memory (`vfork`) must not speak for its parent.
+
+use core::ffi::c_int;
+use core::fmt::Write as _;
+use core::sync::atomic::{AtomicI32, AtomicU8, Ordering};
+
+use kilocore_preload_common::{RealFunction, errno};
+
+use crate::make;
+use crate::memory::Memory;
+use crate::settings::{Line, value_of};
+use crate::shares::Count;
+
+/// The name of the file, as it was in the environment when the program began.
+static FILE: [AtomicU8; 1024] = [const { AtomicU8::new(0) }; 1024];
+/// The process that began the program, or 0 once it has written its line.
+static OWNER: AtomicI32 = AtomicI32::new(0);
+
+/// Notes the name of the file before the program can change its environment.
+pub(crate) fn prepare() {
+    let Some(name) = value_of(c"KILOCORE_PAGES_STATISTICS").map(|name| name.to_bytes()) else {
+        return;
+    };
+    if name.len() < FILE.len() {
+        FILE.iter().zip(name).for_each(|(to, from)| to.store(*from, Ordering::Relaxed));
+        OWNER.store(process(), Ordering::Relaxed);
+    }
+}
+
+fn process() -> i32 {
+    // SAFETY: the function has no arguments.
+    unsafe { libc::getpid() }
+}
+
+/// Writes the line, if one is asked for, and none was written.
+pub(crate) fn write() {
+    let Some(memory) = make::existing() else { return };
+    let process = process();
+    if OWNER.compare_exchange(process, 0, Ordering::Relaxed, Ordering::Relaxed).is_err() {
+        return;
+    }
+    let mut name = [0_u8; FILE.len()];
+    name.iter_mut().zip(&FILE).for_each(|(to, from)| *to = from.load(Ordering::Relaxed));
+    errno::preserved(|| {
+        let flags = libc::O_WRONLY | libc::O_APPEND | libc::O_CREAT | libc::O_CLOEXEC;
+        // SAFETY: the name ends with a zero byte.
+        let file = unsafe { libc::open(name.as_ptr().cast(), flags, 0o666) };
+        if file >= 0 {
+            let mut line = Line::new();
+            // Text that does not fit is cut off.
+            let _ = describe(memory, &mut line);
+            line.print(file);
+            // SAFETY: the file was opened above.
+            unsafe { libc::close(file) };
+        }
+    });
+}
+
+fn describe(memory: &Memory, line: &mut Line) -> core::fmt::Result {
+    let mut name = [0_u8; 16];
+    // SAFETY: the kernel writes the thread's name, of at most 16 bytes with the zero byte. A failure leaves
+    // zeros.
+    unsafe { libc::prctl(libc::PR_GET_NAME, &mut name) };
+    let name = name.split(|byte| *byte == 0).next().and_then(|name| str::from_utf8(name).ok());
+    let name = name.unwrap_or("?");
+    write!(line, "pid={} name=", process())?;
+    name.chars().try_for_each(|c| line.write_char(if c.is_whitespace() { '_' } else { c }))?;
+    let pool = memory.pool().statistics();
+    let sum = |count| memory.shares().sum(count);
+    let all = [
+        ("mappings", sum(Count::Mappings)),
+        ("blocks", sum(Count::Blocks)),
+        ("full", sum(Count::Full)),
+        ("private", pool.from_private()),
+        ("shared", pool.from_shared),
+        ("cold", pool.from_cold),
+        ("released", pool.released),
+        ("zero", sum(Count::Zero)),
+        ("cleared", sum(Count::Cleared)),
+        ("discarded", sum(Count::Discarded)),
+        ("decayed", sum(Count::Decayed)),
+        ("replaced", sum(Count::Replaced)),
+        ("lost", sum(Count::Lost)),
+    ];
+    all.iter().try_for_each(|(name, count)| write!(line, " {name}={count}"))?;
+    line.write_char('\n')
+}
+
+extern "C" fn end() {
+    write();
+}
+
+#[used]
+#[unsafe(link_section = ".fini_array")]
+static END: extern "C" fn() = end;
+
+type Exit = unsafe extern "C" fn(c_int) -> !;
+
+/// Ends the process by the C library's own function.
+///
+/// # Safety
+/// The contract is that of `_exit`.
+unsafe fn exit(real: &RealFunction, status: c_int) -> ! {
+    write();
+    let address = real.address();
+    if !address.is_null() {
+        // SAFETY: this is the C library's function of that name, which has this type.
+        let exit = unsafe { core::mem::transmute::<*mut _, Exit>(address) };
+        // SAFETY: this passes on the caller's argument.
+        unsafe { exit(status) };
+    }
+    loop {
+        // SAFETY: this ends the process, as the C library does.
+        unsafe { libc::syscall(libc::SYS_exit_group, status) };
+    }
+}
+
+/// Ends the process at once.
+///
+/// # Safety
+/// The contract is that of the POSIX function.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn _exit(status: c_int) -> ! {
+    static REAL: RealFunction = RealFunction::new(c"_exit");
+    // SAFETY: this passes on the caller's argument.
+    unsafe { exit(&REAL, status) }
+}
+
+/// Ends the process at once.
+///
+/// # Safety
+/// The contract is that of the C function.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn _Exit(status: c_int) -> ! {
+    static REAL: RealFunction = RealFunction::new(c"_Exit");
+    // SAFETY: this passes on the caller's argument.
+    unsafe { exit(&REAL, status) }
+}

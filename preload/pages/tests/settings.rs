@@ -1,0 +1,57 @@
+//! What the environment variables do.
+
+use std::process::Command;
+
+use crate::common::{Pool, compile, run, scratch, under};
+
+/// A setting that is wrong is reported in one line, and changes nothing.
+#[test]
+fn wrong_settings_are_reported() {
+    let program = compile("wrong", "edges", &[]);
+    for (name, value, complains) in [
+        ("MIN", "four", true),
+        ("MAX", "3M", true),
+        ("TOTAL", "1K", true),
+        ("MIN", "", false),
+        ("MIN", "64k", false),
+        ("TOTAL", "16M", false),
+    ] {
+        let mut command = under(Command::new(&program), Pool::With);
+        command.env(format!("KILOCORE_PAGES_{name}"), value);
+        let output = run(command);
+        assert!(output.status.success() && output.stdout == b"ok\n", "{name}={value}: {output:?}");
+        let stderr = String::from_utf8(output.stderr).expect("messages are UTF-8");
+        assert_eq!(stderr.lines().count(), usize::from(complains), "{stderr}");
+        if complains {
+            assert!(stderr.contains(&format!("KILOCORE_PAGES_{name}={value}: give")), "{stderr}");
+        }
+    }
+}
+
+/// Returns a count of the line that a program leaves.
+fn count(line: &str, name: &str) -> u64 {
+    let found = line.split_whitespace().find_map(|word| word.strip_prefix(name)?.strip_prefix('='));
+    let found = found.unwrap_or_else(|| panic!("no {name} in {line}"));
+    found.parse().unwrap_or_else(|_| panic!("{name} is no number in {line}"))
+}
+
+#[test]
+fn a_program_says_what_the_pool_did() {
+    let program = compile("counted", "full", &[]);
+    let file = scratch("counted-lines").join("lines");
+    for (least, serves) in [("4K", true), ("2M", false)] {
+        let _ = std::fs::remove_file(&file);
+        let mut command = under(Command::new(&program), Pool::With);
+        command.env("KILOCORE_PAGES_STATISTICS", &file).env("KILOCORE_PAGES_MIN", least);
+        assert!(run(command).status.success());
+        let lines = std::fs::read_to_string(&file).expect("the program wrote it");
+        assert_eq!(lines.lines().count(), 1, "{lines}");
+        assert!(lines.contains(" name=full "), "{lines}");
+        // The program maps 64 times half a megabyte, in 20 rounds.
+        assert_eq!(count(&lines, "mappings"), if serves { 1280 } else { 0 }, "{lines}");
+        let pages = count(&lines, "zero") + count(&lines, "cleared");
+        // Some ranges are made zero by giving their memory back.
+        assert!(pages <= 1280 * 128 && (pages > 1000 * 128) == serves, "{lines}");
+        assert_eq!(count(&lines, "full") + count(&lines, "lost"), 0, "{lines}");
+    }
+}
