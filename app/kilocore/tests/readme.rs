@@ -24,8 +24,10 @@ fn every_command_of_the_readme_succeeds() {
     assert!(commands.len() >= 10, "the README has a tour: {commands:?}");
     let folder = tempfile::tempdir().expect("a folder of the test's own");
     // Some commands name a file of the checkout.
-    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
-    std::os::unix::fs::symlink(docs, folder.path().join("docs")).expect("a link");
+    for name in ["docs", "data"] {
+        let there = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(name);
+        std::os::unix::fs::symlink(there, folder.path().join(name)).expect("a link");
+    }
     let path = std::env::var("PATH").expect("a path");
     let path = format!("{}:{path}", kilocore_shipped::folder().display());
     let run = |command: &str| {

@@ -100,6 +100,10 @@ unsafe impl<A: PagePolicy + ?Sized> PagePolicy for Box<A> {
         unsafe { (**self).release_run(first, frames, contents) };
     }
 
+    fn allocate_these(&self, first: FrameId, frames: u32) -> bool {
+        (**self).allocate_these(first, frames)
+    }
+
     fn drain(&self) {
         (**self).drain();
     }
