@@ -2,7 +2,7 @@
 //! `include/kilocore_pages.h`.
 //!
 //! This crate contains no algorithm of its own. A pool in C is a pointer to a
-//! [`PagePool`](kilocore_pages::PagePool).
+//! [`PagePool`].
 
 #![warn(missing_docs)]
 
