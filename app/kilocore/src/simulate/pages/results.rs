@@ -38,7 +38,7 @@ impl Results<'_> {
     pub(super) fn what(&self) -> String {
         match self.subject {
             Subject::Trace { name, .. } => name.to_owned(),
-            Subject::Pattern(pattern) => format!("the pattern `{pattern}`"),
+            Subject::Pattern(pattern) => format!("the pattern {pattern}"),
         }
     }
 
