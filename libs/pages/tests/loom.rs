@@ -6,7 +6,8 @@ use std::sync::Arc;
 use kilocore_checking::{Altered, Thorough, Threads, model};
 use kilocore_locks::Ttas;
 use kilocore_pages::{
-    Buddy, Cold, Contents, Direct, FreeFrames, Geometry, LlFree, PagePolicy, Tiered, TieredOptions,
+    Buddy, Cold, Contents, Direct, FrameId, FreeFrames, Geometry, LlFree, PagePolicy, Tiered,
+    TieredOptions,
 };
 use kilocore_platform::{CpuId, Loom, NodeId};
 
@@ -194,6 +195,16 @@ fn memory_of_the_cold_tier_goes_back_while_frames_move() {
         pool.decay();
     };
     both(|| tiers(2, 1, 0), before, Watched::decay, |pool| try_one(pool, 2));
+}
+
+#[test]
+fn certain_frames_are_taken_while_others_use_them() {
+    let these = |pool: &Pool| {
+        if pool.allocate_these(FrameId(0), 2, 1) {
+            pool.release_run(FrameId(0), 2, 1);
+        }
+    };
+    both(|| tiers(2, 2, 1), warm, these, |pool| try_one(pool, 2));
 }
 
 /// Two threads on one core: one of them finds the list held.

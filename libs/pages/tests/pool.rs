@@ -153,6 +153,37 @@ fn idle_memory_goes_back_and_the_hot_tiers_stay() {
     assert!(pool.allocate().is_ok_and(|page| page.iter().all(|byte| *byte == 0)));
 }
 
+/// Returns how many of a pool's pages have memory.
+fn resident(pool: &PagePool) -> usize {
+    let mut each = vec![0_u8; pool.pages() as usize];
+    let bytes = each.len() * PAGE_BYTES;
+    let first = pool.first_page().as_ptr().cast();
+    // SAFETY: the range is mapped, and there is a byte for each of its pages.
+    assert_eq!(unsafe { libc::mincore(first, bytes, each.as_mut_ptr()) }, 0);
+    each.into_iter().filter(|flags| flags & 1 != 0).count()
+}
+
+#[test]
+fn memory_that_goes_back_is_no_longer_the_processs() {
+    let mut options = options(3000);
+    options.tiers.private_frames = 64;
+    options.tiers.shared_frames = 256;
+    let pool = PagePool::new(&options).expect("there are addresses for it");
+    assert_eq!(resident(&pool), 0, "nobody has used a page");
+    let mut pages: Vec<_> = (0..3000).map(|_| pool.allocate().expect("one is free")).collect();
+    pages.iter_mut().for_each(|page| page[0] = 1);
+    let held = pages.split_off(2900);
+    assert_eq!(resident(&pool), 3000);
+    drop(pages);
+    pool.decay();
+    pool.decay();
+    let now = pool.statistics();
+    let hot = (now.private_now + now.shared_now) as usize;
+    assert_eq!(resident(&pool), held.len() + hot, "the hot tiers keep theirs: {now:?}");
+    pool.trim();
+    assert_eq!(resident(&pool), held.len());
+}
+
 #[test]
 fn more_than_there_are_addresses_for_is_an_error() {
     let too_many = PagePool::new(&options(u32::MAX)).expect_err("there are not so many");

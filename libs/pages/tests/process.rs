@@ -1,12 +1,12 @@
 //! What processes do: limits, forks, signals.
 
-use std::env;
-use std::os::unix::process::CommandExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
-use std::thread;
+use std::{env, fs, thread};
 
-use kilocore_pages::{PagePool, PoolError, PoolOptions};
+use kilocore_pages::{PAGE_BYTES, PagePool, PoolError, PoolOptions};
 
 /// Says to a copy of this program which of its tests is to run as what it tests.
 const CHILD: &str = "KILOCORE_PAGES_CHILD";
@@ -39,6 +39,86 @@ fn a_limit_on_address_space_is_an_error_that_names_it() {
     assert!(error.to_string().contains("ulimit -v"), "{error}");
     let pool = PagePool::new(&PoolOptions::new(1 << 10)).expect("4 MiB are not");
     assert!(pool.allocate().is_ok());
+}
+
+/// A cgroup of this test with a limit on memory, or why there is none.
+struct Limited(PathBuf);
+
+impl Limited {
+    fn new(bytes: u64) -> Result<Self, String> {
+        let name = format!("kilocore-pages-{}", std::process::id());
+        // The first version of cgroups has a folder for each controller, the second has one.
+        for (root, limit) in
+            [("/sys/fs/cgroup/memory", "memory.limit_in_bytes"), ("/sys/fs/cgroup", "memory.max")]
+        {
+            let folder = Path::new(root).join(&name);
+            if fs::create_dir(&folder).is_ok() {
+                let group = Limited(folder);
+                if fs::write(group.0.join(limit), bytes.to_string()).is_ok() {
+                    return Ok(group);
+                }
+            }
+        }
+        Err("no cgroup with a limit on memory can be made: that takes root and the controller"
+            .into())
+    }
+}
+
+impl Drop for Limited {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir(&self.0);
+    }
+}
+
+const MIB: usize = 1 << 20;
+/// What says to a child how much it may have, and whether it is to give back what it does not need.
+const GROUP: &str = "KILOCORE_PAGES_CGROUP";
+const TRIM: &str = "KILOCORE_PAGES_TRIM";
+
+/// Uses four fifths of the limit for pages, releases them, and then uses as much other memory.
+fn use_twice() {
+    let group = env::var(GROUP).expect("the parent says");
+    fs::write(Path::new(&group).join("cgroup.procs"), "0").expect("a process may join");
+    let pages = (80 * MIB / PAGE_BYTES) as u32;
+    let mut options = PoolOptions::new(pages);
+    options.tiers.shared_frames = 1024;
+    let pool = PagePool::new(&options).expect("there are addresses for it");
+    let mut held: Vec<_> = (0..pages).map(|_| pool.allocate().expect("one is free")).collect();
+    held.iter_mut().for_each(|page| page.fill(1));
+    drop(held);
+    if env::var_os(TRIM).is_some() {
+        pool.trim();
+    }
+    let other = vec![1_u8; 80 * MIB];
+    assert_eq!(
+        other.iter().step_by(PAGE_BYTES).map(|byte| usize::from(*byte)).sum::<usize>(),
+        80 * MIB / PAGE_BYTES
+    );
+}
+
+#[test]
+fn within_a_memory_limit_a_trim_makes_room_for_others() {
+    if env::var_os(CHILD).is_some() {
+        return use_twice();
+    }
+    let group = match Limited::new(100 * MIB as u64) {
+        Ok(group) => group,
+        Err(reason) => return eprintln!("not tested: {reason}"),
+    };
+    let ends = |trim: bool| {
+        let test = "process::within_a_memory_limit_a_trim_makes_room_for_others";
+        let mut command = Command::new(env::current_exe().expect("the test runs"));
+        command.args(["--exact", test, "--test-threads=1"]).env(CHILD, "1").env(GROUP, &group.0);
+        if trim {
+            command.env(TRIM, "1");
+        }
+        command.output().expect("this program can be started").status
+    };
+    assert!(ends(true).success(), "what was trimmed is others'");
+    // Unless the host has swap, the kernel ends who has too much.
+    let without = ends(false);
+    let swaps = fs::read_to_string("/proc/swaps").unwrap_or_default().lines().count() > 1;
+    assert!(swaps || without.signal() == Some(libc::SIGKILL), "{without}");
 }
 
 /// Runs something in a child process, which must not allocate, and expects that it returns true.

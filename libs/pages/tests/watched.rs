@@ -58,6 +58,15 @@ impl<P: Platform, A: PagePolicy> Watched<P, A> {
         self.policy.allocate_run(frames, &mut |entry| self.own(entry, owner))
     }
 
+    /// Allocates just these frames, if they are free. Returns whether they were.
+    pub(crate) fn allocate_these(&self, first: FrameId, frames: u32, owner: u32) -> bool {
+        let taken = self.policy.allocate_these(first, frames);
+        if taken {
+            (first.0..first.0 + frames).for_each(|frame| self.write(FrameId(frame), owner));
+        }
+        taken
+    }
+
     pub(crate) fn release_run(&self, first: FrameId, frames: u32, owner: u32) {
         for at in 0..frames {
             assert_eq!(self.read(FrameId(first.0 + at)), owner, "the run is one owner's");
