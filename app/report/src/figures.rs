@@ -63,6 +63,15 @@ pub(crate) fn groups(machine: &Description) -> Vec<Group> {
         mark: sourced(&machine.topology.source),
     };
     let group = |title, rows| Group { title, rows };
+    // Figures that a file may leave to an estimate.
+    let optional = [
+        ("last-level cache has what the cores' own have", &caches.shared_holds_private, ""),
+        ("line of a block in the core's own cache", &caches.own_line_cycles, "cycles"),
+        ("lines of a block on their way at a time", &caches.lines_under_way, ""),
+    ];
+    let optional = optional
+        .into_iter()
+        .filter_map(|(name, figure, unit)| figure.as_ref().map(|figure| row(name, figure, unit)));
     vec![
         group(
             "Processor",
@@ -104,7 +113,10 @@ pub(crate) fn groups(machine: &Description) -> Vec<Group> {
                 row("the node's own memory", &memory.local_ns, "ns"),
                 row("another node's memory", &memory.remote_ns, "ns"),
                 row("bandwidth of a node", &memory.bandwidth_gb_per_s, "GB/s"),
-            ],
+            ]
+            .into_iter()
+            .chain(optional)
+            .collect(),
         ),
         group(
             "Operating system",
