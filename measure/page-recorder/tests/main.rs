@@ -58,20 +58,21 @@ fn a_program_that_uses_known_pages_is_seen_to_use_them() {
     let about = &header.about;
     assert_eq!(recording.status.code(), Some(7));
     assert_eq!((about.ending, about.processes, about.threads), (Ending::ProgramEnded, 2, 3));
-    // Now and then the kernel leaves out a few records of softirqs, which release its own pages.
+    // Now and then the kernel leaves out records of softirqs, which release its own pages: more of them the
+    // busier the host is.
     let unseen = about.unseen;
-    assert!(unseen.lost < 100 && unseen.releases_inferred <= unseen.lost, "{unseen:?}");
+    assert!(unseen.lost < PAGES / 20 && unseen.releases_inferred <= unseen.lost, "{unseen:?}");
 
     let reader = Reader::open(&options.output).expect("it was written");
     assert_eq!(reader.header(), header);
     let summary = Summary::of(reader).expect("it is whole");
     // A program of C touches a few hundred pages besides: its own, its libraries', and the tables.
-    let range = PAGES..PAGES + 1_500;
+    let range = PAGES - unseen.lost..PAGES + 1_500;
     assert!(range.contains(&summary.zeroed), "{summary:?}");
     let faults = about.page_faults.expect("they are counted");
-    assert!(range.contains(&(faults.minor + faults.major)), "{faults:?}");
+    assert!((PAGES..PAGES + 1_500).contains(&(faults.minor + faults.major)), "{faults:?}");
     let released = summary.releases;
-    assert!((PAGES..PAGES + 1_500).contains(&released.pages), "{released:?}");
+    assert!(range.contains(&released.pages), "{released:?}");
     // A core has the newest pages in a list of its own for a while, and whoever empties that list
     // later releases them: so a few go back another way.
     let by_other = BY_OTHER - 300..BY_OTHER + 700;
