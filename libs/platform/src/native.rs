@@ -15,6 +15,8 @@ use crate::{READER_SLOTS, ReaderSlots, WAIT_SLOTS, Wait, WaitArray};
 mod low_power;
 #[cfg(target_arch = "x86_64")]
 mod place;
+#[cfg(all(target_arch = "x86_64", target_env = "gnu"))]
+mod restartable;
 
 /// The machine this program runs on.
 #[derive(Debug, Clone, Copy, Default)]
@@ -195,6 +197,28 @@ unsafe impl Platform for Native {
     #[inline(always)]
     fn reader_slots() -> ReaderSlots<Self> {
         ReaderSlots::new(&READER_SLOT_TABLE.0)
+    }
+
+    #[cfg(all(target_arch = "x86_64", target_env = "gnu"))]
+    fn has_cheap_homes(cores: u32) -> bool {
+        // SAFETY: sysconf only reads.
+        let all = unsafe { libc::sysconf(libc::_SC_NPROCESSORS_CONF) };
+        // On a core that is no lock's home, each attempt would take a system call.
+        all <= cores.into() && restartable::available()
+    }
+
+    #[cfg(all(target_arch = "x86_64", target_env = "gnu"))]
+    #[inline(always)]
+    unsafe fn acquire_at_home(word: &AtomicU32, home: CpuId) -> bool {
+        // SAFETY: the caller's promise.
+        unsafe { restartable::acquire_at_home(word, home) }
+    }
+
+    #[cfg(all(target_arch = "x86_64", target_env = "gnu"))]
+    #[inline]
+    unsafe fn acquire_from_afar(word: &AtomicU32, home: CpuId) -> bool {
+        // SAFETY: the caller's promise.
+        unsafe { restartable::acquire_from_afar(word, home) }
     }
 
     #[inline(always)]
