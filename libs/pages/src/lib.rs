@@ -76,6 +76,7 @@ extern crate alloc;
 
 mod buddy;
 mod cold;
+mod core_lock;
 mod direct;
 mod frame;
 mod free_frames;

@@ -6,13 +6,15 @@
 //! algorithm is therefore the pool of the paper and those of Linux.
 //!
 //! A core's list is behind a lock, since a thread may be moved or lose its core at any time. Nobody waits
-//! for it: who finds it held takes a neighbour's list, or goes to the tier below.
+//! for it: who finds it held takes a neighbour's list, or goes to the tier below. It is cheap for threads
+//! that run on the core ([`core_lock`](crate::core_lock)).
 
 use alloc::boxed::Box;
 use core::iter;
 
 use kilocore_platform::{CpuId, Padded, Platform, SharedCell};
 
+use crate::core_lock::CoreLock;
 use crate::frame::{Contents, Entry, FrameId};
 use crate::policy::{Allocated, PagePolicy};
 use crate::ring::{HeldRing, Ring};
@@ -29,14 +31,14 @@ const LISTS_TRIED: usize = 3;
 const LOOKS: u32 = 10;
 
 struct CoreList<P: Platform, R: Rule> {
-    ring: Ring<P>,
+    ring: Ring<P, CoreLock<P>>,
     /// Of the ring's holder.
     state: P::Cell<R::State>,
     counts: Counts<P>,
 }
 
 struct HeldList<'a, P: Platform, R: Rule> {
-    ring: HeldRing<'a, P>,
+    ring: HeldRing<'a, P, CoreLock<P>>,
     list: &'a CoreList<P, R>,
 }
 
@@ -69,15 +71,15 @@ impl<P: Platform, R: Rule, N: Level> PerCore<P, R, N> {
     /// Returns empty lists for so many cores above a tier. No cores are taken for one.
     #[must_use]
     pub fn new(cores: u32, rule: R, below: N) -> Self {
-        let list = |_| {
+        let list = |lock| {
             Padded(CoreList {
-                ring: Ring::new(rule.room()),
+                ring: Ring::new(rule.room(), lock),
                 state: P::Cell::new(R::State::default()),
                 counts: Counts::new(),
             })
         };
         Self {
-            lists: (0..cores.max(1)).map(list).collect(),
+            lists: CoreLock::of_cores(cores.max(1)).map(list).collect(),
             rule,
             below,
             direct: DirectCounts::new(cores),
@@ -96,7 +98,7 @@ impl<P: Platform, R: Rule, N: Level> PerCore<P, R, N> {
         let own = core.0 as usize;
         let own = if own < self.lists.len() { own } else { own % self.lists.len() };
         let list = &self.lists[own].0;
-        match list.ring.attempt() {
+        match list.ring.attempt_at_home() {
             Some(ring) => Some(HeldList { ring, list }),
             None => self.acquire_near(own),
         }
@@ -108,8 +110,9 @@ impl<P: Platform, R: Rule, N: Level> PerCore<P, R, N> {
         near.take(LISTS_TRIED - 1).find_map(|list| Self::attempt(list))
     }
 
+    /// Acquires a list that is probably another core's.
     fn attempt(list: &CoreList<P, R>) -> Option<HeldList<'_, P, R>> {
-        Some(HeldList { ring: list.ring.attempt()?, list })
+        Some(HeldList { ring: list.ring.attempt_from_afar()?, list })
     }
 
     /// Refills an empty list, and takes a frame.
@@ -134,7 +137,7 @@ impl<P: Platform, R: Rule, N: Level> PerCore<P, R, N> {
         };
         for look in 0..looks {
             let mut held = false;
-            for list in others() {
+            for list in others().filter(|list| !list.ring.is_idle_and_empty()) {
                 let Some(mut list) = Self::attempt(list) else {
                     held = true;
                     continue;
@@ -236,7 +239,7 @@ unsafe impl<P: Platform, R: Rule, N: Level> PagePolicy for PerCore<P, R, N> {
 
     fn drain(&self) {
         let core = P::cpu();
-        for list in &self.lists {
+        for list in self.lists.iter().filter(|list| !list.ring.is_idle_and_empty()) {
             if let Some(mut list) = Self::attempt(list) {
                 let count = list.ring.len();
                 self.spill(core, &mut list, count);
@@ -266,8 +269,7 @@ unsafe impl<P: Platform, R: Rule, N: Level> PagePolicy for PerCore<P, R, N> {
         let mut all = self.direct.read();
         for list in &self.lists {
             all += list.counts.read();
-            // A list that is held is counted as empty.
-            all.private_now += list.ring.attempt().map_or(0, |ring| ring.len());
+            all.private_now += list.ring.len();
         }
         let (shared, cold) = self.below.counts();
         Statistics { shared_now: shared, cold_now: cold, ..all }
@@ -275,7 +277,7 @@ unsafe impl<P: Platform, R: Rule, N: Level> PagePolicy for PerCore<P, R, N> {
 
     fn validate(&mut self, each: &mut dyn FnMut(Entry)) {
         for list in &self.lists {
-            let ring = list.ring.attempt().expect("nobody has acquired it");
+            let ring = list.ring.attempt_from_afar().expect("nobody has acquired it");
             assert!(ring.len() <= self.rule.room(), "a list keeps to its bound");
             ring.for_each(&mut *each);
         }
