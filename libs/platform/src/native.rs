@@ -76,6 +76,10 @@ unsafe impl Platform for Native {
 
     #[inline]
     fn cpu() -> CpuId {
+        #[cfg(all(target_arch = "x86_64", target_env = "gnu"))]
+        if let Some(cpu) = restartable::cpu() {
+            return cpu;
+        }
         CpuId(cpu_and_node().0)
     }
 

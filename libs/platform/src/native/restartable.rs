@@ -120,10 +120,23 @@ fn area() -> Option<isize> {
     (size > 0 && offset != 0).then_some(offset)
 }
 
+/// Returns the core of the calling thread, if [`available`] has found that the kernel says so in the area.
+#[inline(always)]
+pub(super) fn cpu() -> Option<CpuId> {
+    let area = AREA.load(Ordering::Relaxed); // Relaxed: it is the same forever.
+    if area == 0 {
+        return None;
+    }
+    // SAFETY: there is an area there.
+    let id = unsafe { cpu_id(area) };
+    u32::try_from(id).ok().map(CpuId)
+}
+
 /// Returns the core of the calling thread, or a negative number if the kernel does not know its area.
 ///
 /// # Safety
 /// There is an area at the offset.
+#[inline(always)]
 unsafe fn cpu_id(area: isize) -> i32 {
     let id: i32;
     // SAFETY: `fs` points to the control block, and the caller says where the area is. The kernel writes
