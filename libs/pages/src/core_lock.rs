@@ -51,9 +51,16 @@ impl<P: Platform> CoreLock<P> {
         acquired.then(|| Held(&self.word))
     }
 
+    /// Returns whether threads that run elsewhere acquire it as cheaply as those at home.
+    pub(crate) fn is_cheap_from_afar(&self) -> bool {
+        self.home == NOWHERE
+    }
+
     /// Returns whether nobody has the lock now. What the last holder did then happened before.
     pub(crate) fn is_free(&self) -> bool {
-        // Acquire: pairs with the release in `Held`.
+        // Argued: acquire pairs with the release in `Held`. Without it, what the caller looks at next could be
+        // older than what the last holder left. It would overlook frames that were put onto the list just
+        // now. No check can tell: it may find no frame as well while somebody still puts them there.
         self.word.load(Ordering::Acquire) == FREE
     }
 }

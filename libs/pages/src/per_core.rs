@@ -5,9 +5,9 @@
 //! below, and one that is too long spills its oldest frames there. How many, a [`Rule`] says. This one
 //! algorithm is therefore the pool of the paper and those of Linux.
 //!
-//! A core's list is behind a lock, since a thread may be moved or lose its core at any time. Nobody waits
-//! for it: who finds it held takes a neighbour's list, or goes to the tier below. It is cheap for threads
-//! that run on the core ([`core_lock`](crate::core_lock)).
+//! A core's list is behind a lock, since a thread may be moved or lose its core at any time. The lock may be
+//! cheap for threads that run on the core, and costly for others ([`core_lock`](crate::core_lock)). Nobody
+//! waits for it: who finds it held takes a neighbour's list if that is cheap, or goes to the tier below.
 
 use alloc::boxed::Box;
 use core::iter;
@@ -104,10 +104,13 @@ impl<P: Platform, R: Rule, N: Level> PerCore<P, R, N> {
         }
     }
 
+    /// Acquires a neighbour's list, where that is cheaper than to go to the tier below. While a thread that
+    /// holds a list has lost its core, others on that core come here each time.
     #[cold]
     fn acquire_near(&self, own: usize) -> Option<HeldList<'_, P, R>> {
         let near = self.lists[own + 1..].iter().chain(&self.lists[..own]);
-        near.take(LISTS_TRIED - 1).find_map(|list| Self::attempt(list))
+        let mut cheap = near.take(LISTS_TRIED - 1).filter(|list| list.ring.is_cheap_from_afar());
+        cheap.find_map(|list| Self::attempt(list))
     }
 
     /// Acquires a list that is probably another core's.

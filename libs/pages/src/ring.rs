@@ -79,9 +79,15 @@ impl<P: Platform> Ring<P, CoreLock<P>> {
         Some(self.held(self.lock.attempt_from_afar()?))
     }
 
+    /// Returns whether threads that run elsewhere acquire the ring as cheaply as those at home.
+    pub(crate) fn is_cheap_from_afar(&self) -> bool {
+        self.lock.is_cheap_from_afar()
+    }
+
     /// Returns whether the ring has no entry and nobody holds it.
     pub(crate) fn is_idle_and_empty(&self) -> bool {
-        // In this order: the length is then that which the last holder has left, or a later one.
+        // In this order: the length is then what the last holder has left, or a later one. In the other order,
+        // somebody could put entries there in between.
         self.lock.is_free() && self.len() == 0
     }
 }

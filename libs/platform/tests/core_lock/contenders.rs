@@ -64,8 +64,7 @@ impl Counters {
         if !Native::has_cheap_homes(cores()) {
             return None;
         }
-        let counter =
-            |_| Padded(Counter { word: AtomicU32::new(0), count: UnsafeCell::new(0) });
+        let counter = |_| Padded(Counter { word: AtomicU32::new(0), count: UnsafeCell::new(0) });
         let counters = (0..cores()).map(counter).collect();
         Some(Self { counters, truth: AtomicU64::new(0), afar })
     }
@@ -110,9 +109,7 @@ impl Counters {
         let counter = &self.counters[core].0;
         let acquired = match self.afar {
             // SAFETY: as above.
-            Afar::Right => unsafe {
-                Native::acquire_from_afar(&counter.word, CpuId(core as u32))
-            },
+            Afar::Right => unsafe { Native::acquire_from_afar(&counter.word, CpuId(core as u32)) },
             Afar::WithoutBarrier => {
                 let exchanged =
                     counter.word.compare_exchange(0, 2, Ordering::Acquire, Ordering::Relaxed);
@@ -184,7 +181,10 @@ impl Counters {
             stop.store(true, Ordering::Relaxed);
         });
         let counted = counted.map(AtomicU64::into_inner);
-        assert!(counted.iter().all(|times| *times >= 100), "one way is hardly ever gone: {counted:?}");
+        assert!(
+            counted.iter().all(|times| *times >= 100),
+            "one way is hardly ever gone: {counted:?}"
+        );
         counted
     }
 }
