@@ -105,7 +105,7 @@ impl Counters {
     }
 
     /// Counts for any core, if nobody has the lock.
-    pub(crate) fn from_afar(&self, core: usize) -> bool {
+    pub(crate) fn elsewhere(&self, core: usize) -> bool {
         let counter = &self.counters[core].0;
         let acquired = match self.afar {
             // SAFETY: as above.
@@ -155,7 +155,7 @@ impl Counters {
                 }
                 // One that comes from afar, though it may run at home.
                 scope.spawn(|| {
-                    until_stopped(1, 100, &|nth| self.from_afar(cores[nth % cores.len()]));
+                    until_stopped(1, 100, &|nth| self.elsewhere(cores[nth % cores.len()]));
                 });
             }
             // One that the kernel moves as it likes, and one that is moved all the time.

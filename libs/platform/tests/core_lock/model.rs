@@ -204,14 +204,14 @@ impl State {
 
 /// Goes through all executions. Returns how many states there are, or one in which two threads hold the
 /// lock or in which it is lost.
-fn explore(mistake: Mistake) -> Result<HashSet<State>, State> {
+fn explore(mistake: Mistake) -> Result<HashSet<State>, Box<State>> {
     let mut seen = HashSet::from([State::first()]);
     let mut left = vec![State::first()];
     while let Some(state) = left.pop() {
         let ended = state.threads.iter().all(|(_, attempts)| *attempts == 0);
         let drained = state.buffers.iter().all(Vec::is_empty);
         if state.inside() > 1 || ended && drained && state.word != FREE {
-            return Err(state);
+            return Err(state.into());
         }
         for next in state.successors(mistake) {
             if seen.insert(next.clone()) {

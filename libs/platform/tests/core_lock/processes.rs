@@ -79,7 +79,7 @@ extern "C" fn on_signal(_: libc::c_int) {
     if let Some(counters) = SIGNALLED.get() {
         let nth = IN_HANDLER.fetch_add(1, Ordering::Relaxed) as usize;
         counters.counted(counters.at_home().into());
-        counters.counted(counters.from_afar(nth % counters.cores()).into());
+        counters.counted(counters.elsewhere(nth % counters.cores()).into());
     }
 }
 
