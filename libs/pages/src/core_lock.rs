@@ -34,8 +34,8 @@ impl<P: Platform> CoreLock<P> {
         if self.home == NOWHERE {
             return exchange(&self.word);
         }
-        // SAFETY: the platform has cheap homes, or this one were nowhere. The word is used here, below and
-        // by `Held` only, and the home never changes.
+        // SAFETY: the platform has cheap homes, or this one were nowhere. The word is changed here,
+        // below and by `Held` only, and the home never changes.
         let acquired = unsafe { P::acquire_at_home(&self.word, self.home) };
         acquired.then(|| Held(&self.word))
     }

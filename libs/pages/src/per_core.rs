@@ -279,8 +279,9 @@ unsafe impl<P: Platform, R: Rule, N: Level> PagePolicy for PerCore<P, R, N> {
     }
 
     fn validate(&mut self, each: &mut dyn FnMut(Entry)) {
-        for list in &self.lists {
-            let ring = list.ring.attempt_from_afar().expect("nobody has acquired it");
+        for list in &mut self.lists {
+            let ring = &mut list.0.ring;
+            assert!(ring.is_free(), "nobody has acquired it");
             assert!(ring.len() <= self.rule.room(), "a list keeps to its bound");
             ring.for_each(&mut *each);
         }

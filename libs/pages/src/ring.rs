@@ -46,7 +46,24 @@ impl<P: Platform, L> Ring<P, L> {
 
     /// Returns how many entries there are. While somebody holds the ring it is a hint.
     pub(crate) fn len(&self) -> u32 {
-        self.len.load(Ordering::Relaxed) // Relaxed: see above.
+        self.len.load(Ordering::Relaxed) // Relaxed: a hint.
+    }
+
+    /// Calls `look` with each entry. Nobody may hold the ring.
+    pub(crate) fn for_each(&mut self, mut look: impl FnMut(Entry)) {
+        // SAFETY: nobody else uses the ring while the caller has it for itself.
+        let oldest = self.oldest.with(|oldest| unsafe { *oldest });
+        for at in 0..self.len() {
+            // SAFETY: as above.
+            look(self.slot(oldest.wrapping_add(at)).with(|entry| unsafe { *entry }));
+        }
+    }
+
+    #[inline(always)]
+    fn slot(&self, at: u32) -> &P::Cell<Entry> {
+        let slot = (at & self.mask) as usize;
+        // SAFETY: there are `mask + 1` slots, so a masked number is that of a slot.
+        unsafe { self.slots.get_unchecked(slot) }
     }
 
     #[inline(always)]
@@ -79,6 +96,11 @@ impl<P: Platform> Ring<P, CoreLock<P>> {
         Some(self.held(self.lock.attempt_from_afar()?))
     }
 
+    /// Returns whether nobody holds the ring now.
+    pub(crate) fn is_free(&self) -> bool {
+        self.lock.is_free()
+    }
+
     /// Returns whether threads that run elsewhere acquire the ring as cheaply as those at home.
     pub(crate) fn is_cheap_from_afar(&self) -> bool {
         self.lock.is_cheap_from_afar()
@@ -88,7 +110,7 @@ impl<P: Platform> Ring<P, CoreLock<P>> {
     pub(crate) fn is_idle_and_empty(&self) -> bool {
         // In this order: the length is then what the last holder has left, or a later one. In the other order,
         // somebody could put entries there in between.
-        self.lock.is_free() && self.len() == 0
+        self.is_free() && self.len() == 0
     }
 }
 
@@ -141,13 +163,6 @@ impl<P: Platform, L> HeldRing<'_, P, L> {
         Some(entry)
     }
 
-    /// Calls `look` with each entry.
-    pub(crate) fn for_each(&self, mut look: impl FnMut(Entry)) {
-        for at in 0..self.len {
-            look(self.read(self.oldest.wrapping_add(at)));
-        }
-    }
-
     #[inline(always)]
     fn set_len(&mut self, len: u32) {
         self.len = len;
@@ -162,21 +177,14 @@ impl<P: Platform, L> HeldRing<'_, P, L> {
     }
 
     #[inline(always)]
-    fn slot(&self, at: u32) -> &P::Cell<Entry> {
-        let slot = (at & self.ring.mask) as usize;
-        // SAFETY: there are `mask + 1` slots, so a masked number is that of a slot.
-        unsafe { self.ring.slots.get_unchecked(slot) }
-    }
-
-    #[inline(always)]
     fn read(&self, at: u32) -> Entry {
         // SAFETY: the lock is held, and nobody uses the slots without it.
-        self.slot(at).with(|entry| unsafe { *entry })
+        self.ring.slot(at).with(|entry| unsafe { *entry })
     }
 
     #[inline(always)]
     fn write(&mut self, at: u32, entry: Entry) {
         // SAFETY: as in `read`.
-        self.slot(at).with_mut(|slot| unsafe { *slot = entry });
+        self.ring.slot(at).with_mut(|slot| unsafe { *slot = entry });
     }
 }

@@ -220,10 +220,11 @@ unsafe impl<P: Platform, N: Level> Level for Shared<P, N> {
     }
 
     fn validate(&mut self, each: &mut dyn FnMut(Entry)) {
-        for stripe in &self.stripes {
-            let held = stripe.attempt().expect("nobody has acquired it");
-            assert!(held.ring.len() <= self.bound, "a stripe keeps to its bound");
-            held.ring.for_each(&mut *each);
+        for stripe in &mut self.stripes {
+            let ring = &mut stripe.0.ring;
+            assert!(ring.attempt().is_some(), "nobody has acquired it");
+            assert!(ring.len() <= self.bound, "a stripe keeps to its bound");
+            ring.for_each(&mut *each);
         }
         self.below.validate(each);
     }

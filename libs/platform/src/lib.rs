@@ -88,6 +88,9 @@ pub enum Parked {
 /// * **[`wait_until`](Self::wait_until)** returns only a value that it has read from the word with
 ///   acquire ordering and that `done` has accepted.
 /// * **[`unpark`](Self::unpark)** does not read the word.
+/// * **Locks of cores:** of the calls of [`acquire_at_home`](Self::acquire_at_home) and
+///   [`acquire_from_afar`](Self::acquire_from_afar) on one word, no second one returns true before the
+///   lock has been released.
 /// * **Layout:** on [`Native`], and on every other platform whose words lie in memory that a
 ///   program has laid out, an atomic has the size and alignment of its value. An atomic whose bytes
 ///   are all zero has the value 0.
@@ -190,7 +193,9 @@ pub unsafe trait Platform: Sized + Send + Sync + 'static {
     /// # Safety
     /// [`has_cheap_homes`](Self::has_cheap_homes) has returned true. For as long as the word is that of a
     /// lock, it is changed by these functions and such releases only, and always with the same `home`. Only
-    /// threads of this process use it. The caller is not in the child of a `vfork`.
+    /// threads of this process use it, or those of a process that is the child of its `fork`. The C library
+    /// knows the calling thread, and no other thread has the same control block, as the child of a `vfork`
+    /// has.
     #[inline(always)]
     #[track_caller]
     unsafe fn acquire_at_home(word: &Self::U32, _home: CpuId) -> bool {

@@ -4,6 +4,9 @@
 //! processor's spin hint or, if CPUID reports them, `umwait` (Intel) and `mwaitx` (AMD). On x86-64,
 //! core and node come from `rdpid`, or from `rdtscp` on processors without it. Both read a register
 //! in which Linux keeps the two numbers, so neither costs a system call.
+//!
+//! On x86-64 with glibc, the lock of a core is acquired by a restartable sequence (`restartable.rs`). A
+//! process that has asked for that also learns from its registration where it runs, which is cheaper yet.
 
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};

@@ -5,7 +5,7 @@
 //! a look at a word and a store to it has exchanged the word, as far as the core's other threads are
 //! concerned. Linux tells it (`rseq`): the thread registers a piece of code, and if it is preempted,
 //! migrated, or gets a signal in there, it continues at another place. glibc registers each of its threads
-//! and says where the thread's [`Area`] is.
+//! and says where the thread's *area* is, which the kernel and the thread share.
 //!
 //! A lock has a *home*, a core. Threads acquire it in one of two ways:
 //!
@@ -40,7 +40,7 @@
 //! *What the last holder did is visible*: to the exchange since it acquires, and to a section since on x86
 //! every load acquires and every store releases.
 //!
-//! `libs/platform/tests/core_lock_model.rs` goes through all executions of a model of this, with store
+//! `libs/platform/tests/core_lock/model.rs` goes through all executions of a model of this, with store
 //! buffers.
 //!
 //! # If something fails
@@ -52,7 +52,8 @@
 //!
 //! The child of a `fork` inherits both registrations. The child of a `vfork` has its parent's memory, and
 //! so its parent's `cpu_id`, but the kernel does not restart it. It must not acquire such a lock. (It may
-//! do nothing but `execve` and `_exit` anyway.)
+//! do nothing but `execve` and `_exit` anyway.) The same goes for threads that were made without the C
+//! library and share another thread's control block.
 
 use core::arch::asm;
 use core::sync::atomic::{AtomicIsize, AtomicU32, Ordering};
@@ -127,7 +128,7 @@ pub(super) fn cpu() -> Option<CpuId> {
     if area == 0 {
         return None;
     }
-    // SAFETY: there is an area there.
+    // SAFETY: there is an area there, since the thread has a control block, as all of the C library's have.
     let id = unsafe { cpu_id(area) };
     u32::try_from(id).ok().map(CpuId)
 }
@@ -249,8 +250,7 @@ pub(super) unsafe fn acquire_from_afar(word: &AtomicU32, home: CpuId) -> bool {
     if word.load(Ordering::Relaxed) != FREE {
         return false;
     }
-    // SAFETY: it only asks for a number, and cannot fail.
-    let own = AFAR | unsafe { libc::syscall(libc::SYS_gettid) } as u32;
+    let Some(own) = own_number() else { return false };
     // Acquire: pairs with the last holder's release.
     if word.compare_exchange(FREE, own, Ordering::Acquire, Ordering::Relaxed).is_err() {
         return false;
@@ -265,16 +265,28 @@ pub(super) unsafe fn acquire_from_afar(word: &AtomicU32, home: CpuId) -> bool {
     word.load(Ordering::Relaxed) == own
 }
 
-/// Calls `membarrier`, and returns whether the call has succeeded. `errno` stays as it was, since the
-/// caller may be a signal handler.
+/// Returns a number that no other thread of this process uses in an exchange, unless a filter of system
+/// calls forbids to ask.
+fn own_number() -> Option<u32> {
+    // SAFETY: it only asks for a number.
+    let thread = quietly(|| unsafe { libc::syscall(libc::SYS_gettid) });
+    u32::try_from(thread).ok().map(|thread| AFAR | thread)
+}
+
+/// Calls `membarrier`, and returns whether the call has succeeded.
 fn membarrier(command: libc::c_int, flags: libc::c_int, cpu: CpuId) -> bool {
+    // SAFETY: the call orders memory and changes none.
+    quietly(|| unsafe { libc::syscall(libc::SYS_membarrier, command, flags, cpu.0) }) == 0
+}
+
+/// Makes a system call that leaves `errno` as it was, since the caller may be a signal handler.
+fn quietly(call: impl FnOnce() -> libc::c_long) -> libc::c_long {
     // SAFETY: errno of the calling thread, which is always there.
     let errno = unsafe { libc::__errno_location() };
     // SAFETY: as above.
     let before = unsafe { errno.read() };
-    // SAFETY: the call orders memory and changes none.
-    let result = unsafe { libc::syscall(libc::SYS_membarrier, command, flags, cpu.0) };
+    let result = call();
     // SAFETY: as above.
     unsafe { errno.write(before) };
-    result == 0
+    result
 }

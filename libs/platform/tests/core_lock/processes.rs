@@ -144,3 +144,50 @@ fn homes_are_not_cheap_without_rseq() {
         assert!(Counters::new(Afar::Right).is_none());
     }
 }
+
+/// Installs a filter by which `membarrier` fails for this thread from now on.
+fn forbid_membarrier() {
+    let [load, compare, end] = [
+        libc::BPF_LD | libc::BPF_W | libc::BPF_ABS,
+        libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K,
+        libc::BPF_RET | libc::BPF_K,
+    ]
+    .map(|code| code as u16);
+    let line = |code, jt, jf, k| libc::sock_filter { code, jt, jf, k };
+    // The number of the call is the first thing that a filter is shown.
+    let mut lines = [
+        line(load, 0, 0, 0),
+        line(compare, 0, 1, libc::SYS_membarrier as u32),
+        line(end, 0, 0, libc::SECCOMP_RET_ERRNO | libc::EPERM as u32),
+        line(end, 0, 0, libc::SECCOMP_RET_ALLOW),
+    ];
+    let filter = libc::sock_fprog { len: lines.len() as u16, filter: lines.as_mut_ptr() };
+    // SAFETY: the kernel copies the filter, which is live.
+    unsafe {
+        assert_eq!(libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+        assert_eq!(libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &filter), 0);
+    }
+}
+
+#[test]
+fn homes_are_not_cheap_without_membarrier() {
+    if in_own_process("homes_are_not_cheap_without_membarrier", None) {
+        forbid_membarrier();
+        assert!(Counters::new(Afar::Right).is_none());
+    }
+}
+
+#[test]
+fn a_lock_is_not_lost_if_membarrier_is_forbidden_later() {
+    if !in_own_process("a_lock_is_not_lost_if_membarrier_is_forbidden_later", None) {
+        return;
+    }
+    let Some(counters) = counters(Afar::Right) else { return };
+    assert!(counters.elsewhere(0), "the lock is free");
+    forbid_membarrier();
+    for core in 0..counters.cores() {
+        assert!(!counters.elsewhere(core), "nobody knows what runs on the core");
+    }
+    // The thread may be moved while it acquires, but not every time.
+    assert!((0..1000).any(|_| counters.at_home()), "the locks are free again");
+}
