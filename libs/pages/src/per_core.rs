@@ -27,8 +27,9 @@ use crate::tier::{Decayed, Level, Tier, put_frames, take_frames};
 const LISTS_TRIED: usize = 3;
 
 /// How often somebody looks for the last free frame on lists that are held. The pauses in between are
-/// twice as long each time, and some ten microseconds in all.
-const LOOKS: u32 = 10;
+/// twice as long each time, and some hundred microseconds in all. Somebody from afar may have a list for as
+/// long as an interrupt takes to another core, and in a virtual machine that is some ten microseconds.
+const LOOKS: u32 = 13;
 
 struct CoreList<P: Platform, R: Rule> {
     ring: Ring<P, CoreLock<P>>,
@@ -124,30 +125,42 @@ impl<P: Platform, R: Rule, N: Level> PerCore<P, R, N> {
         let most = list.state(|state| self.rule.refill(state)).clamp(1, list.ring.room());
         let (count, tier) = self.below.take(core, most, |entry| list.ring.push_oldest(entry));
         list.list.counts.refilled(count, tier);
-        let entry = list.ring.pop();
-        let own = list.list;
-        entry.map(|entry| Allocated { entry, tier }).or_else(|| self.raid(Some(own)))
+        match list.ring.pop() {
+            Some(entry) => Some(Allocated { entry, tier }),
+            None => self.raid(Some(&mut list.ring), most),
+        }
     }
 
-    /// Takes a frame from any list: the last that there are. The caller may hold one, which is empty.
+    /// Takes a frame from any list: the last that there are. The caller may hold an empty list. Then that gets
+    /// up to `most` frames, but not more than the other list keeps. So the caller does not come back for each
+    /// frame, which would keep the list from those who run at its home.
     ///
     /// Who holds another list has it for a moment only, unless it lost its core. So this looks a few times.
-    fn raid(&self, own: Option<&CoreList<P, R>>) -> Option<Allocated> {
+    fn raid(
+        &self,
+        mut own: Option<&mut HeldRing<'_, P, CoreLock<P>>>,
+        most: u32,
+    ) -> Option<Allocated> {
         let looks = if P::CHECKED { 2 } else { LOOKS };
-        let others = || {
-            let is_own = |list: &CoreList<P, R>| own.is_some_and(|own| core::ptr::eq(own, list));
-            self.lists.iter().map(|list| &list.0).filter(move |list| !is_own(list))
-        };
         for look in 0..looks {
             let mut held = false;
-            for list in others().filter(|list| !list.ring.is_idle_and_empty()) {
+            for list in self.lists.iter().map(|list| &list.0) {
+                let is_own = own.as_ref().is_some_and(|own| own.is_of(&list.ring));
+                if is_own || list.ring.is_idle_and_empty() {
+                    continue;
+                }
                 let Some(mut list) = Self::attempt(list) else {
                     held = true;
                     continue;
                 };
-                if let Some(entry) = list.ring.pop_oldest() {
-                    return Some(Allocated { entry, tier: Tier::Private });
+                let Some(entry) = list.ring.pop_oldest() else { continue };
+                if let Some(own) = &mut own {
+                    let more = (list.ring.len() / 2).min(most - 1);
+                    iter::from_fn(|| list.ring.pop_oldest())
+                        .take(more as usize)
+                        .for_each(|entry| own.push(entry));
                 }
+                return Some(Allocated { entry, tier: Tier::Private });
             }
             if !held {
                 break;
@@ -162,7 +175,8 @@ impl<P: Platform, R: Rule, N: Level> PerCore<P, R, N> {
     fn allocate_below(&self, core: CpuId) -> Option<Allocated> {
         let mut taken = None;
         let (_, tier) = self.below.take(core, 1, |entry| taken = Some(entry));
-        let allocated = taken.map(|entry| Allocated { entry, tier }).or_else(|| self.raid(None))?;
+        let allocated =
+            taken.map(|entry| Allocated { entry, tier }).or_else(|| self.raid(None, 1))?;
         let zero = allocated.entry.contents() == Contents::Zero;
         self.direct.allocated(core, 1, zero, allocated.tier);
         Some(allocated)

@@ -120,6 +120,11 @@ impl<P: Platform, L> HeldRing<'_, P, L> {
         self.len
     }
 
+    /// Returns whether this is such a ring, held.
+    pub(crate) fn is_of(&self, ring: &Ring<P, L>) -> bool {
+        core::ptr::eq(self.ring, ring)
+    }
+
     /// Returns for how many more entries there is room.
     #[inline(always)]
     pub(crate) fn room(&self) -> u32 {
