@@ -62,8 +62,11 @@
 //! | not enough address space | [`PoolError::Map`], which names the limit |
 //! | a limit on memory (cgroup) | pages take memory when they are used. The hot tiers keep what they have, at most the size of the caches; [`PagePool::trim`] gives all of it back |
 //! | `fork` | the child can use its copy of the pool and of the pages. Pages that other threads were moving at that moment are lost to the child |
+//! | `vfork` | the child must not use the pool. It has its parent's memory, and the kernel does not restart its sequences |
 //! | a signal handler | may allocate and release, also while it interrupts a thread that does |
 //! | a thread loses its core while it holds a list | nobody waits: others use another list, or the tier below |
+//! | no restartable sequences (before glibc 2.35, other processors than x86-64, a filter of system calls) | a page takes twice as long, as lists need atomic exchanges. Decided when the pool is made |
+//! | a filter that forbids `membarrier` is installed later | cores keep using their own lists. Frames on lists of other cores are not found |
 //!
 //! # What it costs
 //! For each page four bits for the allocator and what is known of the contents, and one more if guarded. For
@@ -76,6 +79,7 @@ extern crate alloc;
 
 mod buddy;
 mod cold;
+mod core_lock;
 mod direct;
 mod frame;
 mod free_frames;

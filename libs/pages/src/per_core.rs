@@ -5,14 +5,16 @@
 //! below, and one that is too long spills its oldest frames there. How many, a [`Rule`] says. This one
 //! algorithm is therefore the pool of the paper and those of Linux.
 //!
-//! A core's list is behind a lock, since a thread may be moved or lose its core at any time. Nobody waits
-//! for it: who finds it held takes a neighbour's list, or goes to the tier below.
+//! A core's list is behind a lock, since a thread may be moved or lose its core at any time. The lock may be
+//! cheap for threads that run on the core, and costly for others ([`core_lock`](crate::core_lock)). Nobody
+//! waits for it: who finds it held takes a neighbour's list if that is cheap, or goes to the tier below.
 
 use alloc::boxed::Box;
 use core::iter;
 
 use kilocore_platform::{CpuId, Padded, Platform, SharedCell};
 
+use crate::core_lock::CoreLock;
 use crate::frame::{Contents, Entry, FrameId};
 use crate::policy::{Allocated, PagePolicy};
 use crate::ring::{HeldRing, Ring};
@@ -25,18 +27,19 @@ use crate::tier::{Decayed, Level, Tier, put_frames, take_frames};
 const LISTS_TRIED: usize = 3;
 
 /// How often somebody looks for the last free frame on lists that are held. The pauses in between are
-/// twice as long each time, and some ten microseconds in all.
-const LOOKS: u32 = 10;
+/// twice as long each time, and some hundred microseconds in all. Somebody from afar may have a list for as
+/// long as an interrupt takes to another core, and in a virtual machine that is some ten microseconds.
+const LOOKS: u32 = 13;
 
 struct CoreList<P: Platform, R: Rule> {
-    ring: Ring<P>,
+    ring: Ring<P, CoreLock<P>>,
     /// Of the ring's holder.
     state: P::Cell<R::State>,
     counts: Counts<P>,
 }
 
 struct HeldList<'a, P: Platform, R: Rule> {
-    ring: HeldRing<'a, P>,
+    ring: HeldRing<'a, P, CoreLock<P>>,
     list: &'a CoreList<P, R>,
 }
 
@@ -69,15 +72,15 @@ impl<P: Platform, R: Rule, N: Level> PerCore<P, R, N> {
     /// Returns empty lists for so many cores above a tier. No cores are taken for one.
     #[must_use]
     pub fn new(cores: u32, rule: R, below: N) -> Self {
-        let list = |_| {
+        let list = |lock| {
             Padded(CoreList {
-                ring: Ring::new(rule.room()),
+                ring: Ring::new(rule.room(), lock),
                 state: P::Cell::new(R::State::default()),
                 counts: Counts::new(),
             })
         };
         Self {
-            lists: (0..cores.max(1)).map(list).collect(),
+            lists: CoreLock::of_cores(cores.max(1)).map(list).collect(),
             rule,
             below,
             direct: DirectCounts::new(cores),
@@ -96,20 +99,24 @@ impl<P: Platform, R: Rule, N: Level> PerCore<P, R, N> {
         let own = core.0 as usize;
         let own = if own < self.lists.len() { own } else { own % self.lists.len() };
         let list = &self.lists[own].0;
-        match list.ring.attempt() {
+        match list.ring.attempt_at_home() {
             Some(ring) => Some(HeldList { ring, list }),
             None => self.acquire_near(own),
         }
     }
 
+    /// Acquires a neighbour's list, where that is cheaper than to go to the tier below. While a thread that
+    /// holds a list has lost its core, others on that core come here each time.
     #[cold]
     fn acquire_near(&self, own: usize) -> Option<HeldList<'_, P, R>> {
         let near = self.lists[own + 1..].iter().chain(&self.lists[..own]);
-        near.take(LISTS_TRIED - 1).find_map(|list| Self::attempt(list))
+        let mut cheap = near.take(LISTS_TRIED - 1).filter(|list| list.ring.is_cheap_from_afar());
+        cheap.find_map(|list| Self::attempt(list))
     }
 
+    /// Acquires a list that is probably another core's.
     fn attempt(list: &CoreList<P, R>) -> Option<HeldList<'_, P, R>> {
-        Some(HeldList { ring: list.ring.attempt()?, list })
+        Some(HeldList { ring: list.ring.attempt_from_afar()?, list })
     }
 
     /// Refills an empty list, and takes a frame.
@@ -118,30 +125,42 @@ impl<P: Platform, R: Rule, N: Level> PerCore<P, R, N> {
         let most = list.state(|state| self.rule.refill(state)).clamp(1, list.ring.room());
         let (count, tier) = self.below.take(core, most, |entry| list.ring.push_oldest(entry));
         list.list.counts.refilled(count, tier);
-        let entry = list.ring.pop();
-        let own = list.list;
-        entry.map(|entry| Allocated { entry, tier }).or_else(|| self.raid(Some(own)))
+        match list.ring.pop() {
+            Some(entry) => Some(Allocated { entry, tier }),
+            None => self.raid(Some(&mut list.ring), most),
+        }
     }
 
-    /// Takes a frame from any list: the last that there are. The caller may hold one, which is empty.
+    /// Takes a frame from any list: the last that there are. The caller may hold an empty list. Then that gets
+    /// up to `most` frames, but not more than the other list keeps. So the caller does not come back for each
+    /// frame, which would keep the list from those who run at its home.
     ///
     /// Who holds another list has it for a moment only, unless it lost its core. So this looks a few times.
-    fn raid(&self, own: Option<&CoreList<P, R>>) -> Option<Allocated> {
+    fn raid(
+        &self,
+        mut own: Option<&mut HeldRing<'_, P, CoreLock<P>>>,
+        most: u32,
+    ) -> Option<Allocated> {
         let looks = if P::CHECKED { 2 } else { LOOKS };
-        let others = || {
-            let is_own = |list: &CoreList<P, R>| own.is_some_and(|own| core::ptr::eq(own, list));
-            self.lists.iter().map(|list| &list.0).filter(move |list| !is_own(list))
-        };
         for look in 0..looks {
             let mut held = false;
-            for list in others() {
+            for list in self.lists.iter().map(|list| &list.0) {
+                let is_own = own.as_ref().is_some_and(|own| own.is_of(&list.ring));
+                if is_own || list.ring.is_idle_and_empty() {
+                    continue;
+                }
                 let Some(mut list) = Self::attempt(list) else {
                     held = true;
                     continue;
                 };
-                if let Some(entry) = list.ring.pop_oldest() {
-                    return Some(Allocated { entry, tier: Tier::Private });
+                let Some(entry) = list.ring.pop_oldest() else { continue };
+                if let Some(own) = &mut own {
+                    let more = (list.ring.len() / 2).min(most - 1);
+                    iter::from_fn(|| list.ring.pop_oldest())
+                        .take(more as usize)
+                        .for_each(|entry| own.push(entry));
                 }
+                return Some(Allocated { entry, tier: Tier::Private });
             }
             if !held {
                 break;
@@ -156,7 +175,8 @@ impl<P: Platform, R: Rule, N: Level> PerCore<P, R, N> {
     fn allocate_below(&self, core: CpuId) -> Option<Allocated> {
         let mut taken = None;
         let (_, tier) = self.below.take(core, 1, |entry| taken = Some(entry));
-        let allocated = taken.map(|entry| Allocated { entry, tier }).or_else(|| self.raid(None))?;
+        let allocated =
+            taken.map(|entry| Allocated { entry, tier }).or_else(|| self.raid(None, 1))?;
         let zero = allocated.entry.contents() == Contents::Zero;
         self.direct.allocated(core, 1, zero, allocated.tier);
         Some(allocated)
@@ -245,7 +265,7 @@ unsafe impl<P: Platform, R: Rule, N: Level> PagePolicy for PerCore<P, R, N> {
 
     fn drain(&self) {
         let core = P::cpu();
-        for list in &self.lists {
+        for list in self.lists.iter().filter(|list| !list.ring.is_idle_and_empty()) {
             if let Some(mut list) = Self::attempt(list) {
                 let count = list.ring.len();
                 self.spill(core, &mut list, count);
@@ -275,16 +295,16 @@ unsafe impl<P: Platform, R: Rule, N: Level> PagePolicy for PerCore<P, R, N> {
         let mut all = self.direct.read();
         for list in &self.lists {
             all += list.counts.read();
-            // A list that is held is counted as empty.
-            all.private_now += list.ring.attempt().map_or(0, |ring| ring.len());
+            all.private_now += list.ring.len();
         }
         let (shared, cold) = self.below.counts();
         Statistics { shared_now: shared, cold_now: cold, ..all }
     }
 
     fn validate(&mut self, each: &mut dyn FnMut(Entry)) {
-        for list in &self.lists {
-            let ring = list.ring.attempt().expect("nobody has acquired it");
+        for list in &mut self.lists {
+            let ring = &mut list.0.ring;
+            assert!(ring.is_free(), "nobody has acquired it");
             assert!(ring.len() <= self.rule.room(), "a list keeps to its bound");
             ring.for_each(&mut *each);
         }

@@ -22,6 +22,7 @@ use kilocore_platform::{Atomic, CpuId, Ordering, Padded, Platform};
 use crate::frame::{Contents, Entry, FrameId, Order};
 use crate::ring::{HeldRing, Ring};
 use crate::tier::{Decayed, Level, Tier};
+use crate::try_lock::TryLock;
 
 /// A part of the list of a last-level cache.
 struct Stripe<P: Platform> {
@@ -38,7 +39,7 @@ struct HeldStripe<'a, P: Platform> {
 
 impl<P: Platform> Stripe<P> {
     fn new(bound: u32) -> Self {
-        Self { ring: Ring::new(bound), len: P::U32::new(0) }
+        Self { ring: Ring::new(bound, TryLock::new()), len: P::U32::new(0) }
     }
 
     fn len(&self) -> u32 {
@@ -223,10 +224,11 @@ unsafe impl<P: Platform, N: Level> Level for Shared<P, N> {
     }
 
     fn validate(&mut self, each: &mut dyn FnMut(Entry)) {
-        for stripe in &self.stripes {
-            let held = stripe.attempt().expect("nobody has acquired it");
-            assert!(held.ring.len() <= self.bound, "a stripe keeps to its bound");
-            held.ring.for_each(&mut *each);
+        for stripe in &mut self.stripes {
+            let ring = &mut stripe.0.ring;
+            assert!(ring.attempt().is_some(), "nobody has acquired it");
+            assert!(ring.len() <= self.bound, "a stripe keeps to its bound");
+            ring.for_each(&mut *each);
         }
         self.below.validate(each);
     }

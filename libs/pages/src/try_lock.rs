@@ -7,13 +7,13 @@
 
 use kilocore_platform::{Atomic, Ordering, Platform};
 
-const FREE: u32 = 0;
+pub(crate) const FREE: u32 = 0;
 const HELD: u32 = 1;
 
 pub(crate) struct TryLock<P: Platform>(P::U32);
 
 /// Holds a lock until it is dropped.
-pub(crate) struct Held<'a, P: Platform>(&'a TryLock<P>);
+pub(crate) struct Held<'a, P: Platform>(pub(crate) &'a P::U32);
 
 impl<P: Platform> TryLock<P> {
     pub(crate) fn new() -> Self {
@@ -23,17 +23,23 @@ impl<P: Platform> TryLock<P> {
     /// Acquires the lock, unless somebody has it.
     #[inline(always)]
     pub(crate) fn attempt(&self) -> Option<Held<'_, P>> {
-        // Acquire: what the last holder did to the list happened before. It pairs with the release
-        // in `drop`. Relaxed: who fails does nothing with the list.
-        let taken = self.0.compare_exchange(FREE, HELD, Ordering::Acquire, Ordering::Relaxed);
-        taken.is_ok().then(|| Held(self))
+        exchange(&self.0)
     }
+}
+
+/// Acquires the lock that a word is, unless somebody has it.
+#[inline(always)]
+pub(crate) fn exchange<P: Platform>(word: &P::U32) -> Option<Held<'_, P>> {
+    // Acquire: what the last holder did to the list happened before. It pairs with the release in `drop`.
+    // Relaxed: who fails does nothing with the list.
+    let taken = word.compare_exchange(FREE, HELD, Ordering::Acquire, Ordering::Relaxed);
+    taken.is_ok().then(|| Held(word))
 }
 
 impl<P: Platform> Drop for Held<'_, P> {
     #[inline(always)]
     fn drop(&mut self) {
         // Release: what this holder did to the list happens before what the next one does.
-        self.0.0.store(FREE, Ordering::Release);
+        self.0.store(FREE, Ordering::Release);
     }
 }

@@ -88,6 +88,9 @@ pub enum Parked {
 /// * **[`wait_until`](Self::wait_until)** returns only a value that it has read from the word with
 ///   acquire ordering and that `done` has accepted.
 /// * **[`unpark`](Self::unpark)** does not read the word.
+/// * **Locks of cores:** of the calls of [`acquire_at_home`](Self::acquire_at_home) and
+///   [`acquire_from_afar`](Self::acquire_from_afar) on one word, no second one returns true before the
+///   lock has been released.
 /// * **Layout:** on [`Native`], and on every other platform whose words lie in memory that a
 ///   program has laid out, an atomic has the size and alignment of its value. An atomic whose bytes
 ///   are all zero has the value 0.
@@ -170,6 +173,47 @@ pub unsafe trait Platform: Sized + Send + Sync + 'static {
 
     /// Returns the table of reader slots that all locks of this machine share.
     fn reader_slots() -> ReaderSlots<Self>;
+
+    /// Returns whether a thread that runs on a lock's home can acquire it more cheaply than by an atomic
+    /// exchange ([`acquire_at_home`](Self::acquire_at_home)), if the homes are the first `cores` cores.
+    ///
+    /// The answer may differ from call to call. So whoever makes a lock asks once, and the lock is used in
+    /// one way as long as it lives: by these functions if the answer was yes, or else by exchanges. Asking
+    /// may take milliseconds.
+    fn has_cheap_homes(_cores: u32) -> bool {
+        false
+    }
+
+    /// Acquires the lock of a core, unless somebody has it, and returns whether it did. It is cheap if the
+    /// caller runs on the lock's `home`, and right in any case. It may fail although nobody has the lock.
+    ///
+    /// The word is 0 if the lock is free. Whoever has acquired the lock releases it by a store of 0 with
+    /// release ordering, from any core and any thread. Acquiring it is an acquire operation.
+    ///
+    /// # Safety
+    /// [`has_cheap_homes`](Self::has_cheap_homes) has returned true. For as long as the word is that of a
+    /// lock, it is changed by these functions and such releases only, and always with the same `home`. Only
+    /// threads of this process use it, or those of a process that is the child of its `fork`. The C library
+    /// knows the calling thread, and no other thread has the same control block, as the child of a `vfork`
+    /// has.
+    #[inline(always)]
+    #[track_caller]
+    unsafe fn acquire_at_home(word: &Self::U32, _home: CpuId) -> bool {
+        // Acquire: pairs with the last holder's release.
+        word.compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed).is_ok()
+    }
+
+    /// Like [`acquire_at_home`](Self::acquire_at_home), for a caller that probably runs elsewhere. It may
+    /// take microseconds, and does not wait for the lock.
+    ///
+    /// # Safety
+    /// As for [`acquire_at_home`](Self::acquire_at_home).
+    #[inline(always)]
+    #[track_caller]
+    unsafe fn acquire_from_afar(word: &Self::U32, _home: CpuId) -> bool {
+        // Acquire: pairs with the last holder's release.
+        word.compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed).is_ok()
+    }
 
     /// Returns a number for the calling thread, by which it may pick a slot. It stays the same as long
     /// as the thread lives. Natively, no two threads that live at a time have the same number.

@@ -4,6 +4,9 @@
 //! processor's spin hint or, if CPUID reports them, `umwait` (Intel) and `mwaitx` (AMD). On x86-64,
 //! core and node come from `rdpid`, or from `rdtscp` on processors without it. Both read a register
 //! in which Linux keeps the two numbers, so neither costs a system call.
+//!
+//! On x86-64 with glibc, the lock of a core is acquired by a restartable sequence (`restartable.rs`). A
+//! process that has asked for that also learns from its registration where it runs, which is cheaper yet.
 
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
@@ -15,6 +18,8 @@ use crate::{READER_SLOTS, ReaderSlots, WAIT_SLOTS, Wait, WaitArray};
 mod low_power;
 #[cfg(target_arch = "x86_64")]
 mod place;
+#[cfg(all(target_arch = "x86_64", target_env = "gnu"))]
+mod restartable;
 
 /// The machine this program runs on.
 #[derive(Debug, Clone, Copy, Default)]
@@ -74,6 +79,10 @@ unsafe impl Platform for Native {
 
     #[inline]
     fn cpu() -> CpuId {
+        #[cfg(all(target_arch = "x86_64", target_env = "gnu"))]
+        if let Some(cpu) = restartable::cpu() {
+            return cpu;
+        }
         CpuId(cpu_and_node().0)
     }
 
@@ -195,6 +204,28 @@ unsafe impl Platform for Native {
     #[inline(always)]
     fn reader_slots() -> ReaderSlots<Self> {
         ReaderSlots::new(&READER_SLOT_TABLE.0)
+    }
+
+    #[cfg(all(target_arch = "x86_64", target_env = "gnu"))]
+    fn has_cheap_homes(cores: u32) -> bool {
+        // SAFETY: sysconf only reads.
+        let all = unsafe { libc::sysconf(libc::_SC_NPROCESSORS_CONF) };
+        // On a core that is no lock's home, each attempt would take a system call.
+        all <= cores.into() && restartable::available()
+    }
+
+    #[cfg(all(target_arch = "x86_64", target_env = "gnu"))]
+    #[inline(always)]
+    unsafe fn acquire_at_home(word: &AtomicU32, home: CpuId) -> bool {
+        // SAFETY: the caller's promise.
+        unsafe { restartable::acquire_at_home(word, home) }
+    }
+
+    #[cfg(all(target_arch = "x86_64", target_env = "gnu"))]
+    #[inline]
+    unsafe fn acquire_from_afar(word: &AtomicU32, home: CpuId) -> bool {
+        // SAFETY: the caller's promise.
+        unsafe { restartable::acquire_from_afar(word, home) }
     }
 
     #[inline(always)]
