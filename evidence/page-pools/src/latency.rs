@@ -13,6 +13,7 @@ use std::thread;
 use std::time::Instant;
 
 use kilocore_host::{CpuId, CpuSet};
+use kilocore_page_replay::fenced_now;
 use kilocore_pages::PAGE_BYTES;
 use kilocore_platform::Cycles;
 
@@ -101,27 +102,6 @@ impl WorkingSet {
             self.next = 0;
         }
     }
-}
-
-#[cfg(target_arch = "x86_64")]
-fn fenced_now() -> Cycles {
-    use core::arch::x86_64::{_mm_lfence, _mm_mfence, _rdtsc};
-    // SAFETY: every x86-64 has these instructions, and Linux lets programs read the time-stamp counter.
-    let now = unsafe {
-        _mm_mfence();
-        _mm_lfence();
-        let now = _rdtsc();
-        _mm_lfence();
-        now
-    };
-    Cycles(now)
-}
-
-#[cfg(not(target_arch = "x86_64"))]
-fn fenced_now() -> Cycles {
-    use kilocore_platform::{Native, Platform};
-    std::sync::atomic::fence(Ordering::SeqCst);
-    Native::now()
 }
 
 /// Hands pages over and measures.

@@ -10,7 +10,7 @@ use kilocore_platform::Platform;
 use crate::frame::{Contents, Entry, FrameId};
 use crate::policy::{Allocated, PagePolicy};
 use crate::statistics::{DirectCounts, Statistics};
-use crate::tier::{Decayed, Level, Tier, put_frames, take_frames};
+use crate::tier::{Decayed, Level, put_frames};
 
 /// A tier without lists above it.
 pub struct Direct<P: Platform, N: Level> {
@@ -55,16 +55,7 @@ unsafe impl<P: Platform, N: Level> PagePolicy for Direct<P, N> {
     }
 
     fn allocate_run(&self, frames: u32, each: &mut dyn FnMut(Entry)) -> Option<FrameId> {
-        let core = P::cpu();
-        let mut zero = 0;
-        let mut counted = |entry: Entry| {
-            zero += u32::from(entry.contents() == Contents::Zero);
-            each(entry);
-        };
-        let first = take_frames(&self.below, core, frames, &mut counted)?;
-        self.counts.allocated(core, zero, true, Tier::Cold);
-        self.counts.allocated(core, frames.max(1) - zero, false, Tier::Cold);
-        Some(first)
+        self.counts.take_run(&self.below, P::cpu(), frames, each)
     }
 
     unsafe fn release_run(&self, first: FrameId, frames: u32, contents: Contents) {

@@ -20,7 +20,7 @@ use crate::policy::{Allocated, PagePolicy};
 use crate::ring::{HeldRing, Ring};
 use crate::rule::Rule;
 use crate::statistics::{Counts, DirectCounts, Statistics};
-use crate::tier::{Decayed, Level, Tier, put_frames, take_frames};
+use crate::tier::{Decayed, Level, Tier, put_frames};
 
 /// So many lists are tried before the tier below. More than two would have to lose their cores at the
 /// same time to be all held.
@@ -233,18 +233,10 @@ unsafe impl<P: Platform, R: Rule, N: Level> PagePolicy for PerCore<P, R, N> {
 
     fn allocate_run(&self, frames: u32, each: &mut dyn FnMut(Entry)) -> Option<FrameId> {
         let core = P::cpu();
-        let mut zero = 0;
-        let mut counted = |entry: Entry| {
-            zero += u32::from(entry.contents() == Contents::Zero);
-            each(entry);
-        };
-        let first = take_frames(&self.below, core, frames, &mut counted).or_else(|| {
+        self.direct.take_run(&self.below, core, frames, each).or_else(|| {
             self.drain();
-            take_frames(&self.below, core, frames, &mut counted)
-        })?;
-        self.direct.allocated(core, zero, true, Tier::Cold);
-        self.direct.allocated(core, frames.max(1) - zero, false, Tier::Cold);
-        Some(first)
+            self.direct.take_run(&self.below, core, frames, each)
+        })
     }
 
     unsafe fn release_run(&self, first: FrameId, frames: u32, contents: Contents) {

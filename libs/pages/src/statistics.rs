@@ -5,7 +5,8 @@ use core::ops::AddAssign;
 
 use kilocore_platform::{Atomic, AtomicInt, CpuId, Ordering, Padded, Platform};
 
-use crate::tier::Tier;
+use crate::frame::{Contents, Entry, FrameId};
+use crate::tier::{Level, Tier, take_frames};
 
 /// What a pool has done, and where its free frames are.
 ///
@@ -171,6 +172,25 @@ impl<P: Platform> DirectCounts<P> {
         if from == Tier::Shared {
             Self::add(&own.from_shared, count.into());
         }
+    }
+
+    /// Takes a run from a tier, as [`take_frames`] does, and counts it.
+    pub(crate) fn take_run<N: Level>(
+        &self,
+        level: &N,
+        core: CpuId,
+        frames: u32,
+        each: &mut dyn FnMut(Entry),
+    ) -> Option<FrameId> {
+        let mut zero = 0;
+        let mut counted = |entry: Entry| {
+            zero += u32::from(entry.contents() == Contents::Zero);
+            each(entry);
+        };
+        let first = take_frames(level, core, frames, &mut counted)?;
+        self.allocated(core, zero, true, Tier::Cold);
+        self.allocated(core, frames.max(1) - zero, false, Tier::Cold);
+        Some(first)
     }
 
     pub(crate) fn released(&self, core: CpuId, count: u32) {

@@ -19,5 +19,6 @@ mod replay;
 mod sizes;
 
 pub use measured::{Distribution, Measured};
+pub use memory::fenced_now;
 pub use replay::{Program, Replay, ReplayError};
 pub use sizes::{kernel_lists, sizes_here};

@@ -10,7 +10,8 @@ const WORDS_PER_LINE: usize = 8;
 
 /// Returns the time when all stores before have reached the cache. Nothing after it has begun.
 #[cfg(target_arch = "x86_64")]
-pub(crate) fn fenced_now() -> Cycles {
+#[must_use]
+pub fn fenced_now() -> Cycles {
     use core::arch::x86_64::{_mm_lfence, _mm_mfence, _rdtsc};
     // SAFETY: every x86-64 has these instructions, and Linux lets programs read the time-stamp counter.
     let now = unsafe {
@@ -23,9 +24,10 @@ pub(crate) fn fenced_now() -> Cycles {
     Cycles(now)
 }
 
-/// The same elsewhere.
+/// Returns the time when all stores before have reached the cache. Nothing after it has begun.
 #[cfg(not(target_arch = "x86_64"))]
-pub(crate) fn fenced_now() -> Cycles {
+#[must_use]
+pub fn fenced_now() -> Cycles {
     use kilocore_platform::{Native, Platform};
     core::sync::atomic::fence(core::sync::atomic::Ordering::SeqCst);
     Native::now()

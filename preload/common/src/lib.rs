@@ -28,10 +28,12 @@
 
 pub mod condattr;
 pub mod errno;
+mod exit;
 mod mutex_kind;
 pub mod real;
 mod real_function;
 pub mod rwlock;
 
+pub use exit::exit_by;
 pub use mutex_kind::{MutexKind, mutex_kind};
 pub use real_function::RealFunction;

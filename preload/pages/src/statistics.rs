@@ -9,7 +9,7 @@ use core::ffi::c_int;
 use core::fmt::Write as _;
 use core::sync::atomic::{AtomicI32, AtomicU8, Ordering};
 
-use kilocore_preload_common::{RealFunction, errno};
+use kilocore_preload_common::{RealFunction, errno, exit_by};
 
 use crate::make;
 use crate::memory::Memory;
@@ -99,27 +99,6 @@ extern "C" fn end() {
 #[unsafe(link_section = ".fini_array")]
 static END: extern "C" fn() = end;
 
-type Exit = unsafe extern "C" fn(c_int) -> !;
-
-/// Ends the process by the C library's own function.
-///
-/// # Safety
-/// The contract is that of `_exit`.
-unsafe fn exit(real: &RealFunction, status: c_int) -> ! {
-    write();
-    let address = real.address();
-    if !address.is_null() {
-        // SAFETY: this is the C library's function of that name, which has this type.
-        let exit = unsafe { core::mem::transmute::<*mut _, Exit>(address) };
-        // SAFETY: this passes on the caller's argument.
-        unsafe { exit(status) };
-    }
-    loop {
-        // SAFETY: this ends the process, as the C library does.
-        unsafe { libc::syscall(libc::SYS_exit_group, status) };
-    }
-}
-
 /// Ends the process at once.
 ///
 /// # Safety
@@ -127,8 +106,9 @@ unsafe fn exit(real: &RealFunction, status: c_int) -> ! {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn _exit(status: c_int) -> ! {
     static REAL: RealFunction = RealFunction::new(c"_exit");
-    // SAFETY: this passes on the caller's argument.
-    unsafe { exit(&REAL, status) }
+    write();
+    // SAFETY: this is the function of that name, and the argument is the caller's.
+    unsafe { exit_by(&REAL, status) }
 }
 
 /// Ends the process at once.
@@ -138,6 +118,7 @@ unsafe extern "C" fn _exit(status: c_int) -> ! {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn _Exit(status: c_int) -> ! {
     static REAL: RealFunction = RealFunction::new(c"_Exit");
-    // SAFETY: this passes on the caller's argument.
-    unsafe { exit(&REAL, status) }
+    write();
+    // SAFETY: this is the function of that name, and the argument is the caller's.
+    unsafe { exit_by(&REAL, status) }
 }
