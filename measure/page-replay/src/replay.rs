@@ -1,11 +1,13 @@
 //! Does what a trace says.
 
 use core::hint::{black_box, spin_loop};
+use core::mem::MaybeUninit;
 use core::ptr::NonNull;
 use std::io;
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use kilocore_host::{CpuId, CpuSet};
 use kilocore_locks::Ttas;
@@ -60,6 +62,8 @@ const FRAMES_TIMES_HELD: u64 = 4;
 const LEAST_FRAMES: u64 = 1 << 16;
 /// Other memory of all threads together, in sizes of a last-level cache.
 const OTHER_TIMES_CACHE: usize = 4;
+/// For so long a thread that finds no page waits for one.
+const PATIENCE: Duration = Duration::from_secs(60);
 /// The first eighth of each thread's steps is not measured: no list has anything at first.
 const WARM_PARTS: usize = 8;
 
@@ -192,12 +196,7 @@ impl<A: PagePolicy> Run<'_, A> {
     }
 
     fn allocate(&self, step: &Step, zeroed: bool, measured: &mut Measured) {
-        let start = Native::now();
-        let first = match step.pages {
-            1 => self.pool.allocate_raw().map(|(page, _)| page),
-            pages => self.pool.allocate_run_uninit_raw(pages),
-        };
-        let took = Native::now().since(start);
+        let (first, took) = self.take(step.pages);
         measured.allocations.0 += took;
         measured.allocations.1 += 1;
         for at in 0..step.pages {
@@ -215,6 +214,29 @@ impl<A: PagePolicy> Run<'_, A> {
             }
             // Release: who releases the page sees what is in it.
             place.store(page.as_ptr().expose_provenance() as u64, Ordering::Release);
+        }
+    }
+
+    /// Takes neighbouring pages, and says how long it took. The pool has several times as many pages as the trace
+    /// holds. So if it has none, all are on a list that a thread holds which has lost its processor. Then this
+    /// tries again; what is measured is the last try.
+    fn take(&self, pages: u32) -> (Result<NonNull<MaybeUninit<u8>>, OutOfPages>, Cycles) {
+        let mut deadline = None;
+        loop {
+            let start = Native::now();
+            let first = match pages {
+                1 => self.pool.allocate_raw().map(|(page, _)| page),
+                pages => self.pool.allocate_run_uninit_raw(pages),
+            };
+            let took = Native::now().since(start);
+            if first.is_ok() {
+                return (first, took);
+            }
+            let now = Instant::now();
+            if now > *deadline.get_or_insert(now + PATIENCE) {
+                return (first, took);
+            }
+            thread::yield_now();
         }
     }
 
