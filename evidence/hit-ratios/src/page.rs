@@ -119,8 +119,5 @@ fn table(text: &mut String, kind: Kind, capacity: u32, ratio: impl Fn(Contender)
 /// # Errors
 /// If the page does not have the two lines between which they stand.
 pub fn with_tables(page: &str, tables: &str) -> Result<String, String> {
-    let missing = |line: &str| format!("the page has no line `{line}`");
-    let (before, rest) = page.split_once(BEGIN).ok_or_else(|| missing(BEGIN))?;
-    let (_, after) = rest.split_once(END).ok_or_else(|| missing(END))?;
-    Ok(format!("{before}{BEGIN}\n\n{tables}{END}{after}"))
+    kilocore_rounds::with_tables(page, [BEGIN, END], tables)
 }

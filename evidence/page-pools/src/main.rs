@@ -17,7 +17,9 @@ mod tables;
 use std::process::ExitCode;
 use std::{env, fs};
 
-use crate::tables::{Effort, tables, with_tables};
+use kilocore_rounds::with_tables;
+
+use crate::tables::{BETWEEN, Effort, tables};
 
 /// What the command line asks for.
 struct Request {
@@ -46,7 +48,8 @@ fn run() -> Result<(), String> {
     };
     let at = |e| format!("{path}: {e}");
     let old = fs::read_to_string(&path).map_err(|e| at(e.to_string()))?;
-    fs::write(&path, with_tables(&old, &tables).map_err(at)?).map_err(|e| at(e.to_string()))
+    fs::write(&path, with_tables(&old, BETWEEN, &tables).map_err(at)?)
+        .map_err(|e| at(e.to_string()))
 }
 
 fn main() -> ExitCode {

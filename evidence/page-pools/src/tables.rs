@@ -12,8 +12,9 @@ use crate::cost::{DEPTHS, pair};
 use crate::latency::{Measured, Setting, hand_over};
 use crate::subjects::{Kernel, Library, Pages, linux_4_18, linux_6_12, llfree, tiered};
 
-const BEGIN: &str = "<!-- measured by `make page-pools` -->";
-const END: &str = "<!-- end of what `make page-pools` measured -->";
+/// The lines between which the tables stand in the page.
+pub(crate) const BETWEEN: [&str; 2] =
+    ["<!-- measured by `make page-pools` -->", "<!-- end of what `make page-pools` measured -->"];
 
 /// How long to measure.
 #[derive(Debug, Clone, Copy)]
@@ -26,14 +27,6 @@ pub(crate) struct Effort {
 impl Effort {
     pub(crate) const FULL: Effort = Effort { rounds: 15, operations: 2_000_000, pages: 60_000 };
     pub(crate) const QUICK: Effort = Effort { rounds: 3, operations: 200_000, pages: 20_000 };
-}
-
-/// Puts tables into a page, between two lines that it has.
-pub(crate) fn with_tables(page: &str, tables: &str) -> Result<String, String> {
-    let missing = |line: &str| format!("the page has no line `{line}`");
-    let (before, rest) = page.split_once(BEGIN).ok_or_else(|| missing(BEGIN))?;
-    let (_, after) = rest.split_once(END).ok_or_else(|| missing(END))?;
-    Ok(format!("{before}{BEGIN}\n\n{tables}\n{END}{after}"))
 }
 
 /// Measures everything.

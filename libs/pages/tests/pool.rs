@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use kilocore_locks::Ttas;
 use kilocore_pages::{
     Backing, Buddy, Cold, Contents, LargeBlocks, Linux6_12, OutOfPages, PAGE_BYTES, PagePolicy,
-    PagePool, PerCore, PoolError, PoolOptions,
+    PagePool, PerCore, PoolError, PoolOptions, TieredOptions,
 };
 use kilocore_platform::{Native, NodeId};
 
@@ -151,6 +151,28 @@ fn idle_memory_goes_back_and_the_hot_tiers_stay() {
     assert_eq!(pool.decay().frames, 0, "it is back already");
     assert_eq!(pool.trim().frames, hot);
     assert!(pool.allocate().is_ok_and(|page| page.iter().all(|byte| *byte == 0)));
+}
+
+#[test]
+fn counts_say_where_pages_came_from() {
+    // One list for all cores, so that it does not matter where the thread runs.
+    let tiers = TieredOptions { batch: 1, ..TieredOptions::one_cache(1, 4, 8) };
+    let pool = PagePool::new(&PoolOptions { tiers, ..options(100) });
+    let pool = pool.expect("there are addresses for it");
+    let allocate =
+        |count| -> Vec<_> { (0..count).map(|_| pool.allocate().expect("one is free")).collect() };
+    let first = allocate(20);
+    let now = pool.statistics();
+    assert_eq!((now.allocated, now.zero, now.from_cold), (20, 20, 20));
+    drop(first);
+    // Three stay on the list, eight on the shared one, and the rest is cold again.
+    let now = pool.statistics();
+    assert_eq!((now.released, now.spilled), (20, 17));
+    assert_eq!((now.private_now, now.shared_now, now.cold_now), (3, 8, 89));
+    let second = allocate(12);
+    let now = pool.statistics();
+    assert_eq!((now.allocated, now.from_private(), now.from_shared, now.from_cold), (32, 3, 8, 21));
+    drop(second);
 }
 
 /// Returns how many of a pool's pages have memory.

@@ -112,17 +112,6 @@ fn what_the_shared_list_has_too_much_is_cold() {
 }
 
 #[test]
-fn counts_say_where_frames_came_from() {
-    in_loom(|pool| {
-        let before = pool.statistics();
-        assert_eq!((before.allocated, before.from_cold, before.from_private()), (0, 0, 0));
-        let _ = before;
-        release(pool, 0);
-        let _ = allocate(pool);
-    });
-}
-
-#[test]
 fn the_last_frames_of_another_cache_are_found() {
     in_loom(|pool| {
         for frame in 0..16 {
