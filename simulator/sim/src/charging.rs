@@ -4,12 +4,25 @@ use crate::coherence::Access;
 use crate::engine::Engine;
 use crate::ids::LineId;
 use crate::outcome::Activity;
+use crate::uncached::TooEarly;
+
+/// An access that has to wait for its turn.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Turn {
+    /// It is one to a line that others may have.
+    Line(LineId),
+    /// It is one on a machine without caches.
+    Reference(TooEarly),
+}
 
 impl Engine {
     /// Charges for an access that nobody else can notice, if it is one and may happen now. Returns
-    /// the line if it is not: the access then has to wait for its turn.
+    /// what the access has to wait for if it is not.
     #[inline]
-    pub(crate) fn access_privately(&mut self, address: usize, access: Access) -> Option<LineId> {
+    pub(crate) fn access_privately(&mut self, address: usize, access: Access) -> Option<Turn> {
+        if let Some(referred) = self.refer(address, access) {
+            return referred.err().map(Turn::Reference);
+        }
         self.operations += 1;
         let core = &mut self.cores[self.current];
         let line = self.memory.line_at(address, self.costs.line_shift, core.place.node);
@@ -17,7 +30,7 @@ impl Engine {
         // have been served before.
         let soon_enough = core.time <= self.agenda.horizon().saturating_add(self.costs.lookahead);
         if !soon_enough || !self.memory.hits(line, core.place.cache, access) {
-            return Some(line);
+            return Some(Turn::Line(line));
         }
         let cost = match access {
             Access::Read | Access::Write => self.costs.hit,
@@ -34,6 +47,10 @@ impl Engine {
     pub(crate) fn access(&mut self, line: LineId, access: Access) {
         let core = self.current_core();
         let (now, cache) = (core.time, core.place.cache);
+        if self.memory.uncached.is_some() {
+            // Only the kernel's own words get here.
+            return self.pass(Activity::Working, self.costs.rmw);
+        }
         // An atomic operation waits until the core's earlier stores are done.
         let (issue, cost) = match access {
             Access::Rmw => (now.max(core.stores_done), self.costs.rmw),

@@ -35,6 +35,7 @@ use crate::ids::{CacheId, DomainId, LineId, TaskId};
 use crate::sharers::Sharers;
 use crate::table::Table;
 use crate::tags::Tags;
+use crate::uncached::Uncached;
 
 /// What a core wants to do to a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,13 +64,15 @@ pub(crate) struct Coherence {
     places: Table<CacheId, Place>,
     /// What caches need to keep each other's rules, if they do.
     layers: Option<Box<Layers>>,
+    /// What stands in the place of all caches, on a machine without any.
+    pub(crate) uncached: Option<Box<Uncached>>,
 }
 
 impl Coherence {
     /// The memory of a machine whose private caches are at the given places.
     pub(crate) fn new(costs: &Costs, places: Vec<Place>) -> Self {
         let domains = places.iter().map(|place| place.domain.0 + 1).max().unwrap_or(0) as usize;
-        let tags = |lines, ways| move |_| Tags::new(lines, ways);
+        let tags = |lines: u32, ways| move |_| Tags::new(lines as usize, ways);
         let (private, shared) = (tags(costs.private_lines, 8), tags(costs.shared_lines, 16));
         Self {
             numbers: LineNumbers::new(),
@@ -83,6 +86,7 @@ impl Coherence {
             shared: (0..domains).map(shared).collect::<Vec<Tags>>().into(),
             places: places.into(),
             layers: None,
+            uncached: None,
         }
     }
 
@@ -94,6 +98,12 @@ impl Coherence {
             Some(line) => line,
             None => self.look_up(key, node),
         }
+    }
+
+    /// The line at an address, if it has been asked for before.
+    pub(crate) fn known_line(&self, address: usize, line_shift: u32) -> Option<LineId> {
+        let key = address >> line_shift;
+        self.numbers.recent(key).or_else(|| self.numbers.known(key))
     }
 
     #[cold]
@@ -355,6 +365,11 @@ impl Coherence {
     pub(crate) fn occupy(&mut self, line: LineId, until: Cycles) {
         let state = &mut self.lines[line];
         state.busy_until = state.busy_until.max(until);
+    }
+
+    /// Whether memory has been added as a region.
+    pub(crate) fn has_regions(&self) -> bool {
+        self.layers.is_some()
     }
 
     /// Remembers a task that waits for the line to be written.

@@ -42,8 +42,8 @@ pub(crate) struct Costs {
     pub(crate) own_line: f32,
     /// How many lines of a block are on their way to a core at a time.
     pub(crate) lines_under_way: f32,
-    pub(crate) private_lines: usize,
-    pub(crate) shared_lines: usize,
+    pub(crate) private_lines: u32,
+    pub(crate) shared_lines: u32,
     /// Whether last-level caches hold all that their cores' own caches hold.
     pub(crate) holds_private: bool,
     pub(crate) context_switch: Cycles,
@@ -77,7 +77,7 @@ impl Costs {
         let round = |cycles: f64| Cycles(cycles.round() as u64);
         let cycles = |figure: &Figure| round(figure.value * ghz);
         let line_bytes = f64::from(machine.caches.line_bytes);
-        let lines = |kib: &Figure| (kib.value * 1024.0 / line_bytes) as usize;
+        let lines = |kib: &Figure| (kib.value * 1024.0 / line_bytes) as u32;
         let line_on_channel = line_bytes / machine.memory.bandwidth_gb_per_s.value * ghz;
         let pause = machine.coherence.pause_cycles.value;
         let nodes = machine.topology.nodes() as usize;

@@ -21,7 +21,7 @@
 //! |---|---|---|
 //! | the program's view | `simulation`, `platform`, `region`, `blocks`, `stream`, `kernel_lock` | what tasks may call |
 //! | the main loop | `main_loop`, `current` | whose turn it is, and the switch to its fiber |
-//! | the kernel and the memory bus | `os`, `futexes`, `waiting`, `charging` | who runs, sleeps, waits and pays |
+//! | the kernel and the memory bus | `os`, `futexes`, `waiting`, `charging`, `uncached` | who runs, sleeps, waits and pays |
 //! | the engine | `engine` | clocks, and what is planned |
 //! | the state | `state`, `coherence`, `found`, `agenda`, `costs` | what tasks, cores, lines and events are |
 //!
@@ -86,6 +86,7 @@ mod state;
 mod stream;
 mod table;
 mod tags;
+mod uncached;
 mod waiting;
 
 pub use blocks::Touch;
@@ -98,3 +99,4 @@ pub use random::Random;
 pub use region::{SimAddress, SimBlock, SimRegion};
 pub use simulation::{Options, SimError, Simulation, longest_run};
 pub use stream::MOST_OVERLAP;
+pub use uncached::{Reference, ReferenceKind, UncachedMemory};

@@ -17,6 +17,14 @@ use crate::platform::charge::give_way_to_earlier;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SimAddress(pub(crate) usize);
 
+impl SimAddress {
+    /// The address as a number.
+    #[must_use]
+    pub fn get(self) -> usize {
+        self.0
+    }
+}
+
 /// A range of addresses with a home node, made by
 /// [`Simulation::add_region`](crate::Simulation::add_region).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

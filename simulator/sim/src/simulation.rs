@@ -15,6 +15,7 @@ use crate::outcome::{LineTraffic, Outcome};
 use crate::platform::slots::{prepare_slots, reset_slots};
 use crate::region::{SimAddress, SimRegion};
 use crate::state::{Task, TaskState};
+use crate::uncached::{Uncached, UncachedMemory, WORD_SHIFT};
 
 /// How a simulation is run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -111,6 +112,19 @@ impl Simulation {
         sockets.dedup();
         let engine = Engine::new(Costs::new(machine), &places, options.seed);
         Ok(Self { engine: Box::new(engine), sockets: sockets.len(), heap })
+    }
+
+    /// Takes all caches away. From now on `memory` serves every reference.
+    ///
+    /// Pages and streams ([`Sim::touch`](crate::Sim::touch), [`Sim::fetch`](crate::Sim::fetch)) stand
+    /// for caches at work and are not for such a machine.
+    ///
+    /// # Panics
+    /// If a region has been added, as that is cached.
+    pub fn replace_caches(&mut self, memory: Box<dyn UncachedMemory>) {
+        assert!(!self.engine.memory.has_regions(), "a region is for machines with caches");
+        self.engine.costs.line_shift = WORD_SHIFT;
+        self.engine.memory.uncached = Some(Box::new(Uncached::new(memory)));
     }
 
     /// Adds memory of a node that has addresses and no bytes, for pages that are only touched.

@@ -13,7 +13,7 @@ use crate::costs::NEVER;
 use crate::engine::Engine;
 use crate::ids::{LineId, ListId, TaskId};
 use crate::outcome::Activity;
-use crate::state::{Check, TaskState, Watch};
+use crate::state::{Check, Core, TaskState, Watch};
 
 impl Engine {
     /// Makes the running task wait for the line at `address` to change until `check` accepts, which
@@ -26,6 +26,7 @@ impl Engine {
         patience: Option<Cycles>,
     ) {
         let line = self.line_at(address);
+        self.note_watched(line, address);
         let since = self.now();
         let task = self.running_task();
         let yield_at = since.saturating_add(self.costs.spin_before_yield);
@@ -84,19 +85,26 @@ impl Engine {
 
     /// Charges a waiter for reading its line from `time` on. Returns when it has read it.
     fn reread(&mut self, task: TaskId, watch: &Watch, time: Cycles) -> Cycles {
-        let core = &mut self.cores[self.tasks[task].core];
-        let mut asked = core.time.max(time);
+        let core = self.tasks[task].core;
+        let Core { place, time: own_time, .. } = self.cores[core];
+        let mut asked = own_time.max(time);
         if watch.activity == Activity::LowPower {
             asked += self.costs.low_power_exit;
         }
         self.operations += 1;
-        let done = if self.memory.hits(watch.line, core.place.cache, Access::Read) {
-            asked
-        } else {
-            self.memory.serve(&self.costs, watch.line, core.place.cache, Access::Read, asked)
+        let read = match self.refer_again(watch.line, core, asked) {
+            Some(referred) => referred,
+            None if self.memory.hits(watch.line, place.cache, Access::Read) => {
+                asked + self.costs.hit
+            }
+            None => {
+                let line = watch.line;
+                self.memory.serve(&self.costs, line, place.cache, Access::Read, asked)
+                    + self.costs.hit
+            }
         };
-        core.time = done + self.costs.hit;
-        core.time
+        self.cores[core].time = read;
+        read
     }
 
     fn end_wait(&mut self, task: TaskId, line: LineId) {

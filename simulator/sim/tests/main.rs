@@ -5,3 +5,4 @@ mod features;
 mod long;
 mod machine;
 mod stream;
+mod uncached;

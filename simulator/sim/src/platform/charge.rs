@@ -1,16 +1,19 @@
 //! How a task pays for its accesses, in simulated order.
 
+use crate::charging::Turn;
 use crate::coherence::Access;
 use crate::current::{suspend, with_engine};
 use crate::ids::LineId;
 use crate::state::Intent;
+use crate::uncached::TooEarly;
 
 /// Charges for an access to the line at `address`, in simulated order.
 #[inline]
 pub(crate) fn charge(address: usize, access: Access) {
-    let line = with_engine(|engine| engine.access_privately(address, access));
-    if let Some(Some(line)) = line {
-        charge_in_order(line, access);
+    match with_engine(|engine| engine.access_privately(address, access)).flatten() {
+        None => {}
+        Some(Turn::Line(line)) => charge_in_order(line, access),
+        Some(Turn::Reference(TooEarly)) => refer_in_order(address, access),
     }
 }
 
@@ -19,6 +22,12 @@ pub(crate) fn charge(address: usize, access: Access) {
 fn charge_in_order(line: LineId, access: Access) {
     give_way_to_earlier();
     with_engine(|engine| engine.access(line, access));
+}
+
+#[inline(never)]
+fn refer_in_order(address: usize, access: Access) {
+    give_way_to_earlier();
+    with_engine(|engine| engine.refer(address, access));
 }
 
 /// Lets everything happen that is earlier than the current core's time.

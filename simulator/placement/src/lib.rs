@@ -1,0 +1,48 @@
+//! Where pages lie on a machine with several memories, and what references then cost.
+//!
+//! # The idea
+//! * **A page has a home** on one node and may have copies on others. A reference to a page that the
+//!   node has is local; all others cross the machine.
+//! * **The hardware counts** references and writes, and interrupts when a count has come to its end.
+//! * **A [`Policy`] decides** then whether the page is copied, moved, or stays.
+//! * **Everything costs**: references, copies, faults, and telling copies of writes. What a reference
+//!   costs on average, in units of a local one, is the *normalized average memory access cost*, NAMC.
+//!
+//! It is the machine of Lee and Cho, *Page Replication Mechanism using Adjustable DELAY Counter in NUMA
+//! Multiprocessors* (1996), and its rivals. There are no caches: each reference goes to a memory.
+//!
+//! [`Memory`] is the whole. Programs come to it as bursts of references of one processor to one page,
+//! from any front end.
+//!
+//! # Where it departs from the paper
+//! What the paper leaves open is an option everywhere, and the defaults are said beside them. Besides:
+//!
+//! * **Who pays for updates** makes no difference to NAMC. Here it is the writer.
+//! * **A page that a processor writes** and has a copy of is written there and at home, since a remote
+//!   write would have gone home. So it costs a local reference and an update.
+//! * **The reference that ends a delay** is still remote.
+//! * **Nodes may have several processors**, each with counters of its own; a copy is the node's.
+
+mod account;
+mod costs;
+mod machine;
+mod memory;
+mod optimum;
+mod options;
+mod policies;
+mod policy;
+mod tlb;
+mod units;
+
+pub use account::Account;
+pub use costs::Costs;
+pub use machine::Machine;
+pub use memory::Memory;
+pub use options::{Coherence, Options, OptionsError, Start};
+pub use policies::{
+    Adjustable, AdjustableOptions, Carrefour, CarrefourOptions, CopyCost, FirstReference,
+    FixedDelay, LinuxBalancing, Never, Told, WithUpdates,
+};
+pub use policy::{At, Burst, Decision, Fate, NEVER, Policy};
+pub use tlb::TlbOptions;
+pub use units::{Node, Nodes, Page, Processor};

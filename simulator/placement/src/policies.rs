@@ -1,0 +1,11 @@
+//! The policies, a file each.
+
+mod adjustable;
+mod carrefour;
+mod delay;
+mod linux;
+
+pub use adjustable::{Adjustable, AdjustableOptions, CopyCost, Told};
+pub use carrefour::{Carrefour, CarrefourOptions};
+pub use delay::{FirstReference, FixedDelay, Never, WithUpdates};
+pub use linux::LinuxBalancing;

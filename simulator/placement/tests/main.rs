@@ -1,0 +1,2 @@
+//! Strings of references whose cost is known.
+mod by_hand;

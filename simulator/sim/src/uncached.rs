@@ -1,0 +1,138 @@
+//! Machines without caches, on which each reference goes to some node's memory.
+//!
+//! Whoever studies where pages should lie brings the memory along: an [`UncachedMemory`] is asked
+//! about every reference, in simulated order, and says how long the core waits for it. No line is
+//! ever in a cache then. All else stays as it is: fibers, clocks, waiting, the operating system.
+//!
+//! A waiter watches its word without references, and refers to it once each time that it has been
+//! written. References of the simulated kernel are not shown to the memory. Words have eight bytes.
+
+use std::fmt::Debug;
+
+use kilocore_platform::{CpuId, Cycles};
+use rustc_hash::FxHashMap;
+
+use crate::coherence::Access;
+use crate::engine::Engine;
+use crate::ids::{CoreId, LineId};
+use crate::outcome::Activity;
+use crate::region::SimAddress;
+
+/// What a core does to a word of at most eight bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReferenceKind {
+    /// A load.
+    Read,
+    /// A store.
+    Write,
+    /// An atomic read-modify-write.
+    ReadModifyWrite,
+}
+
+/// A reference to a word of memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Reference {
+    /// Who refers to it.
+    pub core: CpuId,
+    /// The first byte that is referred to.
+    pub address: SimAddress,
+    /// What is done there.
+    pub kind: ReferenceKind,
+    /// The time on the core's clock.
+    pub now: Cycles,
+}
+
+/// The memory of a machine without caches.
+///
+/// References come in the order of simulated time, give or take the [`lookahead`](Self::lookahead).
+pub trait UncachedMemory: Debug {
+    /// Serves a reference. Returns how long the core waits for it.
+    fn refer(&mut self, reference: Reference) -> Cycles;
+
+    /// By how much a reference may come earlier than those of other cores that precede it in
+    /// simulated time. A larger lookahead simulates faster; the machine could have had either order
+    /// if it is less than the time that the cores take to learn of each other. By default there is
+    /// none.
+    fn lookahead(&self) -> Cycles {
+        Cycles(0)
+    }
+}
+
+/// The size of a word, as a power of two. It stands in the place of a line's size.
+pub(crate) const WORD_SHIFT: u32 = 3;
+
+/// What a simulation keeps of such a memory.
+#[derive(Debug)]
+pub(crate) struct Uncached {
+    memory: Box<dyn UncachedMemory>,
+    lookahead: Cycles,
+    /// The addresses of words that have been watched. Only these have lines.
+    watched: FxHashMap<LineId, usize>,
+}
+
+impl Uncached {
+    pub(crate) fn new(memory: Box<dyn UncachedMemory>) -> Self {
+        let lookahead = memory.lookahead();
+        Self { memory, lookahead, watched: FxHashMap::default() }
+    }
+
+    fn refer(&mut self, core: CoreId, address: usize, access: Access, now: Cycles) -> Cycles {
+        let kind = match access {
+            Access::Read => ReferenceKind::Read,
+            Access::Write => ReferenceKind::Write,
+            Access::Rmw => ReferenceKind::ReadModifyWrite,
+        };
+        let reference = Reference { core: CpuId(core.0), address: SimAddress(address), kind, now };
+        self.memory.refer(reference)
+    }
+}
+
+/// A reference that has to wait until all that is earlier has happened.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TooEarly;
+
+impl Engine {
+    /// Lets the current core refer to memory, if the machine has no caches.
+    ///
+    /// # Errors
+    /// [`TooEarly`] if others have to have their turn first.
+    #[inline]
+    pub(crate) fn refer(&mut self, address: usize, access: Access) -> Option<Result<(), TooEarly>> {
+        let uncached = self.memory.uncached.as_mut()?;
+        let core = &mut self.cores[self.current];
+        if core.time > self.agenda.horizon().saturating_add(uncached.lookahead) {
+            return Some(Err(TooEarly));
+        }
+        self.operations += 1;
+        let waits = uncached.refer(self.current, address, access, core.time);
+        core.time += waits;
+        let task = core.task.expect("a fiber runs on a core");
+        self.tasks[task].times.add(Activity::Stalled, waits);
+        if access != Access::Read && !uncached.watched.is_empty() {
+            self.alert_watchers_of_word(address);
+        }
+        Some(Ok(()))
+    }
+
+    /// Lets a waiter refer to the word that it watches. Returns when it has read it, or `None` if the
+    /// machine has caches.
+    pub(crate) fn refer_again(&mut self, line: LineId, core: CoreId, at: Cycles) -> Option<Cycles> {
+        let uncached = self.memory.uncached.as_mut()?;
+        let address = uncached.watched.get(&line).copied()?;
+        Some(at + uncached.refer(core, address, Access::Read, at))
+    }
+
+    /// Remembers that a word is watched, if the machine has no caches.
+    pub(crate) fn note_watched(&mut self, line: LineId, address: usize) {
+        if let Some(uncached) = &mut self.memory.uncached {
+            uncached.watched.insert(line, address);
+        }
+    }
+
+    fn alert_watchers_of_word(&mut self, address: usize) {
+        let Some(line) = self.memory.known_line(address, WORD_SHIFT) else { return };
+        if self.memory.is_watched(line) {
+            self.alert_watchers(line, self.now());
+        }
+    }
+}
