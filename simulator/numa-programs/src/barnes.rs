@@ -61,7 +61,7 @@ pub struct Parameters {
 impl Parameters {
     /// Near the published count of references.
     pub const PUBLISHED: Self =
-        Self { bodies: 4096, steps: 4, theta: 1.0, step: 0.025, softening: 0.05 };
+        Self { bodies: 4096, steps: 2, theta: 1.0, step: 0.025, softening: 0.05 };
     /// For tests.
     pub const SMALL: Self = Self { bodies: 128, steps: 3, ..Self::PUBLISHED };
 

@@ -44,7 +44,7 @@ pub struct Parameters {
 
 impl Parameters {
     /// Near the published count of references.
-    pub const PUBLISHED: Self = Self { keys: 524_288, key_bits: 30, digit_bits: 10 };
+    pub const PUBLISHED: Self = Self { keys: 524_288, key_bits: 32, digit_bits: 10 };
     /// For tests.
     pub const SMALL: Self = Self { keys: 4096, key_bits: 16, digit_bits: 6 };
 

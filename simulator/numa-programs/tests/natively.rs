@@ -1,8 +1,7 @@
 //! On threads of this host.
 
-use kilocore_numa_programs::{
-    Program, Size, Summary, Workload, WrongResult, cholesky, mp3d, radix,
-};
+use kilocore_numa_programs::{Program, Size, Summary, Workload, WrongResult};
+use kilocore_numa_programs::{barnes, cholesky, mp3d, radix};
 use kilocore_platform::Native;
 use proptest::prelude::*;
 
@@ -33,6 +32,16 @@ fn mp3d_without_races_loses_nothing() {
     let summary = native(Workload::Mp3d(parameters), 4, 3);
     let Summary::Mp3d(gas) = summary else { panic!("{summary:?}") };
     assert_eq!(gas.counted as usize, parameters.particles);
+}
+
+#[test]
+fn bodies_are_right_however_many_they_are() {
+    for bodies in [2, 3, 8, 60, 500] {
+        for seed in 1..6 {
+            let parameters = barnes::Parameters { bodies, ..barnes::Parameters::SMALL };
+            native(Workload::Barnes(parameters), 2, seed);
+        }
+    }
 }
 
 #[test]

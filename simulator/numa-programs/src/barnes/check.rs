@@ -1,8 +1,10 @@
 //! Whether the forces are right, and what motion conserves is conserved.
 //!
 //! Forces are compared with sums over all bodies. A cell that is not opened is taken for a point,
-//! with an error that grows as the square of its size over its distance. So the bound grows as the
-//! square of theta. Its factor is three times what was seen with 64 to 16,384 bodies.
+//! with an error that grows as the square of its size over its distance. So the bounds grow as the
+//! square of theta. Their factors are about twice the worst that was seen with 2 to 4,096 bodies and
+//! some dozen seeds. The fewer the bodies, the larger are errors: the worst was seen with 64, and with
+//! 4,096 it was a quarter of it. The other bounds are several times what was seen.
 
 use kilocore_platform::Platform;
 
@@ -14,10 +16,13 @@ use crate::word::vector;
 
 /// The most that forces may be off with theta 1: the root of the mean square of the errors, as a
 /// part of the same of the forces.
-const FORCE_ERROR: f64 = 0.06;
-/// The most that the energy may change, as a part of it.
-const ENERGY_DRIFT: f64 = 0.03;
-/// The most that momentum may be, as a part of what it would be if all bodies went one way.
+const FORCE_ERROR: f64 = 0.2;
+/// The most that a single force may be off, as a part of the same.
+const WORST_FORCE_ERROR: f64 = 1.0;
+/// The most that the energy may change in ten steps, as a part of it.
+const ENERGY_DRIFT: f64 = 0.01;
+/// The most that momentum may come to be in ten steps, as a part of what it would be if all bodies
+/// went one way.
 const MOMENTUM: f64 = 0.01;
 /// Bodies whose forces are compared.
 const COMPARED: usize = 512;
@@ -31,6 +36,8 @@ pub struct Summary {
     pub interactions: f64,
     /// By how much forces are off, as a part of them, in the mean square.
     pub force_error: f64,
+    /// By how much a force is off at most, as a part of the mean force.
+    pub worst_force_error: f64,
     /// By how much the energy has changed, as a part of it.
     pub energy_drift: f64,
     /// The momentum, as a part of what it would be if all bodies went one way.
@@ -58,24 +65,27 @@ pub(super) fn check<P: Platform>(barnes: &Barnes<P>) -> Result<Summary, WrongRes
         })
         .collect();
     let softening = barnes.parameters.softening;
-    let theta = barnes.parameters.theta;
-    let force_error = force_error(barnes, &stars);
-    bounded("the error of forces", force_error, 0.0, FORCE_ERROR * theta * theta)?;
+    let theta_squared = barnes.parameters.theta * barnes.parameters.theta;
+    let tens_of_steps = (barnes.parameters.steps as f64 / 10.0).max(1.0);
+    let (force_error, worst) = force_errors(barnes, &stars);
+    bounded("the error of forces", force_error, 0.0, FORCE_ERROR * theta_squared)?;
+    bounded("the error of a force", worst, 0.0, WORST_FORCE_ERROR * theta_squared)?;
     let before: Vec<Star> = plummer::bodies(stars.len(), barnes.seed)
         .iter()
         .map(|&plummer::Start { mass, position, velocity }| Star { mass, position, velocity })
         .collect();
     let before = energy(&before, softening);
     let energy_drift = ((energy(&stars, softening) - before) / before).abs();
-    bounded("the drift of the energy", energy_drift, 0.0, ENERGY_DRIFT)?;
+    bounded("the drift of the energy", energy_drift, 0.0, ENERGY_DRIFT * tens_of_steps)?;
     let momentum = momentum(&stars);
-    bounded("the momentum", momentum, 0.0, MOMENTUM)?;
+    bounded("the momentum", momentum, 0.0, MOMENTUM * tens_of_steps)?;
     let interactions: f64 = barnes.bodies.iter().map(|body| f64::from(body.cost.get())).sum();
     let numbers = stars.iter().flat_map(|star| star.position.into_iter().chain(star.velocity));
     Ok(Summary {
         bodies: stars.len(),
         interactions: interactions / stars.len() as f64,
         force_error,
+        worst_force_error: worst,
         energy_drift,
         momentum,
         digest: numbers.fold(0, |so_far, number| digest(so_far, number.to_bits())),
@@ -90,9 +100,10 @@ fn minus(one: Vector, other: Vector) -> Vector {
     core::array::from_fn(|axis| one[axis] - other[axis])
 }
 
-fn force_error<P: Platform>(barnes: &Barnes<P>, stars: &[Star]) -> f64 {
+/// The errors of forces, as a part of the mean force: in the mean square, and the worst.
+fn force_errors<P: Platform>(barnes: &Barnes<P>, stars: &[Star]) -> (f64, f64) {
     let softening_squared = barnes.parameters.softening * barnes.parameters.softening;
-    let (mut errors, mut forces) = (0.0, 0.0);
+    let (mut errors, mut worst, mut forces, mut compared) = (0.0, 0f64, 0.0, 0.0);
     for number in (0..stars.len()).step_by(stars.len().div_ceil(COMPARED)) {
         let mut wanted = [0.0; 3];
         for star in stars {
@@ -101,10 +112,13 @@ fn force_error<P: Platform>(barnes: &Barnes<P>, stars: &[Star]) -> f64 {
             let factor = star.mass / (distance_squared * distance_squared.sqrt());
             wanted = core::array::from_fn(|axis| wanted[axis] + factor * towards[axis]);
         }
-        errors += squared(minus(vector(&barnes.bodies[number].acceleration), wanted));
+        let error = squared(minus(vector(&barnes.bodies[number].acceleration), wanted));
+        errors += error;
+        worst = worst.max(error);
         forces += squared(wanted);
+        compared += 1.0;
     }
-    (errors / forces).sqrt()
+    ((errors / forces).sqrt(), (worst * compared / forces).sqrt())
 }
 
 fn energy(stars: &[Star], softening: f64) -> f64 {
@@ -146,10 +160,8 @@ mod tests {
         let barnes = after(Parameters::SMALL);
         let force = &barnes.bodies[17].acceleration;
         set(force, vector(force).map(|x| -x));
-        assert!(matches!(
-            check(&barnes).unwrap_err(),
-            WrongResult::OutOfBounds { what: "the error of forces", .. }
-        ));
+        let wrong = check(&barnes).unwrap_err();
+        assert!(wrong.to_string().starts_with("the error of"), "{wrong}");
     }
 
     fn set(words: &[crate::word::Word<Native, f64>; 3], values: Vector) {

@@ -107,7 +107,7 @@ impl<P: Platform> Mp3d<P> {
         cell: &Cell<P>,
     ) -> bool {
         let chance = &self.own[me][0];
-        if let Some(partner) = cell.take_partner(self.parameters.updates) {
+        if let Some(partner) = cell.find_partner(self.parameters.updates) {
             let partner = &self.particles[partner];
             let speed_squared: f32 = (0..3)
                 .map(|axis| motion[axis] - partner.motion[axis].get())
@@ -115,7 +115,7 @@ impl<P: Platform> Mp3d<P> {
                 .sum();
             let likelihood = cell.last.get() as f32 * self.eagerness * speed_squared.sqrt();
             if chance.uniform() < likelihood {
-                cell.partner.set(0);
+                cell.release_partner(self.parameters.updates);
                 chance.collide(&self.particles[number], partner);
                 return true;
             }

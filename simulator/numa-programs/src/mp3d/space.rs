@@ -142,18 +142,27 @@ impl<P: Platform> Cell<P> {
         }
     }
 
-    /// Takes the partner that waits, if one does.
+    /// Looks for a partner that waits, which stays there for others to see if updates race.
     #[inline(always)]
-    pub(super) fn take_partner(&self, updates: Updates) -> Option<usize> {
+    pub(super) fn find_partner(&self, updates: Updates) -> Option<usize> {
         let word = match updates {
-            Updates::Racy => self.partner.get(),
             // Acquire: the partner's thread has moved it.
+            Updates::Racy => self.partner.follow(),
             Updates::Atomic => self.partner.cell().swap(0, Ordering::Acquire),
         };
         word.checked_sub(1).map(|number| number as usize)
     }
 
-    /// Leaves a partner for the next one.
+    /// Notes that the partner who was found waits no longer.
+    #[inline(always)]
+    pub(super) fn release_partner(&self, updates: Updates) {
+        // In one step, it was taken when it was found.
+        if updates == Updates::Racy {
+            self.partner.set(0);
+        }
+    }
+
+    /// Leaves a partner for the next one, in the place of one that may wait.
     #[inline(always)]
     pub(super) fn leave_partner(&self, number: usize) {
         self.partner.publish(number as u32 + 1);
