@@ -1,0 +1,169 @@
+//! MP3D: a thin gas that flows past an obstacle at high speed.
+//!
+//! # The idea
+//! A wind tunnel is divided into cells. Particles fly through it, each thread moving those that are
+//! its own, wherever they are. Two particles that come to the same cell in a step may collide, the
+//! likelier the denser the cell is and the faster they pass. So a particle that came first is left
+//! in the cell as a partner for the next one. Each particle also adds to the counts of its cell. So
+//! all threads write to all cells, in no order: the program has next to no locality.
+//!
+//! Units are the width of a cell and the time of a step. All particles have the mass 1.
+//!
+//! # Races
+//! Like its model, the program updates cells without a lock ([`Updates::Racy`]). Counts are lost now
+//! and then, and two threads may collide with the same partner, of which one collision is half lost.
+//! A statistical method can bear that. With [`Updates::Atomic`] nothing is lost.
+//!
+//! # Where it departs from its model
+//! * The obstacle is a wedge made of whole cells, from which particles bounce back the way they
+//!   came. The model has a geometry file.
+//! * A particle that leaves comes in anew, with the thermal motion of one of the reservoir. The
+//!   reservoir of each thread is apart, while the model has one.
+//! * Of a cell's particles it sums up numbers, momentum and energy in each step.
+
+mod check;
+mod collision;
+mod motion;
+mod space;
+
+use core::ops::Range;
+
+use kilocore_platform::Platform;
+
+pub use self::check::Summary;
+use self::collision::Chance;
+use self::motion::Ledger;
+use self::space::{Cell, Particle, Space, Tunnel};
+use crate::error::{OutOfRange, WrongResult, count_in_range};
+use crate::pages::{Pages, addresses_by_thread};
+use crate::random::Random;
+use crate::run::{self, Algorithm};
+use crate::shares::share;
+
+/// How threads update the cells that they share.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Updates {
+    /// By a load and a store. Updates may be lost.
+    Racy,
+    /// In one step.
+    Atomic,
+}
+
+/// What MP3D computes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Parameters {
+    /// How many particles: 1 to 2²⁰.
+    pub particles: usize,
+    /// Cells along the flow, from floor to ceiling and across: 4 to 256 each, and at most 2²⁰
+    /// together.
+    pub cells: [usize; 3],
+    /// Steps: 1 to 10,000.
+    pub steps: usize,
+    /// How cells are updated.
+    pub updates: Updates,
+}
+
+impl Parameters {
+    /// Near the published count of references.
+    pub const PUBLISHED: Self =
+        Self { particles: 47_000, cells: [28, 16, 12], steps: 4, updates: Updates::Racy };
+    /// For tests.
+    pub const SMALL: Self =
+        Self { particles: 2000, cells: [14, 8, 6], steps: 4, ..Self::PUBLISHED };
+
+    pub(crate) fn validate(self) -> Result<(), OutOfRange> {
+        count_in_range("particles", self.particles, 1, 1 << 20)?;
+        for cells in self.cells {
+            count_in_range("cells in a direction", cells, 4, 256)?;
+        }
+        count_in_range("cells", self.cells.iter().product(), 1, 1 << 20)?;
+        count_in_range("steps", self.steps, 1, 10_000)
+    }
+}
+
+/// One of how many particles the reservoir has a particle for.
+const PER_RESERVOIR: usize = 16;
+
+pub(crate) struct Mp3d<P: Platform> {
+    parameters: Parameters,
+    threads: usize,
+    space: Space,
+    /// By how much a particle in a cell, and a unit of relative speed, adds to the chance to collide.
+    eagerness: f32,
+    tunnel: Pages<Tunnel<P>>,
+    cells: Pages<Cell<P>>,
+    particles: Pages<Particle<P>>,
+    /// Particles of the gas that flows in, seen from the flow.
+    reservoir: Pages<Particle<P>>,
+    /// What the particles had at the beginning, of momentum and energy.
+    initial: Ledger,
+    initial_reservoir: Ledger,
+    own: Vec<Pages<Chance<P>>>,
+}
+
+impl<P: Platform> Mp3d<P> {
+    pub(crate) fn new(parameters: Parameters, threads: usize, seed: u64) -> Self {
+        let space = Space::new(parameters.cells);
+        let mut random = Random::new(seed, 0);
+        let particles = Pages::new(parameters.particles, |_| Particle::in_flow(space, &mut random));
+        let in_reservoir = (parameters.particles / PER_RESERVOIR).max(2 * threads);
+        let reservoir = Pages::new(in_reservoir, |_| Particle::in_reservoir(&mut random));
+        let mut populations = vec![0; space.cells()];
+        for particle in &*particles {
+            populations[particle.cell.get() as usize] += 1;
+        }
+        let cells = Pages::new(space.cells(), |number| {
+            Cell::new(space.is_solid(number), populations[number])
+        });
+        Self {
+            parameters,
+            threads,
+            space,
+            eagerness: collision::eagerness(space, parameters.particles),
+            tunnel: Pages::new(1, |_| Tunnel::new(threads)),
+            cells,
+            initial: Ledger::of_all(&particles),
+            initial_reservoir: Ledger::of_all(&reservoir),
+            particles,
+            reservoir,
+            own: (0..threads).map(|thread| Pages::new(1, |_| Chance::new(seed, thread))).collect(),
+        }
+    }
+}
+
+impl<P: Platform> Algorithm for Mp3d<P> {
+    fn thread(&self, me: usize) {
+        let tunnel = &self.tunnel[0];
+        let shares = |all| share(all, me, self.threads);
+        for _ in 0..self.parameters.steps {
+            for cell in &self.cells[shares(self.cells.len())] {
+                cell.begin_step();
+            }
+            tunnel.barrier.wait();
+            let mut ledger = Ledger::default();
+            for number in shares(self.particles.len()) {
+                self.step(me, number, &mut ledger);
+            }
+            self.mix_reservoir(me);
+            tunnel.add(&ledger);
+            tunnel.barrier.wait();
+        }
+    }
+
+    fn check(&self) -> Result<run::Summary, WrongResult> {
+        check::check(self).map(run::Summary::Mp3d)
+    }
+
+    fn private_memory(&self) -> Vec<(usize, Range<usize>)> {
+        addresses_by_thread(&self.own).collect()
+    }
+
+    fn shared_memory(&self) -> Vec<Range<usize>> {
+        vec![
+            self.tunnel.addresses(),
+            self.cells.addresses(),
+            self.particles.addresses(),
+            self.reservoir.addresses(),
+        ]
+    }
+}
