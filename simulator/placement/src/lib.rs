@@ -43,8 +43,8 @@ pub use machine::Machine;
 pub use memory::Memory;
 pub use options::{Coherence, Options, OptionsError, Start};
 pub use policies::{
-    Adjustable, AdjustableOptions, Carrefour, CarrefourOptions, CopyCost, FirstReference,
-    FixedDelay, LinuxBalancing, Never, Told, WithUpdates,
+    Adjustable, AdjustableOptions, Balanced, BalancedOptions, Carrefour, CarrefourOptions,
+    CopyCost, FirstReference, FixedDelay, LinuxBalancing, Never, Told, WithUpdates,
 };
 pub use policy::{At, Burst, Decision, Fate, NEVER, Policy};
 pub use synthetic::{Synthetic, SyntheticError};

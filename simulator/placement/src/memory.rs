@@ -43,6 +43,8 @@ pub struct Memory {
     optimum: Option<Optimum>,
     /// Whether a reference to a page at home costs no more than that.
     plain: bool,
+    /// What such references have cost.
+    plain_cycles: Cycles,
     exhausted: Vec<Node>,
 }
 
@@ -67,6 +69,7 @@ impl Memory {
             sample_every,
             watches: policy.watches(),
             optimum: None,
+            plain_cycles: Cycles(0),
             plain,
             exhausted: Vec::new(),
             machine: Machine::new(options),
@@ -104,7 +107,7 @@ impl Memory {
     /// first, in cycles; if it was [asked for](Self::with_optimum).
     #[must_use]
     pub fn optimum(&self) -> Option<Cycles> {
-        self.optimum.as_ref().map(Optimum::cycles)
+        self.optimum.as_ref().map(|optimum| optimum.cycles() + self.plain_cycles)
     }
 
     /// Serves references of a processor to a page. `now` is the time on its clock. Returns how long
@@ -131,7 +134,9 @@ impl Memory {
         let at_home = placed && home == node && copies.is_empty() && !trapped;
         let daemon = now >= self.due[node.index()];
         let spent = if self.plain && at_home && !daemon && (private || !self.is_watched()) {
-            Cycles(self.machine.options().costs.local.0 * (reads + writes))
+            let spent = Cycles(self.machine.options().costs.local.0 * (reads + writes));
+            self.plain_cycles += spent;
+            spent
         } else {
             self.refer_fully(now, At { processor, node, page }, burst)
         };
@@ -168,7 +173,7 @@ impl Memory {
         if self.watches && !self.machine.whereabouts(at.page).private {
             match self.policy.watched(&mut self.machine, at, burst) {
                 Decision::Stay(_) => {}
-                decision => self.act(at, decision),
+                decision => self.interrupt(at, decision),
             }
         }
         self.machine.spent

@@ -1,11 +1,13 @@
 //! The policies, a file each.
 
 mod adjustable;
+mod balanced;
 mod carrefour;
 mod delay;
 mod linux;
 
 pub use adjustable::{Adjustable, AdjustableOptions, CopyCost, Told};
+pub use balanced::{Balanced, BalancedOptions};
 pub use carrefour::{Carrefour, CarrefourOptions};
 pub use delay::{FirstReference, FixedDelay, Never, WithUpdates};
 pub use linux::LinuxBalancing;

@@ -6,6 +6,7 @@
 
 pub mod ldu;
 pub mod lru;
+pub mod numa;
 pub mod pages;
 mod parameter;
 

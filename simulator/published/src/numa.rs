@@ -1,0 +1,3 @@
+//! numa
+mod run;
+pub use run::{Outcome, run};
