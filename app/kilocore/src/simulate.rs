@@ -3,6 +3,7 @@
 mod ldu;
 mod lock;
 mod lru;
+mod numa;
 pub(crate) mod pages;
 
 use std::path::PathBuf;
@@ -25,6 +26,8 @@ pub(crate) enum Experiment {
     Ldu(ldu::Arguments),
     /// Processes that write through the page cache on all threads: the paper on FinerLRU
     Lru(lru::Arguments),
+    /// Pages that are copied to the memory of who reads them: the paper on the adjustable delay counter
+    Numa(numa::Arguments),
     /// Page pools: which free page an allocation gets, and how long it takes to initialize it: the
     /// paper on cache-hot pages
     Pages(pages::Arguments),
@@ -35,6 +38,7 @@ pub(crate) fn simulate(experiment: Experiment) -> Result<ExitCode, Failure> {
         Experiment::Lock(arguments) => lock::lock(&arguments),
         Experiment::Ldu(arguments) => ldu::ldu(&arguments),
         Experiment::Lru(arguments) => lru::lru(&arguments),
+        Experiment::Numa(arguments) => numa::numa(&arguments),
         Experiment::Pages(arguments) => pages::pages(&arguments),
     }
 }

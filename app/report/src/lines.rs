@@ -16,6 +16,8 @@ pub enum Across {
     Threads,
     /// Percentages of this, from the lowest.
     Percent(&'static str),
+    /// Numbers of this, above 0: equal ratios are equally long.
+    Ratios(&'static str),
 }
 
 impl Across {
@@ -25,6 +27,7 @@ impl Across {
             Self::Cores => "cores".to_owned(),
             Self::Threads => "threads".to_owned(),
             Self::Percent(of) => format!("% {of}"),
+            Self::Ratios(of) => of.to_owned(),
         }
     }
 }
@@ -103,6 +106,7 @@ impl Lines {
             Across::Cores => format!("on {} cores", number::plain(across)),
             Across::Threads => format!("with {} threads", number::plain(across)),
             Across::Percent(of) => format!("{} % {of}", number::plain(across)),
+            Across::Ratios(of) => format!("{of} {}", number::plain(across)),
         };
         format!("{}, {at}\n{} {}", line.name, number::figure(up), self.up)
     }

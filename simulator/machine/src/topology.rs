@@ -166,6 +166,17 @@ impl Description {
         self.latency_at(self.distance(a, b))
     }
 
+    /// Returns the latency in nanoseconds of the memory of node `home` for a core of `node`, with no
+    /// other load.
+    #[must_use]
+    pub fn memory_latency_ns(&self, node: u32, home: u32) -> f64 {
+        if node == home {
+            return self.memory.local_ns.value;
+        }
+        let extra_hops = self.topology.hops(node, home).saturating_sub(1);
+        self.memory.remote_ns.value + f64::from(extra_hops) * self.latency.per_hop_ns.value
+    }
+
     /// Returns the same time for a distance.
     #[must_use]
     pub fn latency_at(&self, distance: Distance) -> f64 {

@@ -32,6 +32,7 @@ mod optimum;
 mod options;
 mod policies;
 mod policy;
+mod rules;
 mod synthetic;
 mod tlb;
 mod units;
@@ -43,10 +44,11 @@ pub use machine::Machine;
 pub use memory::Memory;
 pub use options::{Coherence, Options, OptionsError, Start};
 pub use policies::{
-    Adjustable, AdjustableOptions, Balanced, BalancedOptions, Carrefour, CarrefourOptions,
-    CopyCost, FirstReference, FixedDelay, LinuxBalancing, Never, Told, WithUpdates,
+    Adjustable, AdjustableOptions, Audience, Balanced, BalancedOptions, Carrefour,
+    CarrefourOptions, CopyCost, FirstReference, FixedDelay, LinuxBalancing, Never, WithUpdates,
 };
 pub use policy::{At, Burst, Decision, Fate, NEVER, Policy};
+pub use rules::{Rule, Told};
 pub use synthetic::{Synthetic, SyntheticError};
 pub use tlb::TlbOptions;
 pub use units::{Node, Nodes, Page, Processor};

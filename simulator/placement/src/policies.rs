@@ -6,7 +6,7 @@ mod carrefour;
 mod delay;
 mod linux;
 
-pub use adjustable::{Adjustable, AdjustableOptions, CopyCost, Told};
+pub use adjustable::{Adjustable, AdjustableOptions, Audience, CopyCost};
 pub use balanced::{Balanced, BalancedOptions};
 pub use carrefour::{Carrefour, CarrefourOptions};
 pub use delay::{FirstReference, FixedDelay, Never, WithUpdates};

@@ -101,7 +101,7 @@ impl Costs {
             same_group: cycles(&machine.latency.same_group_ns),
             same_node: cycles(&machine.latency.same_node_ns),
             between_nodes: pairs(&|a, b| machine.latency_at(node_distance(machine, a, b))),
-            memory: pairs(&|a, b| memory_ns(machine, a, b)),
+            memory: pairs(&|a, b| machine.memory_latency_ns(a, b)),
             nodes,
             line_service: cycles(&machine.coherence.line_service_ns),
             finds_copies: machine.caches.shared_finds_copies.value >= 0.5,
@@ -220,14 +220,6 @@ fn node_distance(machine: &Description, a: u32, b: u32) -> Distance {
     } else {
         Distance::Sockets { hops: machine.topology.hops(a, b) }
     }
-}
-
-fn memory_ns(machine: &Description, core: u32, home: u32) -> f64 {
-    if core == home {
-        return machine.memory.local_ns.value;
-    }
-    let extra_hops = machine.topology.hops(core, home).saturating_sub(1);
-    machine.memory.remote_ns.value + f64::from(extra_hops) * machine.latency.per_hop_ns.value
 }
 
 /// What the cores of one node can read from another node's memory, as a share of that memory's

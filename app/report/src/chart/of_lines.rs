@@ -17,7 +17,7 @@ impl Chart {
         spread_names(&mut series, &frame);
         let x_ticks = match lines.across {
             Across::Cores | Across::Threads => x.core_ticks(frame.x_labels()),
-            Across::Percent(_) => x.ticks(frame.x_labels()),
+            Across::Percent(_) | Across::Ratios(_) => x.ticks(frame.x_labels()),
         };
         let x_tick = |value: f64| Tick { at: x.place(value), label: number::plain(value) };
         // Multiples are compared with numbers of cores, which have no prefixes.
@@ -50,12 +50,16 @@ fn line_scales(lines: &Lines, frame: &Frame) -> (Scale, Scale) {
     let (first, last) = points()
         .map(|point| point.0)
         .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), at| (low.min(at), high.max(at)));
-    let first = if matches!(lines.across, Across::Percent(_)) { first } else { 0.0 };
+    let (growth, first) = match lines.across {
+        Across::Cores | Across::Threads => (Growth::Linear, 0.0),
+        Across::Percent(_) => (Growth::Linear, first),
+        Across::Ratios(_) => (Growth::Logarithmic, first),
+    };
     let highest = points().map(|point| point.1).fold(f64::NEG_INFINITY, f64::max);
     let bands = lines.lines.iter().flat_map(|line| &line.band).map(|band| band.1);
     let top = bands.fold(highest, f64::max).min(highest * BAND_ROOM);
     let y = Scale::new(Growth::Linear, (0.0, top * 1.04), frame.up());
-    (Scale::new(Growth::Linear, (first, last), frame.across()), y)
+    (Scale::new(growth, (first, last), frame.across()), y)
 }
 
 /// A line as it is drawn.

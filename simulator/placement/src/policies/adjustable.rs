@@ -23,7 +23,7 @@
 //!   nothing). As printed, in raw cycles, *T* is 242 ([`CopyCost::Cycles`]).
 //! * **Whether bringing a copy includes the fault**: it does, here.
 //! * **Who is told**: all processors whose node has no copy, since the page table of a processor has a
-//!   counter for each page from the beginning ([`Told::WithoutCopy`]).
+//!   counter for each page from the beginning ([`Audience::WithoutCopy`]).
 //! * **When a copy is given up**: never. With `drops`, the daemon gives up one that has lost.
 //! * **A delay outside of the bounds at first**: stays so until it is adjusted.
 //! * **A copy that was given up and comes again**: its delay is what it was adjusted to last.
@@ -45,7 +45,7 @@ pub enum CopyCost {
 
 /// Which processors are told to adjust their delays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Told {
+pub enum Audience {
     /// All whose node has no copy of the page.
     WithoutCopy,
     /// Those of them that have referred to it.
@@ -76,7 +76,7 @@ pub struct AdjustableOptions {
     /// Places in a processor's queue for each other processor.
     pub queue_places: u32,
     /// Who is told.
-    pub told: Told,
+    pub told: Audience,
     /// Whether the daemon gives up copies that have lost.
     pub drops: bool,
 }
@@ -96,7 +96,7 @@ impl AdjustableOptions {
             step_by_rate: 500.0,
             most_step: 500.0,
             queue_places: 2,
-            told: Told::WithoutCopy,
+            told: Audience::WithoutCopy,
             drops: false,
         }
     }
@@ -160,8 +160,8 @@ impl Adjustable {
         for processor in (0..processors).map(Processor) {
             let node = machine.options().node_of(processor);
             let told = match self.options.told {
-                Told::WithoutCopy => !machine.is_local(page, node),
-                Told::Referrers => machine.refers_remotely(page, processor),
+                Audience::WithoutCopy => !machine.is_local(page, node),
+                Audience::Referrers => machine.refers_remotely(page, processor),
             };
             if told {
                 machine.send_message();

@@ -22,6 +22,9 @@
 //! others' writes by looking at the page's counter when it refers to it remotely, which it has to do
 //! anyway. There is no daemon, and nobody is told of anything.
 //!
+//! Under write-invalidate a write by another node ends a copy. So it ends the sum of what one would have
+//! saved, too.
+//!
 //! # Where the constants come from
 //! They were chosen on the four programs of the paper at their published sizes, 32 processors and
 //! table 1's costs, of a few values each (docs/numa.md has them). They are not known to be best.
@@ -105,10 +108,15 @@ impl Balanced {
     fn would_have_saved(&mut self, machine: &Machine, at: At, gain: i64, others: u64) -> bool {
         let bringing = machine.options().costs.bringing().0 as i64;
         let told = (machine.options().costs.update.0 * others) as i64;
+        let would_be_gone = machine.invalidates() && others > 0;
+        if self.account(machine, at.page, at.node).earned.take().is_some() {
+            // A write has taken the copy away.
+            self.learn(false);
+        }
         let threshold = self.threshold(bringing);
         let account = self.account(machine, at.page, at.node);
-        account.balance = (account.balance - told).max(0) + gain;
-        account.balance = account.balance.max(0);
+        let before = if would_be_gone { 0 } else { (account.balance - told).max(0) };
+        account.balance = (before + gain).max(0);
         let enough = account.balance >= threshold.max(1);
         if enough {
             *account = Account { balance: 0, earned: Some(0), ..*account };

@@ -1,52 +1,189 @@
-//! One run of a program under one policy.
+//! One run under one policy.
 
 use std::cell::RefCell;
 use std::rc::Rc;
 
 use kilocore_machine::Description;
-use kilocore_numa_programs::{Program, Size};
-use kilocore_placement::{Account, Driven, Memory, Options, PageSize, Policy};
+use kilocore_numa_programs::{OutOfRange, Program, Run, Size, WrongResult};
+use kilocore_placement::{
+    Account, Driven, Memory, OptionsError, Rule, Synthetic, SyntheticError, Told,
+};
 use kilocore_platform::Cycles;
-use kilocore_sim::{Options as Cores, Sim, Simulation};
+use kilocore_sim::{Options as Cores, Sim, SimError, Simulation};
+use serde::Serialize;
+use thiserror::Error;
 
-/// What a run has cost.
+use super::setting::{MOST_PROCESSORS, Setting};
+
+/// Where references come from.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Outcome {
-    pub account: Account,
-    pub optimum: Option<Cycles>,
-    pub end: Cycles,
+pub enum Load {
+    /// A program on simulated processors.
+    Program(Program, Size),
+    /// References made up.
+    Synthetic(Synthetic),
 }
 
-pub fn run(
+impl Load {
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Program(program, _) => program.name(),
+            Self::Synthetic(_) => "synthetic",
+        }
+    }
+}
+
+/// What to simulate.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Job<'a> {
+    /// The machine, and everything else.
+    pub setting: &'a Setting,
+    /// Where references come from.
+    pub load: Load,
+    /// The policy.
+    pub rule: Rule,
+    /// The initial delay, of policies that have one.
+    pub delay: u32,
+}
+
+/// What came out.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Point {
+    /// The program, or `synthetic`.
+    pub program: &'static str,
+    /// The policy.
+    pub policy: Rule,
+    /// The initial delay, of policies that have one.
+    pub delay: Option<u32>,
+    /// The normalized average memory access cost.
+    pub namc: f64,
+    /// Copies of pages that were brought to another node.
+    pub replications: u64,
+    /// Copies of pages that were told of a write.
+    pub updates: u64,
+    /// The time on the last processor's clock at the end, in cycles.
+    pub end_cycles: u64,
+    /// All that was counted.
+    pub counts: Account,
+}
+
+/// Why something cannot be simulated.
+#[derive(Debug, Error)]
+pub enum NumaError {
+    /// Too many processors, or none.
+    #[error("cannot simulate {0} processors: choose 1 to {MOST_PROCESSORS}")]
+    Processors(u32),
+    /// There is no such machine.
+    #[error(transparent)]
+    Options(#[from] OptionsError),
+    /// There are no such references.
+    #[error(transparent)]
+    Synthetic(#[from] SyntheticError),
+    /// The program cannot be had like this.
+    #[error(transparent)]
+    Program(#[from] OutOfRange),
+    /// The program computed something wrong.
+    #[error(transparent)]
+    Wrong(#[from] WrongResult),
+    /// The simulation failed.
+    #[error(transparent)]
+    Simulation(#[from] SimError),
+}
+
+/// Simulates a job.
+///
+/// # Errors
+/// [`NumaError`] if the job makes no sense, or the program's result is wrong.
+///
+/// # Panics
+/// If a thread of the program panics.
+pub fn simulate(job: &Job<'_>) -> Result<Point, NumaError> {
+    check(job)?;
+    let told = Told { delay: job.delay, ..job.setting.told };
+    let memory = Memory::new(job.setting.options.clone(), job.rule.make(&told))?;
+    let memory = if job.rule == Rule::Optimum { memory.with_optimum() } else { memory };
+    let (end, memory) = match job.load {
+        Load::Program(program, size) => run_program(job.setting, program, size, memory)?,
+        Load::Synthetic(synthetic) => {
+            let mut memory = memory;
+            (synthetic.refer(&mut memory)?, memory)
+        }
+    };
+    Ok(point(job, end, &memory))
+}
+
+/// Whether a job can be simulated.
+///
+/// # Errors
+/// As [`simulate`].
+pub(super) fn check(job: &Job<'_>) -> Result<(), NumaError> {
+    let processors = job.setting.options.processors();
+    if !(1..=MOST_PROCESSORS).contains(&processors) {
+        return Err(NumaError::Processors(processors));
+    }
+    job.setting.options.check()?;
+    match job.load {
+        Load::Program(..) => Ok(()),
+        Load::Synthetic(synthetic) => Ok(synthetic.check()?),
+    }
+}
+
+fn point(job: &Job<'_>, end: Cycles, memory: &Memory) -> Point {
+    let local = job.setting.options.costs.local;
+    let mut counts = *memory.account();
+    if let Some(optimum) = memory.optimum() {
+        // What was counted is how the order of references came about, and not what this would do.
+        counts = Account {
+            cycles: optimum.0,
+            private_reads: counts.private_reads,
+            private_writes: counts.private_writes,
+            shared_reads: counts.shared_reads,
+            shared_writes: counts.shared_writes,
+            ..Account::default()
+        };
+    }
+    Point {
+        program: job.load.name(),
+        policy: job.rule,
+        delay: job.rule.has_delay().then_some(job.delay),
+        namc: counts.namc(local).unwrap_or(f64::NAN),
+        replications: counts.replications,
+        updates: counts.updates,
+        end_cycles: end.0,
+        counts,
+    }
+}
+
+fn run_program(
+    setting: &Setting,
     program: Program,
     size: Size,
-    options: Options,
-    page: PageSize,
-    policy: Box<dyn Policy>,
-    optimum: bool,
-) -> Outcome {
-    let processors = options.processors();
-    let seed = options.seed;
-    let mut simulation =
-        Simulation::new(&machine(processors), Cores { cores: processors, seed }).expect("cores");
-    let run = program.prepare::<Sim>(size, processors as usize, seed).expect("sizes");
+    memory: Memory,
+) -> Result<(Cycles, Memory), NumaError> {
+    let (processors, seed) = (setting.options.processors(), setting.options.seed);
+    let cores = Cores { cores: processors, seed };
+    let mut simulation = Simulation::new(&with_cores(processors), cores)?;
+    let run = program.prepare::<Sim>(size, processors as usize, seed)?;
     let private: Vec<_> = run.private_memory().into_iter().map(|(_, range)| range).collect();
-    let memory = Memory::new(options, policy).expect("options");
-    let memory = if optimum { memory.with_optimum() } else { memory };
     let memory = Rc::new(RefCell::new(memory));
-    simulation.replace_caches(Box::new(Driven::new(Rc::clone(&memory), page, &private)));
+    simulation.replace_caches(Box::new(Driven::new(Rc::clone(&memory), setting.page, &private)));
     for index in 0..processors as usize {
         let run = run.clone();
-        simulation.spawn(move || run.thread(index)).expect("stack");
+        simulation.spawn(move || run.thread(index))?;
     }
-    let outcome = simulation.run().expect("no deadlock");
-    run.check().expect("right");
-    let memory = memory.borrow();
-    Outcome { account: *memory.account(), optimum: memory.optimum(), end: outcome.end }
+    let end = simulation.run()?.end;
+    Run::check(&*run)?;
+    let memory = Rc::into_inner(memory).expect("the simulation is over");
+    Ok((end, memory.into_inner()))
 }
 
-fn machine(processors: u32) -> Description {
-    let mut machine = kilocore_machine::find("opteron-6344-4s").expect("built in");
-    machine.topology.sockets = machine.topology.sockets.max(processors.div_ceil(12));
+/// A machine file with so many cores. Without caches, only what threads cost the kernel is used of it,
+/// and each core has one thread.
+fn with_cores(cores: u32) -> Description {
+    let mut machine = kilocore_machine::find("opteron-6344-4s").expect("it comes with the crate");
+    let per_socket = machine.topology.cores() / machine.topology.sockets;
+    machine.topology.sockets = machine.topology.sockets.max(cores.div_ceil(per_socket));
     machine
 }
