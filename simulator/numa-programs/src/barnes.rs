@@ -24,16 +24,19 @@ mod check;
 mod force;
 mod mass;
 mod plummer;
+mod summary;
 mod tree;
+mod vector;
+mod walk;
 mod zones;
 
 use core::ops::Range;
 
 use kilocore_platform::Platform;
 
-pub use self::check::Summary;
-use self::force::Walk;
+pub use self::summary::Summary;
 use self::tree::{Body, Cell, Frame, MOST_LEVELS, World};
+use self::walk::Walk;
 use crate::error::{OutOfRange, WrongResult, count_in_range, in_range};
 use crate::pages::Pages;
 use crate::run::{self, Algorithm};

@@ -22,15 +22,16 @@ mod matrix;
 mod numeric;
 mod order;
 mod queue;
+mod summary;
 mod symbolic;
 
 use core::ops::Range;
 
 use kilocore_platform::Platform;
 
-pub use self::check::Summary;
 use self::matrix::Matrix;
 use self::queue::Queue;
+pub use self::summary::Summary;
 use crate::error::{OutOfRange, WrongResult, count_in_range};
 use crate::lock::{Lock, free};
 use crate::pages::Pages;

@@ -6,8 +6,9 @@
 
 use kilocore_platform::Platform;
 
-use super::motion::Ledger;
-use super::space::FLOW;
+use super::ledger::Ledger;
+use super::space::{FLOW, motions};
+use super::summary::Summary;
 use super::{Mp3d, Updates};
 use crate::error::{WrongResult, bounded};
 use crate::word::vector;
@@ -18,25 +19,6 @@ const ROUNDINGS: f64 = 1e-5;
 const RACES: f64 = 0.05;
 /// The least part of the particles that is counted where updates race.
 const COUNTED: f64 = 0.75;
-
-/// What the particles say of themselves after the last step.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Summary {
-    /// How many particles there are.
-    pub particles: usize,
-    /// How many of them the cells have counted in the last step.
-    pub counted: u32,
-    /// Collisions in all steps.
-    pub collisions: u32,
-    /// How often a particle bounced from the obstacle.
-    pub bounces: u32,
-    /// How often a particle left the tunnel and came in anew.
-    pub entries: u32,
-    /// By how much the momentum is off, as a part of that of the flow.
-    pub momentum_error: f64,
-    /// By how much the energy is off, as a part of it.
-    pub energy_error: f64,
-}
 
 pub(super) fn check<P: Platform>(mp3d: &Mp3d<P>) -> Result<Summary, WrongResult> {
     places(mp3d)?;
@@ -53,12 +35,12 @@ pub(super) fn check<P: Platform>(mp3d: &Mp3d<P>) -> Result<Summary, WrongResult>
         ..Ledger::default()
     };
     let (momentum_error, energy_error) =
-        errors(&mp3d.initial, &booked, &Ledger::of_all(&mp3d.particles), particles);
+        errors(&mp3d.initial, &booked, &Ledger::of_all(motions(&mp3d.particles)), particles);
     let most = if exact { ROUNDINGS } else { RACES };
     bounded("the error of the momentum", momentum_error, 0.0, most)?;
     bounded("the error of the energy", energy_error, 0.0, most)?;
 
-    let now = Ledger::of_all(&mp3d.reservoir);
+    let now = Ledger::of_all(motions(&mp3d.reservoir));
     let reservoir = errors(&mp3d.initial_reservoir, &Ledger::default(), &now, mp3d.reservoir.len());
     bounded("the error of the reservoir's momentum", reservoir.0, 0.0, ROUNDINGS)?;
     bounded("the error of the reservoir's energy", reservoir.1, 0.0, ROUNDINGS)?;

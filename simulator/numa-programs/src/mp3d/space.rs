@@ -4,20 +4,17 @@ use core::array::from_fn;
 
 use kilocore_platform::{Atomic, AtomicInt, Ordering, Platform};
 
-use super::Updates;
-use super::motion::Ledger;
+use super::ledger::{Ledger, MOTIONS, Motion};
+use super::parameters::Updates;
 use crate::barrier::Barrier;
 use crate::lock::{Lock, free, holding};
 use crate::random::Random;
-use crate::word::{Word, words};
+use crate::word::{Word, vector, words};
 
 /// How fast the gas flows, in cells a step.
 pub(super) const FLOW: f32 = 0.6;
 /// The deviation of each component of the thermal motion. The flow is four times as fast.
 pub(super) const THERMAL: f32 = 0.15;
-
-/// The components of a particle's motion: three of its velocity and two of its rotation.
-pub(super) const MOTIONS: usize = 5;
 
 /// The geometry.
 #[derive(Debug, Clone, Copy)]
@@ -90,6 +87,11 @@ impl<P: Platform> Particle<P> {
     }
 }
 
+/// The motions of particles.
+pub(super) fn motions<P: Platform>(particles: &[Particle<P>]) -> impl Iterator<Item = Motion> {
+    particles.iter().map(|particle| vector(&particle.motion))
+}
+
 /// A cell.
 #[repr(C)]
 pub(super) struct Cell<P: Platform> {
@@ -123,7 +125,7 @@ impl<P: Platform> Cell<P> {
 
     /// Counts a particle that has come.
     #[inline(always)]
-    pub(super) fn count(&self, motion: [f32; MOTIONS], updates: Updates) {
+    pub(super) fn count(&self, motion: Motion, updates: Updates) {
         let energy = 0.5 * motion.iter().map(|m| m * m).sum::<f32>();
         let more = [motion[0], motion[1], motion[2], energy];
         match updates {
