@@ -48,7 +48,7 @@ fn report(name: &str, policy: impl Fn() -> Box<dyn Policy>, change: impl Fn(&mut
                 let bits = chance.bits();
                 let private = bits & 1 == 0;
                 let page = if private { processor.0 } else { 32 + (bits >> 8) as u32 % 700 };
-                let burst = if (bits >> 40) % 6 == 0 { Burst::WRITE } else { Burst::READ };
+                let burst = if (bits >> 40).is_multiple_of(6) { Burst::WRITE } else { Burst::READ };
                 let clock = &mut clocks[processor.index()];
                 *clock += memory.refer(*clock, processor, Page(page), burst);
             }

@@ -25,17 +25,20 @@
 
 mod account;
 mod costs;
+mod driven;
 mod machine;
 mod memory;
 mod optimum;
 mod options;
 mod policies;
 mod policy;
+mod synthetic;
 mod tlb;
 mod units;
 
 pub use account::Account;
 pub use costs::Costs;
+pub use driven::{Driven, PageSize};
 pub use machine::Machine;
 pub use memory::Memory;
 pub use options::{Coherence, Options, OptionsError, Start};
@@ -44,5 +47,6 @@ pub use policies::{
     FixedDelay, LinuxBalancing, Never, Told, WithUpdates,
 };
 pub use policy::{At, Burst, Decision, Fate, NEVER, Policy};
+pub use synthetic::{Synthetic, SyntheticError};
 pub use tlb::TlbOptions;
 pub use units::{Node, Nodes, Page, Processor};

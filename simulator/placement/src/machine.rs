@@ -370,6 +370,13 @@ impl Machine {
         self.spent += waits;
     }
 
+    /// Of how many writes from a node the copies of a page can be told until one has exhausted its
+    /// budget.
+    pub(crate) fn least_budget(&self, page: Page, from: Node) -> u32 {
+        let others = self.pages[page.index()].copies.without(from).iter();
+        others.map(|node| self.copied[self.copied_index(page, node)].budget).min().unwrap_or(NEVER)
+    }
+
     /// Tells the copies of a page of writes from a node. Returns how many copies there were to tell,
     /// the home among them if the writer is not it but has a copy. `exhausted` gets the nodes whose
     /// budget has come to its end.
@@ -397,14 +404,15 @@ impl Machine {
         u64::from(others.len()) + u64::from(home_too)
     }
 
-    /// Takes all copies of a page away but the home's. Returns how many there were.
-    pub(crate) fn invalidate_copies(&mut self, page: Page) -> u64 {
+    /// Takes all copies of a page away but the home's and the writer's. Returns how many went.
+    pub(crate) fn invalidate_copies(&mut self, page: Page, writer: Node) -> u64 {
         let copies = self.pages[page.index()].copies;
-        for node in copies.iter() {
+        let others = copies.without(writer);
+        for node in others.iter() {
+            self.pages[page.index()].copies = self.pages[page.index()].copies.without(node);
             self.begin_counts(page, node, NEVER);
         }
-        self.pages[page.index()].copies = Nodes::NONE;
-        u64::from(copies.len())
+        u64::from(others.len())
     }
 
     pub(crate) fn invalidates(&self) -> bool {

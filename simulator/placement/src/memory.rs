@@ -144,6 +144,9 @@ impl Memory {
     }
 
     fn refer_fully(&mut self, now: Cycles, at: At, burst: Burst) -> Cycles {
+        if burst.references() == 0 {
+            return Cycles(0);
+        }
         self.machine.now = now;
         self.machine.spent = Cycles(0);
         if now >= self.due[at.node.index()] {
@@ -219,19 +222,21 @@ impl Memory {
     }
 
     fn write(&mut self, at: At, mut writes: u32) {
+        if writes > 0 && self.machine.invalidates() {
+            let gone = self.machine.invalidate_copies(at.page, at.node);
+            self.machine.account.invalidations += gone;
+            self.machine.charge(Cycles(self.machine.options().costs.update.0 * gone));
+        }
         while writes > 0 {
-            if self.machine.invalidates() {
-                let gone = self.machine.invalidate_copies(at.page);
-                self.machine.account.invalidations += gone;
-                self.machine.charge(Cycles(self.machine.options().costs.update.0 * gone));
-            }
             let Whereabouts { home, copies, .. } = self.machine.whereabouts(at.page);
+            let tell = writes.min(self.machine.least_budget(at.page, at.node));
             if home == at.node || copies.contains(at.node) {
-                self.serve_locally(at, u64::from(writes));
-                self.update(at, writes);
-                return;
+                writes -= tell;
+                self.serve_locally(at, u64::from(tell));
+                self.update(at, tell);
+                continue;
             }
-            let served = self.before_exhaustion(at, writes);
+            let served = self.before_exhaustion(at, tell);
             writes -= served;
             let each = self.machine.options().costs.remote_write;
             self.machine.queue(home, u64::from(served));

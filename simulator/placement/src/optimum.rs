@@ -58,19 +58,10 @@ impl Optimum {
         if writes > 0 {
             self.tell(at.page, at.node, writes);
         }
-        if writes > 0 && at.node != home {
+        if at.node != home {
             let costs = &self.options.costs;
-            let remote = writes * costs.remote_write.0;
-            match self.options.coherence {
-                Coherence::WriteUpdate => {
-                    let with_copy = writes * (costs.local.0 + costs.update.0);
-                    self.step(at.page, at.node, remote, with_copy);
-                }
-                Coherence::WriteInvalidate => {
-                    self.lose(at.page, at.node);
-                    self.cycles += remote;
-                }
-            }
+            let with_copy = writes * (costs.local.0 + costs.update.0);
+            self.step(at.page, at.node, writes * costs.remote_write.0, with_copy);
         }
     }
 

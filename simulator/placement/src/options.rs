@@ -11,7 +11,8 @@ use crate::units::{Node, Processor};
 pub enum Coherence {
     /// A write is sent to all copies, as in the paper.
     WriteUpdate,
-    /// A write takes all copies away but the one in the page's home.
+    /// A write takes all copies away but the writer's and the one in the page's home, which are
+    /// written.
     WriteInvalidate,
 }
 

@@ -128,7 +128,7 @@ fn a_copy_that_is_updated_more_than_used_is_given_up() {
 }
 
 #[test]
-fn write_invalidate_takes_all_copies_away() {
+fn write_invalidate_takes_other_copies_away() {
     let options = Options { coherence: Coherence::WriteInvalidate, ..Options::lee_and_cho(3) };
     let mut string = with(options, FixedDelay { delay: 1 });
     string.read(0, 0);
@@ -137,8 +137,11 @@ fn write_invalidate_takes_all_copies_away() {
     assert_eq!(string.read(1, 0), LOCAL);
     assert_eq!(string.write(0, 0), LOCAL + 2 * UPDATE, "two copies are taken away");
     assert_eq!(string.read(1, 0), REMOTE_READ + FAULT + PAGE);
-    // The writer's own copy goes, too. Its write goes home, and ends a delay of 1.
-    assert_eq!(string.write(1, 0), UPDATE + REMOTE_WRITE + FAULT + PAGE);
+    // Node 2 has none any more. Its write takes that copy away, goes home, and ends a delay of 1.
+    assert_eq!(string.write(2, 0), UPDATE + REMOTE_WRITE + FAULT + PAGE);
+    // A writer keeps its own copy, and home is told.
+    assert_eq!(string.write(2, 0), LOCAL + UPDATE);
+    assert_eq!(string.read(2, 0), LOCAL);
     assert_eq!(string.account().invalidations, 3);
 }
 

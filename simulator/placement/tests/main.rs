@@ -1,2 +1,3 @@
 //! Strings of references whose cost is known.
 mod by_hand;
+mod properties;
