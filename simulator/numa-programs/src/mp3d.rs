@@ -14,6 +14,10 @@
 //! and then, and two threads may collide with the same partner, of which one collision is half lost.
 //! A statistical method can bear that. With [`Updates::Atomic`] nothing is lost.
 //!
+//! # Whose the particles are
+//! Particles lie in shared memory, as in the model: whoever collides with one writes to it. So does
+//! the reservoir. A thread keeps its random numbers to itself, and what a collision is computed in.
+//!
 //! # Where it departs from its model
 //! * The obstacle is a wedge made of whole cells, from which particles bounce back the way they
 //!   came. The model has a geometry file.
