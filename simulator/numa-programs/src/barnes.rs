@@ -14,7 +14,7 @@
 //! and each sum has an order.
 //!
 //! # Where it departs from its model
-//! * A cell acts by its mass alone, without quadrupole moments.
+//! * A cell acts by its mass alone. The model can be built with quadrupole moments.
 //! * The last step ends with the forces, so that they belong to the positions that are there.
 //! * A walk keeps its stack itself and does not recurse. Its frames hold what those of a recursion
 //!   would have to keep.

@@ -23,7 +23,8 @@
 //!   came. The model has a geometry file.
 //! * A particle that leaves comes in anew, with the thermal motion of one of the reservoir. The
 //!   reservoir of each thread is apart, while the model has one.
-//! * Of a cell's particles it sums up numbers, momentum and energy in each step.
+//! * It samples the flow in every step: each particle adds its velocity, and the squares of it, to
+//!   sums of its cell.
 
 mod chance;
 mod check;
