@@ -21,7 +21,8 @@ pub trait Run: Send + Sync {
     /// Does the part of one thread. It returns when that part is done, while others may go on.
     ///
     /// # Panics
-    /// If there is no such thread, or its part has begun before.
+    /// If there is no such thread, or its part has begun before. If a thread panics, those that wait for
+    /// it do so for ever.
     fn thread(&self, index: usize);
 
     /// Checks the result, once all threads have returned.
