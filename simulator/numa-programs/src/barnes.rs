@@ -14,7 +14,7 @@
 //! and each sum has an order.
 //!
 //! # Where it departs from its model
-//! * A cell acts by its mass alone, without quadrupole moments.
+//! * A cell acts by its mass alone. The model can be built with quadrupole moments.
 //! * The last step ends with the forces, so that they belong to the positions that are there.
 //! * A walk keeps its stack itself and does not recurse. Its frames hold what those of a recursion
 //!   would have to keep.
@@ -24,16 +24,19 @@ mod check;
 mod force;
 mod mass;
 mod plummer;
+mod summary;
 mod tree;
+mod vector;
+mod walk;
 mod zones;
 
 use core::ops::Range;
 
 use kilocore_platform::Platform;
 
-pub use self::check::Summary;
-use self::force::Walk;
+pub use self::summary::Summary;
 use self::tree::{Body, Cell, Frame, MOST_LEVELS, World};
+use self::walk::Walk;
 use crate::error::{OutOfRange, WrongResult, count_in_range, in_range};
 use crate::pages::Pages;
 use crate::run::{self, Algorithm};

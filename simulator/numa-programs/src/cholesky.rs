@@ -14,23 +14,23 @@
 //! # Where it departs from its model
 //! * The matrix is that of a grid with random weights, in place of a file of a structure: see
 //!   [`matrix`]. A grid of three dimensions has dense supernodes, as structures have.
-//! * All threads take tasks from one queue. SPLASH has one for each processor.
-//! * What a panel does to another is computed as a whole. SPLASH may cut it up.
+//! * Tasks are panels, and all threads take them from one queue.
 
 mod check;
 mod matrix;
 mod numeric;
 mod order;
 mod queue;
+mod summary;
 mod symbolic;
 
 use core::ops::Range;
 
 use kilocore_platform::Platform;
 
-pub use self::check::Summary;
 use self::matrix::Matrix;
 use self::queue::Queue;
+pub use self::summary::Summary;
 use crate::error::{OutOfRange, WrongResult, count_in_range};
 use crate::lock::{Lock, free};
 use crate::pages::Pages;

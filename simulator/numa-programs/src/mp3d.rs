@@ -14,72 +14,41 @@
 //! and then, and two threads may collide with the same partner, of which one collision is half lost.
 //! A statistical method can bear that. With [`Updates::Atomic`] nothing is lost.
 //!
+//! # Whose the particles are
+//! Particles lie in shared memory, as in the model: whoever collides with one writes to it. So does
+//! the reservoir. A thread keeps its random numbers to itself, and what a collision is computed in.
+//!
 //! # Where it departs from its model
 //! * The obstacle is a wedge made of whole cells, from which particles bounce back the way they
 //!   came. The model has a geometry file.
 //! * A particle that leaves comes in anew, with the thermal motion of one of the reservoir. The
 //!   reservoir of each thread is apart, while the model has one.
-//! * Of a cell's particles it sums up numbers, momentum and energy in each step.
+//! * It samples the flow in every step: each particle adds its velocity, and the squares of it, to
+//!   sums of its cell.
 
+mod chance;
 mod check;
 mod collision;
+mod ledger;
 mod motion;
+mod parameters;
 mod space;
+mod summary;
 
 use core::ops::Range;
 
 use kilocore_platform::Platform;
 
-pub use self::check::Summary;
-use self::collision::Chance;
-use self::motion::Ledger;
+use self::chance::Chance;
+use self::ledger::Ledger;
+pub use self::parameters::{Parameters, Updates};
 use self::space::{Cell, Particle, Space, Tunnel};
-use crate::error::{OutOfRange, WrongResult, count_in_range};
+pub use self::summary::Summary;
+use crate::error::WrongResult;
 use crate::pages::{Pages, addresses_by_thread};
 use crate::random::Random;
 use crate::run::{self, Algorithm};
 use crate::shares::share;
-
-/// How threads update the cells that they share.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Updates {
-    /// By a load and a store. Updates may be lost.
-    Racy,
-    /// In one step.
-    Atomic,
-}
-
-/// What MP3D computes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Parameters {
-    /// How many particles: 1 to 2²⁰.
-    pub particles: usize,
-    /// Cells along the flow, from floor to ceiling and across: 4 to 256 each, and at most 2²⁰
-    /// together.
-    pub cells: [usize; 3],
-    /// Steps: 1 to 10,000.
-    pub steps: usize,
-    /// How cells are updated.
-    pub updates: Updates,
-}
-
-impl Parameters {
-    /// Near the published count of references.
-    pub const PUBLISHED: Self =
-        Self { particles: 47_000, cells: [28, 16, 12], steps: 4, updates: Updates::Racy };
-    /// For tests.
-    pub const SMALL: Self =
-        Self { particles: 2000, cells: [14, 8, 6], steps: 4, ..Self::PUBLISHED };
-
-    pub(crate) fn validate(self) -> Result<(), OutOfRange> {
-        count_in_range("particles", self.particles, 1, 1 << 20)?;
-        for cells in self.cells {
-            count_in_range("cells in a direction", cells, 4, 256)?;
-        }
-        count_in_range("cells", self.cells.iter().product(), 1, 1 << 20)?;
-        count_in_range("steps", self.steps, 1, 10_000)
-    }
-}
 
 /// One of how many particles the reservoir has a particle for.
 const PER_RESERVOIR: usize = 16;
@@ -119,11 +88,11 @@ impl<P: Platform> Mp3d<P> {
             parameters,
             threads,
             space,
-            eagerness: collision::eagerness(space, parameters.particles),
+            eagerness: chance::eagerness(space, parameters.particles),
             tunnel: Pages::new(1, |_| Tunnel::new(threads)),
             cells,
-            initial: Ledger::of_all(&particles),
-            initial_reservoir: Ledger::of_all(&reservoir),
+            initial: Ledger::of_all(space::motions(&particles)),
+            initial_reservoir: Ledger::of_all(space::motions(&reservoir)),
             particles,
             reservoir,
             own: (0..threads).map(|thread| Pages::new(1, |_| Chance::new(seed, thread))).collect(),

@@ -17,13 +17,14 @@
 
 mod check;
 mod deviates;
+mod summary;
 
 use core::ops::Range;
 
 use kilocore_platform::Platform;
 
-pub use self::check::Summary;
 use self::deviates::{Deviates, PER_KEY};
+pub use self::summary::Summary;
 use crate::barrier::Barrier;
 use crate::error::{OutOfRange, WrongResult, count_in_range};
 use crate::pages::Pages;

@@ -3,8 +3,11 @@
 use core::ops::Range;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
+use crate::barnes::Summary as Bodies;
+use crate::cholesky::Summary as Factor;
 use crate::error::WrongResult;
-use crate::{barnes, cholesky, mp3d, radix};
+use crate::mp3d::Summary as Gas;
+use crate::radix::Summary as Keys;
 
 /// A program with its data, ready to run once.
 ///
@@ -18,7 +21,8 @@ pub trait Run: Send + Sync {
     /// Does the part of one thread. It returns when that part is done, while others may go on.
     ///
     /// # Panics
-    /// If there is no such thread, or its part has begun before.
+    /// If there is no such thread, or its part has begun before. If a thread panics, those that wait for
+    /// it do so for ever.
     fn thread(&self, index: usize);
 
     /// Checks the result, once all threads have returned.
@@ -38,13 +42,13 @@ pub trait Run: Send + Sync {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Summary {
     /// Of MP3D.
-    Mp3d(mp3d::Summary),
+    Mp3d(Gas),
     /// Of BARNES.
-    Barnes(barnes::Summary),
+    Barnes(Bodies),
     /// Of CHOLESKY.
-    Cholesky(cholesky::Summary),
+    Cholesky(Factor),
     /// Of RADIX.
-    Radix(radix::Summary),
+    Radix(Keys),
 }
 
 /// An algorithm with its data. [`Once`] makes a run of it.

@@ -4,9 +4,9 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use kilocore_numa_programs::{Program, Size};
+use kilocore_numa_programs::{Program, Run, Size};
 use kilocore_platform::Cycles;
-use kilocore_sim::{Options, Reference, Sim, Simulation, UncachedMemory};
+use kilocore_sim::{Options, Outcome, Reference, Sim, Simulation, UncachedMemory};
 
 use crate::common::{assert_agree, native, simulated};
 
@@ -58,29 +58,76 @@ impl UncachedMemory for Watching {
     }
 }
 
+const THREADS: usize = 32;
+
+/// Runs a program without caches, on the memory that is made for it.
+fn without_caches<M: UncachedMemory + 'static>(
+    program: Program,
+    size: Size,
+    memory: impl FnOnce(&dyn Run) -> M,
+) -> Outcome {
+    let machine = kilocore_machine::find("opteron-6344-4s").unwrap();
+    let options = Options { cores: THREADS as u32, seed: 1 };
+    let mut simulation = Simulation::new(&machine, options).unwrap();
+    let run = program.prepare::<Sim>(size, THREADS, 1).unwrap();
+    simulation.replace_caches(Box::new(memory(&*run)));
+    for index in 0..THREADS {
+        let run = run.clone();
+        simulation.spawn(move || run.thread(index)).unwrap();
+    }
+    let outcome = simulation.run().unwrap();
+    run.check().unwrap();
+    outcome
+}
+
 #[test]
 fn private_memory_is_private_and_no_reference_goes_elsewhere() {
-    const THREADS: usize = 32;
-    let machine = kilocore_machine::find("opteron-6344-4s").unwrap();
     for program in Program::ALL {
-        let options = Options { cores: THREADS as u32, seed: 1 };
-        let mut simulation = Simulation::new(&machine, options).unwrap();
-        let run = program.prepare::<Sim>(Size::Small, THREADS, 1).unwrap();
-        let mut pages = Pages::default();
-        for (thread, range) in run.private_memory() {
-            pages.private.extend(range.step_by(4096).map(|address| (address / 4096, thread)));
-        }
-        for range in run.shared_memory() {
-            pages.shared.extend(range.step_by(4096).map(|address| address / 4096));
-        }
-        let pages = Rc::new(RefCell::new(pages));
-        simulation.replace_caches(Box::new(Watching(Rc::clone(&pages))));
-        for index in 0..THREADS {
-            let run = run.clone();
-            simulation.spawn(move || run.thread(index)).unwrap();
-        }
-        simulation.run().unwrap();
-        run.check().unwrap();
-        assert_eq!(pages.borrow().wrong, [], "{program}");
+        let seen = Rc::new(RefCell::new(Pages::default()));
+        without_caches(program, Size::Small, |run| {
+            let mut pages = seen.borrow_mut();
+            for (thread, range) in run.private_memory() {
+                pages.private.extend(range.step_by(4096).map(|address| (address / 4096, thread)));
+            }
+            for range in run.shared_memory() {
+                pages.shared.extend(range.step_by(4096).map(|address| address / 4096));
+            }
+            Watching(Rc::clone(&seen))
+        });
+        assert_eq!(seen.borrow().wrong, [], "{program}");
+    }
+}
+
+/// Memory in which each reference takes a cycle.
+#[derive(Debug)]
+struct Even;
+
+impl UncachedMemory for Even {
+    fn refer(&mut self, _reference: Reference) -> Cycles {
+        Cycles(1)
+    }
+
+    fn lookahead(&self) -> Cycles {
+        Cycles(200)
+    }
+}
+
+#[test]
+fn published_sizes_take_about_as_many_references_as_were_published() {
+    // Millions, of Lee and Cho's table 2.
+    let published = [8.935, 58.716, 39.341, 33.107];
+    for (program, published) in Program::ALL.into_iter().zip(published) {
+        let outcome = without_caches(program, Size::Published, |_| Even);
+        let millions = outcome.operations as f64 / 1e6;
+        assert!((millions / published - 1.0).abs() < 0.1, "{program}: {millions}");
+    }
+}
+
+#[test]
+fn a_simulation_is_the_same_every_time() {
+    for program in Program::ALL {
+        let workload = program.workload(Size::Small);
+        let [one, other] = [(); 2].map(|()| simulated(workload, 8, 1));
+        assert_eq!(one, other, "{program}");
     }
 }

@@ -7,7 +7,8 @@
 
 use kilocore_platform::{AtomicInt, Ordering, Platform};
 
-use super::tree::{Link, Vector, cells_start, reserve_start};
+use super::tree::{Link, cells_start, reserve_start};
+use super::vector::Vector;
 use super::{Barnes, Mine};
 use crate::lock::holding;
 use crate::word::{set_vector, vector};

@@ -8,7 +8,8 @@
 
 use kilocore_platform::Platform;
 
-use super::tree::Vector;
+use super::summary::Summary;
+use super::vector::{Vector, minus, squared};
 use super::{Barnes, plummer};
 use crate::error::{WrongResult, bounded};
 use crate::random::digest;
@@ -26,25 +27,6 @@ const ENERGY_DRIFT: f64 = 0.01;
 const MOMENTUM: f64 = 0.01;
 /// Bodies whose forces are compared.
 const COMPARED: usize = 512;
-
-/// What the bodies say of themselves after the last step.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Summary {
-    /// How many bodies there are.
-    pub bodies: usize,
-    /// How many bodies and cells acted on a body in the last step, on average.
-    pub interactions: f64,
-    /// By how much forces are off, as a part of them, in the mean square.
-    pub force_error: f64,
-    /// By how much a force is off at most, as a part of the mean force.
-    pub worst_force_error: f64,
-    /// By how much the energy has changed, as a part of it.
-    pub energy_drift: f64,
-    /// The momentum, as a part of what it would be if all bodies went one way.
-    pub momentum: f64,
-    /// A digest of positions and velocities. It does not depend on the number of threads.
-    pub digest: u64,
-}
 
 /// A body in plain memory.
 #[derive(Clone, Copy)]
@@ -90,14 +72,6 @@ pub(super) fn check<P: Platform>(barnes: &Barnes<P>) -> Result<Summary, WrongRes
         momentum,
         digest: numbers.fold(0, |so_far, number| digest(so_far, number.to_bits())),
     })
-}
-
-fn squared(vector: Vector) -> f64 {
-    vector.iter().map(|x| x * x).sum()
-}
-
-fn minus(one: Vector, other: Vector) -> Vector {
-    core::array::from_fn(|axis| one[axis] - other[axis])
 }
 
 /// The errors of forces, as a part of the mean force: in the mean square, and the worst.

@@ -6,7 +6,8 @@
 
 use kilocore_platform::{Platform, Wait};
 
-use super::tree::{Link, Vector};
+use super::tree::Link;
+use super::vector::Vector;
 use super::{Barnes, Mine};
 use crate::word::{set_vector, vector};
 

@@ -7,7 +7,7 @@
 
 use core::f64::consts::PI;
 
-use super::tree::Vector;
+use super::vector::Vector;
 use crate::random::Random;
 
 /// A body at the beginning.

@@ -10,9 +10,6 @@ use crate::lock::{Lock, free};
 use crate::shares::share;
 use crate::word::{Word, words};
 
-/// A place or a direction.
-pub(super) type Vector = [f64; 3];
-
 /// The most levels of a tree. Only bodies in the same place would need more.
 pub(super) const MOST_LEVELS: usize = 256;
 

@@ -6,6 +6,7 @@
 
 use kilocore_platform::Platform;
 
+use super::summary::Summary;
 use super::{Cholesky, Panel};
 use crate::error::{WrongResult, bounded};
 use crate::random::Random;
@@ -16,24 +17,6 @@ const VECTORS: u32 = 8;
 const RESIDUAL: f64 = 1e-12;
 /// The most that a solution may be off, whose elements are 1.
 const SOLUTION: f64 = 1e-9;
-
-/// What a factor says of itself.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Summary {
-    /// Columns of the matrix.
-    pub columns: usize,
-    /// Panels of the factor.
-    pub panels: usize,
-    /// Values of the factor, with its diagonal.
-    pub values: usize,
-    /// The estimated norm of what the product of the factor with its transpose is off, as a part of
-    /// the norm of the matrix.
-    pub residual: f64,
-    /// The most that an element of a solution is off, all of which are 1.
-    pub solution_error: f64,
-    /// The natural logarithm of the determinant.
-    pub log_determinant: f64,
-}
 
 /// A factor in plain memory: for each column its rows with values, the diagonal first.
 struct Factor(Vec<Vec<(usize, f64)>>);

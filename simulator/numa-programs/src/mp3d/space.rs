@@ -4,20 +4,17 @@ use core::array::from_fn;
 
 use kilocore_platform::{Atomic, AtomicInt, Ordering, Platform};
 
-use super::Updates;
-use super::motion::Ledger;
+use super::ledger::{Ledger, MOTIONS, Motion};
+use super::parameters::Updates;
 use crate::barrier::Barrier;
 use crate::lock::{Lock, free, holding};
 use crate::random::Random;
-use crate::word::{Word, words};
+use crate::word::{Word, vector, words};
 
 /// How fast the gas flows, in cells a step.
 pub(super) const FLOW: f32 = 0.6;
 /// The deviation of each component of the thermal motion. The flow is four times as fast.
 pub(super) const THERMAL: f32 = 0.15;
-
-/// The components of a particle's motion: three of its velocity and two of its rotation.
-pub(super) const MOTIONS: usize = 5;
 
 /// The geometry.
 #[derive(Debug, Clone, Copy)]
@@ -90,7 +87,12 @@ impl<P: Platform> Particle<P> {
     }
 }
 
-/// A cell.
+/// The motions of particles.
+pub(super) fn motions<P: Platform>(particles: &[Particle<P>]) -> impl Iterator<Item = Motion> {
+    particles.iter().map(|particle| vector(&particle.motion))
+}
+
+/// A cell, in the 40 bytes that it had in the model without locks.
 #[repr(C)]
 pub(super) struct Cell<P: Platform> {
     pub(super) solid: Word<P, u32>,
@@ -100,8 +102,8 @@ pub(super) struct Cell<P: Platform> {
     pub(super) last: Word<P, u32>,
     /// 1 and the number of a particle that waits for another one to collide with; 0 if none does.
     pub(super) partner: Word<P, u32>,
-    /// Sums over all steps and particles: momentum and energy.
-    sums: [Word<P, f32>; 4],
+    /// Sums over all steps and particles: of the components of velocity, and of their squares.
+    sums: [Word<P, f32>; 6],
 }
 
 impl<P: Platform> Cell<P> {
@@ -123,9 +125,9 @@ impl<P: Platform> Cell<P> {
 
     /// Counts a particle that has come.
     #[inline(always)]
-    pub(super) fn count(&self, motion: [f32; MOTIONS], updates: Updates) {
-        let energy = 0.5 * motion.iter().map(|m| m * m).sum::<f32>();
-        let more = [motion[0], motion[1], motion[2], energy];
+    pub(super) fn count(&self, motion: Motion, updates: Updates) {
+        let [u, v, w, ..] = motion;
+        let more = [u, v, w, u * u, v * v, w * w];
         match updates {
             Updates::Racy => {
                 self.population.add(1);

@@ -3,18 +3,10 @@
 use kilocore_platform::Platform;
 
 use super::deviates::{PER_KEY, deviate, next_state, state};
+use super::summary::Summary;
 use super::{Parameters, Radix};
 use crate::error::WrongResult;
 use crate::random::digest;
-
-/// What a sorted result says of itself.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Summary {
-    /// How many keys were sorted.
-    pub keys: usize,
-    /// A digest of the sorted keys. It does not depend on the number of threads.
-    pub digest: u64,
-}
 
 /// Compares the result with keys made in another way, in integers, and sorted by the standard
 /// library.
