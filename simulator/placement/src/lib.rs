@@ -47,8 +47,8 @@ pub use policies::{
     Adjustable, AdjustableOptions, Audience, Balanced, BalancedOptions, Carrefour,
     CarrefourOptions, CopyCost, FirstReference, FixedDelay, LinuxBalancing, Never, WithUpdates,
 };
-pub use policy::{At, Burst, Decision, Fate, NEVER, Policy};
+pub use policy::{At, Burst, Decision, Fate, Policy};
 pub use rules::{Rule, Told};
 pub use synthetic::{Synthetic, SyntheticError};
 pub use tlb::TlbOptions;
-pub use units::{Node, Nodes, Page, Processor};
+pub use units::{NEVER, Node, Nodes, Page, Processor};

@@ -10,8 +10,8 @@ use crate::account::Account;
 use crate::machine::{Machine, Whereabouts};
 use crate::optimum::Optimum;
 use crate::options::{Options, OptionsError};
-use crate::policy::{At, Burst, Decision, Fate, NEVER, Policy};
-use crate::units::{Node, Page, Processor};
+use crate::policy::{At, Burst, Decision, Fate, Policy};
+use crate::units::{NEVER, Node, Page, Processor};
 
 /// A machine's memory under a policy.
 ///

@@ -20,10 +20,7 @@ use std::num::NonZeroU32;
 use kilocore_platform::Cycles;
 
 use crate::machine::Machine;
-use crate::units::{Node, Page, Processor};
-
-/// A counter that never comes to its end.
-pub const NEVER: u32 = u32::MAX;
+use crate::units::{NEVER, Node, Page, Processor};
 
 /// Who refers to what.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,6 +4,9 @@ use std::fmt::{self, Display, Formatter};
 
 use serde::Serialize;
 
+/// A counter that never comes to its end.
+pub const NEVER: u32 = u32::MAX;
+
 macro_rules! numbers {
     ($($(#[$doc:meta])* $name:ident;)*) => {$(
         $(#[$doc])*

@@ -4,7 +4,7 @@ use crate::coherence::Access;
 use crate::engine::Engine;
 use crate::ids::LineId;
 use crate::outcome::Activity;
-use crate::uncached::TooEarly;
+use crate::referring::TooEarly;
 
 /// An access that has to wait for its turn.
 #[derive(Debug, Clone, Copy)]

@@ -21,9 +21,9 @@
 //! |---|---|---|
 //! | the program's view | `simulation`, `platform`, `region`, `blocks`, `stream`, `kernel_lock` | what tasks may call |
 //! | the main loop | `main_loop`, `current` | whose turn it is, and the switch to its fiber |
-//! | the kernel and the memory bus | `os`, `futexes`, `waiting`, `charging`, `uncached` | who runs, sleeps, waits and pays |
+//! | the kernel and the memory bus | `os`, `futexes`, `waiting`, `charging`, `referring` | who runs, sleeps, waits and pays |
 //! | the engine | `engine` | clocks, and what is planned |
-//! | the state | `state`, `coherence`, `found`, `agenda`, `costs` | what tasks, cores, lines and events are |
+//! | the state | `state`, `coherence`, `found`, `uncached`, `agenda`, `costs` | what tasks, cores, lines and events are |
 //!
 //! # An example
 //! ```
@@ -79,6 +79,7 @@ mod outcome;
 mod parallel;
 mod platform;
 mod random;
+mod referring;
 mod region;
 mod sharers;
 mod simulation;

@@ -194,7 +194,7 @@ impl Report for Results<'_> {
     }
 
     fn svg(&self) -> Result<String, ReportError> {
-        self.chart(&self.loads[0], false).svg()
+        self.chart(&self.loads[0]).svg()
     }
 
     fn csv(&self) -> Result<String, ReportError> {
@@ -208,7 +208,6 @@ impl Report for Results<'_> {
 
 /// Everything on one page.
 fn page<'a>(results: &Results<'a>) -> LinesReport<'a> {
-    let small = results.loads.len() > 1;
     LinesReport {
         generated: output::generated(),
         kind: "A published experiment, simulated",
@@ -218,7 +217,7 @@ fn page<'a>(results: &Results<'a>) -> LinesReport<'a> {
             title: results.machine_title(),
             facts: Vec::new(),
         },
-        charts: results.loads.iter().map(|load| results.chart(load, small)).collect(),
+        charts: results.loads.iter().map(|load| results.chart(load)).collect(),
         tables: tables::all(results),
         assumptions: super::assumptions(results.setting.parameters()),
     }

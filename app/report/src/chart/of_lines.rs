@@ -19,7 +19,11 @@ impl Chart {
             Across::Cores | Across::Threads => x.core_ticks(frame.x_labels()),
             Across::Percent(_) | Across::Ratios(_) => x.ticks(frame.x_labels()),
         };
-        let x_tick = |value: f64| Tick { at: x.place(value), label: number::plain(value) };
+        let across = |value: f64| match lines.across {
+            Across::Ratios(_) if value >= 1.0 => number::count(value.round() as u64),
+            _ => number::plain(value),
+        };
+        let x_tick = |value: f64| Tick { at: x.place(value), label: across(value) };
         // Multiples are compared with numbers of cores, which have no prefixes.
         let written = |value: f64| match lines.linear {
             Some(_) => number::plain(value),

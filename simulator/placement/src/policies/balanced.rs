@@ -30,8 +30,8 @@
 //! table 1's costs, of a few values each (docs/numa.md has them). They are not known to be best.
 
 use crate::machine::Machine;
-use crate::policy::{At, Burst, Decision, NEVER, Policy};
-use crate::units::{Node, Page};
+use crate::policy::{At, Burst, Decision, Policy};
+use crate::units::{NEVER, Node, Page};
 
 /// What the policy starts from.
 #[derive(Debug, Clone, Copy, PartialEq)]

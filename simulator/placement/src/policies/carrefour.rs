@@ -20,8 +20,8 @@ use std::num::NonZeroU32;
 use kilocore_platform::Cycles;
 
 use crate::machine::Machine;
-use crate::policy::{At, Decision, NEVER, Policy};
-use crate::units::{Node, Nodes, Page, Processor};
+use crate::policy::{At, Decision, Policy};
+use crate::units::{NEVER, Node, Nodes, Page, Processor};
 
 /// What Carrefour is told. The shares are its authors'.
 #[derive(Debug, Clone, Copy, PartialEq)]

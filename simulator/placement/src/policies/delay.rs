@@ -1,8 +1,8 @@
 //! The policies without memory: never, at once, after a delay, and until too many writes.
 
 use crate::machine::Machine;
-use crate::policy::{At, Decision, Fate, NEVER, Policy};
-use crate::units::{Node, Page};
+use crate::policy::{At, Decision, Fate, Policy};
+use crate::units::{NEVER, Node, Page};
 
 /// Pages stay where they are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

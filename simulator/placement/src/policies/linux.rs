@@ -11,8 +11,8 @@
 use kilocore_platform::Cycles;
 
 use crate::machine::Machine;
-use crate::policy::{At, Decision, NEVER, Policy};
-use crate::units::{Node, Page, Processor};
+use crate::policy::{At, Decision, Policy};
+use crate::units::{NEVER, Node, Page, Processor};
 
 /// See the [module](self).
 #[derive(Debug)]

@@ -4,8 +4,8 @@ use crate::charging::Turn;
 use crate::coherence::Access;
 use crate::current::{suspend, with_engine};
 use crate::ids::LineId;
+use crate::referring::TooEarly;
 use crate::state::Intent;
-use crate::uncached::TooEarly;
 
 /// Charges for an access to the line at `address`, in simulated order.
 #[inline]

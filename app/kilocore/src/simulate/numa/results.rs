@@ -64,7 +64,7 @@ impl Results<'_> {
     }
 
     /// NAMC against the delay.
-    pub(super) fn chart(&self, load: &Load, small: bool) -> Lines {
+    pub(super) fn chart(&self, load: &Load) -> Lines {
         let line = |&rule: &Rule| {
             let points = self.delays.iter().filter_map(|&delay| {
                 let point = self.point(load, rule, delay)?;
@@ -79,7 +79,7 @@ impl Results<'_> {
             up: "NAMC".to_owned(),
             by: "policy",
             linear: None,
-            small,
+            small: false,
             lines: self.rules.iter().map(line).collect(),
         }
     }
