@@ -34,6 +34,7 @@ const MOVED: u8 = 5;
 const FORKED: u8 = 6;
 const REPLACED: u8 = 7;
 const ENDED: u8 = 8;
+const DISCARDED: u8 = 9;
 
 /// The columns, as they are written.
 #[derive(Debug, Default)]
@@ -109,6 +110,10 @@ impl Columns {
             What::Unmapped(region) => {
                 self.push_region(*region);
                 UNMAPPED
+            }
+            What::Discarded(region) => {
+                self.push_region(*region);
+                DISCARDED
             }
             What::Moved(it) => {
                 self.push_region(it.from);
@@ -234,6 +239,7 @@ impl<'a> Cursors<'a> {
             QUANTUM => What::Quantum { instructions: number(&mut self.instructions)? },
             MAPPED => What::Mapped(Box::new(self.take_mapping()?)),
             UNMAPPED => What::Unmapped(self.take_region()?),
+            DISCARDED => What::Discarded(self.take_region()?),
             MOVED => {
                 What::Moved(Box::new(Move { from: self.take_region()?, to: self.take_region()? }))
             }

@@ -32,6 +32,9 @@ pub enum What {
     /// Memory was given back: by `munmap`, a smaller `brk` or `mremap`, or a mapping that went away.
     /// If these numbers occur again, they are other pages.
     Unmapped(Region),
+    /// What was in this memory went back, and the mapping stays (`madvise`). The pages that its next
+    /// uses find there are new.
+    Discarded(Region),
     /// Memory moved (`mremap`): the pages stay the same and have new numbers.
     Moved(Box<Move>),
     /// The thread forked a process. What that process does is not in the stream.

@@ -26,6 +26,7 @@ mod kind {
     pub(super) const MOVED: u64 = 8;
     pub(super) const FORKED: u64 = 9;
     pub(super) const REPLACED: u64 = 10;
+    pub(super) const DISCARDED: u64 = 11;
 }
 
 const SHARED: u64 = 1 << 8;
@@ -53,6 +54,8 @@ pub enum Record {
     Mapped(u64, Box<Mapping>),
     /// Memory was given back.
     Unmapped(u64, Region),
+    /// What was in memory went back.
+    Discarded(u64, Region),
     /// Memory moved.
     Moved(u64, Box<Move>),
     /// The thread forked.
@@ -100,6 +103,10 @@ impl Record {
                 slot([head(kind::UNMAPPED, first.0, 1), *pages]);
                 slot([*number, 0]);
             }
+            Self::Discarded(number, Region { first, pages }) => {
+                slot([head(kind::DISCARDED, first.0, 1), *pages]);
+                slot([*number, 0]);
+            }
             Self::Moved(number, it) => {
                 slot([head(kind::MOVED, it.from.first.0, 2), it.from.pages]);
                 slot([*number, 0]);
@@ -129,6 +136,7 @@ impl Record {
             kind::FORKED => Self::Forked,
             kind::REPLACED => Self::Replaced,
             kind::UNMAPPED => Self::Unmapped(rest.first()?[0], region(page, second)?),
+            kind::DISCARDED => Self::Discarded(rest.first()?[0], region(page, second)?),
             kind::MOVED => {
                 let [to, pages] = *rest.get(1)?;
                 let to = region(PageNumber(to), pages)?;

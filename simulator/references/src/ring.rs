@@ -113,6 +113,7 @@ impl<'a> Reader<'a> {
     ///
     /// # Errors
     /// If there is none, though there are slots.
+    #[inline]
     pub fn front(&self) -> Result<Option<(Record, usize)>, Malformed> {
         let full = self.head.wrapping_sub(self.tail);
         if full == 0 {
@@ -122,6 +123,9 @@ impl<'a> Reader<'a> {
         let length = 1 + record::more(first[0]);
         if full > self.slots.len() as u64 || length as u64 > full {
             return Err(Malformed);
+        }
+        if length == 1 {
+            return Record::decode(&[first]).map(|record| Some((record, 1))).ok_or(Malformed);
         }
         let mut slots = [[0; 2]; 1 + MOST_MORE];
         slots[0] = first;

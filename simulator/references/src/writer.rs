@@ -113,7 +113,7 @@ fn possible(event: &Event) -> bool {
             };
             region(mapping.region) && name <= LONGEST_NAME
         }
-        What::Unmapped(it) => region(*it),
+        What::Unmapped(it) | What::Discarded(it) => region(*it),
         What::Moved(it) => region(it.from) && region(it.to),
         _ => true,
     };

@@ -45,6 +45,7 @@ pub(crate) fn a_what() -> impl Strategy<Value = What> {
         2 => any::<u32>().prop_map(|instructions| What::Quantum { instructions }),
         1 => mapped,
         1 => a_region().prop_map(What::Unmapped),
+        1 => a_region().prop_map(What::Discarded),
         1 => (a_region(), a_region()).prop_map(|(from, to)| What::Moved(Box::new(Move { from, to }))),
         1 => prop_oneof![
             Just(What::Started),
@@ -70,7 +71,8 @@ pub(crate) fn many() -> Vec<Event> {
     for round in 0..20_000_u64 {
         let (at, thread) = (Instructions(round / 4 * 2_000), ThreadId((round % 4) as u32));
         for place in 0..8 {
-            let page = PageNumber(0x7_f000_0000 + (round % 4 << 12) + (round / 40 + place * place));
+            let page =
+                PageNumber(0x7_f000_0000 + ((round % 4) << 12) + (round / 40 + place * place));
             let burst = Burst { page, reads: 40 + (round % 7) as u32, writes: (place % 3) as u32 };
             events.push(Event { at, thread, what: What::Burst(burst) });
         }

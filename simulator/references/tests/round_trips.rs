@@ -26,6 +26,7 @@ proptest! {
             What::Quantum { instructions } => Record::Quantum(instructions),
             What::Mapped(mapping) => Record::Mapped(number, mapping),
             What::Unmapped(region) => Record::Unmapped(number, region),
+            What::Discarded(region) => Record::Discarded(number, region),
             What::Moved(it) => Record::Moved(number, it),
             What::Started => Record::Started(ThreadId(number as u32)),
             What::Forked => Record::Forked,
