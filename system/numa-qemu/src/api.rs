@@ -21,10 +21,10 @@ pub(crate) type Instruction = Opaque;
 
 /// A callback may not look at registers, so QEMU need not write them back.
 pub(crate) const NO_REGISTERS: c_uint = 0;
-/// A callback at loads.
-pub(crate) const LOADS: c_uint = 1;
-/// A callback at stores.
-pub(crate) const STORES: c_uint = 2;
+/// Loads.
+pub(crate) const LOAD: c_uint = 1;
+/// Stores.
+pub(crate) const STORE: c_uint = 2;
 
 /// At an access: the processor, what kind of access, where, and the registered pointer.
 pub(crate) type OnAccess = extern "C" fn(c_uint, u32, u64, *mut c_void);
@@ -64,6 +64,7 @@ unsafe extern "C" {
         data: *mut c_void,
     );
     pub(crate) fn qemu_plugin_mem_size_shift(access: u32) -> c_uint;
+    pub(crate) fn qemu_plugin_mem_is_store(access: u32) -> bool;
     pub(crate) fn qemu_plugin_start_code() -> u64;
     pub(crate) fn qemu_plugin_path_to_binary() -> *const c_char;
 }

@@ -18,6 +18,7 @@
 //! interface (QEMU 7.2) on.
 #![deny(missing_docs)]
 
+mod access;
 mod address_space;
 mod api;
 mod area;
@@ -67,6 +68,7 @@ fn install<'a>(id: api::PluginId, arguments: impl Iterator<Item = &'a CStr>) -> 
     }
     let file = shared.ok_or("the plugin needs the argument shared=FILE")?;
     area::open(&file).map_err(|error| format!("{file}: {error}"))?;
+    access::learn()?;
     maps::remember_own();
     vcpus::forget_in_children()?;
     // SAFETY: QEMU gave this id, and the functions are what it expects.

@@ -5,25 +5,20 @@
 
 use kilocore_references::{Burst, PageNumber};
 
+use crate::access::Counts;
+
 /// How many places there are. A quantum of 2,000 instructions uses some twenty pages.
 const PLACES: usize = 128;
 /// The place is empty. No address has such a page.
 const EMPTY: u64 = u64::MAX;
 
-/// An access, as it is counted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Access {
-    Load,
-    Store,
-}
-
 #[derive(Debug, Clone, Copy)]
 struct Place {
     page: u64,
-    counts: [u32; 2],
+    counts: Counts,
 }
 
-const FREE: Place = Place { page: EMPTY, counts: [0; 2] };
+const FREE: Place = Place { page: EMPTY, counts: Counts::NONE };
 
 /// The table.
 #[derive(Debug)]
@@ -40,12 +35,12 @@ impl Table {
 
     /// Counts an access, if the page is there. Otherwise somebody has to [`bring`](Self::bring) it.
     #[inline(always)]
-    pub(crate) fn count(&mut self, page: u64, access: Access) -> bool {
+    pub(crate) fn count(&mut self, page: u64, counts: Counts) -> bool {
         let place = &mut self.places[page as usize % PLACES];
         if place.page != page {
             return false;
         }
-        place.counts[access as usize] = place.counts[access as usize].wrapping_add(1);
+        place.counts.0 = place.counts.0.wrapping_add(counts.0);
         true
     }
 
@@ -71,7 +66,7 @@ impl Table {
 
 impl Place {
     fn burst(self) -> Burst {
-        let [reads, writes] = self.counts;
+        let (reads, writes) = (self.counts.loads(), self.counts.stores());
         Burst { page: PageNumber(self.page), reads, writes }
     }
 }

@@ -9,8 +9,9 @@ use kilocore_references::record::{self, Record};
 use kilocore_references::ring::Writer;
 use kilocore_references::{Burst, ThreadId};
 
+use crate::access::Counts;
 use crate::address_space::AddressSpace;
-use crate::table::{Access, Table};
+use crate::table::Table;
 use crate::{area, futex};
 
 /// How long a thread that waits for room sleeps before it looks whether the reader is still there.
@@ -79,16 +80,16 @@ impl Thread {
 
     /// Counts an access to a page.
     #[inline(always)]
-    pub(crate) fn count(&mut self, page: u64, access: Access) {
-        if !self.table.count(page, access) {
-            self.bring(page, access);
+    pub(crate) fn count(&mut self, page: u64, counts: Counts) {
+        if !self.table.count(page, counts) {
+            self.bring(page, counts);
         }
     }
 
     /// Counts an access to a page that was not in the table.
     #[cold]
     #[inline(never)]
-    fn bring(&mut self, page: u64, access: Access) {
+    fn bring(&mut self, page: u64, counts: Counts) {
         if self.is_first {
             self.is_first = false;
             // A program's first access is to its stack.
@@ -101,7 +102,7 @@ impl Thread {
         if let Some(before) = self.table.bring(page) {
             self.write_burst(before);
         }
-        self.table.count(page, access);
+        self.table.count(page, counts);
     }
 
     /// Writes what was counted, and begins anew.

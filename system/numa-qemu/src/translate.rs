@@ -2,8 +2,8 @@
 
 use std::ffi::{c_uint, c_void};
 
-use crate::api::{self, Block, LOADS, NO_REGISTERS, PluginId, STORES};
-use crate::table::Access;
+use crate::access;
+use crate::api::{self, Block, LOAD, NO_REGISTERS, PluginId, STORE};
 use crate::vcpus;
 
 /// No access is wider. Accesses that begin further from the end of their page do not leave it.
@@ -14,21 +14,18 @@ pub(crate) extern "C" fn block(_: PluginId, block: *mut Block) {
     // SAFETY: QEMU gives a block that it is translating, and its instructions are asked for while it
     // does. What is registered is called as it is declared.
     unsafe {
-        let count = api::qemu_plugin_tb_n_insns(block);
-        let data = core::ptr::without_provenance_mut(count);
+        let instructions = api::qemu_plugin_tb_n_insns(block);
+        let data = core::ptr::without_provenance_mut(instructions);
         api::qemu_plugin_register_vcpu_tb_exec_cb(block, begin, NO_REGISTERS, data);
-        for index in 0..count {
+        for index in 0..instructions {
             let instruction = api::qemu_plugin_tb_get_insn(block, index);
-            let nothing = core::ptr::null_mut();
-            for (callback, which) in [(load as api::OnAccess, LOADS), (store, STORES)] {
-                api::qemu_plugin_register_vcpu_mem_cb(
-                    instruction,
-                    callback,
-                    NO_REGISTERS,
-                    which,
-                    nothing,
-                );
-            }
+            api::qemu_plugin_register_vcpu_mem_cb(
+                instruction,
+                count,
+                NO_REGISTERS,
+                LOAD | STORE,
+                core::ptr::null_mut(),
+            );
         }
     }
 }
@@ -40,33 +37,25 @@ extern "C" fn begin(vcpu: c_uint, instructions: *mut c_void) {
     }
 }
 
-extern "C" fn load(vcpu: c_uint, access: u32, address: u64, _: *mut c_void) {
-    count(vcpu, access, address, Access::Load);
-}
-
-extern "C" fn store(vcpu: c_uint, access: u32, address: u64, _: *mut c_void) {
-    count(vcpu, access, address, Access::Store);
-}
-
-#[inline(always)]
-fn count(vcpu: c_uint, access: u32, address: u64, which: Access) {
+/// An instruction loads or stores.
+extern "C" fn count(vcpu: c_uint, access: u32, address: u64, _: *mut c_void) {
     let Some(thread) = vcpus::recorded(vcpu) else { return };
-    thread.count(address >> 12, which);
+    thread.count(address >> 12, access::counts(access));
     if address & 0xfff > 0x1000 - WIDEST {
-        next_page(vcpu, access, address, which);
+        next_page(vcpu, access, address);
     }
 }
 
 /// Counts an access for the next page as well, if it goes on there.
 #[cold]
 #[inline(never)]
-fn next_page(vcpu: c_uint, access: u32, address: u64, which: Access) {
+fn next_page(vcpu: c_uint, access: u32, address: u64) {
     // SAFETY: what QEMU gave for this access.
     let bytes = 1_u64 << unsafe { api::qemu_plugin_mem_size_shift(access) };
     let last = address.wrapping_add(bytes - 1) >> 12;
     if last != address >> 12
         && let Some(thread) = vcpus::recorded(vcpu)
     {
-        thread.count(last, which);
+        thread.count(last, access::counts(access));
     }
 }
