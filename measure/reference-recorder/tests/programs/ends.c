@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 static volatile long turns;
+static char *volatile nowhere;
 
 static void *busy(void *argument) {
     for (;;) turns++;
@@ -32,7 +33,7 @@ int main(int count, char **words) {
         pthread_create(&thread, NULL, ends, NULL);
         pthread_exit(NULL);
     }
-    if (!strcmp(how, "fault")) *(volatile char *)8 = 1;
+    if (!strcmp(how, "fault")) *nowhere = 1;
     if (!strcmp(how, "kill")) raise(SIGKILL);
     if (!strcmp(how, "abort")) abort();
     if (!strcmp(how, "exec")) execl("/bin/echo", "echo", "from another program", (char *)NULL);

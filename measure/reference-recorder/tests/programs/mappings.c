@@ -2,6 +2,7 @@
 // used for one mapping after the other.
 #define _GNU_SOURCE
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,17 +15,24 @@
 static char *slots[THREADS];
 static pthread_barrier_t barrier;
 
+static void wait_a_little(long *turns) {
+    if (++*turns % 1000 == 0) sched_yield();
+}
+
 static void *work(void *argument) {
     long number = (long)argument;
     for (int time = 0; time < TIMES; time++) {
         char *own = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (own == MAP_FAILED) exit(1);
         memset(own, (int)number, BYTES);
-        // The others spin, and learn of it without the system's help.
+        // The other thread spins, and learns of it without the system's help, unless it takes long.
+        long turns = 0;
+        while (__atomic_load_n(&slots[number], __ATOMIC_ACQUIRE) != NULL) wait_a_little(&turns);
         __atomic_store_n(&slots[number], own, __ATOMIC_RELEASE);
         long next = (number + 1) % THREADS;
         char *other;
-        while ((other = __atomic_exchange_n(&slots[next], NULL, __ATOMIC_ACQ_REL)) == NULL) {}
+        while ((other = __atomic_exchange_n(&slots[next], NULL, __ATOMIC_ACQ_REL)) == NULL)
+            wait_a_little(&turns);
         for (int i = 0; i < BYTES; i += 64) other[i]++;
         if (time % 3 == 0) madvise(other, BYTES, MADV_DONTNEED);
         if (time % 3 == 1) {
