@@ -22,7 +22,8 @@ pub enum RecordError {
     NoQemu,
     /// There is one that takes no plugins.
     #[error(
-        "{} takes no plugins; install the Debian package qemu-user, version 7.2 or later", qemu.display()
+        "{} takes no plugins; use the package qemu-user of Debian 12 (that of Debian 13 has none), or a \
+         QEMU from version 7.2 on that was configured with --enable-plugins", qemu.display()
     )]
     NoPlugins {
         /// Where it is.

@@ -9,9 +9,13 @@ use kilocore_process::find_program;
 use crate::RecordError;
 use crate::program::Program;
 
-/// Finds a QEMU that takes plugins.
-pub(crate) fn find() -> Result<PathBuf, RecordError> {
-    let qemu = find_program(OsStr::new("qemu-x86_64")).map_err(|_| RecordError::NoQemu)?;
+/// Finds a QEMU that takes plugins: this one, or the one that is installed.
+pub(crate) fn find(named: Option<&Path>) -> Result<PathBuf, RecordError> {
+    let name = named.map_or(OsStr::new("qemu-x86_64"), Path::as_os_str);
+    let qemu = find_program(name).map_err(|source| match named {
+        Some(qemu) => RecordError::Start { qemu: qemu.to_owned(), source },
+        None => RecordError::NoQemu,
+    })?;
     let help = Command::new(&qemu).arg("-help").stdin(Stdio::null()).stderr(Stdio::null()).output();
     let help = help.map_err(|source| RecordError::Start { qemu: qemu.clone(), source })?;
     let takes = help.stdout.split(|byte| *byte == b'\n').any(|line| line.starts_with(b"-plugin"));

@@ -20,6 +20,8 @@ use crate::{RecordError, qemu};
 pub struct Options<'a> {
     /// Where `libkilocore_numa_qemu.so` is.
     pub library: PathBuf,
+    /// The program `qemu-x86_64`. If none is named, it is looked for as programs are.
+    pub qemu: Option<PathBuf>,
     /// After how many instructions of a thread its quantum ends. Within a quantum the order of
     /// references is lost; shorter quanta make more events.
     pub quantum: u32,
@@ -43,6 +45,7 @@ impl Options<'_> {
     pub fn new(library: PathBuf) -> Self {
         Self {
             library,
+            qemu: None,
             quantum: 2_000,
             threads: 512,
             slots: 1 << 14,
@@ -90,7 +93,7 @@ pub fn record<T>(
 ) -> Result<Recorded<T>, RecordError> {
     let (name, arguments) = command.split_first().ok_or(RecordError::NoProgram)?;
     let program = Program::find(name, arguments)?;
-    let emulator = qemu::find()?;
+    let emulator = qemu::find(options.qemu.as_deref())?;
     let library = options
         .library
         .canonicalize()

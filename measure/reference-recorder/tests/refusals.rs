@@ -54,6 +54,9 @@ fn a_missing_plugin_and_impossible_sizes_are_refused() {
     let library = PathBuf::from("/no/such/plugin.so");
     let error = refused(&words("true".as_ref(), &[]), &Options { library, ..options() });
     assert!(error.to_string().contains("build the plugin"), "{error}");
+    let qemu = Some("/no/such/qemu".into());
+    let error = refused(&words("true".as_ref(), &[]), &Options { qemu, ..options() });
+    assert!(error.to_string().contains("/no/such/qemu"), "{error}");
     for (threads, slots) in [(0, 1 << 14), (5_000, 1 << 14), (4, 300), (4, 128)] {
         let error = refused(&words("true".as_ref(), &[]), &Options { threads, slots, ..options() });
         assert!(matches!(error, RecordError::Memory(_)), "{error}");
