@@ -10,7 +10,7 @@ DEMO_PACKAGES  := kyotocabinet-utils
 TEST_PACKAGES  := $(DEMO_PACKAGES) sysbench memcached libmemcached-tools stress-ng \
                   mariadb-server-core mariadb-client rocksdb-tools xz-utils git python3 \
                   linux-perf g++ musl-tools libabsl-dev golang-go default-jdk-headless \
-                  redis-server redis-tools libjemalloc2
+                  redis-server redis-tools libjemalloc2 qemu-user
 
 # The crates whose tests run under the model checkers. They are built apart: with their features all
 # else would be built anew.

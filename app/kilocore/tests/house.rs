@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The shelves, lowest first. A crate may use those of its own shelf and of lower ones.
-const SHELVES: [&str; 7] =
-    ["libs", "preload", "simulator", "measure", "forecast", "app", "evidence"];
+const SHELVES: [&str; 8] =
+    ["libs", "preload", "simulator", "measure", "system", "forecast", "app", "evidence"];
 
 /// What tests and benchmarks use from a higher shelf, besides `evidence`, which is there for them.
 /// Nobody who uses the crate builds it.

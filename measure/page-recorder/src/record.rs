@@ -10,15 +10,15 @@ use std::time::Duration;
 
 use kilocore_page_trace::{About, Ending, Header, Writer};
 use kilocore_perf_events::{online_cores, page_size};
-use kilocore_process::{NotStarted, Start, Started, kernel_release, machine, run};
+use kilocore_process::{NotStarted, Start, Started, kernel_release, machine, run, utc_date};
 
+use crate::RecordError;
 use crate::collect::{Collected, Collector, Limits};
 use crate::family::Family;
 use crate::faults::Faults;
 use crate::ledger::Ledger;
 use crate::open::Cores;
 use crate::places::Places;
-use crate::{RecordError, clock};
 
 /// Some of a program's pages go back only after its end: the kernel waits until no core can still
 /// look at them.
@@ -74,7 +74,7 @@ pub fn record(command: &[OsString], options: &Options) -> Result<Recording, Reco
     let writer = Writer::create(&options.output)?;
     let places = Places::find()?;
     let cores = Cores::open(&places)?;
-    let date = clock::date();
+    let date = utc_date();
     let mut recorder = None;
     let attach = |pid| {
         let result = Recorder::begin(pid, cores, places, writer, options);

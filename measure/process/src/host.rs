@@ -40,3 +40,23 @@ pub fn boot_id() -> Option<String> {
     let text = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
     Some(text.trim().to_owned()).filter(|id| !id.is_empty())
 }
+
+/// The date and time in UTC, as in `2026-11-25T14:30:00Z`.
+#[must_use]
+pub fn utc_date() -> String {
+    // SAFETY: no place to write the time to is given.
+    let seconds = unsafe { libc::time(core::ptr::null_mut()) };
+    // SAFETY: zero bytes are a valid `tm`.
+    let mut date: libc::tm = unsafe { core::mem::zeroed() };
+    // SAFETY: both are ours, and the second is to be written.
+    unsafe { libc::gmtime_r(&raw const seconds, &raw mut date) };
+    format!(
+        "{}-{:02}-{:02}T{:02}:{:02}:{:02}Z",
+        date.tm_year + 1900,
+        date.tm_mon + 1,
+        date.tm_mday,
+        date.tm_hour,
+        date.tm_min,
+        date.tm_sec
+    )
+}

@@ -25,7 +25,7 @@ mod status;
 pub use cores::{allowed_cores, confine, spare_cores};
 pub use find::find_program;
 pub use gate::{BeforeExec, NotStarted};
-pub use host::{boot_id, hostname, kernel_release, machine};
+pub use host::{boot_id, hostname, kernel_release, machine, utc_date};
 pub use inherited::{keep_ignored_signals, survive_full_files};
 pub use kilocore_host::CpuId;
 pub use observe::{Observer, Stream};

@@ -1,0 +1,113 @@
+//! Why a program cannot be recorded.
+
+use std::ffi::OsString;
+use std::io;
+use std::path::PathBuf;
+use std::process::ExitStatus;
+
+use kilocore_references::ring::Malformed;
+
+/// Why a program cannot be recorded.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RecordError {
+    /// No program was named.
+    #[error("no program was named; give one behind `--`")]
+    NoProgram,
+    /// It is no program that QEMU can run here.
+    #[error(transparent)]
+    Program(#[from] ProgramError),
+    /// There is no QEMU.
+    #[error("qemu-x86_64 is not installed; install the Debian package qemu-user")]
+    NoQemu,
+    /// There is one that takes no plugins.
+    #[error(
+        "{} takes no plugins; use the package qemu-user of Debian 12 (that of Debian 13 has none), or a \
+         QEMU from version 7.2 on that was configured with --enable-plugins", qemu.display()
+    )]
+    NoPlugins {
+        /// Where it is.
+        qemu: PathBuf,
+    },
+    /// The plugin is not where it should be.
+    #[error("{}: {source}; build the plugin, or name the one to use", library.display())]
+    Library {
+        /// Where it should be.
+        library: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// QEMU cannot be started.
+    #[error("cannot start {}: {source}", qemu.display())]
+    Start {
+        /// Where it is.
+        qemu: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// QEMU ended before the plugin had begun.
+    #[error(
+        "QEMU did not begin with the program ({status}); what it said is above. The plugin is for QEMU \
+         from version 7.2 on"
+    )]
+    NotBegun {
+        /// How it ended.
+        status: ExitStatus,
+    },
+    /// There is no memory for the rings.
+    #[error("no memory can be shared with the program ({0}); make rings fewer or smaller")]
+    Memory(io::Error),
+    /// The recorder itself cannot run.
+    #[error(
+        "the recorder cannot run: {0}; end some processes or raise `ulimit -u` and `ulimit -n`"
+    )]
+    Recorder(io::Error),
+}
+
+/// Why QEMU cannot run a program here.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ProgramError {
+    /// It is not there, or may not be executed.
+    #[error("{}: {source}; name a program that exists and may be executed", program.display())]
+    Missing {
+        /// The program.
+        program: OsString,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// It is a program for another kind of machine, or of another kind.
+    #[error(
+        "{}: this is {what}, and only programs for Linux on x86-64 can be recorded", program.display()
+    )]
+    Foreign {
+        /// The program.
+        program: PathBuf,
+        /// What it is.
+        what: String,
+    },
+    /// A script names a program that is a script, and so on.
+    #[error("{}: its `#!` leads from script to script; name a program", program.display())]
+    Scripts {
+        /// The program.
+        program: PathBuf,
+    },
+    /// It has more rights than its user, which it would not have under QEMU.
+    #[error(
+        "{}: it is set-user-ID or set-group-ID and would not have these rights under QEMU; run it as \
+         the user that it belongs to, or a copy of it", program.display()
+    )]
+    Privileged {
+        /// The program.
+        program: PathBuf,
+    },
+}
+
+/// Why a stream ends too early.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StreamError {
+    /// The program wrote into its rings.
+    #[error("{0}; the program has damaged what the plugin recorded")]
+    Damaged(#[from] Malformed),
+}

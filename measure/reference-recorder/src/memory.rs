@@ -1,0 +1,79 @@
+//! The memory that the program and its reader share: a file without a name.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd};
+
+use kilocore_references::layout::{Shared, Sizes};
+
+/// The memory. It is there as long as this is.
+#[derive(Debug)]
+pub(crate) struct Memory {
+    file: File,
+    base: *mut u8,
+    bytes: usize,
+    shared: Shared<'static>,
+}
+
+// SAFETY: the memory is reached by its atomics only, and the file not at all.
+unsafe impl Send for Memory {}
+// SAFETY: as above.
+unsafe impl Sync for Memory {}
+
+impl Memory {
+    pub(crate) fn new(sizes: Sizes, quantum: u32) -> io::Result<Self> {
+        // SAFETY: a C string.
+        let descriptor = unsafe { libc::memfd_create(c"references".as_ptr(), libc::MFD_CLOEXEC) };
+        if descriptor < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        // SAFETY: a descriptor that was just opened, and that nobody else knows.
+        let file = unsafe { File::from_raw_fd(descriptor) };
+        let bytes = sizes.bytes();
+        // The memory comes into being as it is used.
+        file.set_len(bytes as u64)?;
+        // SAFETY: a new mapping of a file.
+        let base = unsafe {
+            libc::mmap(
+                core::ptr::null_mut(),
+                bytes,
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_SHARED,
+                file.as_raw_fd(),
+                0,
+            )
+        };
+        if base == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        let base = base.cast();
+        // SAFETY: the mapping has as many bytes, all zero, and begins with a page. It is unmapped when
+        // this is dropped; `shared` gives out nothing that lives longer.
+        let shared = unsafe { Shared::create(base, bytes, sizes, quantum, std::process::id()) };
+        match shared {
+            Ok(shared) => Ok(Self { file, base, bytes, shared }),
+            Err(error) => {
+                // SAFETY: nobody knows of it.
+                unsafe { libc::munmap(base.cast(), bytes) };
+                Err(io::Error::other(error))
+            }
+        }
+    }
+
+    /// The memory's layout.
+    pub(crate) fn shared(&self) -> &Shared<'_> {
+        &self.shared
+    }
+
+    /// A name under which the program can open it.
+    pub(crate) fn name(&self) -> String {
+        format!("/proc/{}/fd/{}", std::process::id(), self.file.as_raw_fd())
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        // SAFETY: the mapping made in `new`, which nobody uses any more.
+        unsafe { libc::munmap(self.base.cast(), self.bytes) };
+    }
+}

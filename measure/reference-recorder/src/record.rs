@@ -1,0 +1,145 @@
+//! Running the program, and giving its stream to whoever wants it.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::ExitStatus;
+use std::sync::atomic::Ordering;
+use std::thread;
+
+use kilocore_process::{NotStarted, Output, Start, allowed_cores, run, utc_date};
+use kilocore_references::layout::Sizes;
+use kilocore_references::{About, PageNumber};
+
+use crate::memory::Memory;
+use crate::program::Program;
+use crate::stream::{Over, Stream};
+use crate::{RecordError, qemu};
+
+/// How to record.
+#[derive(Debug, Clone)]
+pub struct Options<'a> {
+    /// Where `libkilocore_numa_qemu.so` is.
+    pub library: PathBuf,
+    /// The program `qemu-x86_64`. If none is named, it is looked for as programs are.
+    pub qemu: Option<PathBuf>,
+    /// After how many instructions of a thread its quantum ends. Within a quantum the order of
+    /// references is lost; shorter quanta make more events.
+    pub quantum: u32,
+    /// How many threads are recorded at a time: at most 4096.
+    pub threads: u32,
+    /// How many slots the ring of each thread has: a power of two from 256 to 2^24. A slot is 16 bytes,
+    /// and a burst takes one.
+    pub slots: u32,
+    /// The processor that the program finds, as QEMU names it. QEMU's own choice is an old one; programs
+    /// that were built for newer processors need `max`.
+    pub cpu: Option<String>,
+    /// Where the program's output goes.
+    pub output: Output<'a>,
+    /// Whether its standard input is empty instead of this process's.
+    pub empty_input: bool,
+}
+
+impl Options<'_> {
+    /// The usual way, with the plugin from here.
+    #[must_use]
+    pub fn new(library: PathBuf) -> Self {
+        Self {
+            library,
+            qemu: None,
+            quantum: 2_000,
+            threads: 512,
+            slots: 1 << 14,
+            cpu: None,
+            output: Output::Inherited,
+            empty_input: false,
+        }
+    }
+}
+
+/// A program that was recorded.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Recorded<T> {
+    /// What was made of its stream.
+    pub made: T,
+    /// How the program ended: as it would have without QEMU.
+    pub status: ExitStatus,
+    /// Whether somebody asked it to end.
+    pub interrupted: bool,
+    /// Threads that were not recorded, because too many lived at a time.
+    pub threads_unrecorded: u64,
+}
+
+/// What a stream cannot show, whatever happens.
+const NOT_COVERED: [&str; 4] = [
+    "loads and stores of the kernel for the program, such as those of read and write",
+    "processes that the program forks, and programs that are executed instead of it",
+    "memory that is attached with shmat",
+    "the order of the references within a quantum",
+];
+
+/// Runs a program and calls `consume` with the stream of what it does, while it runs.
+///
+/// The program has this process's standard input, output and error, unless the options say otherwise. If
+/// this process gets a `SIGINT`, `SIGTERM`, `SIGHUP` or `SIGQUIT` meanwhile, the program gets it. If
+/// `consume` returns before the program has ended, the program goes on and is recorded no more.
+///
+/// # Errors
+/// If the program cannot be run under QEMU with the plugin. How it ended is no error.
+pub fn record<T>(
+    command: &[OsString],
+    options: &Options<'_>,
+    consume: impl FnOnce(&mut Stream<'_>) -> T,
+) -> Result<Recorded<T>, RecordError> {
+    let (name, arguments) = command.split_first().ok_or(RecordError::NoProgram)?;
+    let program = Program::find(name, arguments)?;
+    let emulator = qemu::find(options.qemu.as_deref())?;
+    let library = options
+        .library
+        .canonicalize()
+        .map_err(|source| RecordError::Library { library: options.library.clone(), source })?;
+    let sizes = Sizes { rings: options.threads, slots: options.slots };
+    let memory = Memory::new(sizes, options.quantum.max(1)).map_err(RecordError::Memory)?;
+    let about = about(command, options);
+    let cpu = options.cpu.as_deref();
+    let command = qemu::command(&emulator, cpu, &library, &memory.name(), program);
+    let over = Over::default();
+    thread::scope(|scope| {
+        let runner = || {
+            let (output, empty_input) = (options.output, options.empty_input);
+            let end = run(Start { command: &command, output, empty_input, ..Start::default() });
+            over.set(end.as_ref().ok().map(|end| end.status), &memory);
+            end
+        };
+        let runner =
+            thread::Builder::new().spawn_scoped(scope, runner).map_err(RecordError::Recorder)?;
+        let made = consume(&mut Stream::new(&memory, &over, &about));
+        let end = match runner.join() {
+            Ok(end) => end,
+            Err(panic) => std::panic::resume_unwind(panic),
+        };
+        let end = end.map_err(|reason| match reason {
+            NotStarted::Refused(source) => RecordError::Start { qemu: emulator, source },
+            held @ NotStarted::HeldBack => RecordError::Recorder(held.into()),
+        })?;
+        let header = memory.shared().header();
+        if header.program.load(Ordering::Acquire) == 0 {
+            return Err(RecordError::NotBegun { status: end.status });
+        }
+        let threads_unrecorded = header.threads_unrecorded.load(Ordering::Relaxed);
+        let (status, interrupted) = (end.status, end.interrupted);
+        Ok(Recorded { made, status, interrupted, threads_unrecorded })
+    })
+}
+
+fn about(command: &[OsString], options: &Options<'_>) -> About {
+    About {
+        command: command.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
+        recorded_at: utc_date(),
+        quantum: options.quantum.max(1),
+        page_bytes: PageNumber::BYTES as u32,
+        cpus: allowed_cores().len() as u32,
+        how: "QEMU's user mode, with a plugin that counts loads and stores of each page".to_owned(),
+        not_covered: NOT_COVERED.map(str::to_owned).to_vec(),
+    }
+}

@@ -1,0 +1,9 @@
+//! Real programs under QEMU. Needs qemu-user, a C and a C++ compiler, and xz.
+
+mod counts;
+mod ends;
+mod mappings;
+mod programs;
+mod refusals;
+mod support;
+mod traces;

@@ -1,0 +1,103 @@
+//! What can be wrong with a file of references.
+
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+
+/// Why a file cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[error("{}{place}{what}", file.as_ref().map(|file| format!("{}: ", file.display())).unwrap_or_default())]
+pub struct ReadError {
+    /// The file, if it is known.
+    pub file: Option<PathBuf>,
+    /// Where in it.
+    pub place: Place,
+    /// What is wrong there.
+    pub what: Wrong,
+}
+
+/// A place in a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// Nowhere in particular.
+    Whole,
+    /// At this byte of the file.
+    Byte(u64),
+    /// The event of this number, counted from 1, in the packet that begins at this byte.
+    Event {
+        /// The number of the event.
+        number: u64,
+        /// Where its packet begins.
+        packet: u64,
+    },
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Whole => Ok(()),
+            Self::Byte(offset) => write!(f, "at byte {offset}: "),
+            Self::Event { number, packet } => {
+                write!(f, "event {number}, in the packet at byte {packet}: ")
+            }
+        }
+    }
+}
+
+/// What is wrong with a file.
+#[derive(Debug, thiserror::Error)]
+pub enum Wrong {
+    /// The system does not let it be read.
+    #[error("{0}; give a trace that exists and may be read")]
+    Unreadable(io::Error),
+    /// It is something else.
+    #[error("this is no trace of references")]
+    NoTrace,
+    /// It comes from a newer Kilocore.
+    #[error(
+        "the trace has version {0}, and this Kilocore reads version {known}; update Kilocore, or \
+         record again",
+        known = crate::packet::VERSION
+    )]
+    TooNew(u32),
+    /// It ends too early.
+    #[error("the trace ends here, in the middle; it was cut off, so copy it anew or record again")]
+    Truncated,
+    /// It is damaged.
+    #[error("{0}; the trace is damaged, so copy it anew or record again")]
+    Damaged(String),
+}
+
+impl Wrong {
+    /// What is damaged, in words.
+    pub(crate) fn damaged(what: impl Into<String>) -> Self {
+        Self::Damaged(what.into())
+    }
+
+    /// The same, at a place.
+    pub(crate) fn at(self, place: Place) -> ReadError {
+        ReadError { file: None, place, what: self }
+    }
+}
+
+/// Why a file cannot be written.
+#[derive(Debug, thiserror::Error)]
+pub enum WriteError {
+    /// The system refuses.
+    #[error("{}: {source}; the trace was not written, choose a place that has room and may be written to", file.display())]
+    Output {
+        /// The file.
+        file: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// What the trace says of itself is too long.
+    #[error("the command and the remarks are longer than a trace's header may be")]
+    Header,
+    /// An event names a thread or page beyond the last that there can be.
+    #[error("event {number} has a thread or a page beyond the last that there can be")]
+    Beyond {
+        /// The number of the event, counted from 1.
+        number: u64,
+    },
+}

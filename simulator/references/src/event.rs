@@ -1,0 +1,96 @@
+//! What a stream consists of.
+
+use crate::{Instructions, PageNumber, Region, ThreadId};
+
+/// An event of a merged stream.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Event {
+    /// The merged clock at the beginning of the quantum: about how many instructions each thread has
+    /// executed that never had to wait. It never runs back within a thread.
+    pub at: Instructions,
+    /// Whose event it is.
+    pub thread: ThreadId,
+    /// What happened.
+    pub what: What,
+}
+
+/// What happened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum What {
+    /// The thread begins. It is the thread's first event.
+    Started,
+    /// The thread referred to a page. The order of the bursts in a quantum says nothing.
+    Burst(Burst),
+    /// The thread's quantum is over: the bursts since its last one took this many instructions.
+    Quantum {
+        /// How many. It is 0 in quanta that were cut off.
+        instructions: u32,
+    },
+    /// Memory was mapped. Its pages are new, even if pages with these numbers were there before.
+    Mapped(Box<Mapping>),
+    /// Memory was given back: by `munmap`, a smaller `brk` or `mremap`, or a mapping that went away.
+    /// If these numbers occur again, they are other pages.
+    Unmapped(Region),
+    /// What was in this memory went back, and the mapping stays (`madvise`). The pages that its next
+    /// uses find there are new.
+    Discarded(Region),
+    /// Memory moved (`mremap`): the pages stay the same and have new numbers.
+    Moved(Box<Move>),
+    /// The thread forked a process. What that process does is not in the stream.
+    Forked,
+    /// The program asks to be replaced by another (`execve`). If that succeeds, this is the last event
+    /// of all. Otherwise the thread goes on.
+    Replaced,
+    /// The thread ended. It is the thread's last event. Threads that live when the program ends have none.
+    Ended,
+}
+
+/// References of a thread to one page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Burst {
+    /// The page.
+    pub page: PageNumber,
+    /// How many loads. An access of any width counts once, and one that spans two pages counts for
+    /// both. An atomic update is a load and a store.
+    pub reads: u32,
+    /// How many stores.
+    pub writes: u32,
+}
+
+/// Memory that was mapped.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mapping {
+    /// Where.
+    pub region: Region,
+    /// What is there.
+    pub backing: Backing,
+    /// Whether other processes see what is written there (`MAP_SHARED`).
+    pub shared: bool,
+}
+
+/// What is in mapped memory.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Backing {
+    /// Zeroes at first.
+    Anonymous,
+    /// The heap that grows with `brk`.
+    Heap,
+    /// The first thread's stack. Stacks of other threads are anonymous to the system.
+    Stack,
+    /// A file: its path, or a part of a path that is very long.
+    File(Box<str>),
+    /// Memory that was there before the program began, of which nothing else is known.
+    Unknown,
+}
+
+/// Memory that moved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Move {
+    /// Where it was.
+    pub from: Region,
+    /// Where it is. If there are more pages than before, those at the end are new. If there are fewer,
+    /// those that were at the end are gone.
+    pub to: Region,
+}

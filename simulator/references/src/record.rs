@@ -1,0 +1,202 @@
+//! What a thread of the program writes into its ring.
+//!
+//! A record is a *head*, and sometimes more slots behind it. The first word of a head says what it is
+//! (6 bits), how many slots follow (6 bits), and a number of 52 bits, which is a page. The second word
+//! depends on the kind. Kinds that a reader does not know can be skipped, so there may be more of them
+//! one day.
+
+use crate::{Backing, Burst, Mapping, Move, PageNumber, Region, ThreadId};
+
+/// No record has more slots behind its head.
+pub const MOST_MORE: usize = 63;
+
+const KIND_SHIFT: u32 = 52;
+const MORE_SHIFT: u32 = 58;
+const NUMBER: u64 = PageNumber::END - 1;
+
+/// Kinds of records.
+mod kind {
+    pub(super) const BURST: u64 = 1;
+    pub(super) const QUANTUM: u64 = 2;
+    pub(super) const EPOCH: u64 = 3;
+    pub(super) const STARTED: u64 = 4;
+    pub(super) const ENDED: u64 = 5;
+    pub(super) const MAPPED: u64 = 6;
+    pub(super) const UNMAPPED: u64 = 7;
+    pub(super) const MOVED: u64 = 8;
+    pub(super) const FORKED: u64 = 9;
+    pub(super) const REPLACED: u64 = 10;
+    pub(super) const DISCARDED: u64 = 11;
+}
+
+const SHARED: u64 = 1 << 8;
+const ANONYMOUS: u64 = 0;
+const HEAP: u64 = 1;
+const STACK: u64 = 2;
+const FILE: u64 = 3;
+const UNKNOWN: u64 = 4;
+
+/// A record. A change of the address space has a number, counted from 1 in the order in which the
+/// changes happened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Record {
+    /// References to a page.
+    Burst(Burst),
+    /// The quantum is over, after so many instructions.
+    Quantum(u32),
+    /// The quanta from here on have seen so many changes of the address space.
+    Epoch(u64),
+    /// The thread begins.
+    Started(ThreadId),
+    /// The thread ended.
+    Ended,
+    /// Memory was mapped.
+    Mapped(u64, Box<Mapping>),
+    /// Memory was given back.
+    Unmapped(u64, Region),
+    /// What was in memory went back.
+    Discarded(u64, Region),
+    /// Memory moved.
+    Moved(u64, Box<Move>),
+    /// The thread forked.
+    Forked,
+    /// The program wants to be replaced.
+    Replaced,
+    /// Something that this version does not know.
+    Other,
+}
+
+/// The head of a burst: the one record that is written often.
+#[inline]
+#[must_use]
+pub const fn burst(burst: Burst) -> [u64; 2] {
+    let Burst { page, reads, writes } = burst;
+    [head(kind::BURST, page.0, 0), reads as u64 | (writes as u64) << 32]
+}
+
+#[inline]
+const fn head(kind: u64, number: u64, more: usize) -> u64 {
+    number & NUMBER | kind << KIND_SHIFT | (more as u64) << MORE_SHIFT
+}
+
+/// How many slots are behind a head.
+#[inline]
+#[must_use]
+pub const fn more(first_word: u64) -> usize {
+    (first_word >> MORE_SHIFT) as usize
+}
+
+impl Record {
+    /// Gives the slots of the record, one after the other: at most one head and [`MOST_MORE`].
+    pub fn encode(&self, mut slot: impl FnMut([u64; 2])) {
+        match self {
+            Self::Burst(it) => slot(burst(*it)),
+            Self::Quantum(instructions) => {
+                slot([head(kind::QUANTUM, 0, 0), (*instructions).into()])
+            }
+            Self::Epoch(epoch) => slot([head(kind::EPOCH, 0, 0), *epoch]),
+            Self::Started(thread) => slot([head(kind::STARTED, 0, 0), thread.0.into()]),
+            Self::Ended => slot([head(kind::ENDED, 0, 0), 0]),
+            Self::Forked => slot([head(kind::FORKED, 0, 0), 0]),
+            Self::Replaced => slot([head(kind::REPLACED, 0, 0), 0]),
+            Self::Unmapped(number, Region { first, pages }) => {
+                slot([head(kind::UNMAPPED, first.0, 1), *pages]);
+                slot([*number, 0]);
+            }
+            Self::Discarded(number, Region { first, pages }) => {
+                slot([head(kind::DISCARDED, first.0, 1), *pages]);
+                slot([*number, 0]);
+            }
+            Self::Moved(number, it) => {
+                slot([head(kind::MOVED, it.from.first.0, 2), it.from.pages]);
+                slot([*number, 0]);
+                slot([it.to.first.0, it.to.pages]);
+            }
+            Self::Mapped(number, mapping) => encode_mapped(*number, mapping, slot),
+            Self::Other => {}
+        }
+    }
+
+    /// The record that these slots are: a head, and as many as it says behind it.
+    #[must_use]
+    pub fn decode(slots: &[[u64; 2]]) -> Option<Self> {
+        let (&[first, second], rest) = slots.split_first()?;
+        if rest.len() != more(first) {
+            return None;
+        }
+        let page = PageNumber(first & NUMBER);
+        Some(match first >> KIND_SHIFT & 63 {
+            kind::BURST => {
+                Self::Burst(Burst { page, reads: second as u32, writes: (second >> 32) as u32 })
+            }
+            kind::QUANTUM => Self::Quantum(second as u32),
+            kind::EPOCH => Self::Epoch(second),
+            kind::STARTED => Self::Started(ThreadId(second as u32)),
+            kind::ENDED => Self::Ended,
+            kind::FORKED => Self::Forked,
+            kind::REPLACED => Self::Replaced,
+            kind::UNMAPPED => Self::Unmapped(rest.first()?[0], region(page, second)?),
+            kind::DISCARDED => Self::Discarded(rest.first()?[0], region(page, second)?),
+            kind::MOVED => {
+                let [to, pages] = *rest.get(1)?;
+                let to = region(PageNumber(to), pages)?;
+                Self::Moved(rest.first()?[0], Box::new(Move { from: region(page, second)?, to }))
+            }
+            kind::MAPPED => {
+                let (&[number, flags], name) = rest.split_first()?;
+                let backing = backing(flags & 0xff, name)?;
+                let (region, shared) = (region(page, second)?, flags & SHARED != 0);
+                Self::Mapped(number, Box::new(Mapping { region, backing, shared }))
+            }
+            _ => Self::Other,
+        })
+    }
+}
+
+fn region(first: PageNumber, pages: u64) -> Option<Region> {
+    let end = first.0.checked_add(pages)?;
+    (end <= PageNumber::END).then_some(Region { first, pages })
+}
+
+/// Behind the head come the number and the flags, and then the file's name, sixteen bytes a slot and
+/// filled up with zeroes. A name that is too long loses its beginning.
+fn encode_mapped(number: u64, mapping: &Mapping, mut slot: impl FnMut([u64; 2])) {
+    let (code, name) = match &mapping.backing {
+        Backing::Anonymous => (ANONYMOUS, ""),
+        Backing::Heap => (HEAP, ""),
+        Backing::Stack => (STACK, ""),
+        Backing::File(name) => (FILE, &**name),
+        Backing::Unknown => (UNKNOWN, ""),
+    };
+    let mut name = name;
+    while name.len() > (MOST_MORE - 1) * 16 {
+        let mut characters = name.chars();
+        characters.next();
+        name = characters.as_str();
+    }
+    let more = 1 + name.len().div_ceil(16);
+    slot([head(kind::MAPPED, mapping.region.first.0, more), mapping.region.pages]);
+    slot([number, code | if mapping.shared { SHARED } else { 0 }]);
+    for part in name.as_bytes().chunks(16) {
+        let mut bytes = [0; 16];
+        bytes[..part.len()].copy_from_slice(part);
+        let number = u128::from_le_bytes(bytes);
+        slot([number as u64, (number >> 64) as u64]);
+    }
+}
+
+fn backing(code: u64, name: &[[u64; 2]]) -> Option<Backing> {
+    Some(match code {
+        ANONYMOUS => Backing::Anonymous,
+        HEAP => Backing::Heap,
+        STACK => Backing::Stack,
+        FILE => {
+            let bytes: Vec<u8> =
+                name.as_flattened().iter().flat_map(|it| it.to_le_bytes()).collect();
+            let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
+            Backing::File(String::from_utf8_lossy(&bytes[..end]).into())
+        }
+        UNKNOWN => Backing::Unknown,
+        _ => return None,
+    })
+}

@@ -1,0 +1,140 @@
+//! Writing a stream into a file, an event at a time.
+//!
+//! The file has no name until it is whole: a trace appears complete or not at all.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use tempfile::NamedTempFile;
+
+use crate::columns::{self, LONGEST_NAME, MOST_EVENTS};
+use crate::packet::{Kind, LONGEST_DOCUMENT, MAGIC, Packer, VERSION};
+use crate::{About, Backing, Contents, Ending, Event, PageNumber, Region, Tally, What, WriteError};
+
+/// Writes a trace. Whatever its length, it needs memory for one packet.
+#[derive(Debug)]
+pub struct Writer {
+    path: PathBuf,
+    file: BufWriter<NamedTempFile>,
+    packer: Packer,
+    pending: Vec<Event>,
+    raw: Vec<u8>,
+    tally: Tally,
+}
+
+impl Writer {
+    /// Begins a trace that will have this name.
+    ///
+    /// # Errors
+    /// If no file can be written there, or what the trace says of itself is too long.
+    pub fn create(path: impl Into<PathBuf>, about: &About) -> Result<Self, WriteError> {
+        let path = path.into();
+        let header = serde_json::to_vec(about).map_err(|_| WriteError::Header)?;
+        if header.len() > LONGEST_DOCUMENT {
+            return Err(WriteError::Header);
+        }
+        let begun = (|| {
+            if path.is_dir() || path.file_name().is_none() {
+                return Err(io::ErrorKind::IsADirectory.into());
+            }
+            let mut file = BufWriter::new(NamedTempFile::new_in(folder(&path))?);
+            let mut packer = Packer::new()?;
+            file.write_all(&MAGIC)?;
+            file.write_all(&VERSION.to_le_bytes())?;
+            packer.write(&mut file, Kind::About, 1, &header)?;
+            Ok((file, packer))
+        })();
+        let (file, packer) = begun.map_err(|source| output(&path, source))?;
+        let (pending, raw) = (Vec::with_capacity(MOST_EVENTS), Vec::new());
+        Ok(Self { path, file, packer, pending, raw, tally: Tally::default() })
+    }
+
+    /// Appends an event.
+    ///
+    /// # Errors
+    /// If it cannot be written, or names something beyond the last that there can be.
+    pub fn push(&mut self, event: &Event) -> Result<(), WriteError> {
+        if !possible(event) {
+            return Err(WriteError::Beyond { number: self.tally.events() + 1 });
+        }
+        self.tally.count(event);
+        self.pending.push(event.clone());
+        if self.pending.len() == MOST_EVENTS {
+            self.write_packet().map_err(|source| output(&self.path, source))?;
+        }
+        Ok(())
+    }
+
+    /// Completes the trace, which takes its name, in the place of a file that had it before.
+    ///
+    /// # Errors
+    /// If it cannot be written. Then nothing is left behind.
+    pub fn finish(self, ending: Ending, threads_unrecorded: u64) -> Result<Contents, WriteError> {
+        let contents = self.tally.finish(ending, threads_unrecorded);
+        let path = self.path.clone();
+        self.complete(&contents).map_err(|source| output(&path, source))?;
+        Ok(contents)
+    }
+
+    fn complete(mut self, contents: &Contents) -> io::Result<()> {
+        self.write_packet()?;
+        let document = serde_json::to_vec(contents)?;
+        self.packer.write(&mut self.file, Kind::Contents, 1, &document)?;
+        let file = self.file.into_inner().map_err(io::IntoInnerError::into_error)?;
+        readable(file.as_file())?;
+        file.persist(&self.path).map_err(|error| error.error)?;
+        Ok(())
+    }
+
+    fn write_packet(&mut self) -> io::Result<()> {
+        if self.pending.is_empty() {
+            return Ok(());
+        }
+        self.raw.clear();
+        columns::encode(&self.pending, &mut self.raw);
+        let count = self.pending.len() as u32;
+        self.packer.write(&mut self.file, Kind::Events, count, &self.raw)?;
+        self.pending.clear();
+        Ok(())
+    }
+}
+
+fn possible(event: &Event) -> bool {
+    let region = |region: Region| {
+        region.first.0.checked_add(region.pages).is_some_and(|end| end <= PageNumber::END)
+    };
+    let what = match &event.what {
+        What::Burst(burst) => burst.page.0 < PageNumber::END,
+        What::Mapped(mapping) => {
+            let name = match &mapping.backing {
+                Backing::File(name) => name.len(),
+                _ => 0,
+            };
+            region(mapping.region) && name <= LONGEST_NAME
+        }
+        What::Unmapped(it) | What::Discarded(it) => region(*it),
+        What::Moved(it) => region(it.from) && region(it.to),
+        _ => true,
+    };
+    what && event.thread.0 < u32::MAX
+}
+
+/// Files of our own are for others to read, as far as the user lets new files be.
+fn readable(file: &File) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    // The only way to ask for the mask is to set it, which other threads would notice.
+    let mask = std::fs::read_to_string("/proc/self/status").ok().and_then(|status| {
+        let line = status.lines().find_map(|line| line.strip_prefix("Umask:"))?;
+        u32::from_str_radix(line.trim(), 8).ok()
+    });
+    file.set_permissions(std::fs::Permissions::from_mode(0o666 & !mask.unwrap_or(0o077)))
+}
+
+fn folder(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+fn output(path: &Path, source: io::Error) -> WriteError {
+    WriteError::Output { file: path.to_owned(), source }
+}

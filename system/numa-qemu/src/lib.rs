@@ -1,0 +1,82 @@
+//! A plugin of QEMU's user mode that streams the pages that a program's threads refer to.
+//!
+//! QEMU translates the program's code, and calls the plugin at each load and store. The plugin only
+//! counts: each thread has a small table of pages, and what was counted goes into a ring of shared
+//! memory when a quantum of instructions is over (`thread.rs`). Somebody else reads the rings; a thread
+//! whose ring is full waits for that reader, so nothing grows. System calls end a quantum, and those
+//! that change the address space become records of their own (`syscalls.rs`).
+//!
+//! The plugin takes one argument: `shared=FILE` names the memory, which the reader has created
+//! (`kilocore_references::layout`).
+//!
+//! What it sees is what QEMU translates. The kernel's own reads and writes of the program's memory, as
+//! those of `read` and `write`, are not seen. A process that the program forks goes on and is not
+//! recorded.
+//!
+//! This crate is under the GNU General Public License, version 2 or later, because plugins become
+//! parts of QEMU. It knows QEMU by its documented interface for plugins only, from version 1 of that
+//! interface (QEMU 7.2) on.
+#![deny(missing_docs)]
+
+mod access;
+mod address_space;
+mod api;
+mod area;
+mod futex;
+mod maps;
+mod syscalls;
+mod table;
+mod thread;
+mod translate;
+mod vcpus;
+mod version;
+
+use std::ffi::{CStr, c_char, c_int, c_void};
+
+pub use version::qemu_plugin_version;
+
+/// QEMU calls this once, before the program begins.
+///
+/// # Safety
+/// Only QEMU calls it, with `argc` strings in `argv` and a description of itself.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn qemu_plugin_install(
+    id: api::PluginId,
+    _info: *const c_void,
+    argc: c_int,
+    argv: *const *const c_char,
+) -> c_int {
+    // SAFETY: QEMU gives as many strings as it says.
+    let arguments = (0..argc as usize).map(|at| unsafe { CStr::from_ptr(*argv.add(at)) });
+    match install(id, arguments) {
+        Ok(()) => 0,
+        Err(what) => {
+            eprintln!("kilocore: {what}");
+            1
+        }
+    }
+}
+
+fn install<'a>(id: api::PluginId, arguments: impl Iterator<Item = &'a CStr>) -> Result<(), String> {
+    let mut shared = None;
+    for argument in arguments {
+        let text = argument.to_str().map_err(|_| "an argument is no text")?;
+        match text.split_once('=') {
+            Some(("shared", file)) => shared = Some(file.to_owned()),
+            _ => return Err(format!("the plugin has no argument '{text}'")),
+        }
+    }
+    let file = shared.ok_or("the plugin needs the argument shared=FILE")?;
+    area::open(&file).map_err(|error| format!("{file}: {error}"))?;
+    access::learn()?;
+    maps::remember_own();
+    vcpus::forget_in_children()?;
+    // SAFETY: QEMU gave this id, and the functions are what it expects.
+    unsafe {
+        api::qemu_plugin_register_vcpu_tb_trans_cb(id, translate::block);
+        api::qemu_plugin_register_vcpu_syscall_cb(id, syscalls::enter);
+        api::qemu_plugin_register_vcpu_syscall_ret_cb(id, syscalls::leave);
+        api::qemu_plugin_register_atexit_cb(id, vcpus::at_exit, core::ptr::null_mut());
+    }
+    Ok(())
+}

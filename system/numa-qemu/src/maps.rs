@@ -1,0 +1,85 @@
+//! What is in the address space before the program executes anything: the program, its loader, and its
+//! stack, which QEMU puts there, and what QEMU has for itself.
+//!
+//! The list of QEMU's own process tells all of it. What was there when the plugin was installed is
+//! QEMU's, so it is left out. A few of QEMU's newer mappings stay in; the program never uses them.
+
+use std::collections::HashSet;
+use std::ffi::CStr;
+use std::fs;
+use std::sync::OnceLock;
+
+use kilocore_references::{Backing, Mapping, Region};
+
+use crate::api;
+
+/// Where QEMU's own mappings begin, before the program was loaded.
+static OWN: OnceLock<HashSet<u64>> = OnceLock::new();
+
+/// A line of the system's list.
+struct Line {
+    start: u64,
+    end: u64,
+    shared: bool,
+    name: String,
+}
+
+/// Remembers what is there now.
+pub(crate) fn remember_own() {
+    OWN.get_or_init(|| lines().into_iter().map(|line| line.start).collect());
+}
+
+/// What came since, as the program sees it.
+pub(crate) fn new_ones() -> Vec<Mapping> {
+    let lines = lines();
+    let base = base(&lines);
+    let own = OWN.get();
+    lines
+        .into_iter()
+        .filter(|line| !own.is_some_and(|own| own.contains(&line.start)) && line.start >= base)
+        .map(|line| Mapping {
+            region: Region::of_bytes(line.start - base, line.end - line.start),
+            backing: if line.name.starts_with('/') {
+                Backing::File(line.name.into())
+            } else {
+                Backing::Anonymous
+            },
+            shared: line.shared,
+        })
+        .collect()
+}
+
+fn lines() -> Vec<Line> {
+    let text = fs::read_to_string("/proc/self/maps").unwrap_or_default();
+    text.lines().filter_map(line).collect()
+}
+
+/// Reads a line such as `7f00-7f80 r-xp 00000000 fe:01 1234   /usr/bin/xz`.
+fn line(text: &str) -> Option<Line> {
+    let mut words = text.splitn(6, ' ');
+    let (start, end) = words.next()?.split_once('-')?;
+    let address = |text| u64::from_str_radix(text, 16).ok();
+    let shared = words.next()?.ends_with('s');
+    let name = words.nth(3).unwrap_or_default().trim_start().to_owned();
+    Some(Line { start: address(start)?, end: address(end)?, shared, name })
+}
+
+/// How much is added to the program's addresses to make QEMU's. Between machines of one kind it is
+/// nearly always nothing.
+fn base(lines: &[Line]) -> u64 {
+    // SAFETY: QEMU's functions without arguments. The name is a C string that stays.
+    let (code, name) = unsafe {
+        let name = api::qemu_plugin_path_to_binary();
+        let name = (!name.is_null()).then(|| CStr::from_ptr(name).to_string_lossy());
+        (api::qemu_plugin_start_code(), name)
+    };
+    let inside =
+        |line: &&Line| (line.start..line.end).contains(&code) && line.name.starts_with('/');
+    if lines.iter().any(|line| inside(&line)) {
+        return 0;
+    }
+    let name = name.and_then(|name| fs::canonicalize(&*name).ok());
+    let first =
+        lines.iter().find(|line| name.as_ref().is_some_and(|it| it.as_os_str() == &*line.name));
+    first.map_or(0, |line| line.start.saturating_sub(code & !0xfff))
+}

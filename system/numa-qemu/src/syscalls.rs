@@ -1,0 +1,76 @@
+//! What is called before and after a system call.
+
+use std::ffi::c_uint;
+
+use kilocore_references::record::Record;
+
+use crate::address_space::AddressSpace;
+use crate::api::PluginId;
+use crate::thread::Thread;
+use crate::vcpus;
+
+/// The program goes into the system.
+pub(crate) extern "C" fn enter(
+    _: PluginId,
+    vcpu: c_uint,
+    call: i64,
+    a: u64,
+    b: u64,
+    c: u64,
+    d: u64,
+    e: u64,
+    f: u64,
+    _: u64,
+    _: u64,
+) {
+    if call == libc::SYS_exit {
+        vcpus::end(vcpu);
+        return;
+    }
+    vcpus::in_system(vcpu, |thread| {
+        thread.enter_system([a, b, c, d, e, f]);
+        match call {
+            // Somebody else may have the addresses before this call has returned.
+            libc::SYS_munmap => AddressSpace::unmap(thread, a, b),
+            libc::SYS_madvise if discards(c) => AddressSpace::discard(thread, a, b),
+            libc::SYS_execve | libc::SYS_execveat => {
+                thread.write(&Record::Replaced);
+                thread.publish();
+            }
+            _ => {}
+        }
+    });
+}
+
+/// The program comes back.
+pub(crate) extern "C" fn leave(_: PluginId, vcpu: c_uint, call: i64, result: i64) {
+    vcpus::in_system(vcpu, |thread| {
+        // An error is a number just below zero. Addresses may be "negative", too.
+        if !(-4095..0).contains(&result) {
+            returned(thread, call, result as u64);
+        }
+        thread.leave_system();
+    });
+}
+
+/// Whether this advice gives back what is in memory.
+fn discards(advice: u64) -> bool {
+    [libc::MADV_DONTNEED, libc::MADV_FREE, libc::MADV_REMOVE].contains(&(advice as i32))
+}
+
+fn returned(thread: &mut Thread, call: i64, result: u64) {
+    let [a, b, c, d, e, _] = thread.arguments;
+    match call {
+        libc::SYS_mmap => AddressSpace::map(thread, result, b, d, e),
+        libc::SYS_mremap => AddressSpace::moved(thread, (a, b), (result, c)),
+        libc::SYS_brk => AddressSpace::heap_ends(thread, result),
+        libc::SYS_fork | libc::SYS_vfork => forked(thread),
+        libc::SYS_clone if a & libc::CLONE_THREAD as u64 == 0 => forked(thread),
+        _ => {}
+    }
+}
+
+fn forked(thread: &mut Thread) {
+    thread.write(&Record::Forked);
+    thread.publish();
+}
