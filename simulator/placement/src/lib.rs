@@ -30,9 +30,11 @@ mod machine;
 mod memory;
 mod optimum;
 mod options;
+mod outcome;
 mod policies;
 mod policy;
 mod rules;
+mod streamed;
 mod synthetic;
 mod tlb;
 mod units;
@@ -43,12 +45,14 @@ pub use driven::{Driven, PageSize};
 pub use machine::Machine;
 pub use memory::Memory;
 pub use options::{Coherence, Options, OptionsError, Start};
+pub use outcome::Outcome;
 pub use policies::{
     Adjustable, AdjustableOptions, Audience, Balanced, BalancedOptions, Carrefour,
     CarrefourOptions, CopyCost, FirstReference, FixedDelay, LinuxBalancing, Never, WithUpdates,
 };
 pub use policy::{At, Burst, Decision, Fate, Policy};
 pub use rules::{Rule, Told};
+pub use streamed::Streamed;
 pub use synthetic::{Synthetic, SyntheticError};
 pub use tlb::TlbOptions;
 pub use units::{NEVER, Node, Nodes, Page, Processor};

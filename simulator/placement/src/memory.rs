@@ -91,6 +91,18 @@ impl Memory {
         self.machine.set_private(page);
     }
 
+    /// Lets a page be as if nobody had referred to it: its number may stand for another one from now
+    /// on. Its copies go without a cost.
+    pub fn forget(&mut self, page: Page) {
+        if page.0 < self.machine.pages() {
+            self.machine.forget(page);
+            self.policy.forget(&self.machine, page);
+            if let Some(optimum) = &mut self.optimum {
+                optimum.forget(page);
+            }
+        }
+    }
+
     /// The machine as it stands.
     #[must_use]
     pub fn machine(&self) -> &Machine {

@@ -96,6 +96,15 @@ impl Optimum {
         *nodes = nodes.without(node);
     }
 
+    /// A page is gone.
+    pub(crate) fn forget(&mut self, page: Page) {
+        for node in 0..self.options.nodes {
+            if page.index() < self.in_question.len() {
+                self.lose(page, Node(node as u8));
+            }
+        }
+    }
+
     fn make_room(&mut self, page: Page) {
         if page.index() >= self.in_question.len() {
             let pages = page.index() + 1;

@@ -119,6 +119,9 @@ pub trait Policy: Debug {
         Decision::Stay(NEVER)
     }
 
+    /// A page is gone, and its number may come to stand for another one.
+    fn forget(&mut self, _machine: &Machine, _page: Page) {}
+
     /// Whether the hardware counts all reads and writes of shared pages for this policy.
     fn watches(&self) -> bool {
         false

@@ -33,6 +33,14 @@ impl Machine {
         self.copied.resize(pages * self.options.nodes as usize, Copied::default());
     }
 
+    /// Lets a page be as if nobody had referred to it.
+    pub(crate) fn forget(&mut self, page: Page) {
+        for node in (0..self.options.nodes).map(|node| Node(node as u8)) {
+            self.begin_counts(page, node, NEVER);
+        }
+        self.pages[page.index()] = UNPLACED;
+    }
+
     /// Says that a program keeps a page for one processor.
     pub(crate) fn set_private(&mut self, page: Page) {
         if page.0 >= self.pages() {

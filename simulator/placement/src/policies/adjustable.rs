@@ -217,6 +217,16 @@ impl Policy for Adjustable {
         Decision::Replicate
     }
 
+    fn forget(&mut self, machine: &Machine, page: Page) {
+        let processors = machine.options().processors() as usize;
+        if let Some(delays) = self.delays.chunks_mut(processors).nth(page.index()) {
+            delays.fill(self.options.delay);
+        }
+        for queue in &mut self.queues {
+            queue.retain(|&(its, _)| its != page);
+        }
+    }
+
     fn period(&self) -> Option<Cycles> {
         Some(self.options.period)
     }

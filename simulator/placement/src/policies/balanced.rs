@@ -167,6 +167,14 @@ impl Policy for Balanced {
         Decision::Stay(NEVER)
     }
 
+    fn forget(&mut self, machine: &Machine, page: Page) {
+        let nodes = machine.options().nodes as usize;
+        if let Some(accounts) = self.accounts.chunks_mut(nodes).nth(page.index()) {
+            accounts
+                .fill(Account { known_writes: self.writes[page.index()], ..Account::default() });
+        }
+    }
+
     fn watches(&self) -> bool {
         true
     }

@@ -148,6 +148,12 @@ impl Policy for Carrefour {
         Decision::Stay(NEVER)
     }
 
+    fn forget(&mut self, _: &Machine, page: Page) {
+        if let Some(seen) = self.pages.get_mut(page.index()) {
+            *seen = Seen::default();
+        }
+    }
+
     fn period(&self) -> Option<Cycles> {
         Some(self.options.period)
     }

@@ -43,6 +43,12 @@ impl Policy for LinuxBalancing {
         Decision::Stay(NEVER)
     }
 
+    fn forget(&mut self, _: &Machine, page: Page) {
+        if let Some(last) = self.last.get_mut(page.index()) {
+            *last = None;
+        }
+    }
+
     fn period(&self) -> Option<Cycles> {
         Some(self.period)
     }

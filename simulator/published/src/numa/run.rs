@@ -6,7 +6,7 @@ use std::rc::Rc;
 use kilocore_machine::Description;
 use kilocore_numa_programs::{OutOfRange, Program, Run, Size, WrongResult};
 use kilocore_placement::{
-    Account, Driven, Memory, OptionsError, Rule, Synthetic, SyntheticError, Told,
+    Driven, Memory, OptionsError, Outcome, Rule, Synthetic, SyntheticError, Told,
 };
 use kilocore_platform::Cycles;
 use kilocore_sim::{Options as Cores, Sim, SimError, Simulation};
@@ -53,20 +53,11 @@ pub struct Job<'a> {
 pub struct Point {
     /// The program, or `synthetic`.
     pub program: &'static str,
-    /// The policy.
-    pub policy: Rule,
-    /// The initial delay, of policies that have one.
-    pub delay: Option<u32>,
-    /// The normalized average memory access cost.
-    pub namc: f64,
-    /// Copies of pages that were brought to another node.
-    pub replications: u64,
-    /// Copies of pages that were told of a write.
-    pub updates: u64,
+    /// What the policy has come to.
+    #[serde(flatten)]
+    pub outcome: Outcome,
     /// The time on the last processor's clock at the end, in cycles.
     pub end_cycles: u64,
-    /// All that was counted.
-    pub counts: Account,
 }
 
 /// Why something cannot be simulated.
@@ -111,7 +102,8 @@ pub fn simulate(job: &Job<'_>) -> Result<Point, NumaError> {
             (synthetic.refer(&mut memory)?, memory)
         }
     };
-    Ok(point(job, end, &memory))
+    let outcome = Outcome::of(&memory, job.rule, job.delay);
+    Ok(Point { program: job.load.name(), outcome, end_cycles: end.0 })
 }
 
 /// Whether a job can be simulated.
@@ -127,32 +119,6 @@ pub(super) fn check(job: &Job<'_>) -> Result<(), NumaError> {
     match job.load {
         Load::Program(..) => Ok(()),
         Load::Synthetic(synthetic) => Ok(synthetic.check()?),
-    }
-}
-
-fn point(job: &Job<'_>, end: Cycles, memory: &Memory) -> Point {
-    let local = job.setting.options.costs.local;
-    let mut counts = *memory.account();
-    if let Some(optimum) = memory.optimum() {
-        // What was counted is how the order of references came about, and not what this would do.
-        counts = Account {
-            cycles: optimum.0,
-            private_reads: counts.private_reads,
-            private_writes: counts.private_writes,
-            shared_reads: counts.shared_reads,
-            shared_writes: counts.shared_writes,
-            ..Account::default()
-        };
-    }
-    Point {
-        program: job.load.name(),
-        policy: job.rule,
-        delay: job.rule.has_delay().then_some(job.delay),
-        namc: counts.namc(local).unwrap_or(f64::NAN),
-        replications: counts.replications,
-        updates: counts.updates,
-        end_cycles: end.0,
-        counts,
     }
 }
 

@@ -42,14 +42,14 @@ impl Results<'_> {
     pub(super) fn point(&self, load: &Load, rule: Rule, delay: u32) -> Option<&Point> {
         let wanted = |point: &&Point| {
             point.program == load.name()
-                && point.policy == rule
-                && point.delay.is_none_or(|its| its == delay)
+                && point.outcome.policy == rule
+                && point.outcome.delay.is_none_or(|its| its == delay)
         };
         self.points.iter().find(wanted)
     }
 
     pub(super) fn namc(&self, load: &Load, rule: Rule, delay: u32) -> f64 {
-        self.point(load, rule, delay).map_or(f64::NAN, |point| point.namc)
+        self.point(load, rule, delay).map_or(f64::NAN, |point| point.outcome.namc)
     }
 
     /// NAMC of a policy for all delays that were simulated.
@@ -59,7 +59,7 @@ impl Results<'_> {
 
     /// The fixed delay with the least NAMC, and that, if the fixed ones were simulated.
     pub(super) fn best_fixed(&self, load: &Load) -> Option<(u32, f64)> {
-        let of = |&delay: &u32| Some((delay, self.point(load, Rule::Fixed, delay)?.namc));
+        let of = |&delay: &u32| Some((delay, self.point(load, Rule::Fixed, delay)?.outcome.namc));
         self.delays.iter().filter_map(of).min_by(|a, b| a.1.total_cmp(&b.1))
     }
 
@@ -68,7 +68,7 @@ impl Results<'_> {
         let line = |&rule: &Rule| {
             let points = self.delays.iter().filter_map(|&delay| {
                 let point = self.point(load, rule, delay)?;
-                Some((f64::from(delay), point.namc))
+                Some((f64::from(delay), point.outcome.namc))
             });
             Line { smooth: !rule.has_delay(), ..Line::new(rule.name(), points.collect()) }
         };

@@ -126,7 +126,7 @@ fn what_was_done(results: &Results<'_>) -> Table {
     for load in results.loads {
         for &rule in results.rules.iter().filter(|&&rule| rule != Rule::Optimum) {
             let Some(point) = results.point(load, rule, delay) else { continue };
-            let counts = point.counts;
+            let counts = point.outcome.counts;
             let remote = counts.remote_reads as f64 / counts.references().max(1) as f64;
             rows.push((
                 format!("{}, {rule}", load.name()),
@@ -175,8 +175,11 @@ fn mixes(results: &Results<'_>) -> Table {
         let Some(point) = results.points.iter().find(|point| point.program == load.name()) else {
             continue;
         };
-        let millions = point.counts.references() as f64 / 1e6;
-        rows.push((format!("{}, simulated", load.name()), cells(millions, mix(&point.counts))));
+        let millions = point.outcome.counts.references() as f64 / 1e6;
+        rows.push((
+            format!("{}, simulated", load.name()),
+            cells(millions, mix(&point.outcome.counts)),
+        ));
         if let Load::Program(program, _) = load {
             let claims = claims(*program);
             let row = cells(claims.references_in_millions, claims.mix);

@@ -1,0 +1,229 @@
+//! Memories that see the references of a program that runs elsewhere.
+//!
+//! A stream ([`kilocore_references`]) says which thread referred to which page of the program's address
+//! space. All memories see the same references in the same order, so that policies are compared on the
+//! same string. What a reference costs does not change the order, unlike in [`Driven`](crate::Driven)
+//! simulations.
+//!
+//! * **Threads are dealt to nodes in turn**, as a system that spreads load does, and to the processors of
+//!   a node in turn.
+//! * **Each processor has a clock**, which its references let run on. The clock of a thread that begins
+//!   or has waited is set to the latest of all.
+//! * **Pages that were unmapped are forgotten**, and their numbers are used again. So the memory that this
+//!   takes grows with what the program has mapped at a time, not with how long it runs.
+
+use std::collections::BTreeMap;
+
+use kilocore_platform::Cycles;
+use kilocore_references::{Event, PageNumber, Region, ThreadId, What};
+
+use crate::driven::PageSize;
+use crate::memory::Memory;
+use crate::policy::Burst;
+use crate::units::{Page, Processor};
+
+/// See the [module](self).
+#[derive(Debug)]
+pub struct Streamed {
+    memories: Vec<Clocked>,
+    pages: AddressSpace,
+    threads: Vec<Thread>,
+    nodes: u32,
+    per_node: u32,
+}
+
+/// A memory, and the clocks of its processors.
+#[derive(Debug)]
+struct Clocked {
+    memory: Memory,
+    clocks: Vec<Cycles>,
+}
+
+/// What is known of a thread.
+#[derive(Debug, Clone, Copy)]
+struct Thread {
+    processor: Processor,
+    /// Where the merged clock should be if the thread has not waited.
+    expected: u64,
+}
+
+/// The page size of streams, as a power of two.
+const STREAM_SHIFT: u32 = PageNumber::BYTES.trailing_zeros();
+
+impl Streamed {
+    /// For memories that have met no page and have the same processors and nodes.
+    ///
+    /// # Panics
+    /// If there are none, or they differ in that, or pages are smaller than those of the stream (4 KiB).
+    #[must_use]
+    pub fn new(memories: Vec<Memory>, size: PageSize) -> Self {
+        assert!(size.bytes() >= PageNumber::BYTES, "a stream knows no smaller pages");
+        let shape = |memory: &Memory| {
+            let options = memory.machine().options();
+            (options.nodes, options.processors_per_node)
+        };
+        let (nodes, per_node) = shape(memories.first().expect("there are memories"));
+        assert!(
+            memories.iter().all(|memory| shape(memory) == (nodes, per_node)),
+            "machines differ"
+        );
+        let clocks = vec![Cycles(0); (nodes * per_node) as usize];
+        let clocked = |memory| Clocked { memory, clocks: clocks.clone() };
+        Self {
+            memories: memories.into_iter().map(clocked).collect(),
+            pages: AddressSpace::new(size),
+            threads: Vec::new(),
+            nodes,
+            per_node,
+        }
+    }
+
+    /// Takes the next event of the stream.
+    pub fn take(&mut self, event: &Event) {
+        let thread = self.thread(event.thread);
+        match &event.what {
+            What::Burst(burst) => {
+                let page = self.pages.page(burst.page);
+                let burst = Burst { reads: burst.reads, writes: burst.writes };
+                for Clocked { memory, clocks } in &mut self.memories {
+                    let clock = &mut clocks[thread.processor.index()];
+                    *clock += memory.refer(*clock, thread.processor, page, burst);
+                }
+            }
+            What::Quantum { instructions } => {
+                if event.at.0 > thread.expected {
+                    self.catch_up(thread.processor);
+                }
+                self.threads[event.thread.0 as usize].expected =
+                    event.at.0 + u64::from(*instructions);
+            }
+            What::Started => self.catch_up(thread.processor),
+            What::Mapped(mapping) => self.forget(mapping.region),
+            What::Unmapped(region) | What::Discarded(region) => self.forget(*region),
+            What::Moved(moved) => {
+                self.forget(moved.to);
+                let kept = moved.from.pages.min(moved.to.pages);
+                self.pages.rename(Region { pages: kept, ..moved.from }, moved.to.first);
+                self.forget(moved.from);
+            }
+            _ => {}
+        }
+    }
+
+    /// The memories, in the order in which they came.
+    #[must_use]
+    pub fn memories(&self) -> impl ExactSizeIterator<Item = &Memory> {
+        self.memories.iter().map(|clocked| &clocked.memory)
+    }
+
+    /// How many threads there were.
+    #[must_use]
+    pub fn threads(&self) -> usize {
+        self.threads.len()
+    }
+
+    fn thread(&mut self, thread: ThreadId) -> Thread {
+        for index in self.threads.len() as u32..=thread.0 {
+            let node = index % self.nodes;
+            let processor = node * self.per_node + index / self.nodes % self.per_node;
+            self.threads.push(Thread { processor: Processor(processor), expected: 0 });
+        }
+        self.threads[thread.0 as usize]
+    }
+
+    fn catch_up(&mut self, processor: Processor) {
+        for Clocked { clocks, .. } in &mut self.memories {
+            let latest = clocks.iter().copied().max().unwrap_or_default();
+            clocks[processor.index()] = latest;
+        }
+    }
+
+    fn forget(&mut self, region: Region) {
+        for page in self.pages.remove(region) {
+            for Clocked { memory, .. } in &mut self.memories {
+                memory.forget(page);
+            }
+        }
+    }
+}
+
+/// Which page of the memories is where in the program's address space.
+#[derive(Debug)]
+struct AddressSpace {
+    /// How many pages of the stream are in one, as a power of two.
+    shift: u32,
+    pages: BTreeMap<u64, Page>,
+    /// The last lookups.
+    recent: Vec<(u64, Page)>,
+    next: u32,
+    /// Numbers of pages that are gone.
+    free: Vec<Page>,
+}
+
+const RECENT: u64 = 4096;
+const NO_LOOKUP: (u64, Page) = (u64::MAX, Page(0));
+
+impl AddressSpace {
+    fn new(size: PageSize) -> Self {
+        Self {
+            shift: size.bytes().trailing_zeros() - STREAM_SHIFT,
+            pages: BTreeMap::new(),
+            recent: vec![NO_LOOKUP; RECENT as usize],
+            next: 0,
+            free: Vec::new(),
+        }
+    }
+
+    #[inline]
+    fn page(&mut self, number: PageNumber) -> Page {
+        let key = number.0 >> self.shift;
+        let (recent, page) = self.recent[(key % RECENT) as usize];
+        if recent == key { page } else { self.look_up(key) }
+    }
+
+    #[cold]
+    fn look_up(&mut self, key: u64) -> Page {
+        let page = *self.pages.entry(key).or_insert_with(|| {
+            self.free.pop().unwrap_or_else(|| {
+                self.next += 1;
+                Page(self.next - 1)
+            })
+        });
+        self.recent[(key % RECENT) as usize] = (key, page);
+        page
+    }
+
+    /// The keys of pages that lie in a region as a whole.
+    fn within(&self, region: Region) -> std::ops::Range<u64> {
+        let first = region.first.0.div_ceil(1 << self.shift);
+        first..(region.end() >> self.shift).max(first)
+    }
+
+    /// Takes pages out. Returns them.
+    fn remove(&mut self, region: Region) -> Vec<Page> {
+        let keys: Vec<u64> = self.pages.range(self.within(region)).map(|(&key, _)| key).collect();
+        let gone: Vec<Page> = keys.iter().filter_map(|key| self.take_out(*key)).collect();
+        self.free.extend(&gone);
+        gone
+    }
+
+    fn take_out(&mut self, key: u64) -> Option<Page> {
+        let recent = &mut self.recent[(key % RECENT) as usize];
+        if recent.0 == key {
+            *recent = NO_LOOKUP;
+        }
+        self.pages.remove(&key)
+    }
+
+    /// Lets pages lie elsewhere from now on, where none are.
+    fn rename(&mut self, from: Region, to: PageNumber) {
+        let keys: Vec<u64> = self.pages.range(self.within(from)).map(|(&key, _)| key).collect();
+        let target = to.0 >> self.shift;
+        let start = from.first.0 >> self.shift;
+        for key in keys {
+            if let Some(page) = self.take_out(key) {
+                self.pages.insert(key - start + target, page);
+            }
+        }
+    }
+}
