@@ -1,0 +1,4 @@
+//! What the checkers find, or do not find.
+
+mod common;
+mod loom;
