@@ -14,7 +14,7 @@ TEST_PACKAGES  := $(DEMO_PACKAGES) sysbench memcached libmemcached-tools stress-
 
 # The crates whose tests run under the model checkers. They are built apart: with their features all
 # else would be built anew.
-APART := platform locks ldu lru buffer-pool pages rivals checking
+APART := platform locks ldu lru buffer-pool pages numa rivals checking
 
 CARGO ?= cargo
 REPORT := target/demo/report.html
@@ -82,7 +82,7 @@ fuzz: packages-fuzz all
 ## weaken: each memory ordering of locks, logs and lists weakened in turn, into docs/orderings
 weaken: packages-build
 	mkdir -p docs/orderings
-	status=0; for part in locks ldu lru buffer-pool pages; do \
+	status=0; for part in locks ldu lru buffer-pool pages numa; do \
 		$(CARGO) run -p kilocore-weaken -- --only libs/$$part/src \
 			--report docs/orderings/$$part.md || status=$$?; \
 	done; exit $$status

@@ -3,6 +3,7 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::fmt;
+use core::panic::{RefUnwindSafe, UnwindSafe};
 use core::ptr::NonNull;
 
 use kilocore_locks::{Adaptive, RawLock};
@@ -60,6 +61,10 @@ unsafe impl<P: Platform, T: Send> Send for ReplicatedOn<P, T> {}
 // SAFETY: shared references to a `T` go to readers on several threads, so it has to be `Sync`. A writer on any
 // thread gets a mutable reference, and drops a `T` that another thread has made, so it has to be `Send`.
 unsafe impl<P: Platform, T: Send + Sync> Sync for ReplicatedOn<P, T> {}
+
+// Nobody sees a copy in which a change has panicked.
+impl<P: Platform, T: RefUnwindSafe> RefUnwindSafe for ReplicatedOn<P, T> {}
+impl<P: Platform, T: UnwindSafe> UnwindSafe for ReplicatedOn<P, T> {}
 
 impl<P: Platform, T: Clone> ReplicatedOn<P, T> {
     /// Returns data with a copy on each of the nodes, which are clones of `value`. With one node there are two

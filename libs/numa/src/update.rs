@@ -46,7 +46,8 @@ impl<P: Platform, T: Clone> ReplicatedOn<P, T> {
     ///
     /// # Deadlocks
     /// It waits for ever if the calling thread has a [guard](crate::ReadGuard) of the same data, or is within
-    /// another update of it. Reading within an update is possible.
+    /// another update of it. Note that in `data.store(data.read().clone())` the guard is there until the store
+    /// returns. Reading within an update is possible.
     pub fn update<R>(&self, mut change: impl FnMut(&mut T) -> R) -> R {
         let turn = Turn::begin(self);
         turn.repair();

@@ -2,19 +2,28 @@
 //! that loom finds.
 
 use kilocore_checking::{Altered, Thorough, model};
+use kilocore_numa::ReplicatedOn;
 use kilocore_platform::Loom;
 
-use crate::common::{Deed, Go, Read, ReadTwice, Store, Update, program};
+use crate::common::{Deed, Go, Pair, Read, ReadTwice, Stay, Store, Update, program};
 
 type Machine = Altered<Loom, Thorough>;
+type Subject = ReplicatedOn<Machine, Pair<Machine>>;
 
 fn check(preemptions: usize, nodes: &'static [u32], threads: &'static [&'static [Deed]]) {
-    model(Some(preemptions), move || program::<Machine>(nodes, Loom::place, threads));
+    model(Some(preemptions), move || program::<Machine, Subject>(nodes, Loom::place, threads));
 }
 
 #[test]
 fn a_reader_beside_a_writer() {
     check(3, &[0, 1], &[&[Update], &[Read, Read]]);
+}
+
+/// With more it takes minutes.
+#[test]
+fn a_writer_does_not_wait_for_readers_that_see_its_update() {
+    check(3, &[0, 1], &[&[Update], &[Go(0), Stay]]);
+    check(3, &[0, 1], &[&[Update], &[Go(1), Stay]]);
 }
 
 #[test]

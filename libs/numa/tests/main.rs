@@ -2,3 +2,6 @@
 
 mod common;
 mod loom;
+mod planted;
+mod shuttle;
+mod twin;

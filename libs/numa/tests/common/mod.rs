@@ -1,10 +1,12 @@
 //! Programs that all checkers run.
+#![allow(dead_code, missing_docs, unreachable_pub, missing_debug_implementations)]
 
+use std::marker::PhantomData;
 use std::sync::Arc;
 
 use kilocore_checking::Threads;
 use kilocore_numa::{Nodes, ReplicatedOn};
-use kilocore_platform::{Atomic, CpuId, NodeId, Ordering, Platform, SharedCell};
+use kilocore_platform::{Atomic, CpuId, NodeId, Ordering, Platform, SharedCell, Wait};
 
 /// Two numbers that are equal whenever nobody changes them. The checker sees each access.
 pub struct Pair<P: Platform>([P::Cell<u32>; 2]);
@@ -44,6 +46,9 @@ pub enum Deed {
     Read,
     /// Reads twice, the second time within the first.
     ReadTwice,
+    /// Reads, and if it sees an update, stays until that has returned. For a single update and a single reader,
+    /// for which the update must not wait.
+    Stay,
     /// Adds one.
     Update,
     /// Replaces the pair by one whose numbers are those that an update would have made, if this is the only
@@ -52,30 +57,54 @@ pub enum Deed {
     /// Goes to that core.
     Go(u32),
 }
-pub use Deed::{Go, Read, ReadTwice, Store, Update};
+pub use Deed::{Go, Read, ReadTwice, Stay, Store, Update};
 
-/// The data, and the largest number that somebody has told others to have seen.
-pub struct Shared<P: Platform> {
-    pub data: ReplicatedOn<P, Pair<P>>,
-    told: P::U32,
+/// A pair with copies. The shipped one, or one with a mistake.
+pub trait Subject<P: Platform>: Send + Sync + 'static {
+    /// Returns a pair of zeros. There is a core for each of these nodes.
+    fn new(nodes: &[u32]) -> Self;
+    fn read<R>(&self, look: impl FnOnce(&Pair<P>) -> R) -> R;
+    fn update(&self) -> u32;
+    fn store(&self, number: u32);
 }
 
-impl<P: Platform> Shared<P> {
-    /// Has a core for each of these nodes.
+impl<P: Platform> Subject<P> for ReplicatedOn<P, Pair<P>> {
+    fn new(nodes: &[u32]) -> Self {
+        Self::on(&Nodes::new(nodes.iter().copied().map(NodeId)), Pair::new(0))
+    }
+    fn read<R>(&self, look: impl FnOnce(&Pair<P>) -> R) -> R {
+        look(&self.read())
+    }
+    fn update(&self) -> u32 {
+        self.update(Pair::add)
+    }
+    fn store(&self, number: u32) {
+        self.store(Pair::new(number));
+    }
+}
+
+/// The data, and the largest number that somebody has told others to have seen.
+pub struct Shared<P: Platform, S> {
+    pub data: S,
+    told: P::U32,
+    platform: PhantomData<P>,
+}
+
+impl<P: Platform, S: Subject<P>> Shared<P, S> {
     pub fn new(nodes: &[u32]) -> Self {
-        let nodes = Nodes::new(nodes.iter().copied().map(NodeId));
-        Self { data: ReplicatedOn::on(&nodes, Pair::new(0)), told: P::U32::new(0) }
+        Self { data: S::new(nodes), told: P::U32::new(0), platform: PhantomData }
     }
 
     /// A look that begins now, and must see what was told.
     fn look(&self, inside: impl FnOnce()) {
         // Acquire: what is told happened before.
         let told = self.told.load(Ordering::Acquire);
-        let guard = self.data.read();
-        let seen = guard.look();
-        inside();
-        assert_eq!(guard.look(), seen, "it was changed while it was read");
-        drop(guard);
+        let seen = self.data.read(|pair| {
+            let seen = pair.look();
+            inside();
+            assert_eq!(pair.look(), seen, "it was changed while it was read");
+            seen
+        });
         assert!(seen >= told, "a reader saw an old value: {seen}, and {told} was seen before");
         self.tell(seen, told);
     }
@@ -90,17 +119,21 @@ impl<P: Platform> Shared<P> {
     pub fn act(&self, deed: Deed, nodes: &[u32], place: fn(CpuId, NodeId)) {
         match deed {
             Read => self.look(|| ()),
+            Stay => self.data.read(|pair| {
+                let seen = pair.look();
+                P::wait_until(&self.told, Wait::Spin, |told| told >= seen);
+            }),
             ReadTwice => self.look(|| self.look(|| ())),
             Update => {
                 let told = self.told.load(Ordering::Acquire);
-                let made = self.data.update(Pair::add);
+                let made = self.data.update();
                 assert!(made > told, "an update was made to an old value");
                 self.tell(made, told);
             }
             Store => {
                 let told = self.told.load(Ordering::Acquire);
-                let next = self.data.read().look() + 1;
-                self.data.store(Pair::new(next));
+                let next = self.data.read(Pair::look) + 1;
+                self.data.store(next);
                 self.tell(next, told);
             }
             Go(core) => place(CpuId(core), NodeId(nodes[core as usize])),
@@ -109,13 +142,13 @@ impl<P: Platform> Shared<P> {
 }
 
 /// A thread for each list of deeds, the first of them the calling one. Thread 0 begins on core 0, and so on.
-pub fn program<P: Threads>(
+pub fn program<P: Threads, S: Subject<P>>(
     nodes: &'static [u32],
     place: fn(CpuId, NodeId),
     threads: &[&'static [Deed]],
 ) {
-    let shared = Arc::new(Shared::<P>::new(nodes));
-    let run = move |shared: &Shared<P>, thread: usize, deeds: &[Deed]| {
+    let shared = Arc::new(Shared::<P, S>::new(nodes));
+    let run = move |shared: &Shared<P, S>, thread: usize, deeds: &[Deed]| {
         let core = thread % nodes.len();
         place(CpuId(core as u32), NodeId(nodes[core]));
         deeds.iter().for_each(|&deed| shared.act(deed, nodes, place));
@@ -131,6 +164,6 @@ pub fn program<P: Threads>(
     let changes = threads.iter().flat_map(|&deeds| deeds).filter(changes).count();
     for core in 0..nodes.len() {
         place(CpuId(core as u32), NodeId(nodes[core]));
-        assert_eq!(shared.data.read().look(), changes as u32, "a change is lost on core {core}");
+        assert_eq!(shared.data.read(Pair::look), changes as u32, "a change is lost on core {core}");
     }
 }
