@@ -101,8 +101,8 @@ impl<P: Platform> Seat<P> {
         } else {
             self.count_one(guess.other());
             let side = shown().nearest(home);
-            // Release: as in `leave`, for the side that is taken back.
-            self.crowd.fetch_sub(one(side.other()), Ordering::Release);
+            // Relaxed: nothing was read on this side, and what others have released continues.
+            self.crowd.fetch_sub(one(side.other()), Ordering::Relaxed);
             side
         };
         Presence { side, counted: true }
