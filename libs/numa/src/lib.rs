@@ -71,6 +71,7 @@
 //! | a node with cores and no memory | has a copy; the system puts it on the nearest node with memory |
 //! | a node without cores | has no copy |
 //! | the system refuses to bind memory | [`Placement::Refused`], and everything works |
+//! | a signal handler | may read, whatever it interrupts |
 //! | `fork` while another thread reads or writes | the child may read. It must not write: it would wait for threads that it does not have |
 //!
 //! # Where copies lie
@@ -89,12 +90,12 @@ extern crate alloc;
 #[cfg(feature = "native")]
 extern crate std;
 
-mod copy;
 mod guard;
 #[cfg(feature = "native")]
 mod native;
 mod node_memory;
 mod nodes;
+mod replica;
 mod replicated;
 mod seat;
 mod side;

@@ -2,6 +2,7 @@
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
+use core::cell::UnsafeCell;
 use core::fmt;
 use core::panic::{RefUnwindSafe, UnwindSafe};
 use core::ptr::NonNull;
@@ -9,7 +10,7 @@ use core::ptr::NonNull;
 use kilocore_locks::{Adaptive, RawLock};
 use kilocore_platform::{Atomic, AtomicInt, CpuId, NodeId, Ordering, Padded, Platform, SharedCell};
 
-use crate::copy::Copy;
+use crate::replica::Replica;
 use crate::seat::Seat;
 use crate::side::{Side, Sides};
 use crate::{Nodes, Placement, ReadGuard};
@@ -25,10 +26,53 @@ use crate::{Nodes, Placement, ReadGuard};
 ///
 /// A reader never waits, not even for a writer that was stopped in the middle. Writers wait for each other
 /// and for readers that came before, and for no others.
+///
+/// # What does not compile
+/// Data may not be taken for data of a shorter life, as an update could then put something into it that is
+/// soon gone:
+///
+/// ```compile_fail
+/// # use kilocore_numa::Replicated;
+/// fn shorter<'a>(data: &'a Replicated<&'static str>) -> &'a Replicated<&'a str> {
+///     data
+/// }
+/// ```
+///
+/// A guard does not outlive the data, nor a reference its guard:
+///
+/// ```compile_fail,E0597
+/// # use kilocore_numa::Replicated;
+/// let guard = {
+///     let data = Replicated::new(1);
+///     data.read()
+/// };
+/// # drop(guard);
+/// ```
+/// ```compile_fail,E0716
+/// # use kilocore_numa::Replicated;
+/// let data = Replicated::new(String::new());
+/// let text: &str = data.read().as_str();
+/// println!("{text}");
+/// ```
+///
+/// What must not be shared, or sent, is not:
+///
+/// ```compile_fail,E0277
+/// # use kilocore_numa::Replicated;
+/// # use std::cell::Cell;
+/// fn shared<T: Sync>() {}
+/// shared::<Replicated<Cell<u8>>>();
+/// ```
+/// ```compile_fail,E0277
+/// # use kilocore_numa::Replicated;
+/// # use std::sync::MutexGuard;
+/// fn shared<T: Sync>() {}
+/// shared::<Replicated<MutexGuard<'static, u8>>>(); // it is `Sync`, but not `Send`
+/// ```
 pub struct ReplicatedOn<P: Platform, T> {
     pub(crate) head: Padded<Head<P, T>>,
     pub(crate) writers: Padded<Writers<P>>,
-    pub(crate) copies: Box<[Copy<T>]>,
+    pub(crate) copies: Box<[Replica<T>]>,
 }
 
 /// What all readers look at. Only writers change it, a few times with each update.
@@ -45,7 +89,7 @@ pub(crate) struct Place<P: Platform, T> {
     /// The side of the copy of this core's node.
     home: Side,
     /// By the side: that copy, and a neighbour that stands in for it.
-    copies: [NonNull<T>; 2],
+    copies: [NonNull<UnsafeCell<T>>; 2],
 }
 
 /// What writers need of each other.
@@ -74,9 +118,9 @@ impl<P: Platform, T: Clone> ReplicatedOn<P, T> {
         let distinct = nodes.distinct();
         let one = [distinct[0]; 2];
         let homes: &[NodeId] = if distinct.len() == 1 { &one } else { &distinct };
-        let mut copies: Vec<Copy<T>> = Vec::with_capacity(homes.len());
+        let mut copies: Vec<Replica<T>> = Vec::with_capacity(homes.len());
         for &node in homes {
-            copies.push(Copy::new(node, nodes.memory, || value.clone()));
+            copies.push(Replica::new(node, nodes.memory, || value.clone()));
         }
         drop(value);
         let place = |node: &NodeId| {
@@ -125,7 +169,7 @@ impl<P: Platform, T> ReplicatedOn<P, T> {
         let presence = seat.enter(guess, *home, || self.look());
         // SAFETY: the seat has returned it just now. The copies live as long as `self`. Writers change a side
         // only after they have hidden it and nobody is in a seat with it.
-        unsafe { ReadGuard::new(copies[presence.side.index()], seat, presence) }
+        unsafe { ReadGuard::new(copies[presence.side.index()].cast::<T>(), seat, presence) }
     }
 
     /// Returns the number of copies: one for each node that has cores, and two for a single node.

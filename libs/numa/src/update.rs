@@ -116,7 +116,7 @@ impl<'a, P: Platform, T> Turn<'a, P, T> {
             let copy = &self.0.copies[number];
             // SAFETY: nobody reads the side or can come to do so, since it is hidden, and this is the only
             // writer.
-            copy.on_its_node(|| change(number, unsafe { &mut *copy.pointer().as_ptr() }));
+            copy.on_its_node(|| change(number, unsafe { &mut *copy.pointer().as_ref().get() }));
         }
         self.set_unfinished(false);
     }
@@ -136,7 +136,7 @@ impl<'a, P: Platform, T> Turn<'a, P, T> {
         self.change_side(hidden, &mut |number, copy| {
             let intact = copies[hidden.other().stand_in(number, copies.len())].pointer();
             // SAFETY: it is of the side that is shown, which nobody changes now.
-            *copy = unsafe { intact.as_ref() }.clone();
+            *copy = unsafe { &*intact.as_ref().get() }.clone();
         });
     }
 

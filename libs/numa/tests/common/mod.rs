@@ -162,8 +162,8 @@ pub fn program<P: Threads, S: Subject<P>>(
     others.into_iter().for_each(P::join);
     let changes = |deed: &&Deed| matches!(deed, Update | Store);
     let changes = threads.iter().flat_map(|&deeds| deeds).filter(changes).count();
-    for core in 0..nodes.len() {
-        place(CpuId(core as u32), NodeId(nodes[core]));
+    for (core, node) in nodes.iter().enumerate() {
+        place(CpuId(core as u32), NodeId(*node));
         assert_eq!(shared.data.read(Pair::look), changes as u32, "a change is lost on core {core}");
     }
 }

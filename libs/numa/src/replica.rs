@@ -2,15 +2,16 @@
 
 use alloc::alloc::{alloc, dealloc, handle_alloc_error};
 use core::alloc::Layout;
+use core::cell::UnsafeCell;
 use core::ptr::NonNull;
 
 use kilocore_platform::{NodeId, Padded};
 
 use crate::node_memory::NodeMemory;
 
-/// A value on a node. It is reached by raw pointers, as readers and writers take turns.
-pub(crate) struct Copy<T> {
-    value: NonNull<T>,
+/// A value on a node. Readers and writers take turns, and each dereferences the cell by itself.
+pub(crate) struct Replica<T> {
+    value: NonNull<UnsafeCell<T>>,
     layout: Layout,
     pub(crate) node: NodeId,
     memory: Option<&'static dyn NodeMemory>,
@@ -18,7 +19,7 @@ pub(crate) struct Copy<T> {
     pub(crate) bound: bool,
 }
 
-impl<T> Copy<T> {
+impl<T> Replica<T> {
     /// Puts what `make` returns on a node, with what it allocates.
     pub(crate) fn new(
         node: NodeId,
@@ -34,17 +35,19 @@ impl<T> Copy<T> {
             Layout::from_size_align(bytes, layout.align()).expect("memory has such objects");
         // SAFETY: the size is not zero.
         let start = unsafe { alloc(layout) };
-        let Some(value) = NonNull::new(start.cast::<T>()) else { handle_alloc_error(layout) };
+        let Some(value) = NonNull::new(start.cast::<UnsafeCell<T>>()) else {
+            handle_alloc_error(layout)
+        };
         let bound = memory.is_some_and(|memory| memory.bind(start, bytes, node));
         on(memory, node, || {
             // SAFETY: it was allocated above with the layout of a `T`, or a larger one.
-            unsafe { value.write(made) };
+            unsafe { value.write(UnsafeCell::new(made)) };
         });
         Self { value, layout, node, memory, bound }
     }
 
     #[inline]
-    pub(crate) fn pointer(&self) -> NonNull<T> {
+    pub(crate) fn pointer(&self) -> NonNull<UnsafeCell<T>> {
         self.value
     }
 
@@ -71,13 +74,13 @@ pub(crate) fn on<R>(
     result.expect("it was called")
 }
 
-impl<T> Drop for Copy<T> {
+impl<T> Drop for Replica<T> {
     fn drop(&mut self) {
         /// Gives the memory back, also if dropping the value panics.
-        struct Memory<'a, T>(&'a Copy<T>);
+        struct Memory<'a, T>(&'a Replica<T>);
         impl<T> Drop for Memory<'_, T> {
             fn drop(&mut self) {
-                let Copy { value, layout, memory, bound, .. } = *self.0;
+                let Replica { value, layout, memory, bound, .. } = *self.0;
                 let start = value.as_ptr().cast::<u8>();
                 if let Some(memory) = memory.filter(|_| bound) {
                     memory.unbind(start, layout.size());
