@@ -25,8 +25,8 @@ FUZZ_SECONDS ?= 60
 
 .PHONY: all demo test lint unit bench soak weaken watched watched-planted \
         watched-beside fuzz fidelity fidelity-c fidelity-profiles \
-        closed-loop verdicts servers page-traces ldu lru hit-ratios page-caches clean packages-build packages-demo \
-        packages-test packages-fuzz
+        closed-loop verdicts servers page-traces ldu lru hit-ratios page-caches replicated clean \
+        packages-build packages-demo packages-test packages-fuzz
 
 all: packages-build
 	$(CARGO) build --release
@@ -220,6 +220,12 @@ page-pools: packages-build
 	$(CARGO) build --release -p kilocore-page-pools
 	GLIBC_TUNABLES=glibc.rtld.optional_static_tls=16384 \
 	    target/release/kilocore-page-pools --page docs/pages.md
+
+## replicated: data with a copy on each node beside locks, arc-swap and left-right: simulated, and measured
+## on this machine, into the tables of docs/replicated.md; takes minutes on a machine that does nothing else
+replicated: packages-build
+	$(CARGO) build --release -p kilocore-replicated-data
+	target/release/kilocore-replicated-data --page docs/replicated.md
 
 packages-build packages-demo packages-test packages-fuzz: packages-%:
 	@tools/install-packages $(BUILD_PACKAGES) $(if $(filter demo,$*),$(DEMO_PACKAGES)) \

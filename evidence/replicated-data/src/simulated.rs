@@ -1,7 +1,8 @@
 //! Readers on simulated machines, with one writer or none.
 //!
-//! Each core reads again and again: it looks at some lines of a table. Some lines of the table are the same for
-//! all reads, others are anywhere. A core that also writes does so after so many of its reads.
+//! Each core reads again and again for a while: it looks at some lines of a table. One of them also updates a line
+//! now and then. It does so by the clock, so that all subjects are updated equally often, unless an update takes
+//! longer than that.
 
 use std::rc::Rc;
 
@@ -106,16 +107,16 @@ pub struct Work {
     pub entries: usize,
     /// How many of them a read looks at.
     pub looks: usize,
-    /// Reads of each core.
-    pub reads: u32,
-    /// After so many reads, core 0 updates an entry. 0 for never.
-    pub reads_per_update: u32,
+    /// For how long the cores read.
+    pub duration: Cycles,
+    /// How much later than its last update core 0 begins the next one. `None` for never.
+    pub update_every: Option<Cycles>,
 }
 
 /// What comes of it, in cycles of the simulated machine.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Outcome {
-    /// The mean time from a read to the next, on the cores that only read, or on the only core.
+    /// The mean time that a read takes a core, on the cores that only read, or on the only core.
     pub read: f64,
     /// The mean time of an update, if there were any.
     pub update: Option<f64>,
@@ -155,11 +156,12 @@ fn run<S: Shared>(machine: &Description, cores: u32, work: Work) -> Result<Outco
     simulation.run()?;
     let spans = spans.borrow();
     let readers = spans.iter().filter(|span| cores == 1 || span.updates == 0);
-    let (total, count) = readers.fold((0, 0), |(sum, n), span| (sum + span.reading.0, n + 1));
+    let (total, reads) =
+        readers.fold((0, 0), |(sum, reads), span| (sum + span.reading.0, reads + span.reads));
     let updates: u32 = spans.iter().map(|span| span.updates).sum();
     let updating: u64 = spans.iter().map(|span| span.updating.0).sum();
     Ok(Outcome {
-        read: total as f64 / f64::from(count) / f64::from(work.reads),
+        read: total as f64 / reads as f64,
         update: (updates > 0).then(|| updating as f64 / f64::from(updates)),
     })
 }
@@ -167,10 +169,14 @@ fn run<S: Shared>(machine: &Description, cores: u32, work: Work) -> Result<Outco
 /// How long a core did what.
 #[derive(Debug, Default)]
 struct Span {
+    reads: u64,
     reading: Cycles,
     updates: u32,
     updating: Cycles,
 }
+
+/// How many reads a core makes before it looks at the clock.
+const READS_BETWEEN_LOOKS: u64 = 8;
 
 /// Entries that a core looks at one after the other before it gives others a turn, as it warms up.
 const SWEEP: usize = 16;
@@ -193,17 +199,22 @@ fn one_core(shared: &impl Shared, core: u32, work: Work, cores_of_node: u32) -> 
             }
         });
     };
-    (0..work.reads / 10).for_each(|_| read());
+    (0..READS_BETWEEN_LOOKS).for_each(|_| read());
     let (start, mut span) = (Sim::now(), Span::default());
-    for turn in 1..=work.reads {
-        read();
-        if core == 0 && work.reads_per_update != 0 && turn % work.reads_per_update == 0 {
-            let before = Sim::now();
-            shared.update(&mut |table| table.add(turn as usize % work.entries));
-            span.updating += Sim::now().since(before);
+    let mut last = start;
+    loop {
+        (0..READS_BETWEEN_LOOKS).for_each(|_| read());
+        span.reads += READS_BETWEEN_LOOKS;
+        let now = Sim::now();
+        if now.since(start) >= work.duration {
+            span.reading = Cycles(now.since(start).0 - span.updating.0);
+            return span;
+        }
+        if core == 0 && work.update_every.is_some_and(|every| now.since(last) >= every) {
+            shared.update(&mut |table| table.add(span.updates as usize % work.entries));
+            last = Sim::now();
+            span.updating += last.since(now);
             span.updates += 1;
         }
     }
-    span.reading = Cycles(Sim::now().since(start).0 - span.updating.0);
-    span
 }

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use kilocore_machine::Description;
+use kilocore_platform::Cycles;
 use kilocore_replicated_data::measured::{
     Shared, Visitor, read, read_beside_updates, update, update_beside_reads, visit_all,
 };
@@ -22,13 +23,15 @@ pub(crate) const MEASURED: [&str; 2] =
 pub(crate) struct Effort {
     rounds: usize,
     reads: u64,
-    /// Reads of each simulated core.
-    simulated: u32,
+    /// For how long simulated cores read.
+    simulated: Cycles,
 }
 
 impl Effort {
-    pub(crate) const FULL: Effort = Effort { rounds: 15, reads: 1_000_000, simulated: 2_000 };
-    pub(crate) const QUICK: Effort = Effort { rounds: 3, reads: 100_000, simulated: 300 };
+    pub(crate) const FULL: Effort =
+        Effort { rounds: 15, reads: 1_000_000, simulated: Cycles(2_000_000) };
+    pub(crate) const QUICK: Effort =
+        Effort { rounds: 3, reads: 100_000, simulated: Cycles(300_000) };
 }
 
 /// Machines, and how many of their cores read.
@@ -36,18 +39,13 @@ const MACHINES: [(&str, &[u32]); 2] =
     [("xeon-e7-8870v2-8s", &[1, 8, 15, 64, 120]), ("opteron-8356-8s", &[1, 4, 8, 32])];
 
 /// What is simulated, and what the tables say of it.
-fn works(reads: u32) -> [(&'static str, Work); 4] {
-    let small = Work { entries: 64, looks: 4, reads, reads_per_update: 0 };
+fn works(duration: Cycles) -> [(&'static str, Work); 4] {
+    let small = Work { entries: 64, looks: 4, duration, update_every: None };
+    let updated = |every| Work { update_every: Some(Cycles(every)), ..small };
     [
         ("four of 64 lines, nobody updates", small),
-        (
-            "four of 64 lines, core 0 updates one after a thousand of its reads",
-            Work { reads_per_update: 1000, ..small },
-        ),
-        (
-            "four of 64 lines, core 0 updates one after ten of its reads",
-            Work { reads_per_update: 10, ..small },
-        ),
+        ("four of 64 lines, one is updated every 100,000 cycles", updated(100_000)),
+        ("four of 64 lines, one is updated every 10,000 cycles", updated(10_000)),
         ("four of 200,000 lines, nobody updates", Work { entries: 200_000, ..small }),
     ]
 }
@@ -62,7 +60,7 @@ pub(crate) fn simulated(effort: Effort) -> Result<String, String> {
             let outcomes = all_subjects(&machine, cores, work)?;
             let reads = |outcome: &Outcome| Some(outcome.read);
             cycles(&mut text, &format!("a read of {what}"), cores, &outcomes, reads);
-            if work.reads_per_update != 0 {
+            if work.update_every.is_some() {
                 let title = format!("an update ({what})");
                 cycles(&mut text, &title, cores, &outcomes, |outcome| outcome.update);
             }

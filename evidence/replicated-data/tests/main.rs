@@ -1,6 +1,7 @@
 //! What the page says of simulated machines, in small.
 
 use kilocore_machine::Description;
+use kilocore_platform::Cycles;
 use kilocore_replicated_data::simulated::{Outcome, Subject, Work, simulate};
 use kilocore_sim::SimHeap;
 
@@ -8,7 +9,7 @@ use kilocore_sim::SimHeap;
 #[global_allocator]
 static HEAP: SimHeap = SimHeap;
 
-const WORK: Work = Work { entries: 64, looks: 4, reads: 300, reads_per_update: 0 };
+const WORK: Work = Work { entries: 64, looks: 4, duration: Cycles(200_000), update_every: None };
 
 fn eight_nodes() -> Description {
     kilocore_machine::find("opteron-8356-8s").expect("it is built in")
@@ -27,7 +28,7 @@ fn reads_scale_over_nodes_where_those_of_a_lock_collapse() {
 
 #[test]
 fn reads_scale_beside_a_writer() {
-    let work = Work { reads_per_update: 10, ..WORK };
+    let work = Work { update_every: Some(Cycles(10_000)), ..WORK };
     let [replicated, lock] =
         [Subject::Replicated, Subject::PerCore].map(|subject| outcome(subject, 32, work));
     assert!(replicated.read * 10.0 < lock.read, "{replicated:?} {lock:?}");
@@ -44,7 +45,7 @@ fn a_copy_that_is_near_is_read_sooner() {
 
 #[test]
 fn simulations_come_out_the_same_each_time() {
-    let work = Work { reads_per_update: 10, ..WORK };
+    let work = Work { update_every: Some(Cycles(10_000)), ..WORK };
     for subject in Subject::ALL {
         assert_eq!(outcome(subject, 12, work), outcome(subject, 12, work), "{subject:?}");
     }
