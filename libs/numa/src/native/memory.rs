@@ -124,6 +124,15 @@ mod tests {
         assert!(done);
     }
 
+    /// Returns the policy of the memory at an address, as the kernel shows it if it knows nodes.
+    fn policy_at(address: usize) -> Option<std::string::String> {
+        let maps = std::fs::read_to_string("/proc/self/numa_maps").ok()?;
+        let start = |line: &str| usize::from_str_radix(line.split(' ').next()?, 16).ok();
+        let lines = maps.lines().filter_map(|line| Some((start(line)?, line)));
+        let (_, line) = lines.filter(|(start, _)| *start <= address).max_by_key(|line| line.0)?;
+        line.split(' ').nth(1).map(std::string::String::from)
+    }
+
     #[test]
     fn pages_are_bound_to_nodes_that_exist() {
         let bytes = System.page_bytes();
@@ -134,10 +143,13 @@ mod tests {
         unsafe { page.write(7) };
         let allowed = own_policy().is_some();
         assert_eq!(System.bind(page, bytes, NodeId(0)), allowed);
+        let is = |policy: &str| policy_at(page.addr()).is_none_or(|now| !allowed || now == policy);
+        assert!(is("prefer:0"));
         assert!(!System.bind(page, bytes, NodeId(1000)) && !System.bind(page, bytes, NodeId(5000)));
         // SAFETY: as above.
         assert_eq!(unsafe { page.read() }, 7);
         System.unbind(page, bytes);
+        assert!(is("default"));
         // SAFETY: allocated above with this layout.
         unsafe { std::alloc::dealloc(page, layout) };
     }
