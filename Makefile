@@ -221,8 +221,8 @@ page-pools: packages-build
 	GLIBC_TUNABLES=glibc.rtld.optional_static_tls=16384 \
 	    target/release/kilocore-page-pools --page docs/pages.md
 
-## replicated: data with a copy on each node beside locks, arc-swap and left-right: simulated, and measured
-## on this machine, into the tables of docs/replicated.md; takes minutes on a machine that does nothing else
+## replicated: data with a copy on each node beside locks and other libraries: simulated, and measured on
+## this machine, into the tables of docs/replicated.md; takes minutes on a machine that does nothing else
 replicated: packages-build
 	$(CARGO) build --release -p kilocore-replicated-data
 	target/release/kilocore-replicated-data --page docs/replicated.md

@@ -12,6 +12,7 @@ use kilocore_numa::{Nodes, Replicated, ReplicatedOn};
 use kilocore_platform::{Native, NodeId};
 use kilocore_rounds::timed;
 use left_right::{Absorb, ReadHandleFactory, WriteHandle};
+use node_replication::{Dispatch, Log, Replica, ReplicaToken};
 
 use crate::locked::Locked;
 
@@ -125,6 +126,51 @@ impl Shared for LeftRight {
     }
 }
 
+/// A table of `node-replication`: one replica, as this machine is one node, behind a log of updates.
+struct NodeReplication {
+    replica: Arc<Replica<'static, Logged>>,
+    writer: ReplicaToken,
+}
+
+/// Its structure: a table.
+#[derive(Default)]
+struct Logged(Table);
+
+impl Dispatch for Logged {
+    type ReadOperation = ();
+    type WriteOperation = ();
+    type Response = u64;
+
+    fn dispatch(&self, (): ()) -> u64 {
+        look(&self.0)
+    }
+    fn dispatch_mut(&mut self, (): ()) -> u64 {
+        change(&mut self.0);
+        0
+    }
+}
+
+/// The log of `node-replication`, of the size that its authors recommend.
+const LOG_BYTES: usize = 1 << 20;
+
+impl NodeReplication {
+    fn new(table: Table) -> Self {
+        let replica = Replica::with_data(&Arc::new(Log::new(LOG_BYTES)), Logged(table));
+        let writer = replica.register().expect("it takes 256 threads");
+        Self { replica, writer }
+    }
+}
+
+impl Shared for NodeReplication {
+    fn reader(&self) -> impl FnMut() -> u64 {
+        let token = self.replica.register().expect("it takes 256 threads");
+        move || self.replica.execute((), token)
+    }
+    fn update(&self) {
+        self.replica.execute_mut((), self.writer);
+    }
+}
+
 /// Does something with each subject in turn.
 pub trait Visitor {
     /// Is called for each subject.
@@ -143,6 +189,7 @@ pub fn visit_all(numbers: usize, visitor: &mut impl Visitor) {
     visitor.visit("lock `per-core`", &Locked::<Native, PerCore<Native>, _>::new(table()));
     visitor.visit("`arc-swap`", &ArcSwap::new(Arc::new(table())));
     visitor.visit("`left-right`", &LeftRight::new(table()));
+    visitor.visit("`node-replication`", &NodeReplication::new(table()));
 }
 
 /// Returns the nanoseconds of a read, while so many threads read.

@@ -81,8 +81,9 @@
 //! would have to wait. An allocator may still hand out memory of another node that was freed before.
 //!
 //! # What it costs
-//! 128 bytes for each core, and a page at least for each copy if there are several nodes. A read takes about half
-//! as long as under a read-write lock, and an update twice as long; `docs/replicated.md` has times.
+//! 128 bytes for each core that the machine may have, and a page at least for each copy if there are several nodes.
+//! A read takes about half as long as under a read-write lock, and an update twice as long; `docs/replicated.md` has
+//! times.
 #![no_std]
 #![warn(missing_docs)]
 
