@@ -63,6 +63,7 @@
 //! | a thread reads while it reads, or within an update | it works, without waiting |
 //! | a thread updates while it reads, or within an update | it waits for ever, as with a lock |
 //! | a thread moves to another node while it holds a guard | it keeps the copy that it has |
+//! | a thread loses its core while it holds a guard | readers go on; writers wait until it has a core again, which takes milliseconds if there are more threads than cores |
 //! | a reader panics | its guard is dropped: nothing happens |
 //! | a change panics | readers see the old value on all nodes, or the new one on all. The next writer repairs what is hidden |
 //! | a change does different things to different copies | readers see one or the other; never undefined behaviour |

@@ -18,14 +18,13 @@ impl Parts {
 }
 
 fn storm(nodes: &Nodes) {
-    // Few, as each waits until all readers that have lost their core had it again.
-    const UPDATES: u64 = 50;
+    const UPDATES: u64 = 5_000;
     let data = ReplicatedOn::<Native, _>::on(nodes, Parts(vec![0; 100]));
     let told = AtomicU64::new(0);
     let read = |keep: bool| {
         // A guard that outlives the next read, but does not keep writers waiting for ever.
         let mut kept = None;
-        loop {
+        for turn in 0_u32.. {
             let before = told.load(Ordering::Acquire);
             let guard = data.read();
             let seen = guard.look();
@@ -36,6 +35,11 @@ fn storm(nodes: &Nodes) {
             }
             drop(kept.take());
             kept = keep.then_some(guard);
+            if turn % 32 == 0 {
+                // A reader that loses its core with a guard keeps writers waiting until it has one again.
+                drop(kept.take());
+                thread::yield_now();
+            }
         }
     };
     thread::scope(|scope| {
