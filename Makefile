@@ -14,7 +14,7 @@ TEST_PACKAGES  := $(DEMO_PACKAGES) sysbench memcached libmemcached-tools stress-
 
 # The crates whose tests run under the model checkers. They are built apart: with their features all
 # else would be built anew.
-APART := platform locks ldu lru buffer-pool pages rivals checking
+APART := platform locks ldu lru buffer-pool pages numa rivals checking
 
 CARGO ?= cargo
 REPORT := target/demo/report.html
@@ -25,8 +25,8 @@ FUZZ_SECONDS ?= 60
 
 .PHONY: all demo test lint unit bench soak weaken watched watched-planted \
         watched-beside fuzz fidelity fidelity-c fidelity-profiles \
-        closed-loop verdicts servers page-traces ldu lru hit-ratios page-caches clean packages-build packages-demo \
-        packages-test packages-fuzz
+        closed-loop verdicts servers page-traces ldu lru hit-ratios page-caches replicated clean \
+        packages-build packages-demo packages-test packages-fuzz
 
 all: packages-build
 	$(CARGO) build --release
@@ -82,7 +82,7 @@ fuzz: packages-fuzz all
 ## weaken: each memory ordering of locks, logs and lists weakened in turn, into docs/orderings
 weaken: packages-build
 	mkdir -p docs/orderings
-	status=0; for part in locks ldu lru buffer-pool pages; do \
+	status=0; for part in locks ldu lru buffer-pool pages numa; do \
 		$(CARGO) run -p kilocore-weaken -- --only libs/$$part/src \
 			--report docs/orderings/$$part.md || status=$$?; \
 	done; exit $$status
@@ -220,6 +220,12 @@ page-pools: packages-build
 	$(CARGO) build --release -p kilocore-page-pools
 	GLIBC_TUNABLES=glibc.rtld.optional_static_tls=16384 \
 	    target/release/kilocore-page-pools --page docs/pages.md
+
+## replicated: data with a copy on each node beside locks and other libraries: simulated, and measured on
+## this machine, into the tables of docs/replicated.md; takes minutes on a machine that does nothing else
+replicated: packages-build
+	$(CARGO) build --release -p kilocore-replicated-data
+	target/release/kilocore-replicated-data --page docs/replicated.md
 
 packages-build packages-demo packages-test packages-fuzz: packages-%:
 	@tools/install-packages $(BUILD_PACKAGES) $(if $(filter demo,$*),$(DEMO_PACKAGES)) \

@@ -1,10 +1,10 @@
 //! Weakens each memory ordering of the model-checked algorithms, one at a time, and reports which
 //! check catches it.
 //!
-//! The checks are the loom tests of `locks`, `ldu`, `lru`, `buffer-pool` and `pages`. They run on a platform that
-//! looks into the environment at each call, to see whether the ordering of this call is weakened
-//! (`kilocore_checking::weakening`). So one build is enough to try all orderings. The orderings are
-//! found by parsing the shipped source. An ordering that could not be weakened is an error.
+//! The checks are the loom tests of `locks`, `ldu`, `lru`, `buffer-pool`, `pages` and `numa`. They run on a
+//! platform that looks into the environment at each call, to see whether the ordering of this call is
+//! weakened (`kilocore_checking::weakening`). So one build is enough to try all orderings. The orderings
+//! are found by parsing the shipped source. An ordering that could not be weakened is an error.
 //!
 //! If no check catches a weaker ordering, there are two ways: the source is changed to the weaker
 //! ordering, or a comment beside the code argues for the stronger one. Such a comment begins with
@@ -34,7 +34,7 @@ use crate::failure::Failure;
 use crate::sites::{Order, Site, sites};
 
 /// The sources that are weakened, and the tests that have to notice.
-const SUBJECTS: [Subject; 5] = [
+const SUBJECTS: [Subject; 6] = [
     Subject {
         package: "kilocore-locks",
         sources: "libs/locks/src",
@@ -48,6 +48,7 @@ const SUBJECTS: [Subject; 5] = [
         modules: &["loom"],
     },
     Subject { package: "kilocore-pages", sources: "libs/pages/src", modules: &["loom"] },
+    Subject { package: "kilocore-numa", sources: "libs/numa/src", modules: &["loom"] },
 ];
 
 /// By default, a test that takes more than this many seconds on a processor is left out. It would

@@ -20,7 +20,7 @@ const INTRODUCTION: &str = "\
 # Which check misses which memory ordering
 
 Written by `make weaken`; do not edit. Each ordering of the shipped source of `locks`, `ldu`, `lru`,
-`buffer-pool` and `pages` was weakened by one step, one at a time, and the loom tests that make the
+`buffer-pool`, `pages` and `numa` was weakened by one step, one at a time, and the loom tests that make the
 call were run until one failed.
 Half of an `AcqRel` is a step of its own. A weakening counts as caught only if loom reports an error,
 not if it gives up. `wait_until` has no ordering of its own in the source: the read that ends it is an
