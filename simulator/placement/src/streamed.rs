@@ -16,11 +16,17 @@ use std::collections::BTreeMap;
 
 use kilocore_platform::Cycles;
 use kilocore_references::{Event, PageNumber, Region, ThreadId, What};
+use thiserror::Error;
 
 use crate::driven::PageSize;
 use crate::memory::Memory;
 use crate::policy::Burst;
 use crate::units::{Page, Processor};
+
+/// Pages that are smaller than those that a stream knows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[error("pages of {0} bytes: a stream of references knows none below 4096")]
+pub struct StreamedError(u64);
 
 /// See the [module](self).
 #[derive(Debug)]
@@ -53,11 +59,15 @@ const STREAM_SHIFT: u32 = PageNumber::BYTES.trailing_zeros();
 impl Streamed {
     /// For memories that have met no page and have the same processors and nodes.
     ///
+    /// # Errors
+    /// [`StreamedError`] if pages are smaller than those of the stream.
+    ///
     /// # Panics
-    /// If there are none, or they differ in that, or pages are smaller than those of the stream (4 KiB).
-    #[must_use]
-    pub fn new(memories: Vec<Memory>, size: PageSize) -> Self {
-        assert!(size.bytes() >= PageNumber::BYTES, "a stream knows no smaller pages");
+    /// If there are no memories, or they differ in their processors or nodes.
+    pub fn new(memories: Vec<Memory>, size: PageSize) -> Result<Self, StreamedError> {
+        if size.bytes() < PageNumber::BYTES {
+            return Err(StreamedError(size.bytes()));
+        }
         let shape = |memory: &Memory| {
             let options = memory.machine().options();
             (options.nodes, options.processors_per_node)
@@ -69,13 +79,13 @@ impl Streamed {
         );
         let clocks = vec![Cycles(0); (nodes * per_node) as usize];
         let clocked = |memory| Clocked { memory, clocks: clocks.clone() };
-        Self {
+        Ok(Self {
             memories: memories.into_iter().map(clocked).collect(),
             pages: AddressSpace::new(size),
             threads: Vec::new(),
             nodes,
             per_node,
-        }
+        })
     }
 
     /// Takes the next event of the stream.
