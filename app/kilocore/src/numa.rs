@@ -1,4 +1,4 @@
-//! `kilocore numa run` and `replay`: where the pages of unmodified programs should lie.
+//! `kilocore numa run`, `replay` and `show`: where the pages of unmodified programs should lie.
 
 mod consume;
 mod delays;
@@ -6,6 +6,7 @@ mod document;
 mod machine;
 mod replay;
 mod run;
+mod show;
 mod tables;
 
 use std::process::ExitCode;
@@ -24,11 +25,14 @@ pub(crate) enum Action {
     Run(run::Arguments),
     /// Do the same with a trace that `kilocore numa run --record` has written
     Replay(replay::Arguments),
+    /// Summarize such a trace
+    Show(show::Arguments),
 }
 
 pub(crate) fn numa(action: Action) -> Result<ExitCode, Failure> {
     match action {
         Action::Run(arguments) => run::run(&arguments),
         Action::Replay(arguments) => replay::replay(&arguments),
+        Action::Show(arguments) => show::show(&arguments),
     }
 }
