@@ -117,6 +117,18 @@ impl Record {
         }
     }
 
+    /// The same change of the address space with another number. Other records have none.
+    #[must_use]
+    pub fn numbered(self, number: u64) -> Self {
+        match self {
+            Self::Mapped(_, mapping) => Self::Mapped(number, mapping),
+            Self::Unmapped(_, region) => Self::Unmapped(number, region),
+            Self::Discarded(_, region) => Self::Discarded(number, region),
+            Self::Moved(_, it) => Self::Moved(number, it),
+            other => other,
+        }
+    }
+
     /// The record that these slots are: a head, and as many as it says behind it.
     #[must_use]
     pub fn decode(slots: &[[u64; 2]]) -> Option<Self> {
