@@ -56,7 +56,7 @@ pub struct Stream<'a> {
     /// Since when somebody waits for room while nothing can be taken.
     held_up: Option<Instant>,
     /// The lane whose thread asked for another program, and did nothing since.
-    replaced_by: Option<usize>,
+    replaced_by: Option<(usize, Box<str>)>,
     ended: bool,
 }
 
@@ -103,6 +103,13 @@ impl<'a> Stream<'a> {
         }
     }
 
+    /// The program that is executed instead of the one that was recorded, if the stream has ended so. It
+    /// is the path that the program gave, and empty if that is not known.
+    #[must_use]
+    pub fn replaced_by(&self) -> Option<&str> {
+        self.replaced_by.as_ref().filter(|_| self.ended).map(|(_, path)| &**path)
+    }
+
     fn advance(&mut self) -> Result<Option<Event>, StreamError> {
         loop {
             if let Some(turn) = self.turn {
@@ -134,7 +141,7 @@ impl<'a> Stream<'a> {
     #[inline(never)]
     fn take_other(&mut self, turn: usize, record: Record) -> Option<Event> {
         let lane = &mut self.lanes[turn];
-        if self.replaced_by == Some(turn) {
+        if self.replaced_by.as_ref().is_some_and(|(lane, _)| *lane == turn) {
             self.replaced_by = None;
         }
         let mut at = self.merge.clock(turn);
@@ -150,8 +157,8 @@ impl<'a> Stream<'a> {
                 at = self.merge.clock(turn);
                 Some(What::Started)
             }
-            Record::Replaced => {
-                self.replaced_by = Some(turn);
+            Record::Replaced(path) => {
+                self.replaced_by = Some((turn, path));
                 Some(What::Replaced)
             }
             Record::Mapped(_, mapping) => Some(What::Mapped(mapping)),

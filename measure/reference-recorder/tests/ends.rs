@@ -29,6 +29,7 @@ fn exits_are_told() {
         // The thread that ends by itself is the first one.
         assert_eq!(sums.ended, usize::from(how == "other"), "{how}");
         assert_eq!(sums.replaced, usize::from(how == "no-exec"), "{how}");
+        assert_eq!(sums.replaced_by, None, "{how}");
     }
 }
 
@@ -68,6 +69,7 @@ fn another_program_is_told_and_not_recorded() {
     let ran = ended("exec");
     assert_eq!(ran.stdout, b"from another program\n");
     assert_eq!((ran.made.ending, ran.made.replaced), (Ending::Replaced, 1));
+    assert_eq!(ran.made.replaced_by.as_deref(), Some("/bin/echo"));
 }
 
 #[test]

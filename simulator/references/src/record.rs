@@ -60,8 +60,8 @@ pub enum Record {
     Moved(u64, Box<Move>),
     /// The thread forked.
     Forked,
-    /// The program wants to be replaced.
-    Replaced,
+    /// The program wants to be replaced by the one with this path, as far as it is known.
+    Replaced(Box<str>),
     /// Something that this version does not know.
     Other,
 }
@@ -98,7 +98,11 @@ impl Record {
             Self::Started(thread) => slot([head(kind::STARTED, 0, 0), thread.0.into()]),
             Self::Ended => slot([head(kind::ENDED, 0, 0), 0]),
             Self::Forked => slot([head(kind::FORKED, 0, 0), 0]),
-            Self::Replaced => slot([head(kind::REPLACED, 0, 0), 0]),
+            Self::Replaced(path) => {
+                let path = ending(path, MOST_MORE);
+                slot([head(kind::REPLACED, 0, path.len().div_ceil(16)), 0]);
+                encode_text(path, slot);
+            }
             Self::Unmapped(number, Region { first, pages }) => {
                 slot([head(kind::UNMAPPED, first.0, 1), *pages]);
                 slot([*number, 0]);
@@ -146,7 +150,7 @@ impl Record {
             kind::STARTED => Self::Started(ThreadId(second as u32)),
             kind::ENDED => Self::Ended,
             kind::FORKED => Self::Forked,
-            kind::REPLACED => Self::Replaced,
+            kind::REPLACED => Self::Replaced(text(rest)),
             kind::UNMAPPED => Self::Unmapped(rest.first()?[0], region(page, second)?),
             kind::DISCARDED => Self::Discarded(rest.first()?[0], region(page, second)?),
             kind::MOVED => {
@@ -180,16 +184,24 @@ fn encode_mapped(number: u64, mapping: &Mapping, mut slot: impl FnMut([u64; 2]))
         Backing::File(name) => (FILE, &**name),
         Backing::Unknown => (UNKNOWN, ""),
     };
-    let mut name = name;
-    while name.len() > (MOST_MORE - 1) * 16 {
-        let mut characters = name.chars();
-        characters.next();
-        name = characters.as_str();
-    }
+    let name = ending(name, MOST_MORE - 1);
     let more = 1 + name.len().div_ceil(16);
     slot([head(kind::MAPPED, mapping.region.first.0, more), mapping.region.pages]);
     slot([number, code | if mapping.shared { SHARED } else { 0 }]);
-    for part in name.as_bytes().chunks(16) {
+    encode_text(name, slot);
+}
+
+/// The end of a text that fits in so many slots.
+fn ending(text: &str, slots: usize) -> &str {
+    let mut characters = text.chars();
+    while characters.as_str().len() > slots * 16 {
+        characters.next();
+    }
+    characters.as_str()
+}
+
+fn encode_text(text: &str, mut slot: impl FnMut([u64; 2])) {
+    for part in text.as_bytes().chunks(16) {
         let mut bytes = [0; 16];
         bytes[..part.len()].copy_from_slice(part);
         let number = u128::from_le_bytes(bytes);
@@ -197,17 +209,18 @@ fn encode_mapped(number: u64, mapping: &Mapping, mut slot: impl FnMut([u64; 2]))
     }
 }
 
+fn text(slots: &[[u64; 2]]) -> Box<str> {
+    let bytes: Vec<u8> = slots.as_flattened().iter().flat_map(|it| it.to_le_bytes()).collect();
+    let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
+    String::from_utf8_lossy(&bytes[..end]).into()
+}
+
 fn backing(code: u64, name: &[[u64; 2]]) -> Option<Backing> {
     Some(match code {
         ANONYMOUS => Backing::Anonymous,
         HEAP => Backing::Heap,
         STACK => Backing::Stack,
-        FILE => {
-            let bytes: Vec<u8> =
-                name.as_flattened().iter().flat_map(|it| it.to_le_bytes()).collect();
-            let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
-            Backing::File(String::from_utf8_lossy(&bytes[..end]).into())
-        }
+        FILE => Backing::File(text(name)),
         UNKNOWN => Backing::Unknown,
         _ => return None,
     })

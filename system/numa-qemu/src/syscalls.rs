@@ -6,7 +6,7 @@ use kilocore_references::record::Record;
 
 use crate::api::PluginId;
 use crate::thread::Thread;
-use crate::{address_space, vcpus};
+use crate::{address_space, memory, vcpus};
 
 /// The program goes into the system.
 pub(crate) extern "C" fn enter(
@@ -32,10 +32,8 @@ pub(crate) extern "C" fn enter(
             // Somebody else may have the addresses before this call has returned.
             libc::SYS_munmap => thread.change(address_space::unmapped(a, b)),
             libc::SYS_madvise if discards(c) => thread.change(address_space::discarded(a, b)),
-            libc::SYS_execve | libc::SYS_execveat => {
-                thread.write(&Record::Replaced);
-                thread.publish();
-            }
+            libc::SYS_execve => replaced(thread, a),
+            libc::SYS_execveat => replaced(thread, b),
             _ => {}
         }
     });
@@ -69,6 +67,12 @@ fn returned(thread: &mut Thread, call: i64, result: u64) {
         libc::SYS_clone if a & libc::CLONE_THREAD as u64 == 0 => forked(thread),
         _ => {}
     }
+}
+
+/// The program asks to be replaced, by the one whose path is at this address.
+fn replaced(thread: &mut Thread, path: u64) {
+    thread.write(&Record::Replaced(memory::text(path).unwrap_or_default().into()));
+    thread.publish();
 }
 
 fn forked(thread: &mut Thread) {

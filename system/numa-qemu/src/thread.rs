@@ -229,15 +229,19 @@ impl Thread {
 /// Whether somebody reads. If not, the recording is over.
 fn reader_lives(shared: &Shared<'_>) -> bool {
     let header = shared.header();
-    let reader = header.reader.load(Ordering::Relaxed) as libc::pid_t;
-    // SAFETY: signal 0 only asks.
-    let gone = unsafe { libc::kill(reader, 0) } != 0
-        && std::io::Error::last_os_error().raw_os_error() == Some(libc::ESRCH);
-    let lives = !gone && header.closed.load(Ordering::Relaxed) == 0;
+    let lives = header.closed.load(Ordering::Relaxed) == 0
+        && is_alive(header.reader.load(Ordering::Relaxed));
     if !lives {
         area::end();
     }
     lives
+}
+
+/// Whether there is such a process that has not ended. One that nobody waited for is there, and ended.
+fn is_alive(process: u32) -> bool {
+    let text = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    let state = text.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next());
+    state.is_some_and(|state| !"ZXx".contains(state))
 }
 
 fn take_ring(shared: &Shared<'_>) -> Option<usize> {
