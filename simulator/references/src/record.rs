@@ -74,6 +74,17 @@ pub const fn burst(burst: Burst) -> [u64; 2] {
     [head(kind::BURST, page.0, 0), reads as u64 | (writes as u64) << 32]
 }
 
+/// The burst that a head is, if it is one.
+#[inline]
+#[must_use]
+pub const fn as_burst([first, second]: [u64; 2]) -> Option<Burst> {
+    if first >> KIND_SHIFT != kind::BURST {
+        return None;
+    }
+    let page = PageNumber(first & NUMBER);
+    Some(Burst { page, reads: second as u32, writes: (second >> 32) as u32 })
+}
+
 #[inline]
 const fn head(kind: u64, number: u64, more: usize) -> u64 {
     number & NUMBER | kind << KIND_SHIFT | (more as u64) << MORE_SHIFT
@@ -142,9 +153,7 @@ impl Record {
         }
         let page = PageNumber(first & NUMBER);
         Some(match first >> KIND_SHIFT & 63 {
-            kind::BURST => {
-                Self::Burst(Burst { page, reads: second as u32, writes: (second >> 32) as u32 })
-            }
+            kind::BURST => Self::Burst(as_burst([first, second])?),
             kind::QUANTUM => Self::Quantum(second as u32),
             kind::EPOCH => Self::Epoch(second),
             kind::STARTED => Self::Started(ThreadId(second as u32)),
