@@ -13,4 +13,5 @@ mod read_write;
 mod simulate;
 mod simulate_ldu;
 mod simulate_lru;
+mod simulate_numa;
 mod simulate_pages;
