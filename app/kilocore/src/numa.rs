@@ -5,6 +5,7 @@ mod delays;
 mod document;
 mod machine;
 mod replay;
+mod results;
 mod run;
 mod show;
 mod tables;

@@ -35,7 +35,8 @@ fn json(output: &std::process::Output) -> Value {
 fn a_program_does_what_it_does_and_its_trace_replays_to_the_same_figures() {
     let (input, sorted) = (unsorted("numa-unsorted"), path("numa-sorted"));
     let trace = path("numa-sort.refs");
-    let few = ["--cpus", "4", "--policy", "never,fixed,adjustable,linux,carrefour,balanced,optimum"];
+    let few =
+        ["--cpus", "4", "--policy", "never,fixed,adjustable,linux,carrefour,balanced,optimum"];
     let sort = ["sort", "--parallel=4", "-o", text(&sorted), text(&input)];
     let words =
         [&["numa", "run", "--json", "--record", text(&trace)], &few[..], &["--"], &sort].concat();
@@ -83,7 +84,9 @@ fn the_programs_status_is_passed_on() {
     assert!(String::from_utf8_lossy(&exited.stdout).starts_with("said\n"));
     assert_eq!(run("kill -KILL $$").status.code(), Some(128 + 9));
     // Its child is not in the stream, and does what it does.
-    assert!(String::from_utf8_lossy(&run("(echo from a child) | cat").stdout).contains("from a child"));
+    assert!(
+        String::from_utf8_lossy(&run("(echo from a child) | cat").stdout).contains("from a child")
+    );
 }
 
 #[test]
