@@ -18,6 +18,7 @@ mod locate;
 mod lock_name;
 mod lost;
 mod measure;
+mod numa;
 mod output;
 mod pages;
 mod predict;
@@ -79,6 +80,9 @@ enum Command {
     /// Record the pages that a program is given and gives back, or run it with a page pool
     #[command(subcommand)]
     Pages(pages::Action),
+    /// Simulate where an unmodified program's pages should lie on a machine with several memories
+    #[command(subcommand)]
+    Numa(numa::Action),
     /// List the locks, or show one in full
     Locks(catalogue::LocksArguments),
     /// List the machines, show one in full, or describe this host
@@ -104,6 +108,7 @@ fn main() -> ExitCode {
         Command::BenchHelper(arguments) => Ok(bench::helper(&arguments)),
         Command::Simulate(experiment) => simulate::simulate(experiment),
         Command::Pages(action) => pages::pages(action),
+        Command::Numa(action) => numa::numa(action),
         Command::Locks(arguments) => catalogue::locks(arguments),
         Command::Machines(arguments) => catalogue::machines(arguments),
         Command::Completions(arguments) => shell::completions(&arguments, Arguments::command()),

@@ -55,12 +55,12 @@ pub(crate) fn chosen<T: Copy + PartialEq>(names: &[T], all: &[T]) -> Vec<T> {
 }
 
 /// Files to write, each with the format that its ending chooses.
-fn formats(files: &[PathBuf]) -> Result<Vec<(&PathBuf, Format)>, Failure> {
+pub(crate) fn formats(files: &[PathBuf]) -> Result<Vec<(&PathBuf, Format)>, Failure> {
     files.iter().map(|path| Ok((path, output::format_of(path)?))).collect()
 }
 
 /// Writes results into files, and prints them: the document if that is asked for, else the tables.
-fn deliver(
+pub(crate) fn deliver(
     results: &impl Report,
     files: Vec<(&PathBuf, Format)>,
     document: Option<impl Serialize>,
@@ -79,7 +79,7 @@ fn deliver(
 }
 
 /// The parameters of an experiment, as a page shows them.
-fn assumptions(parameters: Vec<Parameter>) -> Vec<Assumption> {
+pub(crate) fn assumptions(parameters: Vec<Parameter>) -> Vec<Assumption> {
     let assumption = |parameter: Parameter| Assumption {
         name: parameter.name.to_owned(),
         value: parameter.value,

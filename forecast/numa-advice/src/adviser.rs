@@ -60,7 +60,8 @@ impl Adviser {
         ];
         let ledger = Ledger::new(&options);
         Ok(Self {
-            streamed: Streamed::observed(memories, PageSize::SMALL, ledger),
+            streamed: Streamed::observed(memories, PageSize::SMALL, ledger)
+                .expect("a stream knows such pages"),
             local: options.costs.local,
             forks: 0,
             replaced: false,

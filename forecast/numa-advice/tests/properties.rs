@@ -54,7 +54,7 @@ proptest! {
             Memory::new(options.clone(), Box::new(Never)).expect("sensible").with_optimum(),
             Memory::new(in_turn, Box::new(Never)).expect("sensible"),
             Memory::new(options, Box::new(balanced)).expect("sensible"),
-        ], PageSize::SMALL);
+        ], PageSize::SMALL).expect("large enough");
         let mut stream = Stream::on(NODES);
         for (thread, what) in events {
             let event = Event { at: Instructions(0), thread: ThreadId(thread), what };

@@ -1,6 +1,7 @@
 //! Runs a program under the plugin and prints what its stream amounts to.
 //!
-//! `count_references LIBRARY [--trace FILE] [--cpu NAME] PROGRAM [ARGUMENT…]`
+//! `count_references LIBRARY [--trace FILE] [--cpu NAME] [--quantum INSTRUCTIONS] [--nothing] PROGRAM
+//! [ARGUMENT…]`. With `--nothing` nobody reads the stream, which shows what the plugin itself costs.
 
 use std::ffi::OsString;
 use std::process::exit;
@@ -12,9 +13,10 @@ fn main() {
     let mut words = std::env::args_os().skip(1);
     let mut options = Options::new(words.next().expect("the plugin's file").into());
     let mut command: Vec<OsString> = words.collect();
-    let mut trace = None;
+    let (mut trace, mut nothing) = (None, false);
     loop {
         match command.first().and_then(|word| word.to_str()) {
+            Some("--nothing") => nothing = command.drain(..1).next().is_some(),
             Some("--trace") => trace = command.drain(..2).next_back(),
             Some("--quantum") => {
                 let word = command.drain(..2).next_back().expect("it has a value");
@@ -28,6 +30,7 @@ fn main() {
         }
     }
     let recorded = record(&command, &options, |stream| match trace {
+        None if nothing => Tally::default().finish(stream.ending(), 0),
         None => {
             let mut tally = Tally::default();
             for event in stream.by_ref() {

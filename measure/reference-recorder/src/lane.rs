@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use kilocore_references::layout::{RingHeader, Shared, state};
 use kilocore_references::record::Record;
 use kilocore_references::ring::{Malformed, Reader};
-use kilocore_references::{Readiness, ThreadId, rank_of_change, rank_of_quantum};
+use kilocore_references::{Burst, Readiness, ThreadId, rank_of_change, rank_of_quantum};
 
 /// A thread that is in the system for longer waits for something there. Most calls are shorter.
 const WAITS: Duration = Duration::from_micros(500);
@@ -102,8 +102,13 @@ impl<'a> Lane<'a> {
         }
     }
 
-    /// Takes out the next record, if there is one.
+    /// Takes out the next record, if it is a burst.
     #[inline]
+    pub(crate) fn take_burst(&mut self) -> Option<Burst> {
+        self.reader.take_burst()
+    }
+
+    /// Takes out the next record, if there is one.
     pub(crate) fn take(&mut self) -> Result<Option<Record>, Malformed> {
         let Some((record, length)) = self.reader.front()? else { return Ok(None) };
         self.reader.skip(length);

@@ -23,7 +23,7 @@ pub struct Options<'a> {
     /// The program `qemu-x86_64`. If none is named, it is looked for as programs are.
     pub qemu: Option<PathBuf>,
     /// After how many instructions of a thread its quantum ends. Within a quantum the order of
-    /// references is lost; shorter quanta make more events.
+    /// references is lost; shorter quanta make more events. At least 1 and at most 2^24 count.
     pub quantum: u32,
     /// How many threads are recorded at a time: at most 4096.
     pub threads: u32,
@@ -99,7 +99,7 @@ pub fn record<T>(
         .canonicalize()
         .map_err(|source| RecordError::Library { library: options.library.clone(), source })?;
     let sizes = Sizes { rings: options.threads, slots: options.slots };
-    let memory = Memory::new(sizes, options.quantum.max(1)).map_err(RecordError::Memory)?;
+    let memory = Memory::new(sizes, quantum(options)).map_err(RecordError::Memory)?;
     let about = about(command, options);
     let cpu = options.cpu.as_deref();
     let command = qemu::command(&emulator, cpu, &library, &memory.name(), program);
@@ -132,11 +132,16 @@ pub fn record<T>(
     })
 }
 
+/// More would not fit into the counts of a burst, if all instructions did nothing else than load.
+fn quantum(options: &Options<'_>) -> u32 {
+    options.quantum.clamp(1, 1 << 24)
+}
+
 fn about(command: &[OsString], options: &Options<'_>) -> About {
     About {
         command: command.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
         recorded_at: utc_date(),
-        quantum: options.quantum.max(1),
+        quantum: quantum(options),
         page_bytes: PageNumber::BYTES as u32,
         cpus: allowed_cores().len() as u32,
         how: "QEMU's user mode, with a plugin that counts loads and stores of each page".to_owned(),

@@ -16,8 +16,8 @@ use crate::memory::Memory;
 
 /// How long the reader sleeps when nothing has come. Rings have room for much more.
 const NAP: Duration = Duration::from_millis(1);
-/// How long a thread that runs and brings nothing may hold up others whose rings are full. Such a thread
-/// waits for them inside QEMU, or for a core.
+/// How long a thread that runs and brings nothing may hold up others whose rings are full, or ten times as
+/// long if none is. Such a thread waits for them inside QEMU, or for a core.
 const PATIENCE: Duration = Duration::from_millis(20);
 
 /// Whether the program has ended, and how.
@@ -53,10 +53,10 @@ pub struct Stream<'a> {
     readiness: Vec<Readiness>,
     merge: Merge,
     turn: Option<usize>,
-    /// Since when somebody waits for room while nothing can be taken.
+    /// Since when something has come and cannot be taken.
     held_up: Option<Instant>,
     /// The lane whose thread asked for another program, and did nothing since.
-    replaced_by: Option<usize>,
+    replaced_by: Option<(usize, Box<str>)>,
     ended: bool,
 }
 
@@ -103,6 +103,13 @@ impl<'a> Stream<'a> {
         }
     }
 
+    /// The program that is executed instead of the one that was recorded, if the stream has ended so. It
+    /// is the path that the program gave, and empty if that is not known.
+    #[must_use]
+    pub fn replaced_by(&self) -> Option<&str> {
+        self.replaced_by.as_ref().filter(|_| self.ended).map(|(_, path)| &**path)
+    }
+
     fn advance(&mut self) -> Result<Option<Event>, StreamError> {
         loop {
             if let Some(turn) = self.turn {
@@ -119,22 +126,22 @@ impl<'a> Stream<'a> {
     #[inline]
     fn take(&mut self, turn: usize) -> Result<Option<Event>, StreamError> {
         let lane = &mut self.lanes[turn];
-        let at = self.merge.clock(turn);
+        if let Some(burst) = lane.take_burst() {
+            let at = self.merge.clock(turn);
+            return Ok(Some(Event { at, thread: lane.thread, what: What::Burst(burst) }));
+        }
         let Some(record) = lane.take()? else {
             lane.end_turn();
             self.turn = None;
             return Ok(None);
         };
-        if let Record::Burst(burst) = record {
-            return Ok(Some(Event { at, thread: lane.thread, what: What::Burst(burst) }));
-        }
         Ok(self.take_other(turn, record))
     }
 
     #[inline(never)]
     fn take_other(&mut self, turn: usize, record: Record) -> Option<Event> {
         let lane = &mut self.lanes[turn];
-        if self.replaced_by == Some(turn) {
+        if self.replaced_by.as_ref().is_some_and(|(lane, _)| *lane == turn) {
             self.replaced_by = None;
         }
         let mut at = self.merge.clock(turn);
@@ -150,8 +157,8 @@ impl<'a> Stream<'a> {
                 at = self.merge.clock(turn);
                 Some(What::Started)
             }
-            Record::Replaced => {
-                self.replaced_by = Some(turn);
+            Record::Replaced(path) => {
+                self.replaced_by = Some((turn, path));
                 Some(What::Replaced)
             }
             Record::Mapped(_, mapping) => Some(What::Mapped(mapping)),
@@ -187,8 +194,7 @@ impl<'a> Stream<'a> {
                 self.held_up = None;
                 return Ok(true);
             }
-            // Whoever holds up the others does so no longer, until it brings something.
-            if over || self.held_up.is_some_and(|since| since.elapsed() >= PATIENCE) {
+            if over || self.is_held_up() {
                 self.turn = self.merge.pick(&self.readiness, false);
                 if self.turn.is_some() {
                     return Ok(true);
@@ -197,11 +203,20 @@ impl<'a> Stream<'a> {
             if over {
                 return Ok(false);
             }
-            if self.held_up.is_none() && self.lanes.iter().any(Lane::writer_waits) {
-                self.held_up = Some(Instant::now());
-            }
             self.nap(doorbell);
         }
+    }
+
+    /// Whether something has come that has waited too long for what goes before it. From then on nothing is
+    /// waited for, until all has come that goes before something.
+    fn is_held_up(&mut self) -> bool {
+        if !self.readiness.iter().any(|it| matches!(it, Readiness::Ready { .. })) {
+            self.held_up = None;
+            return false;
+        }
+        let full = self.lanes.iter().any(Lane::writer_waits);
+        let since = *self.held_up.get_or_insert_with(Instant::now);
+        since.elapsed() >= if full { PATIENCE } else { PATIENCE * 10 }
     }
 
     /// Sleeps a little, unless somebody has rung since.

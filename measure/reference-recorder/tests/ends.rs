@@ -2,10 +2,13 @@
 
 use std::os::unix::process::ExitStatusExt;
 use std::process::Command;
+use std::thread::sleep;
+use std::time::Duration;
 
+use kilocore_reference_recorder::Options;
 use kilocore_references::Ending;
 
-use crate::support::{Ran, Sums, compiled, folder, options, summed, words};
+use crate::support::{Ran, Sums, compiled, folder, options, ran, summed, words};
 
 fn ended(how: &str) -> Ran<Sums> {
     let folder = folder();
@@ -26,6 +29,27 @@ fn exits_are_told() {
         // The thread that ends by itself is the first one.
         assert_eq!(sums.ended, usize::from(how == "other"), "{how}");
         assert_eq!(sums.replaced, usize::from(how == "no-exec"), "{how}");
+        assert_eq!(sums.replaced_by, None, "{how}");
+    }
+}
+
+/// The program exits while one of its threads waits for room, and the reader is slow.
+#[test]
+fn nothing_is_stuck_when_rings_are_full() {
+    let folder = folder();
+    let program = compiled(folder.path(), "ends.c");
+    for (how, ending) in [("exit", Ending::Exited(9)), ("abort", Ending::Killed(libc::SIGABRT))] {
+        let options = Options { slots: 256, quantum: 10, ..options() };
+        let ran = ran(&words(&program, &[how]), options, |stream| {
+            for (number, event) in stream.by_ref().enumerate() {
+                event.expect("the stream is whole");
+                if number % 2_000 == 0 {
+                    sleep(Duration::from_millis(5));
+                }
+            }
+            stream.ending()
+        });
+        assert_eq!(ran.made, ending);
     }
 }
 
@@ -45,6 +69,7 @@ fn another_program_is_told_and_not_recorded() {
     let ran = ended("exec");
     assert_eq!(ran.stdout, b"from another program\n");
     assert_eq!((ran.made.ending, ran.made.replaced), (Ending::Replaced, 1));
+    assert_eq!(ran.made.replaced_by.as_deref(), Some("/bin/echo"));
 }
 
 #[test]

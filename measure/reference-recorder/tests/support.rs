@@ -73,6 +73,7 @@ pub(crate) fn summed(command: &[OsString], options: Options<'_>) -> Ran<Sums> {
             sums.add(&event.expect("the stream is whole"));
         }
         sums.ending = stream.ending();
+        sums.replaced_by = stream.replaced_by().map(str::to_owned);
         sums
     })
 }
@@ -93,6 +94,7 @@ pub(crate) struct Sums {
     pub(crate) forked: usize,
     pub(crate) replaced: usize,
     pub(crate) ending: Ending,
+    pub(crate) replaced_by: Option<String>,
     clocks: HashMap<ThreadId, Instructions>,
 }
 

@@ -1,4 +1,9 @@
-//! Streams in files.
+//! Streams in files, and the memory that streams take.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
 
 use kilocore_reference_recorder::Tee;
 use kilocore_references::{Ending, Reader, What, Wrong};
@@ -59,4 +64,39 @@ fn a_trace_that_is_not_completed_leaves_nothing_behind() {
     });
     assert_eq!(ran.status.code(), Some(0));
     assert_eq!(folder.path().read_dir().expect("a folder").count(), 0);
+}
+
+/// The most memory that the recorder of a program had, in KiB, as far as it was seen. The recorder is a
+/// process of its own.
+fn most_memory(program: &Path, rounds: &str) -> u64 {
+    let own = std::env::current_exe().expect("a program knows where it is");
+    let folder = own.ancestors().nth(2).expect("it is in `deps`");
+    let mut recorder = Command::new(folder.join("examples/count_references"))
+        .arg(options().library)
+        .args(["--quantum", "10"])
+        .arg(program)
+        .args(["3", "3", rounds])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("Cargo builds examples for tests");
+    let mut most = 0;
+    while recorder.try_wait().expect("it is a child").is_none() {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", recorder.id()));
+        let status = status.unwrap_or_default();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let now = line.and_then(|line| line.trim().strip_suffix(" kB")?.parse().ok());
+        most = most.max(now.unwrap_or(0));
+        sleep(Duration::from_millis(2));
+    }
+    most
+}
+
+#[test]
+fn the_memory_of_the_recorder_does_not_grow_with_the_run() {
+    let folder = folder();
+    let program = compiled(folder.path(), "many_threads.c");
+    // Enough to fill the rings several times, and ten times as much.
+    let (short, long) = (most_memory(&program, "300000"), most_memory(&program, "3000000"));
+    assert!(short > 0 && long < short + 4_096, "{short} KiB, and then {long} KiB");
 }

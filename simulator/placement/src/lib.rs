@@ -54,7 +54,7 @@ pub use policies::{
 };
 pub use policy::{At, Burst, Decision, Fate, Policy};
 pub use rules::{Rule, Told};
-pub use streamed::Streamed;
+pub use streamed::{Streamed, StreamedError};
 pub use synthetic::{Synthetic, SyntheticError};
 pub use tlb::TlbOptions;
 pub use units::{NEVER, Node, Nodes, Page, Processor};

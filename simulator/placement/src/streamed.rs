@@ -16,12 +16,18 @@ use std::collections::BTreeMap;
 
 use kilocore_platform::Cycles;
 use kilocore_references::{Event, PageNumber, Region, ThreadId, What};
+use thiserror::Error;
 
 use crate::driven::PageSize;
 use crate::memory::Memory;
 use crate::observer::{Observer, Reference};
 use crate::policy::{At, Burst};
 use crate::units::{Node, Page, Processor};
+
+/// Pages that are smaller than those that a stream knows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[error("pages of {0} bytes: a stream of references knows none below 4096")]
+pub struct StreamedError(u64);
 
 /// See the [module](self). What each reference costs is told to an observer, if there is one.
 #[derive(Debug)]
@@ -56,10 +62,12 @@ const STREAM_SHIFT: u32 = PageNumber::BYTES.trailing_zeros();
 impl Streamed {
     /// For memories that have met no page and have the same processors and nodes.
     ///
+    /// # Errors
+    /// [`StreamedError`] if pages are smaller than those of the stream.
+    ///
     /// # Panics
-    /// If there are none, or they differ in that, or pages are smaller than those of the stream (4 KiB).
-    #[must_use]
-    pub fn new(memories: Vec<Memory>, size: PageSize) -> Self {
+    /// If there are no memories, or they differ in their processors or nodes.
+    pub fn new(memories: Vec<Memory>, size: PageSize) -> Result<Self, StreamedError> {
         Self::observed(memories, size, ())
     }
 }
@@ -67,11 +75,19 @@ impl Streamed {
 impl<O: Observer> Streamed<O> {
     /// The same, for somebody who wants to know what each reference costs.
     ///
+    /// # Errors
+    /// As [`new`](Streamed::new) does.
+    ///
     /// # Panics
     /// As [`new`](Streamed::new) does.
-    #[must_use]
-    pub fn observed(memories: Vec<Memory>, size: PageSize, observer: O) -> Self {
-        assert!(size.bytes() >= PageNumber::BYTES, "a stream knows no smaller pages");
+    pub fn observed(
+        memories: Vec<Memory>,
+        size: PageSize,
+        observer: O,
+    ) -> Result<Self, StreamedError> {
+        if size.bytes() < PageNumber::BYTES {
+            return Err(StreamedError(size.bytes()));
+        }
         let shape = |memory: &Memory| {
             let options = memory.machine().options();
             (options.nodes, options.processors_per_node)
@@ -83,14 +99,14 @@ impl<O: Observer> Streamed<O> {
         );
         let clocks = vec![Cycles(0); (nodes * per_node) as usize];
         let clocked = |memory| Clocked { memory, clocks: clocks.clone() };
-        Self {
+        Ok(Self {
             memories: memories.into_iter().map(clocked).collect(),
             observer,
             pages: AddressSpace::new(size),
             threads: Vec::new(),
             nodes,
             per_node,
-        }
+        })
     }
 
     /// Takes the next event of the stream.

@@ -60,8 +60,8 @@ pub enum Record {
     Moved(u64, Box<Move>),
     /// The thread forked.
     Forked,
-    /// The program wants to be replaced.
-    Replaced,
+    /// The program wants to be replaced by the one with this path, as far as it is known.
+    Replaced(Box<str>),
     /// Something that this version does not know.
     Other,
 }
@@ -72,6 +72,17 @@ pub enum Record {
 pub const fn burst(burst: Burst) -> [u64; 2] {
     let Burst { page, reads, writes } = burst;
     [head(kind::BURST, page.0, 0), reads as u64 | (writes as u64) << 32]
+}
+
+/// The burst that a head is, if it is one.
+#[inline]
+#[must_use]
+pub const fn as_burst([first, second]: [u64; 2]) -> Option<Burst> {
+    if first >> KIND_SHIFT != kind::BURST {
+        return None;
+    }
+    let page = PageNumber(first & NUMBER);
+    Some(Burst { page, reads: second as u32, writes: (second >> 32) as u32 })
 }
 
 #[inline]
@@ -98,7 +109,11 @@ impl Record {
             Self::Started(thread) => slot([head(kind::STARTED, 0, 0), thread.0.into()]),
             Self::Ended => slot([head(kind::ENDED, 0, 0), 0]),
             Self::Forked => slot([head(kind::FORKED, 0, 0), 0]),
-            Self::Replaced => slot([head(kind::REPLACED, 0, 0), 0]),
+            Self::Replaced(path) => {
+                let path = ending(path, MOST_MORE);
+                slot([head(kind::REPLACED, 0, path.len().div_ceil(16)), 0]);
+                encode_text(path, slot);
+            }
             Self::Unmapped(number, Region { first, pages }) => {
                 slot([head(kind::UNMAPPED, first.0, 1), *pages]);
                 slot([*number, 0]);
@@ -117,6 +132,18 @@ impl Record {
         }
     }
 
+    /// The same change of the address space with another number. Other records have none.
+    #[must_use]
+    pub fn numbered(self, number: u64) -> Self {
+        match self {
+            Self::Mapped(_, mapping) => Self::Mapped(number, mapping),
+            Self::Unmapped(_, region) => Self::Unmapped(number, region),
+            Self::Discarded(_, region) => Self::Discarded(number, region),
+            Self::Moved(_, it) => Self::Moved(number, it),
+            other => other,
+        }
+    }
+
     /// The record that these slots are: a head, and as many as it says behind it.
     #[must_use]
     pub fn decode(slots: &[[u64; 2]]) -> Option<Self> {
@@ -126,15 +153,13 @@ impl Record {
         }
         let page = PageNumber(first & NUMBER);
         Some(match first >> KIND_SHIFT & 63 {
-            kind::BURST => {
-                Self::Burst(Burst { page, reads: second as u32, writes: (second >> 32) as u32 })
-            }
+            kind::BURST => Self::Burst(as_burst([first, second])?),
             kind::QUANTUM => Self::Quantum(second as u32),
             kind::EPOCH => Self::Epoch(second),
             kind::STARTED => Self::Started(ThreadId(second as u32)),
             kind::ENDED => Self::Ended,
             kind::FORKED => Self::Forked,
-            kind::REPLACED => Self::Replaced,
+            kind::REPLACED => Self::Replaced(text(rest)),
             kind::UNMAPPED => Self::Unmapped(rest.first()?[0], region(page, second)?),
             kind::DISCARDED => Self::Discarded(rest.first()?[0], region(page, second)?),
             kind::MOVED => {
@@ -168,16 +193,24 @@ fn encode_mapped(number: u64, mapping: &Mapping, mut slot: impl FnMut([u64; 2]))
         Backing::File(name) => (FILE, &**name),
         Backing::Unknown => (UNKNOWN, ""),
     };
-    let mut name = name;
-    while name.len() > (MOST_MORE - 1) * 16 {
-        let mut characters = name.chars();
-        characters.next();
-        name = characters.as_str();
-    }
+    let name = ending(name, MOST_MORE - 1);
     let more = 1 + name.len().div_ceil(16);
     slot([head(kind::MAPPED, mapping.region.first.0, more), mapping.region.pages]);
     slot([number, code | if mapping.shared { SHARED } else { 0 }]);
-    for part in name.as_bytes().chunks(16) {
+    encode_text(name, slot);
+}
+
+/// The end of a text that fits in so many slots.
+fn ending(text: &str, slots: usize) -> &str {
+    let mut characters = text.chars();
+    while characters.as_str().len() > slots * 16 {
+        characters.next();
+    }
+    characters.as_str()
+}
+
+fn encode_text(text: &str, mut slot: impl FnMut([u64; 2])) {
+    for part in text.as_bytes().chunks(16) {
         let mut bytes = [0; 16];
         bytes[..part.len()].copy_from_slice(part);
         let number = u128::from_le_bytes(bytes);
@@ -185,17 +218,18 @@ fn encode_mapped(number: u64, mapping: &Mapping, mut slot: impl FnMut([u64; 2]))
     }
 }
 
+fn text(slots: &[[u64; 2]]) -> Box<str> {
+    let bytes: Vec<u8> = slots.as_flattened().iter().flat_map(|it| it.to_le_bytes()).collect();
+    let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
+    String::from_utf8_lossy(&bytes[..end]).into()
+}
+
 fn backing(code: u64, name: &[[u64; 2]]) -> Option<Backing> {
     Some(match code {
         ANONYMOUS => Backing::Anonymous,
         HEAP => Backing::Heap,
         STACK => Backing::Stack,
-        FILE => {
-            let bytes: Vec<u8> =
-                name.as_flattened().iter().flat_map(|it| it.to_le_bytes()).collect();
-            let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
-            Backing::File(String::from_utf8_lossy(&bytes[..end]).into())
-        }
+        FILE => Backing::File(text(name)),
         UNKNOWN => Backing::Unknown,
         _ => return None,
     })

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A thread of the program, numbered from 0 in the order in which threads started. No two threads of a
+/// A thread of the program, numbered from 0 in the order in which threads first did something. No two threads of a
 /// stream have the same number, even if one ends before the other starts.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,

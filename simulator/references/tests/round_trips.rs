@@ -30,7 +30,7 @@ proptest! {
             What::Moved(it) => Record::Moved(number, it),
             What::Started => Record::Started(ThreadId(number as u32)),
             What::Forked => Record::Forked,
-            What::Replaced => Record::Replaced,
+            What::Replaced => Record::Replaced(format!("/bin/{number}").into()),
             _ => Record::Ended,
         };
         let mut slots = Vec::new();

@@ -24,6 +24,7 @@ mod api;
 mod area;
 mod futex;
 mod maps;
+mod memory;
 mod syscalls;
 mod table;
 mod thread;

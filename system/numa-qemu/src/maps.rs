@@ -16,6 +16,14 @@ use crate::api;
 /// Where QEMU's own mappings begin, before the program was loaded.
 static OWN: OnceLock<HashSet<u64>> = OnceLock::new();
 
+/// What is added to the program's addresses, once the program is loaded.
+static BASE: OnceLock<u64> = OnceLock::new();
+
+/// What is added to the program's addresses to make QEMU's.
+pub(crate) fn guest_base() -> u64 {
+    BASE.get().copied().unwrap_or(0)
+}
+
 /// A line of the system's list.
 struct Line {
     start: u64,
@@ -32,7 +40,7 @@ pub(crate) fn remember_own() {
 /// What came since, as the program sees it.
 pub(crate) fn new_ones() -> Vec<Mapping> {
     let lines = lines();
-    let base = base(&lines);
+    let base = *BASE.get_or_init(|| base(&lines));
     let own = OWN.get();
     lines
         .into_iter()
@@ -64,7 +72,7 @@ fn line(text: &str) -> Option<Line> {
     Some(Line { start: address(start)?, end: address(end)?, shared, name })
 }
 
-/// How much is added to the program's addresses to make QEMU's. Between machines of one kind it is
+/// Finds out what is added. Between machines of one kind it is
 /// nearly always nothing.
 fn base(lines: &[Line]) -> u64 {
     // SAFETY: QEMU's functions without arguments. The name is a C string that stays.

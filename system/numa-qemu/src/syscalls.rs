@@ -4,10 +4,9 @@ use std::ffi::c_uint;
 
 use kilocore_references::record::Record;
 
-use crate::address_space::AddressSpace;
 use crate::api::PluginId;
 use crate::thread::Thread;
-use crate::vcpus;
+use crate::{address_space, memory, vcpus};
 
 /// The program goes into the system.
 pub(crate) extern "C" fn enter(
@@ -31,12 +30,10 @@ pub(crate) extern "C" fn enter(
         thread.enter_system([a, b, c, d, e, f]);
         match call {
             // Somebody else may have the addresses before this call has returned.
-            libc::SYS_munmap => AddressSpace::unmap(thread, a, b),
-            libc::SYS_madvise if discards(c) => AddressSpace::discard(thread, a, b),
-            libc::SYS_execve | libc::SYS_execveat => {
-                thread.write(&Record::Replaced);
-                thread.publish();
-            }
+            libc::SYS_munmap => thread.change(address_space::unmapped(a, b)),
+            libc::SYS_madvise if discards(c) => thread.change(address_space::discarded(a, b)),
+            libc::SYS_execve => replaced(thread, a),
+            libc::SYS_execveat => replaced(thread, b),
             _ => {}
         }
     });
@@ -61,13 +58,21 @@ fn discards(advice: u64) -> bool {
 fn returned(thread: &mut Thread, call: i64, result: u64) {
     let [a, b, c, d, e, _] = thread.arguments;
     match call {
-        libc::SYS_mmap => AddressSpace::map(thread, result, b, d, e),
-        libc::SYS_mremap => AddressSpace::moved(thread, (a, b), (result, c)),
-        libc::SYS_brk => AddressSpace::heap_ends(thread, result),
+        libc::SYS_mmap => thread.change(address_space::mapped(result, b, d, e)),
+        libc::SYS_mremap => thread.change(address_space::moved((a, b), (result, c))),
+        libc::SYS_brk => {
+            address_space::heap_ends(result).into_iter().for_each(|record| thread.change(record));
+        }
         libc::SYS_fork | libc::SYS_vfork => forked(thread),
         libc::SYS_clone if a & libc::CLONE_THREAD as u64 == 0 => forked(thread),
         _ => {}
     }
+}
+
+/// The program asks to be replaced, by the one whose path is at this address.
+fn replaced(thread: &mut Thread, path: u64) {
+    thread.write(&Record::Replaced(memory::text(path).unwrap_or_default().into()));
+    thread.publish();
 }
 
 fn forked(thread: &mut Thread) {

@@ -1,7 +1,8 @@
 //! A thread's table of pages: what it counted in its quantum.
 //!
-//! A page has one place, by its lowest bits. A page that finds another one in its place pushes it out,
-//! so each access needs one comparison and one addition.
+//! A page has one place, by a few of its bits. A page that finds another one in its place pushes it out,
+//! so each access needs one comparison and one addition. Arrays that are worked on together are often a
+//! power of two apart, so higher bits count, too.
 
 use kilocore_references::{Burst, PageNumber};
 
@@ -16,6 +17,12 @@ const EMPTY: u64 = u64::MAX;
 struct Place {
     page: u64,
     counts: Counts,
+}
+
+/// The place of a page.
+#[inline(always)]
+fn place_of(page: u64) -> usize {
+    (page ^ page >> 7 ^ page >> 14) as usize % PLACES
 }
 
 const FREE: Place = Place { page: EMPTY, counts: Counts::NONE };
@@ -36,7 +43,7 @@ impl Table {
     /// Counts an access, if the page is there. Otherwise somebody has to [`bring`](Self::bring) it.
     #[inline(always)]
     pub(crate) fn count(&mut self, page: u64, counts: Counts) -> bool {
-        let place = &mut self.places[page as usize % PLACES];
+        let place = &mut self.places[place_of(page)];
         if place.page != page {
             return false;
         }
@@ -46,7 +53,7 @@ impl Table {
 
     /// Puts a page into its place, with nothing counted. Returns what was there.
     pub(crate) fn bring(&mut self, page: u64) -> Option<Burst> {
-        let index = page as usize % PLACES;
+        let index = place_of(page);
         let before = std::mem::replace(&mut self.places[index], Place { page, ..FREE });
         let was_used = self.used & 1 << index != 0;
         self.used |= 1 << index;

@@ -10,9 +10,8 @@ use kilocore_references::ring::Writer;
 use kilocore_references::{Burst, ThreadId};
 
 use crate::access::Counts;
-use crate::address_space::AddressSpace;
 use crate::table::Table;
-use crate::{area, futex};
+use crate::{address_space, area, futex};
 
 /// How long a thread that waits for room sleeps before it looks whether the reader is still there.
 const LOOK: Duration = Duration::from_millis(100);
@@ -93,7 +92,7 @@ impl Thread {
         if self.is_first {
             self.is_first = false;
             // A program's first access is to its stack.
-            AddressSpace::tell_first(self, page);
+            address_space::at_first(page).for_each(|record| self.change(record));
         }
         // A page that was not used before may just have been mapped by another thread.
         if self.shared.header().epoch.load(Ordering::Acquire) != self.epoch {
@@ -132,9 +131,9 @@ impl Thread {
     }
 
     /// Tells of a change of the address space that happens now.
-    pub(crate) fn change(&mut self, record: impl FnOnce(u64) -> Record) {
+    pub(crate) fn change(&mut self, record: Record) {
         let number = self.shared.header().epoch.fetch_add(1, Ordering::AcqRel) + 1;
-        self.write(&record(number));
+        self.write(&record.numbered(number));
         self.publish();
         self.begin_quantum();
     }
@@ -230,15 +229,19 @@ impl Thread {
 /// Whether somebody reads. If not, the recording is over.
 fn reader_lives(shared: &Shared<'_>) -> bool {
     let header = shared.header();
-    let reader = header.reader.load(Ordering::Relaxed) as libc::pid_t;
-    // SAFETY: signal 0 only asks.
-    let gone = unsafe { libc::kill(reader, 0) } != 0
-        && std::io::Error::last_os_error().raw_os_error() == Some(libc::ESRCH);
-    let lives = !gone && header.closed.load(Ordering::Relaxed) == 0;
+    let lives = header.closed.load(Ordering::Relaxed) == 0
+        && is_alive(header.reader.load(Ordering::Relaxed));
     if !lives {
         area::end();
     }
     lives
+}
+
+/// Whether there is such a process that has not ended. One that nobody waited for is there, and ended.
+fn is_alive(process: u32) -> bool {
+    let text = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    let state = text.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next());
+    state.is_some_and(|state| !"ZXx".contains(state))
 }
 
 fn take_ring(shared: &Shared<'_>) -> Option<usize> {

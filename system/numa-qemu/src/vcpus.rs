@@ -38,7 +38,7 @@ fn nobody() -> *mut Cell {
 #[inline(always)]
 fn cell(vcpu: c_uint) -> Option<&'static Cell> {
     let cell = THREADS.get(vcpu as usize)?.load(Ordering::Acquire);
-    if cell.is_null() || cell == nobody() {
+    if cell.addr() <= nobody().addr() {
         return None;
     }
     // SAFETY: cells are never freed.

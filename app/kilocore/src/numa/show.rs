@@ -1,0 +1,75 @@
+//! `kilocore numa show FILE`.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+use kilocore_references::{About, Contents, Ending, Reader};
+use kilocore_report::{Table, number};
+use serde::Serialize;
+
+use crate::failure::Failure;
+use crate::output;
+
+/// Summarizes a trace of references.
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// A trace that `kilocore numa run --record` has written
+    #[arg(value_name = "FILE")]
+    trace: PathBuf,
+    /// Print one JSON document and nothing else on standard output
+    #[arg(long)]
+    json: bool,
+}
+
+/// A trace in figures.
+#[derive(Debug, Serialize)]
+struct Document<'a> {
+    provenance: &'static str,
+    trace: &'a About,
+    contents: &'a Contents,
+}
+
+pub(crate) fn show(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let mut reader = Reader::open(&arguments.trace)?;
+    for event in reader.by_ref() {
+        event?;
+    }
+    let about = reader.about();
+    let contents = reader.contents().copied().unwrap_or_default();
+    if arguments.json {
+        output::json(&Document { provenance: "measured", trace: about, contents: &contents })?;
+    } else {
+        output::print(&table(about, &contents).plain(output::width()));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn table(about: &About, contents: &Contents) -> Table {
+    let row = |name: &str, value: String| (name.to_owned(), vec![value]);
+    let ending = match contents.ending {
+        Ending::Exited(status) => format!("with status {status}"),
+        Ending::Killed(signal) => format!("by signal {signal}"),
+        Ending::Replaced => "as another program took its place".to_owned(),
+        Ending::Stopped => "unknown: the recording was stopped".to_owned(),
+    };
+    let references = contents.reads + contents.writes;
+    let per_burst = references as f64 / contents.bursts.max(1) as f64;
+    Table {
+        title: format!("{} (measured {})", about.command.join(" "), about.recorded_at),
+        front: "",
+        headings: vec![""],
+        rows: vec![
+            row("threads", number::count(contents.threads.into())),
+            row("threads not recorded", number::count(contents.threads_unrecorded)),
+            row("instructions", number::count(contents.instructions.0)),
+            row("instructions of a quantum", number::count(about.quantum.into())),
+            row("reads", number::count(contents.reads)),
+            row("writes", number::count(contents.writes)),
+            row("references of a burst", number::figure(per_burst)),
+            row("events", number::count(contents.events)),
+            row("ended", ending),
+        ],
+        below: vec![format!("Not in it: {}.", about.not_covered.join("; "))],
+    }
+}

@@ -1,0 +1,37 @@
+//! Reading the program's memory.
+
+use crate::maps;
+
+/// The size of a page.
+const PAGE: u64 = 4096;
+
+/// The text at an address of the program's, up to a zero byte. There is none if there is no memory.
+pub(crate) fn text(address: u64) -> Option<String> {
+    let mut text = Vec::new();
+    let mut at = address.checked_add(maps::guest_base())?;
+    while text.len() < libc::PATH_MAX as usize {
+        // Up to the end of a page, because the next one may not be there.
+        let mut bytes = [0_u8; PAGE as usize];
+        let length = (PAGE - at % PAGE) as usize;
+        read(at, &mut bytes[..length])?;
+        if let Some(end) = bytes[..length].iter().position(|byte| *byte == 0) {
+            text.extend(&bytes[..end]);
+            return Some(String::from_utf8_lossy(&text).into_owned());
+        }
+        text.extend(&bytes[..length]);
+        at += length as u64;
+    }
+    None
+}
+
+/// Reads this process's memory by the system, which refuses where there is none.
+fn read(at: u64, to: &mut [u8]) -> Option<()> {
+    let local = libc::iovec { iov_base: to.as_mut_ptr().cast(), iov_len: to.len() };
+    let remote =
+        libc::iovec { iov_base: core::ptr::without_provenance_mut(at as usize), iov_len: to.len() };
+    // SAFETY: `local` may be written, and the system checks `remote`.
+    let length = unsafe {
+        libc::process_vm_readv(libc::getpid(), &raw const local, 1, &raw const remote, 1, 0)
+    };
+    (length == to.len() as isize).then_some(())
+}
