@@ -39,6 +39,12 @@ impl Kind {
         !matches!(self, Self::File(_) | Self::OtherFiles | Self::Unknown)
     }
 
+    /// Whether people know it as one thing, whatever the number of its mappings.
+    #[must_use]
+    pub fn is_one_thing(&self) -> bool {
+        !matches!(self, Self::OtherAnonymous { .. } | Self::OtherFiles)
+    }
+
     /// What it shares its number of rows with; `None` if there are few of the kind in any case.
     pub(crate) fn group(&self) -> Option<Group> {
         match self {

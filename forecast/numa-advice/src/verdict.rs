@@ -107,18 +107,17 @@ impl Verdict {
             Self::Unknown => "too few references to tell".to_owned(),
             Self::Leave(reason) => format!("leave it: {reason}"),
             Self::Do(Remedy::Move { to: Some(node) }, _) => {
-                format!("move it to node {node}, where its user is")
+                format!("move it to node {node}, to its user")
             }
             Self::Do(Remedy::Move { to: None }, _) => {
                 "move each page to the node that uses it most".to_owned()
             }
             Self::Do(Remedy::Interleave, _) => "interleave it over the nodes".to_owned(),
             Self::Do(Remedy::Replicate, _) if kind.is_made_by_the_program() => {
-                "replicate it: a copy on each node, as kilocore-numa's Replicated<T> keeps"
-                    .to_owned()
+                "replicate it (Replicated<T> of kilocore-numa)".to_owned()
             }
             Self::Do(Remedy::Replicate, _) => {
-                "replicate it: load a copy of the file on each node".to_owned()
+                "replicate it (a copy of the file on each node)".to_owned()
             }
         }
     }
