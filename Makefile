@@ -25,7 +25,7 @@ FUZZ_SECONDS ?= 60
 
 .PHONY: all demo test lint unit bench soak weaken watched watched-planted \
         watched-beside fuzz fidelity fidelity-c fidelity-profiles \
-        closed-loop verdicts servers page-traces ldu lru hit-ratios page-caches replicated clean \
+        closed-loop verdicts servers page-traces ldu lru numa hit-ratios page-caches replicated clean \
         packages-build packages-demo packages-test packages-fuzz
 
 all: packages-build
@@ -190,6 +190,50 @@ lru: packages-build
 	        --output target/lru/knl-7210-folios-wait-$$order.json; \
 	done
 	tools/lru-tables target/lru docs/lru.md
+
+# Policies and delays of what is varied, and all programs.
+NUMA_FEW := --policy never,fixed,adjustable,updates,linux,carrefour,balanced,optimum \
+            --delay 10,100,300,1000,3000
+SIMULATE_NUMA := target/release/kilocore simulate numa
+
+## numa: when a page should be copied to another memory node, simulated anew, into docs/numa and the
+## tables of docs/numa.md; takes half an hour
+numa: packages-build
+	$(CARGO) build --release
+	mkdir -p docs/numa target/numa
+	$(SIMULATE_NUMA) --output target/numa/published.json --output docs/numa/bus-1996.csv
+	set -e; for program in mp3d barnes cholesky radix; do \
+	    $(SIMULATE_NUMA) --program $$program \
+	        --policy fixed,adjustable,adjustable-dropping,updates,balanced,optimum \
+	        --output docs/numa/bus-1996-$$program.svg; \
+	done
+	$(SIMULATE_NUMA) --costs-in-cycles --policy fixed,adjustable,adjustable-dropping \
+	    --output target/numa/cycles.json
+	set -e; for period in 100000 10000000; do \
+	    $(SIMULATE_NUMA) $(NUMA_FEW) --period $$period --output target/numa/period-$$period.json; \
+	done
+	set -e; for copies in 2 4 8; do \
+	    $(SIMULATE_NUMA) $(NUMA_FEW) --most-copies $$copies --output target/numa/copies-$$copies.json; \
+	done
+	set -e; for cpus in 4 16 64; do \
+	    $(SIMULATE_NUMA) $(NUMA_FEW) --cpus $$cpus --output target/numa/nodes-$$cpus.json; \
+	done
+	$(SIMULATE_NUMA) $(NUMA_FEW) --seed 2 --output target/numa/seed-2.json
+	$(SIMULATE_NUMA) $(NUMA_FEW) --invalidate --output target/numa/choice-write-invalidate.json
+	$(SIMULATE_NUMA) $(NUMA_FEW) --round-robin --output target/numa/choice-round-robin.json
+	set -e; for entries in 16 96; do \
+	    $(SIMULATE_NUMA) $(NUMA_FEW) --tlb $$entries --output target/numa/tlb-$$entries-kept.json; \
+	done
+	$(SIMULATE_NUMA) $(NUMA_FEW) --tlb 16 --lose-counts --output target/numa/tlb-16-lost.json
+	set -e; for machine in xeon-8375c-2s epyc-7742-2s; do \
+	    $(SIMULATE_NUMA) $(NUMA_FEW) --machine $$machine --cpus 32 --nodes 2 \
+	        --output target/numa/machine-$$machine-2-nodes.json; \
+	    $(SIMULATE_NUMA) $(NUMA_FEW) --machine $$machine --cpus 32 --nodes 8 \
+	        --output target/numa/machine-$$machine-8-nodes.json; \
+	done
+	$(SIMULATE_NUMA) $(NUMA_FEW) --machine xeon-8375c-2s --cpus 32 --nodes 8 --page 2097152 \
+	    --output target/numa/page-2-MiB.json
+	tools/numa-tables target/numa docs/numa.md
 
 ## pages: which free page an allocation gets, simulated anew, into docs/pages and the tables of
 ## docs/pages.md; takes ten minutes

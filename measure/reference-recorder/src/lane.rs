@@ -23,8 +23,18 @@ pub(crate) struct Lane<'a> {
     epoch: u64,
     /// The rank of what comes first, once somebody has looked.
     rank: Option<u64>,
-    /// The last visit to the system that was seen, and since when.
-    visit: Option<(u32, Instant)>,
+    /// The last visit to the system that was seen.
+    visit: Option<Visit>,
+}
+
+/// A thread's visit to the system.
+#[derive(Debug, Clone, Copy)]
+struct Visit {
+    /// The thread's count of crossings, which is another one for each visit.
+    number: u32,
+    since: Instant,
+    /// Whether it has been long.
+    is_long: bool,
 }
 
 impl<'a> Lane<'a> {
@@ -69,13 +79,21 @@ impl<'a> Lane<'a> {
         if crossings % 2 == 0 {
             return Ok(Readiness::Busy { rank: rank_of_quantum(epoch) });
         }
-        let since = match self.visit {
-            Some((number, since)) if number == crossings => since,
-            _ => self.visit.insert((crossings, Instant::now())).1,
-        };
+        if self.is_long_visit(crossings) {
+            return Ok(Readiness::Away);
+        }
         // Whatever it does when it comes back, it has seen all changes so far.
-        let back = Readiness::Busy { rank: rank_of_quantum(changes) };
-        Ok(if since.elapsed() >= WAITS { Readiness::Away } else { back })
+        Ok(Readiness::Busy { rank: rank_of_quantum(changes) })
+    }
+
+    /// Whether this visit of its thread to the system has been long.
+    fn is_long_visit(&mut self, number: u32) -> bool {
+        let known = self.visit.filter(|visit| visit.number == number);
+        let visit =
+            known.unwrap_or_else(|| Visit { number, since: Instant::now(), is_long: false });
+        let is_long = visit.is_long || visit.since.elapsed() >= WAITS;
+        self.visit = Some(Visit { is_long, ..visit });
+        is_long
     }
 
     /// Looks for what comes first, and remembers its rank.
@@ -128,7 +146,8 @@ impl<'a> Lane<'a> {
         self.reader.give_back();
         // With the writer's fence: either it sees the room, or this sees that it waits.
         fence(Ordering::SeqCst);
-        if self.writer_waits() {
+        // Not for a little room, or both would do nothing else than wake each other.
+        if self.writer_waits() && self.reader.is_half_empty() {
             self.wake_writer();
         }
     }

@@ -110,6 +110,17 @@ impl<'a> Stream<'a> {
         self.replaced_by.as_ref().filter(|_| self.ended).map(|(_, path)| &**path)
     }
 
+    /// The next event, where it may be another one than a burst.
+    #[inline(never)]
+    fn next_other(&mut self) -> Option<Result<Event, StreamError>> {
+        if self.ended {
+            return None;
+        }
+        let next = self.advance().transpose();
+        self.ended = !matches!(next, Some(Ok(_)));
+        next
+    }
+
     fn advance(&mut self) -> Result<Option<Event>, StreamError> {
         loop {
             if let Some(turn) = self.turn {
@@ -123,13 +134,8 @@ impl<'a> Stream<'a> {
     }
 
     /// Takes something out of the lane whose turn it is. Its turn may end with that.
-    #[inline]
     fn take(&mut self, turn: usize) -> Result<Option<Event>, StreamError> {
         let lane = &mut self.lanes[turn];
-        if let Some(burst) = lane.take_burst() {
-            let at = self.merge.clock(turn);
-            return Ok(Some(Event { at, thread: lane.thread, what: What::Burst(burst) }));
-        }
         let Some(record) = lane.take()? else {
             lane.end_turn();
             self.turn = None;
@@ -138,7 +144,6 @@ impl<'a> Stream<'a> {
         Ok(self.take_other(turn, record))
     }
 
-    #[inline(never)]
     fn take_other(&mut self, turn: usize, record: Record) -> Option<Event> {
         let lane = &mut self.lanes[turn];
         if self.replaced_by.as_ref().is_some_and(|(lane, _)| *lane == turn) {
@@ -236,13 +241,18 @@ impl<'a> Stream<'a> {
 impl Iterator for Stream<'_> {
     type Item = Result<Event, StreamError>;
 
+    #[inline]
     fn next(&mut self) -> Option<Self::Item> {
-        if self.ended {
-            return None;
+        // Bursts are nearly all that there is. They are made right where the caller wants them: copied
+        // from place to place they took twice as long.
+        if let Some(turn) = self.turn {
+            let lane = &mut self.lanes[turn];
+            if let Some(burst) = lane.take_burst() {
+                let at = self.merge.clock(turn);
+                return Some(Ok(Event { at, thread: lane.thread, what: What::Burst(burst) }));
+            }
         }
-        let next = self.advance().transpose();
-        self.ended = !matches!(next, Some(Ok(_)));
-        next
+        self.next_other()
     }
 }
 

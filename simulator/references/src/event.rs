@@ -51,8 +51,9 @@ pub enum What {
 pub struct Burst {
     /// The page.
     pub page: PageNumber,
-    /// How many loads. An access of any width counts once, and one that spans two pages counts for
-    /// both. An atomic update is a load and a store.
+    /// How many loads. One that spans two pages counts for both. An atomic update is a load and a store.
+    /// Accesses of up to eight bytes count once. Wider ones count as often as QEMU's version divides them:
+    /// 7.2 does so into words of eight bytes.
     pub reads: u32,
     /// How many stores.
     pub writes: u32,

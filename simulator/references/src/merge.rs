@@ -74,6 +74,7 @@ impl Merge {
     }
 
     /// The clock of a stream.
+    #[inline]
     #[must_use]
     pub fn clock(&self, stream: usize) -> Instructions {
         Instructions(self.clocks.get(stream).map_or(self.now, |clock| clock.at))

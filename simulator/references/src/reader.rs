@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{BufReader, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::columns::{self, MOST_BYTES, MOST_EVENTS};
 use crate::error::Wrong;
@@ -16,6 +16,8 @@ use crate::{About, Contents, Event, Place, ReadError, Tally};
 #[derive(Debug)]
 pub struct Reader<R> {
     from: R,
+    /// Its name, if it is a file.
+    file: Option<PathBuf>,
     about: About,
     contents: Option<Contents>,
     /// Where the next packet begins.
@@ -41,7 +43,8 @@ impl Reader<BufReader<File>> {
     pub fn open(path: &Path) -> Result<Self, ReadError> {
         let of_file = |error: ReadError| ReadError { file: Some(path.to_owned()), ..error };
         let file = File::open(path).map_err(|error| Wrong::Unreadable(error).at(Place::Whole));
-        Self::new(BufReader::new(file.map_err(of_file)?)).map_err(of_file)
+        let reader = Self::new(BufReader::new(file.map_err(of_file)?)).map_err(of_file)?;
+        Ok(Self { file: Some(path.to_owned()), ..reader })
     }
 }
 
@@ -74,6 +77,7 @@ impl<R: Read> Reader<R> {
         offset += size;
         Ok(Self {
             from,
+            file: None,
             about,
             contents: None,
             offset,
@@ -172,7 +176,9 @@ impl<R: Read> Iterator for Reader<R> {
         if self.over {
             return None;
         }
-        let next = self.advance().transpose();
+        let advanced = self.advance();
+        let of_file = |error| ReadError { file: self.file.clone(), ..error };
+        let next = advanced.map_err(of_file).transpose();
         self.over = !matches!(next, Some(Ok(_)));
         next
     }

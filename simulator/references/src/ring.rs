@@ -106,6 +106,13 @@ impl<'a> Reader<'a> {
         self.head == self.tail
     }
 
+    /// Whether at most half of its slots are full now.
+    #[must_use]
+    pub fn is_half_empty(&self) -> bool {
+        let full = self.ring.head.load(Ordering::Acquire).wrapping_sub(self.tail);
+        full <= self.slots.len() as u64 / 2
+    }
+
     #[inline]
     fn slot(&self, position: u64) -> [u64; 2] {
         let slot = &self.slots[position as usize & (self.slots.len() - 1)];

@@ -60,3 +60,16 @@ impl Id for kilocore_platform::NodeId {
         self.0 as usize
     }
 }
+
+/// An address of simulated memory. It may be one of a [`SimRegion`](crate::SimRegion), where the host has nothing, so
+/// that nobody ever goes there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SimAddress(pub(crate) usize);
+
+impl SimAddress {
+    /// The address as a number.
+    #[must_use]
+    pub fn get(self) -> usize {
+        self.0
+    }
+}

@@ -6,7 +6,15 @@ use crate::coherence::Access;
 use crate::engine::Engine;
 use crate::ids::{CoreId, LineId};
 use crate::outcome::Activity;
-use crate::uncached::WORD_SHIFT;
+use crate::uncached::{ReferenceKind, WORD_SHIFT};
+
+fn kind_of(access: Access) -> ReferenceKind {
+    match access {
+        Access::Read => ReferenceKind::Read,
+        Access::Write => ReferenceKind::Write,
+        Access::Rmw => ReferenceKind::ReadModifyWrite,
+    }
+}
 
 /// A reference that has to wait until all that is earlier has happened.
 #[derive(Debug, Clone, Copy)]
@@ -25,7 +33,7 @@ impl Engine {
             return Some(Err(TooEarly));
         }
         self.operations += 1;
-        let waits = uncached.refer(self.current, address, access, core.time);
+        let waits = uncached.refer(self.current, address, kind_of(access), core.time);
         core.time += waits;
         let task = core.task.expect("a fiber runs on a core");
         self.tasks[task].times.add(Activity::Stalled, waits);
@@ -40,7 +48,7 @@ impl Engine {
     pub(crate) fn refer_again(&mut self, line: LineId, core: CoreId, at: Cycles) -> Option<Cycles> {
         let uncached = self.memory.uncached.as_mut()?;
         let address = uncached.watched.get(&line).copied()?;
-        Some(at + uncached.refer(core, address, Access::Read, at))
+        Some(at + uncached.refer(core, address, ReferenceKind::Read, at))
     }
 
     /// Remembers that a word is watched, if the machine has no caches.

@@ -9,21 +9,9 @@ use kilocore_platform::NodeId;
 
 use crate::coherence::Access;
 use crate::current::with_engine;
+use crate::ids::SimAddress;
 use crate::platform::Sim;
 use crate::platform::charge::give_way_to_earlier;
-
-/// An address of simulated memory. It may be one of a [`SimRegion`], where the host has nothing, so
-/// that nobody ever goes there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct SimAddress(pub(crate) usize);
-
-impl SimAddress {
-    /// The address as a number.
-    #[must_use]
-    pub fn get(self) -> usize {
-        self.0
-    }
-}
 
 /// A range of addresses with a home node, made by
 /// [`Simulation::add_region`](crate::Simulation::add_region).

@@ -9,11 +9,11 @@ use crate::current::in_task;
 use crate::engine::Engine;
 use crate::fiber::Fiber;
 use crate::heap::OpenHeap;
-use crate::ids::{CacheId, CoreId, DomainId, GroupId, Id, SocketId};
+use crate::ids::{CacheId, CoreId, DomainId, GroupId, Id, SimAddress, SocketId};
 use crate::main_loop::{self, GivenUp};
 use crate::outcome::{LineTraffic, Outcome};
 use crate::platform::slots::{prepare_slots, reset_slots};
-use crate::region::{SimAddress, SimRegion};
+use crate::region::SimRegion;
 use crate::state::{Task, TaskState};
 use crate::uncached::{Uncached, UncachedMemory, WORD_SHIFT};
 

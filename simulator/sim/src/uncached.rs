@@ -12,9 +12,7 @@ use std::fmt::Debug;
 use kilocore_platform::{CpuId, Cycles};
 use rustc_hash::FxHashMap;
 
-use crate::coherence::Access;
-use crate::ids::{CoreId, LineId};
-use crate::region::SimAddress;
+use crate::ids::{CoreId, LineId, SimAddress};
 
 /// What a core does to a word of at most eight bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,14 +77,9 @@ impl Uncached {
         &mut self,
         core: CoreId,
         address: usize,
-        access: Access,
+        kind: ReferenceKind,
         now: Cycles,
     ) -> Cycles {
-        let kind = match access {
-            Access::Read => ReferenceKind::Read,
-            Access::Write => ReferenceKind::Write,
-            Access::Rmw => ReferenceKind::ReadModifyWrite,
-        };
         let reference = Reference { core: CpuId(core.0), address: SimAddress(address), kind, now };
         self.memory.refer(reference)
     }

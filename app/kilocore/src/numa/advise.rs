@@ -89,7 +89,7 @@ fn formats(files: &[PathBuf]) -> Result<Vec<(&PathBuf, Format)>, Failure> {
 fn read(trace: &Path, mut adviser: Adviser) -> Result<Seen, Failure> {
     let mut reader = Reader::open(trace)?;
     for event in reader.by_ref() {
-        adviser.take(&event.map_err(|error| Failure::from(error).about(trace))?);
+        adviser.take(&event?);
     }
     let contents = reader.contents().copied().unwrap_or_default();
     let about = reader.about().clone();

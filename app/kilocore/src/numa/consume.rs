@@ -11,6 +11,7 @@ use kilocore_report::{Host, LinesReport, Report, ReportError, in_csv, in_json};
 use super::delays::Delays;
 use super::document::{Document, csv_rows};
 use super::machine::Machine;
+use super::results::Results;
 use super::tables;
 use crate::failure::Failure;
 use crate::output;
@@ -42,18 +43,6 @@ pub(super) struct Simulation {
     /// The policies, with their delays.
     jobs: Vec<(Rule, u32)>,
     streamed: Streamed,
-}
-
-/// What came out, and of what.
-#[derive(Debug)]
-pub(super) struct Results<'a> {
-    pub(super) setting: &'a Setting,
-    pub(super) machine: Option<&'a str>,
-    pub(super) about: &'a About,
-    pub(super) threads: usize,
-    /// What is not in the stream, in words.
-    pub(super) not_covered: &'a [String],
-    pub(super) outcomes: &'a [Outcome],
 }
 
 impl Wanted {
@@ -112,12 +101,6 @@ impl Simulation {
     fn outcomes(&self) -> Vec<Outcome> {
         let memories = self.streamed.memories().zip(&self.jobs);
         memories.map(|(memory, &(rule, delay))| Outcome::of(memory, rule, delay)).collect()
-    }
-}
-
-impl Results<'_> {
-    pub(super) fn machine_name(&self) -> &str {
-        self.machine.unwrap_or("bus-1996")
     }
 }
 

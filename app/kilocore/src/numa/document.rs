@@ -4,7 +4,7 @@ use kilocore_placement::{Outcome, Rule};
 use kilocore_published::Parameter;
 use serde::Serialize;
 
-use super::consume::Results;
+use super::results::Results;
 
 /// Everything.
 #[derive(Debug, Serialize)]

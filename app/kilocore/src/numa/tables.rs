@@ -3,7 +3,7 @@
 use kilocore_placement::{Outcome, Rule};
 use kilocore_report::{Mark, Table, number};
 
-use super::consume::Results;
+use super::results::Results;
 
 /// What could not be seen, and then what was.
 pub(super) fn all(results: &Results<'_>) -> Vec<Table> {

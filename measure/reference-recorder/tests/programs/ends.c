@@ -16,10 +16,10 @@ static void *busy(void *argument) {
     return argument;
 }
 
-static void *ends(void *argument) {
-    usleep(20000);
+static void *ends(void *first) {
+    pthread_join(*(pthread_t *)first, NULL);
     exit(11);
-    return argument;
+    return NULL;
 }
 
 int main(int count, char **words) {
@@ -30,7 +30,9 @@ int main(int count, char **words) {
     if (!strcmp(how, "exit")) exit(9);
     if (!strcmp(how, "_exit")) _exit(10);
     if (!strcmp(how, "other")) {
-        pthread_create(&thread, NULL, ends, NULL);
+        static pthread_t first;
+        first = pthread_self();
+        pthread_create(&thread, NULL, ends, &first);
         pthread_exit(NULL);
     }
     if (!strcmp(how, "fault")) *nowhere = 1;
