@@ -53,7 +53,7 @@ fn document(output: &Output) -> Value {
 }
 
 /// The rows of anonymous memory that meet a condition, in the order in which they were mapped.
-fn rows<'a>(document: &'a Value, meets: impl Fn(&Value) -> bool) -> Vec<&'a Value> {
+fn rows(document: &Value, meets: impl Fn(&Value) -> bool) -> Vec<&Value> {
     let order = |row: &&Value| {
         let name = row["memory"].as_str().expect("a name").trim_start_matches("anonymous #");
         name.split(',').next().and_then(|order| order.parse::<u64>().ok())

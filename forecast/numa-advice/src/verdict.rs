@@ -128,7 +128,7 @@ impl Display for Reason {
         f.write_str(match self {
             Self::Local => "it is local",
             Self::LittleGain => "no gain worth having",
-            Self::Written(_) => "it is shared and written too often for copies",
+            Self::Written(_) => "written too often for copies",
         })
     }
 }
