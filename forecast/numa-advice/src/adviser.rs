@@ -2,7 +2,7 @@
 
 use kilocore_placement::{Memory, Options, OptionsError, PageSize, Rule, Start, Streamed, Told};
 use kilocore_platform::Cycles;
-use kilocore_references::{Event, PageNumber, What};
+use kilocore_references::{Event, What};
 
 use crate::advice::{Advice, MappingAdvice};
 use crate::ledger::Ledger;
@@ -111,7 +111,7 @@ fn mapping(row: Row, total: Cycles, thresholds: &Thresholds) -> MappingAdvice {
         kind,
         mappings,
         mapped: mapped_pages > 0,
-        touched_bytes: sums.pages * PageNumber::BYTES,
+        touched_bytes: sums.bytes(),
         reads: sums.reads,
         writes: sums.writes,
         nodes: sums.nodes.len(),

@@ -12,7 +12,8 @@
 //!
 //! # What it cannot tell
 //! There are no caches: a reference that a cache would have served counts as one to memory. Gains are upper
-//! ends for that reason. A memory serves any number of references at a time, so that a node whose memory
+//! ends for that reason, and only what is small enough for a core's caches is left out of the advice
+//! ([`Thresholds::cached_bytes`]). A memory serves any number of references at a time, so that a node whose memory
 //! is short of bandwidth is not seen as one; [`Advice::loads`] says how evenly they are spread.
 #![deny(missing_docs)]
 

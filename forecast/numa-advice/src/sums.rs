@@ -2,7 +2,7 @@
 
 use kilocore_placement::{Node, Nodes};
 use kilocore_platform::Cycles;
-use kilocore_references::ThreadId;
+use kilocore_references::{PageNumber, ThreadId};
 
 /// Ways to place pages. Each is simulated on the same references, but for [`Placement::Moved`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -114,6 +114,11 @@ pub(crate) struct Sums {
 impl Sums {
     pub(crate) fn references(&self) -> u64 {
         self.reads + self.writes
+    }
+
+    /// Bytes of the pages that were used.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.pages.saturating_mul(PageNumber::BYTES)
     }
 
     /// A page would have been better on another node.

@@ -25,12 +25,22 @@ pub struct Thresholds {
     /// The share of reads among references to pages that several nodes have used, from which on copies
     /// are recommended: 0 to 1. Below it each node's copy would be busy with the writes of the others.
     pub mostly_read: f64,
+    /// A mapping of which no more bytes were used than this is expected to stay in the own caches of
+    /// whoever uses it, so that hardly any reference goes to memory. 0 for no such mapping.
+    pub cached_bytes: u64,
 }
 
 impl Default for Thresholds {
-    /// 10,000 references, 1 % of the cost, nine tenths of the best gain, nine reads of ten references.
+    /// 10,000 references, 1 % of the cost, nine tenths of the best gain, nine reads of ten references,
+    /// and no caches.
     fn default() -> Self {
-        Self { least_references: 10_000, least_share: 0.01, nearly: 0.9, mostly_read: 0.9 }
+        Self {
+            least_references: 10_000,
+            least_share: 0.01,
+            nearly: 0.9,
+            mostly_read: 0.9,
+            cached_bytes: 0,
+        }
     }
 }
 
@@ -66,6 +76,8 @@ pub enum Reason {
     Local,
     /// What could be gained is too little.
     LittleGain,
+    /// This could be gained if it were not small enough to stay in a core's own caches.
+    Cached(Gain),
     /// Copies would gain this, but it is written too often while it is shared.
     Written(Gain),
 }
@@ -128,6 +140,7 @@ impl Display for Reason {
         f.write_str(match self {
             Self::Local => "it is local",
             Self::LittleGain => "no gain worth having",
+            Self::Cached(_) => "small enough for a core's caches",
             Self::Written(_) => "written too often for copies",
         })
     }
@@ -163,6 +176,9 @@ pub(crate) fn judge(sums: &Sums, total: Cycles, thresholds: &Thresholds) -> Verd
     let chosen = remedies().find(|(_, gain)| nearly_best(gain));
     let worth_having = |gain: &Gain| gain.cycles.0 > 0 && gain.share >= thresholds.least_share;
     match chosen.filter(|(_, gain)| worth_having(gain)) {
+        Some((_, gain)) if sums.bytes() <= thresholds.cached_bytes => {
+            Verdict::Leave(Reason::Cached(gain))
+        }
         Some((remedy, gain)) => Verdict::Do(remedy, gain),
         None if (sums.remote as f64) < LOCAL * references as f64 => Verdict::Leave(Reason::Local),
         None if worth_having(&copies) => Verdict::Leave(Reason::Written(copies)),

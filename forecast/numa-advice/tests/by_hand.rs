@@ -146,6 +146,17 @@ fn a_gain_below_the_threshold_is_none() {
 }
 
 #[test]
+fn what_stays_in_caches_is_left() {
+    let verdict = |cached_bytes| {
+        let thresholds = Thresholds { least_references: 10, cached_bytes, ..Thresholds::default() };
+        table().0.advice(&thresholds).mappings[0].verdict
+    };
+    assert_eq!(verdict(8191).word(), "replicate");
+    let gain = verdict(8191).gain().expect("there is one");
+    assert_eq!(verdict(8192), Verdict::Leave(Reason::Cached(gain)));
+}
+
+#[test]
 fn nothing_is_advised_of_nothing() {
     let advice = Stream::on(2).advice();
     assert!(advice.mappings.is_empty());

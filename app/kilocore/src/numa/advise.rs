@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
-use kilocore_numa_advice::{Advice, Adviser, Thresholds};
+use kilocore_numa_advice::{Advice, Adviser};
 use kilocore_process::{Output, shell_status};
 use kilocore_reference_recorder::{Options, RecordError, Stream, record};
 use kilocore_references::{About, Ending, Reader};
@@ -66,9 +66,10 @@ pub(crate) fn advise(arguments: &Arguments) -> Result<ExitCode, Failure> {
         Some(trace) => (read(trace, adviser)?, ExitCode::SUCCESS),
         None => run(arguments, adviser)?,
     };
-    let advice = seen.adviser.advice(&Thresholds::default());
+    let thresholds = machine::thresholds(&description);
+    let advice = seen.adviser.advice(&thresholds);
     let unseen = unseen(&seen.about, seen.ending, seen.threads_unrecorded, &advice);
-    let results = Results { description, setting, about: seen.about, unseen, advice };
+    let results = Results { description, setting, about: seen.about, unseen, thresholds, advice };
     let document = arguments.json.then(|| Document::new(&results));
     simulate::deliver(&results, files, document, || tables::all(&results))?;
     Ok(status)

@@ -1,6 +1,6 @@
 //! The advice for programs: one JSON document, or a row of CSV for each mapping.
 
-use kilocore_numa_advice::{Advice, Kind, MappingAdvice, Placement, PlacementCosts};
+use kilocore_numa_advice::{Advice, Kind, MappingAdvice, Placement, PlacementCosts, Thresholds};
 use kilocore_published::Parameter;
 use serde::Serialize;
 
@@ -20,12 +20,32 @@ pub(super) struct Document<'a> {
     forks: u64,
     not_covered: &'a [String],
     parameters: Vec<Parameter>,
+    /// From where on something counted.
+    thresholds: Limits,
     references: u64,
     /// Of the program as a whole, in cycles of all threads together.
     cycles: Cycles,
     /// By node: references that its memory serves under first touch.
     served_by_node: &'a [u64],
     mappings: Vec<Row>,
+}
+
+/// From where on something counts.
+#[derive(Debug, Serialize)]
+struct Limits {
+    least_references: u64,
+    least_share: f64,
+    nearly: f64,
+    mostly_read: f64,
+    cached_bytes: u64,
+}
+
+impl From<&Thresholds> for Limits {
+    fn from(thresholds: &Thresholds) -> Self {
+        let Thresholds { least_references, least_share, nearly, mostly_read, cached_bytes } =
+            *thresholds;
+        Self { least_references, least_share, nearly, mostly_read, cached_bytes }
+    }
 }
 
 /// Cycles under each placement.
@@ -138,7 +158,7 @@ fn kind(kind: &Kind) -> &'static str {
 
 impl<'a> Document<'a> {
     pub(super) fn new(results: &'a Results) -> Self {
-        let Results { description, setting, about, unseen, advice } = results;
+        let Results { description, setting, about, unseen, thresholds, advice } = results;
         Self {
             schema: "kilocore-numa-advice/1",
             provenance: "simulated",
@@ -151,6 +171,7 @@ impl<'a> Document<'a> {
             forks: advice.forks,
             not_covered: unseen,
             parameters: setting.parameters(),
+            thresholds: Limits::from(thresholds),
             references: advice.references(),
             cycles: Cycles::from(&advice.costs),
             served_by_node: &advice.loads,

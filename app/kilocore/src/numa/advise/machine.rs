@@ -2,6 +2,7 @@
 
 use clap::Args;
 use kilocore_machine::Description;
+use kilocore_numa_advice::Thresholds;
 use kilocore_placement::PageSize;
 use kilocore_platform::Cycles;
 use kilocore_published::numa::Setting;
@@ -56,4 +57,13 @@ impl Machine {
         setting.told.period = Cycles(self.period.unwrap_or(second));
         Ok((machine, setting))
     }
+}
+
+/// Which part of a core's own caches a mapping may fill to stay there, beside all others.
+const PART_OF_CACHES: f64 = 0.25;
+
+/// From where on something counts on a machine.
+pub(super) fn thresholds(machine: &Description) -> Thresholds {
+    let cached_bytes = (machine.caches.private_kib.value * 1024.0 * PART_OF_CACHES) as u64;
+    Thresholds { cached_bytes, ..Thresholds::default() }
 }

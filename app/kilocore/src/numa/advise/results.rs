@@ -1,7 +1,7 @@
 //! What was advised, and of what.
 
 use kilocore_machine::Description;
-use kilocore_numa_advice::Advice;
+use kilocore_numa_advice::{Advice, Thresholds};
 use kilocore_published::numa::Setting;
 use kilocore_references::About;
 
@@ -13,5 +13,7 @@ pub(super) struct Results {
     pub(super) about: About,
     /// What is not in the stream, in words, the worst first.
     pub(super) unseen: Vec<String>,
+    /// From where on something counted.
+    pub(super) thresholds: Thresholds,
     pub(super) advice: Advice,
 }

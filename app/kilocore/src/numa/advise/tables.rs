@@ -34,9 +34,12 @@ fn shown(advice: &Advice) -> (Vec<&MappingAdvice>, usize) {
 fn coverage(results: &Results) -> Table {
     let below = vec![
         format!("Not in these figures: {}.", results.unseen.join("; ")),
-        "Each reference goes to memory here. Those that hit a cache do not on a real machine, so gains \
-         are upper ends. Memories are never short of bandwidth here."
-            .to_owned(),
+        format!(
+            "Each reference goes to memory here. Those that hit a cache do not on a real machine, so \
+             gains are upper ends; nothing is advised for memory of {} or less. Memories are never \
+             short of bandwidth here.",
+            number::engineering(results.thresholds.cached_bytes as f64, "B")
+        ),
     ];
     Table { title: String::new(), front: "", headings: Vec::new(), rows: Vec::new(), below }
 }
