@@ -25,7 +25,7 @@ FUZZ_SECONDS ?= 60
 
 .PHONY: all demo test lint unit bench soak weaken watched watched-planted \
         watched-beside fuzz fidelity fidelity-c fidelity-profiles \
-        closed-loop verdicts servers page-traces ldu lru numa hit-ratios page-caches replicated clean \
+        closed-loop verdicts servers page-traces ldu lru numa numa-programs hit-ratios page-caches replicated clean \
         packages-build packages-demo packages-test packages-fuzz
 
 all: packages-build
@@ -192,7 +192,8 @@ lru: packages-build
 	tools/lru-tables target/lru docs/lru.md
 
 # Policies and delays of what is varied, and all programs.
-NUMA_FEW := --policy never,fixed,adjustable,updates,linux,carrefour,balanced,optimum \
+NUMA_POLICIES := never,fixed,adjustable,updates,linux,carrefour,balanced,optimum
+NUMA_FEW := --policy $(NUMA_POLICIES) \
             --delay 10,100,300,1000,3000
 SIMULATE_NUMA := target/release/kilocore simulate numa
 
@@ -233,6 +234,24 @@ numa: packages-build
 	done
 	$(SIMULATE_NUMA) $(NUMA_FEW) --machine xeon-8375c-2s --cpus 32 --nodes 8 --page 2097152 \
 	    --output target/numa/page-2-MiB.json
+	tools/numa-tables target/numa docs/numa.md
+
+# Each as far from the four programs as from the others, and fixed delays to compare with.
+NUMA_RUN := target/release/kilocore numa run --cpus 4 --policy $(NUMA_POLICIES) \
+            --delay 1,10,100,300,1000,3000,5000,10000
+
+## numa-programs: the same policies under unmodified programs, whose references QEMU streams
+numa-programs: packages-build packages-test
+	$(CARGO) build --release
+	mkdir -p target/numa
+	seq 300000 | awk '{ printf "%d line %d\n", ($$1 * 7919) % 1000003, $$1 }' > target/numa/lines
+	g++ -O2 -fopenmp docs/numa/relax.cpp -o target/numa/relax
+	$(NUMA_RUN) --output target/numa/program-sort.json -- \
+	    sort --parallel=4 -o target/numa/sorted target/numa/lines
+	$(NUMA_RUN) --output target/numa/program-xz.json -- \
+	    xz -T4 --block-size=1MiB -2 -k -f target/numa/lines
+	OMP_NUM_THREADS=4 $(NUMA_RUN) --output target/numa/program-relax.json -- \
+	    target/numa/relax 512 60
 	tools/numa-tables target/numa docs/numa.md
 
 ## pages: which free page an allocation gets, simulated anew, into docs/pages and the tables of

@@ -1,0 +1,112 @@
+//! The balanced policy's costs, computed by hand at the costs of the paper's table 1. Bringing a copy
+//! costs 4,596 cycles. A read of it saves 95, a write of it loses 5, and a write by others costs 10.
+
+use kilocore_placement::{
+    Balanced, BalancedOptions, Burst, Coherence, Memory, Options, Page, Processor,
+};
+use kilocore_platform::Cycles;
+
+const BRINGING: u64 = 4096 + 500;
+
+/// Copies are brought when they would have saved all of what they cost.
+const CAUTIOUS: BalancedOptions =
+    BalancedOptions { least_share: 1.0, patience: 1.0, learning: 1.0 / 64.0 };
+
+fn memory(options: Options, policy: BalancedOptions) -> Memory {
+    let mut memory = Memory::new(options, Box::new(Balanced::new(policy))).unwrap();
+    refer(&mut memory, 0, 1, 0); // page 0 is at home on node 0
+    memory
+}
+
+fn refer(memory: &mut Memory, processor: u32, reads: u32, writes: u32) -> u64 {
+    refer_to(memory, processor, 0, reads, writes)
+}
+
+fn refer_to(memory: &mut Memory, processor: u32, page: u32, reads: u32, writes: u32) -> u64 {
+    memory.refer(Cycles(0), Processor(processor), Page(page), Burst { reads, writes }).0
+}
+
+#[test]
+fn a_copy_is_brought_when_it_would_have_saved_its_cost() {
+    let mut memory = memory(Options::lee_and_cho(2), CAUTIOUS);
+    assert_eq!(refer(&mut memory, 1, 48, 0), 48 * 100, "4560 would have been saved");
+    assert_eq!(refer(&mut memory, 1, 1, 0), 100 + BRINGING, "4655");
+    assert_eq!(refer(&mut memory, 1, 1, 0), 5);
+}
+
+#[test]
+fn writes_of_others_and_own_ones_count_against_it() {
+    let mut memory = memory(Options::lee_and_cho(2), CAUTIOUS);
+    refer(&mut memory, 1, 40, 4); // 3800 - 20
+    refer(&mut memory, 0, 0, 100); // - 1000
+    assert_eq!(refer(&mut memory, 1, 18, 0), 18 * 100, "3780 - 1000 + 1710 is 4490");
+    assert_eq!(refer(&mut memory, 1, 2, 0), 2 * 100 + BRINGING, "4680");
+    assert_eq!(memory.account().replications, 1);
+}
+
+#[test]
+fn what_would_have_been_lost_is_forgotten() {
+    let mut memory = memory(Options::lee_and_cho(2), CAUTIOUS);
+    refer(&mut memory, 0, 0, 10_000);
+    refer(&mut memory, 1, 0, 10_000);
+    assert_eq!(refer(&mut memory, 1, 49, 0), 49 * 100 + BRINGING, "the sum begins at 0");
+}
+
+#[test]
+fn a_copy_that_has_lost_as_much_is_given_up() {
+    let mut memory = memory(Options::lee_and_cho(2), CAUTIOUS);
+    refer(&mut memory, 1, 49, 0);
+    assert_eq!(refer(&mut memory, 0, 0, 459), 459 * 15, "4590 lost");
+    assert_eq!(refer(&mut memory, 0, 0, 1), 15, "4600: this one is still told");
+    assert_eq!(memory.account().drops, 1);
+    assert_eq!(refer(&mut memory, 0, 0, 1), 5);
+    assert_eq!(refer(&mut memory, 1, 48, 0), 48 * 100, "and it begins again from 0");
+    assert_eq!(refer(&mut memory, 1, 1, 0), 100 + BRINGING);
+}
+
+#[test]
+fn what_a_copy_saves_makes_up_for_what_it_loses() {
+    let mut memory = memory(Options::lee_and_cho(2), CAUTIOUS);
+    refer(&mut memory, 1, 49, 0);
+    for _ in 0..100 {
+        refer(&mut memory, 0, 0, 400); // 4000 lost
+        refer(&mut memory, 1, 50, 0); // 4750 saved
+    }
+    assert_eq!(memory.account().drops, 0);
+}
+
+#[test]
+fn copies_that_pay_make_the_next_ones_come_sooner() {
+    let options = BalancedOptions { least_share: 0.0, patience: 1.0, learning: 1.0 };
+    let mut memory = memory(Options::lee_and_cho(2), options);
+    // Half of the copies paid, it is supposed: 2298 have to be saved, 25 reads.
+    assert_eq!(refer(&mut memory, 1, 24, 0), 24 * 100);
+    assert_eq!(refer(&mut memory, 1, 1, 0), 100 + BRINGING);
+    refer(&mut memory, 1, 49, 0); // it has paid
+    refer_to(&mut memory, 0, 1, 1, 0);
+    assert_eq!(refer_to(&mut memory, 1, 1, 1, 0), 100 + BRINGING, "at once");
+    // That one is given up before it has paid. Now none pay, and all has to be saved.
+    refer_to(&mut memory, 0, 1, 0, 460);
+    assert_eq!(memory.account().drops, 1);
+    refer_to(&mut memory, 0, 2, 1, 0);
+    assert_eq!(refer_to(&mut memory, 1, 2, 48, 0), 48 * 100);
+    assert_eq!(refer_to(&mut memory, 1, 2, 1, 0), 100 + BRINGING);
+}
+
+#[test]
+fn under_write_invalidate_a_write_ends_the_sum() {
+    let options = Options { coherence: Coherence::WriteInvalidate, ..Options::lee_and_cho(2) };
+    let mut memory = memory(options, CAUTIOUS);
+    refer(&mut memory, 1, 48, 0);
+    refer(&mut memory, 0, 0, 1);
+    assert_eq!(refer(&mut memory, 1, 48, 0), 48 * 100);
+    assert_eq!(refer(&mut memory, 1, 1, 0), 100 + BRINGING);
+}
+
+#[test]
+fn nobody_else_has_more_copies_than_there_may_be() {
+    let options = Options { most_copies: 1, ..Options::lee_and_cho(2) };
+    let mut memory = memory(options, CAUTIOUS);
+    refer(&mut memory, 1, 1000, 0);
+    assert_eq!(memory.account().replications, 0);
+}
