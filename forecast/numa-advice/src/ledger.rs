@@ -31,8 +31,8 @@ pub(crate) struct Ledger {
     counts: Vec<Count>,
     /// References by the node that serves them under first touch.
     loads: Vec<u64>,
-    /// The row of the references under way.
-    row: RowId,
+    /// The row of the references under way; `None` if there are none.
+    row: Option<RowId>,
     /// The optimum before them.
     optimum: u64,
     /// Mappings without a file so far.
@@ -52,7 +52,7 @@ impl Ledger {
             pages: Vec::new(),
             counts: Vec::new(),
             loads: vec![0; nodes],
-            row: RowId(0),
+            row: None,
             optimum: 0,
             anonymous: 0,
             begun: false,
@@ -164,9 +164,10 @@ impl Ledger {
         }
         let counts = &mut self.counts[page.index() * self.nodes..][..self.nodes];
         let best = best_home(&self.costs, counts, home);
+        let references = counts.iter().map(|count| count.reads + count.writes).sum();
         counts.fill(Count::default());
         self.pages[page.index()] = (row, PageUse::default());
-        self.rows.of(row).sums.would_move(best.node, best.gain);
+        self.rows.of(row).sums.belong(best.node, references, best.gain);
     }
 
     /// The rows as they are in the end, and the references that each node's memory served under first
@@ -198,6 +199,11 @@ fn enter(sums: &mut Sums, page: &mut PageUse, reference: &Reference) {
 impl Observer for Ledger {
     fn refers(&mut self, reference: &Reference) {
         self.begun = true;
+        self.row = None;
+        if reference.burst.references() == 0 {
+            // The memories do not place such a page, either.
+            return;
+        }
         let page = reference.at.page;
         if page.index() >= self.pages.len() {
             self.make_room(page);
@@ -206,7 +212,7 @@ impl Observer for Ledger {
             self.begin(page, reference.number, reference.at.node);
         }
         let (row, of_page) = &mut self.pages[page.index()];
-        self.row = *row;
+        self.row = Some(*row);
         enter(&mut self.rows.of(*row).sums, of_page, reference);
         self.loads[of_page.home.index()] += reference.burst.references();
         let count = page.index() * self.nodes + reference.at.node.index();
@@ -214,7 +220,8 @@ impl Observer for Ledger {
     }
 
     fn served(&mut self, index: usize, memory: &Memory, Cycles(cost): Cycles) {
-        let costs = &mut self.rows.of(self.row).sums.costs;
+        let Some(row) = self.row else { return };
+        let costs = &mut self.rows.of(row).sums.costs;
         costs.add(SIMULATED[index], cost);
         if let Some(Cycles(optimum)) = memory.optimum() {
             costs.add(Placement::Optimum, optimum - self.optimum);

@@ -107,8 +107,8 @@ pub(crate) struct Sums {
     pub(crate) costs: PlacementCosts,
     /// What better homes would save.
     pub(crate) move_gain: u64,
-    /// By node: what pages would save that have their best home there, and not where they were.
-    pub(crate) gain_by_home: Vec<u64>,
+    /// By node: references to pages that have their best home there.
+    pub(crate) references_by_home: Vec<u64>,
 }
 
 impl Sums {
@@ -121,15 +121,13 @@ impl Sums {
         self.pages.saturating_mul(PageNumber::BYTES)
     }
 
-    /// A page would have been better on another node.
-    pub(crate) fn would_move(&mut self, to: Node, gain: u64) {
-        if gain > 0 {
-            self.move_gain += gain;
-            if self.gain_by_home.len() <= to.index() {
-                self.gain_by_home.resize(to.index() + 1, 0);
-            }
-            self.gain_by_home[to.index()] += gain;
+    /// Pages with so many references have their best home there, and would save that much.
+    pub(crate) fn belong(&mut self, home: Node, references: u64, gain: u64) {
+        self.move_gain += gain;
+        if self.references_by_home.len() <= home.index() {
+            self.references_by_home.resize(home.index() + 1, 0);
         }
+        self.references_by_home[home.index()] += references;
     }
 
     pub(crate) fn merge(&mut self, other: &Self) {
@@ -142,8 +140,9 @@ impl Sums {
         self.nodes = other.nodes.iter().fold(self.nodes, Nodes::with);
         self.threads.merge(&other.threads);
         self.costs.merge(&other.costs);
-        for (node, &gain) in other.gain_by_home.iter().enumerate() {
-            self.would_move(Node(node as u8), gain);
+        self.move_gain += other.move_gain;
+        for (node, &references) in other.references_by_home.iter().enumerate() {
+            self.belong(Node(node as u8), references, 0);
         }
     }
 }

@@ -49,7 +49,7 @@ impl Default for Thresholds {
 pub enum Remedy {
     /// Let the pages lie with who uses them.
     Move {
-        /// Where most of the gain is; `None` if it is not mostly on one node.
+        /// Where nearly all of it belongs; `None` if some pages belong on one node and some on another.
         to: Option<Node>,
     },
     /// Deal the pages to all nodes in turn.
@@ -148,7 +148,7 @@ impl Display for Reason {
 
 /// Below this share of remote references a mapping counts as local.
 const LOCAL: f64 = 0.01;
-/// From this share of the gain on a move is to one node.
+/// From this share of references on, to pages that belong on one node, all of it moves there.
 const MOSTLY: f64 = 0.95;
 
 /// Judges a mapping. `total` is what all memory of the program costs under first touch.
@@ -186,8 +186,9 @@ pub(crate) fn judge(sums: &Sums, total: Cycles, thresholds: &Thresholds) -> Verd
     }
 }
 
-/// The node on which pages would gain nearly all of what they gain by a move.
+/// The node that nearly all pages belong on, weighed by their references.
 fn main_home(sums: &Sums) -> Option<Node> {
-    let (node, gain) = sums.gain_by_home.iter().enumerate().max_by_key(|(_, gain)| **gain)?;
-    (*gain as f64 >= MOSTLY * sums.move_gain as f64).then_some(Node(node as u8))
+    let by_home = sums.references_by_home.iter().enumerate();
+    let (node, most) = by_home.max_by_key(|(_, references)| **references)?;
+    (*most as f64 >= MOSTLY * sums.references() as f64).then_some(Node(node as u8))
 }

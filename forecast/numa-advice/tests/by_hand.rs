@@ -94,6 +94,19 @@ fn pages_of_several_users_are_moved_to_each() {
 }
 
 #[test]
+fn pages_of_which_some_lie_well_are_not_moved_as_a_whole() {
+    let mut stream = Stream::on(2);
+    stream.map(100, 2, Backing::Heap);
+    for (thread, page) in [(0, 100), (1, 101)] {
+        stream.refer(0, page, 0, 10);
+        (0..100).for_each(|_| stream.refer(thread, page, 10, 2));
+    }
+    let advice = stream.advice();
+    let verdict = named(&advice, "[heap]").verdict;
+    assert!(matches!(verdict, Verdict::Do(Remedy::Move { to: None }, _)), "{verdict:?}");
+}
+
+#[test]
 fn what_all_write_is_left() {
     let mut stream = Stream::on(2);
     stream.map(100, 1, Backing::Anonymous);

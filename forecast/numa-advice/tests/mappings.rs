@@ -94,6 +94,18 @@ fn pages_that_were_given_back_count_anew() {
 }
 
 #[test]
+fn references_that_are_none_do_not_touch_a_page() {
+    let mut stream = Stream::on(2);
+    stream.refer(1, 10, 0, 0);
+    stream.map(10, 1, Backing::Heap);
+    stream.refer(1, 10, 0, 0);
+    stream.refer(0, 10, 10, 0);
+    let advice = stream.advice();
+    assert_eq!(advice.mappings.len(), 1);
+    assert_eq!((advice.mappings[0].remote, advice.mappings[0].touched_bytes), (0, 4096));
+}
+
+#[test]
 fn many_short_mappings_share_a_row() {
     let mut stream = Stream::on(2);
     for _ in 0..10_000 {
