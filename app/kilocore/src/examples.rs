@@ -52,6 +52,12 @@ Examples:
   kilocore numa replay --policy fixed,adjustable --delay 1,10,100,1000,10000 sort.refs
   kilocore numa replay --page 2097152 --machine epyc-7742-2s --cpus 16 sort.refs";
 
+pub(crate) const NUMA_ADVISE: &str = "\
+Examples:
+  kilocore numa advise -- ./service --threads 8
+  kilocore numa advise --machine epyc-7742-2s --output advice.html -- sort --parallel=4 big.txt
+  kilocore numa advise --trace sort.refs --json";
+
 pub(crate) const PAGES_RECORD: &str = "\
 Examples:
   sudo kilocore pages record -- gcc -O2 -c big.c

@@ -1,5 +1,6 @@
-//! `kilocore numa run`, `replay` and `show`: where the pages of unmodified programs should lie.
+//! `kilocore numa run`, `replay`, `advise` and `show`: where the pages of unmodified programs should lie.
 
+mod advise;
 mod consume;
 mod delays;
 mod document;
@@ -26,6 +27,8 @@ pub(crate) enum Action {
     Run(run::Arguments),
     /// Do the same with a trace that `kilocore numa run --record` has written
     Replay(replay::Arguments),
+    /// Say which memory of an unmodified program would gain by being moved, interleaved or replicated
+    Advise(advise::Arguments),
     /// Summarize such a trace
     Show(show::Arguments),
 }
@@ -34,6 +37,7 @@ pub(crate) fn numa(action: Action) -> Result<ExitCode, Failure> {
     match action {
         Action::Run(arguments) => run::run(&arguments),
         Action::Replay(arguments) => replay::replay(&arguments),
+        Action::Advise(arguments) => advise::advise(&arguments),
         Action::Show(arguments) => show::show(&arguments),
     }
 }

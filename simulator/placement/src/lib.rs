@@ -28,6 +28,7 @@ mod costs;
 mod driven;
 mod machine;
 mod memory;
+mod observer;
 mod optimum;
 mod options;
 mod outcome;
@@ -44,6 +45,7 @@ pub use costs::Costs;
 pub use driven::{Driven, PageSize};
 pub use machine::Machine;
 pub use memory::Memory;
+pub use observer::{Observer, Reference};
 pub use options::{Coherence, Options, OptionsError, Start};
 pub use outcome::Outcome;
 pub use policies::{

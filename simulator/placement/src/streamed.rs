@@ -20,18 +20,20 @@ use thiserror::Error;
 
 use crate::driven::PageSize;
 use crate::memory::Memory;
-use crate::policy::Burst;
-use crate::units::{Page, Processor};
+use crate::observer::{Observer, Reference};
+use crate::policy::{At, Burst};
+use crate::units::{Node, Page, Processor};
 
 /// Pages that are smaller than those that a stream knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("pages of {0} bytes: a stream of references knows none below 4096")]
 pub struct StreamedError(u64);
 
-/// See the [module](self).
+/// See the [module](self). What each reference costs is told to an observer, if there is one.
 #[derive(Debug)]
-pub struct Streamed {
+pub struct Streamed<O = ()> {
     memories: Vec<Clocked>,
+    observer: O,
     pages: AddressSpace,
     threads: Vec<Thread>,
     nodes: u32,
@@ -49,6 +51,7 @@ struct Clocked {
 #[derive(Debug, Clone, Copy)]
 struct Thread {
     processor: Processor,
+    node: Node,
     /// Where the merged clock should be if the thread has not waited.
     expected: u64,
 }
@@ -65,6 +68,23 @@ impl Streamed {
     /// # Panics
     /// If there are no memories, or they differ in their processors or nodes.
     pub fn new(memories: Vec<Memory>, size: PageSize) -> Result<Self, StreamedError> {
+        Self::observed(memories, size, ())
+    }
+}
+
+impl<O: Observer> Streamed<O> {
+    /// The same, for somebody who wants to know what each reference costs.
+    ///
+    /// # Errors
+    /// As [`new`](Streamed::new) does.
+    ///
+    /// # Panics
+    /// As [`new`](Streamed::new) does.
+    pub fn observed(
+        memories: Vec<Memory>,
+        size: PageSize,
+        observer: O,
+    ) -> Result<Self, StreamedError> {
         if size.bytes() < PageNumber::BYTES {
             return Err(StreamedError(size.bytes()));
         }
@@ -81,6 +101,7 @@ impl Streamed {
         let clocked = |memory| Clocked { memory, clocks: clocks.clone() };
         Ok(Self {
             memories: memories.into_iter().map(clocked).collect(),
+            observer,
             pages: AddressSpace::new(size),
             threads: Vec::new(),
             nodes,
@@ -94,10 +115,15 @@ impl Streamed {
         match &event.what {
             What::Burst(burst) => {
                 let page = self.pages.page(burst.page);
+                let at = At { processor: thread.processor, node: thread.node, page };
+                let number = burst.page;
                 let burst = Burst { reads: burst.reads, writes: burst.writes };
-                for Clocked { memory, clocks } in &mut self.memories {
+                self.observer.refers(&Reference { thread: event.thread, number, at, burst });
+                for (index, Clocked { memory, clocks }) in self.memories.iter_mut().enumerate() {
                     let clock = &mut clocks[thread.processor.index()];
-                    *clock += memory.refer(*clock, thread.processor, page, burst);
+                    let cost = memory.refer(*clock, thread.processor, page, burst);
+                    *clock += cost;
+                    self.observer.served(index, memory, cost);
                 }
             }
             What::Quantum { instructions } => {
@@ -126,6 +152,23 @@ impl Streamed {
         self.memories.iter().map(|clocked| &clocked.memory)
     }
 
+    /// Who is told of each reference.
+    #[must_use]
+    pub fn observer(&self) -> &O {
+        &self.observer
+    }
+
+    /// The same, to be told more.
+    pub fn observer_mut(&mut self) -> &mut O {
+        &mut self.observer
+    }
+
+    /// The same, with what it has learned. The memories are gone.
+    #[must_use]
+    pub fn into_observer(self) -> O {
+        self.observer
+    }
+
     /// How many threads there were.
     #[must_use]
     pub fn threads(&self) -> usize {
@@ -136,7 +179,11 @@ impl Streamed {
         for index in self.threads.len() as u32..=thread.0 {
             let node = index % self.nodes;
             let processor = node * self.per_node + index / self.nodes % self.per_node;
-            self.threads.push(Thread { processor: Processor(processor), expected: 0 });
+            self.threads.push(Thread {
+                processor: Processor(processor),
+                node: Node(node as u8),
+                expected: 0,
+            });
         }
         self.threads[thread.0 as usize]
     }
@@ -150,6 +197,7 @@ impl Streamed {
 
     fn forget(&mut self, region: Region) {
         for page in self.pages.remove(region) {
+            self.observer.forgets(page);
             for Clocked { memory, .. } in &mut self.memories {
                 memory.forget(page);
             }

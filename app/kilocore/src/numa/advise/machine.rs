@@ -1,0 +1,69 @@
+//! The machine that advice is for.
+
+use clap::Args;
+use kilocore_machine::Description;
+use kilocore_numa_advice::Thresholds;
+use kilocore_placement::PageSize;
+use kilocore_platform::Cycles;
+use kilocore_published::numa::Setting;
+
+use crate::failure::Failure;
+
+/// The machine.
+#[derive(Debug, Args)]
+pub(super) struct Machine {
+    /// The machine, by name or as a machine file; see `kilocore machines`
+    #[arg(long, default_value = "xeon-8375c-2s", value_name = "MACHINE")]
+    machine: String,
+    /// Processors that the program's threads are dealt to; 32 if not given, or as many as the machine
+    /// has
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    cpus: Option<u32>,
+    /// Memory nodes, to which the processors are dealt evenly; those of the machine if not given
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64))]
+    nodes: Option<u32>,
+    /// Cycles between two looks of Linux at where pages are used; a second if not given
+    #[arg(long, value_name = "CYCLES", value_parser = clap::value_parser!(u64).range(1..))]
+    period: Option<u64>,
+}
+
+/// Processors, if nothing is said. Each page takes some memory for each of them.
+const CPUS: u32 = 32;
+
+impl Machine {
+    /// The machine as it is described, and with all that was chosen.
+    pub(super) fn setting(&self) -> Result<(Description, Setting), Failure> {
+        let machine = kilocore_machine::find(&self.machine)?;
+        let nodes = self.nodes.unwrap_or_else(|| machine.topology.nodes().min(64));
+        if nodes == 1 {
+            return Err(Failure::new(format!(
+                "{}: with one memory node all memory is as near; choose a machine with several, or \
+                 say with --nodes how many there are",
+                machine.name
+            )));
+        }
+        let usual = CPUS.min(machine.topology.hardware_threads());
+        let cpus = self.cpus.unwrap_or((usual / nodes).max(1) * nodes);
+        if !cpus.is_multiple_of(nodes) {
+            return Err(Failure::new(format!(
+                "{cpus} processors cannot be dealt evenly to {nodes} nodes; choose a number of nodes \
+                 that divides them"
+            )));
+        }
+        let mut setting = Setting::of(&machine, cpus, Some(nodes), PageSize::SMALL);
+        // Queues at memories are left out, and the figures should say so.
+        setting.options.costs.service = Cycles(0);
+        let second = (machine.clock_ghz.value * 1e9).round() as u64;
+        setting.told.period = Cycles(self.period.unwrap_or(second));
+        Ok((machine, setting))
+    }
+}
+
+/// Which part of a core's own caches a mapping may fill to stay there, beside all others.
+const PART_OF_CACHES: f64 = 0.25;
+
+/// From where on something counts on a machine.
+pub(super) fn thresholds(machine: &Description) -> Thresholds {
+    let cached_bytes = (machine.caches.private_kib.value * 1024.0 * PART_OF_CACHES) as u64;
+    Thresholds { cached_bytes, ..Thresholds::default() }
+}

@@ -1,0 +1,184 @@
+//! The advice for people: what could not be seen, what to do, and what it rests on.
+
+use kilocore_numa_advice::{Advice, MappingAdvice, Placement, Verdict};
+use kilocore_placement::Node;
+use kilocore_report::{Mark, Table, number};
+
+use super::results::Results;
+
+/// How many mappings are shown. The documents have all.
+const MOST_ROWS: usize = 24;
+
+/// From this share of all references on a node's memory is worth a remark.
+const CROWDED: f64 = 0.75;
+
+/// What could not be seen comes first.
+pub(super) fn all(results: &Results) -> Vec<Table> {
+    let (shown, left_out) = shown(&results.advice);
+    vec![
+        coverage(results),
+        advised(results, &shown, left_out),
+        used(results, &shown),
+        costs(results, &shown),
+    ]
+}
+
+/// Those with a verdict, and how many others there are.
+fn shown(advice: &Advice) -> (Vec<&MappingAdvice>, usize) {
+    let known = |row: &&MappingAdvice| row.verdict != Verdict::Unknown;
+    let shown: Vec<&MappingAdvice> = advice.mappings.iter().filter(known).take(MOST_ROWS).collect();
+    let left_out = advice.mappings.len() - shown.len();
+    (shown, left_out)
+}
+
+fn coverage(results: &Results) -> Table {
+    let below = vec![
+        format!("Not in these figures: {}.", results.unseen.join("; ")),
+        format!(
+            "Each reference goes to memory here. Those that hit a cache do not on a real machine, so \
+             gains are upper ends; nothing is advised for memory of {} or less. Memories are never \
+             short of bandwidth here.",
+            number::engineering(results.thresholds.cached_bytes as f64, "B")
+        ),
+    ];
+    Table { title: String::new(), front: "", headings: Vec::new(), rows: Vec::new(), below }
+}
+
+fn mark(results: &Results) -> String {
+    Mark::simulated(&results.description.name, results.setting.options.seed).plain()
+}
+
+fn name(row: &MappingAdvice) -> String {
+    let gone = if row.mapped { "" } else { ", unmapped" };
+    let several = if row.mappings > 1 && !row.kind.is_one_thing() {
+        format!(", {} mappings", number::count(row.mappings))
+    } else {
+        String::new()
+    };
+    format!("{}{several}{gone}", row.kind)
+}
+
+/// What to do, most gain first.
+fn advised(results: &Results, shown: &[&MappingAdvice], left_out: usize) -> Table {
+    let advice = &results.advice;
+    let options = &results.setting.options;
+    let row = |row: &&MappingAdvice| {
+        let gain = row.verdict.gain();
+        let figure = |figure: Option<String>| figure.unwrap_or_else(|| "–".to_owned());
+        let cells = vec![
+            row.verdict.in_words(&row.kind),
+            figure(gain.map(|gain| number::figure(gain.per_reference))),
+            figure(gain.map(|gain| number::percent(gain.share))),
+        ];
+        (name(row), cells)
+    };
+    let mut below = vec![format!(
+        "Gains: cycles for each reference to the mapping, and the share of what all memory of the \
+         program costs with pages where they are used first. Of that, {} would be gained in all.",
+        number::percent(advice.share_to_gain())
+    )];
+    if left_out > 0 {
+        below.push(format!(
+            "{} more rows have too few references to tell, or little cost; --json has them.",
+            number::count(left_out as u64)
+        ));
+    }
+    below.extend(crowded(advice));
+    Table {
+        title: format!(
+            "{}: what to do about its memory, on {} processors of {} nodes ({})",
+            results.about.command.join(" "),
+            options.processors(),
+            options.nodes,
+            mark(results)
+        ),
+        front: "memory",
+        headings: vec!["advice", "gain, cycles", "gain, share"],
+        rows: shown.iter().map(row).collect(),
+        below,
+    }
+}
+
+/// What bandwidth may have to say, which is not simulated.
+fn crowded(advice: &Advice) -> Option<String> {
+    let (Node(node), share) = advice.busiest().filter(|(_, share)| *share >= CROWDED)?;
+    Some(format!(
+        "Node {node}'s memory serves {} of all references. If its bandwidth is short, which is not \
+         simulated, interleaving what is shared and written helps.",
+        number::percent(share)
+    ))
+}
+
+/// Who uses what, and how.
+fn used(results: &Results, shown: &[&MappingAdvice]) -> Table {
+    let row = |row: &&MappingAdvice| {
+        let cells = vec![
+            number::engineering(row.touched_bytes as f64, "B"),
+            number::count(row.reads),
+            number::count(row.writes),
+            number::percent(row.read_share()),
+            number::count(row.threads.into()),
+            number::count(row.nodes.into()),
+            number::percent(row.remote_share()),
+        ];
+        (name(row), cells)
+    };
+    Table {
+        title: format!(
+            "Who uses it: {} references of {} threads (counted), and what is remote ({})",
+            number::count(results.advice.references()),
+            number::count(results.advice.threads as u64),
+            mark(results)
+        ),
+        front: "memory",
+        headings: vec![
+            "touched",
+            "reads",
+            "writes",
+            "share of reads",
+            "threads",
+            "nodes",
+            "remote",
+        ],
+        rows: shown.iter().map(row).collect(),
+        below: Vec::new(),
+    }
+}
+
+fn namc(value: Option<f64>) -> String {
+    value.map_or_else(|| "–".to_owned(), |value| format!("{value:.3}"))
+}
+
+/// The placements' columns.
+const COLUMNS: [(Placement, &str); 6] = [
+    (Placement::FirstTouch, "first touch"),
+    (Placement::Interleaved, "interleaved"),
+    (Placement::Moved, "moved"),
+    (Placement::Migrated, "Linux migrates"),
+    (Placement::Replicated, "replicated"),
+    (Placement::Optimum, "optimum"),
+];
+
+/// What references cost under each placement.
+fn costs(results: &Results, shown: &[&MappingAdvice]) -> Table {
+    let advice = &results.advice;
+    let all = advice.costs.of(Placement::FirstTouch).0.max(1) as f64;
+    let row = |row: &&MappingAdvice| {
+        let share = row.costs.of(Placement::FirstTouch).0 as f64 / all;
+        let namcs = COLUMNS.iter().map(|&(placement, _)| namc(advice.namc_of(row, placement)));
+        (name(row), [number::percent(share)].into_iter().chain(namcs).collect())
+    };
+    let whole = COLUMNS.iter().map(|&(placement, _)| namc(advice.namc(placement)));
+    let whole = ("all".to_owned(), [number::percent(1.0)].into_iter().chain(whole).collect());
+    Table {
+        title: format!("NAMC: cost of a reference, in local ones ({})", mark(results)),
+        front: "memory",
+        headings: [("share of cost")].into_iter().chain(COLUMNS.map(|(_, name)| name)).collect(),
+        rows: shown.iter().map(row).chain([whole]).collect(),
+        below: vec![
+            "moved: each page on the node where its references cost least, known afterwards. optimum: \
+             with copies, by somebody who knows the future."
+                .to_owned(),
+        ],
+    }
+}

@@ -1,0 +1,34 @@
+//! Which memory of a program gains by lying elsewhere, on a machine with several memory nodes.
+//!
+//! # The idea
+//! * **The program need not be changed.** What it refers to comes as a stream (`kilocore-references`),
+//!   while it runs or from a file.
+//! * **The same references meet several memories** (`kilocore-placement`): pages that stay where they are
+//!   used first, lie with each node in turn, migrate as under Linux, or have copies.
+//! * **Each mapping pays for its own pages**: files, the heap, stacks, and anonymous memory.
+//! * **A mapping's verdict** is the simplest remedy that gains nearly as much as the best: [`Verdict`].
+//!
+//! [`Adviser`] is the whole.
+//!
+//! # What it cannot tell
+//! There are no caches: a reference that a cache would have served counts as one to memory. Gains are upper
+//! ends for that reason, and only what is small enough for a core's caches is left out of the advice
+//! ([`Thresholds::cached_bytes`]). A memory serves any number of references at a time, so that a node whose memory
+//! is short of bandwidth is not seen as one; [`Advice::loads`] says how evenly they are spread.
+#![deny(missing_docs)]
+
+mod advice;
+mod adviser;
+mod kind;
+mod ledger;
+mod page_use;
+mod regions;
+mod rows;
+mod sums;
+mod verdict;
+
+pub use advice::{Advice, MappingAdvice};
+pub use adviser::Adviser;
+pub use kind::Kind;
+pub use sums::{Placement, PlacementCosts};
+pub use verdict::{Gain, Reason, Remedy, Thresholds, Verdict};
