@@ -11,7 +11,7 @@ use crate::verdict::Verdict;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Advice {
     /// Threads of the program that were seen.
-    pub threads: usize,
+    pub threads: u32,
     /// How often a thread forked a process, which was not seen.
     pub forks: u64,
     /// Whether the program asked to be replaced by another one, which was not seen.

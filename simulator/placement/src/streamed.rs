@@ -35,7 +35,10 @@ pub struct Streamed<O = ()> {
     memories: Vec<Clocked>,
     observer: O,
     pages: AddressSpace,
-    threads: Vec<Thread>,
+    /// Where the merged clock should be for each thread if it has not waited.
+    expected: BTreeMap<ThreadId, u64>,
+    /// Each thread so far has a lower number.
+    threads: u32,
     nodes: u32,
     per_node: u32,
 }
@@ -45,15 +48,6 @@ pub struct Streamed<O = ()> {
 struct Clocked {
     memory: Memory,
     clocks: Vec<Cycles>,
-}
-
-/// What is known of a thread.
-#[derive(Debug, Clone, Copy)]
-struct Thread {
-    processor: Processor,
-    node: Node,
-    /// Where the merged clock should be if the thread has not waited.
-    expected: u64,
 }
 
 /// The page size of streams, as a power of two.
@@ -103,7 +97,8 @@ impl<O: Observer> Streamed<O> {
             memories: memories.into_iter().map(clocked).collect(),
             observer,
             pages: AddressSpace::new(size),
-            threads: Vec::new(),
+            expected: BTreeMap::new(),
+            threads: 0,
             nodes,
             per_node,
         })
@@ -111,29 +106,31 @@ impl<O: Observer> Streamed<O> {
 
     /// Takes the next event of the stream.
     pub fn take(&mut self, event: &Event) {
-        let thread = self.thread(event.thread);
+        let (node, processor) = self.place_of(event.thread);
+        self.threads = self.threads.max(event.thread.0.saturating_add(1));
         match &event.what {
             What::Burst(burst) => {
                 let page = self.pages.page(burst.page);
-                let at = At { processor: thread.processor, node: thread.node, page };
+                let at = At { processor, node, page };
                 let number = burst.page;
                 let burst = Burst { reads: burst.reads, writes: burst.writes };
                 self.observer.refers(&Reference { thread: event.thread, number, at, burst });
                 for (index, Clocked { memory, clocks }) in self.memories.iter_mut().enumerate() {
-                    let clock = &mut clocks[thread.processor.index()];
-                    let cost = memory.refer(*clock, thread.processor, page, burst);
+                    let clock = &mut clocks[processor.index()];
+                    let cost = memory.refer(*clock, processor, page, burst);
                     *clock += cost;
                     self.observer.served(index, memory, cost);
                 }
             }
             What::Quantum { instructions } => {
-                if event.at.0 > thread.expected {
-                    self.catch_up(thread.processor);
+                let expected = self.expected.entry(event.thread).or_default();
+                let has_waited = event.at.0 > *expected;
+                *expected = event.at.after(*instructions).0;
+                if has_waited {
+                    self.catch_up(processor);
                 }
-                self.threads[event.thread.0 as usize].expected =
-                    event.at.0 + u64::from(*instructions);
             }
-            What::Started => self.catch_up(thread.processor),
+            What::Started => self.catch_up(processor),
             What::Mapped(mapping) => self.forget(mapping.region),
             What::Unmapped(region) | What::Discarded(region) => self.forget(*region),
             What::Moved(moved) => {
@@ -171,21 +168,15 @@ impl<O: Observer> Streamed<O> {
 
     /// How many threads there were.
     #[must_use]
-    pub fn threads(&self) -> usize {
-        self.threads.len()
+    pub fn threads(&self) -> u32 {
+        self.threads
     }
 
-    fn thread(&mut self, thread: ThreadId) -> Thread {
-        for index in self.threads.len() as u32..=thread.0 {
-            let node = index % self.nodes;
-            let processor = node * self.per_node + index / self.nodes % self.per_node;
-            self.threads.push(Thread {
-                processor: Processor(processor),
-                node: Node(node as u8),
-                expected: 0,
-            });
-        }
-        self.threads[thread.0 as usize]
+    /// Where a thread runs.
+    fn place_of(&self, ThreadId(thread): ThreadId) -> (Node, Processor) {
+        let node = thread % self.nodes;
+        let processor = node * self.per_node + thread / self.nodes % self.per_node;
+        (Node(node as u8), Processor(processor))
     }
 
     fn catch_up(&mut self, processor: Processor) {

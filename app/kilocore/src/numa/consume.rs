@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use kilocore_placement::{Memory, Outcome, Rule, Streamed, Told};
+use kilocore_platform::Cycles;
 use kilocore_published::numa::Setting;
 use kilocore_references::{About, Event};
 use kilocore_report::{Host, LinesReport, Report, ReportError, in_csv, in_json};
@@ -49,7 +50,10 @@ impl Wanted {
     /// Checks all that can be checked before there are references.
     pub(super) fn begin(&self) -> Result<Simulation, Failure> {
         self.formats()?;
-        let setting = self.machine.setting()?;
+        let mut setting = self.machine.setting()?;
+        // Threads of a stream have clocks of their own, so that one that is ahead would queue behind
+        // references that come later.
+        setting.options.costs.service = Cycles(0);
         let rules = crate::simulate::chosen(&self.policy, &Rule::ALL);
         let mut jobs = Vec::new();
         for rule in rules {

@@ -15,7 +15,7 @@ pub(super) struct Document<'a> {
     nodes: u32,
     command: &'a [String],
     recorded_at: &'a str,
-    threads: usize,
+    threads: u32,
     not_covered: &'a [String],
     parameters: Vec<Parameter>,
     points: &'a [Outcome],

@@ -10,7 +10,7 @@ pub(super) struct Results<'a> {
     pub(super) setting: &'a Setting,
     pub(super) machine: Option<&'a str>,
     pub(super) about: &'a About,
-    pub(super) threads: usize,
+    pub(super) threads: u32,
     /// What is not in the stream, in words.
     pub(super) not_covered: &'a [String],
     pub(super) outcomes: &'a [Outcome],

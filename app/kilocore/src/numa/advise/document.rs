@@ -16,7 +16,7 @@ pub(super) struct Document<'a> {
     nodes: u32,
     command: &'a [String],
     recorded_at: &'a str,
-    threads: usize,
+    threads: u32,
     forks: u64,
     not_covered: &'a [String],
     parameters: Vec<Parameter>,
