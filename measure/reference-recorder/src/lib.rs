@@ -16,7 +16,9 @@
 
 mod error;
 mod lane;
+mod locks;
 mod memory;
+mod modules;
 mod program;
 mod qemu;
 mod record;
@@ -24,6 +26,8 @@ mod stream;
 mod tee;
 
 pub use error::{ProgramError, RecordError, StreamError};
+pub use locks::{Traced, trace_locks};
+pub use modules::Modules;
 pub use record::{Options, Recorded, record};
 pub use stream::Stream;
 pub use tee::{Tee, TeeError};

@@ -4,13 +4,18 @@ use std::ffi::{c_uint, c_void};
 
 use crate::access;
 use crate::api::{self, Block, LOAD, NO_REGISTERS, PluginId, STORE};
-use crate::vcpus;
+use crate::{trace, vcpus};
 
 /// No access is wider. Accesses that begin further from the end of their page do not leave it.
 const WIDEST: u64 = 64;
 
 /// QEMU translates a block.
 pub(crate) extern "C" fn block(_: PluginId, block: *mut Block) {
+    if trace::is_on() {
+        // SAFETY: QEMU gives a block that it is translating.
+        unsafe { trace::register(block) };
+        return;
+    }
     // SAFETY: QEMU gives a block that it is translating, and its instructions are asked for while it
     // does. What is registered is called as it is declared.
     unsafe {
@@ -38,7 +43,7 @@ extern "C" fn begin(vcpu: c_uint, instructions: *mut c_void) {
 }
 
 /// An instruction loads or stores.
-extern "C" fn count(vcpu: c_uint, access: u32, address: u64, _: *mut c_void) {
+pub(crate) extern "C" fn count(vcpu: c_uint, access: u32, address: u64, _: *mut c_void) {
     let Some(thread) = vcpus::recorded(vcpu) else { return };
     thread.count(address >> 12, access::counts(access));
     if address & 0xfff > 0x1000 - WIDEST {
