@@ -26,9 +26,12 @@ fn main() -> ExitCode {
     println!("     taken  handovers  threads  instructions     p99  lines to read/write  where");
     for lock in &made.locks {
         let handovers = lock.handovers.max(1) as f64;
-        let (file, offset) = made.modules.find(lock.code).unwrap_or(("?", lock.code));
+        let place = |code| match made.modules.find(code) {
+            Some((file, offset)) => format!("{file}+{offset:#x}"),
+            None => format!("{code:#x}"),
+        };
         println!(
-            "{:10} {:10} {:8} {:13.1} {:7} {:9.2} {:10.2}  {:#x} by {file}+{offset:#x}",
+            "{:10} {:10} {:8} {:13.1} {:7} {:9.2} {:10.2}  {:#x} by {} from {}",
             lock.acquisitions,
             lock.handovers,
             lock.threads,
@@ -37,6 +40,8 @@ fn main() -> ExitCode {
             lock.lines_moved_to_read as f64 / handovers,
             lock.lines_moved_to_write as f64 / handovers,
             lock.address,
+            place(lock.code),
+            place(lock.callers[0]),
         );
     }
     println!("{} updates of words that were not followed", made.updates_not_followed);

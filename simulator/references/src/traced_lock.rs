@@ -6,7 +6,9 @@ use crate::record::MOST_MORE;
 const SINGLE: u64 = 8;
 /// How many buckets there are. The last one has all that is longer, from 58 million on.
 const BUCKETS: usize = 100;
-const NUMBERS: usize = 13;
+const NUMBERS: usize = 13 + CALLERS;
+/// So many callers are told of a lock.
+pub const CALLERS: usize = 4;
 /// How many numbers a lock is in a record.
 pub(crate) const WORDS: usize = NUMBERS + BUCKETS;
 
@@ -19,6 +21,9 @@ pub struct TracedLock {
     pub address: u64,
     /// The instruction that took it first.
     pub code: u64,
+    /// Where the functions return to in which it was taken first, the innermost first. What is not known
+    /// is 0.
+    pub callers: [u64; CALLERS],
     /// How often it was taken.
     pub acquisitions: u64,
     /// How often it was taken and given back by the same thread. The other figures are of these.
@@ -127,7 +132,8 @@ impl TracedLock {
             self.abandoned,
         ];
         let mut words = [0; WORDS];
-        words[..NUMBERS].copy_from_slice(&numbers);
+        words[..numbers.len()].copy_from_slice(&numbers);
+        words[numbers.len()..NUMBERS].copy_from_slice(&self.callers);
         words[NUMBERS..].copy_from_slice(&self.buckets);
         words
     }
@@ -135,9 +141,12 @@ impl TracedLock {
     pub(crate) fn from_words(words: &[u64; WORDS]) -> Self {
         let mut buckets = [0; BUCKETS];
         buckets.copy_from_slice(&words[NUMBERS..]);
+        let mut callers = [0; CALLERS];
+        callers.copy_from_slice(&words[NUMBERS - CALLERS..NUMBERS]);
         Self {
             address: words[0],
             code: words[1],
+            callers,
             acquisitions: words[2],
             holds: words[3],
             handovers: words[4],

@@ -1,4 +1,4 @@
-//! What an instruction may do to a lock, told from its bytes.
+//! What an instruction may do to a lock, and whether it calls or returns, told from its bytes.
 //!
 //! QEMU's interface gives neither values nor registers. The bytes of an instruction do say whether it is an
 //! atomic update, and whether it is one of the plain stores by which locks are given back.
@@ -10,6 +10,10 @@ pub(crate) enum Kind {
     Atomic,
     /// It writes a register or a constant to memory, or updates memory without a `lock` prefix.
     Store,
+    /// It calls a function.
+    Call,
+    /// It returns from one.
+    Return,
     /// It is no concern of a lock.
     Other,
 }
@@ -30,6 +34,9 @@ pub(crate) fn kind(bytes: &[u8]) -> Kind {
         at += 1;
     }
     let rest = bytes.get(at..).unwrap_or_default();
+    if let [0xc2 | 0xc3, ..] = rest {
+        return Kind::Return;
+    }
     let (&[opcode, next, ..], third) = (rest, rest.get(2)) else { return Kind::Other };
     if locked {
         // `cmpxchg16b`: no lock is that wide, and QEMU may have to stop all threads for it.
@@ -44,6 +51,8 @@ pub(crate) fn kind(bytes: &[u8]) -> Kind {
         // Arithmetic whose result goes to memory. The seventh kind compares, which writes nothing.
         0x00..=0x37 if opcode & 7 < 2 && is_memory => Kind::Store,
         0x80 | 0x81 | 0x83 if is_memory && which != 7 => Kind::Store,
+        0xe8 => Kind::Call,
+        0xff if which == 2 => Kind::Call,
         0xfe | 0xff if is_memory && which < 2 => Kind::Store,
         _ => Kind::Other,
     }

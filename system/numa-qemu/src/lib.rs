@@ -23,6 +23,7 @@ mod access;
 mod address_space;
 mod api;
 mod area;
+mod calls;
 mod futex;
 mod gate;
 mod hold;

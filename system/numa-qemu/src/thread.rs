@@ -10,6 +10,7 @@ use kilocore_references::ring::Writer;
 use kilocore_references::{Burst, ThreadId};
 
 use crate::access::Counts;
+use crate::calls::Calls;
 use crate::hold::Holds;
 use crate::table::Table;
 use crate::{address_space, area, futex, words};
@@ -31,6 +32,8 @@ pub(crate) struct Thread {
     /// Whether it is the program's first thread, and has not used any memory.
     is_first: bool,
     pub(crate) number: u32,
+    /// Its innermost calls, if locks are traced.
+    pub(crate) calls: Calls,
     /// The locks that it holds, if locks are traced.
     pub(crate) holds: Holds,
     /// What the call was given that the thread is in.
@@ -63,6 +66,7 @@ impl Thread {
             shared,
             is_first: number.0 == 0,
             number: number.0,
+            calls: Calls::default(),
             holds: Holds::default(),
             arguments: [0; 6],
         };

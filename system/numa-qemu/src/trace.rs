@@ -67,7 +67,14 @@ unsafe fn register_instruction(instruction: *mut Instruction, behind: usize) {
         let (before, after): (Option<api::OnBlock>, api::OnAccess) = match kind {
             Kind::Atomic => (Some(before_update), updated),
             Kind::Store => (Some(before_store), stored),
+            Kind::Call => (Some(call), count),
+            Kind::Return => (Some(return_from), count),
             Kind::Other => (None, count),
+        };
+        let data = if kind == Kind::Call {
+            core::ptr::without_provenance_mut((address as usize).wrapping_add(length))
+        } else {
+            data
         };
         if let Some(before) = before {
             api::qemu_plugin_register_vcpu_insn_exec_cb(instruction, before, NO_REGISTERS, data);
@@ -107,6 +114,20 @@ fn bytes(access: u32) -> u64 {
 
 fn is_store(access: u32) -> bool {
     access::counts(access).stores() > 0
+}
+
+/// A call comes, which returns to this address.
+extern "C" fn call(vcpu: c_uint, returns_to: *mut c_void) {
+    if let Some(thread) = vcpus::recorded(vcpu) {
+        thread.calls.call(returns_to.addr() as u64);
+    }
+}
+
+/// A function is about to return.
+extern "C" fn return_from(vcpu: c_uint, _: *mut c_void) {
+    if let Some(thread) = vcpus::recorded(vcpu) {
+        thread.calls.end();
+    }
 }
 
 /// An atomic update comes.
@@ -178,6 +199,7 @@ fn by(thread: &Thread, data: *mut c_void) -> By {
     By {
         thread: thread.number,
         code: data >> BEHIND,
+        callers: thread.calls.innermost(),
         clock: thread.holds.clock.saturating_sub(behind),
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
-use kilocore_references::TracedLock;
+use kilocore_references::{CALLERS, TracedLock};
 
 use crate::hold::Holds;
 use crate::memory;
@@ -31,6 +31,7 @@ fn words() -> MutexGuard<'static, Words> {
 pub(crate) struct By {
     pub(crate) thread: u32,
     pub(crate) code: u64,
+    pub(crate) callers: [u64; CALLERS],
     pub(crate) clock: u64,
 }
 
@@ -74,6 +75,7 @@ fn apply(word: &mut Word, by: By, holds: &mut Holds) -> Option<Option<u64>> {
         Change::Taken => {
             if word.seen.code == 0 {
                 word.seen.code = by.code;
+                word.seen.callers = by.callers;
             }
             Some(holds.begin(address, by.clock))
         }

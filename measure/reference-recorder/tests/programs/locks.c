@@ -1,6 +1,7 @@
 // Threads that take one lock so many times each, and write so many lines of data under it.
 // Usage: locks KIND THREADS ROUNDS LINES. KIND is mutex, xchg or cmpxchg; or reader, a mutex under which all
-// threads but one only read; or counter, which is no lock. Prints the word's address.
+// threads but one only read; or counter, which is no lock. Prints where
+// the functions begin in which it is taken, and the word's address.
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
@@ -40,7 +41,7 @@ static void look(void) {
                      : "rax", "memory");
 }
 
-static void mutex(void) {
+__attribute__((noinline)) static void mutex(void) {
     pthread_mutex_lock(&lock.mutex);
     work();
     pthread_mutex_unlock(&lock.mutex);
@@ -116,6 +117,7 @@ int main(int count, char **words) {
     }
     for (long id = 0; id < threads; id++) pthread_join(ids[id], NULL);
     int is_mutex = one == mutex || one == reader;
+    printf("%lu %lu\n", (unsigned long)run, (unsigned long)mutex);
     printf("%lu\n", is_mutex ? (unsigned long)&lock.mutex : (unsigned long)&lock.word);
     return 0;
 }

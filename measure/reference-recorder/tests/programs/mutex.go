@@ -35,5 +35,8 @@ func main() {
 		}()
 	}
 	all.Wait()
-	fmt.Printf("%d\n%d\n", uintptr(unsafe.Pointer(&it.mutex)), it.lines[0][0])
+	if it.lines[0][0] != 6000 {
+		panic("it is no lock")
+	}
+	fmt.Println(uintptr(unsafe.Pointer(&it.mutex)))
 }
