@@ -2,8 +2,58 @@
 
 /// So many lines are remembered of one hold.
 const MOST_LINES: usize = 64;
+/// The places of a hold's table. Half of them stay empty, so that searches are short.
+const PLACES: usize = 2 * MOST_LINES;
 /// So many words at a time. What is held longest is forgotten when there are more.
 pub(crate) const MOST_HOLDS: usize = 8;
+
+/// The lines that were used in a hold. Some words are held for long, and then every access looks here.
+#[derive(Debug)]
+pub(crate) struct Lines {
+    /// Lines, and whether the thread wrote them.
+    used: Vec<(u64, bool)>,
+    /// Where a line is in `used`, counted from 1, or 0: at its place, or behind it.
+    places: [u8; PLACES],
+    /// Whether there were more lines than are remembered.
+    pub(crate) had_more: bool,
+}
+
+impl Default for Lines {
+    fn default() -> Self {
+        Self { used: Vec::with_capacity(MOST_LINES), places: [0; PLACES], had_more: false }
+    }
+}
+
+impl Lines {
+    fn touch(&mut self, line: u64, writes: bool) {
+        let mut place = (line ^ line >> 7) as usize % PLACES;
+        while let Some(index) = usize::from(self.places[place]).checked_sub(1) {
+            let (known, written) = &mut self.used[index];
+            if *known == line {
+                *written |= writes;
+                return;
+            }
+            place = (place + 1) % PLACES;
+        }
+        if self.used.len() < MOST_LINES {
+            self.used.push((line, writes));
+            self.places[place] = self.used.len() as u8;
+        } else {
+            self.had_more = true;
+        }
+    }
+
+    /// Lines, and whether the thread wrote them.
+    pub(crate) fn used(&self) -> &[(u64, bool)] {
+        &self.used
+    }
+
+    fn clear(&mut self) {
+        self.used.clear();
+        self.places = [0; PLACES];
+        self.had_more = false;
+    }
+}
 
 /// A word that a thread holds.
 #[derive(Debug)]
@@ -11,30 +61,14 @@ pub(crate) struct Hold {
     pub(crate) address: u64,
     /// The thread's clock when it took the word.
     pub(crate) since: u64,
-    /// Lines, and whether the thread wrote them.
-    pub(crate) lines: Vec<(u64, bool)>,
-    /// Whether there were more lines than are remembered.
-    pub(crate) had_more_lines: bool,
-}
-
-impl Hold {
-    fn touch(&mut self, line: u64, writes: bool) {
-        // What was used last is most likely used again.
-        if let Some((_, written)) = self.lines.iter_mut().rev().find(|(known, _)| *known == line) {
-            *written |= writes;
-        } else if self.lines.len() < MOST_LINES {
-            self.lines.push((line, writes));
-        } else {
-            self.had_more_lines = true;
-        }
-    }
+    pub(crate) lines: Lines,
 }
 
 /// What a thread holds, and its clock.
 #[derive(Debug, Default)]
 pub(crate) struct Holds {
     list: Vec<Hold>,
-    spare: Vec<Vec<(u64, bool)>>,
+    spare: Vec<Lines>,
     /// The instructions that the thread has executed, to the end of its block.
     pub(crate) clock: u64,
     /// Whether it went through the gate, and has not left it.
@@ -56,9 +90,9 @@ impl Holds {
     pub(crate) fn touch(&mut self, address: u64, bytes: u64, writes: bool) {
         let (first, last) = (address >> 6, address.wrapping_add(bytes - 1) >> 6);
         for hold in &mut self.list {
-            hold.touch(first, writes);
+            hold.lines.touch(first, writes);
             if last != first {
-                hold.touch(last, writes);
+                hold.lines.touch(last, writes);
             }
         }
     }
@@ -69,7 +103,7 @@ impl Holds {
         before.into_iter().for_each(|hold| self.reuse(hold));
         let forgotten = (self.list.len() >= MOST_HOLDS).then(|| self.list.remove(0));
         let lines = self.spare.pop().unwrap_or_default();
-        self.list.push(Hold { address, since, lines, had_more_lines: false });
+        self.list.push(Hold { address, since, lines });
         forgotten.map(|hold| {
             let address = hold.address;
             self.reuse(hold);

@@ -144,10 +144,10 @@ impl Word {
     /// Adds up what its holder did until it gave the word back.
     pub(crate) fn add(&mut self, hold: &Hold, thread: u32, instructions: u64) {
         self.seen.count_hold(instructions);
-        self.seen.holds_with_more_lines += u64::from(hold.had_more_lines);
+        self.seen.holds_with_more_lines += u64::from(hold.lines.had_more);
         let own = self.seen.address >> 6;
         let me = thread_bit(thread);
-        for &(line, written) in hold.lines.iter().filter(|(line, _)| *line != own) {
+        for &(line, written) in hold.lines.used().iter().filter(|(line, _)| *line != own) {
             if self.lines.len() >= MOST_LINES && !self.lines.contains_key(&line) {
                 self.seen.lines_not_followed += 1;
                 continue;
