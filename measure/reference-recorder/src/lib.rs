@@ -24,6 +24,7 @@ mod qemu;
 mod record;
 mod stream;
 mod tee;
+mod told;
 
 pub use error::{ProgramError, RecordError, StreamError};
 pub use locks::{Traced, trace_locks};

@@ -1,30 +1,11 @@
 //! The locks that a program uses, from its stream.
 
-use std::collections::BTreeMap;
 use std::ffi::OsString;
 
 use kilocore_references::{TracedLock, What};
 
+use crate::told::Told;
 use crate::{Modules, Options, RecordError, Recorded, StreamError, record};
-
-/// What a stream has told of the program's locks.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Locks {
-    by_address: BTreeMap<u64, TracedLock>,
-    /// How many atomic updates were of words that were not followed, as there were too many; or nothing if
-    /// the program did not come to tell.
-    updates_not_followed: Option<u64>,
-}
-
-impl Locks {
-    pub(crate) fn add(&mut self, lock: TracedLock) {
-        self.by_address.insert(lock.address, lock);
-    }
-
-    pub(crate) fn end(&mut self, updates_not_followed: u64) {
-        self.updates_not_followed = Some(updates_not_followed);
-    }
-}
 
 /// The locks of a program that has ended.
 #[derive(Debug, Clone)]
@@ -56,7 +37,7 @@ pub fn trace_locks(
                 modules.add(&mapping);
             }
         }
-        let Locks { by_address, updates_not_followed } = std::mem::take(&mut stream.locks);
+        let Told { by_address, updates_not_followed } = std::mem::take(&mut stream.told);
         Ok(updates_not_followed.map(|updates_not_followed| {
             let mut locks: Vec<TracedLock> = by_address.into_values().collect();
             locks.sort_by_key(|lock| std::cmp::Reverse(lock.acquisitions));

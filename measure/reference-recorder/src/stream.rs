@@ -12,8 +12,8 @@ use kilocore_references::{About, Ending, Event, Merge, Readiness, What};
 
 use crate::StreamError;
 use crate::lane::Lane;
-use crate::locks::Locks;
 use crate::memory::Memory;
+use crate::told::Told;
 
 /// How long the reader sleeps when nothing has come. Rings have room for much more.
 const NAP: Duration = Duration::from_millis(1);
@@ -59,7 +59,7 @@ pub struct Stream<'a> {
     /// The lane whose thread asked for another program, and did nothing since.
     replaced_by: Option<(usize, Box<str>)>,
     /// What was told of the program's locks.
-    pub(crate) locks: Locks,
+    pub(crate) told: Told,
     ended: bool,
 }
 
@@ -75,7 +75,7 @@ impl<'a> Stream<'a> {
             turn: None,
             held_up: None,
             replaced_by: None,
-            locks: Locks::default(),
+            told: Told::default(),
             ended: false,
         }
     }
@@ -177,11 +177,11 @@ impl<'a> Stream<'a> {
             Record::Forked => Some(What::Forked),
             Record::Ended => Some(What::Ended),
             Record::Lock(lock) => {
-                self.locks.add(*lock);
+                self.told.add(*lock);
                 None
             }
             Record::LocksEnd(updates_not_followed) => {
-                self.locks.end(updates_not_followed);
+                self.told.end(updates_not_followed);
                 None
             }
             Record::Epoch(_) | Record::Other => None,

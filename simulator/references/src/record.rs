@@ -11,6 +11,8 @@ use crate::{Backing, Burst, Mapping, Move, PageNumber, Region, ThreadId, TracedL
 /// No record has more slots behind its head.
 pub const MOST_MORE: usize = 63;
 
+const _: () = assert!(WORDS.div_ceil(2) <= MOST_MORE, "a lock is one record");
+
 const KIND_SHIFT: u32 = 52;
 const MORE_SHIFT: u32 = 58;
 const NUMBER: u64 = PageNumber::END - 1;

@@ -1,7 +1,5 @@
 //! What was seen of a word that a program uses as a lock.
 
-use crate::record::MOST_MORE;
-
 /// Numbers below this have a bucket each. Above, each power of two has four.
 const SINGLE: u64 = 8;
 /// How many buckets there are. The last one has all that is longer, from 58 million on.
@@ -11,8 +9,6 @@ const NUMBERS: usize = 13 + CALLERS;
 pub const CALLERS: usize = 4;
 /// How many numbers a lock is in a record.
 pub(crate) const WORDS: usize = NUMBERS + BUCKETS;
-
-const _: () = assert!(WORDS.div_ceil(2) <= MOST_MORE, "a lock is one record");
 
 /// A word that a program's threads take by an atomic update and give back, and what was seen of it.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -24,6 +24,7 @@ mod address_space;
 mod api;
 mod area;
 mod calls;
+mod count;
 mod futex;
 mod gate;
 mod hold;
@@ -34,6 +35,7 @@ mod syscalls;
 mod table;
 mod thread;
 mod trace;
+mod traced;
 mod translate;
 mod vcpus;
 mod version;
@@ -72,7 +74,7 @@ fn install<'a>(id: api::PluginId, arguments: impl Iterator<Item = &'a CStr>) -> 
         let text = argument.to_str().map_err(|_| "an argument is no text")?;
         match text.split_once('=') {
             Some(("shared", file)) => shared = Some(file.to_owned()),
-            Some(("locks", "on")) => trace::turn_on(),
+            Some(("locks", "on")) => traced::turn_on(),
             _ => return Err(format!("the plugin has no argument '{text}'")),
         }
     }

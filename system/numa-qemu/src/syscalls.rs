@@ -6,7 +6,7 @@ use kilocore_references::record::Record;
 
 use crate::api::PluginId;
 use crate::thread::Thread;
-use crate::{address_space, area, gate, memory, trace, vcpus};
+use crate::{address_space, area, gate, memory, traced, vcpus};
 
 /// The program goes into the system.
 pub(crate) extern "C" fn enter(
@@ -26,7 +26,7 @@ pub(crate) extern "C" fn enter(
         vcpus::end(vcpu);
         return;
     }
-    if trace::is_on() && !area::is_over() {
+    if traced::is_on() && !area::is_over() {
         gate::pass(vcpu);
     }
     vcpus::in_system(vcpu, |thread| {
@@ -74,7 +74,7 @@ fn returned(thread: &mut Thread, call: i64, result: u64) {
 
 /// The program asks to be replaced, by the one whose path is at this address.
 fn replaced(thread: &mut Thread, path: u64) {
-    if trace::is_on() {
+    if traced::is_on() {
         thread.tell_locks();
     }
     thread.write(&Record::Replaced(memory::text(path).unwrap_or_default().into()));

@@ -4,35 +4,15 @@
 //! other accesses cost one more comparison, as long as their thread holds nothing.
 
 use std::ffi::{c_uint, c_void};
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::api::{self, Block, Instruction, LOAD, NO_REGISTERS, STORE};
 use crate::instruction::{Kind, kind};
 use crate::thread::Thread;
 use crate::words::{self, By};
-use crate::{access, gate, maps, memory, translate, vcpus};
-
-/// Whether locks are traced.
-static ON: AtomicBool = AtomicBool::new(false);
+use crate::{access, count, gate, memory, vcpus};
 
 /// The number of instructions behind one in its block has so many bits, below its address.
 const BEHIND: u32 = 16;
-
-pub(crate) fn turn_on() {
-    ON.store(true, Ordering::Relaxed);
-}
-
-/// Whether locks are traced. That needs addresses which are the program's own.
-pub(crate) fn is_on() -> bool {
-    ON.load(Ordering::Relaxed) && (maps::learn_base() == 0 || give_up())
-}
-
-#[cold]
-fn give_up() -> bool {
-    ON.store(false, Ordering::Relaxed);
-    eprintln!("kilocore: QEMU moved the program's addresses, so locks cannot be traced");
-    false
-}
 
 /// Registers what is called for a block.
 ///
@@ -67,9 +47,9 @@ unsafe fn register_instruction(instruction: *mut Instruction, behind: usize) {
         let (before, after): (Option<api::OnBlock>, api::OnAccess) = match kind {
             Kind::Atomic => (Some(before_update), updated),
             Kind::Store => (Some(before_store), stored),
-            Kind::Call => (Some(call), count),
-            Kind::Return => (Some(return_from), count),
-            Kind::Other => (None, count),
+            Kind::Call => (Some(call), other),
+            Kind::Return => (Some(return_from), other),
+            Kind::Other => (None, other),
         };
         let data = if kind == Kind::Call {
             core::ptr::without_provenance_mut((address as usize).wrapping_add(length))
@@ -94,8 +74,8 @@ extern "C" fn begin(vcpu: c_uint, instructions: *mut c_void) {
 }
 
 /// An instruction loads or stores that is no concern of a lock.
-extern "C" fn count(vcpu: c_uint, access: u32, address: u64, data: *mut c_void) {
-    translate::count(vcpu, access, address, data);
+extern "C" fn other(vcpu: c_uint, access: u32, address: u64, data: *mut c_void) {
+    count::count(vcpu, access, address, data);
     if let Some(thread) = vcpus::recorded(vcpu)
         && !thread.holds.is_empty()
     {
@@ -148,7 +128,7 @@ extern "C" fn before_store(vcpu: c_uint, _: *mut c_void) {
 
 /// An atomic update has been done; or one half of it, which a program of one thread does in two.
 extern "C" fn updated(vcpu: c_uint, access: u32, address: u64, data: *mut c_void) {
-    translate::count(vcpu, access, address, data);
+    count::count(vcpu, access, address, data);
     let Some(thread) = vcpus::recorded(vcpu) else { return };
     if !is_store(access) {
         return;
@@ -166,7 +146,7 @@ extern "C" fn updated(vcpu: c_uint, access: u32, address: u64, data: *mut c_void
 
 /// A store has been done, or the load of an update that is not done in one step.
 extern "C" fn stored(vcpu: c_uint, access: u32, address: u64, data: *mut c_void) {
-    translate::count(vcpu, access, address, data);
+    count::count(vcpu, access, address, data);
     let Some(thread) = vcpus::recorded(vcpu) else { return };
     if thread.holds.is_empty() {
         return;
