@@ -16,14 +16,19 @@
 
 mod error;
 mod lane;
+mod locks;
 mod memory;
+mod modules;
 mod program;
 mod qemu;
 mod record;
 mod stream;
 mod tee;
+mod told;
 
 pub use error::{ProgramError, RecordError, StreamError};
+pub use locks::{Traced, trace_locks};
+pub use modules::Modules;
 pub use record::{Options, Recorded, record};
 pub use stream::Stream;
 pub use tee::{Tee, TeeError};

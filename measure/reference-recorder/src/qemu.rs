@@ -22,22 +22,34 @@ pub(crate) fn find(named: Option<&Path>) -> Result<PathBuf, RecordError> {
     if takes { Ok(qemu) } else { Err(RecordError::NoPlugins { qemu }) }
 }
 
+/// The plugin, and what it is told.
+#[derive(Debug)]
+pub(crate) struct Plugin<'a> {
+    pub(crate) library: &'a Path,
+    /// The name of the memory that is shared with it.
+    pub(crate) shared: &'a str,
+    /// Whether it traces locks.
+    pub(crate) locks: bool,
+}
+
 /// The command that runs a program under QEMU with the plugin.
 pub(crate) fn command(
     qemu: &Path,
     cpu: Option<&str>,
-    library: &Path,
-    shared: &str,
+    plugin: &Plugin<'_>,
     program: Program,
 ) -> Vec<OsString> {
     let mut command = vec![qemu.as_os_str().to_owned()];
     if let Some(cpu) = cpu {
         command.extend(["-cpu".into(), cpu.into()]);
     }
-    let mut plugin = OsString::from("file=");
-    plugin.push(doubled(library));
-    plugin.push(format!(",shared={shared}"));
-    command.extend(["-plugin".into(), plugin, "-0".into(), program.name]);
+    let mut words = OsString::from("file=");
+    words.push(doubled(plugin.library));
+    words.push(format!(",shared={}", plugin.shared));
+    if plugin.locks {
+        words.push(",locks=on");
+    }
+    command.extend(["-plugin".into(), words, "-0".into(), program.name]);
     command.push(program.file.into_os_string());
     command.extend(program.arguments);
     command

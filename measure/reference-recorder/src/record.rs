@@ -34,6 +34,8 @@ pub struct Options<'a> {
     /// nothing, and programs take the ways that they take on new processors. QEMU's own choice, if none is
     /// named, is an old one, on which programs for newer ones end with `SIGILL`.
     pub cpu: Option<String>,
+    /// Whether the program's locks are traced as well, for [`trace_locks`](crate::trace_locks).
+    pub locks: bool,
     /// Where the program's output goes.
     pub output: Output<'a>,
     /// Whether its standard input is empty instead of this process's.
@@ -51,6 +53,7 @@ impl Options<'_> {
             threads: 512,
             slots: 1 << 14,
             cpu: Some("max".to_owned()),
+            locks: false,
             output: Output::Inherited,
             empty_input: false,
         }
@@ -102,8 +105,8 @@ pub fn record<T>(
     let sizes = Sizes { rings: options.threads, slots: options.slots };
     let memory = Memory::new(sizes, quantum(options)).map_err(RecordError::Memory)?;
     let about = about(command, options);
-    let cpu = options.cpu.as_deref();
-    let command = qemu::command(&emulator, cpu, &library, &memory.name(), program);
+    let plugin = qemu::Plugin { library: &library, shared: &memory.name(), locks: options.locks };
+    let command = qemu::command(&emulator, options.cpu.as_deref(), &plugin, program);
     let over = Over::default();
     thread::scope(|scope| {
         let runner = || {

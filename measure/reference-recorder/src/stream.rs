@@ -13,6 +13,7 @@ use kilocore_references::{About, Ending, Event, Merge, Readiness, What};
 use crate::StreamError;
 use crate::lane::Lane;
 use crate::memory::Memory;
+use crate::told::Told;
 
 /// How long the reader sleeps when nothing has come. Rings have room for much more.
 const NAP: Duration = Duration::from_millis(1);
@@ -57,6 +58,8 @@ pub struct Stream<'a> {
     held_up: Option<Instant>,
     /// The lane whose thread asked for another program, and did nothing since.
     replaced_by: Option<(usize, Box<str>)>,
+    /// What was told of the program's locks.
+    pub(crate) told: Told,
     ended: bool,
 }
 
@@ -72,6 +75,7 @@ impl<'a> Stream<'a> {
             turn: None,
             held_up: None,
             replaced_by: None,
+            told: Told::default(),
             ended: false,
         }
     }
@@ -172,6 +176,14 @@ impl<'a> Stream<'a> {
             Record::Moved(_, it) => Some(What::Moved(it)),
             Record::Forked => Some(What::Forked),
             Record::Ended => Some(What::Ended),
+            Record::Lock(lock) => {
+                self.told.add(*lock);
+                None
+            }
+            Record::LocksEnd(updates_not_followed) => {
+                self.told.end(updates_not_followed);
+                None
+            }
             Record::Epoch(_) | Record::Other => None,
         };
         lane.end_turn();

@@ -2,6 +2,7 @@
 
 mod counts;
 mod ends;
+mod locks;
 mod mappings;
 mod programs;
 mod refusals;

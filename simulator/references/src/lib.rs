@@ -68,6 +68,7 @@ mod reader;
 pub mod record;
 pub mod ring;
 mod tally;
+mod traced_lock;
 mod units;
 mod writer;
 
@@ -77,5 +78,6 @@ pub use header::{About, Contents, Ending};
 pub use merge::{Merge, Readiness, rank_of_change, rank_of_quantum};
 pub use reader::Reader;
 pub use tally::Tally;
+pub use traced_lock::{CALLERS, TracedLock};
 pub use units::{Instructions, PageNumber, Region, ThreadId};
 pub use writer::Writer;

@@ -5,10 +5,13 @@
 //! depends on the kind. Kinds that a reader does not know can be skipped, so there may be more of them
 //! one day.
 
-use crate::{Backing, Burst, Mapping, Move, PageNumber, Region, ThreadId};
+use crate::traced_lock::WORDS;
+use crate::{Backing, Burst, Mapping, Move, PageNumber, Region, ThreadId, TracedLock};
 
 /// No record has more slots behind its head.
 pub const MOST_MORE: usize = 63;
+
+const _: () = assert!(WORDS.div_ceil(2) <= MOST_MORE, "a lock is one record");
 
 const KIND_SHIFT: u32 = 52;
 const MORE_SHIFT: u32 = 58;
@@ -27,6 +30,8 @@ mod kind {
     pub(super) const FORKED: u64 = 9;
     pub(super) const REPLACED: u64 = 10;
     pub(super) const DISCARDED: u64 = 11;
+    pub(super) const LOCK: u64 = 12;
+    pub(super) const LOCKS_END: u64 = 13;
 }
 
 const SHARED: u64 = 1 << 8;
@@ -62,6 +67,10 @@ pub enum Record {
     Forked,
     /// The program wants to be replaced by the one with this path, as far as it is known.
     Replaced(Box<str>),
+    /// What was seen of a lock so far. It takes the place of what was told of the lock before.
+    Lock(Box<TracedLock>),
+    /// All locks were told. So many updates were of words that are not followed.
+    LocksEnd(u64),
     /// Something that this version does not know.
     Other,
 }
@@ -128,6 +137,8 @@ impl Record {
                 slot([it.to.first.0, it.to.pages]);
             }
             Self::Mapped(number, mapping) => encode_mapped(*number, mapping, slot),
+            Self::Lock(lock) => encode_lock(lock, slot),
+            Self::LocksEnd(not_followed) => slot([head(kind::LOCKS_END, 0, 0), *not_followed]),
             Self::Other => {}
         }
     }
@@ -173,9 +184,23 @@ impl Record {
                 let (region, shared) = (region(page, second)?, flags & SHARED != 0);
                 Self::Mapped(number, Box::new(Mapping { region, backing, shared }))
             }
+            kind::LOCK => Self::Lock(Box::new(lock(rest)?)),
+            kind::LOCKS_END => Self::LocksEnd(second),
             _ => Self::Other,
         })
     }
+}
+
+/// Behind the head come the lock's numbers, two a slot.
+fn encode_lock(lock: &TracedLock, mut slot: impl FnMut([u64; 2])) {
+    slot([head(kind::LOCK, 0, WORDS.div_ceil(2)), 0]);
+    for pair in lock.words().chunks(2) {
+        slot([pair[0], pair.get(1).copied().unwrap_or(0)]);
+    }
+}
+
+fn lock(slots: &[[u64; 2]]) -> Option<TracedLock> {
+    Some(TracedLock::from_words(slots.as_flattened().first_chunk()?))
 }
 
 fn region(first: PageNumber, pages: u64) -> Option<Region> {

@@ -28,7 +28,7 @@ pub(crate) const STORE: c_uint = 2;
 
 /// At an access: the processor, what kind of access, where, and the registered pointer.
 pub(crate) type OnAccess = extern "C" fn(c_uint, u32, u64, *mut c_void);
-/// At the beginning of a block: the processor, and the registered pointer.
+/// Before a block or an instruction: the processor, and the registered pointer.
 pub(crate) type OnBlock = extern "C" fn(c_uint, *mut c_void);
 /// Before a system call: the plugin, the processor, the call's number, and eight arguments.
 pub(crate) type OnSystemCall =
@@ -52,6 +52,14 @@ unsafe extern "C" {
     pub(crate) fn qemu_plugin_tb_get_insn(block: *const Block, index: usize) -> *mut Instruction;
     pub(crate) fn qemu_plugin_register_vcpu_tb_exec_cb(
         block: *mut Block,
+        callback: OnBlock,
+        registers: c_uint,
+        data: *mut c_void,
+    );
+    pub(crate) fn qemu_plugin_insn_vaddr(instruction: *const Instruction) -> u64;
+    pub(crate) fn qemu_plugin_insn_size(instruction: *const Instruction) -> usize;
+    pub(crate) fn qemu_plugin_register_vcpu_insn_exec_cb(
+        instruction: *mut Instruction,
         callback: OnBlock,
         registers: c_uint,
         data: *mut c_void,

@@ -6,8 +6,9 @@
 //! whose ring is full waits for that reader, so nothing grows. System calls end a quantum, and those
 //! that change the address space become records of their own (`syscalls.rs`).
 //!
-//! The plugin takes one argument: `shared=FILE` names the memory, which the reader has created
-//! (`kilocore_references::layout`).
+//! The plugin takes two arguments. `shared=FILE` names the memory, which the reader has created
+//! (`kilocore_references::layout`). With `locks=on` the plugin also looks for words that are used as locks
+//! (`trace.rs`), and tells what it saw of them when the program ends.
 //!
 //! What it sees is what QEMU translates. The kernel's own reads and writes of the program's memory, as
 //! those of `read` and `write`, are not seen. A process that the program forks goes on and is not
@@ -22,15 +23,24 @@ mod access;
 mod address_space;
 mod api;
 mod area;
+mod calls;
+mod count;
 mod futex;
+mod gate;
+mod hold;
+mod instruction;
 mod maps;
 mod memory;
 mod syscalls;
 mod table;
 mod thread;
+mod trace;
+mod traced;
 mod translate;
 mod vcpus;
 mod version;
+mod word;
+mod words;
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 
@@ -64,6 +74,7 @@ fn install<'a>(id: api::PluginId, arguments: impl Iterator<Item = &'a CStr>) -> 
         let text = argument.to_str().map_err(|_| "an argument is no text")?;
         match text.split_once('=') {
             Some(("shared", file)) => shared = Some(file.to_owned()),
+            Some(("locks", "on")) => traced::turn_on(),
             _ => return Err(format!("the plugin has no argument '{text}'")),
         }
     }

@@ -24,6 +24,11 @@ pub(crate) fn guest_base() -> u64 {
     BASE.get().copied().unwrap_or(0)
 }
 
+/// Finds out what is added, once the program is loaded, and returns it.
+pub(crate) fn learn_base() -> u64 {
+    *BASE.get_or_init(|| base(&lines()))
+}
+
 /// A line of the system's list.
 struct Line {
     start: u64,

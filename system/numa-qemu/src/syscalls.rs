@@ -6,7 +6,7 @@ use kilocore_references::record::Record;
 
 use crate::api::PluginId;
 use crate::thread::Thread;
-use crate::{address_space, memory, vcpus};
+use crate::{address_space, area, gate, memory, traced, vcpus};
 
 /// The program goes into the system.
 pub(crate) extern "C" fn enter(
@@ -25,6 +25,9 @@ pub(crate) extern "C" fn enter(
     if call == libc::SYS_exit {
         vcpus::end(vcpu);
         return;
+    }
+    if traced::is_on() && !area::is_over() {
+        gate::pass(vcpu);
     }
     vcpus::in_system(vcpu, |thread| {
         thread.enter_system([a, b, c, d, e, f]);
@@ -71,6 +74,9 @@ fn returned(thread: &mut Thread, call: i64, result: u64) {
 
 /// The program asks to be replaced, by the one whose path is at this address.
 fn replaced(thread: &mut Thread, path: u64) {
+    if traced::is_on() {
+        thread.tell_locks();
+    }
     thread.write(&Record::Replaced(memory::text(path).unwrap_or_default().into()));
     thread.publish();
 }

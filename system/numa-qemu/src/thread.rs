@@ -10,8 +10,10 @@ use kilocore_references::ring::Writer;
 use kilocore_references::{Burst, ThreadId};
 
 use crate::access::Counts;
+use crate::calls::Calls;
+use crate::hold::Holds;
 use crate::table::Table;
-use crate::{address_space, area, futex};
+use crate::{address_space, area, futex, words};
 
 /// How long a thread that waits for room sleeps before it looks whether the reader is still there.
 const LOOK: Duration = Duration::from_millis(100);
@@ -29,6 +31,11 @@ pub(crate) struct Thread {
     shared: &'static Shared<'static>,
     /// Whether it is the program's first thread, and has not used any memory.
     is_first: bool,
+    pub(crate) number: u32,
+    /// Its innermost calls, if locks are traced.
+    pub(crate) calls: Calls,
+    /// The locks that it holds, if locks are traced.
+    pub(crate) holds: Holds,
     /// What the call was given that the thread is in.
     pub(crate) arguments: [u64; 6],
 }
@@ -58,6 +65,9 @@ impl Thread {
             ring,
             shared,
             is_first: number.0 == 0,
+            number: number.0,
+            calls: Calls::default(),
+            holds: Holds::default(),
             arguments: [0; 6],
         };
         thread.write(&Record::Started(number));
@@ -156,6 +166,7 @@ impl Thread {
 
     /// The thread ends, and its ring is free when it has been read.
     pub(crate) fn end(&mut self) {
+        words::abandon(self.number, &mut self.holds);
         self.end_quantum();
         self.write(&Record::Ended);
         self.publish();
@@ -165,6 +176,16 @@ impl Thread {
     /// The program ends, and the thread with it.
     pub(crate) fn finish(&mut self) {
         self.end_quantum();
+    }
+
+    /// Tells what was seen of the program's locks so far.
+    pub(crate) fn tell_locks(&mut self) {
+        let (locks, not_followed) = words::summaries();
+        for lock in locks {
+            self.write(&Record::Lock(Box::new(lock)));
+        }
+        self.write(&Record::LocksEnd(not_followed));
+        self.publish();
     }
 
     #[inline]

@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use crate::api::PluginId;
-use crate::area;
 use crate::thread::Thread;
+use crate::{area, traced};
 
 /// Processors with a number from here on are not recorded.
 const MOST: usize = 1 << 16;
@@ -117,8 +117,14 @@ pub(crate) fn end(vcpu: c_uint) {
 /// The program exits. Its other threads may be in the system.
 pub(crate) extern "C" fn at_exit(_: PluginId, _: *mut c_void) {
     let Some(shared) = area::shared() else { return };
+    let mut tells = traced::is_on();
     for vcpu in 0..MOST as c_uint {
-        in_system(vcpu, Thread::finish);
+        in_system(vcpu, |thread| {
+            thread.finish();
+            if std::mem::take(&mut tells) {
+                thread.tell_locks();
+            }
+        });
     }
     area::end();
     shared.header().finished.store(1, Ordering::Release);

@@ -1,0 +1,188 @@
+//! What was seen of a word that a program uses as a lock.
+
+/// Numbers below this have a bucket each. Above, each power of two has four.
+const SINGLE: u64 = 8;
+/// How many buckets there are. The last one has all that is longer, from 58 million on.
+const BUCKETS: usize = 100;
+const NUMBERS: usize = 13 + CALLERS;
+/// So many callers are told of a lock.
+pub const CALLERS: usize = 4;
+/// How many numbers a lock is in a record.
+pub(crate) const WORDS: usize = NUMBERS + BUCKETS;
+
+/// A word that a program's threads take by an atomic update and give back, and what was seen of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TracedLock {
+    /// Where the word is.
+    pub address: u64,
+    /// The instruction that took it first.
+    pub code: u64,
+    /// Where the functions return to in which it was taken first, the innermost first. What is not known
+    /// is 0.
+    pub callers: [u64; CALLERS],
+    /// How often it was taken.
+    pub acquisitions: u64,
+    /// How often it was taken and given back by the same thread. The other figures are of these.
+    pub holds: u64,
+    /// How often a thread took it that had not been its last holder.
+    pub handovers: u64,
+    /// How many threads took it, up to 64.
+    pub threads: u64,
+    /// The instructions from the one that took it to the one that gave it back, of all holds.
+    pub instructions: u64,
+    /// The same, of the longest hold.
+    pub longest: u64,
+    /// Lines that a holder only read, and that another one had written since it last had them. The
+    /// lock's own line does not count.
+    pub lines_moved_to_read: u64,
+    /// Lines that a holder wrote, and that another one had used since it last wrote them, or had written.
+    /// The lock's own line does not count; it moves with each handover.
+    pub lines_moved_to_write: u64,
+    /// Holds in which more lines were used than are followed.
+    pub holds_with_more_lines: u64,
+    /// Uses of lines that are not followed, because holders of this lock have used too many others.
+    pub lines_not_followed: u64,
+    /// How often a thread took it and had not given it back when it ended, or took too many others.
+    pub abandoned: u64,
+    buckets: [u64; BUCKETS],
+}
+
+impl Default for TracedLock {
+    fn default() -> Self {
+        Self::from_words(&[0; WORDS])
+    }
+}
+
+fn bucket(instructions: u64) -> usize {
+    if instructions < SINGLE {
+        return instructions as usize;
+    }
+    let power = instructions.ilog2();
+    let quarter = instructions >> (power - 2) & 3;
+    let index = SINGLE + u64::from(power - SINGLE.ilog2()) * 4 + quarter;
+    (index as usize).min(BUCKETS - 1)
+}
+
+/// The least number of a bucket.
+fn lower(bucket: usize) -> u64 {
+    let Some(above) = (bucket as u64).checked_sub(SINGLE) else { return bucket as u64 };
+    (4 + above % 4) << (above / 4 + 1)
+}
+
+impl TracedLock {
+    /// A word of which nothing was seen.
+    #[must_use]
+    pub fn new(address: u64) -> Self {
+        Self { address, ..Self::default() }
+    }
+
+    /// Counts a hold of so many instructions.
+    pub fn count_hold(&mut self, instructions: u64) {
+        self.holds += 1;
+        self.instructions = self.instructions.saturating_add(instructions);
+        self.longest = self.longest.max(instructions);
+        self.buckets[bucket(instructions)] += 1;
+    }
+
+    /// How many instructions it was held, on average.
+    #[must_use]
+    pub fn mean_instructions(&self) -> f64 {
+        self.instructions as f64 / self.holds.max(1) as f64
+    }
+
+    /// So many instructions, or up to a quarter more, are not exceeded by this share of the holds.
+    #[must_use]
+    pub fn quantile(&self, share: f64) -> u64 {
+        let wanted = (share.clamp(0.0, 1.0) * self.holds as f64).ceil().max(1.0) as u64;
+        let mut so_far = 0;
+        let found = self.buckets.iter().position(|count| {
+            so_far += count;
+            so_far >= wanted
+        });
+        found.map_or(self.longest, lower)
+    }
+
+    /// How many lines of data moved to a new holder, on average of the handovers. The lock's own line comes
+    /// on top. A holder may fetch lines even if it was the last one, so there may be more of them than any
+    /// single handover moves.
+    #[must_use]
+    pub fn lines_per_handover(&self) -> f64 {
+        let moved = self.lines_moved_to_read + self.lines_moved_to_write;
+        moved as f64 / self.handovers.max(1) as f64
+    }
+
+    pub(crate) fn words(&self) -> [u64; WORDS] {
+        let numbers = [
+            self.address,
+            self.code,
+            self.acquisitions,
+            self.holds,
+            self.handovers,
+            self.threads,
+            self.instructions,
+            self.longest,
+            self.lines_moved_to_read,
+            self.lines_moved_to_write,
+            self.holds_with_more_lines,
+            self.lines_not_followed,
+            self.abandoned,
+        ];
+        let mut words = [0; WORDS];
+        words[..numbers.len()].copy_from_slice(&numbers);
+        words[numbers.len()..NUMBERS].copy_from_slice(&self.callers);
+        words[NUMBERS..].copy_from_slice(&self.buckets);
+        words
+    }
+
+    pub(crate) fn from_words(words: &[u64; WORDS]) -> Self {
+        let mut buckets = [0; BUCKETS];
+        buckets.copy_from_slice(&words[NUMBERS..]);
+        let mut callers = [0; CALLERS];
+        callers.copy_from_slice(&words[NUMBERS - CALLERS..NUMBERS]);
+        Self {
+            address: words[0],
+            code: words[1],
+            callers,
+            acquisitions: words[2],
+            holds: words[3],
+            handovers: words[4],
+            threads: words[5],
+            instructions: words[6],
+            longest: words[7],
+            lines_moved_to_read: words[8],
+            lines_moved_to_write: words[9],
+            holds_with_more_lines: words[10],
+            lines_not_followed: words[11],
+            abandoned: words[12],
+            buckets,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn a_number_is_in_its_bucket(number in 0_u64..50_000_000) {
+            let bucket = bucket(number);
+            prop_assert!(lower(bucket) <= number);
+            prop_assert!(number < lower(bucket + 1), "{} {}", number, bucket);
+            prop_assert!(number - lower(bucket) <= number / 4);
+        }
+    }
+
+    #[test]
+    fn quantiles_are_those_of_the_holds() {
+        let mut lock = TracedLock::default();
+        (0..99).for_each(|_| lock.count_hold(7));
+        lock.count_hold(1_000);
+        assert_eq!((lock.quantile(0.5), lock.quantile(0.99), lock.quantile(1.0)), (7, 7, 896));
+        assert_eq!((lock.longest, lock.holds), (1_000, 100));
+        lock.count_hold(u64::MAX);
+        assert_eq!(TracedLock::from_words(&lock.words()), lock);
+    }
+}

@@ -1,0 +1,31 @@
+//! What is called at each load and store: the hottest path.
+
+use std::ffi::{c_uint, c_void};
+
+use crate::{access, api, vcpus};
+
+/// No access is wider. Accesses that begin further from the end of their page do not leave it.
+const WIDEST: u64 = 64;
+
+/// An instruction loads or stores.
+pub(crate) extern "C" fn count(vcpu: c_uint, access: u32, address: u64, _: *mut c_void) {
+    let Some(thread) = vcpus::recorded(vcpu) else { return };
+    thread.count(address >> 12, access::counts(access));
+    if address & 0xfff > 0x1000 - WIDEST {
+        next_page(vcpu, access, address);
+    }
+}
+
+/// Counts an access for the next page as well, if it goes on there.
+#[cold]
+#[inline(never)]
+fn next_page(vcpu: c_uint, access: u32, address: u64) {
+    // SAFETY: what QEMU gave for this access.
+    let bytes = 1_u64 << unsafe { api::qemu_plugin_mem_size_shift(access) };
+    let last = address.wrapping_add(bytes - 1) >> 12;
+    if last != address >> 12
+        && let Some(thread) = vcpus::recorded(vcpu)
+    {
+        thread.count(last, access::counts(access));
+    }
+}
