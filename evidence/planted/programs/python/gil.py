@@ -142,7 +142,9 @@ def main():
         print("begun", flush=True)
     run.gate.set()
     for worker in workers:
-        worker.join()
+        # With a timeout, since a signal that comes just before a wait would be noticed only behind it.
+        while worker.is_alive():
+            worker.join(0.1)
     wall_ns = monotonic_ns() - run.start_ns
     seconds = min(wall_ns // SECOND_NS, run.seconds_most)
     acquisitions = sum(worker.acquisitions for worker in workers)
