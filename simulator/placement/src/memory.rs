@@ -192,10 +192,14 @@ impl Memory {
     }
 
     fn run_daemon(&mut self, at: At) {
-        let due = &mut self.due[at.node.index()];
-        let late = self.machine.now.since(*due).0 / self.period.0;
-        *due += Cycles(self.period.0 * (late + 1));
+        let before = self.machine.spent;
         self.policy.daemon(&mut self.machine, at.node, at.processor);
+        let done = self.machine.now + self.machine.spent.since(before);
+        // What became due meanwhile is left out. A daemon that takes longer than its period would
+        // do nothing else.
+        let due = &mut self.due[at.node.index()];
+        let late = done.since(*due).0 / self.period.0;
+        *due += Cycles(self.period.0 * (late + 1));
     }
 
     fn trap(&mut self, at: At) {

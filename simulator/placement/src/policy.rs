@@ -103,7 +103,7 @@ pub trait Policy: Debug {
     }
 
     /// Runs on `processor` of a node, once in a period. It is late if the node's processors refer to
-    /// no memory.
+    /// no memory, and what became due before the last run had ended is left out.
     fn daemon(&mut self, _machine: &mut Machine, _node: Node, _processor: Processor) {}
 
     /// Of how many references of a processor one is a sample.

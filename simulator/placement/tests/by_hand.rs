@@ -345,10 +345,16 @@ fn carrefour_copies_what_several_nodes_read_until_it_is_written() {
     assert_eq!(string.read(1, 0), 2 * (FAULT + PAGE) + LOCAL, "two nodes get copies");
     assert_eq!(string.write(0, 0), LOCAL + 2 * UPDATE);
     string.read(2, 0);
-    string.now = Cycles(2000);
+    string.now = Cycles(10_999);
+    assert_eq!(
+        string.read(1, 0),
+        LOCAL,
+        "the copies took 9,192 cycles: what was due meanwhile is left out"
+    );
+    string.now = Cycles(11_000);
     assert_eq!(string.read(1, 0), FAULT + REMOTE_READ, "the copies are gone");
     string.read(2, 0);
-    string.now = Cycles(3000);
+    string.now = Cycles(12_000);
     assert_eq!(string.read(1, 0), REMOTE_READ, "and never come again");
     assert_eq!(string.account().drops, 2);
 }
