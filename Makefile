@@ -210,7 +210,7 @@ numa: packages-build
 	done
 	$(SIMULATE_NUMA) --costs-in-cycles --policy fixed,adjustable,adjustable-dropping \
 	    --output target/numa/cycles.json
-	set -e; for period in 300000 10000000; do \
+	set -e; for period in 100000 300000 10000000; do \
 	    $(SIMULATE_NUMA) $(NUMA_FEW) --period $$period --output target/numa/period-$$period.json; \
 	done
 	set -e; for copies in 2 8; do \

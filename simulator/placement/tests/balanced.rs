@@ -9,8 +9,13 @@ use kilocore_platform::Cycles;
 const BRINGING: u64 = 4096 + 500;
 
 /// Copies are brought when they would have saved all of what they cost.
-const CAUTIOUS: BalancedOptions =
-    BalancedOptions { least_share: 1.0, patience: 1.0, learning: 1.0 / 64.0 };
+const CAUTIOUS: BalancedOptions = BalancedOptions {
+    least_share: 1.0,
+    patience: 1.0,
+    learning: 1.0 / 64.0,
+    all_pages: 2.0,
+    fading: 0.9,
+};
 
 fn memory(options: Options, policy: BalancedOptions) -> Memory {
     let mut memory = Memory::new(options, Box::new(Balanced::new(policy))).unwrap();
@@ -77,7 +82,7 @@ fn what_a_copy_saves_makes_up_for_what_it_loses() {
 
 #[test]
 fn copies_that_pay_make_the_next_ones_come_sooner() {
-    let options = BalancedOptions { least_share: 0.0, patience: 1.0, learning: 1.0 };
+    let options = BalancedOptions { least_share: 0.0, learning: 1.0, ..CAUTIOUS };
     let mut memory = memory(Options::lee_and_cho(2), options);
     // Half of the copies paid, it is supposed: 2298 have to be saved, 25 reads.
     assert_eq!(refer(&mut memory, 1, 24, 0), 24 * 100);
@@ -91,6 +96,42 @@ fn copies_that_pay_make_the_next_ones_come_sooner() {
     refer_to(&mut memory, 0, 2, 1, 0);
     assert_eq!(refer_to(&mut memory, 1, 2, 48, 0), 48 * 100);
     assert_eq!(refer_to(&mut memory, 1, 2, 1, 0), 100 + BRINGING);
+}
+
+#[test]
+fn copies_of_the_same_page_tell_more_than_those_of_others() {
+    let options = BalancedOptions { least_share: 0.0, learning: 1.0, all_pages: 0.5, ..CAUTIOUS };
+    let mut memory = memory(Options::lee_and_cho(3), options);
+    refer(&mut memory, 1, 25, 0);
+    refer(&mut memory, 1, 49, 0); // page 0's copy on node 1 has paid
+    refer_to(&mut memory, 0, 1, 1, 0);
+    refer_to(&mut memory, 1, 1, 1, 0);
+    refer_to(&mut memory, 0, 1, 0, 460); // page 1's is given up: of all pages' copies, none pay
+    assert_eq!(memory.account().drops, 1);
+    // Page 0: 1 of 1 paid, and 0 of all pages' that count as a half: two thirds. 1532 have to be saved.
+    assert_eq!(refer(&mut memory, 2, 16, 0), 16 * 100);
+    assert_eq!(refer(&mut memory, 2, 1, 0), 100 + BRINGING);
+    refer(&mut memory, 2, 49, 0); // it has paid, and so have all pages' copies again
+    // Page 1: 0 of 1 paid, and 1 of all pages' that count as a half: one third. 3064 have to be saved.
+    assert_eq!(refer_to(&mut memory, 1, 1, 32, 0), 32 * 100);
+    assert_eq!(refer_to(&mut memory, 1, 1, 1, 0), 100 + BRINGING);
+    refer_to(&mut memory, 1, 1, 49, 0); // it has paid
+    // Page 1: 1 of 1.9, as the earlier copy counts for 0.9, and 1 that counts as a half: 1.5 of 2.4.
+    // 1723 and a half have to be saved.
+    assert_eq!(refer_to(&mut memory, 2, 1, 18, 0), 18 * 100);
+    assert_eq!(refer_to(&mut memory, 2, 1, 1, 0), 100 + BRINGING);
+}
+
+#[test]
+fn a_page_whose_number_is_used_again_has_had_no_copies() {
+    let options = BalancedOptions { least_share: 0.0, learning: 1e-9, all_pages: 0.5, ..CAUTIOUS };
+    let mut memory = memory(Options::lee_and_cho(2), options);
+    refer(&mut memory, 1, 25, 0);
+    refer(&mut memory, 1, 49, 0); // it has paid
+    memory.forget(Page(0));
+    refer(&mut memory, 0, 1, 0);
+    assert_eq!(refer(&mut memory, 1, 24, 0), 24 * 100, "half of what it costs has to be saved");
+    assert_eq!(refer(&mut memory, 1, 1, 0), 100 + BRINGING);
 }
 
 #[test]

@@ -11,7 +11,8 @@
 //!   reaches the cost of bringing one, the copy is given up.
 //! * **The share is learned.** A copy that has saved what it cost to bring has paid, and one that is
 //!   given up before has not. If all have paid lately the share is small, and copies are brought almost
-//!   at once; if none have, it is 1.
+//!   at once; if none have, it is 1. What copies of this page did counts most, and what those of all
+//!   pages did counts as long as there were few of this one.
 //!
 //! With a share of 1 all the time this is the work function algorithm for two states. Its cost is at
 //! most three times the optimum, whatever the future brings.
@@ -26,8 +27,9 @@
 //! saved, too.
 //!
 //! # Where the constants come from
-//! They were chosen on the four programs of the paper at their published sizes, 32 processors and
-//! table 1's costs, of a few values each (docs/numa.md has them). They are not known to be best.
+//! They were chosen of a few values each, on the four programs of the paper with table 1's costs: the
+//! first three at the published sizes with 32 processors, the last two at the small sizes with 8, 16 and
+//! 32 as well (docs/numa.md has them). They are not known to be best.
 
 use crate::machine::Machine;
 use crate::policy::{At, Burst, Decision, Policy};
@@ -41,13 +43,17 @@ pub struct BalancedOptions {
     pub least_share: f64,
     /// What a copy may lose until it is given up, in costs of bringing one. Over 0.
     pub patience: f64,
-    /// How much the latest copy counts among those that paid or did not. Over 0 to 1.
+    /// How much the latest copy counts among those of all pages that paid or did not. Over 0 to 1.
     pub learning: f64,
+    /// As how many copies of this page all pages' copies count. Over 0.
+    pub all_pages: f64,
+    /// How much less an earlier copy of a page counts than the next one did. Over 0 to 1.
+    pub fading: f64,
 }
 
 impl Default for BalancedOptions {
     fn default() -> Self {
-        Self { least_share: 0.1, patience: 1.0, learning: 1.0 / 64.0 }
+        Self { least_share: 0.1, patience: 1.0, learning: 1.0 / 64.0, all_pages: 2.0, fading: 0.9 }
     }
 }
 
@@ -63,6 +69,13 @@ struct Account {
     known_writes: u64,
 }
 
+/// The copies that a page had, the earlier ones for less than 1 each.
+#[derive(Debug, Clone, Copy, Default)]
+struct Copies {
+    paid: f64,
+    all: f64,
+}
+
 /// See the [module](self).
 #[derive(Debug)]
 pub struct Balanced {
@@ -71,7 +84,9 @@ pub struct Balanced {
     accounts: Vec<Account>,
     /// Writes to each page, by anybody.
     writes: Vec<u64>,
-    /// The share of copies that paid.
+    /// By page.
+    copies: Vec<Copies>,
+    /// The share of all pages' copies that paid.
     paid: f64,
 }
 
@@ -79,12 +94,16 @@ impl Balanced {
     /// The policy, for a machine that has met no page.
     #[must_use]
     pub fn new(options: BalancedOptions) -> Self {
-        Self { options, accounts: Vec::new(), writes: Vec::new(), paid: 0.5 }
+        let (accounts, writes, copies) = (Vec::new(), Vec::new(), Vec::new());
+        Self { options, accounts, writes, copies, paid: 0.5 }
     }
 
     /// What has to be saved before a copy is brought.
-    fn threshold(&self, bringing: i64) -> i64 {
-        let share = 1.0 - (1.0 - self.options.least_share) * self.paid;
+    fn threshold(&self, page: Page, bringing: i64) -> i64 {
+        let BalancedOptions { least_share, all_pages, .. } = self.options;
+        let copies = self.copies[page.index()];
+        let paid = (self.paid * all_pages + copies.paid) / (all_pages + copies.all);
+        let share = 1.0 - (1.0 - least_share) * paid;
         (share * bringing as f64) as i64
     }
 
@@ -92,6 +111,7 @@ impl Balanced {
         let pages = machine.pages() as usize;
         if self.writes.len() < pages {
             self.writes.resize(pages, 0);
+            self.copies.resize(pages, Copies::default());
             self.accounts.resize(pages * machine.options().nodes as usize, Account::default());
         }
     }
@@ -100,8 +120,13 @@ impl Balanced {
         &mut self.accounts[page.index() * machine.options().nodes as usize + node.index()]
     }
 
-    fn learn(&mut self, paid: bool) {
-        self.paid += (f64::from(u8::from(paid)) - self.paid) * self.options.learning;
+    fn learn(&mut self, page: Page, paid: bool) {
+        let paid = f64::from(u8::from(paid));
+        self.paid += (paid - self.paid) * self.options.learning;
+        let Copies { paid: before, all } = self.copies[page.index()];
+        let fading = self.options.fading;
+        self.copies[page.index()] =
+            Copies { paid: before * fading + paid, all: all * fading + 1.0 };
     }
 
     /// A node that has no copy has referred to a page. Returns whether it should get one.
@@ -111,9 +136,9 @@ impl Balanced {
         let would_be_gone = machine.invalidates() && others > 0;
         if self.account(machine, at.page, at.node).earned.take().is_some() {
             // A write has taken the copy away.
-            self.learn(false);
+            self.learn(at.page, false);
         }
-        let threshold = self.threshold(bringing);
+        let threshold = self.threshold(at.page, bringing);
         let account = self.account(machine, at.page, at.node);
         let before = if would_be_gone { 0 } else { (account.balance - told).max(0) };
         account.balance = (before + gain).max(0);
@@ -132,7 +157,7 @@ impl Balanced {
         account.earned = account.earned.map(|earned| earned + gain);
         if account.earned.is_some_and(|earned| earned >= bringing) {
             account.earned = None;
-            self.learn(true);
+            self.learn(at.page, true);
         }
     }
 
@@ -151,7 +176,7 @@ impl Balanced {
                 *account = Account { balance: 0, earned: None, known_writes };
                 machine.drop_copy(at.page, node);
                 if !paid {
-                    self.learn(false);
+                    self.learn(at.page, false);
                 }
             }
         }
@@ -172,6 +197,7 @@ impl Policy for Balanced {
         if let Some(accounts) = self.accounts.chunks_mut(nodes).nth(page.index()) {
             accounts
                 .fill(Account { known_writes: self.writes[page.index()], ..Account::default() });
+            self.copies[page.index()] = Copies::default();
         }
     }
 
