@@ -216,9 +216,10 @@ numa: packages-build
 	set -e; for copies in 2 8; do \
 	    $(SIMULATE_NUMA) $(NUMA_FEW) --most-copies $$copies --output target/numa/copies-$$copies.json; \
 	done
-	set -e; for cpus in 8 64; do \
-	    $(SIMULATE_NUMA) $(NUMA_FEW) --cpus $$cpus --output target/numa/nodes-$$cpus.json; \
+	set -e; for nodes in 2 4 8 16; do \
+	    $(SIMULATE_NUMA) $(NUMA_FEW) --nodes $$nodes --output target/numa/nodes-$$nodes.json; \
 	done
+	$(SIMULATE_NUMA) $(NUMA_FEW) --cpus 64 --output target/numa/nodes-64.json
 	$(SIMULATE_NUMA) $(NUMA_FEW) --seed 2 --output target/numa/seed-2.json
 	$(SIMULATE_NUMA) $(NUMA_FEW) --invalidate --output target/numa/choice-write-invalidate.json
 	$(SIMULATE_NUMA) $(NUMA_FEW) --round-robin --output target/numa/choice-round-robin.json
@@ -230,6 +231,7 @@ numa: packages-build
 	    --output target/numa/machine-epyc-7742-2s.json
 	$(SIMULATE_NUMA) $(NUMA_FEW) --machine xeon-8375c-2s --cpus 32 --nodes 2 --page 2097152 \
 	    --output target/numa/page-2-MiB.json
+	$(CARGO) run --release -p kilocore-published --example choose-balanced > target/numa/constants.json
 	tools/numa-tables target/numa docs/numa.md
 
 # Each as far from the four programs as from the others, and fixed delays to compare with.
