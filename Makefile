@@ -53,10 +53,15 @@ lint: packages-build
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --release -p kilocore-locks --features lock_api --no-deps --quiet
 
 # Everything is tested as it ships, so the release build comes first, and its libraries serve the
-# tests.
+# tests. Programs under test wait much and checkers compute, so the checkers have what cores are left;
+# the two builds share no files. What the checkers said is printed at the end.
+CHECKED := target/checked.log
 unit: packages-test all
-	$(CARGO) test --release --workspace $(addprefix --exclude kilocore-,$(APART))
-	$(CARGO) test $(addprefix -p kilocore-,$(APART))
+	nice $(CARGO) test $(addprefix -p kilocore-,$(APART)) > $(CHECKED) 2>&1 & checked=$$!; \
+	    status=0; \
+	    $(CARGO) test --release --workspace $(addprefix --exclude kilocore-,$(APART)) \
+	        || status=$$?; \
+	    wait $$checked || status=$$?; cat $(CHECKED); exit $$status
 
 ## soak: the tests that take long: every lock under the heavy programs, thread storms; all others
 ## with debug assertions and overflow checks; the libraries' interfaces under AddressSanitizer

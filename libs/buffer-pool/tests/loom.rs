@@ -65,6 +65,7 @@ const CHANGE: [fn(&Pool); 4] =
     [nothing, |pool| add(pool, 1), |pool| add(pool, 1), |pool| assert_eq!(get(pool, 1), 2)];
 
 #[test]
+#[ignore = "takes a minute, under `make soak`; with one preemption it always runs"]
 fn two_threads_change_one_page() {
     both_within(PREEMPTIONS, 1, CHANGE);
 }
@@ -83,6 +84,7 @@ const SHARE: [fn(&Pool); 4] = [
 ];
 
 #[test]
+#[ignore = "takes a minute, under `make soak`; with one preemption it always runs"]
 fn two_pages_share_one_frame() {
     both_within(PREEMPTIONS, 1, SHARE);
 }
