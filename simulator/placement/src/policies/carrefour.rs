@@ -63,6 +63,9 @@ struct Seen {
 pub struct Carrefour {
     options: CarrefourOptions,
     pages: Vec<Seen>,
+    /// The samples of all pages, and how many of them were writes.
+    samples: u64,
+    writes: u64,
     /// Samples that each node's memory served.
     load: Vec<u64>,
     last: Cycles,
@@ -72,7 +75,8 @@ impl Carrefour {
     /// The policy, for a machine that has met no page.
     #[must_use]
     pub fn new(options: CarrefourOptions) -> Self {
-        Self { options, pages: Vec::new(), load: Vec::new(), last: Cycles(0) }
+        let (pages, load) = (Vec::new(), Vec::new());
+        Self { options, pages, samples: 0, writes: 0, load, last: Cycles(0) }
     }
 
     fn decide(&mut self, machine: &mut Machine, page: Page) {
@@ -101,10 +105,7 @@ impl Carrefour {
     }
 
     fn copy(&self, machine: &mut Machine, page: Page, seen: Seen) {
-        let (samples, writes) = self.pages.iter().fold((0, 0), |(samples, writes), page| {
-            (samples + u64::from(page.samples), writes + u64::from(page.writes))
-        });
-        let read_share = 1.0 - writes as f64 / samples as f64;
+        let read_share = 1.0 - self.writes as f64 / self.samples as f64;
         if seen.never_again || read_share < self.options.read_share {
             return;
         }
@@ -150,6 +151,8 @@ impl Policy for Carrefour {
 
     fn forget(&mut self, _: &Machine, page: Page) {
         if let Some(seen) = self.pages.get_mut(page.index()) {
+            self.samples -= u64::from(seen.samples);
+            self.writes -= u64::from(seen.writes);
             *seen = Seen::default();
         }
     }
@@ -170,6 +173,7 @@ impl Policy for Carrefour {
         for seen in &mut self.pages {
             *seen = Seen { never_again: seen.never_again, ..Seen::default() };
         }
+        (self.samples, self.writes) = (0, 0);
         self.load.fill(0);
     }
 
@@ -184,6 +188,8 @@ impl Policy for Carrefour {
         seen.by = seen.by.with(at.node);
         seen.samples += 1;
         seen.writes += u32::from(write);
+        self.samples += 1;
+        self.writes += u64::from(write);
         let local = machine.is_local(at.page, at.node);
         let served_by = if local { at.node } else { machine.home(at.page) };
         self.load[served_by.index()] += 1;
