@@ -119,6 +119,16 @@ fn results_are_written_in_every_format() {
     serde_json::from_str::<Value>(&texts[3]).expect("JSON");
 }
 
+/// The machine file whose cores are used has 48.
+#[test]
+fn there_may_be_64_processors() {
+    let words = ["--program", "radix", "--size", "small", "--policy", "never"];
+    for cpus in ["1", "48", "49", "64"] {
+        let document = document(&[&words[..], &["--cpus", cpus]].concat());
+        assert_eq!(document["points"].as_array().map(Vec::len), Some(1), "{cpus}: {document}");
+    }
+}
+
 #[test]
 fn what_makes_no_sense_is_refused() {
     refused(&["--cpus", "0"], "choose 1 to 64");

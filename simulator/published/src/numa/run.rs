@@ -149,7 +149,11 @@ fn run_program(
 /// and each core has one thread.
 fn with_cores(cores: u32) -> Description {
     let mut machine = kilocore_machine::find("opteron-6344-4s").expect("it comes with the crate");
-    let per_socket = machine.topology.cores() / machine.topology.sockets;
-    machine.topology.sockets = machine.topology.sockets.max(cores.div_ceil(per_socket));
+    let topology = &mut machine.topology;
+    if topology.cores() < cores {
+        topology.sockets = cores.div_ceil(topology.cores() / topology.sockets);
+        // They are of the sockets that there were.
+        topology.hops.clear();
+    }
     machine
 }
