@@ -50,7 +50,8 @@ pub use options::{Coherence, Options, OptionsError, Start};
 pub use outcome::Outcome;
 pub use policies::{
     Adjustable, AdjustableOptions, Audience, Balanced, BalancedOptions, Carrefour,
-    CarrefourOptions, CopyCost, FirstReference, FixedDelay, LinuxBalancing, Never, WithUpdates,
+    CarrefourOptions, CopyCost, FirstReference, FixedDelay, LinuxBalancing, Never, Weights,
+    WithUpdates,
 };
 pub use policy::{At, Burst, Decision, Fate, Policy};
 pub use rules::{Rule, Told};

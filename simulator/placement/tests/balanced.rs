@@ -2,20 +2,17 @@
 //! costs 4,596 cycles. A read of it saves 95, a write of it loses 5, and a write by others costs 10.
 
 use kilocore_placement::{
-    Balanced, BalancedOptions, Burst, Coherence, Memory, Options, Page, Processor,
+    Balanced, BalancedOptions, Burst, Coherence, Memory, Options, Page, Processor, Weights,
 };
 use kilocore_platform::Cycles;
 
 const BRINGING: u64 = 4096 + 500;
 
 /// Copies are brought when they would have saved all of what they cost.
-const CAUTIOUS: BalancedOptions = BalancedOptions {
-    least_share: 1.0,
-    patience: 1.0,
-    learning: 1.0 / 64.0,
-    all_pages: 2.0,
-    fading: 0.9,
-};
+const CAUTIOUS: BalancedOptions =
+    BalancedOptions { least_share: 1.0, patience: 1.0, stretch: 1.0, weights: WEIGHTS };
+
+const WEIGHTS: Weights = Weights { learning: 1.0 / 64.0, all_pages: 2.0, fading: 0.9 };
 
 fn memory(options: Options, policy: BalancedOptions) -> Memory {
     let mut memory = Memory::new(options, Box::new(Balanced::new(policy))).unwrap();
@@ -82,7 +79,11 @@ fn what_a_copy_saves_makes_up_for_what_it_loses() {
 
 #[test]
 fn copies_that_pay_make_the_next_ones_come_sooner() {
-    let options = BalancedOptions { least_share: 0.0, learning: 1.0, ..CAUTIOUS };
+    let options = BalancedOptions {
+        least_share: 0.0,
+        weights: Weights { learning: 1.0, ..WEIGHTS },
+        ..CAUTIOUS
+    };
     let mut memory = memory(Options::lee_and_cho(2), options);
     // Half of the copies paid, it is supposed: 2298 have to be saved, 25 reads.
     assert_eq!(refer(&mut memory, 1, 24, 0), 24 * 100);
@@ -100,7 +101,11 @@ fn copies_that_pay_make_the_next_ones_come_sooner() {
 
 #[test]
 fn copies_of_the_same_page_tell_more_than_those_of_others() {
-    let options = BalancedOptions { least_share: 0.0, learning: 1.0, all_pages: 0.5, ..CAUTIOUS };
+    let options = BalancedOptions {
+        least_share: 0.0,
+        weights: Weights { learning: 1.0, all_pages: 0.5, ..WEIGHTS },
+        ..CAUTIOUS
+    };
     let mut memory = memory(Options::lee_and_cho(3), options);
     refer(&mut memory, 1, 25, 0);
     refer(&mut memory, 1, 49, 0); // page 0's copy on node 1 has paid
@@ -122,9 +127,52 @@ fn copies_of_the_same_page_tell_more_than_those_of_others() {
     assert_eq!(refer_to(&mut memory, 2, 1, 1, 0), 100 + BRINGING);
 }
 
+/// With a stretch of 4 and what happened to this page alone.
+#[test]
+fn copies_that_should_have_stayed_are_given_up_later() {
+    let weights = Weights { learning: 1e-9, all_pages: 1e-9, fading: 1.0 };
+    let options = BalancedOptions { stretch: 4.0, weights, ..CAUTIOUS };
+    let mut memory = memory(Options::lee_and_cho(2), options);
+    refer(&mut memory, 1, 49, 0);
+    refer(&mut memory, 0, 0, 460); // 4600 lost: of none it is known whether it should go, so it goes
+    assert_eq!(memory.account().drops, 1);
+    refer(&mut memory, 1, 49, 0); // it is brought again at once: it should have stayed
+    refer(&mut memory, 0, 0, 1838); // 18380 of 4 times 4596
+    assert_eq!(memory.account().drops, 1);
+    refer(&mut memory, 0, 0, 1); // 18390
+    assert_eq!(memory.account().drops, 2);
+    refer(&mut memory, 0, 0, 460);
+    refer(&mut memory, 1, 0, 1); // 4600 have been spared: this time it was right, so it is half of two
+    refer(&mut memory, 1, 49, 0);
+    refer(&mut memory, 0, 0, 459); // 4590
+    assert_eq!(memory.account().drops, 2);
+    refer(&mut memory, 0, 0, 1);
+    assert_eq!(memory.account().drops, 3);
+}
+
+#[test]
+fn copies_that_were_rightly_given_up_go_sooner_next_time() {
+    let weights = Weights { learning: 1e-9, all_pages: 1e-9, fading: 1.0 };
+    let options = BalancedOptions { stretch: 4.0, weights, ..CAUTIOUS };
+    let mut memory = memory(Options::lee_and_cho(2), options);
+    refer(&mut memory, 1, 49, 0);
+    refer(&mut memory, 0, 0, 460);
+    refer(&mut memory, 0, 0, 1000);
+    refer(&mut memory, 1, 49, 0); // 10000 less 4655 have been spared
+    assert_eq!(memory.account().replications, 2);
+    refer(&mut memory, 0, 0, 114); // 1140 of a quarter of 4596
+    assert_eq!(memory.account().drops, 1);
+    refer(&mut memory, 0, 0, 1);
+    assert_eq!(memory.account().drops, 2);
+}
+
 #[test]
 fn a_page_whose_number_is_used_again_has_had_no_copies() {
-    let options = BalancedOptions { least_share: 0.0, learning: 1e-9, all_pages: 0.5, ..CAUTIOUS };
+    let options = BalancedOptions {
+        least_share: 0.0,
+        weights: Weights { learning: 1e-9, all_pages: 0.5, ..WEIGHTS },
+        ..CAUTIOUS
+    };
     let mut memory = memory(Options::lee_and_cho(2), options);
     refer(&mut memory, 1, 25, 0);
     refer(&mut memory, 1, 49, 0); // it has paid

@@ -10,7 +10,7 @@
 use std::error::Error;
 
 use kilocore_numa_programs::{Program, Size};
-use kilocore_placement::{BalancedOptions, PageSize, Rule};
+use kilocore_placement::{BalancedOptions, PageSize, Rule, Weights};
 use kilocore_published::numa::{DELAYS, Load, Setting, jobs, sweep};
 use serde::Serialize;
 
@@ -18,12 +18,15 @@ use serde::Serialize;
 #[global_allocator]
 static HEAP: kilocore_sim::SimHeap = kilocore_sim::SimHeap;
 
-/// The inputs: sizes and processors.
-const INPUTS: [(Size, &str, u32); 4] = [
-    (Size::Published, "published", 32),
-    (Size::Small, "small", 32),
-    (Size::Small, "small", 16),
-    (Size::Small, "small", 8),
+/// The inputs: sizes, processors and nodes.
+const INPUTS: [(Size, &str, u32, u32); 7] = [
+    (Size::Published, "published", 32, 32),
+    (Size::Published, "published", 32, 16),
+    (Size::Published, "published", 32, 8),
+    (Size::Published, "published", 32, 4),
+    (Size::Small, "small", 32, 32),
+    (Size::Small, "small", 16, 16),
+    (Size::Small, "small", 8, 8),
 ];
 
 #[derive(Serialize)]
@@ -32,6 +35,7 @@ struct Point {
     program: &'static str,
     size: &'static str,
     processors: u32,
+    nodes: u32,
     namc: f64,
     /// NAMC under the fixed delay that is best for this program.
     best_fixed: f64,
@@ -40,28 +44,34 @@ struct Point {
 /// The constants, the chosen ones first, and how each differs from them.
 fn variants() -> Vec<(&'static str, BalancedOptions)> {
     let chosen = BalancedOptions::default();
+    let weigh = |weights| BalancedOptions { weights, ..chosen };
+    let weights = chosen.weights;
     vec![
         ("as chosen", chosen),
         ("least share 1/20", BalancedOptions { least_share: 0.05, ..chosen }),
         ("least share 1/5", BalancedOptions { least_share: 0.2, ..chosen }),
-        ("least share 1: nothing is learned", BalancedOptions { least_share: 1.0, ..chosen }),
+        ("least share 1: not learned", BalancedOptions { least_share: 1.0, ..chosen }),
         ("patience 1/2", BalancedOptions { patience: 0.5, ..chosen }),
         ("patience 2", BalancedOptions { patience: 2.0, ..chosen }),
-        ("learning 1/16", BalancedOptions { learning: 1.0 / 16.0, ..chosen }),
-        ("learning 1/256", BalancedOptions { learning: 1.0 / 256.0, ..chosen }),
-        ("all pages count as 1/2", BalancedOptions { all_pages: 0.5, ..chosen }),
-        ("all pages count as 8", BalancedOptions { all_pages: 8.0, ..chosen }),
-        ("only all pages count", BalancedOptions { all_pages: 1e9, ..chosen }),
-        ("fading 1/2", BalancedOptions { fading: 0.5, ..chosen }),
-        ("fading 1: never", BalancedOptions { fading: 1.0, ..chosen }),
+        ("stretch 1: not learned", BalancedOptions { stretch: 1.0, ..chosen }),
+        ("stretch 16", BalancedOptions { stretch: 16.0, ..chosen }),
+        ("learning 1/16", weigh(Weights { learning: 1.0 / 16.0, ..weights })),
+        ("learning 1/256", weigh(Weights { learning: 1.0 / 256.0, ..weights })),
+        ("all pages count as 1/2", weigh(Weights { all_pages: 0.5, ..weights })),
+        ("all pages count as 8", weigh(Weights { all_pages: 8.0, ..weights })),
+        ("only all pages count", weigh(Weights { all_pages: 1e9, ..weights })),
+        ("fading 1/2", weigh(Weights { fading: 0.5, ..weights })),
+        ("fading 1: never", weigh(Weights { fading: 1.0, ..weights })),
     ]
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut points = Vec::new();
-    for (size, size_name, processors) in INPUTS {
+    for (size, size_name, processors, nodes) in INPUTS {
         let loads = Program::ALL.map(|program| Load::Program(program, size));
-        let setting = Setting::published(processors, PageSize::of(4096).expect("a power of two"));
+        let page = PageSize::of(4096).expect("a power of two");
+        let mut setting = Setting::published(processors, page);
+        (setting.options.nodes, setting.options.processors_per_node) = (nodes, processors / nodes);
         let fixed = sweep(&jobs(&setting, &loads, &[Rule::Fixed], &DELAYS), &|| {})?;
         for (constants, options) in variants() {
             let mut setting = setting.clone();
@@ -74,6 +84,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                     program: point.program,
                     size: size_name,
                     processors,
+                    nodes,
                     namc: point.outcome.namc,
                     best_fixed,
                 });

@@ -8,14 +8,19 @@
 //!   be told of writes. The sum never falls below 0, since one would have been given up in time. When
 //!   it reaches a share of the cost of bringing a copy, one is brought.
 //! * **A node with a copy** adds up what it costs, less what it saves, in the same way. When the sum
-//!   reaches the cost of bringing one, the copy is given up.
+//!   reaches a multiple of the cost of bringing one, the copy is given up.
 //! * **The share is learned.** A copy that has saved what it cost to bring has paid, and one that is
-//!   given up before has not. If all have paid lately the share is small, and copies are brought almost
-//!   at once; if none have, it is 1. What copies of this page did counts most, and what those of all
-//!   pages did counts as long as there were few of this one.
+//!   given up before has not. If all have paid the share is small, and copies are brought almost at once;
+//!   if none have, it is 1.
+//! * **So is the patience**, the multiple of that cost that a copy may lose. To give a copy up has paid if
+//!   it would have lost what it costs to bring before it is brought again. If this is so each time, a copy
+//!   is given up sooner; if never, later.
 //!
-//! With a share of 1 all the time this is the work function algorithm for two states. Its cost is at
-//! most three times the optimum, whatever the future brings.
+//! What happened to a page counts most, and what happened to all pages counts as long as little happened
+//! to this one.
+//!
+//! With a share and a multiple of 1 all the time this is the work function algorithm for two states. Its
+//! cost is at most three times the optimum, whatever the future brings.
 //!
 //! # What the hardware has to do
 //! More than the paper's counters: there is a counter of writes for each page, in its home, and the
@@ -27,11 +32,12 @@
 //! saved, too.
 //!
 //! # Where the constants come from
-//! They were chosen of a few values each, on the four programs of the paper with table 1's costs: the
-//! first three at the published sizes with 32 processors, the last two at the small sizes with 8, 16 and
-//! 32 as well (docs/numa.md has them). They are not known to be best.
+//! They were chosen of a few values each, on the four programs of the paper with table 1's costs: at the
+//! published sizes with 32 processors, which are 4, 8, 16 or 32 nodes, and at the small sizes with 8, 16
+//! and 32 (docs/numa.md has them). They are not known to be best.
 
 use crate::machine::Machine;
+use crate::policies::experience::{Experience, Weights};
 use crate::policy::{At, Burst, Decision, Policy};
 use crate::units::{NEVER, Node, Page};
 
@@ -41,19 +47,20 @@ pub struct BalancedOptions {
     /// The share of the cost of bringing a copy that has to be saved first if all copies pay. If none
     /// do, it is 1. Over 0 to 1; at 1 nothing is learned.
     pub least_share: f64,
-    /// What a copy may lose until it is given up, in costs of bringing one. Over 0.
+    /// What a copy may lose until it is given up, in costs of bringing one, if half of those that were
+    /// given up should have been. Over 0.
     pub patience: f64,
-    /// How much the latest copy counts among those of all pages that paid or did not. Over 0 to 1.
-    pub learning: f64,
-    /// As how many copies of this page all pages' copies count. Over 0.
-    pub all_pages: f64,
-    /// How much less an earlier copy of a page counts than the next one did. Over 0 to 1.
-    pub fading: f64,
+    /// By how much the patience is multiplied if none of them should have been, and divided if all should.
+    /// At least 1; at 1 it is not learned.
+    pub stretch: f64,
+    /// How experience is weighed.
+    pub weights: Weights,
 }
 
 impl Default for BalancedOptions {
     fn default() -> Self {
-        Self { least_share: 0.1, patience: 1.0, learning: 1.0 / 64.0, all_pages: 2.0, fading: 0.9 }
+        let weights = Weights { learning: 1.0 / 64.0, all_pages: 2.0, fading: 0.9 };
+        Self { least_share: 0.1, patience: 1.0, stretch: 4.0, weights }
     }
 }
 
@@ -65,15 +72,11 @@ struct Account {
     /// Cycles that a copy has saved since it was brought, less what it has cost. `None` if it has paid,
     /// and if there is none.
     earned: Option<i64>,
+    /// Cycles that the copy given up last would have lost since then, less what it would have saved.
+    /// `None` if that has turned out, and if none was given up.
+    spared: Option<i64>,
     /// Writes to the page that the balance knows of.
     known_writes: u64,
-}
-
-/// The copies that a page had, the earlier ones for less than 1 each.
-#[derive(Debug, Clone, Copy, Default)]
-struct Copies {
-    paid: f64,
-    all: f64,
 }
 
 /// See the [module](self).
@@ -84,49 +87,46 @@ pub struct Balanced {
     accounts: Vec<Account>,
     /// Writes to each page, by anybody.
     writes: Vec<u64>,
-    /// By page.
-    copies: Vec<Copies>,
-    /// The share of all pages' copies that paid.
-    paid: f64,
+    /// Whether copies paid.
+    brought: Experience,
+    /// Whether it paid to give copies up.
+    given_up: Experience,
 }
 
 impl Balanced {
     /// The policy, for a machine that has met no page.
     #[must_use]
     pub fn new(options: BalancedOptions) -> Self {
-        let (accounts, writes, copies) = (Vec::new(), Vec::new(), Vec::new());
-        Self { options, accounts, writes, copies, paid: 0.5 }
+        let (brought, given_up) = (Experience::none(), Experience::none());
+        Self { options, accounts: Vec::new(), writes: Vec::new(), brought, given_up }
     }
 
     /// What has to be saved before a copy is brought.
     fn threshold(&self, page: Page, bringing: i64) -> i64 {
-        let BalancedOptions { least_share, all_pages, .. } = self.options;
-        let copies = self.copies[page.index()];
-        let paid = (self.paid * all_pages + copies.paid) / (all_pages + copies.all);
-        let share = 1.0 - (1.0 - least_share) * paid;
+        let BalancedOptions { least_share, weights, .. } = &self.options;
+        let share = 1.0 - (1.0 - least_share) * self.brought.expected(weights, page);
         (share * bringing as f64) as i64
+    }
+
+    /// What has to be lost before a copy is given up.
+    fn most_lost(&self, page: Page, bringing: i64) -> i64 {
+        let BalancedOptions { patience, stretch, weights, .. } = &self.options;
+        let longer = stretch.powf(1.0 - 2.0 * self.given_up.expected(weights, page));
+        (patience * longer * bringing as f64) as i64
     }
 
     fn make_room(&mut self, machine: &Machine) {
         let pages = machine.pages() as usize;
         if self.writes.len() < pages {
             self.writes.resize(pages, 0);
-            self.copies.resize(pages, Copies::default());
+            self.brought.make_room(pages);
+            self.given_up.make_room(pages);
             self.accounts.resize(pages * machine.options().nodes as usize, Account::default());
         }
     }
 
     fn account(&mut self, machine: &Machine, page: Page, node: Node) -> &mut Account {
         &mut self.accounts[page.index() * machine.options().nodes as usize + node.index()]
-    }
-
-    fn learn(&mut self, page: Page, paid: bool) {
-        let paid = f64::from(u8::from(paid));
-        self.paid += (paid - self.paid) * self.options.learning;
-        let Copies { paid: before, all } = self.copies[page.index()];
-        let fading = self.options.fading;
-        self.copies[page.index()] =
-            Copies { paid: before * fading + paid, all: all * fading + 1.0 };
     }
 
     /// A node that has no copy has referred to a page. Returns whether it should get one.
@@ -136,14 +136,21 @@ impl Balanced {
         let would_be_gone = machine.invalidates() && others > 0;
         if self.account(machine, at.page, at.node).earned.take().is_some() {
             // A write has taken the copy away.
-            self.learn(at.page, false);
+            self.brought.learn(&self.options.weights, at.page, false);
         }
         let threshold = self.threshold(at.page, bringing);
         let account = self.account(machine, at.page, at.node);
         let before = if would_be_gone { 0 } else { (account.balance - told).max(0) };
         account.balance = (before + gain).max(0);
         let enough = account.balance >= threshold.max(1);
+        account.spared = account.spared.map(|spared| spared + told - gain);
+        let worth_it = account.spared.is_some_and(|spared| spared >= bringing);
+        if account.spared.is_some() && (worth_it || enough) {
+            account.spared = None;
+            self.given_up.learn(&self.options.weights, at.page, worth_it);
+        }
         if enough {
+            let account = self.account(machine, at.page, at.node);
             *account = Account { balance: 0, earned: Some(0), ..*account };
         }
         enough
@@ -157,15 +164,14 @@ impl Balanced {
         account.earned = account.earned.map(|earned| earned + gain);
         if account.earned.is_some_and(|earned| earned >= bringing) {
             account.earned = None;
-            self.learn(at.page, true);
+            self.brought.learn(&self.options.weights, at.page, true);
         }
     }
 
     /// The copies on other nodes have been told of writes. Those that have lost too much go.
     fn have_cost(&mut self, machine: &mut Machine, at: At, writes: u32) {
         let told = (machine.options().costs.update.0 * u64::from(writes)) as i64;
-        let bringing = machine.options().costs.bringing().0 as f64;
-        let most = (self.options.patience * bringing) as i64;
+        let most = self.most_lost(at.page, machine.options().costs.bringing().0 as i64);
         let known_writes = self.writes[at.page.index()];
         for node in machine.copies(at.page).without(at.node).iter() {
             let account = self.account(machine, at.page, node);
@@ -173,10 +179,10 @@ impl Balanced {
             account.earned = account.earned.map(|earned| earned - told);
             if account.balance >= most {
                 let paid = account.earned.is_none();
-                *account = Account { balance: 0, earned: None, known_writes };
+                *account = Account { balance: 0, earned: None, spared: Some(0), known_writes };
                 machine.drop_copy(at.page, node);
                 if !paid {
-                    self.learn(at.page, false);
+                    self.brought.learn(&self.options.weights, at.page, false);
                 }
             }
         }
@@ -197,8 +203,9 @@ impl Policy for Balanced {
         if let Some(accounts) = self.accounts.chunks_mut(nodes).nth(page.index()) {
             accounts
                 .fill(Account { known_writes: self.writes[page.index()], ..Account::default() });
-            self.copies[page.index()] = Copies::default();
         }
+        self.brought.forget(page);
+        self.given_up.forget(page);
     }
 
     fn watches(&self) -> bool {
