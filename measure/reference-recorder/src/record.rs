@@ -82,6 +82,29 @@ const NOT_COVERED: [&str; 4] = [
     "the order of the references within a quantum",
 ];
 
+/// Finds out whether a program can be recorded, and runs nothing of it.
+///
+/// # Errors
+/// If it cannot: it is no program for this, or QEMU or the plugin is missing.
+pub fn check(command: &[OsString], options: &Options<'_>) -> Result<(), RecordError> {
+    prepare(command, options).map(drop)
+}
+
+/// The program, QEMU, and the plugin.
+fn prepare(
+    command: &[OsString],
+    options: &Options<'_>,
+) -> Result<(Program, PathBuf, PathBuf), RecordError> {
+    let (name, arguments) = command.split_first().ok_or(RecordError::NoProgram)?;
+    let program = Program::find(name, arguments)?;
+    let emulator = qemu::find(options.qemu.as_deref())?;
+    let library = options
+        .library
+        .canonicalize()
+        .map_err(|source| RecordError::Library { library: options.library.clone(), source })?;
+    Ok((program, emulator, library))
+}
+
 /// Runs a program and calls `consume` with the stream of what it does, while it runs.
 ///
 /// The program has this process's standard input, output and error, unless the options say otherwise. If
@@ -95,13 +118,7 @@ pub fn record<T>(
     options: &Options<'_>,
     consume: impl FnOnce(&mut Stream<'_>) -> T,
 ) -> Result<Recorded<T>, RecordError> {
-    let (name, arguments) = command.split_first().ok_or(RecordError::NoProgram)?;
-    let program = Program::find(name, arguments)?;
-    let emulator = qemu::find(options.qemu.as_deref())?;
-    let library = options
-        .library
-        .canonicalize()
-        .map_err(|source| RecordError::Library { library: options.library.clone(), source })?;
+    let (program, emulator, library) = prepare(command, options)?;
     let sizes = Sizes { rings: options.threads, slots: options.slots };
     let memory = Memory::new(sizes, quantum(options)).map_err(RecordError::Memory)?;
     let about = about(command, options);
