@@ -16,6 +16,15 @@ pub(super) fn lines_of_data(unknown: usize, all: usize) -> String {
     )
 }
 
+/// How many lines move with `traced` of the `all` groups was counted.
+pub(super) fn lines_traced(traced: usize, all: usize) -> String {
+    format!(
+        "For {traced} of {all} locks or groups of locks the lines of data that move with them were \
+         traced: counted in a run under QEMU. How many of them a core fetches at the same time is \
+         not known, and the band says what that leaves open."
+    )
+}
+
 /// Threads think this many times as long on `cores` as on one.
 pub(super) fn undisturbed(times: f64, cores: u32) -> String {
     format!(
