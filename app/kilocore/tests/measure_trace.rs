@@ -71,16 +71,36 @@ fn a_lock_of_the_profile_has_the_lines_that_were_counted_and_forecasts_use_them(
     let table = String::from_utf8_lossy(&output.stdout);
     assert!(table.contains("counted under QEMU") && table.contains("deposit"), "{table}");
 
-    let file = path("trace-turns.json");
-    let forecast = ["--machine", "opteron-6344-4s", "--cores", "1,2", "--lock", "futex", "--json"];
-    let output = kilocore(&[&["predict", text(&file)], &forecast[..]].concat());
+    // The addresses of all four are known, so that they come at the same time.
+    assert!(about(&counted["lines_in_turn"], 1.0), "{counted}");
+
+    let lock = forecast("trace-turns.json");
+    assert!(about(&lock["lines_low"], 1.0) && about(&lock["lines_high"], 4.0), "{lock}");
+    assert!(about(&lock["lines"], 1.3), "{lock}");
+}
+
+/// The lock of a profile that has one, as a forecast has it that calls it traced.
+fn forecast(profile: &str) -> Value {
+    let file = path(profile);
+    let words = ["--machine", "opteron-6344-4s", "--cores", "1,2", "--lock", "futex", "--json"];
+    let output = kilocore(&[&["predict", text(&file)], &words[..]].concat());
     assert!(output.status.success(), "{}", said(&output));
     let forecast: Value = serde_json::from_slice(&output.stdout).expect("a document");
-    let lock = &forecast["locks"][0];
-    assert_eq!(lock["lines_source"], "traced", "{lock}");
-    assert!(about(&lock["lines_high"], 4.0), "{lock}");
     let assumptions = forecast["assumptions"].to_string();
     assert!(assumptions.contains("traced: counted in a run under QEMU"), "{assumptions}");
+    assert_eq!(forecast["locks"][0]["lines_source"], "traced");
+    forecast["locks"][0].clone()
+}
+
+#[test]
+fn lines_that_are_chained_by_pointers_cost_a_transfer_each() {
+    let program = turns("trace-chained", "-pie");
+    let words = [text(&program), &ROUNDS.to_string(), "chained", "6"];
+    let (profile, _) = traced("trace-chained.json", &words);
+    let counted = &profile["runs"][0]["processes"][0]["locks"][0]["traced"];
+    assert!(about(&counted["lines_written"], 6.0), "{counted}");
+    assert!(about(&counted["lines_in_turn"], 6.0), "{counted}");
+    assert!(about(&forecast("trace-chained.json")["lines"], 6.0));
 }
 
 #[test]

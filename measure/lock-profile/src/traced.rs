@@ -31,6 +31,11 @@ pub struct Traced {
     /// Lines of data, for each handover, that a holder wrote and that another one had used since it last
     /// had written them. The line of the word itself moves as well, and is not counted.
     pub lines_written: f64,
+    /// How many of all these lines had to come one after the other, for each handover: the longest chain of
+    /// lines of a hold in which each is fetched only when the one before has come. The others are fetched
+    /// meanwhile. So this is what a handover costs, in transfers.
+    #[serde(default)]
+    pub lines_in_turn: f64,
     /// How many of the acquisitions were holds in which more lines were used than are followed. The lines
     /// above lack the others.
     #[serde(default, skip_serializing_if = "is_none")]

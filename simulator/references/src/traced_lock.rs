@@ -4,7 +4,7 @@
 const SINGLE: u64 = 8;
 /// How many buckets there are. The last one has all that is longer, from 58 million on.
 const BUCKETS: usize = 100;
-const NUMBERS: usize = 13 + CALLERS;
+const NUMBERS: usize = 14 + CALLERS;
 /// So many callers are told of a lock.
 pub const CALLERS: usize = 4;
 /// How many numbers a lock is in a record.
@@ -38,6 +38,9 @@ pub struct TracedLock {
     /// Lines that a holder wrote, and that another one had used since it last wrote them, or had written.
     /// The lock's own line does not count; it moves with each handover.
     pub lines_moved_to_write: u64,
+    /// How many of all these moves had to follow one another: of each hold the longest chain, in which each
+    /// line is fetched only when the one before has come. It is between 1 and all if there were any.
+    pub moves_in_turn: u64,
     /// Holds in which more lines were used than are followed.
     pub holds_with_more_lines: u64,
     /// Uses of lines that are not followed, because holders of this lock have used too many others.
@@ -123,6 +126,7 @@ impl TracedLock {
             self.longest,
             self.lines_moved_to_read,
             self.lines_moved_to_write,
+            self.moves_in_turn,
             self.holds_with_more_lines,
             self.lines_not_followed,
             self.abandoned,
@@ -151,9 +155,10 @@ impl TracedLock {
             longest: words[7],
             lines_moved_to_read: words[8],
             lines_moved_to_write: words[9],
-            holds_with_more_lines: words[10],
-            lines_not_followed: words[11],
-            abandoned: words[12],
+            moves_in_turn: words[10],
+            holds_with_more_lines: words[11],
+            lines_not_followed: words[12],
+            abandoned: words[13],
             buckets,
         }
     }

@@ -38,7 +38,10 @@ pub(super) fn traced_part(profile: &Profile, width: u16) -> Option<String> {
     let more = rows.len().saturating_sub(MOST_ROWS);
     rows.truncate(MOST_ROWS);
     let mut text = format!("{}\n{}", wrapped(title, width), table(&rows, width).trim_end());
-    let mut notes = Vec::new();
+    let mut notes = vec![
+        "in turn: how many of them had to come one after the other; the others came meanwhile"
+            .to_owned(),
+    ];
     if rows.iter().any(|row| row.traced.lacks_lines()) {
         notes.push("*: more lines than are followed, so that there are too few here".to_owned());
     }
@@ -92,6 +95,7 @@ fn table(rows: &[Row], width: u16) -> String {
         number("instructions", &|traced| number::count(traced.hold_instructions.round() as u64)),
         number("read", &|traced| lines(traced, traced.lines_read)),
         number("written", &|traced| lines(traced, traced.lines_written)),
+        number("in turn", &|traced| lines(traced, traced.lines_in_turn)),
     ];
     fit(&mut columns, &DISPENSABLE, usize::from(width).saturating_sub(LEAST_PLACE + 2));
     let room = usize::from(width).saturating_sub(total_width(&columns) + 2);

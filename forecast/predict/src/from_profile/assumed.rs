@@ -20,8 +20,9 @@ pub(super) fn lines_of_data(unknown: usize, all: usize) -> String {
 pub(super) fn lines_traced(traced: usize, all: usize) -> String {
     format!(
         "For {traced} of {all} locks or groups of locks the lines of data that move with them were \
-         traced: counted in a run under QEMU. How many of them a core fetches at the same time is \
-         not known, and the band says what that leaves open."
+         traced: counted in a run under QEMU. Those that have to come one after the other are \
+         taken to cost a transfer each, and the others to come meanwhile; the band says what \
+         fewer fetches at a time would cost."
     )
 }
 

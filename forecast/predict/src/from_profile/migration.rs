@@ -1,7 +1,8 @@
 //! The cache lines of data that move with the locks of a group, and the time that their moving took
 //! in the profiled run.
 
-use kilocore_lock_profile::{Lock, MigratingLines, Profile, Traced};
+use kilocore_lock_profile::{Lock, Profile, Traced};
+use kilocore_sim::MOST_OVERLAP;
 
 use super::group::Group;
 use crate::forecast_lock::LinesSource;
@@ -40,7 +41,7 @@ impl Migration {
                 estimated.add(uses, lines, estimate.extra_ns);
             }
             if let Some(known) = lock.traced.filter(|traced| traced.handovers >= LEAST_HANDOVERS) {
-                let lines = band(&known, estimate.as_ref());
+                let lines = band(&known);
                 let extra_ns = estimate
                     .map_or_else(|| moving_ns(profile, lock, lines[1]), |known| known.extra_ns);
                 traced.add(uses, lines, extra_ns);
@@ -54,14 +55,15 @@ impl Migration {
 
 /// How many transfers' time a handover takes, by the lines that were counted.
 ///
-/// A core that knows the addresses of several lines fetches them at the same time, so any number of lines
-/// may take the time of one. If each address is in the line before, they take the sum. An estimate is of
-/// the time, and so tells where between these the truth is.
-fn band(traced: &Traced, estimate: Option<&MigratingLines>) -> [f64; 3] {
+/// Lines that come in turn take the sum of their times, and no core is faster than that. The others come
+/// meanwhile, but a core has only so many fetches under way: each further line takes the time of a transfer
+/// divided by that number. If there were only one, all lines would come in turn.
+///
+/// An estimate of the same is not looked at here, so that it stays something to compare with.
+fn band(traced: &Traced) -> [f64; 3] {
     let most = traced.lines().max(0.0);
-    let least = most.min(1.0);
-    let likely = estimate.map_or(most, |estimate| estimate.lines.clamp(least, most));
-    [least, likely, most]
+    let least = traced.lines_in_turn.clamp(most.min(1.0), most);
+    [least, least + (most - least) / f64::from(MOST_OVERLAP), most]
 }
 
 /// The time that moving so many lines at each handover added to a hold of this lock on average, as far as

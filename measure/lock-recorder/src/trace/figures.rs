@@ -14,6 +14,7 @@ pub(super) struct Figures {
     instructions: u64,
     read: u64,
     written: u64,
+    in_turn: u64,
     with_more_lines: u64,
     not_followed: u64,
 }
@@ -29,6 +30,7 @@ impl Figures {
             instructions: lock.instructions,
             read: lock.lines_moved_to_read,
             written: lock.lines_moved_to_write,
+            in_turn: lock.moves_in_turn,
             with_more_lines: lock.holds_with_more_lines,
             not_followed: lock.lines_not_followed,
         }
@@ -43,6 +45,7 @@ impl Figures {
         self.instructions = self.instructions.saturating_add(other.instructions);
         self.read = self.read.saturating_add(other.read);
         self.written = self.written.saturating_add(other.written);
+        self.in_turn = self.in_turn.saturating_add(other.in_turn);
         self.with_more_lines = self.with_more_lines.saturating_add(other.with_more_lines);
         self.not_followed = self.not_followed.saturating_add(other.not_followed);
     }
@@ -59,6 +62,7 @@ impl Figures {
             hold_instructions: each(self.instructions, self.holds),
             lines_read: each(self.read, self.handovers),
             lines_written: each(self.written, self.handovers),
+            lines_in_turn: each(self.in_turn, self.handovers),
             holds_with_more_lines: self.with_more_lines,
             lines_not_followed: self.not_followed,
         }
