@@ -38,7 +38,7 @@ pub struct Options<'a> {
     pub locks: bool,
     /// How many instructions a processor looks ahead: lines that are used within so many are fetched at the
     /// same time, unless the address of one comes from another. For [`trace_locks`](crate::trace_locks).
-    /// Processors of the years from 2015 to 2024 look 200 to 600 instructions ahead.
+    /// Processors of the years from 2015 to 2024 look about 200 to 600 instructions ahead.
     pub window: u32,
     /// Where the program's output goes.
     pub output: Output<'a>,

@@ -1,7 +1,7 @@
 //! The cache lines of data that move with the locks of a group, and the time that their moving took
 //! in the profiled run.
 
-use kilocore_lock_profile::{Lock, Profile, Traced};
+use kilocore_lock_profile::{Family, Lock, Profile, Traced};
 use kilocore_sim::MOST_OVERLAP;
 
 use super::group::Group;
@@ -40,7 +40,7 @@ impl Migration {
                 let lines = [estimate.low, estimate.lines, estimate.high];
                 estimated.add(uses, lines, estimate.extra_ns);
             }
-            if let Some(known) = lock.traced.filter(|traced| traced.handovers >= LEAST_HANDOVERS) {
+            if let Some(known) = lock.traced.filter(|known| tells(lock, known)) {
                 let lines = band(&known);
                 let extra_ns = estimate
                     .map_or_else(|| moving_ns(profile, lock, lines[1]), |known| known.extra_ns);
@@ -51,6 +51,12 @@ impl Migration {
             .migration(LinesSource::Traced)
             .or_else(|| estimated.migration(LinesSource::Estimated))
     }
+}
+
+/// Whether a trace tells how many lines move with a lock. Of a read-write lock it sees only the times when it
+/// looks like a mutex.
+fn tells(lock: &Lock, traced: &Traced) -> bool {
+    lock.family != Family::ReadWrite && traced.handovers >= LEAST_HANDOVERS
 }
 
 /// How many transfers' time a handover takes, by the lines that were counted.

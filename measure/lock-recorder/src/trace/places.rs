@@ -1,8 +1,8 @@
 //! Which lock of a profile a traced word is.
 //!
 //! Addresses differ between two runs, and places in the code do not. The C library took the word of a
-//! pthread lock for a caller, which is where the profile says that the lock is acquired. The more callers
-//! agree, from the innermost outwards, the better; what agrees best counts. Locks that were made at one
+//! pthread lock for a caller, which is where the profile says that the lock is acquired. A few such places
+//! are known of each word. The more callers agree, from the innermost outwards, the better; what agrees best counts. Locks that were made at one
 //! place cannot be told apart, so they share a sum. So do those of several places if a word agrees with
 //! them equally well, as it does if all locks are acquired in the same function.
 
@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 
 use kilocore_lock_profile::{Family, Frame, Lock, Profile, Symbols, Traced, TracedWord};
 use kilocore_reference_recorder::Traced as TracedProgram;
+use kilocore_references::TracedLock;
 
 use super::figures::Figures;
 
@@ -18,8 +19,9 @@ use super::figures::Figures;
 pub(super) struct Found {
     /// The instruction that first took it, and the callers of that, innermost first.
     pub(super) site: Vec<Frame>,
-    /// The same, without the C library's own functions; empty if another code took the word.
-    pub(super) callers: Vec<Frame>,
+    /// The callers at each place where the C library took the word, without its own functions, innermost
+    /// first; empty if another code took it.
+    pub(super) callers: Vec<Vec<Frame>>,
     pub(super) figures: Figures,
 }
 
@@ -34,23 +36,29 @@ pub(super) fn found(traced: &TracedProgram, symbols: &mut Symbols) -> Vec<Found>
             line: None,
         }],
     };
-    let mut word = |lock: &kilocore_references::TracedLock| {
+    let mut word = |lock: &TracedLock| {
         let taken = frames(lock.code);
-        let calls = lock.callers.iter().take_while(|returns_to| **returns_to != 0);
-        // The call is before the address that it returns to.
-        let callers: Vec<Frame> = calls.flat_map(|returns_to| frames(returns_to - 1)).collect();
+        let mut stack = |callers: &[u64]| -> Vec<Frame> {
+            let calls = callers.iter().take_while(|returns_to| **returns_to != 0);
+            // The call is before the address that it returns to.
+            calls.flat_map(|returns_to| frames(returns_to - 1)).collect()
+        };
+        let first = stack(&lock.callers);
+        let further = lock.further_callers.iter().map(|callers| stack(callers));
+        let stacks: Vec<Vec<Frame>> = [first.clone()].into_iter().chain(further).collect();
         let library = taken.first().filter(|frame| is_c_library(&frame.module));
-        let outside = library.map_or(&[][..], |library| {
-            let inside = callers.iter().take_while(|frame| frame.module == library.module);
-            &callers[inside.count()..]
+        let callers = library.map_or_else(Vec::new, |library| {
+            stacks.iter().map(|stack| outside(stack, &library.module)).collect()
         });
-        Found {
-            callers: outside.to_vec(),
-            site: [taken, callers].concat(),
-            figures: Figures::of(lock),
-        }
+        Found { callers, site: [taken, first].concat(), figures: Figures::of(lock) }
     };
     traced.locks.iter().map(&mut word).collect()
+}
+
+/// What is left of a stack without its innermost functions that are in this file.
+fn outside(stack: &[Frame], module: &str) -> Vec<Frame> {
+    let inside = stack.iter().take_while(|frame| frame.module == module).count();
+    stack[inside..].to_vec()
 }
 
 /// Whether this is the file that has the functions of pthread locks.
@@ -116,7 +124,10 @@ fn best_places(word: &Found, profile: &Profile) -> Vec<Place> {
     for process in profile.runs.first().into_iter().flat_map(|run| &run.processes) {
         for lock in &process.locks {
             let known = lock.callers.iter().map(|caller| &caller.site).chain([&lock.site]);
-            let agreed = known.map(|site| agreement(&word.callers, site)).max().unwrap_or(0);
+            let agreed = known.map(|site| {
+                word.callers.iter().map(|stack| agreement(stack, site)).max().unwrap_or(0)
+            });
+            let agreed = agreed.max().unwrap_or(0);
             if agreed > best.0 {
                 best = (agreed, Vec::new());
             }

@@ -47,7 +47,7 @@ fn word(acquisitions: u64, handovers: u64, lines: u64, callers: &[u64]) -> Found
     let mut lock = TracedLock::new(64);
     (lock.acquisitions, lock.handovers) = (acquisitions, handovers);
     lock.lines_moved_to_write = lines;
-    Found { site: frames(callers), callers: frames(callers), figures: Figures::of(&lock) }
+    Found { site: frames(callers), callers: vec![frames(callers)], figures: Figures::of(&lock) }
 }
 
 fn traced(profile: &Profile, index: usize) -> Option<Traced> {
@@ -77,6 +77,16 @@ fn locks_of_one_place_share_a_sum_and_so_do_those_that_cannot_be_told_apart() {
         assert_eq!((traced.words, traced.places, traced.acquisitions), (2, 2, 400));
         assert_eq!(traced.lines(), 2.0);
     }
+}
+
+#[test]
+fn any_of_the_places_where_a_word_was_taken_may_tell() {
+    let mut profile = profile(vec![lock(0, &[1], &[&[10, 20]]), lock(1, &[2], &[&[10, 30, 41]])]);
+    let mut word = word(5, 0, 0, &[10, 99]);
+    word.callers.push(frames(&[10, 30, 40]));
+    assert_eq!(match_words(vec![word], &mut profile), []);
+    assert_eq!(traced(&profile, 0), None);
+    assert_eq!(traced(&profile, 1).map(|traced| traced.acquisitions), Some(5));
 }
 
 #[test]
