@@ -10,6 +10,10 @@ use crate::support::{folder, options};
 
 const ROUNDS: u64 = 300;
 
+/// So many rounds may look different: where a thread inside the plugin loses its core for long, an update goes
+/// unseen, and the line between fenced ones is taken for a lock until it has been updated a few times.
+const MOST_UNSEEN: u64 = 20;
+
 /// Builds `chains.c`. Without optimization, everything passes through the stack.
 fn chains(folder: &Path, optimization: &str) -> PathBuf {
     let how = [optimization, "-Wall", "-Wextra", "-Werror", "-pthread", "-Wl,-z,now"];
@@ -20,7 +24,8 @@ fn traced(program: &Path, kind: &str, lines: u64, options: Options<'_>) -> Trace
     let arguments = [kind, &lines.to_string(), &ROUNDS.to_string()];
     let (traced, printed) = traced_as(program, &arguments, options);
     let lock = lock(&traced, &printed).expect("it is a lock");
-    assert_eq!((lock.acquisitions, lock.handovers), (2 * ROUNDS, 2 * ROUNDS - 1), "{kind}");
+    assert!((2 * ROUNDS - MOST_UNSEEN..=2 * ROUNDS).contains(&lock.acquisitions), "{lock:?}");
+    assert!((2 * ROUNDS - MOST_UNSEEN..2 * ROUNDS).contains(&lock.handovers), "{lock:?}");
     lock
 }
 
@@ -28,13 +33,9 @@ fn traced(program: &Path, kind: &str, lines: u64, options: Options<'_>) -> Trace
 #[track_caller]
 fn check(program: &Path, kind: &str, lines: u64, options: Options<'_>, [moved, in_turn]: [u64; 2]) {
     let lock = traced(program, kind, lines, options);
-    // The line between fenced ones is taken for a lock until it has been updated a few times.
-    let exactly = |sum: u64, each: u64| {
-        let expected = each * lock.handovers;
-        if kind == "fenced" { expected - sum <= 20 * each } else { expected == sum }
-    };
-    assert!(exactly(lock.lines_moved_to_write, moved), "{kind} {moved} {lock:?}");
-    assert!(exactly(lock.moves_in_turn, in_turn), "{kind} {in_turn} {lock:?}");
+    let about = |sum: u64, each: u64| sum.abs_diff(each * lock.handovers) <= MOST_UNSEEN * each;
+    assert!(about(lock.lines_moved_to_write, moved), "{kind} {moved} {lock:?}");
+    assert!(about(lock.moves_in_turn, in_turn), "{kind} {in_turn} {lock:?}");
 }
 
 #[test]

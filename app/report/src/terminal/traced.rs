@@ -10,10 +10,10 @@ use crate::text::{printable, shortened_apart};
 
 /// Rows beyond these are counted and not shown.
 const MOST_ROWS: usize = 12;
-/// The least room for a place.
+/// The least room for a place, where a third of the width is not less.
 const LEAST_PLACE: usize = 36;
 /// Columns that are left out where there is no room, the first of them first.
-const DISPENSABLE: [&str; 3] = ["threads", "instructions", "taken"];
+const DISPENSABLE: [&str; 6] = ["threads", "instructions", "taken", "words", "handovers", "read"];
 
 struct Row {
     place: String,
@@ -97,7 +97,8 @@ fn table(rows: &[Row], width: u16) -> String {
         number("written", &|traced| lines(traced, traced.lines_written)),
         number("in turn", &|traced| lines(traced, traced.lines_in_turn)),
     ];
-    fit(&mut columns, &DISPENSABLE, usize::from(width).saturating_sub(LEAST_PLACE + 2));
+    let place = LEAST_PLACE.min(usize::from(width) / 3);
+    fit(&mut columns, &DISPENSABLE, usize::from(width).saturating_sub(place + 2));
     let room = usize::from(width).saturating_sub(total_width(&columns) + 2);
     let places: Vec<&str> = rows.iter().map(|row| row.place.as_str()).collect();
     let places = shortened_apart(&places, room);
