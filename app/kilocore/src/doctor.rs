@@ -34,6 +34,7 @@ pub(crate) fn doctor(arguments: Arguments) -> Result<ExitCode, Failure> {
     output::check(&arguments.output)?;
     let how = measure::How {
         confined_run: !arguments.once,
+        trace: false,
         aside: arguments.output.json,
         when: &arguments.when,
     };

@@ -17,6 +17,7 @@ Examples:
 pub(crate) const MEASURE: &str = "\
 Examples:
   kilocore measure --twice --output work.json -- ./batch input
+  kilocore measure --twice --trace -- ./batch input               and lines that move, counted
   kilocore measure --delay 5 --duration 30 -- ./service           30 s of it, without its start
   kilocore measure --how watch ./goservice                        locks that are no pthread locks
   timeout 60 kilocore measure ./service                           the profile is written all the same

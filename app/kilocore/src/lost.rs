@@ -12,7 +12,8 @@ const MOST: usize = 6;
 #[derive(Debug)]
 pub(crate) struct Lost {
     messages: Vec<String>,
-    /// Whether nothing was recorded, and that is why: then nobody can say that there were no locks.
+    /// Whether nothing was recorded or traced, and that is why: then nobody can say that there were no
+    /// locks.
     pub(crate) all: bool,
 }
 
@@ -39,7 +40,8 @@ impl Lost {
                 "the program ended before anything was to be recorded; begin earlier".to_owned(),
             );
         }
-        Self { all: nothing && !messages.is_empty(), messages }
+        let traced = measured.profile.trace.is_some();
+        Self { all: nothing && !traced && !messages.is_empty(), messages }
     }
 
     /// Tells it on standard error.

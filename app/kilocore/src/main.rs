@@ -28,6 +28,7 @@ mod shell;
 mod simulate;
 mod subject;
 mod target;
+mod tracer;
 mod when;
 
 use std::process::ExitCode;

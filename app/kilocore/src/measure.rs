@@ -12,6 +12,7 @@ use kilocore_process::Held;
 use crate::failure::Failure;
 use crate::lost::Lost;
 use crate::subject::{Choice, Subject};
+use crate::tracer::Tracer;
 use crate::when::When;
 use crate::{crash, examples, launch, output};
 
@@ -31,6 +32,10 @@ pub(crate) struct Arguments {
     /// each lock; only for programs that may be run twice
     #[arg(long)]
     twice: bool,
+    /// Run the program once more under QEMU, to count which lines of data move with each lock, and
+    /// to see locks that are no pthread locks; only for programs that may be run twice
+    #[arg(long, conflicts_with = "pid")]
+    trace: bool,
     #[command(flatten)]
     when: When,
     #[command(flatten)]
@@ -47,7 +52,12 @@ pub(crate) fn measure(arguments: Arguments) -> Result<ExitCode, Failure> {
             ));
         }
     }
-    let how = How { confined_run: arguments.twice, aside: arguments.json, when: &arguments.when };
+    let how = How {
+        confined_run: arguments.twice,
+        trace: arguments.trace,
+        aside: arguments.json,
+        when: &arguments.when,
+    };
     let (measured, held) = run(&arguments.subject, &how)?;
     let profile = &measured.profile;
     if arguments.json {
@@ -97,6 +107,8 @@ fn print_hints(profile: &Profile) {
 pub(crate) struct How<'a> {
     /// Whether it is run a second time, on one core.
     pub(crate) confined_run: bool,
+    /// Whether it is run once more, under QEMU.
+    pub(crate) trace: bool,
     /// Whether what it prints goes to standard error.
     pub(crate) aside: bool,
     /// What of its run counts.
@@ -107,8 +119,10 @@ pub(crate) struct How<'a> {
 /// what is given with it is dropped.
 pub(crate) fn run(subject: &Subject, how: &How<'_>) -> Result<(Measured, Held), Failure> {
     let choice = subject.choice()?;
+    let mut tracer = None;
     if let Choice::Preload(command) | Choice::Watch(command) | Choice::Both(command) = choice {
         launch::check(command)?;
+        tracer = how.trace.then(|| Tracer::new(command)).transpose()?;
     }
     let held = Held::begin();
     let mut measured = match choice {
@@ -127,6 +141,9 @@ pub(crate) fn run(subject: &Subject, how: &How<'_>) -> Result<(Measured, Held), 
     crash::tell(&measured);
     if let Some(error) = &measured.not_watched {
         eprintln!("kilocore: it was recorded, but not watched from outside: {error}");
+    }
+    if let Some(tracer) = tracer {
+        tracer.trace(&mut measured);
     }
     Lost::of(&measured).tell();
     // A program that runs on would lose the cores meanwhile.

@@ -7,6 +7,7 @@ mod fit;
 mod house;
 mod install;
 mod locate;
+mod measure_trace;
 mod numa_advise;
 mod numa_run;
 mod pages;

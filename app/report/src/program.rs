@@ -1,7 +1,7 @@
 //! The program under study, as the page shows it: its locks, condition variables and runs.
 
 use kilocore_lock_profile::{Profile, Run};
-use kilocore_predict::{AcquiredAt, ForecastLock};
+use kilocore_predict::{AcquiredAt, ForecastLock, LinesSource};
 
 use crate::ForecastReport;
 use crate::number;
@@ -61,7 +61,11 @@ impl LockRow {
             lines: number::plain((lock.lines * 10.0).round() / 10.0),
             lines_range: format!(
                 "{}{:.1} to {:.1}",
-                if lock.lines_assumed { "assumed: " } else { "" },
+                match lock.lines_source {
+                    LinesSource::Traced => "counted under QEMU: ",
+                    LinesSource::Estimated => "",
+                    LinesSource::Assumed => "assumed: ",
+                },
                 lock.lines_low,
                 lock.lines_high
             ),

@@ -11,6 +11,7 @@ mod locate;
 mod profile;
 mod style;
 mod times;
+mod traced;
 
 use kilocore_curve::{Curve, CurvePoint};
 use kilocore_locks::LockInfo;

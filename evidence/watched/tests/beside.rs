@@ -55,6 +55,7 @@ fn profile(locks: Vec<Lock>, think_ns: f64) -> Profile {
         command: Vec::new(),
         host,
         runs: vec![Run { processes: vec![process], ..Run::default() }],
+        trace: None,
     }
 }
 

@@ -48,10 +48,22 @@ pub struct ForecastLock {
     pub lines_low: f64,
     /// The upper end of that range.
     pub lines_high: f64,
-    /// Whether the lines are assumed because the profile does not tell.
-    pub lines_assumed: bool,
+    /// Where these numbers come from.
+    pub lines_source: LinesSource,
     /// Share of the threads' busy time spent under this lock, as measured.
     pub held_share: f64,
+}
+
+/// Where it is known from how many lines move with a lock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LinesSource {
+    /// They were counted under QEMU.
+    Traced,
+    /// They were estimated from how long holds lasted on one core and on several.
+    Estimated,
+    /// The profile does not tell.
+    Assumed,
 }
 
 /// The kind of a read-write lock that `run --rwlock` replaces.

@@ -43,7 +43,7 @@ pub use coverage::{Coverage, Sleep, Unseen};
 pub use duration::{Duration, Range};
 pub use evidence::Evidence;
 pub use forecast::{Curve, Forecast, ForecastPoint, Recommendation, Target, curve_on};
-pub use forecast_lock::{AcquiredAt, ForecastLock};
+pub use forecast_lock::{AcquiredAt, ForecastLock, LinesSource};
 pub use from_profile::{
     Conduct, ProcessorTime, ProfileGap, Profiled, from_profile, place_of, taker_of,
 };

@@ -1,10 +1,8 @@
 //! The document itself.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 
-use crate::{Histogram, Outside, Precision, ThreadTimes, Watching};
+use crate::{Frame, Histogram, Outside, Precision, ThreadTimes, Trace, Traced, Watching};
 
 /// A lock profile. Durations are wall-clock nanoseconds of the host, unless it says otherwise.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -21,6 +19,9 @@ pub struct Profile {
     /// the run that counts. In the second one, if there was one, it was confined to a single core.
     /// That only shows how much longer sections last when their data moves between cores.
     pub runs: Vec<Run>,
+    /// A further run of the program under QEMU, in which its locks were traced. Absent if there was none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<Trace>,
 }
 
 /// The machine a profile was taken on.
@@ -193,6 +194,10 @@ pub struct Lock {
     /// Where it is taken, in any mode. The callers with the longest waits come first. Sampled.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub callers: Vec<Caller>,
+    /// What was counted of it under QEMU. Absent if it was not traced, or if no word of the trace is known
+    /// to be this lock.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub traced: Option<Traced>,
 }
 
 impl Lock {
@@ -311,32 +316,4 @@ pub struct Barrier {
     pub rounds: u64,
     /// Waits at it. The last thread to arrive counts as well.
     pub wait: Histogram,
-}
-
-/// A place in the program.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Frame {
-    /// The demangled name of the function, or nothing if it is not known.
-    pub function: String,
-    /// The program or library it is in, or nothing if it is in none.
-    pub module: String,
-    /// The address of the call in that file's own numbering, which `addr2line -e` takes. If there
-    /// is no file, it is the address in memory. Functions that were inlined there have the same
-    /// address.
-    pub offset: u64,
-    /// Source file and line, if the debugging information has them.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub line: Option<String>,
-}
-
-/// The place in a line: `function (file.c:12)`, or what is known of it.
-impl fmt::Display for Frame {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let file = self.module.rsplit('/').next().unwrap_or(&self.module);
-        match (self.function.as_str(), &self.line) {
-            ("", _) => write!(f, "{file}+{:#x}", self.offset),
-            (function, Some(line)) => write!(f, "{function} ({line})"),
-            (function, None) => write!(f, "{function} in {file}"),
-        }
-    }
 }

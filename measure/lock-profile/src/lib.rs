@@ -6,6 +6,7 @@
 
 mod directory;
 mod document;
+mod frame;
 mod histogram;
 mod interval;
 mod json;
@@ -21,13 +22,15 @@ mod snapshot;
 mod symbols;
 mod thread_findings;
 mod thread_time;
+mod traced;
 mod watching;
 
 pub use directory::read_directory;
 pub use document::{
-    Barrier, Caller, Condition, Family, Frame, Handoffs, Host, Lock, MostlyBy, Nesting, Process,
-    Profile, ReadSide, Run, Threads,
+    Barrier, Caller, Condition, Family, Handoffs, Host, Lock, MostlyBy, Nesting, Process, Profile,
+    ReadSide, Run, Threads,
 };
+pub use frame::Frame;
 pub use histogram::Histogram;
 pub use json::{FORMAT, FORMAT_VERSION, ProfileError};
 pub use kernel_locks::{KernelLockKind, KernelLockWaits};
@@ -43,4 +46,5 @@ pub use thread_time::{
     Activities, Bottleneck, RoleTimes, RoleWait, ThreadTimes, TimesCoverage, WaitEdge, WaitedFor,
     WaitedWord, WordKind,
 };
+pub use traced::{Trace, Traced, TracedWord};
 pub use watching::{Interval, Precision, Rights, Watching};

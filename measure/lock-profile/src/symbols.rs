@@ -53,17 +53,31 @@ impl Symbols {
         if let Some(frames) = self.known.get(&key) {
             return frames.clone();
         }
-        let open = || Binary::open(Path::new(path)).ok();
-        let binary = self.binaries.entry(path.to_owned()).or_insert_with(open);
-        let frames = name(binary.as_ref(), path, offset);
+        let binary = self.binary(path);
+        let address = binary.and_then(|binary| binary.address(offset)).unwrap_or(offset);
+        let frames = name(binary, path, address);
         self.known.insert(key, frames.clone());
         frames
     }
+
+    /// The functions that an instruction lies in which is so far behind the lowest address at which its
+    /// file is mapped. The frames are numbered like those of a recording.
+    #[must_use]
+    pub fn frames_behind(&mut self, path: &str, behind: u64) -> Vec<Frame> {
+        let binary = self.binary(path);
+        // A file's beginning is mapped lowest.
+        let lowest = binary.and_then(|binary| binary.address(0)).unwrap_or(0);
+        name(binary, path, lowest.wrapping_add(behind))
+    }
+
+    fn binary(&mut self, path: &str) -> Option<&Binary> {
+        let open = || Binary::open(Path::new(path)).ok();
+        self.binaries.entry(path.to_owned()).or_insert_with(open).as_ref()
+    }
 }
 
-/// The functions at an offset in a file.
-fn name(binary: Option<&Binary>, path: &str, offset: u64) -> Vec<Frame> {
-    let address = binary.and_then(|binary| binary.address(offset)).unwrap_or(offset);
+/// The functions at an address as its file numbers it.
+fn name(binary: Option<&Binary>, path: &str, address: u64) -> Vec<Frame> {
     let frames = binary.map_or_else(|| vec![Default::default()], |binary| binary.frames(address));
     frames
         .into_iter()

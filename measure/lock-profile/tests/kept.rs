@@ -27,6 +27,7 @@ fn kept(locks: Vec<Lock>) -> Profile {
         host: serde_json::from_str(r#"{"processor":"","cores":2,"clock_ghz":1.0,"kernel":""}"#)
             .expect("a host"),
         runs: vec![Run { cores: 2, processes: vec![process], ..Run::default() }],
+        trace: None,
     };
     let directory = tempfile::tempdir().expect("there is room");
     let (whole, rest) = (directory.path().join("whole.json"), directory.path().join("kept.json"));

@@ -215,6 +215,7 @@ fn profile() -> Profile {
             run(2, lock(500.0, handoffs)),
             run(1, lock(200.0, Handoffs { same_core: 10_000, other_core: 0 })),
         ],
+        trace: None,
     }
 }
 

@@ -50,6 +50,8 @@ pub struct Measured {
     pub profile: Profile,
     /// How its first run ended.
     pub status: ExitStatus,
+    /// Whether a signal that came to this process was passed on to it.
+    pub interrupted: bool,
     /// Whether it was asked to end because [`Conduct::duration`] was over.
     pub time_was_up: bool,
     /// Whether the program ended before anything counted.

@@ -16,6 +16,7 @@ mod preload;
 mod recordings;
 mod sees;
 mod shortage;
+mod trace;
 mod watch;
 mod watching;
 
@@ -26,4 +27,5 @@ pub use kilocore_lock_watcher::{Kin, WatchError};
 pub use measure::{Options, measure, measure_as};
 pub use sees::preload_sees;
 pub use shortage::Shortage;
+pub use trace::{TraceError, can_trace, trace};
 pub use watching::{can_watch, measure_running, measure_watching};

@@ -104,9 +104,10 @@ pub fn measure_as(
         command: command.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
         host: host(measurement.begin.rate_since()),
         runs,
+        trace: None,
     };
-    let Once { status, time_was_up, never_began, shortages, not_watched, .. } = first;
-    Ok(Measured { profile, status, time_was_up, never_began, shortages, not_watched })
+    let Once { status, interrupted, time_was_up, never_began, shortages, not_watched, .. } = first;
+    Ok(Measured { profile, status, interrupted, time_was_up, never_began, shortages, not_watched })
 }
 
 /// What a thread returned.

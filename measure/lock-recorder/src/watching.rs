@@ -72,7 +72,8 @@ pub fn measure_watching(
     let seen = watched?.ok_or_else(|| failed(io::Error::other("it was not started")))?;
     let run = seen.run.map(|run| Run { exit_status: shell_status(end.status), ..run });
     let words = command.iter().map(|word| word.to_string_lossy().into_owned()).collect();
-    Ok(measured(words, run, end.status, seen.time_was_up, begin))
+    let interrupted = end.interrupted;
+    Ok(Measured { interrupted, ..measured(words, run, end.status, seen.time_was_up, begin) })
 }
 
 /// Watches a process that runs already, and `kin` of it, until the time is up, the process has
@@ -114,9 +115,18 @@ fn measured(
         command,
         host: host(begin.rate_since()),
         runs: run.iter().cloned().collect(),
+        trace: None,
     };
     let never_began = run.is_none();
-    Measured { profile, status, time_was_up, never_began, shortages: Vec::new(), not_watched: None }
+    Measured {
+        profile,
+        status,
+        interrupted: false,
+        time_was_up,
+        never_began,
+        shortages: Vec::new(),
+        not_watched: None,
+    }
 }
 
 /// The command line of a process; its name, if it has cleared that.

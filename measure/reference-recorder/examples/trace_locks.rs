@@ -23,7 +23,9 @@ fn main() -> ExitCode {
         eprintln!("the program did not tell of its locks");
         return ExitCode::FAILURE;
     };
-    println!("     taken  handovers  threads  instructions     p99  lines to read/write  where");
+    println!(
+        "     taken  handovers  threads  instructions     p99  lines to read/write  in turn  where"
+    );
     for lock in &made.locks {
         let handovers = lock.handovers.max(1) as f64;
         let place = |code| match made.modules.find(code) {
@@ -31,7 +33,7 @@ fn main() -> ExitCode {
             None => format!("{code:#x}"),
         };
         println!(
-            "{:10} {:10} {:8} {:13.1} {:7} {:9.2} {:10.2}  {:#x} by {} from {}",
+            "{:10} {:10} {:8} {:13.1} {:7} {:9.2} {:10.2} {:7.2}  {:#x} by {} from {}",
             lock.acquisitions,
             lock.handovers,
             lock.threads,
@@ -39,6 +41,7 @@ fn main() -> ExitCode {
             lock.quantile(0.99),
             lock.lines_moved_to_read as f64 / handovers,
             lock.lines_moved_to_write as f64 / handovers,
+            lock.moves_in_turn as f64 / handovers,
             lock.address,
             place(lock.code),
             place(lock.callers[0]),

@@ -29,6 +29,6 @@ mod told;
 pub use error::{ProgramError, RecordError, StreamError};
 pub use locks::{Traced, trace_locks};
 pub use modules::Modules;
-pub use record::{Options, Recorded, record};
+pub use record::{Options, Recorded, check, record};
 pub use stream::Stream;
 pub use tee::{Tee, TeeError};

@@ -17,6 +17,11 @@ pub struct Traced {
     pub updates_not_followed: u64,
     /// The files that the program's code came from.
     pub modules: Modules,
+    /// How many processes the program forked. What they did was not traced.
+    pub forks: u64,
+    /// The program that was executed instead of this one, at which the trace ends: its path, or nothing if
+    /// that is not known.
+    pub replaced_by: Option<String>,
 }
 
 /// Runs a program and traces its locks. References to pages are not kept.
@@ -31,17 +36,20 @@ pub fn trace_locks(
     // Longer quanta: nobody asks for the order of references.
     let options = Options { locks: true, quantum: 1 << 20, ..options.clone() };
     record(command, &options, |stream| {
-        let mut modules = Modules::default();
+        let (mut modules, mut forks) = (Modules::default(), 0);
         for event in stream.by_ref() {
-            if let What::Mapped(mapping) = event?.what {
-                modules.add(&mapping);
+            match event?.what {
+                What::Mapped(mapping) => modules.add(&mapping),
+                What::Forked => forks += 1,
+                _ => {}
             }
         }
+        let replaced_by = stream.replaced_by().map(str::to_owned);
         let Told { by_address, updates_not_followed } = std::mem::take(&mut stream.told);
         Ok(updates_not_followed.map(|updates_not_followed| {
             let mut locks: Vec<TracedLock> = by_address.into_values().collect();
             locks.sort_by_key(|lock| std::cmp::Reverse(lock.acquisitions));
-            Traced { locks, updates_not_followed, modules }
+            Traced { locks, updates_not_followed, modules, forks, replaced_by }
         }))
     })
 }

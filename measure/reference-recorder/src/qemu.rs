@@ -28,8 +28,8 @@ pub(crate) struct Plugin<'a> {
     pub(crate) library: &'a Path,
     /// The name of the memory that is shared with it.
     pub(crate) shared: &'a str,
-    /// Whether it traces locks.
-    pub(crate) locks: bool,
+    /// If it traces locks: how many instructions a processor looks ahead.
+    pub(crate) window: Option<u32>,
 }
 
 /// The command that runs a program under QEMU with the plugin.
@@ -46,8 +46,8 @@ pub(crate) fn command(
     let mut words = OsString::from("file=");
     words.push(doubled(plugin.library));
     words.push(format!(",shared={}", plugin.shared));
-    if plugin.locks {
-        words.push(",locks=on");
+    if let Some(window) = plugin.window {
+        words.push(format!(",locks=on,window={window}"));
     }
     command.extend(["-plugin".into(), words, "-0".into(), program.name]);
     command.push(program.file.into_os_string());

@@ -10,7 +10,7 @@ use kilocore_references::TracedLock;
 use crate::support::{folder, options, words};
 
 /// Builds a program of `programs` with a command, into this folder.
-fn built(folder: &Path, source: &str, command: &[&str]) -> PathBuf {
+pub(crate) fn built(folder: &Path, source: &str, command: &[&str]) -> PathBuf {
     let program = folder.join(source).with_extension("");
     let built = Command::new(command[0])
         .args(&command[1..])
@@ -30,10 +30,19 @@ fn locks(folder: &Path, link: &str) -> PathBuf {
 }
 
 fn traced(program: &Path, arguments: &[&str]) -> (Traced, String) {
+    traced_as(program, arguments, options())
+}
+
+/// Traces a program that ends well, and returns what it prints as well.
+pub(crate) fn traced_as(
+    program: &Path,
+    arguments: &[&str],
+    options: Options<'_>,
+) -> (Traced, String) {
     use std::os::fd::AsFd;
     let output = tempfile::NamedTempFile::new().expect("there is room");
     let to = Output::To { stdout: output.as_file().as_fd(), stderr: output.as_file().as_fd() };
-    let options = Options { output: to, empty_input: true, ..options() };
+    let options = Options { output: to, empty_input: true, ..options };
     let recorded = trace_locks(&words(program, arguments), &options).expect("it can be recorded");
     let printed = std::fs::read_to_string(output.path()).expect("it was written");
     assert_eq!(recorded.status.code(), Some(0), "{printed}");
@@ -42,7 +51,7 @@ fn traced(program: &Path, arguments: &[&str]) -> (Traced, String) {
 }
 
 /// The lock whose address the program printed last, if it did so in a line of its own.
-fn lock(traced: &Traced, printed: &str) -> Option<TracedLock> {
+pub(crate) fn lock(traced: &Traced, printed: &str) -> Option<TracedLock> {
     let address = printed.lines().rev().find_map(|line| line.parse::<u64>().ok());
     let address = address.expect("it prints an address");
     traced.locks.iter().find(|lock| lock.address == address).cloned()

@@ -78,6 +78,6 @@ pub use header::{About, Contents, Ending};
 pub use merge::{Merge, Readiness, rank_of_change, rank_of_quantum};
 pub use reader::Reader;
 pub use tally::Tally;
-pub use traced_lock::{CALLERS, TracedLock};
+pub use traced_lock::{CALLERS, FURTHER, TracedLock};
 pub use units::{Instructions, PageNumber, Region, ThreadId};
 pub use writer::Writer;

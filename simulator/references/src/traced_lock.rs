@@ -4,9 +4,11 @@
 const SINGLE: u64 = 8;
 /// How many buckets there are. The last one has all that is longer, from 58 million on.
 const BUCKETS: usize = 100;
-const NUMBERS: usize = 13 + CALLERS;
+const NUMBERS: usize = 14 + CALLERS * (1 + FURTHER);
 /// So many callers are told of a lock.
 pub const CALLERS: usize = 4;
+/// So many further places are told where a lock is taken.
+pub const FURTHER: usize = 2;
 /// How many numbers a lock is in a record.
 pub(crate) const WORDS: usize = NUMBERS + BUCKETS;
 
@@ -20,6 +22,9 @@ pub struct TracedLock {
     /// Where the functions return to in which it was taken first, the innermost first. What is not known
     /// is 0.
     pub callers: [u64; CALLERS],
+    /// The same of further places where it is taken, in the order in which they were seen first. Those that
+    /// are not there are all 0.
+    pub further_callers: [[u64; CALLERS]; FURTHER],
     /// How often it was taken.
     pub acquisitions: u64,
     /// How often it was taken and given back by the same thread. The other figures are of these.
@@ -38,6 +43,9 @@ pub struct TracedLock {
     /// Lines that a holder wrote, and that another one had used since it last wrote them, or had written.
     /// The lock's own line does not count; it moves with each handover.
     pub lines_moved_to_write: u64,
+    /// How many of all these moves had to follow one another: of each hold the longest chain, in which each
+    /// line is fetched only when the one before has come. It is between 1 and all if there were any.
+    pub moves_in_turn: u64,
     /// Holds in which more lines were used than are followed.
     pub holds_with_more_lines: u64,
     /// Uses of lines that are not followed, because holders of this lock have used too many others.
@@ -74,6 +82,19 @@ impl TracedLock {
     #[must_use]
     pub fn new(address: u64) -> Self {
         Self { address, ..Self::default() }
+    }
+
+    /// Remembers where it is taken, if that is a new place and there is room.
+    pub fn taken_by(&mut self, code: u64, callers: [u64; CALLERS]) {
+        if self.code == 0 {
+            (self.code, self.callers) = (code, callers);
+        } else if self.callers != callers {
+            let place = self
+                .further_callers
+                .iter_mut()
+                .find(|place| **place == callers || **place == [0; CALLERS]);
+            place.into_iter().for_each(|place| *place = callers);
+        }
     }
 
     /// Counts a hold of so many instructions.
@@ -123,13 +144,17 @@ impl TracedLock {
             self.longest,
             self.lines_moved_to_read,
             self.lines_moved_to_write,
+            self.moves_in_turn,
             self.holds_with_more_lines,
             self.lines_not_followed,
             self.abandoned,
         ];
         let mut words = [0; WORDS];
         words[..numbers.len()].copy_from_slice(&numbers);
-        words[numbers.len()..NUMBERS].copy_from_slice(&self.callers);
+        let places = [&self.callers].into_iter().chain(&self.further_callers);
+        for (words, callers) in words[numbers.len()..NUMBERS].chunks_mut(CALLERS).zip(places) {
+            words.copy_from_slice(callers);
+        }
         words[NUMBERS..].copy_from_slice(&self.buckets);
         words
     }
@@ -137,12 +162,13 @@ impl TracedLock {
     pub(crate) fn from_words(words: &[u64; WORDS]) -> Self {
         let mut buckets = [0; BUCKETS];
         buckets.copy_from_slice(&words[NUMBERS..]);
-        let mut callers = [0; CALLERS];
-        callers.copy_from_slice(&words[NUMBERS - CALLERS..NUMBERS]);
+        let places = &words[NUMBERS - CALLERS * (1 + FURTHER)..NUMBERS];
+        let place = |place: usize| std::array::from_fn(|caller| places[place * CALLERS + caller]);
         Self {
             address: words[0],
             code: words[1],
-            callers,
+            callers: place(0),
+            further_callers: std::array::from_fn(|further| place(1 + further)),
             acquisitions: words[2],
             holds: words[3],
             handovers: words[4],
@@ -151,9 +177,10 @@ impl TracedLock {
             longest: words[7],
             lines_moved_to_read: words[8],
             lines_moved_to_write: words[9],
-            holds_with_more_lines: words[10],
-            lines_not_followed: words[11],
-            abandoned: words[12],
+            moves_in_turn: words[10],
+            holds_with_more_lines: words[11],
+            lines_not_followed: words[12],
+            abandoned: words[13],
             buckets,
         }
     }
@@ -173,6 +200,17 @@ mod tests {
             prop_assert!(number < lower(bucket + 1), "{} {}", number, bucket);
             prop_assert!(number - lower(bucket) <= number / 4);
         }
+    }
+
+    #[test]
+    fn a_few_places_are_remembered_each_once() {
+        let mut lock = TracedLock::default();
+        for place in [1, 2, 2, 1, 3, 4, 3, 5, 1] {
+            lock.taken_by(9, [place, 7, 0, 0]);
+        }
+        let seen = [lock.callers].into_iter().chain(lock.further_callers).map(|of| of[0]);
+        assert_eq!(seen.collect::<Vec<u64>>(), [1, 2, 3]);
+        assert_eq!(TracedLock::from_words(&lock.words()), lock);
     }
 
     #[test]

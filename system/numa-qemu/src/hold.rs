@@ -1,17 +1,37 @@
 //! The words that a thread holds, and the lines that it uses meanwhile.
 
+use crate::flow::{Block, Site};
+use crate::values::{Origin, Place, Values};
+
 /// So many lines are remembered of one hold.
-const MOST_LINES: usize = 64;
+pub(crate) const MOST_LINES: usize = 64;
 /// The places of a hold's table. Half of them stay empty, so that searches are short.
 const PLACES: usize = 2 * MOST_LINES;
 /// So many words at a time. What is held longest is forgotten when there are more.
 pub(crate) const MOST_HOLDS: usize = 8;
 
+/// A line that was used in a hold.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Used {
+    pub(crate) line: u64,
+    /// Whether the thread wrote it.
+    pub(crate) written: bool,
+    /// The line that its address came from when it was used first, or 0.
+    pub(crate) from: u64,
+    /// The thread's clock then.
+    pub(crate) since: u64,
+    /// The thread's clock when it was first loaded from, or the largest number.
+    pub(crate) loaded: u64,
+    /// How often all had to be done that was before, until then.
+    pub(crate) fence: u64,
+    /// How many lines had to arrive one after the other for it, as if all moved.
+    depth: u32,
+}
+
 /// The lines that were used in a hold. Some words are held for long, and then every access looks here.
 #[derive(Debug)]
 pub(crate) struct Lines {
-    /// Lines, and whether the thread wrote them.
-    used: Vec<(u64, bool)>,
+    used: Vec<Used>,
     /// Where a line is in `used`, counted from 1, or 0: at its place, or behind it.
     places: [u8; PLACES],
     /// Whether there were more lines than are remembered.
@@ -25,27 +45,44 @@ impl Default for Lines {
 }
 
 impl Lines {
-    fn touch(&mut self, line: u64, writes: bool) {
-        let mut place = (line ^ line >> 7) as usize % PLACES;
-        while let Some(index) = usize::from(self.places[place]).checked_sub(1) {
-            let (known, written) = &mut self.used[index];
-            if *known == line {
-                *written |= writes;
-                return;
-            }
-            place = (place + 1) % PLACES;
+    /// Uses a line. Returns how many lines had to arrive one after the other for it.
+    fn touch(&mut self, new: Used) -> u32 {
+        let (place, found) = self.find(new.line);
+        if let Some(index) = found {
+            let known = &mut self.used[index];
+            known.written |= new.written;
+            known.loaded = known.loaded.min(new.loaded);
+            return known.depth;
         }
         if self.used.len() < MOST_LINES {
-            self.used.push((line, writes));
+            self.used.push(new);
             self.places[place] = self.used.len() as u8;
         } else {
             self.had_more = true;
         }
+        new.depth
     }
 
-    /// Lines, and whether the thread wrote them.
-    pub(crate) fn used(&self) -> &[(u64, bool)] {
+    /// Where a line is remembered, or would be, and its index if it is.
+    fn find(&self, line: u64) -> (usize, Option<usize>) {
+        let mut place = (line ^ line >> 7) as usize % PLACES;
+        while let Some(index) = usize::from(self.places[place]).checked_sub(1) {
+            if self.used[index].line == line {
+                return (place, Some(index));
+            }
+            place = (place + 1) % PLACES;
+        }
+        (place, None)
+    }
+
+    /// The lines, in the order in which they were first used.
+    pub(crate) fn used(&self) -> &[Used] {
         &self.used
+    }
+
+    /// Where a line is among these.
+    pub(crate) fn index_of(&self, line: u64) -> Option<usize> {
+        if line == 0 { None } else { self.find(line).1 }
     }
 
     fn clear(&mut self) {
@@ -73,6 +110,11 @@ pub(crate) struct Holds {
     pub(crate) clock: u64,
     /// Whether it went through the gate, and has not left it.
     pub(crate) in_gate: bool,
+    values: Values,
+    /// How often all had to be done that was before.
+    fence: u64,
+    /// The block that it executes.
+    block: Option<&'static Block>,
 }
 
 impl Holds {
@@ -86,14 +128,61 @@ impl Holds {
         self.list.iter().any(|hold| hold.address == address)
     }
 
-    /// An access of so many bytes.
-    pub(crate) fn touch(&mut self, address: u64, bytes: u64, writes: bool) {
-        let (first, last) = (address >> 6, address.wrapping_add(bytes - 1) >> 6);
-        for hold in &mut self.list {
-            hold.lines.touch(first, writes);
-            if last != first {
-                hold.lines.touch(last, writes);
+    /// Begins a block.
+    #[inline(always)]
+    pub(crate) fn enter(&mut self, block: &'static Block) {
+        if let Some(last) = self.block.replace(block)
+            && !self.is_empty()
+        {
+            self.values.steps(&last.rest);
+        }
+        self.clock += block.sites.len() as u64;
+    }
+
+    /// The clock at an instruction of the block.
+    pub(crate) fn at(&self, site: &Site) -> u64 {
+        self.clock.saturating_sub(site.behind)
+    }
+
+    /// What comes later waits for all that was before.
+    pub(crate) fn fence(&mut self) {
+        self.fence += 1;
+    }
+
+    /// An instruction has loaded, or stored, or both in one step.
+    pub(crate) fn touch(&mut self, site: &Site, place: Place, [loads, stores]: [bool; 2]) {
+        let clock = self.at(site);
+        let from = self.values.arrive(site, clock);
+        let (first, last) = place.lines();
+        // Whoever has a stack seldom has to wait for it.
+        let depth = from.depth + u32::from(!site.in_stack);
+        let mut used = Used {
+            line: first,
+            written: stores,
+            from: from.line,
+            since: clock,
+            loaded: if loads { clock } else { u64::MAX },
+            fence: self.fence,
+            depth,
+        };
+        let mut origin = Origin { line: first, depth };
+        // The word that has been held longest knows most lines.
+        for (index, hold) in self.list.iter_mut().enumerate() {
+            used.line = first;
+            let depth = hold.lines.touch(used);
+            if index == 0 {
+                origin.depth = depth;
             }
+            if last != first {
+                used.line = last;
+                hold.lines.touch(used);
+            }
+        }
+        if loads {
+            self.values.load(site, place, origin, from);
+        }
+        if stores {
+            self.values.store(site, place);
         }
     }
 
@@ -102,6 +191,9 @@ impl Holds {
         let before = self.end(address);
         before.into_iter().for_each(|hold| self.reuse(hold));
         let forgotten = (self.list.len() >= MOST_HOLDS).then(|| self.list.remove(0));
+        if self.list.is_empty() {
+            self.values.forget();
+        }
         let lines = self.spare.pop().unwrap_or_default();
         self.list.push(Hold { address, since, lines });
         forgotten.map(|hold| {

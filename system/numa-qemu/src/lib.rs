@@ -6,9 +6,10 @@
 //! whose ring is full waits for that reader, so nothing grows. System calls end a quantum, and those
 //! that change the address space become records of their own (`syscalls.rs`).
 //!
-//! The plugin takes two arguments. `shared=FILE` names the memory, which the reader has created
+//! The plugin takes three arguments. `shared=FILE` names the memory, which the reader has created
 //! (`kilocore_references::layout`). With `locks=on` the plugin also looks for words that are used as locks
-//! (`trace.rs`), and tells what it saw of them when the program ends.
+//! (`trace.rs`), and tells what it saw of them when the program ends; `window=N` says how many instructions
+//! a processor looks ahead (`chain.rs`).
 //!
 //! What it sees is what QEMU translates. The kernel's own reads and writes of the program's memory, as
 //! those of `read` and `write`, are not seen. A process that the program forks goes on and is not
@@ -24,7 +25,9 @@ mod address_space;
 mod api;
 mod area;
 mod calls;
+mod chain;
 mod count;
+mod flow;
 mod futex;
 mod gate;
 mod hold;
@@ -37,6 +40,7 @@ mod thread;
 mod trace;
 mod traced;
 mod translate;
+mod values;
 mod vcpus;
 mod version;
 mod word;
@@ -75,6 +79,9 @@ fn install<'a>(id: api::PluginId, arguments: impl Iterator<Item = &'a CStr>) -> 
         match text.split_once('=') {
             Some(("shared", file)) => shared = Some(file.to_owned()),
             Some(("locks", "on")) => traced::turn_on(),
+            Some(("window", number)) => chain::set_window(
+                number.parse().map_err(|_| format!("the window '{number}' is no number"))?,
+            ),
             _ => return Err(format!("the plugin has no argument '{text}'")),
         }
     }

@@ -151,6 +151,7 @@ impl Thread {
     /// The thread goes into the system, where it may wait.
     pub(crate) fn enter_system(&mut self, arguments: [u64; 6]) {
         self.end_quantum();
+        self.holds.fence();
         self.arguments = arguments;
         let crossings = &self.ring.ring().crossings;
         crossings.store(crossings.load(Ordering::Relaxed) | 1, Ordering::Release);

@@ -5,57 +5,65 @@
 
 use std::ffi::{c_uint, c_void};
 
-use crate::api::{self, Block, Instruction, LOAD, NO_REGISTERS, STORE};
+use crate::api::{self, Instruction, LOAD, NO_REGISTERS, STORE};
+use crate::flow::{self, Block, Site};
 use crate::instruction::{Kind, kind};
 use crate::thread::Thread;
+use crate::values::Place;
 use crate::words::{self, By};
 use crate::{access, count, gate, memory, vcpus};
-
-/// The number of instructions behind one in its block has so many bits, below its address.
-const BEHIND: u32 = 16;
 
 /// Registers what is called for a block.
 ///
 /// # Safety
 /// QEMU translates the block.
-pub(crate) unsafe fn register(block: *mut Block) {
+pub(crate) unsafe fn register(block: *mut api::Block) {
     // SAFETY: QEMU translates the block, and its instructions are asked for meanwhile. What is registered
-    // is called as it is declared.
+    // is called as it is declared, with what it expects.
     unsafe {
-        let instructions = api::qemu_plugin_tb_n_insns(block);
-        let data = core::ptr::without_provenance_mut(instructions);
+        let count = api::qemu_plugin_tb_n_insns(block);
+        let instructions: Vec<*mut Instruction> =
+            (0..count).map(|index| api::qemu_plugin_tb_get_insn(block, index)).collect();
+        let code: Vec<(u64, Box<[u8]>)> =
+            instructions.iter().map(|instruction| code(*instruction)).collect();
+        let decoded = flow::block(&code);
+        let data = core::ptr::from_ref(decoded).cast_mut().cast();
         api::qemu_plugin_register_vcpu_tb_exec_cb(block, begin, NO_REGISTERS, data);
-        for index in 0..instructions {
-            let instruction = api::qemu_plugin_tb_get_insn(block, index);
-            register_instruction(instruction, instructions - 1 - index);
+        for ((instruction, (_, bytes)), site) in
+            instructions.into_iter().zip(&code).zip(&decoded.sites)
+        {
+            register_instruction(instruction, bytes, site);
         }
     }
 }
 
+/// The address and the bytes of an instruction, as far as they are known.
+///
 /// # Safety
 /// As [`register`].
-unsafe fn register_instruction(instruction: *mut Instruction, behind: usize) {
+unsafe fn code(instruction: *const Instruction) -> (u64, Box<[u8]>) {
+    // SAFETY: as the caller promises.
+    let (address, length) = unsafe {
+        (api::qemu_plugin_insn_vaddr(instruction), api::qemu_plugin_insn_size(instruction))
+    };
+    let mut bytes = vec![0; length.min(15)];
+    let known = memory::read(address, &mut bytes).is_some();
+    (address, if known { bytes.into() } else { Box::default() })
+}
+
+/// # Safety
+/// As [`register`].
+unsafe fn register_instruction(instruction: *mut Instruction, bytes: &[u8], site: &'static Site) {
+    let (before, after): (Option<api::OnBlock>, api::OnAccess) = match kind(bytes) {
+        Kind::Atomic => (Some(before_update), updated),
+        Kind::Store => (Some(before_store), stored),
+        Kind::Call => (Some(call), other),
+        Kind::Return => (Some(return_from), other),
+        Kind::Other => (None, other),
+    };
+    let data = core::ptr::from_ref(site).cast_mut().cast();
     // SAFETY: as the caller promises.
     unsafe {
-        let address = api::qemu_plugin_insn_vaddr(instruction);
-        let mut bytes = [0; 15];
-        let length = api::qemu_plugin_insn_size(instruction).min(bytes.len());
-        let known = memory::read(address, &mut bytes[..length]).is_some();
-        let data = (address << BEHIND) as usize | behind;
-        let data = core::ptr::without_provenance_mut(data);
-        let kind = if known { kind(&bytes[..length]) } else { Kind::Other };
-        let (before, after): (Option<api::OnBlock>, api::OnAccess) = match kind {
-            Kind::Atomic => (Some(before_update), updated),
-            Kind::Store => (Some(before_store), stored),
-            Kind::Call => (Some(call), other),
-            Kind::Return => (Some(return_from), other),
-            Kind::Other => (None, other),
-        };
-        let data = if kind == Kind::Call {
-            core::ptr::without_provenance_mut((address as usize).wrapping_add(length))
-        } else {
-            data
-        };
         if let Some(before) = before {
             api::qemu_plugin_register_vcpu_insn_exec_cb(instruction, before, NO_REGISTERS, data);
         }
@@ -64,13 +72,22 @@ unsafe fn register_instruction(instruction: *mut Instruction, behind: usize) {
     }
 }
 
-/// A block of so many instructions begins.
-extern "C" fn begin(vcpu: c_uint, instructions: *mut c_void) {
+/// The instruction that a callback was registered with.
+#[inline(always)]
+fn site(data: *mut c_void) -> &'static Site {
+    // SAFETY: the callbacks of instructions are registered with sites, which are never freed.
+    unsafe { &*data.cast::<Site>().cast_const() }
+}
+
+/// A block begins.
+extern "C" fn begin(vcpu: c_uint, data: *mut c_void) {
     let Some(thread) = vcpus::running(vcpu) else { return };
+    // SAFETY: this callback is registered with blocks, which are never freed.
+    let block = unsafe { &*data.cast::<Block>().cast_const() };
     // The last block was left in the middle, by a fault.
     leave_gate(vcpu, thread);
-    thread.holds.clock += instructions.addr() as u64;
-    thread.advance(instructions.addr() as i64);
+    thread.holds.enter(block);
+    thread.advance(block.sites.len() as i64);
 }
 
 /// An instruction loads or stores that is no concern of a lock.
@@ -79,12 +96,14 @@ extern "C" fn other(vcpu: c_uint, access: u32, address: u64, data: *mut c_void) 
     if let Some(thread) = vcpus::recorded(vcpu)
         && !thread.holds.is_empty()
     {
-        touch(thread, access, address);
+        touch(thread, access, address, site(data));
     }
 }
 
-fn touch(thread: &mut Thread, access: u32, address: u64) {
-    thread.holds.touch(address, bytes(access), is_store(access));
+fn touch(thread: &mut Thread, access: u32, address: u64, site: &Site) {
+    let counts = access::counts(access);
+    let how = [counts.loads() > 0, counts.stores() > 0];
+    thread.holds.touch(site, Place { address, bytes: bytes(access) }, how);
 }
 
 fn bytes(access: u32) -> u64 {
@@ -96,10 +115,10 @@ fn is_store(access: u32) -> bool {
     access::counts(access).stores() > 0
 }
 
-/// A call comes, which returns to this address.
-extern "C" fn call(vcpu: c_uint, returns_to: *mut c_void) {
+/// A call comes, which returns to what is behind it.
+extern "C" fn call(vcpu: c_uint, data: *mut c_void) {
     if let Some(thread) = vcpus::recorded(vcpu) {
-        thread.calls.call(returns_to.addr() as u64);
+        thread.calls.call(site(data).next);
     }
 }
 
@@ -133,14 +152,20 @@ extern "C" fn updated(vcpu: c_uint, access: u32, address: u64, data: *mut c_void
     if !is_store(access) {
         return;
     }
-    let by = by(thread, data);
+    let by = by(thread, site(data));
     // Without the gate, the word may be gone.
     let is_lock =
         thread.holds.in_gate && words::updated(address, bytes(access), by, &mut thread.holds);
     leave_gate(vcpu, thread);
+    if thread.holds.is_empty() {
+        return;
+    }
+    // Nothing is done at the same time as an update in one step.
+    thread.holds.fence();
     // The line of a lock inside another one moves with that lock.
-    if !is_lock && !thread.holds.is_empty() {
-        touch(thread, access, address);
+    if !is_lock {
+        touch(thread, access, address, site(data));
+        thread.holds.fence();
     }
 }
 
@@ -152,7 +177,7 @@ extern "C" fn stored(vcpu: c_uint, access: u32, address: u64, data: *mut c_void)
         return;
     }
     if is_store(access) {
-        let by = by(thread, data);
+        let by = by(thread, site(data));
         let gives_back = thread.holds.in_gate
             && thread.holds.has(address)
             && words::stored(address, by, &mut thread.holds);
@@ -161,7 +186,7 @@ extern "C" fn stored(vcpu: c_uint, access: u32, address: u64, data: *mut c_void)
             return;
         }
     }
-    touch(thread, access, address);
+    touch(thread, access, address, site(data));
 }
 
 #[inline(always)]
@@ -172,14 +197,12 @@ fn leave_gate(vcpu: c_uint, thread: &mut Thread) {
     }
 }
 
-/// Who does this: the thread, at the instruction that was registered with this.
-fn by(thread: &Thread, data: *mut c_void) -> By {
-    let data = data.addr() as u64;
-    let behind = data & ((1 << BEHIND) - 1);
+/// Who does this: the thread, at an instruction.
+fn by(thread: &Thread, site: &Site) -> By {
     By {
         thread: thread.number,
-        code: data >> BEHIND,
+        code: site.address,
         callers: thread.calls.innermost(),
-        clock: thread.holds.clock.saturating_sub(behind),
+        clock: thread.holds.at(site),
     }
 }

@@ -11,7 +11,8 @@ use std::collections::HashMap;
 
 use kilocore_references::TracedLock;
 
-use crate::hold::Hold;
+use crate::chain::{self, Moved};
+use crate::hold::{self, Hold, Used};
 
 /// So many lines are remembered of one word.
 const MOST_LINES: usize = 1024;
@@ -145,23 +146,35 @@ impl Word {
     pub(crate) fn add(&mut self, hold: &Hold, thread: u32, instructions: u64) {
         self.seen.count_hold(instructions);
         self.seen.holds_with_more_lines += u64::from(hold.lines.had_more);
-        let own = self.seen.address >> 6;
-        let me = thread_bit(thread);
-        for &(line, written) in hold.lines.used().iter().filter(|(line, _)| *line != own) {
-            if self.lines.len() >= MOST_LINES && !self.lines.contains_key(&line) {
-                self.seen.lines_not_followed += 1;
-                continue;
-            }
-            let known = self.lines.entry(line).or_default();
-            let fetched = known.was_written && known.copies & me == 0;
-            if written {
-                self.seen.lines_moved_to_write += u64::from(fetched || known.copies & !me != 0);
-                *known = Line { copies: me, was_written: true };
-            } else {
-                self.seen.lines_moved_to_read += u64::from(fetched);
-                known.copies |= me;
-            }
+        let mut moved = [Moved::default(); hold::MOST_LINES];
+        for (used, moved) in hold.lines.used().iter().zip(&mut moved) {
+            *moved = self.use_line(used, thread_bit(thread));
         }
+        let moved = &moved[..hold.lines.used().len()];
+        self.seen.moves_in_turn += chain::longest(&hold.lines, moved);
+    }
+
+    /// The holder has used a line.
+    fn use_line(&mut self, used: &Used, me: u64) -> Moved {
+        if used.line == self.seen.address >> 6 {
+            return Moved::default();
+        }
+        if self.lines.len() >= MOST_LINES && !self.lines.contains_key(&used.line) {
+            self.seen.lines_not_followed += 1;
+            return Moved::default();
+        }
+        let known = self.lines.entry(used.line).or_default();
+        let (has_it, others_have) = (known.copies & me != 0, known.copies & !me != 0);
+        let fetched = known.was_written && !has_it;
+        if used.written {
+            let moved = fetched || others_have;
+            self.seen.lines_moved_to_write += u64::from(moved);
+            *known = Line { copies: me, was_written: true };
+            return Moved { moved, fetched: moved && !has_it };
+        }
+        self.seen.lines_moved_to_read += u64::from(fetched);
+        known.copies |= me;
+        Moved { moved: fetched, fetched }
     }
 
     /// What was seen of it, if it is a lock.

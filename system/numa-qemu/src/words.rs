@@ -73,10 +73,7 @@ fn apply(word: &mut Word, by: By, holds: &mut Holds) -> Option<Option<u64>> {
     match word.update(by.thread, memory::number(address, word.bytes)?) {
         Change::Nothing => None,
         Change::Taken => {
-            if word.seen.code == 0 {
-                word.seen.code = by.code;
-                word.seen.callers = by.callers;
-            }
+            word.seen.taken_by(by.code, by.callers);
             Some(holds.begin(address, by.clock))
         }
         Change::GivenBack => {

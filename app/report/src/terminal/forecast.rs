@@ -1,7 +1,7 @@
 //! A forecast for the terminal: the verdict, how sure it is, the command to type, the curves on one
 //! scale, and the program's own locks.
 
-use kilocore_predict::{Curve, Forecast, ForecastLock, ForecastPoint};
+use kilocore_predict::{Curve, Forecast, ForecastLock, ForecastPoint, LinesSource};
 
 use super::columns::{Align, Column, fit, table_of, total_width};
 use super::{NARROWEST, Style, bullet, sparkline, wrapped};
@@ -232,15 +232,9 @@ fn own_locks(forecast: &Forecast, width: u16, all: bool) -> Option<String> {
     let places: Vec<&str> = rows.iter().map(|row| row.place.as_str()).collect();
     let places = shortened_apart(&places, room);
     columns.insert(0, Column::new("where", Align::Left, &places, Clone::clone));
-    let assumed = locks.iter().any(|lock| lock.lines_assumed);
-    let lines = if columns.iter().any(|column| column.is("lines")) {
-        if assumed {
-            "; lines that move: estimated, or * assumed"
-        } else {
-            "; lines that move: estimated"
-        }
-    } else {
-        ""
+    let lines = match columns.iter().any(|column| column.is("lines")) {
+        true => format!("; lines that move: {}", sources(locks)),
+        false => String::new(),
     };
     let known = locks.iter().any(|lock| !lock.acquired_at.is_empty());
     let by = if known { "where they are acquired" } else { "where they were made" };
@@ -252,9 +246,31 @@ fn own_locks(forecast: &Forecast, width: u16, all: bool) -> Option<String> {
     Some(text)
 }
 
+/// What stands before the lines of a lock.
+fn mark_of(source: LinesSource) -> &'static str {
+    match source {
+        LinesSource::Traced => "+ ",
+        LinesSource::Estimated => "",
+        LinesSource::Assumed => "* ",
+    }
+}
+
+/// Where the lines of these locks are known from, each with its mark.
+fn sources(locks: &[ForecastLock]) -> String {
+    let words = [
+        (LinesSource::Estimated, "estimated"),
+        (LinesSource::Traced, "traced, which is counted under QEMU"),
+        (LinesSource::Assumed, "assumed"),
+    ];
+    let used = words.iter().filter(|(source, _)| locks.iter().any(|l| l.lines_source == *source));
+    let used: Vec<String> =
+        used.map(|(source, words)| format!("{}{words}", mark_of(*source))).collect();
+    used.join(", or ")
+}
+
 /// A lock under the place where it is waited for longest, its other places, and where it is made.
 fn rows_of(lock: &ForecastLock) -> Vec<Row> {
-    let mark = if lock.lines_assumed { "* " } else { "" };
+    let mark = mark_of(lock.lines_source);
     let made = format!("made at {}", printable(&lock.place));
     let mut rows = vec![Row {
         place: lock.acquired_at.first().map_or_else(|| made.clone(), |at| printable(&at.place)),

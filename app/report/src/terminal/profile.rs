@@ -42,6 +42,7 @@ pub fn profile_table(profile: &Profile, style: impl Into<Style>) -> String {
     if processes.is_empty() {
         parts.push("No lock of the program was seen.".to_owned());
     }
+    parts.extend(super::traced::traced_part(profile, width));
     let seen = kilocore_predict::what_was_seen(profile);
     let lines: Vec<String> = seen.iter().map(|text| bullet(text, width)).collect();
     parts.push(format!("What was seen\n{}", lines.join("\n")));

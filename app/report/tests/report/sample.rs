@@ -12,7 +12,7 @@ use kilocore_machine::Description;
 use kilocore_predict::closed_form::{repairman, ticket_chain};
 use kilocore_predict::{
     AcquiredAt, Coverage, Curve, Duration, Evidence, Forecast, ForecastLock, ForecastPoint,
-    GainError, Point, Recommendation, RunSize, Target, Verdict, Workload, simulate,
+    GainError, LinesSource, Point, Recommendation, RunSize, Target, Verdict, Workload, simulate,
 };
 use kilocore_report::{CurvesReport, ForecastReport, Generated};
 
@@ -221,7 +221,11 @@ fn locks() -> Vec<ForecastLock> {
         lines: 2.3,
         lines_low: 0.9,
         lines_high: 4.1,
-        lines_assumed: family == "spin",
+        lines_source: match family {
+            "spin" => LinesSource::Assumed,
+            "mutex" => LinesSource::Estimated,
+            _ => LinesSource::Traced,
+        },
         held_share: 0.091,
     };
     vec![
@@ -307,5 +311,6 @@ fn profile() -> Profile {
             kernel: "6.1.0-26-amd64".to_owned(),
         },
         runs: vec![run(2, 5.2e9), run(1, 8.9e9)],
+        trace: None,
     }
 }

@@ -1,6 +1,7 @@
 //! The tables for the terminal.
 
 use crate::sample::Sample;
+use kilocore_lock_profile::{Lock, Trace, Traced, TracedWord};
 use kilocore_locks::LockId;
 use kilocore_report::terminal;
 
@@ -140,6 +141,38 @@ fn a_program_of_many_processes_is_summed_up() {
     assert!(text.lines().count() < 60, "{text}");
     assert!(text.contains("996 more processes acquired locks"), "{text}");
     assert!(text.contains("What was seen\n- "), "{text}");
+}
+
+#[test]
+fn what_was_traced_is_shown_once_and_said_to_be_counted_under_qemu() {
+    let mut sample = Sample::new();
+    let text = terminal::profile_table(&sample.profile, 100);
+    assert!(!text.contains("QEMU"), "{text}");
+    let traced = Traced {
+        words: 2,
+        acquisitions: 9_000,
+        handovers: 4_000,
+        lines_written: 2.5,
+        holds_with_more_lines: 1_000,
+        ..Traced::default()
+    };
+    let process = &mut sample.profile.runs[0].processes[0];
+    process.locks = vec![Lock { traced: Some(traced), ..Lock::default() }; 3];
+    let word = |handovers| TracedWord {
+        site: Vec::new(),
+        traced: Traced { handovers, acquisitions: 7_777, ..Traced::default() },
+    };
+    let words = vec![word(55), word(0)];
+    sample.profile.trace = Some(Trace { words, words_left_out: 3, ..Trace::default() });
+    for width in [40, 80, 120] {
+        let text = terminal::profile_table(&sample.profile, width);
+        assert!(widest(&text) <= usize::from(width), "{text}");
+        let table = part(&text, "Lines of data that move", "What was seen");
+        assert!(table.contains("QEMU") && table.contains("left out"), "{table}");
+        assert_eq!(table.matches("* 2.5").count(), 1, "{table}");
+        let handovers = table.contains("4,000") && table.contains(" 55 ");
+        assert!(handovers || width == 40, "{table}");
+    }
 }
 
 #[test]

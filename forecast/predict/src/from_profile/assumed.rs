@@ -16,6 +16,16 @@ pub(super) fn lines_of_data(unknown: usize, all: usize) -> String {
     )
 }
 
+/// How many lines move with `traced` of the `all` groups was counted.
+pub(super) fn lines_traced(traced: usize, all: usize) -> String {
+    format!(
+        "For {traced} of {all} locks or groups of locks the lines of data that move with them were \
+         traced: counted in a run under QEMU. Those that have to come one after the other are \
+         taken to cost a transfer each, and the others to come meanwhile; the band says what \
+         fewer fetches at a time would cost."
+    )
+}
+
 /// Threads think this many times as long on `cores` as on one.
 pub(super) fn undisturbed(times: f64, cores: u32) -> String {
     format!(

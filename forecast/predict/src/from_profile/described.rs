@@ -42,7 +42,7 @@ pub(super) fn described(
         lines_low: migration.lines[0],
         lines: migration.lines[1],
         lines_high: migration.lines[2],
-        lines_assumed: migration.assumed,
+        lines_source: migration.source,
         held_share: (busy.hold(index, false).time() + busy.hold(index, true).time()) / all,
     };
     groups.iter().zip(migrations).enumerate().map(describe).collect()

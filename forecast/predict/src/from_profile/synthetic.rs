@@ -97,6 +97,7 @@ pub(crate) fn profile_of(runs: Vec<Run>) -> Profile {
             kernel: "6.1".into(),
         },
         runs,
+        trace: None,
     }
 }
 

@@ -1,12 +1,12 @@
 mod time;
 
-use kilocore_lock_profile::{Condition, Lock, MostlyBy, Nesting, Run};
+use kilocore_lock_profile::{Condition, Lock, MostlyBy, Nesting, Run, Traced};
 
 use super::synthetic::{
     durations, frame, mutex, profile, profile_of, read_write, run, run_thinking,
 };
 use super::{ProfileGap, Profiled, from_profile};
-use crate::{LockUse, Mode, Section};
+use crate::{LinesSource, LockUse, Mode, Section};
 
 /// The host's cycles in a nanosecond.
 const GHZ: f64 = 2.0;
@@ -241,8 +241,51 @@ fn the_time_that_lines_take_to_move_is_taken_off_the_hold() {
     about(section.hold.mean(), 150.0 * GHZ);
     let [well, badly] = &profiled.bounds;
     assert!(well.sections[0].1.lines < section.lines && section.lines < badly.sections[0].1.lines);
-    assert!(!profiled.locks[0].lines_assumed);
+    assert_eq!(profiled.locks[0].lines_source, LinesSource::Estimated);
     assert!(!profiled.assumptions.iter().any(|a| a.contains("one line is assumed")));
+}
+
+#[test]
+fn lines_that_were_traced_go_before_estimates_and_cost_as_much_as_those_that_come_in_turn() {
+    let of = |handovers, lines: f64, lines_in_turn, confined_ns: Option<f64>| {
+        let (lines_read, lines_written) = (lines / 4.0, lines * 0.75);
+        let counted =
+            Traced { words: 1, places: 1, acquisitions: 10_000, handovers, ..Traced::default() };
+        let counted = Traced { lines_read, lines_written, lines_in_turn, ..counted };
+        let mut both = run(vec![mutex(1, "store", 10_000)], 10_000);
+        both.processes[0].locks[0].traced = Some(counted);
+        let confined = confined_ns.map(|ns| {
+            let mut confined = run(vec![mutex(1, "store", 10_000)], 10_000);
+            confined.cores = 1;
+            confined.processes[0].locks[0].hold = durations(10_000, ns);
+            confined
+        });
+        from_profile(&profile_of([both].into_iter().chain(confined).collect())).unwrap()
+    };
+    let lines = |profiled: &Profiled| {
+        let lock = &profiled.locks[0];
+        (lock.lines_source, [lock.lines_low, lock.lines, lock.lines_high])
+    };
+    let hold = |profiled: &Profiled| outermost(profiled, 0, Mode::Exclusive).1.hold.mean() / GHZ;
+    // A hold is 50 ns longer on two cores, and that time is taken off.
+    let both = of(5_000, 6.0, 2.0, Some(150.0));
+    assert_eq!(lines(&both), (LinesSource::Traced, [2.0, 2.4, 6.0]));
+    about(hold(&both), 150.0);
+    // Without a confined run: half of the handovers are from another core, and a line takes 100 ns.
+    let alone = of(5_000, 6.0, 2.0, None);
+    assert_eq!(lines(&alone), (LinesSource::Traced, [2.0, 2.4, 6.0]));
+    about(hold(&alone), 200.0 - 2.4 * 50.0);
+    assert!(alone.assumptions.iter().any(|text| text.contains("traced")));
+    assert!(!alone.assumptions.iter().any(|text| text.contains("one line is assumed")));
+    // A core has ten fetches under way.
+    assert_eq!(lines(&of(5_000, 40.0, 1.0, None)).1, [1.0, 4.9, 40.0]);
+    assert_eq!(lines(&of(5_000, 4.0, 4.0, None)).1, [4.0; 3]);
+    // A chain that a damaged profile makes longer than all lines, or shorter than one.
+    assert_eq!(lines(&of(5_000, 3.0, 99.0, None)).1, [3.0; 3]);
+    assert_eq!(lines(&of(5_000, 3.0, 0.0, None)).1, [1.0, 1.2, 3.0]);
+    assert_eq!(lines(&of(5_000, 0.0, 0.0, None)).1, [0.0; 3]);
+    // Too few to tell.
+    assert_eq!(lines(&of(5, 6.0, 2.0, None)).0, LinesSource::Assumed);
 }
 
 #[test]
@@ -278,7 +321,7 @@ fn what_is_assumed_is_said() {
     let (_, section) = outermost(&profiled, 0, Mode::Exclusive);
     assert_eq!(section.lines, 1.0);
     assert_eq!(profiled.bounds.clone().map(|b| b.sections[0].1.lines), [0.0, 4.0]);
-    assert!(profiled.locks[0].lines_assumed);
+    assert_eq!(profiled.locks[0].lines_source, LinesSource::Assumed);
     let said = profiled.assumptions.join("\n");
     for part in ["one line is assumed", "2.00 GHz", "memory bandwidth"] {
         assert!(said.contains(part), "no '{part}' in: {said}");

@@ -23,6 +23,7 @@ use super::nesting::Nesting;
 use super::phases::Phases;
 use super::profiled::Profiled;
 use crate::Duration;
+use crate::forecast_lock::LinesSource;
 use crate::workload::{Barriers, Inner, LockUse, Mode, Section, Workload};
 
 /// What one process of a run did, on its way to a workload.
@@ -105,6 +106,11 @@ impl<'a> Translation<'a> {
             .iter()
             .map(|group| Migration::of(self.profile, self.process_index, group))
             .collect();
+        let is_traced = |known: &&Migration| known.source == LinesSource::Traced;
+        let traced = known.iter().flatten().filter(is_traced).count();
+        if traced > 0 {
+            assumptions.push(assumed::lines_traced(traced, groups.len()));
+        }
         let matters = |group: &Group<'_>| group.exclusive >= group.shared;
         let unknown =
             groups.iter().zip(&known).filter(|(group, known)| known.is_none() && matters(group));
