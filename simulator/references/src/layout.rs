@@ -10,7 +10,7 @@ use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 /// The first word of the memory.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"kcrefers");
 /// The version of this layout and of the records in it. It changes whenever they change.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 /// There are at most so many rings.
 pub const MOST_RINGS: u32 = 4096;
 /// A ring has room for at least so many slots: for the longest record, several times over.

@@ -57,6 +57,7 @@
 #![deny(missing_docs)]
 
 mod bytes;
+mod callers;
 mod columns;
 mod error;
 mod event;
@@ -72,8 +73,9 @@ mod traced_lock;
 mod units;
 mod writer;
 
+pub use callers::Callers;
 pub use error::{Place, ReadError, WriteError, Wrong};
-pub use event::{Backing, Burst, Event, Mapping, Move, What};
+pub use event::{Backing, Block, Burst, Event, Mapping, Move, What};
 pub use header::{About, Contents, Ending};
 pub use merge::{Merge, Readiness, rank_of_change, rank_of_quantum};
 pub use reader::Reader;

@@ -8,7 +8,9 @@
 //!
 //! The plugin takes two arguments. `shared=FILE` names the memory, which the reader has created
 //! (`kilocore_references::layout`). With `locks=on` the plugin also looks for words that are used as locks
-//! (`trace.rs`), and tells what it saw of them when the program ends.
+//! (`trace.rs`), and tells what it saw of them when the program ends. With `sites=on` it says who mapped
+//! memory, and which blocks the program allocates (`sites.rs`). It is told of blocks by a library in the
+//! program, and does one of the two at a time.
 //!
 //! What it sees is what QEMU translates. The kernel's own reads and writes of the program's memory, as
 //! those of `read` and `write`, are not seen. A process that the program forks goes on and is not
@@ -25,12 +27,14 @@ mod api;
 mod area;
 mod calls;
 mod count;
+mod frames;
 mod futex;
 mod gate;
 mod hold;
 mod instruction;
 mod maps;
 mod memory;
+mod sites;
 mod syscalls;
 mod table;
 mod thread;
@@ -75,6 +79,7 @@ fn install<'a>(id: api::PluginId, arguments: impl Iterator<Item = &'a CStr>) -> 
         match text.split_once('=') {
             Some(("shared", file)) => shared = Some(file.to_owned()),
             Some(("locks", "on")) => traced::turn_on(),
+            Some(("sites", "on")) => sites::turn_on(),
             _ => return Err(format!("the plugin has no argument '{text}'")),
         }
     }
