@@ -19,16 +19,23 @@
 
 mod advice;
 mod adviser;
+mod allocators;
+mod blocks;
+mod code;
+mod frame;
 mod kind;
 mod ledger;
 mod page_use;
 mod regions;
 mod rows;
+mod sites;
 mod sums;
 mod verdict;
 
 pub use advice::{Advice, MappingAdvice};
 pub use adviser::Adviser;
-pub use kind::Kind;
+pub use frame::Frame;
+pub use kind::{Bytes, Kind};
+pub use sites::Site;
 pub use sums::{Placement, PlacementCosts};
 pub use verdict::{Gain, Reason, Remedy, Thresholds, Verdict};
