@@ -80,10 +80,10 @@ const HEAP_MAKERS: [&str; 3] = ["new_heap", "alloc_new_heap", "arena_get2"];
 
 /// Whether a function is one of the allocator's, or of another library that is not worth a name.
 pub(crate) fn only_passes_on(frame: &Frame) -> bool {
-    let from = |source: &&str| frame.line.as_ref().is_some_and(|line| line.contains(*source));
+    let line = frame.line.as_deref().unwrap_or_default();
     is_allocator(frame)
         || SPACES.iter().any(|space| words_begin_with(&frame.function, space))
-        || SOURCES.iter().any(|source| from(&source))
+        || SOURCES.iter().any(|source| line.contains(source))
 }
 
 /// Whether a function is one of a library's that has an allocator, or that makes threads.

@@ -16,14 +16,6 @@ pub struct Frame {
     pub line: Option<String>,
 }
 
-impl Frame {
-    /// What tells it from others. The compiler may have made one line into code at several places.
-    pub(crate) fn identity(&self) -> (&str, &str, Result<&str, u64>) {
-        let place = self.line.as_deref().ok_or(self.offset);
-        (&self.function, &self.module, place)
-    }
-}
-
 /// The last part of a path.
 pub(crate) fn file_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)

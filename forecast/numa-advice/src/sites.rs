@@ -26,11 +26,13 @@ pub struct Site {
     frames: Rc<[Frame]>,
     /// How many of them are in its name.
     shown: usize,
+    /// Whether the innermost call's address is.
+    with_address: bool,
 }
 
 impl Site {
     fn new(frames: Vec<Frame>) -> Self {
-        Self { frames: frames.into(), shown: FEWEST_SHOWN }
+        Self { frames: frames.into(), shown: FEWEST_SHOWN, with_address: false }
     }
 
     /// The functions that tell it from others, the innermost first. There is at least one.
@@ -44,23 +46,20 @@ impl Site {
         Self { shown: 1, ..self }
     }
 
-    /// Puts one more function into the name. Returns whether there is one.
+    /// Makes the name longer, if that is possible: by one more function, and in the end by the address of the
+    /// call. One line of a source may have several calls.
     pub(crate) fn show_more(&mut self) -> bool {
-        self.shown += 1;
-        self.shown <= self.frames.len()
-    }
-}
-
-impl Site {
-    fn identity(&self) -> impl Iterator<Item = (&str, &str, Result<&str, u64>)> {
-        self.frames.iter().map(Frame::identity)
+        self.shown = self.shown.min(self.frames.len()) + 1;
+        let can = self.shown <= self.frames.len() || !self.with_address;
+        self.with_address |= self.shown > self.frames.len();
+        can
     }
 }
 
 /// Sites are the same wherever their names end.
 impl PartialEq for Site {
     fn eq(&self, other: &Self) -> bool {
-        self.identity().eq(other.identity())
+        self.frames == other.frames
     }
 }
 
@@ -68,7 +67,7 @@ impl Eq for Site {}
 
 impl std::hash::Hash for Site {
     fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
-        self.identity().for_each(|frame| frame.hash(state));
+        self.frames.hash(state);
     }
 }
 
@@ -77,7 +76,10 @@ impl Display for Site {
         for (index, frame) in self.frames.iter().take(self.shown).enumerate() {
             write!(f, "{}{frame}", if index > 0 { " via " } else { "" })?;
         }
-        Ok(())
+        match self.frames.first() {
+            Some(frame) if self.with_address => write!(f, " at {:#x}", frame.offset),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -165,4 +167,32 @@ fn site(frames: Vec<Frame>) -> Site {
         worth_naming.push(in_library.unwrap_or_default());
     }
     Site::new(worth_naming)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_of_one_line_are_told_apart_by_their_addresses_at_last() {
+        let frame = |function: &str, offset| Frame {
+            function: function.into(),
+            module: "/bin/relax".into(),
+            offset,
+            line: Some("relax.cpp:11".into()),
+        };
+        let site = |offset| Site::new(vec![frame("main", offset)]);
+        let (mut first, second) = (site(0x10), site(0x20));
+        assert!(first != second);
+        assert_eq!(first.to_string(), second.to_string());
+        assert!(first.show_more());
+        assert_eq!(first.to_string(), "main (relax.cpp:11) at 0x10");
+        assert!(!first.show_more(), "there is nothing more");
+        let mut outer = Site::new(["a", "b", "c"].map(|name| frame(name, 7)).into());
+        assert!(outer.show_more());
+        let name = "a (relax.cpp:11) via b (relax.cpp:11) via c (relax.cpp:11)";
+        assert_eq!(outer.to_string(), name);
+        assert!(outer.show_more() && !outer.show_more());
+        assert_eq!(outer.to_string(), format!("{name} at 0x7"));
+    }
 }
