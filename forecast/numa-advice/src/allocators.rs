@@ -23,7 +23,7 @@ const LIBRARIES: [&str; 12] = [
 
 /// What the names of functions begin with that belong to the languages' libraries, and may be in the program
 /// itself.
-const SPACES: [&str; 11] = [
+const SPACES: [&str; 12] = [
     "std::",
     "__gnu_cxx::",
     "operator new",
@@ -35,6 +35,7 @@ const SPACES: [&str; 11] = [
     "hashbrown::",
     "__rust",
     "__rdl_",
+    "runtime.",
 ];
 
 /// The C library's functions, which are in the program if that is linked statically. A `*` stands for the
@@ -75,6 +76,11 @@ const FUNCTIONS: [&str; 29] = [
 /// spaces.
 const SOURCES: [&str; 4] = ["/include/c++/", "/library/std/", "/library/alloc/", "/library/core/"];
 
+/// Where Go's heap grows, whoever asked for the last bit of it.
+const GO_HEAP: &str = "runtime.(*mheap).grow";
+/// Where it grows for one object.
+const GO_LARGE: &str = "runtime.(*mcache).allocLarge";
+
 /// Those that make the heap of a thread, which is not one block.
 const HEAP_MAKERS: [&str; 3] = ["new_heap", "alloc_new_heap", "arena_get2"];
 
@@ -96,9 +102,15 @@ pub(crate) fn is_allocator(frame: &Frame) -> bool {
         })
 }
 
-/// Whether memory that was mapped here is one that blocks are cut from.
-pub(crate) fn makes_heap(frame: &Frame) -> bool {
-    tells(frame) || HEAP_MAKERS.iter().any(|maker| plain(frame) == *maker)
+/// Whether memory that these functions mapped is one that blocks are cut from.
+pub(crate) fn make_heap(frames: &[Frame]) -> bool {
+    frames.iter().any(makes_heap) && !frames.iter().any(|frame| frame.function == GO_LARGE)
+}
+
+fn makes_heap(frame: &Frame) -> bool {
+    tells(frame)
+        || frame.function == GO_HEAP
+        || HEAP_MAKERS.iter().any(|maker| plain(frame) == *maker)
 }
 
 /// Whether a function is in the library that tells of blocks.
@@ -153,6 +165,8 @@ mod tests {
             "alloc::vec::Vec<T>::with_capacity",
             "__rustc::__rust_alloc",
             "mmap64",
+            "runtime.mmap",
+            "runtime.sysMapOS",
         ] {
             assert!(passes_on(function, "/bin/program"), "{function}");
         }
@@ -178,6 +192,10 @@ mod tests {
         assert!(makes_thread(&frame("__pthread_create_2_1", "/bin/static")));
         assert!(makes_heap(&frame("malloc", "/x/libkilocore_allocations.so")));
         assert!(makes_heap(&frame("arena_get2.part.0", "/bin/static")));
+        assert!(makes_heap(&frame("runtime.(*mheap).grow", "/bin/go")));
         assert!(!makes_heap(&frame("main", "/bin/static")));
+        let large =
+            ["runtime.(*mheap).grow", GO_LARGE, "main.table"].map(|it| frame(it, "/bin/go"));
+        assert!(make_heap(&large[..1]) && !make_heap(&large));
     }
 }

@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 use kilocore_references::{Callers, Mapping, Region};
 
-use crate::allocators::{is_allocator, makes_heap, makes_thread, only_passes_on, tells};
+use crate::allocators::{is_allocator, make_heap, makes_thread, only_passes_on, tells};
 use crate::code::Code;
 use crate::frame::Frame;
 
@@ -109,7 +109,7 @@ impl Sites {
             return known.clone();
         }
         let frames = self.frames(callers);
-        let purpose = if frames.iter().any(makes_heap) {
+        let purpose = if make_heap(&frames) {
             Purpose::Heap
         } else if frames.iter().any(makes_thread) {
             Purpose::ThreadStack(site(frames).in_short())
