@@ -200,6 +200,7 @@ impl Ledger {
         let row = self.rows.of(owner.row);
         row.sums.pages += 1;
         row.used_pages += 1;
+        row.sums.most_pages = row.sums.most_pages.max(row.used_pages);
         let seen = self.state;
         self.pages[page.index()] = PageUse { home, owner, seen, ..PageUse::default() };
     }

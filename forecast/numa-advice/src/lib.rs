@@ -5,7 +5,8 @@
 //!   while it runs or from a file.
 //! * **The same references meet several memories** (`kilocore-placement`): pages that stay where they are
 //!   used first, lie with each node in turn, migrate as under Linux, or have copies.
-//! * **Each mapping pays for its own pages**: files, the heap, stacks, and anonymous memory.
+//! * **Each row pays for its own pages**: files, stacks, the heap, and what each place of the program has
+//!   allocated, if the stream says who did ([`Site`]).
 //! * **A mapping's verdict** is the simplest remedy that gains nearly as much as the best: [`Verdict`].
 //!
 //! [`Adviser`] is the whole.

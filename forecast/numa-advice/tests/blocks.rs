@@ -3,7 +3,7 @@
 //! Callers of a file that cannot be read are named by their distance from its beginning. A call is taken to
 //! be just before the address that it returns to.
 
-use kilocore_numa_advice::{Advice, Kind, Verdict};
+use kilocore_numa_advice::{Advice, Kind, Reason, Thresholds, Verdict};
 use kilocore_references::{Backing, Move, What};
 
 use crate::stream::{Stream, named, region};
@@ -126,6 +126,23 @@ fn blocks_of_one_place_at_one_address_are_not_one_block() {
     let advice = stream.advice();
     let row = named(&advice, FIRST);
     assert_eq!((row.mappings, row.nodes, row.shared_reads), (4, 2, 0), "nobody shared any of them");
+}
+
+#[test]
+fn a_buffer_that_is_allocated_again_and_again_stays_in_caches() {
+    let mut stream = stream();
+    for _ in 0..100 {
+        allocate(&mut stream, 20 * PAGE, PAGE, 0x101);
+        stream.refer(0, 20, 0, 1);
+        (0..10).for_each(|_| stream.refer(1, 20, 10, 0));
+        stream.free(20 * PAGE);
+    }
+    let cached_bytes = PAGE;
+    let thresholds = Thresholds { least_references: 10, cached_bytes, ..Thresholds::default() };
+    let advice = stream.0.advice(&thresholds);
+    let row = named(&advice, FIRST);
+    assert_eq!(row.touched_bytes, 100 * PAGE);
+    assert!(matches!(row.verdict, Verdict::Leave(Reason::Cached(_))), "{:?}", row.verdict);
 }
 
 #[test]

@@ -7,6 +7,8 @@
 //! * A quantum is a run of a few thousand instructions of one thread. [`What::Quantum`] ends it. It also
 //!   ends at each system call.
 //! * The order of the bursts within a quantum is lost.
+//! * What is mapped, and which blocks the program allocates, stands between the bursts, with who did so as far
+//!   as that was recorded ([`Callers`]).
 //!
 //! Threads run at the same time, so their quanta are merged: the thread that has executed the fewest
 //! instructions goes first. [`Merge`] says how threads that wait, and changes of the address space, fit
