@@ -8,7 +8,9 @@
 
 int main(int argc, char **argv) {
     const int side = argc > 1 ? atoi(argv[1]) : 512, steps = argc > 2 ? atoi(argv[2]) : 40;
-    std::vector<double> before(side * side), after(side * side), table(1 << 16);
+    std::vector<double> before(side * side);
+    std::vector<double> after(side * side);
+    std::vector<double> table(1 << 16);
     for (size_t i = 0; i < table.size(); i++) table[i] = 1.0 / (1 + i % 97);
     for (int i = 0; i < side * side; i++) before[i] = (i * 2654435761u >> 8) % 1000;
     for (int step = 0; step < steps; step++) {

@@ -1,6 +1,7 @@
 //! `kilocore numa run`, `replay`, `advise` and `show`: where the pages of unmodified programs should lie.
 
 mod advise;
+mod allocations;
 mod consume;
 mod delays;
 mod document;

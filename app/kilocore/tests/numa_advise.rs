@@ -16,20 +16,25 @@ fn kilocore(words: &[&str]) -> Output {
     Command::new(program).args(words).output().expect("kilocore runs")
 }
 
+/// Compiles one of the programs.
+fn compiled(source: &str, name: &str, more: &[&str]) -> String {
+    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let built = Command::new(if source.ends_with(".c") { "cc" } else { "c++" })
+        .args(["-O2", "-g", "-Wall", "-Wextra", "-Werror", "-pthread"])
+        .args(more)
+        .arg("-o")
+        .arg(&program)
+        .arg(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/numa")).join(source))
+        .status()
+        .expect("there is a compiler");
+    assert!(built.success());
+    path(&program)
+}
+
 /// The program, compiled.
 fn placed() -> &'static str {
     static PROGRAM: OnceLock<String> = OnceLock::new();
-    PROGRAM.get_or_init(|| {
-        let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join("placed");
-        let built = Command::new("cc")
-            .args(["-O2", "-Wall", "-Wextra", "-Werror", "-pthread", "-o"])
-            .arg(&program)
-            .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/numa/placed.c"))
-            .status()
-            .expect("there is a compiler");
-        assert!(built.success());
-        path(&program)
-    })
+    PROGRAM.get_or_init(|| compiled("placed.c", "placed", &[]))
 }
 
 /// A trace of the program.
@@ -52,49 +57,49 @@ fn document(output: &Output) -> Value {
     serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {errors}"))
 }
 
-/// The rows of anonymous memory that meet a condition, in the order in which they were mapped.
-fn rows(document: &Value, meets: impl Fn(&Value) -> bool) -> Vec<&Value> {
-    let order = |row: &&Value| {
-        let name = row["memory"].as_str().expect("a name").trim_start_matches("anonymous #");
-        name.split(',').next().and_then(|order| order.parse::<u64>().ok())
-    };
-    let rows = document["mappings"].as_array().expect("rows").iter();
-    let mut rows: Vec<&Value> =
-        rows.filter(|row| row["kind"] == "anonymous" && meets(row)).collect();
-    rows.sort_by_key(order);
-    rows
+/// The row whose name begins so.
+fn called<'a>(document: &'a Value, start: &str) -> &'a Value {
+    let rows = document["mappings"].as_array().expect("rows");
+    let is = |row: &&Value| row["memory"].as_str().is_some_and(|name| name.starts_with(start));
+    let found: Vec<&Value> = rows.iter().filter(is).collect();
+    assert_eq!(found.len(), 1, "{start}: {found:?} of {rows:?}");
+    found[0]
 }
 
-fn called<'a>(document: &'a Value, end: &str) -> &'a Value {
-    let found =
-        rows(document, |row| row["memory"].as_str().is_some_and(|name| name.ends_with(end)));
-    assert_eq!(found.len(), 1, "{end}: {found:?}");
+/// The row that was allocated by a function, by way of another one.
+fn allocated<'a>(document: &'a Value, inner: &str, outer: &str) -> &'a Value {
+    let is = |row: &&Value| {
+        let function = |at: usize| &row["site"][at]["function"];
+        row["kind"] == "allocated" && function(0) == inner && function(1) == outer
+    };
+    let rows = document["mappings"].as_array().expect("rows");
+    let found: Vec<&Value> = rows.iter().filter(is).collect();
+    assert_eq!(found.len(), 1, "{inner} via {outer}: {found:?} of {rows:?}");
     found[0]
 }
 
 /// The verdicts that the program was made for.
 fn are_as_expected(document: &Value) {
-    let table = called(document, ", 4 MiB");
+    let table = allocated(document, "fresh", "make_table");
     assert_eq!(table["verdict"], "replicate", "{table}");
+    assert_eq!((&table["mappings"], &table["largest_bytes"]), (&1.into(), &(4 << 20).into()));
     assert_eq!((&table["reads"], &table["writes"]), (&2_400_000.into(), &524_288.into()));
     assert_eq!(document["mappings"][0], *table, "it gains most");
-    // Each thread reads and writes its own array twice, and the first thread has filled them.
-    let own = rows(document, |row| row["writes"] == 3 * 131_072 && row["reads"] == 2 * 131_072);
-    let verdicts: Vec<&str> =
-        own.iter().map(|row| row["verdict"].as_str().expect("a word")).collect();
-    // Threads are dealt to the nodes in turn, and the first of these is the program's second.
-    assert_eq!(verdicts, ["move", "leave", "move", "leave"]);
-    assert!(own[0]["advice"].as_str().is_some_and(|words| words.contains("node 1")), "{}", own[0]);
-    let shared = called(document, ", 2 MiB");
+    // Each thread reads and writes its own array twice, and the first thread has filled them. Two of them
+    // are on the other node.
+    let own = allocated(document, "fresh", "make_own");
+    assert_eq!((&own["mappings"], &own["verdict"]), (&4.into(), &"move".into()), "{own}");
+    let sizes = (&own["smallest_bytes"], &own["largest_bytes"]);
+    assert_eq!(sizes, (&(1 << 20).into(), &((1 << 20) + 3 * 65536).into()));
+    assert_eq!(own["reads"], 4 * 2 * 131_072);
+    assert_eq!(own["writes"], 4 * 3 * 131_072);
+    assert!(own["advice"].as_str().is_some_and(|words| words.contains("each page")), "{own}");
+    let shared = allocated(document, "fresh", "make_shared");
     let verdict = shared["verdict"].as_str().expect("a word");
     assert!(["leave", "interleave"].contains(&verdict), "{shared}");
-    let stacks = rows(document, |row| {
-        row["writes"].as_u64() >= Some(160_000) && row["reads"].as_u64() <= Some(10_000)
-    });
-    assert_eq!(stacks.iter().filter(|row| row["touched_bytes"] != 2 << 20).count(), 4);
-    for row in stacks {
-        assert_eq!(row["verdict"], "leave", "{row}");
-    }
+    let stacks = called(document, "stacks of threads from main (placed.c:");
+    assert_eq!((&stacks["mappings"], &stacks["verdict"]), (&4.into(), &"leave".into()), "{stacks}");
+    assert!(stacks["writes"].as_u64() >= Some(4 * 160_000), "{stacks}");
 }
 
 #[test]
@@ -128,6 +133,69 @@ fn a_trace_is_as_good_as_the_program() {
 }
 
 #[test]
+fn blocks_in_the_heap_have_rows_by_the_functions_that_allocate_them() {
+    let program = compiled("shelves.cpp", "shelves", &[]);
+    let native = Command::new(&program).output().expect("it runs");
+    let output = kilocore(&["numa", "advise", "--", &program]);
+    assert_eq!(output.status.code(), Some(0));
+    assert!(output.stdout.starts_with(&native.stdout), "the program's own output");
+    let document = document(&kilocore(&["numa", "advise", "--json", "--", &program]));
+    let shelves = called(&document, "shop::Shelf::Shelf (shelves.cpp:");
+    assert_eq!((&shelves["mappings"], &shelves["kind"]), (&8.into(), &"allocated".into()));
+    assert_eq!(
+        (&shelves["smallest_bytes"], &shelves["largest_bytes"]),
+        (&96_000.into(), &96_000.into())
+    );
+    assert_eq!(shelves["verdict"], "replicate", "{shelves}");
+    // References are known by page. At the edges of a block they may be of its neighbours.
+    let reads = shelves["reads"].as_u64().expect("a number");
+    assert!((7_000_000..=7_700_000).contains(&reads), "4 · 20 · 8 · 12,000: {shelves}");
+    let weights = called(&document, "shop::weigh (shelves.cpp:");
+    assert_eq!((&weights["mappings"], &weights["mapped_at_end"]), (&100.into(), &false.into()));
+    assert_eq!((&weights["threads"], &weights["nodes"]), (&1.into(), &1.into()), "{weights}");
+    assert_eq!(called(&document, "[heap], the rest")["kind"], "heap");
+    let large =
+        kilocore(&["numa", "advise", "--json", "--smallest-block", "50000", "--", &program]);
+    let large = self::document(&large);
+    assert_eq!(called(&large, "shop::Shelf::Shelf (shelves.cpp:")["mappings"], 8);
+    let is_small = |row: &Value| row["memory"].as_str().is_some_and(|it| it.contains("weigh"));
+    assert!(!large["mappings"].as_array().expect("rows").iter().any(is_small));
+}
+
+#[test]
+fn what_a_static_program_maps_has_places_and_its_heap_has_none() {
+    let program = compiled("placed.c", "placed-static", &["-static"]);
+    let document = document(&kilocore(&["numa", "advise", "--json", "--", &program]));
+    are_as_expected(&document);
+    let unseen = document["not_covered"].as_array().expect("words");
+    let is_static = |what: &Value| what.as_str().is_some_and(|it| it.contains("linked statically"));
+    assert!(unseen.iter().any(is_static), "{unseen:?}");
+}
+
+#[test]
+fn programs_of_debians_do_what_they_do_and_name_their_files() {
+    let input: String = (0..20_000_u64)
+        .map(|line| format!("{:016x} {line}\n", line.wrapping_mul(0x9e37_79b9_7f4a_7c15)))
+        .collect();
+    let input_path = path(&file("unsorted", input.as_bytes()));
+    for words in
+        [&["sort", "--parallel=4", &input_path][..], &["xz", "-T4", "-2", "-c", &input_path]]
+    {
+        let native = Command::new(words[0]).args(&words[1..]).output().expect("it is installed");
+        let json = input_path.clone() + ".json";
+        let output = kilocore(&[&["numa", "advise", "--output", &json, "--"][..], words].concat());
+        assert_eq!(output.status.code(), Some(0));
+        assert!(output.stdout.starts_with(&native.stdout), "{words:?} prints something else");
+        let text = fs::read_to_string(&json).expect("it was written");
+        let document: Value = serde_json::from_str(&text).expect("a document");
+        let rows = document["mappings"].as_array().expect("rows").iter();
+        let modules: Vec<&str> = rows.filter_map(|row| row["site"][0]["module"].as_str()).collect();
+        let own = if words[0] == "xz" { "liblzma" } else { "sort" };
+        assert!(modules.iter().any(|module| module.contains(own)), "{modules:?}");
+    }
+}
+
+#[test]
 fn people_are_told_what_could_not_be_seen_first() {
     let trace = path(trace());
     let page = Path::new(env!("CARGO_TARGET_TMPDIR")).join("advice.html");
@@ -137,10 +205,17 @@ fn people_are_told_what_could_not_be_seen_first() {
     let output = kilocore(&[&["numa", "advise", "--trace", &trace][..], &files].concat());
     let text = String::from_utf8(output.stdout).expect("it is text");
     assert!(text.starts_with("Not in these figures: "), "{text}");
-    for part in ["replicate it", "move it to node 1", "it is local", "simulated on machine"] {
+    for part in [
+        "via make_table (placed.c:",
+        "replicate it",
+        "move its pages",
+        "it is local",
+        "simulated on machine",
+    ] {
         assert!(text.contains(part), "no '{part}' in: {text}");
     }
-    assert!(fs::read_to_string(page).expect("it was written").contains("replicate it"));
+    let page = fs::read_to_string(page).expect("it was written");
+    assert!(page.contains("replicate it") && page.contains("via make_table (placed.c:"));
     assert!(fs::read_to_string(rows).expect("it was written").starts_with("provenance,machine,"));
 }
 
@@ -156,6 +231,8 @@ fn bad_input_is_refused() {
     refused(&advise(&[]), &["COMMAND"]);
     refused(&advise(&["--trace", "no-such.refs"]), &["no-such.refs"]);
     refused(&advise(&["--trace", "x", "--", "true"]), &["cannot be used with"]);
+    refused(&advise(&["--trace", "x", "--smallest-block", "9"]), &["cannot be used with"]);
+    refused(&advise(&["--smallest-block", "0", "--", "true"]), &["--smallest-block", "0"]);
     ended(127, &advise(&["--", "no-such-program"]), &["no-such-program"]);
 }
 

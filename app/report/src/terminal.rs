@@ -17,7 +17,7 @@ use kilocore_curve::{Curve, CurvePoint};
 use kilocore_locks::LockInfo;
 use kilocore_machine::Description;
 
-use columns::{Align, Column, fix, table, table_of, text_of, total_width};
+use columns::{Align, Column, fix, table, table_of, text_of, wrapped_width};
 
 use crate::figures;
 use crate::text::printable;
@@ -51,7 +51,8 @@ pub fn figures_table(
         });
         let block = blocks.last_mut().expect("there is a first block");
         block.push(column);
-        if block.len() > 2 && total_width(block) > width {
+        // What is in front may take two lines, rather than that a table is divided.
+        if block.len() > 2 && wrapped_width(block, width * 2 / 5) > width {
             let column = block.pop().into_iter();
             blocks.push([fronts()].into_iter().chain(column).collect());
         }

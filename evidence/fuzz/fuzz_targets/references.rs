@@ -11,7 +11,7 @@ fuzz_target!(|bytes: &[u8]| {
     if let Some((&[low, high], columns)) = bytes.split_first_chunk() {
         let count = u16::from_le_bytes([low, high]);
         let about = serde_json::to_vec(&About::default()).expect("it is written");
-        let mut file = b"KC-REFER\x01\0\0\0".to_vec();
+        let mut file = b"KC-REFER\x02\0\0\0".to_vec();
         packet(&mut file, 1, 1, &about);
         packet(&mut file, 2, count.into(), columns);
         check(&file);

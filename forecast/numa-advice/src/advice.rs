@@ -26,13 +26,17 @@ pub struct Advice {
     pub mappings: Vec<MappingAdvice>,
 }
 
-/// What is known of a mapping, or of several that share a row.
+/// What is known of a mapping, or of several mappings or blocks that share a row.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MappingAdvice {
     /// What it is.
     pub kind: Kind,
-    /// How many mappings the row has.
+    /// How many mappings or blocks the row has.
     pub mappings: u64,
+    /// The bytes of the smallest of them.
+    pub smallest: u64,
+    /// The bytes of the largest of them.
+    pub largest: u64,
     /// Whether any of it was still mapped at the end.
     pub mapped: bool,
     /// Bytes of the pages that were used. Pages that were given back and came again count twice.

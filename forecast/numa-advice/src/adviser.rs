@@ -1,10 +1,13 @@
 //! The whole: a stream goes in, advice comes out.
 
+use std::collections::HashMap;
+
 use kilocore_placement::{Memory, Options, OptionsError, PageSize, Rule, Start, Streamed, Told};
 use kilocore_platform::Cycles;
 use kilocore_references::{Event, What};
 
 use crate::advice::{Advice, MappingAdvice};
+use crate::kind::Kind;
 use crate::ledger::Ledger;
 use crate::rows::Row;
 use crate::sums::{Placement, PlacementCosts};
@@ -83,15 +86,21 @@ impl Adviser {
     #[must_use]
     pub fn advice(self, thresholds: &Thresholds) -> Advice {
         let threads = self.streamed.threads();
-        let (rows, loads) = self.streamed.into_observer().close_all();
+        let ledger = self.streamed.into_observer();
+        let has_blocks = ledger.has_blocks();
+        let (rows, loads) = ledger.close_all();
         let mut costs = PlacementCosts::default();
         let mut used: Vec<Row> =
             rows.into_rows().into_iter().filter(|row| row.sums.references() > 0).collect();
         for row in &mut used {
+            if has_blocks && row.kind == Kind::Heap {
+                row.kind = Kind::RestOfHeap;
+            }
             let moved = row.sums.costs.of(Placement::FirstTouch).since(Cycles(row.sums.move_gain));
             row.sums.costs.set(Placement::Moved, moved.0);
             costs.merge(&row.sums.costs);
         }
+        tell_apart(&mut used);
         let total = costs.of(Placement::FirstTouch);
         let mut mappings: Vec<MappingAdvice> =
             used.into_iter().map(|row| mapping(row, total, thresholds)).collect();
@@ -104,12 +113,33 @@ impl Adviser {
     }
 }
 
+/// Sites whose names are the same get longer ones, as far as there is something to tell them apart.
+fn tell_apart(rows: &mut [Row]) {
+    loop {
+        let mut count: HashMap<String, u32> = HashMap::new();
+        for row in rows.iter() {
+            *count.entry(row.kind.to_string()).or_default() += 1;
+        }
+        let mut grown = false;
+        for row in rows.iter_mut().filter(|row| count[&row.kind.to_string()] > 1) {
+            if let Kind::Allocated(site) | Kind::ThreadStack(site) = &mut row.kind {
+                grown |= site.show_more();
+            }
+        }
+        if !grown {
+            return;
+        }
+    }
+}
+
 fn mapping(row: Row, total: Cycles, thresholds: &Thresholds) -> MappingAdvice {
     let verdict = judge(&row.sums, total, thresholds);
-    let Row { kind, mappings, mapped_pages, sums } = row;
+    let Row { kind, mappings, sizes, mapped_pages, sums, .. } = row;
     MappingAdvice {
         kind,
         mappings,
+        smallest: sizes.smallest.min(sizes.largest),
+        largest: sizes.largest,
         mapped: mapped_pages > 0,
         touched_bytes: sums.bytes(),
         reads: sums.reads,

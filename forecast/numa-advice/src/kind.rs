@@ -2,6 +2,8 @@
 
 use std::fmt::{self, Display, Formatter};
 
+use crate::sites::Site;
+
 /// What kind of memory a row is about.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Kind {
@@ -9,10 +11,17 @@ pub enum Kind {
     File(Box<str>),
     /// The zeroed data of a program or library, which follows what is in the file: its path.
     ZeroedData(Box<str>),
-    /// The heap that grows with `brk`.
+    /// Memory that the program's allocator cuts blocks from: what grows with `brk`, and the heaps of threads if
+    /// they are known as such.
     Heap,
-    /// The first thread's stack. Stacks of other threads are anonymous.
+    /// The same without the blocks that have rows of their own.
+    RestOfHeap,
+    /// The first thread's stack.
     Stack,
+    /// Stacks of other threads, and who started these. They are anonymous if that was not recorded.
+    ThreadStack(Site),
+    /// What was allocated at a place of the program: blocks, or mappings without a file.
+    Allocated(Site),
     /// A mapping without a file.
     Anonymous {
         /// Its bytes when it was mapped.
@@ -28,6 +37,8 @@ pub enum Kind {
     },
     /// Files that have no row of their own.
     OtherFiles,
+    /// What was allocated at places that have no row of their own.
+    OtherAllocated,
     /// Memory of which no mapping is known.
     Unknown,
 }
@@ -42,13 +53,14 @@ impl Kind {
     /// Whether people know it as one thing, whatever the number of its mappings.
     #[must_use]
     pub fn is_one_thing(&self) -> bool {
-        !matches!(self, Self::OtherAnonymous { .. } | Self::OtherFiles)
+        !matches!(self, Self::OtherAnonymous { .. } | Self::OtherFiles | Self::OtherAllocated)
     }
 
     /// What it shares its number of rows with; `None` if there are few of the kind in any case.
     pub(crate) fn group(&self) -> Option<Group> {
         match self {
             Self::File(_) | Self::ZeroedData(_) => Some(Group::Files),
+            Self::Allocated(_) | Self::ThreadStack(_) => Some(Group::Sites),
             Self::Anonymous { bytes, .. } => Some(Group::Anonymous(bytes.max(&1).ilog2())),
             _ => None,
         }
@@ -61,7 +73,10 @@ impl Display for Kind {
             Self::File(path) => f.write_str(path),
             Self::ZeroedData(path) => write!(f, "{path}, zeroed data"),
             Self::Heap => f.write_str("[heap]"),
+            Self::RestOfHeap => f.write_str("[heap], the rest"),
             Self::Stack => f.write_str("[stack]"),
+            Self::ThreadStack(site) => write!(f, "stacks of threads from {site}"),
+            Self::Allocated(site) => site.fmt(f),
             Self::Anonymous { bytes, order } => {
                 write!(f, "anonymous #{order}, {}", Bytes(*bytes))
             }
@@ -70,13 +85,15 @@ impl Display for Kind {
                 write!(f, "other anonymous, {from} to {to}")
             }
             Self::OtherFiles => f.write_str("other files"),
+            Self::OtherAllocated => f.write_str("other blocks"),
             Self::Unknown => f.write_str("memory of no known mapping"),
         }
     }
 }
 
 /// Bytes as people read them.
-struct Bytes(u64);
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bytes(pub u64);
 
 impl Display for Bytes {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
@@ -95,15 +112,27 @@ impl Display for Bytes {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Group {
     Files,
+    Sites,
     /// By the size in bytes, as a power of two.
     Anonymous(u32),
 }
 
+/// How many rows of a group stand alone.
+const MOST_ALIKE: usize = 32;
+/// How many places stand alone. Their number does not grow with the run.
+const MOST_SITES: usize = 256;
+
 impl Group {
+    /// How many rows stand alone.
+    pub(crate) fn most(self) -> usize {
+        if self == Self::Sites { MOST_SITES } else { MOST_ALIKE }
+    }
+
     /// The row of those that do not stand alone.
     pub(crate) fn others(self) -> Kind {
         match self {
             Self::Files => Kind::OtherFiles,
+            Self::Sites => Kind::OtherAllocated,
             Self::Anonymous(power) => Kind::OtherAnonymous { from_bytes: 1 << power },
         }
     }

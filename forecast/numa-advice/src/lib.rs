@@ -5,7 +5,8 @@
 //!   while it runs or from a file.
 //! * **The same references meet several memories** (`kilocore-placement`): pages that stay where they are
 //!   used first, lie with each node in turn, migrate as under Linux, or have copies.
-//! * **Each mapping pays for its own pages**: files, the heap, stacks, and anonymous memory.
+//! * **Each row pays for its own pages**: files, stacks, the heap, and what each place of the program has
+//!   allocated, if the stream says who did ([`Site`]).
 //! * **A mapping's verdict** is the simplest remedy that gains nearly as much as the best: [`Verdict`].
 //!
 //! [`Adviser`] is the whole.
@@ -19,16 +20,23 @@
 
 mod advice;
 mod adviser;
+mod allocators;
+mod blocks;
+mod code;
+mod frame;
 mod kind;
 mod ledger;
 mod page_use;
 mod regions;
 mod rows;
+mod sites;
 mod sums;
 mod verdict;
 
 pub use advice::{Advice, MappingAdvice};
 pub use adviser::Adviser;
-pub use kind::Kind;
+pub use frame::Frame;
+pub use kind::{Bytes, Kind};
+pub use sites::Site;
 pub use sums::{Placement, PlacementCosts};
 pub use verdict::{Gain, Reason, Remedy, Thresholds, Verdict};

@@ -6,6 +6,16 @@
 
 use kilocore_placement::{Burst, Costs, Node, Nodes};
 
+use crate::regions::RowId;
+
+/// Whose a page is: a row's, and which of the row's blocks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Owner {
+    pub(crate) row: RowId,
+    /// The number of the block, from 1; 0 if it is no block's.
+    pub(crate) block: u64,
+}
+
 /// References of a node to a page.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Count {
@@ -27,6 +37,10 @@ pub(crate) struct PageUse {
     pub(crate) home: Node,
     /// Who has used it. None if it is not in use.
     pub(crate) nodes: Nodes,
+    /// Whose it is.
+    pub(crate) owner: Owner,
+    /// The state of the ledger in which that was last looked up.
+    pub(crate) seen: u32,
 }
 
 /// Where a page should have been.

@@ -1,11 +1,11 @@
-//! Which row the pages of the program's address space belong to.
+//! What the pages of the program's address space belong to: a row of the report, or a file.
 
 use std::collections::BTreeMap;
 
 use kilocore_references::{PageNumber, Region};
 
 /// A row of the report.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub(crate) struct RowId(pub(crate) u32);
 
 impl RowId {
@@ -16,54 +16,66 @@ impl RowId {
 
 /// A part of the address space, and whose it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Piece {
+pub(crate) struct Piece<Owner> {
     pub(crate) region: Region,
-    pub(crate) row: RowId,
+    pub(crate) owner: Owner,
 }
 
-/// Mapped memory. Pieces do not overlap.
-#[derive(Debug, Default)]
-pub(crate) struct Regions {
+/// Memory that belongs to somebody. Pieces do not overlap.
+#[derive(Debug)]
+pub(crate) struct Regions<Owner> {
     /// By first page: the page behind the last, and whose it is.
-    pieces: BTreeMap<u64, (u64, RowId)>,
+    pieces: BTreeMap<u64, (u64, Owner)>,
 }
 
-impl Regions {
+impl<Owner> Default for Regions<Owner> {
+    fn default() -> Self {
+        Self { pieces: BTreeMap::new() }
+    }
+}
+
+impl<Owner: Clone> Regions<Owner> {
     /// Whose a page is.
-    pub(crate) fn find(&self, page: PageNumber) -> Option<RowId> {
-        let (_, &(end, row)) = self.pieces.range(..=page.0).next_back()?;
-        (page.0 < end).then_some(row)
+    pub(crate) fn find(&self, page: PageNumber) -> Option<&Owner> {
+        let (_, (end, owner)) = self.pieces.range(..=page.0).next_back()?;
+        (page.0 < *end).then_some(owner)
     }
 
-    /// Adds memory where none is mapped.
-    pub(crate) fn insert(&mut self, Piece { region, row }: Piece) {
+    /// All pieces, in ascending order, by their first pages.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (PageNumber, &Owner)> {
+        self.pieces.iter().map(|(&first, (_, owner))| (PageNumber(first), owner))
+    }
+
+    /// Adds memory where there is none.
+    pub(crate) fn insert(&mut self, Piece { region, owner }: Piece<Owner>) {
         if region.pages > 0 {
-            self.pieces.insert(region.first.0, (region.end(), row));
+            self.pieces.insert(region.first.0, (region.end(), owner));
         }
     }
 
-    /// Takes out what is mapped in a region, and returns it in ascending order. Pieces that lie in it
+    /// Takes out what is in a region, and returns it in ascending order. Pieces that lie in it
     /// in part are cut.
-    pub(crate) fn remove(&mut self, region: Region) -> Vec<Piece> {
+    pub(crate) fn remove(&mut self, region: Region) -> Vec<Piece<Owner>> {
         let (first, end) = (region.first.0, region.end());
-        let mut overlapping: Vec<(u64, (u64, RowId))> =
-            self.pieces.range(first..end).map(|(&from, &piece)| (from, piece)).collect();
-        let before = self.pieces.range(..first).next_back().map(|(&from, &piece)| (from, piece));
+        let copied = |(&from, piece): (&u64, &(u64, Owner))| (from, piece.clone());
+        let mut overlapping: Vec<(u64, (u64, Owner))> =
+            self.pieces.range(first..end.max(first)).map(copied).collect();
+        let before = self.pieces.range(..first).next_back().map(copied);
         if let Some(reaching) = before.filter(|(_, (to, _))| *to > first) {
             overlapping.insert(0, reaching);
         }
         let mut gone = Vec::with_capacity(overlapping.len());
-        for (from, (to, row)) in overlapping {
+        for (from, (to, owner)) in overlapping {
             self.pieces.remove(&from);
             if from < first {
-                self.pieces.insert(from, (first, row));
+                self.pieces.insert(from, (first, owner.clone()));
             }
             if to > end {
-                self.pieces.insert(end, (to, row));
+                self.pieces.insert(end, (to, owner.clone()));
             }
             let (from, to) = (from.max(first), to.min(end));
             let region = Region { first: PageNumber(from), pages: to - from };
-            gone.push(Piece { region, row });
+            gone.push(Piece { region, owner });
         }
         gone
     }
@@ -77,8 +89,8 @@ mod tests {
         Region { first: PageNumber(first), pages }
     }
 
-    fn piece(first: u64, pages: u64, row: u32) -> Piece {
-        Piece { region: region(first, pages), row: RowId(row) }
+    fn piece(first: u64, pages: u64, row: u32) -> Piece<RowId> {
+        Piece { region: region(first, pages), owner: RowId(row) }
     }
 
     #[test]
@@ -99,8 +111,8 @@ mod tests {
         regions.insert(piece(10, 4, 3));
         let gone = regions.remove(region(2, 10));
         assert_eq!(gone, [piece(2, 2, 1), piece(4, 4, 2), piece(10, 2, 3)]);
-        assert_eq!(regions.find(PageNumber(1)), Some(RowId(1)));
-        assert_eq!(regions.find(PageNumber(12)), Some(RowId(3)));
+        assert_eq!(regions.find(PageNumber(1)), Some(&RowId(1)));
+        assert_eq!(regions.find(PageNumber(12)), Some(&RowId(3)));
         assert_eq!(regions.find(PageNumber(5)), None);
         assert!(regions.remove(region(4, 6)).is_empty());
     }

@@ -1,4 +1,4 @@
-//! The rows of the report: one for each mapping, but not without end.
+//! The rows of the report: one for each mapping or place of allocation, but not without end.
 //!
 //! A program may map memory as often as it likes. So only some mappings of about the same size have a row
 //! each, and only some files. When there are more, the one that is no longer mapped and was used least
@@ -11,17 +11,35 @@ use crate::kind::{Group, Kind};
 use crate::regions::RowId;
 use crate::sums::Sums;
 
-/// How many rows of a group stand alone.
-pub(crate) const MOST_ALIKE: usize = 32;
+/// The bytes of the smallest and of the largest mapping or block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Sizes {
+    pub(crate) smallest: u64,
+    pub(crate) largest: u64,
+}
+
+impl Sizes {
+    /// Those of nothing.
+    pub(crate) const NONE: Self = Self { smallest: u64::MAX, largest: 0 };
+
+    pub(crate) fn merge(&mut self, other: Self) {
+        self.smallest = self.smallest.min(other.smallest);
+        self.largest = self.largest.max(other.largest);
+    }
+}
 
 /// A row as it grows.
 #[derive(Debug)]
 pub(crate) struct Row {
     pub(crate) kind: Kind,
-    /// Mappings that were counted in it.
+    /// Mappings or blocks that were counted in it.
     pub(crate) mappings: u64,
+    /// The sizes of these.
+    pub(crate) sizes: Sizes,
     /// How many pages of it are mapped now.
     pub(crate) mapped_pages: u64,
+    /// How many pages refer to it, which includes some of blocks that are free.
+    pub(crate) used_pages: u64,
     pub(crate) sums: Sums,
 }
 
@@ -60,8 +78,9 @@ impl Rows {
     fn new_row(&mut self, kind: Kind) -> RowId {
         let Some(group) = kind.group() else { return self.add(kind) };
         let alone = self.alone.entry(group).or_default();
-        if alone.len() >= MOST_ALIKE {
-            let unmapped = |id: &&RowId| self.rows[id.index()].mapped_pages == 0;
+        if alone.len() >= group.most() {
+            let is_gone = |row: &Row| row.mapped_pages == 0 && row.used_pages == 0;
+            let unmapped = |id: &&RowId| is_gone(&self.rows[id.index()]);
             let used = |id: &&RowId| self.rows[id.index()].sums.references();
             let Some(&least) = alone.iter().filter(unmapped).min_by_key(used) else {
                 return self.others(group);
@@ -83,8 +102,8 @@ impl Rows {
     /// Adds a row to the common one.
     fn fold(&mut self, id: RowId, group: Group) {
         let row = self.of(id);
-        let (sums, mappings, kind) =
-            (std::mem::take(&mut row.sums), row.mappings, row.kind.clone());
+        let (sums, mappings, sizes, kind) =
+            (std::mem::take(&mut row.sums), row.mappings, row.sizes, row.kind.clone());
         self.named.remove(&kind);
         self.free.push(id);
         // A row that is added may take the free place, which is empty by now.
@@ -92,11 +111,19 @@ impl Rows {
         let others = self.of(others);
         others.sums.merge(&sums);
         others.mappings += mappings;
+        others.sizes.merge(sizes);
     }
 
     fn add(&mut self, kind: Kind) -> RowId {
         let is_named = !matches!(kind, Kind::Anonymous { .. });
-        let row = Row { kind: kind.clone(), mappings: 0, mapped_pages: 0, sums: Sums::default() };
+        let row = Row {
+            kind: kind.clone(),
+            mappings: 0,
+            sizes: Sizes::NONE,
+            mapped_pages: 0,
+            used_pages: 0,
+            sums: Sums::default(),
+        };
         let id = match self.free.pop() {
             Some(id) => {
                 *self.of(id) = row;
@@ -117,6 +144,8 @@ impl Rows {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const MOST_ALIKE: usize = 32;
 
     fn anonymous(order: u64) -> Kind {
         Kind::Anonymous { bytes: 4096, order }

@@ -94,6 +94,8 @@ impl Threads {
 pub(crate) struct Sums {
     /// Pages that were used. A page that was given back and came again counts twice.
     pub(crate) pages: u64,
+    /// The most pages that were in use at a time.
+    pub(crate) most_pages: u64,
     pub(crate) reads: u64,
     pub(crate) writes: u64,
     /// References that were remote under first touch.
@@ -121,6 +123,11 @@ impl Sums {
         self.pages.saturating_mul(PageNumber::BYTES)
     }
 
+    /// Bytes of the most pages that were in use at a time.
+    pub(crate) fn bytes_at_a_time(&self) -> u64 {
+        self.most_pages.saturating_mul(PageNumber::BYTES)
+    }
+
     /// Pages with so many references have their best home there, and would save that much.
     pub(crate) fn belong(&mut self, home: Node, references: u64, gain: u64) {
         self.move_gain += gain;
@@ -132,6 +139,8 @@ impl Sums {
 
     pub(crate) fn merge(&mut self, other: &Self) {
         self.pages += other.pages;
+        // They may have been there together.
+        self.most_pages += other.most_pages;
         self.reads += other.reads;
         self.writes += other.writes;
         self.remote += other.remote;

@@ -25,7 +25,7 @@ pub struct Thresholds {
     /// The share of reads among references to pages that several nodes have used, from which on copies
     /// are recommended: 0 to 1. Below it each node's copy would be busy with the writes of the others.
     pub mostly_read: f64,
-    /// A mapping of which no more bytes were used than this is expected to stay in the own caches of
+    /// A mapping of which no more bytes were used at a time than this is expected to stay in the own caches of
     /// whoever uses it, so that hardly any reference goes to memory. 0 for no such mapping.
     pub cached_bytes: u64,
 }
@@ -176,7 +176,7 @@ pub(crate) fn judge(sums: &Sums, total: Cycles, thresholds: &Thresholds) -> Verd
     let chosen = remedies().find(|(_, gain)| nearly_best(gain));
     let worth_having = |gain: &Gain| gain.cycles.0 > 0 && gain.share >= thresholds.least_share;
     match chosen.filter(|(_, gain)| worth_having(gain)) {
-        Some((_, gain)) if sums.bytes() <= thresholds.cached_bytes => {
+        Some((_, gain)) if sums.bytes_at_a_time() <= thresholds.cached_bytes => {
             Verdict::Leave(Reason::Cached(gain))
         }
         Some((remedy, gain)) => Verdict::Do(remedy, gain),

@@ -1,4 +1,5 @@
 //! Streams whose advice is known.
+mod blocks;
 mod by_hand;
 mod mappings;
 mod properties;

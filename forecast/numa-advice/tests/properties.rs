@@ -5,7 +5,7 @@ use kilocore_placement::{
     Balanced, BalancedOptions, Memory, Never, Options, PageSize, Start, Streamed,
 };
 use kilocore_references::{
-    Backing, Burst, Event, Instructions, Mapping, Move, PageNumber, ThreadId, What,
+    Backing, Block, Burst, Callers, Event, Instructions, Mapping, Move, PageNumber, ThreadId, What,
 };
 use proptest::prelude::*;
 
@@ -25,6 +25,11 @@ fn what() -> impl Strategy<Value = What> {
         region,
         backing,
         shared: false,
+        callers: Callers::default(),
+    });
+    let block = (0_u64..300_000, 0_u64..50_000, 1_u64..4).prop_map(|(address, bytes, caller)| {
+        let callers = Callers::new(&[caller, 9]);
+        What::Allocated(Box::new(Block { address, bytes, callers }))
     });
     // What the system moves does not overlap.
     let moved = (region(), region()).prop_map(|(from, mut to)| {
@@ -39,6 +44,8 @@ fn what() -> impl Strategy<Value = What> {
         1 => region().prop_map(What::Unmapped),
         1 => region().prop_map(What::Discarded),
         1 => moved,
+        2 => block,
+        1 => (0_u64..300_000).prop_map(What::Freed),
     ]
 }
 

@@ -3,7 +3,8 @@
 use kilocore_numa_advice::{Advice, Adviser, MappingAdvice, Thresholds};
 use kilocore_placement::{Options, Told};
 use kilocore_references::{
-    Backing, Burst, Event, Instructions, Mapping, PageNumber, Region, ThreadId, What,
+    Backing, Block, Burst, Callers, Event, Instructions, Mapping, PageNumber, Region, ThreadId,
+    What,
 };
 
 /// An adviser on the paper's machine, and a few words to feed it with.
@@ -22,7 +23,31 @@ impl Stream {
 
     pub(crate) fn map(&mut self, first: u64, pages: u64, backing: Backing) {
         let region = region(first, pages);
-        self.take(0, What::Mapped(Box::new(Mapping { region, backing, shared: false })));
+        self.take(
+            0,
+            What::Mapped(Box::new(Mapping {
+                region,
+                backing,
+                shared: false,
+                callers: Callers::default(),
+            })),
+        );
+    }
+
+    /// Memory without a file that these callers map.
+    pub(crate) fn map_from(&mut self, first: u64, pages: u64, callers: &[u64]) {
+        let region = region(first, pages);
+        let (backing, callers) = (Backing::Anonymous, Callers::new(callers));
+        self.take(0, What::Mapped(Box::new(Mapping { region, backing, shared: false, callers })));
+    }
+
+    pub(crate) fn allocate(&mut self, address: u64, bytes: u64, callers: &[u64]) {
+        let callers = Callers::new(callers);
+        self.take(0, What::Allocated(Box::new(Block { address, bytes, callers })));
+    }
+
+    pub(crate) fn free(&mut self, address: u64) {
+        self.take(0, What::Freed(address));
     }
 
     pub(crate) fn unmap(&mut self, first: u64, pages: u64) {

@@ -113,7 +113,9 @@ impl<'a> Lane<'a> {
                 Record::Mapped(number, _)
                 | Record::Unmapped(number, _)
                 | Record::Discarded(number, _)
-                | Record::Moved(number, _) => self.rank = Some(rank_of_change(number)),
+                | Record::Moved(number, _)
+                | Record::Allocated(number, _)
+                | Record::Freed(number, _) => self.rank = Some(rank_of_change(number)),
                 _ => self.rank = Some(rank_of_quantum(self.epoch)),
             }
             return Ok(self.rank);

@@ -14,8 +14,10 @@
 //! * Time. Instructions stand for it, and they take QEMU other times than a processor.
 #![deny(missing_docs)]
 
+mod allocations;
 mod error;
 mod lane;
+mod linkage;
 mod locks;
 mod memory;
 mod modules;
@@ -26,6 +28,7 @@ mod stream;
 mod tee;
 mod told;
 
+pub use allocations::Allocations;
 pub use error::{ProgramError, RecordError, StreamError};
 pub use locks::{Traced, trace_locks};
 pub use modules::Modules;

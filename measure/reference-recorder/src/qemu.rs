@@ -30,13 +30,17 @@ pub(crate) struct Plugin<'a> {
     pub(crate) shared: &'a str,
     /// If it traces locks: how many instructions a processor looks ahead.
     pub(crate) window: Option<u32>,
+    /// Whether it records who allocates memory.
+    pub(crate) sites: bool,
 }
 
-/// The command that runs a program under QEMU with the plugin.
+/// The command that runs a program under QEMU with the plugin, with these variables in the program's
+/// environment.
 pub(crate) fn command(
     qemu: &Path,
     cpu: Option<&str>,
     plugin: &Plugin<'_>,
+    variables: Vec<OsString>,
     program: Program,
 ) -> Vec<OsString> {
     let mut command = vec![qemu.as_os_str().to_owned()];
@@ -48,6 +52,12 @@ pub(crate) fn command(
     words.push(format!(",shared={}", plugin.shared));
     if let Some(window) = plugin.window {
         words.push(format!(",locks=on,window={window}"));
+    }
+    if plugin.sites {
+        words.push(",sites=on");
+    }
+    for variable in variables {
+        command.extend(["-E".into(), variable]);
     }
     command.extend(["-plugin".into(), words, "-0".into(), program.name]);
     command.push(program.file.into_os_string());

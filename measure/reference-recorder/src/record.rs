@@ -10,6 +10,7 @@ use kilocore_process::{NotStarted, Output, Start, allowed_cores, run, utc_date};
 use kilocore_references::layout::Sizes;
 use kilocore_references::{About, PageNumber};
 
+use crate::allocations::{self, Allocations};
 use crate::memory::Memory;
 use crate::program::Program;
 use crate::stream::{Over, Stream};
@@ -40,6 +41,9 @@ pub struct Options<'a> {
     /// same time, unless the address of one comes from another. For [`trace_locks`](crate::trace_locks).
     /// Processors of the years from 2015 to 2024 look about 200 to 600 instructions ahead.
     pub window: u32,
+    /// Whether it is recorded who allocates the program's memory, and how. It takes the plugin and a library
+    /// under the program. Not together with `locks`.
+    pub allocations: Option<Allocations>,
     /// Where the program's output goes.
     pub output: Output<'a>,
     /// Whether its standard input is empty instead of this process's.
@@ -59,6 +63,7 @@ impl Options<'_> {
             cpu: Some("max".to_owned()),
             locks: false,
             window: 256,
+            allocations: None,
             output: Output::Inherited,
             empty_input: false,
         }
@@ -126,13 +131,19 @@ pub fn record<T>(
     let (program, emulator, library) = prepare(command, options)?;
     let sizes = Sizes { rings: options.threads, slots: options.slots };
     let memory = Memory::new(sizes, quantum(options)).map_err(RecordError::Memory)?;
-    let about = about(command, options);
+    let mut about = about(command, options);
+    let sites = options.allocations.as_ref().filter(|_| !options.locks);
+    let variables = match sites {
+        None => Vec::new(),
+        Some(sites) => preloaded(sites, &program, &mut about)?,
+    };
     let plugin = qemu::Plugin {
         library: &library,
         shared: &memory.name(),
         window: options.locks.then_some(options.window),
+        sites: sites.is_some(),
     };
-    let command = qemu::command(&emulator, options.cpu.as_deref(), &plugin, program);
+    let command = qemu::command(&emulator, options.cpu.as_deref(), &plugin, variables, program);
     let over = Over::default();
     thread::scope(|scope| {
         let runner = || {
@@ -160,6 +171,25 @@ pub fn record<T>(
         let (status, interrupted) = (end.status, end.interrupted);
         Ok(Recorded { made, status, interrupted, threads_unrecorded })
     })
+}
+
+/// What to put into the program's environment so that it tells of its blocks. If it cannot, that is not
+/// covered.
+fn preloaded(
+    sites: &Allocations,
+    program: &Program,
+    about: &mut About,
+) -> Result<Vec<OsString>, RecordError> {
+    let library = sites
+        .library
+        .canonicalize()
+        .map_err(|source| RecordError::Library { library: sites.library.clone(), source })?;
+    let others = std::env::var_os("LD_PRELOAD");
+    let variables = allocations::variables(sites, &library, &program.file, others.as_deref());
+    Ok(variables.unwrap_or_else(|why| {
+        about.not_covered.push(allocations::not_covered(why));
+        Vec::new()
+    }))
 }
 
 /// More would not fit into the counts of a burst, if all instructions did nothing else than load.

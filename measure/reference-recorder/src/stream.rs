@@ -174,6 +174,8 @@ impl<'a> Stream<'a> {
             Record::Unmapped(_, region) => Some(What::Unmapped(region)),
             Record::Discarded(_, region) => Some(What::Discarded(region)),
             Record::Moved(_, it) => Some(What::Moved(it)),
+            Record::Allocated(_, block) => Some(What::Allocated(block)),
+            Record::Freed(_, address) => Some(What::Freed(address)),
             Record::Forked => Some(What::Forked),
             Record::Ended => Some(What::Ended),
             Record::Lock(lock) => {

@@ -1,5 +1,6 @@
 //! Real programs under QEMU. Needs qemu-user, a C and a C++ compiler, and xz.
 
+mod allocations;
 mod chains;
 mod counts;
 mod ends;

@@ -7,6 +7,7 @@
 //! * [`RealFunction`] and [`real`] find and call the displaced functions of the C library.
 //! * [`MutexKind`], [`mutex_kind`], [`rwlock`] and [`condattr`] know the few parts of glibc's
 //!   objects that tell an ordinary lock from a special one.
+//! * [`allocation_calls`] is what one of the libraries and a plugin of QEMU agree on.
 //! * [`errno::preserved`] keeps `errno` unchanged. Pthread functions report errors by their return
 //!   value, so programs expect `errno` to survive a call of them.
 //!
@@ -26,6 +27,7 @@
 //! promise these layouts.
 #![no_std]
 
+pub mod allocation_calls;
 pub mod condattr;
 pub mod errno;
 mod exit;

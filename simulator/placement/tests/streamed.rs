@@ -2,7 +2,7 @@
 
 use kilocore_placement::{FixedDelay, Memory, Never, Options, PageSize, Streamed};
 use kilocore_references::{
-    Backing, Burst, Event, Instructions, Mapping, Move, PageNumber, Region, ThreadId, What,
+    Backing, Burst, Callers, Event, Instructions, Mapping, Move, PageNumber, Region, ThreadId, What,
 };
 
 fn streamed(processors: u32) -> Streamed {
@@ -53,7 +53,12 @@ fn threads_are_dealt_to_nodes_in_turn() {
 
 #[test]
 fn memory_that_is_mapped_anew_has_new_pages() {
-    let mapping = Mapping { region: region(70, 10), backing: Backing::Anonymous, shared: false };
+    let mapping = Mapping {
+        region: region(70, 10),
+        backing: Backing::Anonymous,
+        shared: false,
+        callers: Callers::default(),
+    };
     let changes = [
         What::Mapped(Box::new(mapping)),
         What::Unmapped(region(70, 10)),

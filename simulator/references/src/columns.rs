@@ -6,13 +6,15 @@
 //! * **Clocks**, as differences to the one before, where there are any.
 //! * **Pages** of bursts, as differences to the page of the burst before.
 //! * **Loads**, **stores** and **instructions**.
-//! * **Places**: all that is said of mappings, with names as they are.
+//! * **Places**: all that is said of mappings and blocks, with names as they are. Callers are differences to
+//!   the ones before.
 //!
 //! Each packet begins anew, so that it can be read without those before it.
 
 use crate::bytes::{self, NoNumber, fold, unfold};
 use crate::{
-    Backing, Burst, Event, Instructions, Mapping, Move, PageNumber, Region, ThreadId, What,
+    Backing, Block, Burst, Callers, Event, Instructions, Mapping, Move, PageNumber, Region,
+    ThreadId, What,
 };
 
 /// No packet has more events.
@@ -35,6 +37,11 @@ const FORKED: u8 = 6;
 const REPLACED: u8 = 7;
 const ENDED: u8 = 8;
 const DISCARDED: u8 = 9;
+const ALLOCATED: u8 = 10;
+const FREED: u8 = 11;
+
+/// Anonymous memory with callers behind it, beside the other kinds of memory.
+const CALLED: u64 = 5;
 
 /// The columns, as they are written.
 #[derive(Debug, Default)]
@@ -120,9 +127,29 @@ impl Columns {
                 self.push_region(it.to);
                 MOVED
             }
+            What::Allocated(block) => {
+                bytes::put(&mut self.places, block.address);
+                bytes::put(&mut self.places, block.bytes);
+                self.push_callers(&block.callers);
+                ALLOCATED
+            }
+            What::Freed(address) => {
+                bytes::put(&mut self.places, *address);
+                FREED
+            }
             What::Forked => FORKED,
             What::Replaced => REPLACED,
             What::Ended => ENDED,
+        }
+    }
+
+    fn push_callers(&mut self, callers: &Callers) {
+        let addresses = callers.addresses();
+        bytes::put(&mut self.places, addresses.len() as u64);
+        let mut before = 0_u64;
+        for &address in addresses {
+            bytes::put(&mut self.places, fold(address.wrapping_sub(before) as i64));
+            before = address;
         }
     }
 
@@ -134,6 +161,7 @@ impl Columns {
     fn push_mapping(&mut self, mapping: &Mapping) {
         self.push_region(mapping.region);
         let (code, name) = match &mapping.backing {
+            Backing::Anonymous if !mapping.callers.is_empty() => (CALLED, None),
             Backing::Anonymous => (0, None),
             Backing::Heap => (1, None),
             Backing::Stack => (2, None),
@@ -144,6 +172,9 @@ impl Columns {
         if let Some(name) = name {
             bytes::put(&mut self.places, name.len() as u64);
             self.places.extend(name.as_bytes());
+        }
+        if code == CALLED {
+            self.push_callers(&mapping.callers);
         }
     }
 }
@@ -243,6 +274,8 @@ impl<'a> Cursors<'a> {
             MOVED => {
                 What::Moved(Box::new(Move { from: self.take_region()?, to: self.take_region()? }))
             }
+            ALLOCATED => What::Allocated(Box::new(self.take_block()?)),
+            FREED => What::Freed(bytes::take(&mut self.places)?),
             FORKED => What::Forked,
             REPLACED => What::Replaced,
             ENDED => What::Ended,
@@ -256,6 +289,28 @@ impl<'a> Cursors<'a> {
             Some(end) if end <= PageNumber::END => Ok(Region { first: PageNumber(first), pages }),
             _ => Err("the region is beyond the last page that there can be"),
         }
+    }
+
+    fn take_block(&mut self) -> Result<Block, &'static str> {
+        let (address, bytes) = (bytes::take(&mut self.places)?, bytes::take(&mut self.places)?);
+        if address.checked_add(bytes).is_none() {
+            return Err("the block is beyond the last address that there can be");
+        }
+        Ok(Block { address, bytes, callers: self.take_callers()? })
+    }
+
+    fn take_callers(&mut self) -> Result<Callers, &'static str> {
+        let count = bytes::take(&mut self.places)?;
+        if count > Callers::MOST as u64 {
+            return Err("there are more callers than are kept");
+        }
+        let mut address = 0_u64;
+        let mut addresses = Vec::with_capacity(count as usize);
+        for _ in 0..count {
+            address = address.wrapping_add(unfold(bytes::take(&mut self.places)?) as u64);
+            addresses.push(address);
+        }
+        Ok(Callers::new(&addresses))
     }
 
     fn take_mapping(&mut self) -> Result<Mapping, &'static str> {
@@ -276,9 +331,12 @@ impl<'a> Cursors<'a> {
                 Backing::File(str::from_utf8(name).map_err(|_| "the name is no text")?.into())
             }
             4 => Backing::Unknown,
+            CALLED => Backing::Anonymous,
             _ => return Err("the mapping is of no kind that there is"),
         };
-        Ok(Mapping { region, backing, shared: code & 1 != 0 })
+        let is_called = code >> 1 == CALLED;
+        let callers = if is_called { self.take_callers()? } else { Callers::default() };
+        Ok(Mapping { region, backing, shared: code & 1 != 0, callers })
     }
 }
 

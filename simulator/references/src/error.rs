@@ -55,7 +55,7 @@ pub enum Wrong {
     NoTrace,
     /// It comes from a newer Kilocore.
     #[error(
-        "the trace has version {0}, and this Kilocore reads version {known}; update Kilocore, or \
+        "the trace has version {0}, and this Kilocore reads those up to {known}; update Kilocore, or \
          record again",
         known = crate::packet::VERSION
     )]

@@ -1,6 +1,6 @@
 //! What a stream consists of.
 
-use crate::{Instructions, PageNumber, Region, ThreadId};
+use crate::{Callers, Instructions, PageNumber, Region, ThreadId};
 
 /// An event of a merged stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,6 +37,11 @@ pub enum What {
     Discarded(Region),
     /// Memory moved (`mremap`): the pages stay the same and have new numbers.
     Moved(Box<Move>),
+    /// The program's allocator has given out a block of memory, inside memory that is mapped.
+    Allocated(Box<Block>),
+    /// The block that began at this address is free. Nothing is said of some blocks, so there may have been
+    /// none.
+    Freed(u64),
     /// The thread forked a process. What that process does is not in the stream.
     Forked,
     /// The program asks to be replaced by another (`execve`). If that succeeds, this is the last event
@@ -68,6 +73,19 @@ pub struct Mapping {
     pub backing: Backing,
     /// Whether other processes see what is written there (`MAP_SHARED`).
     pub shared: bool,
+    /// Who mapped it, if it is anonymous and that was recorded.
+    pub callers: Callers,
+}
+
+/// A block of the program's allocator.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Block {
+    /// The address of its first byte.
+    pub address: u64,
+    /// How many bytes were asked for. The last one has an address, too.
+    pub bytes: u64,
+    /// Who asked for it.
+    pub callers: Callers,
 }
 
 /// What is in mapped memory.

@@ -7,6 +7,8 @@
 //! * A quantum is a run of a few thousand instructions of one thread. [`What::Quantum`] ends it. It also
 //!   ends at each system call.
 //! * The order of the bursts within a quantum is lost.
+//! * What is mapped, and which blocks the program allocates, stands between the bursts, with who did so as far
+//!   as that was recorded ([`Callers`]).
 //!
 //! Threads run at the same time, so their quanta are merged: the thread that has executed the fewest
 //! instructions goes first. [`Merge`] says how threads that wait, and changes of the address space, fit
@@ -57,6 +59,7 @@
 #![deny(missing_docs)]
 
 mod bytes;
+mod callers;
 mod columns;
 mod error;
 mod event;
@@ -72,8 +75,9 @@ mod traced_lock;
 mod units;
 mod writer;
 
+pub use callers::Callers;
 pub use error::{Place, ReadError, WriteError, Wrong};
-pub use event::{Backing, Burst, Event, Mapping, Move, What};
+pub use event::{Backing, Block, Burst, Event, Mapping, Move, What};
 pub use header::{About, Contents, Ending};
 pub use merge::{Merge, Readiness, rank_of_change, rank_of_quantum};
 pub use reader::Reader;

@@ -8,8 +8,9 @@ use crate::error::Wrong;
 
 /// What a file begins with.
 pub(crate) const MAGIC: [u8; 8] = *b"KC-REFER";
-/// The version that is written, and the last that is read.
-pub(crate) const VERSION: u32 = 1;
+/// The version that is written, and the last that is read. Version 1 knew neither blocks nor callers; all
+/// that it has means the same.
+pub(crate) const VERSION: u32 = 2;
 /// Neither the header nor what stands behind the events is longer.
 pub(crate) const LONGEST_DOCUMENT: usize = 1 << 20;
 

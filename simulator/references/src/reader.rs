@@ -66,7 +66,7 @@ impl<R: Read> Reader<R> {
         let mut version = [0; 4];
         packet::fill(&mut from, &mut version).map_err(|wrong| wrong.at(Place::Byte(offset)))?;
         match u32::from_le_bytes(version) {
-            VERSION => {}
+            1..=VERSION => {}
             0 => return Err(Wrong::damaged("there is no version 0").at(Place::Byte(offset))),
             newer => return Err(Wrong::TooNew(newer).at(Place::Byte(offset))),
         }

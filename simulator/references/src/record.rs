@@ -6,7 +6,9 @@
 //! one day.
 
 use crate::traced_lock::WORDS;
-use crate::{Backing, Burst, Mapping, Move, PageNumber, Region, ThreadId, TracedLock};
+use crate::{
+    Backing, Block, Burst, Callers, Mapping, Move, PageNumber, Region, ThreadId, TracedLock,
+};
 
 /// No record has more slots behind its head.
 pub const MOST_MORE: usize = 63;
@@ -32,6 +34,8 @@ mod kind {
     pub(super) const DISCARDED: u64 = 11;
     pub(super) const LOCK: u64 = 12;
     pub(super) const LOCKS_END: u64 = 13;
+    pub(super) const ALLOCATED: u64 = 14;
+    pub(super) const FREED: u64 = 15;
 }
 
 const SHARED: u64 = 1 << 8;
@@ -40,6 +44,10 @@ const HEAP: u64 = 1;
 const STACK: u64 = 2;
 const FILE: u64 = 3;
 const UNKNOWN: u64 = 4;
+/// Anonymous memory, and who mapped it.
+const CALLED: u64 = 5;
+
+const _: () = assert!(Callers::MOST.div_ceil(2) < MOST_MORE, "callers are part of one record");
 
 /// A record. A change of the address space has a number, counted from 1 in the order in which the
 /// changes happened.
@@ -63,6 +71,10 @@ pub enum Record {
     Discarded(u64, Region),
     /// Memory moved.
     Moved(u64, Box<Move>),
+    /// A block was allocated.
+    Allocated(u64, Box<Block>),
+    /// The block at an address was freed.
+    Freed(u64, u64),
     /// The thread forked.
     Forked,
     /// The program wants to be replaced by the one with this path, as far as it is known.
@@ -137,6 +149,16 @@ impl Record {
                 slot([it.to.first.0, it.to.pages]);
             }
             Self::Mapped(number, mapping) => encode_mapped(*number, mapping, slot),
+            Self::Allocated(number, block) => {
+                let Block { address, bytes, callers } = &**block;
+                slot([head(kind::ALLOCATED, 0, 1 + slots_of(callers)), *number]);
+                slot([*address, *bytes]);
+                encode_callers(callers, slot);
+            }
+            Self::Freed(number, address) => {
+                slot([head(kind::FREED, 0, 1), *number]);
+                slot([*address, 0]);
+            }
             Self::Lock(lock) => encode_lock(lock, slot),
             Self::LocksEnd(not_followed) => slot([head(kind::LOCKS_END, 0, 0), *not_followed]),
             Self::Other => {}
@@ -151,6 +173,8 @@ impl Record {
             Self::Unmapped(_, region) => Self::Unmapped(number, region),
             Self::Discarded(_, region) => Self::Discarded(number, region),
             Self::Moved(_, it) => Self::Moved(number, it),
+            Self::Allocated(_, block) => Self::Allocated(number, block),
+            Self::Freed(_, address) => Self::Freed(number, address),
             other => other,
         }
     }
@@ -179,11 +203,18 @@ impl Record {
                 Self::Moved(rest.first()?[0], Box::new(Move { from: region(page, second)?, to }))
             }
             kind::MAPPED => {
-                let (&[number, flags], name) = rest.split_first()?;
-                let backing = backing(flags & 0xff, name)?;
+                let (&[number, flags], behind) = rest.split_first()?;
+                let (backing, callers) = backing(flags & 0xff, behind)?;
                 let (region, shared) = (region(page, second)?, flags & SHARED != 0);
-                Self::Mapped(number, Box::new(Mapping { region, backing, shared }))
+                Self::Mapped(number, Box::new(Mapping { region, backing, shared, callers }))
             }
+            kind::ALLOCATED => {
+                let (&[address, bytes], callers) = rest.split_first()?;
+                address.checked_add(bytes)?;
+                let callers = decode_callers(callers)?;
+                Self::Allocated(second, Box::new(Block { address, bytes, callers }))
+            }
+            kind::FREED => Self::Freed(second, rest.first()?[0]),
             kind::LOCK => Self::Lock(Box::new(lock(rest)?)),
             kind::LOCKS_END => Self::LocksEnd(second),
             _ => Self::Other,
@@ -208,10 +239,30 @@ fn region(first: PageNumber, pages: u64) -> Option<Region> {
     (end <= PageNumber::END).then_some(Region { first, pages })
 }
 
+/// How many slots callers take.
+fn slots_of(callers: &Callers) -> usize {
+    callers.addresses().len().div_ceil(2)
+}
+
+/// Two addresses a slot. No function returns to 0, so that fills up the last one.
+fn encode_callers(callers: &Callers, mut slot: impl FnMut([u64; 2])) {
+    for pair in callers.addresses().chunks(2) {
+        slot([pair[0], pair.get(1).copied().unwrap_or(0)]);
+    }
+}
+
+fn decode_callers(slots: &[[u64; 2]]) -> Option<Callers> {
+    let addresses = slots.as_flattened();
+    let addresses = addresses.strip_suffix(&[0]).unwrap_or(addresses);
+    (addresses.len() <= Callers::MOST && !addresses.contains(&0)).then(|| Callers::new(addresses))
+}
+
 /// Behind the head come the number and the flags, and then the file's name, sixteen bytes a slot and
-/// filled up with zeroes. A name that is too long loses its beginning.
+/// filled up with zeroes. A name that is too long loses its beginning. Anonymous memory has its callers
+/// there.
 fn encode_mapped(number: u64, mapping: &Mapping, mut slot: impl FnMut([u64; 2])) {
     let (code, name) = match &mapping.backing {
+        Backing::Anonymous if !mapping.callers.is_empty() => (CALLED, ""),
         Backing::Anonymous => (ANONYMOUS, ""),
         Backing::Heap => (HEAP, ""),
         Backing::Stack => (STACK, ""),
@@ -219,10 +270,14 @@ fn encode_mapped(number: u64, mapping: &Mapping, mut slot: impl FnMut([u64; 2]))
         Backing::Unknown => (UNKNOWN, ""),
     };
     let name = ending(name, MOST_MORE - 1);
-    let more = 1 + name.len().div_ceil(16);
+    let callers = (code == CALLED).then_some(&mapping.callers);
+    let more = 1 + name.len().div_ceil(16) + callers.map_or(0, slots_of);
     slot([head(kind::MAPPED, mapping.region.first.0, more), mapping.region.pages]);
     slot([number, code | if mapping.shared { SHARED } else { 0 }]);
-    encode_text(name, slot);
+    match callers {
+        Some(callers) => encode_callers(callers, slot),
+        None => encode_text(name, slot),
+    }
 }
 
 /// The end of a text that fits in so many slots.
@@ -249,13 +304,17 @@ fn text(slots: &[[u64; 2]]) -> Box<str> {
     String::from_utf8_lossy(&bytes[..end]).into()
 }
 
-fn backing(code: u64, name: &[[u64; 2]]) -> Option<Backing> {
-    Some(match code {
+fn backing(code: u64, behind: &[[u64; 2]]) -> Option<(Backing, Callers)> {
+    if code == CALLED {
+        return Some((Backing::Anonymous, decode_callers(behind)?));
+    }
+    let backing = match code {
         ANONYMOUS => Backing::Anonymous,
         HEAP => Backing::Heap,
         STACK => Backing::Stack,
-        FILE => Backing::File(text(name)),
+        FILE => Backing::File(text(behind)),
         UNKNOWN => Backing::Unknown,
         _ => return None,
-    })
+    };
+    Some((backing, Callers::default()))
 }

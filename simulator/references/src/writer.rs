@@ -113,6 +113,7 @@ fn possible(event: &Event) -> bool {
             };
             region(mapping.region) && name <= LONGEST_NAME
         }
+        What::Allocated(block) => block.address.checked_add(block.bytes).is_some(),
         What::Unmapped(it) | What::Discarded(it) => region(*it),
         What::Moved(it) => region(it.from) && region(it.to),
         _ => true,

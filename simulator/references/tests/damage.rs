@@ -24,12 +24,20 @@ fn a_trace_that_was_cut_off_says_where_it_ends() {
 #[test]
 fn other_files_and_other_versions_are_told_apart() {
     assert!(matches!(read(b"KC-PAGES\x01\0\0\0").expect_err("others").what, Wrong::NoTrace));
-    let newer = read(b"KC-REFER\x02\0\0\0").expect_err("newer");
-    assert!(matches!(newer.what, Wrong::TooNew(2)), "{newer}");
+    let newer = read(b"KC-REFER\x03\0\0\0").expect_err("newer");
+    assert!(matches!(newer.what, Wrong::TooNew(3)), "{newer}");
     assert!(newer.to_string().contains("update Kilocore"), "{newer}");
     let mut more = packed(&[]);
     more.push(0);
     assert!(read(&more).expect_err("one byte too much").to_string().contains("more behind"));
+}
+
+#[test]
+fn a_trace_of_the_first_version_can_be_read() {
+    let mut bytes = packed(&many());
+    assert_eq!(bytes[8..12], [2, 0, 0, 0]);
+    bytes[8] = 1;
+    assert_eq!(read(&bytes).expect("it has nothing that is new").0, many());
 }
 
 proptest! {
@@ -47,7 +55,7 @@ proptest! {
 
     #[test]
     fn no_bytes_bring_it_down(bytes: Vec<u8>) {
-        let mut file = b"KC-REFER\x01\0\0\0".to_vec();
+        let mut file = b"KC-REFER\x02\0\0\0".to_vec();
         file.extend(&bytes);
         prop_assert!(read(&file).is_err());
         prop_assert!(read(&bytes).is_err());

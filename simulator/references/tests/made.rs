@@ -1,8 +1,8 @@
 //! Made streams.
 
 use kilocore_references::{
-    About, Backing, Burst, Contents, Ending, Event, Instructions, Mapping, Move, PageNumber,
-    ReadError, Reader, Region, ThreadId, What, Writer,
+    About, Backing, Block, Burst, Callers, Contents, Ending, Event, Instructions, Mapping, Move,
+    PageNumber, ReadError, Reader, Region, ThreadId, What, Writer,
 };
 use proptest::prelude::*;
 
@@ -32,18 +32,31 @@ pub(crate) fn a_backing() -> impl Strategy<Value = Backing> {
     ]
 }
 
+pub(crate) fn some_callers() -> impl Strategy<Value = Callers> {
+    prop::collection::vec(1..u64::MAX, 0..=Callers::MOST).prop_map(|all| Callers::new(&all))
+}
+
 pub(crate) fn a_what() -> impl Strategy<Value = What> {
     let burst =
         (0..PageNumber::END, any::<u32>(), any::<u32>()).prop_map(|(page, reads, writes)| {
             What::Burst(Burst { page: PageNumber(page), reads, writes })
         });
-    let mapped = (a_region(), a_backing(), any::<bool>()).prop_map(|(region, backing, shared)| {
-        What::Mapped(Box::new(Mapping { region, backing, shared }))
+    let mapping = (a_region(), a_backing(), any::<bool>(), some_callers());
+    let mapped = mapping.prop_map(|(region, backing, shared, callers)| {
+        // Only of anonymous memory it is told who mapped it.
+        let callers = if backing == Backing::Anonymous { callers } else { Callers::default() };
+        What::Mapped(Box::new(Mapping { region, backing, shared, callers }))
+    });
+    let block = (0..u64::MAX / 2, 0..u64::MAX / 2, some_callers());
+    let allocated = block.prop_map(|(address, bytes, callers)| {
+        What::Allocated(Box::new(Block { address, bytes, callers }))
     });
     prop_oneof![
         8 => burst,
         2 => any::<u32>().prop_map(|instructions| What::Quantum { instructions }),
         1 => mapped,
+        1 => allocated,
+        1 => any::<u64>().prop_map(What::Freed),
         1 => a_region().prop_map(What::Unmapped),
         1 => a_region().prop_map(What::Discarded),
         1 => (a_region(), a_region()).prop_map(|(from, to)| What::Moved(Box::new(Move { from, to }))),

@@ -2,7 +2,8 @@
 
 use kilocore_references::record::{MOST_MORE, Record};
 use kilocore_references::{
-    Backing, Ending, Event, Mapping, PageNumber, Reader, Region, ThreadId, What, WriteError, Writer,
+    Backing, Callers, Ending, Event, Mapping, PageNumber, Reader, Region, ThreadId, What,
+    WriteError, Writer,
 };
 use proptest::prelude::*;
 
@@ -28,6 +29,8 @@ proptest! {
             What::Unmapped(region) => Record::Unmapped(number, region),
             What::Discarded(region) => Record::Discarded(number, region),
             What::Moved(it) => Record::Moved(number, it),
+            What::Allocated(block) => Record::Allocated(number, block),
+            What::Freed(address) => Record::Freed(number, address),
             What::Started => Record::Started(ThreadId(number as u32)),
             What::Forked => Record::Forked,
             What::Replaced => Record::Replaced(format!("/bin/{number}").into()),
@@ -65,7 +68,12 @@ fn traces_of_several_packets_come_back_and_are_small() {
 fn the_end_of_a_long_name_is_kept() {
     let long = format!("{}/the-file", "ä/".repeat(700));
     let region = Region::of_bytes(0x5000, 1);
-    let mapping = Mapping { region, backing: Backing::File(long.into()), shared: true };
+    let mapping = Mapping {
+        region,
+        backing: Backing::File(long.into()),
+        shared: true,
+        callers: Callers::default(),
+    };
     let mut slots = Vec::new();
     Record::Mapped(7, Box::new(mapping)).encode(|slot| slots.push(slot));
     assert!(slots.len() <= 1 + MOST_MORE);

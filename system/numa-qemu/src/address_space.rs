@@ -4,7 +4,7 @@ use std::fs;
 use std::sync::{Mutex, PoisonError};
 
 use kilocore_references::record::Record;
-use kilocore_references::{Backing, Mapping, Move, PageNumber, Region};
+use kilocore_references::{Backing, Callers, Mapping, Move, PageNumber, Region};
 
 use crate::maps;
 
@@ -21,8 +21,8 @@ pub(crate) fn at_first(in_stack: u64) -> impl Iterator<Item = Record> {
     })
 }
 
-/// Memory was mapped, by a call with these flags and this file.
-pub(crate) fn mapped(at: u64, bytes: u64, flags: u64, file: u64) -> Record {
+/// Memory was mapped at an address, of so many bytes, by a call with these flags and this file.
+pub(crate) fn mapped(at: (u64, u64), flags: u64, file: u64, callers: Callers) -> Record {
     let backing = if flags & libc::MAP_ANONYMOUS as u64 != 0 {
         Backing::Anonymous
     } else {
@@ -30,7 +30,8 @@ pub(crate) fn mapped(at: u64, bytes: u64, flags: u64, file: u64) -> Record {
         name.map_or(Backing::Unknown, |name| Backing::File(name.to_string_lossy().into()))
     };
     let shared = flags & 0xf != libc::MAP_PRIVATE as u64;
-    Record::Mapped(0, Box::new(Mapping { region: Region::of_bytes(at, bytes), backing, shared }))
+    let region = Region::of_bytes(at.0, at.1);
+    Record::Mapped(0, Box::new(Mapping { region, backing, shared, callers }))
 }
 
 /// Memory is given back.
@@ -59,7 +60,15 @@ pub(crate) fn heap_ends(end: u64) -> Option<Record> {
         return None;
     }
     Some(if end > before {
-        Record::Mapped(0, Box::new(Mapping { region, backing: Backing::Heap, shared: false }))
+        Record::Mapped(
+            0,
+            Box::new(Mapping {
+                region,
+                backing: Backing::Heap,
+                shared: false,
+                callers: Callers::default(),
+            }),
+        )
     } else {
         Record::Unmapped(0, region)
     })

@@ -2,6 +2,7 @@
 
 use std::ffi::{c_uint, c_void};
 
+use crate::thread::Thread;
 use crate::{access, api, vcpus};
 
 /// No access is wider. Accesses that begin further from the end of their page do not leave it.
@@ -9,23 +10,28 @@ const WIDEST: u64 = 64;
 
 /// An instruction loads or stores.
 pub(crate) extern "C" fn count(vcpu: c_uint, access: u32, address: u64, _: *mut c_void) {
-    let Some(thread) = vcpus::recorded(vcpu) else { return };
+    if let Some(thread) = vcpus::recorded(vcpu) {
+        count_for(thread, access, address);
+    }
+}
+
+/// The same for a thread that was found.
+#[inline(always)]
+pub(crate) fn count_for(thread: &mut Thread, access: u32, address: u64) {
     thread.count(address >> 12, access::counts(access));
     if address & 0xfff > 0x1000 - WIDEST {
-        next_page(vcpu, access, address);
+        next_page(thread, access, address);
     }
 }
 
 /// Counts an access for the next page as well, if it goes on there.
 #[cold]
 #[inline(never)]
-fn next_page(vcpu: c_uint, access: u32, address: u64) {
+fn next_page(thread: &mut Thread, access: u32, address: u64) {
     // SAFETY: what QEMU gave for this access.
     let bytes = 1_u64 << unsafe { api::qemu_plugin_mem_size_shift(access) };
     let last = address.wrapping_add(bytes - 1) >> 12;
-    if last != address >> 12
-        && let Some(thread) = vcpus::recorded(vcpu)
-    {
+    if last != address >> 12 {
         thread.count(last, access::counts(access));
     }
 }

@@ -6,10 +6,12 @@
 //! whose ring is full waits for that reader, so nothing grows. System calls end a quantum, and those
 //! that change the address space become records of their own (`syscalls.rs`).
 //!
-//! The plugin takes three arguments. `shared=FILE` names the memory, which the reader has created
+//! The plugin takes up to three arguments. `shared=FILE` names the memory, which the reader has created
 //! (`kilocore_references::layout`). With `locks=on` the plugin also looks for words that are used as locks
 //! (`trace.rs`), and tells what it saw of them when the program ends; `window=N` says how many instructions
-//! a processor looks ahead (`chain.rs`).
+//! a processor looks ahead (`chain.rs`). With `sites=on` it says who mapped memory, and which blocks the
+//! program allocates (`sites.rs`). It is told of blocks by a library in the program. It does one of the
+//! two at a time.
 //!
 //! What it sees is what QEMU translates. The kernel's own reads and writes of the program's memory, as
 //! those of `read` and `write`, are not seen. A process that the program forks goes on and is not
@@ -28,12 +30,14 @@ mod calls;
 mod chain;
 mod count;
 mod flow;
+mod frames;
 mod futex;
 mod gate;
 mod hold;
 mod instruction;
 mod maps;
 mod memory;
+mod sites;
 mod syscalls;
 mod table;
 mod thread;
@@ -82,6 +86,7 @@ fn install<'a>(id: api::PluginId, arguments: impl Iterator<Item = &'a CStr>) -> 
             Some(("window", number)) => chain::set_window(
                 number.parse().map_err(|_| format!("the window '{number}' is no number"))?,
             ),
+            Some(("sites", "on")) => sites::turn_on(),
             _ => return Err(format!("the plugin has no argument '{text}'")),
         }
     }

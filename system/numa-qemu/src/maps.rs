@@ -9,7 +9,7 @@ use std::ffi::CStr;
 use std::fs;
 use std::sync::OnceLock;
 
-use kilocore_references::{Backing, Mapping, Region};
+use kilocore_references::{Backing, Callers, Mapping, Region};
 
 use crate::api;
 
@@ -58,6 +58,7 @@ pub(crate) fn new_ones() -> Vec<Mapping> {
                 Backing::Anonymous
             },
             shared: line.shared,
+            callers: Callers::default(),
         })
         .collect()
 }

@@ -6,7 +6,7 @@ use kilocore_references::record::Record;
 
 use crate::api::PluginId;
 use crate::thread::Thread;
-use crate::{address_space, area, gate, memory, traced, vcpus};
+use crate::{address_space, area, gate, memory, sites, traced, vcpus};
 
 /// The program goes into the system.
 pub(crate) extern "C" fn enter(
@@ -35,6 +35,7 @@ pub(crate) extern "C" fn enter(
             // Somebody else may have the addresses before this call has returned.
             libc::SYS_munmap => thread.change(address_space::unmapped(a, b)),
             libc::SYS_madvise if discards(c) => thread.change(address_space::discarded(a, b)),
+            libc::SYS_madvise => sites::advised(thread, a, b, c),
             libc::SYS_execve => replaced(thread, a),
             libc::SYS_execveat => replaced(thread, b),
             _ => {}
@@ -61,7 +62,10 @@ fn discards(advice: u64) -> bool {
 fn returned(thread: &mut Thread, call: i64, result: u64) {
     let [a, b, c, d, e, _] = thread.arguments;
     match call {
-        libc::SYS_mmap => thread.change(address_space::mapped(result, b, d, e)),
+        libc::SYS_mmap => {
+            let callers = thread.frames.callers();
+            thread.change(address_space::mapped((result, b), d, e, callers));
+        }
         libc::SYS_mremap => thread.change(address_space::moved((a, b), (result, c))),
         libc::SYS_brk => {
             address_space::heap_ends(result).into_iter().for_each(|record| thread.change(record));

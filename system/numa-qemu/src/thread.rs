@@ -11,6 +11,7 @@ use kilocore_references::{Burst, ThreadId};
 
 use crate::access::Counts;
 use crate::calls::Calls;
+use crate::frames::Frames;
 use crate::hold::Holds;
 use crate::table::Table;
 use crate::{address_space, area, futex, words};
@@ -34,6 +35,8 @@ pub(crate) struct Thread {
     pub(crate) number: u32,
     /// Its innermost calls, if locks are traced.
     pub(crate) calls: Calls,
+    /// The same with their places on the stack, if sites are recorded.
+    pub(crate) frames: Frames,
     /// The locks that it holds, if locks are traced.
     pub(crate) holds: Holds,
     /// What the call was given that the thread is in.
@@ -67,6 +70,7 @@ impl Thread {
             is_first: number.0 == 0,
             number: number.0,
             calls: Calls::default(),
+            frames: Frames::default(),
             holds: Holds::default(),
             arguments: [0; 6],
         };

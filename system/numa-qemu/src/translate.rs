@@ -4,7 +4,7 @@ use std::ffi::{c_uint, c_void};
 
 use crate::api::{self, Block, LOAD, NO_REGISTERS, PluginId, STORE};
 use crate::count::count;
-use crate::{trace, traced, vcpus};
+use crate::{sites, trace, traced, vcpus};
 
 /// QEMU translates a block.
 pub(crate) extern "C" fn block(_: PluginId, block: *mut Block) {
@@ -21,6 +21,10 @@ pub(crate) extern "C" fn block(_: PluginId, block: *mut Block) {
         api::qemu_plugin_register_vcpu_tb_exec_cb(block, begin, NO_REGISTERS, data);
         for index in 0..instructions {
             let instruction = api::qemu_plugin_tb_get_insn(block, index);
+            if sites::is_on() {
+                sites::register(instruction);
+                continue;
+            }
             api::qemu_plugin_register_vcpu_mem_cb(
                 instruction,
                 count,

@@ -19,6 +19,7 @@ use kilocore_report::{Format, Host, LinesReport, Report, ReportError, in_csv, in
 use self::document::{Document, csv_rows};
 use self::machine::Machine;
 use self::results::Results;
+use super::allocations::Blocks;
 use crate::failure::Failure;
 use crate::{examples, launch, output, simulate};
 
@@ -29,7 +30,7 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     machine: Machine,
     /// Take a trace that `kilocore numa run --record` has written, in the place of a program
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["quantum", "guest_cpu", "command"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["quantum", "guest_cpu", "smallest_block", "command"])]
     trace: Option<PathBuf>,
     /// Instructions of a thread within which the order of its references is lost
     #[arg(long, default_value_t = 2000, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
@@ -37,6 +38,8 @@ pub(crate) struct Arguments {
     /// The processor that the program finds, as QEMU names it; `max` has what newer ones have
     #[arg(long, value_name = "NAME")]
     guest_cpu: Option<String>,
+    #[command(flatten)]
+    blocks: Blocks,
     /// Print one JSON document and nothing else on standard output; the program's own output goes to
     /// standard error
     #[arg(long)]
@@ -104,6 +107,7 @@ fn run(arguments: &Arguments, adviser: Adviser) -> Result<(Seen, ExitCode), Fail
     let options = Options {
         quantum: arguments.quantum,
         cpu: arguments.guest_cpu.clone(),
+        allocations: Some(arguments.blocks.allocations()?),
         // With --json, standard output is the document's.
         output: if arguments.json { Output::ToStderr } else { Output::Inherited },
         ..Options::new(launch::library("libkilocore_numa_qemu.so")?)

@@ -9,6 +9,7 @@ use kilocore_process::{Output, shell_status};
 use kilocore_reference_recorder::{Options, RecordError, Stream, Tee, TeeError, record};
 use kilocore_references::About;
 
+use super::allocations::Blocks;
 use super::consume::{Simulation, Wanted};
 use crate::failure::Failure;
 use crate::{examples, launch, output};
@@ -28,6 +29,8 @@ pub(crate) struct Arguments {
     /// The processor that the program finds, as QEMU names it; `max` has what newer ones have
     #[arg(long, value_name = "NAME")]
     guest_cpu: Option<String>,
+    #[command(flatten)]
+    blocks: Blocks,
     /// The program and its arguments, all that follows; `--` before it ends kilocore's own options
     #[arg(trailing_var_arg = true, required = true, value_name = "COMMAND")]
     command: Vec<OsString>,
@@ -45,7 +48,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         output::check_folder(path)?;
     }
     launch::check(&arguments.command)?;
+    // Only advice from the trace asks for them.
+    let allocations =
+        arguments.record.as_ref().map(|_| arguments.blocks.allocations()).transpose()?;
     let options = Options {
+        allocations,
         quantum: arguments.quantum,
         cpu: arguments.guest_cpu.clone(),
         // With --json, standard output is the document's.

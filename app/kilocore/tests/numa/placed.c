@@ -27,6 +27,21 @@ static void *fresh(size_t bytes) {
     return memory;
 }
 
+static void make_table(void) {
+    table = fresh(TABLE);
+    for (size_t i = 0; i < TABLE / 8; i++) table[i] = i;
+}
+
+static void make_own(size_t thread) {
+    own[thread] = fresh(OWN + thread * 65536); // of a size of its own
+    for (size_t i = 0; i < OWN / 8; i++) own[thread][i] = i;
+}
+
+static void make_shared(void) {
+    shared = fresh(SHARED);
+    for (size_t i = 0; i < SHARED / 8; i++) shared[i] = i;
+}
+
 static void *work(void *argument) {
     size_t thread = (size_t)argument;
     uint64_t sum = 0, at = thread;
@@ -48,14 +63,9 @@ static void *work(void *argument) {
 }
 
 int main(void) {
-    table = fresh(TABLE);
-    for (size_t i = 0; i < TABLE / 8; i++) table[i] = i;
-    for (size_t thread = 0; thread < THREADS; thread++) {
-        own[thread] = fresh(OWN + thread * 65536); // of a size of its own
-        for (size_t i = 0; i < OWN / 8; i++) own[thread][i] = i;
-    }
-    shared = fresh(SHARED);
-    for (size_t i = 0; i < SHARED / 8; i++) shared[i] = i;
+    make_table();
+    for (size_t thread = 0; thread < THREADS; thread++) make_own(thread);
+    make_shared();
     pthread_t threads[THREADS];
     pthread_barrier_init(&barrier, NULL, THREADS);
     sem_init(&begun, 0, 0);

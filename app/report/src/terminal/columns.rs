@@ -51,6 +51,12 @@ pub(super) fn total_width(columns: &[Column]) -> usize {
     columns.iter().map(Column::width).sum()
 }
 
+/// What columns take together if the first one is wrapped to so many characters at most.
+pub(super) fn wrapped_width(columns: &[Column], most: usize) -> usize {
+    let first = columns.first().map_or(0, Column::width);
+    total_width(columns) - first + first.min(most)
+}
+
 /// Drops columns with these headings, the first of them first, until the others fit.
 pub(super) fn fit(columns: &mut Vec<Column>, dispensable: &[&str], width: usize) {
     for heading in dispensable {
@@ -65,6 +71,13 @@ pub(super) fn table_of(columns: &[Column], width: u16) -> String {
     let headings: Vec<(&str, Align)> =
         columns.iter().map(|column| (column.heading.as_str(), column.align)).collect();
     let mut table = table(width, &headings);
+    let most = usize::from(width);
+    if total_width(columns) > most
+        && let [first, others @ ..] = columns
+        && let Some(room) = most.checked_sub(total_width(others)).filter(|room| *room > 0)
+    {
+        fix(&mut table, 0, room.min(first.width()) as u16);
+    }
     for row in 0..columns.first().map_or(0, |column| column.cells.len()) {
         table.add_row(columns.iter().map(|column| &column.cells[row]));
     }

@@ -1,6 +1,8 @@
 //! The advice for programs: one JSON document, or a row of CSV for each mapping.
 
-use kilocore_numa_advice::{Advice, Kind, MappingAdvice, Placement, PlacementCosts, Thresholds};
+use kilocore_numa_advice::{
+    Advice, Frame, Kind, MappingAdvice, Placement, PlacementCosts, Thresholds,
+};
 use kilocore_published::Parameter;
 use serde::Serialize;
 
@@ -89,7 +91,13 @@ struct Namcs {
 struct Row {
     memory: String,
     kind: &'static str,
+    /// How many mappings or blocks there are, and the bytes of the smallest and the largest.
     mappings: u64,
+    smallest_bytes: u64,
+    largest_bytes: u64,
+    /// Who allocated it, the innermost first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    site: Vec<Caller>,
     mapped_at_end: bool,
     touched_bytes: u64,
     reads: u64,
@@ -116,6 +124,9 @@ impl Row {
             memory: row.kind.to_string(),
             kind: kind(&row.kind),
             mappings: row.mappings,
+            smallest_bytes: row.smallest,
+            largest_bytes: row.largest,
+            site: site(&row.kind),
             mapped_at_end: row.mapped,
             touched_bytes: row.touched_bytes,
             reads: row.reads,
@@ -143,12 +154,35 @@ impl Row {
     }
 }
 
+/// A function that asked for memory.
+#[derive(Debug, Serialize)]
+struct Caller {
+    /// Empty if it is not known.
+    function: String,
+    /// The program or library that it is in; empty if it is in none.
+    module: String,
+    /// The call's address in that file's numbering.
+    offset: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<String>,
+}
+
+fn site(kind: &Kind) -> Vec<Caller> {
+    let (Kind::Allocated(site) | Kind::ThreadStack(site)) = kind else { return Vec::new() };
+    let caller =
+        |Frame { function, module, offset, line }| Caller { function, module, offset, line };
+    site.frames().iter().cloned().map(caller).collect()
+}
+
 fn kind(kind: &Kind) -> &'static str {
     match kind {
         Kind::File(_) => "file",
         Kind::ZeroedData(_) => "zeroed-data",
-        Kind::Heap => "heap",
+        Kind::Heap | Kind::RestOfHeap => "heap",
         Kind::Stack => "stack",
+        Kind::ThreadStack(_) => "thread-stacks",
+        Kind::Allocated(_) => "allocated",
+        Kind::OtherAllocated => "other-allocated",
         Kind::Anonymous { .. } => "anonymous",
         Kind::OtherAnonymous { .. } => "other-anonymous",
         Kind::OtherFiles => "other-files",

@@ -1,6 +1,6 @@
 //! The advice for people: what could not be seen, what to do, and what it rests on.
 
-use kilocore_numa_advice::{Advice, MappingAdvice, Placement, Verdict};
+use kilocore_numa_advice::{Advice, Bytes, Kind, MappingAdvice, Placement, Remedy, Verdict};
 use kilocore_placement::Node;
 use kilocore_report::{Mark, Table, number};
 
@@ -50,12 +50,43 @@ fn mark(results: &Results) -> String {
 
 fn name(row: &MappingAdvice) -> String {
     let gone = if row.mapped { "" } else { ", unmapped" };
-    let several = if row.mappings > 1 && !row.kind.is_one_thing() {
-        format!(", {} mappings", number::count(row.mappings))
-    } else {
-        String::new()
-    };
-    format!("{}{several}{gone}", row.kind)
+    format!("{}{}{gone}", row.kind, extent(row))
+}
+
+/// How many mappings or blocks there are, and of what sizes, as far as the name does not say so.
+fn extent(row: &MappingAdvice) -> String {
+    let count = number::count(row.mappings);
+    match row.kind {
+        Kind::Allocated(_) | Kind::OtherAllocated | Kind::ThreadStack(_) => {
+            let (smallest, largest) = (Bytes(row.smallest), Bytes(row.largest));
+            match row.mappings {
+                1 => format!(", {largest}"),
+                _ if smallest == largest => format!(", {count} of {largest}"),
+                _ => format!(", {count} of {smallest} to {largest}"),
+            }
+        }
+        _ if row.mappings > 1 && !row.kind.is_one_thing() => format!(", {count} mappings"),
+        _ => String::new(),
+    }
+}
+
+/// The advice in a few words. What is below the table says more.
+fn in_short(row: &MappingAdvice) -> String {
+    match row.verdict {
+        Verdict::Do(Remedy::Replicate, _) => "replicate it".to_owned(),
+        Verdict::Do(Remedy::Move { to: None }, _) => "move its pages to their users".to_owned(),
+        verdict => verdict.in_words(&row.kind),
+    }
+}
+
+/// How to follow advice that is given.
+fn ways(shown: &[&MappingAdvice]) -> Option<String> {
+    let is = |row: &&MappingAdvice| matches!(row.verdict, Verdict::Do(Remedy::Replicate, _));
+    shown.iter().any(is).then(|| {
+        "To replicate means a copy on each node: Replicated<T> of kilocore-numa, or copies of the \
+         program's own."
+            .to_owned()
+    })
 }
 
 /// What to do, most gain first.
@@ -66,7 +97,7 @@ fn advised(results: &Results, shown: &[&MappingAdvice], left_out: usize) -> Tabl
         let gain = row.verdict.gain();
         let figure = |figure: Option<String>| figure.unwrap_or_else(|| "–".to_owned());
         let cells = vec![
-            row.verdict.in_words(&row.kind),
+            in_short(row),
             figure(gain.map(|gain| number::figure(gain.per_reference))),
             figure(gain.map(|gain| number::percent(gain.share))),
         ];
@@ -83,6 +114,7 @@ fn advised(results: &Results, shown: &[&MappingAdvice], left_out: usize) -> Tabl
             number::count(left_out as u64)
         ));
     }
+    below.extend(ways(shown));
     below.extend(crowded(advice));
     Table {
         title: format!(

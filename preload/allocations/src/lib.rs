@@ -1,0 +1,32 @@
+//! `libkilocore_allocations.so` is preloaded under a program that runs in QEMU with Kilocore's plugin. It
+//! tells the plugin which blocks the program's allocator gives out, and when they are freed.
+//!
+//! The library exports the functions of `malloc` and calls the displaced ones. Blocks from some size on are
+//! told of by a system call that does nothing (`kilocore_preload_common::allocation_calls`). Who asked for a
+//! block is not looked for here: the plugin sees calls and returns.
+//!
+//! * [`exports`] are the functions that programs call.
+//! * [`next`] finds the functions that are displaced, and [`reserve`] has memory while they are looked for.
+//! * [`tell`] tells.
+//! * [`environment`] reads what the recorder has set, and takes it away again: programs that this one
+//!   executes run without QEMU, and need no such library.
+//!
+//! The rules of [`kilocore_preload_common`] hold. The library itself never allocates.
+// The library has no public interface. Its documentation is for readers of the source.
+#![allow(rustdoc::private_intra_doc_links)]
+
+mod environment;
+pub mod exports;
+mod next;
+mod reserve;
+mod tell;
+
+/// Begins while there is only one thread. Blocks that were allocated before are not told of.
+extern "C" fn start() {
+    next::find_all();
+    tell::begin(environment::take());
+}
+
+#[used]
+#[unsafe(link_section = ".init_array")]
+static START: extern "C" fn() = start;

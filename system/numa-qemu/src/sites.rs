@@ -1,0 +1,81 @@
+//! What is called while sites of allocations are recorded: all that is called otherwise, and a little more at
+//! calls and returns (`frames.rs`). The library `preload/allocations` tells of blocks.
+
+use std::ffi::{c_uint, c_void};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use kilocore_preload_common::allocation_calls::{ALLOCATED, FREED};
+use kilocore_references::Block;
+use kilocore_references::record::Record;
+
+use crate::api::{self, LOAD, NO_REGISTERS, STORE};
+use crate::count::{count, count_for};
+use crate::instruction::{Kind, kind};
+use crate::thread::Thread;
+use crate::{access, maps, memory, vcpus};
+
+/// Whether sites are recorded.
+static ON: AtomicBool = AtomicBool::new(false);
+
+pub(crate) fn turn_on() {
+    ON.store(true, Ordering::Relaxed);
+}
+
+pub(crate) fn is_on() -> bool {
+    ON.load(Ordering::Relaxed)
+}
+
+/// No instruction is longer.
+const LONGEST: usize = 15;
+
+/// Registers what is called when an instruction loads or stores.
+///
+/// # Safety
+/// QEMU is translating the instruction.
+pub(crate) unsafe fn register(instruction: *mut api::Instruction) {
+    // SAFETY: as the caller promises. What is registered is called as it is declared.
+    unsafe {
+        let address = api::qemu_plugin_insn_vaddr(instruction);
+        let mut bytes = [0; LONGEST];
+        let length = api::qemu_plugin_insn_size(instruction).min(LONGEST);
+        let at = address.wrapping_add(maps::learn_base());
+        let known = memory::read(at, &mut bytes[..length]).is_some();
+        let kind = if known { kind(&bytes[..length]) } else { Kind::Other };
+        let (callback, data): (api::OnAccess, u64) = match kind {
+            Kind::Call => (called, address.wrapping_add(length as u64)),
+            Kind::Return => (returned, 0),
+            _ => (count, 0),
+        };
+        let data = core::ptr::without_provenance_mut(data as usize);
+        let both = LOAD | STORE;
+        api::qemu_plugin_register_vcpu_mem_cb(instruction, callback, NO_REGISTERS, both, data);
+    }
+}
+
+/// A call stores where it returns to. One to an address in memory loads that address before.
+extern "C" fn called(vcpu: c_uint, access: u32, address: u64, returns_to: *mut c_void) {
+    let Some(thread) = vcpus::recorded(vcpu) else { return };
+    if access::counts(access).stores() > 0 {
+        thread.frames.call(address, returns_to.addr() as u64);
+    }
+    count_for(thread, access, address);
+}
+
+/// A function loads where it returns to.
+extern "C" fn returned(vcpu: c_uint, access: u32, address: u64, _: *mut c_void) {
+    let Some(thread) = vcpus::recorded(vcpu) else { return };
+    thread.frames.end(address);
+    count_for(thread, access, address);
+}
+
+/// The program gives advice about memory. Some of that is told to the plugin.
+pub(crate) fn advised(thread: &mut Thread, address: u64, bytes: u64, advice: u64) {
+    match advice as i32 {
+        ALLOCATED if is_on() && address.checked_add(bytes).is_some() => {
+            let callers = thread.frames.callers();
+            thread.change(Record::Allocated(0, Box::new(Block { address, bytes, callers })));
+        }
+        FREED if is_on() => thread.change(Record::Freed(0, address)),
+        _ => {}
+    }
+}
