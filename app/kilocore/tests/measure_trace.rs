@@ -46,7 +46,7 @@ fn traced(profile: &str, command: &[&str]) -> (Value, Output) {
     (serde_json::from_slice(&document).expect("a document"), output)
 }
 
-const ROUNDS: u64 = 5_000;
+const ROUNDS: u64 = 1_000;
 
 /// Whether a figure is this, within a hundredth: where a thread inside the plugin loses its core for long, an
 /// update goes unseen.
