@@ -417,6 +417,22 @@ fn a_busy_memory_serves_one_reference_at_a_time() {
 }
 
 #[test]
+fn a_memory_does_not_wait_idle_for_who_is_busy_otherwise() {
+    let mut options = Options::lee_and_cho(2);
+    options.costs.service = Cycles(3);
+    let mut string = with(options, FixedDelay { delay: 1 });
+    string.read(0, 0);
+    string.now = Cycles(10);
+    // The copy takes 4596 cycles, and then there is one more read, of the copy.
+    let burst = Burst { reads: 2, writes: 0 };
+    assert_eq!(string.refer(1, 0, burst), REMOTE_READ + FAULT + PAGE + LOCAL);
+    // Node 1 refers to its memory meanwhile.
+    string.now = Cycles(20);
+    assert_eq!(string.read(1, 1), LOCAL);
+    assert_eq!(string.account().queued, 0);
+}
+
+#[test]
 fn the_optimum_knows_whether_a_copy_will_pay() {
     let cost = |reads: u32, writes: u32| {
         let mut string = string(2, Never);

@@ -113,6 +113,10 @@ impl Machine {
     }
 
     /// Waits for a node's memory to have time for some references, if memories can be busy.
+    ///
+    /// Their place among the references of others is that of the burst, whatever was done for it before,
+    /// such as a daemon's work. Otherwise a memory would keep itself free for them until that is done, and
+    /// let others wait who come earlier.
     #[inline]
     pub(crate) fn queue(&mut self, node: Node, references: u64) {
         let service = self.options.costs.service;
@@ -120,9 +124,8 @@ impl Machine {
             return;
         }
         let busy = &mut self.busy_until[node.index()];
-        let arrival = self.now + self.spent;
-        let waits = busy.since(arrival);
-        *busy = arrival + waits + Cycles(service.0 * references);
+        let waits = busy.since(self.now + self.spent);
+        *busy = (*busy).max(self.now) + Cycles(service.0 * references);
         self.account.queued += waits.0;
         self.spent += waits;
     }
