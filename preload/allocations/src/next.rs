@@ -2,7 +2,6 @@
 
 use core::ffi::{CStr, c_int, c_void};
 use core::mem::transmute;
-use core::sync::atomic::{AtomicU8, Ordering};
 
 use kilocore_preload_common::RealFunction;
 
@@ -21,7 +20,7 @@ macro_rules! next_functions {
                 });
                 let mut address = FUNCTION.found();
                 if address.is_null() {
-                    address = look_up(&FUNCTION)?;
+                    address = FUNCTION.address_unless_looking()?;
                 }
                 type Function = unsafe extern "C" fn($($type),*) $(-> $result)?;
                 // SAFETY: the function of this name has this type. If there is none, this is `None`.
@@ -45,20 +44,4 @@ next_functions! {
     aligned_alloc: fn(usize, usize) -> *mut c_void;
     posix_memalign: fn(*mut *mut c_void, usize, usize) -> c_int;
     malloc_usable_size: fn(*mut c_void) -> usize;
-}
-
-/// How many threads look something up at this moment.
-static LOOKING: AtomicU8 = AtomicU8::new(0);
-
-#[cold]
-fn look_up(function: &RealFunction) -> Option<*mut c_void> {
-    // Relaxed: a thread sees what it did itself. Another one that allocates at this moment is served from
-    // the reserve too, which does no harm.
-    if LOOKING.load(Ordering::Relaxed) > 0 {
-        return None;
-    }
-    LOOKING.fetch_add(1, Ordering::Relaxed);
-    let address = function.address();
-    LOOKING.fetch_sub(1, Ordering::Relaxed);
-    Some(address)
 }

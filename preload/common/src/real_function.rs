@@ -2,9 +2,12 @@
 
 use core::ffi::{CStr, c_void};
 use core::ptr;
-use core::sync::atomic::{AtomicPtr, Ordering};
+use core::sync::atomic::{AtomicPtr, AtomicU8, Ordering};
 
 use crate::errno;
+
+/// How many threads look a function up of which an allocator consists.
+static LOOKING: AtomicU8 = AtomicU8::new(0);
 
 /// A function of a library that comes after the calling library in the dynamic linker's search
 /// order. It is looked up when it is first needed.
@@ -55,6 +58,21 @@ impl RealFunction {
     pub fn found(&self) -> *mut c_void {
         // Relaxed: as in `address`.
         self.address.load(Ordering::Relaxed)
+    }
+
+    /// Returns the function's address, or `None` while any thread looks a function up in this way: looking
+    /// up may allocate, and whoever stands in for an allocator has to serve that from memory of its own.
+    #[cold]
+    pub fn address_unless_looking(&self) -> Option<*mut c_void> {
+        // Relaxed: a thread sees what it did itself. Another one that allocates at this moment is served
+        // from such memory too, which does no harm.
+        if LOOKING.load(Ordering::Relaxed) > 0 {
+            return None;
+        }
+        LOOKING.fetch_add(1, Ordering::Relaxed);
+        let address = self.address();
+        LOOKING.fetch_sub(1, Ordering::Relaxed);
+        Some(address)
     }
 
     #[cold]

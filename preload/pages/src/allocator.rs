@@ -9,7 +9,7 @@ use core::cell::UnsafeCell;
 use core::ffi::{CStr, c_int, c_void};
 use core::mem::{MaybeUninit, transmute};
 use core::ptr;
-use core::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicUsize, Ordering};
 
 use kilocore_preload_common::{RealFunction, errno};
 
@@ -39,7 +39,7 @@ macro_rules! functions {
                 });
                 let mut address = FUNCTION.found();
                 if address.is_null() {
-                    address = look_up(&FUNCTION)?;
+                    address = FUNCTION.address_unless_looking()?;
                 }
                 // SAFETY: the function of this name has this type. If there is none, this is `None`.
                 unsafe { transmute::<*mut c_void, Option<$type>>(address) }
@@ -64,22 +64,6 @@ functions! {
     aligned_alloc: Align;
     posix_memalign: PosixAlign;
     malloc_usable_size: Size;
-}
-
-/// How many threads look something up at this moment.
-static LOOKING: AtomicU8 = AtomicU8::new(0);
-
-#[cold]
-fn look_up(function: &RealFunction) -> Option<*mut c_void> {
-    // Relaxed: a thread sees what it did itself. Another one that allocates at this moment is served
-    // from the reserve too, which does no harm.
-    if LOOKING.load(Ordering::Relaxed) > 0 {
-        return None;
-    }
-    LOOKING.fetch_add(1, Ordering::Relaxed);
-    let address = function.address();
-    LOOKING.fetch_sub(1, Ordering::Relaxed);
-    Some(address)
 }
 
 /// Blocks of fewer bytes are left to the program's allocator. At first that is all of them.

@@ -110,9 +110,13 @@ impl Balanced {
 
     /// What has to be lost before a copy is given up.
     fn most_lost(&self, page: Page, bringing: i64) -> i64 {
-        let BalancedOptions { patience, stretch, weights, .. } = &self.options;
-        let longer = stretch.powf(1.0 - 2.0 * self.given_up.expected(weights, page));
-        (patience * longer * bringing as f64) as i64
+        self.patience_of(self.given_up.expected(&self.options.weights, page), bringing)
+    }
+
+    /// The same if so large a share of those that were given up should have been.
+    fn patience_of(&self, rightly: f64, bringing: i64) -> i64 {
+        let BalancedOptions { patience, stretch, .. } = self.options;
+        (patience * stretch.powf(1.0 - 2.0 * rightly) * bringing as f64) as i64
     }
 
     fn make_room(&mut self, machine: &Machine) {
@@ -171,19 +175,23 @@ impl Balanced {
     /// The copies on other nodes have been told of writes. Those that have lost too much go.
     fn have_cost(&mut self, machine: &mut Machine, at: At, writes: u32) {
         let told = (machine.options().costs.update.0 * u64::from(writes)) as i64;
-        let most = self.most_lost(at.page, machine.options().costs.bringing().0 as i64);
+        let bringing = machine.options().costs.bringing().0 as i64;
+        let soonest = self.patience_of(1.0, bringing);
         let known_writes = self.writes[at.page.index()];
         for node in machine.copies(at.page).without(at.node).iter() {
             let account = self.account(machine, at.page, node);
             account.balance += told;
             account.earned = account.earned.map(|earned| earned - told);
-            if account.balance >= most {
-                let paid = account.earned.is_none();
-                *account = Account { balance: 0, earned: None, spared: Some(0), known_writes };
-                machine.drop_copy(at.page, node);
-                if !paid {
-                    self.brought.learn(&self.options.weights, at.page, false);
-                }
+            let (lost, paid) = (account.balance, account.earned.is_none());
+            // Most copies are far from it, and need no experience.
+            if lost < soonest || lost < self.most_lost(at.page, bringing) {
+                continue;
+            }
+            let account = self.account(machine, at.page, node);
+            *account = Account { balance: 0, earned: None, spared: Some(0), known_writes };
+            machine.drop_copy(at.page, node);
+            if !paid {
+                self.brought.learn(&self.options.weights, at.page, false);
             }
         }
     }
