@@ -6,8 +6,8 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use kilocore_placement::{
-    Adjustable, AdjustableOptions, Burst, Carrefour, CarrefourOptions, FixedDelay, LinuxBalancing,
-    Memory, Never, Options, Page, Policy, Processor, TlbOptions,
+    Adjustable, AdjustableOptions, Balanced, BalancedOptions, Burst, Carrefour, CarrefourOptions,
+    FixedDelay, LinuxBalancing, Memory, Never, Options, Page, Policy, Processor, TlbOptions,
 };
 use kilocore_platform::Cycles;
 use kilocore_sim::Random;
@@ -31,6 +31,7 @@ fn main() {
     });
     report("linux", move || Box::new(LinuxBalancing::new(period, 65_536)), |_| {});
     report("carrefour", move || Box::new(Carrefour::new(CarrefourOptions::new(period))), |_| {});
+    report("balanced", || Box::new(Balanced::new(BalancedOptions::default())), |_| {});
 }
 
 /// Half of the references are private, and one of six of the others is a write.
