@@ -6,6 +6,7 @@ mod consume;
 mod delays;
 mod document;
 mod machine;
+mod page;
 mod replay;
 mod results;
 mod run;

@@ -14,14 +14,15 @@ use kilocore_numa_advice::{Advice, Adviser};
 use kilocore_process::{Output, shell_status};
 use kilocore_reference_recorder::{Options, RecordError, Stream, record};
 use kilocore_references::{About, Ending, Reader};
-use kilocore_report::{Format, Host, LinesReport, Report, ReportError, in_csv, in_json};
+use kilocore_report::{Format, Report, ReportError, in_csv, in_json};
 
 use self::document::{Document, csv_rows};
 use self::machine::Machine;
 use self::results::Results;
 use super::allocations::Blocks;
+use super::page::page;
 use crate::failure::Failure;
-use crate::{examples, launch, output, simulate};
+use crate::{examples, launch, simulate};
 
 /// Says which memory of an unmodified program would gain by being moved, interleaved or replicated.
 #[derive(Debug, Args)]
@@ -153,25 +154,8 @@ fn unseen(about: &About, ending: Ending, unrecorded: u64, advice: &Advice) -> Ve
 
 impl Report for Results {
     fn html(&self) -> Result<String, ReportError> {
-        let options = &self.setting.options;
-        let report = LinesReport {
-            generated: output::generated(),
-            kind: "A program's references, simulated",
-            title: format!("Where the memory of {} should lie", self.about.command.join(" ")),
-            host: Host::Real {
-                name: self.description.name.clone(),
-                title: format!(
-                    "{} processors on {} memory nodes",
-                    options.processors(),
-                    options.nodes
-                ),
-                facts: Vec::new(),
-            },
-            charts: Vec::new(),
-            tables: tables::all(self),
-            assumptions: simulate::assumptions(self.setting.parameters()),
-        };
-        report.html()
+        let title = format!("Where the memory of {} should lie", self.about.command.join(" "));
+        page(title, self.description.name.clone(), &self.setting, tables::all(self))
     }
 
     fn svg(&self) -> Result<String, ReportError> {

@@ -7,15 +7,15 @@ use kilocore_placement::{Memory, Outcome, Rule, Streamed, Told};
 use kilocore_platform::Cycles;
 use kilocore_published::numa::Setting;
 use kilocore_references::{About, Event};
-use kilocore_report::{Host, LinesReport, Report, ReportError, in_csv, in_json};
+use kilocore_report::{Report, ReportError, in_csv, in_json};
 
 use super::delays::Delays;
 use super::document::{Document, csv_rows};
 use super::machine::Machine;
+use super::page::page;
 use super::results::Results;
 use super::tables;
 use crate::failure::Failure;
-use crate::output;
 
 /// What to simulate, and what to do with the results.
 #[derive(Debug, Args)]
@@ -110,25 +110,8 @@ impl Simulation {
 
 impl Report for Results<'_> {
     fn html(&self) -> Result<String, ReportError> {
-        let options = &self.setting.options;
-        let report = LinesReport {
-            generated: output::generated(),
-            kind: "A program's references, simulated",
-            title: format!("Where the pages of {} lie", self.about.command.join(" ")),
-            host: Host::Real {
-                name: self.machine_name().to_owned(),
-                title: format!(
-                    "{} processors on {} memory nodes",
-                    options.processors(),
-                    options.nodes
-                ),
-                facts: Vec::new(),
-            },
-            charts: Vec::new(),
-            tables: tables::all(self),
-            assumptions: crate::simulate::assumptions(self.setting.parameters()),
-        };
-        report.html()
+        let title = format!("Where the pages of {} lie", self.about.command.join(" "));
+        page(title, self.machine_name().to_owned(), self.setting, tables::all(self))
     }
 
     fn svg(&self) -> Result<String, ReportError> {
