@@ -1,0 +1,394 @@
+//! One group of tasks that fight for locks, confined to as many cores as serve it best.
+//!
+//! It is the migration state machine of lock-contention-aware scheduling:
+//!
+//! ```text
+//!        waits much, by votes              best number known
+//! Free ──────────────────────▶ Searching ────────────────────▶ Holding ◀──▶ Probing
+//!   ▲                              │                              │    now and then, whether
+//!   │     nothing to be gained     │     waits for nothing, by    │    a neighbour is better
+//!   └──────────────────────────────┴──────── votes ───────────────┘
+//! ```
+//!
+//! After each migration a window passes before anything is believed, since tasks first have to get
+//! where they are sent. A measurement is the median of several windows. A neighbour is tried in turn
+//! with what is held, pair by pair, and wins by votes. What did not help is tried more and more rarely.
+
+use alloc::vec::Vec;
+
+use crate::controller::{Controller, Observation};
+use crate::policy::GroupState;
+use crate::score::{Progress, Score};
+use crate::search::{Search, Step};
+use crate::share::Share;
+use crate::votes::Votes;
+
+/// The constants of [`LockAware`](crate::LockAware), none of which is published.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LockAwareOptions {
+    /// What tells how much is done.
+    pub progress: Progress,
+    /// Tasks that wait for more than this share of their time are contended. A quarter is more than
+    /// the best static number of cores leaves on the loads of the thesis, so that what runs best
+    /// without help is left alone.
+    pub enter: Share,
+    /// Confined tasks that wait for less than this share, and could use more cores, are let go at once.
+    pub leave: Share,
+    /// In how many of the last [`windows`](Self::windows) that has to be so.
+    pub votes: u32,
+    /// How many of the last windows vote.
+    pub windows: u32,
+    /// How many windows pass after a migration before one is believed.
+    pub settle: u32,
+    /// How many windows make a coarse measurement.
+    pub coarse: u32,
+    /// How many windows make one that tells neighbouring numbers of cores apart.
+    pub fine: u32,
+    /// How many pairs of windows compare a neighbour with what is held.
+    pub pairs: u32,
+    /// How many of them the neighbour has to win.
+    pub wins: u32,
+    /// By how many per cent it has to be better to win one, and confinement to be worth it at all.
+    pub gain: u32,
+    /// How many windows pass before the first probe. After one in vain it is twice as many.
+    pub probe: u32,
+    /// How many windows at most pass between two probes, or between two searches in vain.
+    pub patience: u32,
+}
+
+impl Default for LockAwareOptions {
+    fn default() -> Self {
+        Self {
+            progress: Progress::default(),
+            enter: Share::percent(25),
+            leave: Share::percent(4),
+            votes: 4,
+            windows: 5,
+            settle: 1,
+            coarse: 3,
+            fine: 5,
+            pairs: 5,
+            wins: 4,
+            gain: 2,
+            probe: 32,
+            patience: 512,
+        }
+    }
+}
+
+impl LockAwareOptions {
+    /// How many windows a search among 1 to `most` cores takes at the most, from the first window with
+    /// contention.
+    #[must_use]
+    pub fn longest_search(&self, most: u32) -> u32 {
+        // Doublings from one core, and two halvings for each of them: one on either side.
+        let steps = 3 * (u32::BITS - most.max(1).leading_zeros()) + 2;
+        self.windows + steps * (self.settle + self.coarse.max(self.fine))
+    }
+}
+
+#[derive(Debug, Clone)]
+enum State {
+    Free { pause: u32 },
+    Searching { search: Search, trial: Trial, unconfined: Score },
+    Holding { ended: Votes, drifted: Votes, until_probe: u32 },
+    Probing(Duel),
+}
+
+/// A number of cores that is being measured.
+#[derive(Debug, Clone)]
+struct Trial {
+    cores: u32,
+    settle: u32,
+    needed: u32,
+    scores: Vec<Score>,
+}
+
+/// A neighbour against what is held, pair by pair.
+#[derive(Debug, Clone)]
+struct Duel {
+    candidate: u32,
+    on_candidate: bool,
+    settle: u32,
+    of_candidate: Score,
+    won: u32,
+    lost: u32,
+}
+
+/// Decides for one group.
+#[derive(Debug, Clone)]
+pub(crate) struct Confinement {
+    options: LockAwareOptions,
+    state: State,
+    contended: Votes,
+    /// What was done in windows with contention while nothing was confined.
+    unconfined: Vec<Score>,
+    /// The best number of cores, once known.
+    best: Option<u32>,
+    /// The share of waiting with it, when it was found.
+    waiting: Option<Share>,
+    /// How long the next probe waits, and the next search after one in vain.
+    probe: u32,
+    retry: u32,
+    /// How long confinement lasts at least before it is given up for lack of waiting.
+    hold: u32,
+    held: u32,
+    /// Whether the next probe looks at more cores.
+    upward: bool,
+}
+
+impl Confinement {
+    // ---- free -----------------------------------------------------------------------------
+
+    fn free(&mut self, pause: u32, seen: &Observation) -> Option<u32> {
+        let contended = seen.waiting > self.options.enter && seen.most > 1;
+        if contended {
+            self.unconfined.push(seen.score);
+            if self.unconfined.len() > self.options.windows as usize {
+                self.unconfined.remove(0);
+            }
+        }
+        let carried = self.contended.cast(contended);
+        self.state = State::Free { pause: pause.saturating_sub(1) };
+        if !carried || pause > 0 {
+            return None;
+        }
+        self.contended.clear();
+        match self.best {
+            // It was let go, and the contention is back.
+            Some(cores) if cores < seen.most => Some(self.start_holding(cores)),
+            _ => self.start_search(seen),
+        }
+    }
+
+    fn start_search(&mut self, seen: &Observation) -> Option<u32> {
+        let unconfined = median(&mut self.unconfined);
+        self.unconfined.clear();
+        self.best = None;
+        let useful = u64::from(seen.most) * u64::from(seen.waiting.rest().as_millionths());
+        let mut search = Search::new(seen.most, (useful / 1_000_000) as u32);
+        search.measured(seen.most, unconfined.0);
+        self.go_on(search, unconfined)
+    }
+
+    fn release(&mut self, pause: u32) -> Option<u32> {
+        self.state = State::Free { pause };
+        self.contended.clear();
+        self.unconfined.clear();
+        None
+    }
+
+    // ---- searching ------------------------------------------------------------------------
+
+    fn search(&mut self, seen: &Observation) -> Option<u32> {
+        let State::Searching { search, trial, unconfined } = &mut self.state else { return None };
+        if trial.settle > 0 {
+            trial.settle -= 1;
+            return Some(trial.cores);
+        }
+        trial.scores.push(seen.score);
+        if (trial.scores.len() as u32) < trial.needed {
+            return Some(trial.cores);
+        }
+        search.measured(trial.cores, median(&mut trial.scores).0);
+        let (search, unconfined) = (search.clone(), *unconfined);
+        self.go_on(search, unconfined)
+    }
+
+    fn go_on(&mut self, search: Search, unconfined: Score) -> Option<u32> {
+        match search.next() {
+            Step::Measure { cores, fine } => {
+                let needed = if fine { self.options.fine } else { self.options.coarse };
+                let trial = Trial {
+                    cores,
+                    settle: self.options.settle,
+                    needed: needed.max(1),
+                    scores: Vec::new(),
+                };
+                self.state = State::Searching { search, trial, unconfined };
+                Some(cores)
+            }
+            Step::Done { cores } => {
+                if search.score_of(cores).beats(unconfined, self.options.gain) {
+                    self.retry = self.options.probe;
+                    return Some(self.start_holding(cores));
+                }
+                let pause = self.retry;
+                self.retry = self.longer(self.retry);
+                self.release(pause)
+            }
+        }
+    }
+
+    // ---- holding --------------------------------------------------------------------------
+
+    fn start_holding(&mut self, cores: u32) -> u32 {
+        self.best = Some(cores);
+        self.waiting = None;
+        self.held = 0;
+        let vote = Votes::new(self.options.votes, self.options.windows);
+        self.state = State::Holding { ended: vote, drifted: vote, until_probe: self.probe };
+        cores
+    }
+
+    fn hold(&mut self, cores: u32, seen: &Observation) -> Option<u32> {
+        let (leave, hold, enter) = (self.options.leave, self.hold, self.options.enter);
+        let State::Holding { ended, drifted, until_probe } = &mut self.state else { return None };
+        if cores >= seen.most {
+            // So few tasks are left that nothing is confined.
+            let pause = self.options.windows;
+            return self.release(pause);
+        }
+        self.held = self.held.saturating_add(1);
+        let usual = *self.waiting.get_or_insert(seen.waiting);
+        let over = ended.cast(seen.waiting < leave && seen.starved);
+        let much = usual.as_millionths().saturating_mul(2).max(enter.as_millionths());
+        let worse = drifted.cast(seen.waiting > Share::millionths(much));
+        if over && self.held >= hold {
+            // If that was wrong, it is held for longer the next time.
+            self.hold = self.longer(self.hold);
+            return self.release(0);
+        }
+        if worse {
+            self.unconfined = alloc::vec![Score(0)];
+            self.probe = self.options.probe;
+            return self.start_search(seen);
+        }
+        *until_probe = until_probe.saturating_sub(1);
+        if *until_probe > 0 {
+            return Some(cores);
+        }
+        Some(self.start_probe(cores, seen.most))
+    }
+
+    // ---- probing --------------------------------------------------------------------------
+
+    fn start_probe(&mut self, cores: u32, most: u32) -> u32 {
+        let candidate = match self.upward {
+            true if cores < most => cores + 1,
+            _ if cores > 1 => cores - 1,
+            _ => cores + 1,
+        };
+        self.state = State::Probing(Duel {
+            candidate,
+            on_candidate: true,
+            settle: self.options.settle,
+            of_candidate: Score(0),
+            won: 0,
+            lost: 0,
+        });
+        candidate
+    }
+
+    fn probe(&mut self, cores: u32, seen: &Observation) -> Option<u32> {
+        let options = self.options;
+        let State::Probing(duel) = &mut self.state else { return None };
+        if duel.candidate > seen.most {
+            return Some(self.end_probe(cores, false));
+        }
+        if duel.settle > 0 {
+            duel.settle -= 1;
+            return Some(if duel.on_candidate { duel.candidate } else { cores });
+        }
+        duel.settle = options.settle;
+        if duel.on_candidate {
+            duel.of_candidate = seen.score;
+            duel.on_candidate = false;
+            return Some(cores);
+        }
+        // Fewer cores have only to be as good.
+        let better = if duel.candidate > cores {
+            duel.of_candidate.beats(seen.score, options.gain)
+        } else {
+            duel.of_candidate >= seen.score
+        };
+        if better {
+            duel.won += 1
+        } else {
+            duel.lost += 1
+        }
+        duel.on_candidate = true;
+        let candidate = duel.candidate;
+        if duel.won >= options.wins {
+            return Some(self.end_probe(candidate, true));
+        }
+        if duel.lost + options.wins > options.pairs {
+            return Some(self.end_probe(cores, false));
+        }
+        Some(candidate)
+    }
+
+    fn end_probe(&mut self, cores: u32, moved: bool) -> u32 {
+        if moved {
+            // There may be more in the same direction.
+            self.probe = self.options.windows.max(1);
+        } else {
+            self.upward = !self.upward;
+            self.probe = self.longer(self.probe.max(self.options.probe / 2));
+        }
+        let (held, waiting) = (self.held, self.waiting);
+        self.start_holding(cores);
+        self.held = held;
+        if !moved {
+            self.waiting = waiting;
+        }
+        cores
+    }
+
+    fn longer(&self, windows: u32) -> u32 {
+        windows.saturating_mul(2).clamp(1, self.options.patience.max(1))
+    }
+}
+
+impl Controller for Confinement {
+    type Options = LockAwareOptions;
+
+    fn new(options: LockAwareOptions) -> Self {
+        Self {
+            options,
+            state: State::Free { pause: 0 },
+            contended: Votes::new(options.votes, options.windows),
+            unconfined: Vec::new(),
+            best: None,
+            waiting: None,
+            probe: options.probe,
+            retry: options.probe,
+            hold: options.windows,
+            held: 0,
+            upward: true,
+        }
+    }
+
+    fn progress(&self) -> Progress {
+        self.options.progress
+    }
+
+    fn observe(&mut self, seen: &Observation) -> Option<u32> {
+        let cores = match &self.state {
+            State::Free { pause } => self.free(*pause, seen),
+            State::Searching { .. } => self.search(seen),
+            State::Holding { .. } => self.hold(self.best(), seen),
+            State::Probing(_) => self.probe(self.best(), seen),
+        };
+        cores.map(|cores| cores.clamp(1, seen.most.max(1)))
+    }
+
+    fn state(&self) -> GroupState {
+        match self.state {
+            State::Free { .. } => GroupState::Free,
+            State::Searching { .. } => GroupState::Searching,
+            State::Holding { .. } => GroupState::Holding,
+            State::Probing(_) => GroupState::Probing,
+        }
+    }
+
+    fn best(&self) -> u32 {
+        self.best.unwrap_or(1)
+    }
+}
+
+/// The median of some scores, the lower one of the middle two; nothing for none.
+fn median(scores: &mut [Score]) -> Score {
+    scores.sort_unstable();
+    scores.get(scores.len().saturating_sub(1) / 2).copied().unwrap_or_default()
+}

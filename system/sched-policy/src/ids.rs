@@ -1,0 +1,18 @@
+//! Numbers of things that a driver names.
+
+/// A task: a thread, as the scheduler sees it. A driver does not use the number of a task again while
+/// a policy may remember it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TaskId(pub u32);
+
+/// A program: the tasks that share an address space, or whatever else the driver steers as one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ProgramId(pub u32);
+
+/// A lock. A driver that cannot tell the locks of a program apart gives all of them one label.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LockLabel(pub u64);
+
+/// A last-level cache, counted over the machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CacheId(pub u32);

@@ -1,0 +1,72 @@
+//! The machine, as far as a scheduler has to know it.
+
+use alloc::vec::Vec;
+
+use kilocore_platform::{CpuId, NodeId};
+
+use crate::cpu_set::CpuSet;
+use crate::ids::CacheId;
+
+/// Where a hardware thread is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place {
+    /// Which hardware thread of its physical core it is, from 0.
+    pub thread: u32,
+    /// The last-level cache that it uses.
+    pub cache: CacheId,
+    /// The memory node that it belongs to.
+    pub node: NodeId,
+}
+
+/// The hardware threads of a machine, called cores here as schedulers do. Core `i` is at place `i`.
+#[derive(Debug, Clone)]
+pub struct Machine {
+    places: Vec<Place>,
+    /// All cores, those first that one would use first: neighbours one after the other, and the
+    /// second threads of physical cores last.
+    compact: Vec<CpuId>,
+}
+
+impl Machine {
+    /// A machine with a core at each of these places.
+    #[must_use]
+    pub fn new(places: Vec<Place>) -> Self {
+        let mut compact: Vec<CpuId> = (0..places.len() as u32).map(CpuId).collect();
+        compact.sort_by_key(|cpu| {
+            let place = places[cpu.0 as usize];
+            (place.thread, place.node, place.cache, *cpu)
+        });
+        Self { places, compact }
+    }
+
+    /// A machine with so many cores that share one cache.
+    #[must_use]
+    pub fn flat(cores: u32) -> Self {
+        let place = Place { thread: 0, cache: CacheId(0), node: NodeId(0) };
+        Self::new(alloc::vec![place; cores as usize])
+    }
+
+    /// How many cores it has.
+    #[must_use]
+    pub fn cores(&self) -> u32 {
+        self.places.len() as u32
+    }
+
+    /// All its cores.
+    #[must_use]
+    pub fn all(&self) -> CpuSet {
+        CpuSet::first(self.cores())
+    }
+
+    /// Where a core is, if the machine has it.
+    #[must_use]
+    pub fn place(&self, cpu: CpuId) -> Option<Place> {
+        self.places.get(cpu.0 as usize).copied()
+    }
+
+    /// All its cores, neighbours one after the other, and the second threads of physical cores last.
+    #[must_use]
+    pub fn compact(&self) -> &[CpuId] {
+        &self.compact
+    }
+}
