@@ -22,6 +22,9 @@
 //! | [`Confined`] | the tasks that wait for locks on a fixed number of cores |
 //! | [`Malthusian`] | restricts those tasks as a Malthusian lock does: just enough to keep it busy |
 //! | [`LockAware`] | finds that number while the tasks run, and gives the cores back |
+//! | [`DistributedIntensity`] | spreads the tasks that miss most over the caches |
+//! | [`ResourceAware::intensity`] | heavy users of shared caches beside light ones |
+//! | [`ResourceAware::complement`] | the same, by what each task is seen to suffer |
 //!
 //! The sources are the thesis of Cui on the scalability of operating systems on many cores, its
 //! sections on scheduling, and what `ARCHITECTURE.md` names beside it.
@@ -30,10 +33,12 @@
 
 extern crate alloc;
 
+mod assignment;
 mod confined;
 mod confinement;
 mod controller;
 mod cpu_set;
+mod distributed_intensity;
 mod fair;
 mod groups;
 mod ids;
@@ -41,11 +46,14 @@ mod line_up;
 mod lock_aware;
 mod machine;
 mod malthusian;
+mod metric;
 mod order;
 mod pinned;
 mod policy;
+mod resource_aware;
 mod score;
 mod search;
+mod sensitivity;
 mod share;
 mod steering;
 mod votes;
@@ -53,15 +61,18 @@ mod window;
 
 pub use confined::Confined;
 pub use cpu_set::CpuSet;
+pub use distributed_intensity::DistributedIntensity;
 pub use fair::Fair;
 pub use ids::{CacheId, LockLabel, ProgramId, TaskId};
 pub use kilocore_platform::{CpuId, Nanos, NodeId};
 pub use lock_aware::{LockAware, LockAwareOptions};
 pub use machine::{Machine, Place};
 pub use malthusian::Malthusian;
+pub use metric::Metric;
 pub use order::Order;
 pub use pinned::Pinned;
 pub use policy::{GroupState, GroupStatus, Policy, Ready};
+pub use resource_aware::{ResourceAware, ResourceAwareOptions};
 pub use score::Progress;
 pub use search::{Search, Step};
 pub use share::Share;

@@ -32,8 +32,10 @@ pub struct Counters {
     pub references: u64,
     /// References that had to go on to memory.
     pub misses: u64,
-    /// References of others to the same last-level cache while the task ran.
-    pub neighbours: u64,
+    /// References of other tasks to the same last-level cache while this one ran.
+    pub neighbour_references: u64,
+    /// Those of them that had to go on to memory.
+    pub neighbour_misses: u64,
 }
 
 /// What a task did in a window.
