@@ -14,11 +14,18 @@ const ENOUGH: u32 = 8;
 /// Neighbours differ enough if the standard deviation of what they ask is this fraction of the mean.
 const SPREAD: i128 = 8;
 
+/// The weight of a window that has just ended.
+const UNIT: i128 = 1 << 16;
+/// More than four references in a cycle count as four, and more than 128 cycles for an instruction as
+/// 128. So all sums and their products fit.
+const MOST_ASKED: u64 = 1 << 22;
+const MOST_CYCLES: u64 = 1 << 27;
+
 /// A straight line through the windows of a task.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Line {
     windows: u32,
-    /// Sums over windows, each weighted: of weights (in units of 1/1024), x, y, x², x·y.
+    /// Sums over windows, each weighted: of weights (in units of 1/65,536), x, y, x², x·y.
     weight: i128,
     x: i128,
     y: i128,
@@ -31,8 +38,8 @@ impl Line {
     /// Takes a window in: what neighbours asked of the cache per cycle in which the task ran, and the
     /// task's cycles per instruction, both in millionths.
     pub(crate) fn update(&mut self, asked: u64, cycles: u64) {
-        const UNIT: i128 = 1024;
-        let (x, y) = (i128::from(asked.min(1 << 40)), i128::from(cycles.min(1 << 40)));
+        let x = i128::from(asked.min(MOST_ASKED));
+        let y = i128::from(cycles.min(MOST_CYCLES));
         let sums = [&mut self.weight, &mut self.x, &mut self.y, &mut self.xx, &mut self.xy];
         for (sum, new) in sums.into_iter().zip([1, x, y, x * x, x * y]) {
             *sum += new * UNIT - *sum / DECAY;
@@ -54,15 +61,15 @@ impl Line {
         if self.windows < ENOUGH || self.weight == 0 {
             return None;
         }
-        // Means, variance and covariance; the last two without rounding the means first.
-        let mean_x = self.x / self.weight;
-        let variance = (self.xx - self.x * mean_x) / self.weight;
-        if variance * SPREAD * SPREAD < mean_x * mean_x || variance <= 0 {
+        // Variance and covariance, times the weight squared, so that nothing is rounded.
+        let variance = self.weight * self.xx - self.x * self.x;
+        let covariance = self.weight * self.xy - self.x * self.y;
+        if variance <= 0 || variance * SPREAD * SPREAD < self.x * self.x {
             return None;
         }
-        let mean_y = self.y / self.weight;
-        let covariance = (self.xy - self.x * mean_y) / self.weight;
-        let alone = (mean_y - covariance * mean_x / variance).max(mean_y / 16).max(1);
+        let mean = self.y / self.weight;
+        let alone = mean - covariance / self.weight * self.x / variance;
+        let alone = alone.max(mean / 16).max(1);
         let slowdown = covariance.max(0) * 1_000_000_000 / variance / alone;
         Some(u64::try_from(slowdown).unwrap_or(u64::MAX))
     }
