@@ -11,12 +11,15 @@
 //! ```
 //!
 //! After each migration a window passes before anything is believed, since tasks first have to get
-//! where they are sent. A measurement is the median of several windows. A neighbour is tried in turn
-//! with what is held, pair by pair, and wins by votes. What did not help is tried more and more rarely.
+//! where they are sent. What starts and ends confinement needs votes. A measurement of the search is
+//! the mean of several windows without the extremes. Later on, each window adds to what is known of the
+//! number that is held, and each probe to what is known of a neighbour; the neighbour takes over once
+//! the difference is certain. What did not help is tried more and more rarely.
 
 use alloc::vec::Vec;
 
 use crate::controller::{Controller, Observation};
+use crate::evidence::Evidence;
 use crate::policy::GroupState;
 use crate::score::{Progress, Score};
 use crate::search::{Search, Step};
@@ -44,12 +47,10 @@ pub struct LockAwareOptions {
     pub coarse: u32,
     /// How many windows make one that tells neighbouring numbers of cores apart.
     pub fine: u32,
-    /// How many pairs of windows compare a neighbour with what is held.
-    pub pairs: u32,
-    /// How many of them the neighbour has to win.
-    pub wins: u32,
-    /// By how many per cent it has to be better to win one, and confinement to be worth it at all.
+    /// By how many per cent confinement has to get more done to be worth it at all.
     pub gain: u32,
+    /// How many windows a neighbour of the number that is held is tried at a time.
+    pub trial: u32,
     /// How many windows pass before the first probe. After one in vain it is twice as many.
     pub probe: u32,
     /// How many windows at most pass between two probes, or between two searches in vain.
@@ -66,11 +67,10 @@ impl Default for LockAwareOptions {
             windows: 5,
             settle: 1,
             coarse: 3,
-            fine: 5,
-            pairs: 5,
-            wins: 4,
+            fine: 8,
             gain: 2,
-            probe: 32,
+            trial: 8,
+            probe: 16,
             patience: 512,
         }
     }
@@ -87,12 +87,15 @@ impl LockAwareOptions {
     }
 }
 
+/// With a larger share of waiting, what is done without confinement is not compared with.
+const TRUSTED: Share = Share::percent(75);
+
 #[derive(Debug, Clone)]
 enum State {
     Free { pause: u32 },
-    Searching { search: Search, trial: Trial, unconfined: Score },
-    Holding { ended: Votes, drifted: Votes, until_probe: u32 },
-    Probing(Duel),
+    Searching { search: Search, trial: Trial, unconfined: Option<Score> },
+    Holding { settle: u32, ended: Votes, drifted: Votes, until_probe: u32 },
+    Probing { candidate: u32, settle: u32, left: u32 },
 }
 
 /// A number of cores that is being measured.
@@ -102,17 +105,6 @@ struct Trial {
     settle: u32,
     needed: u32,
     scores: Vec<Score>,
-}
-
-/// A neighbour against what is held, pair by pair.
-#[derive(Debug, Clone)]
-struct Duel {
-    candidate: u32,
-    on_candidate: bool,
-    settle: u32,
-    of_candidate: Score,
-    won: u32,
-    lost: u32,
 }
 
 /// Decides for one group.
@@ -133,6 +125,10 @@ pub(crate) struct Confinement {
     /// How long confinement lasts at least before it is given up for lack of waiting.
     hold: u32,
     held: u32,
+    /// What is known of the number that is held, of one core less and of one more.
+    here: Evidence,
+    less: Evidence,
+    more: Evidence,
     /// Whether the next probe looks at more cores.
     upward: bool,
 }
@@ -162,12 +158,16 @@ impl Confinement {
     }
 
     fn start_search(&mut self, seen: &Observation) -> Option<u32> {
-        let unconfined = median(&mut self.unconfined);
+        let unconfined = (!self.unconfined.is_empty()).then(|| mean(&mut self.unconfined));
         self.unconfined.clear();
         self.best = None;
         let useful = u64::from(seen.most) * u64::from(seen.waiting.rest().as_millionths());
         let mut search = Search::new(seen.most, (useful / 1_000_000) as u32);
-        search.measured(seen.most, unconfined.0);
+        // Where nearly all is waiting, little noise in that share is much noise in the rest of it.
+        let unconfined = unconfined.filter(|_| seen.waiting <= TRUSTED);
+        if let Some(unconfined) = unconfined {
+            search.measured(seen.most, unconfined.0);
+        }
         self.go_on(search, unconfined)
     }
 
@@ -190,12 +190,12 @@ impl Confinement {
         if (trial.scores.len() as u32) < trial.needed {
             return Some(trial.cores);
         }
-        search.measured(trial.cores, median(&mut trial.scores).0);
+        search.measured(trial.cores, mean(&mut trial.scores).0);
         let (search, unconfined) = (search.clone(), *unconfined);
         self.go_on(search, unconfined)
     }
 
-    fn go_on(&mut self, search: Search, unconfined: Score) -> Option<u32> {
+    fn go_on(&mut self, search: Search, unconfined: Option<Score>) -> Option<u32> {
         match search.next() {
             Step::Measure { cores, fine } => {
                 let needed = if fine { self.options.fine } else { self.options.coarse };
@@ -209,7 +209,9 @@ impl Confinement {
                 Some(cores)
             }
             Step::Done { cores } => {
-                if search.score_of(cores).beats(unconfined, self.options.gain) {
+                let done = search.score_of(cores);
+                let worth = unconfined.is_none_or(|all| done.beats(all, self.options.gain));
+                if worth && cores < search.most() {
                     self.retry = self.options.probe;
                     return Some(self.start_holding(cores));
                 }
@@ -226,20 +228,37 @@ impl Confinement {
         self.best = Some(cores);
         self.waiting = None;
         self.held = 0;
+        (self.here, self.less, self.more) = Default::default();
+        self.keep_holding()
+    }
+
+    fn keep_holding(&mut self) -> u32 {
         let vote = Votes::new(self.options.votes, self.options.windows);
-        self.state = State::Holding { ended: vote, drifted: vote, until_probe: self.probe };
-        cores
+        self.state = State::Holding {
+            settle: self.options.settle,
+            ended: vote,
+            drifted: vote,
+            until_probe: self.probe,
+        };
+        self.best()
     }
 
     fn hold(&mut self, cores: u32, seen: &Observation) -> Option<u32> {
         let (leave, hold, enter) = (self.options.leave, self.hold, self.options.enter);
-        let State::Holding { ended, drifted, until_probe } = &mut self.state else { return None };
+        let State::Holding { settle, ended, drifted, until_probe } = &mut self.state else {
+            return None;
+        };
         if cores >= seen.most {
             // So few tasks are left that nothing is confined.
             let pause = self.options.windows;
             return self.release(pause);
         }
+        if *settle > 0 {
+            *settle -= 1;
+            return Some(cores);
+        }
         self.held = self.held.saturating_add(1);
+        self.here.add(seen.score);
         let usual = *self.waiting.get_or_insert(seen.waiting);
         let over = ended.cast(seen.waiting < leave && seen.starved);
         let much = usual.as_millionths().saturating_mul(2).max(enter.as_millionths());
@@ -250,7 +269,7 @@ impl Confinement {
             return self.release(0);
         }
         if worse {
-            self.unconfined = alloc::vec![Score(0)];
+            self.unconfined.clear();
             self.probe = self.options.probe;
             return self.start_search(seen);
         }
@@ -269,70 +288,39 @@ impl Confinement {
             _ if cores > 1 => cores - 1,
             _ => cores + 1,
         };
-        self.state = State::Probing(Duel {
-            candidate,
-            on_candidate: true,
-            settle: self.options.settle,
-            of_candidate: Score(0),
-            won: 0,
-            lost: 0,
-        });
+        let (settle, left) = (self.options.settle, self.options.trial.max(1));
+        self.state = State::Probing { candidate, settle, left };
         candidate
     }
 
     fn probe(&mut self, cores: u32, seen: &Observation) -> Option<u32> {
-        let options = self.options;
-        let State::Probing(duel) = &mut self.state else { return None };
-        if duel.candidate > seen.most {
-            return Some(self.end_probe(cores, false));
+        let State::Probing { candidate, settle, left } = &mut self.state else { return None };
+        let candidate = *candidate;
+        if candidate > seen.most {
+            return Some(self.keep_holding());
         }
-        if duel.settle > 0 {
-            duel.settle -= 1;
-            return Some(if duel.on_candidate { duel.candidate } else { cores });
+        if *settle > 0 {
+            *settle -= 1;
+            return Some(candidate);
         }
-        duel.settle = options.settle;
-        if duel.on_candidate {
-            duel.of_candidate = seen.score;
-            duel.on_candidate = false;
-            return Some(cores);
+        *left -= 1;
+        let over = *left == 0;
+        let known = if candidate > cores { &mut self.more } else { &mut self.less };
+        known.add(seen.score);
+        if !over {
+            return Some(candidate);
         }
-        // Fewer cores have only to be as good.
-        let better = if duel.candidate > cores {
-            duel.of_candidate.beats(seen.score, options.gain)
-        } else {
-            duel.of_candidate >= seen.score
-        };
-        if better {
-            duel.won += 1
-        } else {
-            duel.lost += 1
-        }
-        duel.on_candidate = true;
-        let candidate = duel.candidate;
-        if duel.won >= options.wins {
-            return Some(self.end_probe(candidate, true));
-        }
-        if duel.lost + options.wins > options.pairs {
-            return Some(self.end_probe(cores, false));
-        }
-        Some(candidate)
-    }
-
-    fn end_probe(&mut self, cores: u32, moved: bool) -> u32 {
-        if moved {
+        if known.exceeds(&self.here) {
             // There may be more in the same direction.
-            self.probe = self.options.windows.max(1);
-        } else {
-            self.upward = !self.upward;
-            self.probe = self.longer(self.probe.max(self.options.probe / 2));
+            self.probe = self.options.probe;
+            return Some(self.start_holding(candidate));
         }
-        let (held, waiting) = (self.held, self.waiting);
-        self.start_holding(cores);
-        self.held = held;
-        if !moved {
-            self.waiting = waiting;
+        // What is not certainly worse is soon tried again.
+        if self.here.exceeds(known) {
+            self.probe = self.longer(self.probe);
         }
-        cores
+        self.upward = !self.upward;
+        Some(self.keep_holding())
     }
 
     fn longer(&self, windows: u32) -> u32 {
@@ -355,6 +343,9 @@ impl Controller for Confinement {
             retry: options.probe,
             hold: options.windows,
             held: 0,
+            here: Evidence::default(),
+            less: Evidence::default(),
+            more: Evidence::default(),
             upward: true,
         }
     }
@@ -368,7 +359,7 @@ impl Controller for Confinement {
             State::Free { pause } => self.free(*pause, seen),
             State::Searching { .. } => self.search(seen),
             State::Holding { .. } => self.hold(self.best(), seen),
-            State::Probing(_) => self.probe(self.best(), seen),
+            State::Probing { .. } => self.probe(self.best(), seen),
         };
         cores.map(|cores| cores.clamp(1, seen.most.max(1)))
     }
@@ -378,7 +369,7 @@ impl Controller for Confinement {
             State::Free { .. } => GroupState::Free,
             State::Searching { .. } => GroupState::Searching,
             State::Holding { .. } => GroupState::Holding,
-            State::Probing(_) => GroupState::Probing,
+            State::Probing { .. } => GroupState::Probing,
         }
     }
 
@@ -387,8 +378,10 @@ impl Controller for Confinement {
     }
 }
 
-/// The median of some scores, the lower one of the middle two; nothing for none.
-fn median(scores: &mut [Score]) -> Score {
+/// The mean of some scores, of three or more without the least and the most; nothing for none.
+fn mean(scores: &mut [Score]) -> Score {
     scores.sort_unstable();
-    scores.get(scores.len().saturating_sub(1) / 2).copied().unwrap_or_default()
+    let kept = if scores.len() > 2 { &scores[1..scores.len() - 1] } else { scores };
+    let sum: u128 = kept.iter().map(|score| u128::from(score.0)).sum();
+    Score((sum / kept.len().max(1) as u128) as u64)
 }

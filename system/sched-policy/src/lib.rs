@@ -39,6 +39,7 @@ mod confinement;
 mod controller;
 mod cpu_set;
 mod distributed_intensity;
+mod evidence;
 mod fair;
 mod groups;
 mod ids;

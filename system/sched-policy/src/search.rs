@@ -37,9 +37,6 @@ pub struct Search {
     tried: Vec<(u32, Score)>,
 }
 
-/// By how many per cent more cores have to get more done to be worth it.
-const WORTH: u32 = 1;
-
 impl Search {
     /// A search among 1 to `most` cores that begins at `start`; both at least 1.
     #[must_use]
@@ -83,7 +80,12 @@ impl Search {
             _ => below + down / 2,
         };
         let nearest = next.abs_diff(cores);
-        Step::Measure { cores: next, fine: nearest * 4 <= cores }
+        Step::Measure { cores: next, fine: nearest * 2 <= cores }
+    }
+
+    /// The largest number of cores.
+    pub(crate) fn most(&self) -> u32 {
+        self.most
     }
 
     /// What was measured with so many cores, nothing if that was not.
@@ -92,11 +94,11 @@ impl Search {
         tried.map_or(Score(0), |tried| tried.1)
     }
 
-    /// The position of the best number: the smallest that none larger beats by much.
+    /// The position of the best number, of several the smallest.
     fn best(&self) -> usize {
         let mut best = 0;
         for (index, tried) in self.tried.iter().enumerate() {
-            if tried.1.beats(self.tried[best].1, WORTH) {
+            if tried.1 > self.tried[best].1 {
                 best = index;
             }
         }

@@ -95,18 +95,11 @@ impl<C: Controller> Steering<C> {
         group.waiting = seen.waiting;
         let cores = group.controller.observe(&seen);
         group.note_state();
-        let same_cores = group.allowed == allowed;
-        if !same_cores || group.line_up.is_none() {
-            group.line_up = cores.map(|_| LineUp::new(machine, &allowed, &taken));
-            group.allowed = allowed;
-        }
-        let moves = group.cores != cores || (!same_cores && cores.is_some());
+        let before = group.cpus();
         group.changes += u64::from(group.cores != cores);
         group.cores = cores;
-        if cores.is_none() {
-            group.line_up = None;
-        }
-        moves
+        group.line_up(machine, allowed, &taken);
+        group.cpus() != before
     }
 
     fn taken_by_others(&self, group: GroupId) -> CpuSet {
@@ -167,6 +160,21 @@ impl<C: Controller> Steered<C> {
         match (&self.line_up, self.cores) {
             (Some(line_up), Some(cores)) => line_up.first(cores),
             _ => CpuSet::new(),
+        }
+    }
+
+    /// Lines up its cores, and does so anew if its allowance has changed, or if it has grown into cores
+    /// of other groups while enough are free.
+    fn line_up(&mut self, machine: &Machine, allowed: CpuSet, taken: &CpuSet) {
+        let Some(cores) = self.cores else {
+            self.line_up = None;
+            return;
+        };
+        let free = allowed.len() - allowed.intersection(taken).len();
+        let in_the_way = !self.cpus().intersection(taken).is_empty() && free >= cores;
+        if self.line_up.is_none() || self.allowed != allowed || in_the_way {
+            self.line_up = Some(LineUp::new(machine, &allowed, taken));
+            self.allowed = allowed;
         }
     }
 
