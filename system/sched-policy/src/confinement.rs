@@ -51,7 +51,8 @@ pub struct LockAwareOptions {
     pub gain: u32,
     /// How many windows a neighbour of the number that is held is tried at a time.
     pub trial: u32,
-    /// How many windows pass before the first probe. After one in vain it is twice as many.
+    /// How many windows pass before the first probe. After one that was certainly in vain it is twice as
+    /// many.
     pub probe: u32,
     /// How many windows at most pass between two probes, or between two searches in vain.
     pub patience: u32,
@@ -315,10 +316,12 @@ impl Confinement {
             self.probe = self.options.probe;
             return Some(self.start_holding(candidate));
         }
-        // What is not certainly worse is soon tried again.
-        if self.here.exceeds(known) {
-            self.probe = self.longer(self.probe);
-        }
+        // What is not certainly worse is tried again a little later only.
+        self.probe = if self.here.exceeds(known) {
+            self.longer(self.probe)
+        } else {
+            (self.probe + self.probe / 4).min(self.options.patience)
+        };
         self.upward = !self.upward;
         Some(self.keep_holding())
     }

@@ -90,10 +90,12 @@ impl<C: Controller> Steering<C> {
         for task in members.clone() {
             allowed.extend_from(&task.allowed);
         }
+        // A core may have gone since it was allowed.
+        let allowed = allowed.intersection(&machine.all());
         let seen =
             observation(&group.controller, window.length, members, allowed.len(), group.cores);
         group.waiting = seen.waiting;
-        let cores = group.controller.observe(&seen);
+        let cores = group.controller.observe(&seen).filter(|_| !allowed.is_empty());
         group.note_state();
         let before = group.cpus();
         group.changes += u64::from(group.cores != cores);

@@ -1,4 +1,5 @@
 //! Tests of the policies, as pure functions.
 
+mod any;
 mod contended;
 mod lock_aware;
