@@ -72,6 +72,9 @@ impl ResourceAwareOptions {
         Self { metric: Metric::MissesPerCycle, learn: true, ..Self::INTENSITY };
 }
 
+/// No figure of a task is larger than this, so that products of two fit.
+const MOST: u64 = 1 << 50;
+
 /// Places tasks by how hard they use shared caches and memory.
 #[derive(Debug)]
 pub struct ResourceAware {
@@ -123,7 +126,7 @@ impl ResourceAware {
         let known = self.tasks.entry(task.task).or_default();
         known.windows = known.windows.saturating_add(1);
         known.dwelt = known.dwelt.saturating_add(1);
-        known.pressure.update(options.metric.of(counters));
+        known.pressure.update(options.metric.of(counters).min(MOST));
         let cycles = Metric::CyclesPerInstruction.of(counters);
         known.cycles.update(cycles);
         if options.learn {
@@ -138,14 +141,13 @@ impl ResourceAware {
         steered
             .map(|task| {
                 let known = &self.tasks[&task.task];
-                let pressure = known.pressure.get();
-                let learned = known.line.slowdown().filter(|_| self.options.learn);
-                let unlearned = || pressure.saturating_mul(suffering) / 1_000;
+                let (pressure, sensitivity) =
+                    self.nature(task.task, suffering).expect("a task that is steered is known");
                 Nature {
                     task: task.task,
                     allowed: task.allowed.clone(),
-                    pressure,
-                    sensitivity: learned.unwrap_or_else(unlearned),
+                    pressure: u64::try_from(pressure).unwrap_or(u64::MAX),
+                    sensitivity: u64::try_from(sensitivity).unwrap_or(u64::MAX),
                     movable: known.home.is_none() || known.dwelt >= self.options.dwell,
                 }
             })
@@ -175,16 +177,39 @@ impl ResourceAware {
         watched && busy
     }
 
-    /// How much two tasks suffer side by side.
-    fn together(&self, a: TaskId, b: TaskId, suffering: u64) -> u128 {
-        let (Some(a), Some(b)) = (self.tasks.get(&a), self.tasks.get(&b)) else { return 0 };
-        let pressure = |known: &Known| u128::from(known.pressure.get());
-        let sensitivity = |known: &Known| {
-            let learned = known.line.slowdown().filter(|_| self.options.learn);
-            learned.map_or(pressure(known) * u128::from(suffering) / 1_000, u128::from)
-        };
-        sensitivity(a) * pressure(b) + sensitivity(b) * pressure(a)
+    /// How hard a task presses, and how much it suffers.
+    fn nature(&self, task: TaskId, suffering: u64) -> Option<(i128, i128)> {
+        let known = self.tasks.get(&task)?;
+        let pressure = i128::from(known.pressure.get());
+        let learned = known.line.slowdown().filter(|_| self.options.learn);
+        let unlearned = pressure * i128::from(suffering) / 1_000;
+        let sensitivity = learned.map_or(unlearned, i128::from);
+        Some((pressure, sensitivity.min(i128::from(MOST))))
     }
+
+    /// By how much two tasks suffer more side by side than each of them beside tasks as they come. So a
+    /// light neighbour is not wasted on a light task.
+    fn together(&self, one: TaskId, other: TaskId, usual: &Usual) -> i128 {
+        let nature = |task| self.nature(task, usual.suffering);
+        let (Some(one), Some(other)) = (nature(one), nature(other)) else { return 0 };
+        one.1 * (other.0 - usual.pressure) + one.0 * (other.1 - usual.sensitivity)
+    }
+
+    fn usual(&self) -> Usual {
+        let suffering = self.usual_suffering();
+        let natures = self.tasks.keys().filter_map(|&task| self.nature(task, suffering));
+        let all = natures.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+        let tasks = self.tasks.len().max(1) as i128;
+        Usual { pressure: all.0 / tasks, sensitivity: all.1 / tasks, suffering }
+    }
+}
+
+/// What tasks press and suffer on average.
+struct Usual {
+    pressure: i128,
+    sensitivity: i128,
+    /// Suffering for each thousand of pressure.
+    suffering: u64,
 }
 
 /// What neighbours asked for, per cycle: lines of memory if those are what presses, else references.
@@ -243,15 +268,14 @@ impl Policy for ResourceAware {
         });
         let neighbours: Vec<TaskId> =
             beside.filter_map(|cpu| running.get(cpu.0 as usize).copied().flatten()).collect();
-        let suffering = self.usual_suffering();
+        let usual = self.usual();
         let due = ready
             .iter()
             .enumerate()
             .filter(|(_, task)| task.had.0 <= least.0.saturating_add(self.options.lead.0));
         let best = due.min_by_key(|(place, task)| {
-            let suffered =
-                neighbours.iter().map(|&other| self.together(task.task, other, suffering));
-            (suffered.sum::<u128>(), *place)
+            let suffered = neighbours.iter().map(|&other| self.together(task.task, other, &usual));
+            (suffered.sum::<i128>(), *place)
         });
         best.map_or(0, |(place, _)| place)
     }

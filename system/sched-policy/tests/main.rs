@@ -3,3 +3,4 @@
 mod any;
 mod contended;
 mod lock_aware;
+mod resource_aware;
