@@ -26,6 +26,9 @@
 //! | [`ResourceAware::intensity`] | heavy users of shared caches beside light ones |
 //! | [`ResourceAware::complement`] | the same, by what each task is seen to suffer |
 //!
+//! [`divide`] finds the best division of few tasks into sets that run side by side, for somebody who
+//! knows everything beforehand, and [`Planned`] does as it says.
+//!
 //! The sources are the thesis of Cui on the scalability of operating systems on many cores, its
 //! sections on scheduling, and what `ARCHITECTURE.md` names beside it.
 #![no_std]
@@ -48,9 +51,12 @@ mod lock_aware;
 mod machine;
 mod malthusian;
 mod metric;
+mod optimum;
 mod order;
 mod pinned;
+mod planned;
 mod policy;
+mod registry;
 mod resource_aware;
 mod score;
 mod search;
@@ -70,9 +76,12 @@ pub use lock_aware::{LockAware, LockAwareOptions};
 pub use machine::{Machine, Place};
 pub use malthusian::Malthusian;
 pub use metric::Metric;
+pub use optimum::{DivisionError, MOST_TASKS, divide};
 pub use order::Order;
 pub use pinned::Pinned;
+pub use planned::Planned;
 pub use policy::{GroupState, GroupStatus, Policy, Ready};
+pub use registry::{PolicyName, UnknownPolicy};
 pub use resource_aware::{ResourceAware, ResourceAwareOptions};
 pub use score::Progress;
 pub use search::{Search, Step};

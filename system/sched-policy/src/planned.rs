@@ -1,0 +1,101 @@
+//! A plan that somebody made beforehand: which tasks run side by side.
+//!
+//! Each set of the plan belongs to one last-level cache, and each of its tasks to one core of that.
+//! Where several sets share a cache they take turns: a core takes, of its tasks that are due, the one
+//! whose set the other cores run. It is how an offline optimum is put into practice, to be compared
+//! with policies that know nothing beforehand.
+
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+
+use kilocore_platform::{CpuId, Nanos};
+
+use crate::ids::{CacheId, TaskId};
+use crate::machine::Machine;
+use crate::order::Order;
+use crate::policy::{Policy, Ready};
+use crate::window::Window;
+
+/// Runs tasks side by side as planned.
+#[derive(Debug, Clone)]
+pub struct Planned {
+    /// For each task, the number of its set and its place in it.
+    places: BTreeMap<TaskId, (usize, usize)>,
+    placed: BTreeMap<TaskId, CpuId>,
+    lead: Nanos,
+}
+
+impl Planned {
+    /// A plan of sets, each with no more tasks than a last-level cache has cores. The first set goes to
+    /// the first cache, and so on, from the beginning again after the last one. A task that is picked to
+    /// run beside its set may be ahead by `lead` of others of its core.
+    #[must_use]
+    pub fn new(sets: &[Vec<TaskId>], lead: Nanos) -> Self {
+        let mut places = BTreeMap::new();
+        for (set, tasks) in sets.iter().enumerate() {
+            places.extend(tasks.iter().enumerate().map(|(place, &task)| (task, (set, place))));
+        }
+        Self { places, placed: BTreeMap::new(), lead }
+    }
+
+    fn set_of(&self, task: TaskId) -> Option<usize> {
+        self.places.get(&task).map(|place| place.0)
+    }
+}
+
+/// The cores of each last-level cache, caches and cores in rising order.
+fn cores_by_cache(machine: &Machine) -> Vec<Vec<CpuId>> {
+    let mut caches: BTreeMap<CacheId, Vec<CpuId>> = BTreeMap::new();
+    for cpu in machine.all().iter() {
+        if let Some(place) = machine.place(cpu) {
+            caches.entry(place.cache).or_default().push(cpu);
+        }
+    }
+    caches.into_values().collect()
+}
+
+impl Policy for Planned {
+    fn name(&self) -> &'static str {
+        "planned"
+    }
+
+    fn window(&mut self, machine: &Machine, window: &Window<'_>) -> Vec<Order> {
+        let caches = cores_by_cache(machine);
+        let mut orders = Vec::new();
+        for task in window.tasks {
+            let Some(&(set, place)) = self.places.get(&task.task) else { continue };
+            let Some(cores) = caches.get(set % caches.len().max(1)) else { continue };
+            let Some(&cpu) = cores.get(place % cores.len().max(1)) else { continue };
+            if self.placed.insert(task.task, cpu) != Some(cpu) {
+                orders.push(Order::confine(task, &core::iter::once(cpu).collect()));
+            }
+        }
+        orders
+    }
+
+    fn pick(
+        &mut self,
+        machine: &Machine,
+        core: CpuId,
+        ready: &[Ready],
+        running: &[Option<TaskId>],
+    ) -> usize {
+        let Some(here) = machine.place(core) else { return 0 };
+        let Some(least) = ready.iter().map(|task| task.had).min() else { return 0 };
+        let beside = machine.all();
+        let beside = beside.iter().filter(|&cpu| {
+            cpu != core && machine.place(cpu).is_some_and(|place| place.cache == here.cache)
+        });
+        let beside: Vec<TaskId> =
+            beside.filter_map(|cpu| running.get(cpu.0 as usize).copied().flatten()).collect();
+        let with = |task: TaskId| {
+            let set = self.set_of(task);
+            beside.iter().filter(|&&other| set.is_some() && self.set_of(other) == set).count()
+        };
+        let due = ready.iter().enumerate();
+        let due = due.filter(|(_, task)| task.had.0 <= least.0.saturating_add(self.lead.0));
+        let best =
+            due.min_by_key(|(place, task)| (core::cmp::Reverse(with(task.task)), task.had, *place));
+        best.map_or(0, |(place, _)| place)
+    }
+}

@@ -1,0 +1,146 @@
+//! Policies by name.
+
+use alloc::boxed::Box;
+use alloc::string::{String, ToString};
+use core::fmt;
+use core::str::FromStr;
+
+use crate::confined::Confined;
+use crate::distributed_intensity::DistributedIntensity;
+use crate::fair::Fair;
+use crate::lock_aware::LockAware;
+use crate::malthusian::Malthusian;
+use crate::pinned::Pinned;
+use crate::policy::Policy;
+use crate::resource_aware::ResourceAware;
+
+/// A policy that somebody may choose.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum PolicyName {
+    /// [`Fair`]
+    Fair,
+    /// [`Pinned`]
+    Pinned,
+    /// [`Confined`], to so many cores
+    Confined(u32),
+    /// [`Malthusian`]
+    Malthusian,
+    /// [`LockAware`]
+    LockAware,
+    /// [`DistributedIntensity`]
+    DistributedIntensity,
+    /// [`ResourceAware::intensity`]
+    Intensity,
+    /// [`ResourceAware::complement`]
+    Complement,
+}
+
+impl PolicyName {
+    /// All policies without a number of their own.
+    pub const ALL: [PolicyName; 7] = [
+        PolicyName::Fair,
+        PolicyName::Pinned,
+        PolicyName::Malthusian,
+        PolicyName::LockAware,
+        PolicyName::DistributedIntensity,
+        PolicyName::Intensity,
+        PolicyName::Complement,
+    ];
+
+    /// A new policy of this name.
+    #[must_use]
+    pub fn policy(self) -> Box<dyn Policy> {
+        match self {
+            Self::Fair => Box::new(Fair),
+            Self::Pinned => Box::new(Pinned::default()),
+            Self::Confined(cores) => Box::new(Confined::new(cores)),
+            Self::Malthusian => Box::new(Malthusian::default()),
+            Self::LockAware => Box::new(LockAware::default()),
+            Self::DistributedIntensity => Box::new(DistributedIntensity::default()),
+            Self::Intensity => Box::new(ResourceAware::intensity()),
+            Self::Complement => Box::new(ResourceAware::complement()),
+        }
+    }
+
+    /// What it does, in a few words.
+    #[must_use]
+    pub const fn about(self) -> &'static str {
+        match self {
+            Self::Fair => "leaves all to the operating system",
+            Self::Pinned => "a core for each task, for good",
+            Self::Confined(_) => "tasks that use locks on a fixed number of cores",
+            Self::Malthusian => "tasks that fight for a lock on just enough cores to keep it busy",
+            Self::LockAware => "tasks that fight for a lock on as many cores as serve them best",
+            Self::DistributedIntensity => "tasks that miss most spread over the caches",
+            Self::Intensity => "heavy users of shared caches beside light ones",
+            Self::Complement => "tasks beside those under which they are seen to suffer least",
+        }
+    }
+}
+
+/// As on the command line: `lock-aware`, `confined=4`.
+impl fmt::Display for PolicyName {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Fair => formatter.pad("fair"),
+            Self::Pinned => formatter.pad("pinned"),
+            Self::Confined(cores) => write!(formatter, "confined={cores}"),
+            Self::Malthusian => formatter.pad("malthusian"),
+            Self::LockAware => formatter.pad("lock-aware"),
+            Self::DistributedIntensity => formatter.pad("distributed-intensity"),
+            Self::Intensity => formatter.pad("intensity"),
+            Self::Complement => formatter.pad("complement"),
+        }
+    }
+}
+
+/// A name that no policy has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnknownPolicy(String);
+
+impl fmt::Display for UnknownPolicy {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "there is no policy '{}'; choose", self.0)?;
+        for policy in PolicyName::ALL {
+            write!(formatter, " {policy},")?;
+        }
+        write!(formatter, " or confined=N with a number of cores from 1")
+    }
+}
+
+impl core::error::Error for UnknownPolicy {}
+
+impl FromStr for PolicyName {
+    type Err = UnknownPolicy;
+
+    fn from_str(text: &str) -> Result<Self, UnknownPolicy> {
+        if let Some(cores) = text.strip_prefix("confined=") {
+            let cores = cores.parse().ok().filter(|&cores| cores > 0);
+            return cores.map(Self::Confined).ok_or_else(|| UnknownPolicy(text.to_string()));
+        }
+        let known = Self::ALL.into_iter().find(|policy| policy.to_string() == text);
+        known.ok_or_else(|| UnknownPolicy(text.to_string()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::PolicyName;
+    use alloc::string::ToString;
+
+    #[test]
+    fn a_policy_is_found_by_the_name_that_it_has() {
+        for name in PolicyName::ALL.into_iter().chain([PolicyName::Confined(3)]) {
+            assert_eq!(name.to_string().parse(), Ok(name));
+            assert!(name.to_string().starts_with(name.policy().name()));
+        }
+    }
+
+    #[test]
+    fn a_name_that_no_policy_has_is_refused_with_those_there_are() {
+        for text in ["", "lock", "confined", "confined=0", "confined=x"] {
+            let error = text.parse::<PolicyName>().unwrap_err().to_string();
+            assert!(error.contains("lock-aware") && error.contains("confined=N"), "{error}");
+        }
+    }
+}
