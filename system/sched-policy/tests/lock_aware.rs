@@ -229,3 +229,20 @@ fn a_task_that_comes_to_a_confined_lock_is_confined_with_the_others_and_one_that
     let free = last(leaves).expect("an order for who left");
     assert_eq!(free.cpus().len(), CORES);
 }
+
+#[test]
+fn where_waiting_has_become_much_worse_the_search_begins_anew() {
+    let mut policy = LockAware::default();
+    let mut world = Contended::new(CORES, vec![fight(20_000.0, 400.0, 100.0)], 0.0, 1);
+    for _ in 0..300 {
+        world.step(&mut policy);
+    }
+    assert!(policy.groups()[0].best > 20);
+    let heavier = fight(2_000.0, 1_000.0, 300.0);
+    world.fights[0] = heavier.clone();
+    let longest = LockAwareOptions::default().longest_search(CORES);
+    for _ in 0..longest {
+        world.step(&mut policy);
+    }
+    assert!(policy.groups()[0].best.abs_diff(heavier.best(CORES)) <= 1);
+}

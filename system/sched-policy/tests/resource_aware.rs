@@ -216,3 +216,26 @@ fn no_core_is_idle_while_another_has_two_tasks() {
     cores.dedup();
     assert_eq!(cores.len(), 8);
 }
+
+#[test]
+fn a_task_that_was_moved_stays_for_some_windows_even_if_it_changes_all_the_time() {
+    let mut policy = ResourceAware::intensity();
+    let dwell = u64::from(policy.options().dwell);
+    let mut world = Shared::new(heavy_and_light());
+    let mut moved = BTreeMap::<usize, u64>::new();
+    let mut moves = 0;
+    for window in 0..400 {
+        if window % 12 == 0 {
+            world.programs.rotate_left(1 + window % 3);
+        }
+        let before = world.places.clone();
+        world.step(&mut policy);
+        for task in (0..16).filter(|&task| world.places[task] != before[task]) {
+            if let Some(last) = moved.insert(task, world.windows) {
+                moves += 1;
+                assert!(world.windows - last >= dwell, "{task} after {}", world.windows - last);
+            }
+        }
+    }
+    assert!(moves > 0);
+}
