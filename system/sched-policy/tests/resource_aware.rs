@@ -221,12 +221,12 @@ fn no_core_is_idle_while_another_has_two_tasks() {
 fn a_task_that_was_moved_stays_for_some_windows_even_if_it_changes_all_the_time() {
     let mut policy = ResourceAware::intensity();
     let dwell = u64::from(policy.options().dwell);
-    let mut world = Shared::new(heavy_and_light());
+    let mut world = Shared::new([HEAVY, HEAVY, LIGHT, LIGHT].repeat(4));
     let mut moved = BTreeMap::<usize, u64>::new();
     let mut moves = 0;
     for window in 0..400 {
-        if window % 12 == 0 {
-            world.programs.rotate_left(1 + window % 3);
+        if window % 5 == 0 {
+            world.programs.rotate_left(1);
         }
         let before = world.places.clone();
         world.step(&mut policy);
