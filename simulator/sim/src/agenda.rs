@@ -32,6 +32,10 @@ pub(crate) enum Event {
     Woken { task: TaskId, epoch: Epoch },
     /// A task that sleeps becomes ready to run: its time is up.
     TimedOut { task: TaskId, epoch: Epoch },
+    /// The scheduler looks at the machine.
+    Balance,
+    /// A task that has left the kernel moves to a core on which it may run.
+    Relocate { task: TaskId },
 }
 
 /// Counts the changes of plan of a core or task: an event of an older epoch is void.
@@ -59,6 +63,8 @@ impl From<Event> for Packed {
             Event::Woken { task, epoch } => (3, task.0, epoch),
             Event::TimedOut { task, epoch } => (4, task.0, epoch),
             Event::RecheckAll { list } => (5, list.0, Epoch(0)),
+            Event::Balance => (6, 0, Epoch(0)),
+            Event::Relocate { task } => (7, task.0, Epoch(0)),
         };
         Packed(kind << 61 | u64::from(index) << 32 | u64::from(epoch.0))
     }
@@ -75,7 +81,9 @@ impl From<Packed> for Event {
             2 => Event::SliceEnd { core: CoreId(index), epoch },
             3 => Event::Woken { task: TaskId(index), epoch },
             4 => Event::TimedOut { task: TaskId(index), epoch },
-            _ => Event::RecheckAll { list: ListId(index) },
+            5 => Event::RecheckAll { list: ListId(index) },
+            6 => Event::Balance,
+            _ => Event::Relocate { task: TaskId(index) },
         }
     }
 }
@@ -224,6 +232,13 @@ impl Agenda {
         };
         self.look_ahead();
         (self.time_of(key), event.into())
+    }
+
+    /// Forgets all events.
+    pub(crate) fn clear(&mut self) {
+        self.heap.clear();
+        self.far.clear();
+        self.horizon = Cycles::MAX;
     }
 
     /// A random time below `limit`.

@@ -66,7 +66,7 @@ pub(crate) struct Costs {
     /// How much longer computing takes while all hardware threads of the core are busy.
     pub(crate) shared_core_stretch: f64,
     /// How many other hardware threads a physical core has, at least one.
-    pub(crate) siblings: f64,
+    pub(crate) siblings: u8,
     /// How far a core may run ahead on lines of its own.
     pub(crate) lookahead: Cycles,
 }
@@ -130,7 +130,7 @@ impl Costs {
             spin_between_yields: Cycles((pause * TURNS_BETWEEN_YIELDS) as u64),
             shared_core_stretch: f64::from(machine.topology.threads_per_core)
                 / machine.smt_throughput.value,
-            siblings: f64::from(machine.topology.threads_per_core.saturating_sub(1).max(1)),
+            siblings: machine.topology.threads_per_core.saturating_sub(1).clamp(1, 255) as u8,
             lookahead: cycles(&machine.latency.same_group_ns),
         }
     }

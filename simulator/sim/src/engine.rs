@@ -14,6 +14,7 @@ use crate::costs::{Costs, LONGEST_STEP, NEVER, Place};
 use crate::ids::{CacheId, CoreId, Id, LineId, TaskId};
 use crate::outcome::Activity;
 use crate::state::{AlertedLists, Core, Futexes, Intent, Task};
+use crate::steering::Steering;
 use crate::table::Table;
 
 #[derive(Debug)]
@@ -35,6 +36,8 @@ pub(crate) struct Engine {
     pub(crate) switches: u64,
     /// The time after which the simulation is given up.
     pub(crate) latest: Cycles,
+    /// Where tasks may run and who decides, if the simulation says anything of it.
+    pub(crate) steering: Option<Box<Steering>>,
 }
 
 /// The engine lies in the region of the heap in which simulated code allocates ([`crate::heap`]).
@@ -77,6 +80,7 @@ impl Engine {
             operations: 0,
             switches: 0,
             latest: Cycles(0),
+            steering: None,
         }
     }
 
@@ -131,7 +135,7 @@ impl Engine {
             return time;
         }
         let busy = core.siblings.iter().filter(|&&s| self.cores[s].task.is_some()).count();
-        let share = busy as f64 / self.costs.siblings;
+        let share = busy as f64 / f64::from(self.costs.siblings);
         let stretch = 1.0 + share * (self.costs.shared_core_stretch - 1.0).max(0.0);
         Cycles((time.0 as f64 * stretch).round() as u64)
     }

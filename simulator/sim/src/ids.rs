@@ -8,11 +8,11 @@ pub(crate) trait Id: Copy {
 }
 
 macro_rules! ids {
-    ($($(#[$doc:meta])* $name:ident;)*) => {$(
+    ($($(#[$doc:meta])* $vis:vis $name:ident;)*) => {$(
         $(#[$doc])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[repr(transparent)]
-        pub(crate) struct $name(pub(crate) u32);
+        $vis struct $name($vis u32);
 
         impl Id for $name {
             #[inline(always)]
@@ -30,23 +30,23 @@ macro_rules! ids {
 
 ids! {
     /// A hardware thread of the simulated machine, which runs one task at a time.
-    CoreId;
+    pub(crate) CoreId;
     /// A simulated thread, in the order of spawning.
-    TaskId;
+    pub TaskId;
     /// A private cache, which the hardware threads of one physical core share.
-    CacheId;
+    pub(crate) CacheId;
     /// A group of physical cores close to one another, counted over the machine.
-    GroupId;
+    pub(crate) GroupId;
     /// A last-level cache, counted over the machine.
-    DomainId;
+    pub(crate) DomainId;
     /// A socket.
-    SocketId;
+    pub(crate) SocketId;
     /// A line of simulated memory, in the order of first touch.
-    LineId;
+    pub(crate) LineId;
     /// Lines that a frame of a region has while caches hold some of it.
-    SlotId;
+    pub(crate) SlotId;
     /// A list of waiters that look at their line at the same moment.
-    ListId;
+    pub(crate) ListId;
 }
 
 impl Id for kilocore_platform::NodeId {

@@ -10,6 +10,7 @@ use std::sync::atomic::Ordering;
 use kilocore_platform::{Atomic, AtomicInt};
 
 use crate::current::with_engine;
+use crate::engine::Engine;
 use crate::outcome::Activity;
 use crate::platform::watch::watch;
 use crate::platform::words::SimU32;
@@ -30,7 +31,7 @@ impl<'a> KernelLock<'a> {
 
     /// Waits for its turn, in the kernel.
     pub(crate) fn acquire(self) {
-        keep_core(true);
+        with_engine(Engine::enter_kernel);
         let mine = self.next.fetch_add(1, Ordering::Relaxed);
         watch(self.serving, Activity::System, None, |serving| serving == mine);
     }
@@ -39,14 +40,6 @@ impl<'a> KernelLock<'a> {
     pub(crate) fn release(self) {
         let served = self.serving.load(Ordering::Relaxed);
         self.serving.store(served.wrapping_add(1), Ordering::Release);
-        keep_core(false);
+        with_engine(Engine::leave_kernel_later);
     }
-}
-
-/// Whether the running task keeps its core although its time is over.
-fn keep_core(keep: bool) {
-    with_engine(|engine| {
-        let task = engine.running_task();
-        engine.tasks[task].in_kernel = keep;
-    });
 }

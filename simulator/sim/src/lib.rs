@@ -21,9 +21,9 @@
 //! |---|---|---|
 //! | the program's view | `simulation`, `platform`, `region`, `blocks`, `stream`, `kernel_lock` | what tasks may call |
 //! | the main loop | `main_loop`, `current` | whose turn it is, and the switch to its fiber |
-//! | the kernel and the memory bus | `os`, `futexes`, `waiting`, `charging`, `referring` | who runs, sleeps, waits and pays |
+//! | the kernel and the memory bus | `os`, `affinity`, `futexes`, `waiting`, `charging`, `referring` | who runs, sleeps, waits and pays |
 //! | the engine | `engine` | clocks, and what is planned |
-//! | the state | `state`, `coherence`, `found`, `uncached`, `agenda`, `costs` | what tasks, cores, lines and events are |
+//! | the state | `state`, `steering`, `scheduler`, `counters`, `core_set`, `coherence`, `found`, `uncached`, `agenda`, `costs` | what tasks, cores, lines and events are |
 //!
 //! # An example
 //! ```
@@ -59,12 +59,15 @@
 //! would need to reach it. Up to there, the simulator may choose the order of the two, as the
 //! hardware may.
 
+mod affinity;
 mod agenda;
 mod blocks;
 mod charging;
 mod coherence;
 mod copies_below;
+mod core_set;
 mod costs;
+mod counters;
 mod current;
 mod engine;
 mod fiber;
@@ -81,9 +84,11 @@ mod platform;
 mod random;
 mod referring;
 mod region;
+mod scheduler;
 mod sharers;
 mod simulation;
 mod state;
+mod steering;
 mod stream;
 mod table;
 mod tags;
@@ -91,14 +96,17 @@ mod uncached;
 mod waiting;
 
 pub use blocks::Touch;
+pub use core_set::CoreSet;
+pub use counters::{LockLabel, LockTimes, MachineView, RunState, TaskCounters, TaskView};
 pub use found::Found;
 pub use heap::SimHeap;
-pub use ids::SimAddress;
+pub use ids::{SimAddress, TaskId};
 pub use outcome::{Activity, LineTraffic, Outcome, TaskTimes};
 pub use parallel::in_parallel;
 pub use platform::{Sim, SimCell, SimPtr, SimU32, SimU64, SimUsize};
 pub use random::Random;
 pub use region::{SimBlock, SimRegion};
+pub use scheduler::{Move, Scheduler};
 pub use simulation::{Options, SimError, Simulation, longest_run};
 pub use stream::MOST_OVERLAP;
 pub use uncached::{Reference, ReferenceKind, UncachedMemory};

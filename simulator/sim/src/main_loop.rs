@@ -18,6 +18,7 @@ use crate::current::resume;
 use crate::engine::Engine;
 use crate::ids::CoreId;
 use crate::state::{Core, Intent, TaskState};
+use crate::steering::Phase;
 
 /// The time at which a simulation was given up, as it took too long.
 #[derive(Debug)]
@@ -25,6 +26,7 @@ pub(crate) struct GivenUp(pub(crate) Cycles);
 
 /// Runs a simulation until nothing is left to happen.
 pub(crate) fn run(engine: &mut Engine) -> Result<(), GivenUp> {
+    engine.begin_steering();
     for core in engine.cores.ids() {
         engine.switch_on(core);
     }
@@ -50,6 +52,8 @@ impl Engine {
             Event::SliceEnd { core, epoch } => self.end_slice(core, epoch, time),
             Event::Woken { task, epoch } => self.end_sleep(task, epoch, time, false),
             Event::TimedOut { task, epoch } => self.end_sleep(task, epoch, time, true),
+            Event::Balance => self.balance(time),
+            Event::Relocate { task } => self.relocate(task, time),
         }
         None
     }
@@ -75,6 +79,7 @@ impl Engine {
             Intent::Wait => {}
             Intent::Sleep => self.leave_core(core),
             Intent::GiveWay => self.give_way(core),
+            Intent::Relocate => self.relocate_from(core),
             Intent::GiveUp => return Err(GivenUp(self.now())),
         }
         Ok(self.agenda.next())
@@ -84,6 +89,7 @@ impl Engine {
         let task = self.running_task();
         self.tasks[task].state = TaskState::Done;
         self.tasks[task].fiber = None;
+        self.note(task, Phase::Done, self.cores[core].time);
         self.leave_core(core);
     }
 }

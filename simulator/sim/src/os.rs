@@ -17,6 +17,7 @@ use crate::engine::Engine;
 use crate::ids::{CoreId, TaskId};
 use crate::outcome::Activity;
 use crate::state::{Task, TaskState};
+use crate::steering::Phase;
 
 /// How many time slices less a woken task must have had than the one that runs to take its core.
 /// Linux before 6.6 has 1 ms for this and 0.75 ms for its least slice, both multiplied alike on
@@ -41,6 +42,7 @@ impl Engine {
         if let Some(timeout) = timeout {
             self.agenda.plan(now + timeout, Event::TimedOut { task, epoch });
         }
+        self.note(task, Phase::Asleep, now);
     }
 
     /// A task that slept wants a core, unless the event that says so is void.
@@ -54,13 +56,14 @@ impl Engine {
     fn make_ready(&mut self, task: TaskId, time: Cycles) {
         let sleeper = &mut self.tasks[task];
         sleeper.remaining = Cycles(0);
-        let home = sleeper.core;
+        let home = self.home_of(task);
         self.account_run(home, time);
         let credit = self.costs.time_slice * SLEEPERS_CREDIT;
         let least = self.cores[home].queue.least_run.since(credit);
         let sleeper = &mut self.tasks[task];
         sleeper.run = sleeper.run.max(least);
-        if let Some(core) = self.idle_core_near(home) {
+        self.note(task, Phase::Ready, time);
+        if let Some(core) = self.idle_core_near(home, task) {
             let delay = self.wake_core(core, time);
             self.start(core, task, delay);
         } else if self.takes_core(home, task) {
@@ -73,13 +76,15 @@ impl Engine {
         }
     }
 
-    /// The core itself if it is idle, else the nearest core that is.
-    fn idle_core_near(&self, home: CoreId) -> Option<CoreId> {
+    /// The core itself if it is idle, else the nearest core that is, among those where the task may
+    /// run. It may run on `home`.
+    pub(crate) fn idle_core_near(&self, home: CoreId, task: TaskId) -> Option<CoreId> {
         if self.cores[home].task.is_none() {
             return Some(home);
         }
         let near = self.cores[home].place;
         let idle = self.cores.enumerate().filter(|(_, core)| core.task.is_none());
+        let idle = idle.filter(|&(id, _)| self.may_run(task, id));
         let nearest = idle.min_by_key(|(id, core)| {
             (core.place.node != near.node, core.place.socket != near.socket, *id)
         });
@@ -87,7 +92,7 @@ impl Engine {
     }
 
     /// Moves an idle core's clock on to `time`. Returns how long the core takes to wake.
-    fn wake_core(&mut self, core: CoreId, time: Cycles) -> Cycles {
+    pub(crate) fn wake_core(&mut self, core: CoreId, time: Cycles) -> Cycles {
         let slot = &mut self.cores[core];
         let deep = time.since(slot.time) > self.costs.deep_idle_after;
         slot.time = slot.time.max(time);
@@ -100,18 +105,18 @@ impl Engine {
     fn takes_core(&self, core: CoreId, task: TaskId) -> bool {
         let granularity = self.costs.time_slice * WAKE_GRANULARITY;
         self.task_on(core).is_some_and(|running| {
-            !running.in_kernel && running.run > self.tasks[task].run + granularity
+            !running.in_kernel() && running.run > self.tasks[task].run + granularity
         })
     }
 
-    fn task_on(&self, core: CoreId) -> Option<&Task> {
+    pub(crate) fn task_on(&self, core: CoreId) -> Option<&Task> {
         self.cores[core].task.map(|task| &self.tasks[task])
     }
 
     // ---- run queues -----------------------------------------------------------------------
 
     /// Brings what the task on a core has had of it up to date.
-    fn account_run(&mut self, core: CoreId, time: Cycles) {
+    pub(crate) fn account_run(&mut self, core: CoreId, time: Cycles) {
         let slot = &mut self.cores[core];
         let Some(task) = slot.task else { return };
         let runner = &mut self.tasks[task];
@@ -122,7 +127,7 @@ impl Engine {
         slot.queue.least_run = slot.queue.least_run.max(ready.fold(had, Cycles::min));
     }
 
-    fn enqueue(&mut self, core: CoreId, task: TaskId, time: Cycles) {
+    pub(crate) fn enqueue(&mut self, core: CoreId, task: TaskId, time: Cycles) {
         self.tasks[task].state = TaskState::Queued;
         let queue = &mut self.cores[core].queue;
         queue.ready.push_back(task);
@@ -152,12 +157,14 @@ impl Engine {
     }
 
     /// Puts a task on a core that is free, after `delay` of system time.
-    fn start(&mut self, core: CoreId, task: TaskId, delay: Cycles) {
+    pub(crate) fn start(&mut self, core: CoreId, task: TaskId, delay: Cycles) {
         // What the task has had counts relative to the others of its core.
-        let old = self.cores[self.tasks[task].core].queue.least_run;
+        let from = self.tasks[task].core;
+        let old = self.cores[from].queue.least_run;
         let slot = &mut self.cores[core];
         slot.task = Some(task);
         slot.epoch.advance();
+        let since = slot.time;
         slot.time += delay;
         self.switches += 1;
         let now = slot.time;
@@ -166,6 +173,7 @@ impl Engine {
         runner.run_since = now;
         runner.core = core;
         runner.times.add(Activity::System, delay);
+        self.note_start(task, from, core, since);
         self.begin_slice(core, now);
         if self.tasks[task].watch.is_some() {
             self.resume_wait(core, task, now);
@@ -209,6 +217,9 @@ impl Engine {
         let slot = &mut self.cores[core];
         slot.task = None;
         slot.epoch.advance();
+        if self.steering.is_some() {
+            return self.decide_next(core);
+        }
         let next = slot.queue.ready.pop_front().or_else(|| self.steal(core));
         if let Some(task) = next {
             self.start(core, task, self.costs.context_switch);
@@ -234,7 +245,11 @@ impl Engine {
         }
         if queue.ready.is_empty() {
             self.cores[core].queue.slice_ends = false;
-        } else if self.task_on(core).is_some_and(|task| task.in_kernel) {
+        } else if self.task_on(core).is_some_and(Task::in_kernel) {
+            if self.steering.is_some() {
+                // The task looks at its slice when it leaves the kernel.
+                return;
+            }
             let soon = time + self.costs.futex_call.max(Cycles(1));
             self.agenda.plan(soon, Event::SliceEnd { core, epoch });
         } else if time >= queue.slice_start + queue.slice || self.has_waited(core, time) {
@@ -261,6 +276,14 @@ impl Engine {
             self.continue_at_core_time(core);
             return;
         }
+        self.interrupt(core, task, time);
+        self.cores[core].queue.ready.push_back(task);
+        self.leave_core(core);
+    }
+
+    /// Stops the task on a core where it is. The core is still its own.
+    pub(crate) fn interrupt(&mut self, core: CoreId, task: TaskId, time: Cycles) {
+        let slot = &mut self.cores[core];
         let runner = &mut self.tasks[task];
         runner.epoch.advance();
         if let Some(watch) = &mut runner.watch {
@@ -274,8 +297,8 @@ impl Engine {
             slot.time = slot.time - runner.remaining;
         }
         runner.state = TaskState::Queued;
-        slot.queue.ready.push_back(task);
-        self.leave_core(core);
+        let now = slot.time;
+        self.note(task, Phase::Ready, now);
     }
 
     /// Whether another task could use the current core.

@@ -51,6 +51,12 @@ impl TaskTimes {
         self.0[activity as usize] += time;
     }
 
+    /// Takes away what has been charged for in advance, which is mostly computing.
+    pub(crate) fn defer(&mut self, ahead: Cycles) {
+        let working = &mut self.0[Activity::Working as usize];
+        *working = working.since(ahead);
+    }
+
     /// Adds the times of another task, or those of the same task later on.
     pub fn merge(&mut self, other: &TaskTimes) {
         for (mine, theirs) in self.0.iter_mut().zip(other.0) {

@@ -15,7 +15,9 @@ use kilocore_platform::{
 pub use self::cell::SimCell;
 use self::watch::watch;
 pub use self::words::{SimPtr, SimU32, SimU64, SimUsize};
-use crate::current::with_engine;
+use crate::counters::LockLabel;
+use crate::current::{suspend, with_engine};
+use crate::engine::Engine;
 use crate::ids::Id;
 use crate::outcome::{Activity, TaskTimes};
 
@@ -67,6 +69,35 @@ impl Sim {
         done: impl FnMut(A::Value) -> bool,
     ) -> A::Value {
         watch(cell, Activity::Spinning, Some(patience), done)
+    }
+
+    /// Keeps the calling task on its core until [`enable_preemption`](Self::enable_preemption), as the
+    /// kernel does with a spin lock and while it waits for one: the end of its time slice and orders to
+    /// move have to wait. Sections may lie inside one another, up to 255 deep.
+    pub fn disable_preemption() {
+        with_engine(Engine::enter_kernel);
+    }
+
+    /// Ends the innermost section without preemption. If it was the outermost, a time slice that has
+    /// ended meanwhile ends now, and so does a stay on a core where the task may not run any more.
+    ///
+    /// # Panics
+    /// Without [`disable_preemption`](Self::disable_preemption) before.
+    pub fn enable_preemption() {
+        if let Some(intent) = with_engine(Engine::leave_kernel).flatten() {
+            suspend(intent);
+        }
+    }
+
+    /// The calling task begins to wait for a lock, by spinning or asleep. Schedulers see for how long,
+    /// also while it waits.
+    pub fn lock_wait_begins(lock: LockLabel) {
+        with_engine(|engine| engine.begin_lock_wait(lock));
+    }
+
+    /// The calling task has got the lock that it began to wait for.
+    pub fn lock_acquired() {
+        with_engine(Engine::end_lock_wait);
     }
 
     /// Sleeps in the operating system for a while, as a thread that waits for a device does.

@@ -4,17 +4,20 @@ use kilocore_machine::{Description, HardwareThread};
 use kilocore_platform::{Cycles, NodeId};
 use thiserror::Error;
 
+use crate::core_set::CoreSet;
 use crate::costs::{Costs, NEVER, Place};
 use crate::current::in_task;
 use crate::engine::Engine;
 use crate::fiber::Fiber;
 use crate::heap::OpenHeap;
-use crate::ids::{CacheId, CoreId, DomainId, GroupId, Id, SimAddress, SocketId};
+use crate::ids::{CacheId, CoreId, DomainId, GroupId, Id, SimAddress, SocketId, TaskId};
 use crate::main_loop::{self, GivenUp};
 use crate::outcome::{LineTraffic, Outcome};
 use crate::platform::slots::{prepare_slots, reset_slots};
 use crate::region::SimRegion;
+use crate::scheduler::Scheduler;
 use crate::state::{Task, TaskState};
+use crate::steering::Steering;
 use crate::uncached::{Uncached, UncachedMemory, WORD_SHIFT};
 
 /// How a simulation is run.
@@ -49,6 +52,12 @@ pub enum SimError {
     TooLong {
         /// When it was given up.
         at: Cycles,
+    },
+    /// A task was to run on none of the cores that it may use.
+    #[error("task {} may run on no core: its set holds none of those that the simulation uses", task.0)]
+    NoCore {
+        /// The task.
+        task: TaskId,
     },
     /// Nothing can happen any more, but tasks have not ended: a lost wake-up or a deadlock in
     /// the simulated code.
@@ -157,13 +166,51 @@ impl Simulation {
     /// # Errors
     /// [`SimError::Stack`] if the host has no memory for its stack.
     pub fn spawn(&mut self, body: impl FnOnce() + 'static) -> Result<(), SimError> {
-        let task = self.engine.tasks.len();
-        let fiber = Fiber::new(task, body)?;
-        let core = CoreId::from_index(task % self.engine.cores.len());
+        let core = CoreId::from_index(self.engine.tasks.len() % self.engine.cores.len());
+        self.spawn_at(core, body)?;
+        Ok(())
+    }
+
+    /// Adds a thread that may run on the cores of a set only. The threads of a simulation are dealt to
+    /// the cores on which they may run in turn, as [`spawn`](Self::spawn) deals them to all.
+    ///
+    /// # Errors
+    /// [`SimError::NoCore`] if the set has none of the simulation's cores, [`SimError::Stack`] if the
+    /// host has no memory for its stack.
+    pub fn spawn_on(
+        &mut self,
+        cores: &CoreSet,
+        body: impl FnOnce() + 'static,
+    ) -> Result<(), SimError> {
+        let task = self.engine.tasks.next_id();
+        let own = cores.intersection(&CoreSet::first(self.engine.cores.len() as u32));
+        let turn = task.0 % own.len().max(1);
+        let core = own.iter().nth(turn as usize).ok_or(SimError::NoCore { task })?;
+        let task = self.spawn_at(CoreId(core.0), body)?;
+        self.steering().allow(task, own);
+        Ok(())
+    }
+
+    fn spawn_at(
+        &mut self,
+        core: CoreId,
+        body: impl FnOnce() + 'static,
+    ) -> Result<TaskId, SimError> {
+        let fiber = Fiber::new(self.engine.tasks.len(), body)?;
         let task = self.engine.tasks.next_id();
         self.engine.tasks.push(Task::new(fiber, core));
         self.engine.cores[core].queue.ready.push_back(task);
-        Ok(())
+        Ok(task)
+    }
+
+    /// Lets a scheduler decide where tasks run, and which is next on a core.
+    pub fn schedule_with(&mut self, scheduler: Box<dyn Scheduler>) {
+        self.steering().schedule_with(scheduler);
+    }
+
+    fn steering(&mut self) -> &mut Steering {
+        let cores = self.engine.cores.len() as u32;
+        self.engine.steering.get_or_insert_with(|| Box::new(Steering::new(cores)))
     }
 
     /// Switches the machine on and runs it until all tasks have ended.
@@ -203,6 +250,9 @@ impl Simulation {
 }
 
 fn without_deadlock(engine: &Engine) -> Result<(), SimError> {
+    if let Some(task) = engine.steering.as_ref().and_then(|steering| steering.without_core) {
+        return Err(SimError::NoCore { task });
+    }
     let left = engine.tasks.enumerate().filter(|(_, task)| task.state != TaskState::Done);
     let stuck: Vec<usize> = left.map(|(task, _)| task.index()).collect();
     if stuck.is_empty() {

@@ -24,6 +24,8 @@ pub(crate) enum Intent {
     Sleep,
     /// It offers its core to others.
     GiveWay,
+    /// It leaves its core for one on which it may run.
+    Relocate,
     /// It has computed past the end of what can be simulated.
     GiveUp,
 }
@@ -56,8 +58,9 @@ pub(crate) struct Task {
     /// Whether the line it waits for has it on its list.
     pub(crate) watching: bool,
     pub(crate) timed_out: bool,
-    /// Whether it holds a lock of the kernel or waits for one, and so keeps its core.
-    pub(crate) in_kernel: bool,
+    /// In how many sections of the kernel it is, one inside the other, that keep it on its core: with
+    /// a lock of the kernel, or waiting for one.
+    pub(crate) kernel_sections: u8,
     /// How much it has had of its core: what the scheduler goes by.
     pub(crate) run: Cycles,
     /// Since when that has not been accounted for.
@@ -66,6 +69,11 @@ pub(crate) struct Task {
 }
 
 impl Task {
+    /// Whether it keeps its core whatever happens.
+    pub(crate) fn in_kernel(&self) -> bool {
+        self.kernel_sections > 0
+    }
+
     /// A task that is ready to run on `core` from the beginning.
     pub(crate) fn new(fiber: Fiber, core: CoreId) -> Self {
         Self {
@@ -77,7 +85,7 @@ impl Task {
             watch: None,
             watching: false,
             timed_out: false,
-            in_kernel: false,
+            kernel_sections: 0,
             run: Cycles(0),
             run_since: Cycles(0),
             times: TaskTimes::default(),

@@ -4,5 +4,6 @@ mod blocks;
 mod features;
 mod long;
 mod machine;
+mod scheduling;
 mod stream;
 mod uncached;

@@ -1,0 +1,95 @@
+//! What a scheduler sees of the machine.
+//!
+//! All counts begin at the beginning of the simulation, so that what happened in a window is the
+//! difference of two views. Waits under way count up to the moment of the view.
+
+use kilocore_platform::{CpuId, Cycles};
+
+use crate::core_set::CoreSet;
+use crate::ids::TaskId;
+use crate::outcome::TaskTimes;
+
+/// A lock, as simulated code names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LockLabel(pub u32);
+
+/// What a task has had to do with one lock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LockTimes {
+    /// The lock.
+    pub lock: LockLabel,
+    /// How long the task has waited for it on a core: spinning, or on its way to sleep and back.
+    pub on_core: Cycles,
+    /// How long it has slept for it.
+    pub asleep: Cycles,
+    /// How long it wanted a core in a wait for it, and had none.
+    pub ready: Cycles,
+    /// How often it has got it.
+    pub acquisitions: u64,
+}
+
+impl LockTimes {
+    pub(crate) fn new(lock: LockLabel) -> Self {
+        let none = Cycles(0);
+        Self { lock, on_core: none, asleep: none, ready: none, acquisitions: 0 }
+    }
+}
+
+/// What a task is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RunState {
+    /// It has a core.
+    OnCore,
+    /// It wants a core.
+    Ready,
+    /// It sleeps.
+    Asleep,
+    /// It has ended.
+    Done,
+}
+
+/// What is counted for a task beside its times.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct TaskCounters {
+    /// How often it has got a core.
+    pub switches: u64,
+    /// How often that was another core than before.
+    pub migrations: u64,
+}
+
+/// A task, as a scheduler sees it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TaskView {
+    /// The task.
+    pub task: TaskId,
+    /// What it is about.
+    pub state: RunState,
+    /// The core that it is on, is queued at, or was on last.
+    pub core: CpuId,
+    /// Where its owner lets it run: the set with which it was spawned.
+    pub allowed: CoreSet,
+    /// Where the scheduler lets it run, which is never outside of that.
+    pub cores: CoreSet,
+    /// What its cores have done for it.
+    pub times: TaskTimes,
+    /// How long it wanted a core and had none.
+    pub ready: Cycles,
+    /// How long it has slept.
+    pub asleep: Cycles,
+    /// The locks that it has had to do with, in the order of their labels.
+    pub locks: Vec<LockTimes>,
+    /// What else is counted.
+    pub counters: TaskCounters,
+}
+
+/// The machine at a moment, as a scheduler sees it.
+#[derive(Debug, Clone, Copy)]
+pub struct MachineView<'a> {
+    /// The moment.
+    pub now: Cycles,
+    /// All tasks in the order of spawning, also those that have ended.
+    pub tasks: &'a [TaskView],
+    /// What each core runs.
+    pub running: &'a [Option<TaskId>],
+}
