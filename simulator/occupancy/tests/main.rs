@@ -1,0 +1,5 @@
+//! Shared caches and memory bandwidth, in one program.
+
+mod by_hand;
+mod made;
+mod properties;
