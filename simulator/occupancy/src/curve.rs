@@ -80,3 +80,18 @@ impl MissCurve {
         before.1
     }
 }
+
+impl MissCurve {
+    /// The mean of curves with these shares, which add up to 1: with each curve's own corners.
+    pub(crate) fn mean(curves: &[(f64, &Self)]) -> Self {
+        let mut corners: Vec<f64> =
+            curves.iter().flat_map(|(_, curve)| curve.points.iter().map(|point| point.0)).collect();
+        corners.sort_by(f64::total_cmp);
+        corners.dedup();
+        let at = |bytes: f64| {
+            let sum: f64 = curves.iter().map(|(share, curve)| share * curve.at(Bytes(bytes))).sum();
+            (bytes, sum.min(1.0))
+        };
+        Self { points: corners.into_iter().map(at).collect() }
+    }
+}

@@ -40,6 +40,7 @@
 //! * A cache has no sets, and which line goes is a matter of proportion and not of order.
 //! * A task's memory is on the node where the task first ran, and stays there.
 //! * All arithmetic is `+ - * /`, so that results are the same on every host.
+#![warn(missing_docs)]
 
 mod cache;
 mod channels;
@@ -48,9 +49,12 @@ mod demand;
 mod hardware;
 mod matrix;
 mod model;
+mod nas;
 mod phase;
 mod placement;
+mod program;
 mod settled;
+pub mod synthetic;
 mod units;
 
 pub use cache::Cache;
@@ -59,7 +63,9 @@ pub use curve::{CurveError, MissCurve};
 pub use hardware::Hardware;
 pub use matrix::{Matrix, correlation};
 pub use model::{Executed, Model};
+pub use nas::nas;
 pub use phase::Phase;
 pub use placement::{Placement, best_groups, best_placement};
+pub use program::{Part, Program};
 pub use settled::settled;
 pub use units::Bytes;

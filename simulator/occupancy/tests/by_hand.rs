@@ -130,7 +130,7 @@ fn private_lines_are_fetched_again_after_another_ran() {
 #[test]
 fn latency_and_traffic_of_equal_streamers_agree() {
     // Four on one bus that is not shared further: x bytes a cycle each, with
-    // x = 64 × 0.05 / (1 + 0.05 / 6 × (latency + 64 / bus × u / 2(1 − u))) and u = 4 x / bus.
+    // x = 64 × 0.05 / (1 + 0.05 / 6 × (latency + 4 × 64 / bus × u / 2(1 − u))) and u = 4 x / bus.
     let mut machine = crate::made::machine();
     machine.memory.shared_controller_gb_per_s = None;
     let hardware = kilocore_occupancy::Hardware::new(&machine, 4);
@@ -140,14 +140,14 @@ fn latency_and_traffic_of_equal_streamers_agree() {
     let bus = 6.56 / 2.33;
     let used = 4.0 * speed * 0.05 * 64.0 / bus;
     assert!(used > 0.5 && used < 1.0, "{used}");
-    near(1.0 / speed, 1.0 + 0.05 / 6.0 * (LATENCY + 64.0 / bus * queueing(used)), 1e-2);
+    near(1.0 / speed, 1.0 + 0.05 / 6.0 * (LATENCY + 4.0 * 64.0 / bus * queueing(used)), 1e-2);
 }
 
 #[test]
 fn streams_get_what_was_published_of_the_machine() {
     // Sustained GB/s of one core, of a socket and of both, of Williams and others: 3.62, 6.56, 8.86.
     let mut stream = streamer();
-    (stream.cpi, stream.overlap) = (0.3, 7.0);
+    (stream.cpi, stream.overlap) = (0.3, 10.0);
     let gb_per_s = |threads: usize| {
         let running: Vec<_> = (0..threads).map(|thread| (thread, &stream)).collect();
         settled(&hardware(8), &running).iter().sum::<f64>() * 0.05 * 64.0 * 2.33

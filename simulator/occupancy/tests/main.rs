@@ -2,4 +2,5 @@
 
 mod by_hand;
 mod made;
+mod programs;
 mod properties;
