@@ -1,8 +1,7 @@
 //! What can be computed by hand.
 
 use kilocore_occupancy::{
-    Bytes, Cache, CurveError, Matrix, MissCurve, Model, best_groups, best_placement, correlation,
-    queueing, settled,
+    Bytes, Cache, CurveError, Matrix, MissCurve, Model, correlation, queueing, settled,
 };
 
 use crate::made::{hardware, streamer, wide, working_set};
@@ -174,28 +173,4 @@ fn correlation_of_a_line_is_one() {
     near(correlation(&[1.0, 2.0, 3.0], &[5.0, 7.0, 9.0]), 1.0, 1e-12);
     near(correlation(&[1.0, 2.0, 3.0], &[3.0, 2.0, 1.0]), -1.0, 1e-12);
     assert_eq!(correlation(&[1.0, 1.0], &[2.0, 3.0]), 0.0);
-}
-
-#[test]
-fn the_best_groups_are_those_of_trying_all() {
-    // The value of a pair is a table; the best of the three ways of pairing four is 0–2, 1–3.
-    let table = [[0, 5, 6, 1], [5, 0, 2, 7], [6, 2, 0, 4], [1, 7, 4, 0]];
-    let groups = best_groups(4, 2, |pair| f64::from(table[pair[0]][pair[1]]));
-    assert_eq!(groups, [[0, 2], [1, 3]]);
-}
-
-#[test]
-fn streamers_are_placed_beside_each_other_when_caches_are_all_that_counts() {
-    let (stream, small) = (streamer(), working_set(3e6, 0.0, 0.03));
-    let phases = [small.clone(), stream.clone(), small, stream];
-    // Two turns of one cache with two cores: the small ones cannot share 4 MB either, so that what
-    // is best is found by looking at both ways.
-    let placement = best_placement(&wide(2), &phases);
-    let both = |a: usize, b: usize| {
-        let alone = |task: usize| settled(&wide(2), &[(0, &phases[task])])[0];
-        let speeds = settled(&wide(2), &[(0, &phases[a]), (1, &phases[b])]);
-        speeds[0] / alone(a) + speeds[1] / alone(b)
-    };
-    let best = (both(0, 2) + both(1, 3)).max(2.0 * both(0, 1)) / 2.0;
-    near(placement.progress, best, 1e-9);
 }
