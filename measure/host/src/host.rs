@@ -320,7 +320,7 @@ impl Host {
         let cpus: Vec<u32> = cores.iter().map(|p| p.cpu).collect();
         let all = memory::bandwidth_gb_per_s(&cpus, cache_kib * nodes.len() as f64)?;
         let bandwidth_gb_per_s = self.measured((all / nodes.len() as f64).max(0.1));
-        Ok(Memory { local_ns, remote_ns, bandwidth_gb_per_s })
+        Ok(Memory { local_ns, remote_ns, bandwidth_gb_per_s, shared_controller_gb_per_s: None })
     }
 
     fn os(&self) -> Result<OperatingSystem, MeasureError> {

@@ -42,6 +42,7 @@ static BUILTIN: &[Builtin] = machines![
     "opteron-6344-4s",
     "opteron-8356-8s",
     "xeon-8375c-2s",
+    "xeon-e5345-2s",
     "xeon-e7-4830v3-4s",
     "xeon-e7-8870v2-8s",
     "xeon-gold-6338-1s",

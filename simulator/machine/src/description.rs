@@ -180,6 +180,10 @@ pub struct Memory {
     pub remote_ns: Figure,
     /// Bandwidth of one node, in GB/s (10^9 bytes).
     pub bandwidth_gb_per_s: Figure,
+    /// Bandwidth of all nodes together, in GB/s, on a machine whose nodes are front-side buses that
+    /// meet at one memory controller. Without it, each node has a memory of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shared_controller_gb_per_s: Option<Figure>,
 }
 
 /// Costs of the operating system.

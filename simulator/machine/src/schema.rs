@@ -148,6 +148,12 @@ pub(crate) const FIELDS: &[Field] = &[
     figure("memory.local_ns", 5.0, 1e4, "latency of the node's own memory, in ns"),
     figure("memory.remote_ns", 5.0, 1e4, "latency of another node's memory, one hop away, in ns"),
     figure("memory.bandwidth_gb_per_s", 0.1, 1e5, "bandwidth of a node, in GB/s"),
+    optional(
+        "memory.shared_controller_gb_per_s",
+        0.1,
+        1e5,
+        "bandwidth of all nodes together, where these are buses to one memory, in GB/s",
+    ),
     figure("os.context_switch_ns", 10.0, 1e6, "switching between two threads, in ns"),
     figure("os.futex_call_ns", 5.0, 1e6, "a futex call that neither waits nor wakes, in ns"),
     figure(

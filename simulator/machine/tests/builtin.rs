@@ -43,6 +43,7 @@ fn sizes_are_those_of_the_machines() {
         ("opteron-6344-4s", 48, 48),
         ("opteron-8356-8s", 32, 32),
         ("xeon-8375c-2s", 64, 128),
+        ("xeon-e5345-2s", 8, 8),
         ("xeon-e7-4830v3-4s", 48, 48),
         ("xeon-e7-8870v2-8s", 120, 120),
         ("xeon-gold-6338-1s", 32, 64),

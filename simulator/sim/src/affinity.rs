@@ -92,7 +92,10 @@ impl Engine {
             ready: steered.ready(now),
             asleep: steered.asleep(now),
             locks: steered.locks(times.total(), now),
-            counters: steered.counters,
+            counters: match self.execution() {
+                Some(execution) => execution.fill(task, steered.counters),
+                None => steered.counters,
+            },
         }
     }
 

@@ -56,6 +56,21 @@ pub struct TaskCounters {
     pub switches: u64,
     /// How often that was another core than before.
     pub migrations: u64,
+    /// Cycles of what it [executed](crate::Sim::execute). This and the following are counted for
+    /// nothing else.
+    pub cycles: u64,
+    /// Instructions.
+    pub instructions: u64,
+    /// References to the last-level cache.
+    pub references: u64,
+    /// Those of them that missed.
+    pub misses: u64,
+    /// Bytes to and from memory.
+    pub memory_bytes: u64,
+    /// References of other tasks to the same last-level cache while this one ran.
+    pub neighbour_references: u64,
+    /// Those of them that missed.
+    pub neighbour_misses: u64,
 }
 
 /// A task, as a scheduler sees it.

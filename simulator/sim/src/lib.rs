@@ -21,9 +21,9 @@
 //! |---|---|---|
 //! | the program's view | `simulation`, `platform`, `region`, `blocks`, `stream`, `kernel_lock` | what tasks may call |
 //! | the main loop | `main_loop`, `current` | whose turn it is, and the switch to its fiber |
-//! | the kernel and the memory bus | `os`, `affinity`, `futexes`, `waiting`, `charging`, `referring` | who runs, sleeps, waits and pays |
+//! | the kernel and the memory bus | `os`, `affinity`, `futexes`, `waiting`, `charging`, `referring`, `executing` | who runs, sleeps, waits and pays |
 //! | the engine | `engine` | clocks, and what is planned |
-//! | the state | `state`, `steering`, `scheduler`, `counters`, `core_set`, `coherence`, `found`, `uncached`, `agenda`, `costs` | what tasks, cores, lines and events are |
+//! | the state | `state`, `steering`, `execution`, `scheduler`, `counters`, `core_set`, `coherence`, `found`, `uncached`, `agenda`, `costs` | what tasks, cores, lines and events are |
 //!
 //! # An example
 //! ```
@@ -70,6 +70,8 @@ mod costs;
 mod counters;
 mod current;
 mod engine;
+mod executing;
+mod execution;
 mod fiber;
 mod found;
 mod futexes;

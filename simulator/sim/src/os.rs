@@ -217,10 +217,11 @@ impl Engine {
         let slot = &mut self.cores[core];
         slot.task = None;
         slot.epoch.advance();
+        self.stop_executing(core);
         if self.steering.is_some() {
             return self.decide_next(core);
         }
-        let next = slot.queue.ready.pop_front().or_else(|| self.steal(core));
+        let next = self.cores[core].queue.ready.pop_front().or_else(|| self.steal(core));
         if let Some(task) = next {
             self.start(core, task, self.costs.context_switch);
         }

@@ -8,6 +8,7 @@ pub(crate) mod slots;
 pub(crate) mod watch;
 pub(crate) mod words;
 
+use kilocore_occupancy::{Executed, Phase};
 use kilocore_platform::{
     Atomic, CpuId, Cycles, Nanos, NodeId, Parked, Platform, ReaderSlots, Wait, WaitArray,
 };
@@ -98,6 +99,17 @@ impl Sim {
     /// The calling task has got the lock that it began to wait for.
     pub fn lock_acquired() {
         with_engine(Engine::end_lock_wait);
+    }
+
+    /// Does some instructions of a phase, as long as they take beside what the other cores execute.
+    /// Returns what processors count. Stretches of 50 to 200 µs are right: much shorter than a time
+    /// slice, and long beside what simulating one takes.
+    ///
+    /// # Panics
+    /// Outside a task, and in a simulation without
+    /// [`Simulation::share_caches`](crate::Simulation::share_caches).
+    pub fn execute(phase: &Phase, instructions: f64) -> Executed {
+        clock::execute(phase, instructions)
     }
 
     /// Sleeps in the operating system for a while, as a thread that waits for a device does.

@@ -1,6 +1,7 @@
 //! Setting a simulation up and running it.
 
 use kilocore_machine::{Description, HardwareThread};
+use kilocore_occupancy::Hardware;
 use kilocore_platform::{Cycles, NodeId};
 use thiserror::Error;
 
@@ -8,6 +9,7 @@ use crate::core_set::CoreSet;
 use crate::costs::{Costs, NEVER, Place};
 use crate::current::in_task;
 use crate::engine::Engine;
+use crate::execution::Execution;
 use crate::fiber::Fiber;
 use crate::heap::OpenHeap;
 use crate::ids::{CacheId, CoreId, DomainId, GroupId, Id, SimAddress, SocketId, TaskId};
@@ -148,6 +150,16 @@ impl Simulation {
         let Engine { memory, costs, .. } = &mut *self.engine;
         let start = SimAddress(memory.add_region(costs, bytes, home));
         SimRegion { start, bytes, home }
+    }
+
+    /// Lets tasks [execute](crate::Sim::execute) phases, which share the caches and the memory bandwidth
+    /// of this hardware.
+    ///
+    /// # Panics
+    /// If it does not have as many hardware threads as the simulation has cores.
+    pub fn share_caches(&mut self, hardware: Hardware) {
+        assert_eq!(hardware.threads(), self.engine.cores.len(), "hardware threads for the cores");
+        self.steering().execution = Some(Execution::new(hardware));
     }
 
     /// Makes waiters keep their cores however long they wait.

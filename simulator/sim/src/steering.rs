@@ -7,6 +7,7 @@ use kilocore_platform::Cycles;
 
 use crate::core_set::CoreSet;
 use crate::counters::{LockLabel, LockTimes, TaskCounters};
+use crate::execution::Execution;
 use crate::ids::TaskId;
 use crate::scheduler::Scheduler;
 use crate::table::Table;
@@ -26,6 +27,8 @@ pub(crate) struct Steering {
     pub(crate) all: CoreSet,
     pub(crate) tasks: Table<TaskId, Steered>,
     pub(crate) scheduler: Option<Box<dyn Scheduler>>,
+    /// Caches shared by phases, if tasks execute such.
+    pub(crate) execution: Option<Execution>,
     /// A task that the scheduler has left without a core.
     pub(crate) without_core: Option<TaskId>,
 }
@@ -36,6 +39,7 @@ impl Steering {
             all: CoreSet::first(cores),
             tasks: Table::new(),
             scheduler: None,
+            execution: None,
             without_core: None,
         }
     }

@@ -1,6 +1,7 @@
 //! Simulations of small programs.
 
 mod blocks;
+mod execution;
 mod features;
 mod long;
 mod machine;

@@ -1,5 +1,6 @@
 //! Where and when the running task is, and what time it takes.
 
+use kilocore_occupancy::{Executed, Phase};
 use kilocore_platform::{CpuId, Cycles, NodeId};
 
 use super::charge::give_way_to_earlier;
@@ -44,6 +45,19 @@ pub(super) fn work(time: Cycles) {
     if too_long == Some(true) {
         suspend(Intent::GiveUp);
     }
+}
+
+pub(super) fn execute(phase: &Phase, instructions: f64) -> Executed {
+    give_way_to_earlier();
+    let executed = with_engine(|engine| {
+        let done = engine.execute(phase, instructions);
+        (done, engine.takes_too_long())
+    });
+    let (done, too_long) = executed.expect("only a task executes phases");
+    if too_long {
+        suspend(Intent::GiveUp);
+    }
+    done
 }
 
 pub(super) fn slow_down(time: Cycles) {

@@ -1,0 +1,3 @@
+//! Experiments with schedulers, in one program.
+
+mod cache;
