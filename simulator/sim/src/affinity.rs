@@ -13,7 +13,7 @@ use crate::counters::{LockLabel, MachineView, RunState, TaskView};
 use crate::engine::Engine;
 use crate::ids::{CoreId, Id, TaskId};
 use crate::outcome::{Activity, TaskTimes};
-use crate::scheduler::Move;
+use crate::scheduler::{Move, ReadyTask};
 use crate::state::{Intent, TaskState};
 use crate::steering::Phase;
 
@@ -265,7 +265,8 @@ impl Engine {
         if queue.len() < 2 {
             return (0, Cycles(0));
         }
-        let ready: Vec<TaskId> = queue.iter().copied().collect();
+        let ready = queue.iter().map(|&task| ReadyTask { task, had: self.tasks[task].run });
+        let ready: Vec<ReadyTask> = ready.collect();
         let running = self.running();
         let steering = self.steering.as_mut();
         let Some(scheduler) = steering.and_then(|steering| steering.scheduler.as_mut()) else {

@@ -108,7 +108,7 @@ pub use parallel::in_parallel;
 pub use platform::{Sim, SimCell, SimPtr, SimU32, SimU64, SimUsize};
 pub use random::Random;
 pub use region::{SimBlock, SimRegion};
-pub use scheduler::{Move, Scheduler};
+pub use scheduler::{Move, ReadyTask, Scheduler};
 pub use simulation::{Options, SimError, Simulation, longest_run};
 pub use stream::MOST_OVERLAP;
 pub use uncached::{Reference, ReferenceKind, UncachedMemory};

@@ -57,6 +57,12 @@ impl TaskTimes {
         *working = working.since(ahead);
     }
 
+    /// What has been added since an earlier time of the same task.
+    #[must_use]
+    pub fn since(&self, earlier: &TaskTimes) -> TaskTimes {
+        Self(std::array::from_fn(|activity| self.0[activity].since(earlier.0[activity])))
+    }
+
     /// Adds the times of another task, or those of the same task later on.
     pub fn merge(&mut self, other: &TaskTimes) {
         for (mine, theirs) in self.0.iter_mut().zip(other.0) {

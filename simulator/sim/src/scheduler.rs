@@ -17,6 +17,16 @@ pub struct Move {
     pub cores: CoreSet,
 }
 
+/// A task that waits for a core.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ReadyTask {
+    /// The task.
+    pub task: TaskId,
+    /// How much it has had of the core, as the core's queue counts it: what a new one begins with is
+    /// what the others have had.
+    pub had: Cycles,
+}
+
 /// A scheduler, which the simulated operating system asks.
 ///
 /// It is part of the simulation, so it has to be deterministic.
@@ -32,7 +42,7 @@ pub trait Scheduler: Debug {
     /// Says which of the tasks that are ready on a core is next: a position in `ready`, which is not
     /// empty and in the order in which the core would take them. `running` is what each core runs, and
     /// `core` itself runs nothing.
-    fn pick(&mut self, core: CpuId, ready: &[TaskId], running: &[Option<TaskId>]) -> usize {
+    fn pick(&mut self, core: CpuId, ready: &[ReadyTask], running: &[Option<TaskId>]) -> usize {
         let _ = (core, ready, running);
         0
     }

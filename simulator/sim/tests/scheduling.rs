@@ -8,8 +8,8 @@ use kilocore_platform::{
     Atomic, AtomicInt, CpuId, Cycles, Ordering, Padded, Parked, Platform, Wait,
 };
 use kilocore_sim::{
-    Activity, CoreSet, LockLabel, MachineView, Move, Options, RunState, Scheduler, Sim, SimError,
-    SimU32, SimU64, Simulation, TaskId, TaskView,
+    Activity, CoreSet, LockLabel, MachineView, Move, Options, ReadyTask, RunState, Scheduler, Sim,
+    SimError, SimU32, SimU64, Simulation, TaskId, TaskView,
 };
 
 fn opteron() -> Description {
@@ -36,7 +36,7 @@ fn us(us: u64) -> Cycles {
 }
 
 type Balance = Box<dyn FnMut(&MachineView<'_>) -> Vec<Move>>;
-type Pick = Box<dyn FnMut(CpuId, &[TaskId]) -> usize>;
+type Pick = Box<dyn FnMut(CpuId, &[ReadyTask]) -> usize>;
 
 /// A scheduler that does what a test says.
 struct Told {
@@ -69,7 +69,7 @@ impl Scheduler for Told {
         (self.balance)(view)
     }
 
-    fn pick(&mut self, core: CpuId, ready: &[TaskId], _: &[Option<TaskId>]) -> usize {
+    fn pick(&mut self, core: CpuId, ready: &[ReadyTask], _: &[Option<TaskId>]) -> usize {
         (self.pick)(core, ready)
     }
 }
