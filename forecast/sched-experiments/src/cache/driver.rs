@@ -11,7 +11,7 @@ use kilocore_sched_policy::{
     CacheId, Counters, CpuSet, Machine, Order, Place, Policy, ProgramId, Ready, TaskId, TaskWindow,
     Window,
 };
-use kilocore_sim::{CoreSet, MachineView, Move, RunState, Scheduler, TaskView};
+use kilocore_sim::{CoreSet, MachineView, Move, ReadyTask, RunState, Scheduler, TaskView};
 
 /// How much time each task has had of cores: each says so itself.
 pub(crate) type Had = Rc<RefCell<Vec<Cycles>>>;
@@ -108,13 +108,13 @@ impl Scheduler for Driver {
     fn pick(
         &mut self,
         core: CpuId,
-        ready: &[kilocore_sim::TaskId],
+        ready: &[ReadyTask],
         running: &[Option<kilocore_sim::TaskId>],
     ) -> usize {
         let had = self.had.borrow();
-        let of = |task: &kilocore_sim::TaskId| Ready {
-            task: TaskId(task.0),
-            had: self.nanos(had[task.0 as usize]),
+        let of = |ready: &ReadyTask| Ready {
+            task: TaskId(ready.task.0),
+            had: self.nanos(had[ready.task.0 as usize]),
         };
         let ready: Vec<Ready> = ready.iter().map(of).collect();
         let running: Vec<Option<TaskId>> =
