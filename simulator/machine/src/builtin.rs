@@ -44,6 +44,7 @@ static BUILTIN: &[Builtin] = machines![
     "xeon-8375c-2s",
     "xeon-e5345-2s",
     "xeon-e7-4830v3-4s",
+    "xeon-e7-4860-4s",
     "xeon-e7-8870v2-8s",
     "xeon-gold-6338-1s",
 ];

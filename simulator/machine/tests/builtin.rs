@@ -45,6 +45,7 @@ fn sizes_are_those_of_the_machines() {
         ("xeon-8375c-2s", 64, 128),
         ("xeon-e5345-2s", 8, 8),
         ("xeon-e7-4830v3-4s", 48, 48),
+        ("xeon-e7-4860-4s", 40, 40),
         ("xeon-e7-8870v2-8s", 120, 120),
         ("xeon-gold-6338-1s", 32, 64),
     ];
