@@ -12,6 +12,7 @@
 //! and fair scheduling, and what anything else does then comes out as it comes out.
 
 mod algorithm;
+mod choice;
 mod load;
 mod loads;
 mod point;
@@ -20,10 +21,11 @@ mod run;
 mod sweep;
 
 pub use algorithm::{KernelLock, UnknownLock};
+pub use choice::Choice;
 pub use load::{Load, Section};
 pub use loads::{
     KERNBENCH, LOADS, MMAPBENCH, PARALLEL_FIND, PARALLEL_POSTMARK, SOCKBENCH, load_named,
 };
 pub use point::{Point, jain};
 pub use run::{Job, LocksError, RunLength, simulate};
-pub use sweep::{Best, best_static, sweep, with_speedups};
+pub use sweep::Plan;

@@ -2,8 +2,8 @@
 
 use kilocore_machine::Description;
 use kilocore_sched_experiments::locks::{
-    Job, KERNBENCH, KernelLock, LOADS, Load, LocksError, MMAPBENCH, Point, RunLength, SOCKBENCH,
-    best_static, jain, load_named, simulate, sweep, with_speedups,
+    Choice, Job, KERNBENCH, KernelLock, LOADS, Load, LocksError, MMAPBENCH, Plan, Point, RunLength,
+    SOCKBENCH, jain, load_named, simulate,
 };
 use kilocore_sched_policy::PolicyName;
 use kilocore_sim::SimError;
@@ -77,26 +77,40 @@ fn a_point_is_the_same_every_time() {
     let mut noisy = job(MMAPBENCH, KernelLock::Adaptive, PolicyName::LockAware, 6);
     noisy.noise = 20;
     noisy.length.warm_up = Some(20);
-    let jobs = [noisy, job(SOCKBENCH, KernelLock::Requester, PolicyName::Malthusian, 5)];
-    let points = sweep(&jobs, &opteron(), &|| ()).unwrap();
-    for (job, point) in jobs.iter().zip(&points) {
-        assert_eq!(&simulate(job, &opteron()).unwrap(), point);
+    let other = job(SOCKBENCH, KernelLock::Requester, PolicyName::Malthusian, 5);
+    for job in [noisy, other] {
+        let once = simulate(&job, &opteron()).unwrap();
+        assert_eq!(simulate(&job, &opteron()).unwrap(), once);
     }
+    let once = simulate(&noisy, &opteron()).unwrap();
     noisy.length.seed = 2;
-    assert_ne!(simulate(&noisy, &opteron()).unwrap(), points[0]);
+    assert_ne!(simulate(&noisy, &opteron()).unwrap(), once);
+}
+
+/// A plan of few windows.
+fn plan(load: Load, locks: &[KernelLock], choices: &[Choice], cores: &[u32]) -> Plan {
+    Plan {
+        loads: vec![load],
+        locks: locks.to_vec(),
+        choices: choices.to_vec(),
+        cores: cores.to_vec(),
+        noise: 0,
+        length: RunLength { windows: 10, ..RunLength::default() },
+    }
 }
 
 #[test]
 fn the_lock_aware_policy_finds_nearly_the_best_fixed_number_of_cores() {
-    let aware = point(MMAPBENCH, KernelLock::Spin, PolicyName::LockAware, 16);
-    let fixed: Vec<Job> =
-        (5..=12).map(|k| job(MMAPBENCH, KernelLock::Spin, PolicyName::Confined(k), 16)).collect();
-    let points = sweep(&fixed, &opteron(), &|| ()).unwrap();
-    let best = best_static(&points, &aware).unwrap();
-    assert!(aware.k.unwrap().abs_diff(best.k) <= 1, "{aware:?} {best:?}");
-    assert!(aware.throughput > 0.9 * best.point.throughput, "{aware:?} {best:?}");
-    assert!(aware.throughput > 1.2 * throughput(MMAPBENCH, 16), "{aware:?}");
-    assert!(aware.found_after.is_some());
+    let choices = ["fair", "lock-aware", "best-static"].map(|name| name.parse::<Choice>().unwrap());
+    let plan = plan(MMAPBENCH, &[KernelLock::Spin], &choices, &[16]);
+    assert_eq!(plan.simulations(), 1 + 2 + 16);
+    let points = plan.run(&opteron(), &|| ()).unwrap();
+    let [fair, aware, best] = &points[..] else { panic!("{points:?}") };
+    assert_eq!(best.policy, "best-static");
+    assert!(aware.k.unwrap().abs_diff(best.k.unwrap()) <= 1, "{points:?}");
+    assert!(aware.throughput > 0.9 * best.throughput, "{points:?}");
+    assert!(aware.throughput > 1.2 * fair.throughput, "{points:?}");
+    assert!(aware.found_after.is_some() && fair.k.is_none(), "{points:?}");
 }
 
 #[test]
@@ -106,19 +120,19 @@ fn a_load_that_does_not_fight_is_left_alone() {
 }
 
 #[test]
-fn speedups_are_over_one_core_with_the_spin_lock() {
-    let jobs: Vec<Job> = [(KernelLock::Spin, 1), (KernelLock::Spin, 4), (KernelLock::Mutex, 4)]
-        .into_iter()
-        .map(|(lock, cores)| job(KERNBENCH, lock, PolicyName::Fair, cores))
-        .collect();
-    let mut points = sweep(&jobs, &opteron(), &|| ()).unwrap();
-    points.push(point(MMAPBENCH, KernelLock::Spin, PolicyName::Fair, 2));
-    with_speedups(&mut points);
-    assert_eq!(points[0].speedup, Some(1.0));
-    for point in &points[1..3] {
-        assert_eq!(point.speedup, Some(point.throughput / points[0].throughput));
+fn a_plan_has_its_points_in_order_and_speedups_over_one_core_with_the_spin_lock() {
+    let locks = [KernelLock::Mutex, KernelLock::Spin];
+    let plan = plan(KERNBENCH, &locks, &[Choice::Policy(PolicyName::Fair)], &[1, 3]);
+    let points = plan.run(&opteron(), &|| ()).unwrap();
+    let order: Vec<(KernelLock, u32)> =
+        points.iter().map(|point| (point.lock, point.cores)).collect();
+    let (spin, mutex) = (KernelLock::Spin, KernelLock::Mutex);
+    assert_eq!(order, [(mutex, 1), (mutex, 3), (spin, 1), (spin, 3)]);
+    assert_eq!(points[2].speedup, Some(1.0));
+    for point in &points {
+        assert_eq!(point.speedup, Some(point.throughput / points[2].throughput));
+        assert_eq!(point.policy, "fair");
     }
-    assert_eq!(points[3].speedup, None);
 }
 
 #[test]
@@ -139,6 +153,7 @@ fn what_cannot_be_simulated_is_an_error() {
     assert!(matches!(simulate(&none, &opteron()), Err(LocksError::Windows)));
     assert!(load_named("nothing").unwrap_err().contains("parallel-find"));
     assert!("nothing".parse::<KernelLock>().is_err());
+    assert!("confined=0".parse::<Choice>().is_err());
     for lock in KernelLock::ALL {
         assert_eq!(lock.name().parse(), Ok(lock));
     }

@@ -92,10 +92,21 @@ const PLACING: u32 = 20;
 /// # Panics
 /// If a simulated process panics.
 pub fn simulate(job: &Job, machine: &Description) -> Result<Point, LocksError> {
+    check(job, machine)?;
+    job.lock.code().visit::<Sim, _>(Simulate { job, machine })
+}
+
+/// Whether a point can be simulated.
+pub(crate) fn check(job: &Job, machine: &Description) -> Result<(), LocksError> {
     if job.length.windows == 0 || job.length.window_us == 0 {
         return Err(LocksError::Windows);
     }
-    job.lock.code().visit::<Sim, _>(Simulate { job, machine })
+    Simulation::new(machine, options(job))?;
+    Ok(())
+}
+
+fn options(job: &Job) -> Options {
+    Options { cores: job.cores, seed: job.length.seed }
 }
 
 struct Simulate<'a> {
@@ -113,7 +124,7 @@ impl LockVisitor<Sim> for Simulate<'_> {
         let window = Cycles((f64::from(window_us) * 1000.0 * ghz).round() as u64);
         let span = job.span();
         let marks = (window * u64::from(span.warm_up), window * u64::from(span.end()));
-        let mut simulation = Simulation::new(machine, Options { cores: job.cores, seed })?;
+        let mut simulation = Simulation::new(machine, options(job))?;
         let world = Rc::new(World::<L>::new(job.load, ghz, job.lock.keeps_core(), marks));
         let done: Vec<Rc<Done>> = (0..job.cores).map(|_| Rc::default()).collect();
         for (process, done) in (0..).zip(&done) {

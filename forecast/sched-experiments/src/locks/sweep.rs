@@ -5,58 +5,111 @@ use kilocore_sched_policy::PolicyName;
 use kilocore_sim::in_parallel;
 
 use crate::locks::algorithm::KernelLock;
+use crate::locks::choice::Choice;
+use crate::locks::load::Load;
 use crate::locks::point::Point;
-use crate::locks::run::{Job, LocksError, simulate};
+use crate::locks::run::{Job, LocksError, RunLength, check, simulate};
 
-/// Simulates all jobs on `machine` and returns their points in the order of the jobs. `on_done` is called
-/// after each job, from any thread.
-///
-/// # Errors
-/// The same as for [`simulate`]: the error of the first job, in their order, that has one.
-///
-/// # Panics
-/// If a simulated process panics.
-pub fn sweep(
-    jobs: &[Job],
-    machine: &Description,
-    on_done: &(dyn Fn() + Sync),
-) -> Result<Vec<Point>, LocksError> {
-    in_parallel(jobs.len(), &|index| simulate(&jobs[index], machine), on_done).into_iter().collect()
+/// All that is to be compared.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    /// The loads.
+    pub loads: Vec<Load>,
+    /// The locks of the kernel.
+    pub locks: Vec<KernelLock>,
+    /// Who schedules.
+    pub choices: Vec<Choice>,
+    /// Numbers of cores, each with as many processes.
+    pub cores: Vec<u32>,
+    /// By how many per cent what policies see may be wrong, at most 100.
+    pub noise: u32,
+    /// How much is simulated.
+    pub length: RunLength,
 }
 
-/// Adds the speed-up over one core with the spin lock and fair scheduling to all points of loads for
-/// which that point is among them.
-pub fn with_speedups(points: &mut [Point]) {
-    let fair = PolicyName::Fair.to_string();
-    let base =
-        |point: &Point| point.cores == 1 && point.lock == KernelLock::Spin && point.policy == fair;
-    let alone: Vec<(&str, f64)> = points
-        .iter()
-        .filter(|point| base(point))
-        .map(|point| (point.load, point.throughput))
-        .collect();
-    for point in points {
-        let one = alone.iter().find(|one| one.0 == point.load);
-        point.speedup = one.map(|one| point.throughput / one.1);
+/// What makes one point of a plan: the best of some jobs.
+#[derive(Debug)]
+struct Contest {
+    name: String,
+    jobs: Vec<Job>,
+}
+
+impl Plan {
+    fn job(&self, load: Load, lock: KernelLock, policy: PolicyName, cores: u32) -> Job {
+        Job { load, lock, policy, cores, noise: self.noise, length: self.length }
+    }
+
+    /// What speed-ups are over: each load on one core with the spin lock and fair scheduling.
+    fn bases(&self) -> impl Iterator<Item = Job> {
+        let base = |&load: &Load| self.job(load, KernelLock::Spin, PolicyName::Fair, 1);
+        self.loads.iter().map(base)
+    }
+
+    fn contests(&self) -> Vec<Contest> {
+        let mut contests = Vec::new();
+        for &load in &self.loads {
+            for &lock in &self.locks {
+                for &choice in &self.choices {
+                    for &cores in &self.cores {
+                        let policies = choice.policies(cores).into_iter();
+                        let jobs = policies.map(|policy| self.job(load, lock, policy, cores));
+                        contests.push(Contest { name: choice.to_string(), jobs: jobs.collect() });
+                    }
+                }
+            }
+        }
+        contests
+    }
+
+    fn jobs(&self, contests: &[Contest]) -> Vec<Job> {
+        self.bases().chain(contests.iter().flat_map(|contest| contest.jobs.clone())).collect()
+    }
+
+    /// How many simulations there are.
+    #[must_use]
+    pub fn simulations(&self) -> usize {
+        self.jobs(&self.contests()).len()
+    }
+
+    /// Simulates all of it, and returns a point for each load, lock, choice and number of cores, in this
+    /// order. Each core of the host takes a simulation whenever it has none; the result does not depend
+    /// on which takes which. `on_done` is called after each simulation, from any thread.
+    ///
+    /// # Errors
+    /// The same as for [`simulate`], before anything is simulated if possible.
+    ///
+    /// # Panics
+    /// If a simulated process panics.
+    pub fn run(
+        &self,
+        machine: &Description,
+        on_done: &(dyn Fn() + Sync),
+    ) -> Result<Vec<Point>, LocksError> {
+        let contests = self.contests();
+        let jobs = self.jobs(&contests);
+        for job in &jobs {
+            check(job, machine)?;
+        }
+        let points = in_parallel(jobs.len(), &|index| simulate(&jobs[index], machine), on_done);
+        let points: Vec<Point> = points.into_iter().collect::<Result<_, _>>()?;
+        let (bases, mut rest) = points.split_at(self.loads.len());
+        let mut best = Vec::with_capacity(contests.len());
+        for contest in contests {
+            let (own, others) = rest.split_at(contest.jobs.len());
+            rest = others;
+            let base = bases.iter().find(|base| base.load == own[0].load);
+            best.push(winner(contest.name, own, base));
+        }
+        Ok(best)
     }
 }
 
-/// The best fixed number of cores.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Best {
-    /// How many cores.
-    pub k: u32,
-    /// The point with it.
-    pub point: Point,
-}
-
-/// The best of the points of one load, lock and number of cores that are confined to a fixed number.
-#[must_use]
-pub fn best_static(points: &[Point], like: &Point) -> Option<Best> {
-    let confined = points.iter().filter(|point| {
-        let same = point.load == like.load && point.lock == like.lock && point.cores == like.cores;
-        same && point.policy.starts_with("confined=")
-    });
-    let best = confined.max_by(|a, b| a.throughput.total_cmp(&b.throughput))?;
-    Some(Best { k: best.k?, point: best.clone() })
+/// The point with the highest throughput, the first of them.
+fn winner(name: String, points: &[Point], base: Option<&Point>) -> Point {
+    let first = &points[0];
+    let best = points
+        .iter()
+        .fold(first, |best, point| if point.throughput > best.throughput { point } else { best });
+    let speedup = base.map(|base| best.throughput / base.throughput);
+    Point { policy: name, speedup, ..best.clone() }
 }
