@@ -5,6 +5,7 @@ mod lock;
 mod lru;
 mod numa;
 pub(crate) mod pages;
+mod sched;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -31,6 +32,9 @@ pub(crate) enum Experiment {
     /// Page pools: which free page an allocation gets, and how long it takes to initialize it: the
     /// paper on cache-hot pages
     Pages(pages::Arguments),
+    /// Schedulers that see contention for kernel locks: the thesis on the scalability of operating
+    /// systems
+    Sched(sched::Arguments),
 }
 
 pub(crate) fn simulate(experiment: Experiment) -> Result<ExitCode, Failure> {
@@ -40,6 +44,7 @@ pub(crate) fn simulate(experiment: Experiment) -> Result<ExitCode, Failure> {
         Experiment::Lru(arguments) => lru::lru(&arguments),
         Experiment::Numa(arguments) => numa::numa(&arguments),
         Experiment::Pages(arguments) => pages::pages(&arguments),
+        Experiment::Sched(arguments) => sched::sched(&arguments),
     }
 }
 

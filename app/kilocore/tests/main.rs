@@ -18,3 +18,4 @@ mod simulate_ldu;
 mod simulate_lru;
 mod simulate_numa;
 mod simulate_pages;
+mod simulate_sched;

@@ -21,7 +21,7 @@ mod run;
 mod sweep;
 
 pub use algorithm::{KernelLock, UnknownLock};
-pub use choice::Choice;
+pub use choice::{Choice, UnknownChoice};
 pub use load::{Load, Section};
 pub use loads::{
     KERNBENCH, LOADS, MMAPBENCH, PARALLEL_FIND, PARALLEL_POSTMARK, SOCKBENCH, load_named,

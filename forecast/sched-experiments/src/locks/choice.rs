@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use kilocore_sched_policy::{PolicyName, UnknownPolicy};
+use thiserror::Error;
 
 /// A policy, or a perfect choice of a fixed number of cores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -49,13 +50,18 @@ impl fmt::Display for Choice {
     }
 }
 
-impl FromStr for Choice {
-    type Err = UnknownPolicy;
+/// A name that nobody has who schedules.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{0}, or best-static for the best N")]
+pub struct UnknownChoice(UnknownPolicy);
 
-    fn from_str(text: &str) -> Result<Self, UnknownPolicy> {
+impl FromStr for Choice {
+    type Err = UnknownChoice;
+
+    fn from_str(text: &str) -> Result<Self, UnknownChoice> {
         if text == BEST_STATIC {
             return Ok(Self::BestStatic);
         }
-        text.parse().map(Self::Policy)
+        text.parse().map(Self::Policy).map_err(UnknownChoice)
     }
 }

@@ -1,0 +1,70 @@
+//! `kilocore simulate sched`: schedulers that see contention, simulated.
+
+mod locks;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, ValueEnum};
+use kilocore_sched_experiments::locks::{Choice, KernelLock, Load, RunLength, load_named};
+
+use crate::core_list::CoreList;
+use crate::failure::Failure;
+
+/// Schedulers that see contention, beside those that do not.
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// What the tasks fight for
+    #[arg(long, value_enum, default_value_t = Experiment::Locks)]
+    experiment: Experiment,
+    /// Name of a machine, or a machine file; the AMD machine of the thesis if not given
+    #[arg(long, value_name = "MACHINE")]
+    machine: Option<String>,
+    /// Who schedules, separated by commas: fair, pinned, malthusian, lock-aware, confined=N for N cores,
+    /// or best-static for the best N; fair and lock-aware if not given
+    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    policy: Vec<Choice>,
+    /// Loads, separated by commas: mmapbench, sockbench, parallel-find, parallel-postmark, kernbench;
+    /// all if not given
+    #[arg(long, value_delimiter = ',', value_name = "NAMES", value_parser = load_named)]
+    load: Vec<Load>,
+    /// Locks of the kernel, separated by commas: spin, mutex, adaptive, requester; all if not given
+    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    lock: Vec<KernelLock>,
+    /// Numbers of cores, each with as many processes, as in 1,6,12-48:12; what suits the machine if not
+    /// given
+    #[arg(long, value_name = "LIST")]
+    cores: Option<CoreList>,
+    /// Length of the windows by which policies decide, in simulated microseconds
+    #[arg(long, default_value_t = RunLength::default().window_us, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(10..=1_000_000))]
+    window_us: u32,
+    /// Windows that count, after the search
+    #[arg(long, default_value_t = RunLength::default().windows, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    windows: u32,
+    /// By how many per cent what policies see may be wrong
+    #[arg(long, default_value_t = 0, value_name = "PERCENT", value_parser = clap::value_parser!(u32).range(0..=100))]
+    noise: u32,
+    /// Seed of all chance
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Print one JSON document and nothing else on standard output
+    #[arg(long)]
+    json: bool,
+    /// Also write the results; its ending chooses the format: .html, .svg, .csv or .json. May be
+    /// given for several files. An .svg has the first load
+    #[arg(long, short, value_name = "FILE")]
+    output: Vec<PathBuf>,
+}
+
+/// What tasks fight for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Experiment {
+    /// Locks of the kernel
+    Locks,
+}
+
+pub(crate) fn sched(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    match arguments.experiment {
+        Experiment::Locks => locks::locks(arguments),
+    }
+}

@@ -1,0 +1,89 @@
+//! `kilocore simulate sched --experiment locks`: lock-heavy loads under kernel locks and schedulers.
+
+mod document;
+mod results;
+mod tables;
+
+use std::process::ExitCode;
+
+use kilocore_report::{Assumption, Host, LinesReport, Report, ReportError, in_csv, in_json};
+use kilocore_sched_experiments::locks::{Choice, KernelLock, LOADS, Plan, RunLength};
+
+use super::Arguments;
+use crate::core_list::CoreList;
+use crate::failure::Failure;
+use crate::output;
+use crate::simulate;
+use document::{Document, csv_rows};
+use results::Results;
+
+/// The AMD machine of the thesis.
+const MACHINE: &str = "opteron-8356-8s";
+
+pub(super) fn locks(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let files = simulate::formats(&arguments.output)?;
+    let machine = kilocore_machine::find(arguments.machine.as_deref().unwrap_or(MACHINE))?;
+    let suits = || {
+        let topology = &machine.topology;
+        CoreList::for_machine(topology.cores(), topology.cores_per_node())
+    };
+    let plan = Plan {
+        loads: simulate::chosen(&arguments.load, &LOADS),
+        locks: simulate::chosen(&arguments.lock, &KernelLock::ALL),
+        choices: simulate::chosen(&arguments.policy, &Choice::USUAL),
+        cores: arguments.cores.clone().unwrap_or_else(suits).0,
+        noise: arguments.noise,
+        length: RunLength {
+            window_us: arguments.window_us,
+            windows: arguments.windows,
+            warm_up: None,
+            seed: arguments.seed,
+        },
+    };
+    let progress = output::progress(plan.simulations() as u64, "simulating");
+    let points = plan.run(&machine, &|| progress.inc(1))?;
+    progress.finish_and_clear();
+    let results = Results { machine: &machine, plan: &plan, points: &points };
+    let document = arguments.json.then(|| Document::new(&results));
+    simulate::deliver(&results, files, document, || tables::all(&results))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+impl Report for Results<'_> {
+    fn html(&self) -> Result<String, ReportError> {
+        page(self).html()
+    }
+
+    fn svg(&self) -> Result<String, ReportError> {
+        self.chart(&self.plan.loads[0]).svg()
+    }
+
+    fn csv(&self) -> Result<String, ReportError> {
+        in_csv(csv_rows(self))
+    }
+
+    fn json(&self) -> Result<String, ReportError> {
+        in_json(&Document::new(self))
+    }
+}
+
+/// Everything on one page.
+fn page<'a>(results: &Results<'a>) -> LinesReport<'a> {
+    let loads = &results.plan.loads;
+    let assumptions = loads.iter().flat_map(|load| {
+        load.parameters().into_iter().map(|parameter| Assumption {
+            name: format!("{}: {}", load.name, parameter.name),
+            value: parameter.value,
+            source: parameter.source.to_owned(),
+        })
+    });
+    LinesReport {
+        generated: output::generated(),
+        kind: "A published experiment, simulated",
+        title: "Kernel locks that many cores fight for, under schedulers that see it".to_owned(),
+        host: Host::Machine(results.machine),
+        charts: loads.iter().map(|load| results.chart(load)).collect(),
+        tables: tables::all(results),
+        assumptions: assumptions.collect(),
+    }
+}
