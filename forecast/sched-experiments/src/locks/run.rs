@@ -6,7 +6,7 @@ use std::rc::Rc;
 use kilocore_locks::{LockVisitor, RawLock};
 use kilocore_machine::Description;
 use kilocore_platform::Cycles;
-use kilocore_sched_policy::{LockAwareOptions, PolicyName};
+use kilocore_sched_policy::{GroupState, GroupStatus, LockAwareOptions, PolicyName};
 use kilocore_sim::{Options, Outcome, Random, Sim, SimError, Simulation, TaskTimes};
 use thiserror::Error;
 
@@ -157,7 +157,6 @@ fn point(
     let operations: u64 = counted.iter().sum();
     let all: u64 = done.iter().map(|done| done.all.get()).sum();
     let joules = joules(record.times(), window * u64::from(span.windows), outcome, machine);
-    let found = record.groups().iter().filter_map(|group| group.found).max();
     Point {
         load: job.load.name,
         lock: job.lock,
@@ -172,7 +171,7 @@ fn point(
         joules_per_operation: joules / operations.max(1) as f64,
         fairness: jain(&counted),
         k: confined_to(job.policy, &record),
-        found_after: found.and_then(|windows| u32::try_from(windows).ok()),
+        found_after: found_after(job.policy, &record),
         windows: span.windows,
     }
 }
@@ -181,8 +180,23 @@ fn point(
 fn confined_to(policy: PolicyName, record: &Record) -> Option<u32> {
     match policy {
         PolicyName::Confined(cores) => Some(cores),
-        _ => record.groups().iter().map(|group| group.cpus.len()).max(),
+        _ => record.groups().iter().map(cores_of).max(),
     }
+}
+
+/// On how many cores a group is, but for a neighbouring number that is being tried.
+fn cores_of(group: &GroupStatus) -> u32 {
+    match group.state {
+        GroupState::Probing => group.best,
+        GroupState::Free | GroupState::Searching | GroupState::Holding => group.cpus.len(),
+    }
+}
+
+/// After how many windows of contention the policy knew on how many cores, if it searched.
+fn found_after(policy: PolicyName, record: &Record) -> Option<u32> {
+    let found = record.groups().iter().filter_map(|group| group.found).max();
+    let searches = policy == PolicyName::LockAware;
+    found.filter(|_| searches).and_then(|windows| u32::try_from(windows).ok())
 }
 
 /// The energy of the windows that count.
