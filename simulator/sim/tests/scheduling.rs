@@ -180,18 +180,22 @@ fn a_running_task_moves_at_once_and_goes_on_where_it_was() {
 #[test]
 fn a_task_in_the_middle_of_a_long_computation_moves_and_computes_the_rest() {
     let mut simulation = machine_with(2);
-    let end = Rc::new(Cell::new((0, 0)));
-    let seen = Rc::clone(&end);
+    let (end, next_began) = (Rc::new(Cell::new((0, 0))), Rc::new(Cell::new(0)));
+    let (seen, began) = (Rc::clone(&end), Rc::clone(&next_began));
     let body = move || {
         compute(1000);
         seen.set((Sim::now().0, Sim::cpu().0));
     };
     simulation.spawn(body).unwrap();
+    simulation.spawn_on(&set(&[1]), || ()).unwrap();
+    simulation.spawn_on(&set(&[0]), move || began.set(Sim::now().0)).unwrap();
     simulation.schedule_with(Told::balancing(us(300), move_once(0, set(&[1]))));
     simulation.run().unwrap();
     let (at, core) = end.get();
     assert_eq!(core, 1);
     assert!(at > us(1000).0 && at < us(1030).0, "{at}");
+    let began = next_began.get();
+    assert!(began >= us(300).0 && began < us(320).0, "its core is free at once: {began}");
 }
 
 #[test]
@@ -406,13 +410,19 @@ fn waits_for_locks_count_while_they_last() {
 
 #[test]
 fn time_that_is_charged_in_advance_is_not_seen_before_it_is_over() {
-    let mut simulation = machine_with(1);
-    simulation.spawn(|| compute(5000)).unwrap();
-    simulation.spawn(|| compute(5000)).unwrap();
-    let seen = view_at(&mut simulation, us(700), 0);
-    simulation.run().unwrap();
-    let view = seen.take().unwrap();
-    assert_eq!(view.times.total() + view.ready, us(700));
+    // The two take turns of some 3 ms each, so that each is seen on the core and off it.
+    for at in [700, 2_500, 4_000, 5_500, 7_000, 9_000] {
+        for task in [0, 1] {
+            let mut simulation = machine_with(1);
+            for _ in 0..2 {
+                simulation.spawn(|| compute(20_000)).unwrap();
+            }
+            let seen = view_at(&mut simulation, us(at), task);
+            simulation.run().unwrap();
+            let view = seen.take().unwrap();
+            assert_eq!(view.times.total() + view.ready, us(at), "{view:?}");
+        }
+    }
 }
 
 #[test]
