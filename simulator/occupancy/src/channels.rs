@@ -2,12 +2,15 @@
 //!
 //! A channel serves lines one after the other, each in the same time, and requests come from many
 //! cores, each in bursts, as prefetchers make them: M/D/1 with bursts in the place of lines, where a
-//! burst queues for u / (2 (1 − u)) of its service times at utilization u. Whoever waits asks for less: latency and traffic settle where they agree. There is exactly one such point,
-//! because the traffic only falls as the latency rises. It is found by halving, in a fixed number of
-//! rounds.
+//! burst queues for u / (2 (1 − u)) of its service times at utilization u. Whoever waits asks for less:
+//! latency and traffic settle where they agree.
 //!
-//! Where nodes are buses to one controller, a miss queues for the bus and for the controller, and the
-//! traffic of all buses together is found by halving, around that of each.
+//! There is exactly one such point, because the traffic that is asked for only falls as the queue
+//! grows, and what the channel carries with such a queue only rises. The difference is convex, so that
+//! Newton's method finds the point from below without overshooting, and never leaves it again.
+//!
+//! Where nodes are buses to one controller, a miss queues for the bus and for the controller. Both are
+//! found in the same way, one around the other.
 //!
 //! The bandwidths of machine files are what programs get, so that banks and turnarounds are in the
 //! service time.
@@ -15,8 +18,7 @@
 use crate::demand::Demand;
 use crate::hardware::Hardware;
 
-/// How many service times a burst queues at this utilization. Utilizations above 0.9995 count as
-/// that.
+/// How many service times a burst queues at this utilization, which is less than 1.
 ///
 /// ```
 /// assert_eq!(kilocore_occupancy::queueing(0.0), 0.0);
@@ -24,7 +26,6 @@ use crate::hardware::Hardware;
 /// ```
 #[must_use]
 pub fn queueing(utilization: f64) -> f64 {
-    let utilization = utilization.min(FULL);
     utilization / (2.0 * (1.0 - utilization))
 }
 
@@ -33,22 +34,25 @@ pub fn queueing(utilization: f64) -> f64 {
 /// single lines, two streams would hardly notice each other, where others found that the bus and the
 /// memory make up most of what pairs of programs lose on such machines (Zhuravlev and others, 2010).
 const BURST: f64 = 4.0;
-/// The utilization beyond which the queue grows no more by the formula: it is 1,000 requests long
-/// there. What would use more even then is slowed down further.
-const FULL: f64 = 0.9995;
-/// Halvings of a range of traffic: one part in 8,192 is left of it.
-const ROUNDS: u32 = 13;
+/// Rounds of Newton's method, at the most. A few are enough where little has changed since the last
+/// time.
+const ROUNDS: u32 = 60;
+/// How far apart what is asked for and what is carried may stay, as a part of the bandwidth.
+const CLOSE: f64 = 1e-6;
 
 /// What the channels carry, in bytes per cycle, and how many cycles misses queue for them.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Channels {
     traffic: Vec<f64>,
-    queue: Vec<f64>,
+    /// For the channel itself.
+    own: Vec<f64>,
+    /// For the controller behind all channels.
+    behind: f64,
 }
 
 impl Channels {
     pub(crate) fn new(hardware: &Hardware) -> Self {
-        Self { traffic: vec![0.0; hardware.nodes], queue: vec![0.0; hardware.nodes] }
+        Self { traffic: vec![0.0; hardware.nodes], own: vec![0.0; hardware.nodes], behind: 0.0 }
     }
 
     /// What a channel carries, in bytes per cycle.
@@ -58,7 +62,7 @@ impl Channels {
 
     /// How many cycles misses of a channel queue, for the controller, too.
     pub(crate) fn queue(&self, channel: usize) -> f64 {
-        self.queue[channel]
+        self.own[channel] + self.behind
     }
 
     /// Settles latency and traffic for what runs now: of the channel `of`, or of all where they lead
@@ -66,60 +70,48 @@ impl Channels {
     pub(crate) fn settle(&mut self, hardware: &Hardware, running: &[Option<Demand>], of: usize) {
         let bus = Server { line: hardware.line.0, bandwidth: hardware.channel };
         let Some(bandwidth) = hardware.controller else {
-            return self.settle_one(bus, running, of, 0.0);
+            self.settle_one(bus, running, of);
+            return;
         };
         let controller = Server { line: hardware.line.0, bandwidth };
-        let (mut low, mut high) = (0.0, bandwidth);
         for _ in 0..ROUNDS {
-            let middle = (low + high) / 2.0;
-            if self.settle_all(bus, running, controller.queue(middle)) > middle {
-                low = middle;
-            } else {
-                high = middle;
+            let (mut traffic, mut slope) = (0.0, 0.0);
+            for channel in 0..self.own.len() {
+                let (one, its_slope) = self.settle_one(bus, running, channel);
+                (traffic, slope) = (traffic + one, slope + its_slope);
             }
-        }
-        let mut before = controller.queue(high);
-        while self.settle_all(bus, running, before) > bandwidth && before < LONGEST {
-            before *= 2.0;
+            let step = controller.step(self.behind, traffic, slope);
+            let Some(queue) = step else { return };
+            self.behind = queue;
         }
     }
 
-    /// Settles all channels while misses queue for so long elsewhere. Returns their traffic together.
-    fn settle_all(&mut self, bus: Server, running: &[Option<Demand>], elsewhere: f64) -> f64 {
-        for channel in 0..self.traffic.len() {
-            self.settle_one(bus, running, channel, elsewhere);
-        }
-        self.traffic.iter().sum()
-    }
-
+    /// Settles a channel, with the controller's queue as it is. Returns its traffic, and how that
+    /// changes with the controller's queue.
     fn settle_one(
         &mut self,
         bus: Server,
         running: &[Option<Demand>],
         channel: usize,
-        elsewhere: f64,
-    ) {
-        let wanted = |queue: f64| -> f64 {
-            let here = running.iter().flatten().filter(|demand| demand.channel == channel);
-            here.map(|demand| demand.traffic_at(queue)).sum()
-        };
-        let (mut low, mut high) = (0.0, bus.bandwidth.min(wanted(elsewhere)));
+    ) -> (f64, f64) {
+        let mut last = (0.0, 0.0);
         for _ in 0..ROUNDS {
-            let middle = (low + high) / 2.0;
-            if wanted(elsewhere + bus.queue(middle)) > middle {
-                low = middle;
-            } else {
-                high = middle;
+            let queue = self.own[channel] + self.behind;
+            let (mut traffic, mut slope) = (0.0, 0.0);
+            for demand in running.iter().flatten().filter(|demand| demand.channel == channel) {
+                let (one, its_slope) = demand.traffic_and_slope(queue);
+                (traffic, slope) = (traffic + one, slope + its_slope);
             }
+            self.traffic[channel] = traffic;
+            last = (traffic, slope);
+            let step = bus.step(self.own[channel], traffic, slope);
+            let Some(queue) = step else { break };
+            self.own[channel] = queue;
         }
-        // At the latency that goes with `high`, no more than `high` is wanted, unless that latency
-        // is the longest of the formula.
-        let mut queue = elsewhere + bus.queue(high);
-        while wanted(queue) > bus.bandwidth && queue < LONGEST {
-            queue *= 2.0;
-        }
-        self.queue[channel] = queue;
-        self.traffic[channel] = wanted(queue);
+        // A longer queue behind makes the own one shorter.
+        let (traffic, slope) = last;
+        let rise = bus.carried(self.own[channel]).1;
+        (traffic, slope * rise / (rise - slope))
     }
 }
 
@@ -133,11 +125,22 @@ struct Server {
 }
 
 impl Server {
-    /// How many cycles a burst queues while so many bytes a cycle are served.
-    fn queue(self, traffic: f64) -> f64 {
-        BURST * self.line / self.bandwidth * queueing(traffic / self.bandwidth)
+    /// What is carried while bursts queue for so many cycles, in bytes per cycle, and how that rises
+    /// with the queue: [`queueing`], solved for the utilization.
+    fn carried(self, queue: f64) -> (f64, f64) {
+        let service = BURST * self.line / self.bandwidth;
+        let sum = service + 2.0 * queue;
+        (self.bandwidth * 2.0 * queue / sum, self.bandwidth * 2.0 * service / (sum * sum))
+    }
+
+    /// One step of Newton's method from a queue at which this traffic is asked for, which changes with
+    /// the queue by `slope`. Nothing if the queue is right.
+    fn step(self, queue: f64, traffic: f64, slope: f64) -> Option<f64> {
+        let (carried, rise) = self.carried(queue);
+        let excess = traffic - carried;
+        if excess.abs() <= CLOSE * self.bandwidth {
+            return None;
+        }
+        Some((queue + excess / (rise - slope)).max(0.0))
     }
 }
-
-/// So many cycles of queueing that nothing gets anywhere any more.
-const LONGEST: f64 = 1e12;

@@ -21,9 +21,11 @@ impl Demand {
         self.cpi + self.waits * (self.latency + queue)
     }
 
-    /// Bytes per cycle then.
-    pub(crate) fn traffic_at(&self, queue: f64) -> f64 {
-        self.bytes / self.cpi_at(queue)
+    /// Bytes per cycle then, and how that changes with the queue.
+    pub(crate) fn traffic_and_slope(&self, queue: f64) -> (f64, f64) {
+        let speed = 1.0 / self.cpi_at(queue);
+        let traffic = self.bytes * speed;
+        (traffic, -traffic * self.waits * speed)
     }
 }
 

@@ -33,7 +33,7 @@ proptest! {
             prop_assert!((done.instructions - instructions).abs() < 1e-6 * instructions);
             prop_assert!(done.cycles >= of[task].cpi * instructions * (1.0 - 1e-9));
             prop_assert!(done.misses <= done.references * (1.0 + 1e-9));
-            prop_assert!(model.traffic() <= limit * (1.0 + 0.05), "{}", model.traffic());
+            prop_assert!(model.traffic() <= limit * (1.0 + 1e-5), "{}", model.traffic());
             for cache in 0..4 {
                 let cache = model.cache(cache);
                 let has: f64 = (0..12).map(|task| cache.has(task).0).sum();
