@@ -92,6 +92,43 @@ fn results_go_into_files_by_their_endings() {
 }
 
 #[test]
+fn each_mix_and_policy_has_a_point_with_its_tasks() {
+    let words = ["simulate", "sched", "--experiment", "cache", "--mix", "light,uncorrelated"];
+    let short = ["--seconds", "1", "--orders", "1", "--policy", "fair,optimum", "--json"];
+    let output = kilocore(&[&words[..], &short].concat());
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let document: Value = serde_json::from_slice(&output.stdout).expect("one JSON document");
+    assert_eq!((&document["machine"], &document["cores"]), (&"xeon-e5345-2s".into(), &8.into()));
+    let points = document["points"].as_array().expect("points");
+    let order: Vec<(&str, &str)> = points
+        .iter()
+        .map(|point| (point["mix"].as_str().unwrap(), point["policy"].as_str().unwrap()))
+        .collect();
+    let expected = ["light", "uncorrelated"].map(|mix| [(mix, "fair"), (mix, "optimum")]).concat();
+    assert_eq!(order, expected);
+    for point in points {
+        assert_eq!(point["tasks"].as_array().map(Vec::len), Some(16));
+        for key in ["throughput", "fairness", "joules"] {
+            assert!(point[key].as_f64().expect("a number") > 0.0, "{point}");
+        }
+    }
+    assert_eq!(document["metrics"]["metrics"].as_array().map(Vec::len), Some(6));
+}
+
+#[test]
+fn what_is_for_the_other_experiment_is_refused() {
+    let cache = ["simulate", "sched", "--experiment", "cache"];
+    let cache = |words: &[&'static str]| [&cache[..], words].concat();
+    refused(&cache(&["--mix", "heavi"]), &["no mix 'heavi'", "uncorrelated"]);
+    refused(&cache(&["--policy", "best-static"]), &["--experiment locks", "optimum"]);
+    refused(&cache(&["--load", "mmapbench"]), &["--experiment locks", "--mix"]);
+    refused(&cache(&["--cores", "6"]), &["no optimum", "6 cores"]);
+    refused(&cache(&["--cores", "1,2"]), &["one number"]);
+    refused(&sched(&["--policy", "optimum"]), &["--experiment cache", "best-static"]);
+    refused(&sched(&["--mix", "heavy"]), &["--experiment cache", "--load"]);
+}
+
+#[test]
 fn what_cannot_be_is_refused_with_a_mend() {
     refused(&sched(&["--load", "forkbench"]), &["no load 'forkbench'", "parallel-find"]);
     refused(&sched(&["--policy", "best"]), &["no policy 'best'", "confined=N", "best-static"]);

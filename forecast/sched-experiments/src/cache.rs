@@ -12,7 +12,6 @@
 //! them, and nothing was changed afterwards.
 
 mod contender;
-mod driver;
 mod experiment;
 mod metrics;
 mod mix;

@@ -12,11 +12,12 @@ use std::rc::Rc;
 use kilocore_machine::{Description, HardwareThread};
 use kilocore_platform::{CpuId, Cycles, Nanos, NodeId};
 use kilocore_sched_policy::{
-    CacheId, CpuSet, LockLabel, LockWait, Machine, Order, Place, Policy, ProgramId, Ready, TaskId,
-    TaskWindow, Window,
+    CacheId, Counters, CpuSet, LockLabel, LockWait, Machine, Order, Place, Policy, ProgramId,
+    Ready, TaskId, TaskWindow, Window,
 };
 use kilocore_sim::{
-    CoreSet, LockTimes, MachineView, Move, Random, ReadyTask, RunState, Scheduler, TaskView,
+    CoreSet, LockTimes, MachineView, Move, Random, ReadyTask, RunState, Scheduler, TaskCounters,
+    TaskView,
 };
 
 use crate::record::{Record, Span};
@@ -138,8 +139,27 @@ impl Driver {
             ran: Nanos(self.noise.of(ran.0)),
             ready: Nanos(self.noise.of(ready.0)),
             locks,
-            counters: None,
+            counters: self.counted(now, before),
         }
+    }
+
+    /// What the processor counted, if the task executes phases.
+    fn counted(&mut self, now: &TaskView, before: Option<&TaskView>) -> Option<Counters> {
+        if now.counters.cycles == 0 {
+            return None;
+        }
+        let mut since = |of: fn(&TaskCounters) -> u64| {
+            let count = of(&now.counters) - before.map_or(0, |before| of(&before.counters));
+            self.noise.of(count)
+        };
+        Some(Counters {
+            cycles: since(|counters| counters.cycles),
+            instructions: since(|counters| counters.instructions),
+            references: since(|counters| counters.references),
+            misses: since(|counters| counters.misses),
+            neighbour_references: since(|counters| counters.neighbour_references),
+            neighbour_misses: since(|counters| counters.neighbour_misses),
+        })
     }
 
     fn lock_wait(&mut self, now: &LockTimes, before: Option<&LockTimes>) -> LockWait {

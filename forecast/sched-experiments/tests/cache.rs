@@ -1,31 +1,28 @@
-//! Mixes under policies.
+//! Mixes of programs under policies, for short times.
 
-use kilocore_occupancy::Hardware;
+use kilocore_occupancy::{Hardware, nas, synthetic};
 use kilocore_platform::Nanos;
-use kilocore_sched_experiments::cache::{Contender, Mix, Setting, judge, mixes, points};
+use kilocore_sched_experiments::cache::{
+    Contender, Mix, Point, RunError, Setting, judge, mixes, points,
+};
+use kilocore_sched_policy::PolicyName;
 
 fn short() -> Setting {
-    Setting { duration: Nanos(2_000_000_000), orders: 1, ..Setting::of_the_thesis() }
+    Setting { duration: Nanos(1_000_000_000), orders: 1, ..Setting::of_the_thesis() }
 }
 
-#[test]
-#[ignore]
-fn look() {
-    let orders = std::env::var("ORDERS").map_or(1, |n| n.parse().unwrap());
-    let seconds: u64 = std::env::var("SECONDS_").map_or(2, |n| n.parse().unwrap());
-    let names = std::env::var("MIXES").unwrap_or("heavy,light".to_owned());
-    let who = std::env::var("WHO").unwrap_or("fair".to_owned());
-    let setting = Setting { duration: Nanos(seconds * 1_000_000_000), orders, ..Setting::of_the_thesis() };
-    let who: Vec<Contender> = if who == "all" { Contender::ALL.to_vec() } else { who.split(',').map(|w| w.parse().unwrap()).collect() };
-    for mix in mixes().into_iter().filter(|m| names == "all" || names.split(',').any(|n| n == m.name)) {
-    let t = std::time::Instant::now();
-    let all = points(&setting, &[mix], &who, &|| {}).unwrap();
-    for p in &all {
-        println!("{:14} {:22} thr {:.3} x{:.4} jain {:.4} worst {:.3} J {:.0} shares {:.2}..{:.2}", p.mix, p.policy.to_string(), p.throughput, p.beside_fair, p.fairness, p.worst_beside_fair, p.joules,
-          p.tasks.iter().map(|t| t.share).fold(9.0, f64::min), p.tasks.iter().map(|t| t.share).fold(0.0, f64::max));
-    }
-    println!("{:?}", t.elapsed());
-    }
+fn mix(name: &str) -> Mix {
+    Mix::named(name).expect("a mix")
+}
+
+/// Arithmetic alone: nobody can notice anybody.
+fn arithmetic() -> Mix {
+    let programs = vec![synthetic::arithmetic(); 16];
+    Mix { name: "arithmetic", about: "nothing to share", programs }
+}
+
+fn run(setting: &Setting, mix: Mix, contenders: &[Contender]) -> Vec<Point> {
+    points(setting, &[mix], contenders, &|| {}).expect("a machine with as many cores")
 }
 
 #[test]
@@ -34,5 +31,74 @@ fn every_mix_fills_the_machine_twice() {
     assert_eq!(all.len(), 9);
     assert!(all.iter().all(|mix| mix.programs.len() == 16));
     let error = Mix::named("heavi").unwrap_err().to_string();
-    assert!(error.contains("heavy-light"), "{error}");
+    assert!(error.contains("'heavi'") && error.contains("heavy-light"), "{error}");
+}
+
+#[test]
+fn without_anything_to_share_all_cores_do_undisturbed_work() {
+    let [point] = &run(&short(), arithmetic(), &[Contender::FAIR])[..] else { panic!("a point") };
+    // Eight cores, less what switches and cold caches take.
+    assert!(point.throughput < 8.0 && point.throughput > 7.95, "{point:?}");
+    assert!(point.fairness > 0.999);
+    assert_eq!((point.beside_fair, point.worst_beside_fair), (1.0, 1.0));
+    // Two sockets of 28 W and eight cores of 13 W for a second.
+    assert!((point.joules / 160.0 - 1.0).abs() < 0.02, "{}", point.joules);
+    for task in &point.tasks {
+        assert!((task.share - 1.0).abs() < 0.03 && (task.progress - 1.0).abs() < 0.03, "{task:?}");
+    }
+    // 6 · 10^9 instructions at 0.8 cycles and 2.33 GHz on half of a core.
+    let seconds = point.tasks[0].seconds_per_run;
+    assert!((seconds / (6e9 * 0.8 / 2.33e9 * 2.0) - 1.0).abs() < 0.05, "{seconds}");
+}
+
+#[test]
+fn the_planned_optimum_does_more_than_fair_sharing_where_streams_evict_chains() {
+    let setting = Setting { orders: 2, ..short() };
+    let optimum = run(&setting, mix("uncorrelated"), &[Contender::Optimum]);
+    assert!(optimum[0].beside_fair > 1.02, "{}", optimum[0].beside_fair);
+}
+
+#[test]
+fn every_policy_of_the_experiment_runs_and_says_what_each_task_did() {
+    let all = run(&short(), mix("all"), &Contender::ALL);
+    let policies: Vec<Contender> = all.iter().map(|point| point.policy).collect();
+    assert_eq!(policies, Contender::ALL);
+    for point in &all {
+        assert_eq!(point.tasks.len(), 16);
+        assert!(point.throughput > 3.0 && point.throughput < 8.0, "{point:?}");
+        assert!(point.fairness > 0.5 && point.fairness <= 1.0);
+        let shares: f64 = point.tasks.iter().map(|task| task.share).sum();
+        // A task that has no core when time is over ends a slice later.
+        assert!((shares / 16.0 - 1.0).abs() < 0.03, "{shares}");
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_points_and_another_another_order() {
+    let contenders = [Contender::Policy(PolicyName::Intensity)];
+    let run = |seed| run(&Setting { seed, ..short() }, mix("half"), &contenders);
+    assert_eq!(run(1), run(1));
+    assert_ne!(run(1), run(2));
+}
+
+#[test]
+fn cores_that_tasks_do_not_fill_have_no_optimum() {
+    let setting = Setting { cores: 6, ..short() };
+    let error = points(&setting, &mixes()[..1], &[Contender::Optimum], &|| {}).unwrap_err();
+    assert!(matches!(error, RunError::NoOptimum { cores: 6, .. }), "{error}");
+    let setting = Setting { cores: 9, ..short() };
+    let error = points(&setting, &mixes()[..1], &[Contender::FAIR], &|| {}).unwrap_err();
+    assert!(error.to_string().contains("8 hardware threads"), "{error}");
+}
+
+#[test]
+fn references_per_instruction_are_the_same_beside_any_neighbour() {
+    let hardware = Hardware::new(&Setting::of_the_thesis().machine, 8);
+    let judged = judge(&hardware, &nas()).expect("cores that share a cache");
+    let of = |name: &str| judged.metrics.iter().find(|metric| metric.metric == name).unwrap();
+    let (references, misses) = (of("references-per-instruction"), of("misses-per-cycle"));
+    assert!(references.instability < 1e-3 && misses.instability > 0.02, "{judged:?}");
+    assert!(references.with_intensity > 0.6);
+    // On the diagonal, too, somebody else is beside each.
+    assert!(judged.slowdown.iter().flatten().all(|&slowdown| slowdown > 0.99));
 }

@@ -1,15 +1,18 @@
 //! `kilocore simulate sched`: schedulers that see contention, simulated.
 
+mod cache;
 mod locks;
+mod who;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
-use kilocore_sched_experiments::locks::{Choice, KernelLock, Load, RunLength, load_named};
+use kilocore_sched_experiments::locks::{KernelLock, Load, RunLength, load_named};
 
 use crate::core_list::CoreList;
 use crate::failure::Failure;
+use who::Who;
 
 /// Schedulers that see contention, beside those that do not.
 #[derive(Debug, Args)]
@@ -17,13 +20,16 @@ pub(crate) struct Arguments {
     /// What the tasks fight for
     #[arg(long, value_enum, default_value_t = Experiment::Locks)]
     experiment: Experiment,
-    /// Name of a machine, or a machine file; the AMD machine of the thesis if not given
+    /// Name of a machine, or a machine file; that of the thesis if not given: AMD for
+    /// locks, Intel for caches
     #[arg(long, value_name = "MACHINE")]
     machine: Option<String>,
     /// Who schedules, separated by commas: fair, pinned, malthusian, lock-aware, confined=N for N cores,
-    /// or best-static for the best N; fair and lock-aware if not given
+    /// or best-static for the best N; distributed-intensity, intensity, complement, or optimum for the
+    /// best division over caches. If not given, fair and lock-aware for locks, and for caches all that
+    /// have to do with them
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
-    policy: Vec<Choice>,
+    policy: Vec<Who>,
     /// Loads, separated by commas: mmapbench, sockbench, parallel-find, parallel-postmark, kernbench;
     /// all if not given
     #[arg(long, value_delimiter = ',', value_name = "NAMES", value_parser = load_named)]
@@ -31,13 +37,24 @@ pub(crate) struct Arguments {
     /// Locks of the kernel, separated by commas: spin, mutex, adaptive, requester; all if not given
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     lock: Vec<KernelLock>,
+    /// Mixes of programs that share caches, separated by commas: heavy, heavy-light, streams-sets, all,
+    /// half, medium, medium-light, light, uncorrelated; all if not given
+    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    mix: Vec<String>,
     /// Numbers of cores, each with as many processes, as in 1,6,12-48:12; what suits the machine if not
-    /// given
+    /// given. For caches one number
     #[arg(long, value_name = "LIST")]
     cores: Option<CoreList>,
-    /// Length of the windows by which policies decide, in simulated microseconds
-    #[arg(long, default_value_t = RunLength::default().window_us, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(10..=1_000_000))]
-    window_us: u32,
+    /// Length of the windows by which policies decide, in simulated microseconds; 1,000 for locks and
+    /// 100,000 for caches if not given
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(10..=1_000_000))]
+    window_us: Option<u32>,
+    /// Simulated seconds for which programs share caches
+    #[arg(long, default_value_t = 20, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=3600))]
+    seconds: u32,
+    /// Orders of the programs from which each policy starts on caches; results are means over them
+    #[arg(long, default_value_t = 5, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=100))]
+    orders: u32,
     /// Windows that count, after the search
     #[arg(long, default_value_t = RunLength::default().windows, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     windows: u32,
@@ -61,10 +78,13 @@ pub(crate) struct Arguments {
 enum Experiment {
     /// Locks of the kernel
     Locks,
+    /// Last-level caches and memory bandwidth
+    Cache,
 }
 
 pub(crate) fn sched(arguments: &Arguments) -> Result<ExitCode, Failure> {
     match arguments.experiment {
         Experiment::Locks => locks::locks(arguments),
+        Experiment::Cache => cache::cache(arguments),
     }
 }

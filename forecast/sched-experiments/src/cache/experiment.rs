@@ -6,7 +6,7 @@ use kilocore_sim::in_parallel;
 
 use super::contender::Contender;
 use super::mix::Mix;
-use super::optimum::{Division, division};
+use super::optimum::{Division, divides, division};
 use super::point::{Point, TaskPoint, jain};
 use super::run::{Ran, RunError, run};
 use super::setting::Setting;
@@ -34,8 +34,10 @@ pub fn points(
     contenders: &[Contender],
     progress: &(dyn Fn() + Sync),
 ) -> Result<Vec<Point>, RunError> {
-    let hardware = Hardware::new(&setting.machine, setting.cores);
+    let available = setting.machine.hardware_threads();
+    let hardware = Hardware::new(&setting.machine, setting.cores.min(available));
     let run_all = with_fair(contenders);
+    check(setting, &hardware, mixes, contenders)?;
     let plans: Vec<Option<Division>> = in_parallel(
         mixes.len(),
         &|mix| run_all.contains(&Contender::Optimum).then(|| division(&hardware, &mixes[mix])),
@@ -72,6 +74,24 @@ pub fn points(
         }
     }
     Ok(points)
+}
+
+/// Refuses an optimum that there is not.
+fn check(
+    setting: &Setting,
+    hardware: &Hardware,
+    mixes: &[Mix],
+    contenders: &[Contender],
+) -> Result<(), RunError> {
+    let uneven = mixes.iter().find(|mix| !divides(hardware, mix.programs.len()));
+    match uneven {
+        Some(mix) if contenders.contains(&Contender::Optimum) => Err(RunError::NoOptimum {
+            machine: setting.machine.name.clone(),
+            tasks: mix.programs.len(),
+            cores: setting.cores,
+        }),
+        _ => Ok(()),
+    }
 }
 
 /// Instructions per cycle of each program alone on the machine.

@@ -45,18 +45,16 @@ pub struct Judgements {
 
 /// Compares all metrics on these programs, on two cores that share a cache.
 ///
-/// # Panics
-/// If no two hardware threads share a last-level cache.
+/// Nothing if no two hardware threads share a last-level cache.
 #[must_use]
-pub fn judge(hardware: &Hardware, programs: &[Program]) -> Judgements {
+pub fn judge(hardware: &Hardware, programs: &[Program]) -> Option<Judgements> {
+    let other = (1..hardware.threads())
+        .find(|&thread| hardware.cache_of(thread) == hardware.cache_of(0))?;
     let phases: Vec<Phase> = programs.iter().map(Program::mean).collect();
     let matrix = Matrix::new(hardware, &phases);
     let each = |of: &dyn Fn(usize) -> f64| -> Vec<f64> { (0..phases.len()).map(of).collect() };
     let (intensity, sensitivity) =
         (each(&|task| matrix.intensity(task)), each(&|task| matrix.sensitivity(task)));
-    let other = (1..hardware.threads())
-        .find(|&thread| hardware.cache_of(thread) == hardware.cache_of(0))
-        .expect("two hardware threads that share a last-level cache");
     let alone: Vec<Counters> =
         phases.iter().map(|phase| counters(&settled_counts(hardware, &[(0, phase)])[0])).collect();
     let beside: Vec<Vec<Counters>> = phases
@@ -81,14 +79,14 @@ pub fn judge(hardware: &Hardware, programs: &[Program]) -> Judgements {
             instability: changes.sum::<f64>() / (phases.len() * phases.len()) as f64,
         }
     };
-    Judgements {
+    Some(Judgements {
         programs: programs.iter().map(|program| program.name).collect(),
         slowdown: (0..phases.len()).map(|row| each(&|column| matrix.at(row, column))).collect(),
         intensity_with_sensitivity: correlation(&intensity, &sensitivity),
         metrics: Metric::ALL.into_iter().map(judgement).collect(),
         intensity,
         sensitivity,
-    }
+    })
 }
 
 fn counters(counted: &Executed) -> Counters {

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 
 use kilocore_occupancy::{Hardware, Phase, Program, settled};
 use kilocore_platform::Nanos;
-use kilocore_sched_policy::{Planned, Policy, TaskId, divide};
+use kilocore_sched_policy::{MOST_TASKS, Planned, Policy, TaskId, divide};
 
 use super::mix::Mix;
 
@@ -44,15 +44,28 @@ impl Division {
 /// Parts of a speed that `divide` tells apart.
 const UNITS: f64 = 1e9;
 
+/// Whether so many tasks can be divided: they fill all cores a whole number of times, and all caches
+/// have as many cores.
+pub(crate) fn divides(hardware: &Hardware, tasks: usize) -> bool {
+    let each = hardware.threads() / hardware.caches();
+    let has = |cache| {
+        let own = (0..hardware.threads()).filter(|&thread| hardware.cache_of(thread) == cache);
+        own.count()
+    };
+    tasks <= MOST_TASKS
+        && tasks.is_multiple_of(hardware.threads())
+        && (0..hardware.caches()).all(|cache| has(cache) == each)
+}
+
 /// Divides a mix.
 ///
 /// # Panics
-/// If its tasks do not fill all cores a whole number of times, or are too many.
+/// If it cannot be [divided](divides).
 pub(crate) fn division(hardware: &Hardware, mix: &Mix) -> Division {
     let mut speeds = Speeds::new(hardware, &mix.programs);
     let tasks = mix.programs.len();
     let size = hardware.threads() / hardware.caches();
-    assert!(tasks.is_multiple_of(hardware.threads()), "{tasks} tasks for all cores");
+    assert!(divides(hardware, tasks), "{tasks} tasks for all cores");
     let beside = mean_of(&mix.programs);
     let cost = |set: &[usize]| {
         let most = set.len() as f64;

@@ -4,14 +4,15 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use kilocore_occupancy::{Hardware, Program};
-use kilocore_platform::{Cycles, Platform};
+use kilocore_platform::{Cycles, Platform as _};
 use kilocore_sched_policy::Policy;
 use kilocore_sim::{Options, Random, Sim, SimError, Simulation};
 use thiserror::Error;
 
-use super::driver::{Driver, Had};
 use super::mix::Mix;
 use super::setting::Setting;
+use crate::driver::{Driver, Noise};
+use crate::record::Span;
 
 /// What the tasks of a mix did.
 #[derive(Debug, Clone, PartialEq)]
@@ -36,6 +37,18 @@ pub enum RunError {
         mix: &'static str,
         /// Why.
         error: SimError,
+    },
+    /// The optimum was asked for, and tasks do not fill the cores evenly.
+    #[error(
+        "no optimum of {tasks} tasks on {cores} cores of {machine}: choose a number of cores that divides {tasks} and fills whole last-level caches"
+    )]
+    NoOptimum {
+        /// The machine.
+        machine: String,
+        /// Tasks of a mix.
+        tasks: usize,
+        /// Cores.
+        cores: u32,
     },
 }
 
@@ -65,15 +78,19 @@ fn simulate(
     let machine = &setting.machine;
     let mut simulation = Simulation::new(machine, Options { cores: setting.cores, seed })?;
     let hardware = Hardware::new(machine, setting.cores);
-    simulation.share_caches(hardware.clone());
+    simulation.share_caches(hardware);
     let mut random = Random::new(seed, ORDER_STREAM);
     let order = shuffled(mix.programs.len(), &mut random);
-    let had: Had = Rc::new(RefCell::new(vec![Cycles(0); order.len()]));
-    let driver = Driver::new(policy(&order), machine, &hardware, setting.window, Rc::clone(&had));
-    simulation.schedule_with(Box::new(driver));
     let ghz = machine.clock_ghz.value;
+    let window = Cycles((setting.window.0 as f64 * ghz).round() as u64);
+    // Nothing of what the driver remembers is asked for.
+    let span = Span { warm_up: 0, windows: u32::MAX };
+    let noise = Noise::new(setting.noise, seed);
+    let policy = policy(&order);
+    let driver = Driver::new(policy, machine, setting.cores, window, span, noise);
+    simulation.schedule_with(Box::new(driver));
     let done = Rc::new(RefCell::new(vec![0.0; order.len()]));
-    for (place, &task) in order.iter().enumerate() {
+    for &task in &order {
         let mut runner = Runner {
             program: mix.programs[task].clone(),
             part: 0,
@@ -82,8 +99,8 @@ fn simulate(
             until: Cycles((setting.duration.0 as f64 * ghz) as u64),
         };
         runner.begin(random.uniform());
-        let (done, had) = (Rc::clone(&done), Rc::clone(&had));
-        simulation.spawn(move || done.borrow_mut()[task] = runner.run(place, &had))?;
+        let done = Rc::clone(&done);
+        simulation.spawn(move || done.borrow_mut()[task] = runner.run())?;
     }
     let outcome = simulation.run()?;
     let mut on_core = vec![Cycles(0); order.len()];
@@ -144,7 +161,7 @@ impl Runner {
     }
 
     /// Runs until the end of the experiment. Returns how many instructions that were.
-    fn run(&mut self, place: usize, had: &Had) -> f64 {
+    fn run(&mut self) -> f64 {
         let mut speed = 1.0;
         let mut done = 0.0;
         while Sim::now() < self.until {
@@ -157,7 +174,6 @@ impl Runner {
             if self.left < 1.0 {
                 self.next_part();
             }
-            had.borrow_mut()[place] = Sim::times().total();
         }
         done
     }

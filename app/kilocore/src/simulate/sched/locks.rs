@@ -10,6 +10,7 @@ use kilocore_report::{Assumption, Host, LinesReport, Report, ReportError, in_csv
 use kilocore_sched_experiments::locks::{Choice, KernelLock, LOADS, Plan, RunLength};
 
 use super::Arguments;
+use super::who::for_locks;
 use crate::core_list::CoreList;
 use crate::failure::Failure;
 use crate::output;
@@ -22,6 +23,9 @@ const MACHINE: &str = "opteron-8356-8s";
 
 pub(super) fn locks(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let files = simulate::formats(&arguments.output)?;
+    if !arguments.mix.is_empty() {
+        return Err(Failure::new("--mix is for --experiment cache; for locks, choose --load"));
+    }
     let machine = kilocore_machine::find(arguments.machine.as_deref().unwrap_or(MACHINE))?;
     let suits = || {
         let topology = &machine.topology;
@@ -30,11 +34,11 @@ pub(super) fn locks(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let plan = Plan {
         loads: simulate::chosen(&arguments.load, &LOADS),
         locks: simulate::chosen(&arguments.lock, &KernelLock::ALL),
-        choices: simulate::chosen(&arguments.policy, &Choice::USUAL),
+        choices: simulate::chosen(&for_locks(&arguments.policy)?, &Choice::USUAL),
         cores: arguments.cores.clone().unwrap_or_else(suits).0,
         noise: arguments.noise,
         length: RunLength {
-            window_us: arguments.window_us,
+            window_us: arguments.window_us.unwrap_or(RunLength::default().window_us),
             windows: arguments.windows,
             warm_up: None,
             seed: arguments.seed,
