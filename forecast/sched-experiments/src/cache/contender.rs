@@ -27,15 +27,26 @@ impl Contender {
         Contender::Optimum,
     ];
 
+    /// Its name without a number.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Policy(policy) => policy.policy().name(),
+            Self::Optimum => OPTIMUM,
+        }
+    }
+
     /// Fair sharing, with which all are compared.
     pub const FAIR: Contender = Contender::Policy(PolicyName::Fair);
 }
+
+const OPTIMUM: &str = "optimum";
 
 impl fmt::Display for Contender {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Policy(name) => name.fmt(formatter),
-            Self::Optimum => formatter.pad("optimum"),
+            Self::Optimum => formatter.pad(OPTIMUM),
         }
     }
 }
@@ -44,7 +55,7 @@ impl FromStr for Contender {
     type Err = UnknownPolicy;
 
     fn from_str(text: &str) -> Result<Self, UnknownPolicy> {
-        if text == "optimum" { Ok(Self::Optimum) } else { text.parse().map(Self::Policy) }
+        if text == OPTIMUM { Ok(Self::Optimum) } else { text.parse().map(Self::Policy) }
     }
 }
 

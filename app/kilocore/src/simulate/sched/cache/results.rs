@@ -42,7 +42,7 @@ impl Results<'_> {
                 let point = self.point(mix, contender)?;
                 Some(((at + 1) as f64, point.beside_fair))
             });
-            Line::new(contender.to_string(), points.collect())
+            Line::new(contender.name(), points.collect())
         };
         Lines {
             title: "Throughput beside fair sharing".to_owned(),
