@@ -1,11 +1,15 @@
 //! Mixes of programs under policies, for short times.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
 use kilocore_occupancy::{Hardware, nas, synthetic};
 use kilocore_platform::Nanos;
 use kilocore_sched_experiments::cache::{
-    Contender, Mix, Point, RunError, Setting, judge, mixes, points,
+    Contender, Mix, Point, RunError, Setting, judge, mixes, points, run as run_one,
 };
-use kilocore_sched_policy::PolicyName;
+use kilocore_sched_policy::{Counters, Machine, Order, Policy, PolicyName, TaskId, Window};
 
 fn short() -> Setting {
     Setting { duration: Nanos(1_000_000_000), orders: 1, ..Setting::of_the_thesis() }
@@ -56,6 +60,10 @@ fn the_planned_optimum_does_more_than_fair_sharing_where_streams_evict_chains() 
     let setting = Setting { orders: 2, ..short() };
     let optimum = run(&setting, mix("uncorrelated"), &[Contender::Optimum]);
     assert!(optimum[0].beside_fair > 1.02, "{}", optimum[0].beside_fair);
+    // Chains have their caches to themselves: two fit.
+    let plan = optimum[0].plan.as_ref().expect("a plan");
+    let of_chains: Vec<_> = plan.iter().filter(|set| set.contains(&"chains")).collect();
+    assert!(of_chains.iter().all(|set| !set.contains(&"streamer")), "{plan:?}");
 }
 
 #[test]
@@ -79,6 +87,45 @@ fn the_same_seed_gives_the_same_points_and_another_another_order() {
     let run = |seed| run(&Setting { seed, ..short() }, mix("half"), &contenders);
     assert_eq!(run(1), run(1));
     assert_ne!(run(1), run(2));
+}
+
+/// Adds up what windows say of each task, and decides nothing.
+#[derive(Debug)]
+struct Watcher(Rc<RefCell<BTreeMap<TaskId, Counters>>>);
+
+impl Policy for Watcher {
+    fn name(&self) -> &'static str {
+        "watcher"
+    }
+
+    fn window(&mut self, _: &Machine, window: &Window<'_>) -> Vec<Order> {
+        for task in window.tasks {
+            let (mut all, new) = (self.0.borrow_mut(), task.counters.unwrap_or_default());
+            let sum = all.entry(task.task).or_default();
+            sum.instructions += new.instructions;
+            sum.references += new.references;
+            sum.neighbour_references += new.neighbour_references;
+        }
+        Vec::new()
+    }
+}
+
+#[test]
+fn windows_add_up_to_what_tasks_did() {
+    let seen = Rc::new(RefCell::new(BTreeMap::new()));
+    // Windows end with the last one before the end: 9.9 of 10 are seen.
+    let ran = run_one(&short(), &arithmetic(), 1, &|_| Box::new(Watcher(Rc::clone(&seen))));
+    let seen = seen.borrow();
+    let sum = |of: fn(&Counters) -> u64| seen.values().map(of).sum::<u64>() as f64;
+    let instructions = sum(|counters| counters.instructions);
+    let all: f64 = ran.expect("it runs").instructions.iter().sum();
+    assert_eq!(seen.len(), 16);
+    assert!(instructions < all * 1.001 && instructions > 0.85 * all, "{instructions} of {all}");
+    // Half a reference in a thousand instructions, and as many by who is beside one.
+    let references = sum(|counters| counters.references);
+    assert!((references / instructions / 0.0005 - 1.0).abs() < 0.05, "{references}");
+    let neighbours = sum(|counters| counters.neighbour_references);
+    assert!((neighbours / references - 1.0).abs() < 0.05, "{neighbours} beside {references}");
 }
 
 #[test]

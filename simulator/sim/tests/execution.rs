@@ -162,3 +162,33 @@ fn the_same_seed_gives_the_same_times() {
     assert_eq!(one.end, other.end);
     assert_eq!(one.tasks, other.tasks);
 }
+
+#[test]
+fn a_core_whose_task_has_ended_asks_nothing_of_memory() {
+    // Seven lines under way on each of four cores: more than the bus carries.
+    let streamer = Phase { overlap: 7.0, ..phase(1e12, 0.05) };
+    let machine = kilocore_machine::find("xeon-e5345-2s").unwrap();
+    let alone = settled(&Hardware::new(&machine, 4), &[(0, &streamer)])[0];
+    let (mut simulation, _) = simulation(4);
+    let speeds = Rc::new(RefCell::new((0.0, 0.0)));
+    for task in 0..4 {
+        let (streamer, speeds) = (streamer.clone(), Rc::clone(&speeds));
+        simulation
+            .spawn(move || {
+                let run = || {
+                    let done = Sim::execute(&streamer, 1e5);
+                    done.instructions / done.cycles
+                };
+                let beside = (0..200).map(|_| run()).last().unwrap();
+                if task == 0 {
+                    let after = (0..400).map(|_| run()).last().unwrap();
+                    *speeds.borrow_mut() = (beside, after);
+                }
+            })
+            .unwrap();
+    }
+    simulation.run().unwrap();
+    let (beside, after) = speeds.take();
+    assert!(beside < 0.7 * alone, "{beside} beside others, {alone} alone");
+    assert!((after / alone - 1.0).abs() < 0.01, "{after} after others, {alone} alone");
+}

@@ -63,13 +63,15 @@ pub fn points(
     );
     let ran = ran.into_iter().collect::<Result<Vec<Ran>, RunError>>()?;
     let mut points = Vec::new();
-    for (mix, ran) in mixes.iter().zip(ran.chunks(each)) {
+    for ((mix, plan), ran) in mixes.iter().zip(&plans).zip(ran.chunks(each)) {
         let alone: Vec<f64> = alone(&hardware, &mix.programs);
         let done: Vec<Done> =
             ran.chunks(orders).map(|ran| Done::new(setting, &alone, ran)).collect();
         for (&contender, own) in run_all.iter().zip(&done) {
             if contenders.contains(&contender) {
-                points.push(own.point(setting, mix, contender, &done[0]));
+                let plan = plan.as_ref().filter(|_| contender == Contender::Optimum);
+                let point = own.point(setting, mix, contender, &done[0]);
+                points.push(Point { plan: plan.map(|plan| plan.names(mix)), ..point });
             }
         }
     }
@@ -168,6 +170,7 @@ impl Done {
             worst_beside_fair: beside_fair.iter().copied().fold(0.0, f64::max),
             joules: self.joules,
             joules_per_work: self.joules / (self.throughput() * self.seconds),
+            plan: None,
             tasks: (0..tasks).map(task).collect(),
         }
     }

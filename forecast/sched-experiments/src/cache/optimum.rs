@@ -29,6 +29,12 @@ pub(crate) struct Division {
 const LEAD: Nanos = Nanos(20_000_000);
 
 impl Division {
+    /// The programs of each set.
+    pub(crate) fn names(&self, mix: &Mix) -> Vec<Vec<&'static str>> {
+        let name = |&task: &usize| mix.programs[task].name;
+        self.sets.iter().map(|set| set.iter().map(name).collect()).collect()
+    }
+
     /// The plan as a policy, for tasks in this order.
     pub(crate) fn policy(&self, order: &[usize]) -> Box<dyn Policy> {
         let place = |task: &usize| {

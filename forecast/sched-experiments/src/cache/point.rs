@@ -27,6 +27,8 @@ pub struct Point {
     pub joules: f64,
     /// Joules for as much work as a core does in a second undisturbed.
     pub joules_per_work: f64,
+    /// What was planned beforehand, if anything: the programs of each set that shares a cache at a time.
+    pub plan: Option<Vec<Vec<&'static str>>>,
     /// Each task, in the order of the mix.
     pub tasks: Vec<TaskPoint>,
 }
