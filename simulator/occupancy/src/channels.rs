@@ -29,7 +29,7 @@ pub fn queueing(utilization: f64) -> f64 {
     utilization / (2.0 * (1.0 - utilization))
 }
 
-/// Lines that a core asks for at once. Estimated: with longer bursts, streams on all cores of the machine
+/// Lines that a core asks for at once. Estimated: with six, streams on a socket of the machine
 /// `xeon-e5345-2s` would no longer get nine tenths of the bandwidth that was measured with such. With
 /// single lines, two streams would hardly notice each other, where others found that the bus and the
 /// memory make up most of what pairs of programs lose on such machines (Zhuravlev and others, 2010).

@@ -14,7 +14,7 @@
 //!   and bytes, as hardware counters have them.
 //!
 //! Nothing here knows of an engine or of a scheduler. [`Model`] advances tasks in any order that its
-//! user likes; [`settled`], [`Matrix`] and [`best_placement`] are functions of phases alone.
+//! user likes; [`settled`] and [`Matrix`] are functions of phases alone.
 //!
 //! # An example
 //! ```

@@ -175,13 +175,16 @@ fn a_core_whose_task_has_ended_asks_nothing_of_memory() {
         let (streamer, speeds) = (streamer.clone(), Rc::clone(&speeds));
         simulation
             .spawn(move || {
-                let run = || {
-                    let done = Sim::execute(&streamer, 1e5);
-                    done.instructions / done.cycles
+                // The speed of the last of so many stretches.
+                let run = |stretches: u32| {
+                    (0..stretches).fold(0.0, |_, _| {
+                        let done = Sim::execute(&streamer, 1e5);
+                        done.instructions / done.cycles
+                    })
                 };
-                let beside = (0..200).map(|_| run()).last().unwrap();
+                let beside = run(200);
                 if task == 0 {
-                    let after = (0..400).map(|_| run()).last().unwrap();
+                    let after = run(400);
                     *speeds.borrow_mut() = (beside, after);
                 }
             })
