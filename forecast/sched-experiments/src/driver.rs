@@ -12,8 +12,8 @@ use std::rc::Rc;
 use kilocore_machine::{Description, HardwareThread};
 use kilocore_platform::{CpuId, Cycles, Nanos, NodeId};
 use kilocore_sched_policy::{
-    CacheId, Counters, CpuSet, LockLabel, LockWait, Machine, Order, Place, Policy, ProgramId,
-    Ready, TaskId, TaskWindow, Window,
+    Beside, CacheId, Counters, CpuSet, LockLabel, LockWait, Machine, Order, Place, Policy,
+    ProgramId, Ready, TaskId, TaskWindow, Window,
 };
 use kilocore_sim::{
     CoreSet, LockTimes, MachineView, Move, Random, ReadyTask, RunState, Scheduler, TaskCounters,
@@ -140,7 +140,27 @@ impl Driver {
             ready: Nanos(self.noise.of(ready.0)),
             locks,
             counters: self.counted(now, before),
+            beside: self.beside(now, before),
         }
+    }
+
+    /// What a task did beside which others.
+    fn beside(&mut self, now: &TaskView, before: Option<&TaskView>) -> Vec<Beside> {
+        let mut beside = Vec::new();
+        for pair in &now.beside {
+            let known = before
+                .and_then(|before| before.beside.iter().find(|known| known.task == pair.task));
+            let (cycles, instructions) =
+                known.map_or((0, 0), |known| (known.cycles, known.instructions));
+            if pair.cycles > cycles {
+                beside.push(Beside {
+                    task: TaskId(pair.task.0),
+                    cycles: self.noise.of(pair.cycles - cycles),
+                    instructions: self.noise.of(pair.instructions - instructions),
+                });
+            }
+        }
+        beside
     }
 
     /// What the processor counted, if the task executes phases.

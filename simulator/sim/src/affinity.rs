@@ -96,6 +96,7 @@ impl Engine {
                 Some(execution) => execution.fill(task, steered.counters),
                 None => steered.counters,
             },
+            beside: self.execution().map_or_else(Vec::new, |execution| execution.beside(task)),
         }
     }
 

@@ -73,6 +73,17 @@ pub struct TaskCounters {
     pub neighbour_misses: u64,
 }
 
+/// What a task [executed](crate::Sim::execute) while another one used the same last-level cache.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Beside {
+    /// The other task.
+    pub task: TaskId,
+    /// Cycles.
+    pub cycles: u64,
+    /// Instructions.
+    pub instructions: u64,
+}
+
 /// A task, as a scheduler sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TaskView {
@@ -96,6 +107,8 @@ pub struct TaskView {
     pub locks: Vec<LockTimes>,
     /// What else is counted.
     pub counters: TaskCounters,
+    /// What of that was beside which task, in the order of spawning.
+    pub beside: Vec<Beside>,
 }
 
 /// The machine at a moment, as a scheduler sees it.

@@ -9,9 +9,11 @@
 //! rest of its time to go when it has a core again, and what it left in the caches is there already. So
 //! stretches should be much shorter than time slices: 50 to 200 µs.
 
+use std::collections::BTreeMap;
+
 use kilocore_occupancy::{Executed, Hardware, Model, Phase};
 
-use crate::counters::TaskCounters;
+use crate::counters::{Beside, TaskCounters};
 use crate::ids::{CoreId, Id, TaskId};
 
 /// References to a last-level cache, and those of them that missed.
@@ -29,10 +31,12 @@ impl Used {
 }
 
 /// What is counted for a task.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 struct Counted {
     own: Executed,
     neighbours: Used,
+    /// Cycles and instructions beside each other task.
+    beside: BTreeMap<usize, (f64, f64)>,
 }
 
 /// Caches, channels, and what tasks did with them.
@@ -44,6 +48,8 @@ pub(crate) struct Execution {
     caches: Vec<Used>,
     /// The same when a core's task last looked, while it stays on its core.
     seen: Vec<Option<Used>>,
+    /// Which task each core executes for.
+    on: Vec<Option<usize>>,
 }
 
 impl Execution {
@@ -52,6 +58,7 @@ impl Execution {
             tasks: Vec::new(),
             caches: vec![Used::default(); hardware.caches()],
             seen: vec![None; hardware.threads()],
+            on: vec![None; hardware.threads()],
             model: Model::new(hardware),
         }
     }
@@ -68,8 +75,20 @@ impl Execution {
         if task >= self.tasks.len() {
             self.tasks.resize(task + 1, Counted::default());
         }
+        let cache = self.model.hardware().cache_of(core);
+        self.on[core] = Some(task);
         let counted = &mut self.tasks[task];
-        let all = &mut self.caches[self.model.hardware().cache_of(core)];
+        for (other, neighbour) in self.on.iter().enumerate() {
+            if let Some(neighbour) = neighbour
+                && other != core
+                && self.model.hardware().cache_of(other) == cache
+            {
+                let (cycles, instructions) = counted.beside.entry(*neighbour).or_default();
+                *cycles += done.cycles;
+                *instructions += done.instructions;
+            }
+        }
+        let all = &mut self.caches[cache];
         let since = self.seen[core].unwrap_or(*all);
         counted.neighbours.add(all.references - since.references, all.misses - since.misses);
         counted.own.add(&done);
@@ -82,6 +101,18 @@ impl Execution {
     pub(crate) fn stop(&mut self, core: CoreId) {
         self.model.stop(core.index());
         self.seen[core.index()] = None;
+        self.on[core.index()] = None;
+    }
+
+    /// What a task did beside which others.
+    pub(crate) fn beside(&self, task: TaskId) -> Vec<Beside> {
+        let Some(counted) = self.tasks.get(task.index()) else { return Vec::new() };
+        let beside = counted.beside.iter().map(|(&other, &(cycles, instructions))| Beside {
+            task: TaskId::from_index(other),
+            cycles: whole(cycles),
+            instructions: whole(instructions),
+        });
+        beside.collect()
     }
 
     /// Adds what is counted here to what else is counted for a task.

@@ -25,6 +25,7 @@
 //! | [`DistributedIntensity`] | spreads the tasks that miss most over the caches |
 //! | [`ResourceAware::intensity`] | heavy users of shared caches beside light ones |
 //! | [`ResourceAware::complement`] | the same, by what each task is seen to suffer |
+//! | [`Companions`] | tasks beside those with whom they get most done, learned pair by pair |
 //!
 //! [`divide`] finds the best division of few tasks into sets that run side by side, for somebody who
 //! knows everything beforehand, and [`Planned`] does as it says.
@@ -37,6 +38,7 @@
 extern crate alloc;
 
 mod assignment;
+mod companions;
 mod confined;
 mod confinement;
 mod controller;
@@ -53,6 +55,7 @@ mod malthusian;
 mod metric;
 mod optimum;
 mod order;
+mod pairs;
 mod pinned;
 mod planned;
 mod policy;
@@ -66,6 +69,7 @@ mod steering;
 mod votes;
 mod window;
 
+pub use companions::Companions;
 pub use confined::Confined;
 pub use cpu_set::CpuSet;
 pub use distributed_intensity::DistributedIntensity;
@@ -87,4 +91,4 @@ pub use score::Progress;
 pub use search::{Search, Step};
 pub use share::Share;
 pub use votes::Votes;
-pub use window::{Counters, LockWait, TaskWindow, Window};
+pub use window::{Beside, Counters, LockWait, TaskWindow, Window};

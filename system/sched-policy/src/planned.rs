@@ -5,7 +5,7 @@
 //! whose set the other cores run. It is how an offline optimum is put into practice, to be compared
 //! with policies that know nothing beforehand.
 
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 
 use kilocore_platform::{CpuId, Nanos};
@@ -31,11 +31,37 @@ impl Planned {
     /// run beside its set may be ahead by `lead` of others of its core.
     #[must_use]
     pub fn new(sets: &[Vec<TaskId>], lead: Nanos) -> Self {
-        let mut places = BTreeMap::new();
+        let mut new = Self { places: BTreeMap::new(), placed: BTreeMap::new(), lead };
+        new.plan(sets);
+        new
+    }
+
+    /// Changes the plan.
+    pub(crate) fn plan(&mut self, sets: &[Vec<TaskId>]) {
+        self.places.clear();
         for (set, tasks) in sets.iter().enumerate() {
-            places.extend(tasks.iter().enumerate().map(|(place, &task)| (task, (set, place))));
+            self.places.extend(tasks.iter().enumerate().map(|(place, &task)| (task, (set, place))));
         }
-        Self { places, placed: BTreeMap::new(), lead }
+    }
+
+    /// Takes tasks out of the plan.
+    pub(crate) fn forget(&mut self, gone: &BTreeSet<TaskId>) {
+        self.places.retain(|task, _| !gone.contains(task));
+        self.placed.retain(|task, _| !gone.contains(task));
+    }
+
+    /// The plan as seats, sets of `size` one after the other, with the places of tasks in a list on
+    /// them. Nothing if it does not seat just these tasks.
+    pub(crate) fn seats(&self, tasks: &[TaskId], size: usize) -> Option<Vec<Option<usize>>> {
+        let mut seats = alloc::vec![None; tasks.len().next_multiple_of(size)];
+        if self.places.len() != tasks.len() {
+            return None;
+        }
+        for (task, &(set, place)) in &self.places {
+            let seat = seats.get_mut(set * size + place)?;
+            *seat = Some(tasks.binary_search(task).ok()?);
+        }
+        Some(seats)
     }
 
     fn set_of(&self, task: TaskId) -> Option<usize> {
@@ -44,7 +70,7 @@ impl Planned {
 }
 
 /// The cores of each last-level cache, caches and cores in rising order.
-fn cores_by_cache(machine: &Machine) -> Vec<Vec<CpuId>> {
+pub(crate) fn cores_by_cache(machine: &Machine) -> Vec<Vec<CpuId>> {
     let mut caches: BTreeMap<CacheId, Vec<CpuId>> = BTreeMap::new();
     for cpu in machine.all().iter() {
         if let Some(place) = machine.place(cpu) {

@@ -5,6 +5,7 @@ use alloc::string::{String, ToString};
 use core::fmt;
 use core::str::FromStr;
 
+use crate::companions::Companions;
 use crate::confined::Confined;
 use crate::distributed_intensity::DistributedIntensity;
 use crate::fair::Fair;
@@ -33,11 +34,13 @@ pub enum PolicyName {
     Intensity,
     /// [`ResourceAware::complement`]
     Complement,
+    /// [`Companions`]
+    Companions,
 }
 
 impl PolicyName {
     /// All policies without a number of their own.
-    pub const ALL: [PolicyName; 7] = [
+    pub const ALL: [PolicyName; 8] = [
         PolicyName::Fair,
         PolicyName::Pinned,
         PolicyName::Malthusian,
@@ -45,6 +48,7 @@ impl PolicyName {
         PolicyName::DistributedIntensity,
         PolicyName::Intensity,
         PolicyName::Complement,
+        PolicyName::Companions,
     ];
 
     /// A new policy of this name.
@@ -59,6 +63,7 @@ impl PolicyName {
             Self::DistributedIntensity => Box::new(DistributedIntensity::default()),
             Self::Intensity => Box::new(ResourceAware::intensity()),
             Self::Complement => Box::new(ResourceAware::complement()),
+            Self::Companions => Box::new(Companions::default()),
         }
     }
 
@@ -74,6 +79,7 @@ impl PolicyName {
             Self::DistributedIntensity => "tasks that miss most spread over the caches",
             Self::Intensity => "heavy users of shared caches beside light ones",
             Self::Complement => "tasks beside those under which they are seen to suffer least",
+            Self::Companions => "tasks beside those with whom they get most done, pair by pair",
         }
     }
 }
@@ -90,6 +96,7 @@ impl fmt::Display for PolicyName {
             Self::DistributedIntensity => formatter.pad("distributed-intensity"),
             Self::Intensity => formatter.pad("intensity"),
             Self::Complement => formatter.pad("complement"),
+            Self::Companions => formatter.pad("companions"),
         }
     }
 }

@@ -38,6 +38,17 @@ pub struct Counters {
     pub neighbour_misses: u64,
 }
 
+/// What a task did while another one used the same last-level cache.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Beside {
+    /// The other task.
+    pub task: TaskId,
+    /// Cycles in which both had cores.
+    pub cycles: u64,
+    /// Instructions that the first one did in them.
+    pub instructions: u64,
+}
+
 /// What a task did in a window.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TaskWindow {
@@ -57,6 +68,9 @@ pub struct TaskWindow {
     pub locks: Vec<LockWait>,
     /// What the processor counted, if it counts.
     pub counters: Option<Counters>,
+    /// The same for the times beside each of its neighbours, in the order of their numbers. Only drivers
+    /// inside a scheduler see that.
+    pub beside: Vec<Beside>,
 }
 
 impl TaskWindow {

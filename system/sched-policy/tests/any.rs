@@ -1,9 +1,9 @@
 //! What holds for every policy, whatever windows say.
 
 use kilocore_sched_policy::{
-    CacheId, Confined, Counters, CpuId, CpuSet, DistributedIntensity, Fair, LockAware, LockLabel,
-    LockWait, Machine, Malthusian, Nanos, NodeId, Pinned, Place, Policy, ProgramId, Ready,
-    ResourceAware, TaskId, TaskWindow, Window,
+    CacheId, Companions, Confined, Counters, CpuId, CpuSet, DistributedIntensity, Fair, LockAware,
+    LockLabel, LockWait, Machine, Malthusian, Nanos, NodeId, Pinned, Place, Policy, ProgramId,
+    Ready, ResourceAware, TaskId, TaskWindow, Window,
 };
 use proptest::prelude::*;
 
@@ -25,6 +25,7 @@ fn policies() -> Vec<Box<dyn Policy>> {
         Box::new(DistributedIntensity::default()),
         Box::new(ResourceAware::intensity()),
         Box::new(ResourceAware::complement()),
+        Box::new(Companions::default()),
     ]
 }
 
@@ -77,6 +78,7 @@ fn task() -> impl Strategy<Value = TaskWindow> {
             ready: Nanos(ready),
             locks,
             counters,
+            beside: Vec::new(),
         },
     )
 }
@@ -199,6 +201,7 @@ fn ten_thousand_tasks_in_a_window_are_steered() {
                 acquired: Some(3),
             }],
             counters: Some(Counters { cycles: 3_000, instructions: 1_000, ..Counters::default() }),
+            beside: Vec::new(),
         })
         .collect();
     for mut policy in policies() {

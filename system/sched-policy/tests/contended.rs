@@ -120,6 +120,7 @@ impl Contended {
                     ready: Nanos((LENGTH * (1.0 - each)) as u64),
                     locks: vec![wait],
                     counters: None,
+                    beside: Vec::new(),
                 });
             }
         }

@@ -95,6 +95,7 @@ impl Shared {
                 neighbour_references: beside(|program| program.references),
                 neighbour_misses: beside(|program| program.misses),
             }),
+            beside: Vec::new(),
         }
     }
 

@@ -18,12 +18,13 @@ pub enum Contender {
 
 impl Contender {
     /// Those that have to do with caches, fair sharing first.
-    pub const ALL: [Contender; 6] = [
+    pub const ALL: [Contender; 7] = [
         Contender::Policy(PolicyName::Fair),
         Contender::Policy(PolicyName::Pinned),
         Contender::Policy(PolicyName::DistributedIntensity),
         Contender::Policy(PolicyName::Intensity),
         Contender::Policy(PolicyName::Complement),
+        Contender::Policy(PolicyName::Companions),
         Contender::Optimum,
     ];
 
