@@ -4,8 +4,8 @@
 //! together fit into a cache go well side by side, though each of them suffers much under a stream; and
 //! two streams lose nothing that they had. So this policy looks at pairs.
 //!
-//! First it deals tasks to caches and turns anew every few windows, until each has been beside most
-//! others. Then it looks for the sets of tasks that get most done, as many in each as a cache has cores,
+//! First it deals tasks to caches and turns anew every few windows, each time so that most of those meet
+//! that have not yet. Then it looks for the sets of tasks that get most done, as many in each as a cache has cores,
 //! and runs them as [planned](crate::Planned). It goes on measuring, and changes the plan if another is
 //! better by enough. A task that comes later makes it look around again.
 //!
@@ -42,6 +42,8 @@ const OTHER_TURN: i64 = 8;
 const LEAD: Nanos = Nanos(20_000_000);
 /// A task takes part if it wants a core for at least this share of its time, in per cent.
 const BUSY: u128 = 50;
+/// So many tasks take part at the most. Others are left to the operating system.
+const MOST_TASKS: usize = 64;
 
 /// Runs tasks beside those with whom they get most done.
 #[derive(Debug, Clone)]
@@ -84,10 +86,11 @@ impl Policy for Companions {
         let Some(size) = caches.iter().map(Vec::len).max() else { return orders };
         let sets = match self.state {
             State::LooksAround { left: 1.., .. } | State::Holds { left: 1.. } => None,
-            State::LooksAround { deal, .. } if deal < self.deals() => {
-                Some(dealt(&self.tasks, size, deal as usize))
-            }
-            _ => self.best_sets(size, caches.len()),
+            State::LooksAround { .. } => self.next_deal(size, caches.len()).or_else(|| {
+                self.state = State::Holds { left: 0 };
+                self.best_sets(size, caches.len())
+            }),
+            State::Holds { .. } => self.best_sets(size, caches.len()),
         };
         self.advance();
         if let Some(sets) = sets {
@@ -119,7 +122,8 @@ impl Companions {
             let wanted = u128::from(task.ran.0) + u128::from(task.ready.0);
             wanted * 100 >= u128::from(window.length.0) * BUSY && task.counters.is_some()
         };
-        let tasks: Vec<TaskId> = window.tasks.iter().filter(busy).map(|task| task.task).collect();
+        let busy = window.tasks.iter().filter(busy).map(|task| task.task);
+        let tasks: Vec<TaskId> = busy.take(MOST_TASKS).collect();
         let before: BTreeSet<TaskId> = self.tasks.iter().copied().collect();
         let gone: BTreeSet<TaskId> =
             before.iter().filter(|task| tasks.binary_search(task).is_err()).copied().collect();
@@ -146,18 +150,36 @@ impl Companions {
             State::LooksAround { deal, left: left @ 1.. } => {
                 State::LooksAround { deal, left: left - 1 }
             }
-            State::LooksAround { deal, .. } if deal < self.deals() => {
+            State::LooksAround { deal, .. } => {
                 State::LooksAround { deal: deal + 1, left: DEAL - 1 }
             }
             State::Holds { left: left @ 1.. } => State::Holds { left: left - 1 },
-            _ => State::Holds { left: REVIEW },
+            State::Holds { .. } => State::Holds { left: REVIEW },
         };
+    }
+
+    /// Tasks on seats as they come.
+    fn seating<'a>(&self, size: usize, caches: usize, worth: &'a Worth) -> Seating<'a> {
+        let seats = self.tasks.len().next_multiple_of(size);
+        let seats = (0..seats).map(|seat| (seat < self.tasks.len()).then_some(seat)).collect();
+        Seating { seats, size, caches, worth, other_turn: OTHER_TURN }
+    }
+
+    /// Sets in which most of those meet that have not yet, if there are such and it is not enough by now.
+    fn next_deal(&self, size: usize, caches: usize) -> Option<Vec<Vec<TaskId>>> {
+        let State::LooksAround { deal, .. } = self.state else { return None };
+        if deal >= self.deals() {
+            return None;
+        }
+        let unseen = self.pairs.unseen(&self.tasks);
+        let seating = Seating { other_turn: 1, ..self.seating(size, caches, &unseen) }.improved();
+        (seating.total() > 0).then(|| seating.sets(&self.tasks))
     }
 
     /// The best sets that are found, if they are enough better than those of the plan.
     fn best_sets(&self, size: usize, caches: usize) -> Option<Vec<Vec<TaskId>>> {
         let worth = self.pairs.worth(&self.tasks);
-        let mut seating = Seating::new(self.tasks.len(), size, caches, &worth);
+        let mut seating = self.seating(size, caches, &worth);
         let planned = self.planned.seats(&self.tasks, size);
         if let Some(planned) = planned {
             let now = seating.worth_of(&planned);
@@ -171,24 +193,6 @@ impl Companions {
     }
 }
 
-/// A deal of tasks into sets: that of a tournament in which everybody meets everybody, two rounds
-/// further with each deal.
-fn dealt(tasks: &[TaskId], size: usize, deal: usize) -> Vec<Vec<TaskId>> {
-    let Some((first, others)) = tasks.split_first() else { return Vec::new() };
-    let turned = (0..others.len()).map(|place| others[(place + 2 * deal) % others.len()]);
-    let circle: Vec<TaskId> = core::iter::once(*first).chain(turned).collect();
-    // Those at opposite places of the circle meet.
-    let mut order = Vec::new();
-    for place in 0..circle.len().div_ceil(2) {
-        order.push(circle[place]);
-        let opposite = circle.len() - 1 - place;
-        if opposite != place {
-            order.push(circle[opposite]);
-        }
-    }
-    order.chunks(size).map(<[TaskId]>::to_vec).collect()
-}
-
 /// Who sits with whom: seats by sets, and sets by turns and caches. A seat may be empty.
 #[derive(Debug, Clone)]
 struct Seating<'a> {
@@ -196,15 +200,11 @@ struct Seating<'a> {
     size: usize,
     caches: usize,
     worth: &'a Worth,
+    /// How much tasks count that share a cache in different turns, as a fraction.
+    other_turn: i64,
 }
 
-impl<'a> Seating<'a> {
-    fn new(tasks: usize, size: usize, caches: usize, worth: &'a Worth) -> Self {
-        let seats = tasks.next_multiple_of(size);
-        let seats = (0..seats).map(|seat| (seat < tasks).then_some(seat)).collect();
-        Self { seats, size, caches, worth }
-    }
-
+impl Seating<'_> {
     fn worth_of(&self, seats: &[Option<usize>]) -> i64 {
         Seating { seats: seats.to_vec(), ..self.clone() }.total()
     }
@@ -215,8 +215,9 @@ impl<'a> Seating<'a> {
         let (set_a, set_b) = (one / self.size, other / self.size);
         if set_a == set_b {
             self.worth.of(a, b)
-        } else if set_a % self.caches == set_b % self.caches {
-            self.worth.of(a, b) / OTHER_TURN
+        } else if set_a % self.caches == set_b % self.caches && one % self.size != other % self.size
+        {
+            self.worth.of(a, b) / self.other_turn
         } else {
             0
         }

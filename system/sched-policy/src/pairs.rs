@@ -99,6 +99,17 @@ impl Pairs {
     }
 }
 
+impl Pairs {
+    /// What it is worth that these tasks meet: something for pairs that have hardly been seen.
+    pub(crate) fn unseen(&self, tasks: &[TaskId]) -> Worth {
+        let seen = |one, other| self.sums.get(&(one, other)).and_then(|sum| sum.speed()).is_some();
+        let row = |&one: &TaskId| {
+            tasks.iter().map(|&other| u64::from(one != other && !seen(one, other))).collect()
+        };
+        Worth { speeds: tasks.iter().map(row).collect(), usual: alloc::vec![0; tasks.len()] }
+    }
+}
+
 /// How fast tasks are beside each other, in millionths of their best, by their places in a list.
 #[derive(Debug, Clone)]
 pub(crate) struct Worth {
