@@ -1,8 +1,13 @@
 //! Telling a spin loop by its code.
 //!
 //! From a sampled address, code is read on. If it comes back to where it was within a few instructions,
-//! it is a loop. It spins if it holds `pause`; or if it reads memory, writes none but by an atomic exchange, and
-//! changes no register from which it makes the address that it reads.
+//! it is a loop. It spins if it reads memory or holds `pause`, writes no memory, and changes no register
+//! from which it makes the address that it reads. A loop without `pause` may also exchange, as a
+//! test-and-set lock does.
+//!
+//! Where a lock reads before it exchanges again, the exchange itself is not counted: most samples of a
+//! lock that nobody fights for fall just behind it. With a plain test-and-set lock, taking it and waiting
+//! for it are the same code, and both are counted.
 
 use iced_x86::{
     Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpAccess,
@@ -55,11 +60,12 @@ fn decode(code: &[u8], begin: u64, at: u64) -> Option<Instruction> {
 /// Whether a loop of these instructions does nothing but wait.
 fn is_spinning(path: &[Instruction]) -> bool {
     let mut factory = InstructionInfoFactory::new();
-    let (mut pauses, mut reads, mut stores) = (false, false, false);
+    let (mut pauses, mut reads, mut stores, mut exchanged) = (false, false, false, false);
     let (mut addressed, mut written) = (Vec::new(), Vec::new());
     for instruction in path {
         pauses |= instruction.mnemonic() == Mnemonic::Pause;
         let exchanges = matches!(instruction.mnemonic(), Mnemonic::Xchg | Mnemonic::Cmpxchg);
+        exchanged |= exchanges;
         let info = factory.info(instruction);
         for memory in info.used_memory() {
             let writes = !matches!(memory.access(), OpAccess::Read | OpAccess::CondRead);
@@ -76,7 +82,7 @@ fn is_spinning(path: &[Instruction]) -> bool {
     let moves_on = addressed
         .iter()
         .any(|register| *register != Register::None && written.contains(&register.full_register()));
-    pauses || (reads && !stores && !moves_on)
+    if pauses { !stores && !exchanged } else { reads && !stores && !moves_on }
 }
 
 #[cfg(test)]
@@ -95,6 +101,17 @@ mod tests {
         assert!(anywhere(&[0x8b, 0x07, 0x85, 0xc0, 0x75, 0xfa]));
         // mov $1,%eax; xchg %eax,(%rdi); test %eax,%eax; jne back.
         assert!(anywhere(&[0xb8, 1, 0, 0, 0, 0x87, 0x07, 0x85, 0xc0, 0x75, 0xf5]));
+    }
+
+    #[test]
+    fn an_attempt_to_take_a_lock_is_not_waiting_for_it() {
+        // lock decl (%rdi); jne slow; ret; slow: pause; cmpl $0,(%rdi); jg again; jmp slow.
+        let code = [
+            0xf0, 0xff, 0x0f, 0x75, 0x01, 0xc3, 0xf3, 0x90, 0x83, 0x3f, 0, 0x7f, 0xf3, 0xeb, 0xf7,
+        ];
+        for (at, expected) in [(0, false), (3, false), (6, true), (8, true), (11, true), (13, true)] {
+            assert_eq!(spins(&code, 0x1000, 0x1000 + at), expected, "{at}");
+        }
     }
 
     #[test]
