@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 const DEADLINE: Duration = Duration::from_secs(60);
 
 /// A program with as many sleeping threads as its argument says. For each line on its input it starts one
-/// more, from a thread that was there; `own` lets its first thread choose core 0 for itself. It says when
+/// more, from a thread that was there; `own` lets its first thread choose a core on which it is not. It says when
 /// that is done, and ends with status 7 at the input's end.
 const SLEEPERS: &str = r#"
 #define _GNU_SOURCE
@@ -31,20 +31,24 @@ static void start(void) {
 }
 int main(int count, char **words) {
     char line[64];
+    cpu_set_t all;
+    sched_getaffinity(0, sizeof all, &all);
     for (int made = 1; made < (count > 1 ? atoi(words[1]) : 1); made++) start();
     puts("ready"); fflush(stdout);
     while (fgets(line, sizeof line, stdin)) {
         if (!strcmp(line, "own\n")) {
-            cpu_set_t first;
-            CPU_ZERO(&first);
-            CPU_SET(0, &first);
-            if (sched_setaffinity(0, sizeof first, &first)) exit(4);
+            cpu_set_t now, own;
+            CPU_ZERO(&own);
+            sched_getaffinity(0, sizeof now, &now);
+            int core = 0;
+            while (!CPU_ISSET(core, &all) || CPU_ISSET(core, &now)) core++;
+            CPU_SET(core, &own);
+            if (sched_setaffinity(0, sizeof own, &own)) exit(4);
         } else if (!strcmp(line, "fork\n")) {
             if (fork() == 0) for (;;) pause();
         } else start();
         puts("done"); fflush(stdout);
     }
-    kill(0, 0);
     return 7;
 }
 "#;
@@ -54,8 +58,7 @@ fn sleepers() -> &'static Path {
     let (_, path) = PROGRAM.get_or_init(|| {
         let folder = tempfile::tempdir().expect("a folder");
         let (source, program) = (folder.path().join("sleepers.c"), folder.path().join("sleepers"));
-        fs::write(&source, SLEEPERS.replace("#include <sched.h>", "#include <sched.h>\n#include <signal.h>"))
-            .expect("room");
+        fs::write(&source, SLEEPERS).expect("room");
         let mut compiler = Command::new("cc");
         let compiled = compiler.args(["-O1", "-pthread", "-o"]).arg(&program).arg(&source).status();
         assert!(compiled.expect("a compiler").success());
@@ -123,7 +126,8 @@ fn children(pid: u32) -> Vec<u32> {
 /// Where each thread of a process may run.
 fn masks(pid: u32) -> Vec<String> {
     let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else { return Vec::new() };
-    let status = threads.flatten().filter_map(|it| fs::read_to_string(it.path().join("status")).ok());
+    let status =
+        threads.flatten().filter_map(|it| fs::read_to_string(it.path().join("status")).ok());
     let mask = |text: String| {
         let line = text.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
         line.map(|list| list.trim().to_owned())
@@ -266,13 +270,12 @@ fn affinities_are_back_once_asked_for_after_daemon_and_guardian_were_killed() {
 fn what_a_program_chooses_itself_stays() {
     let Some(all) = all_cores() else { return };
     let mut program = Program::of(4);
-    let folder = tempfile::tempdir().expect("a folder");
-    let mut command = sched(folder.path());
-    command.args(["--policy", "fair", "--window", "20ms", "--metrics", "proc", "--for", "1s"]);
-    let child = command.arg("--pid").arg(program.pid().to_string()).spawn().expect("it starts");
+    let daemon = Daemon::pins(program.pid());
+    wait_until("all are confined", || confined(program.pid(), &all));
     program.tell("own");
-    let output = child.wait_with_output().expect("it ends");
-    assert!(output.status.success());
+    daemon.signal(libc::SIGTERM);
+    let (output, _) = daemon.end();
+    assert!(output.status.success(), "{output:?}");
     let own = masks(program.pid()).into_iter().filter(|mask| *mask != all).count();
     assert_eq!(own, 1, "its first thread's");
 }
@@ -285,7 +288,10 @@ fn a_program_keeps_its_streams_and_status() {
     let mut program = Program::in_command(&mut command);
     program.tell("more");
     let Program { child, input, .. } = &mut program;
-    drop(std::mem::replace(input, Command::new("true").stdin(Stdio::piped()).spawn().unwrap().stdin.take().unwrap()));
+    drop(std::mem::replace(
+        input,
+        Command::new("true").stdin(Stdio::piped()).spawn().unwrap().stdin.take().unwrap(),
+    ));
     assert_eq!(child.wait().expect("it ends").code(), Some(7));
     assert_eq!(journals(folder.path()), 0);
 }

@@ -17,8 +17,12 @@ pub trait Host: Debug {
     /// The threads of a process; none if it is gone.
     fn threads(&mut self, pid: u32) -> Vec<u32>;
 
-    /// A thread, or a process by its first thread; `None` if it is gone.
-    fn stat(&mut self, tid: u32) -> Option<Stat>;
+    /// A process; `None` if it is gone.
+    fn stat(&mut self, pid: u32) -> Option<Stat>;
+
+    /// A thread of a process; `None` if it is gone. The file of the same name that stands for the whole
+    /// process adds up the times of all its threads, each time that it is read.
+    fn thread_stat(&mut self, pid: u32, tid: u32) -> Option<Stat>;
 
     /// How long a thread has run so far, and how long it wanted a core and had none. `None` if it is
     /// gone or the system does not tell.
@@ -50,9 +54,14 @@ impl Host for Linux {
         proc_files::threads(pid)
     }
 
-    fn stat(&mut self, tid: u32) -> Option<Stat> {
+    fn stat(&mut self, pid: u32) -> Option<Stat> {
         let mut text = [0; 1024];
-        Stat::parse(proc_files::read(&format!("/proc/{tid}/stat"), &mut text).ok()?)
+        Stat::parse(proc_files::read(&format!("/proc/{pid}/stat"), &mut text).ok()?)
+    }
+
+    fn thread_stat(&mut self, pid: u32, tid: u32) -> Option<Stat> {
+        let mut text = [0; 1024];
+        Stat::parse(proc_files::read(&format!("/proc/{pid}/task/{tid}/stat"), &mut text).ok()?)
     }
 
     fn times(&mut self, pid: u32, tid: u32) -> Option<(Nanos, Nanos)> {

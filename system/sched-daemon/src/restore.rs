@@ -31,7 +31,7 @@ fn pass(ledger: &Ledger, host: &mut dyn Host) -> u64 {
     let mut restored = 0;
     for (pid, masks) in programs(ledger, host) {
         for tid in host.threads(pid) {
-            restored += u64::from(thread(ledger, host, masks, tid).unwrap_or(false));
+            restored += u64::from(thread(ledger, host, masks, (pid, tid)).unwrap_or(false));
         }
     }
     restored
@@ -65,9 +65,14 @@ fn programs<'a>(ledger: &'a Ledger, host: &mut dyn Host) -> BTreeMap<u32, &'a [M
 }
 
 /// Puts one thread's mask back; whether that was needed. `None` if it is gone or somebody else's.
-fn thread(ledger: &Ledger, host: &mut dyn Host, masks: &[Masks], tid: u32) -> Option<bool> {
+fn thread(
+    ledger: &Ledger,
+    host: &mut dyn Host,
+    masks: &[Masks],
+    (pid, tid): (u32, u32),
+) -> Option<bool> {
     let now = host.affinity(tid).ok()?;
-    let started = host.stat(tid)?.started;
+    let started = host.thread_stat(pid, tid)?.started;
     let of = Named { id: tid, started };
     let allowed = match ledger.orders.get(&of) {
         Some(order) if order.set == now => &order.allowed,

@@ -106,10 +106,10 @@ mod tests {
     #[test]
     fn an_attempt_to_take_a_lock_is_not_waiting_for_it() {
         // lock decl (%rdi); jne slow; ret; slow: pause; cmpl $0,(%rdi); jg again; jmp slow.
-        let code = [
-            0xf0, 0xff, 0x0f, 0x75, 0x01, 0xc3, 0xf3, 0x90, 0x83, 0x3f, 0, 0x7f, 0xf3, 0xeb, 0xf7,
-        ];
-        for (at, expected) in [(0, false), (3, false), (6, true), (8, true), (11, true), (13, true)] {
+        let code =
+            [0xf0, 0xff, 0x0f, 0x75, 0x01, 0xc3, 0xf3, 0x90, 0x83, 0x3f, 0, 0x7f, 0xf3, 0xeb, 0xf7];
+        for (at, expected) in [(0, false), (3, false), (6, true), (8, true), (11, true), (13, true)]
+        {
             assert_eq!(spins(&code, 0x1000, 0x1000 + at), expected, "{at}");
         }
     }

@@ -104,7 +104,10 @@ impl Tree {
         let mut seen = BTreeSet::new();
         for (process, program) in self.processes.values().copied().collect::<Vec<_>>() {
             for tid in host.threads(process.id) {
-                let Some(stat) = host.stat(tid).filter(|stat| !stat.has_ended()) else { continue };
+                let Some(stat) = host.thread_stat(process.id, tid).filter(|stat| !stat.has_ended())
+                else {
+                    continue;
+                };
                 let Ok(mask) = host.affinity(tid) else { continue };
                 if mask.is_empty() {
                     continue;
@@ -229,7 +232,10 @@ impl Tree {
             return Ok(Order::Nothing);
         }
         // The number may be another thread's by now.
-        if host.stat(thread.of.id).is_none_or(|stat| stat.started != thread.of.started) {
+        if host
+            .thread_stat(thread.process.id, thread.of.id)
+            .is_none_or(|stat| stat.started != thread.of.started)
+        {
             return Ok(Order::Gone);
         }
         if host.affinity(thread.of.id).is_ok_and(|mask| mask != *now) {
