@@ -334,3 +334,25 @@ fn a_process_that_is_not_there_is_refused() {
     assert!(String::from_utf8_lossy(&output.stderr).contains("no process 4194305"), "{output:?}");
     assert_eq!(journals(folder.path()), 0);
 }
+
+#[test]
+fn a_process_of_another_user_is_refused() {
+    // SAFETY: takes no argument.
+    if unsafe { libc::geteuid() } != 0 {
+        eprintln!("not tested, as only root can become another user");
+        return;
+    }
+    let program = Program::of(2);
+    let folder = tempfile::tempdir().expect("a folder");
+    // Nobody may not execute what lies in somebody's private folder.
+    let copy = folder.path().join("kilocore");
+    fs::copy(env!("CARGO_BIN_EXE_kilocore"), &copy).expect("room");
+    let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    fs::set_permissions(folder.path(), open).expect("it is ours");
+    let mut command = Command::new(&copy);
+    command.args(["sched", "--metrics", "proc", "--pid"]).arg(program.pid().to_string());
+    let output = std::os::unix::process::CommandExt::uid(&mut command, 65_534).output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("another user") && said.contains("CAP_SYS_NICE"), "{said}");
+}
