@@ -53,7 +53,7 @@ impl Journal {
         Self::create_in(&places::folder()?, Named { id: pid, started })
     }
 
-    fn create_in(folder: &Path, daemon: Named) -> io::Result<Self> {
+    pub(crate) fn create_in(folder: &Path, daemon: Named) -> io::Result<Self> {
         let path = folder.join(format!("{}-{}.{ENDING}", daemon.id, daemon.started));
         let boot = boot_id().unwrap_or_else(|| "unknown".to_owned());
         let header = format!("kilocore-sched-1 {} {} {boot}\n", daemon.id, daemon.started);

@@ -281,3 +281,105 @@ impl Tree {
         facts
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use kilocore_sched_policy::{CpuId, Nanos};
+
+    use super::*;
+    use crate::restore::restore;
+
+    /// A program, process 1, whose threads have these masks.
+    #[derive(Debug, Default)]
+    struct Played {
+        masks: BTreeMap<u32, CpuSet>,
+        foreign: BTreeSet<u32>,
+    }
+
+    fn stat(id: u32) -> Stat {
+        Stat { state: b'S', parent: 0, ticks: 0, started: u64::from(id), cpu: CpuId(0) }
+    }
+
+    impl Host for Played {
+        fn processes(&mut self) -> Vec<u32> {
+            vec![1]
+        }
+        fn threads(&mut self, _pid: u32) -> Vec<u32> {
+            self.masks.keys().copied().collect()
+        }
+        fn stat(&mut self, pid: u32) -> Option<Stat> {
+            (pid == 1).then(|| stat(1))
+        }
+        fn thread_stat(&mut self, _pid: u32, tid: u32) -> Option<Stat> {
+            self.masks.contains_key(&tid).then(|| stat(tid))
+        }
+        fn times(&mut self, _pid: u32, _tid: u32) -> Option<(Nanos, Nanos)> {
+            None
+        }
+        fn affinity(&mut self, tid: u32) -> io::Result<CpuSet> {
+            self.masks.get(&tid).cloned().ok_or(io::Error::from_raw_os_error(libc::ESRCH))
+        }
+        fn set_affinity(&mut self, tid: u32, cpus: &CpuSet) -> io::Result<()> {
+            if self.foreign.contains(&tid) {
+                return Err(io::Error::from_raw_os_error(libc::EPERM));
+            }
+            let mask = self.masks.get_mut(&tid).ok_or(io::Error::from_raw_os_error(libc::ESRCH))?;
+            *mask = cpus.clone();
+            Ok(())
+        }
+    }
+
+    fn begin(threads: u32) -> (Played, Tree, Journal, tempfile::TempDir) {
+        let masks = (1..=threads).map(|tid| (tid, CpuSet::first(4))).collect();
+        let mut host = Played { masks, foreign: BTreeSet::new() };
+        let mut tree = Tree::of(&[1], &mut host).expect("it is there");
+        let folder = tempfile::tempdir().expect("a folder");
+        let daemon = Named { id: 9, started: 9 };
+        let mut journal = Journal::create_in(folder.path(), daemon).expect("room");
+        tree.scan(&mut host, Some(&mut journal)).expect("room");
+        (host, tree, journal, folder)
+    }
+
+    #[test]
+    fn threads_that_end_or_are_somebody_elses_are_told_apart() {
+        let (mut host, mut tree, mut journal, _folder) = begin(3);
+        host.masks.remove(&2);
+        host.foreign.insert(3);
+        let one = CpuSet::first(1);
+        let mut order =
+            |task| tree.order(TaskId(task), Some(&one), &mut host, &mut journal).expect("room");
+        assert_eq!([order(0), order(1), order(2)], [Order::Given, Order::Gone, Order::Refused]);
+        assert_eq!(order(2), Order::Nothing, "it is left alone from then on");
+    }
+
+    #[test]
+    fn an_inherited_order_is_no_allowance_and_a_mask_of_ones_own_is() {
+        let (mut host, mut tree, mut journal, _folder) = begin(2);
+        let (one, two) = (CpuSet::first(1), CpuSet::first(2));
+        tree.order(TaskId(0), Some(&one), &mut host, &mut journal).expect("room");
+        host.masks.insert(3, one.clone());
+        host.masks.insert(2, two.clone());
+        tree.scan(&mut host, Some(&mut journal)).expect("room");
+        assert_eq!(host.masks[&3], CpuSet::first(4), "it is released at once");
+        assert_eq!(tree.thread(TaskId(1)).expect("it is there").allowed, two);
+        // One that is made after the last scan is restored, too.
+        host.masks.insert(4, one);
+        restore(journal.ledger(), &mut host);
+        let all = CpuSet::first(4);
+        assert_eq!(
+            host.masks.into_values().collect::<Vec<_>>(),
+            [all.clone(), two, all.clone(), all]
+        );
+    }
+
+    #[test]
+    fn who_already_had_the_mask_that_others_are_given_keeps_it() {
+        let (mut host, mut tree, mut journal, _folder) = begin(2);
+        let one = CpuSet::first(1);
+        host.masks.insert(2, one.clone());
+        tree.scan(&mut host, Some(&mut journal)).expect("room");
+        tree.order(TaskId(0), Some(&one), &mut host, &mut journal).expect("room");
+        assert_eq!(restore(journal.ledger(), &mut host), 1);
+        assert_eq!(host.masks[&2], one);
+    }
+}
