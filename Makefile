@@ -23,7 +23,7 @@ REPORT := target/demo/report.html
 WATCHED_RUNS ?= 10
 FUZZ_SECONDS ?= 60
 
-.PHONY: all demo test lint unit bench soak weaken watched watched-planted \
+.PHONY: all demo sched test lint unit bench soak weaken watched watched-planted \
         watched-beside fuzz fidelity fidelity-c fidelity-profiles \
         closed-loop verdicts servers page-traces ldu lru numa numa-programs hit-ratios page-caches replicated clean \
         packages-build packages-demo packages-test packages-fuzz
@@ -317,3 +317,7 @@ deb: all
 
 clean:
 	$(CARGO) clean
+
+# What steering programs is worth and costs, on this host.
+sched: all
+	tools/sched/measure.sh target/release/kilocore 7 5 > docs/sched-real.md

@@ -35,6 +35,13 @@ Examples:
   kilocore run --lock cna --quiet -- ./batch input
   kilocore run --rwlock phase-fair ./server                       its read-write locks only";
 
+pub(crate) const SCHED: &str = "\
+Examples:
+  kilocore sched ./service --threads 8
+  kilocore sched --pid $(pidof -s service) --for 30s
+  kilocore sched --dry-run --log changes.txt -- ./batch input     what it would do
+  kilocore sched --restore                                        after everything was killed";
+
 pub(crate) const PAGES_RUN: &str = "\
 Examples:
   kilocore pages run ./service --threads 8

@@ -23,6 +23,7 @@ mod output;
 mod pages;
 mod predict;
 mod run;
+mod sched;
 mod screen;
 mod shell;
 mod simulate;
@@ -70,6 +71,11 @@ enum Command {
     Locate(Box<locate::Arguments>),
     /// Run an unmodified program with its mutexes or read-write locks replaced
     Run(run::Arguments),
+    /// Steer an unmodified program, or one that runs, by a scheduling policy that sees contention
+    Sched(sched::Arguments),
+    /// For Kilocore's own use
+    #[command(hide = true, name = sched::GUARDIAN)]
+    SchedGuardian(sched::GuardianArguments),
     /// Measure which system interfaces of this kernel scale with cores
     Bench(bench::Arguments),
     /// For Kilocore's own use
@@ -105,6 +111,8 @@ fn main() -> ExitCode {
         Command::Fit(arguments) => fit::fit(&arguments),
         Command::Locate(arguments) => locate::locate(&arguments),
         Command::Run(arguments) => run::run(arguments),
+        Command::Sched(arguments) => sched::sched(arguments),
+        Command::SchedGuardian(arguments) => Ok(sched::guardian(&arguments)),
         Command::Bench(arguments) => bench::bench(arguments),
         Command::BenchHelper(arguments) => Ok(bench::helper(&arguments)),
         Command::Simulate(experiment) => simulate::simulate(experiment),

@@ -1,0 +1,243 @@
+//! `kilocore sched -- CMD…` and `kilocore sched --pid …`.
+
+mod summary;
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::Write;
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::process::{Command, ExitCode};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use kilocore_process::{Held, NotStarted, Start, shell_status};
+use kilocore_sched_daemon::{
+    Daemon, DaemonError, Linux, Meter, Metrics, Options, Summary, guard, restore_orphans,
+};
+use kilocore_sched_policy::PolicyName;
+
+use crate::failure::Failure;
+use crate::{examples, launch, output};
+
+/// The name of the hidden verb that puts things back after a kill.
+pub(crate) const GUARDIAN: &str = "sched-guardian";
+
+/// Steers programs by a scheduling policy.
+#[derive(Debug, Args)]
+#[command(after_help = examples::SCHED)]
+pub(crate) struct Arguments {
+    /// Who decides: fair, pinned, malthusian, lock-aware, distributed-intensity, intensity, complement
+    /// or confined=N
+    #[arg(long, value_name = "NAME", default_value = "lock-aware")]
+    policy: PolicyName,
+    /// How often it decides, such as 100ms or 1s; longer if listing the threads takes longer than a
+    /// tenth of that
+    #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = time)]
+    window: Duration,
+    /// Where metrics come from: auto (what this host offers), perf (sees spinning) or proc
+    #[arg(long, value_name = "SOURCE", default_value = "auto")]
+    metrics: Metrics,
+    /// Decide, but order nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Steer for so long, such as 30s; the program goes on after that
+    #[arg(long = "for", value_name = "TIME", value_parser = time)]
+    duration: Option<Duration>,
+    /// Steer these processes, which run already, and what they start; until they end or a signal comes
+    #[arg(long, value_name = "PID", value_delimiter = ',', conflicts_with = "command")]
+    pid: Vec<u32>,
+    /// Only put back what an earlier run left that was killed together with its guardian
+    #[arg(long, conflicts_with_all = ["pid", "command"])]
+    restore: bool,
+    /// Write what was done as JSON to this file
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Write a line for each change to this file
+    #[arg(long, value_name = "FILE")]
+    log: Option<PathBuf>,
+    /// The program and its arguments, all that follows; `--` before it ends kilocore's own options
+    #[arg(trailing_var_arg = true, value_name = "COMMAND")]
+    command: Vec<OsString>,
+}
+
+/// Puts things back when a daemon has died.
+#[derive(Debug, Args)]
+pub(crate) struct GuardianArguments {
+    journal: PathBuf,
+}
+
+pub(crate) fn guardian(arguments: &GuardianArguments) -> ExitCode {
+    match guard(&arguments.journal, &mut Linux) {
+        Ok(Some(threads)) => {
+            eprintln!("kilocore: sched was killed; {threads} threads got their affinity back");
+            ExitCode::SUCCESS
+        }
+        Ok(None) => ExitCode::SUCCESS,
+        Err(_) => ExitCode::FAILURE,
+    }
+}
+
+pub(crate) fn sched(arguments: Arguments) -> Result<ExitCode, Failure> {
+    for orphan in restore_orphans(&mut Linux) {
+        eprintln!(
+            "kilocore: sched, process {}, was killed together with its guardian; {} threads got their \
+             affinity back",
+            orphan.daemon, orphan.threads
+        );
+    }
+    if arguments.restore {
+        return Ok(ExitCode::SUCCESS);
+    }
+    if arguments.pid.is_empty() && arguments.command.is_empty() {
+        return Err(Failure::new("nothing to steer: add a command, or --pid with a process"));
+    }
+    for file in arguments.json.iter().chain(&arguments.log) {
+        output::check_folder(file)?;
+    }
+    if arguments.command.is_empty() { watch_running(&arguments) } else { start(&arguments) }
+}
+
+/// Steers processes that run already.
+fn watch_running(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let held = Held::begin();
+    let mut steering = Steering::of(arguments)?;
+    let mut daemon = steering.daemon(&arguments.pid)?;
+    steering.steer(&mut daemon, &|| held.came())?;
+    summary::write(&daemon.finish(), arguments.dry_run, arguments.json.as_deref())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Starts a program and steers it until it ends.
+fn start(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    launch::check(&arguments.command)?;
+    // What would fail later fails before the program exists.
+    drop(Meter::begin(arguments.metrics)?);
+    let held = Held::begin();
+    let steering = Steering::of(arguments)?;
+    let over = Arc::new(AtomicBool::new(false));
+    let (tell, told) = mpsc::channel();
+    let seen = Arc::clone(&over);
+    let before_exec = move |pid: libc::pid_t| {
+        let (ready, is_ready) = mpsc::channel();
+        let thread = std::thread::spawn(move || steering.all(pid as u32, &seen, &ready));
+        let _ = tell.send(thread);
+        // Without an answer, it has ended before it could begin.
+        if is_ready.recv().is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    };
+    let end = kilocore_process::run(Start {
+        command: &arguments.command,
+        before_exec: Some(Box::new(before_exec)),
+        ..Start::default()
+    });
+    over.store(true, Ordering::SeqCst);
+    let thread: Option<JoinHandle<Result<Summary, DaemonError>>> = told.recv().ok();
+    let steered =
+        thread.map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+    let end = match end {
+        Ok(end) => end,
+        Err(NotStarted::Refused(error)) => {
+            return Err(launch::cannot_start(&arguments.command[0], &error));
+        }
+        Err(NotStarted::HeldBack) => match steered {
+            Some(Err(error)) => return Err(error.into()),
+            _ => return Err(Failure::new("the program was held back")),
+        },
+    };
+    match steered {
+        Some(Ok(done)) => summary::write(&done, arguments.dry_run, arguments.json.as_deref())?,
+        Some(Err(error)) => eprintln!("kilocore: the program was not steered to its end: {error}"),
+        None => {}
+    }
+    drop(held);
+    Ok(ExitCode::from(shell_status(end.status) as u8))
+}
+
+/// How to steer.
+struct Steering {
+    options: Options,
+    duration: Option<Duration>,
+    log: Option<File>,
+}
+
+impl Steering {
+    fn of(arguments: &Arguments) -> Result<Self, Failure> {
+        let create =
+            |path: &PathBuf| File::create(path).map_err(|error| Failure::from(error).about(path));
+        Ok(Self {
+            options: Options {
+                policy: arguments.policy,
+                window: arguments.window,
+                metrics: arguments.metrics,
+                dry_run: arguments.dry_run,
+            },
+            duration: arguments.duration,
+            log: arguments.log.as_ref().map(create).transpose()?,
+        })
+    }
+
+    fn daemon(&self, pids: &[u32]) -> Result<Daemon, DaemonError> {
+        let mut guardian = Command::new("/proc/self/exe");
+        guardian.arg(GUARDIAN);
+        Daemon::new(pids, self.options.clone(), Box::new(Linux), guardian)
+    }
+
+    fn steer(&mut self, daemon: &mut Daemon, over: &dyn Fn() -> bool) -> Result<(), DaemonError> {
+        let began = Instant::now();
+        let (duration, log) = (self.duration, &mut self.log);
+        let stop = || over() || duration.is_some_and(|duration| began.elapsed() >= duration);
+        daemon.run(&stop, &mut |line| {
+            if let Some(log) = log {
+                let _ = writeln!(log, "{:.1} s: {line}", began.elapsed().as_secs_f64());
+            }
+        })
+    }
+
+    /// Steers the program with this process from before its beginning to its end.
+    fn all(
+        mut self,
+        pid: u32,
+        over: &AtomicBool,
+        ready: &mpsc::Sender<()>,
+    ) -> Result<Summary, DaemonError> {
+        let mut daemon = self.daemon(&[pid])?;
+        let _ = ready.send(());
+        self.steer(&mut daemon, &|| over.load(Ordering::SeqCst))?;
+        Ok(daemon.finish())
+    }
+}
+
+/// A time with its unit.
+fn time(text: &str) -> Result<Duration, String> {
+    let wrong = || format!("'{text}' is no time: write 100ms, 2s or 1m");
+    let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
+    let number: u64 = digits.parse().map_err(|_| wrong())?;
+    let time = match &text[digits.len()..] {
+        "ms" => Duration::from_millis(number),
+        "s" => Duration::from_secs(number),
+        "m" => Duration::from_secs(number.saturating_mul(60)),
+        _ => return Err(wrong()),
+    };
+    // A window in which no thread is sampled says nothing; a day is for ever.
+    let possible = Duration::from_millis(10)..=Duration::from_secs(86_400);
+    possible.contains(&time).then_some(time).ok_or(format!("{text}: choose from 10ms to 1440m"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_have_units_and_bounds() {
+        assert_eq!(time("100ms"), Ok(Duration::from_millis(100)));
+        assert_eq!(time("2s"), Ok(Duration::from_secs(2)));
+        assert_eq!(time("1m"), Ok(Duration::from_secs(60)));
+        for text in ["", "100", "ms", "1h", "-1s", "9ms", "1441m", "99999999999999999999s"] {
+            assert!(time(text).is_err(), "{text}");
+        }
+    }
+}

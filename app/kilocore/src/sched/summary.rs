@@ -1,0 +1,81 @@
+//! What a daemon has done: for people on standard error, and as JSON in a file.
+
+use std::path::Path;
+
+use kilocore_sched_daemon::Summary;
+use kilocore_sched_policy::GroupStatus;
+use serde_json::{Value, json};
+
+use crate::failure::Failure;
+use crate::output;
+
+pub(crate) fn write(done: &Summary, dry_run: bool, file: Option<&Path>) -> Result<(), Failure> {
+    print(done, dry_run);
+    if let Some(file) = file {
+        let text = serde_json::to_string_pretty(&document(done, dry_run))?;
+        output::write(file, &format!("{text}\n"))?;
+    }
+    Ok(())
+}
+
+fn print(done: &Summary, dry_run: bool) {
+    let given = if dry_run { "would have been given (dry run)" } else { "given" };
+    eprintln!(
+        "kilocore: sched: {} windows, at most {} threads; {} orders {given}, {} threads restored at \
+         the end",
+        done.windows, done.most_threads, done.orders, done.restored
+    );
+    for group in &done.groups {
+        let found = group.found.map_or("not found yet".to_owned(), |windows| {
+            format!("{}, found after {windows} windows", group.best)
+        });
+        eprintln!(
+            "kilocore: sched: {} tasks confined to cores {} for {} windows; best number of cores: \
+             {found}; moved {} times",
+            group.tasks.len(),
+            group.cpus,
+            group.windows,
+            group.changes
+        );
+    }
+    if done.refused > 0 {
+        eprintln!("kilocore: sched: {} threads left alone, as the system refused", done.refused);
+    }
+    if done.stretched > 0 {
+        eprintln!(
+            "kilocore: sched: {} windows stretched, as listing the threads took longer than a tenth",
+            done.stretched
+        );
+    }
+    eprintln!("kilocore: sched: watched: {}", done.sources.join("; "));
+    eprintln!("kilocore: sched: not seen: {}", done.unseen.join("; "));
+}
+
+fn document(done: &Summary, dry_run: bool) -> Value {
+    json!({
+        "dry_run": dry_run,
+        "windows": done.windows,
+        "stretched": done.stretched,
+        "most_threads": done.most_threads,
+        "orders": done.orders,
+        "gone": done.gone,
+        "refused": done.refused,
+        "restored": done.restored,
+        "groups": done.groups.iter().map(group).collect::<Vec<_>>(),
+        "watched": done.sources,
+        "not_seen": done.unseen,
+    })
+}
+
+fn group(group: &GroupStatus) -> Value {
+    json!({
+        "tasks": group.tasks.len(),
+        "cores": group.cpus.to_string(),
+        "best": group.best,
+        "waiting": f64::from(group.waiting.as_millionths()) / 1e6,
+        "state": format!("{:?}", group.state).to_lowercase(),
+        "windows": group.windows,
+        "found": group.found,
+        "changes": group.changes,
+    })
+}

@@ -1,0 +1,249 @@
+//! The daemon: window after window, what tasks did goes to the policy, and its orders to the system.
+
+use std::collections::BTreeMap;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use kilocore_sched_policy::{GroupStatus, LockLabel, Machine, Nanos, Policy, PolicyName, Window};
+
+use crate::error::DaemonError;
+use crate::guardian::Guardian;
+use crate::host::Host;
+use crate::journal::Journal;
+use crate::machine::this_machine;
+use crate::meter::{Meter, Metrics};
+use crate::restore::restore;
+use crate::tree::{Order, Tree};
+
+/// In how many parts a window is divided, after each of which threads are looked at.
+const PARTS: u32 = 5;
+
+/// A scan takes at most one part in so many of a window; else the window is stretched.
+const SCAN: u32 = 10;
+
+/// How the daemon works.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Who decides.
+    pub policy: PolicyName,
+    /// How long a window is, if scans are quick enough.
+    pub window: Duration,
+    /// What is watched.
+    pub metrics: Metrics,
+    /// Whether orders are only counted.
+    pub dry_run: bool,
+}
+
+/// What the daemon has done.
+#[derive(Debug, Clone, Default)]
+pub struct Summary {
+    /// How many windows there were.
+    pub windows: u64,
+    /// How many of them were stretched, since listing the threads took long.
+    pub stretched: u64,
+    /// The most threads that there were at a time.
+    pub most_threads: usize,
+    /// Orders given; in a dry run, that would have been given.
+    pub orders: u64,
+    /// Orders for threads that had ended.
+    pub gone: u64,
+    /// Threads that the system did not let be confined.
+    pub refused: u64,
+    /// Threads that got their allowance back at the end.
+    pub restored: u64,
+    /// Groups that were confined, as they were last.
+    pub groups: Vec<GroupStatus>,
+    /// What was watched.
+    pub sources: Vec<String>,
+    /// What could not be seen.
+    pub unseen: Vec<String>,
+}
+
+/// A daemon for some programs. When it is dropped, everything is put back.
+#[derive(Debug)]
+pub struct Daemon {
+    host: Box<dyn Host + Send>,
+    tree: Tree,
+    meter: Meter,
+    policy: Box<dyn Policy>,
+    machine: Machine,
+    options: Options,
+    /// None in a dry run.
+    orders: Option<(Journal, Guardian)>,
+    groups: BTreeMap<Vec<LockLabel>, GroupStatus>,
+    summary: Summary,
+}
+
+impl Daemon {
+    /// A daemon for the processes with these ids, and all that they start. `guardian` is how to start a
+    /// process that calls [`guard`](crate::guard).
+    ///
+    /// # Errors
+    /// If a process is not there or may not be steered, or there is no way to put things back.
+    pub fn new(
+        pids: &[u32],
+        options: Options,
+        mut host: Box<dyn Host + Send>,
+        guardian: Command,
+    ) -> Result<Self, DaemonError> {
+        let meter = Meter::begin(options.metrics)?;
+        let tree = Tree::of(pids, &mut *host).map_err(DaemonError::NoProcess)?;
+        if let Some(pid) = pids.iter().find(|pid| !may_steer(**pid))
+            && !options.dry_run
+        {
+            return Err(DaemonError::NotOurs(*pid));
+        }
+        let orders = if options.dry_run {
+            None
+        } else {
+            let mut journal = Journal::create(&mut *host).map_err(DaemonError::Journal)?;
+            let guardian = Guardian::start(guardian, &mut journal, &mut *host);
+            let guardian = guardian.inspect_err(|_| journal.remove());
+            Some((journal, guardian.map_err(DaemonError::Guardian)?))
+        };
+        let summary = Summary {
+            sources: meter.sources(),
+            unseen: meter.unseen().to_vec(),
+            ..Summary::default()
+        };
+        Ok(Self {
+            host,
+            tree,
+            meter,
+            policy: options.policy.policy(),
+            machine: this_machine(),
+            options,
+            orders,
+            groups: BTreeMap::new(),
+            summary,
+        })
+    }
+
+    /// Steers until `stop` says so or no program is left. Each window's changes are told to `tell`, a
+    /// line each.
+    ///
+    /// # Errors
+    /// If the journal cannot be written any more.
+    pub fn run(
+        &mut self,
+        stop: &dyn Fn() -> bool,
+        tell: &mut dyn FnMut(String),
+    ) -> Result<(), DaemonError> {
+        let mut began = Instant::now();
+        self.scan()?;
+        let mut length = self.options.window;
+        while !stop() && !self.tree.is_empty() {
+            for part in 1..=PARTS {
+                let until = began + length * part / PARTS;
+                std::thread::sleep(until.saturating_duration_since(Instant::now()));
+                if stop() {
+                    return Ok(());
+                }
+                self.meter.look(&self.tree);
+            }
+            let now = Instant::now();
+            let took = now - began;
+            began = now;
+            self.scan()?;
+            self.window(Nanos(took.as_nanos() as u64), tell)?;
+            let stretched = now.elapsed() * SCAN;
+            length = self.options.window.max(stretched);
+            self.summary.windows += 1;
+            self.summary.stretched += u64::from(stretched > self.options.window);
+        }
+        Ok(())
+    }
+
+    fn scan(&mut self) -> Result<(), DaemonError> {
+        let journal = self.orders.as_mut().map(|(journal, _)| journal);
+        self.tree.scan(&mut *self.host, journal).map_err(DaemonError::Journal)?;
+        self.summary.most_threads = self.summary.most_threads.max(self.tree.threads().count());
+        Ok(())
+    }
+
+    fn window(&mut self, length: Nanos, tell: &mut dyn FnMut(String)) -> Result<(), DaemonError> {
+        let tasks = self.meter.window(&self.tree, &mut *self.host, length);
+        let window = Window { length, tasks: &tasks };
+        for order in self.policy.window(&self.machine, &window) {
+            let Some((journal, _)) = &mut self.orders else {
+                self.summary.orders += 1;
+                continue;
+            };
+            let allowed = self.tree.thread(order.task()).map(|thread| &thread.allowed);
+            let cpus = Some(order.cpus()).filter(|cpus| Some(*cpus) != allowed);
+            let cpus = cpus.cloned();
+            let given = self.tree.order(order.task(), cpus.as_ref(), &mut *self.host, journal);
+            match given.map_err(DaemonError::Journal)? {
+                Order::Given => self.summary.orders += 1,
+                Order::Gone => self.summary.gone += 1,
+                Order::Refused => self.summary.refused += 1,
+                Order::Nothing => {}
+            }
+        }
+        self.note_groups(tell);
+        Ok(())
+    }
+
+    fn note_groups(&mut self, tell: &mut dyn FnMut(String)) {
+        for group in self.policy.groups() {
+            let before = self.groups.get(&group.locks);
+            if before.is_none_or(|old| old.cpus != group.cpus || old.state != group.state) {
+                tell(describe(&group));
+            }
+            self.groups.insert(group.locks.clone(), group);
+        }
+    }
+
+    /// Puts everything back and tells what was done.
+    #[must_use]
+    pub fn finish(mut self) -> Summary {
+        self.put_back();
+        let mut summary = std::mem::take(&mut self.summary);
+        summary.groups = std::mem::take(&mut self.groups).into_values().collect();
+        summary
+    }
+
+    fn put_back(&mut self) {
+        let Some((journal, mut guardian)) = self.orders.take() else { return };
+        self.summary.restored = restore(journal.ledger(), &mut *self.host);
+        journal.remove();
+        guardian.dismiss();
+    }
+}
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        self.put_back();
+    }
+}
+
+/// A group in words.
+fn describe(group: &GroupStatus) -> String {
+    let waiting = group.waiting.as_millionths() / 10_000;
+    format!(
+        "{} tasks that wait for locks {waiting} % of their time: {:?}, on cores {}",
+        group.tasks.len(),
+        group.state,
+        group.cpus
+    )
+}
+
+/// Whether this process may say where the threads of a process run.
+fn may_steer(pid: u32) -> bool {
+    const CAP_SYS_NICE: u32 = 23;
+    let status =
+        |pid: &str| std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let field = |text: &str, name: &str| {
+        let line = text.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default();
+        line.split_ascii_whitespace().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let capabilities = field(&status("self"), "CapEff:");
+    let bits = capabilities.first().and_then(|bits| u64::from_str_radix(bits, 16).ok());
+    if bits.is_some_and(|bits| bits & (1 << CAP_SYS_NICE) != 0) {
+        return true;
+    }
+    // SAFETY: takes no argument.
+    let own = unsafe { libc::geteuid() }.to_string();
+    let users = field(&status(&pid.to_string()), "Uid:");
+    users.iter().take(2).any(|user| *user == own)
+}

@@ -1,0 +1,28 @@
+//! Why programs are not steered.
+
+use std::io;
+
+/// What stops the daemon.
+#[derive(Debug, thiserror::Error)]
+pub enum DaemonError {
+    /// A process is not there.
+    #[error("there is no process {0}: see `ps -e` for those there are")]
+    NoProcess(u32),
+    /// A process is somebody else's.
+    #[error(
+        "process {0} belongs to another user, whose threads you may not confine: run kilocore as that \
+         user, or with the capability CAP_SYS_NICE"
+    )]
+    NotOurs(u32),
+    /// What is to be put back cannot be written down.
+    #[error("cannot write down what is to be put back, so nothing is ordered: {0}")]
+    Journal(#[source] io::Error),
+    /// There is nobody to put things back after a kill.
+    #[error(
+        "cannot start the process that puts things back after a kill, so nothing is ordered: {0}"
+    )]
+    Guardian(#[source] io::Error),
+    /// A metric was asked for that this host does not offer.
+    #[error("{0}")]
+    Metrics(String),
+}

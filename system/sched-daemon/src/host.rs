@@ -1,0 +1,82 @@
+//! What the daemon asks of the system, small enough to be played by a test.
+
+use std::fmt::Debug;
+use std::io;
+
+use kilocore_proc_files as proc_files;
+use kilocore_sched_policy::{CpuSet, Nanos};
+
+use crate::affinity;
+use crate::stat::Stat;
+
+/// The system that runs the programs.
+pub trait Host: Debug {
+    /// All processes.
+    fn processes(&mut self) -> Vec<u32>;
+
+    /// The threads of a process; none if it is gone.
+    fn threads(&mut self, pid: u32) -> Vec<u32>;
+
+    /// A process; `None` if it is gone.
+    fn stat(&mut self, pid: u32) -> Option<Stat>;
+
+    /// A thread of a process; `None` if it is gone. The file of the same name that stands for the whole
+    /// process adds up the times of all its threads, each time that it is read.
+    fn thread_stat(&mut self, pid: u32, tid: u32) -> Option<Stat>;
+
+    /// How long a thread has run so far, and how long it wanted a core and had none. `None` if it is
+    /// gone or the system does not tell.
+    fn times(&mut self, pid: u32, tid: u32) -> Option<(Nanos, Nanos)>;
+
+    /// Where a thread may run.
+    ///
+    /// # Errors
+    /// `ESRCH` if it is gone.
+    fn affinity(&mut self, tid: u32) -> io::Result<CpuSet>;
+
+    /// Says where a thread may run.
+    ///
+    /// # Errors
+    /// `ESRCH` if it is gone, `EPERM` if it is somebody else's.
+    fn set_affinity(&mut self, tid: u32, cpus: &CpuSet) -> io::Result<()>;
+}
+
+/// The Linux that this process runs on.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Linux;
+
+impl Host for Linux {
+    fn processes(&mut self) -> Vec<u32> {
+        proc_files::all()
+    }
+
+    fn threads(&mut self, pid: u32) -> Vec<u32> {
+        proc_files::threads(pid)
+    }
+
+    fn stat(&mut self, pid: u32) -> Option<Stat> {
+        let mut text = [0; 1024];
+        Stat::parse(proc_files::read(&format!("/proc/{pid}/stat"), &mut text).ok()?)
+    }
+
+    fn thread_stat(&mut self, pid: u32, tid: u32) -> Option<Stat> {
+        let mut text = [0; 1024];
+        Stat::parse(proc_files::read(&format!("/proc/{pid}/task/{tid}/stat"), &mut text).ok()?)
+    }
+
+    fn times(&mut self, pid: u32, tid: u32) -> Option<(Nanos, Nanos)> {
+        let mut text = [0; 128];
+        let path = format!("/proc/{pid}/task/{tid}/schedstat");
+        let text = std::str::from_utf8(proc_files::read(&path, &mut text).ok()?).ok()?;
+        let mut words = text.split_ascii_whitespace().map(|word| word.parse().map(Nanos));
+        Some((words.next()?.ok()?, words.next()?.ok()?))
+    }
+
+    fn affinity(&mut self, tid: u32) -> io::Result<CpuSet> {
+        affinity::affinity(tid)
+    }
+
+    fn set_affinity(&mut self, tid: u32, cpus: &CpuSet) -> io::Result<()> {
+        affinity::set_affinity(tid, cpus)
+    }
+}

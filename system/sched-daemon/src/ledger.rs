@@ -1,0 +1,152 @@
+//! What has been ordered, and what was there before: the content of a journal.
+//!
+//! A line is a fact, and a later one replaces an earlier one. Numbers of threads and processes come with
+//! their start times, since the numbers alone are used again.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use kilocore_sched_policy::CpuSet;
+
+use crate::cpu_list;
+
+/// A thread or process for good: its number and its start time in ticks since the system's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Named {
+    /// Its number.
+    pub id: u32,
+    /// When it was started.
+    pub started: u64,
+}
+
+/// A mask that was ordered, and the allowance that it took the place of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Masks {
+    pub(crate) allowed: CpuSet,
+    pub(crate) set: CpuSet,
+}
+
+/// A fact.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Fact {
+    /// The process that restores if the daemon dies.
+    Guardian(Named),
+    /// Threads of this program may inherit this mask.
+    Program(Named, Masks),
+    /// A thread is about to get this mask.
+    Order(Named, Masks),
+    /// A thread has its own mask, though it looks like one that was ordered.
+    Keep(Named),
+}
+
+/// All facts.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Ledger {
+    pub(crate) guardian: Option<Named>,
+    pub(crate) programs: BTreeMap<Named, Vec<Masks>>,
+    pub(crate) orders: BTreeMap<Named, Masks>,
+    pub(crate) keeps: BTreeSet<Named>,
+}
+
+impl Ledger {
+    pub(crate) fn apply(&mut self, fact: Fact) {
+        match fact {
+            Fact::Guardian(guardian) => self.guardian = Some(guardian),
+            Fact::Program(program, masks) => {
+                let known = self.programs.entry(program).or_default();
+                known.retain(|other| other.set != masks.set);
+                known.push(masks);
+            }
+            Fact::Order(thread, masks) => {
+                self.keeps.remove(&thread);
+                self.orders.insert(thread, masks);
+            }
+            Fact::Keep(thread) => {
+                self.orders.remove(&thread);
+                self.keeps.insert(thread);
+            }
+        }
+    }
+
+    /// The allowance of a thread of this program with this mask, if it must have inherited the mask.
+    pub(crate) fn inherited(&self, program: Named, mask: &CpuSet) -> Option<&CpuSet> {
+        let known = self.programs.get(&program)?;
+        known.iter().find(|masks| masks.set == *mask).map(|masks| &masks.allowed)
+    }
+
+    /// All facts anew, without those that were replaced.
+    pub(crate) fn facts(&self) -> Vec<Fact> {
+        let mut facts: Vec<Fact> = self.guardian.map(Fact::Guardian).into_iter().collect();
+        for (program, known) in &self.programs {
+            facts.extend(known.iter().map(|masks| Fact::Program(*program, masks.clone())));
+        }
+        facts.extend(self.orders.iter().map(|(of, masks)| Fact::Order(*of, masks.clone())));
+        facts.extend(self.keeps.iter().map(|of| Fact::Keep(*of)));
+        facts
+    }
+}
+
+impl Fact {
+    pub(crate) fn line(&self) -> String {
+        let masks = |masks: &Masks| format!("{} {}", masks.allowed, masks.set);
+        let name = |name: &Named| format!("{} {}", name.id, name.started);
+        match self {
+            Self::Guardian(of) => format!("guardian {}\n", name(of)),
+            Self::Program(of, both) => format!("program {} {}\n", name(of), masks(both)),
+            Self::Order(of, both) => format!("order {} {}\n", name(of), masks(both)),
+            Self::Keep(of) => format!("keep {}\n", name(of)),
+        }
+    }
+
+    pub(crate) fn parse(line: &str) -> Option<Self> {
+        let words: Vec<&str> = line.split_ascii_whitespace().collect();
+        let of = Named { id: words.get(1)?.parse().ok()?, started: words.get(2)?.parse().ok()? };
+        let masks = || {
+            Some(Masks {
+                allowed: cpu_list::parse(words.get(3)?)?,
+                set: cpu_list::parse(words.get(4)?)?,
+            })
+        };
+        Some(match *words.first()? {
+            "guardian" => Self::Guardian(of),
+            "program" => Self::Program(of, masks()?),
+            "order" => Self::Order(of, masks()?),
+            "keep" => Self::Keep(of),
+            _ => return None,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn facts_are_read_as_they_were_written() {
+        let of = Named { id: 7, started: 99 };
+        let masks = Masks { allowed: CpuSet::first(9), set: CpuSet::first(1) };
+        for fact in [
+            Fact::Guardian(of),
+            Fact::Program(of, masks.clone()),
+            Fact::Order(of, masks),
+            Fact::Keep(of),
+        ] {
+            assert_eq!(Fact::parse(fact.line().trim_end()), Some(fact));
+        }
+        for line in ["", "order 7", "order 7 9 0-8", "order 7 9 0-8 ", "keep x 9", "what 7 9"] {
+            assert_eq!(Fact::parse(line), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_later_fact_replaces_an_earlier_one() {
+        let of = Named { id: 7, started: 99 };
+        let masks = |cores| Masks { allowed: CpuSet::first(4), set: CpuSet::first(cores) };
+        let mut ledger = Ledger::default();
+        for cores in [1, 2] {
+            ledger.apply(Fact::Order(of, masks(cores)));
+        }
+        assert_eq!(ledger.facts(), [Fact::Order(of, masks(2))]);
+        ledger.apply(Fact::Keep(of));
+        assert_eq!(ledger.facts(), [Fact::Keep(of)]);
+    }
+}

@@ -1,0 +1,47 @@
+//! Applies a scheduling policy to unmodified programs that run, and puts everything back.
+//!
+//! # The idea
+//! * **Tasks** are the threads of the steered programs and of all that they start. Each window they
+//!   are listed anew ([`Tree`]).
+//! * **Metrics** come from what the machine offers ([`Meter`]): the scheduler's own times, samples
+//!   whose code is a spin loop, and looks at threads that sleep for a lock.
+//! * **A policy** of `kilocore-sched-policy` decides, and its orders become affinities ([`Daemon`]).
+//! * **Everything is put back** ([`restore`](restore())), whatever ends the daemon. Before an order is given, a
+//!   [`Journal`] says what was there. A [`Guardian`], a process of its own, reads it if the daemon dies.
+//!   If both die, the next daemon finds the journal ([`restore_orphans`]).
+//!
+//! # What cannot be told
+//! A thread inherits the affinity of its creator. So a new thread whose mask is one that was ordered for
+//! its program is taken to have inherited it, and its allowance is that of the program. If a program
+//! itself chooses exactly that mask for a new thread, this is not seen.
+#![warn(missing_docs)]
+
+mod affinity;
+mod cpu_list;
+mod daemon;
+mod error;
+mod guardian;
+mod host;
+mod journal;
+mod ledger;
+mod looks;
+mod machine;
+mod meter;
+mod places;
+mod restore;
+mod spin_loop;
+mod spins;
+mod stat;
+mod tree;
+
+pub use daemon::{Daemon, Options, Summary};
+pub use error::DaemonError;
+pub use guardian::{Guardian, guard};
+pub use host::{Host, Linux};
+pub use journal::{Journal, Restored, restore_orphans};
+pub use ledger::{Ledger, Named};
+pub use machine::this_machine;
+pub use meter::{Meter, Metrics};
+pub use restore::restore;
+pub use stat::Stat;
+pub use tree::{Order, Thread, Tree};

@@ -1,0 +1,88 @@
+//! Putting every affinity back.
+//!
+//! Only masks that still are what was ordered are touched. Threads are listed until two passes in a row
+//! find nothing to put back: a thread that is created meanwhile inherits its creator's mask, and the last
+//! of them is created by one that is free already.
+
+use std::collections::BTreeMap;
+
+use crate::host::Host;
+use crate::ledger::{Ledger, Masks, Named};
+
+/// No program creates threads faster than this for good.
+const PASSES: u32 = 1000;
+
+/// Puts back what a ledger says. Returns how many threads got their allowance back.
+pub fn restore(ledger: &Ledger, host: &mut dyn Host) -> u64 {
+    let mut restored = 0;
+    let mut quiet = 0;
+    for _ in 0..PASSES {
+        let now = pass(ledger, host);
+        restored += now;
+        quiet = if now == 0 { quiet + 1 } else { 0 };
+        if quiet == 2 {
+            break;
+        }
+    }
+    restored
+}
+
+fn pass(ledger: &Ledger, host: &mut dyn Host) -> u64 {
+    let mut restored = 0;
+    for (pid, masks) in programs(ledger, host) {
+        for tid in host.threads(pid) {
+            restored += u64::from(thread(ledger, host, masks, (pid, tid)).unwrap_or(false));
+        }
+    }
+    restored
+}
+
+/// The programs of the ledger that still run, and what they have started since, with the masks that
+/// their threads may have inherited.
+fn programs<'a>(ledger: &'a Ledger, host: &mut dyn Host) -> BTreeMap<u32, &'a [Masks]> {
+    let mut found: BTreeMap<u32, &[Masks]> = BTreeMap::new();
+    let mut others = Vec::new();
+    for pid in host.processes() {
+        let Some(stat) = host.stat(pid) else { continue };
+        match ledger.programs.get(&Named { id: pid, started: stat.started }) {
+            Some(masks) => drop(found.insert(pid, masks)),
+            None => others.push((pid, stat.parent)),
+        }
+    }
+    loop {
+        let before = others.len();
+        others.retain(|&(pid, parent)| match found.get(&parent).copied() {
+            Some(masks) => {
+                found.insert(pid, masks);
+                false
+            }
+            None => true,
+        });
+        if others.len() == before {
+            return found;
+        }
+    }
+}
+
+/// Puts one thread's mask back; whether that was needed. `None` if it is gone or somebody else's.
+fn thread(
+    ledger: &Ledger,
+    host: &mut dyn Host,
+    masks: &[Masks],
+    (pid, tid): (u32, u32),
+) -> Option<bool> {
+    let now = host.affinity(tid).ok()?;
+    let started = host.thread_stat(pid, tid)?.started;
+    let of = Named { id: tid, started };
+    let allowed = match ledger.orders.get(&of) {
+        Some(order) if order.set == now => &order.allowed,
+        Some(_) => return Some(false),
+        None if ledger.keeps.contains(&of) => return Some(false),
+        None => &masks.iter().find(|masks| masks.set == now)?.allowed,
+    };
+    if *allowed == now {
+        return Some(false);
+    }
+    host.set_affinity(tid, allowed).ok()?;
+    Some(true)
+}

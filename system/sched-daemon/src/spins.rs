@@ -1,0 +1,96 @@
+//! Samples of what threads execute: how many of them are in spin loops.
+//!
+//! Each core has a clock that samples who runs there in user space, so that the cost does not grow with
+//! the number of threads. It needs no hardware counter, but the right to see all of a core.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+
+use kilocore_perf_events::{Event, Ring, online_cores, process, records, word};
+use kilocore_sched_policy::Nanos;
+use perf_event_open_sys::bindings::{
+    PERF_COUNT_SW_CPU_CLOCK, PERF_RECORD_SAMPLE, PERF_SAMPLE_IP, PERF_SAMPLE_TID,
+    PERF_TYPE_SOFTWARE, perf_event_attr,
+};
+
+use crate::ledger::Named;
+use crate::spin_loop::{REACH, spins};
+use crate::tree::Tree;
+
+/// How far samples are apart.
+const PERIOD: Nanos = Nanos(1_000_000);
+
+/// Pages of a core's buffer: 128 KiB, more than a thousand samples.
+const PAGES: usize = 32;
+
+/// How many addresses are remembered at most.
+const REMEMBERED: usize = 1 << 16;
+
+/// The samplers of all cores.
+#[derive(Debug)]
+pub(crate) struct Spins {
+    rings: Vec<Ring>,
+    /// Whether an address of a process belongs to a spin loop.
+    known: BTreeMap<(Named, u64), bool>,
+}
+
+impl Spins {
+    /// Starts sampling.
+    pub(crate) fn begin() -> io::Result<Self> {
+        let mut rings = Vec::new();
+        for core in online_cores().ok_or(io::ErrorKind::NotFound)? {
+            let mut attribute = perf_event_attr {
+                type_: PERF_TYPE_SOFTWARE,
+                size: size_of::<perf_event_attr>() as u32,
+                config: u64::from(PERF_COUNT_SW_CPU_CLOCK),
+                sample_type: u64::from(PERF_SAMPLE_IP) | u64::from(PERF_SAMPLE_TID),
+                ..perf_event_attr::default()
+            };
+            attribute.__bindgen_anon_1.sample_period = PERIOD.0;
+            attribute.set_exclude_kernel(1);
+            let event = Event::open(&mut attribute, -1, core as libc::c_int)?;
+            rings.push(Ring::at_most(event, PAGES).map_err(|(_, error)| error)?);
+        }
+        Ok(Self { rings, known: BTreeMap::new() })
+    }
+
+    /// How long each thread has spun since the last call, by its tid.
+    pub(crate) fn take(&mut self, tree: &Tree) -> BTreeMap<u32, Nanos> {
+        let mut bytes = Vec::new();
+        for ring in &mut self.rings {
+            ring.drain(&mut bytes);
+        }
+        let processes: BTreeMap<u32, Named> =
+            tree.threads().map(|thread| (thread.of.id, thread.process)).collect();
+        let mut spun: BTreeMap<u32, Nanos> = BTreeMap::new();
+        for record in records(&bytes).flatten().filter(|record| record.kind == PERF_RECORD_SAMPLE) {
+            let (Some(at), Some(tid)) = (word(record.body, 0), process(record.body, 12)) else {
+                continue;
+            };
+            let Some(&process) = processes.get(&(tid as u32)) else { continue };
+            if self.is_spin(process, at) {
+                spun.entry(tid as u32).or_insert(Nanos(0)).0 += PERIOD.0;
+            }
+        }
+        spun
+    }
+
+    fn is_spin(&mut self, process: Named, at: u64) -> bool {
+        if self.known.len() >= REMEMBERED {
+            self.known.clear();
+        }
+        *self.known.entry((process, at)).or_insert_with(|| {
+            let begin = at.saturating_sub(REACH as u64);
+            let mut code = [0; 2 * REACH];
+            let Ok(memory) = File::open(format!("/proc/{}/mem", process.id)) else { return false };
+            // Code may begin or end with a page.
+            if memory.read_exact_at(&mut code, begin).is_ok() {
+                return spins(&code, begin, at);
+            }
+            let length = memory.read_at(&mut code, at).unwrap_or(0);
+            spins(&code[..length], at, at)
+        })
+    }
+}

@@ -1,0 +1,385 @@
+//! The threads of the steered programs, and what their owners allow them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+
+use kilocore_sched_policy::{CpuSet, ProgramId, TaskId};
+
+use crate::host::Host;
+use crate::journal::Journal;
+use crate::ledger::{Fact, Masks, Named};
+use crate::stat::Stat;
+
+/// A thread of a steered program.
+#[derive(Debug, Clone)]
+pub struct Thread {
+    /// Its number for policies, which no other thread ever gets.
+    pub task: TaskId,
+    /// Its number and start time.
+    pub of: Named,
+    /// Its process.
+    pub process: Named,
+    /// The number of its process for policies.
+    pub program: ProgramId,
+    /// Where its owner lets it run.
+    pub allowed: CpuSet,
+    /// Where it was ordered to run, while it is confined.
+    pub set: Option<CpuSet>,
+    /// Whether the system refused an order for it.
+    pub refused: bool,
+    /// What the system said of it last.
+    pub stat: Stat,
+}
+
+/// What became of an order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Order {
+    /// It was given.
+    Given,
+    /// There was nothing to do.
+    Nothing,
+    /// The thread is gone.
+    Gone,
+    /// The system refused. The thread is left alone from now on.
+    Refused,
+}
+
+/// All of them.
+#[derive(Debug, Default)]
+pub struct Tree {
+    processes: BTreeMap<u32, (Named, ProgramId)>,
+    threads: BTreeMap<u32, Thread>,
+    tasks: BTreeMap<TaskId, u32>,
+    next_task: u32,
+    next_program: u32,
+}
+
+impl Tree {
+    /// The processes with these ids, and all that they start.
+    ///
+    /// # Errors
+    /// The first id that no process has.
+    pub fn of(pids: &[u32], host: &mut dyn Host) -> Result<Self, u32> {
+        let mut tree = Self::default();
+        for &pid in pids {
+            let stat = host.stat(pid).filter(|stat| !stat.has_ended()).ok_or(pid)?;
+            tree.enter(Named { id: pid, started: stat.started });
+        }
+        Ok(tree)
+    }
+
+    fn enter(&mut self, process: Named) {
+        self.processes.insert(process.id, (process, ProgramId(self.next_program)));
+        self.next_program += 1;
+    }
+
+    /// The threads, by their tids.
+    pub fn threads(&self) -> impl Iterator<Item = &Thread> {
+        self.threads.values()
+    }
+
+    /// The thread behind a policy's number.
+    #[must_use]
+    pub fn thread(&self, task: TaskId) -> Option<&Thread> {
+        self.threads.get(self.tasks.get(&task)?)
+    }
+
+    /// Whether no process is left.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.processes.is_empty()
+    }
+
+    /// Lists processes and threads anew. A thread that has inherited an order gets its allowance back,
+    /// and a policy may then confine it as any other. `journal` is `None` while nothing is ordered.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn scan(
+        &mut self,
+        host: &mut dyn Host,
+        mut journal: Option<&mut Journal>,
+    ) -> io::Result<()> {
+        self.scan_processes(host, journal.as_deref_mut())?;
+        let mut seen = BTreeSet::new();
+        for (process, program) in self.processes.values().copied().collect::<Vec<_>>() {
+            for tid in host.threads(process.id) {
+                let Some(stat) = host.thread_stat(process.id, tid).filter(|stat| !stat.has_ended())
+                else {
+                    continue;
+                };
+                let Ok(mask) = host.affinity(tid) else { continue };
+                if mask.is_empty() {
+                    continue;
+                }
+                seen.insert(tid);
+                let of = Named { id: tid, started: stat.started };
+                self.meet(of, (process, program), stat, mask, host, journal.as_deref_mut())?;
+            }
+        }
+        self.threads.retain(|tid, _| seen.contains(tid));
+        let threads = &self.threads;
+        self.tasks.retain(|task, tid| threads.get(tid).is_some_and(|thread| thread.task == *task));
+        Ok(())
+    }
+
+    /// Processes once known are kept until they end, also if they lose their parents.
+    fn scan_processes(
+        &mut self,
+        host: &mut dyn Host,
+        mut journal: Option<&mut Journal>,
+    ) -> io::Result<()> {
+        let mut others = Vec::new();
+        let mut alive = BTreeSet::new();
+        for pid in host.processes() {
+            let Some(stat) = host.stat(pid) else { continue };
+            let known = self.processes.get(&pid).is_some_and(|(of, _)| of.started == stat.started);
+            if known && !stat.has_ended() {
+                alive.insert(pid);
+            } else if !stat.has_ended() {
+                others.push((Named { id: pid, started: stat.started }, stat.parent));
+            }
+        }
+        loop {
+            let before = others.len();
+            let mut entered = Vec::new();
+            others.retain(|&(child, parent)| {
+                let ours = alive.contains(&parent);
+                if ours {
+                    entered.push((child, parent));
+                }
+                !ours
+            });
+            for (child, parent) in entered {
+                self.inherit(parent, child, journal.as_deref_mut())?;
+                self.enter(child);
+                alive.insert(child.id);
+            }
+            if others.len() == before {
+                break;
+            }
+        }
+        self.processes.retain(|pid, _| alive.contains(pid));
+        Ok(())
+    }
+
+    /// A child's threads may have any mask that its parent's threads had.
+    fn inherit(&self, parent: u32, child: Named, journal: Option<&mut Journal>) -> io::Result<()> {
+        let Some(journal) = journal else { return Ok(()) };
+        let known =
+            self.processes.get(&parent).and_then(|(of, _)| journal.ledger().programs.get(of));
+        let facts: Vec<Fact> =
+            known.into_iter().flatten().map(|masks| Fact::Program(child, masks.clone())).collect();
+        if facts.is_empty() { Ok(()) } else { journal.write(facts) }
+    }
+
+    /// A thread is there, with this mask.
+    fn meet(
+        &mut self,
+        of: Named,
+        (process, program): (Named, ProgramId),
+        stat: Stat,
+        mask: CpuSet,
+        host: &mut dyn Host,
+        journal: Option<&mut Journal>,
+    ) -> io::Result<()> {
+        if let Some(thread) = self.threads.get_mut(&of.id)
+            && thread.of == of
+        {
+            thread.stat = stat;
+            if mask != *thread.set.as_ref().unwrap_or(&thread.allowed) {
+                // The program's own doing.
+                thread.allowed = mask;
+                thread.set = None;
+                if let Some(journal) = journal {
+                    journal.write(vec![Fact::Keep(of)])?;
+                }
+            }
+            return Ok(());
+        }
+        let inherited =
+            journal.as_ref().and_then(|journal| journal.ledger().inherited(process, &mask));
+        let inherited = inherited.filter(|allowed| **allowed != mask).cloned();
+        let task = TaskId(self.next_task);
+        self.next_task += 1;
+        self.tasks.insert(task, of.id);
+        let set = inherited.is_some().then(|| mask.clone());
+        let allowed = inherited.unwrap_or(mask);
+        let thread = Thread { task, of, process, program, allowed, set, refused: false, stat };
+        let confined = thread.set.is_some();
+        self.threads.insert(of.id, thread);
+        if let (true, Some(journal)) = (confined, journal) {
+            self.order(task, None, host, journal)?;
+        }
+        Ok(())
+    }
+
+    /// Confines a thread to these cores, or gives it its allowance back.
+    ///
+    /// # Errors
+    /// If the journal cannot be written; the order is then not given.
+    pub fn order(
+        &mut self,
+        task: TaskId,
+        cpus: Option<&CpuSet>,
+        host: &mut dyn Host,
+        journal: &mut Journal,
+    ) -> io::Result<Order> {
+        let Some(thread) = self.thread(task).cloned() else { return Ok(Order::Gone) };
+        let wanted = cpus.unwrap_or(&thread.allowed);
+        let now = thread.set.as_ref().unwrap_or(&thread.allowed);
+        if wanted == now || thread.refused {
+            return Ok(Order::Nothing);
+        }
+        // The number may be another thread's by now.
+        if host
+            .thread_stat(thread.process.id, thread.of.id)
+            .is_none_or(|stat| stat.started != thread.of.started)
+        {
+            return Ok(Order::Gone);
+        }
+        if host.affinity(thread.of.id).is_ok_and(|mask| mask != *now) {
+            // The program has just chosen for itself; the next scan sees that.
+            return Ok(Order::Nothing);
+        }
+        let confines = *wanted != thread.allowed;
+        if confines {
+            journal.write(self.facts(&thread, wanted, journal))?;
+        }
+        match host.set_affinity(thread.of.id, wanted) {
+            Ok(()) => {}
+            Err(error) if error.raw_os_error() == Some(libc::ESRCH) => return Ok(Order::Gone),
+            Err(_) => {
+                if let Some(thread) = self.threads.get_mut(&thread.of.id) {
+                    thread.refused = true;
+                }
+                return Ok(Order::Refused);
+            }
+        }
+        if !confines {
+            journal.write(vec![Fact::Keep(thread.of)])?;
+        }
+        if let Some(known) = self.threads.get_mut(&thread.of.id) {
+            known.set = confines.then(|| wanted.clone());
+        }
+        Ok(Order::Given)
+    }
+
+    /// What has to be known before a thread is confined.
+    fn facts(&self, thread: &Thread, wanted: &CpuSet, journal: &Journal) -> Vec<Fact> {
+        let masks = Masks { allowed: thread.allowed.clone(), set: wanted.clone() };
+        let mut facts = Vec::new();
+        if journal.ledger().inherited(thread.process, wanted) != Some(&thread.allowed) {
+            // Who has such a mask already has it of its own.
+            let alike = self.threads.values().filter(|other| {
+                other.set.is_none() && other.allowed == *wanted && other.of != thread.of
+            });
+            facts.extend(alike.map(|other| Fact::Keep(other.of)));
+            facts.push(Fact::Program(thread.process, masks.clone()));
+        }
+        facts.push(Fact::Order(thread.of, masks));
+        facts
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kilocore_sched_policy::{CpuId, Nanos};
+
+    use super::*;
+    use crate::restore::restore;
+
+    /// A program, process 1, whose threads have these masks.
+    #[derive(Debug, Default)]
+    struct Played {
+        masks: BTreeMap<u32, CpuSet>,
+        foreign: BTreeSet<u32>,
+    }
+
+    fn stat(id: u32) -> Stat {
+        Stat { state: b'S', parent: 0, ticks: 0, started: u64::from(id), cpu: CpuId(0) }
+    }
+
+    impl Host for Played {
+        fn processes(&mut self) -> Vec<u32> {
+            vec![1]
+        }
+        fn threads(&mut self, _pid: u32) -> Vec<u32> {
+            self.masks.keys().copied().collect()
+        }
+        fn stat(&mut self, pid: u32) -> Option<Stat> {
+            (pid == 1).then(|| stat(1))
+        }
+        fn thread_stat(&mut self, _pid: u32, tid: u32) -> Option<Stat> {
+            self.masks.contains_key(&tid).then(|| stat(tid))
+        }
+        fn times(&mut self, _pid: u32, _tid: u32) -> Option<(Nanos, Nanos)> {
+            None
+        }
+        fn affinity(&mut self, tid: u32) -> io::Result<CpuSet> {
+            self.masks.get(&tid).cloned().ok_or(io::Error::from_raw_os_error(libc::ESRCH))
+        }
+        fn set_affinity(&mut self, tid: u32, cpus: &CpuSet) -> io::Result<()> {
+            if self.foreign.contains(&tid) {
+                return Err(io::Error::from_raw_os_error(libc::EPERM));
+            }
+            let mask = self.masks.get_mut(&tid).ok_or(io::Error::from_raw_os_error(libc::ESRCH))?;
+            *mask = cpus.clone();
+            Ok(())
+        }
+    }
+
+    fn begin(threads: u32) -> (Played, Tree, Journal, tempfile::TempDir) {
+        let masks = (1..=threads).map(|tid| (tid, CpuSet::first(4))).collect();
+        let mut host = Played { masks, foreign: BTreeSet::new() };
+        let mut tree = Tree::of(&[1], &mut host).expect("it is there");
+        let folder = tempfile::tempdir().expect("a folder");
+        let daemon = Named { id: 9, started: 9 };
+        let mut journal = Journal::create_in(folder.path(), daemon).expect("room");
+        tree.scan(&mut host, Some(&mut journal)).expect("room");
+        (host, tree, journal, folder)
+    }
+
+    #[test]
+    fn threads_that_end_or_are_somebody_elses_are_told_apart() {
+        let (mut host, mut tree, mut journal, _folder) = begin(3);
+        host.masks.remove(&2);
+        host.foreign.insert(3);
+        let one = CpuSet::first(1);
+        let mut order =
+            |task| tree.order(TaskId(task), Some(&one), &mut host, &mut journal).expect("room");
+        assert_eq!([order(0), order(1), order(2)], [Order::Given, Order::Gone, Order::Refused]);
+        assert_eq!(order(2), Order::Nothing, "it is left alone from then on");
+    }
+
+    #[test]
+    fn an_inherited_order_is_no_allowance_and_a_mask_of_ones_own_is() {
+        let (mut host, mut tree, mut journal, _folder) = begin(2);
+        let (one, two) = (CpuSet::first(1), CpuSet::first(2));
+        tree.order(TaskId(0), Some(&one), &mut host, &mut journal).expect("room");
+        host.masks.insert(3, one.clone());
+        host.masks.insert(2, two.clone());
+        tree.scan(&mut host, Some(&mut journal)).expect("room");
+        assert_eq!(host.masks[&3], CpuSet::first(4), "it is released at once");
+        assert_eq!(tree.thread(TaskId(1)).expect("it is there").allowed, two);
+        // One that is made after the last scan is restored, too.
+        host.masks.insert(4, one);
+        restore(journal.ledger(), &mut host);
+        let all = CpuSet::first(4);
+        assert_eq!(
+            host.masks.into_values().collect::<Vec<_>>(),
+            [all.clone(), two, all.clone(), all]
+        );
+    }
+
+    #[test]
+    fn who_already_had_the_mask_that_others_are_given_keeps_it() {
+        let (mut host, mut tree, mut journal, _folder) = begin(2);
+        let one = CpuSet::first(1);
+        host.masks.insert(2, one.clone());
+        tree.scan(&mut host, Some(&mut journal)).expect("room");
+        tree.order(TaskId(0), Some(&one), &mut host, &mut journal).expect("room");
+        assert_eq!(restore(journal.ledger(), &mut host), 1);
+        assert_eq!(host.masks[&2], one);
+    }
+}
