@@ -14,6 +14,11 @@ pub trait Host: Debug {
     /// All processes.
     fn processes(&mut self) -> Vec<u32>;
 
+    /// Something that changes whenever a process is created, if the system has such.
+    fn creations(&mut self) -> Option<u64> {
+        None
+    }
+
     /// The threads of a process; none if it is gone.
     fn threads(&mut self, pid: u32) -> Vec<u32>;
 
@@ -48,6 +53,13 @@ pub struct Linux;
 impl Host for Linux {
     fn processes(&mut self) -> Vec<u32> {
         proc_files::all()
+    }
+
+    /// The number of the newest process.
+    fn creations(&mut self) -> Option<u64> {
+        let mut text = [0; 128];
+        let text = proc_files::read("/proc/loadavg", &mut text).ok()?;
+        std::str::from_utf8(text).ok()?.split_ascii_whitespace().last()?.parse().ok()
     }
 
     fn threads(&mut self, pid: u32) -> Vec<u32> {

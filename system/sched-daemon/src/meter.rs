@@ -115,7 +115,7 @@ impl Meter {
         let mut sources = vec!["running and waiting times of threads (/proc schedstat)".to_owned()];
         if self.spins.is_some() {
             sources
-                .push("spin loops among perf's samples of each core, one a millisecond".to_owned());
+                .push("spin loops among perf's samples of each core, one in two milliseconds".to_owned());
         }
         sources.push("looks at threads that sleep for a lock (/proc syscall)".to_owned());
         sources

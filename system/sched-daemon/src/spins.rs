@@ -19,8 +19,9 @@ use crate::ledger::Named;
 use crate::spin_loop::{REACH, spins};
 use crate::tree::Tree;
 
-/// How far samples are apart.
-const PERIOD: Nanos = Nanos(1_000_000);
+/// How far samples are apart: as far as votes of windows of a tenth of a second allow, because each one
+/// interrupts the program.
+const PERIOD: Nanos = Nanos(2_000_000);
 
 /// Pages of a core's buffer: 128 KiB, more than a thousand samples.
 const PAGES: usize = 32;

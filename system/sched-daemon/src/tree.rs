@@ -52,6 +52,8 @@ pub struct Tree {
     tasks: BTreeMap<TaskId, u32>,
     next_task: u32,
     next_program: u32,
+    /// What the system said of creations before all processes were listed last.
+    creations: Option<u64>,
 }
 
 impl Tree {
@@ -129,9 +131,13 @@ impl Tree {
         host: &mut dyn Host,
         mut journal: Option<&mut Journal>,
     ) -> io::Result<()> {
+        let creations = host.creations();
+        let new = creations.is_none() || creations != self.creations;
+        self.creations = creations;
+        let listed = if new { host.processes() } else { self.processes.keys().copied().collect() };
         let mut others = Vec::new();
         let mut alive = BTreeSet::new();
-        for pid in host.processes() {
+        for pid in listed {
             let Some(stat) = host.stat(pid) else { continue };
             let known = self.processes.get(&pid).is_some_and(|(of, _)| of.started == stat.started);
             if known && !stat.has_ended() {
