@@ -23,7 +23,7 @@ REPORT := target/demo/report.html
 WATCHED_RUNS ?= 10
 FUZZ_SECONDS ?= 60
 
-.PHONY: all demo sched test lint unit bench soak weaken watched watched-planted \
+.PHONY: all demo sched sched-simulated test lint unit bench soak weaken watched watched-planted \
         watched-beside fuzz fidelity fidelity-c fidelity-profiles \
         closed-loop verdicts servers page-traces ldu lru numa numa-programs hit-ratios page-caches replicated clean \
         packages-build packages-demo packages-test packages-fuzz
@@ -310,6 +310,28 @@ install: all
 ## uninstall: what `make install` put there
 uninstall:
 	tools/install uninstall "$(DESTDIR)$(PREFIX)"
+
+## sched-simulated: schedulers that see contention for locks and for caches, simulated, into docs/sched and
+## the tables of docs/sched-locks.md and docs/sched-caches.md; takes half an hour
+sched-simulated: packages-build
+	$(CARGO) build --release -p kilocore
+	mkdir -p docs/sched target/sched
+	set -e; for machine in opteron-8356-8s xeon-e7-4860-4s; do \
+	    case $$machine in \
+	        opteron-8356-8s) most=32; curve=1-32;; \
+	        *) most=40; curve=1-40;; \
+	    esac; \
+	    target/release/kilocore simulate sched --machine $$machine --cores $$most \
+	        --policy fair,malthusian,lock-aware \
+	        --output docs/sched/$$machine.csv --output target/sched/$$machine.json; \
+	    target/release/kilocore simulate sched --machine $$machine --cores $$most --lock spin \
+	        --policy best-static --output target/sched/$$machine-best.json; \
+	    target/release/kilocore simulate sched --machine $$machine --cores $$curve --lock spin \
+	        --output docs/sched/$$machine-curve.csv --output target/sched/$$machine-curve.json; \
+	done
+	target/release/kilocore simulate sched --experiment cache \
+	    --output docs/sched/caches.csv --output target/sched/caches.json
+	tools/sched-tables target/sched docs/sched-locks.md docs/sched-caches.md
 
 ## deb: a Debian package for this machine's kind, target/kilocore_VERSION_ARCH.deb
 deb: all

@@ -25,7 +25,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "MACHINE")]
     machine: Option<String>,
     /// Who schedules, separated by commas: fair, pinned, malthusian, lock-aware, confined=N for N cores,
-    /// or best-static for the best N; distributed-intensity, intensity, complement, or optimum for the
+    /// or best-static for the best N; distributed-intensity, intensity, complement, companions, or optimum for the
     /// best division over caches. If not given, fair and lock-aware for locks, and for caches all that
     /// have to do with them
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
