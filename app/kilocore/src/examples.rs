@@ -39,6 +39,7 @@ pub(crate) const SCHED: &str = "\
 Examples:
   kilocore sched ./service --threads 8
   kilocore sched --pid $(pidof -s service) --for 30s
+  kilocore sched --watch ./service > output.txt                   a live view
   kilocore sched --dry-run --log changes.txt -- ./batch input     what it would do
   kilocore sched --restore                                        after everything was killed";
 

@@ -1,6 +1,7 @@
 //! `kilocore sched -- CMD…` and `kilocore sched --pid …`.
 
 mod summary;
+mod watch;
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -54,6 +55,10 @@ pub(crate) struct Arguments {
     /// Only put back what an earlier run left that was killed together with its guardian
     #[arg(long, conflicts_with_all = ["pid", "command"])]
     restore: bool,
+    /// Show what is done live on the terminal; `q` closes that, and with --pid ends steering, too. Let the
+    /// program write to files, since what it prints on the terminal is drawn over
+    #[arg(long, conflicts_with = "restore")]
+    watch: bool,
     /// Write what was done as JSON to this file
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -108,7 +113,10 @@ fn watch_running(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let mut steering = Steering::of(arguments)?;
     let mut daemon = steering.daemon(&arguments.pid)?;
     steering.steer(&mut daemon, &|| held.came())?;
-    summary::write(&daemon.finish(), arguments.dry_run, arguments.json.as_deref())?;
+    let done = daemon.finish();
+    // The terminal is as before only after everything else is.
+    drop(steering);
+    summary::write(&done, arguments.dry_run, arguments.json.as_deref())?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -162,12 +170,18 @@ struct Steering {
     options: Options,
     duration: Option<Duration>,
     log: Option<File>,
+    view: Option<watch::View>,
+    shown: Option<watch::Shown>,
 }
 
 impl Steering {
     fn of(arguments: &Arguments) -> Result<Self, Failure> {
         let create =
             |path: &PathBuf| File::create(path).map_err(|error| Failure::from(error).about(path));
+        let view = arguments.watch.then(|| {
+            let Arguments { command, pid, policy, dry_run, .. } = arguments;
+            watch::View::of(command, pid, *policy, *dry_run)
+        });
         Ok(Self {
             options: Options {
                 policy: arguments.policy,
@@ -176,6 +190,8 @@ impl Steering {
                 dry_run: arguments.dry_run,
             },
             duration: arguments.duration,
+            view: view.transpose()?,
+            shown: None,
             log: arguments.log.as_ref().map(create).transpose()?,
         })
     }
@@ -189,7 +205,11 @@ impl Steering {
     fn steer(&mut self, daemon: &mut Daemon, over: &dyn Fn() -> bool) -> Result<(), DaemonError> {
         let began = Instant::now();
         let (duration, log) = (self.duration, &mut self.log);
-        let stop = || over() || duration.is_some_and(|duration| began.elapsed() >= duration);
+        self.shown = self.view.take().map(|view| view.show(daemon));
+        let shown = self.shown.as_ref();
+        let closed = || shown.is_some_and(watch::Shown::asks_to_end);
+        let late = || duration.is_some_and(|duration| began.elapsed() >= duration);
+        let stop = || over() || late() || closed();
         daemon.run(&stop, &mut |line| {
             if let Some(log) = log {
                 let _ = writeln!(log, "{:.1} s: {line}", began.elapsed().as_secs_f64());

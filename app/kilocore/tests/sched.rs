@@ -356,3 +356,33 @@ fn a_process_of_another_user_is_refused() {
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(said.contains("another user") && said.contains("CAP_SYS_NICE"), "{said}");
 }
+
+#[test]
+fn a_live_view_without_a_terminal_is_refused_before_the_program_exists() {
+    let mut command = Command::new("setsid");
+    let output = command
+        .args(["-w".as_ref(), kilocore_shipped::program().as_os_str()])
+        .args(["sched", "--metrics", "proc", "--watch", "--", "echo", "it ran"])
+        .output()
+        .expect("setsid");
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{message}");
+    assert!(message.contains("/dev/tty") && message.contains("--log FILE"), "{message}");
+    assert!(output.stdout.is_empty());
+}
+
+#[test]
+fn a_live_view_gives_the_terminal_back_as_it_was() {
+    let kilocore = kilocore_shipped::program();
+    let session = format!(
+        "stty -g; {} sched --metrics proc --watch -- sh -c 'sleep 2; exit 7' 2>/dev/null; echo status $?; stty -g",
+        kilocore.display()
+    );
+    let output = Command::new("script").args(["-qec", &session, "/dev/null"]).output();
+    let text = String::from_utf8(output.expect("script").stdout).expect("text");
+    let (before, rest) = text.split_once("\u{1b}[?1049h").expect("the view begins");
+    let (view, after) = rest.rsplit_once("\u{1b}[?1049l").expect("the view ends");
+    assert!(view.contains("lock-aware") && view.contains("closes"), "{view}");
+    let after: Vec<&str> = after.split_whitespace().collect();
+    assert_eq!(after, ["status", "7", before.trim()]);
+}

@@ -13,6 +13,7 @@ use crate::journal::Journal;
 use crate::machine::this_machine;
 use crate::meter::{Meter, Metrics};
 use crate::restore::restore;
+use crate::snapshot::{Snapshot, Watcher};
 use crate::tree::{Order, Tree};
 
 /// In how many parts a window is divided, after each of which threads are looked at.
@@ -71,6 +72,7 @@ pub struct Daemon {
     /// None in a dry run.
     orders: Option<(Journal, Guardian)>,
     groups: BTreeMap<Vec<LockLabel>, GroupStatus>,
+    watcher: Watcher,
     summary: Summary,
 }
 
@@ -115,8 +117,27 @@ impl Daemon {
             options,
             orders,
             groups: BTreeMap::new(),
+            watcher: Watcher::default(),
             summary,
         })
+    }
+
+    /// Shows `see` how things stand at the end of each window. It has to be quick: the daemon waits.
+    pub fn watch(&mut self, see: impl FnMut(Snapshot) + Send + 'static) {
+        self.watcher.0 = Some(Box::new(see));
+    }
+
+    fn show(&mut self) {
+        let Some(see) = &mut self.watcher.0 else { return };
+        let mut snapshot = Snapshot {
+            windows: self.summary.windows,
+            orders: self.summary.orders,
+            sources: self.summary.sources.clone(),
+            unseen: self.summary.unseen.clone(),
+            ..Snapshot::default()
+        };
+        snapshot.sort(&self.tree, self.policy.groups());
+        see(snapshot);
     }
 
     /// Steers until `stop` says so or no program is left. Each window's changes are told to `tell`, a
@@ -150,6 +171,7 @@ impl Daemon {
             length = self.options.window.max(stretched);
             self.summary.windows += 1;
             self.summary.stretched += u64::from(stretched > self.options.window);
+            self.show();
         }
         Ok(())
     }

@@ -199,6 +199,11 @@ impl Meter {
 /// The label of a lock at an address of a program; 0 stands for those on which it spins. Addresses of
 /// user space have 47 bits, or 56 on some machines, where labels of different programs may meet after 256
 /// programs.
-fn label(program: ProgramId, word: u64) -> LockLabel {
+pub(crate) fn label(program: ProgramId, word: u64) -> LockLabel {
     LockLabel(word ^ u64::from(program.0).rotate_right(16))
+}
+
+/// The address behind a label, if the lock is this program's.
+pub(crate) fn word(LockLabel(lock): LockLabel, program: ProgramId) -> u64 {
+    label(program, lock).0
 }
