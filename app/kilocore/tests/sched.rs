@@ -361,7 +361,7 @@ fn a_process_of_another_user_is_refused() {
 fn a_live_view_without_a_terminal_is_refused_before_the_program_exists() {
     let mut command = Command::new("setsid");
     let output = command
-        .args(["-w".as_ref(), kilocore_shipped::program().as_os_str()])
+        .args(["-w", env!("CARGO_BIN_EXE_kilocore")])
         .args(["sched", "--metrics", "proc", "--watch", "--", "echo", "it ran"])
         .output()
         .expect("setsid");
@@ -373,10 +373,10 @@ fn a_live_view_without_a_terminal_is_refused_before_the_program_exists() {
 
 #[test]
 fn a_live_view_gives_the_terminal_back_as_it_was() {
-    let kilocore = kilocore_shipped::program();
+    let kilocore = env!("CARGO_BIN_EXE_kilocore");
     let session = format!(
         "stty -g; {} sched --metrics proc --watch -- sh -c 'sleep 2; exit 7' 2>/dev/null; echo status $?; stty -g",
-        kilocore.display()
+        kilocore
     );
     let output = Command::new("script").args(["-qec", &session, "/dev/null"]).output();
     let text = String::from_utf8(output.expect("script").stdout).expect("text");

@@ -106,11 +106,11 @@ impl Shown {
 impl Drop for Shown {
     fn drop(&mut self) {
         self.ended.store(true, Ordering::SeqCst);
-        if let Some(thread) = self.thread.take() {
-            if thread.join().is_err() {
-                // What the panic has said may be on the screen that is gone.
-                eprintln!("kilocore: the live view has failed, which is an error in kilocore");
-            }
+        if let Some(thread) = self.thread.take()
+            && thread.join().is_err()
+        {
+            // What the panic has said may be on the screen that is gone.
+            eprintln!("kilocore: the live view has failed, which is an error in kilocore");
         }
     }
 }

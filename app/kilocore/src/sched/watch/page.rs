@@ -88,9 +88,12 @@ impl Page {
             lines.extend(self.group(group));
         }
         lines.push(Line::default());
-        lines.extend(snapshot.others.iter().map(|(other, count)| {
-            text(&format!("{count} threads {}", treated(*other, self.dry_run)))
-        }));
+        lines.extend(
+            snapshot
+                .others
+                .iter()
+                .map(|(other, count)| text(&format!("{}: {count}", treated(*other)))),
+        );
         lines
     }
 
@@ -154,15 +157,12 @@ fn reason(group: &GroupView) -> String {
     }
 }
 
-fn treated(other: Other, dry_run: bool) -> &'static str {
+fn treated(other: Other) -> &'static str {
     match other {
-        Other::Ordered => "have an order of their own",
-        Other::Refused => "are left alone: the system refused an order for them",
-        Other::OneCore => "are left alone: their owner allows them one core only",
-        Other::NotAsked if dry_run => {
-            "are not confined: the policy asks nothing of them as a group"
-        }
-        Other::NotAsked => "are left alone: the policy sees nothing to gain by moving them",
+        Other::Ordered => "threads with an order of their own",
+        Other::Refused => "threads left alone, as the system refused an order for them",
+        Other::OneCore => "threads left alone, as their owner allows them one core only",
+        Other::NotAsked => "threads left alone, as they wait little or moving them gains nothing",
     }
 }
 
@@ -259,8 +259,8 @@ mod tests {
                 &format!("  waiting  99 % {bars}"),
                 "  it gets most done on 5 cores, as was found after 12 windows",
                 "",
-                "1 threads are left alone: the system refused an order for them",
-                "3 threads are left alone: the policy sees nothing to gain by moving them",
+                "threads left alone, as the system refused an order for them: 1",
+                "threads left alone, as they wait little or moving them gains nothing: 3",
                 "",
                 "q: closes this view",
             ]
