@@ -375,7 +375,7 @@ fn a_live_view_without_a_terminal_is_refused_before_the_program_exists() {
 fn a_live_view_gives_the_terminal_back_as_it_was() {
     let kilocore = env!("CARGO_BIN_EXE_kilocore");
     let session = format!(
-        "stty -g; {} sched --metrics proc --watch -- sh -c 'sleep 2; exit 7' 2>/dev/null; echo status $?; stty -g",
+        "stty rows 24 cols 100; stty -g; {} sched --metrics proc --watch -- sh -c 'sleep 2; exit 7' 2>/dev/null; echo status $?; stty -g",
         kilocore
     );
     let output = Command::new("script").args(["-qec", &session, "/dev/null"]).output();
