@@ -114,8 +114,9 @@ impl Meter {
     pub fn sources(&self) -> Vec<String> {
         let mut sources = vec!["running and waiting times of threads (/proc schedstat)".to_owned()];
         if self.spins.is_some() {
-            sources
-                .push("spin loops among perf's samples of each core, one in two milliseconds".to_owned());
+            sources.push(
+                "spin loops among perf's samples of each core, one in two milliseconds".to_owned(),
+            );
         }
         sources.push("looks at threads that sleep for a lock (/proc syscall)".to_owned());
         sources
