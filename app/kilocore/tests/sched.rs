@@ -386,3 +386,16 @@ fn a_live_view_gives_the_terminal_back_as_it_was() {
     let after: Vec<&str> = after.split_whitespace().collect();
     assert_eq!(after, ["status", "7", before.trim()]);
 }
+
+#[test]
+fn a_policy_that_could_see_nothing_is_refused() {
+    for policy in ["companions", "complement", "intensity", "distributed-intensity"] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut command = sched(folder.path());
+        let output = command.args(["--policy", policy, "--", "echo", "it ran"]).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{output:?}");
+        assert!(output.stdout.is_empty(), "the program did not run");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(said.contains(policy) && said.contains("choose lock-aware"), "{said}");
+    }
+}

@@ -67,6 +67,19 @@ impl PolicyName {
         }
     }
 
+    /// Whether it knows nothing without what processors count ([`Counters`](crate::Counters)).
+    #[must_use]
+    pub const fn needs_counters(self) -> bool {
+        match self {
+            Self::Fair | Self::Pinned | Self::Confined(_) | Self::Malthusian | Self::LockAware => {
+                false
+            }
+            Self::DistributedIntensity | Self::Intensity | Self::Complement | Self::Companions => {
+                true
+            }
+        }
+    }
+
     /// What it does, in a few words.
     #[must_use]
     pub const fn about(self) -> &'static str {
