@@ -32,7 +32,8 @@ pub(crate) const GUARDIAN: &str = "sched-guardian";
 #[derive(Debug, Args)]
 #[command(after_help = examples::SCHED)]
 pub(crate) struct Arguments {
-    /// Who decides: fair, pinned, malthusian, lock-aware or confined=N
+    /// Who decides: fair, pinned, malthusian, lock-aware, confined=N or, where there are hardware
+    /// counters, distributed-intensity, intensity or complement
     #[arg(long, value_name = "NAME", default_value = "lock-aware")]
     policy: PolicyName,
     /// How often it decides, such as 100ms or 1s; longer if listing the threads takes longer than a
@@ -100,23 +101,12 @@ pub(crate) fn sched(arguments: Arguments) -> Result<ExitCode, Failure> {
     if arguments.pid.is_empty() && arguments.command.is_empty() {
         return Err(Failure::new("nothing to steer: add a command, or --pid with a process"));
     }
-    check_policy(arguments.policy)?;
     for file in arguments.json.iter().chain(&arguments.log) {
         output::check_folder(file)?;
     }
+    // What would fail later fails before anything is written and the program exists.
+    drop(Meter::begin(arguments.metrics, arguments.policy)?);
     if arguments.command.is_empty() { watch_running(&arguments) } else { start(&arguments) }
-}
-
-/// A policy that would never order anything is refused.
-fn check_policy(policy: PolicyName) -> Result<(), Failure> {
-    if !policy.needs_counters() {
-        return Ok(());
-    }
-    Err(Failure::new(format!(
-        "{policy} goes by what processors count, which `kilocore sched` does not read yet; choose \
-         lock-aware, malthusian, pinned, confined=N or fair, or see what it would do on a simulated \
-         machine: kilocore simulate sched --experiment cache --policy fair,{policy}"
-    )))
 }
 
 /// Steers processes that run already.
@@ -135,8 +125,6 @@ fn watch_running(arguments: &Arguments) -> Result<ExitCode, Failure> {
 /// Starts a program and steers it until it ends.
 fn start(arguments: &Arguments) -> Result<ExitCode, Failure> {
     launch::check(&arguments.command)?;
-    // What would fail later fails before the program exists.
-    drop(Meter::begin(arguments.metrics)?);
     let held = Held::begin();
     let steering = Steering::of(arguments)?;
     let over = Arc::new(AtomicBool::new(false));

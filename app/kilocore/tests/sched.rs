@@ -387,15 +387,32 @@ fn a_live_view_gives_the_terminal_back_as_it_was() {
     assert_eq!(after, ["status", "7", before.trim()]);
 }
 
+/// What `kilocore sched` says, when it refuses to start a program with these options.
+fn refused(options: &[&str]) -> String {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (log, made) = (folder.path().join("log.txt"), folder.path().join("made"));
+    let mut command = sched(folder.path());
+    command.args(options).arg("--log").arg(&log).args(["--", "touch"]).arg(&made);
+    let output = command.output().expect("it runs");
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    assert!(!log.exists() && !made.exists(), "nothing is written, and nothing begins");
+    assert_eq!(journals(folder.path()), 0);
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
 #[test]
-fn a_policy_that_could_see_nothing_is_refused() {
-    for policy in ["companions", "complement", "intensity", "distributed-intensity"] {
-        let folder = tempfile::tempdir().expect("a folder");
-        let mut command = sched(folder.path());
-        let output = command.args(["--policy", policy, "--", "echo", "it ran"]).output().unwrap();
-        assert_eq!(output.status.code(), Some(2), "{output:?}");
-        assert!(output.stdout.is_empty(), "the program did not run");
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(said.contains(policy) && said.contains("choose lock-aware"), "{said}");
+fn policies_that_need_hardware_counters_are_refused_where_there_are_none() {
+    for policy in ["distributed-intensity", "intensity", "complement"] {
+        let said = refused(&["--policy", policy, "--metrics", "proc"]);
+        let mend = said.contains("take --metrics auto") && said.contains("lock-aware");
+        assert!(said.contains(&format!("policy {policy} decides by hardware counters")), "{said}");
+        assert!(mend, "{said}");
     }
+}
+
+#[test]
+fn a_policy_that_needs_a_driver_inside_the_scheduler_is_refused() {
+    let said = refused(&["--policy", "companions"]);
+    assert!(said.contains("driver inside the scheduler"), "{said}");
+    assert!(said.contains("kilocore simulate sched --experiment cache"), "{said}");
 }

@@ -21,9 +21,32 @@ impl Event {
         pid: libc::pid_t,
         core: libc::c_int,
     ) -> io::Result<Self> {
+        Self::open_beside(attribute, pid, core, -1)
+    }
+
+    /// Opens an event for the same thread and core as another, so that they count at the same times.
+    ///
+    /// # Errors
+    /// Those of `perf_event_open`: if the processor cannot count both at once, too.
+    pub fn open_with(
+        attribute: &mut perf_event_attr,
+        pid: libc::pid_t,
+        core: libc::c_int,
+        leader: &Self,
+    ) -> io::Result<Self> {
+        Self::open_beside(attribute, pid, core, leader.fd())
+    }
+
+    fn open_beside(
+        attribute: &mut perf_event_attr,
+        pid: libc::pid_t,
+        core: libc::c_int,
+        leader: RawFd,
+    ) -> io::Result<Self> {
         let flags = PERF_FLAG_FD_CLOEXEC.into();
         // SAFETY: the attribute is valid for as many bytes as it says.
-        let fd = unsafe { perf_event_open_sys::perf_event_open(attribute, pid, core, -1, flags) };
+        let fd =
+            unsafe { perf_event_open_sys::perf_event_open(attribute, pid, core, leader, flags) };
         if fd < 0 {
             return Err(io::Error::last_os_error());
         }
@@ -87,6 +110,22 @@ impl Event {
         self.values::<24>()
     }
 
+    /// What a group of events has counted, of the leader of a group whose read format is
+    /// `PERF_FORMAT_GROUP` with both times: the words that the kernel writes, which are the number of
+    /// events, the nanoseconds for which they were enabled and those for which they counted, and what
+    /// each counted.
+    ///
+    /// # Errors
+    /// Those of `read`, and if the group has another number of words.
+    pub fn group<const WORDS: usize>(&self) -> io::Result<[u64; WORDS]> {
+        let mut words = [[0_u8; 8]; WORDS];
+        let bytes = words.as_flattened_mut();
+        if rustix::io::read(&self.0, &mut *bytes)? != bytes.len() {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        Ok(words.map(u64::from_ne_bytes))
+    }
+
     /// Reads so many bytes, of which the last eight are a number.
     fn values<const SIZE: usize>(&self) -> io::Result<u64> {
         let mut values = [0; SIZE];
@@ -136,7 +175,7 @@ mod tests {
     use perf_event_open_sys::bindings::{PERF_COUNT_SW_DUMMY, PERF_TYPE_SOFTWARE};
 
     use super::*;
-    use crate::Ring;
+    use crate::{Ring, page_size};
 
     fn nothing() -> perf_event_attr {
         let mut attribute = perf_event_attr {
@@ -147,6 +186,38 @@ mod tests {
         };
         attribute.set_exclude_kernel(1);
         attribute
+    }
+
+    /// Software events need no counter of the hardware, and are read as those are.
+    #[test]
+    fn a_group_tells_its_times_and_what_each_event_counted() {
+        use perf_event_open_sys::bindings::{
+            PERF_COUNT_SW_PAGE_FAULTS, PERF_FORMAT_GROUP, PERF_FORMAT_TOTAL_TIME_ENABLED,
+            PERF_FORMAT_TOTAL_TIME_RUNNING,
+        };
+        let mut attribute = nothing();
+        attribute.read_format = u64::from(PERF_FORMAT_GROUP)
+            | u64::from(PERF_FORMAT_TOTAL_TIME_ENABLED)
+            | u64::from(PERF_FORMAT_TOTAL_TIME_RUNNING);
+        attribute.set_disabled(1);
+        let Ok(leader) = Event::open(&mut attribute, 0, -1) else { return };
+        attribute.config = u64::from(PERF_COUNT_SW_PAGE_FAULTS);
+        attribute.set_disabled(0);
+        let _member = Event::open_with(&mut attribute, 0, -1, &leader).expect("a second event");
+        assert_eq!(leader.group::<5>().expect("two events"), [2, 0, 0, 0, 0], "it has not begun");
+        leader.enable().expect("an event");
+        let pages = 64;
+        let mut touched = memmap2::MmapMut::map_anon(pages * page_size()).expect("room");
+        // Huge pages would fault once for many.
+        let _ = touched.advise(memmap2::Advice::NoHugePage);
+        for page in 0..pages {
+            touched[page * page_size()] = 1;
+        }
+        let [events, enabled, running, nothing, faults] = leader.group().expect("two events");
+        assert_eq!((events, nothing), (2, 0));
+        assert!(enabled >= running && running > 0, "{enabled} {running}");
+        assert!(faults >= pages as u64, "{faults}");
+        assert!(leader.group::<4>().is_err(), "another number of words");
     }
 
     #[test]

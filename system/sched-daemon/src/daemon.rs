@@ -88,7 +88,7 @@ impl Daemon {
         mut host: Box<dyn Host + Send>,
         guardian: Command,
     ) -> Result<Self, DaemonError> {
-        let meter = Meter::begin(options.metrics)?;
+        let meter = Meter::begin(options.metrics, options.policy)?;
         let tree = Tree::of(pids, &mut *host).map_err(DaemonError::NoProcess)?;
         if let Some(pid) = pids.iter().find(|pid| !may_steer(**pid))
             && !options.dry_run
@@ -103,11 +103,8 @@ impl Daemon {
             let guardian = guardian.inspect_err(|_| journal.remove());
             Some((journal, guardian.map_err(DaemonError::Guardian)?))
         };
-        let summary = Summary {
-            sources: meter.sources(),
-            unseen: meter.unseen().to_vec(),
-            ..Summary::default()
-        };
+        let summary =
+            Summary { sources: meter.sources(), unseen: meter.unseen(), ..Summary::default() };
         Ok(Self {
             host,
             tree,
@@ -184,7 +181,8 @@ impl Daemon {
     }
 
     fn window(&mut self, length: Nanos, tell: &mut dyn FnMut(String)) -> Result<(), DaemonError> {
-        let tasks = self.meter.window(&self.tree, &mut *self.host, length);
+        let tasks = self.meter.window(&self.tree, &mut *self.host, &self.machine, length);
+        self.summary.unseen = self.meter.unseen();
         let window = Window { length, tasks: &tasks };
         for order in self.policy.window(&self.machine, &window) {
             let Some((journal, _)) = &mut self.orders else {

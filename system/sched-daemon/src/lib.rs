@@ -4,7 +4,8 @@
 //! * **Tasks** are the threads of the steered programs and of all that they start. Each window they
 //!   are listed anew ([`Tree`]).
 //! * **Metrics** come from what the machine offers ([`Meter`]): the scheduler's own times, samples
-//!   whose code is a spin loop, and looks at threads that sleep for a lock.
+//!   whose code is a spin loop, looks at threads that sleep for a lock, and, if the policy decides by
+//!   them, hardware counters ([`CounterSource`]).
 //! * **A policy** of `kilocore-sched-policy` decides, and its orders become affinities ([`Daemon`]).
 //! * **Everything is put back** ([`restore`](restore())), whatever ends the daemon. Before an order is given, a
 //!   [`Journal`] says what was there. A [`Guardian`], a process of its own, reads it if the daemon dies.
@@ -17,10 +18,15 @@
 #![warn(missing_docs)]
 
 mod affinity;
+mod caches;
+mod counted;
+mod counters;
 mod cpu_list;
 mod daemon;
+mod descriptors;
 mod error;
 mod guardian;
+mod hardware;
 mod host;
 mod journal;
 mod ledger;
@@ -28,6 +34,7 @@ mod looks;
 mod machine;
 mod meter;
 mod places;
+mod resctrl;
 mod restore;
 mod snapshot;
 mod spin_loop;
@@ -35,6 +42,7 @@ mod spins;
 mod stat;
 mod tree;
 
+pub use counters::{CounterSource, NoCounters, Reading};
 pub use daemon::{Daemon, Options, Summary};
 pub use error::DaemonError;
 pub use guardian::{Guardian, guard};

@@ -2,13 +2,20 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::path::Path;
 use std::str::FromStr;
 
-use kilocore_sched_policy::{LockLabel, LockWait, Nanos, ProgramId, TaskId, TaskWindow};
+use kilocore_sched_policy::{
+    LockLabel, LockWait, Machine, Nanos, PolicyName, ProgramId, TaskId, TaskWindow,
+};
 
+use crate::counted::{Counted, estimate_neighbours};
+use crate::counters::{CounterSource, NoCounters};
 use crate::error::DaemonError;
+use crate::hardware::Hardware;
 use crate::host::Host;
 use crate::looks;
+use crate::resctrl;
 use crate::spins::Spins;
 use crate::tree::{Thread, Tree};
 
@@ -61,6 +68,7 @@ struct Seen {
 #[derive(Debug)]
 pub struct Meter {
     spins: Option<Spins>,
+    counted: Option<Counted>,
     unseen: Vec<String>,
     before: BTreeMap<TaskId, (Nanos, Nanos)>,
     seen: BTreeMap<TaskId, Seen>,
@@ -70,17 +78,47 @@ pub struct Meter {
 }
 
 impl Meter {
-    /// Begins to watch.
+    /// Begins to watch what a policy decides by.
     ///
     /// # Errors
-    /// If something was asked for that this host does not offer.
-    pub fn begin(metrics: Metrics) -> Result<Self, DaemonError> {
-        let mut unseen = vec![
-            "what hardware counters count".to_owned(),
+    /// If something was asked for, or the policy needs something, that this host does not offer.
+    pub fn begin(metrics: Metrics, policy: PolicyName) -> Result<Self, DaemonError> {
+        let counters = match metrics {
+            Metrics::Proc => Err(NoCounters::NotAskedFor),
+            Metrics::Auto | Metrics::Perf => Hardware::find(),
+        };
+        Self::with(metrics, policy, counters.map(|found| Box::new(found) as Box<_>))
+    }
+
+    /// The same with counters that may be played.
+    ///
+    /// # Errors
+    /// As of [`begin`](Self::begin).
+    pub fn with(
+        metrics: Metrics,
+        policy: PolicyName,
+        counters: Result<Box<dyn CounterSource>, NoCounters>,
+    ) -> Result<Self, DaemonError> {
+        if policy.needs_scheduler() {
+            return Err(DaemonError::NeedsScheduler(policy));
+        }
+        let (counted, uncounted) = match counters {
+            Ok(source) if policy.needs_counters() => (Some(Counted::of(source)), None),
+            Err(why) if policy.needs_counters() => {
+                return Err(DaemonError::NoCounters(policy, why));
+            }
+            // They cost the program something at each switch.
+            Ok(_) => (None, Some(format!("there are some, but {policy} does not decide by them"))),
+            Err(why) => (None, Some(why.to_string())),
+        };
+        let uncounted = uncounted.map(|why| format!("what hardware counters count ({why})"));
+        let mut unseen: Vec<String> = uncounted.into_iter().collect();
+        unseen.extend([
+            format!("how full caches are ({})", resctrl::describe(Path::new(resctrl::MOUNTED))),
             "how often locks were taken".to_owned(),
             "sleep for locks whose word is not 2 while threads wait, and sleep through a whole window"
                 .to_owned(),
-        ];
+        ]);
         let spins = match (metrics, Spins::begin()) {
             (Metrics::Proc, _) => Err("not asked for".to_owned()),
             (_, Ok(spins)) => Ok(spins),
@@ -100,6 +138,7 @@ impl Meter {
         let tick = Nanos(1_000_000_000 / u64::try_from(ticks).unwrap_or(100).max(1));
         Ok(Self {
             spins: spins.ok(),
+            counted,
             unseen,
             before: BTreeMap::new(),
             seen: BTreeMap::new(),
@@ -119,13 +158,15 @@ impl Meter {
             );
         }
         sources.push("looks at threads that sleep for a lock (/proc syscall)".to_owned());
+        sources.extend(self.counted.as_ref().map(Counted::describe));
         sources
     }
 
-    /// What cannot be seen.
+    /// What cannot be seen, as far as that is known by now.
     #[must_use]
-    pub fn unseen(&self) -> &[String] {
-        &self.unseen
+    pub fn unseen(&self) -> Vec<String> {
+        let uncounted = self.counted.as_ref().map(Counted::unseen).unwrap_or_default();
+        self.unseen.iter().cloned().chain(uncounted).collect()
     }
 
     /// Looks at what threads sleep for: at each of them, or at some in turn if there are many.
@@ -144,8 +185,16 @@ impl Meter {
         self.looked += budget;
     }
 
-    /// The window is over, of this length. Returns what each thread did.
-    pub fn window(&mut self, tree: &Tree, host: &mut dyn Host, length: Nanos) -> Vec<TaskWindow> {
+    /// The window is over, of this length. Returns what each thread did on this machine.
+    pub fn window(
+        &mut self,
+        tree: &Tree,
+        host: &mut dyn Host,
+        machine: &Machine,
+        length: Nanos,
+    ) -> Vec<TaskWindow> {
+        let mut counted =
+            self.counted.as_mut().map(|counted| counted.take(tree)).unwrap_or_default();
         let spun = self.spins.as_mut().map(|spins| spins.take(tree)).unwrap_or_default();
         let mut before = BTreeMap::new();
         let mut tasks = Vec::new();
@@ -171,11 +220,12 @@ impl Meter {
                 ran,
                 ready: since(now.1, then.1),
                 locks,
-                counters: None,
+                counters: counted.remove(&thread.of),
                 beside: Vec::new(),
             });
         }
         tasks.sort_by_key(|task| task.task);
+        estimate_neighbours(&mut tasks, machine, length);
         self.before = before;
         self.seen.clear();
         self.looked = 0;

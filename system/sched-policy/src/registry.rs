@@ -80,6 +80,12 @@ impl PolicyName {
         }
     }
 
+    /// Whether only a driver inside a scheduler can tell it what it decides by.
+    #[must_use]
+    pub const fn needs_scheduler(self) -> bool {
+        matches!(self, Self::Companions)
+    }
+
     /// What it does, in a few words.
     #[must_use]
     pub const fn about(self) -> &'static str {
