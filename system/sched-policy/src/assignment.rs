@@ -138,13 +138,12 @@ impl<'a> Assignment<'a> {
 
     /// What tasks suffer altogether.
     pub(crate) fn cost(&self) -> u128 {
-        let cores = self.machine.all();
-        cores.iter().map(|cpu| self.cost_of(cpu)).sum::<u128>() / 2
+        self.machine.cpus().map(|cpu| self.cost_of(cpu)).sum::<u128>() / 2
     }
 
     /// What the tasks of a core suffer under others, and make others suffer.
     fn cost_of(&self, cpu: CpuId) -> u128 {
-        self.machine.all().iter().map(|other| self.between(cpu, other)).sum()
+        self.machine.cpus().map(|other| self.between(cpu, other)).sum()
     }
 
     /// What the tasks of two cores suffer under each other.
@@ -200,7 +199,7 @@ impl<'a> Assignment<'a> {
         for (rank, &task) in candidates.iter().enumerate() {
             let exchanges = candidates[rank + 1..].iter();
             let exchanges = exchanges.map(|&other| (self.homes[other], Some(other)));
-            let moves = self.machine.all().iter().map(|cpu| (cpu, None)).collect::<Vec<_>>();
+            let moves = self.machine.cpus().map(|cpu| (cpu, None)).collect::<Vec<_>>();
             let all: Vec<(CpuId, Option<usize>)> = exchanges.chain(moves).collect();
             for (to, back) in all {
                 let exchange = Exchange { task, to, back };

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use kilocore_platform::{CpuId, NodeId};
 
 use crate::cpu_set::CpuSet;
-use crate::ids::CacheId;
+use crate::ids::{CacheId, TaskId};
 
 /// Where a hardware thread is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,6 +56,24 @@ impl Machine {
     #[must_use]
     pub fn all(&self) -> CpuSet {
         CpuSet::first(self.cores())
+    }
+
+    /// All its cores, one after the other.
+    pub(crate) fn cpus(&self) -> impl Iterator<Item = CpuId> + use<> {
+        (0..self.cores()).map(CpuId)
+    }
+
+    /// What runs on the other cores of a core's last-level cache, if `running` is what each core runs.
+    /// Nothing if the machine does not have the core.
+    pub(crate) fn beside<'a>(
+        &'a self,
+        core: CpuId,
+        running: &'a [Option<TaskId>],
+    ) -> impl Iterator<Item = TaskId> + 'a {
+        let cache = |cpu| self.place(cpu).map(|place| place.cache);
+        let here = cache(core);
+        let others = self.cpus().filter(move |&cpu| cpu != core && cache(cpu) == here);
+        others.filter_map(|cpu| running.get(cpu.0 as usize).copied().flatten())
     }
 
     /// Where a core is, if the machine has it.

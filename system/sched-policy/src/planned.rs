@@ -13,7 +13,7 @@ use kilocore_platform::{CpuId, Nanos};
 use crate::ids::{CacheId, TaskId};
 use crate::machine::Machine;
 use crate::order::Order;
-use crate::policy::{Policy, Ready};
+use crate::policy::{Policy, Ready, due};
 use crate::window::Window;
 
 /// Runs tasks side by side as planned.
@@ -72,7 +72,7 @@ impl Planned {
 /// The cores of each last-level cache, caches and cores in rising order.
 pub(crate) fn cores_by_cache(machine: &Machine) -> Vec<Vec<CpuId>> {
     let mut caches: BTreeMap<CacheId, Vec<CpuId>> = BTreeMap::new();
-    for cpu in machine.all().iter() {
+    for cpu in machine.cpus() {
         if let Some(place) = machine.place(cpu) {
             caches.entry(place.cache).or_default().push(cpu);
         }
@@ -106,22 +106,13 @@ impl Policy for Planned {
         ready: &[Ready],
         running: &[Option<TaskId>],
     ) -> usize {
-        let Some(here) = machine.place(core) else { return 0 };
-        let Some(least) = ready.iter().map(|task| task.had).min() else { return 0 };
-        let beside = machine.all();
-        let beside = beside.iter().filter(|&cpu| {
-            cpu != core && machine.place(cpu).is_some_and(|place| place.cache == here.cache)
-        });
-        let beside: Vec<TaskId> =
-            beside.filter_map(|cpu| running.get(cpu.0 as usize).copied().flatten()).collect();
+        let beside: Vec<TaskId> = machine.beside(core, running).collect();
         let with = |task: TaskId| {
             let set = self.set_of(task);
             beside.iter().filter(|&&other| set.is_some() && self.set_of(other) == set).count()
         };
-        let due = ready.iter().enumerate();
-        let due = due.filter(|(_, task)| task.had.0 <= least.0.saturating_add(self.lead.0));
-        let best =
-            due.min_by_key(|(place, task)| (core::cmp::Reverse(with(task.task)), task.had, *place));
+        let best = due(ready, self.lead)
+            .min_by_key(|(place, task)| (core::cmp::Reverse(with(task.task)), task.had, *place));
         best.map_or(0, |(place, _)| place)
     }
 }

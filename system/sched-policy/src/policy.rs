@@ -22,6 +22,14 @@ pub struct Ready {
     pub had: Nanos,
 }
 
+/// The tasks that may be picked, with their places: those that are ahead of the one that is most behind
+/// by no more than `lead`.
+pub(crate) fn due(ready: &[Ready], lead: Nanos) -> impl Iterator<Item = (usize, &Ready)> {
+    let least = ready.iter().map(|task| task.had.0).min().unwrap_or(0);
+    let most = least.saturating_add(lead.0);
+    ready.iter().enumerate().filter(move |(_, task)| task.had.0 <= most)
+}
+
 /// A scheduler that sees contention.
 ///
 /// A policy is deterministic: the same windows make the same orders. It knows of tasks only what

@@ -30,7 +30,7 @@ use crate::ids::TaskId;
 use crate::machine::Machine;
 use crate::metric::{Metric, Smoothed, millionths};
 use crate::order::Order;
-use crate::policy::{Policy, Ready};
+use crate::policy::{Policy, Ready, due};
 use crate::sensitivity::Line;
 use crate::window::{Counters, TaskWindow, Window};
 
@@ -81,6 +81,8 @@ pub struct ResourceAware {
     name: &'static str,
     options: ResourceAwareOptions,
     tasks: BTreeMap<TaskId, Known>,
+    /// What all of them do on average, since the last window.
+    usual: Usual,
 }
 
 /// What is known of a task.
@@ -88,8 +90,6 @@ pub struct ResourceAware {
 struct Known {
     windows: u32,
     pressure: Smoothed,
-    /// Millionths of cycles per instruction.
-    cycles: Smoothed,
     line: Line,
     home: Option<CpuId>,
     /// For how many windows it has been there.
@@ -100,7 +100,7 @@ impl ResourceAware {
     /// With these constants.
     #[must_use]
     pub fn new(name: &'static str, options: ResourceAwareOptions) -> Self {
-        Self { name, options, tasks: BTreeMap::new() }
+        Self { name, options, tasks: BTreeMap::new(), usual: Usual::default() }
     }
 
     /// The policy of the thesis.
@@ -128,7 +128,6 @@ impl ResourceAware {
         known.dwelt = known.dwelt.saturating_add(1);
         known.pressure.update(options.metric.of(counters).min(MOST));
         let cycles = Metric::CyclesPerInstruction.of(counters);
-        known.cycles.update(cycles);
         if options.learn {
             known.line.update(neighbours(options.metric, counters), cycles);
         }
@@ -137,7 +136,7 @@ impl ResourceAware {
     /// What all tasks that are known do and suffer, on one scale.
     fn natures(&self, window: &Window<'_>) -> Vec<Nature> {
         let steered = window.tasks.iter().filter(|task| self.places(task, window.length));
-        let suffering = self.usual_suffering();
+        let suffering = self.usual.suffering;
         steered
             .map(|task| {
                 let known = &self.tasks[&task.task];
@@ -189,7 +188,8 @@ impl ResourceAware {
 
     /// By how much two tasks suffer more side by side than each of them beside tasks as they come. So a
     /// light neighbour is not wasted on a light task.
-    fn together(&self, one: TaskId, other: TaskId, usual: &Usual) -> i128 {
+    fn together(&self, one: TaskId, other: TaskId) -> i128 {
+        let usual = &self.usual;
         let nature = |task| self.nature(task, usual.suffering);
         let (Some(one), Some(other)) = (nature(one), nature(other)) else { return 0 };
         one.1 * (other.0 - usual.pressure) + one.0 * (other.1 - usual.sensitivity)
@@ -205,6 +205,7 @@ impl ResourceAware {
 }
 
 /// What tasks press and suffer on average.
+#[derive(Debug, Clone, Copy, Default)]
 struct Usual {
     pressure: i128,
     sensitivity: i128,
@@ -235,6 +236,7 @@ impl Policy for ResourceAware {
                 self.learn(task, &counters);
             }
         }
+        self.usual = self.usual();
         let natures = self.natures(window);
         let mut at = BTreeMap::new();
         let mut unplaced = false;
@@ -260,21 +262,9 @@ impl Policy for ResourceAware {
         ready: &[Ready],
         running: &[Option<TaskId>],
     ) -> usize {
-        let Some(least) = ready.iter().map(|task| task.had).min() else { return 0 };
-        let Some(here) = machine.place(core) else { return 0 };
-        let beside = machine.all();
-        let beside = beside.iter().filter(|&cpu| {
-            cpu != core && machine.place(cpu).is_some_and(|place| place.cache == here.cache)
-        });
-        let neighbours: Vec<TaskId> =
-            beside.filter_map(|cpu| running.get(cpu.0 as usize).copied().flatten()).collect();
-        let usual = self.usual();
-        let due = ready
-            .iter()
-            .enumerate()
-            .filter(|(_, task)| task.had.0 <= least.0.saturating_add(self.options.lead.0));
-        let best = due.min_by_key(|(place, task)| {
-            let suffered = neighbours.iter().map(|&other| self.together(task.task, other, &usual));
+        let neighbours: Vec<TaskId> = machine.beside(core, running).collect();
+        let best = due(ready, self.options.lead).min_by_key(|(place, task)| {
+            let suffered = neighbours.iter().map(|&other| self.together(task.task, other));
             (suffered.sum::<i128>(), *place)
         });
         best.map_or(0, |(place, _)| place)
