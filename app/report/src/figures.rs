@@ -68,6 +68,7 @@ pub(crate) fn groups(machine: &Description) -> Vec<Group> {
         ("last-level cache has what the cores' own have", &caches.shared_holds_private, ""),
         ("line of a block in the core's own cache", &caches.own_line_cycles, "cycles"),
         ("lines of a block on their way at a time", &caches.lines_under_way, ""),
+        ("bandwidth of all nodes together", &memory.shared_controller_gb_per_s, "GB/s"),
     ];
     let optional = optional
         .into_iter()
