@@ -35,6 +35,12 @@ const FEW: usize = 5;
 /// of order, and windows begin in the middle.
 const CONTRADICTING: f64 = 0.1;
 
+/// If this share of a lock's sections lie inside sections of another meaning of the word, the lock guards
+/// something of the other one, such as its queue of waiters.
+const INSIDE: f64 = 0.2;
+/// A lock around another one is taken at least once in so many times.
+const TIMES_AS_OFTEN: usize = 4;
+
 /// The share of shared acquisitions that find others inside, from which on readers share.
 const TOGETHER: f64 = 0.05;
 
@@ -58,6 +64,25 @@ fn counts_up(windows: &[&[Operation]]) -> bool {
         *if change < 1 << 31 { &mut up } else { &mut down } += 1.0;
     }
     up >= FEW as f64 && down <= CONTRADICTING / 2.0 * up
+}
+
+/// Whether a part of a word is a lock that guards something of the lock that another part is: threads often
+/// take the inner one while another thread has the outer one.
+fn lies_inside(windows: &[&[Operation]], inner: Meaning, outer: Meaning) -> bool {
+    let (mut all, mut inside) = (0.0, 0.0);
+    for operations in windows {
+        // Sections are sorted by their ends.
+        let outer = exclusive(operations, outer).sections;
+        for section in exclusive(operations, inner).sections {
+            let at = outer.partition_point(|around| around.released < section.released);
+            let around = outer.get(at).is_some_and(|around| {
+                around.acquired < section.acquired && around.tid != section.tid
+            });
+            all += 1.0;
+            inside += f64::from(u8::from(around));
+        }
+    }
+    inside > INSIDE * all
 }
 
 /// Finds what the writes of several windows mean.
@@ -86,7 +111,15 @@ pub(crate) fn model(windows: &[&[Operation]]) -> Model {
         }
         best
     };
-    let best = best_of(&exclusive);
+    let best = best_of(&exclusive).map(|inner| {
+        let around = |meaning: &Meaning| {
+            let of = sum(&|operations| exclusive(operations, *meaning));
+            meaning.is_apart_from(inner.1) && right(of, true) && TIMES_AS_OFTEN * of.0 >= inner.0
+        };
+        let outer =
+            Meaning::tried().filter(around).find(|outer| lies_inside(windows, inner.1, *outer));
+        outer.map_or(inner, |outer| (inner.0, outer))
+    });
     let mut readers: Option<(usize, Unit)> = None;
     for unit in [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024].map(Unit) {
         let of = sum(&|operations| shared(operations, unit));
@@ -216,6 +249,29 @@ mod tests {
         let Model::Exclusive(meaning) = model(&[&writes]) else { panic!("it is a lock") };
         assert_eq!(meaning.held(Known::all(1)), Some(false));
         assert_eq!(meaning.held(Known::all(0)), Some(true));
+    }
+
+    #[test]
+    fn a_bit_that_guards_the_queue_of_waiters_is_not_the_lock() {
+        // As absl's: bit 3 is the lock, bit 6 guards the queue, bit 2 says that somebody waits, and bit 1
+        // that somebody was woken. Whoever gives the lock back to a waiter takes bit 6 first, and gives
+        // both back together.
+        let writes = repeated(&[
+            (1, 0, 8),
+            (2, 8, 0x4c),
+            (2, 0x4c, 0xc),
+            (3, 0xc, 0x4c),
+            (3, 0x4c, 0xc),
+            (1, 0xc, 0x4c),
+            (1, 0x4c, 2),
+            (2, 2, 8),
+            (2, 8, 0),
+        ]);
+        let Model::Exclusive(meaning) = model(&[&writes]) else { panic!("it is a lock") };
+        let paired = exclusive(&writes, meaning);
+        assert_eq!((paired.sections.len(), paired.broken, paired.overlapping), (16, 0, 0));
+        assert_eq!(meaning.held(Known::all(8)), Some(true));
+        assert_eq!(meaning.held(Known::all(0x44)), Some(false));
     }
 
     #[test]

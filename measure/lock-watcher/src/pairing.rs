@@ -40,6 +40,11 @@ impl Meaning {
             .chain([Self { mask: 0x3fff_ffff, equals: 0x3fff_ffff, is: true }])
     }
 
+    /// Whether the two are told by different parts of the word.
+    pub(crate) fn is_apart_from(self, other: Self) -> bool {
+        self.mask & other.mask == 0
+    }
+
     /// Whether the lock is held at a value, as far as that is known.
     pub(crate) fn held(self, known: Known) -> Option<bool> {
         let bits = self.mask & known.bits;

@@ -166,7 +166,8 @@ impl Session {
     /// watched one at a time, as each costs the program time that would seem to be spent for the
     /// others.
     fn choose(&mut self) -> Vec<Word> {
-        if self.number.is_multiple_of(ROUND) || self.ledger.refused.is_some() {
+        let survey = self.number.is_multiple_of(ROUND) || self.calls_are_new();
+        if survey || self.ledger.refused.is_some() {
             return Vec::new();
         }
         let mut scored: Vec<(f64, Word)> = self
@@ -311,6 +312,14 @@ impl Session {
                 None
             }
         }
+    }
+
+    /// Whether calls that tell which words are locks can be watched for the first time. Until then,
+    /// windows would go to the words on which waiters park, which say nothing of the lock.
+    fn calls_are_new(&self) -> bool {
+        let is_there = |pid: &Pid| self.family.members.contains(pid);
+        let has_calls = |(pid, paths): (&Pid, &SlowPaths)| !paths.is_empty() && is_there(pid);
+        self.number == 1 && self.slow_paths.iter().any(has_calls)
     }
 
     /// A process of which calls are to be watched in a window without words.
