@@ -124,6 +124,9 @@ fn allowance(ledger: &Ledger, host: &mut dyn Host, tid: u32) -> Option<CpuSet> {
 }
 
 fn remove(path: &Path, host: &mut dyn Host) -> Result<(), String> {
+    if let Some(inside) = host.folders(path).first() {
+        return Err(format!("it cannot be removed, as it contains {}", inside.display()));
+    }
     let began = Instant::now();
     loop {
         match host.remove_folder(path) {

@@ -222,6 +222,7 @@ mod tests {
             windows: 40,
             threads: 20,
             orders: 160,
+            control: "affinity".to_owned(),
             sources: vec!["times".to_owned()],
             unseen: vec!["counters".to_owned(), "spinning".to_owned()],
             groups,
