@@ -39,6 +39,9 @@ pub(crate) fn come_home(ledger: &Ledger, host: &mut dyn Host) -> Outcome {
             outcome.left.push(format!("{}: {why}", path.display()));
         }
     }
+    if forgets {
+        set_again(ledger, host);
+    }
     // Those below come after those above.
     for path in ledger.enabled.iter().rev() {
         match group::take_controller(host, path) {
@@ -67,6 +70,7 @@ fn empty(
     forgets: bool,
 ) -> Result<(), String> {
     let home = path.parent().unwrap_or(path);
+    let cores = group::cores(host, version, path, path).unwrap_or_default();
     let began = Instant::now();
     let (mut quiet, mut passes) = (0, 0);
     while quiet < 2 {
@@ -79,7 +83,7 @@ fn empty(
         let mut refused = None;
         let mut advanced = threads.is_empty();
         for &tid in &threads {
-            let allowed = if forgets { allowance(ledger, host, tid) } else { None };
+            let allowed = if forgets { allowance(ledger, host, tid, &cores) } else { None };
             // To the kernel, 0 is who writes, and not the thread that has no number here.
             let result = if tid == 0 {
                 Err(io::Error::from_raw_os_error(libc::EPERM))
@@ -113,14 +117,32 @@ fn empty(
     Ok(())
 }
 
-/// The mask that a thread of our cgroup has asked for, as far as the journal says.
-fn allowance(ledger: &Ledger, host: &mut dyn Host, tid: u32) -> Option<CpuSet> {
+/// Who was killed between moving a thread home and setting its mask again has left it with its home's cores.
+fn set_again(ledger: &Ledger, host: &mut dyn Host) {
+    let homes = ledger.groups.iter().filter_map(|(path, version)| {
+        let home = path.parent()?;
+        group::cores(host, *version, home, home)
+    });
+    let homes: Vec<CpuSet> = homes.collect();
+    for (of, masks) in &ledger.orders {
+        let is_it = host.thread_stat(of.id, of.id).is_some_and(|stat| stat.started == of.started);
+        if is_it && host.affinity(of.id).is_ok_and(|now| homes.contains(&now)) {
+            let _ = host.set_affinity(of.id, &masks.allowed);
+        }
+    }
+}
+
+/// The mask that a thread of a cgroup with these cores has asked for, as far as the journal says.
+fn allowance(ledger: &Ledger, host: &mut dyn Host, tid: u32, cores: &CpuSet) -> Option<CpuSet> {
     let now = host.affinity(tid).ok()?;
     let started = host.thread_stat(tid, tid)?.started;
+    if now != *cores {
+        return Some(now);
+    }
     let order = ledger.orders.get(&Named { id: tid, started });
     // One that was created in the cgroup has the allowance of its program.
     let masks = order.or_else(|| ledger.programs.values().flatten().find(|masks| masks.set == now));
-    masks.filter(|masks| masks.set == now).map(|masks| masks.allowed.clone()).or(Some(now))
+    Some(masks.map_or(now, |masks| masks.allowed.clone()))
 }
 
 fn remove(path: &Path, host: &mut dyn Host) -> Result<(), String> {

@@ -52,6 +52,8 @@ pub struct Ledger {
     pub(crate) guardian: Option<Named>,
     pub(crate) programs: BTreeMap<Named, Vec<Masks>>,
     pub(crate) orders: BTreeMap<Named, Masks>,
+    /// The masks ordered before those: a thread has its old one until the new one is set.
+    pub(crate) earlier: BTreeMap<Named, CpuSet>,
     pub(crate) keeps: BTreeSet<Named>,
     pub(crate) groups: BTreeMap<PathBuf, Version>,
     pub(crate) enabled: BTreeSet<PathBuf>,
@@ -68,10 +70,13 @@ impl Ledger {
             }
             Fact::Order(thread, masks) => {
                 self.keeps.remove(&thread);
-                self.orders.insert(thread, masks);
+                if let Some(before) = self.orders.insert(thread, masks) {
+                    self.earlier.insert(thread, before.set);
+                }
             }
             Fact::Keep(thread) => {
                 self.orders.remove(&thread);
+                self.earlier.remove(&thread);
                 self.keeps.insert(thread);
             }
             Fact::Group(version, path) => drop(self.groups.insert(path, version)),
@@ -91,7 +96,12 @@ impl Ledger {
         for (program, known) in &self.programs {
             facts.extend(known.iter().map(|masks| Fact::Program(*program, masks.clone())));
         }
-        facts.extend(self.orders.iter().map(|(of, masks)| Fact::Order(*of, masks.clone())));
+        for (of, masks) in &self.orders {
+            let allowed = || masks.allowed.clone();
+            let earlier = self.earlier.get(of).cloned();
+            let earlier = earlier.map(|set| Masks { allowed: allowed(), set });
+            facts.extend(earlier.into_iter().chain([masks.clone()]).map(|it| Fact::Order(*of, it)));
+        }
         facts.extend(self.keeps.iter().map(|of| Fact::Keep(*of)));
         facts.extend(self.enabled.iter().cloned().map(Fact::Enabled));
         let groups = self.groups.iter();
@@ -211,14 +221,14 @@ mod tests {
     }
 
     #[test]
-    fn a_later_fact_replaces_an_earlier_one() {
+    fn a_later_fact_replaces_all_but_the_one_that_may_still_hold() {
         let of = Named { id: 7, started: 99 };
         let masks = |cores| Masks { allowed: CpuSet::first(4), set: CpuSet::first(cores) };
         let mut ledger = Ledger::default();
-        for cores in [1, 2] {
+        for cores in [1, 2, 3] {
             ledger.apply(Fact::Order(of, masks(cores)));
         }
-        assert_eq!(ledger.facts(), [Fact::Order(of, masks(2))]);
+        assert_eq!(ledger.facts(), [2, 3].map(|cores| Fact::Order(of, masks(cores))));
         ledger.apply(Fact::Keep(of));
         assert_eq!(ledger.facts(), [Fact::Keep(of)]);
     }

@@ -42,6 +42,8 @@ mod machine;
 mod meter;
 mod outcome;
 mod places;
+#[cfg(test)]
+mod played_cgroups;
 mod resctrl;
 mod restore;
 mod snapshot;

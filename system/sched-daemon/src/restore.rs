@@ -86,7 +86,7 @@ fn thread(
     let started = host.thread_stat(pid, tid)?.started;
     let of = Named { id: tid, started };
     let allowed = match ledger.orders.get(&of) {
-        Some(order) if order.set == now => &order.allowed,
+        Some(order) if order.set == now || ledger.earlier.get(&of) == Some(&now) => &order.allowed,
         Some(_) => return Some(false),
         None if ledger.keeps.contains(&of) => return Some(false),
         None => &masks.iter().find(|masks| masks.set == now)?.allowed,
