@@ -45,7 +45,7 @@ impl Cpusets {
             next: 1,
             groups: BTreeMap::new(),
             ours: BTreeSet::new(),
-            forgets: forgets_masks(host),
+            forgets: group::forgets_masks(host),
         };
         let own = [std::process::id()];
         for &pid in if pids.is_empty() { &own } else { pids } {
@@ -208,12 +208,4 @@ impl Cpusets {
         journal.write(vec![Fact::Group(version, path.clone())])?;
         Ok(group::make(host, version, &path, cpus).map(|()| path))
     }
-}
-
-/// Whether the kernel forgets what masks threads have asked for when they are moved.
-pub(crate) fn forgets_masks(host: &mut dyn Host) -> bool {
-    let text = host.read_file(Path::new("/proc/sys/kernel/osrelease")).unwrap_or_default();
-    let mut numbers = text.split(|letter: char| !letter.is_ascii_digit()).map(str::parse::<u32>);
-    let mut next = || numbers.next().and_then(Result::ok).unwrap_or(0);
-    (next(), next()) < (6, 2)
 }

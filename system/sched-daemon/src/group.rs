@@ -136,3 +136,11 @@ pub(crate) fn take_controller(host: &mut dyn Host, path: &Path) -> io::Result<()
     }
     Ok(())
 }
+
+/// Whether the kernel forgets what masks threads have asked for when they are moved.
+pub(crate) fn forgets_masks(host: &mut dyn Host) -> bool {
+    let text = host.read_file(Path::new("/proc/sys/kernel/osrelease")).unwrap_or_default();
+    let mut numbers = text.split(|letter: char| !letter.is_ascii_digit()).map(str::parse::<u32>);
+    let mut next = || numbers.next().and_then(Result::ok).unwrap_or(0);
+    (next(), next()) < (6, 2)
+}

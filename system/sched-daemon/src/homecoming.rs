@@ -11,7 +11,6 @@ use std::time::{Duration, Instant};
 
 use kilocore_sched_policy::CpuSet;
 
-use crate::cpusets::forgets_masks;
 use crate::group;
 use crate::hierarchy::Version;
 use crate::host::Host;
@@ -29,7 +28,7 @@ const AGAIN: Duration = Duration::from_millis(1);
 
 /// Puts back what a ledger says of cgroups.
 pub(crate) fn come_home(ledger: &Ledger, host: &mut dyn Host) -> Outcome {
-    let forgets = forgets_masks(host);
+    let forgets = group::forgets_masks(host);
     let mut outcome = Outcome::default();
     for (path, version) in &ledger.groups {
         let mut moved = BTreeSet::new();
