@@ -6,6 +6,8 @@ use std::time::{Duration, Instant};
 
 use kilocore_sched_policy::{GroupStatus, LockLabel, Machine, Nanos, Policy, PolicyName, Window};
 
+use crate::control::Control;
+use crate::cpusets::Cpusets;
 use crate::error::DaemonError;
 use crate::guardian::Guardian;
 use crate::host::Host;
@@ -31,6 +33,8 @@ pub struct Options {
     pub window: Duration,
     /// What is watched.
     pub metrics: Metrics,
+    /// How orders are carried out.
+    pub control: Control,
     /// Whether orders are only counted.
     pub dry_run: bool,
 }
@@ -54,6 +58,12 @@ pub struct Summary {
     pub restored: u64,
     /// Groups that were confined, as they were last.
     pub groups: Vec<GroupStatus>,
+    /// What could not be put back, in words. The journal is kept for it.
+    pub left: Vec<String>,
+    /// How orders were carried out.
+    pub control: Control,
+    /// By which cgroups, in words, if by any.
+    pub cgroups: Option<String>,
     /// What was watched.
     pub sources: Vec<String>,
     /// What could not be seen.
@@ -95,6 +105,10 @@ impl Daemon {
         {
             return Err(DaemonError::NotOurs(*pid));
         }
+        let cpusets = match options.control {
+            Control::Affinity => None,
+            Control::Cpuset => Some(Cpusets::find(pids, &mut *host)?),
+        };
         let orders = if options.dry_run {
             None
         } else {
@@ -103,9 +117,14 @@ impl Daemon {
             let guardian = guardian.inspect_err(|_| journal.remove());
             Some((journal, guardian.map_err(DaemonError::Guardian)?))
         };
-        let summary =
-            Summary { sources: meter.sources(), unseen: meter.unseen(), ..Summary::default() };
-        Ok(Self {
+        let summary = Summary {
+            control: options.control,
+            cgroups: cpusets.as_ref().map(Cpusets::describe),
+            sources: meter.sources(),
+            unseen: meter.unseen(),
+            ..Summary::default()
+        };
+        let mut daemon = Self {
             host,
             tree,
             meter,
@@ -116,6 +135,27 @@ impl Daemon {
             groups: BTreeMap::new(),
             watcher: Watcher::default(),
             summary,
+        };
+        daemon.begin(pids, cpusets)?;
+        Ok(daemon)
+    }
+
+    /// Cgroups are made before anything is steered, so that what they lack is said in time.
+    fn begin(&mut self, pids: &[u32], cpusets: Option<Cpusets>) -> Result<(), DaemonError> {
+        let (Some(mut cpusets), Some((journal, _))) = (cpusets, &mut self.orders) else {
+            return Ok(());
+        };
+        cpusets.begin(pids, &mut *self.host, journal)?.map_err(DaemonError::Journal)?;
+        self.tree.carry_out_by(cpusets);
+        Ok(())
+    }
+
+    /// How orders are carried out.
+    #[must_use]
+    pub fn control(&self) -> String {
+        let cgroups = self.summary.cgroups.iter();
+        cgroups.fold(self.options.control.to_string(), |control, cgroups| {
+            format!("{control} ({cgroups})")
         })
     }
 
@@ -125,10 +165,12 @@ impl Daemon {
     }
 
     fn show(&mut self) {
+        let control = self.control();
         let Some(see) = &mut self.watcher.0 else { return };
         let mut snapshot = Snapshot {
             windows: self.summary.windows,
             orders: self.summary.orders,
+            control,
             sources: self.summary.sources.clone(),
             unseen: self.summary.unseen.clone(),
             ..Snapshot::default()
@@ -225,8 +267,12 @@ impl Daemon {
 
     fn put_back(&mut self) {
         let Some((journal, mut guardian)) = self.orders.take() else { return };
-        self.summary.restored = restore(journal.ledger(), &mut *self.host);
-        journal.remove();
+        let outcome = restore(journal.ledger(), &mut *self.host);
+        if outcome.left.is_empty() {
+            journal.remove();
+        }
+        self.summary.restored = outcome.threads;
+        self.summary.left = outcome.left;
         guardian.dismiss();
     }
 }
@@ -266,4 +312,21 @@ fn may_steer(pid: u32) -> bool {
     let own = unsafe { libc::geteuid() }.to_string();
     let users = field(&status(&pid.to_string()), "Uid:");
     users.iter().take(2).any(|user| *user == own)
+}
+
+/// Whether orders for these processes can be carried out in this way; without any, for what this process
+/// starts. Nothing is changed.
+///
+/// # Errors
+/// What is missing.
+pub fn check_control(
+    control: Control,
+    pids: &[u32],
+    host: &mut dyn Host,
+) -> Result<(), DaemonError> {
+    match control {
+        Control::Affinity => {}
+        Control::Cpuset => drop(Cpusets::find(pids, host)?),
+    }
+    Ok(())
 }

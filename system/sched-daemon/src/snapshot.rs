@@ -20,6 +20,8 @@ pub struct Snapshot {
     pub threads: usize,
     /// Orders given; in a dry run, that would have been given.
     pub orders: u64,
+    /// How orders are carried out.
+    pub control: String,
     /// What is watched.
     pub sources: Vec<String>,
     /// What cannot be seen.

@@ -38,8 +38,20 @@ fn print(done: &Summary, dry_run: bool) {
             group.changes
         );
     }
+    let cgroups = done.cgroups.as_deref().map(|cgroups| format!(" ({cgroups})"));
+    let would = if dry_run { "would have been" } else { "were" };
+    eprintln!(
+        "kilocore: sched: orders {would} carried out by {}{}",
+        done.control,
+        cgroups.unwrap_or_default()
+    );
     if done.refused > 0 {
         eprintln!("kilocore: sched: {} threads left alone, as the system refused", done.refused);
+    }
+    for what in &done.left {
+        eprintln!(
+            "kilocore: sched: could not be put back: {what}; `kilocore sched --restore` tries again"
+        );
     }
     if done.stretched > 0 {
         eprintln!(
@@ -54,6 +66,8 @@ fn print(done: &Summary, dry_run: bool) {
 fn document(done: &Summary, dry_run: bool) -> Value {
     json!({
         "dry_run": dry_run,
+        "control": done.control.to_string(),
+        "cgroups": done.cgroups,
         "windows": done.windows,
         "stretched": done.stretched,
         "most_threads": done.most_threads,
@@ -61,6 +75,7 @@ fn document(done: &Summary, dry_run: bool) -> Value {
         "gone": done.gone,
         "refused": done.refused,
         "restored": done.restored,
+        "left": done.left,
         "groups": done.groups.iter().map(group).collect::<Vec<_>>(),
         "watched": done.sources,
         "not_seen": done.unseen,

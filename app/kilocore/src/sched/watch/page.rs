@@ -74,8 +74,8 @@ impl Page {
         let given = if self.dry_run { "that would have been given" } else { "given" };
         let mut lines = vec![
             text(&format!(
-                "{} threads; {} windows; {} orders {given}",
-                snapshot.threads, snapshot.windows, snapshot.orders
+                "{} threads; {} windows; {} orders {given}, by {}",
+                snapshot.threads, snapshot.windows, snapshot.orders, snapshot.control
             )),
             text(&format!("watched: {}", snapshot.sources.join("; "))),
             text(&format!("not seen: {}", snapshot.unseen.join("; "))).style(Color::DarkGray),
@@ -222,6 +222,7 @@ mod tests {
             windows: 40,
             threads: 20,
             orders: 160,
+            control: "affinity".to_owned(),
             sources: vec!["times".to_owned()],
             unseen: vec!["counters".to_owned(), "spinning".to_owned()],
             groups,
@@ -251,7 +252,7 @@ mod tests {
             drawn(&page, 100, 13),
             [
                 "kilocore sched: ./service by policy lock-aware",
-                "20 threads; 40 windows; 160 orders given",
+                "20 threads; 40 windows; 160 orders given, by affinity",
                 "watched: times",
                 "not seen: counters; spinning",
                 "",
