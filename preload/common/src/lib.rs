@@ -8,6 +8,7 @@
 //! * [`MutexKind`], [`mutex_kind`], [`rwlock`] and [`condattr`] know the few parts of glibc's
 //!   objects that tell an ordinary lock from a special one.
 //! * [`allocation_calls`] is what one of the libraries and a plugin of QEMU agree on.
+//! * [`cancellation::held`] keeps a thread from being cancelled in the midst of our own work.
 //! * [`errno::preserved`] keeps `errno` unchanged. Pthread functions report errors by their return
 //!   value, so programs expect `errno` to survive a call of them.
 //!
@@ -16,7 +17,8 @@
 //!   cannot panic. `pthread_cancel` unwinds through functions that are cancellation points, and
 //!   through functions in which a thread waits that may be cancelled at any instruction
 //!   (`PTHREAD_CANCEL_ASYNCHRONOUS`). These functions are `extern "C-unwind"` and own nothing that
-//!   needs dropping, because unwinding through a guard would end the process.
+//!   needs dropping, because unwinding through a guard would end the process. What does need it is
+//!   called by [`cancellation::held`].
 //! * **Nothing is assumed to be initialized.** The allocator, or the constructor of another
 //!   library, may lock a mutex before any constructor of ours has run. So all state is in static
 //!   memory and valid from the start. It is completed on first use, without locks and without
@@ -28,6 +30,7 @@
 #![no_std]
 
 pub mod allocation_calls;
+pub mod cancellation;
 pub mod condattr;
 pub mod errno;
 mod exit;

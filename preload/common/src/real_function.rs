@@ -4,7 +4,7 @@ use core::ffi::{CStr, c_void};
 use core::ptr;
 use core::sync::atomic::{AtomicPtr, AtomicU8, Ordering};
 
-use crate::errno;
+use crate::{cancellation, errno};
 
 /// How many threads look a function up of which an allocator consists.
 static LOOKING: AtomicU8 = AtomicU8::new(0);
@@ -77,7 +77,8 @@ impl RealFunction {
 
     #[cold]
     fn look_up(&self) -> *mut c_void {
-        let address = errno::preserved(|| {
+        // The linker's lock must not stay taken.
+        let look = || {
             // SAFETY: the arguments are RTLD_NEXT and C strings. Both calls only read the linker's
             // tables.
             unsafe {
@@ -90,7 +91,9 @@ impl RealFunction {
                     exact
                 }
             }
-        });
+        };
+        // SAFETY: looking up is the first that a function does that is called by the program.
+        let address = unsafe { cancellation::held(|| errno::preserved(look)) };
         self.address.store(address, Ordering::Relaxed);
         address
     }

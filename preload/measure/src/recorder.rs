@@ -8,7 +8,7 @@ use core::sync::atomic::{AtomicU32, Ordering};
 use kilocore_lock_recording::{
     Block, BlockHeader, FileHeader, SHARED_SLOT, ThreadBlock, UNIT, UnitId,
 };
-use kilocore_preload_common::errno;
+use kilocore_preload_common::{cancellation, errno};
 
 use crate::environment;
 use crate::patience::Patience;
@@ -78,33 +78,43 @@ impl Recorder {
         if thread.busy.get() || environment::is_known_off() || confined::is_clockless() {
             return None;
         }
-        thread.busy.set(true);
-        let recorder = errno::preserved(|| {
-            let state = if environment::configure() { State::get()? } else { return None };
-            let base = state.recording()?;
-            thread.reset(base, state);
-            let recorder = Self { thread };
-            recorder.attach();
-            if state.calibrated.swap(1, Ordering::Relaxed) == 0 {
-                recorder.calibrate();
-            }
-            Some(recorder)
-        });
-        thread.busy.set(false);
-        recorder
+        let work = || {
+            thread.busy.set(true);
+            let recorder = errno::preserved(|| Self::join_now(thread));
+            thread.busy.set(false);
+            recorder
+        };
+        // SAFETY: exported functions own nothing when they enter the recorder.
+        unsafe { cancellation::held(work) }
+    }
+
+    fn join_now(thread: &'static Thread) -> Option<Self> {
+        let state = if environment::configure() { State::get()? } else { return None };
+        let base = state.recording()?;
+        thread.reset(base, state);
+        let recorder = Self { thread };
+        recorder.attach();
+        if state.calibrated.swap(1, Ordering::Relaxed) == 0 {
+            recorder.calibrate();
+        }
+        Some(recorder)
     }
 
     /// Calls `work`. Locks that the calling thread takes meanwhile are not recorded, and the time
     /// that this takes is excluded from what is measured for the thread.
     pub(crate) fn aside<R>(self, work: impl FnOnce() -> R) -> R {
-        let began = clock::now().cycles;
-        self.thread.busy.set(true);
-        self.thread.base.set(ptr::null_mut());
-        let result = errno::preserved(work);
-        self.thread.base.set(self.base());
-        self.thread.busy.set(false);
-        self.discount(clock::now().cycles.saturating_sub(began));
-        result
+        let work = || {
+            let began = clock::now().cycles;
+            self.thread.busy.set(true);
+            self.thread.base.set(ptr::null_mut());
+            let result = errno::preserved(work);
+            self.thread.base.set(self.base());
+            self.thread.busy.set(false);
+            self.discount(clock::now().cycles.saturating_sub(began));
+            result
+        };
+        // SAFETY: whoever works aside on a program's behalf owns nothing meanwhile.
+        unsafe { cancellation::held(work) }
     }
 
     /// Returns the state of the process.

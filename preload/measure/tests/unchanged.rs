@@ -65,6 +65,6 @@ fn sandboxes_that_kill_for_a_system_call_let_the_program_live_and_filters_let_it
 fn a_cancellation_at_any_instruction_ends_the_thread_alone() {
     let (plain, recorded) = with_and_without(&program("cancelled"), &[]);
     assert!(plain.status.success(), "{plain:?}");
-    assert_eq!(String::from_utf8_lossy(&plain.stdout), "100\n");
+    assert_eq!(String::from_utf8_lossy(&plain.stdout), "2100\n");
     assert_eq!(plain, recorded);
 }

@@ -1,5 +1,5 @@
-/* Threads that let themselves be cancelled at any instruction, while they wait for a lock and while
-   they take and release one all the time. POSIX leaves the latter undefined; glibc ends the thread. */
+/* Threads that let themselves be cancelled at any instruction, while they wait for a lock, while they
+   take and release one all the time, and while they take their first one. POSIX leaves the latter undefined; glibc ends the thread. */
 #define _GNU_SOURCE
 #include <linux/futex.h>
 #include <pthread.h>
@@ -41,6 +41,16 @@ static void *begin(void *number) {
     return NULL;
 }
 
+/* Takes a lock that nobody has seen, and then waits for what never comes. */
+static void *first(void *number) {
+    static pthread_mutex_t fresh[2000];
+    pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
+    is_ready = 1;
+    pthread_mutex_lock(&fresh[(long)number]);
+    for (;;)
+        pause();
+}
+
 int main(void) {
     int cancelled = 0;
     pthread_mutexattr_t attr;
@@ -65,6 +75,21 @@ int main(void) {
             sched_yield();
         /* Into what it is about to do, a little further each time. */
         usleep(i < 9 ? 10000 : 500 + i);
+        pthread_cancel(thread);
+        pthread_join(thread, &result);
+        cancelled += result == PTHREAD_CANCELED;
+    }
+    for (long i = 0; i < 2000; i++) {
+        pthread_t thread;
+        void *result;
+        is_ready = 0;
+        if (pthread_create(&thread, NULL, first, (void *)i) != 0)
+            return 1;
+        while (!is_ready)
+            sched_yield();
+        /* Soon, so that it is met at its first lock. */
+        for (volatile long spent = 0; spent < i * 20; spent++)
+            ;
         pthread_cancel(thread);
         pthread_join(thread, &result);
         cancelled += result == PTHREAD_CANCELED;
