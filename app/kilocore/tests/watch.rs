@@ -266,22 +266,28 @@ fn a_forecast_says_what_to_do_about_a_lock_that_run_cannot_replace() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("profile.json");
     let program = planted(folder.path(), &[]);
-    let words = ["measure", "--how", "watch", "--duration", "3", "--output"];
-    let measured =
-        run(kilocore().args(words).arg(&path).arg("--").arg(program).args(["4", "5", "10"]));
-    if !can_watch(&measured) {
-        return;
-    }
-    let words = ["predict", "--machine", "opteron-6344-4s", "--cores", "1,16,48", "--lock", "mcs"];
-    let answer = run(kilocore().args(words).arg(&path));
-    {
+    // On a busy machine a few seconds may show too little of the lock for a forecast.
+    let mut said = Vec::new();
+    for seconds in ["3", "6", "12"] {
+        let words = ["measure", "--how", "watch", "--duration", seconds, "--output"];
+        let program = ["--", program.to_str().expect("a plain path"), "4", "5", "10"];
+        let measured = run(kilocore().args(words).arg(&path).args(program));
+        if !can_watch(&measured) {
+            return;
+        }
+        let words =
+            ["predict", "--machine", "opteron-6344-4s", "--cores", "1,16,48", "--lock", "mcs"];
+        let answer = run(kilocore().args(words).arg(&path));
         assert_eq!(answer.status, Some(0), "{}", answer.stderr);
         let text = answer.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(text.contains("Limited by locks"), "{text}");
         assert!(text.contains("Watched from outside in "), "{text}");
-        assert!(text.contains("`kilocore run` does not replace"), "{text}");
         assert!(!text.contains("kilocore run --lock"), "{text}");
+        if text.contains("Limited by locks") && text.contains("`kilocore run` does not replace") {
+            return;
+        }
+        said.push(text);
     }
+    panic!("{}", said.join("\n"));
 }
 
 #[test]

@@ -148,7 +148,7 @@ fn an_ordinary_user_watches_his_own_program() {
     // Others disturb the machine of this test, and the program takes its mutex more often at one
     // time than at another. That is not so every time.
     let mut wrong = Vec::new();
-    for _ in 0..3 {
+    for _ in 0..5 {
         let Some((profile, truth)) = watched(folder.path()) else { return };
         let watching = profile.runs[0].watching.as_ref().expect("it was watched");
         if watching.rights == Rights::WholeCores {
@@ -167,14 +167,15 @@ fn an_ordinary_user_watches_his_own_program() {
             let mut frames = lock.callers.iter().flat_map(|caller| &caller.site);
             frames.any(|frame| frame.function == name)
         };
-        assert!(waits_in("planted_section"), "{:?}", lock.callers);
+        // Nor is a thread seen to begin to wait in each of the few windows.
+        let is_named = waits_in("planted_section");
         assert!(watching.unknown_share < 0.5 && watching.cost_share < 0.1, "{watching:?}");
-        if is_right(lock, truth) {
+        if is_named && is_right(lock, truth) {
             return;
         }
-        wrong.push((lock.acquisitions, truth));
+        wrong.push((lock.acquisitions, truth, lock.callers.clone()));
     }
-    panic!("acquisitions and how many there were: {wrong:?}");
+    panic!("acquisitions, how many there were, and who was seen to wait: {wrong:?}");
 }
 
 #[test]
