@@ -16,9 +16,11 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use clap::Args;
+use kilocore_lock_recorder::measuring;
 use kilocore_process::{Held, NotStarted, Start, shell_status};
 use kilocore_sched_daemon::{
-    Daemon, DaemonError, Linux, Meter, Metrics, Options, Summary, guard, restore_orphans,
+    Daemon, DaemonError, Linux, Meter, Metrics, Options, Summary, guard, recordings_folder,
+    restore_orphans,
 };
 use kilocore_sched_policy::PolicyName;
 
@@ -40,7 +42,8 @@ pub(crate) struct Arguments {
     /// tenth of that
     #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = time)]
     window: Duration,
-    /// Where metrics come from: auto (what this host offers), perf (sees spinning) or proc
+    /// Where metrics come from: auto (what this host offers), perf (sees spinning), proc, or preload (starts
+    /// the program with a library that counts its pthread locks, for sleeping locks with exact waits)
     #[arg(long, value_name = "SOURCE", default_value = "auto")]
     metrics: Metrics,
     /// Decide, but order nothing
@@ -104,6 +107,12 @@ pub(crate) fn sched(arguments: Arguments) -> Result<ExitCode, Failure> {
     for file in arguments.json.iter().chain(&arguments.log) {
         output::check_folder(file)?;
     }
+    if arguments.metrics == Metrics::Preload && !arguments.pid.is_empty() {
+        return Err(Failure::new(
+            "--metrics preload loads a library into the program at its start, so it cannot watch processes \
+             that run already: take --metrics auto with --pid, or let kilocore start the program",
+        ));
+    }
     // What would fail later fails before anything is written and the program exists.
     drop(Meter::begin(arguments.metrics, arguments.policy)?);
     if arguments.command.is_empty() { watch_running(&arguments) } else { start(&arguments) }
@@ -125,8 +134,11 @@ fn watch_running(arguments: &Arguments) -> Result<ExitCode, Failure> {
 /// Starts a program and steers it until it ends.
 fn start(arguments: &Arguments) -> Result<ExitCode, Failure> {
     launch::check(&arguments.command)?;
+    let preloaded = (arguments.metrics == Metrics::Preload).then(preload).transpose()?;
     let held = Held::begin();
-    let steering = Steering::of(arguments)?;
+    let mut steering = Steering::of(arguments)?;
+    let (folder, environment) = preloaded.unzip();
+    steering.options.recordings = folder;
     let over = Arc::new(AtomicBool::new(false));
     let (tell, told) = mpsc::channel();
     let seen = Arc::clone(&over);
@@ -139,6 +151,7 @@ fn start(arguments: &Arguments) -> Result<ExitCode, Failure> {
     };
     let end = kilocore_process::run(Start {
         command: &arguments.command,
+        environment: environment.unwrap_or_default(),
         before_exec: Some(Box::new(before_exec)),
         ..Start::default()
     });
@@ -165,6 +178,14 @@ fn start(arguments: &Arguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::from(shell_status(end.status) as u8))
 }
 
+/// A folder for recordings, and the variables with which a program records there.
+fn preload() -> Result<(PathBuf, Vec<(OsString, OsString)>), Failure> {
+    let library = launch::library("libkilocore_measure.so")?.canonicalize()?;
+    let folder = recordings_folder()?;
+    let environment = measuring(&library, &folder);
+    Ok((folder, environment))
+}
+
 /// How to steer.
 struct Steering {
     options: Options,
@@ -188,6 +209,7 @@ impl Steering {
                 window: arguments.window,
                 metrics: arguments.metrics,
                 dry_run: arguments.dry_run,
+                recordings: None,
             },
             duration: arguments.duration,
             view: view.transpose()?,

@@ -70,7 +70,8 @@ fn sleepers() -> &'static Path {
 /// A program that runs, and ends when this is dropped.
 struct Program {
     child: Child,
-    input: ChildStdin,
+    /// None once it has ended.
+    input: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
 }
 
@@ -82,7 +83,7 @@ impl Program {
     fn in_command(command: &mut Command) -> Self {
         let mut child =
             command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("it starts");
-        let input = child.stdin.take().expect("a pipe");
+        let input = child.stdin.take();
         let output = BufReader::new(child.stdout.take().expect("a pipe"));
         let mut program = Self { child, input, output };
         program.hear("ready");
@@ -96,7 +97,8 @@ impl Program {
     }
 
     fn tell(&mut self, word: &str) {
-        writeln!(self.input, "{word}").expect("it listens");
+        let input = self.input.as_mut().expect("it has not ended");
+        writeln!(input, "{word}").expect("it listens");
         self.hear("done");
     }
 
@@ -287,12 +289,8 @@ fn a_program_keeps_its_streams_and_status() {
     command.args(["--policy", "pinned", "--window", "20ms", "--"]).arg(sleepers()).arg("3");
     let mut program = Program::in_command(&mut command);
     program.tell("more");
-    let Program { child, input, .. } = &mut program;
-    drop(std::mem::replace(
-        input,
-        Command::new("true").stdin(Stdio::piped()).spawn().unwrap().stdin.take().unwrap(),
-    ));
-    assert_eq!(child.wait().expect("it ends").code(), Some(7));
+    drop(program.input.take());
+    assert_eq!(program.child.wait().expect("it ends").code(), Some(7));
     assert_eq!(journals(folder.path()), 0);
 }
 
@@ -415,4 +413,163 @@ fn a_policy_that_needs_a_driver_inside_the_scheduler_is_refused() {
     let said = refused(&["--policy", "companions"]);
     assert!(said.contains("driver inside the scheduler"), "{said}");
     assert!(said.contains("kilocore simulate sched --experiment cache"), "{said}");
+}
+
+/// Threads that fight for a mutex until the input ends, then say how often they had it.
+const FIGHTERS: &str = r#"
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static volatile int over;
+static long had;
+static void *fights(void *nothing) {
+    while (!over) {
+        pthread_mutex_lock(&lock);
+        had++;
+        usleep(100);
+        pthread_mutex_unlock(&lock);
+    }
+    return nothing;
+}
+int main(void) {
+    pthread_t threads[4];
+    for (int i = 0; i < 4; i++) pthread_create(threads + i, NULL, fights, NULL);
+    puts("ready"); fflush(stdout);
+    while (getchar() != EOF);
+    over = 1;
+    for (int i = 0; i < 4; i++) pthread_join(threads[i], NULL);
+    printf("%ld\n", had);
+    return 7;
+}
+"#;
+
+/// Compiles it; `None` if this compiler cannot do so with these options.
+fn fighters(folder: &Path, options: &[&str]) -> Option<PathBuf> {
+    let (source, program) = (folder.join("fighters.c"), folder.join("fighters"));
+    fs::write(&source, FIGHTERS).expect("room");
+    let mut compiler = Command::new("cc");
+    compiler.args(["-O1", "-pthread"]).args(options).arg("-o").arg(&program).arg(&source);
+    compiler.status().expect("a compiler").success().then_some(program)
+}
+
+/// A program under the daemon, whose recordings lie in a folder of the test.
+fn preloaded(folder: &Path, program: &Path, options: &[&str]) -> Program {
+    let recordings = folder.join("recordings");
+    let _ = fs::create_dir(&recordings);
+    let mut command = sched(folder);
+    command.args(["--metrics", "preload", "--window", "20ms", "--json"]);
+    command.arg(folder.join("done.json")).args(options).arg("--").arg(program);
+    Program::in_command(command.env("TMPDIR", recordings))
+}
+
+/// Lets a program run for longer and longer until there were some windows. Returns what it printed and what
+/// the daemon did.
+fn steered(folder: &Path, program: &Path, options: &[&str]) -> (String, serde_json::Value) {
+    for seconds in [1, 4, 16, 40] {
+        let mut running = preloaded(folder, program, options);
+        std::thread::sleep(Duration::from_secs(seconds));
+        drop(running.input.take());
+        let mut text = String::new();
+        running.output.read_line(&mut text).expect("text");
+        assert_eq!(running.child.wait().expect("it ends").code(), Some(7));
+        let done = fs::read(folder.join("done.json")).expect("it is written");
+        let done: serde_json::Value = serde_json::from_slice(&done).expect("it is JSON");
+        if done["windows"].as_u64() >= Some(6) {
+            return (text.trim_end().to_owned(), done);
+        }
+    }
+    panic!("there were no windows");
+}
+
+fn is_empty(folder: &Path) -> bool {
+    fs::read_dir(folder).expect("a folder").next().is_none()
+}
+
+#[test]
+fn acquisitions_of_a_program_that_is_started_with_the_library_are_counted() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let program = fighters(folder.path(), &[]).expect("it is compiled");
+    let (printed, done) = steered(folder.path(), &program, &[]);
+    let had: u64 = printed.parse().expect("its output is its own");
+    let acquired = done["acquired"].as_u64().expect("they are counted");
+    assert!((1..=had).contains(&acquired), "{acquired} of {had}");
+    assert!(done["watched"].to_string().contains("measuring library"), "{done}");
+    assert!(!done["not_seen"].to_string().contains("measuring library"), "{done}");
+    assert!(is_empty(&folder.path().join("recordings")));
+}
+
+#[test]
+fn a_program_that_cannot_load_the_library_is_told_and_steered_by_what_else_is_seen() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let Some(program) = fighters(folder.path(), &["-static"]) else {
+        eprintln!("not tested: this compiler links nothing statically");
+        return;
+    };
+    let (_, done) = steered(folder.path(), &program, &["--dry-run"]);
+    assert_eq!(done["acquired"], 0, "{done}");
+    let unseen = done["not_seen"].to_string();
+    assert!(unseen.contains("the locks of 1 processes that do not load"), "{done}");
+    assert!(done["watched"].to_string().contains("/proc syscall"), "{done}");
+    assert!(is_empty(&folder.path().join("recordings")));
+}
+
+/// Whether a process has a recording.
+fn records(recordings: &Path) -> bool {
+    let folders = fs::read_dir(recordings).expect("a folder").flatten();
+    let mut files = folders.filter_map(|folder| fs::read_dir(folder.path()).ok()).flatten();
+    files.next().is_some()
+}
+
+#[test]
+fn recordings_go_if_the_daemon_is_killed_and_the_program_goes_on() {
+    for options in [&[][..], &["--dry-run"]] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let program = fighters(folder.path(), &[]).expect("it is compiled");
+        let recordings = folder.path().join("recordings");
+        let mut program = preloaded(folder.path(), &program, options);
+        wait_until("it records", || records(&recordings));
+        program.child.kill().expect("it runs");
+        wait_until("the folder is gone", || is_empty(&recordings));
+        drop(program.input.take());
+        let mut had = String::new();
+        program.output.read_line(&mut had).expect("text");
+        assert!(had.trim_end().parse::<u64>().expect("a number") > 0);
+    }
+}
+
+#[test]
+fn recordings_go_once_asked_for_after_daemon_and_guardian_were_killed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let program = fighters(folder.path(), &[]).expect("it is compiled");
+    let recordings = folder.path().join("recordings");
+    let mut program = preloaded(folder.path(), &program, &[]);
+    wait_until("it records", || records(&recordings));
+    let is_guardian = |pid: &u32| {
+        let words = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        String::from_utf8_lossy(&words).contains("sched-guardian")
+    };
+    let guardian = children(program.pid()).into_iter().find(is_guardian).expect("a guardian");
+    for signal_to in [(libc::SIGSTOP, program.pid()), (libc::SIGKILL, guardian)] {
+        // SAFETY: integers only; both are processes of this test that have not been waited for.
+        unsafe { libc::kill(signal_to.1 as libc::pid_t, signal_to.0) };
+    }
+    program.child.kill().expect("it runs");
+    program.child.wait().expect("it ends");
+    assert!(!is_empty(&recordings), "nobody is there to remove it");
+    let output = sched(folder.path()).arg("--restore").output().expect("it runs");
+    assert!(output.status.success(), "{output:?}");
+    assert!(is_empty(&recordings));
+}
+
+#[test]
+fn a_process_that_runs_already_cannot_be_given_the_library() {
+    let program = Program::of(1);
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut command = sched(folder.path());
+    command.args(["--metrics", "preload", "--pid"]).arg(program.pid().to_string());
+    let output = command.output().expect("it runs");
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("--metrics auto with --pid"), "{said}");
 }

@@ -1,6 +1,7 @@
 //! The daemon: window after window, what tasks did goes to the policy, and its orders to the system.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -10,6 +11,7 @@ use crate::error::DaemonError;
 use crate::guardian::Guardian;
 use crate::host::Host;
 use crate::journal::Journal;
+use crate::ledger::Fact;
 use crate::machine::this_machine;
 use crate::meter::{Meter, Metrics};
 use crate::restore::restore;
@@ -33,6 +35,9 @@ pub struct Options {
     pub metrics: Metrics,
     /// Whether orders are only counted.
     pub dry_run: bool,
+    /// Where the measuring library in the programs records to: a folder that is made now and goes at the
+    /// end.
+    pub recordings: Option<PathBuf>,
 }
 
 /// What the daemon has done.
@@ -52,6 +57,8 @@ pub struct Summary {
     pub refused: u64,
     /// Threads that got their allowance back at the end.
     pub restored: u64,
+    /// How often recorded locks were acquired until the last window's end; `None` if nothing was recorded.
+    pub acquired: Option<u64>,
     /// Groups that were confined, as they were last.
     pub groups: Vec<GroupStatus>,
     /// What was watched.
@@ -69,7 +76,7 @@ pub struct Daemon {
     policy: Box<dyn Policy>,
     machine: Machine,
     options: Options,
-    /// None in a dry run.
+    /// None if there will be nothing to put back.
     orders: Option<(Journal, Guardian)>,
     groups: BTreeMap<Vec<LockLabel>, GroupStatus>,
     watcher: Watcher,
@@ -95,7 +102,7 @@ impl Daemon {
         {
             return Err(DaemonError::NotOurs(*pid));
         }
-        let orders = if options.dry_run {
+        let orders = if options.dry_run && options.recordings.is_none() {
             None
         } else {
             let mut journal = Journal::create(&mut *host).map_err(DaemonError::Journal)?;
@@ -103,9 +110,7 @@ impl Daemon {
             let guardian = guardian.inspect_err(|_| journal.remove());
             Some((journal, guardian.map_err(DaemonError::Guardian)?))
         };
-        let summary =
-            Summary { sources: meter.sources(), unseen: meter.unseen(), ..Summary::default() };
-        Ok(Self {
+        let mut daemon = Self {
             host,
             tree,
             meter,
@@ -115,8 +120,23 @@ impl Daemon {
             orders,
             groups: BTreeMap::new(),
             watcher: Watcher::default(),
-            summary,
-        })
+            summary: Summary::default(),
+        };
+        daemon.record()?;
+        daemon.summary.sources = daemon.meter.sources();
+        daemon.summary.unseen = daemon.meter.unseen();
+        Ok(daemon)
+    }
+
+    /// Makes the folder for recordings, after the journal says that it has to go.
+    fn record(&mut self) -> Result<(), DaemonError> {
+        let (Some(folder), Some((journal, _))) =
+            (self.options.recordings.clone(), &mut self.orders)
+        else {
+            return Ok(());
+        };
+        journal.write(vec![Fact::Recordings(folder.clone())]).map_err(DaemonError::Journal)?;
+        self.meter.record(folder.clone()).map_err(|error| DaemonError::Recordings(folder, error))
     }
 
     /// Shows `see` how things stand at the end of each window. It has to be quick: the daemon waits.
@@ -174,7 +194,8 @@ impl Daemon {
     }
 
     fn scan(&mut self) -> Result<(), DaemonError> {
-        let journal = self.orders.as_mut().map(|(journal, _)| journal);
+        let orders = self.orders.as_mut().filter(|_| !self.options.dry_run);
+        let journal = orders.map(|(journal, _)| journal);
         self.tree.scan(&mut *self.host, journal).map_err(DaemonError::Journal)?;
         self.summary.most_threads = self.summary.most_threads.max(self.tree.threads().count());
         Ok(())
@@ -183,9 +204,11 @@ impl Daemon {
     fn window(&mut self, length: Nanos, tell: &mut dyn FnMut(String)) -> Result<(), DaemonError> {
         let tasks = self.meter.window(&self.tree, &mut *self.host, &self.machine, length);
         self.summary.unseen = self.meter.unseen();
+        self.summary.acquired = self.meter.acquired();
         let window = Window { length, tasks: &tasks };
         for order in self.policy.window(&self.machine, &window) {
-            let Some((journal, _)) = &mut self.orders else {
+            let orders = self.orders.as_mut().filter(|_| !self.options.dry_run);
+            let Some((journal, _)) = orders else {
                 self.summary.orders += 1;
                 continue;
             };

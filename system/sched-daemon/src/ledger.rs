@@ -4,6 +4,7 @@
 //! their start times, since the numbers alone are used again.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 
 use kilocore_sched_policy::CpuSet;
 
@@ -36,6 +37,8 @@ pub(crate) enum Fact {
     Order(Named, Masks),
     /// A thread has its own mask, though it looks like one that was ordered.
     Keep(Named),
+    /// This folder of ours goes at the end. Its path is one line of text.
+    Recordings(PathBuf),
 }
 
 /// All facts.
@@ -45,6 +48,7 @@ pub struct Ledger {
     pub(crate) programs: BTreeMap<Named, Vec<Masks>>,
     pub(crate) orders: BTreeMap<Named, Masks>,
     pub(crate) keeps: BTreeSet<Named>,
+    pub(crate) recordings: BTreeSet<PathBuf>,
 }
 
 impl Ledger {
@@ -64,6 +68,7 @@ impl Ledger {
                 self.orders.remove(&thread);
                 self.keeps.insert(thread);
             }
+            Fact::Recordings(folder) => drop(self.recordings.insert(folder)),
         }
     }
 
@@ -81,6 +86,7 @@ impl Ledger {
         }
         facts.extend(self.orders.iter().map(|(of, masks)| Fact::Order(*of, masks.clone())));
         facts.extend(self.keeps.iter().map(|of| Fact::Keep(*of)));
+        facts.extend(self.recordings.iter().cloned().map(Fact::Recordings));
         facts
     }
 }
@@ -94,10 +100,14 @@ impl Fact {
             Self::Program(of, both) => format!("program {} {}\n", name(of), masks(both)),
             Self::Order(of, both) => format!("order {} {}\n", name(of), masks(both)),
             Self::Keep(of) => format!("keep {}\n", name(of)),
+            Self::Recordings(folder) => format!("recordings {}\n", folder.display()),
         }
     }
 
     pub(crate) fn parse(line: &str) -> Option<Self> {
+        if let Some(folder) = line.strip_prefix("recordings ") {
+            return Some(Self::Recordings(folder.into()));
+        }
         let words: Vec<&str> = line.split_ascii_whitespace().collect();
         let of = Named { id: words.get(1)?.parse().ok()?, started: words.get(2)?.parse().ok()? };
         let masks = || {
@@ -129,8 +139,9 @@ mod tests {
             Fact::Program(of, masks.clone()),
             Fact::Order(of, masks),
             Fact::Keep(of),
+            Fact::Recordings("/a place/with blanks ".into()),
         ] {
-            assert_eq!(Fact::parse(fact.line().trim_end()), Some(fact));
+            assert_eq!(Fact::parse(fact.line().trim_end_matches('\n')), Some(fact));
         }
         for line in ["", "order 7", "order 7 9 0-8", "order 7 9 0-8 ", "keep x 9", "what 7 9"] {
             assert_eq!(Fact::parse(line), None, "{line}");

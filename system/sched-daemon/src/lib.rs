@@ -4,8 +4,9 @@
 //! * **Tasks** are the threads of the steered programs and of all that they start. Each window they
 //!   are listed anew ([`Tree`]).
 //! * **Metrics** come from what the machine offers ([`Meter`]): the scheduler's own times, samples
-//!   whose code is a spin loop, looks at threads that sleep for a lock, and, if the policy decides by
-//!   them, hardware counters ([`CounterSource`]).
+//!   whose code is a spin loop, looks at threads that sleep for a lock, if the policy decides by
+//!   them, hardware counters ([`CounterSource`]), and, if asked for, what the measuring library counts in
+//!   programs that are started with it ([`recordings_folder`]).
 //! * **A policy** of `kilocore-sched-policy` decides, and its orders become affinities ([`Daemon`]).
 //! * **Everything is put back** ([`restore`](restore())), whatever ends the daemon. Before an order is given, a
 //!   [`Journal`] says what was there. A [`Guardian`], a process of its own, reads it if the daemon dies.
@@ -34,6 +35,8 @@ mod looks;
 mod machine;
 mod meter;
 mod places;
+mod recording_folder;
+mod recordings;
 mod resctrl;
 mod restore;
 mod snapshot;
@@ -41,6 +44,7 @@ mod spin_loop;
 mod spins;
 mod stat;
 mod tree;
+mod waits;
 
 pub use counters::{CounterSource, NoCounters, Reading};
 pub use daemon::{Daemon, Options, Summary};
@@ -51,6 +55,7 @@ pub use journal::{Journal, Restored, restore_orphans};
 pub use ledger::{Ledger, Named};
 pub use machine::this_machine;
 pub use meter::{Meter, Metrics};
+pub use recording_folder::recordings_folder;
 pub use restore::restore;
 pub use snapshot::{GroupView, Other, Snapshot};
 pub use stat::Stat;

@@ -1,8 +1,9 @@
 //! What tasks did in a window, by what this host offers.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-use std::path::Path;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use kilocore_sched_policy::{
@@ -14,10 +15,13 @@ use crate::counters::{CounterSource, NoCounters};
 use crate::error::DaemonError;
 use crate::hardware::Hardware;
 use crate::host::Host;
-use crate::looks;
+use crate::ledger::Named;
+use crate::looks::{self, Sleep};
+use crate::recordings::{Recent, Recordings};
 use crate::resctrl;
 use crate::spins::Spins;
 use crate::tree::{Thread, Tree};
+use crate::waits::{self, Wait, Waiter};
 
 /// Where metrics come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -29,6 +33,8 @@ pub enum Metrics {
     Perf,
     /// From files below `/proc` alone.
     Proc,
+    /// From the measuring library in programs that are started, besides what this host offers.
+    Preload,
 }
 
 impl FromStr for Metrics {
@@ -39,7 +45,8 @@ impl FromStr for Metrics {
             "auto" => Ok(Self::Auto),
             "perf" => Ok(Self::Perf),
             "proc" => Ok(Self::Proc),
-            _ => Err(format!("there are no metrics '{text}'; choose auto, perf or proc")),
+            "preload" => Ok(Self::Preload),
+            _ => Err(format!("there are no metrics '{text}'; choose auto, perf, proc or preload")),
         }
     }
 }
@@ -50,6 +57,7 @@ impl fmt::Display for Metrics {
             Self::Auto => "auto",
             Self::Perf => "perf",
             Self::Proc => "proc",
+            Self::Preload => "preload",
         })
     }
 }
@@ -61,7 +69,7 @@ const MOST_LOOKS: usize = 1000;
 #[derive(Debug, Default)]
 struct Seen {
     looks: u64,
-    locks: BTreeMap<u64, u64>,
+    sleeps: BTreeMap<Sleep, u64>,
 }
 
 /// Watches the threads.
@@ -69,6 +77,9 @@ struct Seen {
 pub struct Meter {
     spins: Option<Spins>,
     counted: Option<Counted>,
+    recordings: Option<Recordings>,
+    /// Processes that wait mostly for locks that are not recorded.
+    elsewhere: BTreeSet<Named>,
     unseen: Vec<String>,
     before: BTreeMap<TaskId, (Nanos, Nanos)>,
     seen: BTreeMap<TaskId, Seen>,
@@ -85,7 +96,7 @@ impl Meter {
     pub fn begin(metrics: Metrics, policy: PolicyName) -> Result<Self, DaemonError> {
         let counters = match metrics {
             Metrics::Proc => Err(NoCounters::NotAskedFor),
-            Metrics::Auto | Metrics::Perf => Hardware::find(),
+            Metrics::Auto | Metrics::Perf | Metrics::Preload => Hardware::find(),
         };
         Self::with(metrics, policy, counters.map(|found| Box::new(found) as Box<_>))
     }
@@ -115,7 +126,6 @@ impl Meter {
         let mut unseen: Vec<String> = uncounted.into_iter().collect();
         unseen.extend([
             format!("how full caches are ({})", resctrl::describe(Path::new(resctrl::MOUNTED))),
-            "how often locks were taken".to_owned(),
             "sleep for locks whose word is not 2 while threads wait, and sleep through a whole window"
                 .to_owned(),
         ]);
@@ -128,7 +138,7 @@ impl Meter {
                      take --metrics proc, which sees no spinning"
                 )));
             }
-            (Metrics::Auto, Err(error)) => Err(error.to_string()),
+            (Metrics::Auto | Metrics::Preload, Err(error)) => Err(error.to_string()),
         };
         if let Err(reason) = &spins {
             unseen.push(format!("spinning (perf's clock: {reason})"));
@@ -139,6 +149,8 @@ impl Meter {
         Ok(Self {
             spins: spins.ok(),
             counted,
+            recordings: None,
+            elsewhere: BTreeSet::new(),
             unseen,
             before: BTreeMap::new(),
             seen: BTreeMap::new(),
@@ -146,6 +158,15 @@ impl Meter {
             next: 0,
             tick,
         })
+    }
+
+    /// Also takes what the measuring library records into this folder, which is made now.
+    ///
+    /// # Errors
+    /// If it cannot be made.
+    pub fn record(&mut self, folder: PathBuf) -> io::Result<()> {
+        self.recordings = Some(Recordings::begin(folder)?);
+        Ok(())
     }
 
     /// What is watched.
@@ -158,15 +179,32 @@ impl Meter {
             );
         }
         sources.push("looks at threads that sleep for a lock (/proc syscall)".to_owned());
+        if self.recordings.is_some() {
+            sources.push(
+                "how often pthread locks were acquired and how long waits for them were (measuring library \
+                 in the program)"
+                    .to_owned(),
+            );
+        }
         sources.extend(self.counted.as_ref().map(Counted::describe));
         sources
+    }
+
+    /// How often recorded locks were acquired so far, if they are recorded.
+    #[must_use]
+    pub fn acquired(&self) -> Option<u64> {
+        self.recordings.as_ref().map(Recordings::acquired)
     }
 
     /// What cannot be seen, as far as that is known by now.
     #[must_use]
     pub fn unseen(&self) -> Vec<String> {
         let uncounted = self.counted.as_ref().map(Counted::unseen).unwrap_or_default();
-        self.unseen.iter().cloned().chain(uncounted).collect()
+        let unrecorded = match &self.recordings {
+            None => Some("how often locks were taken (--metrics preload counts that)".to_owned()),
+            Some(recordings) => recordings.unseen(),
+        };
+        self.unseen.iter().cloned().chain(unrecorded).chain(uncounted).collect()
     }
 
     /// Looks at what threads sleep for: at each of them, or at some in turn if there are many.
@@ -178,8 +216,8 @@ impl Meter {
             self.next = (self.next + 1) % threads.len();
             let seen = self.seen.entry(thread.task).or_default();
             seen.looks += 1;
-            if let Some(word) = looks::lock(thread.process.id, thread.of.id) {
-                *seen.locks.entry(word).or_default() += 1;
+            if let Some(sleep) = looks::sleep(thread.process.id, thread.of.id) {
+                *seen.sleeps.entry(sleep).or_default() += 1;
             }
         }
         self.looked += budget;
@@ -196,8 +234,9 @@ impl Meter {
         let mut counted =
             self.counted.as_mut().map(|counted| counted.take(tree)).unwrap_or_default();
         let spun = self.spins.as_mut().map(|spins| spins.take(tree)).unwrap_or_default();
+        let recorded = self.recordings.as_mut().map(|recordings| recordings.take(tree, length));
         let mut before = BTreeMap::new();
-        let mut tasks = Vec::new();
+        let mut processes: BTreeMap<Named, Vec<(&Thread, Waiter)>> = BTreeMap::new();
         for thread in tree.threads() {
             let ticks = Nanos(thread.stat.ticks * self.tick.0);
             let now = host.times(thread.process.id, thread.of.id).unwrap_or((ticks, Nanos(0)));
@@ -205,24 +244,34 @@ impl Meter {
             before.insert(thread.task, now);
             let since = |now: Nanos, then: Nanos| Nanos(now.0.saturating_sub(then.0).min(length.0));
             let ran = since(now.0, then.0);
-            let mut locks = Vec::new();
-            if let Some(spun) = spun.get(&thread.of.id) {
-                let spun = Nanos(spun.0.min(length.0));
-                let lock = label(thread.program, 0);
-                locks.push(LockWait { lock, spun, slept: Nanos(0), acquired: None });
-            }
-            locks.extend(self.slept(thread, ran, length));
-            tasks.push(TaskWindow {
-                task: thread.task,
-                program: thread.program,
-                allowed: thread.allowed.clone(),
-                cpu: thread.stat.cpu,
+            let spun = spun.get(&thread.of.id).map_or(0, |spun| spun.0.min(length.0));
+            let waiter = Waiter {
                 ran,
                 ready: since(now.1, then.1),
-                locks,
-                counters: counted.remove(&thread.of),
-                beside: Vec::new(),
-            });
+                spun: Nanos(spun),
+                slept: self.slept(thread, ran, length),
+            };
+            processes.entry(thread.process).or_default().push((thread, waiter));
+        }
+        let mut tasks = Vec::new();
+        self.elsewhere.retain(|process| processes.contains_key(process));
+        for (process, threads) in processes {
+            let (threads, waiters): (Vec<&Thread>, Vec<Waiter>) = threads.into_iter().unzip();
+            let locks = recorded.as_ref().and_then(|recorded| recorded.get(&process));
+            let waits = self.waits(process, locks, &waiters, length);
+            for ((thread, waiter), locks) in threads.into_iter().zip(waiters).zip(waits) {
+                tasks.push(TaskWindow {
+                    task: thread.task,
+                    program: thread.program,
+                    allowed: thread.allowed.clone(),
+                    cpu: thread.stat.cpu,
+                    ran: waiter.ran,
+                    ready: waiter.ready,
+                    locks: locks.map(|wait| wait.of(thread.program)).collect(),
+                    counters: counted.remove(&thread.of),
+                    beside: Vec::new(),
+                });
+            }
         }
         tasks.sort_by_key(|task| task.task);
         estimate_neighbours(&mut tasks, machine, length);
@@ -232,22 +281,65 @@ impl Meter {
         tasks
     }
 
-    /// How long a thread has slept for which locks. One that has not run at all is idle.
-    fn slept(&self, thread: &Thread, ran: Nanos, length: Nanos) -> Vec<LockWait> {
-        let Some(seen) = self.seen.get(&thread.task).filter(|_| ran.0 > 0) else {
-            return Vec::new();
+    /// The waits of a process's threads. Once most of them are for locks that are not recorded, the others'
+    /// acquisitions do not tell how much it gets done, and are left out for good: scores of two kinds do not
+    /// compare.
+    fn waits(
+        &mut self,
+        process: Named,
+        locks: Option<&Vec<Recent>>,
+        threads: &[Waiter],
+        length: Nanos,
+    ) -> Vec<impl Iterator<Item = Waited> + use<>> {
+        let waits = match locks {
+            None => threads.iter().map(waits::seen).collect(),
+            Some(locks) => {
+                let combined = waits::combine(locks, threads, length);
+                if combined.is_elsewhere {
+                    self.elsewhere.insert(process);
+                }
+                combined.of_threads
+            }
         };
-        let wait = |(word, times): (&u64, &u64)| LockWait {
-            lock: label(thread.program, *word),
-            spun: Nanos(0),
-            slept: Nanos((length.0 - ran.0) / seen.looks * times),
-            acquired: None,
-        };
-        seen.locks.iter().map(wait).collect()
+        let is_counted = locks.is_some() && !self.elsewhere.contains(&process);
+        let waited = move |(word, wait)| Waited { word, wait, is_counted };
+        waits.into_iter().map(|waits| waits.into_iter().map(waited)).collect()
+    }
+
+    /// How long a thread has slept in which words.
+    fn slept(&self, thread: &Thread, ran: Nanos, length: Nanos) -> BTreeMap<u64, (Nanos, bool)> {
+        let mut slept: BTreeMap<u64, (Nanos, bool)> = BTreeMap::new();
+        let Some(seen) = self.seen.get(&thread.task) else { return slept };
+        for (sleep, times) in &seen.sleeps {
+            let time = (length.0 - ran.0) / seen.looks * times;
+            let (sum, as_mutex) = slept.entry(sleep.word).or_default();
+            sum.0 += time;
+            *as_mutex |= sleep.as_mutex;
+        }
+        slept
     }
 }
 
-/// The label of a lock at an address of a program; 0 stands for those on which it spins. Addresses of
+/// A wait of a thread.
+struct Waited {
+    word: u64,
+    wait: Wait,
+    is_counted: bool,
+}
+
+impl Waited {
+    fn of(&self, program: ProgramId) -> LockWait {
+        LockWait {
+            lock: label(program, self.word),
+            spun: self.wait.spun,
+            slept: self.wait.slept,
+            acquired: self.is_counted.then_some(self.wait.acquired),
+        }
+    }
+}
+
+/// The label of a lock at an address of a program; 0 stands for those on which it spins, and 1 for all
+/// others that are recorded. Addresses of
 /// user space have 47 bits, or 56 on some machines, where labels of different programs may meet after 256
 /// programs.
 pub(crate) fn label(program: ProgramId, word: u64) -> LockLabel {

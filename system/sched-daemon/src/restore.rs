@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 use crate::host::Host;
 use crate::ledger::{Ledger, Masks, Named};
+use crate::recording_folder;
 
 /// No program creates threads faster than this for good.
 const PASSES: u32 = 1000;
@@ -24,6 +25,7 @@ pub fn restore(ledger: &Ledger, host: &mut dyn Host) -> u64 {
             break;
         }
     }
+    ledger.recordings.iter().for_each(|folder| recording_folder::remove(folder));
     restored
 }
 

@@ -61,6 +61,7 @@ fn document(done: &Summary, dry_run: bool) -> Value {
         "gone": done.gone,
         "refused": done.refused,
         "restored": done.restored,
+        "acquired": done.acquired,
         "groups": done.groups.iter().map(group).collect::<Vec<_>>(),
         "watched": done.sources,
         "not_seen": done.unseen,
