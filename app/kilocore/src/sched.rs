@@ -42,8 +42,9 @@ pub(crate) struct Arguments {
     /// tenth of that
     #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = time)]
     window: Duration,
-    /// Where metrics come from: auto (what this host offers), perf (sees spinning), proc, or preload (starts
-    /// the program with a library that counts its pthread locks, for sleeping locks with exact waits)
+    /// Where metrics come from: auto (what this host offers), perf (sees spinning), proc, preload (starts the
+    /// program with a library that counts its pthread locks, for sleeping locks with exact waits), or
+    /// tracepoints (exact sleep in the futexes of any program, for a few microseconds a wait)
     #[arg(long, value_name = "SOURCE", default_value = "auto")]
     metrics: Metrics,
     /// Decide, but order nothing

@@ -573,3 +573,26 @@ fn a_process_that_runs_already_cannot_be_given_the_library() {
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(said.contains("--metrics auto with --pid"), "{said}");
 }
+
+/// Where the kernel offers none, the refusal names the mend.
+#[test]
+fn sleep_in_futexes_is_traced_or_that_is_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let program = fighters(folder.path(), &[]).expect("it is compiled");
+    let mut running = Program::in_command(&mut Command::new(program));
+    let json = folder.path().join("done.json");
+    let mut command = sched(folder.path());
+    command.args(["--metrics", "tracepoints", "--for", "1s", "--json"]).arg(&json);
+    let output = command.arg("--pid").arg(running.pid().to_string()).output().expect("it runs");
+    let said = String::from_utf8_lossy(&output.stderr);
+    if output.status.code() == Some(2) {
+        assert!(said.contains("--metrics auto") && said.contains("tracefs"), "{said}");
+        return;
+    }
+    assert!(output.status.success(), "{said}");
+    let done: serde_json::Value =
+        serde_json::from_slice(&fs::read(&json).expect("it is written")).expect("it is JSON");
+    assert!(done["watched"].to_string().contains("tracepoints of the kernel"), "{done}");
+    drop(running.input.take());
+    assert_eq!(running.child.wait().expect("it ends").code(), Some(7));
+}

@@ -26,6 +26,7 @@ mod cpu_list;
 mod daemon;
 mod descriptors;
 mod error;
+mod futexes;
 mod guardian;
 mod hardware;
 mod host;

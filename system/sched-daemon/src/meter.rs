@@ -13,6 +13,7 @@ use kilocore_sched_policy::{
 use crate::counted::{Counted, estimate_neighbours};
 use crate::counters::{CounterSource, NoCounters};
 use crate::error::DaemonError;
+use crate::futexes::{Futexes, Slept};
 use crate::hardware::Hardware;
 use crate::host::Host;
 use crate::ledger::Named;
@@ -35,6 +36,8 @@ pub enum Metrics {
     Proc,
     /// From the measuring library in programs that are started, besides what this host offers.
     Preload,
+    /// From the kernel's tracepoints, too; it is an error if they are not to be had.
+    Tracepoints,
 }
 
 impl FromStr for Metrics {
@@ -46,7 +49,10 @@ impl FromStr for Metrics {
             "perf" => Ok(Self::Perf),
             "proc" => Ok(Self::Proc),
             "preload" => Ok(Self::Preload),
-            _ => Err(format!("there are no metrics '{text}'; choose auto, perf, proc or preload")),
+            "tracepoints" => Ok(Self::Tracepoints),
+            _ => Err(format!(
+                "there are no metrics '{text}'; choose auto, perf, proc, preload or tracepoints"
+            )),
         }
     }
 }
@@ -58,6 +64,7 @@ impl fmt::Display for Metrics {
             Self::Perf => "perf",
             Self::Proc => "proc",
             Self::Preload => "preload",
+            Self::Tracepoints => "tracepoints",
         })
     }
 }
@@ -78,6 +85,7 @@ pub struct Meter {
     spins: Option<Spins>,
     counted: Option<Counted>,
     recordings: Option<Recordings>,
+    futexes: Option<Futexes>,
     /// Processes that wait mostly for locks that are not recorded.
     elsewhere: BTreeSet<Named>,
     unseen: Vec<String>,
@@ -96,7 +104,7 @@ impl Meter {
     pub fn begin(metrics: Metrics, policy: PolicyName) -> Result<Self, DaemonError> {
         let counters = match metrics {
             Metrics::Proc => Err(NoCounters::NotAskedFor),
-            Metrics::Auto | Metrics::Perf | Metrics::Preload => Hardware::find(),
+            _ => Hardware::find(),
         };
         Self::with(metrics, policy, counters.map(|found| Box::new(found) as Box<_>))
     }
@@ -138,11 +146,21 @@ impl Meter {
                      take --metrics proc, which sees no spinning"
                 )));
             }
-            (Metrics::Auto | Metrics::Preload, Err(error)) => Err(error.to_string()),
+            (Metrics::Auto | Metrics::Preload | Metrics::Tracepoints, Err(error)) => {
+                Err(error.to_string())
+            }
         };
         if let Err(reason) = &spins {
             unseen.push(format!("spinning (perf's clock: {reason})"));
         }
+        let futexes = (metrics == Metrics::Tracepoints).then(Futexes::find).transpose();
+        let futexes = futexes.map_err(|why| {
+            DaemonError::Metrics(format!(
+                "the kernel's tracepoints of futexes cannot be had: {why}; run as root or with CAP_PERFMON, \
+                 with tracefs mounted (`mount -t tracefs tracefs /sys/kernel/tracing`) and a kernel with \
+                 CONFIG_FTRACE_SYSCALLS, or take --metrics auto, which looks into /proc"
+            ))
+        })?;
         // SAFETY: asks for a constant.
         let ticks = unsafe { libc::sysconf(libc::_SC_CLK_TCK) };
         let tick = Nanos(1_000_000_000 / u64::try_from(ticks).unwrap_or(100).max(1));
@@ -150,6 +168,7 @@ impl Meter {
             spins: spins.ok(),
             counted,
             recordings: None,
+            futexes,
             elsewhere: BTreeSet::new(),
             unseen,
             before: BTreeMap::new(),
@@ -179,6 +198,10 @@ impl Meter {
             );
         }
         sources.push("looks at threads that sleep for a lock (/proc syscall)".to_owned());
+        if self.futexes.is_some() {
+            sources
+                .push("how long threads sleep in futexes (tracepoints of the kernel)".to_owned());
+        }
         if self.recordings.is_some() {
             sources.push(
                 "how often pthread locks were acquired and how long waits for them were (measuring library \
@@ -204,7 +227,8 @@ impl Meter {
             None => Some("how often locks were taken (--metrics preload counts that)".to_owned()),
             Some(recordings) => recordings.unseen(),
         };
-        self.unseen.iter().cloned().chain(unrecorded).chain(uncounted).collect()
+        let untraced = self.futexes.as_ref().and_then(Futexes::unseen);
+        self.unseen.iter().cloned().chain(unrecorded).chain(untraced).chain(uncounted).collect()
     }
 
     /// Looks at what threads sleep for: at each of them, or at some in turn if there are many.
@@ -234,6 +258,7 @@ impl Meter {
         let mut counted =
             self.counted.as_mut().map(|counted| counted.take(tree)).unwrap_or_default();
         let spun = self.spins.as_mut().map(|spins| spins.take(tree)).unwrap_or_default();
+        let traced = self.futexes.as_mut().map(|futexes| futexes.take(tree)).unwrap_or_default();
         let recorded = self.recordings.as_mut().map(|recordings| recordings.take(tree, length));
         let mut before = BTreeMap::new();
         let mut processes: BTreeMap<Named, Vec<(&Thread, Waiter)>> = BTreeMap::new();
@@ -249,7 +274,10 @@ impl Meter {
                 ran,
                 ready: since(now.1, then.1),
                 spun: Nanos(spun),
-                slept: self.slept(thread, ran, length),
+                slept: match traced.get(&thread.of) {
+                    Some(traced) => traced_sleep(traced, Nanos(length.0 - ran.0)),
+                    None => self.slept(thread, ran, length),
+                },
             };
             processes.entry(thread.process).or_default().push((thread, waiter));
         }
@@ -318,6 +346,20 @@ impl Meter {
         }
         slept
     }
+}
+
+/// What was traced of a thread's sleep, as far as it had time for it: on its way to sleep and back, it ran.
+fn traced_sleep(traced: &Slept, most: Nanos) -> BTreeMap<u64, (Nanos, bool)> {
+    let mut left = most.0;
+    let mut slept: BTreeMap<u64, (Nanos, bool)> = BTreeMap::new();
+    for (sleep, time) in traced {
+        let time = time.0.min(left);
+        left -= time;
+        let (sum, as_mutex) = slept.entry(sleep.word).or_default();
+        sum.0 += time;
+        *as_mutex |= sleep.as_mutex;
+    }
+    slept
 }
 
 /// A wait of a thread.
