@@ -1,7 +1,7 @@
 //! The daemon: window after window, what tasks did goes to the policy, and its orders to the system.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -14,6 +14,7 @@ use crate::journal::Journal;
 use crate::ledger::Fact;
 use crate::machine::this_machine;
 use crate::meter::{Meter, Metrics};
+use crate::resctrl::{self, CacheUse};
 use crate::restore::restore;
 use crate::snapshot::{Snapshot, Watcher};
 use crate::tree::{Order, Tree};
@@ -59,6 +60,8 @@ pub struct Summary {
     pub restored: u64,
     /// How often recorded locks were acquired until the last window's end; `None` if nothing was recorded.
     pub acquired: Option<u64>,
+    /// What all programs together had of caches at the last window's end, if that was watched.
+    pub caches: Option<CacheUse>,
     /// Groups that were confined, as they were last.
     pub groups: Vec<GroupStatus>,
     /// What was watched.
@@ -128,13 +131,16 @@ impl Daemon {
         Ok(daemon)
     }
 
-    /// Makes the folder for recordings, after the journal says that it has to go.
+    /// Makes the folder for recordings, and a group that is monitored, after the journal says that they
+    /// have to go.
     fn record(&mut self) -> Result<(), DaemonError> {
-        let (Some(folder), Some((journal, _))) =
-            (self.options.recordings.clone(), &mut self.orders)
-        else {
-            return Ok(());
-        };
+        let Some((journal, _)) = &mut self.orders else { return Ok(()) };
+        let wanted = !self.options.dry_run && self.options.metrics != Metrics::Proc;
+        if let (true, Ok(group)) = (wanted, resctrl::find(Path::new(resctrl::MOUNTED))) {
+            journal.write(vec![Fact::Monitor(group.clone())]).map_err(DaemonError::Journal)?;
+            self.meter.monitor(group);
+        }
+        let Some(folder) = self.options.recordings.clone() else { return Ok(()) };
         journal.write(vec![Fact::Recordings(folder.clone())]).map_err(DaemonError::Journal)?;
         self.meter.record(folder.clone()).map_err(|error| DaemonError::Recordings(folder, error))
     }
@@ -149,6 +155,7 @@ impl Daemon {
         let mut snapshot = Snapshot {
             windows: self.summary.windows,
             orders: self.summary.orders,
+            caches: self.summary.caches,
             sources: self.summary.sources.clone(),
             unseen: self.summary.unseen.clone(),
             ..Snapshot::default()
@@ -204,6 +211,7 @@ impl Daemon {
     fn window(&mut self, length: Nanos, tell: &mut dyn FnMut(String)) -> Result<(), DaemonError> {
         let tasks = self.meter.window(&self.tree, &mut *self.host, &self.machine, length);
         self.summary.unseen = self.meter.unseen();
+        self.summary.caches = self.meter.caches(&self.tree);
         self.summary.acquired = self.meter.acquired();
         let window = Window { length, tasks: &tasks };
         for order in self.policy.window(&self.machine, &window) {

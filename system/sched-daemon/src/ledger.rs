@@ -39,6 +39,8 @@ pub(crate) enum Fact {
     Keep(Named),
     /// This folder of ours goes at the end. Its path is one line of text.
     Recordings(PathBuf),
+    /// This group of ours of resctrl goes at the end.
+    Monitor(PathBuf),
 }
 
 /// All facts.
@@ -49,6 +51,7 @@ pub struct Ledger {
     pub(crate) orders: BTreeMap<Named, Masks>,
     pub(crate) keeps: BTreeSet<Named>,
     pub(crate) recordings: BTreeSet<PathBuf>,
+    pub(crate) monitors: BTreeSet<PathBuf>,
 }
 
 impl Ledger {
@@ -69,6 +72,7 @@ impl Ledger {
                 self.keeps.insert(thread);
             }
             Fact::Recordings(folder) => drop(self.recordings.insert(folder)),
+            Fact::Monitor(group) => drop(self.monitors.insert(group)),
         }
     }
 
@@ -87,6 +91,7 @@ impl Ledger {
         facts.extend(self.orders.iter().map(|(of, masks)| Fact::Order(*of, masks.clone())));
         facts.extend(self.keeps.iter().map(|of| Fact::Keep(*of)));
         facts.extend(self.recordings.iter().cloned().map(Fact::Recordings));
+        facts.extend(self.monitors.iter().cloned().map(Fact::Monitor));
         facts
     }
 }
@@ -101,12 +106,16 @@ impl Fact {
             Self::Order(of, both) => format!("order {} {}\n", name(of), masks(both)),
             Self::Keep(of) => format!("keep {}\n", name(of)),
             Self::Recordings(folder) => format!("recordings {}\n", folder.display()),
+            Self::Monitor(group) => format!("monitor {}\n", group.display()),
         }
     }
 
     pub(crate) fn parse(line: &str) -> Option<Self> {
         if let Some(folder) = line.strip_prefix("recordings ") {
             return Some(Self::Recordings(folder.into()));
+        }
+        if let Some(group) = line.strip_prefix("monitor ") {
+            return Some(Self::Monitor(group.into()));
         }
         let words: Vec<&str> = line.split_ascii_whitespace().collect();
         let of = Named { id: words.get(1)?.parse().ok()?, started: words.get(2)?.parse().ok()? };
@@ -140,6 +149,7 @@ mod tests {
             Fact::Order(of, masks),
             Fact::Keep(of),
             Fact::Recordings("/a place/with blanks ".into()),
+            Fact::Monitor("/sys/fs/resctrl/mon_groups/ours".into()),
         ] {
             assert_eq!(Fact::parse(fact.line().trim_end_matches('\n')), Some(fact));
         }

@@ -57,6 +57,7 @@ pub use ledger::{Ledger, Named};
 pub use machine::this_machine;
 pub use meter::{Meter, Metrics};
 pub use recording_folder::recordings_folder;
+pub use resctrl::CacheUse;
 pub use restore::restore;
 pub use snapshot::{GroupView, Other, Snapshot};
 pub use stat::Stat;

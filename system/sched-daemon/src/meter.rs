@@ -19,7 +19,7 @@ use crate::host::Host;
 use crate::ledger::Named;
 use crate::looks::{self, Sleep};
 use crate::recordings::{Recent, Recordings};
-use crate::resctrl;
+use crate::resctrl::{self, CacheUse, Monitor};
 use crate::spins::Spins;
 use crate::tree::{Thread, Tree};
 use crate::waits::{self, Wait, Waiter};
@@ -86,6 +86,8 @@ pub struct Meter {
     counted: Option<Counted>,
     recordings: Option<Recordings>,
     futexes: Option<Futexes>,
+    /// Or why there is none.
+    monitor: Result<Monitor, String>,
     /// Processes that wait mostly for locks that are not recorded.
     elsewhere: BTreeSet<Named>,
     unseen: Vec<String>,
@@ -133,7 +135,6 @@ impl Meter {
         let uncounted = uncounted.map(|why| format!("what hardware counters count ({why})"));
         let mut unseen: Vec<String> = uncounted.into_iter().collect();
         unseen.extend([
-            format!("how full caches are ({})", resctrl::describe(Path::new(resctrl::MOUNTED))),
             "sleep for locks whose word is not 2 while threads wait, and sleep through a whole window"
                 .to_owned(),
         ]);
@@ -169,6 +170,9 @@ impl Meter {
             counted,
             recordings: None,
             futexes,
+            monitor: Err(resctrl::find(Path::new(resctrl::MOUNTED))
+                .err()
+                .unwrap_or_else(|| "resctrl is not asked for".to_owned())),
             elsewhere: BTreeSet::new(),
             unseen,
             before: BTreeMap::new(),
@@ -198,6 +202,12 @@ impl Meter {
             );
         }
         sources.push("looks at threads that sleep for a lock (/proc syscall)".to_owned());
+        if self.monitor.is_ok() {
+            sources.push(
+                "bytes in last-level caches and to and from memory, of all programs together (resctrl)"
+                    .to_owned(),
+            );
+        }
         if self.futexes.is_some() {
             sources
                 .push("how long threads sleep in futexes (tracepoints of the kernel)".to_owned());
@@ -211,6 +221,17 @@ impl Meter {
         }
         sources.extend(self.counted.as_ref().map(Counted::describe));
         sources
+    }
+
+    /// Also watches what programs have of caches, by this group, which is made now, if it can be.
+    pub(crate) fn monitor(&mut self, group: PathBuf) {
+        let made = Monitor::begin(group);
+        self.monitor = made.map_err(|error| format!("resctrl makes no group: {error}"));
+    }
+
+    /// A window is over: what programs have of caches, if that is watched.
+    pub(crate) fn caches(&mut self, tree: &Tree) -> Option<CacheUse> {
+        self.monitor.as_mut().ok().map(|monitor| monitor.window(tree))
     }
 
     /// How often recorded locks were acquired so far, if they are recorded.
@@ -227,8 +248,16 @@ impl Meter {
             None => Some("how often locks were taken (--metrics preload counts that)".to_owned()),
             Some(recordings) => recordings.unseen(),
         };
+        let caches = self.monitor.as_ref().err().map(|why| format!("how full caches are ({why})"));
         let untraced = self.futexes.as_ref().and_then(Futexes::unseen);
-        self.unseen.iter().cloned().chain(unrecorded).chain(untraced).chain(uncounted).collect()
+        self.unseen
+            .iter()
+            .cloned()
+            .chain(caches)
+            .chain(unrecorded)
+            .chain(untraced)
+            .chain(uncounted)
+            .collect()
     }
 
     /// Looks at what threads sleep for: at each of them, or at some in turn if there are many.

@@ -25,6 +25,10 @@ pub fn restore(ledger: &Ledger, host: &mut dyn Host) -> u64 {
             break;
         }
     }
+    for group in &ledger.monitors {
+        // Its tasks are again where they came from.
+        let _ = std::fs::remove_dir(group);
+    }
     ledger.recordings.iter().for_each(|folder| recording_folder::remove(folder));
     restored
 }

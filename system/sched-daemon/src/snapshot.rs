@@ -6,6 +6,7 @@ use std::fmt;
 use kilocore_sched_policy::{GroupStatus, LockLabel, ProgramId, TaskId};
 
 use crate::meter::word;
+use crate::resctrl::CacheUse;
 use crate::tree::{Thread, Tree};
 use crate::waits::{OTHERS, SPINS};
 
@@ -21,6 +22,8 @@ pub struct Snapshot {
     pub threads: usize,
     /// Orders given; in a dry run, that would have been given.
     pub orders: u64,
+    /// What all programs together have of caches, if that is watched.
+    pub caches: Option<CacheUse>,
     /// What is watched.
     pub sources: Vec<String>,
     /// What cannot be seen.
