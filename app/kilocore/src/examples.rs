@@ -41,6 +41,7 @@ Examples:
   kilocore sched --pid $(pidof -s service) --for 30s
   kilocore sched --watch ./service > output.txt                   a live view
   kilocore sched --dry-run --log changes.txt -- ./batch input     what it would do
+  kilocore sched --control cpuset ./service --threads 8           by cgroups, not affinities
   kilocore sched --restore                                        after everything was killed";
 
 pub(crate) const PAGES_RUN: &str = "\

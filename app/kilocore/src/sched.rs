@@ -19,8 +19,8 @@ use clap::Args;
 use kilocore_lock_recorder::measuring;
 use kilocore_process::{Held, NotStarted, Start, shell_status};
 use kilocore_sched_daemon::{
-    Daemon, DaemonError, Linux, Meter, Metrics, Options, Summary, guard, recordings_folder,
-    restore_orphans,
+    Control, Daemon, DaemonError, Linux, Meter, Metrics, Options, Outcome, Summary, check_control,
+    guard, recordings_folder, restore_orphans,
 };
 use kilocore_sched_policy::PolicyName;
 
@@ -47,6 +47,10 @@ pub(crate) struct Arguments {
     /// tracepoints (exact sleep in the futexes of any program, for a few microseconds a wait)
     #[arg(long, value_name = "SOURCE", default_value = "auto")]
     metrics: Metrics,
+    /// How orders are carried out: affinity, or cpuset, which moves threads into cgroups made for it and
+    /// leaves what they have asked for themselves as it is
+    #[arg(long, value_name = "WAY", default_value = "affinity")]
+    control: Control,
     /// Decide, but order nothing
     #[arg(long)]
     dry_run: bool,
@@ -82,25 +86,38 @@ pub(crate) struct GuardianArguments {
 
 pub(crate) fn guardian(arguments: &GuardianArguments) -> ExitCode {
     match guard(&arguments.journal, &mut Linux) {
-        Ok(Some(threads)) => {
+        Ok(Some(outcome)) => {
+            let threads = outcome.threads;
             eprintln!("kilocore: sched was killed; {threads} threads got their affinity back");
-            ExitCode::SUCCESS
+            if tell_left(&outcome) { ExitCode::FAILURE } else { ExitCode::SUCCESS }
         }
         Ok(None) => ExitCode::SUCCESS,
         Err(_) => ExitCode::FAILURE,
     }
 }
 
+/// Says what could not be put back, and whether there is something.
+fn tell_left(Outcome { left, .. }: &Outcome) -> bool {
+    for what in left {
+        eprintln!(
+            "kilocore: sched: could not be put back: {what}; `kilocore sched --restore` tries again"
+        );
+    }
+    !left.is_empty()
+}
+
 pub(crate) fn sched(arguments: Arguments) -> Result<ExitCode, Failure> {
+    let mut left = false;
     for orphan in restore_orphans(&mut Linux) {
         eprintln!(
             "kilocore: sched, process {}, was killed together with its guardian; {} threads got their \
              affinity back",
-            orphan.daemon, orphan.threads
+            orphan.daemon, orphan.outcome.threads
         );
+        left |= tell_left(&orphan.outcome);
     }
     if arguments.restore {
-        return Ok(ExitCode::SUCCESS);
+        return Ok(if left { ExitCode::FAILURE } else { ExitCode::SUCCESS });
     }
     if arguments.pid.is_empty() && arguments.command.is_empty() {
         return Err(Failure::new("nothing to steer: add a command, or --pid with a process"));
@@ -116,6 +133,7 @@ pub(crate) fn sched(arguments: Arguments) -> Result<ExitCode, Failure> {
     }
     // What would fail later fails before anything is written and the program exists.
     drop(Meter::begin(arguments.metrics, arguments.policy)?);
+    check_control(arguments.control, &arguments.pid, &mut Linux)?;
     if arguments.command.is_empty() { watch_running(&arguments) } else { start(&arguments) }
 }
 
@@ -209,6 +227,7 @@ impl Steering {
                 policy: arguments.policy,
                 window: arguments.window,
                 metrics: arguments.metrics,
+                control: arguments.control,
                 dry_run: arguments.dry_run,
                 recordings: None,
             },
@@ -230,6 +249,9 @@ impl Steering {
         let (duration, log) = (self.duration, &mut self.log);
         self.shown = self.view.take().map(|view| view.show(daemon));
         let shown = self.shown.as_ref();
+        if let Some(log) = log {
+            let _ = writeln!(log, "0.0 s: orders are carried out by {}", daemon.control());
+        }
         let closed = || shown.is_some_and(watch::Shown::asks_to_end);
         let late = || duration.is_some_and(|duration| began.elapsed() >= duration);
         let stop = || over() || late() || closed();

@@ -7,6 +7,8 @@ use std::time::{Duration, Instant};
 
 use kilocore_sched_policy::{GroupStatus, LockLabel, Machine, Nanos, Policy, PolicyName, Window};
 
+use crate::control::Control;
+use crate::cpusets::Cpusets;
 use crate::error::DaemonError;
 use crate::guardian::Guardian;
 use crate::host::Host;
@@ -34,6 +36,8 @@ pub struct Options {
     pub window: Duration,
     /// What is watched.
     pub metrics: Metrics,
+    /// How orders are carried out.
+    pub control: Control,
     /// Whether orders are only counted.
     pub dry_run: bool,
     /// Where the measuring library in the programs records to: a folder that is made now and goes at the
@@ -64,6 +68,12 @@ pub struct Summary {
     pub caches: Option<CacheUse>,
     /// Groups that were confined, as they were last.
     pub groups: Vec<GroupStatus>,
+    /// What could not be put back, in words. The journal is kept for it.
+    pub left: Vec<String>,
+    /// How orders were carried out.
+    pub control: Control,
+    /// By which cgroups, in words, if by any.
+    pub cgroups: Option<String>,
     /// What was watched.
     pub sources: Vec<String>,
     /// What could not be seen.
@@ -105,6 +115,10 @@ impl Daemon {
         {
             return Err(DaemonError::NotOurs(*pid));
         }
+        let cpusets = match options.control {
+            Control::Affinity => None,
+            Control::Cpuset => Some(Cpusets::find(pids, &mut *host)?),
+        };
         let orders = if options.dry_run && options.recordings.is_none() {
             None
         } else {
@@ -112,6 +126,11 @@ impl Daemon {
             let guardian = Guardian::start(guardian, &mut journal, &mut *host);
             let guardian = guardian.inspect_err(|_| journal.remove());
             Some((journal, guardian.map_err(DaemonError::Guardian)?))
+        };
+        let summary = Summary {
+            control: options.control,
+            cgroups: cpusets.as_ref().map(Cpusets::describe),
+            ..Summary::default()
         };
         let mut daemon = Self {
             host,
@@ -123,12 +142,24 @@ impl Daemon {
             orders,
             groups: BTreeMap::new(),
             watcher: Watcher::default(),
-            summary: Summary::default(),
+            summary,
         };
+        daemon.begin(pids, cpusets)?;
         daemon.record()?;
         daemon.summary.sources = daemon.meter.sources();
         daemon.summary.unseen = daemon.meter.unseen();
         Ok(daemon)
+    }
+
+    /// Cgroups are made before anything is steered, so that what they lack is said in time.
+    fn begin(&mut self, pids: &[u32], cpusets: Option<Cpusets>) -> Result<(), DaemonError> {
+        let orders = self.orders.as_mut().filter(|_| !self.options.dry_run);
+        let (Some(mut cpusets), Some((journal, _))) = (cpusets, orders) else {
+            return Ok(());
+        };
+        cpusets.begin(pids, &mut *self.host, journal)?.map_err(DaemonError::Journal)?;
+        self.tree.carry_out_by(cpusets);
+        Ok(())
     }
 
     /// Makes the folder for recordings, and a group that is monitored, after the journal says that they
@@ -145,17 +176,28 @@ impl Daemon {
         self.meter.record(folder.clone()).map_err(|error| DaemonError::Recordings(folder, error))
     }
 
+    /// How orders are carried out.
+    #[must_use]
+    pub fn control(&self) -> String {
+        let cgroups = self.summary.cgroups.iter();
+        cgroups.fold(self.options.control.to_string(), |control, cgroups| {
+            format!("{control} ({cgroups})")
+        })
+    }
+
     /// Shows `see` how things stand at the end of each window. It has to be quick: the daemon waits.
     pub fn watch(&mut self, see: impl FnMut(Snapshot) + Send + 'static) {
         self.watcher.0 = Some(Box::new(see));
     }
 
     fn show(&mut self) {
+        let control = self.control();
         let Some(see) = &mut self.watcher.0 else { return };
         let mut snapshot = Snapshot {
             windows: self.summary.windows,
             orders: self.summary.orders,
             caches: self.summary.caches,
+            control,
             sources: self.summary.sources.clone(),
             unseen: self.summary.unseen.clone(),
             ..Snapshot::default()
@@ -256,8 +298,12 @@ impl Daemon {
 
     fn put_back(&mut self) {
         let Some((journal, mut guardian)) = self.orders.take() else { return };
-        self.summary.restored = restore(journal.ledger(), &mut *self.host);
-        journal.remove();
+        let outcome = restore(journal.ledger(), &mut *self.host);
+        if outcome.left.is_empty() {
+            journal.remove();
+        }
+        self.summary.restored = outcome.threads;
+        self.summary.left = outcome.left;
         guardian.dismiss();
     }
 }
@@ -297,4 +343,21 @@ fn may_steer(pid: u32) -> bool {
     let own = unsafe { libc::geteuid() }.to_string();
     let users = field(&status(&pid.to_string()), "Uid:");
     users.iter().take(2).any(|user| *user == own)
+}
+
+/// Whether orders for these processes can be carried out in this way; without any, for what this process
+/// starts. Nothing is changed.
+///
+/// # Errors
+/// What is missing.
+pub fn check_control(
+    control: Control,
+    pids: &[u32],
+    host: &mut dyn Host,
+) -> Result<(), DaemonError> {
+    match control {
+        Control::Affinity => {}
+        Control::Cpuset => drop(Cpusets::find(pids, host)?),
+    }
+    Ok(())
 }

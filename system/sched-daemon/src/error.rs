@@ -27,6 +27,9 @@ pub enum DaemonError {
         "cannot start the process that puts things back after a kill, so nothing is ordered: {0}"
     )]
     Guardian(#[source] io::Error),
+    /// Threads cannot be confined by cgroups.
+    #[error(transparent)]
+    NoCpusets(#[from] NoCpusets),
     /// A metric was asked for that this host does not offer.
     #[error("{0}")]
     Metrics(String),
@@ -51,4 +54,44 @@ pub enum DaemonError {
          --policy fair,{0}"
     )]
     NeedsScheduler(PolicyName),
+}
+
+/// Why threads cannot be confined by cgroups.
+#[derive(Debug, thiserror::Error)]
+pub enum NoCpusets {
+    /// There is no such hierarchy.
+    #[error(
+        "no cgroups with cpusets are mounted: /proc/self/mountinfo has no mount of version 1 with the option \
+         cpuset, and none of version 2 whose cgroup.controllers has cpuset. Take --control affinity, or, as \
+         root, mount -t cgroup -o cpuset cpuset FOLDER"
+    )]
+    NoHierarchy,
+    /// A process is in a cgroup that is not seen.
+    #[error(
+        "process {0} is in no cgroup that is seen below {point}: take --control affinity, or run kilocore outside \
+         of its container", point = .1.display()
+    )]
+    Hidden(u32, PathBuf),
+    /// It is somebody else's, or mounted to be read only.
+    #[error(
+        "cannot confine threads by cgroups, as {path} cannot be written to: {1}. Take --control affinity, or run \
+         as root where cgroups are not mounted read-only, or in a cgroup that is yours: systemd-run --user \
+         --scope -p Delegate=yes kilocore sched …", path = .0.display()
+    )]
+    NotWritable(PathBuf, #[source] io::Error),
+    /// Cgroups that want no threads beside those of their children are in use there.
+    #[error(
+        "cgroup {path} cannot have threaded children with cpusets: {1}. It has children with processes, or its \
+         cgroup.subtree_control has controllers that are not for threads, such as memory. Take --control \
+         affinity, or start the program in a cgroup of its own: systemd-run --scope -p Delegate=yes …",
+        path = .0.display()
+    )]
+    NotThreaded(PathBuf, #[source] io::Error),
+    /// The system refuses for another reason.
+    #[error(
+        "no cgroup with a cpuset can be made in {path}: {1}. Take --control affinity, or see that its parents \
+         give the controller cpuset and have cores and memory in cpuset.cpus and cpuset.mems",
+        path = .0.display()
+    )]
+    Refused(PathBuf, #[source] io::Error),
 }

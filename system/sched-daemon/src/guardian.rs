@@ -14,6 +14,7 @@ use std::process::{Child, Command, Stdio};
 use crate::host::Host;
 use crate::journal::{Journal, read};
 use crate::ledger::{Fact, Named};
+use crate::outcome::Outcome;
 use crate::restore::restore;
 
 const DONE: &[u8] = b"done";
@@ -73,11 +74,11 @@ impl Guardian {
 }
 
 /// Waits for the daemon's end, and puts back what its journal says, if it has not done so itself. Returns
-/// how many threads got their allowance back.
+/// what became of that.
 ///
 /// # Errors
 /// Those of standard input, which is the pipe from the daemon.
-pub fn guard(journal: &Path, host: &mut dyn Host) -> io::Result<Option<u64>> {
+pub fn guard(journal: &Path, host: &mut dyn Host) -> io::Result<Option<Outcome>> {
     let pipe: OwnedFd = io::stdin().as_fd().try_clone_to_owned()?;
     let mut word = Vec::new();
     File::from(pipe).read_to_end(&mut word)?;
@@ -85,6 +86,8 @@ pub fn guard(journal: &Path, host: &mut dyn Host) -> io::Result<Option<u64>> {
         return Ok(None);
     }
     let restored = read(journal).map(|(_, _, ledger)| restore(&ledger, host));
-    let _ = std::fs::remove_file(journal);
+    if restored.as_ref().is_none_or(|outcome| outcome.left.is_empty()) {
+        let _ = std::fs::remove_file(journal);
+    }
     Ok(restored)
 }

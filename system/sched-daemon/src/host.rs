@@ -1,7 +1,11 @@
 //! What the daemon asks of the system, small enough to be played by a test.
 
+use std::ffi::CString;
 use std::fmt::Debug;
-use std::io;
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
 
 use kilocore_proc_files as proc_files;
 use kilocore_sched_policy::{CpuSet, Nanos};
@@ -44,6 +48,58 @@ pub trait Host: Debug {
     /// # Errors
     /// `ESRCH` if it is gone, `EPERM` if it is somebody else's.
     fn set_affinity(&mut self, tid: u32, cpus: &CpuSet) -> io::Result<()>;
+
+    /// The text of a file that the system makes up, as those of cgroups.
+    ///
+    /// # Errors
+    /// Those of the system.
+    fn read_file(&mut self, path: &Path) -> io::Result<String> {
+        fs::read_to_string(path)
+    }
+
+    /// Writes to such a file, by one system call. It is not created.
+    ///
+    /// # Errors
+    /// Those of the system, which tell why it does not do what was written.
+    fn write_file(&mut self, path: &Path, text: &str) -> io::Result<()> {
+        OpenOptions::new().write(true).open(path)?.write_all(text.as_bytes())
+    }
+
+    /// Whether this process may write to a file, or make folders in a folder.
+    ///
+    /// # Errors
+    /// Why not.
+    fn may_write(&mut self, path: &Path) -> io::Result<()> {
+        let path = CString::new(path.as_os_str().as_bytes())?;
+        // SAFETY: the path ends with a zero and lives as long as the call.
+        let result = unsafe { libc::access(path.as_ptr(), libc::W_OK) };
+        if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+    }
+
+    /// Makes a folder, which to the system may be a cgroup.
+    ///
+    /// # Errors
+    /// Those of the system.
+    fn make_folder(&mut self, path: &Path) -> io::Result<()> {
+        fs::create_dir(path)
+    }
+
+    /// Removes one that has no folders in it.
+    ///
+    /// # Errors
+    /// `EBUSY` if it is a cgroup with threads.
+    fn remove_folder(&mut self, path: &Path) -> io::Result<()> {
+        fs::remove_dir(path)
+    }
+
+    /// The folders in a folder; none if there is no such.
+    fn folders(&mut self, path: &Path) -> Vec<PathBuf> {
+        let inside = fs::read_dir(path).into_iter().flatten().flatten();
+        inside
+            .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()))
+            .map(|entry| entry.path())
+            .collect()
+    }
 }
 
 /// The Linux that this process runs on.

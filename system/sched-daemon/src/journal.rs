@@ -13,6 +13,7 @@ use kilocore_process::boot_id;
 
 use crate::host::Host;
 use crate::ledger::{Fact, Ledger, Named};
+use crate::outcome::Outcome;
 use crate::places;
 use crate::restore::restore;
 
@@ -38,8 +39,8 @@ pub struct Journal {
 pub struct Restored {
     /// The process whose journal it was.
     pub daemon: u32,
-    /// How many threads got their allowance back.
-    pub threads: u64,
+    /// What became of it.
+    pub outcome: Outcome,
 }
 
 impl Journal {
@@ -125,7 +126,7 @@ pub(crate) fn read(path: &Path) -> Option<(Named, String, Ledger)> {
 }
 
 /// Puts back what daemons have left that were killed together with their guardians, and removes their
-/// journals.
+/// journals, unless something could not be put back.
 pub fn restore_orphans(host: &mut dyn Host) -> Vec<Restored> {
     let folders = places::folders().into_iter().filter(|folder| places::is_ours(folder));
     let files = folders.filter_map(|folder| fs::read_dir(folder).ok()).flatten().flatten();
@@ -145,9 +146,11 @@ fn restore_orphan(path: &Path, host: &mut dyn Host) -> Option<Restored> {
     if here && (alive(daemon) || ledger.guardian.is_some_and(&mut alive)) {
         return None;
     }
-    let threads = if here { restore(&ledger, host) } else { 0 };
-    fs::remove_file(path).ok()?;
-    Some(Restored { daemon: daemon.id, threads })
+    let outcome = if here { restore(&ledger, host) } else { Outcome::default() };
+    if outcome.left.is_empty() {
+        fs::remove_file(path).ok()?;
+    }
+    Some(Restored { daemon: daemon.id, outcome })
 }
 
 #[cfg(test)]

@@ -4,11 +4,14 @@
 //! their start times, since the numbers alone are used again.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::ffi::OsString;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
 
 use kilocore_sched_policy::CpuSet;
 
 use crate::cpu_list;
+use crate::hierarchy::Version;
 
 /// A thread or process for good: its number and its start time in ticks since the system's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -41,6 +44,10 @@ pub(crate) enum Fact {
     Recordings(PathBuf),
     /// This group of ours of resctrl goes at the end.
     Monitor(PathBuf),
+    /// A cgroup is about to be made, whose parent is the home of all threads in it.
+    Group(Version, PathBuf),
+    /// The cgroups below this one are about to get the controller `cpuset`.
+    Enabled(PathBuf),
 }
 
 /// All facts.
@@ -49,9 +56,13 @@ pub struct Ledger {
     pub(crate) guardian: Option<Named>,
     pub(crate) programs: BTreeMap<Named, Vec<Masks>>,
     pub(crate) orders: BTreeMap<Named, Masks>,
+    /// The masks ordered before those: a thread has its old one until the new one is set.
+    pub(crate) earlier: BTreeMap<Named, CpuSet>,
     pub(crate) keeps: BTreeSet<Named>,
     pub(crate) recordings: BTreeSet<PathBuf>,
     pub(crate) monitors: BTreeSet<PathBuf>,
+    pub(crate) groups: BTreeMap<PathBuf, Version>,
+    pub(crate) enabled: BTreeSet<PathBuf>,
 }
 
 impl Ledger {
@@ -65,14 +76,19 @@ impl Ledger {
             }
             Fact::Order(thread, masks) => {
                 self.keeps.remove(&thread);
-                self.orders.insert(thread, masks);
+                if let Some(before) = self.orders.insert(thread, masks) {
+                    self.earlier.insert(thread, before.set);
+                }
             }
             Fact::Keep(thread) => {
                 self.orders.remove(&thread);
+                self.earlier.remove(&thread);
                 self.keeps.insert(thread);
             }
             Fact::Recordings(folder) => drop(self.recordings.insert(folder)),
             Fact::Monitor(group) => drop(self.monitors.insert(group)),
+            Fact::Group(version, path) => drop(self.groups.insert(path, version)),
+            Fact::Enabled(path) => drop(self.enabled.insert(path)),
         }
     }
 
@@ -88,10 +104,18 @@ impl Ledger {
         for (program, known) in &self.programs {
             facts.extend(known.iter().map(|masks| Fact::Program(*program, masks.clone())));
         }
-        facts.extend(self.orders.iter().map(|(of, masks)| Fact::Order(*of, masks.clone())));
+        for (of, masks) in &self.orders {
+            let allowed = || masks.allowed.clone();
+            let earlier = self.earlier.get(of).cloned();
+            let earlier = earlier.map(|set| Masks { allowed: allowed(), set });
+            facts.extend(earlier.into_iter().chain([masks.clone()]).map(|it| Fact::Order(*of, it)));
+        }
         facts.extend(self.keeps.iter().map(|of| Fact::Keep(*of)));
         facts.extend(self.recordings.iter().cloned().map(Fact::Recordings));
         facts.extend(self.monitors.iter().cloned().map(Fact::Monitor));
+        facts.extend(self.enabled.iter().cloned().map(Fact::Enabled));
+        let groups = self.groups.iter();
+        facts.extend(groups.map(|(path, version)| Fact::Group(*version, path.clone())));
         facts
     }
 }
@@ -107,6 +131,8 @@ impl Fact {
             Self::Keep(of) => format!("keep {}\n", name(of)),
             Self::Recordings(folder) => format!("recordings {}\n", folder.display()),
             Self::Monitor(group) => format!("monitor {}\n", group.display()),
+            Self::Group(version, path) => format!("group {} {}\n", version.number(), word(path)),
+            Self::Enabled(path) => format!("enabled {}\n", word(path)),
         }
     }
 
@@ -118,6 +144,13 @@ impl Fact {
             return Some(Self::Monitor(group.into()));
         }
         let words: Vec<&str> = line.split_ascii_whitespace().collect();
+        match words[..] {
+            ["group", version, path] => {
+                return Some(Self::Group(Version::of(version)?, path_of(path)?));
+            }
+            ["enabled", path] => return Some(Self::Enabled(path_of(path)?)),
+            _ => {}
+        }
         let of = Named { id: words.get(1)?.parse().ok()?, started: words.get(2)?.parse().ok()? };
         let masks = || {
             Some(Masks {
@@ -135,8 +168,37 @@ impl Fact {
     }
 }
 
+/// A path as one word. Whatever is neither a letter nor a usual sign is written as `%` and two digits.
+fn word(path: &Path) -> String {
+    let byte = |byte: &u8| match byte {
+        b'%' => "%25".to_owned(),
+        b'!'..=b'~' => char::from(*byte).to_string(),
+        _ => format!("%{byte:02x}"),
+    };
+    path.as_os_str().as_bytes().iter().map(byte).collect()
+}
+
+fn path_of(word: &str) -> Option<PathBuf> {
+    let mut bytes = Vec::new();
+    let mut rest = word.as_bytes();
+    while let [byte, after @ ..] = rest {
+        rest = after;
+        let mut byte = *byte;
+        if byte == b'%' {
+            let (digits, after) = rest.split_at_checked(2)?;
+            byte = u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?;
+            rest = after;
+        }
+        bytes.push(byte);
+    }
+    let path = PathBuf::from(OsString::from_vec(bytes));
+    path.is_absolute().then_some(path)
+}
+
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -150,6 +212,8 @@ mod tests {
             Fact::Keep(of),
             Fact::Recordings("/a place/with blanks ".into()),
             Fact::Monitor("/sys/fs/resctrl/mon_groups/ours".into()),
+            Fact::Group(Version::One, "/a b/%c\nd".into()),
+            Fact::Enabled("/".into()),
         ] {
             assert_eq!(Fact::parse(fact.line().trim_end_matches('\n')), Some(fact));
         }
@@ -158,15 +222,33 @@ mod tests {
         }
     }
 
+    proptest! {
+        #[test]
+        fn no_path_breaks_its_line(bytes in proptest::collection::vec(any::<u8>(), 0..40)) {
+            let path = Path::new("/").join(OsString::from_vec(bytes));
+            let facts = [Fact::Group(Version::Two, path.clone()), Fact::Enabled(path)];
+            for fact in facts {
+                let line = fact.line();
+                prop_assert_eq!(line.find('\n'), Some(line.len() - 1));
+                prop_assert_eq!(Fact::parse(line.trim_end()), Some(fact));
+            }
+        }
+
+        #[test]
+        fn any_line_is_read_without_a_panic(line in any::<String>(), path in "[%0-9a-f/ ]{0,12}") {
+            let _ = (Fact::parse(&line), Fact::parse(&format!("enabled {path}")));
+        }
+    }
+
     #[test]
-    fn a_later_fact_replaces_an_earlier_one() {
+    fn a_later_fact_replaces_all_but_the_one_that_may_still_hold() {
         let of = Named { id: 7, started: 99 };
         let masks = |cores| Masks { allowed: CpuSet::first(4), set: CpuSet::first(cores) };
         let mut ledger = Ledger::default();
-        for cores in [1, 2] {
+        for cores in [1, 2, 3] {
             ledger.apply(Fact::Order(of, masks(cores)));
         }
-        assert_eq!(ledger.facts(), [Fact::Order(of, masks(2))]);
+        assert_eq!(ledger.facts(), [2, 3].map(|cores| Fact::Order(of, masks(cores))));
         ledger.apply(Fact::Keep(of));
         assert_eq!(ledger.facts(), [Fact::Keep(of)]);
     }

@@ -7,7 +7,8 @@
 //!   whose code is a spin loop, looks at threads that sleep for a lock, if the policy decides by
 //!   them, hardware counters ([`CounterSource`]), and, if asked for, what the measuring library counts in
 //!   programs that are started with it ([`recordings_folder`]).
-//! * **A policy** of `kilocore-sched-policy` decides, and its orders become affinities ([`Daemon`]).
+//! * **A policy** of `kilocore-sched-policy` decides, and its orders become affinities ([`Daemon`]) or
+//!   cgroups with cpusets ([`Control`]).
 //! * **Everything is put back** ([`restore`](restore())), whatever ends the daemon. Before an order is given, a
 //!   [`Journal`] says what was there. A [`Guardian`], a process of its own, reads it if the daemon dies.
 //!   If both die, the next daemon finds the journal ([`restore_orphans`]).
@@ -15,27 +16,36 @@
 //! # What cannot be told
 //! A thread inherits the affinity of its creator. So a new thread whose mask is one that was ordered for
 //! its program is taken to have inherited it, and its allowance is that of the program. If a program
-//! itself chooses exactly that mask for a new thread, this is not seen.
+//! itself chooses exactly that mask for a new thread, this is not seen. Where cgroups carry orders out,
+//! membership tells.
 #![warn(missing_docs)]
 
 mod affinity;
 mod caches;
+mod control;
 mod counted;
 mod counters;
 mod cpu_list;
+mod cpusets;
 mod daemon;
 mod descriptors;
 mod error;
 mod futexes;
+mod group;
 mod guardian;
 mod hardware;
+mod hierarchy;
+mod homecoming;
 mod host;
 mod journal;
 mod ledger;
 mod looks;
 mod machine;
 mod meter;
+mod outcome;
 mod places;
+#[cfg(test)]
+mod played_cgroups;
 mod recording_folder;
 mod recordings;
 mod resctrl;
@@ -47,15 +57,17 @@ mod stat;
 mod tree;
 mod waits;
 
+pub use control::Control;
 pub use counters::{CounterSource, NoCounters, Reading};
-pub use daemon::{Daemon, Options, Summary};
-pub use error::DaemonError;
+pub use daemon::{Daemon, Options, Summary, check_control};
+pub use error::{DaemonError, NoCpusets};
 pub use guardian::{Guardian, guard};
 pub use host::{Host, Linux};
 pub use journal::{Journal, Restored, restore_orphans};
 pub use ledger::{Ledger, Named};
 pub use machine::this_machine;
 pub use meter::{Meter, Metrics};
+pub use outcome::Outcome;
 pub use recording_folder::recordings_folder;
 pub use resctrl::CacheUse;
 pub use restore::restore;

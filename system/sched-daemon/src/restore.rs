@@ -6,15 +6,31 @@
 
 use std::collections::BTreeMap;
 
+use crate::homecoming::come_home;
 use crate::host::Host;
 use crate::ledger::{Ledger, Masks, Named};
+use crate::outcome::Outcome;
 use crate::recording_folder;
 
 /// No program creates threads faster than this for good.
 const PASSES: u32 = 1000;
 
-/// Puts back what a ledger says. Returns how many threads got their allowance back.
-pub fn restore(ledger: &Ledger, host: &mut dyn Host) -> u64 {
+/// Puts back what a ledger says.
+pub fn restore(ledger: &Ledger, host: &mut dyn Host) -> Outcome {
+    for group in &ledger.monitors {
+        // Its tasks are again where they came from.
+        let _ = std::fs::remove_dir(group);
+    }
+    ledger.recordings.iter().for_each(|folder| recording_folder::remove(folder));
+    // Where orders were carried out by cgroups, masks are what threads have asked for themselves.
+    if ledger.groups.is_empty() && ledger.enabled.is_empty() {
+        Outcome { threads: masks(ledger, host), left: Vec::new() }
+    } else {
+        come_home(ledger, host)
+    }
+}
+
+fn masks(ledger: &Ledger, host: &mut dyn Host) -> u64 {
     let mut restored = 0;
     let mut quiet = 0;
     for _ in 0..PASSES {
@@ -25,11 +41,6 @@ pub fn restore(ledger: &Ledger, host: &mut dyn Host) -> u64 {
             break;
         }
     }
-    for group in &ledger.monitors {
-        // Its tasks are again where they came from.
-        let _ = std::fs::remove_dir(group);
-    }
-    ledger.recordings.iter().for_each(|folder| recording_folder::remove(folder));
     restored
 }
 
@@ -81,7 +92,7 @@ fn thread(
     let started = host.thread_stat(pid, tid)?.started;
     let of = Named { id: tid, started };
     let allowed = match ledger.orders.get(&of) {
-        Some(order) if order.set == now => &order.allowed,
+        Some(order) if order.set == now || ledger.earlier.get(&of) == Some(&now) => &order.allowed,
         Some(_) => return Some(false),
         None if ledger.keeps.contains(&of) => return Some(false),
         None => &masks.iter().find(|masks| masks.set == now)?.allowed,

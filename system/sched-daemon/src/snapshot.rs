@@ -24,6 +24,8 @@ pub struct Snapshot {
     pub orders: u64,
     /// What all programs together have of caches, if that is watched.
     pub caches: Option<CacheUse>,
+    /// How orders are carried out.
+    pub control: String,
     /// What is watched.
     pub sources: Vec<String>,
     /// What cannot be seen.

@@ -5,6 +5,7 @@ use std::io;
 
 use kilocore_sched_policy::{CpuSet, ProgramId, TaskId};
 
+use crate::cpusets::Cpusets;
 use crate::host::Host;
 use crate::journal::Journal;
 use crate::ledger::{Fact, Masks, Named};
@@ -54,6 +55,8 @@ pub struct Tree {
     next_program: u32,
     /// What the system said of creations before all processes were listed last.
     creations: Option<u64>,
+    /// What carries orders out, if affinities do not.
+    cpusets: Option<Cpusets>,
 }
 
 impl Tree {
@@ -68,6 +71,11 @@ impl Tree {
             tree.enter(Named { id: pid, started: stat.started });
         }
         Ok(tree)
+    }
+
+    /// From now on, orders are carried out by these cgroups.
+    pub(crate) fn carry_out_by(&mut self, cpusets: Cpusets) {
+        self.cpusets = Some(cpusets);
     }
 
     fn enter(&mut self, process: Named) {
@@ -195,17 +203,29 @@ impl Tree {
             thread.stat = stat;
             if mask != *thread.set.as_ref().unwrap_or(&thread.allowed) {
                 // The program's own doing.
+                let was_confined = thread.set.take().is_some();
                 thread.allowed = mask;
-                thread.set = None;
                 if let Some(journal) = journal {
                     journal.write(vec![Fact::Keep(of)])?;
+                    if let (true, Some(cpusets)) = (was_confined, &mut self.cpusets) {
+                        // Its own choice is not to be narrowed. If that fails, so does its next order.
+                        let _ = cpusets.release((process.id, of.id), &thread.allowed, host);
+                    }
                 }
             }
             return Ok(());
         }
-        let inherited =
-            journal.as_ref().and_then(|journal| journal.ledger().inherited(process, &mask));
-        let inherited = inherited.filter(|allowed| **allowed != mask).cloned();
+        let inherited = journal.as_ref().and_then(|journal| {
+            let allowed = journal.ledger().inherited(process, &mask);
+            match &self.cpusets {
+                None => allowed.filter(|allowed| **allowed != mask).cloned(),
+                // It may have narrowed its own mask since it was born in a cgroup of ours.
+                Some(cpusets) if cpusets.hold(host, (process.id, of.id)) => {
+                    Some(allowed.unwrap_or(&mask).clone())
+                }
+                Some(_) => None,
+            }
+        });
         let task = TaskId(self.next_task);
         self.next_task += 1;
         self.tasks.insert(task, of.id);
@@ -234,7 +254,8 @@ impl Tree {
         let Some(thread) = self.thread(task).cloned() else { return Ok(Order::Gone) };
         let wanted = cpus.unwrap_or(&thread.allowed);
         let now = thread.set.as_ref().unwrap_or(&thread.allowed);
-        if wanted == now || thread.refused {
+        let is_so = cpus.map_or(thread.set.is_none(), |cpus| cpus == now);
+        if is_so || thread.refused {
             return Ok(Order::Nothing);
         }
         // The number may be another thread's by now.
@@ -252,8 +273,8 @@ impl Tree {
         if confines {
             journal.write(self.facts(&thread, wanted, journal))?;
         }
-        match host.set_affinity(thread.of.id, wanted) {
-            Ok(()) => {}
+        let set = match self.carry_out(&thread, wanted, host, journal)? {
+            Ok(set) => set,
             Err(error) if error.raw_os_error() == Some(libc::ESRCH) => return Ok(Order::Gone),
             Err(_) => {
                 if let Some(thread) = self.threads.get_mut(&thread.of.id) {
@@ -261,14 +282,32 @@ impl Tree {
                 }
                 return Ok(Order::Refused);
             }
-        }
+        };
         if !confines {
             journal.write(vec![Fact::Keep(thread.of)])?;
         }
         if let Some(known) = self.threads.get_mut(&thread.of.id) {
-            known.set = confines.then(|| wanted.clone());
+            known.set = confines.then_some(set);
         }
         Ok(Order::Given)
+    }
+
+    /// Returns the cores that the thread has then.
+    fn carry_out(
+        &mut self,
+        thread: &Thread,
+        wanted: &CpuSet,
+        host: &mut dyn Host,
+        journal: &mut Journal,
+    ) -> io::Result<io::Result<CpuSet>> {
+        let of = (thread.process.id, thread.of.id);
+        match &mut self.cpusets {
+            None => Ok(host.set_affinity(of.1, wanted).map(|()| wanted.clone())),
+            Some(cpusets) if *wanted != thread.allowed => {
+                cpusets.confine(of, wanted, host, journal)
+            }
+            Some(cpusets) => Ok(cpusets.release(of, wanted, host).map(|()| wanted.clone())),
+        }
     }
 
     /// What has to be known before a thread is confined.
@@ -385,7 +424,7 @@ mod tests {
         host.masks.insert(2, one.clone());
         tree.scan(&mut host, Some(&mut journal)).expect("room");
         tree.order(TaskId(0), Some(&one), &mut host, &mut journal).expect("room");
-        assert_eq!(restore(journal.ledger(), &mut host), 1);
+        assert_eq!(restore(journal.ledger(), &mut host).threads, 1);
         assert_eq!(host.masks[&2], one);
     }
 }

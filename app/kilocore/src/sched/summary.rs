@@ -41,8 +41,20 @@ fn print(done: &Summary, dry_run: bool) {
     if let Some(caches) = done.caches {
         eprintln!("kilocore: sched: {}", words(caches));
     }
+    let cgroups = done.cgroups.as_deref().map(|cgroups| format!(" ({cgroups})"));
+    let would = if dry_run { "would have been" } else { "were" };
+    eprintln!(
+        "kilocore: sched: orders {would} carried out by {}{}",
+        done.control,
+        cgroups.unwrap_or_default()
+    );
     if done.refused > 0 {
         eprintln!("kilocore: sched: {} threads left alone, as the system refused", done.refused);
+    }
+    for what in &done.left {
+        eprintln!(
+            "kilocore: sched: could not be put back: {what}; `kilocore sched --restore` tries again"
+        );
     }
     if done.stretched > 0 {
         eprintln!(
@@ -66,6 +78,8 @@ pub(super) fn words(caches: CacheUse) -> String {
 fn document(done: &Summary, dry_run: bool) -> Value {
     json!({
         "dry_run": dry_run,
+        "control": done.control.to_string(),
+        "cgroups": done.cgroups,
         "windows": done.windows,
         "stretched": done.stretched,
         "most_threads": done.most_threads,
@@ -77,6 +91,7 @@ fn document(done: &Summary, dry_run: bool) -> Value {
         "caches": done.caches.map(|caches| {
             json!({ "occupied_bytes": caches.occupied, "transferred_bytes": caches.transferred })
         }),
+        "left": done.left,
         "groups": done.groups.iter().map(group).collect::<Vec<_>>(),
         "watched": done.sources,
         "not_seen": done.unseen,

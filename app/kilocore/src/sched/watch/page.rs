@@ -75,8 +75,8 @@ impl Page {
         let given = if self.dry_run { "that would have been given" } else { "given" };
         let mut lines = vec![
             text(&format!(
-                "{} threads; {} windows; {} orders {given}",
-                snapshot.threads, snapshot.windows, snapshot.orders
+                "{} threads; {} windows; {} orders {given}, by {}",
+                snapshot.threads, snapshot.windows, snapshot.orders, snapshot.control
             )),
             text(&format!("watched: {}", snapshot.sources.join("; "))),
             text(&format!("not seen: {}", snapshot.unseen.join("; "))).style(Color::DarkGray),
@@ -228,6 +228,7 @@ mod tests {
             threads: 20,
             orders: 160,
             caches: Some(CacheUse { occupied: 3 << 20, transferred: 5 << 20 }),
+            control: "affinity".to_owned(),
             sources: vec!["times".to_owned()],
             unseen: vec!["counters".to_owned(), "spinning".to_owned()],
             groups,
@@ -257,7 +258,7 @@ mod tests {
             drawn(&page, 100, 14),
             [
                 "kilocore sched: ./service by policy lock-aware",
-                "20 threads; 40 windows; 160 orders given",
+                "20 threads; 40 windows; 160 orders given, by affinity",
                 "3072 KiB in last-level caches; 5 MiB transferred from and to memory",
                 "watched: times",
                 "not seen: counters; spinning",

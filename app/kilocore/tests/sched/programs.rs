@@ -1,0 +1,214 @@
+//! Programs to steer, and daemons that steer them.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Output, Stdio};
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+/// How long anything may take before a test fails.
+const DEADLINE: Duration = Duration::from_secs(60);
+
+/// A program with as many sleeping threads as its argument says. For each line on its input it starts one
+/// more, from a thread that was there; `own` lets its first thread choose a core on which it is not, and `here` those on which it is. It says when
+/// that is done, and ends with status 7 at the input's end.
+const SLEEPERS: &str = r#"
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+static void *sleeps(void *nothing) { for (;;) pause(); return nothing; }
+static void start(void) {
+    pthread_t thread;
+    pthread_attr_t small;
+    pthread_attr_init(&small);
+    pthread_attr_setstacksize(&small, 65536);
+    if (pthread_create(&thread, &small, sleeps, NULL)) exit(3);
+}
+int main(int count, char **words) {
+    char line[64];
+    cpu_set_t all;
+    sched_getaffinity(0, sizeof all, &all);
+    for (int made = 1; made < (count > 1 ? atoi(words[1]) : 1); made++) start();
+    puts("ready"); fflush(stdout);
+    while (fgets(line, sizeof line, stdin)) {
+        if (!strcmp(line, "own\n")) {
+            cpu_set_t now, own;
+            CPU_ZERO(&own);
+            sched_getaffinity(0, sizeof now, &now);
+            int core = 0;
+            while (!CPU_ISSET(core, &all) || CPU_ISSET(core, &now)) core++;
+            CPU_SET(core, &own);
+            if (sched_setaffinity(0, sizeof own, &own)) exit(4);
+        } else if (!strcmp(line, "here\n")) {
+            cpu_set_t now;
+            sched_getaffinity(0, sizeof now, &now);
+            if (sched_setaffinity(0, sizeof now, &now)) exit(5);
+        } else if (!strcmp(line, "fork\n")) {
+            if (fork() == 0) for (;;) pause();
+        } else start();
+        puts("done"); fflush(stdout);
+    }
+    return 7;
+}
+"#;
+
+pub(crate) fn sleepers() -> &'static Path {
+    static PROGRAM: OnceLock<(tempfile::TempDir, PathBuf)> = OnceLock::new();
+    let (_, path) = PROGRAM.get_or_init(|| {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (source, program) = (folder.path().join("sleepers.c"), folder.path().join("sleepers"));
+        fs::write(&source, SLEEPERS).expect("room");
+        let mut compiler = Command::new("cc");
+        let compiled = compiler.args(["-O1", "-pthread", "-o"]).arg(&program).arg(&source).status();
+        assert!(compiled.expect("a compiler").success());
+        (folder, program)
+    });
+    path
+}
+
+/// A program that runs, and ends when this is dropped.
+pub(crate) struct Program {
+    pub(crate) child: Child,
+    /// None once it has ended.
+    pub(crate) input: Option<ChildStdin>,
+    pub(crate) output: BufReader<ChildStdout>,
+}
+
+impl Program {
+    pub(crate) fn of(threads: usize) -> Self {
+        Self::in_command(Command::new(sleepers()).arg(threads.to_string()))
+    }
+
+    pub(crate) fn in_command(command: &mut Command) -> Self {
+        let mut child =
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("it starts");
+        let input = child.stdin.take();
+        let output = BufReader::new(child.stdout.take().expect("a pipe"));
+        let mut program = Self { child, input, output };
+        program.hear("ready");
+        program
+    }
+
+    fn hear(&mut self, word: &str) {
+        let mut line = String::new();
+        self.output.read_line(&mut line).expect("text");
+        assert_eq!(line.trim_end(), word);
+    }
+
+    pub(crate) fn tell(&mut self, word: &str) {
+        let input = self.input.as_mut().expect("it has not ended");
+        writeln!(input, "{word}").expect("it listens");
+        self.hear("done");
+    }
+
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+pub(crate) fn children(pid: u32) -> Vec<u32> {
+    let all = fs::read_dir("/proc").expect("proc").flatten();
+    let pids = all.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    pids.filter(|child| {
+        let stat = fs::read_to_string(format!("/proc/{child}/stat")).unwrap_or_default();
+        let parent = stat.rsplit(") ").next().and_then(|rest| rest.split(' ').nth(1)?.parse().ok());
+        parent == Some(pid)
+    })
+    .collect()
+}
+
+/// Where each thread of a process may run.
+pub(crate) fn masks(pid: u32) -> Vec<String> {
+    let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else { return Vec::new() };
+    let status =
+        threads.flatten().filter_map(|it| fs::read_to_string(it.path().join("status")).ok());
+    let mask = |text: String| {
+        let line = text.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
+        line.map(|list| list.trim().to_owned())
+    };
+    status.filter_map(mask).collect()
+}
+
+#[track_caller]
+pub(crate) fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let began = Instant::now();
+    while !is_so() {
+        assert!(began.elapsed() < DEADLINE, "waited in vain until {what}");
+        std::thread::yield_now();
+    }
+}
+
+/// The mask that everything begins with, or `None`, told, where there is but one core.
+pub(crate) fn all_cores() -> Option<String> {
+    let own = masks(std::process::id()).pop().expect("this thread");
+    let several = own.contains([',', '-']);
+    if !several {
+        eprintln!("not tested: one core is no confinement");
+    }
+    several.then_some(own)
+}
+
+/// A daemon with a runtime folder of its own.
+pub(crate) struct Daemon {
+    pub(crate) child: Child,
+    folder: tempfile::TempDir,
+}
+
+pub(crate) fn sched(folder: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_kilocore"));
+    command.arg("sched").env("XDG_RUNTIME_DIR", folder);
+    command
+}
+
+impl Daemon {
+    /// Pins the threads of a process, one core each.
+    pub(crate) fn pins(pid: u32) -> Self {
+        Self::pins_by("affinity", pid)
+    }
+
+    /// The same, carried out in this way.
+    pub(crate) fn pins_by(control: &str, pid: u32) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut command = sched(folder.path());
+        command.args(["--policy", "pinned", "--window", "20ms", "--metrics", "proc"]);
+        command.args(["--control", control]);
+        command.arg("--pid").arg(pid.to_string()).stderr(Stdio::piped());
+        Self { child: command.spawn().expect("it starts"), folder }
+    }
+
+    pub(crate) fn signal(&self, signal: libc::c_int) {
+        // SAFETY: integers only; the child has not been waited for.
+        unsafe { libc::kill(self.child.id() as libc::pid_t, signal) };
+    }
+
+    pub(crate) fn end(self) -> (Output, tempfile::TempDir) {
+        (self.child.wait_with_output().expect("it ends"), self.folder)
+    }
+}
+
+pub(crate) fn confined(pid: u32, all: &str) -> bool {
+    let masks = masks(pid);
+    !masks.is_empty() && masks.iter().all(|mask| mask != all)
+}
+
+pub(crate) fn restored(pid: u32, all: &str) -> bool {
+    let masks = masks(pid);
+    !masks.is_empty() && masks.iter().all(|mask| mask == all)
+}
+
+pub(crate) fn journals(folder: &Path) -> usize {
+    let inside = fs::read_dir(folder).expect("it is there").flatten().map(|entry| entry.path());
+    inside.filter_map(|path| fs::read_dir(path).ok()).flatten().count()
+}

@@ -1,0 +1,10 @@
+//! What became of putting things back.
+
+/// What became of putting things back.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Outcome {
+    /// How many threads got their allowance back.
+    pub threads: u64,
+    /// What could not be put back, in words. The journal is kept for it.
+    pub left: Vec<String>,
+}
