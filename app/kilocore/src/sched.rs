@@ -16,10 +16,11 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use clap::Args;
+use kilocore_lock_recorder::measuring;
 use kilocore_process::{Held, NotStarted, Start, shell_status};
 use kilocore_sched_daemon::{
     Control, Daemon, DaemonError, Linux, Meter, Metrics, Options, Outcome, Summary, check_control,
-    guard, restore_orphans,
+    guard, recordings_folder, restore_orphans,
 };
 use kilocore_sched_policy::PolicyName;
 
@@ -41,7 +42,9 @@ pub(crate) struct Arguments {
     /// tenth of that
     #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = time)]
     window: Duration,
-    /// Where metrics come from: auto (what this host offers), perf (sees spinning) or proc
+    /// Where metrics come from: auto (what this host offers), perf (sees spinning), proc, preload (starts the
+    /// program with a library that counts its pthread locks, for sleeping locks with exact waits), or
+    /// tracepoints (exact sleep in the futexes of any program, for a few microseconds a wait)
     #[arg(long, value_name = "SOURCE", default_value = "auto")]
     metrics: Metrics,
     /// How orders are carried out: affinity, or cpuset, which moves threads into cgroups made for it and
@@ -122,6 +125,12 @@ pub(crate) fn sched(arguments: Arguments) -> Result<ExitCode, Failure> {
     for file in arguments.json.iter().chain(&arguments.log) {
         output::check_folder(file)?;
     }
+    if arguments.metrics == Metrics::Preload && !arguments.pid.is_empty() {
+        return Err(Failure::new(
+            "--metrics preload loads a library into the program at its start, so it cannot watch processes \
+             that run already: take --metrics auto with --pid, or let kilocore start the program",
+        ));
+    }
     // What would fail later fails before anything is written and the program exists.
     drop(Meter::begin(arguments.metrics, arguments.policy)?);
     check_control(arguments.control, &arguments.pid, &mut Linux)?;
@@ -144,8 +153,11 @@ fn watch_running(arguments: &Arguments) -> Result<ExitCode, Failure> {
 /// Starts a program and steers it until it ends.
 fn start(arguments: &Arguments) -> Result<ExitCode, Failure> {
     launch::check(&arguments.command)?;
+    let preloaded = (arguments.metrics == Metrics::Preload).then(preload).transpose()?;
     let held = Held::begin();
-    let steering = Steering::of(arguments)?;
+    let mut steering = Steering::of(arguments)?;
+    let (folder, environment) = preloaded.unzip();
+    steering.options.recordings = folder;
     let over = Arc::new(AtomicBool::new(false));
     let (tell, told) = mpsc::channel();
     let seen = Arc::clone(&over);
@@ -158,6 +170,7 @@ fn start(arguments: &Arguments) -> Result<ExitCode, Failure> {
     };
     let end = kilocore_process::run(Start {
         command: &arguments.command,
+        environment: environment.unwrap_or_default(),
         before_exec: Some(Box::new(before_exec)),
         ..Start::default()
     });
@@ -184,6 +197,14 @@ fn start(arguments: &Arguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::from(shell_status(end.status) as u8))
 }
 
+/// A folder for recordings, and the variables with which a program records there.
+fn preload() -> Result<(PathBuf, Vec<(OsString, OsString)>), Failure> {
+    let library = launch::library("libkilocore_measure.so")?.canonicalize()?;
+    let folder = recordings_folder()?;
+    let environment = measuring(&library, &folder);
+    Ok((folder, environment))
+}
+
 /// How to steer.
 struct Steering {
     options: Options,
@@ -208,6 +229,7 @@ impl Steering {
                 metrics: arguments.metrics,
                 control: arguments.control,
                 dry_run: arguments.dry_run,
+                recordings: None,
             },
             duration: arguments.duration,
             view: view.transpose()?,

@@ -7,5 +7,7 @@ use kilocore_lock_profile::Recording;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
-    let _ = Recording::parse(Path::new("fuzzed"), bytes.to_vec());
+    if let Ok(Some(recording)) = Recording::parse(Path::new("fuzzed"), bytes.to_vec()) {
+        let _ = recording.lock_counts();
+    }
 });

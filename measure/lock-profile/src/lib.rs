@@ -4,6 +4,7 @@
 //! readers that are not written in Rust. It is made from the recordings that
 //! `libkilocore_measure.so` leaves behind, one for each process image ([`read_directory`]).
 
+mod counts;
 mod directory;
 mod document;
 mod frame;
@@ -25,6 +26,7 @@ mod thread_time;
 mod traced;
 mod watching;
 
+pub use counts::LockCounts;
 pub use directory::read_directory;
 pub use document::{
     Barrier, Caller, Condition, Family, Handoffs, Host, Lock, MostlyBy, Nesting, Process, Profile,

@@ -10,8 +10,8 @@ use std::mem::offset_of;
 use kilocore_lock_recording::{
     BUCKETS, ConditionBlock, ContentionBlock, FileHeader, Histogram as RawHistogram,
     HistogramBlock, LockBlock, MAX_FRAMES, MET, NESTED, NO_NUMBER, SHARDS, SHARED_SLOT, ShardBlock,
-    SiteBlock, SparseHistogram, ThreadBlock, UnitId, attribute, bucket_lower_bound, family, kind,
-    majority, mode, sparse,
+    SiteBlock, SparseHistogram, ThreadBlock, UnitId, attribute, bucket_lower_bound, kind, majority,
+    mode, sparse,
 };
 
 use crate::recording::{ClockRate, Recording};
@@ -246,12 +246,7 @@ impl Reader<'_> {
             cycles as f64 / self.clock.ghz
         };
         let acquisitions = exclusive.same_core.saturating_add(exclusive.other_core);
-        let family = match recording.word(unit, offset_of!(LockBlock, family)) {
-            family::MUTEX => Family::Mutex,
-            family::READ_WRITE => Family::ReadWrite,
-            family::SPIN => Family::Spin,
-            _ => return None,
-        };
+        let family = Family::of(recording.word(unit, offset_of!(LockBlock, family)))?;
         let mostly_by = mostly_by(&exclusive, &shared);
         let read = (family == Family::ReadWrite).then(|| ReadSide {
             acquisitions: shared.same_core,

@@ -9,8 +9,8 @@ use kilocore_lock_profile::{
     Recording, RecordingError, Run, Symbols, Threads, read_directory,
 };
 use kilocore_lock_recording::{
-    BarrierBlock, CallerBlock, FileHeader, HistogramBlock, LockBlock, MAGIC, ShardBlock,
-    ThreadBlock, UNIT, VERSION, family, kind, sparse,
+    BarrierBlock, CallerBlock, ContentionBlock, FileHeader, HistogramBlock, LockBlock, MAGIC,
+    ShardBlock, ThreadBlock, UNIT, VERSION, family, kind, sparse,
 };
 use proptest::prelude::*;
 
@@ -107,6 +107,8 @@ fn recording() -> Vec<u8> {
 
 fn parse(bytes: Vec<u8>) -> Result<Option<Process>, RecordingError> {
     let recording = Recording::parse(Path::new(FILE), bytes)?;
+    // Damaged ones are read in every way.
+    drop(recording.as_ref().map(Recording::lock_counts));
     Ok(recording
         .map(|recording| recording.process(ClockRate { ghz: 2.0 }, &mut Symbols::default())))
 }
@@ -128,6 +130,26 @@ fn a_recording_with_a_hole_is_read() {
     assert_eq!(taken, [4, 1]);
     let barrier = &process.barriers[0];
     assert_eq!((barrier.parties, barrier.rounds, barrier.wait.count), (2, 4, 8));
+}
+
+#[test]
+fn acquisitions_and_waits_of_a_lock_are_read_without_the_rest() {
+    let counts =
+        |bytes| Recording::parse(Path::new(FILE), bytes).ok().flatten().map(|r| r.lock_counts());
+    let [lock] = counts(recording()).expect("it is whole")[..] else { panic!("one lock") };
+    assert_eq!((lock.address, lock.acquired, lock.waited_cycles), (Some(4096), 5, 0));
+    let waits_at = recording().len() / UNIT;
+    let waits = bytes_of(|waits: &mut ContentionBlock| {
+        waits.header.kind.store(kind::CONTENTION, Ordering::Relaxed);
+        waits.header.units.store((size_of::<ContentionBlock>() / UNIT) as u32, Ordering::Relaxed);
+        waits.wait.sum.store(300, Ordering::Relaxed);
+    });
+    let mut more = [recording(), waits].concat();
+    more.splice(..size_of::<FileHeader>(), header(more.len()));
+    let at = size_of::<FileHeader>() + std::mem::offset_of!(LockBlock, contention) + 4;
+    more.splice(at..at + 4, (waits_at as u32).to_ne_bytes());
+    let [lock] = counts(more).expect("it is whole")[..] else { panic!("one lock") };
+    assert_eq!((lock.acquired, lock.waited_cycles), (5, 300));
 }
 
 #[test]

@@ -1,26 +1,13 @@
 //! The rate of the time-stamp counter, observed over a run.
 
 use kilocore_lock_profile::ClockRate;
+use kilocore_proc_files::cycles;
 
 /// A moment on both clocks.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Mark {
     cycles: u64,
     ns: u64,
-}
-
-/// The time-stamp counter.
-fn cycles() -> u64 {
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: every x86-64 processor has the instruction; it touches no memory.
-    return unsafe { core::arch::x86_64::_rdtsc() };
-    #[cfg(target_arch = "aarch64")]
-    {
-        let cycles;
-        // SAFETY: Linux lets user space read the virtual counter; it touches no memory.
-        unsafe { core::arch::asm!("mrs {}, cntvct_el0", out(reg) cycles) };
-        cycles
-    }
 }
 
 /// `CLOCK_MONOTONIC` in nanoseconds.

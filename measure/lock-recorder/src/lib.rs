@@ -25,6 +25,7 @@ pub use error::MeasureError;
 pub use host::host;
 pub use kilocore_lock_watcher::{Kin, WatchError};
 pub use measure::{Options, measure, measure_as};
+pub use preload::measuring;
 pub use sees::preload_sees;
 pub use shortage::Shortage;
 pub use trace::{TraceError, can_trace, trace};

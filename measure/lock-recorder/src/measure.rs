@@ -221,7 +221,7 @@ impl Measurement<'_> {
         };
         Start {
             command: self.command,
-            environment: preload::environment(&self.library, recordings.path()),
+            environment: preload::measuring(&self.library, recordings.path()),
             cores: confined_to.map(slice::from_ref),
             empty_input: confined_to.is_some(),
             output,

@@ -8,7 +8,8 @@ pub(crate) const FOLDER: &str = "KILOCORE_MEASURE_DIR";
 
 /// Returns the environment variables with which a program loads the library and records into a
 /// directory.
-pub(crate) fn environment(library: &Path, recordings: &Path) -> Vec<(OsString, OsString)> {
+#[must_use]
+pub fn measuring(library: &Path, recordings: &Path) -> Vec<(OsString, OsString)> {
     vec![
         ("LD_PRELOAD".into(), kilocore_process::preloading(library)),
         (FOLDER.into(), recordings.into()),

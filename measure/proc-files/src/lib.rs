@@ -9,7 +9,7 @@ mod look;
 mod process;
 mod small_file;
 
-pub use clock::{monotonic, processor_time, thread_time};
+pub use clock::{cycles, monotonic, processor_time, thread_time};
 pub use look::{Call, Doing, Look, Word, doing, futex_word, look};
 pub use process::{
     FileId, Image, Status, all, executable, has_ended, has_environment, image, name, newest,

@@ -1,6 +1,7 @@
 //! The daemon: window after window, what tasks did goes to the policy, and its orders to the system.
 
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -12,8 +13,10 @@ use crate::error::DaemonError;
 use crate::guardian::Guardian;
 use crate::host::Host;
 use crate::journal::Journal;
+use crate::ledger::Fact;
 use crate::machine::this_machine;
 use crate::meter::{Meter, Metrics};
+use crate::resctrl::{self, CacheUse};
 use crate::restore::restore;
 use crate::snapshot::{Snapshot, Watcher};
 use crate::tree::{Order, Tree};
@@ -37,6 +40,9 @@ pub struct Options {
     pub control: Control,
     /// Whether orders are only counted.
     pub dry_run: bool,
+    /// Where the measuring library in the programs records to: a folder that is made now and goes at the
+    /// end.
+    pub recordings: Option<PathBuf>,
 }
 
 /// What the daemon has done.
@@ -56,6 +62,10 @@ pub struct Summary {
     pub refused: u64,
     /// Threads that got their allowance back at the end.
     pub restored: u64,
+    /// How often recorded locks were acquired until the last window's end; `None` if nothing was recorded.
+    pub acquired: Option<u64>,
+    /// What all programs together had of caches at the last window's end, if that was watched.
+    pub caches: Option<CacheUse>,
     /// Groups that were confined, as they were last.
     pub groups: Vec<GroupStatus>,
     /// What could not be put back, in words. The journal is kept for it.
@@ -79,7 +89,7 @@ pub struct Daemon {
     policy: Box<dyn Policy>,
     machine: Machine,
     options: Options,
-    /// None in a dry run.
+    /// None if there will be nothing to put back.
     orders: Option<(Journal, Guardian)>,
     groups: BTreeMap<Vec<LockLabel>, GroupStatus>,
     watcher: Watcher,
@@ -109,7 +119,7 @@ impl Daemon {
             Control::Affinity => None,
             Control::Cpuset => Some(Cpusets::find(pids, &mut *host)?),
         };
-        let orders = if options.dry_run {
+        let orders = if options.dry_run && options.recordings.is_none() {
             None
         } else {
             let mut journal = Journal::create(&mut *host).map_err(DaemonError::Journal)?;
@@ -120,8 +130,6 @@ impl Daemon {
         let summary = Summary {
             control: options.control,
             cgroups: cpusets.as_ref().map(Cpusets::describe),
-            sources: meter.sources(),
-            unseen: meter.unseen(),
             ..Summary::default()
         };
         let mut daemon = Self {
@@ -137,17 +145,35 @@ impl Daemon {
             summary,
         };
         daemon.begin(pids, cpusets)?;
+        daemon.record()?;
+        daemon.summary.sources = daemon.meter.sources();
+        daemon.summary.unseen = daemon.meter.unseen();
         Ok(daemon)
     }
 
     /// Cgroups are made before anything is steered, so that what they lack is said in time.
     fn begin(&mut self, pids: &[u32], cpusets: Option<Cpusets>) -> Result<(), DaemonError> {
-        let (Some(mut cpusets), Some((journal, _))) = (cpusets, &mut self.orders) else {
+        let orders = self.orders.as_mut().filter(|_| !self.options.dry_run);
+        let (Some(mut cpusets), Some((journal, _))) = (cpusets, orders) else {
             return Ok(());
         };
         cpusets.begin(pids, &mut *self.host, journal)?.map_err(DaemonError::Journal)?;
         self.tree.carry_out_by(cpusets);
         Ok(())
+    }
+
+    /// Makes the folder for recordings, and a group that is monitored, after the journal says that they
+    /// have to go.
+    fn record(&mut self) -> Result<(), DaemonError> {
+        let Some((journal, _)) = &mut self.orders else { return Ok(()) };
+        let wanted = !self.options.dry_run && self.options.metrics != Metrics::Proc;
+        if let (true, Ok(group)) = (wanted, resctrl::find(Path::new(resctrl::MOUNTED))) {
+            journal.write(vec![Fact::Monitor(group.clone())]).map_err(DaemonError::Journal)?;
+            self.meter.monitor(group);
+        }
+        let Some(folder) = self.options.recordings.clone() else { return Ok(()) };
+        journal.write(vec![Fact::Recordings(folder.clone())]).map_err(DaemonError::Journal)?;
+        self.meter.record(folder.clone()).map_err(|error| DaemonError::Recordings(folder, error))
     }
 
     /// How orders are carried out.
@@ -170,6 +196,7 @@ impl Daemon {
         let mut snapshot = Snapshot {
             windows: self.summary.windows,
             orders: self.summary.orders,
+            caches: self.summary.caches,
             control,
             sources: self.summary.sources.clone(),
             unseen: self.summary.unseen.clone(),
@@ -216,7 +243,8 @@ impl Daemon {
     }
 
     fn scan(&mut self) -> Result<(), DaemonError> {
-        let journal = self.orders.as_mut().map(|(journal, _)| journal);
+        let orders = self.orders.as_mut().filter(|_| !self.options.dry_run);
+        let journal = orders.map(|(journal, _)| journal);
         self.tree.scan(&mut *self.host, journal).map_err(DaemonError::Journal)?;
         self.summary.most_threads = self.summary.most_threads.max(self.tree.threads().count());
         Ok(())
@@ -225,9 +253,12 @@ impl Daemon {
     fn window(&mut self, length: Nanos, tell: &mut dyn FnMut(String)) -> Result<(), DaemonError> {
         let tasks = self.meter.window(&self.tree, &mut *self.host, &self.machine, length);
         self.summary.unseen = self.meter.unseen();
+        self.summary.caches = self.meter.caches(&self.tree);
+        self.summary.acquired = self.meter.acquired();
         let window = Window { length, tasks: &tasks };
         for order in self.policy.window(&self.machine, &window) {
-            let Some((journal, _)) = &mut self.orders else {
+            let orders = self.orders.as_mut().filter(|_| !self.options.dry_run);
+            let Some((journal, _)) = orders else {
                 self.summary.orders += 1;
                 continue;
             };

@@ -33,6 +33,12 @@ pub enum DaemonError {
     /// A metric was asked for that this host does not offer.
     #[error("{0}")]
     Metrics(String),
+    /// There is no folder for what the measuring library records.
+    #[error(
+        "cannot make the folder {0:?} for what the measuring library records: {1}; let TMPDIR name a folder \
+         with room, or take --metrics auto"
+    )]
+    Recordings(PathBuf, #[source] io::Error),
     /// The policy decides by what hardware counters count, and there are none.
     #[error(
         "policy {0} decides by hardware counters, and {1}. Or choose lock-aware, malthusian, pinned, \

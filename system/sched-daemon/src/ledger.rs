@@ -40,6 +40,10 @@ pub(crate) enum Fact {
     Order(Named, Masks),
     /// A thread has its own mask, though it looks like one that was ordered.
     Keep(Named),
+    /// This folder of ours goes at the end. Its path is one line of text.
+    Recordings(PathBuf),
+    /// This group of ours of resctrl goes at the end.
+    Monitor(PathBuf),
     /// A cgroup is about to be made, whose parent is the home of all threads in it.
     Group(Version, PathBuf),
     /// The cgroups below this one are about to get the controller `cpuset`.
@@ -55,6 +59,8 @@ pub struct Ledger {
     /// The masks ordered before those: a thread has its old one until the new one is set.
     pub(crate) earlier: BTreeMap<Named, CpuSet>,
     pub(crate) keeps: BTreeSet<Named>,
+    pub(crate) recordings: BTreeSet<PathBuf>,
+    pub(crate) monitors: BTreeSet<PathBuf>,
     pub(crate) groups: BTreeMap<PathBuf, Version>,
     pub(crate) enabled: BTreeSet<PathBuf>,
 }
@@ -79,6 +85,8 @@ impl Ledger {
                 self.earlier.remove(&thread);
                 self.keeps.insert(thread);
             }
+            Fact::Recordings(folder) => drop(self.recordings.insert(folder)),
+            Fact::Monitor(group) => drop(self.monitors.insert(group)),
             Fact::Group(version, path) => drop(self.groups.insert(path, version)),
             Fact::Enabled(path) => drop(self.enabled.insert(path)),
         }
@@ -103,6 +111,8 @@ impl Ledger {
             facts.extend(earlier.into_iter().chain([masks.clone()]).map(|it| Fact::Order(*of, it)));
         }
         facts.extend(self.keeps.iter().map(|of| Fact::Keep(*of)));
+        facts.extend(self.recordings.iter().cloned().map(Fact::Recordings));
+        facts.extend(self.monitors.iter().cloned().map(Fact::Monitor));
         facts.extend(self.enabled.iter().cloned().map(Fact::Enabled));
         let groups = self.groups.iter();
         facts.extend(groups.map(|(path, version)| Fact::Group(*version, path.clone())));
@@ -119,12 +129,20 @@ impl Fact {
             Self::Program(of, both) => format!("program {} {}\n", name(of), masks(both)),
             Self::Order(of, both) => format!("order {} {}\n", name(of), masks(both)),
             Self::Keep(of) => format!("keep {}\n", name(of)),
+            Self::Recordings(folder) => format!("recordings {}\n", folder.display()),
+            Self::Monitor(group) => format!("monitor {}\n", group.display()),
             Self::Group(version, path) => format!("group {} {}\n", version.number(), word(path)),
             Self::Enabled(path) => format!("enabled {}\n", word(path)),
         }
     }
 
     pub(crate) fn parse(line: &str) -> Option<Self> {
+        if let Some(folder) = line.strip_prefix("recordings ") {
+            return Some(Self::Recordings(folder.into()));
+        }
+        if let Some(group) = line.strip_prefix("monitor ") {
+            return Some(Self::Monitor(group.into()));
+        }
         let words: Vec<&str> = line.split_ascii_whitespace().collect();
         match words[..] {
             ["group", version, path] => {
@@ -192,10 +210,12 @@ mod tests {
             Fact::Program(of, masks.clone()),
             Fact::Order(of, masks),
             Fact::Keep(of),
+            Fact::Recordings("/a place/with blanks ".into()),
+            Fact::Monitor("/sys/fs/resctrl/mon_groups/ours".into()),
             Fact::Group(Version::One, "/a b/%c\nd".into()),
             Fact::Enabled("/".into()),
         ] {
-            assert_eq!(Fact::parse(fact.line().trim_end()), Some(fact));
+            assert_eq!(Fact::parse(fact.line().trim_end_matches('\n')), Some(fact));
         }
         for line in ["", "order 7", "order 7 9 0-8", "order 7 9 0-8 ", "keep x 9", "what 7 9"] {
             assert_eq!(Fact::parse(line), None, "{line}");

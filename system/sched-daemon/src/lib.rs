@@ -4,8 +4,9 @@
 //! * **Tasks** are the threads of the steered programs and of all that they start. Each window they
 //!   are listed anew ([`Tree`]).
 //! * **Metrics** come from what the machine offers ([`Meter`]): the scheduler's own times, samples
-//!   whose code is a spin loop, looks at threads that sleep for a lock, and, if the policy decides by
-//!   them, hardware counters ([`CounterSource`]).
+//!   whose code is a spin loop, looks at threads that sleep for a lock, if the policy decides by
+//!   them, hardware counters ([`CounterSource`]), and, if asked for, what the measuring library counts in
+//!   programs that are started with it ([`recordings_folder`]).
 //! * **A policy** of `kilocore-sched-policy` decides, and its orders become affinities ([`Daemon`]) or
 //!   cgroups with cpusets ([`Control`]).
 //! * **Everything is put back** ([`restore`](restore())), whatever ends the daemon. Before an order is given, a
@@ -29,6 +30,7 @@ mod cpusets;
 mod daemon;
 mod descriptors;
 mod error;
+mod futexes;
 mod group;
 mod guardian;
 mod hardware;
@@ -44,6 +46,8 @@ mod outcome;
 mod places;
 #[cfg(test)]
 mod played_cgroups;
+mod recording_folder;
+mod recordings;
 mod resctrl;
 mod restore;
 mod snapshot;
@@ -51,6 +55,7 @@ mod spin_loop;
 mod spins;
 mod stat;
 mod tree;
+mod waits;
 
 pub use control::Control;
 pub use counters::{CounterSource, NoCounters, Reading};
@@ -63,6 +68,8 @@ pub use ledger::{Ledger, Named};
 pub use machine::this_machine;
 pub use meter::{Meter, Metrics};
 pub use outcome::Outcome;
+pub use recording_folder::recordings_folder;
+pub use resctrl::CacheUse;
 pub use restore::restore;
 pub use snapshot::{GroupView, Other, Snapshot};
 pub use stat::Stat;

@@ -1,8 +1,9 @@
 //! What tasks did in a window, by what this host offers.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-use std::path::Path;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use kilocore_sched_policy::{
@@ -12,12 +13,16 @@ use kilocore_sched_policy::{
 use crate::counted::{Counted, estimate_neighbours};
 use crate::counters::{CounterSource, NoCounters};
 use crate::error::DaemonError;
+use crate::futexes::{Futexes, Slept};
 use crate::hardware::Hardware;
 use crate::host::Host;
-use crate::looks;
-use crate::resctrl;
+use crate::ledger::Named;
+use crate::looks::{self, Sleep};
+use crate::recordings::{Recent, Recordings};
+use crate::resctrl::{self, CacheUse, Monitor};
 use crate::spins::Spins;
 use crate::tree::{Thread, Tree};
+use crate::waits::{self, Wait, Waiter};
 
 /// Where metrics come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -29,6 +34,10 @@ pub enum Metrics {
     Perf,
     /// From files below `/proc` alone.
     Proc,
+    /// From the measuring library in programs that are started, besides what this host offers.
+    Preload,
+    /// From the kernel's tracepoints, too; it is an error if they are not to be had.
+    Tracepoints,
 }
 
 impl FromStr for Metrics {
@@ -39,7 +48,11 @@ impl FromStr for Metrics {
             "auto" => Ok(Self::Auto),
             "perf" => Ok(Self::Perf),
             "proc" => Ok(Self::Proc),
-            _ => Err(format!("there are no metrics '{text}'; choose auto, perf or proc")),
+            "preload" => Ok(Self::Preload),
+            "tracepoints" => Ok(Self::Tracepoints),
+            _ => Err(format!(
+                "there are no metrics '{text}'; choose auto, perf, proc, preload or tracepoints"
+            )),
         }
     }
 }
@@ -50,6 +63,8 @@ impl fmt::Display for Metrics {
             Self::Auto => "auto",
             Self::Perf => "perf",
             Self::Proc => "proc",
+            Self::Preload => "preload",
+            Self::Tracepoints => "tracepoints",
         })
     }
 }
@@ -61,7 +76,7 @@ const MOST_LOOKS: usize = 1000;
 #[derive(Debug, Default)]
 struct Seen {
     looks: u64,
-    locks: BTreeMap<u64, u64>,
+    sleeps: BTreeMap<Sleep, u64>,
 }
 
 /// Watches the threads.
@@ -69,6 +84,12 @@ struct Seen {
 pub struct Meter {
     spins: Option<Spins>,
     counted: Option<Counted>,
+    recordings: Option<Recordings>,
+    futexes: Option<Futexes>,
+    /// Or why there is none.
+    monitor: Result<Monitor, String>,
+    /// Processes that wait mostly for locks that are not recorded.
+    elsewhere: BTreeSet<Named>,
     unseen: Vec<String>,
     before: BTreeMap<TaskId, (Nanos, Nanos)>,
     seen: BTreeMap<TaskId, Seen>,
@@ -85,7 +106,7 @@ impl Meter {
     pub fn begin(metrics: Metrics, policy: PolicyName) -> Result<Self, DaemonError> {
         let counters = match metrics {
             Metrics::Proc => Err(NoCounters::NotAskedFor),
-            Metrics::Auto | Metrics::Perf => Hardware::find(),
+            _ => Hardware::find(),
         };
         Self::with(metrics, policy, counters.map(|found| Box::new(found) as Box<_>))
     }
@@ -114,8 +135,6 @@ impl Meter {
         let uncounted = uncounted.map(|why| format!("what hardware counters count ({why})"));
         let mut unseen: Vec<String> = uncounted.into_iter().collect();
         unseen.extend([
-            format!("how full caches are ({})", resctrl::describe(Path::new(resctrl::MOUNTED))),
-            "how often locks were taken".to_owned(),
             "sleep for locks whose word is not 2 while threads wait, and sleep through a whole window"
                 .to_owned(),
         ]);
@@ -128,17 +147,33 @@ impl Meter {
                      take --metrics proc, which sees no spinning"
                 )));
             }
-            (Metrics::Auto, Err(error)) => Err(error.to_string()),
+            (Metrics::Auto | Metrics::Preload | Metrics::Tracepoints, Err(error)) => {
+                Err(error.to_string())
+            }
         };
         if let Err(reason) = &spins {
             unseen.push(format!("spinning (perf's clock: {reason})"));
         }
+        let futexes = (metrics == Metrics::Tracepoints).then(Futexes::find).transpose();
+        let futexes = futexes.map_err(|why| {
+            DaemonError::Metrics(format!(
+                "the kernel's tracepoints of futexes cannot be had: {why}; run as root or with CAP_PERFMON, \
+                 with tracefs mounted (`mount -t tracefs tracefs /sys/kernel/tracing`) and a kernel with \
+                 CONFIG_FTRACE_SYSCALLS, or take --metrics auto, which looks into /proc"
+            ))
+        })?;
         // SAFETY: asks for a constant.
         let ticks = unsafe { libc::sysconf(libc::_SC_CLK_TCK) };
         let tick = Nanos(1_000_000_000 / u64::try_from(ticks).unwrap_or(100).max(1));
         Ok(Self {
             spins: spins.ok(),
             counted,
+            recordings: None,
+            futexes,
+            monitor: Err(resctrl::find(Path::new(resctrl::MOUNTED))
+                .err()
+                .unwrap_or_else(|| "resctrl is not asked for".to_owned())),
+            elsewhere: BTreeSet::new(),
             unseen,
             before: BTreeMap::new(),
             seen: BTreeMap::new(),
@@ -146,6 +181,15 @@ impl Meter {
             next: 0,
             tick,
         })
+    }
+
+    /// Also takes what the measuring library records into this folder, which is made now.
+    ///
+    /// # Errors
+    /// If it cannot be made.
+    pub fn record(&mut self, folder: PathBuf) -> io::Result<()> {
+        self.recordings = Some(Recordings::begin(folder)?);
+        Ok(())
     }
 
     /// What is watched.
@@ -158,15 +202,62 @@ impl Meter {
             );
         }
         sources.push("looks at threads that sleep for a lock (/proc syscall)".to_owned());
+        if self.monitor.is_ok() {
+            sources.push(
+                "bytes in last-level caches and to and from memory, of all programs together (resctrl)"
+                    .to_owned(),
+            );
+        }
+        if self.futexes.is_some() {
+            sources
+                .push("how long threads sleep in futexes (tracepoints of the kernel)".to_owned());
+        }
+        if self.recordings.is_some() {
+            sources.push(
+                "how often pthread locks were acquired and how long waits for them were (measuring library \
+                 in the program)"
+                    .to_owned(),
+            );
+        }
         sources.extend(self.counted.as_ref().map(Counted::describe));
         sources
+    }
+
+    /// Also watches what programs have of caches, by this group, which is made now, if it can be.
+    pub(crate) fn monitor(&mut self, group: PathBuf) {
+        let made = Monitor::begin(group);
+        self.monitor = made.map_err(|error| format!("resctrl makes no group: {error}"));
+    }
+
+    /// A window is over: what programs have of caches, if that is watched.
+    pub(crate) fn caches(&mut self, tree: &Tree) -> Option<CacheUse> {
+        self.monitor.as_mut().ok().map(|monitor| monitor.window(tree))
+    }
+
+    /// How often recorded locks were acquired so far, if they are recorded.
+    #[must_use]
+    pub fn acquired(&self) -> Option<u64> {
+        self.recordings.as_ref().map(Recordings::acquired)
     }
 
     /// What cannot be seen, as far as that is known by now.
     #[must_use]
     pub fn unseen(&self) -> Vec<String> {
         let uncounted = self.counted.as_ref().map(Counted::unseen).unwrap_or_default();
-        self.unseen.iter().cloned().chain(uncounted).collect()
+        let unrecorded = match &self.recordings {
+            None => Some("how often locks were taken (--metrics preload counts that)".to_owned()),
+            Some(recordings) => recordings.unseen(),
+        };
+        let caches = self.monitor.as_ref().err().map(|why| format!("how full caches are ({why})"));
+        let untraced = self.futexes.as_ref().and_then(Futexes::unseen);
+        self.unseen
+            .iter()
+            .cloned()
+            .chain(caches)
+            .chain(unrecorded)
+            .chain(untraced)
+            .chain(uncounted)
+            .collect()
     }
 
     /// Looks at what threads sleep for: at each of them, or at some in turn if there are many.
@@ -178,8 +269,8 @@ impl Meter {
             self.next = (self.next + 1) % threads.len();
             let seen = self.seen.entry(thread.task).or_default();
             seen.looks += 1;
-            if let Some(word) = looks::lock(thread.process.id, thread.of.id) {
-                *seen.locks.entry(word).or_default() += 1;
+            if let Some(sleep) = looks::sleep(thread.process.id, thread.of.id) {
+                *seen.sleeps.entry(sleep).or_default() += 1;
             }
         }
         self.looked += budget;
@@ -196,8 +287,10 @@ impl Meter {
         let mut counted =
             self.counted.as_mut().map(|counted| counted.take(tree)).unwrap_or_default();
         let spun = self.spins.as_mut().map(|spins| spins.take(tree)).unwrap_or_default();
+        let traced = self.futexes.as_mut().map(|futexes| futexes.take(tree)).unwrap_or_default();
+        let recorded = self.recordings.as_mut().map(|recordings| recordings.take(tree, length));
         let mut before = BTreeMap::new();
-        let mut tasks = Vec::new();
+        let mut processes: BTreeMap<Named, Vec<(&Thread, Waiter)>> = BTreeMap::new();
         for thread in tree.threads() {
             let ticks = Nanos(thread.stat.ticks * self.tick.0);
             let now = host.times(thread.process.id, thread.of.id).unwrap_or((ticks, Nanos(0)));
@@ -205,24 +298,37 @@ impl Meter {
             before.insert(thread.task, now);
             let since = |now: Nanos, then: Nanos| Nanos(now.0.saturating_sub(then.0).min(length.0));
             let ran = since(now.0, then.0);
-            let mut locks = Vec::new();
-            if let Some(spun) = spun.get(&thread.of.id) {
-                let spun = Nanos(spun.0.min(length.0));
-                let lock = label(thread.program, 0);
-                locks.push(LockWait { lock, spun, slept: Nanos(0), acquired: None });
-            }
-            locks.extend(self.slept(thread, ran, length));
-            tasks.push(TaskWindow {
-                task: thread.task,
-                program: thread.program,
-                allowed: thread.allowed.clone(),
-                cpu: thread.stat.cpu,
+            let spun = spun.get(&thread.of.id).map_or(0, |spun| spun.0.min(length.0));
+            let waiter = Waiter {
                 ran,
                 ready: since(now.1, then.1),
-                locks,
-                counters: counted.remove(&thread.of),
-                beside: Vec::new(),
-            });
+                spun: Nanos(spun),
+                slept: match traced.get(&thread.of) {
+                    Some(traced) => traced_sleep(traced, Nanos(length.0 - ran.0)),
+                    None => self.slept(thread, ran, length),
+                },
+            };
+            processes.entry(thread.process).or_default().push((thread, waiter));
+        }
+        let mut tasks = Vec::new();
+        self.elsewhere.retain(|process| processes.contains_key(process));
+        for (process, threads) in processes {
+            let (threads, waiters): (Vec<&Thread>, Vec<Waiter>) = threads.into_iter().unzip();
+            let locks = recorded.as_ref().and_then(|recorded| recorded.get(&process));
+            let waits = self.waits(process, locks, &waiters, length);
+            for ((thread, waiter), locks) in threads.into_iter().zip(waiters).zip(waits) {
+                tasks.push(TaskWindow {
+                    task: thread.task,
+                    program: thread.program,
+                    allowed: thread.allowed.clone(),
+                    cpu: thread.stat.cpu,
+                    ran: waiter.ran,
+                    ready: waiter.ready,
+                    locks: locks.map(|wait| wait.of(thread.program)).collect(),
+                    counters: counted.remove(&thread.of),
+                    beside: Vec::new(),
+                });
+            }
         }
         tasks.sort_by_key(|task| task.task);
         estimate_neighbours(&mut tasks, machine, length);
@@ -232,22 +338,79 @@ impl Meter {
         tasks
     }
 
-    /// How long a thread has slept for which locks. One that has not run at all is idle.
-    fn slept(&self, thread: &Thread, ran: Nanos, length: Nanos) -> Vec<LockWait> {
-        let Some(seen) = self.seen.get(&thread.task).filter(|_| ran.0 > 0) else {
-            return Vec::new();
+    /// The waits of a process's threads. Once most of them are for locks that are not recorded, the others'
+    /// acquisitions do not tell how much it gets done, and are left out for good: scores of two kinds do not
+    /// compare.
+    fn waits(
+        &mut self,
+        process: Named,
+        locks: Option<&Vec<Recent>>,
+        threads: &[Waiter],
+        length: Nanos,
+    ) -> Vec<impl Iterator<Item = Waited> + use<>> {
+        let waits = match locks {
+            None => threads.iter().map(waits::seen).collect(),
+            Some(locks) => {
+                let combined = waits::combine(locks, threads, length);
+                if combined.is_elsewhere {
+                    self.elsewhere.insert(process);
+                }
+                combined.of_threads
+            }
         };
-        let wait = |(word, times): (&u64, &u64)| LockWait {
-            lock: label(thread.program, *word),
-            spun: Nanos(0),
-            slept: Nanos((length.0 - ran.0) / seen.looks * times),
-            acquired: None,
-        };
-        seen.locks.iter().map(wait).collect()
+        let is_counted = locks.is_some() && !self.elsewhere.contains(&process);
+        let waited = move |(word, wait)| Waited { word, wait, is_counted };
+        waits.into_iter().map(|waits| waits.into_iter().map(waited)).collect()
+    }
+
+    /// How long a thread has slept in which words.
+    fn slept(&self, thread: &Thread, ran: Nanos, length: Nanos) -> BTreeMap<u64, (Nanos, bool)> {
+        let mut slept: BTreeMap<u64, (Nanos, bool)> = BTreeMap::new();
+        let Some(seen) = self.seen.get(&thread.task) else { return slept };
+        for (sleep, times) in &seen.sleeps {
+            let time = (length.0 - ran.0) / seen.looks * times;
+            let (sum, as_mutex) = slept.entry(sleep.word).or_default();
+            sum.0 += time;
+            *as_mutex |= sleep.as_mutex;
+        }
+        slept
     }
 }
 
-/// The label of a lock at an address of a program; 0 stands for those on which it spins. Addresses of
+/// What was traced of a thread's sleep, as far as it had time for it: on its way to sleep and back, it ran.
+fn traced_sleep(traced: &Slept, most: Nanos) -> BTreeMap<u64, (Nanos, bool)> {
+    let mut left = most.0;
+    let mut slept: BTreeMap<u64, (Nanos, bool)> = BTreeMap::new();
+    for (sleep, time) in traced {
+        let time = time.0.min(left);
+        left -= time;
+        let (sum, as_mutex) = slept.entry(sleep.word).or_default();
+        sum.0 += time;
+        *as_mutex |= sleep.as_mutex;
+    }
+    slept
+}
+
+/// A wait of a thread.
+struct Waited {
+    word: u64,
+    wait: Wait,
+    is_counted: bool,
+}
+
+impl Waited {
+    fn of(&self, program: ProgramId) -> LockWait {
+        LockWait {
+            lock: label(program, self.word),
+            spun: self.wait.spun,
+            slept: self.wait.slept,
+            acquired: self.is_counted.then_some(self.wait.acquired),
+        }
+    }
+}
+
+/// The label of a lock at an address of a program; 0 stands for those on which it spins, and 1 for all
+/// others that are recorded. Addresses of
 /// user space have 47 bits, or 56 on some machines, where labels of different programs may meet after 256
 /// programs.
 pub(crate) fn label(program: ProgramId, word: u64) -> LockLabel {

@@ -6,7 +6,9 @@ use std::fmt;
 use kilocore_sched_policy::{GroupStatus, LockLabel, ProgramId, TaskId};
 
 use crate::meter::word;
+use crate::resctrl::CacheUse;
 use crate::tree::{Thread, Tree};
+use crate::waits::{OTHERS, SPINS};
 
 /// A group names so many of its programs and locks at most.
 const NAMED: usize = 3;
@@ -20,6 +22,8 @@ pub struct Snapshot {
     pub threads: usize,
     /// Orders given; in a dry run, that would have been given.
     pub orders: u64,
+    /// What all programs together have of caches, if that is watched.
+    pub caches: Option<CacheUse>,
     /// How orders are carried out.
     pub control: String,
     /// What is watched.
@@ -123,8 +127,10 @@ fn named(pid: u32) -> String {
 fn describe(lock: LockLabel, programs: &BTreeMap<ProgramId, u32>) -> String {
     const USER_SPACE: u64 = 1 << 47;
     let words: Vec<u64> = programs.keys().map(|program| word(lock, *program)).collect();
-    if words.contains(&0) {
+    if words.contains(&SPINS) {
         "those on which it spins".to_owned()
+    } else if words.contains(&OTHERS) {
+        "many that are waited for little".to_owned()
     } else {
         let word = words.iter().find(|word| **word < USER_SPACE);
         word.map_or("one of another program".to_owned(), |word| format!("{word:#x}"))
@@ -141,6 +147,8 @@ mod tests {
         let programs = BTreeMap::from([(ProgramId(3), 30), (ProgramId(7), 70)]);
         assert_eq!(describe(label(ProgramId(7), 0x7f12_3450), &programs), "0x7f123450");
         assert_eq!(describe(label(ProgramId(3), 0), &programs), "those on which it spins");
+        let many = describe(label(ProgramId(7), 1), &programs);
+        assert_eq!(many, "many that are waited for little");
         assert_eq!(describe(label(ProgramId(9), 64), &programs), "one of another program");
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use kilocore_sched_daemon::Summary;
+use kilocore_sched_daemon::{CacheUse, Summary};
 use kilocore_sched_policy::GroupStatus;
 use serde_json::{Value, json};
 
@@ -38,6 +38,9 @@ fn print(done: &Summary, dry_run: bool) {
             group.changes
         );
     }
+    if let Some(caches) = done.caches {
+        eprintln!("kilocore: sched: {}", words(caches));
+    }
     let cgroups = done.cgroups.as_deref().map(|cgroups| format!(" ({cgroups})"));
     let would = if dry_run { "would have been" } else { "were" };
     eprintln!(
@@ -63,6 +66,15 @@ fn print(done: &Summary, dry_run: bool) {
     eprintln!("kilocore: sched: not seen: {}", done.unseen.join("; "));
 }
 
+/// What programs have of caches, in words.
+pub(super) fn words(caches: CacheUse) -> String {
+    format!(
+        "{} KiB in last-level caches; {} MiB transferred from and to memory",
+        caches.occupied >> 10,
+        caches.transferred >> 20
+    )
+}
+
 fn document(done: &Summary, dry_run: bool) -> Value {
     json!({
         "dry_run": dry_run,
@@ -75,6 +87,10 @@ fn document(done: &Summary, dry_run: bool) -> Value {
         "gone": done.gone,
         "refused": done.refused,
         "restored": done.restored,
+        "acquired": done.acquired,
+        "caches": done.caches.map(|caches| {
+            json!({ "occupied_bytes": caches.occupied, "transferred_bytes": caches.transferred })
+        }),
         "left": done.left,
         "groups": done.groups.iter().map(group).collect::<Vec<_>>(),
         "watched": done.sources,

@@ -6,12 +6,14 @@
 use std::collections::BTreeSet;
 use std::ffi::CString;
 use std::fs;
+use std::io::BufRead;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use crate::metrics::{fighters, is_empty, preloading, records};
 use crate::programs::{
     Daemon, Program, all_cores, children, confined, journals, masks, restored, sched, sleepers,
     wait_until,
@@ -261,6 +263,25 @@ fn a_program_that_is_started_keeps_its_status_and_leaves_no_cgroup() {
     assert_eq!(home.groups(), Vec::<PathBuf>::new());
     fs::remove_file(&file).expect("it is there");
     assert_eq!(journals(folder.path()), 0);
+}
+
+#[test]
+fn recordings_go_with_the_cgroups_if_the_daemon_is_killed() {
+    let Some(home) = Home::make() else { return };
+    let folder = tempfile::tempdir().expect("a folder");
+    let program = fighters(folder.path(), &[]).expect("it is compiled");
+    let options = ["--control", "cpuset", "--policy", "pinned"];
+    let mut command = preloading(folder.path(), &program, &options);
+    let mut program = Program::in_command(home.command(&mut command));
+    let recordings = folder.path().join("recordings");
+    wait_until("it records and is held", || records(&recordings) && !home.groups().is_empty());
+    program.child.kill().expect("it runs");
+    wait_until("everything is gone", || is_empty(&recordings) && home.groups().is_empty());
+    drop(program.input.take());
+    let mut had = String::new();
+    program.output.read_line(&mut had).expect("text");
+    assert!(had.trim_end().parse::<u64>().expect("a number") > 0);
+    wait_until("the program has ended", || home.threads().is_empty());
 }
 
 #[test]

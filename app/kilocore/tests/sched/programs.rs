@@ -74,8 +74,9 @@ pub(crate) fn sleepers() -> &'static Path {
 /// A program that runs, and ends when this is dropped.
 pub(crate) struct Program {
     pub(crate) child: Child,
-    pub(crate) input: ChildStdin,
-    output: BufReader<ChildStdout>,
+    /// None once it has ended.
+    pub(crate) input: Option<ChildStdin>,
+    pub(crate) output: BufReader<ChildStdout>,
 }
 
 impl Program {
@@ -86,7 +87,7 @@ impl Program {
     pub(crate) fn in_command(command: &mut Command) -> Self {
         let mut child =
             command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("it starts");
-        let input = child.stdin.take().expect("a pipe");
+        let input = child.stdin.take();
         let output = BufReader::new(child.stdout.take().expect("a pipe"));
         let mut program = Self { child, input, output };
         program.hear("ready");
@@ -100,7 +101,8 @@ impl Program {
     }
 
     pub(crate) fn tell(&mut self, word: &str) {
-        writeln!(self.input, "{word}").expect("it listens");
+        let input = self.input.as_mut().expect("it has not ended");
+        writeln!(input, "{word}").expect("it listens");
         self.hear("done");
     }
 

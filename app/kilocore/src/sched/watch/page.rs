@@ -9,6 +9,7 @@ use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, Wrap};
 
+use crate::sched::summary::words;
 use crate::screen::shown;
 
 /// Of so many windows each group's waiting is remembered.
@@ -81,6 +82,9 @@ impl Page {
             text(&format!("not seen: {}", snapshot.unseen.join("; "))).style(Color::DarkGray),
             Line::default(),
         ];
+        if let Some(caches) = snapshot.caches {
+            lines.insert(1, text(&words(caches)));
+        }
         if snapshot.groups.is_empty() {
             lines.push(text("no group of tasks is confined"));
         }
@@ -184,6 +188,7 @@ fn printable(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use kilocore_sched_daemon::CacheUse;
     use kilocore_sched_policy::{CpuId, CpuSet, GroupStatus, Share, TaskId};
     use ratatui::Terminal;
     use ratatui::backend::TestBackend;
@@ -222,6 +227,7 @@ mod tests {
             windows: 40,
             threads: 20,
             orders: 160,
+            caches: Some(CacheUse { occupied: 3 << 20, transferred: 5 << 20 }),
             control: "affinity".to_owned(),
             sources: vec!["times".to_owned()],
             unseen: vec!["counters".to_owned(), "spinning".to_owned()],
@@ -249,10 +255,11 @@ mod tests {
         }
         let bars = shown("▁▅█").into_owned();
         assert_eq!(
-            drawn(&page, 100, 13),
+            drawn(&page, 100, 14),
             [
                 "kilocore sched: ./service by policy lock-aware",
                 "20 threads; 40 windows; 160 orders given, by affinity",
+                "3072 KiB in last-level caches; 5 MiB transferred from and to memory",
                 "watched: times",
                 "not seen: counters; spinning",
                 "",

@@ -1,0 +1,380 @@
+//! How long each thread of a process waited for which of its locks, by what the measuring library recorded
+//! and what looks and samples have shown.
+//!
+//! A recording knows, of each lock, how often it was acquired and how long those waited who got it. It does
+//! not know which thread did, nor of waits under way. Looks and samples know these, but only roughly. So the
+//! larger of the two counts: what was recorded beyond what was seen is spread over the threads of the
+//! process, by how long each could have waited. A mutex or read-write lock is slept for, which takes time
+//! when a thread neither ran nor was ready to; a spin lock is spun for, which takes time when it ran.
+//! Acquisitions are spread by how long each thread ran.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use kilocore_lock_profile::Family;
+use kilocore_sched_policy::Nanos;
+
+use crate::recordings::Recent;
+
+/// The address that stands for locks on which threads spin and that have no name.
+pub(crate) const SPINS: u64 = 0;
+
+/// The address that stands for all recorded locks that have no entry of their own.
+pub(crate) const OTHERS: u64 = 1;
+
+/// So many locks of a process have entries of their own: those that are waited for longest.
+const NAMED: usize = 8;
+
+/// What a thread did in a window, and what was seen of its waits.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Waiter {
+    pub(crate) ran: Nanos,
+    pub(crate) ready: Nanos,
+    /// How long it was in spin loops.
+    pub(crate) spun: Nanos,
+    /// For how long it slept in which words, and whether as threads sleep for a mutex.
+    pub(crate) slept: BTreeMap<u64, (Nanos, bool)>,
+}
+
+/// What a thread had to do with a lock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Wait {
+    pub(crate) spun: Nanos,
+    pub(crate) slept: Nanos,
+    pub(crate) acquired: u64,
+}
+
+/// The waits of a thread by the addresses of locks.
+pub(crate) type Waits = BTreeMap<u64, Wait>;
+
+/// The waits of a process's threads, and whether most of them are for locks that are not recorded.
+#[derive(Debug, Default)]
+pub(crate) struct Combined {
+    pub(crate) of_threads: Vec<Waits>,
+    pub(crate) is_elsewhere: bool,
+}
+
+/// Of a thread whose process records nothing: what was seen. One that has not run at all is idle.
+pub(crate) fn seen(thread: &Waiter) -> Waits {
+    let mut waits = Waits::new();
+    if thread.spun.0 > 0 {
+        waits.entry(SPINS).or_default().spun = thread.spun;
+    }
+    let mutexes = thread.slept.iter().filter(|(_, (_, mutex))| *mutex && thread.ran.0 > 0);
+    for (word, (slept, _)) in mutexes {
+        waits.entry(*word).or_default().slept = *slept;
+    }
+    waits
+}
+
+/// Of all threads of a process that records these locks, in a window of this length.
+pub(crate) fn combine(locks: &[Recent], threads: &[Waiter], length: Nanos) -> Combined {
+    let mut waits = vec![Waits::new(); threads.len()];
+    let places = Places::of(locks);
+    let mut unrecorded: Vec<Waits> = threads.iter().map(|_| Waits::new()).collect();
+    let mut at_locks = vec![BTreeMap::<u64, u64>::new(); threads.len()];
+    for (index, thread) in threads.iter().enumerate() {
+        for (word, (slept, mutex)) in &thread.slept {
+            if let Some(lock) = places.lock_at(*word) {
+                // Known to be a lock, so it is waited for even through a whole window.
+                *at_locks[index].entry(lock).or_default() += slept.0;
+            } else if *mutex && thread.ran.0 > 0 {
+                unrecorded[index].entry(*word).or_default().slept = *slept;
+            }
+        }
+    }
+    let sums = Sums::of(locks, &at_locks);
+    for (waits, slept) in waits.iter_mut().zip(&at_locks) {
+        for (lock, slept) in slept {
+            waits.entry(sums.key(*lock)).or_default().slept.0 += slept;
+        }
+    }
+    let rooms = rooms(threads, &at_locks, &unrecorded, length);
+    spread_sleep(&sums, rooms, &mut waits);
+    spread_spins(&sums, threads, &mut waits);
+    for (key, sum) in &sums.of {
+        let shares = threads.iter().map(|thread| thread.ran.0).collect::<Vec<_>>();
+        for (waits, part) in waits.iter_mut().zip(parts(sum.acquired, &shares)) {
+            if part > 0 {
+                waits.entry(*key).or_default().acquired += part;
+            }
+        }
+    }
+    let recorded: u64 = waits.iter().map(total).sum();
+    for ((thread, waits), more) in threads.iter().zip(&mut waits).zip(&mut unrecorded) {
+        // The samples are of all spinning, that for recorded locks too.
+        let known: u64 = waits.values().map(|wait| wait.spun.0).sum();
+        let rest = thread.spun.0.saturating_sub(known);
+        if rest > 0 {
+            more.entry(SPINS).or_default().spun = Nanos(rest);
+        }
+    }
+    let elsewhere: u64 = unrecorded.iter().map(total).sum();
+    let ran: u64 = threads.iter().map(|thread| thread.ran.0).sum();
+    let is_elsewhere = elsewhere > recorded && elsewhere > (ran + elsewhere) / 20;
+    for (waits, more) in waits.iter_mut().zip(unrecorded) {
+        waits.extend(more);
+    }
+    Combined { of_threads: waits, is_elsewhere }
+}
+
+fn total(waits: &Waits) -> u64 {
+    waits.values().map(|wait| wait.spun.0 + wait.slept.0).sum()
+}
+
+/// Where locks lie.
+struct Places(BTreeMap<u64, u64>);
+
+impl Places {
+    fn of(locks: &[Recent]) -> Self {
+        let size = |family| match family {
+            Family::Mutex => size_of::<libc::pthread_mutex_t>(),
+            Family::ReadWrite => size_of::<libc::pthread_rwlock_t>(),
+            Family::Spin => 0,
+        };
+        let place = |lock: &Recent| Some((lock.address?, size(lock.family) as u64));
+        Self(locks.iter().filter_map(place).collect())
+    }
+
+    /// The lock in which a word lies.
+    fn lock_at(&self, word: u64) -> Option<u64> {
+        let (lock, size) = self.0.range(..=word).next_back()?;
+        (word - lock < *size).then_some(*lock)
+    }
+}
+
+/// What was recorded of the locks behind an entry.
+#[derive(Debug, Clone, Copy, Default)]
+struct Sum {
+    slept: u64,
+    spun: u64,
+    acquired: u64,
+}
+
+/// What was recorded, by entry.
+struct Sums {
+    of: BTreeMap<u64, Sum>,
+    named: BTreeSet<u64>,
+}
+
+impl Sums {
+    fn of(locks: &[Recent], at_locks: &[BTreeMap<u64, u64>]) -> Self {
+        let mut longest: BTreeMap<u64, u64> = BTreeMap::new();
+        for (lock, slept) in at_locks.iter().flatten() {
+            *longest.entry(*lock).or_default() += slept;
+        }
+        for lock in locks.iter().filter(|lock| lock.waited.0 > 0) {
+            let Some(address) = lock.address else { continue };
+            let waited = longest.entry(address).or_default();
+            *waited = (*waited).max(lock.waited.0);
+        }
+        let mut order: Vec<(u64, u64)> =
+            longest.into_iter().map(|(lock, waited)| (waited, lock)).collect();
+        order.sort_unstable_by_key(|(waited, lock)| (std::cmp::Reverse(*waited), *lock));
+        let named = order.into_iter().take(NAMED).map(|(_, lock)| lock).collect();
+        let mut sums = Self { of: BTreeMap::new(), named };
+        for lock in locks.iter().filter(|lock| lock.acquired > 0 || lock.waited.0 > 0) {
+            let key = lock.address.map_or(OTHERS, |address| sums.key(address));
+            let sum = sums.of.entry(key).or_default();
+            sum.acquired = sum.acquired.saturating_add(lock.acquired);
+            let waited = match lock.family {
+                Family::Spin => &mut sum.spun,
+                Family::Mutex | Family::ReadWrite => &mut sum.slept,
+            };
+            *waited = waited.saturating_add(lock.waited.0);
+        }
+        sums
+    }
+
+    fn key(&self, lock: u64) -> u64 {
+        if self.named.contains(&lock) { lock } else { OTHERS }
+    }
+}
+
+/// How long each thread may have slept for locks besides what was seen. Those that have not run have waited for
+/// nothing that they got.
+fn rooms(
+    threads: &[Waiter],
+    at_locks: &[BTreeMap<u64, u64>],
+    elsewhere: &[Waits],
+    length: Nanos,
+) -> Vec<u64> {
+    let room = |((thread, at_locks), elsewhere): ((&Waiter, &BTreeMap<u64, u64>), &Waits)| {
+        let slept = at_locks.values().sum::<u64>() + total(elsewhere);
+        let busy = thread.ran.0.saturating_add(thread.ready.0).saturating_add(slept);
+        if thread.ran.0 > 0 { length.0.saturating_sub(busy) } else { 0 }
+    };
+    threads.iter().zip(at_locks).zip(elsewhere).map(room).collect()
+}
+
+/// Spreads what was recorded of sleep beyond what was seen over threads with room for it.
+fn spread_sleep(sums: &Sums, mut rooms: Vec<u64>, waits: &mut [Waits]) {
+    for (key, sum) in &sums.of {
+        let seen: u64 =
+            waits.iter().filter_map(|waits| waits.get(key)).map(|wait| wait.slept.0).sum();
+        let rest = sum.slept.saturating_sub(seen).min(rooms.iter().sum());
+        let parts = parts(rest, &rooms);
+        for ((waits, room), part) in waits.iter_mut().zip(&mut rooms).zip(parts) {
+            if part > 0 {
+                waits.entry(*key).or_default().slept.0 += part;
+                *room -= part;
+            }
+        }
+    }
+}
+
+/// Spreads what was recorded of spinning over threads that were seen to spin, or else over those that ran.
+fn spread_spins(sums: &Sums, threads: &[Waiter], waits: &mut [Waits]) {
+    let sampled = threads.iter().any(|thread| thread.spun.0 > 0);
+    for (key, sum) in sums.of.iter().filter(|(_, sum)| sum.spun > 0) {
+        let room = |(thread, waits): (&Waiter, &Waits)| {
+            let spun: u64 = waits.values().map(|wait| wait.spun.0).sum();
+            let most = if sampled && thread.spun.0 == 0 { 0 } else { thread.ran.0 };
+            most.saturating_sub(spun)
+        };
+        let rooms: Vec<u64> = threads.iter().zip(waits.iter()).map(room).collect();
+        let most = sum.spun.min(rooms.iter().sum());
+        for (waits, part) in waits.iter_mut().zip(parts(most, &rooms)) {
+            if part > 0 {
+                waits.entry(*key).or_default().spun.0 += part;
+            }
+        }
+    }
+}
+
+/// Divides a whole by shares, so that the parts are whole numbers whose sum it is. If there are no shares,
+/// the first gets it. Shares are times of a window.
+fn parts(whole: u64, shares: &[u64]) -> Vec<u64> {
+    let all: u128 = shares.iter().map(|share| u128::from(*share)).sum();
+    let (mut before, mut given) = (0_u128, 0_u128);
+    let part = |(index, share): (usize, &u64)| {
+        before += u128::from(*share);
+        let until = (u128::from(whole) * before).checked_div(all).unwrap_or(whole.into());
+        let part = if all == 0 && index > 0 { 0 } else { until - given };
+        given = until;
+        // It is no more than the whole.
+        part as u64
+    };
+    shares.iter().enumerate().map(part).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const LENGTH: Nanos = Nanos(1_000);
+
+    fn recent(address: u64, family: Family, acquired: u64, waited: u64) -> Recent {
+        Recent { address: Some(address), family, acquired, waited: Nanos(waited) }
+    }
+
+    fn waiter(ran: u64, spun: u64, slept: &[(u64, u64, bool)]) -> Waiter {
+        let slept = slept.iter().map(|(word, time, mutex)| (*word, (Nanos(*time), *mutex)));
+        Waiter { ran: Nanos(ran), ready: Nanos(0), spun: Nanos(spun), slept: slept.collect() }
+    }
+
+    fn wait(spun: u64, slept: u64, acquired: u64) -> Wait {
+        Wait { spun: Nanos(spun), slept: Nanos(slept), acquired }
+    }
+
+    #[test]
+    fn what_was_recorded_beyond_what_was_seen_goes_to_those_with_time_for_it() {
+        let threads =
+            [waiter(400, 0, &[(0x40, 100, true)]), waiter(600, 0, &[]), waiter(0, 0, &[])];
+        let locks = [recent(0x40, Family::Mutex, 10, 280)];
+        let waits = combine(&locks, &threads, LENGTH).of_threads;
+        // Of 180 more, 500 and 400 parts; who has not run has got nothing.
+        assert_eq!(waits[0][&0x40], wait(0, 200, 4));
+        assert_eq!(waits[1][&0x40], wait(0, 80, 6));
+        assert!(waits[2].is_empty());
+    }
+
+    #[test]
+    fn a_wait_under_way_counts_through_a_whole_window_if_its_word_is_a_recorded_lock() {
+        let sleeps = [(0x48, 1_000, false), (0x200, 1_000, true)];
+        let threads = [waiter(0, 0, &sleeps[..1]), waiter(0, 0, &sleeps[1..]), waiter(900, 0, &[])];
+        let locks = [recent(0x40, Family::ReadWrite, 0, 0)];
+        let waits = combine(&locks, &threads, LENGTH).of_threads;
+        assert_eq!(waits[0], Waits::from([(0x40, wait(0, 1_000, 0))]));
+        assert!(waits[1].is_empty() && waits[2].is_empty(), "it is idle, as ever");
+    }
+
+    #[test]
+    fn samples_of_spinning_for_a_recorded_lock_are_not_counted_twice() {
+        let threads = [waiter(800, 300, &[]), waiter(800, 0, &[])];
+        let locks = [recent(0x40, Family::Spin, 8, 200)];
+        let combined = combine(&locks, &threads, LENGTH);
+        let expected = [(SPINS, wait(100, 0, 0)), (0x40, wait(200, 0, 4))];
+        assert_eq!(combined.of_threads[0], Waits::from(expected));
+        assert_eq!(combined.of_threads[1], Waits::from([(0x40, wait(0, 0, 4))]));
+        assert!(!combined.is_elsewhere);
+        let fewer = [recent(0x40, Family::Spin, 8, 20)];
+        assert!(combine(&fewer, &threads, LENGTH).is_elsewhere, "most spin for something else");
+    }
+
+    #[test]
+    fn locks_without_an_entry_of_their_own_are_counted_together() {
+        let lock = |number| recent(0x100 * number, Family::Mutex, number, number);
+        let locks: Vec<Recent> = (1..=20).map(lock).collect();
+        let waits = combine(&locks, &[waiter(100, 0, &[])], LENGTH).of_threads;
+        assert_eq!(waits[0].len(), NAMED + 1);
+        assert_eq!(waits[0][&OTHERS], wait(0, 78, 78));
+        assert_eq!(waits[0][&0x1400], wait(0, 20, 20));
+    }
+
+    fn any_lock() -> impl Strategy<Value = Recent> {
+        let family = prop_oneof![Just(Family::Mutex), Just(Family::ReadWrite), Just(Family::Spin)];
+        let address = prop::option::of(2_u64..5_000);
+        (address, family, 0..u64::MAX / 64, 0..u64::MAX / 64).prop_map(
+            |(address, family, acquired, waited)| Recent {
+                address,
+                family,
+                acquired,
+                waited: Nanos(waited),
+            },
+        )
+    }
+
+    fn any_thread() -> impl Strategy<Value = Waiter> {
+        let slept = prop::collection::btree_map(2_u64..5_000, (0_u64..=1_000, any::<bool>()), 0..2);
+        (0_u64..=1_000, 0_u64..=1_000, 0_u64..=1_000, slept).prop_map(
+            |(ran, ready, spun, slept)| {
+                let asleep = |(word, (time, mutex)): (u64, (u64, bool))| {
+                    (word, (Nanos(time.min(1_000 - ran)), mutex))
+                };
+                Waiter {
+                    ran: Nanos(ran),
+                    ready: Nanos(ready),
+                    spun: Nanos(spun),
+                    slept: slept.into_iter().map(asleep).collect(),
+                }
+            },
+        )
+    }
+
+    proptest! {
+        /// Whatever a recording says, since it may be damaged or have missed windows.
+        #[test]
+        fn nobody_waits_longer_than_the_window_and_no_acquisition_is_lost(
+            locks in prop::collection::vec(any_lock(), 0..20),
+            threads in prop::collection::vec(any_thread(), 1..6),
+        ) {
+            let waits = combine(&locks, &threads, LENGTH).of_threads;
+            for (waits, thread) in waits.iter().zip(&threads) {
+                let slept: u64 = waits.values().map(|wait| wait.slept.0).sum();
+                let spun: u64 = waits.values().map(|wait| wait.spun.0).sum();
+                prop_assert!(slept <= 1_000 - thread.ran.0);
+                prop_assert!(spun <= thread.ran.0.max(thread.spun.0));
+            }
+            let all: u64 = waits.iter().flat_map(Waits::values).map(|wait| wait.acquired).sum();
+            prop_assert_eq!(all, locks.iter().map(|lock| lock.acquired).sum::<u64>());
+        }
+
+        #[test]
+        fn parts_add_up(whole: u64, shares in prop::collection::vec(0_u64..1 << 56, 1..9)) {
+            let parts = parts(whole, &shares);
+            prop_assert_eq!(parts.iter().map(|part| u128::from(*part)).sum::<u128>(), u128::from(whole));
+        }
+    }
+}
