@@ -15,8 +15,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::metrics::{fighters, is_empty, preloading, records};
 use crate::programs::{
-    Daemon, Program, all_cores, children, confined, journals, masks, restored, sched, sleepers,
-    wait_until,
+    Daemon, Program, all_cores, children, confined, has_ended, journals, masks, restored, sched,
+    sleepers, wait_until,
 };
 
 /// Where cpusets of version 1 are mounted.
@@ -170,6 +170,7 @@ fn threads_are_home_once_asked_for_after_daemon_and_guardian_were_killed() {
     daemon.signal(libc::SIGSTOP);
     // SAFETY: integers only; the child of a process that has not been waited for.
     unsafe { libc::kill(guardians[0] as libc::pid_t, libc::SIGKILL) };
+    wait_until("the guardian has ended", || has_ended(guardians[0]));
     daemon.signal(libc::SIGKILL);
     let (_, folder) = daemon.end();
     assert!(confined(program.pid(), &all), "nobody is there to put it back");

@@ -8,8 +8,8 @@ use std::fs;
 use std::process::Command;
 
 use programs::{
-    Daemon, Program, all_cores, children, confined, journals, masks, restored, sched, sleepers,
-    wait_until,
+    Daemon, Program, all_cores, children, confined, has_ended, journals, masks, restored, sched,
+    sleepers, wait_until,
 };
 
 /// Confines threads, also one that is made meanwhile, and ends the daemon by a signal.
@@ -66,6 +66,7 @@ fn affinities_are_back_once_asked_for_after_daemon_and_guardian_were_killed() {
     daemon.signal(libc::SIGSTOP);
     // SAFETY: integers only; the child of a process that has not been waited for.
     unsafe { libc::kill(guardians[0] as libc::pid_t, libc::SIGKILL) };
+    wait_until("the guardian has ended", || has_ended(guardians[0]));
     daemon.signal(libc::SIGKILL);
     let (_, folder) = daemon.end();
     assert!(confined(program.pid(), &all), "nobody is there to put it back");

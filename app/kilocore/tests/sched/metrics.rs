@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use crate::programs::{Program, children, sched, wait_until};
+use crate::programs::{Program, children, has_ended, sched, wait_until};
 
 /// Threads that fight for a mutex until the input ends, then say how often they had it.
 const FIGHTERS: &str = r#"
@@ -153,6 +153,7 @@ fn recordings_go_once_asked_for_after_daemon_and_guardian_were_killed() {
         // SAFETY: integers only; both are processes of this test that have not been waited for.
         unsafe { libc::kill(signal_to.1 as libc::pid_t, signal_to.0) };
     }
+    wait_until("the guardian has ended", || has_ended(guardian));
     program.child.kill().expect("it runs");
     program.child.wait().expect("it ends");
     assert!(!is_empty(&recordings), "nobody is there to remove it");

@@ -129,6 +129,12 @@ pub(crate) fn children(pid: u32) -> Vec<u32> {
     .collect()
 }
 
+/// Whether a process has ended; somebody may yet have to wait for it. A signal takes a moment to end it.
+pub(crate) fn has_ended(pid: u32) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit(") ").next().is_none_or(|rest| rest.is_empty() || rest.starts_with(['Z', 'X']))
+}
+
 /// Where each thread of a process may run.
 pub(crate) fn masks(pid: u32) -> Vec<String> {
     let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else { return Vec::new() };
