@@ -44,7 +44,7 @@ pub(crate) struct Arguments {
     window: Duration,
     /// Where metrics come from: auto (what this host offers), perf (sees spinning), proc, preload (starts the
     /// program with a library that counts its pthread locks, for sleeping locks with exact waits), or
-    /// tracepoints (exact sleep in the futexes of any program, for a few microseconds a wait)
+    /// tracepoints (exact sleep in the futexes of any program, at two records of the kernel a wait)
     #[arg(long, value_name = "SOURCE", default_value = "auto")]
     metrics: Metrics,
     /// How orders are carried out: affinity, or cpuset, which moves threads into cgroups made for it and
