@@ -92,6 +92,17 @@ impl Event {
         done(unsafe { ioctls::DISABLE(self.fd(), 0) })
     }
 
+    /// From now on, a sample is taken whenever it has happened so many times.
+    ///
+    /// # Errors
+    /// If it takes no samples, or this is none of the numbers from 1 to 2^63 - 1.
+    pub fn set_period(&self, mut period: u64) -> io::Result<()> {
+        // The binding takes the address as a number.
+        let at = (&raw mut period).expose_provenance() as u64;
+        // SAFETY: the kernel reads a number at this address, where one lives until the call returns.
+        done(unsafe { ioctls::PERIOD(self.fd(), at) })
+    }
+
     /// How often it happened so far, with all that it was passed on to.
     ///
     /// # Errors

@@ -16,12 +16,14 @@ use crate::journal::Journal;
 use crate::ledger::Fact;
 use crate::machine::this_machine;
 use crate::meter::{Meter, Metrics};
+use crate::pace::Pace;
 use crate::resctrl::{self, CacheUse};
 use crate::restore::restore;
 use crate::snapshot::{Snapshot, Watcher};
 use crate::tree::{Order, Tree};
 
-/// In how many parts a window is divided, after each of which threads are looked at.
+/// In how many parts a window is divided, after each of which threads are looked at; while watching is loose,
+/// after the last one only.
 const PARTS: u32 = 5;
 
 /// A scan takes at most one part in so many of a window; else the window is stretched.
@@ -86,6 +88,7 @@ pub struct Daemon {
     host: Box<dyn Host + Send>,
     tree: Tree,
     meter: Meter,
+    pace: Pace,
     policy: Box<dyn Policy>,
     machine: Machine,
     options: Options,
@@ -136,6 +139,7 @@ impl Daemon {
             host,
             tree,
             meter,
+            pace: Pace::default(),
             policy: options.policy.policy(),
             machine: this_machine(),
             options,
@@ -226,7 +230,9 @@ impl Daemon {
                 if stop() {
                     return Ok(());
                 }
-                self.meter.look(&self.tree);
+                if part == PARTS || !self.pace.is_loose() {
+                    self.meter.look(&self.tree);
+                }
             }
             let now = Instant::now();
             let took = now - began;
@@ -274,6 +280,8 @@ impl Daemon {
             }
         }
         self.note_groups(tell);
+        self.pace.window(&tasks, !self.policy.groups().is_empty());
+        self.meter.set_loose(self.pace.is_loose());
         Ok(())
     }
 

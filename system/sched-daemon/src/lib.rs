@@ -43,6 +43,7 @@ mod looks;
 mod machine;
 mod meter;
 mod outcome;
+mod pace;
 mod places;
 #[cfg(test)]
 mod played_cgroups;

@@ -198,7 +198,9 @@ impl Meter {
         let mut sources = vec!["running and waiting times of threads (/proc schedstat)".to_owned()];
         if self.spins.is_some() {
             sources.push(
-                "spin loops among perf's samples of each core, one in two milliseconds".to_owned(),
+                "spin loops among perf's samples of each core, one in two milliseconds, or in eight while \
+                 nobody waits"
+                    .to_owned(),
             );
         }
         sources.push("looks at threads that sleep for a lock (/proc syscall)".to_owned());
@@ -258,6 +260,13 @@ impl Meter {
             .chain(untraced)
             .chain(uncounted)
             .collect()
+    }
+
+    /// Takes few samples from now on, or many.
+    pub(crate) fn set_loose(&mut self, is_loose: bool) {
+        if let Some(spins) = &mut self.spins {
+            spins.set_loose(is_loose);
+        }
     }
 
     /// Looks at what threads sleep for: at each of them, or at some in turn if there are many.

@@ -23,6 +23,9 @@ use crate::tree::Tree;
 /// interrupts the program.
 const PERIOD: Nanos = Nanos(2_000_000);
 
+/// How far apart they are while watching is loose.
+const LOOSE_PERIOD: Nanos = Nanos(8_000_000);
+
 /// Pages of a core's buffer: 128 KiB, more than a thousand samples.
 const PAGES: usize = 32;
 
@@ -33,6 +36,8 @@ const REMEMBERED: usize = 1 << 16;
 #[derive(Debug)]
 pub(crate) struct Spins {
     rings: Vec<Ring>,
+    /// How far samples are apart now.
+    period: Nanos,
     /// Whether an address of a process belongs to a spin loop.
     known: BTreeMap<(Named, u64), bool>,
 }
@@ -54,7 +59,18 @@ impl Spins {
             let event = Event::open(&mut attribute, -1, core as libc::c_int)?;
             rings.push(Ring::at_most(event, PAGES).map_err(|(_, error)| error)?);
         }
-        Ok(Self { rings, known: BTreeMap::new() })
+        Ok(Self { rings, period: PERIOD, known: BTreeMap::new() })
+    }
+
+    /// Takes few samples from now on, or many. Whatever was sampled until now has been taken.
+    pub(crate) fn set_loose(&mut self, is_loose: bool) {
+        let period = if is_loose { LOOSE_PERIOD } else { PERIOD };
+        // All clocks are of one kind: if the first cannot be set, none can.
+        if period != self.period
+            && self.rings.iter().all(|ring| ring.event().set_period(period.0).is_ok())
+        {
+            self.period = period;
+        }
     }
 
     /// How long each thread has spun since the last call, by its tid.
@@ -72,7 +88,7 @@ impl Spins {
             };
             let Some(&process) = processes.get(&(tid as u32)) else { continue };
             if self.is_spin(process, at) {
-                spun.entry(tid as u32).or_insert(Nanos(0)).0 += PERIOD.0;
+                spun.entry(tid as u32).or_insert(Nanos(0)).0 += self.period.0;
             }
         }
         spun
