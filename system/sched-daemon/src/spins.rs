@@ -111,3 +111,18 @@ impl Spins {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clocks_take_another_period_and_the_first_one_again() {
+        // Not every user may sample whole cores.
+        let Ok(mut spins) = Spins::begin() else { return };
+        spins.set_loose(true);
+        assert_eq!(spins.period, LOOSE_PERIOD);
+        spins.set_loose(false);
+        assert_eq!(spins.period, PERIOD);
+    }
+}
