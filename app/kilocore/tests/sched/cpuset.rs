@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::metrics::{fighters, is_empty, preloading, records};
 use crate::programs::{
-    Daemon, Program, all_cores, children, confined, has_ended, journals, masks, restored, sched,
+    Daemon, Program, all_cores, children, confined, journals, kill_both, masks, restored, sched,
     sleepers, wait_until,
 };
 
@@ -167,11 +167,7 @@ fn threads_are_home_once_asked_for_after_daemon_and_guardian_were_killed() {
     wait_until("all are held", || is_held(program.pid(), &home, &daemon));
     let guardians = children(daemon.child.id());
     assert_eq!(guardians.len(), 1);
-    daemon.signal(libc::SIGSTOP);
-    // SAFETY: integers only; the child of a process that has not been waited for.
-    unsafe { libc::kill(guardians[0] as libc::pid_t, libc::SIGKILL) };
-    wait_until("the guardian has ended", || has_ended(guardians[0]));
-    daemon.signal(libc::SIGKILL);
+    kill_both(daemon.child.id(), guardians[0]);
     let (_, folder) = daemon.end();
     assert!(confined(program.pid(), &all), "nobody is there to put it back");
     program.tell("more");

@@ -8,7 +8,7 @@ use std::fs;
 use std::process::Command;
 
 use programs::{
-    Daemon, Program, all_cores, children, confined, has_ended, journals, masks, restored, sched,
+    Daemon, Program, all_cores, children, confined, journals, kill_both, masks, restored, sched,
     sleepers, wait_until,
 };
 
@@ -63,11 +63,7 @@ fn affinities_are_back_once_asked_for_after_daemon_and_guardian_were_killed() {
     wait_until("all are confined", || confined(program.pid(), &all));
     let guardians = children(daemon.child.id());
     assert_eq!(guardians.len(), 1);
-    daemon.signal(libc::SIGSTOP);
-    // SAFETY: integers only; the child of a process that has not been waited for.
-    unsafe { libc::kill(guardians[0] as libc::pid_t, libc::SIGKILL) };
-    wait_until("the guardian has ended", || has_ended(guardians[0]));
-    daemon.signal(libc::SIGKILL);
+    kill_both(daemon.child.id(), guardians[0]);
     let (_, folder) = daemon.end();
     assert!(confined(program.pid(), &all), "nobody is there to put it back");
     let output = sched(folder.path()).arg("--restore").output().expect("it runs");

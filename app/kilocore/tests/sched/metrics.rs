@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use crate::programs::{Program, children, has_ended, sched, wait_until};
+use crate::programs::{Program, children, kill_both, sched, wait_until};
 
 /// Threads that fight for a mutex until the input ends, then say how often they had it.
 const FIGHTERS: &str = r#"
@@ -149,12 +149,7 @@ fn recordings_go_once_asked_for_after_daemon_and_guardian_were_killed() {
         String::from_utf8_lossy(&words).contains("sched-guardian")
     };
     let guardian = children(program.pid()).into_iter().find(is_guardian).expect("a guardian");
-    for signal_to in [(libc::SIGSTOP, program.pid()), (libc::SIGKILL, guardian)] {
-        // SAFETY: integers only; both are processes of this test that have not been waited for.
-        unsafe { libc::kill(signal_to.1 as libc::pid_t, signal_to.0) };
-    }
-    wait_until("the guardian has ended", || has_ended(guardian));
-    program.child.kill().expect("it runs");
+    kill_both(program.pid(), guardian);
     program.child.wait().expect("it ends");
     assert!(!is_empty(&recordings), "nobody is there to remove it");
     let output = sched(folder.path()).arg("--restore").output().expect("it runs");

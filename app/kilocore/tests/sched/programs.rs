@@ -130,9 +130,21 @@ pub(crate) fn children(pid: u32) -> Vec<u32> {
 }
 
 /// Whether a process has ended; somebody may yet have to wait for it. A signal takes a moment to end it.
-pub(crate) fn has_ended(pid: u32) -> bool {
+fn has_ended(pid: u32) -> bool {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     stat.rsplit(") ").next().is_none_or(|rest| rest.is_empty() || rest.starts_with(['Z', 'X']))
+}
+
+/// Kills a daemon and its guardian, neither of which notices that the other has gone.
+pub(crate) fn kill_both(daemon: u32, guardian: u32) {
+    let signal = |pid: u32, signal| {
+        // SAFETY: integers only; both are processes of a test that have not been waited for.
+        unsafe { libc::kill(pid as libc::pid_t, signal) };
+    };
+    signal(daemon, libc::SIGSTOP);
+    signal(guardian, libc::SIGKILL);
+    wait_until("the guardian has ended", || has_ended(guardian));
+    signal(daemon, libc::SIGKILL);
 }
 
 /// Where each thread of a process may run.
