@@ -44,6 +44,19 @@ pub(crate) fn find(mounted: &Path) -> Result<PathBuf, String> {
     Ok(groups.join(format!("kilocore-sched-{}", std::process::id())))
 }
 
+/// Removes a group, whose tasks then are again where they came from.
+///
+/// # Errors
+/// Why it stays, in words. It is none if the group is gone.
+pub(crate) fn remove(group: &Path) -> Result<(), String> {
+    match fs::remove_dir(group) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(format!("{}: it cannot be removed: {error}", group.display()))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// The folders of a group's caches.
 fn domains(group: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(group.join("mon_data")).into_iter().flatten().flatten();
@@ -120,6 +133,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::ledger::Ledger;
+    use crate::restore::restore;
 
     /// A group whose two caches say this.
     fn say(group: &Path, [a, b]: [(&str, &str); 2]) {
@@ -160,6 +175,23 @@ mod tests {
         say(&group, [("50\n", "5600\n"), ("1\n", "100\n")]);
         assert_eq!(monitor.read(), CacheUse { occupied: 51, transferred: 630 });
         assert!(Monitor::begin(group).is_err(), "somebody else's");
+    }
+
+    #[test]
+    fn a_group_that_stays_is_told_and_one_that_is_gone_is_not() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let group = folder.path().join("group");
+        say(&group, [("0\n", "0\n"), ("0\n", "0\n")]);
+        // To the kernel, the files of a group are no obstacle; here, they play one.
+        let ledger = Ledger { monitors: [group.clone()].into(), ..Ledger::default() };
+        let outcome = restore(&ledger, &mut crate::Linux);
+        assert_eq!(outcome.left.len(), 1, "{outcome:?}");
+        assert!(outcome.left[0].contains("group: it cannot be removed"), "{outcome:?}");
+        fs::remove_dir_all(group.join("mon_data")).expect("it is ours");
+        for _ in 0..2 {
+            assert_eq!(restore(&ledger, &mut crate::Linux).left, Vec::<String>::new());
+            assert!(!group.exists());
+        }
     }
 
     #[test]

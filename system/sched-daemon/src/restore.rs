@@ -11,23 +11,24 @@ use crate::host::Host;
 use crate::ledger::{Ledger, Masks, Named};
 use crate::outcome::Outcome;
 use crate::recording_folder;
+use crate::resctrl;
 
 /// No program creates threads faster than this for good.
 const PASSES: u32 = 1000;
 
 /// Puts back what a ledger says.
 pub fn restore(ledger: &Ledger, host: &mut dyn Host) -> Outcome {
-    for group in &ledger.monitors {
-        // Its tasks are again where they came from.
-        let _ = std::fs::remove_dir(group);
-    }
+    let monitors: Vec<String> =
+        ledger.monitors.iter().filter_map(|group| resctrl::remove(group).err()).collect();
     ledger.recordings.iter().for_each(|folder| recording_folder::remove(folder));
     // Where orders were carried out by cgroups, masks are what threads have asked for themselves.
-    if ledger.groups.is_empty() && ledger.enabled.is_empty() {
+    let mut outcome = if ledger.groups.is_empty() && ledger.enabled.is_empty() {
         Outcome { threads: masks(ledger, host), left: Vec::new() }
     } else {
         come_home(ledger, host)
-    }
+    };
+    outcome.left.extend(monitors);
+    outcome
 }
 
 fn masks(ledger: &Ledger, host: &mut dyn Host) -> u64 {

@@ -154,6 +154,11 @@ fn threads_are_home_after_an_interrupt() {
 }
 
 #[test]
+fn threads_are_home_after_a_hangup() {
+    ends_by(libc::SIGHUP);
+}
+
+#[test]
 fn threads_are_home_after_the_daemon_was_killed() {
     ends_by(libc::SIGKILL);
 }
