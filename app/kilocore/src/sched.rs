@@ -132,16 +132,20 @@ pub(crate) fn sched(arguments: Arguments) -> Result<ExitCode, Failure> {
         ));
     }
     // What would fail later fails before anything is written and the program exists.
-    drop(Meter::begin(arguments.metrics, arguments.policy)?);
+    let meter = Meter::begin(arguments.metrics, arguments.policy)?;
     check_control(arguments.control, &arguments.pid, &mut Linux)?;
-    if arguments.command.is_empty() { watch_running(&arguments) } else { start(&arguments) }
+    if arguments.command.is_empty() {
+        watch_running(&arguments, meter)
+    } else {
+        start(&arguments, meter)
+    }
 }
 
 /// Steers processes that run already.
-fn watch_running(arguments: &Arguments) -> Result<ExitCode, Failure> {
+fn watch_running(arguments: &Arguments, meter: Meter) -> Result<ExitCode, Failure> {
     let held = Held::begin();
     let mut steering = Steering::of(arguments)?;
-    let mut daemon = steering.daemon(&arguments.pid)?;
+    let mut daemon = steering.daemon(&arguments.pid, meter)?;
     steering.steer(&mut daemon, &|| held.came())?;
     let done = daemon.finish();
     // The terminal is as before only after everything else is.
@@ -151,7 +155,7 @@ fn watch_running(arguments: &Arguments) -> Result<ExitCode, Failure> {
 }
 
 /// Starts a program and steers it until it ends.
-fn start(arguments: &Arguments) -> Result<ExitCode, Failure> {
+fn start(arguments: &Arguments, meter: Meter) -> Result<ExitCode, Failure> {
     launch::check(&arguments.command)?;
     let preloaded = (arguments.metrics == Metrics::Preload).then(preload).transpose()?;
     let held = Held::begin();
@@ -163,7 +167,7 @@ fn start(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let seen = Arc::clone(&over);
     let before_exec = move |pid: libc::pid_t| {
         let (ready, is_ready) = mpsc::channel();
-        let thread = std::thread::spawn(move || steering.all(pid as u32, &seen, &ready));
+        let thread = std::thread::spawn(move || steering.all(pid as u32, meter, &seen, &ready));
         let _ = tell.send(thread);
         // Without an answer, it has ended before it could begin.
         if is_ready.recv().is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
@@ -226,7 +230,6 @@ impl Steering {
             options: Options {
                 policy: arguments.policy,
                 window: arguments.window,
-                metrics: arguments.metrics,
                 control: arguments.control,
                 dry_run: arguments.dry_run,
                 recordings: None,
@@ -238,10 +241,10 @@ impl Steering {
         })
     }
 
-    fn daemon(&self, pids: &[u32]) -> Result<Daemon, DaemonError> {
+    fn daemon(&self, pids: &[u32], meter: Meter) -> Result<Daemon, DaemonError> {
         let mut guardian = Command::new("/proc/self/exe");
         guardian.arg(GUARDIAN);
-        Daemon::new(pids, self.options.clone(), Box::new(Linux), guardian)
+        Daemon::new(pids, self.options.clone(), meter, Box::new(Linux), guardian)
     }
 
     fn steer(&mut self, daemon: &mut Daemon, over: &dyn Fn() -> bool) -> Result<(), DaemonError> {
@@ -266,10 +269,11 @@ impl Steering {
     fn all(
         mut self,
         pid: u32,
+        meter: Meter,
         over: &AtomicBool,
         ready: &mpsc::Sender<()>,
     ) -> Result<Summary, DaemonError> {
-        let mut daemon = self.daemon(&[pid])?;
+        let mut daemon = self.daemon(&[pid], meter)?;
         let _ = ready.send(());
         self.steer(&mut daemon, &|| over.load(Ordering::SeqCst))?;
         Ok(daemon.finish())

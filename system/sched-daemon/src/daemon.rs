@@ -16,8 +16,9 @@ use crate::journal::Journal;
 use crate::ledger::Fact;
 use crate::machine::this_machine;
 use crate::meter::{Meter, Metrics};
+use crate::monitored_group;
 use crate::pace::Pace;
-use crate::resctrl::{self, CacheUse};
+use crate::resctrl::CacheUse;
 use crate::restore::restore;
 use crate::snapshot::{Snapshot, Watcher};
 use crate::tree::{Order, Tree};
@@ -36,8 +37,6 @@ pub struct Options {
     pub policy: PolicyName,
     /// How long a window is, if scans are quick enough.
     pub window: Duration,
-    /// What is watched.
-    pub metrics: Metrics,
     /// How orders are carried out.
     pub control: Control,
     /// Whether orders are only counted.
@@ -100,18 +99,18 @@ pub struct Daemon {
 }
 
 impl Daemon {
-    /// A daemon for the processes with these ids, and all that they start. `guardian` is how to start a
-    /// process that calls [`guard`](crate::guard).
+    /// A daemon for the processes with these ids, and all that they start, which `meter` watches. It has to
+    /// be one for the same policy. `guardian` is how to start a process that calls [`guard`](crate::guard).
     ///
     /// # Errors
     /// If a process is not there or may not be steered, or there is no way to put things back.
     pub fn new(
         pids: &[u32],
         options: Options,
+        meter: Meter,
         mut host: Box<dyn Host + Send>,
         guardian: Command,
     ) -> Result<Self, DaemonError> {
-        let meter = Meter::begin(options.metrics, options.policy)?;
         let tree = Tree::of(pids, &mut *host).map_err(DaemonError::NoProcess)?;
         if let Some(pid) = pids.iter().find(|pid| !may_steer(**pid))
             && !options.dry_run
@@ -170,8 +169,10 @@ impl Daemon {
     /// have to go.
     fn record(&mut self) -> Result<(), DaemonError> {
         let Some((journal, _)) = &mut self.orders else { return Ok(()) };
-        let wanted = !self.options.dry_run && self.options.metrics != Metrics::Proc;
-        if let (true, Ok(group)) = (wanted, resctrl::find(Path::new(resctrl::MOUNTED))) {
+        let wanted = !self.options.dry_run && self.meter.metrics() != Metrics::Proc;
+        if let (true, Ok(group)) =
+            (wanted, monitored_group::find(Path::new(monitored_group::MOUNTED)))
+        {
             journal.write(vec![Fact::Monitor(group.clone())]).map_err(DaemonError::Journal)?;
             self.meter.monitor(group);
         }

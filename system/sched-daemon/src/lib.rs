@@ -42,6 +42,7 @@ mod ledger;
 mod looks;
 mod machine;
 mod meter;
+mod monitored_group;
 mod outcome;
 mod pace;
 mod places;

@@ -18,8 +18,9 @@ use crate::hardware::Hardware;
 use crate::host::Host;
 use crate::ledger::Named;
 use crate::looks::{self, Sleep};
+use crate::monitored_group;
 use crate::recordings::{Recent, Recordings};
-use crate::resctrl::{self, CacheUse, Monitor};
+use crate::resctrl::{CacheUse, Monitor};
 use crate::spins::Spins;
 use crate::tree::{Thread, Tree};
 use crate::waits::{self, Wait, Waiter};
@@ -82,6 +83,7 @@ struct Seen {
 /// Watches the threads.
 #[derive(Debug)]
 pub struct Meter {
+    metrics: Metrics,
     spins: Option<Spins>,
     counted: Option<Counted>,
     recordings: Option<Recordings>,
@@ -166,11 +168,12 @@ impl Meter {
         let ticks = unsafe { libc::sysconf(libc::_SC_CLK_TCK) };
         let tick = Nanos(1_000_000_000 / u64::try_from(ticks).unwrap_or(100).max(1));
         Ok(Self {
+            metrics,
             spins: spins.ok(),
             counted,
             recordings: None,
             futexes,
-            monitor: Err(resctrl::find(Path::new(resctrl::MOUNTED))
+            monitor: Err(monitored_group::find(Path::new(monitored_group::MOUNTED))
                 .err()
                 .unwrap_or_else(|| "resctrl is not asked for".to_owned())),
             elsewhere: BTreeSet::new(),
@@ -190,6 +193,12 @@ impl Meter {
     pub fn record(&mut self, folder: PathBuf) -> io::Result<()> {
         self.recordings = Some(Recordings::begin(folder)?);
         Ok(())
+    }
+
+    /// Where metrics come from, as it was asked for.
+    #[must_use]
+    pub fn metrics(&self) -> Metrics {
+        self.metrics
     }
 
     /// What is watched.

@@ -9,13 +9,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crate::ledger::Named;
+use crate::monitored_group::domains;
 use crate::tree::Tree;
-
-/// Where it is mounted.
-pub(crate) const MOUNTED: &str = "/sys/fs/resctrl";
 
 /// What the steered programs have of caches and memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -24,43 +22,6 @@ pub struct CacheUse {
     pub occupied: u64,
     /// How many bytes they have transferred from and to memory.
     pub transferred: u64,
-}
-
-/// Why there is no group, in words; or where it can be made.
-pub(crate) fn find(mounted: &Path) -> Result<PathBuf, String> {
-    if !mounted.exists() {
-        return Err("this processor or kernel has no resctrl".to_owned());
-    }
-    if !mounted.join("schemata").exists() {
-        let mounted = mounted.display();
-        return Err(format!("resctrl is not mounted: `mount -t resctrl resctrl {mounted}`"));
-    }
-    let domains = domains(mounted);
-    let monitors = domains.iter().any(|domain| domain.join("llc_occupancy").exists());
-    let groups = mounted.join("mon_groups");
-    if !monitors || !groups.exists() {
-        return Err("resctrl is there but does not monitor".to_owned());
-    }
-    Ok(groups.join(format!("kilocore-sched-{}", std::process::id())))
-}
-
-/// Removes a group, whose tasks then are again where they came from.
-///
-/// # Errors
-/// Why it stays, in words. It is none if the group is gone.
-pub(crate) fn remove(group: &Path) -> Result<(), String> {
-    match fs::remove_dir(group) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            Err(format!("{}: it cannot be removed: {error}", group.display()))
-        }
-        _ => Ok(()),
-    }
-}
-
-/// The folders of a group's caches.
-fn domains(group: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(group.join("mon_data")).into_iter().flatten().flatten();
-    entries.map(|entry| entry.path()).collect()
 }
 
 /// The group of the steered programs.
@@ -130,11 +91,11 @@ fn number(text: &str) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use proptest::prelude::*;
 
     use super::*;
-    use crate::ledger::Ledger;
-    use crate::restore::restore;
 
     /// A group whose two caches say this.
     fn say(group: &Path, [a, b]: [(&str, &str); 2]) {
@@ -144,23 +105,6 @@ mod tests {
             fs::write(folder.join("llc_occupancy"), occupied).expect("room");
             fs::write(folder.join("mbm_total_bytes"), transferred).expect("room");
         }
-    }
-
-    #[test]
-    fn what_is_there_is_told_apart() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let root = folder.path().join("resctrl");
-        let why = || find(&root).expect_err("there is no group to be had");
-        assert!(why().contains("has no resctrl"));
-        fs::create_dir(&root).expect("room");
-        assert!(why().contains("not mounted"));
-        fs::write(root.join("schemata"), "L3:0=fff\n").expect("room");
-        assert!(why().contains("does not monitor"));
-        say(&root, [("0\n", "0\n"), ("0\n", "0\n")]);
-        fs::create_dir(root.join("mon_groups")).expect("room");
-        let group = find(&root).expect("it monitors");
-        assert_eq!(group.parent(), Some(&*root.join("mon_groups")));
-        assert!(!group.exists(), "nothing is made yet");
     }
 
     #[test]
@@ -175,23 +119,6 @@ mod tests {
         say(&group, [("50\n", "5600\n"), ("1\n", "100\n")]);
         assert_eq!(monitor.read(), CacheUse { occupied: 51, transferred: 630 });
         assert!(Monitor::begin(group).is_err(), "somebody else's");
-    }
-
-    #[test]
-    fn a_group_that_stays_is_told_and_one_that_is_gone_is_not() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let group = folder.path().join("group");
-        say(&group, [("0\n", "0\n"), ("0\n", "0\n")]);
-        // To the kernel, the files of a group are no obstacle; here, they play one.
-        let ledger = Ledger { monitors: [group.clone()].into(), ..Ledger::default() };
-        let outcome = restore(&ledger, &mut crate::Linux);
-        assert_eq!(outcome.left.len(), 1, "{outcome:?}");
-        assert!(outcome.left[0].contains("group: it cannot be removed"), "{outcome:?}");
-        fs::remove_dir_all(group.join("mon_data")).expect("it is ours");
-        for _ in 0..2 {
-            assert_eq!(restore(&ledger, &mut crate::Linux).left, Vec::<String>::new());
-            assert!(!group.exists());
-        }
     }
 
     #[test]

@@ -9,9 +9,9 @@ use std::collections::BTreeMap;
 use crate::homecoming::come_home;
 use crate::host::Host;
 use crate::ledger::{Ledger, Masks, Named};
+use crate::monitored_group;
 use crate::outcome::Outcome;
 use crate::recording_folder;
-use crate::resctrl;
 
 /// No program creates threads faster than this for good.
 const PASSES: u32 = 1000;
@@ -19,7 +19,7 @@ const PASSES: u32 = 1000;
 /// Puts back what a ledger says.
 pub fn restore(ledger: &Ledger, host: &mut dyn Host) -> Outcome {
     let monitors: Vec<String> =
-        ledger.monitors.iter().filter_map(|group| resctrl::remove(group).err()).collect();
+        ledger.monitors.iter().filter_map(|group| monitored_group::remove(group).err()).collect();
     ledger.recordings.iter().for_each(|folder| recording_folder::remove(folder));
     // Where orders were carried out by cgroups, masks are what threads have asked for themselves.
     let mut outcome = if ledger.groups.is_empty() && ledger.enabled.is_empty() {
@@ -103,4 +103,28 @@ fn thread(
     }
     host.set_affinity(tid, allowed).ok()?;
     Some(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn a_group_that_stays_is_told_and_one_that_is_gone_is_not() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let group = folder.path().join("group");
+        // To the kernel, what is in a group is no obstacle; here, it plays one.
+        fs::create_dir_all(group.join("mon_data")).expect("room");
+        let ledger = Ledger { monitors: [group.clone()].into(), ..Ledger::default() };
+        let outcome = restore(&ledger, &mut crate::Linux);
+        assert_eq!(outcome.left.len(), 1, "{outcome:?}");
+        assert!(outcome.left[0].contains("group: it cannot be removed"), "{outcome:?}");
+        fs::remove_dir(group.join("mon_data")).expect("it is ours");
+        for _ in 0..2 {
+            assert_eq!(restore(&ledger, &mut crate::Linux).left, Vec::<String>::new());
+            assert!(!group.exists());
+        }
+    }
 }

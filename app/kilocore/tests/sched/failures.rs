@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use kilocore_sched_daemon::{Control, Daemon, Linux, Metrics, Options};
+use kilocore_sched_daemon::{Control, Daemon, Linux, Meter, Metrics, Options};
 use kilocore_sched_policy::PolicyName;
 
 use crate::programs::{Program, all_cores, confined, journals, masks, restored, sched, wait_until};
@@ -61,13 +61,13 @@ fn affinities_are_back_after_a_panic() {
     let options = Options {
         policy: PolicyName::Pinned,
         window: Duration::from_millis(20),
-        metrics: Metrics::Proc,
         control: Control::Affinity,
         dry_run: false,
         recordings: None,
     };
-    let mut daemon =
-        Daemon::new(&[program.pid()], options, Box::new(Linux), guardian).expect("it begins");
+    let meter = Meter::begin(Metrics::Proc, options.policy).expect("proc is there");
+    let daemon = Daemon::new(&[program.pid()], options, meter, Box::new(Linux), guardian);
+    let mut daemon = daemon.expect("it begins");
     let (pid, before) = (program.pid(), all.clone());
     daemon.watch(move |_| assert!(!confined(pid, &before), "they are confined"));
     let panicked = catch_unwind(AssertUnwindSafe(move || daemon.run(&|| false, &mut |_| {})));
