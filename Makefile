@@ -329,6 +329,10 @@ sched-simulated: packages-build
 	    target/release/kilocore simulate sched --machine $$machine --cores $$curve --lock spin \
 	        --output docs/sched/$$machine-curve.csv --output target/sched/$$machine-curve.json; \
 	done
+	$(CARGO) run --release -p kilocore-sched-experiments --example vary-lock-aware \
+	    > target/sched/lock-aware.json
+	$(CARGO) run --release -p kilocore-sched-experiments --example vary-sections \
+	    > target/sched/sections.json
 	target/release/kilocore simulate sched --experiment cache \
 	    --output docs/sched/caches.csv --output target/sched/caches.json
 	tools/sched-tables target/sched docs/sched-locks.md docs/sched-caches.md

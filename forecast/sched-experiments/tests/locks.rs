@@ -5,7 +5,7 @@ use kilocore_sched_experiments::locks::{
     Choice, Job, KERNBENCH, KernelLock, LOADS, Load, LocksError, MMAPBENCH, Plan, Point, RunLength,
     SOCKBENCH, jain, load_named, simulate,
 };
-use kilocore_sched_policy::PolicyName;
+use kilocore_sched_policy::{LockAwareOptions, PolicyName};
 use kilocore_sim::SimError;
 
 fn opteron() -> Description {
@@ -14,7 +14,7 @@ fn opteron() -> Description {
 
 fn job(load: Load, lock: KernelLock, policy: PolicyName, cores: u32) -> Job {
     let length = RunLength { windows: 10, ..RunLength::default() };
-    Job { load, lock, policy, cores, noise: 0, length }
+    Job { load, lock, policy, lock_aware: LockAwareOptions::default(), cores, noise: 0, length }
 }
 
 fn point(load: Load, lock: KernelLock, policy: PolicyName, cores: u32) -> Point {

@@ -6,7 +6,9 @@ use std::rc::Rc;
 use kilocore_locks::{LockVisitor, RawLock};
 use kilocore_machine::Description;
 use kilocore_platform::Cycles;
-use kilocore_sched_policy::{GroupState, GroupStatus, LockAwareOptions, PolicyName};
+use kilocore_sched_policy::{
+    GroupState, GroupStatus, LockAware, LockAwareOptions, Policy, PolicyName,
+};
 use kilocore_sim::{Options, Outcome, Random, Sim, SimError, Simulation, TaskTimes};
 use thiserror::Error;
 
@@ -45,6 +47,8 @@ pub struct Job {
     pub lock: KernelLock,
     /// Who schedules.
     pub policy: PolicyName,
+    /// The constants of the lock-aware policy, if that schedules.
+    pub lock_aware: LockAwareOptions,
     /// Cores in use, each with a process.
     pub cores: u32,
     /// By how many per cent what the policy sees may be wrong, at most 100.
@@ -70,14 +74,19 @@ impl Job {
     #[must_use]
     pub fn span(&self) -> Span {
         let enough = match self.policy {
-            PolicyName::LockAware => {
-                LockAwareOptions::default().longest_search(self.cores) + PLACING
-            }
+            PolicyName::LockAware => self.lock_aware.longest_search(self.cores) + PLACING,
             // It gives up a core at a time.
             PolicyName::Malthusian => self.cores + PLACING,
             _ => PLACING,
         };
         Span { warm_up: self.length.warm_up.unwrap_or(enough).max(1), windows: self.length.windows }
+    }
+
+    fn scheduler(&self) -> Box<dyn Policy> {
+        match self.policy {
+            PolicyName::LockAware => Box::new(LockAware::new(self.lock_aware)),
+            other => other.policy(),
+        }
     }
 }
 
@@ -133,7 +142,7 @@ impl LockVisitor<Sim> for Simulate<'_> {
             simulation.spawn(move || world.run(random, &done))?;
         }
         let noise = Noise::new(job.noise, seed);
-        let driver = Driver::new(job.policy.policy(), machine, job.cores, window, span, noise);
+        let driver = Driver::new(job.scheduler(), machine, job.cores, window, span, noise);
         let record = driver.record();
         simulation.schedule_with(Box::new(driver));
         let outcome = simulation.run()?;

@@ -1,7 +1,7 @@
 //! Simulates many points at once, on all cores of the host.
 
 use kilocore_machine::Description;
-use kilocore_sched_policy::PolicyName;
+use kilocore_sched_policy::{LockAwareOptions, PolicyName};
 use kilocore_sim::in_parallel;
 
 use crate::locks::algorithm::KernelLock;
@@ -36,7 +36,8 @@ struct Contest {
 
 impl Plan {
     fn job(&self, load: Load, lock: KernelLock, policy: PolicyName, cores: u32) -> Job {
-        Job { load, lock, policy, cores, noise: self.noise, length: self.length }
+        let lock_aware = LockAwareOptions::default();
+        Job { load, lock, policy, lock_aware, cores, noise: self.noise, length: self.length }
     }
 
     /// What speed-ups are over: each load on one core with the spin lock and fair scheduling.
