@@ -25,6 +25,7 @@ mod caches;
 mod control;
 mod counted;
 mod counters;
+mod coverage;
 mod cpu_list;
 mod cpusets;
 mod daemon;

@@ -1,6 +1,6 @@
 //! What tasks did in a window, by what this host offers.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -12,6 +12,7 @@ use kilocore_sched_policy::{
 
 use crate::counted::{Counted, estimate_neighbours};
 use crate::counters::{CounterSource, NoCounters};
+use crate::coverage::Coverage;
 use crate::error::DaemonError;
 use crate::futexes::{Futexes, Slept};
 use crate::hardware::Hardware;
@@ -90,8 +91,8 @@ pub struct Meter {
     futexes: Option<Futexes>,
     /// Or why there is none.
     monitor: Result<Monitor, String>,
-    /// Processes that wait mostly for locks that are not recorded.
-    elsewhere: BTreeSet<Named>,
+    /// How much of what recorded processes wait for is recorded.
+    coverage: BTreeMap<Named, Coverage>,
     unseen: Vec<String>,
     before: BTreeMap<TaskId, (Nanos, Nanos)>,
     seen: BTreeMap<TaskId, Seen>,
@@ -176,7 +177,7 @@ impl Meter {
             monitor: Err(monitored_group::find(Path::new(monitored_group::MOUNTED))
                 .err()
                 .unwrap_or_else(|| "resctrl is not asked for".to_owned())),
-            elsewhere: BTreeSet::new(),
+            coverage: BTreeMap::new(),
             unseen,
             before: BTreeMap::new(),
             seen: BTreeMap::new(),
@@ -329,7 +330,7 @@ impl Meter {
             processes.entry(thread.process).or_default().push((thread, waiter));
         }
         let mut tasks = Vec::new();
-        self.elsewhere.retain(|process| processes.contains_key(process));
+        self.coverage.retain(|process, _| processes.contains_key(process));
         for (process, threads) in processes {
             let (threads, waiters): (Vec<&Thread>, Vec<Waiter>) = threads.into_iter().unzip();
             let locks = recorded.as_ref().and_then(|recorded| recorded.get(&process));
@@ -356,9 +357,7 @@ impl Meter {
         tasks
     }
 
-    /// The waits of a process's threads. Once most of them are for locks that are not recorded, the others'
-    /// acquisitions do not tell how much it gets done, and are left out for good: scores of two kinds do not
-    /// compare.
+    /// The waits of a process's threads, with acquisitions if these tell how much it gets done.
     fn waits(
         &mut self,
         process: Named,
@@ -366,17 +365,15 @@ impl Meter {
         threads: &[Waiter],
         length: Nanos,
     ) -> Vec<impl Iterator<Item = Waited> + use<>> {
-        let waits = match locks {
-            None => threads.iter().map(waits::seen).collect(),
+        let (waits, is_counted) = match locks {
+            None => (threads.iter().map(waits::seen).collect(), false),
             Some(locks) => {
-                let combined = waits::combine(locks, threads, length);
-                if combined.is_elsewhere {
-                    self.elsewhere.insert(process);
-                }
-                combined.of_threads
+                let combined = waits::combine(locks, threads, length, self.spins.is_some());
+                let coverage = self.coverage.entry(process).or_default();
+                coverage.window(combined.times);
+                (combined.of_threads, coverage.counts())
             }
         };
-        let is_counted = locks.is_some() && !self.elsewhere.contains(&process);
         let waited = move |(word, wait)| Waited { word, wait, is_counted };
         waits.into_iter().map(|waits| waits.into_iter().map(waited)).collect()
     }

@@ -5,7 +5,9 @@
 //! not know which thread did, nor of waits under way. Looks and samples know these, but only roughly. So the
 //! larger of the two counts: what was recorded beyond what was seen is spread over the threads of the
 //! process, by how long each could have waited. A mutex or read-write lock is slept for, which takes time
-//! when a thread neither ran nor was ready to; a spin lock is spun for, which takes time when it ran.
+//! when a thread neither ran nor was ready to. A spin lock is spun for, which takes time when it ran; the time
+//! that is recorded goes on while the waiter has no core. So where samples show who spins, they say for how
+//! long, and the recording for which locks.
 //! Acquisitions are spread by how long each thread ran.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,6 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use kilocore_lock_profile::Family;
 use kilocore_sched_policy::Nanos;
 
+use crate::coverage::Times;
 use crate::recordings::Recent;
 
 /// The address that stands for locks on which threads spin and that have no name.
@@ -46,11 +49,11 @@ pub(crate) struct Wait {
 /// The waits of a thread by the addresses of locks.
 pub(crate) type Waits = BTreeMap<u64, Wait>;
 
-/// The waits of a process's threads, and whether most of them are for locks that are not recorded.
+/// The waits of a process's threads, and how long they are all together.
 #[derive(Debug, Default)]
 pub(crate) struct Combined {
     pub(crate) of_threads: Vec<Waits>,
-    pub(crate) is_elsewhere: bool,
+    pub(crate) times: Times,
 }
 
 /// Of a thread whose process records nothing: what was seen. One that has not run at all is idle.
@@ -66,8 +69,14 @@ pub(crate) fn seen(thread: &Waiter) -> Waits {
     waits
 }
 
-/// Of all threads of a process that records these locks, in a window of this length.
-pub(crate) fn combine(locks: &[Recent], threads: &[Waiter], length: Nanos) -> Combined {
+/// Of all threads of a process that records these locks, in a window of this length. Whether spinning was
+/// sampled is not told by the threads if none spun.
+pub(crate) fn combine(
+    locks: &[Recent],
+    threads: &[Waiter],
+    length: Nanos,
+    sampled: bool,
+) -> Combined {
     let mut waits = vec![Waits::new(); threads.len()];
     let places = Places::of(locks);
     let mut unrecorded: Vec<Waits> = threads.iter().map(|_| Waits::new()).collect();
@@ -90,7 +99,7 @@ pub(crate) fn combine(locks: &[Recent], threads: &[Waiter], length: Nanos) -> Co
     }
     let rooms = rooms(threads, &at_locks, &unrecorded, length);
     spread_sleep(&sums, rooms, &mut waits);
-    spread_spins(&sums, threads, &mut waits);
+    spread_spins(&sums, threads, sampled, &mut waits);
     for (key, sum) in &sums.of {
         let shares = threads.iter().map(|thread| thread.ran.0).collect::<Vec<_>>();
         for (waits, part) in waits.iter_mut().zip(parts(sum.acquired, &shares)) {
@@ -110,11 +119,11 @@ pub(crate) fn combine(locks: &[Recent], threads: &[Waiter], length: Nanos) -> Co
     }
     let elsewhere: u64 = unrecorded.iter().map(total).sum();
     let ran: u64 = threads.iter().map(|thread| thread.ran.0).sum();
-    let is_elsewhere = elsewhere > recorded && elsewhere > (ran + elsewhere) / 20;
     for (waits, more) in waits.iter_mut().zip(unrecorded) {
         waits.extend(more);
     }
-    Combined { of_threads: waits, is_elsewhere }
+    let times = Times { ran: Nanos(ran), recorded: Nanos(recorded), elsewhere: Nanos(elsewhere) };
+    Combined { of_threads: waits, times }
 }
 
 fn total(waits: &Waits) -> u64 {
@@ -222,18 +231,24 @@ fn spread_sleep(sums: &Sums, mut rooms: Vec<u64>, waits: &mut [Waits]) {
     }
 }
 
-/// Spreads what was recorded of spinning over threads that were seen to spin, or else over those that ran.
-fn spread_spins(sums: &Sums, threads: &[Waiter], waits: &mut [Waits]) {
-    let sampled = threads.iter().any(|thread| thread.spun.0 > 0);
-    for (key, sum) in sums.of.iter().filter(|(_, sum)| sum.spun > 0) {
+/// Spreads what was recorded of spinning over threads that were seen to spin, for as long as they were, or
+/// over those that ran if nobody looked. If that is less than was recorded, each lock has its share of it.
+fn spread_spins(sums: &Sums, threads: &[Waiter], sampled: bool, waits: &mut [Waits]) {
+    let rooms = |waits: &[Waits]| -> Vec<u64> {
         let room = |(thread, waits): (&Waiter, &Waits)| {
             let spun: u64 = waits.values().map(|wait| wait.spun.0).sum();
-            let most = if sampled && thread.spun.0 == 0 { 0 } else { thread.ran.0 };
+            let most = if sampled { thread.spun.0 } else { thread.ran.0 };
             most.saturating_sub(spun)
         };
-        let rooms: Vec<u64> = threads.iter().zip(waits.iter()).map(room).collect();
-        let most = sum.spun.min(rooms.iter().sum());
-        for (waits, part) in waits.iter_mut().zip(parts(most, &rooms)) {
+        threads.iter().zip(waits).map(room).collect()
+    };
+    let recorded: Vec<u64> = sums.of.values().map(|sum| sum.spun).collect();
+    let room: u64 = rooms(waits).iter().sum();
+    let all: u128 = recorded.iter().map(|spun| u128::from(*spun)).sum();
+    let shares = if all > u128::from(room) { parts(room, &recorded) } else { recorded };
+    for (key, share) in sums.of.keys().zip(shares).filter(|(_, share)| *share > 0) {
+        let parts = parts(share, &rooms(waits));
+        for (waits, part) in waits.iter_mut().zip(parts) {
             if part > 0 {
                 waits.entry(*key).or_default().spun.0 += part;
             }
@@ -283,7 +298,7 @@ mod tests {
         let threads =
             [waiter(400, 0, &[(0x40, 100, true)]), waiter(600, 0, &[]), waiter(0, 0, &[])];
         let locks = [recent(0x40, Family::Mutex, 10, 280)];
-        let waits = combine(&locks, &threads, LENGTH).of_threads;
+        let waits = combine(&locks, &threads, LENGTH, true).of_threads;
         // Of 180 more, 500 and 400 parts; who has not run has got nothing.
         assert_eq!(waits[0][&0x40], wait(0, 200, 4));
         assert_eq!(waits[1][&0x40], wait(0, 80, 6));
@@ -295,7 +310,7 @@ mod tests {
         let sleeps = [(0x48, 1_000, false), (0x200, 1_000, true)];
         let threads = [waiter(0, 0, &sleeps[..1]), waiter(0, 0, &sleeps[1..]), waiter(900, 0, &[])];
         let locks = [recent(0x40, Family::ReadWrite, 0, 0)];
-        let waits = combine(&locks, &threads, LENGTH).of_threads;
+        let waits = combine(&locks, &threads, LENGTH, true).of_threads;
         assert_eq!(waits[0], Waits::from([(0x40, wait(0, 1_000, 0))]));
         assert!(waits[1].is_empty() && waits[2].is_empty(), "it is idle, as ever");
     }
@@ -304,20 +319,38 @@ mod tests {
     fn samples_of_spinning_for_a_recorded_lock_are_not_counted_twice() {
         let threads = [waiter(800, 300, &[]), waiter(800, 0, &[])];
         let locks = [recent(0x40, Family::Spin, 8, 200)];
-        let combined = combine(&locks, &threads, LENGTH);
+        let combined = combine(&locks, &threads, LENGTH, true);
         let expected = [(SPINS, wait(100, 0, 0)), (0x40, wait(200, 0, 4))];
         assert_eq!(combined.of_threads[0], Waits::from(expected));
         assert_eq!(combined.of_threads[1], Waits::from([(0x40, wait(0, 0, 4))]));
-        assert!(!combined.is_elsewhere);
-        let fewer = [recent(0x40, Family::Spin, 8, 20)];
-        assert!(combine(&fewer, &threads, LENGTH).is_elsewhere, "most spin for something else");
+        let times = Times { ran: Nanos(1_600), recorded: Nanos(200), elsewhere: Nanos(100) };
+        assert_eq!(combined.times, times);
+    }
+
+    #[test]
+    fn who_waits_for_a_core_as_well_does_not_spin_meanwhile() {
+        let threads = [waiter(800, 300, &[]), waiter(800, 100, &[]), waiter(200, 0, &[])];
+        // For as long as they waited for the lock, of which they ran a part only.
+        let locks = [recent(0x40, Family::Spin, 8, 2_700), recent(0x80, Family::Spin, 8, 300)];
+        let waits = |sampled| combine(&locks, &threads, LENGTH, sampled).of_threads;
+        let of_threads = |waits: &[Waits]| -> Vec<u64> {
+            waits.iter().map(|waits| waits.values().map(|wait| wait.spun.0).sum()).collect()
+        };
+        let of_lock = |waits: &[Waits], lock| -> u64 {
+            waits.iter().filter_map(|waits| waits.get(&lock)).map(|wait| wait.spun.0).sum()
+        };
+        for (sampled, expected) in [(true, [300, 100, 0]), (false, [800, 800, 200])] {
+            let waits = waits(sampled);
+            assert_eq!(of_threads(&waits), expected);
+            assert_eq!(of_lock(&waits, 0x40), 9 * of_lock(&waits, 0x80));
+        }
     }
 
     #[test]
     fn locks_without_an_entry_of_their_own_are_counted_together() {
         let lock = |number| recent(0x100 * number, Family::Mutex, number, number);
         let locks: Vec<Recent> = (1..=20).map(lock).collect();
-        let waits = combine(&locks, &[waiter(100, 0, &[])], LENGTH).of_threads;
+        let waits = combine(&locks, &[waiter(100, 0, &[])], LENGTH, true).of_threads;
         assert_eq!(waits[0].len(), NAMED + 1);
         assert_eq!(waits[0][&OTHERS], wait(0, 78, 78));
         assert_eq!(waits[0][&0x1400], wait(0, 20, 20));
@@ -359,8 +392,9 @@ mod tests {
         fn nobody_waits_longer_than_the_window_and_no_acquisition_is_lost(
             locks in prop::collection::vec(any_lock(), 0..20),
             threads in prop::collection::vec(any_thread(), 1..6),
+            sampled: bool,
         ) {
-            let waits = combine(&locks, &threads, LENGTH).of_threads;
+            let waits = combine(&locks, &threads, LENGTH, sampled).of_threads;
             for (waits, thread) in waits.iter().zip(&threads) {
                 let slept: u64 = waits.values().map(|wait| wait.slept.0).sum();
                 let spun: u64 = waits.values().map(|wait| wait.spun.0).sum();

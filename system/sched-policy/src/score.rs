@@ -38,31 +38,51 @@ impl Score {
     }
 }
 
-/// How much some tasks have done in a window of this length.
+/// How much some tasks have done in a window of this length, and by what that is known, which is not always
+/// what it shall be known by. `before` is what it was known by until now.
 pub(crate) fn score<'a>(
     by: Progress,
+    before: Option<Progress>,
     length: Nanos,
     tasks: impl Iterator<Item = &'a TaskWindow> + Clone,
-) -> Score {
+) -> (Progress, Score) {
     let length = u128::from(length.0.max(1));
-    let acquired = match by {
+    let counted = match by {
         Progress::Acquisitions => acquisitions(tasks.clone()),
-        Progress::UsefulCores => None,
+        Progress::UsefulCores => Counted::NotAll,
     };
-    let done = match acquired {
-        Some(times) => u128::from(times) * 1_000_000_000_000 / length,
-        None => u128::from(useful(tasks)) * 1_000_000 / length,
+    let (by, done) = match (counted, before) {
+        (Counted::Times(times), _) => (Progress::Acquisitions, per_time(times, 1_000_000, length)),
+        // They are counted, and there were none.
+        (Counted::None, Some(Progress::Acquisitions)) => (Progress::Acquisitions, 0),
+        _ => (Progress::UsefulCores, per_time(useful(tasks), 1, length)),
     };
-    Score(u64::try_from(done).unwrap_or(u64::MAX))
+    (by, Score(u64::try_from(done).unwrap_or(u64::MAX)))
 }
 
-/// Acquisitions of all locks, unless some are not counted or there were none.
-fn acquisitions<'a>(tasks: impl Iterator<Item = &'a TaskWindow>) -> Option<u64> {
-    let mut all = 0;
+/// Millionths of what was done per nanosecond, each of which counts this much.
+fn per_time(done: u64, each: u128, length: u128) -> u128 {
+    u128::from(done) * each * 1_000_000 / length
+}
+
+/// How often tasks acquired locks.
+enum Counted {
+    Times(u64),
+    /// None had to do with any lock.
+    None,
+    /// Of some locks it is not known.
+    NotAll,
+}
+
+fn acquisitions<'a>(tasks: impl Iterator<Item = &'a TaskWindow>) -> Counted {
+    let mut all: u64 = 0;
     for wait in tasks.flat_map(|task| &task.locks) {
-        all += wait.acquired?;
+        match wait.acquired {
+            Some(times) => all = all.saturating_add(times),
+            None => return Counted::NotAll,
+        }
     }
-    (all > 0).then_some(all)
+    if all > 0 { Counted::Times(all) } else { Counted::None }
 }
 
 /// Nanoseconds on cores without waiting, less an eighth of those with. Where nearly all cores wait, a

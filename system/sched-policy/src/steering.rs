@@ -13,14 +13,20 @@ use crate::line_up::LineUp;
 use crate::machine::Machine;
 use crate::order::Order;
 use crate::policy::GroupStatus;
-use crate::score::score;
+use crate::score::{Progress, Score, score};
 use crate::share::Share;
 use crate::window::{TaskWindow, Window};
+
+/// Until acquisitions are counted, cores are; and again, if a task comes whose acquisitions are not.
+const MOST_TURNS: u32 = 2;
 
 /// What is known of a group.
 #[derive(Debug)]
 struct Steered<C> {
     controller: C,
+    /// By what it is known how much its tasks get done, and how often that has changed.
+    by: Option<Progress>,
+    turns: u32,
     /// The cores that all its tasks may use together, and the order in which it gets them.
     allowed: CpuSet,
     line_up: Option<LineUp>,
@@ -78,6 +84,8 @@ impl<C: Controller> Steering<C> {
         let options = self.options;
         let group = self.steered.entry(id).or_insert_with(|| Steered {
             controller: C::new(options),
+            by: None,
+            turns: 0,
             allowed: CpuSet::new(),
             line_up: None,
             cores: None,
@@ -92,8 +100,14 @@ impl<C: Controller> Steering<C> {
         }
         // A core may have gone since it was allowed.
         let allowed = allowed.intersection(&machine.all());
-        let seen =
-            observation(&group.controller, window.length, members, allowed.len(), group.cores);
+        let (by, score) = score(group.wants(), group.by, window.length, members.clone());
+        if group.by.replace(by).is_some_and(|before| before != by) {
+            // What was measured does not compare with what will be.
+            group.turns += 1;
+            group.controller = C::new(options);
+            group.cores = None;
+        }
+        let seen = observation(score, window.length, members, allowed.len(), group.cores);
         group.waiting = seen.waiting;
         let cores = group.controller.observe(&seen).filter(|_| !allowed.is_empty());
         group.note_state();
@@ -157,6 +171,12 @@ impl<C: Controller> Steering<C> {
 }
 
 impl<C: Controller> Steered<C> {
+    /// By what it shall be known how much is done. If acquisitions are counted only now and then, they are not
+    /// looked at any more.
+    fn wants(&self) -> Progress {
+        if self.turns < MOST_TURNS { self.controller.progress() } else { Progress::UsefulCores }
+    }
+
     /// Where its tasks may run; nothing if they are free.
     fn cpus(&self) -> CpuSet {
         match (&self.line_up, self.cores) {
@@ -198,8 +218,8 @@ impl<C: Controller> Steered<C> {
 }
 
 /// What the tasks of a group did in a window.
-fn observation<'a, C: Controller>(
-    controller: &C,
+fn observation<'a>(
+    score: Score,
     length: Nanos,
     members: impl Iterator<Item = &'a TaskWindow> + Clone,
     allowed: u32,
@@ -217,7 +237,7 @@ fn observation<'a, C: Controller>(
     let tasks = members.clone().count() as u32;
     Observation {
         most: allowed.min(tasks).max(1),
-        score: score(controller.progress(), length, members),
+        score,
         waiting: Share::of(Nanos(waited), Nanos(active)),
         // At any time, at least half a task wanted one of the cores that they may not use.
         starved: cores.is_some() && ready > length.0 / 2,

@@ -246,3 +246,68 @@ fn where_waiting_has_become_much_worse_the_search_begins_anew() {
     }
     assert!(policy.groups()[0].best.abs_diff(heavier.best(CORES)) <= 1);
 }
+
+/// A window in which nobody counts acquisitions.
+fn step_uncounted(world: &mut Contended, policy: &mut LockAware) {
+    let mut tasks = world.window();
+    tasks.iter_mut().flat_map(|task| &mut task.locks).for_each(|wait| wait.acquired = None);
+    world.obey(policy, &tasks);
+}
+
+#[test]
+fn once_acquisitions_are_counted_nothing_is_compared_with_what_was_measured_without() {
+    let fight = fight(5_000.0, 400.0, 100.0);
+    let longest = LockAwareOptions::default().longest_search(CORES);
+    // Before, while and after the number of cores is searched for.
+    for uncounted in [3, 5, 20, longest] {
+        let mut policy = LockAware::default();
+        let mut world = Contended::new(CORES, vec![fight.clone()], 0.0, 1);
+        for _ in 0..uncounted {
+            step_uncounted(&mut world, &mut policy);
+        }
+        world.step(&mut policy);
+        assert_eq!(world.cores(0), CORES, "it begins anew after {uncounted} windows");
+        for _ in 0..longest {
+            world.step(&mut policy);
+        }
+        let (found, best) = (world.cores(0), fight.best(CORES));
+        assert!(found.abs_diff(best) <= 1, "after {uncounted} windows: {found}, best {best}");
+    }
+}
+
+#[test]
+fn a_group_whose_acquisitions_are_counted_now_and_then_is_confined_nevertheless() {
+    let fight = fight(5_000.0, 400.0, 100.0);
+    let mut policy = LockAware::default();
+    let mut world = Contended::new(CORES, vec![fight.clone()], 0.0, 1);
+    for window in 0..400 {
+        if window % 2 == 0 {
+            world.step(&mut policy);
+        } else {
+            step_uncounted(&mut world, &mut policy);
+        }
+    }
+    let (found, best) = (world.cores(0), fight.best(CORES));
+    assert!(found.abs_diff(best) <= 1, "{found}, best {best}");
+}
+
+#[test]
+fn windows_without_acquisitions_do_not_end_the_counting() {
+    let fight = fight(5_000.0, 400.0, 100.0);
+    let mut policy = LockAware::default();
+    let mut world = Contended::new(CORES, vec![fight.clone()], 0.0, 1);
+    for _ in 0..LockAwareOptions::default().longest_search(CORES) {
+        world.step(&mut policy);
+    }
+    assert_eq!(state(&policy), Some(GroupState::Holding));
+    let held = world.cores(0);
+    for _ in 0..3 {
+        let mut tasks = world.window();
+        for task in &mut tasks {
+            task.locks.clear();
+            task.ran = kilocore_sched_policy::Nanos(0);
+        }
+        world.obey(&mut policy, &tasks);
+        assert_eq!(world.cores(0), held);
+    }
+}
