@@ -137,6 +137,7 @@ impl Driver {
             allowed: now.allowed.iter().collect(),
             cpu: now.core,
             ran: Nanos(self.noise.of(ran.0)),
+            user: None,
             ready: Nanos(self.noise.of(ready.0)),
             locks,
             counters: self.counted(now, before),

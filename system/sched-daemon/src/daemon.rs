@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use kilocore_sched_policy::{GroupStatus, LockLabel, Machine, Nanos, Policy, PolicyName, Window};
+use kilocore_sched_policy::{
+    GroupState, GroupStatus, LockLabel, Machine, Nanos, Policy, PolicyName, Window,
+};
 
 use crate::control::Control;
 use crate::cpusets::Cpusets;
@@ -287,7 +289,15 @@ impl Daemon {
     }
 
     fn note_groups(&mut self, tell: &mut dyn FnMut(String)) {
-        for group in self.policy.groups() {
+        let groups = self.policy.groups();
+        for (locks, group) in &mut self.groups {
+            let is_over = groups.iter().all(|now| now.locks != *locks);
+            if is_over && std::mem::replace(&mut group.state, GroupState::Free) != GroupState::Free
+            {
+                tell(format!("{} tasks are free again", group.tasks.len()));
+            }
+        }
+        for group in groups {
             let before = self.groups.get(&group.locks);
             if before.is_none_or(|old| old.cpus != group.cpus || old.state != group.state) {
                 tell(describe(&group));

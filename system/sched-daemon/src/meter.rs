@@ -305,7 +305,7 @@ impl Meter {
     ) -> Vec<TaskWindow> {
         let mut counted =
             self.counted.as_mut().map(|counted| counted.take(tree)).unwrap_or_default();
-        let spun = self.spins.as_mut().map(|spins| spins.take(tree)).unwrap_or_default();
+        let sampled = self.spins.as_mut().map(|spins| spins.take(tree));
         let traced = self.futexes.as_mut().map(|futexes| futexes.take(tree)).unwrap_or_default();
         let recorded = self.recordings.as_mut().map(|recordings| recordings.take(tree, length));
         let mut before = BTreeMap::new();
@@ -317,11 +317,13 @@ impl Meter {
             before.insert(thread.task, now);
             let since = |now: Nanos, then: Nanos| Nanos(now.0.saturating_sub(then.0).min(length.0));
             let ran = since(now.0, then.0);
-            let spun = spun.get(&thread.of.id).map_or(0, |spun| spun.0.min(length.0));
+            let sampled =
+                sampled.as_ref().map(|all| all.get(&thread.of.id).copied().unwrap_or_default());
             let waiter = Waiter {
                 ran,
                 ready: since(now.1, then.1),
-                spun: Nanos(spun),
+                user: sampled.map(|sampled| sampled.user.min(ran)),
+                spun: sampled.map_or(Nanos(0), |sampled| sampled.spun.min(length)),
                 slept: match traced.get(&thread.of) {
                     Some(traced) => traced_sleep(traced, Nanos(length.0 - ran.0)),
                     None => self.slept(thread, ran, length),
@@ -342,6 +344,7 @@ impl Meter {
                     allowed: thread.allowed.clone(),
                     cpu: thread.stat.cpu,
                     ran: waiter.ran,
+                    user: waiter.user,
                     ready: waiter.ready,
                     locks: locks.map(|wait| wait.of(thread.program)).collect(),
                     counters: counted.remove(&thread.of),
@@ -368,7 +371,7 @@ impl Meter {
         let (waits, is_counted) = match locks {
             None => (threads.iter().map(waits::seen).collect(), false),
             Some(locks) => {
-                let combined = waits::combine(locks, threads, length, self.spins.is_some());
+                let combined = waits::combine(locks, threads, length);
                 let coverage = self.coverage.entry(process).or_default();
                 coverage.window(combined.times);
                 (combined.of_threads, coverage.counts())

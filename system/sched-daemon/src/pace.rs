@@ -52,6 +52,7 @@ mod tests {
             allowed: CpuSet::first(2),
             cpu: CpuId(0),
             ran: Nanos(1_000_000_000),
+            user: None,
             ready: Nanos(0),
             locks: vec![wait],
             counters: None,

@@ -1,4 +1,4 @@
-//! Samples of what threads execute: how many of them are in spin loops.
+//! Samples of what threads execute: how much of it is their own code, and how much spin loops.
 //!
 //! Each core has a clock that samples who runs there in user space, so that the cost does not grow with
 //! the number of threads. It needs no hardware counter, but the right to see all of a core.
@@ -31,6 +31,13 @@ const PAGES: usize = 32;
 
 /// How many addresses are remembered at most.
 const REMEMBERED: usize = 1 << 16;
+
+/// For how long a thread, by samples, ran its own code, and was in spin loops there.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Sampled {
+    pub(crate) user: Nanos,
+    pub(crate) spun: Nanos,
+}
 
 /// The samplers of all cores.
 #[derive(Debug)]
@@ -73,25 +80,26 @@ impl Spins {
         }
     }
 
-    /// How long each thread has spun since the last call, by its tid.
-    pub(crate) fn take(&mut self, tree: &Tree) -> BTreeMap<u32, Nanos> {
+    /// What each thread has executed since the last call, by its tid.
+    pub(crate) fn take(&mut self, tree: &Tree) -> BTreeMap<u32, Sampled> {
         let mut bytes = Vec::new();
         for ring in &mut self.rings {
             ring.drain(&mut bytes);
         }
         let processes: BTreeMap<u32, Named> =
             tree.threads().map(|thread| (thread.of.id, thread.process)).collect();
-        let mut spun: BTreeMap<u32, Nanos> = BTreeMap::new();
+        let mut sampled: BTreeMap<u32, Sampled> = BTreeMap::new();
         for record in records(&bytes).flatten().filter(|record| record.kind == PERF_RECORD_SAMPLE) {
             let (Some(at), Some(tid)) = (word(record.body, 0), process(record.body, 12)) else {
                 continue;
             };
             let Some(&process) = processes.get(&(tid as u32)) else { continue };
-            if self.is_spin(process, at) {
-                spun.entry(tid as u32).or_insert(Nanos(0)).0 += self.period.0;
-            }
+            let is_spin = self.is_spin(process, at);
+            let sampled = sampled.entry(tid as u32).or_default();
+            sampled.user.0 += self.period.0;
+            sampled.spun.0 += if is_spin { self.period.0 } else { 0 };
         }
-        spun
+        sampled
     }
 
     fn is_spin(&mut self, process: Named, at: u64) -> bool {

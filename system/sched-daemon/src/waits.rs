@@ -32,6 +32,8 @@ const NAMED: usize = 8;
 pub(crate) struct Waiter {
     pub(crate) ran: Nanos,
     pub(crate) ready: Nanos,
+    /// How long it ran its own code, if it was sampled.
+    pub(crate) user: Option<Nanos>,
     /// How long it was in spin loops.
     pub(crate) spun: Nanos,
     /// For how long it slept in which words, and whether as threads sleep for a mutex.
@@ -69,14 +71,8 @@ pub(crate) fn seen(thread: &Waiter) -> Waits {
     waits
 }
 
-/// Of all threads of a process that records these locks, in a window of this length. Whether spinning was
-/// sampled is not told by the threads if none spun.
-pub(crate) fn combine(
-    locks: &[Recent],
-    threads: &[Waiter],
-    length: Nanos,
-    sampled: bool,
-) -> Combined {
+/// Of all threads of a process that records these locks, in a window of this length.
+pub(crate) fn combine(locks: &[Recent], threads: &[Waiter], length: Nanos) -> Combined {
     let mut waits = vec![Waits::new(); threads.len()];
     let places = Places::of(locks);
     let mut unrecorded: Vec<Waits> = threads.iter().map(|_| Waits::new()).collect();
@@ -99,7 +95,7 @@ pub(crate) fn combine(
     }
     let rooms = rooms(threads, &at_locks, &unrecorded, length);
     spread_sleep(&sums, rooms, &mut waits);
-    spread_spins(&sums, threads, sampled, &mut waits);
+    spread_spins(&sums, threads, &mut waits);
     for (key, sum) in &sums.of {
         let shares = threads.iter().map(|thread| thread.ran.0).collect::<Vec<_>>();
         for (waits, part) in waits.iter_mut().zip(parts(sum.acquired, &shares)) {
@@ -233,11 +229,11 @@ fn spread_sleep(sums: &Sums, mut rooms: Vec<u64>, waits: &mut [Waits]) {
 
 /// Spreads what was recorded of spinning over threads that were seen to spin, for as long as they were, or
 /// over those that ran if nobody looked. If that is less than was recorded, each lock has its share of it.
-fn spread_spins(sums: &Sums, threads: &[Waiter], sampled: bool, waits: &mut [Waits]) {
+fn spread_spins(sums: &Sums, threads: &[Waiter], waits: &mut [Waits]) {
     let rooms = |waits: &[Waits]| -> Vec<u64> {
         let room = |(thread, waits): (&Waiter, &Waits)| {
             let spun: u64 = waits.values().map(|wait| wait.spun.0).sum();
-            let most = if sampled { thread.spun.0 } else { thread.ran.0 };
+            let most = if thread.user.is_some() { thread.spun.0 } else { thread.ran.0 };
             most.saturating_sub(spun)
         };
         threads.iter().zip(waits).map(room).collect()
@@ -286,7 +282,8 @@ mod tests {
 
     fn waiter(ran: u64, spun: u64, slept: &[(u64, u64, bool)]) -> Waiter {
         let slept = slept.iter().map(|(word, time, mutex)| (*word, (Nanos(*time), *mutex)));
-        Waiter { ran: Nanos(ran), ready: Nanos(0), spun: Nanos(spun), slept: slept.collect() }
+        let user = Some(Nanos(ran));
+        Waiter { ran: Nanos(ran), ready: Nanos(0), user, spun: Nanos(spun), slept: slept.collect() }
     }
 
     fn wait(spun: u64, slept: u64, acquired: u64) -> Wait {
@@ -298,7 +295,7 @@ mod tests {
         let threads =
             [waiter(400, 0, &[(0x40, 100, true)]), waiter(600, 0, &[]), waiter(0, 0, &[])];
         let locks = [recent(0x40, Family::Mutex, 10, 280)];
-        let waits = combine(&locks, &threads, LENGTH, true).of_threads;
+        let waits = combine(&locks, &threads, LENGTH).of_threads;
         // Of 180 more, 500 and 400 parts; who has not run has got nothing.
         assert_eq!(waits[0][&0x40], wait(0, 200, 4));
         assert_eq!(waits[1][&0x40], wait(0, 80, 6));
@@ -310,7 +307,7 @@ mod tests {
         let sleeps = [(0x48, 1_000, false), (0x200, 1_000, true)];
         let threads = [waiter(0, 0, &sleeps[..1]), waiter(0, 0, &sleeps[1..]), waiter(900, 0, &[])];
         let locks = [recent(0x40, Family::ReadWrite, 0, 0)];
-        let waits = combine(&locks, &threads, LENGTH, true).of_threads;
+        let waits = combine(&locks, &threads, LENGTH).of_threads;
         assert_eq!(waits[0], Waits::from([(0x40, wait(0, 1_000, 0))]));
         assert!(waits[1].is_empty() && waits[2].is_empty(), "it is idle, as ever");
     }
@@ -319,7 +316,7 @@ mod tests {
     fn samples_of_spinning_for_a_recorded_lock_are_not_counted_twice() {
         let threads = [waiter(800, 300, &[]), waiter(800, 0, &[])];
         let locks = [recent(0x40, Family::Spin, 8, 200)];
-        let combined = combine(&locks, &threads, LENGTH, true);
+        let combined = combine(&locks, &threads, LENGTH);
         let expected = [(SPINS, wait(100, 0, 0)), (0x40, wait(200, 0, 4))];
         assert_eq!(combined.of_threads[0], Waits::from(expected));
         assert_eq!(combined.of_threads[1], Waits::from([(0x40, wait(0, 0, 4))]));
@@ -332,7 +329,11 @@ mod tests {
         let threads = [waiter(800, 300, &[]), waiter(800, 100, &[]), waiter(200, 0, &[])];
         // For as long as they waited for the lock, of which they ran a part only.
         let locks = [recent(0x40, Family::Spin, 8, 2_700), recent(0x80, Family::Spin, 8, 300)];
-        let waits = |sampled| combine(&locks, &threads, LENGTH, sampled).of_threads;
+        let waits = |sampled| {
+            let user = |thread: &Waiter| thread.user.filter(|_| sampled);
+            let threads = threads.clone().map(|thread| Waiter { user: user(&thread), ..thread });
+            combine(&locks, &threads, LENGTH).of_threads
+        };
         let of_threads = |waits: &[Waits]| -> Vec<u64> {
             waits.iter().map(|waits| waits.values().map(|wait| wait.spun.0).sum()).collect()
         };
@@ -350,7 +351,7 @@ mod tests {
     fn locks_without_an_entry_of_their_own_are_counted_together() {
         let lock = |number| recent(0x100 * number, Family::Mutex, number, number);
         let locks: Vec<Recent> = (1..=20).map(lock).collect();
-        let waits = combine(&locks, &[waiter(100, 0, &[])], LENGTH, true).of_threads;
+        let waits = combine(&locks, &[waiter(100, 0, &[])], LENGTH).of_threads;
         assert_eq!(waits[0].len(), NAMED + 1);
         assert_eq!(waits[0][&OTHERS], wait(0, 78, 78));
         assert_eq!(waits[0][&0x1400], wait(0, 20, 20));
@@ -371,14 +372,15 @@ mod tests {
 
     fn any_thread() -> impl Strategy<Value = Waiter> {
         let slept = prop::collection::btree_map(2_u64..5_000, (0_u64..=1_000, any::<bool>()), 0..2);
-        (0_u64..=1_000, 0_u64..=1_000, 0_u64..=1_000, slept).prop_map(
-            |(ran, ready, spun, slept)| {
+        (0_u64..=1_000, 0_u64..=1_000, any::<bool>(), 0_u64..=1_000, slept).prop_map(
+            |(ran, ready, sampled, spun, slept)| {
                 let asleep = |(word, (time, mutex)): (u64, (u64, bool))| {
                     (word, (Nanos(time.min(1_000 - ran)), mutex))
                 };
                 Waiter {
                     ran: Nanos(ran),
                     ready: Nanos(ready),
+                    user: sampled.then_some(Nanos(ran)),
                     spun: Nanos(spun),
                     slept: slept.into_iter().map(asleep).collect(),
                 }
@@ -392,9 +394,8 @@ mod tests {
         fn nobody_waits_longer_than_the_window_and_no_acquisition_is_lost(
             locks in prop::collection::vec(any_lock(), 0..20),
             threads in prop::collection::vec(any_thread(), 1..6),
-            sampled: bool,
         ) {
-            let waits = combine(&locks, &threads, LENGTH, sampled).of_threads;
+            let waits = combine(&locks, &threads, LENGTH).of_threads;
             for (waits, thread) in waits.iter().zip(&threads) {
                 let slept: u64 = waits.values().map(|wait| wait.slept.0).sum();
                 let spun: u64 = waits.values().map(|wait| wait.spun.0).sum();

@@ -49,6 +49,9 @@ pub struct LockAwareOptions {
     pub fine: u32,
     /// By how many per cent confinement has to get more done to be worth it at all.
     pub gain: u32,
+    /// By how many per cent more useful cores there have to be without confinement, if useful cores are all
+    /// that is known: some of their use is that sections take longer.
+    pub doubt: u32,
     /// How many windows a neighbour of the number that is held is tried at a time.
     pub trial: u32,
     /// How many windows pass before the first probe. After one that was certainly in vain it is twice as
@@ -70,6 +73,7 @@ impl Default for LockAwareOptions {
             coarse: 3,
             fine: 8,
             gain: 2,
+            doubt: 15,
             trial: 8,
             probe: 16,
             patience: 512,
@@ -140,7 +144,7 @@ impl Confinement {
     fn free(&mut self, pause: u32, seen: &Observation) -> Option<u32> {
         let contended = seen.waiting > self.options.enter && seen.most > 1;
         if contended {
-            self.unconfined.push(seen.score);
+            self.unconfined.push(believed(&self.options, seen, seen.most));
             if self.unconfined.len() > self.options.windows as usize {
                 self.unconfined.remove(0);
             }
@@ -169,7 +173,7 @@ impl Confinement {
         if let Some(unconfined) = unconfined {
             search.measured(seen.most, unconfined.0);
         }
-        self.go_on(search, unconfined)
+        self.go_on(search, unconfined, seen.by)
     }
 
     fn release(&mut self, pause: u32) -> Option<u32> {
@@ -187,16 +191,17 @@ impl Confinement {
             trial.settle -= 1;
             return Some(trial.cores);
         }
-        trial.scores.push(seen.score);
+        let score = believed(&self.options, seen, trial.cores);
+        trial.scores.push(score);
         if (trial.scores.len() as u32) < trial.needed {
             return Some(trial.cores);
         }
         search.measured(trial.cores, mean(&mut trial.scores).0);
         let (search, unconfined) = (search.clone(), *unconfined);
-        self.go_on(search, unconfined)
+        self.go_on(search, unconfined, seen.by)
     }
 
-    fn go_on(&mut self, search: Search, unconfined: Option<Score>) -> Option<u32> {
+    fn go_on(&mut self, search: Search, unconfined: Option<Score>, by: Progress) -> Option<u32> {
         match search.next() {
             Step::Measure { cores, fine } => {
                 let needed = if fine { self.options.fine } else { self.options.coarse };
@@ -211,7 +216,12 @@ impl Confinement {
             }
             Step::Done { cores } => {
                 let done = search.score_of(cores);
-                let worth = unconfined.is_none_or(|all| done.beats(all, self.options.gain));
+                let gain = match by {
+                    Progress::Acquisitions => self.options.gain,
+                    // It has been doubted already.
+                    Progress::UsefulCores => 0,
+                };
+                let worth = unconfined.is_none_or(|all| done.beats(all, gain));
                 if worth && cores < search.most() {
                     self.retry = self.options.probe;
                     return Some(self.start_holding(cores));
@@ -307,7 +317,7 @@ impl Confinement {
         *left -= 1;
         let over = *left == 0;
         let known = if candidate > cores { &mut self.more } else { &mut self.less };
-        known.add(seen.score);
+        known.add(believed(&self.options, seen, candidate));
         if !over {
             return Some(candidate);
         }
@@ -344,7 +354,7 @@ impl Controller for Confinement {
             waiting: None,
             probe: options.probe,
             retry: options.probe,
-            hold: options.windows,
+            hold: options.probe,
             held: 0,
             here: Evidence::default(),
             less: Evidence::default(),
@@ -378,6 +388,14 @@ impl Controller for Confinement {
 
     fn best(&self) -> u32 {
         self.best.unwrap_or(1)
+    }
+}
+
+/// What is believed of what was done on so many cores.
+fn believed(options: &LockAwareOptions, seen: &Observation, cores: u32) -> Score {
+    match seen.by {
+        Progress::UsefulCores if cores >= seen.most => seen.score.less(options.doubt),
+        Progress::UsefulCores | Progress::Acquisitions => seen.score,
     }
 }
 

@@ -9,8 +9,9 @@ use crate::share::Share;
 pub(crate) struct Observation {
     /// How many cores its tasks can use at all: no more than there are tasks.
     pub(crate) most: u32,
-    /// How much they got done.
+    /// How much they got done, and by what that is known.
     pub(crate) score: Score,
+    pub(crate) by: Progress,
     /// The share of their time that they waited for locks.
     pub(crate) waiting: Share,
     /// Whether they could have used more cores.

@@ -22,6 +22,8 @@ const NOTABLE: Share = Share::percent(5);
 const TOGETHER: u64 = 4;
 /// A member leaves after so many windows in which it ran and had nothing to do with the group's locks.
 const ABSENT: u32 = 8;
+/// The same where acquisitions are not counted: who hardly waits any more is seen there no more.
+const UNSEEN: u32 = 64;
 
 /// The number of a group: that of its lowest lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -53,8 +55,11 @@ impl Groups {
         }
         let programs: BTreeSet<(GroupId, ProgramId)> =
             self.members.values().map(|member| (member.group, member.program)).collect();
+        let counted: BTreeSet<ProgramId> =
+            tasks.iter().filter(|task| is_counted(task)).map(|task| task.program).collect();
         for task in tasks {
-            self.take_task(task, &programs);
+            let absent = if counted.contains(&task.program) { ABSENT } else { UNSEEN };
+            self.take_task(task, &programs, absent);
         }
         let used: BTreeSet<GroupId> = self.members.values().map(|member| member.group).collect();
         self.of_lock.retain(|_, group| used.contains(group));
@@ -108,7 +113,12 @@ impl Groups {
         merged.push((gone, kept));
     }
 
-    fn take_task(&mut self, task: &TaskWindow, programs: &BTreeSet<(GroupId, ProgramId)>) {
+    fn take_task(
+        &mut self,
+        task: &TaskWindow,
+        programs: &BTreeSet<(GroupId, ProgramId)>,
+        absent: u32,
+    ) {
         if let Some(member) = self.members.get_mut(&task.task) {
             let group = member.group;
             if task.locks.iter().any(|wait| self.of_lock.get(&wait.lock) == Some(&group)) {
@@ -116,7 +126,7 @@ impl Groups {
             } else if task.ran.0 > 0 {
                 member.absent += 1;
             }
-            if member.absent < ABSENT {
+            if member.absent < absent {
                 return;
             }
             self.members.remove(&task.task);
@@ -131,6 +141,11 @@ impl Groups {
             self.members.insert(task.task, Member { group, program: task.program, absent: 0 });
         }
     }
+}
+
+/// Whether it is known how often a task acquired its locks.
+fn is_counted(task: &TaskWindow) -> bool {
+    task.locks.iter().any(|wait| wait.acquired.is_some())
 }
 
 fn waited(task: &TaskWindow, lock: LockLabel) -> u64 {

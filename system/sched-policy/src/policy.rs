@@ -9,6 +9,7 @@ use crate::cpu_set::CpuSet;
 use crate::ids::{LockLabel, TaskId};
 use crate::machine::Machine;
 use crate::order::Order;
+use crate::score::Progress;
 use crate::share::Share;
 use crate::window::Window;
 
@@ -87,6 +88,8 @@ pub struct GroupStatus {
     pub cpus: CpuSet,
     /// The best number of cores, as far as that is known.
     pub best: u32,
+    /// By what it is known how much its tasks get done.
+    pub judged: Progress,
     /// The share of time that its tasks waited for locks in the last window.
     pub waiting: Share,
     /// What the policy does with it.

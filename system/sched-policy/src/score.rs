@@ -7,7 +7,8 @@
 //!
 //! The model believes that what runs and does not wait is useful. That is not so where a section under
 //! a lock itself takes longer on more cores, as its data have farther to travel. Where a driver counts
-//! acquisitions, their rate is the better measure, and the default.
+//! acquisitions, their rate is the better measure, and the default. Where it does not, all cores have to be
+//! [notably better](crate::LockAwareOptions::doubt) than fewer.
 
 use core::cmp::Ordering;
 
@@ -31,6 +32,12 @@ pub enum Progress {
 pub(crate) struct Score(pub(crate) u64);
 
 impl Score {
+    /// This much if so many per cent of the whole are not to be believed.
+    pub(crate) fn less(self, percent: u32) -> Score {
+        let believed = u128::from(self.0) * 100 / u128::from(100 + percent);
+        Score(believed as u64)
+    }
+
     /// Whether this is more than `other` by more than so many per cent of it.
     pub(crate) fn beats(self, other: Score, percent: u32) -> bool {
         let (mine, theirs) = (u128::from(self.0) * 100, u128::from(other.0));
@@ -88,10 +95,15 @@ fn acquisitions<'a>(tasks: impl Iterator<Item = &'a TaskWindow>) -> Counted {
 /// Nanoseconds on cores without waiting, less an eighth of those with. Where nearly all cores wait, a
 /// small error in that share is a large one in the rest of it. So few useful cores among many that wait
 /// must not look better than they may be.
+///
+/// Who sleeps for a lock and wakes others works in the kernel for that, which is not useful. How much of its work
+/// that is, nobody says. But what a program does for itself, it does as often as it gets anything done; so that
+/// counts, and of the kernel's work an eighth, for programs that do hardly anything themselves.
 fn useful<'a>(tasks: impl Iterator<Item = &'a TaskWindow>) -> u64 {
     let (mut ran, mut spun) = (0_u64, 0_u64);
     for task in tasks {
-        ran = ran.saturating_add(task.ran.0);
+        let kernel = task.user.map_or(0, |user| task.ran.0.saturating_sub(user.0));
+        ran = ran.saturating_add(task.ran.0 - (kernel - kernel / 8));
         spun = spun.saturating_add(task.spun().0);
     }
     ran.saturating_sub(spun).saturating_sub(spun / 8)

@@ -107,7 +107,7 @@ impl<C: Controller> Steering<C> {
             group.controller = C::new(options);
             group.cores = None;
         }
-        let seen = observation(score, window.length, members, allowed.len(), group.cores);
+        let seen = observation((by, score), window.length, members, allowed.len(), group.cores);
         group.waiting = seen.waiting;
         let cores = group.controller.observe(&seen).filter(|_| !allowed.is_empty());
         group.note_state();
@@ -161,6 +161,7 @@ impl<C: Controller> Steering<C> {
             tasks: tasks.map(|(task, _)| *task).collect(),
             cpus: group.cpus(),
             best: group.controller.best(),
+            judged: group.by.unwrap_or(Progress::UsefulCores),
             waiting: group.waiting,
             state: group.controller.state(),
             windows: group.windows,
@@ -219,7 +220,7 @@ impl<C: Controller> Steered<C> {
 
 /// What the tasks of a group did in a window.
 fn observation<'a>(
-    score: Score,
+    (by, score): (Progress, Score),
     length: Nanos,
     members: impl Iterator<Item = &'a TaskWindow> + Clone,
     allowed: u32,
@@ -238,6 +239,7 @@ fn observation<'a>(
     Observation {
         most: allowed.min(tasks).max(1),
         score,
+        by,
         waiting: Share::of(Nanos(waited), Nanos(active)),
         // At any time, at least half a task wanted one of the cores that they may not use.
         starved: cores.is_some() && ready > length.0 / 2,

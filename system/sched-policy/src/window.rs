@@ -62,6 +62,8 @@ pub struct TaskWindow {
     pub cpu: CpuId,
     /// How long it had a core.
     pub ran: Nanos,
+    /// How long of that it was its own code that ran, and not the kernel for it, if the driver knows.
+    pub user: Option<Nanos>,
     /// How long it wanted a core and had none.
     pub ready: Nanos,
     /// Locks that it had to do with, each once.

@@ -75,6 +75,7 @@ fn task() -> impl Strategy<Value = TaskWindow> {
             allowed,
             cpu: CpuId(cpu),
             ran: Nanos(ran),
+            user: None,
             ready: Nanos(ready),
             locks,
             counters,
@@ -193,6 +194,7 @@ fn ten_thousand_tasks_in_a_window_are_steered() {
             allowed: machine.all(),
             cpu: CpuId(number % CORES),
             ran: Nanos(LENGTH / 1_000),
+            user: None,
             ready: Nanos(LENGTH / 2),
             locks: vec![LockWait {
                 lock: LockLabel(u64::from(number % 5)),

@@ -111,6 +111,7 @@ impl Pairwise {
             allowed: self.machine.all(),
             cpu: CpuId(core as u32),
             ran: half,
+            user: None,
             ready: half,
             locks: Vec::new(),
             counters: Some(Counters::default()),

@@ -117,6 +117,7 @@ impl Contended {
                     allowed: self.allowed.clone(),
                     cpu: CpuId(0),
                     ran: Nanos((LENGTH * each) as u64),
+                    user: None,
                     ready: Nanos((LENGTH * (1.0 - each)) as u64),
                     locks: vec![wait],
                     counters: None,

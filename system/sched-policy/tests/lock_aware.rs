@@ -1,7 +1,7 @@
 //! The lock-contention-aware policy, on a machine in closed form.
 
 use kilocore_sched_policy::{
-    GroupState, LockAware, LockAwareOptions, LockLabel, Policy, Progress, TaskId,
+    GroupState, LockAware, LockAwareOptions, LockLabel, Nanos, Order, Policy, Progress, TaskId,
 };
 
 use crate::contended::{Contended, Fight};
@@ -231,6 +231,27 @@ fn a_task_that_comes_to_a_confined_lock_is_confined_with_the_others_and_one_that
 }
 
 #[test]
+fn a_task_that_is_not_seen_to_wait_any_more_stays_for_a_while_if_nobody_counts_acquisitions() {
+    let mut policy = LockAware::default();
+    let mut world = Contended::new(CORES, vec![fight(2_000.0, 400.0, 100.0)], 0.0, 1);
+    for _ in 0..200 {
+        step_uncounted(&mut world, &mut policy);
+    }
+    let mut left_after = None;
+    for window in 1..=100 {
+        let mut tasks = world.window();
+        tasks.iter_mut().flat_map(|task| &mut task.locks).for_each(|wait| wait.acquired = None);
+        tasks[0].locks.clear();
+        let orders = world.obey(&mut policy, &tasks);
+        let left = |order: &Order| order.task() == TaskId(0) && order.cpus().len() == CORES;
+        if left_after.is_none() && orders.iter().any(left) {
+            left_after = Some(window);
+        }
+    }
+    assert!(left_after.is_some_and(|windows| windows > 32), "{left_after:?}");
+}
+
+#[test]
 fn where_waiting_has_become_much_worse_the_search_begins_anew() {
     let mut policy = LockAware::default();
     let mut world = Contended::new(CORES, vec![fight(20_000.0, 400.0, 100.0)], 0.0, 1);
@@ -305,9 +326,46 @@ fn windows_without_acquisitions_do_not_end_the_counting() {
         let mut tasks = world.window();
         for task in &mut tasks {
             task.locks.clear();
-            task.ran = kilocore_sched_policy::Nanos(0);
+            task.ran = Nanos(0);
         }
         world.obey(&mut policy, &tasks);
         assert_eq!(world.cores(0), held);
     }
+}
+
+/// On all of two cores, four tasks run this long in a window of a millisecond each, a part of it their own
+/// code, and sleep for the rest; on one core they hardly wait. Whether they are confined in the end.
+fn is_confined(ran: u64, user: Option<u64>) -> bool {
+    let mut policy = LockAware::default();
+    let fight = Fight { tasks: 4, ..fight(1_000.0, 1_000.0, 0.0) };
+    let mut world = Contended::new(2, vec![fight], 0.0, 1);
+    for _ in 0..40 {
+        let on_all = world.cores(0) == 2;
+        let mut tasks = world.window();
+        for task in &mut tasks {
+            let (ran, user) = if on_all { (ran, user) } else { (250_000, user.map(|_| 250_000)) };
+            (task.ran, task.user) = (Nanos(ran), user.map(Nanos));
+            let slept = Nanos(if on_all { 1_000_000 - ran } else { 20_000 });
+            task.locks[0].acquired = None;
+            (task.locks[0].spun, task.locks[0].slept) = (Nanos(0), slept);
+        }
+        world.obey(&mut policy, &tasks);
+        if state(&policy) == Some(GroupState::Holding) {
+            return true;
+        }
+    }
+    false
+}
+
+#[test]
+fn where_only_time_is_known_all_cores_have_to_be_notably_better_than_few() {
+    assert!(is_confined(280_000, None), "12 % more on two cores");
+    assert!(!is_confined(300_000, None), "20 % more");
+}
+
+#[test]
+fn the_kernels_work_for_waits_is_not_taken_for_progress() {
+    assert!(!is_confined(370_000, None));
+    assert!(!is_confined(370_000, Some(360_000)), "nearly all of it is their own");
+    assert!(is_confined(370_000, Some(255_000)), "they wake each other up for a third of it");
 }

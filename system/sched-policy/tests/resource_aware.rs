@@ -85,6 +85,7 @@ impl Shared {
             allowed: self.machine.all(),
             cpu: CpuId(self.core(task)),
             ran: Nanos(LENGTH / 2),
+            user: None,
             ready: Nanos(LENGTH / 2),
             locks: Vec::new(),
             counters: Some(Counters {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use kilocore_sched_daemon::{CacheUse, Summary};
-use kilocore_sched_policy::GroupStatus;
+use kilocore_sched_policy::{GroupState, GroupStatus, Progress};
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
@@ -29,13 +29,21 @@ fn print(done: &Summary, dry_run: bool) {
         let found = group.found.map_or("not found yet".to_owned(), |windows| {
             format!("{}, found after {windows} windows", group.best)
         });
+        let over = if group.state == GroupState::Free { " and free again since" } else { "" };
         eprintln!(
-            "kilocore: sched: {} tasks confined to cores {} for {} windows; best number of cores: \
-             {found}; moved {} times",
+            "kilocore: sched: {} tasks confined to cores {} for {} windows{over}; best number of cores: \
+             {found}, judged by {}; moved {} times",
             group.tasks.len(),
             group.cpus,
             group.windows,
+            judged(group.judged),
             group.changes
+        );
+    }
+    if done.groups.iter().any(|group| group.judged == Progress::UsefulCores) {
+        eprintln!(
+            "kilocore: sched: time without waiting says too much for many cores, as sections under locks take \
+             longer there; with --metrics preload, acquisitions of pthread locks are counted instead"
         );
     }
     if let Some(caches) = done.caches {
@@ -64,6 +72,14 @@ fn print(done: &Summary, dry_run: bool) {
     }
     eprintln!("kilocore: sched: watched: {}", done.sources.join("; "));
     eprintln!("kilocore: sched: not seen: {}", done.unseen.join("; "));
+}
+
+/// By what it is known how much is done, in words.
+pub(super) fn judged(by: Progress) -> &'static str {
+    match by {
+        Progress::Acquisitions => "acquisitions",
+        Progress::UsefulCores => "time without waiting",
+    }
 }
 
 /// What programs have of caches, in words.
@@ -103,6 +119,7 @@ fn group(group: &GroupStatus) -> Value {
         "tasks": group.tasks.len(),
         "cores": group.cpus.to_string(),
         "best": group.best,
+        "judged_by": judged(group.judged),
         "waiting": f64::from(group.waiting.as_millionths()) / 1e6,
         "state": format!("{:?}", group.state).to_lowercase(),
         "windows": group.windows,

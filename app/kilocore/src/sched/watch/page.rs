@@ -9,7 +9,7 @@ use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, Wrap};
 
-use crate::sched::summary::words;
+use crate::sched::summary::{judged, words};
 use crate::screen::shown;
 
 /// Of so many windows each group's waiting is remembered.
@@ -152,7 +152,8 @@ fn reason(group: &GroupView) -> String {
             let found = status
                 .found
                 .map_or(String::new(), |windows| format!(", as was found after {windows} windows"));
-            format!("it gets most done on {}{found}", cores(status.best))
+            let by = judged(status.judged);
+            format!("it gets most done on {}{found}, judged by {by}", cores(status.best))
         }
         GroupState::Probing => format!(
             "it got most done on {}; a neighbouring number is tried, whether that is better by now",
@@ -189,7 +190,7 @@ fn printable(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use kilocore_sched_daemon::CacheUse;
-    use kilocore_sched_policy::{CpuId, CpuSet, GroupStatus, Share, TaskId};
+    use kilocore_sched_policy::{CpuId, CpuSet, GroupStatus, Progress, Share, TaskId};
     use ratatui::Terminal;
     use ratatui::backend::TestBackend;
 
@@ -204,6 +205,7 @@ mod tests {
                 tasks: (0..16).map(TaskId).collect(),
                 cpus,
                 best: 5,
+                judged: Progress::Acquisitions,
                 waiting: Share::percent(waiting),
                 state,
                 windows: 31,
@@ -265,7 +267,7 @@ mod tests {
                 "",
                 "holding: 16 tasks on cores 0-3,8: ser?vice (12); locks: 0x7f10 and 2 more",
                 &format!("  waiting  99 % {bars}"),
-                "  it gets most done on 5 cores, as was found after 12 windows",
+                "  it gets most done on 5 cores, as was found after 12 windows, judged by acquisitions",
                 "",
                 "threads left alone, as the system refused an order for them: 1",
                 "threads left alone, as they wait little or moving them gains nothing: 3",
