@@ -188,6 +188,7 @@ fn lock(known: &Known<'_>, span: Span) -> Lock {
     };
     if let Some(figures) = figures
         && figures.is_covered
+        && figures.show_it_taken()
         && model.is_lock()
         && parking(known).is_none()
     {

@@ -58,6 +58,15 @@ pub(crate) struct Figures {
     pub(crate) writes: u64,
 }
 
+impl Figures {
+    /// Whether it was seen how often the lock is taken. One that threads wait for is taken: windows in which nobody
+    /// takes it have missed that.
+    pub(crate) fn show_it_taken(&self) -> bool {
+        let sides = [Some(&self.exclusive), self.shared.as_ref()];
+        sides.into_iter().flatten().any(|side| side.rate.value > 0.0)
+    }
+}
+
 /// What the windows of a word tell.
 pub(crate) fn figures(watched: &Watched, computing: Option<Computing>) -> Figures {
     let model = watched.model();
@@ -316,4 +325,28 @@ struct Pass {
     lost: (f64, f64),
     /// For how long they slept for the lock.
     waited: f64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lock_that_no_window_saw_taken_is_not_known_to_be_taken_never() {
+        let taken = |times: f64| {
+            let rate = Estimate { value: times, low: 0.0, high: 10.0 };
+            Side { rate, ..Side::default() }
+        };
+        let figures = |exclusive, shared: Option<f64>| Figures {
+            model: Model::Unknown,
+            is_covered: true,
+            exclusive: taken(exclusive),
+            shared: shared.map(taken),
+            windows: 1,
+            window_ns: 1e6,
+            writes: 0,
+        };
+        assert!(!figures(0.0, None).show_it_taken() && !figures(0.0, Some(0.0)).show_it_taken());
+        assert!(figures(2.0, None).show_it_taken() && figures(0.0, Some(2.0)).show_it_taken());
+    }
 }

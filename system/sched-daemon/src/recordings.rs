@@ -41,6 +41,8 @@ pub(crate) struct Recent {
     pub(crate) acquired: u64,
     /// How long threads waited for it, all together, who got it in the window.
     pub(crate) waited: Nanos,
+    /// How many threads waited for it at the window's end.
+    pub(crate) waiters: u32,
 }
 
 /// What was read last of a lock.
@@ -164,6 +166,7 @@ impl Process {
             family: counts.family,
             acquired,
             waited: Nanos(u64::try_from(waited).unwrap_or(u64::MAX)),
+            waiters: counts.waiters,
         }
     }
 

@@ -104,15 +104,8 @@ pub(crate) fn combine(locks: &[Recent], threads: &[Waiter], length: Nanos) -> Co
             }
         }
     }
+    place_rest(locks, &sums, threads, &mut waits, &mut unrecorded);
     let recorded: u64 = waits.iter().map(total).sum();
-    for ((thread, waits), more) in threads.iter().zip(&mut waits).zip(&mut unrecorded) {
-        // The samples are of all spinning, that for recorded locks too.
-        let known: u64 = waits.values().map(|wait| wait.spun.0).sum();
-        let rest = thread.spun.0.saturating_sub(known);
-        if rest > 0 {
-            more.entry(SPINS).or_default().spun = Nanos(rest);
-        }
-    }
     let elsewhere: u64 = unrecorded.iter().map(total).sum();
     let ran: u64 = threads.iter().map(|thread| thread.ran.0).sum();
     for (waits, more) in waits.iter_mut().zip(unrecorded) {
@@ -167,7 +160,7 @@ impl Sums {
         for (lock, slept) in at_locks.iter().flatten() {
             *longest.entry(*lock).or_default() += slept;
         }
-        for lock in locks.iter().filter(|lock| lock.waited.0 > 0) {
+        for lock in locks.iter().filter(|lock| lock.waited.0 > 0 || lock.waiters > 0) {
             let Some(address) = lock.address else { continue };
             let waited = longest.entry(address).or_default();
             *waited = (*waited).max(lock.waited.0);
@@ -252,6 +245,36 @@ fn spread_spins(sums: &Sums, threads: &[Waiter], waits: &mut [Waits]) {
     }
 }
 
+/// Where spinning belongs that was seen and of which no recording knows: to waits under way for a recorded lock,
+/// of as many threads as wait for one, or to locks that are not recorded.
+fn place_rest(
+    locks: &[Recent],
+    sums: &Sums,
+    threads: &[Waiter],
+    waits: &mut [Waits],
+    unrecorded: &mut [Waits],
+) {
+    let rest = |(index, (thread, waits)): (usize, (&Waiter, &Waits))| {
+        let known: u64 = waits.values().map(|wait| wait.spun.0).sum();
+        (thread.spun.0.saturating_sub(known), index)
+    };
+    let mut rests: Vec<(u64, usize)> =
+        threads.iter().zip(waits.iter()).enumerate().map(rest).filter(|rest| rest.0 > 0).collect();
+    rests.sort_unstable_by_key(|(rest, index)| (std::cmp::Reverse(*rest), *index));
+    let spins = || locks.iter().filter(|lock| lock.family == Family::Spin);
+    let waiters: usize = spins().map(|lock| lock.waiters as usize).sum();
+    let most = spins().max_by_key(|lock| lock.waiters);
+    let key = most.and_then(|lock| lock.address).map_or(OTHERS, |address| sums.key(address));
+    for (place, (rest, index)) in rests.into_iter().enumerate() {
+        let wait = if place < waiters {
+            waits[index].entry(key).or_default()
+        } else {
+            unrecorded[index].entry(SPINS).or_default()
+        };
+        wait.spun.0 += rest;
+    }
+}
+
 /// Divides a whole by shares, so that the parts are whole numbers whose sum it is. If there are no shares,
 /// the first gets it. Shares are times of a window.
 fn parts(whole: u64, shares: &[u64]) -> Vec<u64> {
@@ -277,7 +300,7 @@ mod tests {
     const LENGTH: Nanos = Nanos(1_000);
 
     fn recent(address: u64, family: Family, acquired: u64, waited: u64) -> Recent {
-        Recent { address: Some(address), family, acquired, waited: Nanos(waited) }
+        Recent { address: Some(address), family, acquired, waited: Nanos(waited), waiters: 0 }
     }
 
     fn waiter(ran: u64, spun: u64, slept: &[(u64, u64, bool)]) -> Waiter {
@@ -325,6 +348,17 @@ mod tests {
     }
 
     #[test]
+    fn spinning_under_way_is_for_the_recorded_lock_that_somebody_waits_for() {
+        let threads = [waiter(800, 300, &[]), waiter(800, 500, &[]), waiter(800, 100, &[])];
+        let two = Recent { waiters: 2, ..recent(0x40, Family::Spin, 8, 0) };
+        let waits = combine(&[two], &threads, LENGTH).of_threads;
+        let spun = |lock: u64| -> Vec<u64> {
+            waits.iter().map(|waits| waits.get(&lock).map_or(0, |wait| wait.spun.0)).collect()
+        };
+        assert_eq!((spun(0x40), spun(SPINS)), (vec![300, 500, 0], vec![0, 0, 100]));
+    }
+
+    #[test]
     fn who_waits_for_a_core_as_well_does_not_spin_meanwhile() {
         let threads = [waiter(800, 300, &[]), waiter(800, 100, &[]), waiter(200, 0, &[])];
         // For as long as they waited for the lock, of which they ran a part only.
@@ -360,12 +394,13 @@ mod tests {
     fn any_lock() -> impl Strategy<Value = Recent> {
         let family = prop_oneof![Just(Family::Mutex), Just(Family::ReadWrite), Just(Family::Spin)];
         let address = prop::option::of(2_u64..5_000);
-        (address, family, 0..u64::MAX / 64, 0..u64::MAX / 64).prop_map(
-            |(address, family, acquired, waited)| Recent {
+        (address, family, 0..u64::MAX / 64, 0..u64::MAX / 64, 0_u32..5).prop_map(
+            |(address, family, acquired, waited, waiters)| Recent {
                 address,
                 family,
                 acquired,
                 waited: Nanos(waited),
+                waiters,
             },
         )
     }

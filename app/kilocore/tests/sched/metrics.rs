@@ -6,27 +6,38 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use crate::programs::{Program, children, kill_both, sched, wait_until};
+use crate::programs::{Program, all_cores, children, kill_both, sched, wait_until};
 
-/// Threads that fight for a mutex until the input ends, then say how often they had it.
+/// Threads that fight for a mutex, or a spin lock, until the input ends, then say how often they had it.
 const FIGHTERS: &str = r#"
 #include <pthread.h>
 #include <stdio.h>
 #include <unistd.h>
+#ifdef SPIN
+static pthread_spinlock_t lock;
+static void begin(void) { pthread_spin_init(&lock, PTHREAD_PROCESS_PRIVATE); }
+static void take(void) { pthread_spin_lock(&lock); }
+static void release(void) { pthread_spin_unlock(&lock); }
+#else
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static void begin(void) {}
+static void take(void) { pthread_mutex_lock(&lock); }
+static void release(void) { pthread_mutex_unlock(&lock); }
+#endif
 static volatile int over;
 static long had;
 static void *fights(void *nothing) {
     while (!over) {
-        pthread_mutex_lock(&lock);
+        take();
         had++;
         usleep(100);
-        pthread_mutex_unlock(&lock);
+        release();
     }
     return nothing;
 }
 int main(void) {
     pthread_t threads[4];
+    begin();
     for (int i = 0; i < 4; i++) pthread_create(threads + i, NULL, fights, NULL);
     puts("ready"); fflush(stdout);
     while (getchar() != EOF);
@@ -96,6 +107,23 @@ fn acquisitions_of_a_program_that_is_started_with_the_library_are_counted() {
     assert!(done["watched"].to_string().contains("measuring library"), "{done}");
     assert!(!done["not_seen"].to_string().contains("measuring library"), "{done}");
     assert!(is_empty(&folder.path().join("recordings")));
+}
+
+#[test]
+fn threads_that_spin_for_recorded_locks_are_judged_by_acquisitions() {
+    let Some(_) = all_cores() else { return };
+    let folder = tempfile::tempdir().expect("a folder");
+    let program = fighters(folder.path(), &["-DSPIN"]).expect("it is compiled");
+    // A host that takes its cores away may show no contention.
+    for _ in 0..5 {
+        let (_, done) = steered(folder.path(), &program, &[]);
+        let groups = done["groups"].as_array().expect("a list");
+        if let Some(group) = groups.last() {
+            assert_eq!(group["judged_by"], "acquisitions", "{done}");
+            return;
+        }
+    }
+    panic!("nobody was confined");
 }
 
 #[test]
