@@ -57,6 +57,7 @@ mod snapshot;
 mod spin_loop;
 mod spins;
 mod stat;
+mod sums;
 mod tree;
 mod waits;
 

@@ -7,8 +7,9 @@ use kilocore_sched_policy::{GroupStatus, LockLabel, ProgramId, TaskId};
 
 use crate::meter::word;
 use crate::resctrl::CacheUse;
+use crate::sums::OTHERS;
 use crate::tree::{Thread, Tree};
-use crate::waits::{OTHERS, SPINS};
+use crate::waits::SPINS;
 
 /// A group names so many of its programs and locks at most.
 const NAMED: usize = 3;
