@@ -47,9 +47,12 @@ struct Varied {
 /// The constants, the chosen ones first, and how each differs from them.
 fn variants() -> Vec<(&'static str, LockAwareOptions)> {
     let chosen = LockAwareOptions::default();
+    let useful = LockAwareOptions { progress: Progress::UsefulCores, ..chosen };
     vec![
         ("as chosen", chosen),
-        ("by useful cores", LockAwareOptions { progress: Progress::UsefulCores, ..chosen }),
+        ("by useful cores", useful),
+        ("by useful cores, doubt 0 %", LockAwareOptions { doubt: 0, ..useful }),
+        ("by useful cores, doubt 50 %", LockAwareOptions { doubt: 50, ..useful }),
         ("enter at 10 %", LockAwareOptions { enter: Share::percent(10), ..chosen }),
         ("enter at 50 %", LockAwareOptions { enter: Share::percent(50), ..chosen }),
         ("leave at 1 %", LockAwareOptions { leave: Share::percent(1), ..chosen }),
