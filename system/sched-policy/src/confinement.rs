@@ -363,8 +363,8 @@ impl Controller for Confinement {
         }
     }
 
-    fn progress(&self) -> Progress {
-        self.options.progress
+    fn progress(&self) -> Option<Progress> {
+        Some(self.options.progress)
     }
 
     fn observe(&mut self, seen: &Observation) -> Option<u32> {

@@ -26,8 +26,8 @@ pub(crate) trait Controller: core::fmt::Debug {
     /// One for a new group.
     fn new(options: Self::Options) -> Self;
 
-    /// By what it wants to know how much is done.
-    fn progress(&self) -> Progress;
+    /// By what it wants to know how much is done, if it goes by that.
+    fn progress(&self) -> Option<Progress>;
 
     /// A window is over. Returns on how many cores the group runs from now on, at least one and at most
     /// [`most`](Observation::most), or `None` if it may use all.

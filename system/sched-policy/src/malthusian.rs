@@ -60,8 +60,8 @@ impl Controller for Culling {
         Self { cores: None }
     }
 
-    fn progress(&self) -> Progress {
-        Progress::UsefulCores
+    fn progress(&self) -> Option<Progress> {
+        None
     }
 
     fn observe(&mut self, seen: &Observation) -> Option<u32> {

@@ -88,8 +88,8 @@ pub struct GroupStatus {
     pub cpus: CpuSet,
     /// The best number of cores, as far as that is known.
     pub best: u32,
-    /// By what it is known how much its tasks get done.
-    pub judged: Progress,
+    /// By what it is known how much its tasks get done, if the policy goes by that.
+    pub judged: Option<Progress>,
     /// The share of time that its tasks waited for locks in the last window.
     pub waiting: Share,
     /// What the policy does with it.

@@ -161,7 +161,7 @@ impl<C: Controller> Steering<C> {
             tasks: tasks.map(|(task, _)| *task).collect(),
             cpus: group.cpus(),
             best: group.controller.best(),
-            judged: group.by.unwrap_or(Progress::UsefulCores),
+            judged: group.controller.progress().and(group.by),
             waiting: group.waiting,
             state: group.controller.state(),
             windows: group.windows,
@@ -175,7 +175,8 @@ impl<C: Controller> Steered<C> {
     /// By what it shall be known how much is done. If acquisitions are counted only now and then, they are not
     /// looked at any more.
     fn wants(&self) -> Progress {
-        if self.turns < MOST_TURNS { self.controller.progress() } else { Progress::UsefulCores }
+        let wanted = self.controller.progress().filter(|_| self.turns < MOST_TURNS);
+        wanted.unwrap_or(Progress::UsefulCores)
     }
 
     /// Where its tasks may run; nothing if they are free.

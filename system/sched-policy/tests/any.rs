@@ -67,15 +67,16 @@ fn counters() -> impl Strategy<Value = Counters> {
 /// A task without its number.
 fn task() -> impl Strategy<Value = TaskWindow> {
     let locks = proptest::collection::vec(wait(), 0..3);
-    let times = (0..=LENGTH, 0..=LENGTH);
+    // What a driver measures in two ways need not fit.
+    let times = (0..=LENGTH, proptest::option::of(0..=LENGTH), 0..=LENGTH);
     (0..3_u32, allowance(), 0..CORES, times, locks, proptest::option::of(counters())).prop_map(
-        |(program, allowed, cpu, (ran, ready), locks, counters)| TaskWindow {
+        |(program, allowed, cpu, (ran, user, ready), locks, counters)| TaskWindow {
             task: TaskId(0),
             program: ProgramId(program),
             allowed,
             cpu: CpuId(cpu),
             ran: Nanos(ran),
-            user: None,
+            user: user.map(Nanos),
             ready: Nanos(ready),
             locks,
             counters,

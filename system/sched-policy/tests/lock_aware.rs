@@ -1,7 +1,8 @@
 //! The lock-contention-aware policy, on a machine in closed form.
 
 use kilocore_sched_policy::{
-    GroupState, LockAware, LockAwareOptions, LockLabel, Nanos, Order, Policy, Progress, TaskId,
+    GroupState, LockAware, LockAwareOptions, LockLabel, Malthusian, Nanos, Order, Policy, Progress,
+    TaskId,
 };
 
 use crate::contended::{Contended, Fight};
@@ -249,6 +250,7 @@ fn a_task_that_is_not_seen_to_wait_any_more_stays_for_a_while_if_nobody_counts_a
         }
     }
     assert!(left_after.is_some_and(|windows| windows > 32), "{left_after:?}");
+    assert_eq!(policy.groups()[0].judged, Some(Progress::UsefulCores));
 }
 
 #[test]
@@ -293,6 +295,7 @@ fn once_acquisitions_are_counted_nothing_is_compared_with_what_was_measured_with
         }
         let (found, best) = (world.cores(0), fight.best(CORES));
         assert!(found.abs_diff(best) <= 1, "after {uncounted} windows: {found}, best {best}");
+        assert_eq!(policy.groups()[0].judged, Some(Progress::Acquisitions));
     }
 }
 
@@ -368,4 +371,14 @@ fn the_kernels_work_for_waits_is_not_taken_for_progress() {
     assert!(!is_confined(370_000, None));
     assert!(!is_confined(370_000, Some(360_000)), "nearly all of it is their own");
     assert!(is_confined(370_000, Some(255_000)), "they wake each other up for a third of it");
+}
+
+#[test]
+fn a_policy_that_does_not_go_by_what_is_done_does_not_say_so() {
+    let mut policy = Malthusian::default();
+    let mut world = Contended::new(CORES, vec![fight(2_000.0, 400.0, 100.0)], 0.0, 1);
+    for _ in 0..20 {
+        world.step(&mut policy);
+    }
+    assert_eq!(policy.groups()[0].judged, None);
 }

@@ -32,15 +32,16 @@ fn print(done: &Summary, dry_run: bool) {
         let over = if group.state == GroupState::Free { " and free again since" } else { "" };
         eprintln!(
             "kilocore: sched: {} tasks confined to cores {} for {} windows{over}; best number of cores: \
-             {found}, judged by {}; moved {} times",
+             {found}{}; moved {} times",
             group.tasks.len(),
             group.cpus,
             group.windows,
-            judged(group.judged),
+            group.judged.map_or(String::new(), judged),
             group.changes
         );
     }
-    if done.groups.iter().any(|group| group.judged == Progress::UsefulCores) {
+    let by_time = |group: &GroupStatus| group.judged == Some(Progress::UsefulCores);
+    if done.acquired.is_none() && done.groups.iter().any(by_time) {
         eprintln!(
             "kilocore: sched: time without waiting says too much for many cores, as sections under locks take \
              longer there; with --metrics preload, acquisitions of pthread locks are counted instead"
@@ -74,8 +75,12 @@ fn print(done: &Summary, dry_run: bool) {
     eprintln!("kilocore: sched: not seen: {}", done.unseen.join("; "));
 }
 
-/// By what it is known how much is done, in words.
-pub(super) fn judged(by: Progress) -> &'static str {
+/// By what it is known how much is done, as the end of a sentence.
+pub(super) fn judged(by: Progress) -> String {
+    format!(", judged by {}", word(by))
+}
+
+fn word(by: Progress) -> &'static str {
     match by {
         Progress::Acquisitions => "acquisitions",
         Progress::UsefulCores => "time without waiting",
@@ -119,7 +124,7 @@ fn group(group: &GroupStatus) -> Value {
         "tasks": group.tasks.len(),
         "cores": group.cpus.to_string(),
         "best": group.best,
-        "judged_by": judged(group.judged),
+        "judged_by": group.judged.map(word),
         "waiting": f64::from(group.waiting.as_millionths()) / 1e6,
         "state": format!("{:?}", group.state).to_lowercase(),
         "windows": group.windows,

@@ -152,8 +152,8 @@ fn reason(group: &GroupView) -> String {
             let found = status
                 .found
                 .map_or(String::new(), |windows| format!(", as was found after {windows} windows"));
-            let by = judged(status.judged);
-            format!("it gets most done on {}{found}, judged by {by}", cores(status.best))
+            let by = status.judged.map_or(String::new(), judged);
+            format!("it gets most done on {}{found}{by}", cores(status.best))
         }
         GroupState::Probing => format!(
             "it got most done on {}; a neighbouring number is tried, whether that is better by now",
@@ -205,7 +205,7 @@ mod tests {
                 tasks: (0..16).map(TaskId).collect(),
                 cpus,
                 best: 5,
-                judged: Progress::Acquisitions,
+                judged: Some(Progress::Acquisitions),
                 waiting: Share::percent(waiting),
                 state,
                 windows: 31,
