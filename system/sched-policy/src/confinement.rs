@@ -15,6 +15,10 @@
 //! the mean of several windows without the extremes. Later on, each window adds to what is known of the
 //! number that is held, and each probe to what is known of a neighbour; the neighbour takes over once
 //! the difference is certain. What did not help is tried more and more rarely.
+//!
+//! If more than one core spins on average, the locks are busy all the time, and would be on one core less.
+//! So if acquisitions are not known, all cores are not among the numbers that are tried: time without waiting
+//! does not show how much longer sections take beside a core that spins.
 
 use alloc::vec::Vec;
 
@@ -118,6 +122,10 @@ pub(crate) struct Confinement {
     options: LockAwareOptions,
     state: State,
     contended: Votes,
+    /// Whether more than one core spins, so that the lock is busy on one core less, too.
+    surplus: Votes,
+    /// The most cores that are tried, if that is less than all.
+    ceiling: Option<u32>,
     /// What was done in windows with contention while nothing was confined.
     unconfined: Vec<Score>,
     /// The best number of cores, once known.
@@ -150,11 +158,15 @@ impl Confinement {
             }
         }
         let carried = self.contended.cast(contended);
+        let surplus = self.surplus.cast(seen.spinning > 1_000_000);
         self.state = State::Free { pause: pause.saturating_sub(1) };
         if !carried || pause > 0 {
             return None;
         }
         self.contended.clear();
+        // Acquisitions say how many are best even so.
+        let is_known = seen.by == Progress::Acquisitions;
+        self.ceiling = (surplus && !is_known).then(|| seen.most - 1);
         match self.best {
             // It was let go, and the contention is back.
             Some(cores) if cores < seen.most => Some(self.start_holding(cores)),
@@ -167,18 +179,24 @@ impl Confinement {
         self.unconfined.clear();
         self.best = None;
         let useful = u64::from(seen.most) * u64::from(seen.waiting.rest().as_millionths());
-        let mut search = Search::new(seen.most, (useful / 1_000_000) as u32);
+        let mut search = Search::new(self.most(seen), (useful / 1_000_000) as u32);
         // Where nearly all is waiting, little noise in that share is much noise in the rest of it.
-        let unconfined = unconfined.filter(|_| seen.waiting <= TRUSTED);
+        let unconfined = unconfined.filter(|_| seen.waiting <= TRUSTED && self.ceiling.is_none());
         if let Some(unconfined) = unconfined {
             search.measured(seen.most, unconfined.0);
         }
-        self.go_on(search, unconfined, seen.by)
+        self.go_on(search, unconfined, seen)
+    }
+
+    /// The most cores that are worth a try.
+    fn most(&self, seen: &Observation) -> u32 {
+        self.ceiling.map_or(seen.most, |ceiling| ceiling.clamp(1, seen.most))
     }
 
     fn release(&mut self, pause: u32) -> Option<u32> {
         self.state = State::Free { pause };
         self.contended.clear();
+        self.surplus.clear();
         self.unconfined.clear();
         None
     }
@@ -198,10 +216,15 @@ impl Confinement {
         }
         search.measured(trial.cores, mean(&mut trial.scores).0);
         let (search, unconfined) = (search.clone(), *unconfined);
-        self.go_on(search, unconfined, seen.by)
+        self.go_on(search, unconfined, seen)
     }
 
-    fn go_on(&mut self, search: Search, unconfined: Option<Score>, by: Progress) -> Option<u32> {
+    fn go_on(
+        &mut self,
+        search: Search,
+        unconfined: Option<Score>,
+        seen: &Observation,
+    ) -> Option<u32> {
         match search.next() {
             Step::Measure { cores, fine } => {
                 let needed = if fine { self.options.fine } else { self.options.coarse };
@@ -216,13 +239,13 @@ impl Confinement {
             }
             Step::Done { cores } => {
                 let done = search.score_of(cores);
-                let gain = match by {
+                let gain = match seen.by {
                     Progress::Acquisitions => self.options.gain,
                     // It has been doubted already.
                     Progress::UsefulCores => 0,
                 };
                 let worth = unconfined.is_none_or(|all| done.beats(all, gain));
-                if worth && cores < search.most() {
+                if worth && cores < seen.most {
                     self.retry = self.options.probe;
                     return Some(self.start_holding(cores));
                 }
@@ -288,7 +311,7 @@ impl Confinement {
         if *until_probe > 0 {
             return Some(cores);
         }
-        Some(self.start_probe(cores, seen.most))
+        Some(self.start_probe(cores, self.most(seen)))
     }
 
     // ---- probing --------------------------------------------------------------------------
@@ -297,7 +320,9 @@ impl Confinement {
         let candidate = match self.upward {
             true if cores < most => cores + 1,
             _ if cores > 1 => cores - 1,
-            _ => cores + 1,
+            _ if cores < most => cores + 1,
+            // There is no other number to try.
+            _ => return self.keep_holding(),
         };
         let (settle, left) = (self.options.settle, self.options.trial.max(1));
         self.state = State::Probing { candidate, settle, left };
@@ -349,6 +374,8 @@ impl Controller for Confinement {
             options,
             state: State::Free { pause: 0 },
             contended: Votes::new(options.votes, options.windows),
+            surplus: Votes::new(options.votes, options.windows),
+            ceiling: None,
             unconfined: Vec::new(),
             best: None,
             waiting: None,

@@ -14,6 +14,8 @@ pub(crate) struct Observation {
     pub(crate) by: Progress,
     /// The share of their time that they waited for locks.
     pub(crate) waiting: Share,
+    /// On how many cores they spun for locks on average, in millionths of a core.
+    pub(crate) spinning: u64,
     /// Whether they could have used more cores.
     pub(crate) starved: bool,
 }

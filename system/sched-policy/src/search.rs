@@ -83,11 +83,6 @@ impl Search {
         Step::Measure { cores: next, fine: nearest * 2 <= cores }
     }
 
-    /// The largest number of cores.
-    pub(crate) fn most(&self) -> u32 {
-        self.most
-    }
-
     /// What was measured with so many cores, nothing if that was not.
     pub(crate) fn score_of(&self, cores: u32) -> Score {
         let tried = self.tried.iter().find(|tried| tried.0 == cores);

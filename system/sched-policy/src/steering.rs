@@ -228,11 +228,13 @@ fn observation<'a>(
     cores: Option<u32>,
 ) -> Observation {
     let mut waited = 0;
+    let mut spinning: u64 = 0;
     let mut active = 0;
     let mut ready = 0;
     for task in members.clone() {
         let (spun, slept) = (task.spun().0, task.slept().0);
         waited += spun + slept;
+        spinning = spinning.saturating_add(spun);
         active += task.ran.0.max(spun) + slept;
         ready += task.ready.0;
     }
@@ -242,6 +244,7 @@ fn observation<'a>(
         score,
         by,
         waiting: Share::of(Nanos(waited), Nanos(active)),
+        spinning: spinning.saturating_mul(1_000_000) / length.0.max(1),
         // At any time, at least half a task wanted one of the cores that they may not use.
         starved: cores.is_some() && ready > length.0 / 2,
     }

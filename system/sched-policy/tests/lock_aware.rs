@@ -382,3 +382,33 @@ fn a_policy_that_does_not_go_by_what_is_done_does_not_say_so() {
     }
     assert_eq!(policy.groups()[0].judged, None);
 }
+
+/// In how many of 400 windows four tasks are confined, of which on two cores this many spin on average, and on
+/// one core four fifths of the time. Nobody counts acquisitions.
+fn confined_windows(spinning: f64) -> usize {
+    let mut policy = LockAware::default();
+    let fight = Fight { tasks: 4, ..fight(1_000.0, 1_000.0, 0.0) };
+    let mut world = Contended::new(2, vec![fight], 0.0, 1);
+    let mut confined = 0;
+    for _ in 0..400 {
+        let cores = world.cores(0);
+        let spun = if cores == 2 { spinning } else { 0.8 };
+        let mut tasks = world.window();
+        for task in &mut tasks {
+            task.ran = Nanos(250_000 * u64::from(cores));
+            task.locks[0].acquired = None;
+            task.locks[0].spun = Nanos((spun * 250_000.0) as u64);
+        }
+        world.obey(&mut policy, &tasks);
+        confined += usize::from(world.cores(0) == 1);
+    }
+    confined
+}
+
+#[test]
+fn where_more_than_one_core_spins_and_nobody_counts_all_cores_are_not_tried_again() {
+    let confined = confined_windows(1.1);
+    assert!(confined > 390, "{confined}");
+    let confined = confined_windows(0.9);
+    assert!(confined < 100, "by time without waiting, both cores are better: {confined}");
+}
