@@ -65,11 +65,10 @@ compare "2 threads, a spin lock each" 2 "$seconds" 8 200 own
 compare "2 threads, a mutex each" 2 "$seconds" 8 200 own mutex
 cat <<END
 
-* **Who spins is steered best if acquisitions are counted.** Without, \`lock-aware\` goes by time without waiting,
-  which says too much for two cores: sections take many times as long there. Then it gives the cores back,
-  and tries again later. Its summary says by what was judged.
-* **The library costs most where locks are taken most often**, so it pays for spin locks and not for mutexes.
+* **Confinement by hand is the best that there is** on two cores where threads fight, and it loses half where nobody
+  waits, which is why somebody has to look.
+* **The library costs most where locks are taken most often**, as here. What it counts is worth that where numbers
+  of cores differ by less than they do on two.
 * \`fair\` may come out faster than *alone* where threads spin: a sample keeps one core busy for some ten
   microseconds, in which the other one has the lock for itself. One per cent of a core alone would explain it.
-* Confinement to one core by hand loses half where nobody waits, which is why somebody has to look.
 END

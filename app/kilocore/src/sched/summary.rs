@@ -40,13 +40,6 @@ fn print(done: &Summary, dry_run: bool) {
             group.changes
         );
     }
-    let by_time = |group: &GroupStatus| group.judged == Some(Progress::UsefulCores);
-    if done.acquired.is_none() && done.groups.iter().any(by_time) {
-        eprintln!(
-            "kilocore: sched: time without waiting says too much for many cores, as sections under locks take \
-             longer there; with --metrics preload, acquisitions of pthread locks are counted instead"
-        );
-    }
     if let Some(caches) = done.caches {
         eprintln!("kilocore: sched: {}", words(caches));
     }
