@@ -174,9 +174,8 @@ impl Meter {
             counted,
             recordings: None,
             futexes,
-            monitor: Err(monitored_group::find(Path::new(monitored_group::MOUNTED))
-                .err()
-                .unwrap_or_else(|| "resctrl is not asked for".to_owned())),
+            monitor: monitored_group::find(Path::new(monitored_group::MOUNTED))
+                .and(Err("resctrl is not asked for".to_owned())),
             coverage: BTreeMap::new(),
             unseen,
             before: BTreeMap::new(),

@@ -2,13 +2,15 @@
 
 use std::os::unix::process::CommandExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::time::Duration;
 
-use kilocore_sched_daemon::{Control, Daemon, Linux, Meter, Metrics, Options};
+use kilocore_sched_daemon::{self as daemon, Control, Linux, Meter, Metrics, Options};
 use kilocore_sched_policy::PolicyName;
 
-use crate::programs::{Program, all_cores, confined, journals, masks, restored, sched, wait_until};
+use crate::programs::{
+    Daemon, Program, all_cores, confined, journals, masks, restored, wait_until,
+};
 
 /// A child of this test may write no more to any file.
 fn fill_the_disk_of(pid: u32) {
@@ -24,25 +26,22 @@ fn fill_the_disk_of(pid: u32) {
 fn affinities_are_back_after_the_journal_could_not_be_written() {
     let Some(all) = all_cores() else { return };
     let mut program = Program::of(4);
-    let folder = tempfile::tempdir().expect("a folder");
-    let mut command = sched(folder.path());
-    command.args(["--policy", "pinned", "--window", "20ms", "--metrics", "proc", "--pid"]);
-    command.arg(program.pid().to_string()).stderr(Stdio::piped());
     let hear_of_errors = || {
         // SAFETY: integers only; a system call.
         unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
         Ok(())
     };
-    // SAFETY: makes one system call.
-    unsafe { command.pre_exec(hear_of_errors) };
-    let daemon = command.spawn().expect("it starts");
+    let daemon = Daemon::pins_as(program.pid(), |command| {
+        // SAFETY: makes one system call.
+        unsafe { command.pre_exec(hear_of_errors) };
+    });
     wait_until("all are confined", || confined(program.pid(), &all));
-    fill_the_disk_of(daemon.id());
+    fill_the_disk_of(daemon.child.id());
     // The daemon writes down where these have been born before it orders anything.
     for _ in 0..4 {
         program.tell("more");
     }
-    let output = daemon.wait_with_output().expect("it ends");
+    let (output, folder) = daemon.end();
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{said}");
     assert!(said.contains("File too large"), "{said}");
@@ -66,7 +65,7 @@ fn affinities_are_back_after_a_panic() {
         recordings: None,
     };
     let meter = Meter::begin(Metrics::Proc, options.policy).expect("proc is there");
-    let daemon = Daemon::new(&[program.pid()], options, meter, Box::new(Linux), guardian);
+    let daemon = daemon::Daemon::new(&[program.pid()], options, meter, Box::new(Linux), guardian);
     let mut daemon = daemon.expect("it begins");
     let (pid, before) = (program.pid(), all.clone());
     daemon.watch(move |_| assert!(!confined(pid, &before), "they are confined"));

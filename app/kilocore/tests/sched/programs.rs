@@ -198,10 +198,17 @@ impl Daemon {
 
     /// The same, carried out in this way.
     pub(crate) fn pins_by(control: &str, pid: u32) -> Self {
+        Self::pins_as(pid, |command| {
+            command.args(["--control", control]);
+        })
+    }
+
+    /// The same by a command that is changed in this way.
+    pub(crate) fn pins_as(pid: u32, change: impl FnOnce(&mut Command)) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let mut command = sched(folder.path());
         command.args(["--policy", "pinned", "--window", "20ms", "--metrics", "proc"]);
-        command.args(["--control", control]);
+        change(&mut command);
         command.arg("--pid").arg(pid.to_string()).stderr(Stdio::piped());
         Self { child: command.spawn().expect("it starts"), folder }
     }
