@@ -7,6 +7,7 @@
 //! 3. Closed forms ([`closed_form`]) check the simulator where their assumptions hold.
 
 mod advice;
+mod affordable;
 mod any_lock;
 mod any_rw_lock;
 mod barrier;

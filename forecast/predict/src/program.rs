@@ -8,6 +8,7 @@ use kilocore_machine::Description;
 use thiserror::Error;
 
 use crate::advice::{View, advise, advise_without_forecast, best_mutex};
+use crate::affordable::{self, Affordable};
 use crate::from_profile::{ProfileGap, Profiled, from_profile};
 use crate::{
     Curve, Forecast, ForecastPoint, Job, Point, PointError, RunSize, Target, Workload, curve_on,
@@ -140,22 +141,30 @@ fn curves_of(
     question: &Question<'_>,
     progress: &(dyn Fn() + Sync),
 ) -> Result<Vec<Curve>, PointError> {
-    let jobs: Vec<Job<'_>> = question
+    let affordable: Vec<(LockId, u32, Affordable<'_>)> = question
         .cores
         .iter()
         .flat_map(|&cores| tried.iter().map(move |tried| (tried, cores)))
         .flat_map(|(tried, cores)| {
-            tried.workloads.each_ref().map(|workload| Job {
-                workload,
-                lock: tried.lock,
-                cores,
-                size: affordable(question.size, workload, cores),
-            })
+            let afford = |workload| affordable::affordable(question.size, workload, cores);
+            tried.workloads.each_ref().map(|workload| (tried.lock, cores, afford(workload)))
+        })
+        .collect();
+    let jobs: Vec<Job<'_>> = affordable
+        .iter()
+        .map(|(lock, cores, Affordable { workload, size, .. })| Job {
+            workload,
+            lock: *lock,
+            cores: *cores,
+            size: *size,
         })
         .collect();
     let mut points = sweep(&jobs, question.machine, progress)?;
     let names = tried.iter().flat_map(|tried| [tried.name; VARIANTS]).cycle();
-    points.iter_mut().zip(names).for_each(|(point, name)| point.lock = name);
+    for ((point, name), (.., affordable)) in points.iter_mut().zip(names).zip(&affordable) {
+        point.lock = name;
+        affordable.undo(point);
+    }
     let curve = |tried: &Tried<'_>| {
         let of_lock = points.chunks(VARIANTS).filter(|three| three[0].lock == tried.name);
         curve_on(question.machine, tried.name, of_lock.map(with_band).collect())
@@ -182,24 +191,6 @@ fn read_write_curves(
     };
     let tried: Vec<Tried<'_>> = question.rw_locks.iter().map(of_lock).collect();
     curves_of(&tried, question, progress)
-}
-
-/// The simulated cycles that a point may take. A lock whose waiters poll is simulated poll by poll,
-/// so that sections of milliseconds would take minutes.
-const MOST_CYCLES: f64 = 1e9;
-/// With fewer sections than this, a simulation says nothing.
-const FEWEST_SECTIONS: u64 = 400;
-
-/// Returns the size asked for or, where sections last long, one with as many sections as there is
-/// time for. With fewer sections the band gets wider, because it includes the error by chance.
-fn affordable(size: RunSize, workload: &Workload, cores: u32) -> RunSize {
-    let held: f64 = workload.sections.iter().map(|(share, s)| share * s.held()).sum();
-    let alone = workload.think.mean() + workload.asleep + held;
-    // The lock may be the limit, so that its sections follow one another; or every core has
-    // sections of its own at the same time. The slower of the two decides.
-    let cycles = held.max(alone / f64::from(cores.max(1))).max(1.0);
-    let sections = ((MOST_CYCLES / cycles) as u64).max(FEWEST_SECTIONS).min(size.sections);
-    RunSize { sections, ..size }
 }
 
 /// Returns the answer to a profile that has no lock or shows too little to be simulated. It has no
@@ -237,31 +228,35 @@ fn target(machine: &Description) -> Target {
 
 /// Returns the point of the workload as profiled. Its band covers all three points and their errors
 /// by chance.
+///
+/// A throughput is more than nothing, however little is known of it, so its error is taken as a
+/// factor. Small errors come out as they would if they were added and subtracted.
 fn with_band(three: &[Point]) -> ForecastPoint {
-    let low = three.iter().map(|p| p.throughput_per_s - p.throughput_error_per_s);
-    let high = three.iter().map(|p| p.throughput_per_s + p.throughput_error_per_s);
+    let factor = |p: &Point| (p.throughput_error_per_s / p.throughput_per_s).exp();
+    let low = three.iter().map(|p| p.throughput_per_s / factor(p));
+    let high = three.iter().map(|p| p.throughput_per_s * factor(p));
     ForecastPoint {
         point: three[0].clone(),
-        low: low.fold(f64::INFINITY, f64::min).max(0.0),
+        low: low.fold(f64::INFINITY, f64::min),
         high: high.fold(0.0, f64::max),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{FEWEST_SECTIONS, affordable};
-    use crate::{Duration, RunSize, Workload};
+    use super::with_band;
+    use crate::Point;
 
     #[test]
-    fn long_sections_are_simulated_fewer_times() {
-        let sections = |think, hold| {
-            let workload =
-                Workload::single_lock(Duration::Constant(think), Duration::Constant(hold), 0.0);
-            affordable(RunSize { sections: 8_000, ..RunSize::default() }, &workload, 10).sections
+    fn a_band_does_not_reach_nothing_however_little_is_known() {
+        let of = |rate, error| Point {
+            throughput_per_s: rate,
+            throughput_error_per_s: error,
+            ..Point::empty("futex")
         };
-        assert_eq!(sections(4_000.0, 400.0), 8_000);
-        assert_eq!(sections(4_000.0, 1e6), 1_000);
-        assert_eq!(sections(1e8, 1_000.0), FEWEST_SECTIONS);
-        assert_eq!(sections(4e6, 1_000.0), 2_499);
+        let known = with_band(&[of(100.0, 1.0), of(90.0, 1.0), of(110.0, 1.0)]);
+        assert!((known.low - 89.0).abs() < 0.01 && (known.high - 111.0).abs() < 0.01, "{known:?}");
+        let vague = with_band(&[of(100.0, 150.0), of(90.0, 1.0), of(110.0, 1.0)]);
+        assert!(vague.low > 0.0 && vague.low < 50.0 && vague.high > 250.0, "{vague:?}");
     }
 }

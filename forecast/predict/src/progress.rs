@@ -2,8 +2,8 @@
 //!
 //! A point with a core for each thread lasts for a number of sections. A point with more threads
 //! than cores lasts for a number of time slices, because one has to look at many slices to see
-//! threads take turns. Such a point ends earlier when its simulation gets too expensive. That
-//! happens when the threads do much and wait little.
+//! threads take turns. Either ends earlier when its simulation gets too expensive: what was seen by
+//! then is divided by the time that it took.
 
 use std::cell::{Cell, RefCell};
 
@@ -18,6 +18,9 @@ const WARM_UP: usize = 5;
 /// The [`Sim::effort`] after which a point with more threads than cores ends: some 30 ms of a
 /// host's time.
 const MOST_EFFORT: u64 = 300_000;
+/// The same for a point with a core for each thread: some seconds. Only sections that contain very
+/// much take so long, such as a hundred thousand other sections each.
+const MOST_EFFORT_FOR_SECTIONS: u64 = 30_000_000;
 /// How many times that effort a point may take if it does not have enough sections yet.
 const PROLONGED: u64 = 2;
 /// The fewest sections of all threads together that show anything.
@@ -41,7 +44,7 @@ pub(crate) struct Progress {
     finished: RefCell<Vec<(Cycles, f64)>>,
     /// The sum of all that was finished, in sections.
     sections: Cell<f64>,
-    /// The time at which the run was stopped.
+    /// The time at which the run was stopped before it had the sections that were planned.
     stopped: Cell<Option<Cycles>>,
     pub(crate) by_thread: RefCell<Vec<f64>>,
     /// Cycles between asking for locks and holding them.
@@ -73,20 +76,23 @@ impl Progress {
     /// Whether threads have to stop.
     pub(crate) fn over(&self) -> bool {
         let finished = self.finished();
-        match self.end {
-            End::Sections(counted) => finished >= Self::planned(counted) as f64,
-            End::Time(time, sections) => {
-                if self.stopped.get().is_none() {
-                    let effort = Sim::effort();
-                    let seen = Sim::now() >= time && finished >= sections as f64;
-                    let dear = effort >= MOST_EFFORT && finished >= FEWEST;
-                    if seen || dear || effort >= MOST_EFFORT * PROLONGED {
-                        self.stopped.set(Some(Sim::now()));
-                    }
-                }
-                self.stopped.get().is_some()
-            }
+        if self.stopped.get().is_some() {
+            return true;
         }
+        let effort = Sim::effort();
+        let stops = match self.end {
+            End::Sections(counted) if finished >= Self::planned(counted) as f64 => return true,
+            End::Sections(_) => effort >= MOST_EFFORT_FOR_SECTIONS,
+            End::Time(time, sections) => {
+                let seen = Sim::now() >= time && finished >= sections as f64;
+                let dear = effort >= MOST_EFFORT && finished >= FEWEST;
+                seen || dear || effort >= MOST_EFFORT * PROLONGED
+            }
+        };
+        if stops {
+            self.stopped.set(Some(Sim::now()));
+        }
+        stops
     }
 
     /// How many sections are finished.
@@ -103,9 +109,9 @@ impl Progress {
 
     /// Returns the sections per second, and half the width of their 95 % confidence interval.
     pub(crate) fn throughput(&self, clock_ghz: f64) -> (f64, f64) {
-        let per_batch = match self.end {
-            End::Sections(counted) => self.by_sections(counted),
-            End::Time(..) => self.by_time(),
+        let per_batch = match (self.end, self.stopped.get()) {
+            (End::Sections(counted), None) => self.by_sections(counted),
+            _ => self.by_time(),
         };
         let n = per_batch.len() as f64;
         // Batches with the same number of sections are weighted by the time that they took. Batches

@@ -3,6 +3,7 @@
 mod barrier;
 mod closed_forms;
 mod crowd;
+mod effort;
 mod kernel;
 mod memory;
 mod phases;
