@@ -38,8 +38,10 @@ demo: packages-demo all
 	    kccachetest order -th 2 200000
 	@echo "The report with curves and call sites: $(REPORT)"
 
-## test: everything that must hold
-test: packages-test all lint unit
+## test: everything that must hold. What fails keeps nothing else from being run
+test: packages-test all
+	@status=0; for part in lint unit; do \
+	    $(MAKE) --no-print-directory $$part || status=$$?; done; exit $$status
 
 lint: packages-build
 	$(CARGO) fmt --all --check
@@ -57,9 +59,9 @@ lint: packages-build
 # the two builds share no files. What the checkers said is printed at the end.
 CHECKED := target/checked.log
 unit: packages-test all
-	nice $(CARGO) test $(addprefix -p kilocore-,$(APART)) > $(CHECKED) 2>&1 & checked=$$!; \
+	nice $(CARGO) test --no-fail-fast $(addprefix -p kilocore-,$(APART)) > $(CHECKED) 2>&1 & checked=$$!; \
 	    status=0; \
-	    $(CARGO) test --release --workspace $(addprefix --exclude kilocore-,$(APART)) \
+	    $(CARGO) test --no-fail-fast --release --workspace $(addprefix --exclude kilocore-,$(APART)) \
 	        || status=$$?; \
 	    wait $$checked || status=$$?; cat $(CHECKED); exit $$status
 

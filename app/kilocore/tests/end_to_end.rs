@@ -286,14 +286,7 @@ fn an_interrupted_program_still_gives_a_profile_and_is_not_run_again() {
         COUNTS_INTERRUPTS,
         ready,
     ]);
-    // Whoever runs the tests in the background has interrupts ignored, which children inherit.
-    // SAFETY: `signal` may be called between fork and exec.
-    unsafe {
-        command.pre_exec(|| {
-            libc::signal(libc::SIGINT, libc::SIG_DFL);
-            Ok(())
-        });
-    }
+    kilocore_shipped::heed_signals(&mut command);
     let output = run_while(command, |kilocore| {
         let end = Instant::now() + LIMIT;
         while !Path::new(ready).exists() {

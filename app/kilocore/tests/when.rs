@@ -93,14 +93,7 @@ impl Steps {
         // Recordings go where they can be looked for.
         fs::create_dir_all(self.file("tmp")).expect("a folder of the test's own");
         command.env("TMPDIR", self.file("tmp"));
-        // Whoever runs the tests in the background has interrupts ignored, which children inherit.
-        let heed = || {
-            // SAFETY: no handler is involved.
-            unsafe { libc::signal(libc::SIGINT, libc::SIG_DFL) };
-            Ok(())
-        };
-        // SAFETY: async-signal-safe, and allocates nothing.
-        unsafe { command.pre_exec(heed) };
+        kilocore_shipped::heed_signals(&mut command);
         command
     }
 

@@ -4,6 +4,7 @@
 //! be stale. So the first test that asks has everything built. The command is that of `make`: were
 //! it to name packages, their dependencies would be built again with other features.
 
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
@@ -46,6 +47,24 @@ pub fn c_example(crate_root: &Path, name: &str, program: &Path, libraries: &[&st
         .arg(format!("-Wl,-rpath,{}", folder.display()))
         .args(libraries);
     output_of(&mut compiler);
+}
+
+/// Lets a command heed all signals, as it does when somebody starts it at a terminal.
+///
+/// What ignores a signal hands that on to all that it starts: `nohup` ignores SIGHUP, a shell ignores
+/// SIGINT and SIGQUIT for what it runs in the background, and Python ignores SIGXFSZ. A test that
+/// sends a signal, or looks at what becomes of one, must not depend on who started the tests.
+pub fn heed_signals(command: &mut Command) -> &mut Command {
+    let heed = || {
+        for signal in 1..=libc::SIGRTMAX() {
+            // The kernel refuses those that cannot be ignored, and the C library its own.
+            // SAFETY: no handler is involved.
+            unsafe { libc::signal(signal, libc::SIG_DFL) };
+        }
+        Ok(())
+    };
+    // SAFETY: `signal` may be called between fork and exec, and nothing is allocated.
+    unsafe { command.pre_exec(heed) }
 }
 
 /// Returns what a command that succeeds prints.

@@ -329,6 +329,7 @@ fn alone(name: &str, signals: &[libc::c_int]) {
         }
         Ok(())
     };
+    kilocore_shipped::heed_signals(&mut command);
     // SAFETY: async-signal-safe, and allocates nothing.
     unsafe { command.pre_exec(ignore) };
     let output = command.output().unwrap();

@@ -187,6 +187,7 @@ pub(crate) struct Daemon {
 pub(crate) fn sched(folder: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_kilocore"));
     command.arg("sched").env("XDG_RUNTIME_DIR", folder);
+    kilocore_shipped::heed_signals(&mut command);
     command
 }
 
