@@ -2,6 +2,7 @@
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::collections::BTreeSet;
+use std::mem::MaybeUninit;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -69,6 +70,43 @@ fn a_page_can_be_filled_instead_of_initialized() {
     drop(page);
     drop(pool.allocate_uninit().expect("one is free"));
     assert!(pool.allocate().is_ok_and(|page| page.iter().all(|byte| *byte == 0)));
+}
+
+/// A page that nobody has used is known to be zero. That ends as soon as somebody may write to it.
+#[test]
+fn what_was_written_before_a_page_is_initialized_is_not_taken_for_zero() {
+    let pool = pool(8);
+    let scribbled = || {
+        let mut page = pool.allocate_uninit().expect("one is free");
+        page.as_uninit().fill(MaybeUninit::new(0xAA));
+        page
+    };
+    // Held, so that each round gets another page that nobody has used.
+    let zeroed = scribbled().zero();
+    assert!(zeroed.iter().all(|byte| *byte == 0), "zero() leaves what was written");
+    let copied = scribbled().copy(b"hello");
+    assert_eq!(&copied[..5], b"hello");
+    assert!(copied[5..].iter().all(|byte| *byte == 0), "copy() leaves what was written");
+    let forgotten = scribbled();
+    drop(forgotten);
+    assert!(pool.allocate().is_ok_and(|page| page.iter().all(|byte| *byte == 0)));
+}
+
+#[test]
+fn a_page_that_nobody_could_write_to_is_still_known_to_be_zero() {
+    let pool = pool(1);
+    drop(pool.allocate_uninit().expect("one is free"));
+    let (page, contents) = pool.allocate_raw().expect("it is free again");
+    assert_eq!(contents, Contents::Zero);
+    // SAFETY: allocated above.
+    unsafe { pool.release_raw(page.cast(), contents) };
+    let mut page = pool.allocate_uninit().expect("it is free again");
+    page.as_uninit();
+    drop(page);
+    let (page, contents) = pool.allocate_raw().expect("it is free again");
+    assert_eq!(contents, Contents::Unknown);
+    // SAFETY: allocated above.
+    unsafe { pool.release_raw(page.cast(), contents) };
 }
 
 #[test]
