@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 
 use kilocore_locks::Ttas;
 use kilocore_pages::{
-    Backing, Buddy, Cold, Contents, LargeBlocks, Linux6_12, OutOfPages, PAGE_BYTES, PagePolicy,
-    PagePool, PerCore, PoolError, PoolOptions, TieredOptions,
+    Buddy, Cold, Contents, LargeBlocks, Linux6_12, OutOfPages, PAGE_BYTES, PagePolicy, PagePool,
+    PerCore, PoolError, PoolOptions, TieredOptions,
 };
 use kilocore_platform::{Native, NodeId};
 
@@ -251,15 +251,7 @@ fn more_than_there_are_addresses_for_is_an_error() {
 }
 
 #[test]
-fn backings_and_nodes_that_are_there_can_be_had() {
-    for backing in [Backing::Pages, Backing::Transparent, Backing::HugeTlb] {
-        let wanted = PoolOptions { backing, ..options(1024) };
-        match PagePool::new(&wanted) {
-            Ok(pool) => assert!(pool.allocate().is_ok_and(|page| page[0] == 0)),
-            // Few machines set huge pages aside.
-            Err(error) => assert_ne!(backing, Backing::Pages, "{error}"),
-        }
-    }
+fn nodes_that_are_there_can_be_had() {
     let on_node = |node| PagePool::new(&PoolOptions { node: Some(NodeId(node)), ..options(16) });
     assert!(on_node(1000).is_err_and(|error| error.to_string().contains("NUMA node 1000")));
     // A kernel without NUMA has not even node 0.
@@ -269,7 +261,7 @@ fn backings_and_nodes_that_are_there_can_be_had() {
 }
 
 /// Each thread writes its own number into its pages, and looks whether anybody else's is there.
-fn look_for_others<A: PagePolicy>(mut pool: PagePool<A>, threads: u64, time: Duration) {
+pub(crate) fn look_for_others<A: PagePolicy>(mut pool: PagePool<A>, threads: u64, time: Duration) {
     let stop = AtomicBool::new(false);
     let pages = pool.pages();
     thread::scope(|scope| {
@@ -308,7 +300,7 @@ fn look_for_others<A: PagePolicy>(mut pool: PagePool<A>, threads: u64, time: Dur
     assert_eq!(pool.validate(), pages, "each page is free in the end");
 }
 
-const SHORT: Duration = Duration::from_millis(300);
+pub(crate) const SHORT: Duration = Duration::from_millis(300);
 
 #[test]
 fn nobody_sees_the_data_of_others() {
