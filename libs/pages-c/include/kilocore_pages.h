@@ -61,8 +61,8 @@ enum {
 	KC_PAGES_PLAIN = 0,
 	/* Huge pages where the system has some. Giving a part of one back splits it. */
 	KC_PAGES_TRANSPARENT = 1,
-	/* Huge pages that the administrator has set aside. Their memory is not given back before the
-	 * pool is destroyed. */
+	/* Huge pages of 2 MiB that the administrator has set aside (sysctl vm.nr_hugepages). Their memory
+	 * is not given back before the pool is destroyed: what goes idle is cleared instead. */
 	KC_PAGES_HUGETLB = 2,
 };
 
@@ -94,7 +94,7 @@ struct kc_pages_options {
  * Makes a pool, and stores it if that succeeds.
  *
  * -EINVAL  options.pages is 0 or more than a pool can have, or another option has no such value
- * -ENOMEM  there are not so many addresses (ulimit -v), or no huge pages
+ * -ENOMEM  there are not so many addresses (ulimit -v), or huge pages
  * -ENOTSUP the system's pages are larger than 4096 bytes, or it has no transparent huge pages
  * -ENODEV  there is no such node, or it may not be used
  */
@@ -146,7 +146,7 @@ int kc_pages_unmap(struct kc_pages *pool, void *address, size_t bytes);
 
 /* What giving memory back did. */
 struct kc_pages_decayed {
-	uint32_t pages; /* whose memory went back; they are zero now */
+	uint32_t pages; /* whose memory went back, or was cleared; they are zero now */
 	uint32_t calls; /* of the system */
 };
 

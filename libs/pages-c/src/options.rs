@@ -70,7 +70,7 @@ pub unsafe extern "C" fn kc_pages_new(
             0
         }
         Err(PoolError::TooManyPages { .. }) => -libc::EINVAL,
-        Err(PoolError::Map { .. }) => -libc::ENOMEM,
+        Err(PoolError::Map { .. } | PoolError::HugeTlb { .. }) => -libc::ENOMEM,
         Err(PoolError::PageSize { .. } | PoolError::Transparent(_)) => -libc::ENOTSUP,
         Err(PoolError::Node { .. }) => -libc::ENODEV,
         Err(_) => -libc::EIO,

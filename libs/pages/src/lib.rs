@@ -61,6 +61,7 @@
 //! | a page is released twice, or is not the pool's | impossible with [`Page`] and [`PageRun`]. By address: a panic in a guarded pool ([`PoolOptions::guarded`]), and for foreign addresses in any |
 //! | not enough address space | [`PoolError::Map`], which names the limit |
 //! | a limit on memory (cgroup) | pages take memory when they are used. The hot tiers keep what they have, at most the size of the caches; [`PagePool::trim`] gives all of it back |
+//! | huge pages that were set aside ([`Backing::HugeTlb`]) | the system takes no part of them back, so that idle pages are cleared and stay |
 //! | `fork` | the child can use its copy of the pool and of the pages. Pages that other threads were moving at that moment are lost to the child |
 //! | `vfork` | the child must not use the pool. It has its parent's memory, and the kernel does not restart its sequences |
 //! | a signal handler | may allocate and release, also while it interrupts a thread that does |

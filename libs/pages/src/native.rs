@@ -2,6 +2,7 @@
 
 mod blocks;
 mod caches;
+mod giving_back;
 mod guard;
 mod options;
 mod page;

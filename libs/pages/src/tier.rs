@@ -20,7 +20,8 @@ pub enum Tier {
 /// What returning idle memory to the operating system did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Decayed {
-    /// Frames whose memory was returned. They are zero from now on.
+    /// Frames whose memory was returned, or cleared where the system does not take it. They are zero from now
+    /// on.
     pub frames: u32,
     /// Calls that returned them.
     pub calls: u32,

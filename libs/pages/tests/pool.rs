@@ -2,6 +2,7 @@
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::collections::BTreeSet;
+use std::mem::MaybeUninit;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,8 +11,8 @@ use std::time::{Duration, Instant};
 
 use kilocore_locks::Ttas;
 use kilocore_pages::{
-    Backing, Buddy, Cold, Contents, LargeBlocks, Linux6_12, OutOfPages, PAGE_BYTES, PagePolicy,
-    PagePool, PerCore, PoolError, PoolOptions, TieredOptions,
+    Buddy, Cold, Contents, LargeBlocks, Linux6_12, OutOfPages, PAGE_BYTES, PagePolicy, PagePool,
+    PerCore, PoolError, PoolOptions, TieredOptions,
 };
 use kilocore_platform::{Native, NodeId};
 
@@ -69,6 +70,43 @@ fn a_page_can_be_filled_instead_of_initialized() {
     drop(page);
     drop(pool.allocate_uninit().expect("one is free"));
     assert!(pool.allocate().is_ok_and(|page| page.iter().all(|byte| *byte == 0)));
+}
+
+/// A page that nobody has used is known to be zero. That ends as soon as somebody may write to it.
+#[test]
+fn what_was_written_before_a_page_is_initialized_is_not_taken_for_zero() {
+    let pool = pool(8);
+    let scribbled = || {
+        let mut page = pool.allocate_uninit().expect("one is free");
+        page.as_uninit().fill(MaybeUninit::new(0xAA));
+        page
+    };
+    // Held, so that each round gets another page that nobody has used.
+    let zeroed = scribbled().zero();
+    assert!(zeroed.iter().all(|byte| *byte == 0), "zero() leaves what was written");
+    let copied = scribbled().copy(b"hello");
+    assert_eq!(&copied[..5], b"hello");
+    assert!(copied[5..].iter().all(|byte| *byte == 0), "copy() leaves what was written");
+    let forgotten = scribbled();
+    drop(forgotten);
+    assert!(pool.allocate().is_ok_and(|page| page.iter().all(|byte| *byte == 0)));
+}
+
+#[test]
+fn a_page_that_nobody_could_write_to_is_still_known_to_be_zero() {
+    let pool = pool(1);
+    drop(pool.allocate_uninit().expect("one is free"));
+    let (page, contents) = pool.allocate_raw().expect("it is free again");
+    assert_eq!(contents, Contents::Zero);
+    // SAFETY: allocated above.
+    unsafe { pool.release_raw(page.cast(), contents) };
+    let mut page = pool.allocate_uninit().expect("it is free again");
+    page.as_uninit();
+    drop(page);
+    let (page, contents) = pool.allocate_raw().expect("it is free again");
+    assert_eq!(contents, Contents::Unknown);
+    // SAFETY: allocated above.
+    unsafe { pool.release_raw(page.cast(), contents) };
 }
 
 #[test]
@@ -213,15 +251,7 @@ fn more_than_there_are_addresses_for_is_an_error() {
 }
 
 #[test]
-fn backings_and_nodes_that_are_there_can_be_had() {
-    for backing in [Backing::Pages, Backing::Transparent, Backing::HugeTlb] {
-        let wanted = PoolOptions { backing, ..options(1024) };
-        match PagePool::new(&wanted) {
-            Ok(pool) => assert!(pool.allocate().is_ok_and(|page| page[0] == 0)),
-            // Few machines set huge pages aside.
-            Err(error) => assert_ne!(backing, Backing::Pages, "{error}"),
-        }
-    }
+fn nodes_that_are_there_can_be_had() {
     let on_node = |node| PagePool::new(&PoolOptions { node: Some(NodeId(node)), ..options(16) });
     assert!(on_node(1000).is_err_and(|error| error.to_string().contains("NUMA node 1000")));
     // A kernel without NUMA has not even node 0.
@@ -231,7 +261,7 @@ fn backings_and_nodes_that_are_there_can_be_had() {
 }
 
 /// Each thread writes its own number into its pages, and looks whether anybody else's is there.
-fn look_for_others<A: PagePolicy>(mut pool: PagePool<A>, threads: u64, time: Duration) {
+pub(crate) fn look_for_others<A: PagePolicy>(mut pool: PagePool<A>, threads: u64, time: Duration) {
     let stop = AtomicBool::new(false);
     let pages = pool.pages();
     thread::scope(|scope| {
@@ -270,7 +300,7 @@ fn look_for_others<A: PagePolicy>(mut pool: PagePool<A>, threads: u64, time: Dur
     assert_eq!(pool.validate(), pages, "each page is free in the end");
 }
 
-const SHORT: Duration = Duration::from_millis(300);
+pub(crate) const SHORT: Duration = Duration::from_millis(300);
 
 #[test]
 fn nobody_sees_the_data_of_others() {

@@ -190,14 +190,10 @@ unsafe extern "C" fn mbind(
     if !may(address, bytes as usize, Effect::Alters) {
         return failure::minus_one(libc::EFAULT).into();
     }
-    match next::rare::mbind() {
-        // SAFETY: this passes on the caller's arguments.
-        Some(next) => unsafe { next(address, bytes, mode, nodes, highest, flags) },
-        // SAFETY: as above.
-        None => unsafe {
-            libc::syscall(libc::SYS_mbind, address, bytes, mode, nodes, highest, flags)
-        },
-    }
+    // `libnuma` does nothing else. To look its function up would need the dynamic linker's lock, and most
+    // programs do not have it.
+    // SAFETY: this passes on the caller's arguments.
+    unsafe { libc::syscall(libc::SYS_mbind, address, bytes, mode, nodes, highest, flags) }
 }
 
 /// Puts memory into a pipe. Its reader may see the memory after the program has unmapped it, so the pool

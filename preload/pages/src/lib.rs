@@ -58,6 +58,7 @@ static HEAP: heap::Heap = heap::Heap::new();
 extern "C" fn start() {
     allocator::find_all(malloc_exports::free);
     next::find_all();
+    statistics::find_all();
     statistics::prepare();
 }
 

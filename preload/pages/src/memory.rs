@@ -9,9 +9,11 @@
 //! policy, or that it is locked. Such a page gets a new mapping before it goes back to the pool. So nothing
 //! that one owner did to a page ever reaches the next.
 
+use core::ptr::NonNull;
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use kilocore_pages::{Contents, PAGE_BYTES, PagePool};
+use kilocore_preload_common::errno;
 
 use crate::bits::{Bits, Run};
 use crate::shares::{Count, Share, Shares};
@@ -134,6 +136,10 @@ impl Memory {
         self.base + page as usize * PAGE_BYTES
     }
 
+    fn pointer_to(&self, page: u32) -> Option<NonNull<u8>> {
+        NonNull::new(core::ptr::with_exposed_provenance_mut(self.address_of(page)))
+    }
+
     /// Returns the pages of the pool that a range of addresses touches.
     #[inline]
     pub(crate) fn inside(&self, address: usize, bytes: usize) -> Option<Inside> {
@@ -169,9 +175,7 @@ impl Memory {
     /// it holds them all then.
     pub(crate) fn take_over(&self, run: Run) -> bool {
         while let Some(gap) = self.held.gap(run) {
-            let address = core::ptr::with_exposed_provenance_mut::<u8>(self.address_of(gap.first));
-            let first = core::ptr::NonNull::new(address);
-            let got = first.is_some_and(|first| {
+            let got = self.pointer_to(gap.first).is_some_and(|first| {
                 (0..TRIES).any(|_| self.pool.allocate_these(first, gap.pages))
             });
             if !got {
@@ -259,11 +263,16 @@ impl Memory {
         }
     }
 
-    /// Gives the memory of a run that this library has back to the system. It is zero afterwards.
+    /// Gives the memory of a run that this library has back to the system. Returns whether it is zero
+    /// afterwards; otherwise it is what it was.
     fn discard(&self, run: Run) -> bool {
-        self.shares.own().add(Count::Discarded, run.pages);
+        let Some(first) = self.pointer_to(run.first) else { return false };
         // SAFETY: the pages are with this library.
-        unsafe { system::discard(self.address_of(run.first), run.pages as usize * PAGE_BYTES) }
+        let zero = errno::preserved(|| unsafe { self.pool.give_back(first, run.pages) });
+        if zero {
+            self.shares.own().add(Count::Discarded, run.pages);
+        }
+        zero
     }
 
     /// Takes pages back from the program. Those that it does not hold are left alone.
@@ -343,8 +352,7 @@ impl Memory {
 
     /// Returns pages to the pool.
     fn give(&self, run: Run, contents: Contents) {
-        let address = core::ptr::with_exposed_provenance_mut::<u8>(self.address_of(run.first));
-        let Some(first) = core::ptr::NonNull::new(address) else { return };
+        let Some(first) = self.pointer_to(run.first) else { return };
         // SAFETY: the pages are with this library, which has taken the program's bits, and their bytes
         // are as they are said to be.
         unsafe {
@@ -397,7 +405,7 @@ impl Memory {
         {
             return;
         }
-        let decayed = kilocore_preload_common::errno::preserved(|| self.pool.decay());
+        let decayed = errno::preserved(|| self.pool.decay());
         let share = self.shares.own();
         share.take_idle(decayed.frames);
         share.add(Count::Decayed, decayed.frames);

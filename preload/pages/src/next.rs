@@ -1,7 +1,7 @@
 //! The functions that those of this library have displaced: the C library's, or those of a library that
 //! comes after this one.
 
-use core::ffi::{c_int, c_ulong, c_void};
+use core::ffi::{c_int, c_void};
 
 /// Declares functions that return the displaced function of the same name, if there is one. Each is looked
 /// up when it is first needed.
@@ -26,8 +26,8 @@ macro_rules! next_functions {
             }
         )*
 
-        /// Looks them all up, so that nothing has to be looked up later: in a signal handler, for example.
-        #[allow(dead_code)] // not of rare ones
+        /// Looks them all up, so that nothing has to be looked up later: in a signal handler, for example, or
+        /// while the dynamic linker's lock is held by who waits for the caller.
         pub(crate) fn find_all() {
             $($name();)*
         }
@@ -53,13 +53,4 @@ next_functions! {
     setrlimit64: fn(c_int, *const libc::rlimit64) -> c_int;
     prlimit: fn(libc::pid_t, c_int, *const libc::rlimit64, *mut libc::rlimit64) -> c_int;
     prlimit64: fn(libc::pid_t, c_int, *const libc::rlimit64, *mut libc::rlimit64) -> c_int;
-}
-
-/// A function that few programs have. Looking for it in vain costs memory.
-pub(crate) mod rare {
-    use super::{c_int, c_ulong, c_void};
-
-    next_functions! {
-        mbind: fn(*mut c_void, c_ulong, c_int, *const c_ulong, c_ulong, c_int) -> i64;
-    }
 }

@@ -21,6 +21,17 @@ static FILE: [AtomicU8; 1024] = [const { AtomicU8::new(0) }; 1024];
 /// The process that began the program, or 0 once it has written its line.
 static OWNER: AtomicI32 = AtomicI32::new(0);
 
+/// The functions that end the process at once.
+static EXITS: [RealFunction; 2] = [RealFunction::new(c"_exit"), RealFunction::new(c"_Exit")];
+
+/// Looks up what the library needs as the process ends. A thread may end it while another one holds the dynamic
+/// linker's lock.
+pub(crate) fn find_all() {
+    EXITS.iter().for_each(|exit| {
+        exit.address();
+    });
+}
+
 /// Notes the name of the file before the program can change its environment.
 pub(crate) fn prepare() {
     let Some(name) = value_of(c"KILOCORE_PAGES_STATISTICS").map(|name| name.to_bytes()) else {
@@ -105,10 +116,9 @@ static END: extern "C" fn() = end;
 /// The contract is that of the POSIX function.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn _exit(status: c_int) -> ! {
-    static REAL: RealFunction = RealFunction::new(c"_exit");
     write();
     // SAFETY: this is the function of that name, and the argument is the caller's.
-    unsafe { exit_by(&REAL, status) }
+    unsafe { exit_by(&EXITS[0], status) }
 }
 
 /// Ends the process at once.
@@ -117,8 +127,7 @@ unsafe extern "C" fn _exit(status: c_int) -> ! {
 /// The contract is that of the C function.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn _Exit(status: c_int) -> ! {
-    static REAL: RealFunction = RealFunction::new(c"_Exit");
     write();
     // SAFETY: this is the function of that name, and the argument is the caller's.
-    unsafe { exit_by(&REAL, status) }
+    unsafe { exit_by(&EXITS[1], status) }
 }

@@ -40,16 +40,6 @@ pub(crate) unsafe fn replace(address: usize, bytes: usize) -> bool {
     errno::preserved(call) == address
 }
 
-/// Gives the memory of a range back, which reads as zero afterwards. Returns whether that worked.
-///
-/// # Safety
-/// The range is private anonymous memory of the caller's, and nobody uses what is in it.
-pub(crate) unsafe fn discard(address: usize, bytes: usize) -> bool {
-    let advice = libc::MADV_DONTNEED;
-    // SAFETY: the caller's promise.
-    errno::preserved(|| unsafe { libc::syscall(libc::SYS_madvise, address, bytes, advice) }) == 0
-}
-
 /// Returns how many of the pages of a range have memory, of at most 512.
 pub(crate) fn resident(address: usize, pages: u32) -> Option<u32> {
     let mut states = [0_u8; 512];

@@ -79,6 +79,24 @@ fn what_is_not_touched_takes_no_memory() {
     check("sparse");
 }
 
+/// The dynamic linker's lock is held, or it has a message, while a function is called for the first time.
+#[test]
+fn the_dynamic_linker_is_left_alone() {
+    let library = compile("linker-library", "linker", &["-DLIBRARY", "-shared", "-fPIC"]);
+    let program = compile("linker", "linker", &["-rdynamic"]);
+    let functions = "mmap munmap mremap mprotect madvise posix_madvise mlock munlock msync malloc \
+                     calloc realloc memalign free small mbind setrlimit fork _exit";
+    for function in functions.split_whitespace() {
+        for what in ["lock", "message"] {
+            for pool in [Pool::Without, Pool::With] {
+                let mut command = Command::new(&program);
+                command.args([what, function]).arg(&library);
+                check_command(command, pool);
+            }
+        }
+    }
+}
+
 /// A library whose constructor uses memory is loaded before this library, or after it.
 #[test]
 fn libraries_may_use_memory_in_constructors() {

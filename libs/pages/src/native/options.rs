@@ -17,8 +17,9 @@ pub enum Backing {
     /// Huge pages of 2 MiB where the system has some (`MADV_HUGEPAGE`). They need fewer entries of the
     /// address-translation cache. Giving a part of one back splits it.
     Transparent,
-    /// Huge pages that the administrator has set aside (`MAP_HUGETLB`). Their memory is not given back
-    /// while the pool exists.
+    /// Huge pages of 2 MiB that the administrator has set aside (`MAP_HUGETLB`). Their memory is not given
+    /// back while the pool exists: what goes idle is cleared instead. After a `fork`, who writes to one
+    /// needs another, and the kernel ends the child with `SIGBUS` if none is left.
     HugeTlb,
 }
 
@@ -75,6 +76,13 @@ pub enum PoolError {
         /// What the system says.
         source: io::Error,
     },
+    /// Not so many huge pages are set aside and free, or the system has none of 2 MiB.
+    HugeTlb {
+        /// The huge pages that were asked for.
+        huge_pages: usize,
+        /// What the system says.
+        source: io::Error,
+    },
     /// The system has no transparent huge pages.
     Transparent(io::Error),
     /// There is no such NUMA node, or it may not be used.
@@ -100,6 +108,11 @@ impl fmt::Display for PoolError {
                 "cannot map {bytes} bytes ({source}): ask for fewer pages, or raise the limit on \
                  address space (ulimit -v)"
             ),
+            PoolError::HugeTlb { huge_pages, source } => write!(
+                f,
+                "cannot get {huge_pages} huge pages of 2 MiB ({source}): set more aside (sysctl \
+                 vm.nr_hugepages), or ask for fewer pages"
+            ),
             PoolError::Transparent(source) => {
                 write!(f, "the system has no transparent huge pages ({source})")
             }
@@ -115,6 +128,7 @@ impl std::error::Error for PoolError {
         match self {
             PoolError::TooManyPages { .. } | PoolError::PageSize { .. } => None,
             PoolError::Map { source, .. }
+            | PoolError::HugeTlb { source, .. }
             | PoolError::Transparent(source)
             | PoolError::Node { source, .. } => Some(source),
         }

@@ -119,6 +119,7 @@ impl<A: PagePolicy> fmt::Debug for Page<'_, A> {
 /// A page whose bytes nobody has initialized. Dropping it releases it.
 pub struct UninitPage<'a, A: PagePolicy> {
     page: ManuallyDrop<Page<'a, A>>,
+    /// What is known of the bytes: nothing any more once somebody may have written to them.
     contents: Contents,
 }
 
@@ -145,7 +146,7 @@ impl<'a, A: PagePolicy> UninitPage<'a, A> {
     /// If there are more bytes than a page has.
     #[must_use]
     pub fn copy(mut self, bytes: &[u8]) -> Page<'a, A> {
-        let zero = self.contents == Contents::Zero;
+        let zero = self.contents == Contents::Zero; // what is behind the copy stays so
         let (start, rest) = self.as_uninit().split_at_mut(bytes.len());
         start.write_copy_of_slice(bytes);
         if !zero {
@@ -155,8 +156,10 @@ impl<'a, A: PagePolicy> UninitPage<'a, A> {
         unsafe { self.assume_init() }
     }
 
-    /// Returns the bytes, to be written.
+    /// Returns the bytes, to be written. From now on nothing is known of them: even if the page was zero,
+    /// [`zero`](Self::zero) and [`copy`](Self::copy) write all of it.
     pub fn as_uninit(&mut self) -> &mut [MaybeUninit<u8>; PAGE_BYTES] {
+        self.contents = Contents::Unknown;
         // SAFETY: the page is ours, and uninitialized bytes may be anything.
         unsafe { self.page.bytes.cast().as_mut() }
     }
@@ -175,9 +178,9 @@ impl<'a, A: PagePolicy> UninitPage<'a, A> {
 
 impl<A: PagePolicy> Drop for UninitPage<'_, A> {
     fn drop(&mut self) {
-        // SAFETY: the page is ours and given up here. Nobody can have written to it unseen, but through
-        // `as_uninit`, so that nothing is known of it.
-        unsafe { self.page.pool.release_raw(self.page.bytes.cast(), Contents::Unknown) };
+        // SAFETY: the page is ours and given up here. Only through `as_uninit` can anybody have written to
+        // it, and that notes that nothing is known any more. So what is known is still so.
+        unsafe { self.page.pool.release_raw(self.page.bytes.cast(), self.contents) };
     }
 }
 

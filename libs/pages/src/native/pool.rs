@@ -239,15 +239,33 @@ impl<A: PagePolicy> PagePool<A> {
         number.unwrap_or_else(|| panic!("{page:p} is not the address of a page of this pool"))
     }
 
+    /// Gives the memory of pages back to the system that the caller holds and goes on holding. Returns whether
+    /// the system has taken it: then all of their bytes are zero. Otherwise their bytes are what they were,
+    /// as those of locked memory or of huge pages that were set aside.
+    ///
+    /// # Panics
+    /// If not all are pages of this pool.
+    ///
+    /// # Safety
+    /// The pages are the caller's, from this pool, and nobody uses their bytes meanwhile.
+    pub unsafe fn give_back(&self, first: NonNull<u8>, pages: u32) -> bool {
+        let first = self.number_of(first);
+        let end = first.checked_add(pages).filter(|end| *end <= self.pages());
+        assert!(end.is_some(), "all pages are of this pool");
+        self.region.give_back(first, pages)
+    }
+
     /// Gives the memory of pages back to the system that have lain idle in the cold tier since the last
     /// call. They are zero afterwards, and the system counts them no more. What is in the hot tiers stays.
+    /// What the system does not take, as it takes no part of a huge page that was set aside, is cleared.
     ///
     /// Call it some times in a minute, from any thread.
     pub fn decay(&self) -> Decayed {
         self.policy.decay(&mut |first, count| self.region.discard(first.0, count))
     }
 
-    /// Moves all free pages into the cold tier, and gives all of their memory back to the system.
+    /// Moves all free pages into the cold tier, and gives all of their memory back to the system, as
+    /// [`decay`](Self::decay) does.
     pub fn trim(&self) -> Decayed {
         self.policy.drain();
         self.decay(); // What was put back just now counts as recent once.

@@ -6,6 +6,7 @@ use std::io;
 use kilocore_platform::NodeId;
 
 use super::PAGE_BYTES;
+use super::giving_back;
 use super::options::{Backing, PoolError};
 
 const HUGE_BYTES: usize = 2 << 20;
@@ -17,6 +18,8 @@ pub(crate) struct Region {
     bytes: usize,
     /// What was mapped, which is more where the range had to be aligned.
     mapped: (NonNull<u8>, usize),
+    /// Whether the system takes the memory of single pages back, and makes them zero by that.
+    gives_back: bool,
 }
 
 // SAFETY: it is memory of the process, which any thread may use. Who may use which page, the pool says.
@@ -31,16 +34,20 @@ impl Region {
         backing: Backing,
         node: Option<NodeId>,
     ) -> Result<Self, PoolError> {
-        let bytes = (pages as usize * PAGE_BYTES).next_multiple_of(match backing {
-            Backing::Pages | Backing::Transparent => PAGE_BYTES,
-            Backing::HugeTlb => HUGE_BYTES,
-        });
-        let whole = bytes.max(PAGE_BYTES) + HUGE_BYTES;
-        let flags = match backing {
-            Backing::Pages | Backing::Transparent => libc::MAP_NORESERVE,
-            // Reserved, so that a use does not fail later for want of a huge page.
-            Backing::HugeTlb => libc::MAP_HUGETLB,
+        let used = pages as usize * PAGE_BYTES;
+        // The slack is for the begin, which has to be aligned. Huge pages are, and each of them is precious.
+        let (bytes, slack, flags) = match backing {
+            Backing::Pages | Backing::Transparent => {
+                (used.max(PAGE_BYTES), HUGE_BYTES, libc::MAP_NORESERVE)
+            }
+            // Reserved, so that a use does not fail later for want of a huge page. Their size is named, since
+            // the system may prefer another.
+            Backing::HugeTlb => {
+                let bytes = used.max(PAGE_BYTES).next_multiple_of(HUGE_BYTES);
+                (bytes, 0, libc::MAP_HUGETLB | libc::MAP_HUGE_2MB)
+            }
         };
+        let whole = bytes + slack;
         // SAFETY: a new anonymous mapping at an address that the kernel chooses harms nobody.
         let address = unsafe {
             libc::mmap(
@@ -53,13 +60,20 @@ impl Region {
             )
         };
         if address == libc::MAP_FAILED {
-            return Err(PoolError::Map { bytes: whole, source: io::Error::last_os_error() });
+            let source = io::Error::last_os_error();
+            return Err(match backing {
+                Backing::HugeTlb => PoolError::HugeTlb { huge_pages: bytes / HUGE_BYTES, source },
+                Backing::Pages | Backing::Transparent => PoolError::Map { bytes: whole, source },
+            });
         }
         let start = NonNull::new(address.cast::<u8>()).expect("the kernel maps nothing at zero");
         let skip = start.addr().get().next_multiple_of(HUGE_BYTES) - start.addr().get();
-        // SAFETY: `skip` is less than 2 MiB, which the mapping has more than is needed.
+        // SAFETY: `skip` is less than 2 MiB, which the mapping has more than is needed; or it is zero, as the
+        // mapping consists of huge pages.
         let base = unsafe { start.add(skip) };
-        let region = Self { base, bytes, mapped: (start, whole) };
+        // No part of a huge page that was set aside goes back, whatever the system says.
+        let gives_back = backing != Backing::HugeTlb && giving_back::makes_zero();
+        let region = Self { base, bytes, mapped: (start, whole), gives_back };
         if backing == Backing::Transparent {
             region.advise(libc::MADV_HUGEPAGE).map_err(PoolError::Transparent)?;
         }
@@ -120,17 +134,20 @@ impl Region {
             .then_some((offset / PAGE_BYTES) as u32)
     }
 
+    /// Gives the memory of pages back whose owner the caller is. They are zero afterwards. Returns whether that
+    /// was possible; otherwise their bytes are what they were.
+    pub(crate) fn give_back(&self, first: u32, pages: u32) -> bool {
+        let start = self.page(first);
+        // SAFETY: the pages are the caller's and nobody refers to their bytes.
+        self.gives_back && unsafe { giving_back::give_back(start, pages as usize * PAGE_BYTES) }
+    }
+
     /// Makes pages zero whose owner the caller is, and gives their memory back if that is possible.
     pub(crate) fn discard(&self, first: u32, pages: u32) {
-        let start = self.page(first);
-        let bytes = pages as usize * PAGE_BYTES;
-        // SAFETY: the pages are the caller's and nobody refers to their bytes; anonymous private memory
-        // reads as zero afterwards.
-        let result = unsafe { libc::madvise(start.as_ptr().cast(), bytes, libc::MADV_DONTNEED) };
-        if result != 0 {
-            // Locked memory, or a part of a huge page.
-            // SAFETY: as above.
-            unsafe { start.write_bytes(0, bytes) };
+        if !self.give_back(first, pages) {
+            // Huge pages that were set aside, or locked memory.
+            // SAFETY: the pages are the caller's and nobody refers to their bytes.
+            unsafe { self.page(first).write_bytes(0, pages as usize * PAGE_BYTES) };
         }
     }
 }

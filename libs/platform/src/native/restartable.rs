@@ -107,11 +107,30 @@ pub(super) fn available() -> bool {
     available
 }
 
+/// Returns the address of a variable of the C library, or null if that has none of this name.
+///
+/// The dynamic linker has stored the address when it loaded this code. To ask the linker now (`dlsym`) would
+/// take its lock, which another thread may hold that waits for this one: in the constructor of a library.
+macro_rules! address_of {
+    ($name:literal) => {{
+        let address: *const core::ffi::c_void;
+        // SAFETY: it reads a word that never changes once this code runs. As the symbol is weak, the word is
+        // there, and zero, where nobody has a variable of that name.
+        unsafe {
+            asm!(
+                concat!(".weak ", $name),
+                concat!("mov {}, qword ptr [rip + ", $name, "@GOTPCREL]"),
+                out(reg) address,
+                options(nostack, preserves_flags, pure, readonly),
+            );
+        }
+        address
+    }};
+}
+
 /// Returns where the C library has put each thread's area, if it has registered them.
 fn area() -> Option<isize> {
-    // SAFETY: the names are strings. The lookup has no other precondition.
-    let symbol = |name: &core::ffi::CStr| unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
-    let (offset, size) = (symbol(c"__rseq_offset"), symbol(c"__rseq_size"));
+    let (offset, size) = (address_of!("__rseq_offset"), address_of!("__rseq_size"));
     if offset.is_null() || size.is_null() {
         return None;
     }
@@ -289,4 +308,22 @@ fn quietly(call: impl FnOnce() -> libc::c_long) -> libc::c_long {
     // SAFETY: as above.
     unsafe { errno.write(before) };
     result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The linker that makes a program may resolve a weak symbol to nothing, and nobody would notice but that
+    /// locks are slow.
+    #[test]
+    fn variables_of_the_c_library_are_found_as_the_dynamic_linker_finds_them() {
+        let asked = |name: &core::ffi::CStr| {
+            // SAFETY: the name is a string.
+            unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) }.cast_const()
+        };
+        assert_eq!(address_of!("__rseq_offset"), asked(c"__rseq_offset"));
+        assert_eq!(address_of!("__rseq_size"), asked(c"__rseq_size"));
+        assert!(address_of!("__kilocore_has_no_such_variable").is_null());
+    }
 }
