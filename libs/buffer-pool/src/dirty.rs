@@ -9,6 +9,8 @@
 use kilocore_lru::FrameId;
 use kilocore_platform::{Atomic, Ordering, Platform};
 
+use crate::tables::table;
+
 /// So many frames have their bits in one word. The upper half counts insertions.
 const FRAMES: u32 = 32;
 const INSERTION: u64 = 1 << FRAMES;
@@ -16,8 +18,9 @@ const INSERTION: u64 = 1 << FRAMES;
 pub(crate) struct DirtySet<P: Platform>(Box<[P::U64]>);
 
 impl<P: Platform> DirtySet<P> {
-    pub(crate) fn new(frames: u32) -> Self {
-        Self((0..frames.div_ceil(FRAMES)).map(|_| P::U64::new(0)).collect())
+    /// Returns an empty set, or nothing if there is not so much memory.
+    pub(crate) fn new(frames: u32) -> Option<Self> {
+        table(frames.div_ceil(FRAMES) as usize, |_| P::U64::new(0)).map(Self)
     }
 
     /// Puts a frame into the set, in which it may be.

@@ -17,7 +17,8 @@ pub enum PoolError {
     AllPinned,
     /// The store could not read the page.
     Read(PageId, io::Error),
-    /// The store could not write the page. The pool keeps it, dirty.
+    /// The store could not write the page, or there was no memory for the copy from which that is done. The pool
+    /// keeps it, dirty.
     Write(PageId, io::Error),
     /// The store could not make the pages durable.
     Sync(io::Error),
@@ -81,7 +82,8 @@ pub enum OptionsError {
     Frames(u32),
     /// There has to be a core.
     NoCores,
-    /// There is not so much memory.
+    /// There is not so much memory. A system that promises more than it has (Linux does, within limits) may
+    /// say so only when the memory is used, by ending the program.
     NoMemory,
     /// The lists cannot be made as they were asked for.
     Lists(ListOptionsError),

@@ -194,10 +194,12 @@ impl<S: Store, P: Platform, T: PageLists<P>> BufferPool<S, P, T> {
         drop(chain);
         let isolated = self.lists.isolate(frame);
         let mut chain = self.table.lock(&self.frames, page);
-        if !self.invalidate(frame) {
+        if !self.invalidate(frame, page) {
+            // If reading the page has failed meanwhile, it is in no frame, and this one may have another page.
+            let is_there = self.frames.at(frame).page() == page;
             drop((chain, isolated));
             self.unpin(frame);
-            return Err(PoolError::Pinned(page));
+            return if is_there { Err(PoolError::Pinned(page)) } else { Ok(()) };
         }
         chain.remove(frame);
         drop(chain);
@@ -221,11 +223,14 @@ impl<S: Store, P: Platform, T: PageLists<P>> BufferPool<S, P, T> {
         self.announce_if_wanted(header, before);
     }
 
-    /// Makes a frame one without a page, if nobody but the caller has pinned that. Returns whether it did; the
-    /// pin is gone then.
-    fn invalidate(&self, frame: FrameId) -> bool {
-        self.frames.at(frame).change(|word| {
-            let is_ours = !word.has(Word::LOADING) && word.pins() == 1;
+    /// Makes a frame one without a page, if it has this one and nobody but the caller has pinned that. Returns
+    /// whether it did; the pin is gone then. The caller has locked the page's chain.
+    fn invalidate(&self, frame: FrameId, page: PageId) -> bool {
+        let header = self.frames.at(frame);
+        header.change(|word| {
+            // A pin on a page that is being read does not keep it, as reading may fail.
+            let has_page = word.has(Word::VALID) && header.page() == page;
+            let is_ours = has_page && word.pins() == 1;
             is_ours.then_some(Word((word.0 - Word::PIN) & !(Word::VALID | Word::DIRTY)))
         })
     }

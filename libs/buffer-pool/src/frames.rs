@@ -4,6 +4,7 @@ use kilocore_lru::FrameId;
 use kilocore_platform::{Atomic, AtomicInt, Ordering, Platform, SharedCell};
 
 use crate::page::PageId;
+use crate::tables::table;
 use crate::word::Word;
 
 /// So many times a thread looks at a frame's word before it sleeps.
@@ -159,8 +160,8 @@ impl<P: Platform> Header<P> {
 pub(crate) struct Frames<P: Platform>(Box<[Header<P>]>);
 
 impl<P: Platform> Frames<P> {
-    /// Returns headers of frames that are all parked.
-    pub(crate) fn new(count: u32) -> Self {
+    /// Returns headers of frames that are all parked, or nothing if there is not so much memory.
+    pub(crate) fn new(count: u32) -> Option<Self> {
         let header = |_| Header {
             word: P::U64::new(Word::PARKED),
             page: P::U64::new(PageId::NONE.0),
@@ -168,7 +169,7 @@ impl<P: Platform> Frames<P> {
             event: P::U32::new(0),
             content: P::Cell::new(()),
         };
-        Self((0..count).map(header).collect())
+        table(count as usize, header).map(Self)
     }
 
     pub(crate) fn len(&self) -> u32 {

@@ -8,6 +8,7 @@ use kilocore_lru::FrameId;
 use kilocore_platform::{Atomic, Ordering, Padded, Platform};
 
 use crate::frames::{Frames, NO_FRAME};
+use crate::tables::table;
 
 pub(crate) struct FreeStacks<P: Platform>(Box<[Padded<P::U64>]>);
 
@@ -26,8 +27,9 @@ impl Head {
 }
 
 impl<P: Platform> FreeStacks<P> {
-    pub(crate) fn new(cores: u32) -> Self {
-        Self((0..cores).map(|_| Padded(P::U64::new(u64::from(NO_FRAME)))).collect())
+    /// Returns empty stacks, or nothing if there is not so much memory.
+    pub(crate) fn new(cores: u32) -> Option<Self> {
+        table(cores as usize, |_| Padded(P::U64::new(u64::from(NO_FRAME)))).map(Self)
     }
 
     fn own(&self) -> usize {

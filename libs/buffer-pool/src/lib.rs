@@ -48,10 +48,12 @@
 //! For each frame 24 bytes here, 4 to 8 in the page table and a quarter for the dirty page, and what the lists
 //! need, 28 bytes for those of [`BufferPool::new`]: at most 61 bytes. Beside that 256 bytes for each core, and
 //! what the lists need for locks and batches. All is allocated when the pool is made; reading a page from the store
-//! allocates nothing, and writing one allocates a copy of it.
+//! allocates nothing, and writing one allocates a copy of it. The memory of pages comes from the system when they
+//! are first used.
 #![warn(missing_docs)]
 
 mod access;
+mod copy;
 mod dirty;
 mod error;
 mod evict;
@@ -69,6 +71,7 @@ mod serial;
 mod statistics;
 mod store;
 mod table;
+mod tables;
 mod word;
 mod write_back;
 

@@ -17,13 +17,15 @@ pub enum WhenPinned {
 /// How a pool is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Options {
-    /// The size of a page in bytes, at least 1. Pages of a multiple of 4096 bytes begin at multiples of 4096.
+    /// The size of a page in bytes, at least 1. A page begins at a multiple of the largest power
+    /// of two by which this can be divided, up to 4096: direct input and output need that.
     pub page_bytes: usize,
     /// How many pages are in memory at most. 0 is allowed: then no page can be had until
     /// [`resize`](crate::BufferPool::resize).
     pub capacity: u32,
     /// How large the capacity may ever become, at least `capacity`. Each costs at most 61 bytes from the
-    /// beginning; the memory of the page itself is taken when it is first used.
+    /// beginning; the memory of the page itself is taken when it is first used, in whatever pieces the system
+    /// gives.
     pub most: u32,
     /// The number of cores of the machine, at least 1.
     pub cores: u32,

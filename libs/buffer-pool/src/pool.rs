@@ -3,7 +3,10 @@
 use std::fmt;
 
 use kilocore_locks::Futex;
-use kilocore_lru::{FrameId, Layout, Options as ListOptions, PageLists, Policy, Striped};
+use kilocore_lru::{
+    FrameId, Layout, Options as ListOptions, OptionsError as ListOptionsError, PageLists, Policy,
+    Striped,
+};
 use kilocore_platform::{Atomic, AtomicInt, Native, Ordering, Platform};
 
 use crate::dirty::DirtySet;
@@ -46,7 +49,7 @@ pub struct BufferPool<S: Store, P: Platform = Native, T: PageLists<P> = DefaultL
     pub(crate) resizing: Serial<P>,
     /// For one sync of the store at a time.
     pub(crate) syncing: Serial<P>,
-    /// 1 after a sync has failed.
+    /// 1 during a sync of the store, and after one that has failed.
     pub(crate) sync_failed: P::U32,
 }
 
@@ -58,12 +61,15 @@ impl<S: Store> BufferPool<S> {
     pub fn new(store: S, options: Options) -> Result<Self, OptionsError> {
         options.check()?;
         let lists = ListOptions {
-            layout: Layout::finer(options.cores.next_power_of_two().min(256)),
+            layout: Layout::finer(options.cores.min(256).next_power_of_two()),
             batch: (options.capacity / options.cores / 64).clamp(1, 15),
             sorted: true,
         };
         let lists = Striped::with_policy(options.most, options.cores, lists, Policy::RESISTANT)
-            .map_err(OptionsError::Lists)?;
+            .map_err(|error| match error {
+                ListOptionsError::NoMemory => OptionsError::NoMemory,
+                other => OptionsError::Lists(other),
+            })?;
         Self::with_lists(store, lists, options)
     }
 }
@@ -83,12 +89,12 @@ impl<S: Store, P: Platform, T: PageLists<P>> BufferPool<S, P, T> {
         let pool = Self {
             store,
             lists,
-            frames: Frames::new(most),
-            table: Table::new(most),
-            free: FreeStacks::new(cores),
+            frames: Frames::new(most).ok_or(OptionsError::NoMemory)?,
+            table: Table::new(most).ok_or(OptionsError::NoMemory)?,
+            free: FreeStacks::new(cores).ok_or(OptionsError::NoMemory)?,
             memory: Memory::new(most, page_bytes).ok_or(OptionsError::NoMemory)?,
-            dirty: DirtySet::new(most),
-            counters: Counters::new(cores),
+            dirty: DirtySet::new(most).ok_or(OptionsError::NoMemory)?,
+            counters: Counters::new(cores).ok_or(OptionsError::NoMemory)?,
             capacity: P::U32::new(0),
             cores,
             when_pinned,

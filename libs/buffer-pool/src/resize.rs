@@ -13,7 +13,8 @@ use crate::word::Word;
 
 impl<S: Store, P: Platform, T: PageLists<P>> BufferPool<S, P, T> {
     /// Changes how many pages may be in memory. If there are to be fewer, pages that were not used lately have
-    /// to go, and their memory goes back to the system.
+    /// to go, and their memory goes back to the system. A page of the system's own goes back as a whole, so that
+    /// it stays if another page of the pool has a part of it.
     ///
     /// # Errors
     /// If the pool was made for fewer pages ([`Options::most`](crate::Options::most)), or if there are to be

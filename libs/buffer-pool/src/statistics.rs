@@ -2,6 +2,8 @@
 
 use kilocore_platform::{Atomic, AtomicInt, Ordering, Padded, Platform};
 
+use crate::tables::table;
+
 /// What happens in a pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Event {
@@ -43,9 +45,10 @@ pub struct Statistics {
 pub(crate) struct Counters<P: Platform>(Box<[Padded<[P::U64; EVENTS]>]>);
 
 impl<P: Platform> Counters<P> {
-    pub(crate) fn new(cores: u32) -> Self {
+    /// Returns counts that are all 0, or nothing if there is not so much memory.
+    pub(crate) fn new(cores: u32) -> Option<Self> {
         let counts = |_| Padded(std::array::from_fn(|_| P::U64::new(0)));
-        Self((0..cores).map(counts).collect())
+        table(cores as usize, counts).map(Self)
     }
 
     pub(crate) fn count(&self, event: Event) {

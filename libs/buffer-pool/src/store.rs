@@ -7,7 +7,10 @@ use crate::page::PageId;
 /// A store of pages of one size, such as a file.
 ///
 /// All functions may be called by any thread at any time. The pool never writes one page twice at the
-/// same time, and never reads a page while it writes it.
+/// same time, and never reads a page while it writes it. A function that panics is taken for one that failed.
+///
+/// The bytes are as far aligned as the page's size is, at most at a multiple of 4096, as direct input and output
+/// need it.
 ///
 /// A database with a write-ahead log sees to it here that the log comes first: before `write` stores a
 /// page, it makes durable the log up to the page's last change, whose number the page contains.

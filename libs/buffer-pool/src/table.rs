@@ -13,6 +13,7 @@ use kilocore_platform::{Atomic, Ordering, Platform, Wait};
 
 use crate::frames::{Frames, NO_FRAME};
 use crate::page::PageId;
+use crate::tables::table;
 
 /// The bucket is locked.
 const LOCKED: u32 = 1 << 31;
@@ -31,13 +32,14 @@ pub(crate) struct Table<P: Platform> {
 }
 
 impl<P: Platform> Table<P> {
-    pub(crate) fn new(frames: u32) -> Self {
+    /// Returns an empty table, or nothing if there is not so much memory.
+    pub(crate) fn new(frames: u32) -> Option<Self> {
         // At least two, as no number can be shifted by all its bits.
         let buckets = frames.next_power_of_two().max(2);
-        Self {
-            buckets: (0..buckets).map(|_| P::U32::new(NO_FRAME)).collect(),
+        Some(Self {
+            buckets: table(buckets as usize, |_| P::U32::new(NO_FRAME))?,
             shift: u64::BITS - buckets.trailing_zeros(),
-        }
+        })
     }
 
     fn bucket(&self, page: PageId) -> &P::U32 {

@@ -8,9 +8,12 @@
 //! * One thread at a time writes a page, so that an old copy does not come after a newer one. Meanwhile the
 //!   page is pinned: it is not read again before it is written.
 
+use std::io::ErrorKind;
+
 use kilocore_lru::{FrameId, PageLists};
 use kilocore_platform::{Atomic, AtomicInt, Ordering, Platform};
 
+use crate::copy::PageCopy;
 use crate::error::PoolError;
 use crate::guards::Pinned;
 use crate::page::PageId;
@@ -47,10 +50,11 @@ impl<S: Store, P: Platform, T: PageLists<P>> BufferPool<S, P, T> {
         if self.sync_failed.load(Ordering::Relaxed) != 0 {
             return Err(PoolError::SyncFailedBefore);
         }
-        self.store.sync().map_err(|error| {
-            self.sync_failed.store(1, Ordering::Relaxed);
-            PoolError::Sync(error)
-        })
+        // Until the store has answered, it has failed, as it may panic.
+        self.sync_failed.store(1, Ordering::Relaxed);
+        self.store.sync().map_err(PoolError::Sync)?;
+        self.sync_failed.store(0, Ordering::Relaxed);
+        Ok(())
     }
 
     /// Writes a page if it is dirty, without making it durable. Returns whether it was.
@@ -90,19 +94,21 @@ impl<S: Store, P: Platform, T: PageLists<P>> BufferPool<S, P, T> {
             self.settle_dirty(frame, Word::DIRTY | Word::WRITING);
             return Ok(false);
         }
-        // The memory is there before anybody waits for the latch.
-        let mut copy = Vec::with_capacity(self.page_bytes());
         self.pin_again(frame);
         // The pin goes also if the store panics.
         let _pin = Pinned::new(self, frame);
+        // The memory is there before anybody waits for the latch.
+        let Some(mut copy) = PageCopy::new(self.page_bytes()) else {
+            return Err(PoolError::Write(header.page(), ErrorKind::OutOfMemory.into()));
+        };
         match self.copy_dirty(frame, busy, &mut copy) {
-            true => self.write_copy(frame, &copy).map(|()| true),
+            true => self.write_copy(frame, copy.bytes()).map(|()| true),
             false => Ok(false),
         }
     }
 
     /// Copies a page if it is dirty. Returns whether it did; the caller is the one who writes it then.
-    fn copy_dirty(&self, frame: FrameId, busy: Busy, copy: &mut Vec<u8>) -> bool {
+    fn copy_dirty(&self, frame: FrameId, busy: Busy, copy: &mut PageCopy) -> bool {
         let header = self.frames.at(frame);
         loop {
             let word = header.load(Ordering::Relaxed);
@@ -128,7 +134,7 @@ impl<S: Store, P: Platform, T: PageLists<P>> BufferPool<S, P, T> {
         }
         header.reads_content();
         // SAFETY: the page is pinned and latched, so nobody writes it.
-        copy.extend_from_slice(unsafe { self.memory.page(frame).as_ref() });
+        copy.fill(unsafe { self.memory.page(frame).as_ref() });
         header.reads_content();
         header.unlatch_shared();
         true

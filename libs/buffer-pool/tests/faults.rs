@@ -1,5 +1,6 @@
 //! Stores that fail, panic, or lose their power.
 
+use std::fs::File;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -78,7 +79,7 @@ fn after_a_failed_sync_nothing_is_reported_durable() {
     assert_eq!(pool.read(PageId(1)).expect("it is there")[0], 1);
 }
 
-/// Panics in `write` or `read` if told to.
+/// Panics in any call if told to.
 #[derive(Default)]
 struct Panicking {
     disk: FaultyDisk,
@@ -103,18 +104,37 @@ impl Store for Panicking {
     }
 
     fn sync(&self) -> io::Result<()> {
+        self.check();
         self.disk.sync()
+    }
+}
+
+/// Sees that something panics because its store does.
+fn panics(store: &Panicking, act: impl FnOnce()) {
+    store.panics.store(true, Ordering::Relaxed);
+    assert!(catch_unwind(AssertUnwindSafe(act)).is_err());
+    store.panics.store(false, Ordering::Relaxed);
+}
+
+/// It may have failed before it panicked, as if its error had been unwrapped.
+#[test]
+fn after_a_sync_that_panicked_nothing_is_reported_durable() {
+    let pool = BufferPool::new(Panicking::default(), Options::new(4, PAGE)).expect("in range");
+    set(&pool, 1, 1).expect("there is room");
+    assert!(pool.write_back(PageId(1)).expect("the disk works"));
+    // Nothing is left to be written, so it is the store's sync that panics.
+    panics(pool.store(), || drop(pool.sync()));
+    for value in 2..4 {
+        assert!(matches!(pool.sync(), Err(PoolError::SyncFailedBefore)));
+        set(&pool, 1, value).expect("it is there");
+        assert_eq!(pool.read(PageId(1)).expect("it is there")[0], value);
     }
 }
 
 #[test]
 fn a_store_that_panics_loses_no_page_and_no_frame() {
     let pool = BufferPool::new(Panicking::default(), Options::new(4, PAGE)).expect("in range");
-    let panics = |act: &dyn Fn()| {
-        pool.store().panics.store(true, Ordering::Relaxed);
-        assert!(catch_unwind(AssertUnwindSafe(act)).is_err());
-        pool.store().panics.store(false, Ordering::Relaxed);
-    };
+    let panics = |act: &dyn Fn()| panics(pool.store(), act);
     panics(&|| drop(pool.read(PageId(9))));
     for page in 0..4 {
         set(&pool, page, 7).expect("the frame of page 9 is free");
@@ -189,4 +209,19 @@ fn a_file_has_what_was_synced() {
     assert_eq!(page, [0; 4096]);
     let too_far = store.read(PageId(u64::MAX - 1), &mut page);
     assert_eq!(too_far.expect_err("no file is so large").kind(), io::ErrorKind::InvalidInput);
+}
+
+/// The system writes at its end, whatever position it is given.
+#[test]
+fn a_file_that_is_open_for_appending_takes_no_page() {
+    let path = tempfile::NamedTempFile::new().expect("there is room").into_temp_path();
+    std::fs::write(&path, [7; 4 * PAGE]).expect("there is room");
+    let file = File::options().read(true).append(true).open(&path).expect("it is there");
+    let pool = BufferPool::new(FileStore::new(file), Options::new(2, PAGE)).expect("in range");
+    set(&pool, 1, 9).expect("it can be read");
+    let refused = pool.sync().expect_err("it would be written at the wrong place");
+    let PoolError::Write(PageId(1), error) = refused else { panic!("{refused}") };
+    assert!(error.to_string().contains("open for appending"), "{error}");
+    assert_eq!(std::fs::read(&path).expect("it is there"), [7; 4 * PAGE]);
+    assert_eq!(pool.read(PageId(1)).expect("it stays")[0], 9);
 }

@@ -229,6 +229,42 @@ fn one_discards_what_the_other_reads() {
     both(1, |pool| add(pool, 1), discard, read, |pool| assert_eq!(get(pool, 2), 0));
 }
 
+/// The frame in which the page was to come is free then, for one owner alone.
+#[test]
+fn one_discards_what_the_other_fails_to_read() {
+    let before = |pool: &Pool| pool.store().read_fails.store(true, Ordering::Relaxed);
+    let read = |pool: &Pool| match pool.read(PageId(1)) {
+        Ok(guard) => assert_eq!(guard[0], 0),
+        Err(error) => assert!(matches!(error, PoolError::Read(PageId(1), _))),
+    };
+    let discard = |pool: &Pool| match pool.discard(PageId(1)) {
+        Ok(()) | Err(PoolError::Pinned(PageId(1))) => {}
+        Err(other) => panic!("{other}"),
+    };
+    both(1, before, read, discard, |pool| {
+        for page in [2, 3] {
+            add(pool, page);
+            assert_eq!(get(pool, page), 1);
+        }
+    });
+}
+
+/// The frame in which the page was to come has another one by then.
+#[test]
+fn a_discard_takes_no_other_page() {
+    let before = |pool: &Pool| pool.store().read_fails.store(true, Ordering::Relaxed);
+    let read = |pool: &Pool| {
+        let failed = pool.read(PageId(1)).is_err();
+        assert!(failed);
+        add(pool, 2);
+    };
+    let discard = |pool: &Pool| match pool.discard(PageId(1)) {
+        Ok(()) | Err(PoolError::Pinned(PageId(1))) => {}
+        Err(other) => panic!("{other}"),
+    };
+    both(1, before, read, discard, |pool| assert_eq!(get(pool, 2), 1));
+}
+
 #[test]
 fn one_discards_a_page_that_has_to_go_for_another() {
     let discard = |pool: &Pool| pool.discard(PageId(1)).expect("nobody has pinned it");

@@ -2,8 +2,10 @@
 
 mod capacity;
 mod chooser;
+mod direct;
 mod faults;
 mod key_value;
 mod model;
+mod resources;
 mod slow_store;
 mod threads;

@@ -15,6 +15,8 @@ use kilocore_platform::{Atomic, Padded, Platform};
 
 use crate::folio::{Folio, FolioOrder};
 use crate::frame::FrameId;
+use crate::options::OptionsError;
+use crate::tables::table;
 
 /// The largest batch. Linux had 15 until 2024, and has 31 since.
 pub const LARGEST_BATCH: u32 = 31;
@@ -71,8 +73,9 @@ struct Batch<P: Platform> {
 }
 
 impl<P: Platform> Batch<P> {
-    fn new(full: u32) -> Self {
-        Self { len: P::U32::new(0), frames: (0..full).map(|_| P::U32::new(0)).collect() }
+    fn new(full: u32) -> Result<Self, OptionsError> {
+        let frames = table(full as usize, || Ok(P::U32::new(0)))?;
+        Ok(Self { len: P::U32::new(0), frames })
     }
 
     /// Puts a folio in. Returns all of them if it is full then, or if the folio is not to wait.
@@ -120,14 +123,13 @@ pub(crate) struct Batches<P: Platform> {
 
 impl<P: Platform> Batches<P> {
     /// Returns empty batches that are full with so many frames.
-    pub(crate) fn new(cores: u32, full: u32) -> Self {
-        let core = |_| {
-            Padded(Core {
-                lock: RawLock::<P>::new(),
-                batches: core::array::from_fn(|_| Batch::new(full)),
-            })
+    pub(crate) fn new(cores: u32, full: u32) -> Result<Self, OptionsError> {
+        let batch = || Batch::new(full);
+        let core = || {
+            let batches = [batch()?, batch()?, batch()?, batch()?];
+            Ok(Padded(Core { lock: RawLock::<P>::new(), batches }))
         };
-        Self { cores: (0..cores).map(core).collect(), largest: FolioOrder::PAGE }
+        Ok(Self { cores: table(cores as usize, core)?, largest: FolioOrder::PAGE })
     }
 
     /// Puts a folio into a batch of this core. Returns the batch if that is to be done at once, because it

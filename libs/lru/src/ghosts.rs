@@ -22,6 +22,8 @@ use kilocore_platform::{Atomic, AtomicInt, Ordering, Padded, Platform};
 
 use crate::folio::Folio;
 use crate::frame::{FrameId, PageHash};
+use crate::options::OptionsError;
+use crate::tables::table;
 
 /// A page's hash with its bits mixed, or none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,15 +93,15 @@ pub(crate) struct Ghosts<P: Platform> {
 
 impl<P: Platform> Ghosts<P> {
     /// Returns a table that keeps as many ghosts as there are frames.
-    pub(crate) fn new(frames: u32) -> Self {
+    pub(crate) fn new(frames: u32) -> Result<Self, OptionsError> {
         let buckets = (2 * frames as usize).div_ceil(ways::<P>()).max(1);
-        let empty = |count: usize| (0..count).map(|_| P::U32::new(0)).collect();
-        Self {
-            names: empty(frames as usize),
-            slots: empty(buckets * ways::<P>()),
+        let empty = |count: usize| table(count, || Ok(P::U32::new(0)));
+        Ok(Self {
+            names: empty(frames as usize)?,
+            slots: empty(buckets * ways::<P>())?,
             left: Padded(P::U32::new(0)),
             step_bits: frames_bits(frames).saturating_sub(STEPS_BITS),
-        }
+        })
     }
 
     fn bucket(&self, name: Name) -> &[P::U32] {
@@ -171,6 +173,10 @@ mod tests {
     use kilocore_platform::Native;
 
     use super::*;
+
+    fn ghosts(frames: u32) -> Ghosts<Native> {
+        Ghosts::new(frames).expect("there is so much memory")
+    }
     use crate::folio::FolioOrder;
 
     fn single(frame: u32) -> Folio {
@@ -183,7 +189,7 @@ mod tests {
 
     #[test]
     fn a_page_that_comes_back_is_known_once() {
-        let ghosts = Ghosts::<Native>::new(100);
+        let ghosts = ghosts(100);
         assert_eq!(ghosts.arrive(FrameId(3), page(7)), None);
         ghosts.leave(single(3), 2);
         for other in 10..20 {
@@ -197,7 +203,7 @@ mod tests {
 
     #[test]
     fn a_folio_leaves_with_all_its_pages() {
-        let ghosts = Ghosts::<Native>::new(100);
+        let ghosts = ghosts(100);
         ghosts.arrive(FrameId(0), page(7));
         ghosts.leave(single(0), 0);
         ghosts.arrive(FrameId(8), page(8));
@@ -209,7 +215,7 @@ mod tests {
     #[test]
     fn of_many_frames_a_distance_is_known_to_a_4096th() {
         for (frames, others) in [(8_192, 500), (8_193, 500), (100_000, 7_000), (3_000_000, 7_000)] {
-            let ghosts = Ghosts::<Native>::new(frames);
+            let ghosts = ghosts(frames);
             // Others have left before, so that a step of time has begun.
             for number in (0..1_111).chain([999_999]).chain(10_000..10_000 + others) {
                 ghosts.arrive(FrameId(0), page(number));
@@ -224,7 +230,7 @@ mod tests {
 
     #[test]
     fn a_page_without_a_name_leaves_no_ghost() {
-        let ghosts = Ghosts::<Native>::new(4);
+        let ghosts = ghosts(4);
         assert_eq!(ghosts.arrive(FrameId(0), None), None);
         ghosts.leave(single(0), 0);
         assert!(ghosts.slots.iter().all(|slot| slot.load(Ordering::Relaxed) == 0));
@@ -233,7 +239,7 @@ mod tests {
     #[test]
     fn few_ghosts_are_lost_before_as_many_have_left_as_there_are_frames() {
         let frames = 10_000;
-        let ghosts = Ghosts::<Native>::new(frames);
+        let ghosts = ghosts(frames);
         for number in 0..5 * frames {
             ghosts.arrive(FrameId(0), page(number.into()));
             ghosts.leave(single(0), 0);
@@ -246,6 +252,6 @@ mod tests {
 
     #[test]
     fn a_table_for_no_frames_is_there() {
-        assert_eq!(Ghosts::<Native>::new(0).slots.len(), 8);
+        assert_eq!(ghosts(0).slots.len(), 8);
     }
 }

@@ -87,6 +87,7 @@ mod stamp;
 mod state;
 mod striped;
 mod stripes;
+mod tables;
 mod tiers;
 mod validate;
 

@@ -9,8 +9,10 @@ use kilocore_platform::{Atomic, Ordering, Platform, SharedCell};
 
 use crate::folio::Folio;
 use crate::frame::FrameId;
+use crate::options::OptionsError;
 use crate::stamp::Stamp;
 use crate::state::State;
+use crate::tables::table;
 
 /// The end of a list, in place of a frame's number. No frame has it.
 const NONE: u32 = u32::MAX;
@@ -34,12 +36,12 @@ pub(crate) struct Frame<P: Platform> {
 pub(crate) struct Frames<P: Platform>(Box<[Frame<P>]>);
 
 impl<P: Platform> Frames<P> {
-    pub(crate) fn new(count: u32) -> Self {
-        let frame = |_| Frame {
+    pub(crate) fn new(count: u32) -> Result<Self, OptionsError> {
+        let frame = || Frame {
             state: P::U32::new(State::OUT.0),
             links: P::Cell::new(Links { newer: NONE, older: NONE, stamp: Stamp::FIRST }),
         };
-        Self((0..count).map(frame).collect())
+        table(count as usize, || Ok(frame())).map(Self)
     }
 
     pub(crate) fn len(&self) -> u32 {

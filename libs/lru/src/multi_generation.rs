@@ -76,7 +76,7 @@ impl<P: Platform, L: RawLock<P, Thread = ()>> MultiGeneration<P, L> {
     /// frames: from 1 to [`LARGEST_BATCH`](crate::LARGEST_BATCH).
     ///
     /// # Errors
-    /// If the options are out of their ranges.
+    /// If the options are out of their ranges, or there is not so much memory.
     pub fn new(frames: u32, cores: u32, batch: u32) -> Result<Self, OptionsError> {
         let options = Options { layout: Layout::STOCK, batch, sorted: false };
         options.check(cores)?;
@@ -85,7 +85,7 @@ impl<P: Platform, L: RawLock<P, Thread = ()>> MultiGeneration<P, L> {
             tiers: Padded(array::from_fn(|_| Tiers::new())),
             frames,
         };
-        Ok(Self::empty(frames, cores, options, Keeps { tails: false, ghosts: true }, order))
+        Self::empty(frames, cores, options, Keeps { tails: false, ghosts: true }, order)
     }
 }
 

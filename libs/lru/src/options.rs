@@ -102,6 +102,8 @@ pub enum OptionsError {
     GroupBits(u32),
     /// A queue cannot have more than all frames.
     Percent(u32),
+    /// There is not so much memory.
+    NoMemory,
 }
 
 impl fmt::Display for OptionsError {
@@ -120,6 +122,7 @@ impl fmt::Display for OptionsError {
             OptionsError::Percent(percent) => {
                 write!(f, "{percent} per cent of the frames: there must be at most 100")
             }
+            OptionsError::NoMemory => f.write_str("there is not so much memory"),
         }
     }
 }

@@ -16,7 +16,7 @@ use crate::frame::{Class, FrameId, List, PageHash};
 use crate::ghosts::Ghosts;
 use crate::held::Held;
 use crate::list::{Frames, Place};
-use crate::options::Options;
+use crate::options::{Options, OptionsError};
 use crate::order::Order;
 use crate::page_lists::AlreadyAdded;
 use crate::stamp::{Clock, Stamp};
@@ -45,16 +45,26 @@ pub(crate) struct Keeps {
 
 impl<P: Platform, L: RawLock<P, Thread = ()>, O: Order<P>> Ordered<P, L, O> {
     /// Returns empty lists. The options have been checked.
-    pub(crate) fn empty(frames: u32, cores: u32, options: Options, keeps: Keeps, order: O) -> Self {
-        Self {
-            frames: Frames::new(frames),
-            stripes: Stripes::new(options.layout, keeps.tails),
-            batches: Batches::new(cores, options.batch),
+    ///
+    /// # Errors
+    /// If there is not so much memory.
+    pub(crate) fn empty(
+        frames: u32,
+        cores: u32,
+        options: Options,
+        keeps: Keeps,
+        order: O,
+    ) -> Result<Self, OptionsError> {
+        let ghosts = if keeps.ghosts { Some(Ghosts::new(frames)?) } else { None };
+        Ok(Self {
+            frames: Frames::new(frames)?,
+            stripes: Stripes::new(options.layout, keeps.tails)?,
+            batches: Batches::new(cores, options.batch)?,
             sorted: options.sorted,
             clock: Clock::new(),
-            ghosts: keeps.ghosts.then(|| Ghosts::new(frames)),
+            ghosts,
             order,
-        }
+        })
     }
 
     /// Lets work on folios of up to `largest` wait in batches, as on single pages. Without this they end the

@@ -68,7 +68,7 @@ impl<P: Platform, L: RawLock<P, Thread = ()>> S3Fifo<P, L> {
     /// Returns empty queues for so many frames, on a machine of so many cores.
     ///
     /// # Errors
-    /// If the options are out of their ranges.
+    /// If the options are out of their ranges, or there is not so much memory.
     pub fn new(frames: u32, cores: u32, options: S3FifoOptions) -> Result<Self, OptionsError> {
         let S3FifoOptions { small_percent, batch } = options;
         if small_percent > 100 {
@@ -79,7 +79,7 @@ impl<P: Platform, L: RawLock<P, Thread = ()>> S3Fifo<P, L> {
         let ghosts = frames - percent(frames, small_percent);
         let keeps = Keeps { tails: false, ghosts: true };
         let order = SmallAndMain { small_percent, ghosts };
-        Ok(Self::empty(frames, cores, options, keeps, order))
+        Self::empty(frames, cores, options, keeps, order)
     }
 }
 

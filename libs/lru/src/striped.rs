@@ -109,7 +109,7 @@ impl<P: Platform, L: RawLock<P, Thread = ()>> Striped<P, L> {
     /// Returns empty lists for so many frames, on a machine of so many cores, with [`Policy::PLAIN`].
     ///
     /// # Errors
-    /// If the options are out of their ranges.
+    /// If the options are out of their ranges, or there is not so much memory.
     pub fn new(frames: u32, cores: u32, options: Options) -> Result<Self, OptionsError> {
         Self::with_policy(frames, cores, options, Policy::PLAIN)
     }
@@ -117,7 +117,7 @@ impl<P: Platform, L: RawLock<P, Thread = ()>> Striped<P, L> {
     /// Returns empty lists for so many frames, on a machine of so many cores.
     ///
     /// # Errors
-    /// If the options are out of their ranges.
+    /// If the options are out of their ranges, or there is not so much memory.
     pub fn with_policy(
         frames: u32,
         cores: u32,
@@ -127,7 +127,7 @@ impl<P: Platform, L: RawLock<P, Thread = ()>> Striped<P, L> {
         options.check(cores)?;
         let turns = Padded(array::from_fn(|_| P::U32::new(0)));
         let keeps = Keeps { tails: policy.from == ReclaimFrom::OldestTail, ghosts: policy.returns };
-        Ok(Self::empty(frames, cores, options, keeps, TwoLists { policy, turns }))
+        Self::empty(frames, cores, options, keeps, TwoLists { policy, turns })
     }
 
     /// Returns how the lists are divided.

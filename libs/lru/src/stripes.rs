@@ -22,7 +22,9 @@ use kilocore_platform::{Atomic, Ordering, Padded, Platform};
 
 use crate::frame::{FrameId, List};
 use crate::list::{Chain, Frames};
+use crate::options::OptionsError;
 use crate::stamp::Stamp;
+use crate::tables::table;
 
 /// The most stripes.
 pub const LARGEST_FACTOR: u32 = 1 << 16;
@@ -148,20 +150,20 @@ pub(crate) struct Stripes<P: Platform, L> {
 }
 
 impl<P: Platform, L: RawLock<P, Thread = ()>> Stripes<P, L> {
-    pub(crate) fn new(layout: Layout, with_tails: bool) -> Self {
+    pub(crate) fn new(layout: Layout, with_tails: bool) -> Result<Self, OptionsError> {
         let lists = List::ALL.len() as u32;
         let locks = match layout.locking {
             Locking::PerList => layout.factor * lists,
             Locking::PerStripe => layout.factor,
         };
         let part =
-            |_| Padded(Part { lock: L::new(), chains: core::array::from_fn(|_| Chain::new()) });
+            || Padded(Part { lock: L::new(), chains: core::array::from_fn(|_| Chain::new()) });
         let tails = if with_tails { layout.factor * lists } else { 0 };
-        Self {
+        Ok(Self {
             layout,
-            parts: (0..locks).map(part).collect(),
-            tails: (0..tails).map(|_| P::U32::new(0)).collect(),
-        }
+            parts: table(locks as usize, || Ok(part()))?,
+            tails: table(tails as usize, || Ok(P::U32::new(0)))?,
+        })
     }
 
     /// Returns the lock of a stripe's list.
