@@ -3,6 +3,7 @@
 mod capacity;
 mod chooser;
 mod faults;
+mod faulty_disk;
 mod key_value;
 mod model;
 mod slow_store;
