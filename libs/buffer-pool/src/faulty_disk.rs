@@ -1,17 +1,17 @@
-//! A disk whose power fails, for tests.
+//! A disk that fails, under a page cache that is like that of Linux, for tests.
 
-use std::collections::BTreeMap;
 use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::page::PageId;
 use crate::store::Store;
 
-/// What a disk writes as a whole or not at all, in bytes.
-const SECTOR: usize = 512;
+mod disk;
 
-/// A disk in memory that loses what was written to it and not made durable, as real ones do when their power
-/// fails. With it a program can be tried at every point at which it may be stopped:
+use disk::Disk;
+
+/// A disk in memory, and the system's page cache over it, which fail as real ones do. With it a program can be
+/// tried at every point at which it may be stopped:
 ///
 /// ```
 /// use kilocore_buffer_pool::{BufferPool, FaultyDisk, Options, PageId};
@@ -31,36 +31,24 @@ const SECTOR: usize = 512;
 /// # Ok(())
 /// # }
 /// ```
+///
+/// # What it does
+/// * **What was written is in the cache, and dirty.** A sync makes it durable. Before that, any part of it may
+///   be on the disk, in pieces of 512 bytes and in any order.
+/// * **A sync that fails loses pages for good.** Some pages could not be written. The cache still shows what
+///   was written last and takes it for clean, so the next sync succeeds, and the disk has something older, or
+///   a part of the new. So it is with `fsync` in Linux. Whoever writes such a page again makes it dirty again.
+///   Other pages have reached the disk by then, or are dirty still.
+/// * **The system may write pages on its own, and fail** ([`lose_writes`](Self::lose_writes)). It says so at the
+///   next sync, once.
+/// * **The cache forgets clean pages** at any time ([`drop_cache`](Self::drop_cache)). Then the disk's content
+///   of a lost page comes back.
+/// * **A write that fails may leave a part** in the cache.
+/// * **Whoever opens the store again** finds what the cache has if only the program ended
+///   ([`after_kill`](Self::after_kill)), and what the disk has if the power failed
+///   ([`after_power_failure`](Self::after_power_failure)). Either can fail again, as often as one likes.
 #[derive(Debug, Default)]
 pub struct FaultyDisk(Mutex<Disk>);
-
-#[derive(Debug, Default)]
-struct Disk {
-    /// What is durable.
-    durable: BTreeMap<PageId, Vec<u8>>,
-    /// What was written since, in this order.
-    written: Vec<(PageId, Vec<u8>)>,
-    /// The writes and syncs so far.
-    operations: u64,
-    /// From this one on, all fail.
-    power_fails_at: Option<u64>,
-    failing_reads: bool,
-    failing_writes: bool,
-    failing_syncs: bool,
-}
-
-impl Disk {
-    /// Returns whether there is power for one operation more, that changes the disk.
-    fn has_power(&mut self) -> bool {
-        let number = self.operations;
-        self.operations += 1;
-        self.power_fails_at.is_none_or(|last| number < last)
-    }
-
-    fn is_off(&self) -> bool {
-        self.power_fails_at.is_some_and(|last| self.operations > last)
-    }
-}
 
 impl FaultyDisk {
     /// Returns a disk that is all zeros.
@@ -69,21 +57,45 @@ impl FaultyDisk {
         Self::default()
     }
 
+    /// Returns a disk that is all zeros. The seed decides what it loses when it fails.
+    #[must_use]
+    pub fn with_seed(seed: u64) -> Self {
+        Self(Mutex::new(Disk::with_seed(seed)))
+    }
+
     fn disk(&self) -> MutexGuard<'_, Disk> {
         // Nothing is half done if a thread panics here.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns how many writes and syncs there were.
+    fn into_disk(self) -> Disk {
+        self.0.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns how many writes and syncs there were, including those that failed.
     #[must_use]
     pub fn operations(&self) -> u64 {
         self.disk().operations
     }
 
-    /// Lets the power fail after so many further writes and syncs: during the next one.
+    /// Returns how often a page was lost: the cache showed it as clean, and the disk did not have it.
+    #[must_use]
+    pub fn losses(&self) -> u64 {
+        self.disk().losses
+    }
+
+    /// Lets the power fail, or the program be killed, after so many further writes and syncs: during the next
+    /// one. Nothing succeeds after that, until [`after_power_failure`](Self::after_power_failure) or
+    /// [`after_kill`](Self::after_kill) says which of the two it was.
     pub fn fail_power_after(&self, operations: u64) {
         let mut disk = self.disk();
-        disk.power_fails_at = Some(disk.operations + operations);
+        disk.stops_at = Some(disk.operations + operations);
+    }
+
+    /// Lets one write or sync fail, after so many further ones. The disk works again after it.
+    pub fn fail_once_after(&self, operations: u64) {
+        let mut disk = self.disk();
+        disk.fails_at = Some(disk.operations + operations);
     }
 
     /// From now on, reads fail or do not.
@@ -96,79 +108,49 @@ impl FaultyDisk {
         self.disk().failing_writes = fail;
     }
 
-    /// From now on, syncs fail or do not.
+    /// From now on, what is dirty cannot be written, or can. A sync then fails if anything is dirty: so the
+    /// second of two succeeds if nothing was written between them.
     pub fn fail_syncs(&self, fail: bool) {
         self.disk().failing_syncs = fail;
     }
 
+    /// Lets the system write some of the dirty pages on its own, and fail. The next sync says so.
+    pub fn lose_writes(&self) {
+        self.disk().lose_writes();
+    }
+
+    /// Lets the cache forget all clean pages.
+    pub fn drop_cache(&self) {
+        self.disk().drop_cache();
+    }
+
     /// Returns what the disk has when its power is back. What was made durable is there. Of what was written
     /// since, any part may be, in pieces of 512 bytes and in any order; `choose(n)`, which returns a
-    /// number below `n`, decides.
+    /// number below `n`, decides. Nothing fails until it is asked to anew.
     #[must_use]
     pub fn after_power_failure(self, choose: &mut dyn FnMut(usize) -> usize) -> Self {
-        let Disk { mut durable, mut written, .. } =
-            self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
-        // A disk may write in another order. The later of two writes of a sector may be lost, or the earlier.
-        while !written.is_empty() {
-            let (page, bytes) = written.swap_remove(choose(written.len()));
-            let old = durable.entry(page).or_insert_with(|| vec![0; bytes.len()]);
-            let sectors = old.chunks_mut(SECTOR).zip(bytes.chunks(SECTOR));
-            match choose(3) {
-                0 => {}
-                1 => sectors.for_each(|(old, new)| old.copy_from_slice(new)),
-                _ => {
-                    let torn = sectors.filter(|_| choose(2) == 0);
-                    torn.for_each(|(old, new)| old.copy_from_slice(new));
-                }
-            }
-        }
-        Self(Mutex::new(Disk { durable, ..Disk::default() }))
+        Self(Mutex::new(self.into_disk().after_power_failure(choose)))
     }
-}
 
-fn failure(what: &str) -> io::Error {
-    io::Error::other(what.to_owned())
+    /// Returns what the next program finds if this one ended or was killed, and the power did not fail: what the
+    /// cache shows. A failure that no sync has reported yet, the next program's does, or nobody's does if the
+    /// system has forgotten the file meanwhile. Nothing fails until it is asked to anew.
+    #[must_use]
+    pub fn after_kill(self) -> Self {
+        Self(Mutex::new(self.into_disk().after_kill()))
+    }
 }
 
 impl Store for FaultyDisk {
     fn read(&self, page: PageId, into: &mut [u8]) -> io::Result<()> {
-        let disk = self.disk();
-        if disk.failing_reads || disk.is_off() {
-            return Err(failure("the disk cannot read"));
-        }
-        let last = disk.written.iter().rev().find(|(written, _)| *written == page);
-        match last.map(|(_, bytes)| bytes).or_else(|| disk.durable.get(&page)) {
-            Some(bytes) => into.copy_from_slice(bytes),
-            None => into.fill(0),
-        }
-        Ok(())
+        self.disk().read(page, into)
     }
 
     fn write(&self, page: PageId, from: &[u8]) -> io::Result<()> {
-        let mut disk = self.disk();
-        if disk.failing_writes {
-            return Err(io::Error::new(io::ErrorKind::StorageFull, "the disk is full"));
-        }
-        let was_off = disk.is_off();
-        let has_power = disk.has_power();
-        // The power may fail when a part is written.
-        if !was_off {
-            disk.written.push((page, from.to_vec()));
-        }
-        if has_power { Ok(()) } else { Err(failure("the disk has no power")) }
+        self.disk().write(page, from)
     }
 
     fn sync(&self) -> io::Result<()> {
-        let mut disk = self.disk();
-        if disk.failing_syncs {
-            return Err(failure("the disk cannot sync"));
-        }
-        if !disk.has_power() {
-            return Err(failure("the disk has no power"));
-        }
-        for (page, bytes) in std::mem::take(&mut disk.written) {
-            disk.durable.insert(page, bytes);
-        }
-        Ok(())
+        self.disk().sync()
     }
 }

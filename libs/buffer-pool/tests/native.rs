@@ -4,6 +4,7 @@ mod capacity;
 mod chooser;
 mod direct;
 mod faults;
+mod faulty_disk;
 mod key_value;
 mod model;
 mod resources;
