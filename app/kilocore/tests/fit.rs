@@ -85,6 +85,9 @@ fn too_few_points_to_tell_workloads_apart() {
     refused("fit-repeats.csv", Some(repeats), &["1 measured point"]);
     let left = b"lock,cores,throughput\nmcs,2,5\nmcs,4,x\nmcs,64,5\n";
     refused("fit-left.csv", Some(left), &["1 measured point"]);
+    // However many locks there are on one number of cores, they do not show what more cores do.
+    let one = b"lock,cores,throughput\nmcs,1,5\nticket,1,5\nfutex,1,6\nttas,1,6\n";
+    refused("fit-one-count.csv", Some(one), &["on 1 core,", "at least two numbers of cores"]);
 }
 
 #[test]

@@ -21,6 +21,12 @@ pub enum Refusal {
          or core counts)", s = if *.0 == 1 { "" } else { "s" }
     )]
     TooFew(usize),
+    /// All points are on the same number of cores. They do not tell what more cores would do.
+    #[error(
+        "all points were measured on {0} core{s}, which does not tell what more or fewer would do \
+         (give at least two numbers of cores)", s = if *.0 == 1 { "" } else { "s" }
+    )]
+    OneCoreCount(u32),
     /// No workload explains the measurements.
     #[error(
         "no workload explains these measurements: the best of all is off by a factor of {0:.1} on \
@@ -68,6 +74,9 @@ pub fn fit(
     let points = &measurements.points;
     if points.len() < FEWEST_POINTS {
         return Err(Refusal::TooFew(points.len()));
+    }
+    if points.iter().all(|point| point.cores == points[0].cores) {
+        return Err(Refusal::OneCoreCount(points[0].cores));
     }
     let places: Vec<(LockId, u32)> = points.iter().map(|p| (p.lock, p.cores)).collect();
     let measured: Vec<f64> = points.iter().map(|p| libm::log(p.throughput)).collect();
