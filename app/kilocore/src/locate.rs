@@ -80,6 +80,9 @@ struct Facts {
     /// How many samples of the scaled profile are a second of processor time
     #[arg(long, value_name = "HZ", value_parser = inputs::positive)]
     scaled_frequency: Option<f64>,
+    /// The clock of the cores, by which the cycles of both profiles become time
+    #[arg(long, value_name = "GHZ", value_parser = inputs::positive)]
+    clock: Option<f64>,
 }
 
 /// How to read the profiles.
@@ -129,12 +132,14 @@ fn compare_files(arguments: &Compare) -> Result<ExitCode, Failure> {
         work: facts.base_work,
         seconds: facts.base_seconds,
         frequency: facts.base_frequency,
+        clock_ghz: facts.clock,
     };
     let scaled = inputs::Known {
         cores: facts.scaled_cores,
         work: facts.scaled_work,
         seconds: facts.scaled_seconds,
         frequency: facts.scaled_frequency,
+        clock_ghz: facts.clock,
     };
     let base = inputs::runs(base_path, &base, reading)?;
     let scaled = inputs::runs(scaled_path, &scaled, reading)?;

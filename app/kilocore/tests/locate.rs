@@ -5,6 +5,7 @@ mod live;
 mod planted;
 mod recorded;
 mod refusals;
+mod sleepers;
 
 #[path = "../../../measure/sampled-profile/tests/common/pprof.rs"]
 mod pprof;

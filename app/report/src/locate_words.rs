@@ -26,10 +26,14 @@ fn loss(comparison: &Comparison, times: Times) -> f64 {
     times.loss(comparison.works).per_unit(comparison.works)
 }
 
+/// Beyond this share, core time that samples do not explain is said.
+const UNEXPLAINED: f64 = 0.05;
+
 /// The answer: how far the program scales, what it loses and where.
 pub(crate) fn sentences(comparison: &Comparison) -> Vec<String> {
     let mut said = Vec::new();
     said.extend(speedup(comparison));
+    said.extend(off_processors(comparison));
     said.push(total(comparison));
     if comparison.total_loss().numerator > 0 {
         said.push(culprit(comparison));
@@ -79,16 +83,42 @@ fn cores(count: u32) -> String {
     if count == 1 { "one core".to_owned() } else { format!("{count} cores") }
 }
 
+/// What the speedup tells of time that no sample shows, if that is most of what is lost.
+fn off_processors(comparison: &Comparison) -> Option<String> {
+    let unexplained = comparison.unexplained().filter(|&share| share > UNEXPLAINED)?;
+    let ratio = comparison.core_time_ratio()?;
+    Some(format!(
+        "A unit of work takes {} times as much time of its cores, and samples of {} do not show why: \
+         in {} of that time its threads slept, other programs had the cores, or the cores ran more \
+         slowly. 'kilocore doctor -- COMMAND' sees threads that wait for locks; with --clock, the \
+         cycles of a profile become time.",
+        number::figure(ratio),
+        comparison.measure.name(),
+        number::percent(unexplained)
+    ))
+}
+
 fn total(comparison: &Comparison) -> String {
     let total = comparison.total_loss();
     let value = total.per_unit(comparison.works);
+    // What is known of it: all of its time, or only what was on processors.
+    let known = if comparison.idle.is_some() { "" } else { " on processors" };
     if total.numerator <= 0 {
+        let so = match (comparison.idle, comparison.unexplained()) {
+            (Some(_), _) => ": it scales as far as was looked",
+            (None, Some(share)) if share <= UNEXPLAINED => ": it scales as far as was looked",
+            (None, Some(_)) => "; what it loses is not there",
+            (None, None) => {
+                "; whether its threads slept more, the profiles do not say (give the cores, the work \
+                 and the time of both)"
+            }
+        };
         return format!(
-            "A unit of work takes no more than before ({}): it scales as far as was looked.",
+            "A unit of work takes no more{known} than before ({}){so}.",
             signed(comparison, value)
         );
     }
-    let mut text = format!("A unit of work takes {} more", per_unit(comparison, value));
+    let mut text = format!("A unit of work takes {} more{known}", per_unit(comparison, value));
     if let Some(idle) = comparison.idle {
         text += &format!(
             ": {} on processors and {} in which its cores did not run it, as its threads slept or \

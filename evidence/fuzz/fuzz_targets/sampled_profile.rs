@@ -51,6 +51,7 @@ fuzz_target!(|bytes: &[u8]| {
         work: None,
         elapsed_ns: None,
         frequency: None,
+        clock_ghz: None,
     };
     let sides = [run];
     let Ok(comparison) = compare(&sides, &sides, &Options::default()) else { return };

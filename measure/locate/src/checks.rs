@@ -1,6 +1,6 @@
 //! Looks for reasons why a comparison is less reliable than it seems.
 
-use kilocore_sampled_profile::{Context, Facts, Rate, Remark, SampledProfile, Unit};
+use kilocore_sampled_profile::{Context, Facts, Rate, Remark, SampledProfile, Unit, plain_event};
 
 use crate::ownership::is_unnamed;
 use crate::totals::SideTotals;
@@ -141,7 +141,7 @@ fn pairwise(all_base: &[Run], all_scaled: &[Run], found: &mut Vec<Warning>) {
     let (base, scaled) = (&all_base[0], &all_scaled[0]);
     let (own, others) = (&base.profile.facts, &scaled.profile.facts);
     if let (Some(base), Some(scaled)) = (&own.event, &others.event)
-        && bare_event(base) != bare_event(scaled)
+        && plain_event(base) != plain_event(scaled)
     {
         found.push(Warning::Events { base: base.clone(), scaled: scaled.clone() });
     }
@@ -163,11 +163,6 @@ fn pairwise(all_base: &[Run], all_scaled: &[Run], found: &mut Vec<Warning>) {
         (false, true) => found.push(Warning::StacksOnOneSide { without: base.name.clone() }),
         _ => {}
     }
-}
-
-/// Returns the name of an event without modifiers, which samplers add as far as the host allows.
-fn bare_event(event: &str) -> &str {
-    event.split(':').next().unwrap_or(event)
 }
 
 /// Warns of faults in the profiles of one side.

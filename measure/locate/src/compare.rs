@@ -116,6 +116,28 @@ impl Comparison {
         Some(self.scaled.throughput()? / self.base.throughput()?)
     }
 
+    /// Returns how many times as much of its cores' time a unit of work takes on the scaled side, by
+    /// the wall clock: 1 if the program scales as its cores do. Samples have no part in it.
+    #[must_use]
+    pub fn core_time_ratio(&self) -> Option<f64> {
+        Some(self.core_ratio()? / self.speedup()?)
+    }
+
+    /// Returns the share of the scaled side's core time that its samples cannot explain, 0 to 1. It is
+    /// known only if samples do not say how long the cores were unused.
+    ///
+    /// A unit of work takes so many times as much core time, and so many times as many events on
+    /// processors. As far as the former grew more, cores did not run the program, or ran it more
+    /// slowly than the events tell.
+    #[must_use]
+    pub fn unexplained(&self) -> Option<f64> {
+        if self.idle.is_some() {
+            return None;
+        }
+        let busy = self.busy.scaled_per_unit(self.works) / self.busy.base_per_unit(self.works);
+        Some((1.0 - busy / self.core_time_ratio()?).clamp(0.0, 1.0))
+    }
+
     /// Returns how many times as many cores the scaled side had.
     #[must_use]
     pub fn core_ratio(&self) -> Option<f64> {

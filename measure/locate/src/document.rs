@@ -54,6 +54,9 @@ struct TotalDocument {
     total: f64,
     busy: f64,
     idle: Option<f64>,
+    /// The share of the scaled side's core time that its samples do not explain, if `idle` is not
+    /// known.
+    unexplained: Option<f64>,
 }
 
 #[derive(Debug, Serialize)]
@@ -153,6 +156,7 @@ impl<'a> Document<'a> {
                 total: comparison.total_loss().per_unit(comparison.works),
                 busy: per_unit(comparison.busy),
                 idle: comparison.idle.map(per_unit),
+                unexplained: comparison.unexplained(),
             },
             run_noise: NoiseDocument::of(comparison),
             functions: comparison.functions.iter().map(|row| function(comparison, row)).collect(),

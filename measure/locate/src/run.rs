@@ -20,6 +20,8 @@ pub struct Run {
     pub elapsed_ns: Option<u64>,
     /// How many samples were taken in a second of processor time, if the profile counts samples.
     pub frequency: Option<f64>,
+    /// The clock of the cores in GHz, by which cycles become time.
+    pub clock_ghz: Option<f64>,
 }
 
 /// The unit of the figures of a comparison.
@@ -69,18 +71,26 @@ impl Run {
             (Unit::Samples, None) => (Measure::Samples, Conversion::Weight),
             // Folded stacks have sums of periods. The rate of samples says what they are.
             (Unit::Events(_), Some(hertz)) if is_folded => by_samples(hertz),
-            (Unit::Events(name), _) => (Measure::Events(name.clone()), Conversion::Weight),
+            (Unit::Events(name), _) => match self.clock_ghz.filter(|_| name == CYCLES) {
+                Some(ghz) => (Measure::Nanoseconds, Conversion::Cycles(ghz)),
+                None => (Measure::Events(name.clone()), Conversion::Weight),
+            },
         }
     }
 }
 
+/// The event that a clock makes time.
+const CYCLES: &str = "cycles";
+
 /// How the tallies of a run are converted to the unit of the comparison.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Conversion {
     /// The weights are in that unit.
     Weight,
     /// Each sample stands for this much.
     Samples(u64),
+    /// The weights are cycles of a clock of so many GHz.
+    Cycles(f64),
 }
 
 impl Conversion {
@@ -88,6 +98,11 @@ impl Conversion {
     pub(crate) fn apply(self, tally: Tally) -> Tally {
         match self {
             Self::Weight => tally,
+            Self::Cycles(ghz) => Tally {
+                weight: (tally.weight as f64 / ghz).round() as u64,
+                squares: (tally.squares as f64 / (ghz * ghz)).round() as u128,
+                ..tally
+            },
             Self::Samples(each) => Tally::of(tally.samples, tally.samples.saturating_mul(each)),
         }
     }

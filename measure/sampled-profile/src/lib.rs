@@ -5,12 +5,15 @@
 //! the distinct stacks in it, not by the samples, so that files of any length can be read.
 
 mod context;
+mod event_name;
 mod function;
+mod idle;
 pub mod perf_data;
 mod profile;
 mod read;
 
 pub use context::{Context, ContextId, Contexts, Tally};
+pub use event_name::plain_event;
 pub use function::{Function, FunctionId, Functions, Origin};
 pub use profile::{Facts, Format, Rate, Remark, SampledProfile, Unit};
 pub use read::{Limits, Options, Progress, ReadError, read};

@@ -34,6 +34,7 @@ pub use error::PerfDataError;
 pub use options::Options;
 pub use progress::Progress;
 
+use event::Weight;
 use features::Features;
 use files::Files;
 use layout::Layout;
@@ -42,7 +43,8 @@ use recording::{Event, Recording};
 use stream::Stream;
 use unwind::Unwinder;
 
-use crate::{Facts, Format, FunctionId, Remark, SampledProfile};
+use crate::event_name::like_time;
+use crate::{Facts, Format, FunctionId, Remark, SampledProfile, plain_event};
 
 /// Whether these first bytes are those of a file that perf wrote.
 #[must_use]
@@ -92,16 +94,32 @@ pub fn read<R: Read + Seek>(
     profile(recording, remarks)
 }
 
-/// The event that is taken, as an index.
-fn choose(events: &[Event], options: &Options) -> Result<usize, PerfDataError> {
+/// Takes the event that was asked for out of all, or the one that is most like time.
+fn take(events: &mut Vec<Event>, options: &Options) -> Result<Event, PerfDataError> {
     let is_wanted = |event: &Event| options.event.as_ref().is_none_or(|name| event.is_called(name));
     let wanted = events.iter().enumerate().filter(|(_, event)| is_wanted(event));
-    // Of several with the same number, take the first.
-    let most = wanted.max_by_key(|(index, event)| (event.samples, std::cmp::Reverse(*index)));
-    most.map(|(index, _)| index).ok_or_else(|| PerfDataError::NoSuchEvent {
-        name: options.event.clone().unwrap_or_default(),
-        there: events.iter().map(|event| event.name.clone()).collect(),
-    })
+    // An event without samples stands for no time. Of several with the same number, take the first.
+    let best = wanted.max_by_key(|(index, event)| {
+        let like_time = if event.samples > 0 { like_time(event.name.as_bytes()) } else { 0 };
+        (like_time, event.samples, std::cmp::Reverse(*index))
+    });
+    let Some((best, _)) = best else {
+        return Err(PerfDataError::NoSuchEvent {
+            name: options.event.clone().unwrap_or_default(),
+            there: events.iter().map(|event| event.name.clone()).collect(),
+        });
+    };
+    let mut taken = events.swap_remove(best);
+    // A hybrid processor's kinds of cores count the same event apart.
+    let is_bare = |event: &Event| event.weight == Weight::One;
+    let is_same = |other: &mut Event| {
+        is_wanted(other)
+            && plain_event(&other.name) == plain_event(&taken.name)
+            && is_bare(other) == is_bare(&taken)
+    };
+    let same: Vec<Event> = events.extract_if(.., is_same).collect();
+    same.into_iter().for_each(|other| taken.add(other));
+    Ok(taken)
 }
 
 /// The profile of one event.
@@ -110,10 +128,9 @@ fn profile(
     mut remarks: Vec<Remark>,
 ) -> Result<SampledProfile, PerfDataError> {
     let Files { features, options, .. } = recording.files;
-    let chosen = choose(&recording.events, options)?;
     let (lost, throttled) = (recording.lost(), recording.throttled);
     remarks.extend(skipped(&recording));
-    let event = recording.events.swap_remove(chosen);
+    let event = take(&mut recording.events, options)?;
     let sampled = recording.events.iter().filter(|other| other.samples > 0);
     let left_out: Vec<String> = sampled.map(|other| other.name.clone()).collect();
     if !left_out.is_empty() {

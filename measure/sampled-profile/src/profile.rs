@@ -111,6 +111,11 @@ pub enum Remark {
         /// Their names.
         left_out: Vec<String>,
     },
+    /// Samples of processors that had nothing to do were left out.
+    Idle {
+        /// How many.
+        samples: u64,
+    },
     /// Some functions have the names of functions that were inlined into them.
     Inlined,
     /// No address in this file has a name.
@@ -137,6 +142,10 @@ impl fmt::Display for Remark {
             Self::OtherEvents { left_out } => {
                 write!(f, "other events were left out: {}", left_out.join(", "))
             }
+            Self::Idle { samples } => write!(
+                f,
+                "{samples} samples of idle processors were left out: nobody worked in them"
+            ),
             Self::Inlined => f.write_str(
                 "some functions are named by what was compiled into them, which perf does not \
                  always find out, so that the same code may have several names; print with `perf \

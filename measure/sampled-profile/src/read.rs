@@ -30,7 +30,7 @@ pub use progress::Progress;
 use source::{BrokenOff, Source};
 pub(crate) use task::Task;
 
-use crate::{Format, Remark, SampledProfile, perf_data};
+use crate::{Format, Remark, SampledProfile, idle, perf_data};
 
 /// Reads a profile; the path `-` is standard input. After every few hundred thousand bytes,
 /// `progress` is told how far reading has come.
@@ -44,11 +44,22 @@ pub fn read(
     progress: &mut dyn FnMut(Progress),
 ) -> Result<SampledProfile, ReadError> {
     let task = Task { file: path, options };
+    let mut profile = any_format(path, &task, progress)?;
+    idle::leave_out(&mut profile);
+    Ok(profile)
+}
+
+/// Reads all that a file has.
+fn any_format(
+    path: &Path,
+    task: &Task<'_>,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<SampledProfile, ReadError> {
     let mut source = Source::open(path, &mut *progress).map_err(|source| task.failed(source))?;
-    match detect::detect(&mut source, &task)? {
+    match detect::detect(&mut source, task)? {
         Detected::PerfData => {
             let (file, broken) = seekable(path, source).map_err(|source| task.failed(source))?;
-            let mut profile = perf_data(file, &task, progress)?;
+            let mut profile = perf_data(file, task, progress)?;
             // If the compressed file ends too early, that is a better message than where its
             // content ends.
             if let Some(BrokenOff { at, what }) = broken {
@@ -57,9 +68,9 @@ pub fn read(
             }
             Ok(profile)
         }
-        Detected::Text(Format::Folded) => folded::read(source, &task),
-        Detected::Text(_) => script::read(source, &task),
-        Detected::Pprof => pprof::read(source, &task),
+        Detected::Text(Format::Folded) => folded::read(source, task),
+        Detected::Text(_) => script::read(source, task),
+        Detected::Pprof => pprof::read(source, task),
     }
 }
 

@@ -5,4 +5,5 @@ mod common;
 mod golden;
 mod hostile;
 mod perf_record;
+mod processors;
 mod round_trip;

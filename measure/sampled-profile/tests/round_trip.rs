@@ -22,7 +22,7 @@ const FUNCTIONS: [(&str, &str, Origin); 11] = [
     ("[unknown]", "/lib/y.so", Origin::User),
     ("[unknown]", "", Origin::User),
     ("gettimeofday", "[vdso]", Origin::User),
-    ("do_idle", "[kernel.kallsyms]", Origin::Kernel),
+    ("do_exit", "[kernel.kallsyms]", Origin::Kernel),
     ("nft_do_chain", "[nf_tables]", Origin::Kernel),
 ];
 

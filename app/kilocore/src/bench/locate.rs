@@ -102,6 +102,7 @@ fn one_run(
         work: Some(Work::units(sample.operations)?),
         elapsed_ns: Some(sample.end_ns.saturating_sub(sample.begin_ns)),
         frequency: None,
+        clock_ghz: None,
     })
 }
 

@@ -18,6 +18,7 @@ pub(super) struct Known {
     pub(super) work: Option<Work>,
     pub(super) seconds: Option<f64>,
     pub(super) frequency: Option<f64>,
+    pub(super) clock_ghz: Option<f64>,
 }
 
 /// A number above zero.
@@ -95,6 +96,7 @@ fn run(path: &Path, known: &Known, reading: &Reading) -> Result<Run, Failure> {
         work: known.work.or(sidecar.work),
         elapsed_ns,
         frequency: known.frequency.or(sidecar.frequency_hz),
+        clock_ghz: known.clock_ghz,
         profile,
     })
 }

@@ -32,6 +32,7 @@ fn a_run() -> impl Strategy<Value = Run> {
                 work: work.parse::<Work>().ok().or(Some(Work::one())),
                 elapsed_ns: Some(elapsed),
                 frequency: None,
+                clock_ghz: None,
             }
         },
     )

@@ -3,5 +3,6 @@
 mod chance;
 mod exact;
 mod known;
+mod off_processors;
 mod output;
 mod profiles;

@@ -35,5 +35,6 @@ pub(crate) fn run(name: &str, profile: SampledProfile, work: u64) -> Run {
         work: Some(Work::units(work).unwrap()),
         elapsed_ns: None,
         frequency: None,
+        clock_ghz: None,
     }
 }

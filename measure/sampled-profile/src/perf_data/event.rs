@@ -1,20 +1,10 @@
-//! The event that was sampled: its name, its unit and its rate.
+//! The event that was sampled: the name that it has by default, its unit and its rate.
 
 use linux_perf_data::linux_perf_event_reader::{
     HardwareEventId, PerfEventAttr, PerfEventType, SamplingPolicy, SoftwareCounterType,
 };
 
-use crate::{Rate, Unit};
-
-/// An event's name without the modifiers of `perf record -e NAME:MODIFIERS`, which say where and
-/// how to count. `cycles:u` becomes `cycles`.
-pub(super) fn without_modifiers(name: &str) -> &str {
-    const MODIFIERS: &str = "ukhIGHpPSDWebR";
-    match name.rsplit_once(':') {
-        Some((event, modifiers)) if modifiers.chars().all(|c| MODIFIERS.contains(c)) => event,
-        _ => name,
-    }
-}
+use crate::{Rate, Unit, plain_event};
 
 /// The name that perf uses for an event if the file does not name it.
 pub(super) fn name_of(attr: &PerfEventAttr) -> String {
@@ -93,7 +83,7 @@ pub(super) fn unit(attr: &PerfEventAttr, name: &str, weight: Weight) -> Unit {
         PerfEventType::Software(SoftwareCounterType::CpuClock | SoftwareCounterType::TaskClock) => {
             Unit::Nanoseconds
         }
-        _ => Unit::Events(without_modifiers(name).to_owned()),
+        _ => Unit::Events(plain_event(name).to_owned()),
     }
 }
 
@@ -103,19 +93,5 @@ pub(super) fn rate(attr: &PerfEventAttr) -> Option<Rate> {
         SamplingPolicy::Period(period) => Some(Rate::Period(period.get())),
         SamplingPolicy::Frequency(frequency) => Some(Rate::Hertz(frequency as f64)),
         SamplingPolicy::NoSampling => None,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn modifiers_are_not_names() {
-        assert_eq!(without_modifiers("cpu-clock:ppp"), "cpu-clock");
-        assert_eq!(without_modifiers("cycles:uH"), "cycles");
-        assert_eq!(without_modifiers("cpu/cycles/"), "cpu/cycles/");
-        assert_eq!(without_modifiers("sched:sched_switch"), "sched:sched_switch");
-        assert_eq!(without_modifiers("syscalls:sys_enter_read:u"), "syscalls:sys_enter_read");
     }
 }

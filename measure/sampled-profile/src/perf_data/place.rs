@@ -157,8 +157,8 @@ impl PlaceTree {
         self.nodes.len() > MOST_STACKS
     }
 
-    /// Counts a sample that fell on a stack of places, the innermost first.
-    pub(super) fn sample(&mut self, stack: &[Index], weight: u64) {
+    /// Counts samples that fell on a stack of places, the innermost first.
+    pub(super) fn sample(&mut self, stack: &[Index], tally: Tally) {
         let mut node = 0;
         for &place in stack.iter().rev() {
             let next = self.nodes.len();
@@ -167,7 +167,7 @@ impl PlaceTree {
                 Index::try_from(next).expect("a file has fewer stacks")
             });
         }
-        self.nodes[node as usize].own.add(Tally::of(1, weight));
+        self.nodes[node as usize].own.add(tally);
     }
 
     /// The stacks that samples fell on, each with its places, the innermost first.

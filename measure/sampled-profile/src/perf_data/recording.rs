@@ -17,7 +17,7 @@ use super::place::{Index, Interned, Object, Place, PlaceTree};
 use super::processes::{Mapping, Processes};
 use super::sample::{Sample, SampleLayout};
 use super::unwind::Unwinder;
-use crate::Origin;
+use crate::{Origin, Tally, plain_event};
 
 /// An event, and what was sampled of it.
 #[derive(Debug)]
@@ -60,9 +60,25 @@ impl Event {
         }
     }
 
+    /// Takes what was sampled of the same event on cores of another kind.
+    pub(super) fn add(&mut self, other: Self) {
+        for (places, tally) in other.stacks.stacks() {
+            self.stacks.sample(&places, tally);
+        }
+        self.samples += other.samples;
+        self.times = match (self.times, other.times) {
+            (Some(a), Some(b)) => Some((a.0.min(b.0), a.1.max(b.1))),
+            (one, other) => one.or(other),
+        };
+        self.processors.extend(other.processors);
+        self.threads.extend(other.threads);
+        self.has_kernel |= other.has_kernel;
+        self.name = plain_event(&self.name).to_owned();
+    }
+
     /// Whether it goes by a name.
     pub(super) fn is_called(&self, name: &str) -> bool {
-        self.name == name || event::without_modifiers(&self.name) == name
+        self.name == name || plain_event(&self.name) == name
     }
 }
 
@@ -252,7 +268,7 @@ impl<'a> Recording<'a> {
             let (first, last) = event.times.unwrap_or((time, time));
             event.times = Some((first.min(time), last.max(time)));
         }
-        event.stacks.sample(&stack, event.weight.of(sample.period));
+        event.stacks.sample(&stack, Tally::of(1, event.weight.of(sample.period)));
         Some(())
     }
 

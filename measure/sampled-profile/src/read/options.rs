@@ -6,8 +6,8 @@ use std::path::PathBuf;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Options {
     /// Which event to take if there are several, by its name in the profile, with its modifiers or
-    /// without them. `None` takes the event with the most samples, and in a pprof profile processor
-    /// time. Formats without events ignore this option.
+    /// without them. `None` takes the event that is most like time: a clock, else cycles, else the
+    /// one with the most samples. Formats without events ignore this option.
     pub event: Option<String>,
     /// The part of a perf.data file to take. Samples before the first time, and samples at or after
     /// the second, are left out. Times are nanoseconds of the clock that the recording used. Other

@@ -38,6 +38,7 @@ use super::names::{Names, has_kernel};
 use super::origin::origin;
 use super::skipped::{Skipped, shown};
 use super::task::Task;
+use crate::event_name::like_time;
 use crate::{Format, FunctionId, Remark, SampledProfile, Tally, Unit};
 
 const MEND: &str = "give what `perf script` prints, without `-F` or with `-F +…` only";
@@ -245,24 +246,20 @@ impl<'a> Reader<'a> {
         if self.events.get(self.last_event).is_some_and(|event| event.name == name) {
             return Some(self.last_event);
         }
-        let found = self.events.iter().position(|event| event.name == name);
         let limit = self.task.options.limits.events;
+        let wanted = self.task.options.event.as_deref();
+        if wanted.is_some_and(|wanted| !event::is_called(name, wanted)) {
+            if self.left_out.len() < limit && !self.left_out.iter().any(|other| other == name) {
+                self.left_out.push(name.to_owned());
+            }
+            return None;
+        }
+        let found = self.events.iter_mut().position(|event| event.takes(name));
         let event = match found {
             Some(event) => event,
-            None if self.left_out.iter().any(|left_out| left_out == name) => return None,
+            None if self.events.len() >= limit => return None,
             None => {
-                let event = Event::new(header);
-                let wanted = self.task.options.event.as_deref();
-                if wanted.is_some_and(|wanted| !event.is(wanted)) {
-                    if self.left_out.len() < limit {
-                        self.left_out.push(event.name);
-                    }
-                    return None;
-                }
-                if self.events.len() >= limit {
-                    return None;
-                }
-                self.events.push(event);
+                self.events.push(Event::new(header));
                 self.events.len() - 1
             }
         };
@@ -370,12 +367,15 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// The profile of the event that was asked for, or of the one with the most samples.
+    /// The profile of the event that was asked for, or of the one that is most like time. Of several
+    /// that are so, it is the one with the most samples.
     fn profile(mut self, lines: u64) -> Result<SampledProfile, ReadError> {
         let file = self.task.file.to_owned();
         // Of several with the same number, take the first.
-        let most = (0..self.events.len())
-            .max_by_key(|&index| (self.events[index].samples, std::cmp::Reverse(index)));
+        let most = (0..self.events.len()).max_by_key(|&index| {
+            let event = &self.events[index];
+            (like_time(&event.name), event.samples, std::cmp::Reverse(index))
+        });
         let Some(most) = most else {
             if let (Some(event), false) = (&self.task.options.event, self.left_out.is_empty()) {
                 let there = self.left_out.iter().map(|name| text(name)).collect();

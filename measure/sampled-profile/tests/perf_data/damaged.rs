@@ -14,9 +14,14 @@ const NAMES: [&str; 6] =
 const MEMORY: usize = 600 << 20;
 
 fn read(bytes: &[u8]) -> Option<SampledProfile> {
+    read_event(bytes, None)
+}
+
+fn read_event(bytes: &[u8], event: Option<&str>) -> Option<SampledProfile> {
     // Names of damaged files are looked for as well, but not in the kernel of this host.
-    let profile =
-        try_read(bytes, &Options { inlined: bytes.len().is_multiple_of(2), ..options() }).ok();
+    let inlined = bytes.len().is_multiple_of(2);
+    let options = Options { inlined, event: event.map(str::to_owned), ..options() };
+    let profile = try_read(bytes, &options).ok();
     assert!(allocation::most() < MEMORY, "{} bytes", allocation::most());
     profile
 }
@@ -25,10 +30,12 @@ fn read(bytes: &[u8]) -> Option<SampledProfile> {
 fn what_comes_before_a_cut_is_read() {
     for name in NAMES {
         let whole = bytes(name);
-        let total = read(&whole).expect("it is whole").total();
+        // A short part of the recording of two events has samples of one of them only.
+        let event = (name == "events.data").then_some("task-clock");
+        let total = read_event(&whole, event).expect("it is whole").total();
         let (mut last, mut partial) = (0, 0);
         for length in (0..whole.len()).step_by(97) {
-            let Some(profile) = read(&whole[..length]) else {
+            let Some(profile) = read_event(&whole[..length], event) else {
                 assert_eq!(last, 0, "{name}: {length} bytes are an error, fewer are not");
                 continue;
             };

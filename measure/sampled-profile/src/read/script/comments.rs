@@ -9,7 +9,7 @@
 
 use memchr::memmem;
 
-use super::event::plain;
+use crate::event_name::plain;
 use crate::{Facts, Rate};
 
 /// Most events that are remembered from the header.

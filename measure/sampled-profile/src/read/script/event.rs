@@ -3,13 +3,11 @@
 use std::collections::BTreeSet;
 
 use super::header::Header;
+use crate::event_name::plain;
 use crate::{Contexts, Rate, Unit};
 
 /// Threads have numbers below this: Linux's `PID_MAX_LIMIT`.
 const THREADS: u32 = 1 << 22;
-
-/// Letters that `perf` takes behind an event's name.
-const MODIFIERS: &[u8] = b"ukhGHIpPSDWeb";
 
 /// The threads that samples came from, a bit for each.
 #[derive(Debug, Default)]
@@ -36,7 +34,8 @@ impl Threads {
 /// Samples of an event.
 #[derive(Debug)]
 pub(crate) struct Event {
-    /// Its name with its modifiers; empty if the text does not name events.
+    /// Its name with its modifiers, or without them if samples have several: those of a hybrid
+    /// processor's kinds of cores. Empty if the text does not name events.
     pub(crate) name: Vec<u8>,
     pub(crate) contexts: Contexts,
     pub(crate) samples: u64,
@@ -97,9 +96,17 @@ impl Event {
         (!self.name.is_empty()).then(|| String::from_utf8_lossy(&self.name).into_owned())
     }
 
-    /// Whether this is the event that somebody names so.
-    pub(crate) fn is(&self, name: &str) -> bool {
-        self.name == name.as_bytes() || plain(&self.name) == name.as_bytes()
+    /// Whether samples of this name are this event's. If their names differ, it goes by what they
+    /// have in common from now on.
+    pub(crate) fn takes(&mut self, name: &[u8]) -> bool {
+        if self.name == name {
+            return true;
+        }
+        let is_same = plain(&self.name) == plain(name);
+        if is_same {
+            self.name = plain(name).to_owned();
+        }
+        is_same
     }
 
     /// What its weights count.
@@ -118,30 +125,14 @@ impl Event {
     }
 }
 
-/// An event's name without modifiers: `cycles` of `cycles:ppp`.
-pub(crate) fn plain(name: &[u8]) -> &[u8] {
-    let Some(colon) = memchr::memrchr(b':', name) else { return name };
-    let modifiers = &name[colon + 1..];
-    if modifiers.iter().all(|letter| MODIFIERS.contains(letter)) { &name[..colon] } else { name }
+/// Whether somebody who asks for an event by this name means an event that is printed so.
+pub(crate) fn is_called(printed: &[u8], name: &str) -> bool {
+    printed == name.as_bytes() || plain(printed) == name.as_bytes()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn modifiers_do_not_belong_to_the_unit() {
-        for (name, wanted) in [
-            ("cycles", "cycles"),
-            ("cpu-clock:ppp", "cpu-clock"),
-            ("cycles:", "cycles"),
-            ("sched:sched_switch", "sched:sched_switch"),
-            ("sched:sched_switch:u", "sched:sched_switch"),
-            ("cpu/cycles/P", "cpu/cycles/P"),
-        ] {
-            assert_eq!(plain(name.as_bytes()), wanted.as_bytes());
-        }
-    }
 
     #[test]
     fn threads_are_counted_once() {

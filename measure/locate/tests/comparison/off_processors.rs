@@ -1,0 +1,52 @@
+//! Time that samples do not show, known from the speedup.
+
+use kilocore_locate::{Measure, Options, Run, compare};
+use kilocore_sampled_profile::{Format, Unit};
+
+use crate::profiles::{profile, run};
+
+/// A run that does 1,000 units of work, with as many cycles whatever its cores.
+fn of_cycles(name: &str, cores: u32, seconds: f64, clock_ghz: Option<f64>) -> Run {
+    let mut profile = profile(&[("main;handle", 3_000, 9_000_000_000)]);
+    profile.format = Format::PerfScript;
+    profile.unit = Unit::Events("cycles".to_owned());
+    Run {
+        cores: Some(cores),
+        elapsed_ns: Some((seconds * 1e9) as u64),
+        clock_ghz,
+        ..run(name, profile, 1_000)
+    }
+}
+
+#[test]
+fn threads_that_sleep_for_a_lock_are_seen_though_cycles_do_not_tell() {
+    let base = of_cycles("base", 1, 3.0, None);
+    let scaled = of_cycles("scaled", 8, 3.0, None);
+    let found = compare(&[base], &[scaled], &Options::default()).unwrap();
+    assert_eq!(found.measure, Measure::Events("cycles".to_owned()));
+    assert_eq!((found.speedup(), found.core_time_ratio()), (Some(1.0), Some(8.0)));
+    // A unit of work takes as many cycles, and eight times the time of its cores.
+    assert_eq!(found.unexplained(), Some(0.875));
+    assert_eq!(found.total_loss().numerator, 0);
+}
+
+#[test]
+fn a_clock_makes_cycles_time() {
+    let [base, scaled] =
+        [(1, "base"), (8, "scaled")].map(|(cores, name)| of_cycles(name, cores, 3.0, Some(3.0)));
+    let found = compare(&[base], &[scaled], &Options::default()).unwrap();
+    assert_eq!(found.measure, Measure::Nanoseconds);
+    assert_eq!(found.unexplained(), None);
+    // All of the base's time was on its core, and 21 of 24 core seconds of the other's were not.
+    let idle = found.idle.expect("cores, time and clock are known");
+    assert_eq!((idle.base, idle.scaled), (0, 21_000_000_000));
+    assert_eq!(found.total_loss().per_unit(found.works), 21e6);
+}
+
+#[test]
+fn what_scales_has_nothing_unexplained() {
+    let base = of_cycles("base", 1, 8.0, None);
+    let scaled = of_cycles("scaled", 8, 1.0, None);
+    let found = compare(&[base], &[scaled], &Options::default()).unwrap();
+    assert_eq!(found.unexplained(), Some(0.0));
+}
