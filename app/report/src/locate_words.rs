@@ -102,12 +102,17 @@ fn total(comparison: &Comparison) -> String {
     let total = comparison.total_loss();
     let value = total.per_unit(comparison.works);
     // What is known of it: all of its time, or only what was on processors.
-    let known = if comparison.idle.is_some() { "" } else { " on processors" };
+    let known = match (&comparison.measure, comparison.idle) {
+        (Measure::Asleep, _) => " asleep",
+        (_, Some(_)) => "",
+        (_, None) => " on processors",
+    };
     if total.numerator <= 0 {
         let so = match (comparison.idle, comparison.unexplained()) {
             (Some(_), _) => ": it scales as far as was looked",
             (None, Some(share)) if share <= UNEXPLAINED => ": it scales as far as was looked",
             (None, Some(_)) => "; what it loses is not there",
+            (None, None) if comparison.measure == Measure::Asleep => "",
             (None, None) => {
                 "; whether its threads slept more, the profiles do not say (give the cores, the work \
                  and the time of both)"
@@ -141,8 +146,12 @@ fn culprit(comparison: &Comparison) -> String {
     let times = row.charged.times();
     let share = times.loss(comparison.works).share_of(comparison.busy_loss());
     let name = comparison.tree.function(function).to_string();
+    let whose = match comparison.measure {
+        Measure::Asleep => "asleep",
+        _ => "on processors",
+    };
     let mut text = format!(
-        "Of the time on processors, most is lost in {name}, with what libraries and the kernel do \
+        "Of the time {whose}, most is lost in {name}, with what libraries and the kernel do \
          for it: {} ± {}",
         signed(comparison, loss(comparison, times)),
         per_unit(comparison, row.uncertainty.margin),

@@ -124,14 +124,14 @@ impl Comparison {
     }
 
     /// Returns the share of the scaled side's core time that its samples cannot explain, 0 to 1. It is
-    /// known only if samples do not say how long the cores were unused.
+    /// known only for samples of processors that do not say how long the cores were unused.
     ///
     /// A unit of work takes so many times as much core time, and so many times as many events on
     /// processors. As far as the former grew more, cores did not run the program, or ran it more
     /// slowly than the events tell.
     #[must_use]
     pub fn unexplained(&self) -> Option<f64> {
-        if self.idle.is_some() {
+        if self.idle.is_some() || self.measure == Measure::Asleep {
             return None;
         }
         let busy = self.busy.scaled_per_unit(self.works) / self.busy.base_per_unit(self.works);
@@ -178,7 +178,9 @@ pub fn compare(
     let works = Works { base: base_totals.work, scaled: scaled_totals.work };
 
     let idle = idle(&measure, &base_totals, &scaled_totals);
-    if idle.is_none() {
+    if measure == Measure::Asleep {
+        warnings.push(Warning::AsleepOnly);
+    } else if idle.is_none() {
         warnings.push(Warning::OnProcessorOnly);
     }
     if measure == Measure::Nanoseconds {

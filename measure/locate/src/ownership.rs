@@ -32,6 +32,10 @@ impl Owner {
             Origin::User | Origin::Unknown => {}
         }
         let object = function.object_name();
+        // What a program compiles as it runs is its own code.
+        if object.starts_with("[JIT") {
+            return Self::Program;
+        }
         if object.starts_with('[') || is_library(object) {
             return Self::Library;
         }
@@ -101,6 +105,7 @@ mod tests {
         assert_eq!(owner("gone", "/lib/libx.so (deleted)", Origin::User), Owner::Library);
         assert_eq!(owner("main", "/bin/so.something", Origin::User), Owner::Program);
         assert_eq!(owner("clock_gettime", "[vdso]", Origin::User), Owner::Library);
+        assert_eq!(owner("LFoo;::bar", "[JIT app cache]", Origin::User), Owner::Program);
         assert_eq!(owner("do_futex", "[kernel.kallsyms]", Origin::Kernel), Owner::Kernel);
         assert_eq!(owner("[unknown]", "/opt/app/server", Origin::User), Owner::Program);
         assert_eq!(owner("[unknown]", "", Origin::User), Owner::Unknown);

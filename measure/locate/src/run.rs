@@ -29,6 +29,8 @@ pub struct Run {
 pub enum Measure {
     /// Nanoseconds of processor time.
     Nanoseconds,
+    /// Of threads that sleep: how long, or how often they began to.
+    Asleep,
     /// Samples. It is not known how much time each stands for.
     Samples,
     /// Events of this kind.
@@ -41,6 +43,7 @@ impl Measure {
     pub fn name(&self) -> &str {
         match self {
             Self::Nanoseconds => "ns",
+            Self::Asleep => "counts",
             Self::Samples => "samples",
             Self::Events(name) => name,
         }
@@ -67,6 +70,7 @@ impl Run {
         let is_folded = self.profile.format == Format::Folded;
         match (&self.profile.unit, self.hertz()) {
             (Unit::Nanoseconds, _) => (Measure::Nanoseconds, Conversion::Weight),
+            (Unit::Asleep, _) => (Measure::Asleep, Conversion::Weight),
             (Unit::Samples, Some(hertz)) => by_samples(hertz),
             (Unit::Samples, None) => (Measure::Samples, Conversion::Weight),
             // Folded stacks have sums of periods. The rate of samples says what they are.

@@ -51,6 +51,8 @@ pub enum Warning {
     },
     /// Nothing is known of the time that threads were waiting.
     OnProcessorOnly,
+    /// Nothing is known of the time that threads were running.
+    AsleepOnly,
     /// One profile has samples of the kernel and the other has none.
     KernelOnOneSide {
         /// The one without.
@@ -135,6 +137,10 @@ impl fmt::Display for Warning {
             Self::OnProcessorOnly => f.write_str(
                 "only time on processors is compared: waiting while asleep, for locks, disks or \
                  the network, is not seen",
+            ),
+            Self::AsleepOnly => f.write_str(
+                "only time asleep is compared: what threads do on processors is not seen, and a thread \
+                 that has nothing to do sleeps as well",
             ),
             Self::KernelOnOneSide { without } => write!(
                 f,

@@ -10,6 +10,8 @@ use crate::{Contexts, Functions, Tally};
 pub enum Unit {
     /// Nanoseconds of processor time.
     Nanoseconds,
+    /// Of threads that sleep: how long, or how often they began to. The profile does not say which.
+    Asleep,
     /// Samples. What each stands for is unknown.
     Samples,
     /// Events of this kind: `cycles`, for instance.
@@ -20,6 +22,7 @@ impl fmt::Display for Unit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Nanoseconds => f.write_str("ns"),
+            Self::Asleep => f.write_str("counts"),
             Self::Samples => f.write_str("samples"),
             Self::Events(name) => f.write_str(name),
         }

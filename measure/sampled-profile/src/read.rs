@@ -8,6 +8,7 @@
 mod detect;
 mod error;
 mod folded;
+mod foreign;
 mod lines;
 mod names;
 mod options;

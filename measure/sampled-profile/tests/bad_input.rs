@@ -52,6 +52,51 @@ fn files_that_are_no_profiles_are_refused_with_a_mend() {
 }
 
 #[test]
+fn a_file_of_which_most_cannot_be_read_is_no_profile() {
+    let records: String = (0..100).map(|record| format!("record {record}; unreadable\n")).collect();
+    let cases = [
+        (format!("{records}main;work 7\n"), "100 entries like this", "folded stacks"),
+        (format!("{}{records}", sample(1, "main")), "100 entries like this", "perf script"),
+    ];
+    for (text, what, format) in cases {
+        let message = error(text.as_bytes()).to_string();
+        assert!(message.contains(what) && message.contains(format), "{message}");
+        assert!(message.contains("convert it to folded stacks"), "{message}");
+    }
+    // Some lines that cannot be read are no reason to refuse the others.
+    let text = "main;work 7\n".repeat(30) + &records.lines().take(9).collect::<Vec<_>>().join("\n");
+    assert_eq!(read_bytes(text.as_bytes()).unwrap().total().samples, 210);
+}
+
+#[test]
+fn formats_of_other_tools_are_named_with_what_converts_them() {
+    let utf_16: Vec<u8> =
+        "\u{feff}main;work 12\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let cases: [(&[u8], &str); 5] = [
+        (b"FLR\0\0\x02\0\0a b;c 12\n", "jfrconv"),
+        (&utf_16, "iconv -f UTF-16"),
+        (b"# To display the perf.data header info, please use --header\n#\n", "`perf script`"),
+        (b"\tMon Time and Allocation Profiling Report  (Final)\n\n  main 1.0: 12\n", "GHC"),
+        (b"\n      libc.so.1`read+0x12\n      app`main+0x1\n     12\n", "stackcollapse"),
+    ];
+    for (bytes, what) in cases {
+        let message = error(bytes).to_string();
+        assert!(message.contains(what), "{what}: {message}");
+    }
+}
+
+#[test]
+fn time_asleep_is_told_from_samples() {
+    let text = "app;main;futex_wait;schedule;finish_task_switch.isra.0 2500000\n\
+                app;main;ep_poll;schedule_hrtimeout_range;schedule 1000000\n";
+    let profile = read_bytes(text.as_bytes()).unwrap();
+    assert_eq!(profile.unit, Unit::Asleep);
+    assert_eq!(profile.total().weight, 3_500_000);
+    // The process is no function.
+    assert!(samples(&profile).keys().all(|stack| stack.starts_with("main;")), "{profile:?}");
+}
+
+#[test]
 fn files_that_cannot_be_read_are_named() {
     for (path, what) in [("/nowhere/at all", "No such file"), ("/", "directory")] {
         let error = read(Path::new(path), &Options::default(), &mut |_| {}).unwrap_err();
@@ -226,8 +271,10 @@ fn limits_are_named_when_they_are_reached() {
     assert!(error.contains("more than 50 calling contexts; record for a shorter"), "{error}");
     let error = with(Limits { name_bytes: 50, ..limits }).unwrap_err().to_string();
     assert!(error.contains("more than 50 bytes of names"), "{error}");
-    let profile = with(Limits { line_bytes: 6, ..limits }).unwrap();
-    assert!(matches!(profile.remarks[..], [Remark::Skipped { count: 90, first: 11, .. }]));
+    let some_longer = format!("{}a;b123 2\n", "a;b1 2\n".repeat(9));
+    let options = Options { limits: Limits { line_bytes: 6, ..limits }, ..Options::default() };
+    let profile = read_with(some_longer.as_bytes(), &options).unwrap();
+    assert!(matches!(profile.remarks[..], [Remark::Skipped { count: 1, first: 10, .. }]));
     let error = with(Limits { depth: 1, ..limits }).unwrap_err().to_string();
     assert!(error.contains(":1: the stack is too deep"), "{error}");
     let many: String =

@@ -13,7 +13,7 @@ use prost::Message;
 
 /// Names as programs have them: with spaces, brackets, and letters that could be digits.
 const FUNCTIONS: [(&str, &str, Origin); 11] = [
-    ("main", "/usr/bin/a b", Origin::User),
+    ("serve", "/usr/bin/a b", Origin::User),
     ("operator()(int) const", "/lib/x (1).so", Origin::User),
     ("std::map<int, char>::find(int)", "/lib/x (1).so", Origin::User),
     ("f(void (*)(int), char)", "/opt/[odd] name (deleted)", Origin::User),

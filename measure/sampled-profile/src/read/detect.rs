@@ -13,6 +13,7 @@
 use std::io::BufRead;
 
 use super::error::ReadError;
+use super::foreign::{Foreign, foreign};
 use super::skipped::shown;
 use super::source::{PEEK, Source};
 use super::task::Task;
@@ -51,6 +52,9 @@ pub(crate) fn detect(source: &mut Source<'_>, task: &Task<'_>) -> Result<Detecte
     }
     if let Some((_, program)) = COMPRESSED.iter().find(|(mark, _)| head.starts_with(mark)) {
         return Err(ReadError::Compressed { file: file(), program });
+    }
+    if let Some(Foreign { what, mend }) = foreign(head) {
+        return Err(ReadError::Foreign { file: file(), what, mend });
     }
     let is_whole = head.len() < PEEK;
     if !is_text(head) && pprof::is_likely(head, is_whole) {

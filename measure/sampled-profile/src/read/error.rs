@@ -53,6 +53,39 @@ pub enum ReadError {
         /// What the file begins with.
         what: String,
     },
+    /// The file has a format that has to be converted first.
+    #[error("{}: this is {what}; {mend}", name(file))]
+    Foreign {
+        /// The file.
+        file: PathBuf,
+        /// What it is.
+        what: &'static str,
+        /// How it becomes a profile.
+        mend: &'static str,
+    },
+    /// Too little of the file could be read to take it for a profile.
+    #[error(
+        "{}:{entry}: {what}; {unread} entries like this cannot be read as {format} and {read} can, so \
+         this is no whole profile: {mend}, or convert it to folded stacks (`a;b;c 12`) or pprof with a \
+         tool of those that wrote it",
+        name(file)
+    )]
+    MostlyUnreadable {
+        /// The file.
+        file: PathBuf,
+        /// What it was taken for.
+        format: Format,
+        /// How many entries could be read.
+        read: u64,
+        /// How many could not.
+        unread: u64,
+        /// The first entry that could not be read: its line.
+        entry: u64,
+        /// What is wrong with it.
+        what: String,
+        /// What to do.
+        mend: &'static str,
+    },
     /// A program other than gzip compressed the file.
     #[error("{}: compressed by {program}; unpack it first: `{program} -d`", name(file))]
     Compressed {

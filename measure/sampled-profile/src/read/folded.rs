@@ -16,6 +16,9 @@
 //! for. For example, 250000, 750000 and 500000 are 1, 3 and 2 samples of 250000. Otherwise it
 //! cannot be known.
 
+mod asleep;
+mod process_names;
+
 use std::io::BufRead;
 
 use super::error::ReadError;
@@ -214,11 +217,16 @@ impl<'a> Reader<'a> {
             let (file, format) = (self.task.file.to_owned(), Format::Folded);
             return Err(ReadError::Nothing { file, format, entry, what, mend: MEND });
         }
+        self.skipped.check(self.read, Format::Folded, MEND, self.task)?;
         let has_unit = self.task.options.nanoseconds_per_count.is_some();
         let unit = if has_unit { Unit::Nanoseconds } else { Unit::Samples };
         let mut profile = SampledProfile::new(Format::Folded, unit);
         profile.remarks.extend(std::mem::take(&mut self.skipped).remark());
         self.fill(&mut profile);
+        process_names::leave_out(&mut profile.functions, &mut profile.contexts);
+        if !has_unit && asleep::is_asleep(&profile.functions, &profile.contexts) {
+            profile.unit = Unit::Asleep;
+        }
         profile.facts.has_kernel = has_kernel(&profile.functions);
         Ok(profile)
     }

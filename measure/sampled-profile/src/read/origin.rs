@@ -8,8 +8,8 @@ use crate::Origin;
 const KERNEL: u64 = 0xffff_8000_0000_0000;
 
 /// Objects that belong to programs although they lie at kernel addresses or have names in brackets.
-const OF_PROGRAMS: [&[u8]; 7] =
-    [b"[vdso", b"[vsyscall", b"[heap", b"[stack", b"[anon", b"[uprobes", b"[unknown"];
+const OF_PROGRAMS: [&[u8]; 8] =
+    [b"[vdso", b"[vsyscall", b"[heap", b"[stack", b"[anon", b"[uprobes", b"[unknown", b"[JIT"];
 
 /// Returns the origin of code, from the name of its file and its address.
 pub(crate) fn origin(object: &[u8], address: Option<u64>) -> Origin {
@@ -67,6 +67,8 @@ mod tests {
             ("[vsyscall]", Some(0xffff_ffff_ff60_0000), Origin::User),
             ("[vdso]", Some(0x7fff_0000_0000), Origin::User),
             ("[unknown]", Some(0xffff_ffff_8158_e7f6), Origin::Kernel),
+            ("[JIT app cache]", Some(0x7fff_0000_0000), Origin::User),
+            ("[JIT] tid 4242", None, Origin::User),
             ("/usr/bin/sysbench", None, Origin::User),
             ("/home/u/a.kont", Some(0x1000), Origin::User),
         ] {

@@ -119,6 +119,8 @@ struct Reader<'a> {
     comments: Comments,
     lost: u64,
     contexts: usize,
+    /// Lines that were read: of samples and of their stacks.
+    read: u64,
     skipped: Skipped,
     state: State,
     /// The name of [`State::Named`].
@@ -140,6 +142,7 @@ impl<'a> Reader<'a> {
             comments: Comments::default(),
             lost: 0,
             contexts: 0,
+            read: 0,
             skipped: Skipped::default(),
             state: State::Between,
             name: Vec::new(),
@@ -227,6 +230,7 @@ impl<'a> Reader<'a> {
             (false, _) => self.task.options.nanoseconds_per_count.unwrap_or(1),
         };
         entry.count(header);
+        self.read += 1;
         self.state = State::In { event, weight, has_stack: false };
         // The words of a tracepoint can stand where an address stands, so only an address with a
         // symbol counts.
@@ -286,12 +290,14 @@ impl<'a> Reader<'a> {
                 *has_stack = true;
             }
         }
+        self.read += 1;
         if let Some(frame) = self.cache.get(text) {
             self.stack.push(frame);
         } else if let Some(frame) = self.look_up(text)? {
             self.cache.put(text, frame);
             self.stack.push(frame);
         } else {
+            self.read -= 1;
             self.skip(number, "no line of a stack", line);
         }
         if self.stack.len() > self.task.options.limits.depth {
@@ -386,6 +392,7 @@ impl<'a> Reader<'a> {
             let format = Format::PerfScript;
             return Err(ReadError::Nothing { file, format, entry, what, mend: MEND });
         };
+        self.skipped.check(self.read, Format::PerfScript, MEND, self.task)?;
         let event = self.events.swap_remove(most);
         if event.contexts.len() == 1 {
             return Err(ReadError::NoStacks { file, samples: event.samples });

@@ -1,6 +1,8 @@
 //! Entries that could not be read: all are counted, the first one is remembered.
 
-use crate::Remark;
+use super::error::ReadError;
+use super::task::Task;
+use crate::{Format, Remark};
 
 /// Most bytes of a foreign text that a message shows.
 const SHOWN: usize = 80;
@@ -22,6 +24,28 @@ impl Skipped {
     /// The first one, if there is any.
     pub(crate) fn first(&self) -> Option<&(u64, String)> {
         self.first.as_ref()
+    }
+
+    /// Refuses a file of which more was left out than was read. So many entries were read.
+    pub(crate) fn check(
+        &self,
+        read: u64,
+        format: Format,
+        mend: &'static str,
+        task: &Task<'_>,
+    ) -> Result<(), ReadError> {
+        match &self.first {
+            Some((entry, what)) if self.count > read => Err(ReadError::MostlyUnreadable {
+                file: task.file.to_owned(),
+                format,
+                read,
+                unread: self.count,
+                entry: *entry,
+                what: what.clone(),
+                mend,
+            }),
+            _ => Ok(()),
+        }
     }
 
     /// What to tell the user.

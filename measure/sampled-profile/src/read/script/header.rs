@@ -73,15 +73,29 @@ pub(crate) fn opening(line: &[u8]) -> Option<Opening<'_>> {
     without_time(line).map(Opening::Sample)
 }
 
-/// Splits a line at its first `seconds.fraction:`.
+/// Splits a line at its `seconds.fraction:`. The command may have such words, too. So it is the first
+/// that stands between a thread and an event, or if there is none, behind a thread, or at all.
 fn split_at_time(line: &[u8]) -> Option<(&[u8], u64, &[u8])> {
-    memchr_iter(b':', line).find_map(|colon| {
-        if line.get(colon + 1).is_some_and(|&byte| byte != b' ') {
-            return None;
-        }
-        let start = line[..colon].iter().rposition(|&byte| byte == b' ').map_or(0, |at| at + 1);
-        Some((&line[..start], time(&line[start..colon])?, &line[colon + 1..]))
-    })
+    let times = || {
+        memchr_iter(b':', line).filter_map(|colon| {
+            if line.get(colon + 1).is_some_and(|&byte| byte != b' ') {
+                return None;
+            }
+            let start = line[..colon].iter().rposition(|&byte| byte == b' ').map_or(0, |at| at + 1);
+            Some((&line[..start], time(&line[start..colon])?, &line[colon + 1..]))
+        })
+    };
+    let first = times().next()?;
+    let follows_thread = |before: &[u8]| {
+        who(before).is_some_and(|header| header.thread.or(header.processor).is_some())
+    };
+    let precedes_event = |after: &[u8]| {
+        let mut header = Header::default();
+        what(after.trim_ascii(), &mut header);
+        header.event.is_some() || after.trim_ascii().starts_with(b"PERF_RECORD_")
+    };
+    let full = times().find(|(before, _, after)| follows_thread(before) && precedes_event(after));
+    full.or_else(|| times().find(|(before, ..)| follows_thread(before))).or(Some(first))
 }
 
 /// Seconds with a fraction of three to nine digits, in nanoseconds.
@@ -289,6 +303,14 @@ mod tests {
             (
                 ":-1    -1 35559.348102:     250000 cycles:",
                 (None, None, time, period, "cycles", ""),
+            ),
+            (
+                "x 12.345: y  9999/10047 [000] 35559.348102:     250000 cycles:u: ",
+                (tid, Some(0), time, period, "cycles:u", ""),
+            ),
+            (
+                "a 7 12.345: y 10047 35559.348102:     250000 cycles: ",
+                (tid, None, time, period, "cycles", ""),
             ),
             ("a 10047 [-01] 35559.348102: cycles: ", (tid, None, time, None, "cycles", "")),
             ("my app! 35559.348102: cycles: ", (None, None, time, None, "cycles", "")),
