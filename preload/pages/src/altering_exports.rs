@@ -7,7 +7,7 @@
 use core::ffi::{c_int, c_long, c_ulong, c_void};
 
 use crate::make::owned;
-use crate::{failure, make, next};
+use crate::{failure, make, next, placing};
 
 /// What a call does to pages of the pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -88,12 +88,39 @@ unsafe extern "C" fn pkey_mprotect(
 /// The contract is that of the function of Linux.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn madvise(address: *mut c_void, bytes: usize, advice: c_int) -> c_int {
-    // The pool gives back its free pages by this function, too.
-    let pools_own = advice == libc::MADV_DONTNEED;
-    if !pools_own && !may(address, bytes, effect_of(advice)) {
+    if !may(address, bytes, effect_of(advice)) {
+        // SAFETY: this passes on the caller's arguments.
+        unsafe { advise_what_is_there(address, bytes, advice) };
         return failure::minus_one(libc::ENOMEM);
     }
     pass!(madvise(address, bytes, advice))
+}
+
+/// Gives advice on those parts of a range that the program has mapped, as the kernel does before it says that
+/// there are others.
+///
+/// # Safety
+/// The contract is that of `madvise`.
+unsafe fn advise_what_is_there(address: *mut c_void, bytes: usize, advice: c_int) {
+    let (Some((memory, inside)), Some(next)) = (owned(address, bytes), next::madvise()) else {
+        return;
+    };
+    let start = address.addr();
+    if !placing::is_begin(address) {
+        return;
+    }
+    // SAFETY: the caller's promise, for a part of its range.
+    let advise = |from, to| unsafe { next(address.with_addr(from), to - from, advice) };
+    for (from, to) in memory.outside(start, bytes, inside) {
+        if from < to {
+            advise(from, to);
+        }
+    }
+    memory.each_held(inside.run(), |held| {
+        if effect_of(advice) == Effect::Leaves || memory.alter(held) {
+            advise(memory.address_of(held.first), memory.address_of(held.first + held.pages));
+        }
+    });
 }
 
 /// Gives advice on memory.

@@ -50,29 +50,23 @@ impl Bits {
         run.words().all(|(word, mask)| self.0[word].load(Ordering::Relaxed) & mask == mask)
     }
 
+    /// Returns whether any bit of a run is set.
+    pub(crate) fn any(&self, run: Run) -> bool {
+        run.words().any(|(word, mask)| self.0[word].load(Ordering::Relaxed) & mask != 0)
+    }
+
     /// Clears the bits of a run, and calls `each` with the longest runs of bits that were set.
-    pub(crate) fn take(&self, run: Run, mut each: impl FnMut(Run)) {
-        let mut open: Option<Run> = None;
-        for (word, mask) in run.words() {
-            let mut bits = self.0[word].fetch_and(!mask, Ordering::Relaxed) & mask;
-            while bits != 0 {
-                let at = bits.trailing_zeros();
-                let count = (bits >> at).trailing_ones();
-                bits &= !(u64::MAX >> (u64::BITS - count) << at);
-                let first = word as u32 * u64::BITS + at;
-                match &mut open {
-                    Some(open) if open.first + open.pages == first => open.pages += count,
-                    _ => {
-                        if let Some(done) = open.replace(Run { first, pages: count }) {
-                            each(done);
-                        }
-                    }
-                }
-            }
-        }
-        if let Some(done) = open {
-            each(done);
-        }
+    pub(crate) fn take(&self, run: Run, each: impl FnMut(Run)) {
+        let take = |(word, mask): (usize, u64)| {
+            (word, self.0[word].fetch_and(!mask, Ordering::Relaxed) & mask)
+        };
+        longest(run.words().map(take), each);
+    }
+
+    /// Calls `each` with the longest runs of bits that are set.
+    pub(crate) fn each(&self, run: Run, each: impl FnMut(Run)) {
+        let look = |(word, mask): (usize, u64)| (word, self.0[word].load(Ordering::Relaxed) & mask);
+        longest(run.words().map(look), each);
     }
 
     /// Returns the first run of clear bits in a run, of those in one word.
@@ -93,5 +87,30 @@ impl Bits {
         let word = &self.0[(page / u64::BITS) as usize];
         word.load(Ordering::Relaxed) & bit != 0
             && word.fetch_and(!bit, Ordering::Relaxed) & bit != 0
+    }
+}
+
+/// Calls `each` with the longest runs of set bits in words in a row.
+#[inline]
+fn longest(words: impl Iterator<Item = (usize, u64)>, mut each: impl FnMut(Run)) {
+    let mut open: Option<Run> = None;
+    for (word, mut bits) in words {
+        while bits != 0 {
+            let at = bits.trailing_zeros();
+            let count = (bits >> at).trailing_ones();
+            bits &= !(u64::MAX >> (u64::BITS - count) << at);
+            let first = word as u32 * u64::BITS + at;
+            match &mut open {
+                Some(open) if open.first + open.pages == first => open.pages += count,
+                _ => {
+                    if let Some(done) = open.replace(Run { first, pages: count }) {
+                        each(done);
+                    }
+                }
+            }
+        }
+    }
+    if let Some(done) = open {
+        each(done);
     }
 }

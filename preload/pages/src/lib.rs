@@ -17,7 +17,7 @@
 //! * [`memory`] is the pool with what is known of its pages. [`bits`] and [`tables`] hold that.
 //! * [`touched`] finds out how much of their memory programs touch, and whether clearing it pays.
 //! * [`shares`] counts without making cores wait for each other.
-//! * [`moving`] is what `mremap` does.
+//! * [`moving`] is what `mremap` does, and [`placing`] is mappings at addresses that the program names.
 //! * [`make`](mod@make) makes the pool when it is first needed, by [`settings`].
 //! * [`statistics`] says what the pool did.
 //! * [`next`] and [`allocator`] find the functions that are displaced; [`system`] goes past them.
@@ -43,6 +43,7 @@ pub mod mapping_exports;
 mod memory;
 mod moving;
 mod next;
+mod placing;
 mod settings;
 mod shares;
 mod statistics;

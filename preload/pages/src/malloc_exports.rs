@@ -144,9 +144,41 @@ unsafe extern "C" fn realloc(block: *mut c_void, bytes: usize) -> *mut c_void {
             new
         };
     }
+    if is_large(bytes)
+        // SAFETY: the caller's promise.
+        && let Some(new) = unsafe { make_large(block, bytes) }
+    {
+        return new;
+    }
     // SAFETY: this passes on the caller's arguments. A block can only be asked for where there is none
     // yet, while the function is looked up.
     allocator::realloc().map_or_else(|| reserved(bytes, 1), |next| unsafe { next(block, bytes) })
+}
+
+/// Makes a block large that is none, or is one of the program's allocator that was small. What was large there
+/// already stays there: it had no room in the pool, and the kernel moves it without a copy.
+///
+/// # Safety
+/// The block is the caller's, and not of the pool; or there is none.
+#[cold]
+unsafe fn make_large(block: *mut c_void, bytes: usize) -> Option<*mut c_void> {
+    if block.is_null() {
+        return served(bytes, 1, Want::Anything);
+    }
+    let (size, free) = (allocator::malloc_usable_size()?, allocator::free()?);
+    // SAFETY: the caller's promise.
+    let room = unsafe { size(block) };
+    if is_large(room) {
+        return None;
+    }
+    let new = served(bytes, 1, Want::Anything)?;
+    // SAFETY: both blocks have so many bytes, and nobody else has either of them. The program has given the old
+    // one up.
+    unsafe {
+        ptr::copy_nonoverlapping(block.cast::<u8>(), new.cast(), room.min(bytes));
+        free(block);
+    }
+    Some(new)
 }
 
 /// Resizes a block of the pool.

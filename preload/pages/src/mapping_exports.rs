@@ -5,10 +5,11 @@ use core::ffi::{c_int, c_void};
 use kilocore_pages::PAGE_BYTES;
 use kilocore_preload_common::errno;
 
-use crate::memory::{Inside, Want};
+use crate::memory::Want;
+use crate::placing::Request;
 use crate::settings::LARGEST;
 use crate::shares::Count;
-use crate::{failure, make, moving, next};
+use crate::{failure, make, moving, next, placing};
 
 /// Returns a range of zeros from the pool, if the pool serves such requests.
 ///
@@ -52,16 +53,9 @@ unsafe fn map(
     if let Some(served) = served(address, bytes, protection, flags) {
         return served;
     }
-    let replaces = flags & libc::MAP_FIXED != 0 && flags & libc::MAP_FIXED_NOREPLACE == 0;
-    if replaces
-        && let Some((memory, inside)) = make::owned(address, bytes)
-        && !memory.take_over(inside.run())
-    {
-        return failure::map_failed(libc::ENOMEM);
-    }
-    let Some(next) = next::mmap() else { return failure::map_failed(libc::ENOSYS) };
-    // SAFETY: this passes on the caller's arguments.
-    unsafe { next(address, bytes, protection, flags, file, offset) }
+    let request = Request { address, bytes, protection, flags, file, offset };
+    // SAFETY: the caller's promise.
+    unsafe { placing::map(request).unwrap_or_else(|| request.pass()) }
 }
 
 /// Maps memory.
@@ -115,18 +109,13 @@ unsafe extern "C" fn munmap(address: *mut c_void, bytes: usize) -> c_int {
     if !start.is_multiple_of(PAGE_BYTES) || memory.is_retired() {
         return whole();
     }
-    if let Inside::Part(run) = inside {
-        let first = memory.address_of(run.first);
-        let behind = memory.address_of(run.first + run.pages);
-        let end = start + bytes;
-        for (from, to) in [(start, first), (behind, end)] {
-            if from < to {
-                let Some(next) = next::munmap() else { return failure::minus_one(libc::ENOSYS) };
-                // SAFETY: this is a part of what the caller wants to be unmapped.
-                let result = unsafe { next(address.with_addr(from), to - from) };
-                if result != 0 {
-                    return result;
-                }
+    for (from, to) in memory.outside(start, bytes, inside) {
+        if from < to {
+            let Some(next) = next::munmap() else { return failure::minus_one(libc::ENOSYS) };
+            // SAFETY: this is a part of what the caller wants to be unmapped.
+            let result = unsafe { next(address.with_addr(from), to - from) };
+            if result != 0 {
+                return result;
             }
         }
     }

@@ -9,6 +9,8 @@
 //! policy, or that it is locked. Such a page gets a new mapping before it goes back to the pool. So nothing
 //! that one owner did to a page ever reaches the next.
 
+mod taking;
+
 use core::ptr::NonNull;
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
@@ -33,9 +35,6 @@ const CLOCK_CALLS: u32 = 64;
 
 /// After the pool had no room, so many requests go to the kernel without being tried.
 const AFTER_FULL: u32 = 16;
-
-/// Who looks for certain pages tries so often, since others may be moving them.
-const TRIES: u32 = 5;
 
 /// What the bytes of a range must be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -136,6 +135,10 @@ impl Memory {
         self.base + page as usize * PAGE_BYTES
     }
 
+    fn bytes_of(&self, run: Run) -> usize {
+        run.pages as usize * PAGE_BYTES
+    }
+
     fn pointer_to(&self, page: u32) -> Option<NonNull<u8>> {
         NonNull::new(core::ptr::with_exposed_provenance_mut(self.address_of(page)))
     }
@@ -155,9 +158,31 @@ impl Memory {
         Some(if whole { Inside::All(run) } else { Inside::Part(run) })
     }
 
+    /// Returns the parts of a range before and behind what is of the pool. Either may be empty.
+    pub(crate) fn outside(
+        &self,
+        start: usize,
+        bytes: usize,
+        inside: Inside,
+    ) -> [(usize, usize); 2] {
+        let run = inside.run();
+        let (first, behind) = (self.address_of(run.first), self.address_of(run.first + run.pages));
+        [(start, first), (behind, start + bytes)]
+    }
+
     /// Returns whether the program holds all pages of a run.
     pub(crate) fn is_held(&self, run: Run) -> bool {
         self.held.all(run)
+    }
+
+    /// Returns whether the program holds any page of a run.
+    pub(crate) fn holds_any(&self, run: Run) -> bool {
+        self.held.any(run)
+    }
+
+    /// Calls `each` with the longest runs of pages that the program holds, of a run.
+    pub(crate) fn each_held(&self, run: Run, each: impl FnMut(Run)) {
+        self.held.each(run, each);
     }
 
     /// Notes that the program is about to alter the mapping of pages. Returns whether it holds them all.
@@ -168,23 +193,6 @@ impl Memory {
             self.altered.set(run);
         }
         held
-    }
-
-    /// Prepares for a mapping that the program is about to put in the place of pages. Those that it does not
-    /// hold it gets now: it may have unmapped them a moment ago to learn of a free address. Returns whether
-    /// it holds them all then.
-    pub(crate) fn take_over(&self, run: Run) -> bool {
-        while let Some(gap) = self.held.gap(run) {
-            let got = self.pointer_to(gap.first).is_some_and(|first| {
-                (0..TRIES).any(|_| self.pool.allocate_these(first, gap.pages))
-            });
-            if !got {
-                return false;
-            }
-            self.held.set(gap);
-        }
-        self.altered.set(run);
-        true
     }
 
     /// Returns whether pages are unmapped as they are given up, because the pool serves nobody any more.

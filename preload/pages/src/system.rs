@@ -17,6 +17,22 @@ pub(crate) fn map(bytes: usize) -> Option<NonNull<u8>> {
     if address == -1 { None } else { NonNull::new(address as *mut u8) }
 }
 
+/// Maps a range so that nobody else does, if nothing is mapped there. Returns whether that was so.
+pub(crate) fn reserve(address: usize, bytes: usize) -> bool {
+    let flags = ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_FIXED_NOREPLACE;
+    // SAFETY: a new mapping in the place of none harms nobody.
+    let call = || unsafe {
+        libc::syscall(libc::SYS_mmap, address, bytes, libc::PROT_NONE, flags, -1, 0) as usize
+    };
+    let got = errno::preserved(call);
+    if got != address && got != usize::MAX {
+        // A kernel that takes the address for a wish only.
+        // SAFETY: nobody knows of the mapping.
+        unsafe { unmap(got, bytes) };
+    }
+    got == address
+}
+
 /// Unmaps a range.
 ///
 /// # Safety
@@ -67,15 +83,47 @@ pub(crate) fn seconds() -> u64 {
 
 /// Returns the size of the address space that the process may have, in bytes, if that is limited.
 pub(crate) fn address_space() -> Option<u64> {
-    let limit = |which: libc::__rlimit_resource_t| {
-        let mut limit = libc::rlimit64 { rlim_cur: 0, rlim_max: 0 };
-        let none = core::ptr::null::<libc::rlimit64>();
-        // SAFETY: the kernel writes the limit, which is ours.
-        let call = || unsafe { libc::syscall(libc::SYS_prlimit64, 0, which, none, &mut limit) };
-        let known = errno::preserved(call) == 0 && limit.rlim_cur != libc::RLIM64_INFINITY;
-        known.then_some(limit.rlim_cur)
-    };
     [libc::RLIMIT_AS, libc::RLIMIT_DATA].into_iter().filter_map(limit).min()
+}
+
+/// Returns the size to which a stack may grow, in bytes, if that is limited.
+pub(crate) fn stack() -> Option<u64> {
+    limit(libc::RLIMIT_STACK)
+}
+
+fn limit(which: libc::__rlimit_resource_t) -> Option<u64> {
+    let mut limit = libc::rlimit64 { rlim_cur: 0, rlim_max: 0 };
+    let none = core::ptr::null::<libc::rlimit64>();
+    // SAFETY: the kernel writes the limit, which is ours.
+    let call = || unsafe { libc::syscall(libc::SYS_prlimit64, 0, which, none, &mut limit) };
+    let known = errno::preserved(call) == 0 && limit.rlim_cur != libc::RLIM64_INFINITY;
+    known.then_some(limit.rlim_cur)
+}
+
+/// Returns the size of the pages of an open file, if they are huge pages.
+pub(crate) fn huge_page_of(file: libc::c_int) -> Option<usize> {
+    let mut about = core::mem::MaybeUninit::<libc::statfs>::uninit();
+    // SAFETY: the kernel writes what it knows of the file system, or fails.
+    let known = errno::preserved(|| unsafe { libc::fstatfs(file, about.as_mut_ptr()) }) == 0;
+    // SAFETY: it was written.
+    let about = known.then(|| unsafe { about.assume_init() })?;
+    (about.f_type == libc::HUGETLBFS_MAGIC).then_some(about.f_bsize as usize)
+}
+
+/// Returns the size of the huge pages that the system prefers.
+pub(crate) fn preferred_huge_page() -> Option<usize> {
+    let flags = libc::MFD_CLOEXEC | libc::MFD_HUGETLB;
+    // SAFETY: the name is a string.
+    let file = errno::preserved(|| unsafe {
+        libc::syscall(libc::SYS_memfd_create, c"".as_ptr(), flags) as libc::c_int
+    });
+    if file < 0 {
+        return None;
+    }
+    let size = huge_page_of(file);
+    // SAFETY: the file was opened above.
+    errno::preserved(|| unsafe { libc::close(file) });
+    size
 }
 
 /// Returns one more than the highest number of a core that the process may use.

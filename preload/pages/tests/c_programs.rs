@@ -3,6 +3,7 @@
 //! A program checks itself and prints `ok`. Any other output is a failure too, because the library must not
 //! print. The run without the library shows that a program checks for what the kernel and glibc do.
 
+use std::io::Write;
 use std::path::Path;
 use std::process::Command;
 
@@ -42,6 +43,33 @@ fn what_an_owner_did_to_a_mapping_ends_with_it() {
 #[test]
 fn calls_answer_as_ever() {
     check("edges");
+}
+
+#[test]
+fn memory_can_be_put_where_it_was() {
+    check("places");
+}
+
+/// Says past what the test program keeps to itself if the host has no huge pages to give.
+#[test]
+fn huge_pages_are_the_programs_as_a_whole() {
+    let program = compile("huge", "huge", &[]);
+    let file = crate::common::scratch("huge-statistics").join("lines");
+    for pool in EACH {
+        let mut command = under(Command::new(&program), pool);
+        command.env("KILOCORE_PAGES_STATISTICS", &file);
+        let output = run(command);
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(output.status.success(), "{pool:?}: {output:?}");
+        if text.starts_with("not tested: ") {
+            let _ = std::io::stderr().write_all(text.as_bytes());
+            return;
+        }
+        assert_eq!(text, "ok\n", "{pool:?}");
+    }
+    let lines = std::fs::read_to_string(&file).expect("two of the programs had a pool");
+    let none_lost = |line: &str| line.ends_with(" lost=0");
+    assert!(lines.lines().count() == 2 && lines.lines().all(none_lost), "{lines}");
 }
 
 #[test]

@@ -55,3 +55,18 @@ fn a_program_says_what_the_pool_did() {
         assert_eq!(count(&lines, "full") + count(&lines, "lost"), 0, "{lines}");
     }
 }
+
+/// Blocks that grow large are served like those that are large from the start.
+#[test]
+fn blocks_that_grow_are_served() {
+    let program = compile("growing", "growing", &[]);
+    assert!(run(under(Command::new(&program), Pool::Without)).status.success());
+    let file = scratch("growing-lines").join("lines");
+    let mut command = under(Command::new(&program), Pool::With);
+    command.env("KILOCORE_PAGES_STATISTICS", &file);
+    let output = run(command);
+    assert!(output.status.success() && output.stdout == b"ok\n", "{output:?}");
+    let lines = std::fs::read_to_string(&file).expect("the program wrote it");
+    // The last one is made anew when it has used up the room that it got first.
+    assert!((4..=5).contains(&count(&lines, "blocks")), "{lines}");
+}

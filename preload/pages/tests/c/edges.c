@@ -27,9 +27,19 @@ static void unmapping(void)
 	CHECK(munmap(memory, BYTES) == 0);
 	CHECK(mprotect(memory, BYTES, PROT_NONE) == -1 && errno == ENOMEM);
 	CHECK(madvise(memory, BYTES, MADV_RANDOM) == -1 && errno == ENOMEM);
+	CHECK(madvise(memory, BYTES, MADV_DONTNEED) == -1 && errno == ENOMEM);
 	CHECK(mlock(memory, BYTES) == -1 && errno == ENOMEM);
 	CHECK(msync(memory, BYTES, MS_ASYNC) == -1 && errno == ENOMEM);
 	CHECK(mremap(memory, BYTES, 2 * BYTES, MREMAP_MAYMOVE) == MAP_FAILED && errno == EFAULT);
+
+	/* Advice reaches what is there, around what is gone. */
+	memory = map(BYTES);
+	memset(memory, 3, BYTES);
+	CHECK(munmap(memory + 4 * PAGE, 2 * PAGE) == 0);
+	errno = 0;
+	CHECK(madvise(memory, BYTES, MADV_DONTNEED) == -1 && errno == ENOMEM);
+	CHECK(all(memory, 4 * PAGE, 0) && all(memory + 6 * PAGE, BYTES - 6 * PAGE, 0));
+	CHECK(munmap(memory, BYTES) == 0);
 
 	/* A kernel's mapping is unmapped in parts as ever. */
 	around = mmap(NULL, 4 << 20, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
