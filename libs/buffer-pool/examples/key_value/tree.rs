@@ -23,6 +23,10 @@ use kilocore_buffer_pool::{BufferPool, PageId, PoolError, Store};
 use super::node::{Corrupt, LONGEST_KEY, LONGEST_VALUE, Node, PAGE};
 use super::root::Root;
 
+/// A tree with so many levels would have more nodes than there are pages. Who finds one is led in a circle, by a
+/// damaged page or one that the system has lost.
+const MOST_LEVELS: usize = 64;
+
 /// Why something cannot be done.
 #[derive(Debug)]
 pub(crate) enum TreeError {
@@ -112,7 +116,7 @@ impl<S: Store> Tree<S> {
         }
         let mut used = BTreeSet::new();
         if let Some(top) = root.top {
-            mark(&pool, top, &mut used)?;
+            mark(&pool, top, 0, &mut used)?;
         }
         let free = (2..root.pages).map(PageId).filter(|page| !used.contains(page)).collect();
         let is_in_doubt = root != Root::EMPTY;
@@ -125,8 +129,8 @@ impl<S: Store> Tree<S> {
     pub(crate) fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, TreeError> {
         let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
         let Some(mut page) = state.root.top else { return Ok(None) };
-        loop {
-            let mut node = node(&self.pool, page)?;
+        for level in 0.. {
+            let mut node = node(&self.pool, page, level)?;
             if node.is_leaf {
                 let found = node.place(key).ok();
                 return Ok(found.map(|index| node.entries.swap_remove(index).1));
@@ -134,6 +138,7 @@ impl<S: Store> Tree<S> {
             let index = node.toward(key);
             page = node.child(index).map_err(|Corrupt| TreeError::Corrupt(page))?;
         }
+        unreachable!("no node has so many above it")
     }
 
     /// Calls `each` with all keys from `from` on, in their order, and their values.
@@ -143,7 +148,8 @@ impl<S: Store> Tree<S> {
         each: &mut dyn FnMut(&[u8], &[u8]),
     ) -> Result<(), TreeError> {
         let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
-        state.root.top.map_or(Ok(()), |top| list(&self.pool, top, from, each))
+        let mut branches = BTreeSet::new();
+        state.root.top.map_or(Ok(()), |top| list(&self.pool, top, 0, from, each, &mut branches))
     }
 
     /// Gives a key a value. It is durable after the next [`commit`](Self::commit). If this succeeds, what was
@@ -205,7 +211,11 @@ impl<S: Store> Tree<S> {
     }
 }
 
-fn node<S: Store>(pool: &BufferPool<S>, page: PageId) -> Result<Node, TreeError> {
+/// Reads a node that has so many above it.
+fn node<S: Store>(pool: &BufferPool<S>, page: PageId, level: usize) -> Result<Node, TreeError> {
+    if level == MOST_LEVELS {
+        return Err(TreeError::Corrupt(page));
+    }
     Node::decode(&pool.read(page)?).map_err(|Corrupt| TreeError::Corrupt(page))
 }
 
@@ -213,33 +223,41 @@ fn node<S: Store>(pool: &BufferPool<S>, page: PageId) -> Result<Node, TreeError>
 fn mark<S: Store>(
     pool: &BufferPool<S>,
     page: PageId,
+    level: usize,
     used: &mut BTreeSet<PageId>,
 ) -> Result<(), TreeError> {
-    let node = node(pool, page)?;
+    let node = node(pool, page, level)?;
     if !used.insert(page) {
         return Err(TreeError::Corrupt(page));
     }
     for index in 0..if node.is_leaf { 0 } else { node.entries.len() } {
-        mark(pool, node.child(index).map_err(|Corrupt| TreeError::Corrupt(page))?, used)?;
+        let child = node.child(index).map_err(|Corrupt| TreeError::Corrupt(page))?;
+        mark(pool, child, level + 1, used)?;
     }
     Ok(())
 }
 
+/// Calls `each` with what a node leads to, if it is in none of these branches that were seen before.
 fn list<S: Store>(
     pool: &BufferPool<S>,
     page: PageId,
+    level: usize,
     from: &[u8],
     each: &mut dyn FnMut(&[u8], &[u8]),
+    branches: &mut BTreeSet<PageId>,
 ) -> Result<(), TreeError> {
-    let node = node(pool, page)?;
+    let node = node(pool, page, level)?;
     if node.is_leaf {
         let wanted = node.entries.iter().filter(|(key, _)| &**key >= from);
         wanted.for_each(|(key, value)| each(key, value));
         return Ok(());
     }
+    if !branches.insert(page) {
+        return Err(TreeError::Corrupt(page));
+    }
     for index in node.toward(from)..node.entries.len() {
         let child = node.child(index).map_err(|Corrupt| TreeError::Corrupt(page))?;
-        list(pool, child, from, each)?;
+        list(pool, child, level + 1, from, each, branches)?;
     }
     Ok(())
 }
@@ -274,7 +292,7 @@ impl<S: Store> Change<'_, S> {
         key: &[u8],
         value: Option<&[u8]>,
     ) -> Result<Instead, TreeError> {
-        let mut node = node(self.pool, page)?;
+        let mut node = node(self.pool, page, self.old.len())?;
         self.old.push(page);
         if node.is_leaf {
             return self.in_leaf(node, key, value);

@@ -1,7 +1,11 @@
 //! What becomes of the tree if a commit fails, and the program goes on, or another one does.
 
-use kilocore_buffer_pool::{FaultyDisk, PoolError};
+use std::io;
 
+use kilocore_buffer_pool::{BufferPool, FaultyDisk, Options, PageId, PoolError, Store};
+
+use super::node::{Node, PAGE};
+use super::root::Root;
 use super::tree::{Tree, TreeError};
 use super::{Map, contents, open};
 use crate::chooser::chooser;
@@ -143,4 +147,57 @@ fn the_power_may_fail_again_while_a_tree_is_recovered() {
             assert!(may_be, "{how} after {operation}, {then} after {again}");
         }
     }
+}
+
+/// Makes a page a branch with two ways to the same page.
+fn branch(page: &mut [u8], to: u64) {
+    let children = [0, 1].map(|key| (vec![key], PageId(to)));
+    Node::branch(children.to_vec()).encode(page);
+}
+
+/// The system may show an old version of a page that it lost, which leads anywhere.
+#[test]
+fn who_is_led_in_a_circle_is_told() {
+    let tree = one_then_two(0);
+    tree.commit().expect("the disk works");
+    let pool = tree.pool();
+    let top = [0, 1].map(|page| {
+        let bytes = pool.read(PageId(page)).expect("the disk works");
+        Root::decode(bytes.first_chunk().expect("a page")).expect("it is whole")
+    });
+    let top = top.iter().max_by_key(|root| root.generation).and_then(|root| root.top);
+    let top = top.expect("the tree has keys");
+    branch(&mut pool.write(top).expect("the disk works"), top.0);
+    assert!(matches!(tree.get(&[5]), Err(TreeError::Corrupt(page)) if page == top));
+    assert!(matches!(tree.put(&[5], &[]), Err(TreeError::Corrupt(page)) if page == top));
+    let listed = tree.list(&[], &mut |_, _| ());
+    assert!(matches!(listed, Err(TreeError::Corrupt(page)) if page == top));
+}
+
+/// Every page but the first two leads to the next.
+struct Endless;
+
+impl Store for Endless {
+    fn read(&self, page: PageId, into: &mut [u8]) -> io::Result<()> {
+        match page.0 {
+            0 => Root { generation: 2, top: Some(PageId(2)), pages: u64::MAX }.encode(into),
+            1 => into.fill(0),
+            more => Node::branch(vec![(vec![], PageId(more + 1))]).encode(into),
+        }
+        Ok(())
+    }
+
+    fn write(&self, _: PageId, _: &[u8]) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_file_with_levels_without_end_is_refused() {
+    let pool = BufferPool::new(Endless, Options::new(6, PAGE)).expect("in range");
+    assert!(matches!(Tree::open(pool).err(), Some(TreeError::Corrupt(_))));
 }
