@@ -1,13 +1,10 @@
 //! The example's tree: beside a map, under a disk that is full, and with a failure at every point.
 
-#[path = "../examples/key_value/node.rs"]
-mod node;
-#[path = "../examples/key_value/root.rs"]
-mod root;
-#[path = "../examples/key_value/tree.rs"]
-mod tree;
+#[path = "../examples/key_value/main.rs"]
+mod program;
 
 mod failures;
+mod files;
 mod lives;
 
 use std::collections::BTreeMap;
@@ -16,8 +13,9 @@ use kilocore_buffer_pool::{BufferPool, FaultyDisk, Options, PageId, Store};
 use proptest::prelude::*;
 
 use crate::chooser::chooser;
-use node::{LONGEST_KEY, LONGEST_VALUE, PAGE};
-use tree::{Tree, TreeError};
+use program::node::{self, LONGEST_KEY, LONGEST_VALUE, PAGE};
+use program::root;
+use program::tree::{Tree, TreeError};
 
 type Map = BTreeMap<Vec<u8>, Vec<u8>>;
 

@@ -5,9 +5,10 @@
 //! * What was changed before a sync that returned `Ok` is durable: each sector has that, or something newer.
 //! * After a sync of the store failed, none of this pool returns `Ok`.
 //! * A program sees what it wrote last, as long as the system has not lost it. If it has, no sync returns `Ok`.
+//!   What it only read may become older again: a program before it may have written that, and the system lost it.
 //! * An error has a reason.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use kilocore_buffer_pool::{BufferPool, FaultyDisk, Options, PageId, PoolError};
@@ -81,6 +82,8 @@ struct Life<S: Under> {
     pool: BufferPool<S>,
     /// What it saw, or wrote, last.
     seen: BTreeMap<u64, Content>,
+    /// Which pages it wrote.
+    written: BTreeSet<u64>,
     /// What it changed, of which nothing is known to be durable.
     changed: BTreeMap<u64, u16>,
     losses: u64,
@@ -105,6 +108,7 @@ fn life<S: Under>(disk: &Arc<FaultyDisk>, frames: u32) -> Life<S> {
     Life {
         pool: pool.expect("the options are in range"),
         seen: BTreeMap::new(),
+        written: BTreeSet::new(),
         changed: BTreeMap::new(),
         losses: disk.losses(),
         is_misled: false,
@@ -172,6 +176,7 @@ impl<S: Under> World<S> {
         if self.excuse(result)?.is_some() {
             self.writes = writes;
             self.life.seen.insert(page, [writes; 2]);
+            self.life.written.insert(page);
             self.life.changed.insert(page, writes);
             let possible = self.possible.get_mut(&page).expect("all pages are there");
             possible.iter_mut().for_each(|possible| possible.push(writes));
@@ -220,6 +225,8 @@ impl<S: Under> World<S> {
             Step::LoseWrites => self.disk.lose_writes(),
             Step::DropCache => {
                 self.disk.drop_cache();
+                let Life { seen, written, .. } = &mut self.life;
+                seen.retain(|page, _| written.contains(page));
                 self.life.is_misled |= self.disk.losses() > self.life.losses;
             }
             Step::Kill => self.end(false),

@@ -7,6 +7,7 @@ mod faulty_disk;
 mod key_value;
 mod lives;
 mod model;
+mod open_file;
 mod planted;
 mod search;
 mod slow_store;

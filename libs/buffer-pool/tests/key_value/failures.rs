@@ -4,9 +4,9 @@ use std::io;
 
 use kilocore_buffer_pool::{BufferPool, FaultyDisk, Options, PageId, PoolError, Store};
 
-use super::node::{Node, PAGE};
-use super::root::Root;
-use super::tree::{Tree, TreeError};
+use super::program::node::{Node, PAGE};
+use super::program::root::Root;
+use super::program::tree::{Tree, TreeError};
 use super::{Map, contents, open};
 use crate::chooser::chooser;
 

@@ -13,8 +13,8 @@ use std::sync::Arc;
 use kilocore_buffer_pool::{BufferPool, FaultyDisk, Options};
 use proptest::prelude::*;
 
-use super::node::PAGE;
-use super::tree::{Tree, TreeError};
+use super::program::node::PAGE;
+use super::program::tree::{Tree, TreeError};
 use super::{Map, read_all};
 use crate::chooser::chooser;
 use crate::planted::{HidesFailures, SkipsFirstSync, SkipsSameWrites, SkipsSecondSyncs, Under};
