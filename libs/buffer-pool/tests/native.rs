@@ -6,9 +6,11 @@ mod faults;
 mod faulty_disk;
 mod key_value;
 mod lives;
+mod locked_files;
 mod model;
-mod open_file;
-mod planted;
-mod search;
 mod slow_store;
 mod threads;
+
+// What the searches share.
+mod planted;
+mod search;

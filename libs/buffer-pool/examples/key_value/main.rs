@@ -77,7 +77,11 @@ fn in_file(file: &str, error: Failure) -> Failure {
 }
 
 pub(crate) fn run(file: &str, command: &[&str]) -> Result<ExitCode, Failure> {
-    let changes = matches!(command, ["put" | "remove" | "load", ..]);
+    let changes = matches!(command, ["put", _, _] | ["remove", _] | ["load"]);
+    if !changes && !matches!(command, ["get", _] | ["list"] | ["list", _] | ["check"]) {
+        // Before a file is made.
+        return Ok(refuse(USAGE));
+    }
     let tree = open(file, changes)?;
     work(&tree, command, changes).map_err(|error| in_file(file, error))
 }

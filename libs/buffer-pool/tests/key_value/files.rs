@@ -62,3 +62,13 @@ fn what_the_program_says_names_the_file_and_the_reason() {
     let said = refusal(&file, &["put", &long, "red"]);
     assert!(said.contains("things.kv: a key has at most 255 bytes"), "{said}");
 }
+
+#[test]
+fn a_command_that_is_none_makes_no_file() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let file = file(folder.path());
+    for command in [&[][..], &["put", "apple"], &["load", "things"]] {
+        run(&file, command).expect("it says how it is used");
+        assert!(!Path::new(&file).exists(), "{command:?}");
+    }
+}
