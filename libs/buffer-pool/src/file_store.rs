@@ -16,14 +16,17 @@ use crate::store::Store;
 #[derive(Debug)]
 pub struct FileStore {
     file: File,
+    /// It has a lock that goes with it (`open_file.rs`).
+    pub(crate) is_locked: bool,
 }
 
 impl FileStore {
-    /// Makes a store of a file, which has to be open for reading and writing. If it is open for appending
-    /// (`O_APPEND`), every write fails, as Linux would write at the file's end.
+    /// Makes a store of a file, which has to be open for reading and writing. That nobody else changes the file
+    /// meanwhile is the caller's matter, and that its name is durable; [`open`](Self::open) sees to both. If the
+    /// file is open for appending (`O_APPEND`), every write fails, as Linux would write at the file's end.
     #[must_use]
     pub fn new(file: File) -> Self {
-        Self { file }
+        Self { file, is_locked: false }
     }
 
     /// Returns the file.

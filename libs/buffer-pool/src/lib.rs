@@ -7,19 +7,23 @@
 //! * **Which page has to go, LRU lists say** that many cores can write through: those of `kilocore-lru`, or
 //!   any other [`PageLists`](kilocore_lru::PageLists). The capacity is that of the whole pool, whatever the
 //!   number of stripes in the lists: no page goes while any frame is free.
-//! * **A page that was reported written is not lost.** A dirty page leaves memory only when the store has
-//!   taken it. If the store fails, the page stays. [`BufferPool::sync`] returns `Ok` only if all pages that
-//!   were changed before are durable, and after a failed sync never again.
+//! * **What was reported durable is.** A dirty page leaves memory only when the store has taken it. If the store
+//!   fails, the page stays. [`BufferPool::sync`] returns `Ok` only if all pages that were changed before are
+//!   durable, and after a failed sync never again.
 //! * **A slow store keeps nobody waiting** but those who need it: a page is copied, and written from the copy.
 //!
 //! # An example
 //! ```
+//! use std::fs::File;
+//!
 //! use kilocore_buffer_pool::{BufferPool, FileStore, Options, PageId};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! # let file = tempfile::tempfile()?;
-//! // 1000 pages of 8 KiB of a file that is open for reading and writing.
-//! let pool = BufferPool::new(FileStore::new(file), Options::new(1000, 8192))?;
+//! # let folder = tempfile::tempdir()?;
+//! # let path = folder.path().join("pages");
+//! // A file that nobody else has now, and 1000 of its pages of 8 KiB.
+//! let file = FileStore::open(path, File::options().read(true).write(true).create(true))?;
+//! let pool = BufferPool::new(file, Options::new(1000, 8192))?;
 //! {
 //!     let mut page = pool.write(PageId(3))?; // nobody else has it meanwhile
 //!     page[..5].copy_from_slice(b"hello");
@@ -30,8 +34,8 @@
 //! # Ok(())
 //! # }
 //! ```
-//! `examples/key_value.rs` is a B-tree in a file, whose updates survive a failure of the power at any
-//! point, and whose tests show it with [`FaultyDisk`].
+//! `examples/key_value` is a B-tree in a file, whose updates survive a failure of the power, the disk or the
+//! program at any point, and whose tests show it with [`FaultyDisk`].
 //!
 //! # What is defined at the edges
 //! | case | what happens |
@@ -63,6 +67,7 @@ mod frames;
 mod free;
 mod guards;
 mod memory;
+mod open_file;
 mod options;
 mod page;
 mod pool;
@@ -79,6 +84,7 @@ pub use error::{OptionsError, PoolError};
 pub use faulty_disk::FaultyDisk;
 pub use file_store::FileStore;
 pub use guards::{PageMut, PageRef, Pinned};
+pub use open_file::OpenFileError;
 pub use options::{Options, WhenPinned};
 pub use page::PageId;
 pub use pool::{BufferPool, DefaultLists};

@@ -25,16 +25,21 @@ pub trait Store: Send + Sync {
     /// Writes a page. It need not be durable before [`sync`](Self::sync).
     ///
     /// # Errors
-    /// If it was not written as a whole, or perhaps not. The pool then keeps the page, dirty, and will
-    /// write it again.
+    /// If it was not written as a whole, or perhaps not; a part may be. The pool then keeps the page, dirty, and
+    /// will write it again.
     fn write(&self, page: PageId, from: &[u8]) -> io::Result<()>;
 
-    /// Makes durable all pages whose `write` has returned.
+    /// Makes durable all pages whose `write` has returned `Ok`. If one of them was lost before, which a system that
+    /// writes on its own may notice early, this call has to fail.
     ///
     /// # Errors
     /// If that failed for any of them. Nobody knows then which pages are durable, and a second call may
-    /// succeed without having written them (so it is with `fsync` in Linux). The pool therefore reports no
-    /// page as durable any more; see [`BufferPool::sync`](crate::BufferPool::sync).
+    /// succeed without having written them. So it is with `fsync` in Linux, which takes the pages for clean: who
+    /// reads them, also by way of a new pool, finds what was written, until the system forgets it or the power
+    /// fails. The pool therefore reports no page as durable any more; see
+    /// [`BufferPool::sync`](crate::BufferPool::sync). A program can stop; or read the file from the disk, with
+    /// direct input; or write every page again that it builds on, whatever it finds in it, and sync that with a
+    /// new pool.
     fn sync(&self) -> io::Result<()>;
 }
 

@@ -36,8 +36,8 @@ impl<S: Store, P: Platform, T: PageLists<P>> BufferPool<S, P, T> {
     /// # Errors
     /// If the store could not write a page: it stays dirty in the pool, and the others are written all the
     /// same. If the store could not make them durable: from then on every call fails, as what it had taken
-    /// before is in doubt. Pages can still be read and written; to be sure of what is stored, the program has
-    /// to recover from its log, or from what is durable, with a new pool.
+    /// before is in doubt. Pages can still be read and written. A new pool does not tell what is durable either: in
+    /// Linux it reads what the system could not write, and its sync succeeds. [`Store::sync`] says what can be done.
     pub fn sync(&self) -> Result<(), PoolError> {
         let mut result = Ok(());
         for frame in self.dirty.iter() {

@@ -1,11 +1,11 @@
-//! The example's tree: beside a map, under a disk that is full, and with a power failure at every point.
+//! The example's tree: beside a map, under a disk that is full, and with a failure at every point.
 
-#[path = "../examples/key_value/node.rs"]
-mod node;
-#[path = "../examples/key_value/root.rs"]
-mod root;
-#[path = "../examples/key_value/tree.rs"]
-mod tree;
+#[path = "../examples/key_value/main.rs"]
+mod program;
+
+mod failures;
+mod files;
+mod lives;
 
 use std::collections::BTreeMap;
 
@@ -13,8 +13,9 @@ use kilocore_buffer_pool::{BufferPool, FaultyDisk, Options, PageId, Store};
 use proptest::prelude::*;
 
 use crate::chooser::chooser;
-use node::{LONGEST_KEY, LONGEST_VALUE, PAGE};
-use tree::{Tree, TreeError};
+use program::node::{self, LONGEST_KEY, LONGEST_VALUE, PAGE};
+use program::root;
+use program::tree::{Tree, TreeError};
 
 type Map = BTreeMap<Vec<u8>, Vec<u8>>;
 
@@ -24,14 +25,19 @@ fn open(disk: FaultyDisk) -> Tree<FaultyDisk> {
     Tree::open(pool).expect("the tree is whole")
 }
 
-fn contents(tree: &Tree<FaultyDisk>) -> Map {
+/// Reads all keys and values.
+fn read_all<S: Store>(tree: &Tree<S>) -> Result<Map, TreeError> {
     let mut map = Map::new();
     let mut insert = |key: &[u8], value: &[u8]| {
         assert!(map.last_key_value().is_none_or(|(last, _)| &**last < key), "they are in order");
         map.insert(key.to_vec(), value.to_vec());
     };
-    tree.list(&[], &mut insert).expect("the disk works");
-    map
+    tree.list(&[], &mut insert)?;
+    Ok(map)
+}
+
+fn contents(tree: &Tree<FaultyDisk>) -> Map {
+    read_all(tree).expect("the disk works")
 }
 
 /// Changes in four transactions. Returns what was committed, and what may have been instead.

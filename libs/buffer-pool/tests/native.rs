@@ -6,7 +6,13 @@ mod direct;
 mod faults;
 mod faulty_disk;
 mod key_value;
+mod lives;
+mod locked_files;
 mod model;
 mod resources;
 mod slow_store;
 mod threads;
+
+// What the searches share.
+mod planted;
+mod search;

@@ -7,13 +7,15 @@
 //! cargo run --release -p kilocore-buffer-pool --example key_value -- things.kv list
 //! ```
 //!
-//! `tests/key_value.rs` lets the power fail at every point.
+//! A file is one program's at a time: another that would change it meanwhile is refused. `tests/key_value.rs`
+//! lets the power fail at every point.
 
-mod node;
-mod root;
-mod tree;
+pub(crate) mod node;
+pub(crate) mod root;
+pub(crate) mod tree;
 
-use std::fs::OpenOptions;
+use std::error::Error;
+use std::fs::File;
 use std::io::{self, BufRead, Write};
 use std::process::ExitCode;
 
@@ -33,15 +35,16 @@ usage: key_value FILE get KEY
 /// How many pages are in memory: 4 MiB.
 const CAPACITY: u32 = 1024;
 
-type Failure = Box<dyn std::error::Error>;
+type Failure = Box<dyn Error>;
 
+#[cfg_attr(test, expect(dead_code, reason = "tests call `run`"))]
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let Some((file, command)) = arguments.split_first() else { return refuse(USAGE) };
     match run(file, command) {
         Ok(code) => code,
-        Err(error) => refuse(&format!("{file}: {error}")),
+        Err(error) => refuse(&explain(&*error)),
     }
 }
 
@@ -50,11 +53,40 @@ fn refuse(message: &str) -> ExitCode {
     ExitCode::from(2)
 }
 
-fn run(file: &str, command: &[&str]) -> Result<ExitCode, Failure> {
-    let changes = matches!(command, ["put" | "remove" | "load", ..]);
-    let file = OpenOptions::new().read(true).write(changes).create(changes).open(file)?;
-    let pool = BufferPool::new(FileStore::new(file), Options::new(CAPACITY, PAGE))?;
-    let tree = Tree::open(pool)?;
+/// Returns what happened, and why.
+fn explain(error: &(dyn Error + 'static)) -> String {
+    let mut said = error.to_string();
+    let mut reason = error.source();
+    while let Some(error) = reason {
+        said.push_str(": ");
+        said.push_str(&error.to_string());
+        reason = error.source();
+    }
+    said
+}
+
+/// Opens the tree of a file, for changing it or only for reading it.
+pub(crate) fn open(file: &str, changes: bool) -> Result<Tree<FileStore>, Failure> {
+    let store = FileStore::open(file, File::options().read(true).write(changes).create(changes))?;
+    let pool = BufferPool::new(store, Options::new(CAPACITY, PAGE))?;
+    Tree::open(pool).map_err(|error| in_file(file, error.into()))
+}
+
+fn in_file(file: &str, error: Failure) -> Failure {
+    format!("{file}: {}", explain(&*error)).into()
+}
+
+pub(crate) fn run(file: &str, command: &[&str]) -> Result<ExitCode, Failure> {
+    let changes = matches!(command, ["put", _, _] | ["remove", _] | ["load"]);
+    if !changes && !matches!(command, ["get", _] | ["list"] | ["list", _] | ["check"]) {
+        // Before a file is made.
+        return Ok(refuse(USAGE));
+    }
+    let tree = open(file, changes)?;
+    work(&tree, command, changes).map_err(|error| in_file(file, error))
+}
+
+fn work(tree: &Tree<FileStore>, command: &[&str], changes: bool) -> Result<ExitCode, Failure> {
     match command {
         ["get", key] => match tree.get(key.as_bytes())? {
             Some(value) => println!("{}", String::from_utf8_lossy(&value)),
@@ -62,10 +94,10 @@ fn run(file: &str, command: &[&str]) -> Result<ExitCode, Failure> {
         },
         ["put", key, value] => tree.put(key.as_bytes(), value.as_bytes())?,
         ["remove", key] => tree.remove(key.as_bytes())?,
-        ["list"] => list(&tree, "")?,
-        ["list", from] => list(&tree, from)?,
-        ["load"] => load(&tree)?,
-        ["check"] => check(&tree)?,
+        ["list"] => list(tree, "")?,
+        ["list", from] => list(tree, from)?,
+        ["load"] => load(tree)?,
+        ["check"] => check(tree)?,
         _ => return Ok(refuse(USAGE)),
     }
     if changes {

@@ -4,7 +4,12 @@
 //! * **A node is never changed where it is.** A change writes new nodes from the leaf up to the top, into pages
 //!   that no durable state uses. So at any time the last durable state is whole.
 //! * **[`Tree::commit`] makes the new nodes durable, and then the root**, which is in one of two pages in turn.
-//!   After a failure of the power one of them is whole, and the newer of those that are is the tree.
+//!   After a failure of the power one of them is whole, and the newer of those that are is the tree. So the nodes
+//!   of a root that can be found are durable, whatever became of the root.
+//! * **A root may be found that is not durable**: the program that wrote it was killed before its sync, or the
+//!   sync failed, and the root is in the system's cache only, where Linux takes it for clean. A commit that fails
+//!   leaves such a root, too. Before the tree is changed then, the root is written once more, and synced.
+//!   Until that has succeeded nothing can be changed.
 //! * Pages of replaced nodes are used again when a newer state is durable. Which pages are free is not stored:
 //!   it is found by walking through the tree when that is opened.
 
@@ -17,6 +22,10 @@ use kilocore_buffer_pool::{BufferPool, PageId, PoolError, Store};
 
 use super::node::{Corrupt, LONGEST_KEY, LONGEST_VALUE, Node, PAGE};
 use super::root::Root;
+
+/// A tree with so many levels would have more nodes than there are pages. Who finds one is led in a circle, by a
+/// damaged page or one that the system has lost.
+const MOST_LEVELS: usize = 64;
 
 /// Why something cannot be done.
 #[derive(Debug)]
@@ -54,13 +63,32 @@ impl From<PoolError> for TreeError {
 
 /// The tree as it is now, durable or not.
 struct State {
+    /// What is in the tree, under the number of the last state that was committed.
     root: Root,
+    /// The last state that was committed is not known to be durable. Nothing was changed since then.
+    is_in_doubt: bool,
     /// Pages that are in no state.
     free: Vec<PageId>,
     /// Pages of the durable state that are not in this one.
     replaced: Vec<PageId>,
-    /// Pages of this state that are not in the durable one.
+    /// Pages of this state that are in no state that was committed.
     fresh: BTreeSet<PageId>,
+}
+
+impl State {
+    /// Makes the root durable if it is not known to be. Only then pages are free that an older state uses.
+    fn settle<S: Store>(&mut self, pool: &BufferPool<S>) -> Result<(), TreeError> {
+        if !self.is_in_doubt {
+            return Ok(());
+        }
+        // It is written even if it is there: only what is dirty is written by a sync, and the system may take for
+        // clean what the disk does not have.
+        self.root.encode(&mut pool.create(self.root.page())?);
+        pool.sync()?;
+        self.is_in_doubt = false;
+        self.free.append(&mut self.replaced);
+        Ok(())
+    }
 }
 
 /// A tree. Many threads may read it at a time, and one may change it.
@@ -70,7 +98,8 @@ pub(crate) struct Tree<S: Store> {
 }
 
 impl<S: Store> Tree<S> {
-    /// Opens the tree of a store, which may be empty.
+    /// Opens the tree of a store, which may be empty. Nothing is written: that it is durable is only certain when
+    /// it was changed.
     pub(crate) fn open(pool: BufferPool<S>) -> Result<Self, TreeError> {
         if pool.page_bytes() != PAGE {
             return Err(TreeError::PageSize);
@@ -87,10 +116,12 @@ impl<S: Store> Tree<S> {
         }
         let mut used = BTreeSet::new();
         if let Some(top) = root.top {
-            mark(&pool, top, &mut used)?;
+            mark(&pool, top, 0, &mut used)?;
         }
         let free = (2..root.pages).map(PageId).filter(|page| !used.contains(page)).collect();
-        let state = State { root, free, replaced: Vec::new(), fresh: BTreeSet::new() };
+        let is_in_doubt = root != Root::EMPTY;
+        let (replaced, fresh) = (Vec::new(), BTreeSet::new());
+        let state = State { root, is_in_doubt, free, replaced, fresh };
         Ok(Self { pool, state: RwLock::new(state) })
     }
 
@@ -98,8 +129,8 @@ impl<S: Store> Tree<S> {
     pub(crate) fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, TreeError> {
         let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
         let Some(mut page) = state.root.top else { return Ok(None) };
-        loop {
-            let mut node = node(&self.pool, page)?;
+        for level in 0.. {
+            let mut node = node(&self.pool, page, level)?;
             if node.is_leaf {
                 let found = node.place(key).ok();
                 return Ok(found.map(|index| node.entries.swap_remove(index).1));
@@ -107,6 +138,7 @@ impl<S: Store> Tree<S> {
             let index = node.toward(key);
             page = node.child(index).map_err(|Corrupt| TreeError::Corrupt(page))?;
         }
+        unreachable!("no node has so many above it")
     }
 
     /// Calls `each` with all keys from `from` on, in their order, and their values.
@@ -116,10 +148,12 @@ impl<S: Store> Tree<S> {
         each: &mut dyn FnMut(&[u8], &[u8]),
     ) -> Result<(), TreeError> {
         let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
-        state.root.top.map_or(Ok(()), |top| list(&self.pool, top, from, each))
+        let mut branches = BTreeSet::new();
+        state.root.top.map_or(Ok(()), |top| list(&self.pool, top, 0, from, each, &mut branches))
     }
 
-    /// Gives a key a value. It is durable after the next [`commit`](Self::commit).
+    /// Gives a key a value. It is durable after the next [`commit`](Self::commit). If this succeeds, what was
+    /// found when the tree was opened, or left by a commit that failed, is durable.
     pub(crate) fn put(&self, key: &[u8], value: &[u8]) -> Result<(), TreeError> {
         if key.len() > LONGEST_KEY || value.len() > LONGEST_VALUE {
             return Err(TreeError::TooLong);
@@ -134,6 +168,7 @@ impl<S: Store> Tree<S> {
 
     fn change(&self, key: &[u8], value: Option<&[u8]>) -> Result<(), TreeError> {
         let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
+        state.settle(&self.pool)?;
         let mut change = Change { pool: &self.pool, state: &mut state, new: vec![], old: vec![] };
         match change.top(key, value) {
             Ok(top) => {
@@ -149,19 +184,19 @@ impl<S: Store> Tree<S> {
         }
     }
 
-    /// Makes all changes durable. If this fails, they may be durable or not; none is so in part.
+    /// Makes all changes durable. If this fails, they may be durable or not; none is so in part. It can be
+    /// repeated, except after a sync that failed: then nothing can be changed any more, as nobody knows what the
+    /// disk has, and the file has to be opened anew.
     pub(crate) fn commit(&self) -> Result<(), TreeError> {
         let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
+        state.settle(&self.pool)?;
         // The nodes first: whoever finds the root finds them.
         self.pool.sync()?;
-        let root = Root { generation: state.root.generation + 1, ..state.root };
-        root.encode(&mut self.pool.write(root.page())?);
-        self.pool.sync()?;
-        let replaced = std::mem::take(&mut state.replaced);
-        state.free.extend(replaced);
+        // From now on this state may be found, whatever fails.
+        state.root.generation += 1;
+        state.is_in_doubt = true;
         state.fresh.clear();
-        state.root = root;
-        Ok(())
+        state.settle(&self.pool)
     }
 
     /// Returns the pool, for its statistics.
@@ -176,7 +211,11 @@ impl<S: Store> Tree<S> {
     }
 }
 
-fn node<S: Store>(pool: &BufferPool<S>, page: PageId) -> Result<Node, TreeError> {
+/// Reads a node that has so many above it.
+fn node<S: Store>(pool: &BufferPool<S>, page: PageId, level: usize) -> Result<Node, TreeError> {
+    if level == MOST_LEVELS {
+        return Err(TreeError::Corrupt(page));
+    }
     Node::decode(&pool.read(page)?).map_err(|Corrupt| TreeError::Corrupt(page))
 }
 
@@ -184,33 +223,41 @@ fn node<S: Store>(pool: &BufferPool<S>, page: PageId) -> Result<Node, TreeError>
 fn mark<S: Store>(
     pool: &BufferPool<S>,
     page: PageId,
+    level: usize,
     used: &mut BTreeSet<PageId>,
 ) -> Result<(), TreeError> {
-    let node = node(pool, page)?;
+    let node = node(pool, page, level)?;
     if !used.insert(page) {
         return Err(TreeError::Corrupt(page));
     }
     for index in 0..if node.is_leaf { 0 } else { node.entries.len() } {
-        mark(pool, node.child(index).map_err(|Corrupt| TreeError::Corrupt(page))?, used)?;
+        let child = node.child(index).map_err(|Corrupt| TreeError::Corrupt(page))?;
+        mark(pool, child, level + 1, used)?;
     }
     Ok(())
 }
 
+/// Calls `each` with what a node leads to, if it is in none of these branches that were seen before.
 fn list<S: Store>(
     pool: &BufferPool<S>,
     page: PageId,
+    level: usize,
     from: &[u8],
     each: &mut dyn FnMut(&[u8], &[u8]),
+    branches: &mut BTreeSet<PageId>,
 ) -> Result<(), TreeError> {
-    let node = node(pool, page)?;
+    let node = node(pool, page, level)?;
     if node.is_leaf {
         let wanted = node.entries.iter().filter(|(key, _)| &**key >= from);
         wanted.for_each(|(key, value)| each(key, value));
         return Ok(());
     }
+    if !branches.insert(page) {
+        return Err(TreeError::Corrupt(page));
+    }
     for index in node.toward(from)..node.entries.len() {
         let child = node.child(index).map_err(|Corrupt| TreeError::Corrupt(page))?;
-        list(pool, child, from, each)?;
+        list(pool, child, level + 1, from, each, branches)?;
     }
     Ok(())
 }
@@ -245,7 +292,7 @@ impl<S: Store> Change<'_, S> {
         key: &[u8],
         value: Option<&[u8]>,
     ) -> Result<Instead, TreeError> {
-        let mut node = node(self.pool, page)?;
+        let mut node = node(self.pool, page, self.old.len())?;
         self.old.push(page);
         if node.is_leaf {
             return self.in_leaf(node, key, value);
