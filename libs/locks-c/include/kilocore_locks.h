@@ -194,7 +194,10 @@ struct kc_rwlock *kc_rwlock_new(const struct kc_rwlock_algorithm *algorithm);
 /* Frees a read-write lock that nobody uses any more. Every release must have returned. */
 void kc_rwlock_destroy(struct kc_rwlock *lock);
 
-/* Waits until no writer is inside, and enters as a reader. */
+/*
+ * Waits until no writer is inside, and enters as a reader. Ends the process if more than a hundred
+ * million readers have entered and not left.
+ */
 static inline struct kc_reader kc_rwlock_acquire_shared(struct kc_rwlock *lock)
 {
 	return lock->algorithm->acquire_shared(lock);

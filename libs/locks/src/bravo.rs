@@ -11,6 +11,8 @@
 //! # Where it departs from the paper
 //! * A bias and the time at which there may be one share a word, so that any inner lock of two words
 //!   fits into a `pthread_rwlock_t` with it.
+//! * Each bias has a [key](ReaderKey) of its own, which stands in the slots. In the paper, the lock's
+//!   address does. A reader that never leaves would then hold up the next lock at that address.
 //! * A writer's try that finds a reader in the table restores the bias at once. In the paper, such a
 //!   try does not exist.
 //! * How a reader says that it is inside is a [parameter](Presence). The paper's way is [`OwnSlot`].
@@ -30,10 +32,11 @@ use core::marker::PhantomData;
 use kilocore_platform::{Atomic, AtomicInt, Cycles, Ordering, Platform, Wait};
 
 use crate::presence::slot;
-use crate::{OwnSlot, Presence, RawRwLock, ReaderToken};
+use crate::{OwnSlot, Presence, RawRwLock, ReaderKey, ReaderToken};
 
-/// The value of the bias while readers may use slots. Any other value is twice the time, in cycles,
-/// before which there is no bias. A new lock may have one at once.
+/// The bit of the bias that is set while readers may use slots. The whole word is then the
+/// [key](ReaderKey) of the lock. Otherwise it is twice the time, in cycles, before which there is no
+/// bias. A new lock may have one at once.
 const BIASED: u64 = 1;
 
 /// The value of the bias while a writer looks through the table.
@@ -80,13 +83,14 @@ impl<P: Platform, L: RawRwLock<P>, S: Presence> Bravo<P, L, S> {
     /// Enters by a slot if the lock is biased and there is room in the caller's slot.
     #[inline]
     fn enter_by_slot(&self) -> Option<BravoReader<L::Reader>> {
-        if self.bias.load(Ordering::Relaxed) != BIASED {
+        let bias = self.bias.load(Ordering::Relaxed);
+        if bias & BIASED == 0 {
             return None;
         }
-        let number = S::enter::<P>(P::address_key(self))?;
+        let number = S::enter::<P>(P::address_key(self), ReaderKey::from_bits(bias))?;
         // This acquires, too: we see what the writer wrote that was inside before the reader that has
         // set the bias.
-        if self.is_biased_still() {
+        if self.is_still(bias) {
             return Some(Slot(number));
         }
         // We have not been inside. But a writer that reads this must see what readers did that had the
@@ -110,17 +114,18 @@ impl<P: Platform, L: RawRwLock<P>, S: Presence> Bravo<P, L, S> {
     fn set_bias(&self) {
         let bias = self.bias.load(Ordering::Relaxed);
         let Cycles(now) = P::now();
-        if bias != BIASED && now >= bias / 2 {
+        if bias & BIASED == 0 && now >= bias / 2 {
+            let fresh = ReaderKey::fresh().to_bits();
             // Release: whoever enters by this bias sees what the last writer wrote, which we see. If
             // the exchange fails, another reader was faster.
-            let _ = self.bias.compare_exchange(bias, BIASED, Ordering::Release, Ordering::Relaxed);
+            let _ = self.bias.compare_exchange(bias, fresh, Ordering::Release, Ordering::Relaxed);
         }
     }
 
-    /// Returns whether the lock is biased still. The look comes after all that the caller did before.
+    /// Returns whether the bias is `bias` still. The look comes after all that the caller did before.
     #[inline]
-    fn is_biased_still(&self) -> bool {
-        let bias = if P::CHECKED {
+    fn is_still(&self, bias: u64) -> bool {
+        let now = if P::CHECKED {
             // loom takes a sequentially consistent load for an acquire load. So it gets an exchange,
             // after which a writer's exchange shows the writer what the caller did before.
             self.bias.fetch_add(0, Ordering::AcqRel)
@@ -128,14 +133,14 @@ impl<P: Platform, L: RawRwLock<P>, S: Presence> Bravo<P, L, S> {
             // Argued: see the head of the file. No check runs this.
             self.bias.load(Ordering::SeqCst)
         };
-        bias == BIASED
+        now == bias
     }
 
-    /// Returns whether a reader of this lock is in `slot`.
+    /// Returns whether a reader that has entered by the bias with this key is in `slot`.
     #[inline]
-    fn is_read_in(&self, slot: &P::Usize) -> bool {
+    fn is_read_in(slot: &P::Usize, key: ReaderKey) -> bool {
         // Argued: sequentially consistent; see the head of the file.
-        S::shows(slot.load(Ordering::SeqCst), P::address_key(self))
+        S::shows(slot.load(Ordering::SeqCst), key)
     }
 
     /// Returns the slots in which readers of this lock may be.
@@ -145,23 +150,22 @@ impl<P: Platform, L: RawRwLock<P>, S: Presence> Bravo<P, L, S> {
         S::numbers::<P>(P::address_key(self)).map(|number| unsafe { slot::<P>(number) })
     }
 
-    /// Takes the bias away, so that readers who show themselves from now on go back.
-    fn forbid_bias(&self) {
+    /// Takes the bias away, so that readers who show themselves from now on go back. Returns its key.
+    fn forbid_bias(&self) -> ReaderKey {
         // Argued: sequentially consistent; see the head of the file.
-        self.bias.swap(NEVER, Ordering::SeqCst);
+        ReaderKey::from_bits(self.bias.swap(NEVER, Ordering::SeqCst))
     }
 
-    /// Takes the bias away and waits until no slot shows a reader of the lock. The caller has the
-    /// inner lock as the writer.
+    /// Takes the bias away and waits until no slot shows a reader of the lock. There is a bias, and the
+    /// caller has the inner lock as the writer.
     #[cold]
     fn revoke(&self) {
         let Cycles(start) = P::now();
-        self.forbid_bias();
-        let lock = P::address_key(self);
+        let key = self.forbid_bias();
         for slot in self.slots() {
-            while self.is_read_in(slot) {
+            while Self::is_read_in(slot, key) {
                 // It looks once more afterwards, because this is not sequentially consistent.
-                P::wait_until(slot, Wait::Spin, |content| !S::shows(content, lock));
+                P::wait_until(slot, Wait::Spin, |content| !S::shows(content, key));
             }
         }
         let Cycles(end) = P::now();
@@ -169,21 +173,21 @@ impl<P: Platform, L: RawRwLock<P>, S: Presence> Bravo<P, L, S> {
         self.bias.swap(until.min(NEVER / 2) * 2, Ordering::Relaxed);
     }
 
-    /// Takes the bias away if no slot shows a reader of the lock. Returns whether it did. The caller
-    /// has the inner lock as the writer.
+    /// Takes the bias away if no slot shows a reader of the lock. Returns whether it did. There is a
+    /// bias, and the caller has the inner lock as the writer.
     #[cold]
     fn try_revoke(&self) -> bool {
-        self.forbid_bias();
-        let free = !self.slots().any(|slot| self.is_read_in(slot));
+        let key = self.forbid_bias();
+        let free = !self.slots().any(|slot| Self::is_read_in(slot, key));
         // If a reader is there, the bias must stay, or the next writer would not look for it. Relaxed:
         // whoever enters by this bias acquires from the reader that has set it, because both exchanges
         // here continue what that reader released.
-        self.bias.swap(if free { 0 } else { BIASED }, Ordering::Relaxed);
+        self.bias.swap(if free { 0 } else { key.to_bits() }, Ordering::Relaxed);
         free
     }
 }
 
-// SAFETY: a reader with a slot has seen the bias after its slot showed it. A writer has the inner lock,
+// SAFETY: a reader with a slot has seen the same bias after its slot showed it. A writer has the inner lock,
 // and has seen that there is no bias or has taken it away. In the second case it saw no slot that showed
 // a reader afterwards, so no reader with a slot is inside. Only readers of the inner lock set the bias, so
 // there is none as long as the writer is inside. The writer sees what readers with slots did, because
@@ -248,7 +252,7 @@ unsafe impl<P: Platform, L: RawRwLock<P>, S: Presence> RawRwLock<P> for Bravo<P,
     #[inline]
     fn acquire(&self) {
         self.inner.acquire();
-        if self.bias.load(Ordering::Relaxed) == BIASED {
+        if self.bias.load(Ordering::Relaxed) & BIASED != 0 {
             self.revoke();
         }
     }
@@ -258,7 +262,7 @@ unsafe impl<P: Platform, L: RawRwLock<P>, S: Presence> RawRwLock<P> for Bravo<P,
         if !self.inner.try_acquire() {
             return false;
         }
-        if self.bias.load(Ordering::Relaxed) != BIASED || self.try_revoke() {
+        if self.bias.load(Ordering::Relaxed) & BIASED == 0 || self.try_revoke() {
             return true;
         }
         // SAFETY: acquired above.
@@ -290,7 +294,7 @@ unsafe impl<P: Platform, L: RawRwLock<P>, S: Presence> RawRwLock<P> for Bravo<P,
 
 impl<P: Platform, L: fmt::Debug, S> fmt::Debug for Bravo<P, L, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let biased = self.bias.load(Ordering::Relaxed) == BIASED;
+        let biased = self.bias.load(Ordering::Relaxed) & BIASED != 0;
         f.debug_struct("Bravo").field("inner", &self.inner).field("biased", &biased).finish()
     }
 }

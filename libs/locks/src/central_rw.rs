@@ -16,15 +16,21 @@
 
 use kilocore_platform::{Atomic, AtomicInt, Ordering, Platform};
 
+use crate::reader_limit::too_many_readers;
 use crate::word::enter_unless;
 use crate::{LockInfo, RawRwLock, Waiting};
 
 /// The bit that is set while a writer is inside.
 const WRITER: u32 = 1 << 31;
 /// The bit that is set while a thread may be parked on the gate.
-const PARKED: u32 = 1 << 30;
+const PARKED: u32 = 1;
+/// What a reader adds.
+const READER: u32 = 2;
 /// The bits that count the readers inside and those that wait until the writer inside leaves.
-const READERS: u32 = PARKED - 1;
+const READERS: u32 = WRITER - READER;
+/// The bit that is set while as many readers are counted as there may be. It is the highest of their
+/// count, next to `WRITER`, so that one comparison tests both.
+const CROWDED: u32 = WRITER >> 1;
 
 /// A read-write lock without data.
 #[derive(Debug)]
@@ -46,6 +52,15 @@ pub(crate) const INFO: LockInfo = LockInfo {
 };
 
 impl<P: Platform> CentralRw<P> {
+    /// Goes on after the caller has counted itself as a reader in the word, which was `before`.
+    #[cold]
+    fn acquire_shared_slowly(&self, before: u32) {
+        if before & CROWDED != 0 {
+            too_many_readers::<P>();
+        }
+        self.park_while(|state| state & WRITER != 0);
+    }
+
     #[cold]
     fn park_while(&self, mut shut: impl FnMut(u32) -> bool) {
         loop {
@@ -94,22 +109,21 @@ unsafe impl<P: Platform> RawRwLock<P> for CentralRw<P> {
 
     #[inline]
     fn acquire_shared(&self) {
-        let before = self.state.fetch_add(1, Ordering::Acquire);
-        if before & WRITER != 0 {
-            self.park_while(|state| state & WRITER != 0);
+        let before = self.state.fetch_add(READER, Ordering::Acquire);
+        if before >= CROWDED {
+            self.acquire_shared_slowly(before);
         }
     }
 
     #[inline]
     fn try_acquire_shared(&self) -> Option<()> {
-        let shut = |state| state & WRITER != 0;
-        enter_unless(&self.state, shut, |state| state + 1).then_some(())
+        enter_unless(&self.state, |state| state >= CROWDED, |state| state + READER).then_some(())
     }
 
     #[inline]
     unsafe fn release_shared(&self, (): ()) {
-        let before = self.state.fetch_sub(1, Ordering::Release);
-        if before & READERS == 1 && before & PARKED != 0 {
+        let before = self.state.fetch_sub(READER, Ordering::Release);
+        if before & READERS == READER && before & PARKED != 0 {
             self.wake_all();
         }
     }
@@ -140,7 +154,7 @@ unsafe impl<P: Platform> RawRwLock<P> for CentralRw<P> {
     unsafe fn downgrade(&self) {
         // One step, so that no writer finds the word free in between. Waiting readers have
         // registered already.
-        let before = self.state.fetch_sub(WRITER - 1, Ordering::Release);
+        let before = self.state.fetch_sub(WRITER - READER, Ordering::Release);
         if before & PARKED != 0 {
             self.wake_all();
         }
@@ -154,3 +168,6 @@ unsafe impl<P: Platform> RawRwLock<P> for CentralRw<P> {
         self.state.load(Ordering::Relaxed) & WRITER != 0
     }
 }
+
+#[cfg(test)]
+limit_tests!(CentralRw, |lock| lock.state.store(CROWDED, Ordering::Relaxed));

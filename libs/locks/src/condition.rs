@@ -15,7 +15,8 @@
 //! There are two exceptions. A thread that timed out or was cancelled removes itself from the list.
 //! And a thread that was signalled while others waited reports that it will not pass the signal on.
 //! (If it is cancelled before it can return, it must pass it on.) [`Condition::destroy`] waits for
-//! both.
+//! both, and for sleepers that nobody has woken yet. So whoever takes the last sleeper off the list
+//! wakes a thread that waits there.
 //!
 //! # After a fork
 //! The list's lock stores the process in which it was last acquired. A child finds the number of
@@ -228,8 +229,17 @@ impl<P: Platform> Condition<P> {
         self.acquire(process);
         // SAFETY: the lock is held and the sleeper on the list.
         unsafe { self.unlink(sleeper) };
-        let awaited = self.departures.load(Ordering::Relaxed) & DESTROYING != 0;
+        self.release_after_unlinking(process);
+    }
+
+    /// Releases the list's lock after sleepers were taken off the list. If none is left, wakes a thread
+    /// that waits in `destroy` for that. The memory of the object may be freed afterwards.
+    fn release_after_unlinking(&self, process: u32) {
+        // That thread sets the bit under the lock.
+        let awaited = self.departures.load(Ordering::Relaxed) & DESTROYING != 0
+            && self.head.load(Ordering::Relaxed).is_null();
         if awaited {
+            // It looks again, and parks again if departures are due.
             self.departures.fetch_and(!DESTROYING, Ordering::Relaxed);
         }
         let word = &raw const self.departures;
@@ -253,7 +263,7 @@ impl<P: Platform> Condition<P> {
         if !chosen.is_null() && others {
             self.departures.fetch_add(DEPARTURE, Ordering::Relaxed);
         }
-        self.release(process);
+        self.release_after_unlinking(process);
         if !chosen.is_null() {
             // SAFETY: we have just chosen it, and do not use it again.
             unsafe { Sleeper::wake(chosen, if others { WOKEN_AMONG } else { WOKEN }) };
@@ -284,7 +294,7 @@ impl<P: Platform> Condition<P> {
             last = chosen;
             count += 1;
         }
-        self.release(process);
+        self.release_after_unlinking(process);
         while !first.is_null() {
             let sleeper = first;
             // SAFETY: it has not been woken yet. We read its link before we wake it, and do not use
@@ -354,7 +364,8 @@ impl<P: Platform> Condition<P> {
         }
     }
 
-    /// Waits until no thread will touch the object any more. Its memory may then be freed.
+    /// Waits until all sleepers have been woken or have left, and no thread will touch the object any
+    /// more. Its memory may then be freed.
     pub fn destroy(&self, process: u32) {
         loop {
             self.acquire(process);

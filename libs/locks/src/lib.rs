@@ -35,6 +35,8 @@ extern crate std;
 #[macro_use]
 mod per_thread;
 #[macro_use]
+mod reader_limit;
+#[macro_use]
 mod registry;
 
 // The locks, in the order in which they are listed: the module of each, the type of the lock, and
@@ -113,7 +115,7 @@ pub use large::{Body, LargeLock};
 pub use moderated::{Moderated, Slept};
 #[cfg(feature = "native")]
 pub use per_thread::KeepsThread;
-pub use presence::{OwnSlot, Presence};
+pub use presence::{OwnSlot, Presence, ReaderKey};
 pub use raw::{LockVisitor, RawLock};
 pub use raw_rw::{NoSharing, RawRwLock, ReaderToken, ReadersAlone, RwLockVisitor};
 pub use registry::{LockInfo, UnknownLock, UnknownRwLock, Waiting};

@@ -20,7 +20,7 @@
 use kilocore_platform::{Atomic, AtomicInt, CpuId, Ordering, Platform};
 
 use crate::presence::{FREE_BITS, is_free, slot};
-use crate::{Bravo, LockInfo, Presence, Waiting, WriterFirst};
+use crate::{Bravo, LockInfo, Presence, ReaderKey, Waiting, WriterFirst};
 
 /// A read-write lock with a count of readers per core, over a [`WriterFirst`].
 pub type PerCore<P> = Bravo<P, WriterFirst<P>, CoreCounts>;
@@ -40,9 +40,7 @@ pub(crate) const INFO: LockInfo = LockInfo {
 ///
 /// A word has the lock's key in its upper three quarters, and below that the count. The key stays when
 /// the last reader leaves, so that leaving is one subtraction. A reader of another lock may then take
-/// the word over, because its count is 0. Two locks whose
-/// addresses are alike in their lower three quarters share their counts, so that a writer of one waits
-/// for readers of the other. Linux gives a program such addresses only if it asks for them.
+/// the word over, because its count is 0.
 #[derive(Debug, Clone, Copy)]
 pub struct CoreCounts;
 
@@ -52,15 +50,8 @@ const COUNTS: usize = 128;
 
 /// One reader. The lowest bit stays clear, so that no content is one of [`OwnSlot`](crate::OwnSlot).
 const ONE: usize = 2;
-/// The bits of the lock's key begin here.
-const KEY: u32 = FREE_BITS;
 /// The bits of the count.
-const COUNT: usize = (1 << KEY) - ONE;
-
-#[inline]
-fn key(lock: usize) -> usize {
-    lock << KEY
-}
+const COUNT: usize = (1 << FREE_BITS) - ONE;
 
 /// How many words may count a lock's readers. A checker has two, so that readers share a word in some
 /// programs and not in others.
@@ -75,12 +66,12 @@ fn own_number<P: Platform>(lock: usize) -> usize {
     P::reader_slots().number(lock, cpu as usize % counts::<P>())
 }
 
-/// Returns what follows on `content` when one more reader of the lock with key `lock` enters. Returns
+/// Returns what follows on `content` when one more reader of the lock with this key enters. Returns
 /// nothing if there is no room.
-fn with_one_more(content: usize, lock: usize) -> Option<usize> {
+fn with_one_more(content: usize, key: ReaderKey) -> Option<usize> {
     if is_free(content) {
-        Some(key(lock) | ONE)
-    } else if content & !COUNT == key(lock) && content & COUNT != COUNT {
+        Some(key.base().wrapping_add(ONE))
+    } else if content & !COUNT == key.base() && content & COUNT != COUNT {
         Some(content + ONE)
     } else {
         None
@@ -94,19 +85,19 @@ fn with_one_more(content: usize, lock: usize) -> Option<usize> {
 // earlier readers released.
 unsafe impl Presence for CoreCounts {
     #[inline]
-    fn enter<P: Platform>(lock: usize) -> Option<usize> {
+    fn enter<P: Platform>(lock: usize, key: ReaderKey) -> Option<usize> {
         let number = own_number::<P>(lock);
         // SAFETY: it is changed from a free content, or from a count of readers of this lock. The number
         // is one of the table's.
         let word = unsafe { slot::<P>(number) };
         // A guess, which spares a load: the last reader in the word was one of this lock.
-        let (mut content, mut next) = (key(lock), key(lock) | ONE);
+        let (mut content, mut next) = (key.base(), key.base().wrapping_add(ONE));
         loop {
             // Argued: sequentially consistent, as the trait promises.
             let entered = word.compare_exchange(content, next, Ordering::SeqCst, Ordering::Relaxed);
             match entered {
                 Ok(_) => return Some(number),
-                Err(seen) => (content, next) = (seen, with_one_more(seen, lock)?),
+                Err(seen) => (content, next) = (seen, with_one_more(seen, key)?),
             }
         }
     }
@@ -118,8 +109,8 @@ unsafe impl Presence for CoreCounts {
     }
 
     #[inline]
-    fn shows(content: usize, lock: usize) -> bool {
-        content & !COUNT == key(lock) && content & COUNT != 0
+    fn shows(content: usize, key: ReaderKey) -> bool {
+        content & !COUNT == key.base() && content & COUNT != 0
     }
 
     fn numbers<P: Platform>(lock: usize) -> impl Iterator<Item = usize> {

@@ -22,6 +22,14 @@
 //! * **Memory.** Each release leaves in one step, after which it does not touch the lock. In the paper,
 //!   a writer first admits the readers and then the next writer.
 //!
+//! # How many readers there may be
+//! A writer compares how many readers have come with how many have left, and both numbers start again
+//! at 0 when their bits are used up. So there must never be as many inside as a number has values. Now
+//! and then, a reader therefore looks how many there are: whenever it finds [`TOLL`] set, a high bit
+//! of the number of arrivals, which it tests together with `PRESENT`. It clears the bit by arriving and
+//! leaving as many times as the bit stands for, in two additions. Until the bit is set again, fewer
+//! readers come than lie between the [limit](LIMIT) and the end.
+//!
 //! # The words
 //!
 //! | word | bits | meaning |
@@ -40,6 +48,7 @@ use kilocore_platform::{Atomic, AtomicInt, Ordering, Platform};
 
 use crate::gate::{Gate, READERS_GATE, WRITERS_GATE};
 use crate::raw::free_abandoned;
+use crate::reader_limit::too_many_readers;
 use crate::word::enter_unless;
 use crate::{LockInfo, RawLock, RawRwLock, Requester, Waiting};
 
@@ -53,6 +62,10 @@ const PARKED: u32 = 4;
 const NEXT: u32 = 8;
 /// What a reader adds to either word. What overflows is lost in both words alike.
 const READER: u32 = 16;
+/// How many readers there may be inside when one looks, times [`READER`]: half of what a word counts.
+const LIMIT: u32 = 1 << 31;
+/// The bit of `arrivals` that is set when a reader has to look how many there are.
+const TOLL: u32 = LIMIT >> 4;
 /// The bit of `departures` that is set while the writer waits for readers to leave.
 const DRAINING: u32 = 1;
 
@@ -75,16 +88,80 @@ pub(crate) const INFO: LockInfo = LockInfo {
     aliases: &[],
 };
 
+/// Returns the bit of `arrivals` at which a reader looks how many there are. A checker takes a low one,
+/// so that it happens often.
+const fn toll<P: Platform>() -> u32 {
+    if P::CHECKED { READER << 1 } else { TOLL }
+}
+
 /// Returns how many readers a word counts, times [`READER`].
 const fn count(word: u32) -> u32 {
     word & !(READER - 1)
 }
 
 impl<P: Platform> PhaseFair<P> {
-    /// Waits until the writer has left that was present when `arrivals` was `before`, and goes on.
+    /// Goes on after the caller has arrived as a reader when `arrivals` was `before`, in which a writer
+    /// was present or the toll was due.
     #[cold]
     #[inline(never)]
-    fn wait_for_the_writer<R>(&self, before: u32, then: impl FnOnce(()) -> R) -> R {
+    fn acquire_shared_slowly<R>(&self, before: u32, then: impl FnOnce(()) -> R) -> R {
+        if before & PRESENT != 0 {
+            self.wait_for_the_writer(before);
+        }
+        if before & toll::<P>() != 0 && !self.pay_toll() {
+            too_many_readers::<P>();
+        }
+        then(())
+    }
+
+    /// Enters as a reader if no writer is present and there are not too many readers.
+    #[cold]
+    fn try_acquire_shared_slowly(&self) -> bool {
+        let shut = |arrivals| arrivals & PRESENT != 0;
+        let arrive = |arrivals: u32| arrivals.wrapping_add(READER);
+        self.pay_toll() && enter_unless(&self.arrivals, shut, arrive)
+    }
+
+    /// Pays the toll if it is due, no writer is present and there are not too many readers. Returns false
+    /// in the last case.
+    ///
+    /// If a writer is present, whose look at `arrivals` is over, nobody may leave that it does not know
+    /// of. Then the toll stays due; no harm is done, as the writer waits until all readers have left.
+    fn pay_toll(&self) -> bool {
+        let toll = toll::<P>();
+        // Argued: acquire, here and below, keeps the three loads in this order. Otherwise readers that
+        // come and leave meanwhile could make the numbers look far apart. Checkers do not get so far.
+        let mut arrivals = self.arrivals.load(Ordering::Acquire);
+        loop {
+            if arrivals & (PRESENT | toll) != toll {
+                return true;
+            }
+            // Argued: see above.
+            let departures = self.departures.load(Ordering::Acquire);
+            let readers = count(arrivals).wrapping_sub(count(departures));
+            if readers >= LIMIT && self.arrivals.load(Ordering::Relaxed) == arrivals {
+                return false;
+            }
+            let paid = arrivals.wrapping_add(toll);
+            let exchanged = self.arrivals.compare_exchange(
+                arrivals,
+                paid,
+                Ordering::Relaxed,
+                Ordering::Acquire,
+            );
+            match exchanged {
+                Ok(_) => break,
+                Err(now) => arrivals = now,
+            }
+        }
+        if self.departures.fetch_add(toll, Ordering::Relaxed) & DRAINING != 0 {
+            Gate::<P>::open(P::address_key(self), WRITERS_GATE);
+        }
+        true
+    }
+
+    /// Waits until the writer has left that was present when `arrivals` was `before`.
+    fn wait_for_the_writer(&self, before: u32) {
         // The next writer cannot leave before this reader does. So the phase does not come back.
         let phase = before & (PRESENT | PHASE);
         let shut = |arrivals: u32| arrivals & (PRESENT | PHASE) == phase;
@@ -95,7 +172,6 @@ impl<P: Platform> PhaseFair<P> {
                     && shut(self.arrivals.fetch_or(PARKED, Ordering::Acquire))
             });
         });
-        then(())
     }
 
     /// Waits at the gate of the writers while `shut` returns true.
@@ -198,7 +274,13 @@ unsafe impl<P: Platform> RawRwLock<P> for PhaseFair<P> {
     const HOLDER_MAY_DESTROY: bool = true;
 
     fn new() -> Self {
-        Self { arrivals: P::U32::new(0), departures: P::U32::new(0), line: Requester::new() }
+        // For a checker, the first reader pays.
+        let begin = if P::CHECKED { toll::<P>() } else { 0 };
+        Self {
+            arrivals: P::U32::new(begin),
+            departures: P::U32::new(begin),
+            line: Requester::new(),
+        }
     }
 
     #[inline]
@@ -209,18 +291,19 @@ unsafe impl<P: Platform> RawRwLock<P> for PhaseFair<P> {
     #[inline]
     fn acquire_shared_then<R>(&self, then: impl FnOnce(()) -> R) -> R {
         let before = self.arrivals.fetch_add(READER, Ordering::Acquire);
-        if before & PRESENT != 0 {
-            return self.wait_for_the_writer(before, then);
+        if before & (PRESENT | toll::<P>()) != 0 {
+            return self.acquire_shared_slowly(before, then);
         }
         then(())
     }
 
     #[inline]
     fn try_acquire_shared(&self) -> Option<()> {
-        let shut = |arrivals| arrivals & PRESENT != 0;
+        let shut = |arrivals| arrivals & (PRESENT | toll::<P>()) != 0;
         // What overflows is lost.
         let arrive = |arrivals: u32| arrivals.wrapping_add(READER);
-        enter_unless(&self.arrivals, shut, arrive).then_some(())
+        (enter_unless(&self.arrivals, shut, arrive) || self.try_acquire_shared_slowly())
+            .then_some(())
     }
 
     #[inline]
@@ -294,3 +377,9 @@ impl<P: Platform> fmt::Debug for PhaseFair<P> {
             .finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+limit_tests!(PhaseFair, |lock| {
+    lock.arrivals.store(LIMIT | TOLL, Ordering::Relaxed);
+    lock.departures.store(TOLL, Ordering::Relaxed);
+});

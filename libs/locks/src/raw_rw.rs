@@ -64,6 +64,10 @@ pub unsafe trait RawRwLock<P: Platform>: Send + Sync + Sized + 'static {
     fn new() -> Self;
 
     /// Waits until no writer is inside, and enters as a reader.
+    ///
+    /// Readers that never leave, because their guards were forgotten, stay counted. If there are as many
+    /// as the lock can count safely (more than a hundred million), the next one ends the process, as
+    /// `Arc` does.
     fn acquire_shared(&self) -> Self::Reader;
 
     /// Enters as [`acquire_shared`](Self::acquire_shared) does, and returns what `then` makes of what the
@@ -78,7 +82,8 @@ pub unsafe trait RawRwLock<P: Platform>: Send + Sync + Sized + 'static {
 
     /// Enters as a reader if that is possible without waiting.
     ///
-    /// It may fail although no writer is inside, if one waits and the lock admits writers first.
+    /// It may fail although no writer is inside, if one waits and the lock admits writers first, or if
+    /// there are as many readers as the lock can count safely.
     fn try_acquire_shared(&self) -> Option<Self::Reader>;
 
     /// Waits until no writer is inside, and enters as a reader that got [`ALIKE`](Self::ALIKE). This is

@@ -57,6 +57,7 @@ use kilocore_platform::{Atomic, AtomicInt, Ordering, Padded, Platform, Wait};
 
 use self::queue::{Line, Queue, Waiter, Wish};
 use crate::raw::free_abandoned;
+use crate::reader_limit::too_many_readers;
 use crate::word::enter_unless;
 use crate::{Mcs, RawLock, RawRwLock};
 
@@ -68,6 +69,9 @@ const QUEUED: u32 = 1 << 30;
 const HANDOVER: u32 = 1 << 29;
 /// The bits that count the readers inside and the readers that are about to queue.
 const READERS: u32 = HANDOVER - 1;
+/// The bit that is set while as many readers are counted as there may be. It is the highest of their
+/// count.
+const CROWDED: u32 = HANDOVER >> 1;
 
 /// How often the first in the queue is called in vain before no writer may pass it any more. During
 /// a hand-over, the semaphore is unused until a sleeper is awake, so hand-overs must be rare. If a
@@ -183,8 +187,12 @@ impl<P: Platform, const TURNS: u32, const GIVES_UP: bool> Rwsem<P, TURNS, GIVES_
         taken
     }
 
+    /// Goes on after the caller has counted itself as a reader in the word, which was `before`.
     #[cold]
-    fn acquire_shared_slowly(&self) {
+    fn acquire_shared_slowly(&self, before: u32) {
+        if before & CROWDED != 0 {
+            too_many_readers::<P>();
+        }
         let waiter = Waiter::new(Wish::Read);
         let inside = self.queue.locked(|line| {
             let first = line.is_empty();
@@ -275,14 +283,15 @@ unsafe impl<P: Platform, const TURNS: u32, const GIVES_UP: bool> RawRwLock<P>
 
     #[inline]
     fn acquire_shared(&self) {
-        if self.count.fetch_add(1, Ordering::Acquire) & (WRITER | QUEUED) != 0 {
-            self.acquire_shared_slowly();
+        let before = self.count.fetch_add(1, Ordering::Acquire);
+        if before & (WRITER | QUEUED | CROWDED) != 0 {
+            self.acquire_shared_slowly(before);
         }
     }
 
     #[inline]
     fn try_acquire_shared(&self) -> Option<()> {
-        let shut = |count| count & (WRITER | QUEUED) != 0;
+        let shut = |count| count & (WRITER | QUEUED | CROWDED) != 0;
         enter_unless(&*self.count, shut, |count| count + 1).then_some(())
     }
 
@@ -344,3 +353,6 @@ impl<P: Platform, const TURNS: u32, const GIVES_UP: bool> fmt::Debug for Rwsem<P
             .finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+limit_tests!(Rwsem, |lock| lock.count.store(CROWDED, Ordering::Relaxed));

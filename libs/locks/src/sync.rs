@@ -36,6 +36,8 @@
 //! * There is no `unlock_fair`, since each algorithm has its own notion of fairness, and there are
 //!   no upgradable readers.
 //! * A condition variable may serve several mutexes at a time.
+//! * Too many readers inside one lock, which takes guards that were forgotten
+//!   (`std::mem::forget`), end the process; at more than a hundred million. `parking_lot` panics.
 //! * A child of `fork` must not use a lock or condition variable that other threads used at the
 //!   moment of the fork. `kilocore run`, which has to deal with such programs, does not use this
 //!   module.

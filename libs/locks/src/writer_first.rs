@@ -20,8 +20,11 @@
 //! | --- | --- |
 //! | `WRITER` | a writer is inside |
 //! | `WAITING` | how many writers wait |
-//! | `PARKED` | a reader may wait at the gate of the readers |
 //! | `READERS` | the readers inside, and those that are about to look or to subtract themselves |
+//! | `PARKED` | a reader may wait at the gate of the readers |
+//!
+//! `PARKED` is below the readers. So the highest bit of their count, which is set while there are too
+//! many, is next to the bits that shut the lock to readers, and one comparison tests them all.
 //!
 //! # Why no thread waits for ever
 //! The first writer waits until nobody is counted. A thread that removes the last count, or `WRITER`,
@@ -36,6 +39,7 @@ use kilocore_platform::{Atomic, AtomicInt, Ordering, Platform};
 
 use crate::gate::{Gate, READERS_GATE, WRITERS_GATE};
 use crate::raw::free_abandoned;
+use crate::reader_limit::too_many_readers;
 use crate::word::enter_unless;
 use crate::{LockInfo, RawLock, RawRwLock, Requester, Waiting};
 
@@ -46,9 +50,14 @@ const WAITING_ONE: u64 = 1 << 32;
 /// The bits that count the writers that wait.
 const WAITING: u64 = WRITER - WAITING_ONE;
 /// The bit that is set while a reader may wait at its gate.
-const PARKED: u64 = 1 << 31;
+const PARKED: u64 = 1;
+/// What a reader adds.
+const READER: u64 = 2;
 /// The bits that count readers.
-const READERS: u64 = PARKED - 1;
+const READERS: u64 = WAITING_ONE - READER;
+/// The bit that is set while as many readers are counted as there may be. It is the highest of their
+/// count.
+const CROWDED: u64 = WAITING_ONE >> 1;
 
 /// A read-write lock without data.
 pub struct WriterFirst<P: Platform> {
@@ -72,27 +81,34 @@ const fn shut_to_readers(state: u64) -> bool {
     state & (WRITER | WAITING) != 0
 }
 
+/// Whether the lock is shut to readers, or has too many.
+const fn shut_or_crowded(state: u64) -> bool {
+    state >= CROWDED
+}
+
 const fn shut_to_writers(state: u64) -> bool {
     state & (WRITER | READERS) != 0
 }
 
 impl<P: Platform> WriterFirst<P> {
-    /// Goes on after the caller has counted itself as a reader and found the lock shut.
+    /// Goes on after the caller has counted itself as a reader in the word, which was `before`: shut to
+    /// readers, or crowded.
     #[cold]
     #[inline(never)]
-    fn acquire_shared_slowly<R>(&self, then: impl FnOnce(()) -> R) -> R {
+    fn acquire_shared_slowly<R>(&self, mut before: u64, then: impl FnOnce(()) -> R) -> R {
         let key = P::address_key(self);
         P::patiently(|| {
-            loop {
-                Self::left(key, self.state.fetch_sub(1, Ordering::Relaxed));
+            while shut_or_crowded(before) {
+                if before & CROWDED != 0 {
+                    too_many_readers::<P>();
+                }
+                Self::left(key, self.state.fetch_sub(READER, Ordering::Relaxed));
                 Gate::<P>::of(key, READERS_GATE).wait_while(|| {
                     shut_to_readers(self.state.load(Ordering::Relaxed))
                         && shut_to_readers(self.state.fetch_or(PARKED, Ordering::Relaxed))
                 });
                 // Acquire: we see what the writers wrote that were inside before.
-                if !shut_to_readers(self.state.fetch_add(1, Ordering::Acquire)) {
-                    return;
-                }
+                before = self.state.fetch_add(READER, Ordering::Acquire);
             }
         });
         then(())
@@ -124,7 +140,7 @@ impl<P: Platform> WriterFirst<P> {
     #[inline]
     fn left(key: usize, before: u64) {
         // One comparison for the case that has to be fast.
-        if shut_to_readers(before) {
+        if shut_or_crowded(before) {
             Self::left_shut(key, before);
         }
     }
@@ -132,7 +148,7 @@ impl<P: Platform> WriterFirst<P> {
     #[cold]
     #[inline(never)]
     fn left_shut(key: usize, before: u64) {
-        if before & READERS == 1 && before & WAITING != 0 && before & WRITER == 0 {
+        if before & READERS == READER && before & WAITING != 0 && before & WRITER == 0 {
             Gate::<P>::open(key, WRITERS_GATE);
         }
     }
@@ -179,21 +195,22 @@ unsafe impl<P: Platform> RawRwLock<P> for WriterFirst<P> {
 
     #[inline]
     fn acquire_shared_then<R>(&self, then: impl FnOnce(()) -> R) -> R {
-        if shut_to_readers(self.state.fetch_add(1, Ordering::Acquire)) {
-            return self.acquire_shared_slowly(then);
+        let before = self.state.fetch_add(READER, Ordering::Acquire);
+        if shut_or_crowded(before) {
+            return self.acquire_shared_slowly(before, then);
         }
         then(())
     }
 
     #[inline]
     fn try_acquire_shared(&self) -> Option<()> {
-        enter_unless(&self.state, shut_to_readers, |state| state + 1).then_some(())
+        enter_unless(&self.state, shut_or_crowded, |state| state + READER).then_some(())
     }
 
     #[inline]
     unsafe fn release_shared(&self, (): ()) {
         let key = P::address_key(self);
-        Self::left(key, self.state.fetch_sub(1, Ordering::Release));
+        Self::left(key, self.state.fetch_sub(READER, Ordering::Release));
     }
 
     #[inline]
@@ -215,7 +232,7 @@ unsafe impl<P: Platform> RawRwLock<P> for WriterFirst<P> {
 
     #[inline]
     unsafe fn downgrade(&self) {
-        self.leave(1);
+        self.leave(READER);
     }
 
     unsafe fn forget_others(&self) {
@@ -235,7 +252,10 @@ impl<P: Platform> fmt::Debug for WriterFirst<P> {
         f.debug_struct("WriterFirst")
             .field("writer", &(state & WRITER != 0))
             .field("waiting", &((state & WAITING) / WAITING_ONE))
-            .field("readers", &(state & READERS))
+            .field("readers", &((state & READERS) / READER))
             .finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+limit_tests!(WriterFirst, |lock| lock.state.store(CROWDED, Ordering::Relaxed));

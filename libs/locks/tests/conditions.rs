@@ -366,6 +366,52 @@ fn it_can_be_destroyed_right_after_a_broadcast_under_shuttle() {
     explore(|| destroyed_after_broadcast::<OnShuttle>(3), SCHEDULES, DEPTH);
 }
 
+/// A thread begins to destroy the condition while others sleep there whom nobody has woken yet. It goes
+/// on once signals, or a broadcast, have woken them, and nobody touches the condition afterwards.
+fn destroyed_before_all_are_woken<P: Threads>(sleepers: usize, all_at_once: bool) {
+    let gate = Gate::<P>::new();
+    let beds: Vec<_> = (0..sleepers).map(|_| Arc::<Sleeper<P>>::default()).collect();
+    for bed in &beds {
+        // SAFETY: new, and kept here to the end.
+        unsafe { gate.condition().enlist(Arc::as_ptr(bed).cast_mut(), PROCESS) };
+    }
+    let sleep = |bed: Arc<Sleeper<P>>| {
+        let gate = gate.clone();
+        P::spawn(move || {
+            let bed = Arc::as_ptr(&bed).cast_mut();
+            // SAFETY: enlisted above, for this thread.
+            unsafe { gate.condition().sleep(bed, PROCESS, || None) };
+        })
+    };
+    let mut others: Vec<_> = beds.into_iter().map(sleep).collect();
+    others.push({
+        let gate = gate.clone();
+        P::spawn(move || {
+            if all_at_once {
+                assert_eq!(gate.condition().broadcast(PROCESS), sleepers);
+            } else {
+                (0..sleepers).for_each(|_| assert!(gate.condition().signal(PROCESS)));
+            }
+        })
+    });
+    gate.condition().destroy(PROCESS);
+    bury(gate.condition.as_ptr(), || {});
+    others.into_iter().for_each(P::join);
+}
+
+#[test]
+fn it_is_destroyed_once_all_have_been_woken() {
+    for all_at_once in [false, true] {
+        model(Some(3), move || destroyed_before_all_are_woken::<OnLoom>(1, all_at_once));
+        model(Some(1), move || destroyed_before_all_are_woken::<OnLoom>(2, all_at_once));
+        explore(
+            move || destroyed_before_all_are_woken::<OnShuttle>(3, all_at_once),
+            SCHEDULES,
+            DEPTH,
+        );
+    }
+}
+
 /// A child finds a condition on which a thread of its parent sleeps, and another that had been
 /// woken and has not reported; both are not there. New threads use it, and it can be destroyed.
 fn inherited<P: Threads>(waiters: u32) {

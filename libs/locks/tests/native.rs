@@ -278,6 +278,82 @@ fn a_forked_child_forgets_readers_and_writers() {
     ForkedByAWriter.visit::<NoSharing<Native, Ticket<Native>>>();
 }
 
+/// Reads and leaves, so that a lock with a bias to readers gets it.
+fn read_some<L: RawRwLock<Native>>(lock: &L) {
+    for _ in 0..10 {
+        let reader = lock.acquire_shared();
+        // SAFETY: acquired above.
+        unsafe { lock.release_shared(reader) };
+    }
+}
+
+/// Readers never leave a lock, as if their guards were forgotten, and the lock's life ends. What they
+/// left in tables outside of it must not hold up the next lock at its address.
+struct Reborn;
+
+impl RwLockVisitor<Native> for Reborn {
+    type Output = ();
+
+    fn visit<L: RawRwLock<Native>>(self) {
+        let mut memory = L::new();
+        for _ in 0..3 {
+            read_some(&memory);
+            memory.acquire_shared();
+            memory.acquire_shared();
+            assert!(!memory.try_acquire(), "a try succeeded beside readers");
+            memory = L::new();
+        }
+        read_some(&memory);
+        assert!(memory.try_acquire(), "readers of an earlier lock are taken for its own");
+        // SAFETY: acquired above.
+        unsafe { memory.release() };
+    }
+}
+
+#[test]
+fn a_lock_is_free_of_the_readers_of_an_earlier_one() {
+    for &lock in RwLockId::ALL {
+        lock.visit(Reborn);
+    }
+    Reborn.visit::<Rwsem<Native>>();
+}
+
+/// The child of a fork makes a lock anew that another thread of the parent reads under.
+struct RebornInAChild;
+
+impl RwLockVisitor<Native> for RebornInAChild {
+    type Output = ();
+
+    fn visit<L: RawRwLock<Native>>(self) {
+        let mut lock = L::new();
+        read_some(&lock);
+        let reader = thread::scope(|scope| scope.spawn(|| lock.acquire_shared()).join().unwrap());
+        let place = &raw mut lock;
+        let child = fork(|| {
+            // SAFETY: the child has a copy of its own, which nobody uses.
+            let lock = unsafe {
+                place.write(L::new());
+                &*place
+            };
+            read_some(lock);
+            lock.acquire();
+            // SAFETY: acquired above.
+            unsafe { lock.release() };
+        });
+        assert_eq!(child.wait(), 0, "the child of a fork could not make a new lock");
+        // SAFETY: the thread that acquired it has ended.
+        unsafe { lock.release_shared(reader) };
+    }
+}
+
+#[test]
+fn a_forked_child_makes_a_lock_anew_that_is_read_in_the_parent() {
+    for &lock in RwLockId::ALL {
+        lock.visit(RebornInAChild);
+    }
+    RebornInAChild.visit::<Rwsem<Native>>();
+}
+
 /// Sixteen bytes, aligned as a pointer at most, and free when all zero.
 struct Layout;
 

@@ -129,7 +129,8 @@ fn ahmcs() {
 }
 
 /// A writer that was not alone.
-const HALF: &[&str] = &["race", "a reader saw half of a write", "a write was lost"];
+const HALF: &[&str] =
+    &["race", "a reader saw half of a write", "a write was lost", "too many readers"];
 
 #[test]
 fn central_rw() {
@@ -160,7 +161,7 @@ fn phase_fair() {
         ]);
     };
     const BESIDE: &[&str] =
-        &[HALF[0], HALF[1], HALF[2], LOST_WAITER[0], LOST_WAITER[1], "overflow"];
+        &[HALF[0], HALF[1], HALF[2], HALF[3], LOST_WAITER[0], LOST_WAITER[1], "overflow"];
     let check = |call, error| assert_caught(source!("phase_fair.rs"), call, error, deeds, BESIDE);
     // A writer past the line does not see that another one has come, or is about to come from the line.
     check(
@@ -169,6 +170,8 @@ fn phase_fair() {
     );
     check("fetch_or(NEXT, Ordering::Relaxed)", Lost);
     check("fetch_or(DRAINING, Ordering::Relaxed)", Lost);
+    // A reader that looks how many there are does not leave as often as it has arrived.
+    check("fetch_add(toll, Ordering::Relaxed)", Lost);
 }
 
 /// Readers that share a count, and writers.
@@ -184,8 +187,15 @@ fn per_core() {
     };
     let source = source!("per_core.rs");
     // A reader that is not counted, or is counted for ever.
-    const MISCOUNTED: &[&str] =
-        &[HALF[0], HALF[1], HALF[2], LOST_WAITER[0], LOST_WAITER[1], "subtract with overflow"];
+    const MISCOUNTED: &[&str] = &[
+        HALF[0],
+        HALF[1],
+        HALF[2],
+        HALF[3],
+        LOST_WAITER[0],
+        LOST_WAITER[1],
+        "subtract with overflow",
+    ];
     let entering = "compare_exchange(content, next, Ordering::SeqCst, Ordering::Relaxed)";
     assert_caught(source, entering, InTwoSteps, deeds, MISCOUNTED);
     let leaving = "fetch_sub(ONE, Ordering::Release)";

@@ -1,5 +1,5 @@
 /* A condition variable may be destroyed, and its memory reused, once nobody is blocked on it,
-   though those who were have not run yet. */
+   though those who were have not run yet. While somebody is, its destruction waits. */
 #include "check.h"
 
 enum { WAITERS = 4, ROUNDS = 300 };
@@ -105,8 +105,61 @@ static void await_one(void)
     GIVES(0, pthread_join(thread, NULL));
 }
 
+/* Sleepers whom nobody has woken yet when the variable's destruction begins. */
+struct doomed {
+    pthread_mutex_t mutex;
+    pthread_cond_t cond;
+    int waiting, all_at_once;
+};
+
+static void *wait_once(void *argument)
+{
+    struct doomed *doomed = argument;
+    GIVES(0, pthread_mutex_lock(&doomed->mutex));
+    doomed->waiting++;
+    GIVES(0, pthread_cond_wait(&doomed->cond, &doomed->mutex));
+    GIVES(0, pthread_mutex_unlock(&doomed->mutex));
+    return NULL;
+}
+
+static void *wake_when_main_sleeps(void *argument)
+{
+    struct doomed *doomed = argument;
+    while (!sleeps(getpid()))
+        sched_yield();
+    if (doomed->all_at_once)
+        GIVES(0, pthread_cond_broadcast(&doomed->cond));
+    else
+        for (int i = 0; i < doomed->waiting; i++)
+            GIVES(0, pthread_cond_signal(&doomed->cond));
+    return NULL;
+}
+
+static void destroy_before_they_are_woken(int waiters, int all_at_once)
+{
+    struct doomed doomed = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0,
+                            all_at_once};
+    pthread_t threads[WAITERS];
+    for (int i = 0; i < waiters; i++)
+        threads[i] = start(wait_once, &doomed);
+    for (int all = 0; !all; sched_yield()) {
+        GIVES(0, pthread_mutex_lock(&doomed.mutex));
+        all = doomed.waiting == waiters;
+        GIVES(0, pthread_mutex_unlock(&doomed.mutex));
+    }
+    pthread_t waker = start(wake_when_main_sleeps, &doomed);
+    GIVES(0, pthread_cond_destroy(&doomed.cond));
+    GIVES(0, pthread_join(waker, NULL));
+    for (int i = 0; i < waiters; i++)
+        GIVES(0, pthread_join(threads[i], NULL));
+    GIVES(0, pthread_mutex_destroy(&doomed.mutex));
+}
+
 int main(void)
 {
+    for (int waiters = 1; waiters <= WAITERS; waiters++)
+        for (int all_at_once = 0; all_at_once < 2; all_at_once++)
+            destroy_before_they_are_woken(waiters, all_at_once);
     be_punctual();
     for (int i = 0; i < ROUNDS; i++)
         round_of(i % 3 * (WAITERS / 2), i * 1319 % 60000);

@@ -174,8 +174,53 @@ static void fork_as_reader(void)
     check_child(child);
 }
 
+static void read_some(pthread_rwlock_t *lock)
+{
+    for (int i = 0; i < 100; i++) {
+        GIVES(0, pthread_rwlock_rdlock(lock));
+        GIVES(0, pthread_rwlock_unlock(lock));
+    }
+}
+
+static volatile int reads;
+
+static void *read_for_long(void *argument)
+{
+    GIVES(0, pthread_rwlock_rdlock(argument));
+    reads = 1;
+    while (!stop)
+        usleep(1000);
+    GIVES(0, pthread_rwlock_unlock(argument));
+    return NULL;
+}
+
+/* Another thread reads. The child, in which it does not exist, makes the lock anew, as handlers for
+   forks do. */
+static void fork_beside_a_reader(void)
+{
+    static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
+    read_some(&lock);
+    pthread_t reader = start(read_for_long, &lock);
+    while (!reads)
+        sched_yield();
+    pid_t child = fork();
+    if (child == 0) {
+        alarm(30);
+        GIVES(0, pthread_rwlock_init(&lock, NULL));
+        read_some(&lock);
+        GIVES(0, pthread_rwlock_wrlock(&lock));
+        GIVES(0, pthread_rwlock_unlock(&lock));
+        _exit(0);
+    }
+    check_child(child);
+    stop = 1;
+    GIVES(0, pthread_join(reader, NULL));
+    stop = 0;
+}
+
 int main(void)
 {
+    fork_beside_a_reader();
     replaced = getenv("KILOCORE_RWLOCK") != NULL;
     for (int i = 0; i < FORKS; i++) {
         fork_as_writer(i % 2);
