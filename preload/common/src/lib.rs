@@ -8,6 +8,9 @@
 //! * [`MutexKind`], [`mutex_kind`], [`rwlock`] and [`condattr`] know the few parts of glibc's
 //!   objects that tell an ordinary lock from a special one.
 //! * [`allocation_calls`] is what one of the libraries and a plugin of QEMU agree on.
+//! * [`environment`] reads the environment at any time.
+//! * [`ThreadKey`] notices that a thread ends, and does not keep a key that the program needs.
+//! * [`is_thread_sanitized`] tells programs that must be left alone.
 //! * [`cancellation::held`] keeps a thread from being cancelled in the midst of our own work.
 //! * [`errno::preserved`] keeps `errno` unchanged. Pthread functions report errors by their return
 //!   value, so programs expect `errno` to survive a call of them.
@@ -23,6 +26,8 @@
 //!   library, may lock a mutex before any constructor of ours has run. So all state is in static
 //!   memory and valid from the start. It is completed on first use, without locks and without
 //!   memory from the program's allocator, which may itself be the caller.
+//! * **The dynamic linker is asked when the library starts**, and not later:
+//!   [`RealFunction::find_all`]. Another thread may hold the linker's lock for as long as it likes.
 //! * **Nothing is printed** into the program's output.
 //!
 //! The crate supports Linux with glibc on 64-bit machines only, because other C libraries do not
@@ -32,13 +37,18 @@
 pub mod allocation_calls;
 pub mod cancellation;
 pub mod condattr;
+pub mod environment;
 pub mod errno;
 mod exit;
 mod mutex_kind;
 pub mod real;
 mod real_function;
 pub mod rwlock;
+mod sanitizer;
+pub mod thread_key;
 
 pub use exit::exit_by;
 pub use mutex_kind::{MutexKind, mutex_kind};
 pub use real_function::RealFunction;
+pub use sanitizer::is_thread_sanitized;
+pub use thread_key::ThreadKey;

@@ -1,4 +1,10 @@
 //! Finds the function that a preloaded function has displaced.
+//!
+//! The dynamic linker finds it, and takes its lock for that. A thread that is in `dlopen` holds this
+//! lock, and a constructor that runs there may wait for another thread. If that thread's first call
+//! of a function looked the function up, both would wait for ever. A look-up also erases what
+//! `dlerror` was about to tell the program. So a library looks up all its functions when it starts,
+//! by [`RealFunction::find_all`]. If one of them is called even earlier, that call looks up all.
 
 use core::ffi::{CStr, c_void};
 use core::ptr;
@@ -9,12 +15,15 @@ use crate::{cancellation, errno};
 /// How many threads look a function up of which an allocator consists.
 static LOOKING: AtomicU8 = AtomicU8::new(0);
 
+/// Stands for the address of a function that no later library has. No function has this address.
+const ABSENT: *mut c_void = ptr::without_provenance_mut(1);
+
 /// A function of a library that comes after the calling library in the dynamic linker's search
-/// order. It is looked up when it is first needed.
+/// order. It is looked up by [`find_all`](Self::find_all), or when it is first needed.
 ///
-/// This type is meant for statics. It needs no lock and no memory, and may be used at any time,
-/// even before any constructor has run. If several threads look up the function at once, all of
-/// them find the same one.
+/// This type is meant for statics that [`real_function!`](crate::real_function) declares. It needs
+/// no lock and no memory, and may be used at any time, even before any constructor has run. If
+/// several threads look up the function at once, all of them find the same one.
 ///
 /// # Versions
 /// glibc has old and new forms of some functions under one name. For example, the functions of
@@ -27,7 +36,37 @@ static LOOKING: AtomicU8 = AtomicU8::new(0);
 pub struct RealFunction {
     name: &'static CStr,
     version: Option<&'static CStr>,
+    /// Null until the function was looked up, and then its address or [`ABSENT`].
     address: AtomicPtr<c_void>,
+}
+
+// The static linker would export its two symbols.
+core::arch::global_asm!(".hidden __start_kilocore_real", ".hidden __stop_kilocore_real");
+
+unsafe extern "C" {
+    // The static linker defines these two symbols: where the section begins into which
+    // `real_function!` puts its statics, and where it ends.
+    #[link_name = "__start_kilocore_real"]
+    static FIRST: u8;
+    #[link_name = "__stop_kilocore_real"]
+    static BEHIND_LAST: u8;
+}
+
+/// Is in the section, too, so that there is one. A program has no function without a name.
+#[unsafe(link_section = "kilocore_real")]
+static ANCHOR: RealFunction = RealFunction::new(c"");
+
+/// Returns all functions of the calling library that [`real_function!`](crate::real_function) has
+/// declared.
+fn declared() -> impl Iterator<Item = &'static RealFunction> {
+    let count = (&raw const BEHIND_LAST).addr().wrapping_sub((&raw const FIRST).addr())
+        / size_of::<RealFunction>();
+    // SAFETY: everything in the section is a static of this type, by the contract of
+    // `real_function!`. Its size is a multiple of its alignment, so the static linker puts them side
+    // by side, from the one symbol to the other.
+    let all =
+        unsafe { core::slice::from_raw_parts((&raw const FIRST).cast::<RealFunction>(), count) };
+    all.iter().filter(|function| !ptr::eq(*function, &raw const ANCHOR))
 }
 
 impl RealFunction {
@@ -44,12 +83,20 @@ impl RealFunction {
         Self { name, version: Some(version), address: AtomicPtr::new(ptr::null_mut()) }
     }
 
+    /// Looks up all functions of the calling library that were not looked up yet. A library calls
+    /// this in its constructor.
+    pub fn find_all() {
+        for function in declared() {
+            function.settled();
+        }
+    }
+
     /// Returns the function's address, or null if no later library has the function.
     #[inline]
     pub fn address(&self) -> *mut c_void {
         // Relaxed: the code at the address was mapped before any thread could find the address.
         let address = self.address.load(Ordering::Relaxed);
-        if address.is_null() { self.look_up() } else { address }
+        if address.addr() > ABSENT.addr() { address } else { self.not_found_yet() }
     }
 
     /// Returns the function's address if it has been looked up before and was found, or null. Unlike
@@ -57,7 +104,7 @@ impl RealFunction {
     #[inline]
     pub fn found(&self) -> *mut c_void {
         // Relaxed: as in `address`.
-        self.address.load(Ordering::Relaxed)
+        or_null(self.address.load(Ordering::Relaxed))
     }
 
     /// Returns the function's address, or `None` while any thread looks a function up in this way: looking
@@ -76,27 +123,62 @@ impl RealFunction {
     }
 
     #[cold]
-    fn look_up(&self) -> *mut c_void {
-        // The linker's lock must not stay taken.
-        let look = || {
-            // SAFETY: the arguments are RTLD_NEXT and C strings. Both calls only read the linker's
-            // tables.
-            unsafe {
-                let exact = self.version.map_or(ptr::null_mut(), |version| {
-                    libc::dlvsym(libc::RTLD_NEXT, self.name.as_ptr(), version.as_ptr())
-                });
-                if exact.is_null() {
-                    libc::dlsym(libc::RTLD_NEXT, self.name.as_ptr())
-                } else {
-                    exact
-                }
-            }
-        };
-        // SAFETY: looking up is the first that a function does that is called by the program.
-        let address = unsafe { cancellation::held(|| errno::preserved(look)) };
-        self.address.store(address, Ordering::Relaxed);
-        address
+    fn not_found_yet(&self) -> *mut c_void {
+        if self.address.load(Ordering::Relaxed).is_null() {
+            // In old versions of glibc a look-up allocates memory, and the program's allocator may
+            // call a function of this library. So the function that is needed comes first: each such
+            // call inside a call then has one function less to look up, and this comes to an end.
+            self.settled();
+            Self::find_all();
+        }
+        self.found()
     }
+
+    /// Looks the function up if that has not been done yet.
+    fn settled(&self) {
+        if self.address.load(Ordering::Relaxed).is_null() {
+            // The linker's lock must not stay taken.
+            // SAFETY: looking up is the first that a function does that is called by the program.
+            let address = unsafe { cancellation::held(|| errno::preserved(|| self.look_up())) };
+            self.address.store(if address.is_null() { ABSENT } else { address }, Ordering::Relaxed);
+        }
+    }
+
+    fn look_up(&self) -> *mut c_void {
+        // SAFETY: the arguments are RTLD_NEXT and C strings. Both calls only read the linker's
+        // tables.
+        unsafe {
+            let exact = self.version.map_or(ptr::null_mut(), |version| {
+                libc::dlvsym(libc::RTLD_NEXT, self.name.as_ptr(), version.as_ptr())
+            });
+            if exact.is_null() { libc::dlsym(libc::RTLD_NEXT, self.name.as_ptr()) } else { exact }
+        }
+    }
+}
+
+/// Returns an address as it is, and null for [`ABSENT`].
+#[inline]
+fn or_null(address: *mut c_void) -> *mut c_void {
+    if address == ABSENT { ptr::null_mut() } else { address }
+}
+
+/// Declares a [`RealFunction`] and returns a reference to it: `real_function!(c"_exit")`, or
+/// `real_function!(c"pthread_cond_wait", c"GLIBC_2.3.2")` for a version of it. The library that
+/// contains the declaration finds it among [all its functions](RealFunction::find_all).
+#[macro_export]
+macro_rules! real_function {
+    (@static $real:expr) => {{
+        // Nothing but statics of this type is in the section.
+        #[unsafe(link_section = "kilocore_real")]
+        static REAL: $crate::RealFunction = $real;
+        &REAL
+    }};
+    ($name:expr) => {
+        $crate::real_function!(@static $crate::RealFunction::new($name))
+    };
+    ($name:expr, $version:expr $(,)?) => {
+        $crate::real_function!(@static $crate::RealFunction::versioned($name, $version))
+    };
 }
 
 /// Declares functions that call the displaced functions of the same names.
@@ -126,9 +208,7 @@ macro_rules! real_functions {
             /// The caller keeps the contract of the C library's function.
             #[inline]
             $vis unsafe fn $name($($arg: $type),*) -> libc::c_int {
-                static REAL: $crate::RealFunction =
-                    $crate::real_functions!(@real $name $($version)?);
-                let address = REAL.address();
+                let address = $crate::real_functions!(@real $name $($version)?).address();
                 if address.is_null() {
                     return libc::ENOSYS;
                 }
@@ -141,10 +221,10 @@ macro_rules! real_functions {
         )*
     };
     (@real $name:ident) => {
-        $crate::RealFunction::new($crate::real_functions!(@c_str stringify!($name)))
+        $crate::real_function!($crate::real_functions!(@c_str stringify!($name)))
     };
     (@real $name:ident $version:literal) => {
-        $crate::RealFunction::versioned(
+        $crate::real_function!(
             $crate::real_functions!(@c_str stringify!($name)),
             $crate::real_functions!(@c_str $version),
         )

@@ -1,10 +1,9 @@
 //! The directory for recordings, from the environment, and the names of the files in it.
 
-use core::ffi::CStr;
 use core::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 
 use kilocore_lock_recording::PATH_BYTES;
-use kilocore_preload_common::errno;
+use kilocore_preload_common::{RealFunction, environment, errno, is_thread_sanitized};
 
 use crate::clock;
 
@@ -15,8 +14,10 @@ static CONFIGURED: AtomicU32 = AtomicU32::new(0);
 /// The directory, as it was in the environment when the program began.
 static DIRECTORY: [AtomicU8; PATH_BYTES] = [const { AtomicU8::new(0) }; PATH_BYTES];
 
-/// Notes the directory before the program can change its environment.
+/// Notes the directory before the program can change its environment, and looks up the functions
+/// that this library displaces.
 extern "C" fn start() {
+    RealFunction::find_all();
     errno::preserved(configure);
 }
 
@@ -41,18 +42,16 @@ pub(crate) fn configure() -> bool {
         0 => {}
         known => return known == 2,
     }
-    // SAFETY: the argument is a C string. The result is a C string of the environment, or null.
-    let value = unsafe { libc::getenv(c"KILOCORE_MEASURE_DIR".as_ptr()) };
+    // SAFETY: this runs when the library starts or even earlier, when there is nobody who changes the
+    // environment, and copies the value.
+    let value = unsafe { environment::value_of("KILOCORE_MEASURE_DIR") };
+    let value = value.filter(|_| !is_thread_sanitized()).unwrap_or_default();
     let mut length = 0;
-    if !value.is_null() {
-        // SAFETY: getenv has returned a C string.
-        let bytes = unsafe { CStr::from_ptr(value) }.to_bytes();
-        if bytes.len() < PATH_BYTES - 64 {
-            for (to, from) in DIRECTORY.iter().zip(bytes) {
-                to.store(*from, Ordering::Relaxed);
-            }
-            length = bytes.len();
+    if value.len() < PATH_BYTES - 64 {
+        for (to, from) in DIRECTORY.iter().zip(value) {
+            to.store(*from, Ordering::Relaxed);
         }
+        length = value.len();
     }
     CONFIGURED.store(if length > 0 { 2 } else { 1 }, Ordering::Release);
     length > 0

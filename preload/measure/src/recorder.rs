@@ -8,7 +8,7 @@ use core::sync::atomic::{AtomicU32, Ordering};
 use kilocore_lock_recording::{
     Block, BlockHeader, FileHeader, SHARED_SLOT, ThreadBlock, UNIT, UnitId,
 };
-use kilocore_preload_common::{cancellation, errno};
+use kilocore_preload_common::{ThreadKey, cancellation, errno};
 
 use crate::environment;
 use crate::patience::Patience;
@@ -276,34 +276,18 @@ impl Recorder {
     }
 }
 
-/// The key plus 1. It is 0 before there is a key, and `u32::MAX` if no key can be made.
-static KEY: AtomicU32 = AtomicU32::new(0);
-
 /// Makes the recorder notice the end of the calling thread.
 ///
 /// The destructor of a thread-specific value sees it. That destructor runs however the thread ends:
-/// it may return, call `pthread_exit` or be cancelled.
+/// it may return, call `pthread_exit` or be cancelled. If the program needs all keys for itself, the
+/// ends of threads go unnoticed.
 pub(crate) fn watch_end() {
-    let mut key = KEY.load(Ordering::Acquire);
-    if key == 0 {
-        let mut fresh = 0;
-        // SAFETY: the variable is ours, and the destructor accepts any value.
-        let failed = unsafe { libc::pthread_key_create(&raw mut fresh, Some(thread_ends)) } != 0;
-        let wanted = if failed { u32::MAX } else { fresh + 1 };
-        match KEY.compare_exchange(0, wanted, Ordering::AcqRel, Ordering::Acquire) {
-            Ok(_) => key = wanted,
-            Err(theirs) => {
-                // SAFETY: nobody else knows the key.
-                unsafe { libc::pthread_key_delete(fresh) };
-                key = theirs;
-            }
-        }
-    }
-    if key != u32::MAX {
-        // SAFETY: the key is ours. The value only has to differ from null.
-        unsafe { libc::pthread_setspecific(key - 1, ptr::without_provenance(1)) };
-    }
+    KEY.set(1, thread_ends);
 }
+
+static KEY: ThreadKey = ThreadKey::new();
+
+kilocore_preload_common::export_key_functions!(super::KEY);
 
 /// Runs at the end of each thread that took a lock or was created here.
 unsafe extern "C" fn thread_ends(_: *mut c_void) {

@@ -4,10 +4,11 @@
 //! That may be in the constructor of another library, or in the allocator. So the name of the lock
 //! is read from the environment without locks and without allocating memory.
 
-use core::ffi::{CStr, c_char};
 use core::fmt::{self, Display, Write as _};
 use core::ptr;
 use core::sync::atomic::{AtomicPtr, Ordering};
+
+use kilocore_preload_common::is_thread_sanitized;
 
 /// The choice for one kind of lock. `F` is a table of functions.
 #[allow(missing_debug_implementations)]
@@ -63,7 +64,7 @@ impl<F> Choice<F> {
 
     #[cold]
     fn decide(&self) -> &'static F {
-        let wanted = value_of(self.variable);
+        let wanted = value_of(self.variable).filter(|_| !is_thread_sanitized());
         let (chosen, complaint) = match wanted.map(self.find) {
             None => (self.glibc, None),
             Some(Ok(functions)) => (functions, None),
@@ -91,37 +92,11 @@ impl<F> Choice<F> {
     }
 }
 
-/// Returns the value of an environment variable if it is set and not empty. The environment is an
-/// array of strings, for example:
-///
-/// ```text
-/// PATH=/usr/bin:/bin
-/// KILOCORE_LOCK=mcs
-/// ```
+/// Returns the value of an environment variable if it is set and not empty.
 fn value_of(variable: &str) -> Option<&'static str> {
-    unsafe extern "C" {
-        static environ: *const *const c_char;
-    }
-    // SAFETY: this is the C library's pointer to the environment. It is null or points to an array
-    // of strings that ends with null. The C library is initialized before all other libraries. No
-    // thread sets variables yet, because this is the first time that a lock is used.
-    unsafe {
-        let mut entry = environ;
-        if entry.is_null() {
-            return None;
-        }
-        while !(*entry).is_null() {
-            let text = CStr::from_ptr(*entry).to_bytes();
-            if let Some(value) = text.strip_prefix(variable.as_bytes())
-                && let Some(value) = value.strip_prefix(b"=")
-            {
-                let value = core::str::from_utf8(value).unwrap_or("?");
-                return (!value.is_empty()).then_some(value);
-            }
-            entry = entry.add(1);
-        }
-    }
-    None
+    // SAFETY: no thread sets variables yet, because this is the first time that a lock is used.
+    let value = unsafe { kilocore_preload_common::environment::value_of(variable) }?;
+    Some(core::str::from_utf8(value).unwrap_or("?"))
 }
 
 /// A line of text on the stack.

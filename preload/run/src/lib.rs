@@ -24,6 +24,7 @@
 //!   [`rooms`] contains the waiting rooms.
 //! * [`process`] tells a forked child from its parent.
 //! * [`thread_state`] keeps what a lock needs for each thread.
+//! * [`versioned`] lets programs that ask for a version of a function find the one here.
 //! * [`heap`] is the memory. It does not come from the program's allocator, and rarely from the
 //!   system.
 //!
@@ -62,7 +63,10 @@ mod rwlock_wait;
 mod shared_condvar;
 mod slot;
 mod thread_state;
+mod versioned;
 mod waiter;
+
+use kilocore_preload_common::RealFunction;
 
 /// The locks' queue nodes must not be allocated by the program's allocator, which may lock mutexes
 /// itself.
@@ -73,6 +77,7 @@ static HEAP: heap::Heap = heap::Heap::new();
 /// and no sandbox forbids a system call yet. If a mutex is used earlier than this, that first use
 /// initializes what it needs.
 extern "C" fn start() {
+    RealFunction::find_all();
     let mutexes = mutex_choice::replaces();
     if mutexes || rwlock_choice::replaces() {
         process::current();

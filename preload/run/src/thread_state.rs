@@ -9,10 +9,9 @@
 //! mutex even later, the state is made again and is never dropped. Such a thread leaks one state.
 
 use core::ffi::c_void;
-use core::ptr;
-use core::sync::atomic::{AtomicU32, Ordering};
 
 use kilocore_locks::RawLock;
+use kilocore_preload_common::{ThreadKey, errno};
 
 use crate::host::Host;
 use crate::slot::{Phase, STATE_ALIGN, STATE_BYTES, Slot, slot};
@@ -25,7 +24,7 @@ const ROUNDS: usize = 4; // PTHREAD_DESTRUCTOR_ITERATIONS
 /// memory for the values of the first keys.
 pub(crate) fn prepare<L: RawLock<Host>>() {
     if core::mem::needs_drop::<L::Thread>() {
-        key::<L>();
+        KEY.make(end::<L>);
     }
 }
 
@@ -66,48 +65,22 @@ fn fill<L: RawLock<Host>>(slot: *mut Slot) {
         (*slot).phase = Phase::Live;
     }
     if core::mem::needs_drop::<L::Thread>() {
-        kilocore_preload_common::errno::preserved(|| {
-            if let Some(key) = key::<L>() {
-                // SAFETY: the key is ours. The value is a count, not a pointer.
-                unsafe { libc::pthread_setspecific(key, ptr::without_provenance(1)) };
-            }
-        });
+        // The value is the number of the round.
+        errno::preserved(|| KEY.set(1, end::<L>));
     }
 }
 
-/// Returns the key whose destructor drops states, or `None` if the program has used up all keys. In
-/// that case states are never dropped.
-fn key<L: RawLock<Host>>() -> Option<libc::pthread_key_t> {
-    /// One more than the key, or zero while there is no key.
-    static KEY: AtomicU32 = AtomicU32::new(0);
+/// The key whose destructor drops states. The program may use up all keys; then states are not
+/// dropped any more.
+static KEY: ThreadKey = ThreadKey::new();
 
-    if let Some(key) = KEY.load(Ordering::Acquire).checked_sub(1) {
-        return Some(key);
-    }
-    let mut key = 0;
-    // SAFETY: the variable `key` is ours, and the destructor has the right type.
-    if unsafe { libc::pthread_key_create(&mut key, Some(end::<L>)) } != 0 {
-        return None;
-    }
-    match KEY.compare_exchange(0, key + 1, Ordering::AcqRel, Ordering::Acquire) {
-        Ok(_) => Some(key),
-        Err(theirs) => {
-            // SAFETY: nobody else knows this key.
-            unsafe { libc::pthread_key_delete(key) };
-            Some(theirs - 1)
-        }
-    }
-}
+kilocore_preload_common::export_key_functions!(super::KEY);
 
 /// Is called at the end of a thread, with the number of the round. It requests the next round or,
 /// in the last round, drops the state.
 unsafe extern "C" fn end<L: RawLock<Host>>(round: *mut c_void) {
     let round = round.addr();
-    if round < ROUNDS
-        && let Some(key) = key::<L>()
-        // SAFETY: the key is ours. The value is a count, not a pointer.
-        && unsafe { libc::pthread_setspecific(key, ptr::without_provenance(round + 1)) } == 0
-    {
+    if round < ROUNDS && KEY.set(round + 1, end::<L>) {
         return;
     }
     let slot = slot();

@@ -2,7 +2,7 @@
 
 use core::ffi::{c_char, c_int, c_long, c_ulong};
 
-use kilocore_preload_common::{RealFunction, real_functions};
+use kilocore_preload_common::{real_function, real_functions};
 
 use crate::confinement::{self, Loss};
 
@@ -87,8 +87,7 @@ unsafe extern "C-unwind" fn syscall(
     fifth: c_long,
     sixth: c_long,
 ) -> c_long {
-    static REAL: RealFunction = RealFunction::new(c"syscall");
-    let address = REAL.address();
+    let address = real_function!(c"syscall").address();
     if address.is_null() {
         // SAFETY: this is the address of the calling thread's errno.
         unsafe { *libc::__errno_location() = libc::ENOSYS };

@@ -6,7 +6,7 @@
 
 use core::ffi::c_int;
 
-use kilocore_preload_common::{RealFunction, exit_by};
+use kilocore_preload_common::{exit_by, real_function};
 
 use crate::recorder::note_end;
 
@@ -16,10 +16,9 @@ use crate::recorder::note_end;
 /// The contract is that of the POSIX function.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn _exit(status: c_int) -> ! {
-    static REAL: RealFunction = RealFunction::new(c"_exit");
     note_end();
     // SAFETY: this is the function of that name, and the argument is the caller's.
-    unsafe { exit_by(&REAL, status) }
+    unsafe { exit_by(real_function!(c"_exit"), status) }
 }
 
 /// Ends the process at once.
@@ -28,8 +27,7 @@ unsafe extern "C" fn _exit(status: c_int) -> ! {
 /// The contract is that of the C function.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn _Exit(status: c_int) -> ! {
-    static REAL: RealFunction = RealFunction::new(c"_Exit");
     note_end();
     // SAFETY: this is the function of that name, and the argument is the caller's.
-    unsafe { exit_by(&REAL, status) }
+    unsafe { exit_by(real_function!(c"_Exit"), status) }
 }
