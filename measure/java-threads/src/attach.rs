@@ -20,6 +20,7 @@ use std::time::{Duration, Instant};
 use crate::error::AttachError;
 use crate::jvm::{Machine, Status};
 use crate::peer::{self, Process};
+use crate::rights::FileRights;
 
 /// Whether the virtual machine tells which threads hold which synchronizers of
 /// `java.util.concurrent`, such as a `ReentrantLock`. Who waits for one is told either way.
@@ -151,31 +152,36 @@ fn signal_error(pid: u32, source: io::Error) -> AttachError {
     }
 }
 
-/// The file that tells a machine what SIGQUIT is for.
+/// The file that tells a machine what SIGQUIT is for. It is made and removed with the rights of the
+/// machine's user: whose `/tmp` is a link to another folder, or who works in one, gains nothing by it.
 #[derive(Debug)]
-struct AttachFile(PathBuf);
+struct AttachFile {
+    path: PathBuf,
+    user: u32,
+    group: u32,
+}
 
 impl AttachFile {
     /// In the directory for temporary files, or else in the one that the machine works in.
     fn create(machine: &Machine) -> Result<Self, AttachError> {
         let name = format!(".attach_pid{}", machine.own_pid);
-        Self::create_in(&machine.tmp(), &name)
-            .or_else(|_| Self::create_in(&machine.directory(), &name))
+        Self::create_in(&machine.tmp(), &name, machine)
+            .or_else(|_| Self::create_in(&machine.directory(), &name, machine))
             .map_err(|source| system(machine.pid, "creating .attach_pid* for it", source))
     }
 
-    fn create_in(directory: &Path, name: &str) -> io::Result<Self> {
+    fn create_in(directory: &Path, name: &str, machine: &Machine) -> io::Result<Self> {
+        let Machine { user, group, .. } = *machine;
         let path = directory.join(name);
+        let _rights = FileRights::of(user, group);
         match File::create_new(&path) {
-            Ok(_) => Ok(Self(path)),
+            Ok(_) => Ok(Self { path, user, group }),
             // Left behind by a tool that was killed, or another one asks at this moment. It serves
             // if the machine takes it, which it does from its own user and from root.
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-                // SAFETY: the call takes nothing and cannot fail.
-                let user = unsafe { libc::geteuid() };
-                let metadata = fs::symlink_metadata(&path)?;
-                if metadata.is_file() && metadata.uid() == user {
-                    Ok(Self(path))
+                let found = fs::symlink_metadata(&path)?;
+                if found.is_file() && [user, 0].contains(&found.uid()) {
+                    Ok(Self { path, user, group })
                 } else {
                     Err(error)
                 }
@@ -187,8 +193,9 @@ impl AttachFile {
 
 impl Drop for AttachFile {
     fn drop(&mut self) {
+        let _rights = FileRights::of(self.user, self.group);
         // If it is gone already, so much the better.
-        let _ = fs::remove_file(&self.0);
+        let _ = fs::remove_file(&self.path);
     }
 }
 
@@ -252,6 +259,8 @@ fn understand(pid: u32, mut reply: Reply) -> Result<Reply, AttachError> {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
     use super::*;
 
     const SMALL: Limits = Limits { time: Duration::from_millis(200), length: 100 };
@@ -321,6 +330,29 @@ mod tests {
         drop(theirs);
         let answer = talk(7, ours, VERSION, SMALL);
         assert!(matches!(answer, Err(AttachError::HungUp(7))));
+    }
+
+    #[test]
+    fn the_file_is_made_with_the_rights_of_the_machine() {
+        if kilocore_foreign_files::own_user() != 0 {
+            eprintln!("left out: only root can act for another user");
+            return;
+        }
+        let directory = tempfile::tempdir().unwrap();
+        let machine = Machine { pid: 7, own_pid: 7, nested: false, user: 65534, group: 65534 };
+        let create = |folder: &Path| AttachFile::create_in(folder, ".attach_pid7", &machine);
+        assert!(create(directory.path()).is_err(), "the user may not write there");
+        let own = directory.path().join("own");
+        fs::create_dir(&own).unwrap();
+        fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o755)).unwrap();
+        std::os::unix::fs::chown(&own, Some(65534), None).unwrap();
+        let file = create(&own).unwrap();
+        assert_eq!(fs::metadata(&file.path).unwrap().uid(), 65534);
+        drop(file);
+        assert!(!own.join(".attach_pid7").exists());
+        // This thread has its own rights again.
+        fs::write(directory.path().join("x"), "").unwrap();
+        assert_eq!(fs::metadata(directory.path().join("x")).unwrap().uid(), 0);
     }
 
     #[test]

@@ -6,6 +6,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use kilocore_foreign_files::ForeignFile;
+
 use crate::error::AttachError;
 
 /// The bit of SIGQUIT in the masks of `/proc/PID/status`.
@@ -18,7 +20,10 @@ pub(crate) struct Machine {
     /// Its id as it sees itself, which names its files.
     pub(crate) own_pid: u32,
     /// Whether it has process ids of its own.
-    nested: bool,
+    pub(crate) nested: bool,
+    /// The effective user and group that it runs as.
+    pub(crate) user: u32,
+    pub(crate) group: u32,
 }
 
 impl Machine {
@@ -32,17 +37,22 @@ impl Machine {
         if !libraries.hotspot {
             return Err(AttachError::NotHotSpot(pid));
         }
-        let attaches = libraries.counters.and_then(|file| attaches(&rooted(pid, &file)));
+        let attaches =
+            libraries.counters.and_then(|file| attaches(&rooted(pid, &file), status.user));
         if !attaches.unwrap_or_else(|| !options_disable(pid)) {
             return Err(AttachError::Disabled(pid));
         }
-        Ok(Self { pid, own_pid: status.own_pid, nested: status.nested })
+        Ok(Self::with(pid, status))
+    }
+
+    fn with(pid: u32, status: Status) -> Self {
+        let Status { own_pid, nested, user, group, .. } = status;
+        Self { pid, own_pid, nested, user, group }
     }
 
     /// A process that is known to be one.
     pub(crate) fn unchecked(pid: u32) -> Result<Self, AttachError> {
-        let status = Status::of(pid)?;
-        Ok(Self { pid, own_pid: status.own_pid, nested: status.nested })
+        Ok(Self::with(pid, Status::of(pid)?))
     }
 
     /// The machine's directory for temporary files, by a path that leads there from here.
@@ -106,9 +116,13 @@ fn parse_maps(maps: &str) -> Libraries {
 }
 
 /// Whether the machine's performance counters say that it listens to tools: the first letter of
-/// `sun.rt.jvmCapabilities` is 1 then. Returns `None` if they do not tell.
-fn attaches(counters: &Path) -> Option<bool> {
-    parse_counters(&fs::read(counters).ok()?)
+/// `sun.rt.jvmCapabilities` is 1 then. Returns `None` if they do not tell. They lie where others can put
+/// files, too, so they count only if they belong to the machine's user or to root.
+fn attaches(counters: &Path, user: u32) -> Option<bool> {
+    /// HotSpot writes no more, whatever its options say.
+    const MOST: u64 = 1 << 21;
+    let file = ForeignFile::open_in_shared_folder(counters, &[user, 0]).ok()?;
+    parse_counters(&file.contents(MOST).ok()?)
 }
 
 /// An entry has 20 bytes, then its name; the last four are the offset of its value from its start.
@@ -271,13 +285,41 @@ mod tests {
         assert!(!parse_options(&format!("MY_JAVA_OPTIONS={off}\0"), "java\0"));
     }
 
-    #[test]
-    fn counters_tell_whether_a_machine_listens() {
+    fn counters() -> Vec<u8> {
         let mut bytes = vec![7; 32];
         bytes.extend(48_u32.to_ne_bytes());
         bytes.extend(b"sun.rt.jvmCapabilities\0");
         bytes.resize(16 + 48, 0);
         bytes.extend(b"1100");
+        bytes
+    }
+
+    #[test]
+    fn counters_of_somebody_else_are_not_believed() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = |name: &str| directory.path().join(name);
+        let own = kilocore_foreign_files::own_user();
+        fs::write(path("47"), counters()).unwrap();
+        assert_eq!(attaches(&path("47"), own), Some(true));
+        std::os::unix::fs::symlink(path("47"), path("link")).unwrap();
+        assert_eq!(attaches(&path("link"), own), None);
+        // A sparse file costs its owner nothing.
+        let grown = fs::OpenOptions::new().append(true).open(path("47")).unwrap();
+        grown.set_len(1 << 23).unwrap();
+        assert_eq!(attaches(&path("47"), own), None);
+        if own != 0 {
+            eprintln!("the rest is left out: only root can give a file to another user");
+            return;
+        }
+        grown.set_len(counters().len() as u64).unwrap();
+        std::os::unix::fs::chown(path("47"), Some(65534), None).unwrap();
+        assert_eq!(attaches(&path("47"), 65534), Some(true));
+        assert_eq!(attaches(&path("47"), 1), None);
+    }
+
+    #[test]
+    fn counters_tell_whether_a_machine_listens() {
+        let mut bytes = counters();
         assert_eq!(parse_counters(&bytes), Some(true));
         bytes[16 + 48] = b'0';
         assert_eq!(parse_counters(&bytes), Some(false));

@@ -25,6 +25,7 @@ mod jvm;
 mod memory;
 mod peer;
 mod place;
+mod rights;
 
 use std::collections::BTreeMap;
 

@@ -6,16 +6,17 @@
 
 use std::cell::OnceCell;
 use std::fmt;
-use std::fs;
-use std::io::{self, Read};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use addr2line::{Loader, demangle_auto};
+use addr2line::demangle_auto;
+use kilocore_foreign_files::{FileIdentity, ForeignFileError};
 use object::{Object, ObjectSection, ObjectSymbol, SymbolKind};
 
+use crate::debug_info::DebugInfo;
 use crate::extents::Extents;
 use crate::go_table;
+use crate::outline::Outline;
 use crate::segments::Segments;
 use crate::table::{AliasRank, Builder, Table};
 use crate::{BuildId, UnwindSections};
@@ -23,21 +24,9 @@ use crate::{BuildId, UnwindSections};
 /// Why a file provides no names.
 #[derive(Debug, thiserror::Error)]
 pub enum BinaryError {
-    /// It is larger than any program, or it is not a regular file. (Memory may also be mapped from
-    /// a device such as `/dev/zero`.)
-    #[error("{path} is not a regular file")]
-    NotAFile {
-        /// The file.
-        path: PathBuf,
-    },
-    /// It cannot be read.
-    #[error("{path}: {source}")]
-    Read {
-        /// The file.
-        path: PathBuf,
-        /// Why it cannot be read.
-        source: io::Error,
-    },
+    /// It is not read.
+    #[error(transparent)]
+    File(#[from] ForeignFileError),
     /// It is not an executable file.
     #[error("{path} is not an executable file or a library: {what}")]
     Parse {
@@ -65,9 +54,9 @@ pub struct Binary {
     has_symbol_table: bool,
     /// Where the functions without names lie.
     extents: Extents,
-    /// The path of the file with the debugging information.
-    debug: Option<PathBuf>,
-    loader: OnceCell<Option<Loader>>,
+    /// The file with the debugging information.
+    debug: Option<(PathBuf, FileIdentity)>,
+    debug_info: OnceCell<Option<DebugInfo>>,
 }
 
 impl fmt::Debug for Binary {
@@ -82,15 +71,16 @@ impl Binary {
     /// # Errors
     /// If it cannot be read or is not an executable file.
     pub fn open(path: &Path) -> Result<Self, BinaryError> {
-        Self::of(path, &contents(path)?)
+        Self::of(path, &Outline::open(path)?)
     }
 
-    /// Reads a file whose bytes were just read from it.
+    /// Reads a file whose outline was just read.
     ///
     /// # Errors
     /// If it is not an executable file.
-    pub fn of(path: &Path, bytes: &[u8]) -> Result<Self, BinaryError> {
-        Ok(Self { debug: Some(path.to_owned()), ..Self::parse(path, bytes)? })
+    pub fn of(path: &Path, outline: &Outline) -> Result<Self, BinaryError> {
+        let debug = Some((path.to_owned(), outline.identity()));
+        Ok(Self { debug, ..Self::parse(path, outline)? })
     }
 
     /// Reads a file from its bytes. Messages give `path` as the place where they are from. Such a
@@ -119,7 +109,7 @@ impl Binary {
             has_symbol_table,
             extents,
             debug: None,
-            loader: OnceCell::new(),
+            debug_info: OnceCell::new(),
         })
     }
 
@@ -138,7 +128,7 @@ impl Binary {
             self.has_symbol_table = true;
         }
         self.debug = other.debug;
-        self.loader = OnceCell::new();
+        self.debug_info = OnceCell::new();
         Ok(true)
     }
 
@@ -194,51 +184,19 @@ impl Binary {
     /// the innermost first. There is at least one, but its name may be empty.
     #[must_use]
     pub fn frames(&self, address: u64) -> Vec<Frame> {
-        let open = || self.debug.as_ref().and_then(|path| Loader::new(path).ok());
-        let loader = self.loader.get_or_init(open);
+        let open =
+            || self.debug.as_ref().and_then(|(path, identity)| DebugInfo::open(path, *identity));
+        let info = self.debug_info.get_or_init(open);
         // The reader uses the next address, and the last address has none.
-        let Some(loader) = loader.as_ref().filter(|_| address != u64::MAX) else {
-            return vec![Frame::default()];
-        };
-        let mut frames = Vec::new();
-        if let Ok(mut inlined) = loader.find_frames(address) {
-            while let Ok(Some(found)) = inlined.next() {
-                let function = found.function.as_ref().and_then(|name| name.demangle().ok());
-                let line = found
-                    .location
-                    .and_then(|location| Some(format!("{}:{}", location.file?, location.line?)));
-                let function = function.map_or_else(String::new, |name| name.into_owned());
-                frames.push(Frame { function, line });
-            }
-        }
-        // If there is no debugging information, or no name in it, the symbol table has one.
+        let info = info.as_ref().filter(|_| address != u64::MAX);
+        let mut frames = info.map(|info| info.frames(address)).unwrap_or_default();
+        // If there is no debugging information, or no name in it, the symbol table may have one.
         if frames.last().is_none_or(|frame| frame.function.is_empty()) {
             let line = frames.pop().and_then(|frame| frame.line);
-            let function = demangle(loader.find_symbol(address).unwrap_or(""));
-            frames.push(Frame { function, line });
+            frames.push(Frame { function: self.function(address).unwrap_or_default(), line });
         }
         frames
     }
-}
-
-/// Reads a regular file. Files that the kernel makes up, of which some never end, have no size or
-/// an immense one, and are refused.
-///
-/// # Errors
-/// If it is not one, or cannot be read.
-pub fn contents(path: &Path) -> Result<Vec<u8>, BinaryError> {
-    const LARGEST: u64 = 4 << 30;
-    let fail = |source| BinaryError::Read { path: path.to_owned(), source };
-    let metadata = fs::metadata(path).map_err(fail)?;
-    if !metadata.is_file() || metadata.len() > LARGEST {
-        return Err(BinaryError::NotAFile { path: path.to_owned() });
-    }
-    let mut bytes = Vec::new();
-    if metadata.len() > 0 {
-        let file = fs::File::open(path).map_err(fail)?;
-        file.take(metadata.len()).read_to_end(&mut bytes).map_err(fail)?;
-    }
-    Ok(bytes)
 }
 
 /// Returns a symbol's name as it is in the source.

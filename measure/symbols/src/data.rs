@@ -1,37 +1,42 @@
 //! The variables of an executable file or a library, by its symbol table.
 
-use std::fs::File;
 use std::path::Path;
+use std::rc::Rc;
 
 use addr2line::demangle_auto;
-use object::{Object, ObjectSymbol, ReadCache, SymbolKind};
+use kilocore_foreign_files::{ForeignFile, Room, Taken};
+use object::{Object, ObjectSymbol, SymbolKind};
 
-use crate::binary::contents;
+use crate::outline::{Outline, headers};
 
 /// The variables of a file.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default)]
 pub struct Variables {
     /// Start, size and name, sorted by start.
     symbols: Vec<(u64, u64, String)>,
+    _taken: Option<Rc<Taken>>,
 }
 
 impl Variables {
     /// Reads a file. There are none if it cannot be read, or if it is no executable file.
     #[must_use]
     pub fn open(path: &Path) -> Self {
-        contents(path).map_or_else(|_| Self::default(), |bytes| Self::parse(&bytes))
+        Outline::open(path).map_or_else(|_| Self::default(), |bytes| Self::parse(&bytes))
     }
 
-    /// Reads a file from its bytes.
+    /// Reads a file from its bytes. There are none if there is no room for them.
     #[must_use]
     pub fn parse(bytes: &[u8]) -> Self {
         let Ok(file) = object::File::parse(bytes) else { return Self::default() };
+        // As in a table of functions, many symbols can share the bytes of one name.
+        let mut left = 1_usize << 26;
         let mut symbols: Vec<(u64, u64, String)> = file
             .symbols()
             .chain(file.dynamic_symbols())
             .filter(|symbol| symbol.kind() == SymbolKind::Data && symbol.is_definition())
             .filter_map(|symbol| {
                 let name = symbol.name().ok().filter(|name| !name.is_empty())?;
+                left = left.checked_sub(name.len())?;
                 let name = match name.starts_with('_') {
                     true => demangle_auto(name.into(), None).into_owned(),
                     false => name.to_owned(),
@@ -42,7 +47,12 @@ impl Variables {
         // Of several names for one variable, the shortest is the plainest.
         symbols.sort_by(|a, b| (a.0, a.2.len(), &a.2).cmp(&(b.0, b.2.len(), &b.2)));
         symbols.dedup_by_key(|(start, ..)| *start);
-        Self { symbols }
+        let names: usize = symbols.iter().map(|(.., name)| name.capacity()).sum();
+        let bytes = names + size_of_val(symbols.as_slice());
+        match Room::of_this_process().take(bytes as u64) {
+            Ok(taken) => Self { symbols, _taken: Some(Rc::new(taken)) },
+            Err(_) => Self::default(),
+        }
     }
 
     /// Returns the variable that an address of the file lies in, and how far from its start.
@@ -58,9 +68,9 @@ impl Variables {
 /// Whether a file is a program written in Go. This reads its headers only.
 #[must_use]
 pub fn is_go(path: &Path) -> bool {
-    let Ok(file) = File::open(path) else { return false };
-    let headers = ReadCache::new(file);
-    object::File::parse(&headers)
+    let Ok(file) = ForeignFile::open(path) else { return false };
+    let Ok(headers) = headers(&file) else { return false };
+    object::File::parse(&*headers)
         .is_ok_and(|file| file.section_by_name(".note.go.buildid").is_some())
 }
 

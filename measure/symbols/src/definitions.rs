@@ -7,9 +7,9 @@ use std::path::Path;
 
 use object::{Object, ObjectSymbol};
 
-use crate::binary::contents;
 use crate::build_id::BuildId;
 use crate::debug_files::DebugFiles;
+use crate::outline::Outline;
 use crate::segments::Segments;
 
 /// Some functions and variables of a file.
@@ -25,7 +25,7 @@ impl Definitions {
     /// well. There are none if the file cannot be read.
     #[must_use]
     pub fn open(path: &Path, wanted: &dyn Fn(&str) -> bool) -> Self {
-        let read = |path: &Path| contents(path).map(|bytes| Self::parse(&bytes, wanted));
+        let read = |path: &Path| Outline::open(path).map(|bytes| Self::parse(&bytes, wanted));
         let Ok((mut all, id, is_stripped)) = read(path) else { return Self::default() };
         let id = id.filter(|_| is_stripped);
         for path in id.iter().flat_map(|id| DebugFiles::default().debug(id)) {

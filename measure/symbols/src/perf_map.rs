@@ -8,9 +8,10 @@
 //! A line is an address and a size, both hexadecimal, and a name. When code is discarded, its line
 //! stays in the file. So where two lines overlap, the later one is valid.
 
-use std::fs::{self, File};
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
+
+use kilocore_foreign_files::{ForeignFile, own_user, users_of_process};
 
 use crate::table::{Builder, Table};
 
@@ -27,16 +28,17 @@ impl PerfMap {
         Path::new("/tmp").join(format!("perf-{pid}.map"))
     }
 
-    /// Reads the map of a process. Returns `None` if there is none.
+    /// Reads the map of a process. It lies where anybody can put a file, so it must belong to the user of
+    /// the process, to the user of this one, or to root. Of a process that has ended, no user is known.
+    /// Returns `None` if there is none.
     #[must_use]
     pub fn of_process(pid: u32) -> Option<Self> {
         /// Far more than compilers write.
         const LARGEST: u64 = 1 << 28;
-        let path = Self::path(pid);
-        let metadata = fs::metadata(&path).ok()?;
-        // If somebody put a pipe there, opening it would wait for a writer.
-        let size = Some(metadata.len()).filter(|size| metadata.is_file() && *size <= LARGEST)?;
-        Self::parse(BufReader::new(File::open(&path).ok()?.take(size))).ok()
+        let mut owners = users_of_process(pid);
+        owners.extend([0, own_user()]);
+        let file = ForeignFile::open_in_shared_folder(&Self::path(pid), &owners).ok()?;
+        Self::parse(BufReader::new(file.reader(LARGEST).ok()?)).ok()
     }
 
     /// Parses a map. Invalid lines are left out.

@@ -6,6 +6,9 @@
 
 use std::cmp::Reverse;
 use std::ops::Range;
+use std::rc::Rc;
+
+use kilocore_foreign_files::{Room, Taken};
 
 /// A stretch of code with a name.
 #[derive(Debug, Clone, Copy)]
@@ -60,15 +63,23 @@ impl<R> Default for Builder<R> {
 }
 
 impl<R: Ord + Copy> Builder<R> {
+    /// The most bytes of names. Many symbols can share the bytes of their names in a file, so a small file
+    /// could ask for any number of them.
+    const MOST: usize = 1 << 28;
+
     /// Adds a symbol.
     pub(crate) fn add(&mut self, start: u64, size: Option<u64>, rank: R, name: &str, tag: u32) {
+        if name.len() > Self::MOST - self.names.len() {
+            return;
+        }
         let at = self.names.len();
         self.names.push_str(name);
         let name = (at, self.names.len());
         self.candidates.push(Candidate { start, size, rank, name, tag });
     }
 
-    /// The table of all symbols. `last` is how far the last one reaches if it does not say.
+    /// The table of all symbols; an empty one if there is no room for them. `last` is how far the last one
+    /// reaches if it does not say.
     pub(crate) fn build(mut self, last: u64) -> Table {
         // Stable, so that of equals the last one added is the last one here.
         self.candidates.sort_by_key(|candidate| (candidate.start, candidate.rank));
@@ -94,7 +105,13 @@ impl<R: Ord + Copy> Builder<R> {
             }
             symbols.push(Symbol { start, end, name, tag });
         }
-        Table { symbols, names: self.names }
+        symbols.shrink_to_fit();
+        self.names.shrink_to_fit();
+        let bytes = self.names.len() + size_of_val(symbols.as_slice());
+        match Room::of_this_process().take(bytes as u64) {
+            Ok(taken) => Table { symbols, names: self.names, _taken: Some(Rc::new(taken)) },
+            Err(_) => Table::default(),
+        }
     }
 }
 
@@ -103,6 +120,7 @@ impl<R: Ord + Copy> Builder<R> {
 pub(crate) struct Table {
     symbols: Vec<Symbol>,
     names: String,
+    _taken: Option<Rc<Taken>>,
 }
 
 impl Table {
@@ -146,6 +164,20 @@ mod tests {
         assert_eq!(table.at(299), Some(("open", 7)));
         assert_eq!(table.at(349), Some(("better alias", 0)));
         assert_eq!(table.at(350), None);
+    }
+
+    #[test]
+    fn names_that_share_their_bytes_do_not_fill_the_memory() {
+        let name = "x".repeat(1 << 20);
+        let mut builder = Builder::default();
+        for start in 0..300 {
+            builder.add(start, Some(1), 0, &name[start as usize..], 0);
+        }
+        builder.add(1000, Some(1), 0, "last", 0);
+        assert!(builder.names.len() <= 1 << 28);
+        let table = builder.build(0);
+        assert!(table.at(0).is_some() && table.at(299).is_none());
+        assert_eq!(table.at(1000), Some(("last", 0)));
     }
 
     #[test]

@@ -39,7 +39,8 @@ impl UnwindSections {
         };
         let whole = |name| {
             let section = file.section_by_name(name)?;
-            let bytes = section.uncompressed_data().ok()?.into_owned();
+            // What is loaded with a program is never compressed. What says so could be of any size.
+            let bytes = section.data().ok()?.to_owned();
             let end = section.address().checked_add(bytes.len() as u64)?;
             Some(Section { addresses: section.address()..end, bytes })
         };

@@ -4,18 +4,19 @@ use std::ops::{Deref, Range};
 use std::rc::Rc;
 
 use framehop::{ExplicitModuleSectionInfo, Module};
+use kilocore_foreign_files::{Room, Taken};
 
 use crate::{Section, UnwindSections};
 
-/// Bytes that several modules share.
+/// Bytes that several modules share, and the room that was taken for them.
 #[derive(Debug, Clone, Default)]
-pub struct TableBytes(Rc<[u8]>);
+pub struct TableBytes(Rc<(Box<[u8]>, Option<Taken>)>);
 
 impl Deref for TableBytes {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
-        &self.0
+        &self.0.0
     }
 }
 
@@ -31,16 +32,19 @@ pub struct UnwindTables {
 }
 
 impl UnwindTables {
-    /// Those of a file's sections.
+    /// Those of a file's sections, without those for which there is no room.
     #[must_use]
     pub fn new(sections: UnwindSections) -> Self {
-        let shared = |Section { addresses, bytes }| (addresses, TableBytes(bytes.into()));
+        let shared = |Section { addresses, bytes }| {
+            let taken = Room::of_this_process().take(bytes.len() as u64).ok()?;
+            Some((addresses, TableBytes(Rc::new((bytes.into(), Some(taken))))))
+        };
         Self {
             base: sections.base,
             text: sections.text,
             got: sections.got,
-            eh_frame: sections.eh_frame.map(shared),
-            eh_frame_hdr: sections.eh_frame_hdr.map(shared),
+            eh_frame: sections.eh_frame.and_then(shared),
+            eh_frame_hdr: sections.eh_frame_hdr.and_then(shared),
         }
     }
 

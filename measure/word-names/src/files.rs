@@ -8,7 +8,9 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use kilocore_symbols::{Binary, BuildId, DebugFiles, UnwindSections, UnwindTables, Variables};
+use kilocore_symbols::{
+    Binary, BuildId, DebugFiles, Outline, UnwindSections, UnwindTables, Variables,
+};
 
 /// What was read, by the file's device and number.
 type Read = BTreeMap<(u64, u64), Rc<Module>>;
@@ -48,11 +50,11 @@ pub(crate) struct Module {
 impl Module {
     /// Reads a file once, for all that is asked of it.
     fn read(path: &Path) -> Self {
-        let Ok(bytes) = kilocore_symbols::contents(path) else { return Self::default() };
-        let mut variables = Variables::parse(&bytes);
+        let Ok(outline) = Outline::open(path) else { return Self::default() };
+        let mut variables = Variables::parse(&outline);
         let tables =
-            UnwindSections::parse(&bytes).map(|sections| UnwindTables::new(sections).into());
-        let binary = Binary::of(path, &bytes).ok().map(|mut binary| {
+            UnwindSections::parse(&outline).map(|sections| UnwindTables::new(sections).into());
+        let binary = Binary::of(path, &outline).ok().map(|mut binary| {
             if let Some(debug) = binary.build_id().and_then(debug_file)
                 && binary.take_debug_file(&debug).unwrap_or(false)
             {

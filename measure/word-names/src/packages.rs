@@ -6,6 +6,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use kilocore_foreign_files::ForeignFile;
+
 /// The packages of a system, below its root.
 #[derive(Debug)]
 pub(crate) struct Packages {
@@ -20,6 +22,7 @@ impl Packages {
         let mut lists: Vec<PathBuf> = entries
             .map(|entry| entry.path())
             .filter(|path| path.extension().is_some_and(|extension| extension == "list"))
+            .take(MOST_LISTS)
             .collect();
         lists.sort();
         Self { lists, archive: debug_archive(root) }
@@ -43,7 +46,7 @@ impl Packages {
             None => format!("/usr{file}"),
         };
         let has = |list: &&PathBuf| {
-            let text = fs::read(list).unwrap_or_default();
+            let text = read(list);
             let mut lines = text.split(|byte| *byte == b'\n');
             lines.any(|line| line == file.as_bytes() || line == other.as_bytes())
         };
@@ -52,9 +55,20 @@ impl Packages {
     }
 }
 
+/// No system has more packages.
+const MOST_LISTS: usize = 1 << 17;
+
+/// A file of the system that a process sees, which may be one that the process has made.
+fn read(path: &Path) -> Vec<u8> {
+    /// No list of a package's files is longer.
+    const LONGEST: u64 = 1 << 25;
+    ForeignFile::open(path).and_then(|file| file.contents(LONGEST)).unwrap_or_default()
+}
+
 /// The archive of packages that end in `-dbgsym`, which the usual one has not.
 fn debug_archive(root: &Path) -> Option<&'static str> {
-    let text = fs::read_to_string(root.join("etc/os-release")).unwrap_or_default();
+    let text = read(&root.join("etc/os-release"));
+    let text = String::from_utf8_lossy(&text);
     let id = text.lines().find_map(|line| line.strip_prefix("ID="))?;
     match id.trim_matches('"') {
         "debian" => Some("the archive debian-debug, http://deb.debian.org/debian-debug"),

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use kilocore_symbols::{Binary, BuildId, own_vdso};
+use kilocore_symbols::{Binary, BuildId, Outline, UnwindSections, own_vdso};
 
 use super::features::Features;
 use super::kernel::is_this_host;
@@ -29,11 +29,11 @@ enum Source {
 }
 
 impl Opened {
-    /// Its bytes.
-    pub(super) fn contents(&self) -> Option<Vec<u8>> {
+    /// What it says of how to unwind.
+    pub(super) fn unwind_sections(&self) -> Option<UnwindSections> {
         match &self.source {
-            Source::File(path) => fs::read(path).ok(),
-            Source::Bytes(bytes) => Some(bytes.clone()),
+            Source::File(path) => UnwindSections::parse(&Outline::open(path).ok()?),
+            Source::Bytes(bytes) => UnwindSections::parse(bytes),
         }
     }
 }

@@ -10,7 +10,7 @@ use std::rc::Rc;
 use framehop::Unwinder as _;
 use framehop::aarch64::{CacheAarch64, PtrAuthMask, UnwindRegsAarch64, UnwinderAarch64};
 use framehop::x86_64::{CacheX86_64, UnwindRegsX86_64, UnwinderX86_64};
-use kilocore_symbols::{TableBytes, UnwindSections, UnwindTables, stack_reader};
+use kilocore_symbols::{TableBytes, UnwindTables, stack_reader};
 
 use super::files::Files;
 use super::place::{Index, Interned, Object};
@@ -166,8 +166,7 @@ impl Unwinder {
         object: &Object,
     ) -> Option<Rc<UnwindTables>> {
         let known = self.sections.entry(index).or_insert_with(|| {
-            let bytes = files.open(index, object).as_ref().ok()?.contents()?;
-            let sections = UnwindSections::parse(&bytes)?;
+            let sections = files.open(index, object).as_ref().ok()?.unwind_sections()?;
             (sections.base < Self::HIGHEST).then(|| Rc::new(UnwindTables::new(sections)))
         });
         known.clone()
