@@ -12,6 +12,7 @@ mod numa_advise;
 mod numa_run;
 mod pages;
 mod pages_run;
+mod quota;
 mod read_write;
 mod simulate;
 mod simulate_ldu;

@@ -15,6 +15,10 @@ const WORTH_MENTION: f64 = 0.01;
 pub(crate) fn findings(times: &ThreadTimes) -> Vec<String> {
     let mut said: Vec<String> =
         times.findings.iter().map(|finding| printable(&finding.to_string())).collect();
+    if !times.is_enough() {
+        said.push("They were watched for too short a time to say what they do.".to_owned());
+        return said;
+    }
     if said.is_empty() {
         said.push("The figures show no pattern that has a name.".to_owned());
     }
@@ -56,10 +60,15 @@ pub(crate) fn coverage(times: &ThreadTimes) -> Vec<String> {
     };
     let known = 1.0 - coverage.unknown_share;
     let mut said = vec![format!(
-        "The threads were watched for {} in {windows}. It is known where {} of their time went.",
-        number::nanoseconds(times.observed_ns as f64),
-        number::percent(known.clamp(0.0, 1.0))
+        "The threads were watched for {} in {windows}.",
+        number::nanoseconds(times.observed_ns as f64)
     )];
+    if times.is_enough() {
+        said[0] += &format!(
+            " It is known where {} of their time went.",
+            number::percent(known.clamp(0.0, 1.0))
+        );
+    }
     if coverage.unclassified_share > 0.0 {
         said.push(format!(
             "{} of it is in futexes of which nobody knows what they are.",

@@ -176,7 +176,8 @@ impl Coverage {
 
 /// The share of the threads' time of which it is known where it went, if spinning was looked for.
 fn known(run: &Run) -> Option<f64> {
-    let coverage = run.times.as_ref().filter(|_| run.watching.is_some())?.coverage;
+    let times = run.times.as_ref().filter(|times| run.watching.is_some() && times.is_enough())?;
+    let coverage = times.coverage;
     let unknown = coverage.unknown_share + coverage.unclassified_share;
     coverage.ticks_seen.then_some((1.0 - unknown).max(0.0))
 }

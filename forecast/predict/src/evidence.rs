@@ -4,7 +4,7 @@
 //! that nobody called. Such a forecast says nothing. So there are thresholds, and below them there
 //! is no verdict.
 
-use kilocore_lock_profile::Run;
+use kilocore_lock_profile::{CpuLimit, Run};
 use serde::Serialize;
 
 use crate::words::{counted, percent};
@@ -21,6 +21,18 @@ const IDLE: f64 = 0.1;
 /// a time.
 const ONE_AT_A_TIME: f64 = 1.1;
 
+/// From this share of the periods of a limit on, it decides what a program does.
+const HELD_UP: f64 = 0.05;
+
+/// What a control group allowed, in words that can follow `its`.
+fn allowance(limit: CpuLimit) -> String {
+    let held_up = match limit.throttled {
+        0 => String::new(),
+        times => format!(", and held it up in {times} of {} periods", limit.periods),
+    };
+    format!("control group allowed it the time of {:.2} cores{held_up}", limit.cores)
+}
+
 /// How much a run shows of how the program uses cores and locks.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Evidence {
@@ -28,6 +40,9 @@ pub struct Evidence {
     pub threads: u64,
     /// Cores that were allowed.
     pub cores: u32,
+    /// The limit on their use by a control group, if it binds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit: Option<CpuLimit>,
     /// How many of these cores the program kept busy, on average.
     pub busy_cores: f64,
     /// How many threads waited for locks on average.
@@ -60,12 +75,16 @@ impl Evidence {
         let outside = run.outside.as_ref().filter(|outside| outside.rounds > 0);
         // The threads of all processes that run or want to run.
         let awake = outside.map(|outside| outside.running as f64 / outside.rounds as f64);
-        let busy_cores = awake.unwrap_or(0.0).min(f64::from(run.cores)).max(recorded);
+        // A thread that is held up by a limit looks as if it ran.
+        let limit = run.limit.filter(|limit| limit.binds(run.cores));
+        let most = limit.map_or(f64::from(run.cores), |limit| limit.cores);
+        let busy_cores = awake.unwrap_or(0.0).min(most).max(recorded).min(f64::from(run.cores));
         let peak = run.processes.iter().map(|process| process.threads.peak).max().unwrap_or(0);
         let all_seen = outside.is_none_or(|outside| outside.unrecorded.is_empty());
         let mut evidence = Self {
             threads: outside.map_or(0, |outside| outside.threads_peak).max(peak),
             cores: run.cores,
+            limit,
             busy_cores,
             one_at_a_time: all_seen
                 && peak <= 1
@@ -89,7 +108,8 @@ impl Evidence {
 
     /// The cores for which there were threads.
     pub(crate) fn able(&self) -> f64 {
-        f64::from(self.cores).min(self.threads.max(1) as f64)
+        let allowed = self.limit.map_or(f64::INFINITY, |limit| limit.cores);
+        f64::from(self.cores).min(self.threads.max(1) as f64).min(allowed)
     }
 
     /// Whether locks were taken too seldom to say anything about them.
@@ -126,7 +146,21 @@ impl Evidence {
             },
             self.busy_cores,
             counted(self.cores.into(), "core"),
-        )
+        ) + &self.limit.map_or_else(String::new, |limit| format!(" Its {}.", allowance(limit)))
+    }
+
+    /// Returns what held the program up from outside, if that was so often that nothing can be said of
+    /// its locks: a thread that is held up while it has one makes all others wait.
+    pub(crate) fn held_up(&self) -> Option<String> {
+        let limit = self.limit?;
+        let share = limit.throttled as f64 / limit.periods.max(1) as f64;
+        (share > HELD_UP).then(|| {
+            format!(
+                "its {}, so that it shows nothing of what it does with more: measure it without that \
+                 limit",
+                allowance(limit)
+            )
+        })
     }
 }
 

@@ -48,6 +48,10 @@ pub struct Run {
     pub cores: u32,
     /// The time from its start to its end.
     pub wall_ns: f64,
+    /// The limit that a control group set on its use of the cores, such as a container's. Absent if
+    /// there was none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<CpuLimit>,
     /// How it ended, as a shell reports it: its exit status, or 128 plus the signal.
     pub exit_status: i32,
     /// Each process image that took a lock. A fork adds one, and so does an exec.
@@ -62,6 +66,25 @@ pub struct Run {
     /// How it was watched, if that is where the figures come from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub watching: Option<Watching>,
+}
+
+/// What a control group allowed a program of the cores' time.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct CpuLimit {
+    /// How many cores' time.
+    pub cores: f64,
+    /// The periods of the limit in which the program wanted to run.
+    pub periods: u64,
+    /// The periods in which it was held up because it had used up its time.
+    pub throttled: u64,
+}
+
+impl CpuLimit {
+    /// Whether it held the program up, or allows less than so many cores.
+    #[must_use]
+    pub fn binds(&self, cores: u32) -> bool {
+        self.throttled > 0 || self.cores < f64::from(cores)
+    }
 }
 
 /// One process image.

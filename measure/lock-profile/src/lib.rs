@@ -29,8 +29,8 @@ mod watching;
 pub use counts::LockCounts;
 pub use directory::read_directory;
 pub use document::{
-    Barrier, Caller, Condition, Family, Handoffs, Host, Lock, MostlyBy, Nesting, Process, Profile,
-    ReadSide, Run, Threads,
+    Barrier, Caller, Condition, CpuLimit, Family, Handoffs, Host, Lock, MostlyBy, Nesting, Process,
+    Profile, ReadSide, Run, Threads,
 };
 pub use frame::Frame;
 pub use histogram::Histogram;

@@ -40,7 +40,16 @@ pub struct ThreadTimes {
     pub findings: Vec<Finding>,
 }
 
+/// Threads that were watched for less than this may have done anything the rest of the time.
+const LEAST_OBSERVED_NS: u64 = 50_000_000;
+
 impl ThreadTimes {
+    /// Whether the threads were watched for long enough to say what they do.
+    #[must_use]
+    pub fn is_enough(&self) -> bool {
+        self.observed_ns >= LEAST_OBSERVED_NS
+    }
+
     /// Returns the activities of all threads together.
     #[must_use]
     pub fn total(&self) -> Activities {

@@ -10,6 +10,7 @@ mod conduct;
 mod error;
 mod events;
 mod host;
+mod limits;
 mod measure;
 mod outside;
 mod preload;

@@ -196,6 +196,7 @@ impl Measurement<'_> {
             wall_ns: from.ns_until(to) as f64,
             exit_status: shell_status(end.status),
             processes,
+            limit: report.limit,
             outside: Some(report.outside),
             ..Run::default()
         };

@@ -18,7 +18,7 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use kilocore_lock_profile::{Awake, Kind, Object, Outside, Process, Unrecorded};
+use kilocore_lock_profile::{Awake, CpuLimit, Kind, Object, Outside, Process, Unrecorded};
 
 use family::{Family, Seen};
 use futexes::Words;
@@ -27,6 +27,7 @@ pub(crate) use image::could_not_preload;
 use kilocore_proc_files::{self as process, FileId, Look, look, thread_time};
 use pace::Pace;
 
+use crate::limits::Limits;
 use crate::recordings;
 
 /// How many threads are looked at in a round. If there are more, each of these stands for several.
@@ -59,6 +60,7 @@ pub(crate) struct Looker<'a> {
     census: (Pace, Instant),
     /// When recordings may be looked into again.
     explain: Instant,
+    limits: Limits,
 }
 
 /// Where the recorder is, and where it records to.
@@ -85,6 +87,7 @@ impl<'a> Looker<'a> {
             looks: Looks::default(),
             census: (Pace::new(u64::from(!program)), Instant::now()),
             explain: Instant::now() + EXPLAIN / 2,
+            limits: Limits::default(),
         }
     }
 
@@ -98,7 +101,10 @@ impl<'a> Looker<'a> {
     pub(crate) fn round(&mut self, counts: bool) -> Duration {
         let (pace, due) = &mut self.census;
         if Instant::now() >= *due {
-            let spent = timed(|| self.family.look());
+            let spent = timed(|| {
+                self.family.look();
+                self.limits.look(self.family.members());
+            });
             *due = Instant::now() + pace.after(spent);
         }
         if counts && Instant::now() >= self.explain && self.looks.words.any_open() {
@@ -116,6 +122,7 @@ impl<'a> Looker<'a> {
     /// Forgets all looks so far.
     pub(crate) fn begin_anew(&mut self) {
         self.looks = Looks::default();
+        self.limits.begin_anew();
     }
 
     fn look_at_threads(&mut self) {
@@ -182,7 +189,7 @@ impl<'a> Looker<'a> {
             voluntary_switches: 0,
             unrecorded,
         };
-        Report { outside, executables, known }
+        Report { outside, limit: self.limits.limit(), executables, known }
     }
 }
 
@@ -207,6 +214,8 @@ impl Looks {
 #[derive(Debug)]
 pub(crate) struct Report {
     pub(crate) outside: Outside,
+    /// The limit on the program's use of the cores.
+    pub(crate) limit: Option<CpuLimit>,
     /// What processes executed last.
     pub(crate) executables: BTreeMap<u32, String>,
     /// Whether the program itself was seen. It was not if it ended too soon.

@@ -4,6 +4,7 @@
 use std::ffi::OsString;
 use std::fs;
 use std::io;
+use std::iter;
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 use std::sync::mpsc;
@@ -19,6 +20,7 @@ use crate::conduct::{Conduct, Measured, SEED};
 use crate::error::MeasureError;
 use crate::events::{self, Event, Events};
 use crate::host::host;
+use crate::limits::Limits;
 
 /// Whether this user may watch programs on this machine.
 #[must_use]
@@ -186,7 +188,10 @@ impl Over<'_> {
         }
         let end = self.duration.map(|duration| Instant::now() + duration);
         let options = Options { kin, attached, library: None, seed: SEED };
+        let mut limits = Limits::default();
+        limits.look(iter::once(pid));
         let mut wait = |time: Duration| {
+            limits.look(iter::once(pid));
             let until = Instant::now() + time;
             let until = end.map_or(until, |end| end.min(until));
             self.wait_until(until) || end.is_some_and(|end| Instant::now() >= end)
@@ -194,7 +199,10 @@ impl Over<'_> {
         let watched = watch(Pid(pid), &options, &mut wait);
         let time_was_up = end.is_some_and(|end| Instant::now() >= end) && (self.end)();
         match watched {
-            Ok(run) => Ok(Seen { run: Some(run), time_was_up }),
+            Ok(run) => {
+                let run = Run { limit: limits.limit(), ..run };
+                Ok(Seen { run: Some(run), time_was_up })
+            }
             // It was so short that it had ended before anybody could look.
             Err(WatchError::NoProcess(_) | WatchError::Ended(_)) if !attached => {
                 Ok(Seen { run: None, time_was_up })

@@ -174,6 +174,7 @@ fn run(session: Session, wall_ns: f64, options: &Options<'_>) -> Run {
         outside: Some(outside(&ledger, made.futexes, scale, peak as u64)),
         times,
         watching: Some(watching),
+        ..Run::default()
     }
 }
 

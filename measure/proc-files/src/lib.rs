@@ -1,12 +1,14 @@
 //! What the system's files say of processes and threads at this moment: which there are, in what
-//! state they are, and in which system call a thread sleeps.
+//! state they are, in which system call a thread sleeps, and how much of the cores' time a control
+//! group allows them.
 //!
-//! These are reads of a few hundred bytes below `/proc`, made so that many of them in a row cost
+//! Most of these are reads of a few hundred bytes below `/proc`, made so that many of them in a row cost
 //! the programs that are looked at next to nothing.
 
 mod clock;
 mod look;
 mod process;
+mod quota;
 mod small_file;
 
 pub use clock::{cycles, monotonic, processor_time, thread_time};
@@ -15,4 +17,5 @@ pub use process::{
     FileId, Image, Status, all, executable, has_ended, has_environment, image, name, newest,
     process_of, status, threads,
 };
+pub use quota::{Quota, Throttling};
 pub use small_file::read;

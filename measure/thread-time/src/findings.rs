@@ -71,9 +71,10 @@ pub(crate) struct OneThread {
     pub(crate) waits: BTreeMap<u32, Waited>,
 }
 
-/// All findings, the most important first.
+/// All findings, the most important first. There are none if the threads were not watched for long
+/// enough.
 pub(crate) fn findings(times: &ThreadTimes, threads: &[OneThread]) -> Vec<Finding> {
-    if times.total().present_ns() == 0 {
+    if !times.is_enough() || times.total().present_ns() == 0 {
         return Vec::new();
     }
     let global = global_locks(times, threads);

@@ -20,7 +20,7 @@ fn one_busy_thread_while_others_wait_for_work() {
         (90, 2, What::In),
         (95, 2, waits(10)),
     ];
-    let times = program.window((0, 100), &events, &[1]).times();
+    let times = program.long_window((0, 100), &events, &[1]).times();
     assert_eq!(
         sentences(&times),
         [
@@ -34,7 +34,7 @@ fn one_busy_thread_while_others_wait_for_work() {
 
 #[test]
 fn a_busy_thread_may_be_alone() {
-    let times = Program::new(&[(1, "tool")]).window((0, 100), &[], &[1]).times();
+    let times = Program::new(&[(1, "tool")]).long_window((0, 100), &[], &[1]).times();
     let alone = "One busy thread: tool (main thread) computes 100 % of the time, and there is no other \
                  thread.";
     assert_eq!(sentences(&times)[0], alone);
@@ -43,7 +43,8 @@ fn a_busy_thread_may_be_alone() {
 #[test]
 fn locks_in_the_kernel_are_contention() {
     let program = Program::new(&[(1, "main"), (2, "w")]);
-    let times = program.window((0, 100), &[(80, 2, What::Out(Reason::KernelLock))], &[1]).times();
+    let times =
+        program.long_window((0, 100), &[(80, 2, What::Out(Reason::KernelLock))], &[1]).times();
     assert_eq!(
         sentences(&times),
         ["Locks in the kernel: threads wait 10 % of their time for the kernel's own locks."]
@@ -53,7 +54,7 @@ fn locks_in_the_kernel_are_contention() {
 #[test]
 fn a_second_thread_that_works_beside_it_is_no_idle_crowd() {
     let program = Program::new(&[(1, "server"), (2, "w")]).kind(10, WordKind::Condition);
-    let times = program.window((0, 100), &[(60, 2, waits(10))], &[1]).times();
+    let times = program.long_window((0, 100), &[(60, 2, waits(10))], &[1]).times();
     assert!(!times.findings.iter().any(|one| matches!(one, Finding::OneBusyThread { .. })));
 }
 
@@ -68,7 +69,7 @@ fn who_waits_for_its_work_may_compute_between() {
         for worker in [2, 3] {
             events.extend([(70, worker, woken_by(waker)), (70, worker, What::In)]);
         }
-        program.window((0, 100), &events, &[1]).times()
+        program.long_window((0, 100), &events, &[1]).times()
     };
     let said = sentences(&results(1));
     assert_eq!(
@@ -95,7 +96,7 @@ fn turns(turns: u64) -> Vec<(u64, u32, What)> {
 fn in_turn(kind: WordKind) -> ThreadTimes {
     let program = Program::new(&[(1, "py"), (2, "w-1"), (3, "w-2")]);
     let program = program.kind(10, kind).kind(20, WordKind::Join);
-    program.window((0, 200), &turns(10), &[]).times()
+    program.long_window((0, 200), &turns(10), &[]).times()
 }
 
 #[test]
@@ -135,7 +136,7 @@ fn idle_threads_beside_it_hide_no_global_lock() {
     let program = Program::new(&threads).kind(10, WordKind::Lock).kind(20, WordKind::Idle);
     let mut events = turns(10);
     events.extend(idle.iter().map(|(id, _)| (0, *id, waits(20))));
-    let times = program.window((0, 200), &events, &[]).times();
+    let times = program.long_window((0, 200), &events, &[]).times();
     let expected = Finding::GlobalLock {
         word: 1,
         name: "word 10".to_owned(),
@@ -157,7 +158,7 @@ fn a_lock_under_threads_that_keep_two_cores_busy_is_contended_and_not_global() {
         (80, 2, What::In),
         (10, 1, What::Out(Reason::Sleep)),
     ];
-    let times = program.window((0, 100), &events, &[3, 4]).times();
+    let times = program.long_window((0, 100), &events, &[3, 4]).times();
     let said = sentences(&times);
     assert_eq!(
         said,
@@ -180,7 +181,7 @@ fn pipeline(parse_computes: u64) -> ThreadTimes {
         (98, 4, woken_by(3)),
         (98, 4, What::In),
     ];
-    program.window((0, 100), &events, &[3]).times()
+    program.long_window((0, 100), &events, &[3]).times()
 }
 
 #[test]
@@ -216,7 +217,7 @@ fn hardly_watched(seen: bool) -> ThreadTimes {
             events.extend([(99, 2, woken_by(3)), (98, 4, woken_by(3))]);
             events.sort_by_key(|(at, _, what)| (*at, *what == What::In));
         }
-        program = program.window((begin, begin + 100), &events, &[3]);
+        program = program.long_window((begin, begin + 100), &events, &[3]);
     }
     program.times()
 }
@@ -224,7 +225,7 @@ fn hardly_watched(seen: bool) -> ThreadTimes {
 #[test]
 fn waits_of_which_nobody_knows_for_whom_they_were_are_taken_to_be_like_the_others() {
     let times = hardly_watched(true);
-    assert_eq!(edge(&times, "write", "pack").expect("it was seen once").direct_ns, 88);
+    assert_eq!(edge(&times, "write", "pack").expect("it was seen once").direct_ns, 88_000_000);
     let said = sentences(&times);
     let write = "while write waits for it 88 % of the time in which it does not lack a core.";
     assert!(said[0].ends_with(write), "{said:?}");
@@ -241,7 +242,7 @@ fn a_stage_that_lacks_a_core_as_often_as_it_waits_still_waits_for_the_slow_one()
     for stage in [2, 4] {
         events.extend([(0, stage, waits(10)), (20, stage, woken_by(3)), (80, stage, What::In)]);
     }
-    let said = sentences(&program.window((0, 100), &events, &[3]).times());
+    let said = sentences(&program.long_window((0, 100), &events, &[3]).times());
     let stage = said.iter().find(|one| one.starts_with("The slowest stage of a pipeline: pack"));
     let waits = "waits for it 50 % of the time in which it does not lack a core.";
     assert!(stage.is_some_and(|one| one.ends_with(waits)), "{said:?}");
@@ -251,7 +252,8 @@ fn a_stage_that_lacks_a_core_as_often_as_it_waits_still_waits_for_the_slow_one()
 fn without_wakers_no_stage_is_blamed() {
     let program = Program::new(&[(1, "main"), (2, "pack"), (3, "write")]);
     let program = program.kind(20, WordKind::Condition);
-    let times = program.window((0, 100), &[(10, 3, waits(20)), (98, 3, What::In)], &[1, 2]).times();
+    let times =
+        program.long_window((0, 100), &[(10, 3, waits(20)), (98, 3, What::In)], &[1, 2]).times();
     assert!(!times.findings.iter().any(|one| matches!(one, Finding::SlowestStage { .. })));
 }
 
@@ -260,7 +262,7 @@ fn threads_without_a_core_are_counted() {
     let program = Program::new(&[(1, "main"), (2, "w")]);
     let preempted = What::Out(Reason::Preempted);
     let events = [(50, 1, preempted), (0, 2, preempted), (50, 2, What::In)];
-    let times = program.window((0, 100), &events, &[]).times();
+    let times = program.long_window((0, 100), &events, &[]).times();
     assert_eq!(
         sentences(&times)[0],
         "Not enough cores: of the time in which threads run or could run, they have no core for \
@@ -275,14 +277,24 @@ fn no_contention_is_said_only_of_what_is_known() {
         times.findings.iter().any(|one| matches!(one, Finding::NoContention { .. }))
     };
     let sleeps = (50, 2, What::Out(Reason::Sleep));
-    assert!(says_so(&program().window((0, 100), &[sleeps], &[1]).times()));
+    assert!(says_so(&program().long_window((0, 100), &[sleeps], &[1]).times()));
     let unknown = (50, 2, What::Out(Reason::Unknown));
-    assert!(!says_so(&program().window((0, 100), &[unknown], &[1]).times()));
-    assert!(!says_so(&program().window((0, 100), &[(50, 2, waits(99))], &[1]).times()));
-    assert!(!says_so(&program().window((0, 100), &[(90, 2, waits(10))], &[1]).times()));
+    assert!(!says_so(&program().long_window((0, 100), &[unknown], &[1]).times()));
+    assert!(!says_so(&program().long_window((0, 100), &[(50, 2, waits(99))], &[1]).times()));
+    assert!(!says_so(&program().long_window((0, 100), &[(90, 2, waits(10))], &[1]).times()));
     assert!(program().times().findings.is_empty());
     assert!(
-        program().window((0, 100), &[(0, 9, What::Acquired(word(10)))], &[]).times().observed_ns
+        program()
+            .long_window((0, 100), &[(0, 9, What::Acquired(word(10)))], &[])
+            .times()
+            .observed_ns
             > 0
     );
+}
+
+#[test]
+fn two_milliseconds_are_too_little_to_say_anything() {
+    let of = |until| Program::new(&[(1, "tool")]).long_window((0, until), &[], &[1]).times();
+    assert_eq!(sentences(&of(2)), Vec::<String>::new());
+    assert_eq!(sentences(&of(100)).len(), 2);
 }

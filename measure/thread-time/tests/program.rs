@@ -71,6 +71,19 @@ impl Program {
         self
     }
 
+    /// The same with times in milliseconds: long enough to be found something in.
+    pub(crate) fn long_window(
+        self,
+        (from, until): (u64, u64),
+        events: &[(u64, u32, What)],
+        running: &[u32],
+    ) -> Self {
+        const MS: u64 = 1_000_000;
+        let events: Vec<_> =
+            events.iter().map(|&(at, thread, what)| (at * MS, thread, what)).collect();
+        self.window((from * MS, until * MS), &events, running)
+    }
+
     pub(crate) fn times(self) -> ThreadTimes {
         let kind = |word| self.kinds.get(&word).copied().unwrap_or_default();
         self.account.finish(&self.threads, &kind, &|word| format!("word {}", word.address))

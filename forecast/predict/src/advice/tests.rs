@@ -1,6 +1,6 @@
 use kilocore_curve::Judged;
 use kilocore_lock_profile::{
-    Activities, Profile, RoleTimes, ThreadTimes, Unrecorded, Watching, WhyUnrecorded,
+    Activities, CpuLimit, Profile, RoleTimes, ThreadTimes, Unrecorded, Watching, WhyUnrecorded,
 };
 
 use super::{advise, advise_without_forecast};
@@ -106,6 +106,31 @@ fn locks_that_limit_do_so_whatever_else_there_may_be() {
     let (advice, text) = advice_on(&curves, &profiled(), &synthetic::profile());
     assert_eq!(advice.verdict, Verdict::LimitedByLocks);
     assert!(text.contains("Mind that the program was not watched from outside"), "{text}");
+}
+
+#[test]
+fn nothing_is_said_of_locks_where_a_control_group_held_the_program_up() {
+    let curves = [curve("futex", &FALLING, 0.01, 0.9), curve("mcs", &FLAT, 0.01, 0.5)];
+    let under = |limit| {
+        let mut profile = profile();
+        profile.runs[0].limit = Some(limit);
+        if limit.throttled > 0 {
+            // Threads that are held up look as if they ran, but have no processor time.
+            profile.runs[0].processes[0].threads.cpu_ns *= 0.25;
+        }
+        let said = advice_on(&curves, &profiled(), &profile);
+        (said, advise_without_forecast(&profile).map(|advice| advice.verdict))
+    };
+    let limit = CpuLimit { cores: 0.5, periods: 89, throttled: 85 };
+    let ((advice, text), without) = under(limit);
+    assert_eq!((advice.verdict, without), (Verdict::Unknown, Some(Verdict::Unknown)));
+    assert!(text.contains("0.50 cores, and held it up in 85 of 89 periods"), "{text}");
+    assert!(text.contains("measure it without that limit"), "{text}");
+    assert!(text.contains("0.5 of 2 cores busy"), "{text}");
+    // One that does not hold it up changes nothing.
+    let ((advice, text), without) = under(CpuLimit { cores: 8.0, periods: 89, throttled: 0 });
+    assert_eq!((advice.verdict, without), (Verdict::LimitedByLocks, None));
+    assert!(!text.contains("control group"), "{text}");
 }
 
 #[test]

@@ -67,6 +67,11 @@ impl View {
             answer.confidence = self.seen();
             return Some(answer);
         }
+        if let Some(held_up) = evidence.held_up() {
+            let mut answer = unknown(vec![held_up]);
+            answer.confidence = self.seen();
+            return Some(answer);
+        }
         let lack = evidence.lack()?;
         let gaps = self.gaps();
         let by_times = profile.runs.first().filter(|_| lack == Lack::Acquisitions);
