@@ -125,8 +125,9 @@ fn refusal(paranoid: Option<i32>, source: &io::Error) -> String {
             "the kernel refuses all perf events to this user (kernel.perf_event_paranoid is \
              {paranoid}). As root, `sysctl kernel.perf_event_paranoid={OWN}` lets you watch your \
              own programs, and `sysctl kernel.perf_event_paranoid=-1` lets you see all of them; or \
-             run this as root, or give it the right: `setcap \
-             cap_perfmon,cap_sys_ptrace,cap_ipc_lock+ep` and the path of kilocore"
+             run this as root, with `sudo`. For a group that root trusts to look into every process, \
+             and for nobody else: `install -g GROUP -m 0750` a copy of kilocore, and `setcap \
+             cap_perfmon,cap_sys_ptrace,cap_ipc_lock+ep` that copy"
         ),
         (Some(libc::EACCES | libc::EPERM | libc::ENOSYS), _) => {
             "the kernel refuses perf events although its settings allow them, as it does where \
@@ -152,7 +153,8 @@ mod tests {
             WatchError::Events { paranoid, source }.to_string()
         };
         assert!(events(Some(3)).contains("sysctl kernel.perf_event_paranoid=2"));
-        assert!(events(Some(3)).contains("setcap cap_perfmon"));
+        // Whoever may run a file with these rights may look into everybody's processes.
+        assert!(events(Some(3)).contains("install -g GROUP -m 0750"));
         assert!(events(Some(2)).contains("--security-opt seccomp=unconfined"));
         let without = |paranoid| {
             let source = io::Error::from_raw_os_error(libc::ENOSYS);

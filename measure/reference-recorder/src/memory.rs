@@ -20,10 +20,14 @@ unsafe impl Send for Memory {}
 // SAFETY: as above.
 unsafe impl Sync for Memory {}
 
+const FLAGS: libc::c_uint = libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING;
+/// It keeps its size, and whoever has it open cannot take that back.
+const SEALS: libc::c_int = libc::F_SEAL_SHRINK | libc::F_SEAL_GROW | libc::F_SEAL_SEAL;
+
 impl Memory {
     pub(crate) fn new(sizes: Sizes, quantum: u32) -> io::Result<Self> {
         // SAFETY: a C string.
-        let descriptor = unsafe { libc::memfd_create(c"references".as_ptr(), libc::MFD_CLOEXEC) };
+        let descriptor = unsafe { libc::memfd_create(c"references".as_ptr(), FLAGS) };
         if descriptor < 0 {
             return Err(io::Error::last_os_error());
         }
@@ -32,6 +36,11 @@ impl Memory {
         let bytes = sizes.bytes();
         // The memory comes into being as it is used.
         file.set_len(bytes as u64)?;
+        // The program may open it, too. If it could cut the file short, this process would end by SIGBUS.
+        // SAFETY: the call takes numbers, and the descriptor is open.
+        if unsafe { libc::fcntl(file.as_raw_fd(), libc::F_ADD_SEALS, SEALS) } != 0 {
+            return Err(io::Error::last_os_error());
+        }
         // SAFETY: a new mapping of a file.
         let base = unsafe {
             libc::mmap(
@@ -75,5 +84,19 @@ impl Drop for Memory {
     fn drop(&mut self) {
         // SAFETY: the mapping made in `new`, which nobody uses any more.
         unsafe { libc::munmap(self.base.cast(), self.bytes) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_program_cannot_take_the_memory_away() {
+        let sizes = Sizes { rings: 1, slots: kilocore_references::layout::FEWEST_SLOTS };
+        let memory = Memory::new(sizes, 1000).expect("there is room");
+        let program = File::options().read(true).write(true).open(memory.name()).expect("it may");
+        assert!(program.set_len(0).is_err() && program.set_len(1 << 30).is_err());
+        assert_eq!(program.metadata().expect("it is there").len(), sizes.bytes() as u64);
     }
 }

@@ -81,6 +81,16 @@ fn functions_and_what_was_inlined_are_named() {
 }
 
 #[test]
+fn debugging_information_may_be_compressed() {
+    let directory = tempfile::tempdir().expect("there is room");
+    let program = compile(directory.path(), "compressed", &["-gz=zlib"]);
+    let binary = Binary::open(&program).expect("it is one");
+    let outer = address_of(&program, "outer");
+    let frames: Vec<_> = (outer..outer + 12).flat_map(|at| binary.frames(at)).collect();
+    assert!(frames.iter().any(|frame| frame.function == "inlined"), "{frames:?}");
+}
+
+#[test]
 fn a_separate_debug_file_has_the_names_of_a_stripped_one() {
     let directory = tempfile::tempdir().expect("there is room");
     let program = compile(directory.path(), "program", &[]);

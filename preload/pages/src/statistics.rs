@@ -58,9 +58,7 @@ pub(crate) fn write() {
     let mut name = [0_u8; FILE.len()];
     name.iter_mut().zip(&FILE).for_each(|(to, from)| *to = from.load(Ordering::Relaxed));
     errno::preserved(|| {
-        let flags = libc::O_WRONLY | libc::O_APPEND | libc::O_CREAT | libc::O_CLOEXEC;
-        // SAFETY: the name ends with a zero byte.
-        let file = unsafe { libc::open(name.as_ptr().cast(), flags, 0o666) };
+        let file = open(&name);
         if file >= 0 {
             let mut line = Line::new();
             // Text that does not fit is cut off.
@@ -70,6 +68,43 @@ pub(crate) fn write() {
             unsafe { libc::close(file) };
         }
     });
+}
+
+/// Opens the file for adding to it, or makes it. A process that outlives whoever asked for its line may
+/// find something else by that name, in a folder where anybody can put it: so a link is not followed,
+/// nothing waits for a pipe, and what is there must be a file of this process's user. A new file is that
+/// user's alone. Returns -1 if there is no such file.
+fn open(name: &[u8; FILE.len()]) -> c_int {
+    const ADD: c_int = libc::O_WRONLY
+        | libc::O_APPEND
+        | libc::O_NOFOLLOW
+        | libc::O_NONBLOCK
+        | libc::O_NOCTTY
+        | libc::O_CLOEXEC;
+    const NEW: c_int = ADD | libc::O_CREAT | libc::O_EXCL;
+    // Where two make it at once, one of them fails, and finds it with the last try.
+    for flags in [ADD, NEW, ADD] {
+        // SAFETY: the name ends with a zero byte.
+        let file = unsafe { libc::open(name.as_ptr().cast(), flags, 0o600) };
+        if file >= 0 {
+            if is_own(file) {
+                return file;
+            }
+            // SAFETY: the file was opened above.
+            unsafe { libc::close(file) };
+            return -1;
+        }
+    }
+    -1
+}
+
+/// Whether an open file is a regular one of this process's user.
+fn is_own(file: c_int) -> bool {
+    // SAFETY: all zeros are valid for these numbers.
+    let mut found: libc::stat = unsafe { core::mem::zeroed() };
+    // SAFETY: the file is open, and `found` is ours to be written. The other call has no arguments.
+    let (known, user) = unsafe { (libc::fstat(file, &raw mut found) == 0, libc::geteuid()) };
+    known && found.st_mode & libc::S_IFMT == libc::S_IFREG && found.st_uid == user
 }
 
 fn describe(memory: &Memory, line: &mut Line) -> core::fmt::Result {

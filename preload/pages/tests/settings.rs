@@ -1,5 +1,6 @@
 //! What the environment variables do.
 
+use std::os::unix::fs::{PermissionsExt, chown, symlink};
 use std::process::Command;
 
 use crate::common::{Pool, compile, run, scratch, under};
@@ -69,4 +70,34 @@ fn blocks_that_grow_are_served() {
     let lines = std::fs::read_to_string(&file).expect("the program wrote it");
     // The last one is made anew when it has used up the room that it got first.
     assert!((4..=5).contains(&count(&lines, "blocks")), "{lines}");
+}
+
+#[test]
+fn a_line_goes_to_no_file_that_somebody_else_put_there() {
+    let program = compile("counted-elsewhere", "full", &[]);
+    let folder = scratch("lines-elsewhere");
+    let (asked, other) = (folder.join("lines"), folder.join("other"));
+    let says = || {
+        let mut command = under(Command::new(&program), Pool::With);
+        command.env("KILOCORE_PAGES_STATISTICS", &asked);
+        assert!(run(command).status.success());
+    };
+    let remove = || [&asked, &other].map(|file| drop(std::fs::remove_file(file)));
+    remove();
+    says();
+    let mode = std::fs::metadata(&asked).expect("the program made it").permissions().mode();
+    assert_eq!(mode & 0o077, 0, "it is its user's alone: {mode:o}");
+    remove();
+    symlink(&other, &asked).expect("there is room");
+    std::fs::write(&other, "").expect("there is room");
+    says();
+    assert_eq!(std::fs::read(&other).expect("it is there"), b"", "a link was followed");
+    remove();
+    std::fs::write(&asked, "").expect("there is room");
+    if chown(&asked, Some(65534), None).is_err() {
+        eprintln!("the rest is left out: only root can give a file to another user");
+        return;
+    }
+    says();
+    assert_eq!(std::fs::read(&asked).expect("it is there"), b"", "it is another user's");
 }

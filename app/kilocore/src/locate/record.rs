@@ -2,6 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -92,15 +93,16 @@ pub(crate) fn record(arguments: &Arguments) -> Result<ExitCode, Failure> {
         None => Rule::runs(),
     };
     let counts = counts(arguments.cores.as_ref())?;
-    let folder = new_folder(arguments.folder.as_deref())?;
-    let recorded = all_runs(arguments, &rule, &counts, &folder);
+    let taken = NewFolder::make(arguments.folder.as_deref())?;
+    let folder = &taken.path;
+    let recorded = all_runs(arguments, &rule, &counts, folder);
     if !matches!(recorded, Ok(None)) {
         // It was empty, and what is in it now is of no use.
-        let _ = fs::remove_dir_all(&folder);
+        let _ = fs::remove_dir_all(folder);
     }
     match recorded? {
         Some(failed) => Ok(failed),
-        None => compared(arguments, &counts, &folder, &files),
+        None => compared(arguments, &counts, folder, &files),
     }
 }
 
@@ -146,28 +148,54 @@ fn counts(asked: Option<&CoreList>) -> Result<Vec<u32>, Failure> {
     Ok(counts)
 }
 
-/// Makes the folder for the profiles. One that has something in it is left alone.
-fn new_folder(asked: Option<&Path>) -> Result<PathBuf, Failure> {
-    const NAME: &str = "kilocore-locate";
-    let is_in_use = |folder: &Path| {
-        folder.exists() && !fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none())
-    };
-    let folder = match asked {
-        Some(folder) if is_in_use(folder) => {
-            return Err(Failure::new(format!(
-                "{} has something in it already; remove it, or name another with --folder",
-                folder.display()
-            )));
-        }
-        Some(folder) => folder.to_owned(),
-        None => std::iter::once(PathBuf::from(NAME))
-            .chain((2..).map(|number| PathBuf::from(format!("{NAME}-{number}"))))
-            .find(|folder| !is_in_use(folder))
-            .unwrap_or_else(|| NAME.into()),
-    };
-    fs::create_dir_all(&folder)
-        .map_err(|error| Failure::new(format!("cannot make {}: {error}", folder.display())))?;
-    Ok(folder)
+/// The folder for the profiles. While it lives, nobody else's `locate record` writes there.
+struct NewFolder {
+    path: PathBuf,
+    _lock: fs::File,
+}
+
+impl NewFolder {
+    /// Makes one. One that has something in it is left alone.
+    fn make(asked: Option<&Path>) -> Result<Self, Failure> {
+        const NAME: &str = "kilocore-locate";
+        let Some(asked) = asked else {
+            let names = std::iter::once(NAME.to_owned())
+                .chain((2..).map(|number| format!("{NAME}-{number}")));
+            for path in names.map(PathBuf::from) {
+                match fs::create_dir(&path) {
+                    Ok(()) => {}
+                    Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
+                    Err(error) => return Err(cannot_make(&path, &error)),
+                }
+                // Another one that was told to use this name may have been quicker.
+                if let Some(folder) = Self::lock(&path)? {
+                    return Ok(folder);
+                }
+            }
+            unreachable!("there is always another number");
+        };
+        fs::create_dir_all(asked).map_err(|error| cannot_make(asked, &error))?;
+        Self::lock(asked)?.ok_or_else(|| {
+            Failure::new(format!(
+                "{} has something in it already, or another `locate record` writes there; remove it, \
+                 or name another with --folder",
+                asked.display()
+            ))
+        })
+    }
+
+    /// Takes a folder, if it is empty and nobody has taken it.
+    fn lock(path: &Path) -> Result<Option<Self>, Failure> {
+        let lock = fs::File::open(path).map_err(|error| cannot_make(path, &error))?;
+        let is_taken = lock.try_lock().is_err();
+        // Only who has it locked can tell whether it stays empty.
+        let is_empty = || fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none());
+        Ok((!is_taken && is_empty()).then(|| Self { path: path.to_owned(), _lock: lock }))
+    }
+}
+
+fn cannot_make(folder: &Path, error: &io::Error) -> Failure {
+    Failure::new(format!("cannot make {}: {error}", folder.display()))
 }
 
 /// Where the runs on so many cores are.
@@ -192,8 +220,7 @@ fn one_run(
     folder: &Path,
     run: u32,
 ) -> Result<Option<ExitCode>, Failure> {
-    fs::create_dir_all(folder)
-        .map_err(|error| Failure::new(format!("cannot make {}: {error}", folder.display())))?;
+    fs::create_dir_all(folder).map_err(|error| cannot_make(folder, &error))?;
     let profile = folder.join(profile_name(run));
     let counter = Counter::new(rule.clone());
     let cores: Vec<CpuId> = allowed_cores().into_iter().take(count as usize).collect();

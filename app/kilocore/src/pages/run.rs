@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::io::Read;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::ExitCode;
@@ -103,13 +104,17 @@ fn run_and_tell(
     command: &[OsString],
     mut environment: Vec<(OsString, OsString)>,
 ) -> Result<ExitCode, Failure> {
-    let file = tempfile::NamedTempFile::new()
+    /// As much as a million processes say.
+    const MOST: u64 = 1 << 28;
+    let mut file = tempfile::NamedTempFile::new()
         .map_err(|error| Failure::new(format!("cannot make a temporary file: {error}")))?;
     environment.push(("KILOCORE_PAGES_STATISTICS".into(), file.path().into()));
     let end = kilocore_process::run(Start { command, environment, ..Start::default() })
         .map_err(|error| launch::cannot_start(&command[0], &error.into()))?;
-    let lines = std::fs::read_to_string(file.path()).unwrap_or_default();
-    eprint!("{}", told(&lines));
+    // What is read is the file that was made, whatever has its name by now.
+    let mut lines = Vec::new();
+    let _ = file.as_file_mut().take(MOST).read_to_end(&mut lines);
+    eprint!("{}", told(&String::from_utf8_lossy(&lines)));
     Ok(ExitCode::from(kilocore_process::shell_status(end.status) as u8))
 }
 

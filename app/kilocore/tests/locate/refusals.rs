@@ -1,5 +1,7 @@
 //! What `locate` refuses, and how.
 
+use std::process::Command;
+
 use crate::common::{ended, file, refused};
 
 #[test]
@@ -64,4 +66,25 @@ fn runs_that_cannot_be_recorded() {
     std::fs::write(folder.path().join("mine"), "mine").expect("a file of the test's own");
     let used = folder.path().display().to_string();
     refused(&["locate", "record", "--folder", &used, "--", "true"], &["something in it"]);
+}
+
+/// Two recordings at once took one folder, and the one that failed removed what the other had written.
+#[test]
+fn a_folder_that_another_recording_has_taken_is_left_alone() {
+    let folder = tempfile::tempdir().expect("a folder of the test's own");
+    let other = std::fs::File::open(folder.path()).expect("it is there");
+    other.lock().expect("nobody has taken it");
+    let output = Command::new(env!("CARGO_BIN_EXE_kilocore"))
+        .args(["locate", "record", "--cores=1,2", "--runs=1", "--folder"])
+        .arg(folder.path())
+        .args(["--", "false"])
+        .output()
+        .expect("kilocore runs");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(folder.path().exists(), "it was removed: {said}");
+    // On one core there is nothing to compare, and that is said first.
+    if !said.contains("may be used here") && !said.contains("two numbers of cores") {
+        assert!(said.contains("another `locate record` writes there"), "{said}");
+    }
+    assert_eq!(output.status.code(), Some(2), "{said}");
 }
