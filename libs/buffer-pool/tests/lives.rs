@@ -86,6 +86,8 @@ struct Life<S: Under> {
     written: BTreeSet<u64>,
     /// What it changed, of which nothing is known to be durable.
     changed: BTreeMap<u64, u16>,
+    /// The cache forgot what an earlier program may have lost.
+    is_forgotten: bool,
     losses: u64,
     is_misled: bool,
     sync_failed: bool,
@@ -110,6 +112,7 @@ fn life<S: Under>(disk: &Arc<FaultyDisk>, frames: u32) -> Life<S> {
         seen: BTreeMap::new(),
         written: BTreeSet::new(),
         changed: BTreeMap::new(),
+        is_forgotten: false,
         losses: disk.losses(),
         is_misled: false,
         sync_failed: false,
@@ -161,6 +164,9 @@ impl<S: Under> World<S> {
         let possible = &self.possible[&page];
         if !(possible[0].contains(&found[0]) && possible[1].contains(&found[1])) {
             return Err(format!("page {page} is {found:?}, none of {possible:?}"));
+        }
+        if self.life.is_forgotten && !self.life.written.contains(&page) {
+            return Ok(());
         }
         let seen = *self.life.seen.entry(page).or_insert(found);
         (seen == found)
@@ -225,8 +231,7 @@ impl<S: Under> World<S> {
             Step::LoseWrites => self.disk.lose_writes(),
             Step::DropCache => {
                 self.disk.drop_cache();
-                let Life { seen, written, .. } = &mut self.life;
-                seen.retain(|page, _| written.contains(page));
+                self.life.is_forgotten = true;
                 self.life.is_misled |= self.disk.losses() > self.life.losses;
             }
             Step::Kill => self.end(false),

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io;
+use std::sync::Arc;
 
 use crate::page::PageId;
 
@@ -34,7 +35,7 @@ pub(super) struct Disk {
 #[derive(Debug)]
 struct Written {
     page: PageId,
-    bytes: Vec<u8>,
+    bytes: Arc<[u8]>,
     /// Which sectors the disk was given, once that is decided. Before that the page is dirty, and the disk may be
     /// given any.
     given: Option<Vec<bool>>,
@@ -42,7 +43,7 @@ struct Written {
 
 #[derive(Debug)]
 struct Cached {
-    bytes: Vec<u8>,
+    bytes: Arc<[u8]>,
     is_dirty: bool,
 }
 
@@ -115,31 +116,35 @@ impl Disk {
         }
     }
 
-    /// What the disk itself would show of a page.
-    fn on_disk(&self, page: PageId, bytes: usize) -> Vec<u8> {
-        let mut content = self.durable.get(&page).cloned().unwrap_or_else(|| vec![0; bytes]);
+    /// Says what the disk itself would show of a page.
+    fn show_disk(&self, page: PageId, into: &mut [u8]) {
+        match self.durable.get(&page) {
+            Some(bytes) => into.copy_from_slice(bytes),
+            None => into.fill(0),
+        }
         for written in self.written.iter().filter(|written| written.page == page) {
             if let Some(given) = &written.given {
-                overlay(&mut content, &written.bytes, |sector| given[sector]);
+                overlay(into, &written.bytes, |sector| given[sector]);
             }
         }
-        content
     }
 
-    fn shown(&self, page: PageId, bytes: usize) -> Vec<u8> {
-        let cached = self.cache.get(&page).map(|cached| cached.bytes.clone());
-        cached.unwrap_or_else(|| self.on_disk(page, bytes))
+    fn show(&self, page: PageId, into: &mut [u8]) {
+        match self.cache.get(&page) {
+            Some(cached) => into.copy_from_slice(&cached.bytes),
+            None => self.show_disk(page, into),
+        }
     }
 
     pub(super) fn read(&self, page: PageId, into: &mut [u8]) -> io::Result<()> {
         if self.failing_reads || self.is_off() {
             return Err(failure("the disk cannot read"));
         }
-        into.copy_from_slice(&self.shown(page, into.len()));
+        self.show(page, into);
         Ok(())
     }
 
-    fn put(&mut self, page: PageId, bytes: Vec<u8>) {
+    fn put(&mut self, page: PageId, bytes: Arc<[u8]>) {
         self.cache.insert(page, Cached { bytes: bytes.clone(), is_dirty: true });
         self.written.push(Written { page, bytes, given: None });
     }
@@ -148,16 +153,17 @@ impl Disk {
     fn put_part(&mut self, page: PageId, from: &[u8]) {
         let chosen = self.choices.sectors(from.len());
         if chosen.contains(&true) {
-            let mut bytes = self.shown(page, from.len());
+            let mut bytes = vec![0; from.len()];
+            self.show(page, &mut bytes);
             overlay(&mut bytes, from, |sector| chosen[sector]);
-            self.put(page, bytes);
+            self.put(page, bytes.into());
         }
     }
 
     pub(super) fn write(&mut self, page: PageId, from: &[u8]) -> io::Result<()> {
         match self.begin(self.failing_writes) {
             Outcome::Success => {
-                self.put(page, from.to_vec());
+                self.put(page, from.into());
                 Ok(())
             }
             Outcome::Failure => {
