@@ -101,6 +101,9 @@ impl Layout {
     }
 
     /// Returns the stripe of a frame.
+    ///
+    /// # Panics
+    /// If the factor is 0, of which no lists can be made, and the index is [`Index::Modulo`].
     #[inline]
     #[must_use]
     pub fn stripe(&self, frame: FrameId) -> u32 {

@@ -33,7 +33,7 @@ use kilocore_platform::{Atomic, AtomicInt, CpuId, Ordering, Padded, Platform};
 
 use self::bits::{WORD_BITS, low_bits};
 use self::counters::{Preferred, Tree};
-use crate::frame::{FrameId, Order};
+use crate::frame::{FrameId, MOST_FRAMES, Order};
 use crate::free_frames::FreeFrames;
 
 /// How many frames are counted together. The product of both is a tree, which a core reserves.
@@ -42,7 +42,7 @@ pub struct Geometry {
     /// The words of 64 frames in a child. A power of two, at most 8. Runs of more frames than a child
     /// has cannot be taken.
     pub words_per_child: u32,
-    /// The children in a tree.
+    /// The children in a tree. More than there are is the same as all.
     pub children_per_tree: u32,
 }
 
@@ -92,12 +92,16 @@ impl<P: Platform> LlFree<P> {
     /// Returns `frames` free frames, for so many cores, which may be fewer than the machine has.
     ///
     /// # Panics
-    /// If a child would have a number of words that is not 1, 2, 4 or 8, or a tree no children.
+    /// If a child would have a number of words that is not 1, 2, 4 or 8, or a tree no children; or if there are
+    /// more than [`MOST_FRAMES`].
     #[must_use]
-    pub fn new(frames: u32, cores: u32, geometry: Geometry) -> Self {
+    pub fn new(frames: u32, cores: u32, mut geometry: Geometry) -> Self {
+        assert!(frames <= MOST_FRAMES, "a pool has at most {MOST_FRAMES} frames");
         assert!(matches!(geometry.words_per_child, 1 | 2 | 4 | 8), "1, 2, 4 or 8 words");
         assert!(geometry.children_per_tree > 0, "a tree has children");
         let children = frames.div_ceil(geometry.child_frames());
+        // So the number of frames in a tree is one, too, and not one that is too large for its word.
+        geometry.children_per_tree = geometry.children_per_tree.min(children.max(1));
         let trees = children.div_ceil(geometry.children_per_tree);
         let part = |at: u32, size: u32| size.min(frames.saturating_sub(at * size));
         Self {

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use kilocore_locks::Ttas;
 use kilocore_pages::{
     Buddy, Cold, Contents, Direct, Entry, FrameId, FreeFrames, Geometry, Linux4_18, Linux6_12,
-    LlFree, Order, PagePolicy, PerCore, Tiered, TieredOptions,
+    LlFree, MOST_FRAMES, Order, PagePolicy, PerCore, Tiered, TieredOptions,
 };
-use kilocore_platform::Native;
+use kilocore_platform::{CpuId, Native};
 use proptest::prelude::*;
 
 #[derive(Debug, Clone, Copy)]
@@ -207,4 +207,28 @@ proptest! {
         let rule = Linux6_12 { batch, high_min: high, high_max: 3 * high };
         check(PerCore::<Native, _, _>::new(2, rule, buddy()), &steps, Order::LARGEST);
     }
+}
+
+/// A tree that would be larger than numbers of frames are has as many children as there are.
+#[test]
+fn trees_may_be_larger_than_all_there_is() {
+    for children_per_tree in [1 << 22, 1 << 23, 1 << 24, 1 << 31, u32::MAX] {
+        for words_per_child in [1, 8] {
+            let geometry = Geometry { words_per_child, children_per_tree };
+            let mut free = LlFree::<Native>::new(1500, 2, geometry);
+            let mut taken = Vec::new();
+            assert_eq!(free.take_many(CpuId(1), 2000, |frame| taken.push(frame)), 1500);
+            // SAFETY: they were taken above.
+            unsafe { free.put_many(CpuId(0), taken.into_iter()) };
+            let mut seen = 0;
+            free.validate(|_| seen += 1);
+            assert_eq!(seen, 1500, "{geometry:?}");
+        }
+    }
+}
+
+#[test]
+#[should_panic(expected = "a pool has at most")]
+fn more_frames_than_a_pool_can_have_are_refused() {
+    drop(LlFree::<Native>::new(MOST_FRAMES + 1, 1, Geometry::STANDARD));
 }

@@ -93,23 +93,6 @@ fn what_was_written_before_a_page_is_initialized_is_not_taken_for_zero() {
 }
 
 #[test]
-fn a_page_that_nobody_could_write_to_is_still_known_to_be_zero() {
-    let pool = pool(1);
-    drop(pool.allocate_uninit().expect("one is free"));
-    let (page, contents) = pool.allocate_raw().expect("it is free again");
-    assert_eq!(contents, Contents::Zero);
-    // SAFETY: allocated above.
-    unsafe { pool.release_raw(page.cast(), contents) };
-    let mut page = pool.allocate_uninit().expect("it is free again");
-    page.as_uninit();
-    drop(page);
-    let (page, contents) = pool.allocate_raw().expect("it is free again");
-    assert_eq!(contents, Contents::Unknown);
-    // SAFETY: allocated above.
-    unsafe { pool.release_raw(page.cast(), contents) };
-}
-
-#[test]
 fn runs_are_zero_neighbours_and_their_pieces_can_go_apart() {
     let mut pool = pool(1024);
     for pages in [1, 2, 3, 5, 17, 100, 511, 512] {

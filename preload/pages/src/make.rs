@@ -3,13 +3,14 @@
 //! A program that never asks for much memory never gets a pool. While one thread makes it, others go past
 //! it, and so does that thread itself: mapping the pool's memory comes through this library too.
 
+use core::fmt::Write as _;
 use core::sync::atomic::{AtomicPtr, AtomicU8, Ordering};
 
 use kilocore_pages::{Backing, PAGE_BYTES, PagePool, PoolError, PoolOptions, TieredOptions};
 use kilocore_preload_common::errno;
 
 use crate::memory::{Inside, Memory};
-use crate::settings::{LARGEST, Settings};
+use crate::settings::{LARGEST, Settings, complain};
 use crate::system;
 
 /// Nobody has asked yet.
@@ -92,7 +93,11 @@ fn pool(settings: &Settings) -> Option<PagePool> {
         match PagePool::new(&options) {
             Ok(pool) => return Some(pool),
             Err(PoolError::Map { .. }) => bytes /= 2,
-            Err(_) => return None,
+            Err(error) => {
+                // A kernel with larger pages, for example.
+                complain(|line| write!(line, "{error}"));
+                return None;
+            }
         }
     }
     None

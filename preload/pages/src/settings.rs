@@ -95,7 +95,7 @@ fn size(text: &str) -> Option<usize> {
 }
 
 /// Prints one line on standard error.
-fn complain(write: impl FnOnce(&mut Line) -> core::fmt::Result) {
+pub(crate) fn complain(write: impl FnOnce(&mut Line) -> core::fmt::Result) {
     let mut line = Line::new();
     // This cannot fail. Text that does not fit is cut off.
     let _ = line.write_str("kilocore: ");

@@ -3,7 +3,7 @@
 use std::os::unix::fs::{PermissionsExt, chown, symlink};
 use std::process::Command;
 
-use crate::common::{Pool, compile, run, scratch, under};
+use crate::common::{Pool, compile, library, run, scratch, under};
 
 /// A setting that is wrong is reported in one line, and changes nothing.
 #[test]
@@ -27,6 +27,22 @@ fn wrong_settings_are_reported() {
             assert!(stderr.contains(&format!("KILOCORE_PAGES_{name}={value}: give")), "{stderr}");
         }
     }
+}
+
+/// Pages of the pool would be parts of the kernel's, so that clearing one would clear its neighbours.
+#[test]
+fn a_kernel_with_larger_pages_is_refused() {
+    let program = compile("large-pages", "growing", &[]);
+    let kernel = compile("large-pages-kernel", "large_pages", &["-shared", "-fPIC"]);
+    let libraries = std::env::join_paths([kernel, library()]).expect("no colons");
+    let mut command = under(Command::new(&program), Pool::With);
+    command.env("LD_PRELOAD", libraries);
+    let output = run(command);
+    assert!(output.status.success() && output.stdout == b"ok\n", "{output:?}");
+    assert_eq!(
+        String::from_utf8_lossy(&output.stderr),
+        "kilocore: the system's pages have 65536 bytes, those of a pool 4096; memory stays as it is\n"
+    );
 }
 
 /// Returns a count of the line that a program leaves.

@@ -83,8 +83,24 @@ impl Arguments {
     }
 }
 
+/// Refuses a kernel whose pages are larger than the pool's: to clear one of the pool's would clear its
+/// neighbours.
+fn check_page_size(bytes: u64) -> Result<(), Failure> {
+    if bytes <= PAGE {
+        return Ok(());
+    }
+    let complaint = format!(
+        "this kernel's pages have {bytes} bytes, and those of the pool {PAGE}: run the program without it, or on \
+         a kernel with pages of {PAGE} bytes"
+    );
+    Err(Failure::new(complaint))
+}
+
 pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
     arguments.check()?;
+    // SAFETY: sysconf only reads.
+    let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+    check_page_size(u64::try_from(page).unwrap_or(PAGE))?;
     let mut command = launch::command(&arguments.command)?;
     let library = launch::library("libkilocore_pages.so")?;
     let environment = arguments.environment(&library);
@@ -165,6 +181,13 @@ mod tests {
         for wrong in ["", "K", "2MB", "-1", "99999999999G"] {
             assert!(bytes(wrong).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn a_kernel_with_larger_pages_is_refused() {
+        assert!(check_page_size(4096).is_ok());
+        let complaint = check_page_size(65536).expect_err("they are larger");
+        assert!(format!("{complaint:?}").contains("pages have 65536 bytes"), "{complaint:?}");
     }
 
     #[test]

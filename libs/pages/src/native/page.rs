@@ -178,9 +178,8 @@ impl<'a, A: PagePolicy> UninitPage<'a, A> {
 
 impl<A: PagePolicy> Drop for UninitPage<'_, A> {
     fn drop(&mut self) {
-        // SAFETY: the page is ours and given up here. Only through `as_uninit` can anybody have written to
-        // it, and that notes that nothing is known any more. So what is known is still so.
-        unsafe { self.page.pool.release_raw(self.page.bytes.cast(), self.contents) };
+        // SAFETY: the page is ours and given up here. Nothing is said of its bytes.
+        unsafe { self.page.pool.release_raw(self.page.bytes.cast(), Contents::Unknown) };
     }
 }
 
