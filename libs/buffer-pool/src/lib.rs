@@ -73,6 +73,7 @@ mod statistics;
 mod store;
 mod table;
 mod tables;
+mod turns;
 mod word;
 mod write_back;
 
