@@ -34,7 +34,7 @@ impl<S: Store, P: Platform, T: PageLists<P>> BufferPool<S, P, T> {
     /// pool may write another page, and if the store cannot write that, the error says so.
     ///
     /// # Panics
-    /// If the page has some millions of guards.
+    /// If the page has 262,144 guards.
     #[inline]
     pub fn read(&self, page: PageId) -> Result<PageRef<'_, S, P, T>, PoolError> {
         if let Some(frame) = self.table.find(&self.frames, page) {

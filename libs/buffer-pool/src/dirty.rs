@@ -5,6 +5,11 @@
 //! back. Who has written the page looks at the word once more, and clears the bit only if no frame was inserted
 //! since before that look: insertions are counted in the same word as the bits. So no dirty page is without its bit
 //! once its latch is given back, not even for a moment, in which a sync could overlook it.
+//!
+//! A sync makes durable what other threads have written, so it has to come after their writing. It does in each of
+//! three cases: it finds no bit, and whoever took that away did so after the writing; it finds that the page is being
+//! written, and waits for the end of that; or it finds in the frame's word that the writing has ended, whatever
+//! happened to the page since.
 
 use kilocore_lru::FrameId;
 use kilocore_platform::{Atomic, Ordering, Platform};
@@ -36,15 +41,15 @@ impl<P: Platform> DirtySet<P> {
         }
     }
 
-    /// Takes a frame out of the set, unless this says that it is dirty.
+    /// Takes a frame out of the set, unless this says that it is dirty. `is_dirty` looks at the frame's word with acquire
+    /// ordering.
     pub(crate) fn remove_unless(&self, frame: FrameId, is_dirty: impl Fn() -> bool) {
         let (word, bit) = self.place(frame);
         // Acquire, here and if the exchange fails: the look at the frame comes after the insertions that are seen.
         let mut before = word.load(Ordering::Acquire);
         while before & bit != 0 && !is_dirty() {
             let after = before & !bit;
-            // Argued: release, so that who finds no bit comes after the page's writing. What a store does is its
-            // own matter, so no check sees it.
+            // Release: who finds no bit comes after the page's writing.
             match word.compare_exchange_weak(before, after, Ordering::Release, Ordering::Acquire) {
                 Ok(_) => return,
                 Err(now) => before = now,
@@ -59,7 +64,7 @@ impl<P: Platform> DirtySet<P> {
     /// Returns the frames with a bit, in the order of their numbers.
     pub(crate) fn iter(&self) -> impl Iterator<Item = FrameId> + '_ {
         self.0.iter().enumerate().flat_map(|(index, word)| {
-            // Argued: acquire, for the release in `remove_unless`.
+            // Acquire: for the release in `remove_unless`.
             let mut bits = word.load(Ordering::Acquire) as u32;
             std::iter::from_fn(move || {
                 let bit = (bits != 0).then(|| bits.trailing_zeros())?;

@@ -25,7 +25,7 @@ pub enum PoolError {
     /// An earlier [`sync`](crate::BufferPool::sync) failed, so nobody knows which of the pages that were
     /// written before it are durable.
     SyncFailedBefore,
-    /// The page is pinned, so it cannot be discarded.
+    /// The page is pinned, or is being read or written, so it cannot be discarded.
     Pinned(PageId),
     /// The largest number names no page.
     NoSuchPage,

@@ -7,7 +7,8 @@
 //! * A dirty page is written first. While the store fails, a thread tries a few pages and then only looks
 //!   for clean ones. It waits for no latch: who has that may wait for a frame.
 //! * **A thread that finds no room marks all frames as wanted**, and sleeps if each of them is in use at that
-//!   moment. Whoever takes the last pin from a frame sees the mark in the same atomic step, and wakes it.
+//!   moment. Whoever takes the last pin from a frame, or ends what the pool itself did with it, sees the mark in
+//!   the same atomic step, and wakes it.
 
 use kilocore_lru::{Class, Fate, FrameId, PageLists};
 use kilocore_platform::{Atomic, AtomicInt, Ordering, Platform};
@@ -44,14 +45,11 @@ impl<S: Store, P: Platform, T: PageLists<P>> BufferPool<S, P, T> {
             // Argued: acquire, so that the marks below come after it. Else a thread could see the change of an
             // announcement and mark a frame that it was about. loom performs operations in their order.
             let event = self.room.load(Ordering::Acquire);
-            if !self.all_are_in_use(self.when_pinned) {
+            match (self.uses_of_all(), self.when_pinned) {
                 // Another thread is about to use the frame, or to give it back.
-                P::yield_now();
-                continue;
-            }
-            match self.when_pinned {
-                WhenPinned::Fail => return Err(PoolError::AllPinned),
-                WhenPinned::Wait => {
+                (Uses::Free, _) => P::yield_now(),
+                (Uses::Pinned, WhenPinned::Fail) => return Err(PoolError::AllPinned),
+                (Uses::Own, _) | (Uses::Pinned, WhenPinned::Wait) => {
                     self.counters.count(Event::Wait);
                     P::park(&self.room, event, None);
                 }
@@ -96,16 +94,33 @@ impl<S: Store, P: Platform, T: PageLists<P>> BufferPool<S, P, T> {
         P::unpark(&raw const self.room, u32::MAX);
     }
 
-    /// Marks all frames as wanted, until it finds one that is not in use. If it returns true, the end of the
-    /// first use will be announced. To who waits, a frame in the hands of a thread is in use; who fails
-    /// instead asks again, as soon it will be free or have a page that is pinned.
-    fn all_are_in_use(&self, when_pinned: WhenPinned) -> bool {
-        self.frames.iter().all(|header| {
+    /// Marks all frames as wanted, until it finds one that is not in use. If it finds none, the end of the first
+    /// use will be announced. To who waits, a frame in the hands of a thread is in use; who fails instead asks
+    /// again, as soon it will be free or have a page that is pinned.
+    fn uses_of_all(&self) -> Uses {
+        let waits = self.when_pinned == WhenPinned::Wait;
+        let mut uses = Uses::Pinned;
+        for header in self.frames.iter() {
             let word = Word(header.word.fetch_or(Word::WANTED, Ordering::Relaxed));
-            word.is_parked()
-                || word.is_pinned()
-                || (when_pinned == WhenPinned::Wait && word.is_held())
-        })
+            if word.is_parked() || word.is_pinned() || waits && word.is_held() {
+                continue;
+            }
+            if !word.is_in_own_use() {
+                return Uses::Free;
+            }
+            uses = Uses::Own;
+        }
+        uses
+    }
+
+    /// Ends the pool's own use of a page. Who waits for room hears of it even if the page is pinned: it may be that
+    /// no other use ends by itself.
+    pub(crate) fn end_own_use(&self, frame: FrameId, use_of_it: u64) {
+        let header = self.frames.at(frame);
+        // Release: a sync that has waited for this makes durable what was written.
+        let before = Word(header.word.fetch_and(!use_of_it, Ordering::Release));
+        header.wake(before);
+        self.announce_if_wanted(header, before);
     }
 
     /// Of how many frames a thread takes the pages away at a time. All but one are free until a page comes, so
@@ -167,42 +182,37 @@ impl<S: Store, P: Platform, T: PageLists<P>> BufferPool<S, P, T> {
             return false;
         }
         let mut chain = self.table.lock(&self.frames, page);
-        let is_taken = header.change(|word| {
+        let taken = header.change(|word| {
             // It may have been discarded meanwhile.
             let may_go = word.is_evictable() && header.page() == page;
             may_go.then_some(Word(word.0 & !Word::VALID))
         });
-        if is_taken {
+        if taken.is_some() {
             chain.remove(frame);
         }
-        is_taken
+        taken.is_some()
     }
 
     /// Drops a page from memory without writing it, for example because its file was removed. If it is not in
     /// memory, nothing happens.
     ///
     /// # Errors
-    /// If somebody has pinned it, or is writing it.
+    /// If somebody has pinned it, or is reading or writing it.
     pub fn discard(&self, page: PageId) -> Result<(), PoolError> {
         if page == PageId::NONE {
             return Ok(());
         }
-        let chain = self.table.lock(&self.frames, page);
-        let Some(frame) = chain.find(page) else { return Ok(()) };
-        // The pin keeps the page in its frame, and tells those who need one that this is in use.
-        self.pin_again(frame);
-        drop(chain);
+        let Some(frame) = self.start_discarding(page)? else { return Ok(()) };
         let isolated = self.lists.isolate(frame);
         let mut chain = self.table.lock(&self.frames, page);
-        if !self.invalidate(frame, page) {
-            // If reading the page has failed meanwhile, it is in no frame, and this one may have another page.
-            let is_there = self.frames.at(frame).page() == page;
+        let Some(before) = self.invalidate(frame) else {
             drop((chain, isolated));
-            self.unpin(frame);
-            return if is_there { Err(PoolError::Pinned(page)) } else { Ok(()) };
-        }
+            self.end_own_use(frame, Word::DISCARDING);
+            return Err(PoolError::Pinned(page));
+        };
         chain.remove(frame);
         drop(chain);
+        self.frames.at(frame).wake(before);
         self.settle_dirty(frame, Word::DIRTY);
         match isolated {
             Some(isolated) => {
@@ -223,17 +233,52 @@ impl<S: Store, P: Platform, T: PageLists<P>> BufferPool<S, P, T> {
         self.announce_if_wanted(header, before);
     }
 
-    /// Makes a frame one without a page, if it has this one and nobody but the caller has pinned that. Returns
-    /// whether it did; the pin is gone then. The caller has locked the page's chain.
-    fn invalidate(&self, frame: FrameId, page: PageId) -> bool {
-        let header = self.frames.at(frame);
-        header.change(|word| {
-            // A pin on a page that is being read does not keep it, as reading may fail.
-            let has_page = word.has(Word::VALID) && header.page() == page;
-            let is_ours = has_page && word.pins() == 1;
-            is_ours.then_some(Word((word.0 - Word::PIN) & !(Word::VALID | Word::DIRTY)))
+    /// Finds the frame that has a page, and marks it, so that it keeps the page until this thread takes that away.
+    /// Returns nothing if the page is in no frame. It is an error if somebody has pinned the page, or reads or
+    /// writes it.
+    fn start_discarding(&self, page: PageId) -> Result<Option<FrameId>, PoolError> {
+        loop {
+            let chain = self.table.lock(&self.frames, page);
+            let Some(frame) = chain.find(page) else { return Ok(None) };
+            let header = self.frames.at(frame);
+            // While the chain is locked, the frame has the page or is to get it.
+            let marked = header.change(|word| {
+                let may_go = word.is_open_to_own_use() && word.pins() == 0;
+                may_go.then_some(Word(word.0 | Word::DISCARDING))
+            });
+            if marked.is_some() {
+                return Ok(Some(frame));
+            }
+            let word = header.load(Ordering::Relaxed);
+            drop(chain);
+            if word.has(Word::DISCARDING) {
+                // Another thread takes the page away at once, or finds that it is pinned.
+                header.wait_until(|word| !word.has(Word::DISCARDING));
+            } else if !word.is_open_to_own_use() || word.pins() > 0 {
+                return Err(PoolError::Pinned(page));
+            }
+        }
+    }
+
+    /// Makes a frame that this thread has marked for it one without a page, unless somebody has pinned the page
+    /// meanwhile. Returns the word before, if it did.
+    fn invalidate(&self, frame: FrameId) -> Option<Word> {
+        self.frames.at(frame).change(|word| {
+            debug_assert!(word.has(Word::VALID | Word::DISCARDING));
+            let gone = Word::VALID | Word::DIRTY | Word::DISCARDING;
+            (word.pins() == 0).then_some(Word(word.0 & !gone))
         })
     }
+}
+
+/// Why no frame can be had.
+enum Uses {
+    /// One can, or soon will be.
+    Free,
+    /// Some pages are pinned by nobody, but the pool uses them itself.
+    Own,
+    /// All pages are pinned.
+    Pinned,
 }
 
 /// Frames whose pages were taken away. What is left at the end becomes free.

@@ -43,10 +43,10 @@ impl<P: Platform> Header<P> {
     }
 
     /// Changes the word to what `change` makes of it, until that succeeds or it makes nothing of it. Returns
-    /// whether it succeeded.
+    /// the word before, if it succeeded.
     ///
     /// Acquire: if that takes the page away, the next page comes after all that was done with this one.
-    pub(crate) fn change(&self, change: impl Fn(Word) -> Option<Word>) -> bool {
+    pub(crate) fn change(&self, change: impl Fn(Word) -> Option<Word>) -> Option<Word> {
         let mut word = self.load(Ordering::Relaxed);
         while let Some(new) = change(word) {
             match self.word.compare_exchange_weak(
@@ -55,11 +55,11 @@ impl<P: Platform> Header<P> {
                 Ordering::Acquire,
                 Ordering::Relaxed,
             ) {
-                Ok(_) => return true,
+                Ok(_) => return Some(word),
                 Err(now) => word = Word(now),
             }
         }
-        false
+        None
     }
 
     /// Waits until `done` accepts the word, and returns that.
@@ -94,8 +94,8 @@ impl<P: Platform> Header<P> {
         }
     }
 
-    /// Adds a shared latch for a thread that has pinned the frame, with a pin for each. As there are never
-    /// too many pins, there are never too many latches.
+    /// Adds a shared latch for a thread that has pinned the frame, with a pin for each, or that writes its page. As
+    /// there are never too many pins, there are never too many latches.
     pub(crate) fn latch_shared(&self) {
         while !self.try_latch_shared() {
             self.wait_until(|word| !word.has(Word::EXCLUSIVE));

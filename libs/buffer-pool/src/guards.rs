@@ -33,7 +33,7 @@ impl<'a, S: Store, P: Platform, T: PageLists<P>> Pinned<'a, S, P, T> {
     /// Returns the page for reading, as soon as nobody writes it.
     ///
     /// # Panics
-    /// If the page has some millions of guards.
+    /// If the page has 262,144 guards.
     pub fn read(&self) -> PageRef<'a, S, P, T> {
         self.pool.pin_again(self.frame);
         self.pool.frames.at(self.frame).latch_shared();

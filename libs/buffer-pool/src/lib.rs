@@ -43,6 +43,7 @@
 //! | capacity 0 | no page can be had: [`PoolError::NoCapacity`], also for those who would wait |
 //! | capacity 1 | one page at a time; asking for a second while the first is pinned is as below |
 //! | all pages pinned | [`PoolError::AllPinned`], or a sleep until one is not ([`WhenPinned`]) |
+//! | a page with 262,144 guards | to ask for one more is a panic; all else goes on |
 //! | more stripes, or cores, than pages | the same as otherwise; any positive number of either is allowed |
 //! | a page asked for by many threads | one reads it, the others wait for that; if it fails, the next tries |
 //! | a thread with a guard of a page asks for a conflicting one | it waits for itself, for ever |
@@ -77,6 +78,7 @@ mod statistics;
 mod store;
 mod table;
 mod tables;
+mod turns;
 mod word;
 mod write_back;
 

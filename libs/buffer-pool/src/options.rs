@@ -6,7 +6,8 @@ use crate::frames::NO_FRAME;
 /// What to do if a page is asked for while every frame has one that is pinned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum WhenPinned {
-    /// Return [`PoolError::AllPinned`](crate::PoolError::AllPinned).
+    /// Return [`PoolError::AllPinned`](crate::PoolError::AllPinned). If the pool itself is writing a page that
+    /// nobody has pinned, this still sleeps until that is done.
     #[default]
     Fail,
     /// Sleep until a page is not pinned any more. If all who could drop a guard wait themselves, they do so

@@ -152,7 +152,7 @@ impl<S: Store, P: Platform, T: PageLists<P>> BufferPool<S, P, T> {
         if before.pins() >= Word::MOST {
             self.unpin(frame);
             panic!(
-                "a page is pinned more than {} times; some guards may have been leaked",
+                "a page has {} guards and can have no more; some may have been forgotten",
                 Word::MOST
             );
         }
@@ -168,7 +168,8 @@ impl<S: Store, P: Platform, T: PageLists<P>> BufferPool<S, P, T> {
         }
     }
 
-    /// Says that a page, of which the caller has the exclusive latch, differs from what the store has.
+    /// Says that a page, of which the caller has the exclusive latch or which it writes, differs from what the store
+    /// has.
     pub(crate) fn set_dirty(&self, frame: FrameId) {
         self.frames.at(frame).word.fetch_or(Word::DIRTY, Ordering::Relaxed);
         self.dirty.insert(frame);

@@ -33,7 +33,7 @@ pub struct Statistics {
     pub failed_reads: u64,
     /// How often the store could not write one.
     pub failed_writes: u64,
-    /// How often a thread slept because all pages were pinned.
+    /// How often a thread slept because all pages were pinned, or in use by the pool itself.
     pub waits: u64,
     /// How many pages are dirty now: the store does not have their last change.
     pub dirty: u32,

@@ -8,6 +8,7 @@ use crate::page::PageId;
 ///
 /// All functions may be called by any thread at any time. The pool never writes one page twice at the
 /// same time, and never reads a page while it writes it. A function that panics is taken for one that failed.
+/// None may ask the pool itself for a page: it may be the one for whose writing that waits.
 ///
 /// The bytes are as far aligned as the page's size is, at most at a multiple of 4096, as direct input and output
 /// need it.

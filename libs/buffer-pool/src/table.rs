@@ -6,7 +6,8 @@
 //! * **A reader just follows the chain.** If frames come or go meanwhile, the reader may be led into another
 //!   chain and miss a page that is there. It never reads freed memory. Whoever finds a page pins its frame
 //!   and then looks again at what the frame holds; whoever finds none asks once more under the lock.
-//! * Chains change under their lock, which is held for a few steps and never while anything waits.
+//! * Chains change under their lock, which is held for a few steps and never while anything waits. Who finds it
+//!   taken queues up (`turns.rs`).
 
 use kilocore_lru::FrameId;
 use kilocore_platform::{Atomic, Ordering, Platform, Wait};
@@ -14,6 +15,7 @@ use kilocore_platform::{Atomic, Ordering, Platform, Wait};
 use crate::frames::{Frames, NO_FRAME};
 use crate::page::PageId;
 use crate::tables::table;
+use crate::turns::Turns;
 
 /// The bucket is locked.
 const LOCKED: u32 = 1 << 31;
@@ -29,6 +31,8 @@ pub(crate) struct Table<P: Platform> {
     buckets: Box<[P::U32]>,
     /// So far a product is shifted to be a bucket's number.
     shift: u32,
+    /// For those who wait for a locked chain.
+    turns: Turns<P>,
 }
 
 impl<P: Platform> Table<P> {
@@ -39,11 +43,16 @@ impl<P: Platform> Table<P> {
         Some(Self {
             buckets: table(buckets as usize, |_| P::U32::new(NO_FRAME))?,
             shift: u64::BITS - buckets.trailing_zeros(),
+            turns: Turns::new(),
         })
     }
 
+    fn index(&self, page: PageId) -> u32 {
+        (page.0.wrapping_mul(SPREAD) >> self.shift) as u32
+    }
+
     fn bucket(&self, page: PageId) -> &P::U32 {
-        &self.buckets[(page.0.wrapping_mul(SPREAD) >> self.shift) as usize]
+        &self.buckets[self.index(page) as usize]
     }
 
     /// Returns the frame that had the page a moment ago. It may miss one.
@@ -64,19 +73,36 @@ impl<P: Platform> Table<P> {
 
     /// Locks the chain in which the page is, or would be.
     pub(crate) fn lock<'a>(&'a self, frames: &'a Frames<P>, page: PageId) -> Chain<'a, P> {
-        let bucket = self.bucket(page);
+        let index = self.index(page);
+        let bucket = &self.buckets[index as usize];
         let mut first = bucket.load(Ordering::Relaxed);
-        loop {
-            if first & LOCKED != 0 {
-                first = P::wait_until(bucket, Wait::Spin, |first| first & LOCKED == 0);
-            }
-            let locked = first | LOCKED;
-            match bucket.compare_exchange_weak(first, locked, Ordering::Acquire, Ordering::Relaxed)
-            {
-                Ok(_) => return Chain { bucket, frames, first },
+        while first & LOCKED == 0 && !self.turns.is_reserved(index) {
+            match Self::try_lock(bucket, first) {
+                Ok(()) => return Chain { bucket, frames, first },
                 Err(now) => first = now,
             }
         }
+        Chain { bucket, frames, first: self.lock_in_turn(index) }
+    }
+
+    /// Locks a chain that others use as well. Returns its first frame.
+    #[cold]
+    fn lock_in_turn(&self, index: u32) -> u32 {
+        let bucket = &self.buckets[index as usize];
+        let _turn = self.turns.reserve(index);
+        loop {
+            let first = P::wait_until(bucket, Wait::Spin, |first| first & LOCKED == 0);
+            if Self::try_lock(bucket, first).is_ok() {
+                return first;
+            }
+        }
+    }
+
+    /// Locks a chain whose first frame is this, and which is not locked. Otherwise returns what is there.
+    fn try_lock(bucket: &P::U32, first: u32) -> Result<(), u32> {
+        bucket
+            .compare_exchange_weak(first, first | LOCKED, Ordering::Acquire, Ordering::Relaxed)
+            .map(|_| ())
     }
 }
 
@@ -132,5 +158,39 @@ impl<P: Platform> Chain<'_, P> {
 impl<P: Platform> Drop for Chain<'_, P> {
     fn drop(&mut self) {
         self.bucket.store(self.first, Ordering::Release);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicBool;
+
+    use kilocore_platform::Native;
+
+    use super::*;
+
+    /// Whoever takes a chain's lock again and again does not pass by a thread that waits for it.
+    #[test]
+    fn who_waits_for_a_chain_comes_before_who_has_had_it() {
+        const PAGE: PageId = PageId(1);
+        let frames = Frames::<Native>::new(1).expect("there is so much memory");
+        let table = Table::<Native>::new(1).expect("there is so much memory");
+        for _ in 0..100 {
+            let has_had_it = AtomicBool::new(false);
+            let mut chain = table.lock(&frames, PAGE);
+            std::thread::scope(|scope| {
+                scope.spawn(|| {
+                    let _chain = table.lock(&frames, PAGE);
+                    has_had_it.store(true, Ordering::Relaxed);
+                });
+                while !table.turns.is_reserved(table.index(PAGE)) {
+                    std::thread::yield_now();
+                }
+                drop(chain);
+                chain = table.lock(&frames, PAGE);
+                assert!(has_had_it.load(Ordering::Relaxed));
+                drop(chain);
+            });
+        }
     }
 }

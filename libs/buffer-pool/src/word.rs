@@ -9,6 +9,10 @@
 //! | `DISCARDED` | without a page, and on a list all the same, from which reclaim will take it |
 //! | none of these | in the hands of one thread, which evicted its page or took it from a stack |
 //!
+//! A frame that has a page may also be in use by the pool itself, which writes the page (`WRITING`) or is about to
+//! discard it (`DISCARDING`). One thread at a time has that bit, and as long as it is there, nobody else takes the
+//! page away. It is no pin, so that all pins are those of guards, or of threads that look for a page.
+//!
 //! Pins, shared latches and hits are counted in the same word, so that a hit is one atomic addition and its
 //! end another. A thread pins a frame *before* it knows what that holds, and takes the pin back if it is
 //! something else. So a pin on a frame without a page means nothing, and every transition leaves the counts
@@ -25,13 +29,13 @@ impl Word {
     pub(crate) const LOADING: u64 = 1 << 1;
     /// Its page was changed since it was last written.
     pub(crate) const DIRTY: u64 = 1 << 2;
-    /// It is being written: by one thread, which has pinned it.
+    /// One thread is about to write it, or is writing it. It keeps its page meanwhile.
     pub(crate) const WRITING: u64 = 1 << 3;
     /// A thread has the exclusive latch, or has it as soon as those with shared ones are gone.
     pub(crate) const EXCLUSIVE: u64 = 1 << 4;
     /// Threads may sleep until this word changes.
     pub(crate) const SLEEPERS: u64 = 1 << 5;
-    /// Threads may sleep until this frame, or any other, is not pinned.
+    /// Threads may sleep until this frame, or any other, is not pinned, or not in use by the pool.
     pub(crate) const WANTED: u64 = 1 << 6;
     /// It is on a stack of free frames.
     pub(crate) const FREE: u64 = 1 << 7;
@@ -39,6 +43,11 @@ impl Word {
     pub(crate) const PARKED: u64 = 1 << 8;
     /// Its page was discarded, and nobody has taken the frame yet.
     pub(crate) const DISCARDED: u64 = 1 << 9;
+    /// One thread is about to discard its page. Nobody else takes the page away meanwhile.
+    pub(crate) const DISCARDING: u64 = 1 << 10;
+    /// The pool itself uses the page, and will end that by itself. One thread has the bit, and only where the frame
+    /// has a page.
+    pub(crate) const OWN_USE: u64 = Self::WRITING | Self::DISCARDING;
 
     /// One shared latch. Its holder has a pin as well.
     pub(crate) const SHARED: u64 = 1 << 12;
@@ -51,7 +60,8 @@ impl Word {
     /// So many hits are counted in a word before they have to be counted elsewhere.
     pub(crate) const USES: u64 = 1 << 8;
 
-    /// More pins than any program has at a time, by far, and far less than would overflow.
+    /// So many guards a page may have. There is room for four times as many pins: threads add one before they know
+    /// how many there are, and what they cannot have they take back.
     pub(crate) const MOST: u64 = 1 << 18;
 
     pub(crate) const fn has(self, bits: u64) -> bool {
@@ -95,7 +105,17 @@ impl Word {
 
     /// Whether its page can be given up at once.
     pub(crate) const fn is_evictable(self) -> bool {
-        let busy = Self::LOADING | Self::DIRTY | Self::WRITING | Self::EXCLUSIVE;
+        let busy = Self::LOADING | Self::DIRTY | Self::OWN_USE | Self::EXCLUSIVE;
         self.has(Self::VALID) && !self.has_any(busy) && self.pins() == 0
+    }
+
+    /// Whether it has a page that the pool may begin to use itself: to write it, or to discard it.
+    pub(crate) const fn is_open_to_own_use(self) -> bool {
+        self.has(Self::VALID) && !self.has_any(Self::OWN_USE)
+    }
+
+    /// Whether the pool uses its page itself.
+    pub(crate) const fn is_in_own_use(self) -> bool {
+        self.has_any(Self::OWN_USE)
     }
 }

@@ -6,7 +6,7 @@
 //! * It stops being dirty when it is copied, and becomes dirty again if the store fails. So a change during
 //!   the writing is not taken for written.
 //! * One thread at a time writes a page, so that an old copy does not come after a newer one. Meanwhile the
-//!   page is pinned: it is not read again before it is written.
+//!   page stays in its frame: it is not read again before it is written.
 
 use std::io::ErrorKind;
 
@@ -15,7 +15,6 @@ use kilocore_platform::{Atomic, AtomicInt, Ordering, Platform};
 
 use crate::copy::PageCopy;
 use crate::error::PoolError;
-use crate::guards::Pinned;
 use crate::page::PageId;
 use crate::pool::BufferPool;
 use crate::statistics::Event;
@@ -89,100 +88,105 @@ impl<S: Store, P: Platform, T: PageLists<P>> BufferPool<S, P, T> {
     /// Writes a frame's page if it is dirty. Returns whether it did.
     pub(crate) fn write_back_frame(&self, frame: FrameId, busy: Busy) -> Result<bool, PoolError> {
         let header = self.frames.at(frame);
-        if !header.load(Ordering::Relaxed).has_any(Word::DIRTY | Word::WRITING) {
-            // Another thread may be writing it by then, for which a sync has to wait.
-            self.settle_dirty(frame, Word::DIRTY | Word::WRITING);
-            return Ok(false);
-        }
-        self.pin_again(frame);
-        // The pin goes also if the store panics.
-        let _pin = Pinned::new(self, frame);
-        // The memory is there before anybody waits for the latch.
-        let Some(mut copy) = PageCopy::new(self.page_bytes()) else {
-            return Err(PoolError::Write(header.page(), ErrorKind::OutOfMemory.into()));
-        };
-        match self.copy_dirty(frame, busy, &mut copy) {
-            true => self.write_copy(frame, copy.bytes()).map(|()| true),
-            false => Ok(false),
-        }
-    }
-
-    /// Copies a page if it is dirty. Returns whether it did; the caller is the one who writes it then.
-    fn copy_dirty(&self, frame: FrameId, busy: Busy, copy: &mut PageCopy) -> bool {
-        let header = self.frames.at(frame);
         loop {
             let word = header.load(Ordering::Relaxed);
-            if word.has_any(Word::WRITING | Word::EXCLUSIVE) && busy == Busy::Skip {
-                return false;
+            if !word.has_any(Word::DIRTY | Word::WRITING) {
+                // Another thread may be writing it by then, for which a sync has to wait.
+                self.settle_dirty(frame, Word::DIRTY | Word::WRITING);
+                return Ok(false);
             }
-            if word.has(Word::WRITING) {
-                header.wait_until(|word| !word.has(Word::WRITING));
-                continue;
+            if busy == Busy::Skip && word.has_any(Word::OWN_USE | Word::EXCLUSIVE) {
+                return Ok(false);
             }
-            if !word.has(Word::VALID | Word::DIRTY) {
-                return false;
+            if word.is_in_own_use() {
+                header.wait_until(|word| !word.is_in_own_use());
+            } else if let Some(writing) = self.start_writing(frame) {
+                return writing.write(busy);
             }
-            match busy {
-                Busy::Wait => header.latch_shared(),
-                Busy::Skip if header.try_latch_shared() => {}
-                Busy::Skip => return false,
-            }
-            if self.start_writing(frame) {
-                break;
-            }
-            header.unlatch_shared();
         }
-        header.reads_content();
-        // SAFETY: the page is pinned and latched, so nobody writes it.
-        copy.fill(unsafe { self.memory.page(frame).as_ref() });
-        header.reads_content();
-        header.unlatch_shared();
-        true
     }
 
-    fn write_copy(&self, frame: FrameId, copy: &[u8]) -> Result<(), PoolError> {
-        // It keeps its page while it is pinned.
-        let page = self.frames.at(frame).page();
-        let mut writing = Writing { pool: self, frame, is_written: false };
-        let result = self.store.write(page, copy);
-        writing.is_written = result.is_ok();
-        self.counters.count(if result.is_ok() { Event::Write } else { Event::FailedWrite });
-        result.map_err(|error| PoolError::Write(page, error))
-    }
-
-    /// Makes a dirty page one that is being written. Returns whether it did.
-    fn start_writing(&self, frame: FrameId) -> bool {
-        self.frames.at(frame).change(|word| {
-            let may_start = word.has(Word::VALID | Word::DIRTY) && !word.has(Word::WRITING);
-            may_start.then_some(Word((word.0 & !Word::DIRTY) | Word::WRITING))
-        })
+    /// Has this thread write a frame's page, if it is dirty. The page stays in the frame meanwhile.
+    fn start_writing(&self, frame: FrameId) -> Option<Writing<'_, S, P, T>> {
+        let started = self.frames.at(frame).change(|word| {
+            let may_start = word.has(Word::DIRTY) && word.is_open_to_own_use();
+            may_start.then_some(Word(word.0 | Word::WRITING))
+        });
+        started.map(|_| Writing { pool: self, frame, progress: Progress::Begun })
     }
 
     /// Takes a frame out of the set of dirty ones, unless it has any of these bits (see `dirty.rs`).
     pub(crate) fn settle_dirty(&self, frame: FrameId, bits: u64) {
         let header = self.frames.at(frame);
-        self.dirty.remove_unless(frame, || header.load(Ordering::Relaxed).has_any(bits));
+        // Acquire: if a write of the page has ended, all that follows comes after it, be the page dirty again or not.
+        self.dirty.remove_unless(frame, || header.load(Ordering::Acquire).has_any(bits));
     }
 }
 
-/// A page that is being written. If that fails, or the store panics, it is dirty again.
+/// How far the writing of a page has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Progress {
+    /// The page is dirty.
+    Begun,
+    /// A copy of it is on its way to the store.
+    Copied,
+    /// The store has it.
+    Written,
+}
+
+/// A page that this thread writes. If that fails, or the store panics, it is dirty again.
 struct Writing<'a, S: Store, P: Platform, T: PageLists<P>> {
     pool: &'a BufferPool<S, P, T>,
     frame: FrameId,
-    is_written: bool,
+    progress: Progress,
+}
+
+impl<S: Store, P: Platform, T: PageLists<P>> Writing<'_, S, P, T> {
+    /// Writes the page. Returns whether it did.
+    fn write(mut self, busy: Busy) -> Result<bool, PoolError> {
+        let pool = self.pool;
+        let page = pool.frames.at(self.frame).page();
+        // The memory is there before anybody waits for the latch.
+        let Some(mut copy) = PageCopy::new(pool.page_bytes()) else {
+            return Err(PoolError::Write(page, ErrorKind::OutOfMemory.into()));
+        };
+        if !self.copy(busy, &mut copy) {
+            return Ok(false);
+        }
+        let result = pool.store.write(page, copy.bytes());
+        pool.counters.count(if result.is_ok() { Event::Write } else { Event::FailedWrite });
+        result.map_err(|error| PoolError::Write(page, error))?;
+        self.progress = Progress::Written;
+        Ok(true)
+    }
+
+    /// Copies the page, which is not dirty any more then. Returns whether it did.
+    fn copy(&mut self, busy: Busy, copy: &mut PageCopy) -> bool {
+        let header = self.pool.frames.at(self.frame);
+        match busy {
+            Busy::Wait => header.latch_shared(),
+            Busy::Skip if header.try_latch_shared() => {}
+            Busy::Skip => return false,
+        }
+        header.word.fetch_and(!Word::DIRTY, Ordering::Relaxed);
+        self.progress = Progress::Copied;
+        header.reads_content();
+        // SAFETY: the frame keeps its page, and the latch keeps away those who would write it.
+        copy.fill(unsafe { self.pool.memory.page(self.frame).as_ref() });
+        header.reads_content();
+        header.unlatch_shared();
+        true
+    }
 }
 
 impl<S: Store, P: Platform, T: PageLists<P>> Drop for Writing<'_, S, P, T> {
     fn drop(&mut self) {
-        let header = self.pool.frames.at(self.frame);
-        if self.is_written {
+        match self.progress {
+            Progress::Begun => {}
+            Progress::Copied => self.pool.set_dirty(self.frame),
             // Whoever finds no bit has nothing to wait for, so it goes only now.
-            self.pool.settle_dirty(self.frame, Word::DIRTY);
-        } else {
-            self.pool.set_dirty(self.frame);
+            Progress::Written => self.pool.settle_dirty(self.frame, Word::DIRTY),
         }
-        // Argued: release, so that a sync that has waited for this makes durable what was written. What a store
-        // does is its own matter, so no check sees it.
-        header.wake(Word(header.word.fetch_and(!Word::WRITING, Ordering::Release)));
+        self.pool.end_own_use(self.frame, Word::WRITING);
     }
 }

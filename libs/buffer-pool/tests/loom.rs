@@ -24,12 +24,16 @@ fn both(capacity: u32, before: fn(&Pool), one: fn(&Pool), other: fn(&Pool), afte
 
 /// The same with so many preemptions.
 fn both_within(preemptions: usize, capacity: u32, steps: [fn(&Pool); 4]) {
+    both_when(WhenPinned::Wait, preemptions, capacity, steps);
+}
+
+/// The same, and what to do if all pages are pinned.
+fn both_when(when_pinned: WhenPinned, preemptions: usize, capacity: u32, steps: [fn(&Pool); 4]) {
     let [before, one, other, after] = steps;
     model(Some(preemptions), move || {
         let lists = ListOptions { layout: Layout::STOCK, batch: 1, sorted: false };
         let lists = Striped::new(2, 2, lists).expect("the options are in range");
-        let options =
-            Options { page_bytes: 1, capacity, most: 2, cores: 2, when_pinned: WhenPinned::Wait };
+        let options = Options { page_bytes: 1, capacity, most: 2, cores: 2, when_pinned };
         let pool = Pool::with_lists(Memory::default(), lists, options);
         let pool = Arc::new(pool.expect("the options are in range"));
         Loom::place(CpuId(0), NodeId(0));
@@ -263,6 +267,31 @@ fn a_discard_takes_no_other_page() {
         Err(other) => panic!("{other}"),
     };
     both(1, before, read, discard, |pool| assert_eq!(get(pool, 2), 1));
+}
+
+#[test]
+fn two_threads_discard_one_page() {
+    let discard = |pool: &Pool| pool.discard(PageId(1)).expect("nobody has pinned it");
+    both(1, |pool| add(pool, 1), discard, discard, |pool| assert_eq!(get(pool, 2), 0));
+}
+
+/// Nobody has a guard, so it is not refused. With two preemptions these take minutes.
+#[test]
+fn one_asks_for_the_frame_of_a_page_that_the_other_writes() {
+    let write = |pool: &Pool| {
+        pool.write_back(PageId(1)).expect("the store works");
+    };
+    let ask = |pool: &Pool| assert_eq!(get(pool, 2), 0);
+    let after = |pool: &Pool| assert_eq!(get(pool, 1), 1);
+    both_when(WhenPinned::Fail, 1, 1, [|pool| add(pool, 1), write, ask, after]);
+}
+
+#[test]
+fn one_asks_for_the_frame_of_a_page_that_the_other_discards() {
+    let discard = |pool: &Pool| pool.discard(PageId(1)).expect("nobody has pinned it");
+    let ask = |pool: &Pool| assert_eq!(get(pool, 2), 0);
+    let read = |pool: &Pool| assert_eq!(get(pool, 1), 0);
+    both_when(WhenPinned::Fail, 1, 1, [read, discard, ask, read]);
 }
 
 #[test]

@@ -257,39 +257,63 @@ fn while_a_page_that_has_to_go_is_written_others_go() {
 
 /// Who asks for a page may have the latch that a write waits for.
 #[test]
-fn if_the_only_page_that_can_go_is_written_that_is_an_error_at_once() {
+fn if_the_only_page_that_can_go_is_pinned_and_to_be_written_that_is_an_error_at_once() {
     let pool = pool(1, WhenPinned::Fail);
-    let slow = PageId(1);
     set(&pool, 1, 1);
     std::thread::scope(|scope| {
-        let writing = begin_to_write(scope, &pool, slow);
-        for value in 2..4 {
+        let guard = pool.write(PageId(1)).expect("it is there");
+        let writing = scope.spawn(|| pool.write_back(PageId(1)).expect("the disk works"));
+        for _ in 0..1_000 {
             assert!(matches!(pool.read(PageId(2)), Err(PoolError::AllPinned)));
-            set(&pool, 1, value);
+            std::thread::yield_now();
         }
         assert!(!writing.is_finished());
-        pool.store().open_all_but(None);
+        drop(guard);
         assert!(writing.join().expect("it does not panic"));
     });
-    assert_eq!((get(&pool, 2), get(&pool, 1)), (0, 3));
+    assert_eq!((get(&pool, 2), get(&pool, 1)), (0, 1));
 }
 
+/// The page is in use by the pool itself, and nobody has to drop a guard. So that is no error either.
 #[test]
 fn who_needs_the_frame_of_a_page_that_is_written_gets_it_afterwards() {
-    let pool = pool(1, WhenPinned::Wait);
-    let slow = PageId(1);
+    for when_pinned in [WhenPinned::Wait, WhenPinned::Fail] {
+        let pool = pool(1, when_pinned);
+        let slow = PageId(1);
+        set(&pool, 1, 1);
+        std::thread::scope(|scope| {
+            let writing = begin_to_write(scope, &pool, slow);
+            let waiting = scope.spawn(|| get(&pool, 2));
+            let deadline = Instant::now() + DEADLINE;
+            while pool.statistics().waits == 0 && Instant::now() < deadline {
+                std::thread::yield_now();
+            }
+            assert!(pool.contains(slow) && !waiting.is_finished());
+            pool.store().open_all_but(None);
+            assert!(writing.join().expect("it does not panic"));
+            assert_eq!(waiting.join().expect("it does not panic"), 0);
+        });
+        assert_eq!(get(&pool, 1), 1);
+    }
+}
+
+/// While a page is written, somebody may pin it. Who waits for its frame then waits for a guard, and is told.
+#[test]
+fn who_waits_for_a_page_that_is_written_is_told_if_it_is_pinned_meanwhile() {
+    let pool = pool(1, WhenPinned::Fail);
     set(&pool, 1, 1);
     std::thread::scope(|scope| {
-        let writing = begin_to_write(scope, &pool, slow);
-        let waiting = scope.spawn(|| get(&pool, 2));
+        let writing = begin_to_write(scope, &pool, PageId(1));
+        let waiting = scope.spawn(|| pool.read(PageId(2)).map(drop));
         let deadline = Instant::now() + DEADLINE;
         while pool.statistics().waits == 0 && Instant::now() < deadline {
             std::thread::yield_now();
         }
-        assert!(pool.contains(slow) && !waiting.is_finished());
+        let pin = pool.pin(PageId(1)).expect("it is there");
         pool.store().open_all_but(None);
         assert!(writing.join().expect("it does not panic"));
-        assert_eq!(waiting.join().expect("it does not panic"), 0);
+        let told = waiting.join().expect("it does not panic");
+        assert!(matches!(told, Err(PoolError::AllPinned)), "{told:?}");
+        drop(pin);
     });
-    assert_eq!(get(&pool, 1), 1);
 }

@@ -1,5 +1,6 @@
 //! Many threads on a small pool.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -75,6 +76,40 @@ fn who_waits_for_room_gets_it() {
     });
     let changed = |page| value(&pool.read(PageId(page)).expect("nothing is pinned"));
     assert_eq!(changed(71_999), 1);
+}
+
+/// As many as are counted. One more is a panic, whatever was forgotten before.
+#[test]
+fn a_page_with_too_many_guards_gets_no_more() {
+    const MOST: usize = 262_144;
+    let pool = BufferPool::new(FaultyDisk::new(), Options::new(2, 64)).expect("in range");
+    add_one(&mut pool.write(PageId(1)).expect("there is room"));
+    let pin = pool.pin(PageId(1)).expect("it is there");
+    for guard in 1..MOST {
+        match guard % 2 {
+            0 => std::mem::forget(pool.read(PageId(1)).expect("it is there")),
+            _ => std::mem::forget(pin.read()),
+        }
+    }
+    let asks: [&dyn Fn(); 4] = [
+        &|| drop(pool.read(PageId(1))),
+        &|| drop(pool.write(PageId(1))),
+        &|| drop(pool.pin(PageId(1))),
+        &|| drop(pin.read()),
+    ];
+    for ask in asks {
+        let refused = catch_unwind(AssertUnwindSafe(ask)).expect_err("there are too many");
+        let said = refused.downcast_ref::<String>().expect("a message");
+        assert!(said.contains("262144 guards"), "{said}");
+    }
+    // What the pool itself does with the page is none of them.
+    pool.sync().expect("the disk works");
+    assert_eq!(pool.statistics().writes, 1);
+    assert!(matches!(pool.discard(PageId(1)), Err(PoolError::Pinned(PageId(1)))));
+    drop(pin);
+    for page in [1, 2] {
+        drop(pool.read(PageId(page)).expect("there is room"));
+    }
 }
 
 #[test]
