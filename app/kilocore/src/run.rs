@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use clap::{ArgGroup, Args};
 use kilocore_locks::{LockId, RwLockId};
 use kilocore_process::allowed_cores;
+use kilocore_sim::Sim;
 
 use crate::failure::Failure;
 use crate::lock_name::{lock_named, names_for_programs, rw_lock_for_programs_named};
@@ -22,7 +23,8 @@ pub(crate) struct Arguments {
     lock: Option<LockId>,
     #[arg(long, value_name = "NAME", value_parser = rw_lock_for_programs_named, help = rwlock_help())]
     rwlock: Option<RwLockId>,
-    /// Do not warn of a lock that suffers where threads outnumber cores
+    /// Do not warn of a lock that suffers where threads outnumber cores, or of one under which a writer
+    /// that waits keeps readers out
     #[arg(long, short)]
     quiet: bool,
     /// The program and its arguments, all that follows; `--` before it ends kilocore's own options
@@ -56,6 +58,16 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
              here it can be a few times slower than futex and the locks that park (kilocore locks; \
              --quiet leaves this out)",
             lock.name()
+        );
+    }
+    if let Some(lock) = arguments.rwlock
+        && !arguments.quiet
+        && !lock.readers_pass_writers::<Sim>()
+    {
+        eprintln!(
+            "kilocore: under {lock} a writer that waits keeps new readers out: a program whose readers \
+             wait for one another as they read hangs, unlike under glibc's default and reader-first \
+             (--quiet leaves this out)"
         );
     }
     // The program takes this process's place, so that its standard streams, its signals and its

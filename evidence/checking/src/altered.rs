@@ -32,6 +32,8 @@ pub trait Alteration: Send + Sync + 'static {
     const NO_RELEASE: bool = false;
     /// Whether orderings lose their acquire half.
     const NO_ACQUIRE: bool = false;
+    /// Whether loads may be sequentially consistent.
+    const SEQUENTIAL_LOADS: bool = false;
 }
 
 /// What a checker is told of loads, besides the load itself.
@@ -150,6 +152,15 @@ impl<S: Shadow> Alteration for Sound<S> {
 /// times as long.
 pub type Thorough = Sound<LoadsConflict>;
 
+/// Loads may be sequentially consistent, so that loom runs what ships. For checks of such loads: others
+/// may overlook a missing acquire or release.
+#[derive(Debug)]
+pub struct Sequential<S = LoadsConflict>(PhantomData<S>);
+impl<S: Shadow> Alteration for Sequential<S> {
+    type Shadow = S;
+    const SEQUENTIAL_LOADS: bool = true;
+}
+
 /// The core can wait at low power for a change of a cache line.
 #[derive(Debug)]
 pub struct LowPower<S = ()>(PhantomData<S>);
@@ -198,7 +209,7 @@ fn weaken<A: Alteration>(order: Ordering) -> Ordering {
 fn weaken_load<A: Alteration>(order: Ordering) -> Ordering {
     match (order, A::NO_ACQUIRE) {
         (Ordering::SeqCst, true) => Ordering::Relaxed,
-        (Ordering::SeqCst, false) => Ordering::Acquire,
+        (Ordering::SeqCst, false) if !A::SEQUENTIAL_LOADS => Ordering::Acquire,
         _ => weaken::<A>(order),
     }
 }
@@ -408,6 +419,7 @@ unsafe impl<P: Platform, A: Alteration> Platform for Altered<P, A> {
         assert!(P::CHECKED, "only a checker can be altered: others would let a race happen");
         true
     };
+    const SEQUENTIAL_LOADS: bool = A::SEQUENTIAL_LOADS;
 
     fn cpu() -> CpuId {
         P::cpu()

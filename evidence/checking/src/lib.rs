@@ -23,6 +23,6 @@ mod watched;
 pub mod weakening;
 
 pub use altered::{Alteration, Altered, LoadsConflict, Shadow, Word, bury, exhume_all};
-pub use altered::{LowPower, NoAcquire, NoRelease, Sound, Thorough};
+pub use altered::{LowPower, NoAcquire, NoRelease, Sequential, Sound, Thorough};
 pub use run::{explore, model, verdict};
 pub use threads::Threads;

@@ -4,9 +4,13 @@
 //! that `run` can put under a program takes their place, beside that mutex. All pairs would be as many
 //! simulations as there are mutexes, times as many as there are read-write locks; and the two kinds of
 //! lock hardly ever limit a program in the same place.
+//!
+//! Under glibc's default, a writer that waits keeps no reader out, and a program may rely on that without
+//! knowing it. A profile does not show it. So a lock that keeps this promise comes first if it helps.
 
 use kilocore_curve::Contenders;
 use kilocore_locks::RwLockId;
+use kilocore_sim::Sim;
 
 use crate::choice::{WORTH_TAKING, end};
 use crate::{Curve, ForecastLock, Profiled, Workload};
@@ -24,6 +28,11 @@ pub(crate) fn share(curve: &Curve, locks: &[ForecastLock]) -> f64 {
         .filter(|(lock, _)| lock.is_replaced_by_rwlock())
         .map(|(_, share)| share)
         .sum()
+}
+
+/// Whether a writer that waits keeps no reader out under the read-write lock of that name.
+pub(crate) fn readers_pass_writers(lock: &str) -> bool {
+    lock.parse().is_ok_and(RwLockId::readers_pass_writers::<Sim>)
 }
 
 /// Whether read-write locks limit the program so far that others are worth a simulation.
@@ -50,8 +59,10 @@ pub(crate) fn with_rw_lock(profiled: &Profiled, rw_lock: RwLockId) -> [Workload;
 pub(crate) struct SecondChoice<'a> {
     /// The curve of the mutex that was chosen, with read-write locks as they are.
     pub(crate) under: &'a Curve,
-    /// The curve of the best read-write lock beside it.
+    /// The curve of the read-write lock to take beside it.
     pub(crate) best: &'a Curve,
+    /// One that does better, if the one to take is preferred because readers pass writers under it.
+    pub(crate) faster: Option<&'a Curve>,
     /// Whether it is worth a change.
     pub(crate) helps: bool,
     /// Others that end nearly as high.
@@ -61,18 +72,24 @@ pub(crate) struct SecondChoice<'a> {
 }
 
 impl<'a> SecondChoice<'a> {
-    /// Chooses among curves; `None` if there are none. Of those that end nearly alike, the first that
-    /// is worth a change counts, so that the answer is the same from run to run.
+    /// Chooses among curves; `None` if there are none. A lock under which readers pass writers is taken
+    /// if it is worth a change. Otherwise, of those that end nearly alike, the first that is worth a
+    /// change counts, so that the answer is the same from run to run.
     pub(crate) fn among(under: &'a Curve, curves: &'a [Curve]) -> Option<Self> {
         let mut contenders = Contenders::among(curves, end, WORTH_TAKING)?;
         let highest = contenders.highest();
         let worth = |curve: &Curve| end(curve) >= WORTH_TAKING * end(under);
         let helps = worth(highest);
         contenders.retain(worth);
-        let best = contenders.iter().next().unwrap_or(highest);
-        let others = contenders.iter().filter(|curve| curve.lock != best.lock);
+        let first = contenders.iter().next().unwrap_or(highest);
+        let passing =
+            curves.iter().filter(|curve| worth(curve) && readers_pass_writers(curve.lock));
+        let best = passing.max_by(|a, b| end(a).total_cmp(&end(b))).unwrap_or(first);
+        let is_equal = contenders.iter().any(|curve| curve.lock == best.lock);
+        let faster = (helps && !is_equal).then_some(first);
+        let others = contenders.iter().filter(|curve| is_equal && curve.lock != best.lock);
         let equals = others.map(|curve| curve.lock).collect();
-        Some(Self { under, best, helps, equals, tried: curves.len() })
+        Some(Self { under, best, faster, helps, equals, tried: curves.len() })
     }
 
     /// The throughput under the best one, as a multiple of that with read-write locks as they are.
@@ -112,5 +129,21 @@ mod tests {
         assert_eq!((none.best.lock, none.helps), ("phase-fair", false));
         assert!(none.equals.is_empty());
         assert!(SecondChoice::among(&under, &[]).is_none());
+    }
+
+    #[test]
+    fn one_that_keeps_the_promise_of_glibcs_default_is_taken_if_it_helps() {
+        let under = curve("futex", 1.0);
+        let chosen = |ends: [f64; 3]| {
+            let names = ["phase-fair", "reader-first", "per-core"];
+            let curves: Vec<Curve> =
+                names.into_iter().zip(ends).map(|(l, e)| curve(l, e)).collect();
+            let choice = SecondChoice::among(&under, &curves).unwrap();
+            (choice.best.lock, choice.faster.map(|curve| curve.lock), choice.equals)
+        };
+        assert_eq!(chosen([3.0, 2.9, 1.0]), ("reader-first", None, vec!["phase-fair"]));
+        assert_eq!(chosen([1.0, 1.5, 9.0]), ("reader-first", Some("per-core"), vec![]));
+        assert_eq!(chosen([1.0, 1.1, 9.0]), ("per-core", None, vec![]));
+        assert_eq!(chosen([1.0, 1.1, 1.0]), ("reader-first", None, vec![]));
     }
 }

@@ -175,6 +175,7 @@ struct kc_rwlock {
 
 /* The algorithms. */
 extern const struct kc_rwlock_algorithm kc_central_rw;
+extern const struct kc_rwlock_algorithm kc_reader_first;
 extern const struct kc_rwlock_algorithm kc_writer_first;
 extern const struct kc_rwlock_algorithm kc_phase_fair;
 extern const struct kc_rwlock_algorithm kc_bravo_central;

@@ -150,6 +150,7 @@ const fn algorithm<L: RawRwLock<Native>>(
 tables! {
     KcRwLockAlgorithm, RwLockId:
     kc_central_rw => CentralRw;
+    kc_reader_first => ReaderFirst;
     kc_writer_first => WriterFirst;
     kc_phase_fair => PhaseFair;
     kc_bravo_central => BravoCentral;

@@ -125,13 +125,12 @@ impl<P: Platform, L: RawRwLock<P>, S: Presence> Bravo<P, L, S> {
     /// Returns whether the bias is `bias` still. The look comes after all that the caller did before.
     #[inline]
     fn is_still(&self, bias: u64) -> bool {
-        let now = if P::CHECKED {
-            // loom takes a sequentially consistent load for an acquire load. So it gets an exchange,
-            // after which a writer's exchange shows the writer what the caller did before.
-            self.bias.fetch_add(0, Ordering::AcqRel)
-        } else {
-            // Argued: see the head of the file. No check runs this.
+        let now = if P::SEQUENTIAL_LOADS {
+            // Sequentially consistent; see the head of the file.
             self.bias.load(Ordering::SeqCst)
+        } else {
+            // After this, a writer's exchange shows the writer what the caller did before.
+            self.bias.fetch_add(0, Ordering::AcqRel)
         };
         now == bias
     }

@@ -11,8 +11,8 @@
 //! are woken together.
 //!
 //! A thread that leaves may touch the lock once more after it has admitted another. So `kilocore run`
-//! does not put this lock under programs, which may have freed it by then. In forecasts, it stands for
-//! glibc's read-write locks.
+//! does not put this lock under programs, which may have freed it by then, but
+//! [`ReaderFirst`](crate::ReaderFirst). In forecasts, it stands for glibc's read-write locks.
 
 use kilocore_platform::{Atomic, AtomicInt, Ordering, Platform};
 
@@ -102,6 +102,7 @@ unsafe impl<P: Platform> RawRwLock<P> for CentralRw<P> {
     type Reader = ();
     const ALIKE: () = ();
     const HOLDER_MAY_DESTROY: bool = false;
+    const READERS_PASS_WRITERS: bool = true;
 
     fn new() -> Self {
         Self { state: P::U32::new(0), gate: P::U32::new(0) }

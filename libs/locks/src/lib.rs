@@ -73,6 +73,7 @@ locks! {
 // The read-write locks, likewise.
 rw_locks! {
     central_rw => CentralRw;
+    reader_first => ReaderFirst;
     writer_first => WriterFirst;
     phase_fair => PhaseFair;
     bravo_central => BravoCentral;

@@ -60,6 +60,11 @@ pub unsafe trait RawRwLock<P: Platform>: Send + Sync + Sized + 'static {
     /// safe Rust sees to, but a program in C may not.
     const HOLDER_MAY_DESTROY: bool;
 
+    /// Whether a writer that waits never keeps a reader out. If so, a reader may stay inside until another
+    /// reader has come. Under other locks, the writer would wait for the first reader, and the second for
+    /// the writer.
+    const READERS_PASS_WRITERS: bool = false;
+
     /// Returns a free lock.
     fn new() -> Self;
 

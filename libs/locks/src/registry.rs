@@ -166,6 +166,20 @@ impl RwLockId {
         }
         self.visit::<P, _>(Ask)
     }
+
+    /// Returns whether a writer that waits never keeps a reader out; see
+    /// [`RawRwLock::READERS_PASS_WRITERS`].
+    #[must_use]
+    pub fn readers_pass_writers<P: Platform>(self) -> bool {
+        struct Ask;
+        impl<P: Platform> RwLockVisitor<P> for Ask {
+            type Output = bool;
+            fn visit<L: RawRwLock<P>>(self) -> bool {
+                L::READERS_PASS_WRITERS
+            }
+        }
+        self.visit::<P, _>(Ask)
+    }
 }
 
 /// Writes what makes a registry's enum known by name: its name, its text, and the error for a name

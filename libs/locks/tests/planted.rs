@@ -10,7 +10,7 @@ use common::read_write::{self, Read, Write, WriteAndRead};
 use common::twins::{LOST_WAKE_UP, RACE};
 use common::{explore, programs, verdict};
 use kilocore_locks::{
-    Adaptive, Ahmcs, CentralRw, Clh, Cna, Malthusian, PerCore, PhaseFair, RawLock,
+    Adaptive, Ahmcs, CentralRw, Clh, Cna, Malthusian, PerCore, PhaseFair, RawLock, ReaderFirst,
 };
 use kilocore_platform::Shuttle;
 
@@ -132,6 +132,10 @@ fn ahmcs() {
 const HALF: &[&str] =
     &["race", "a reader saw half of a write", "a write was lost", "too many readers"];
 
+/// The same, or what it does to the count.
+const RACE_OR_HALF: &[&str] =
+    &[HALF[0], HALF[1], HALF[2], HALF[3], LOST_WAITER[0], LOST_WAITER[1], "overflow"];
+
 #[test]
 fn central_rw() {
     let source = source!("central_rw.rs");
@@ -147,6 +151,26 @@ fn central_rw() {
     assert_caught(source!("word.rs"), entering, InTwoSteps, deeds, HALF);
     check("fetch_or(PARKED, Ordering::Acquire)", Lost, LOST_WAKE_UP);
     check("fetch_add(1, Ordering::Release)", Lost, LOST_WAKE_UP);
+}
+
+#[test]
+fn reader_first() {
+    let deeds = || {
+        read_write::program::<Checked, ReaderFirst<Checked>>(&[
+            &[Write; 2],
+            &[WriteAndRead; 2],
+            &[Read; 3],
+        ]);
+    };
+    let check = |call, error, how| {
+        assert_caught(source!("reader_first.rs"), call, error, deeds, how);
+    };
+    let entering = "compare_exchange(seen, change(seen), Ordering::Acquire, Ordering::Relaxed)";
+    assert_caught(source!("word.rs"), entering, InTwoSteps, deeds, RACE_OR_HALF);
+    check("fetch_or(PARKED, Ordering::Acquire)", Lost, LOST_WAITER);
+    check("fetch_and(!(WRITER | PARKED), Ordering::Release)", Lost, LOST_WAITER);
+    // Nobody who leaves sees that a writer waits.
+    check("fetch_add(WAITING_ONE, Ordering::Relaxed)", Lost, RACE_OR_HALF);
 }
 
 /// Writers in line and past the line, and readers.

@@ -8,12 +8,12 @@ use std::sync::Arc;
 
 use common::altered::{Alteration, Altered, NoAcquire, NoRelease, Sound, Thorough};
 use common::read_write::{Deed, Pair, Read, Write, WriteAndRead};
-use common::read_write::{destroyed_by_last, lets_readers_in, program};
+use common::read_write::{awaits_a_reader, destroyed_by_last, lets_readers_in, program};
 use common::read_write::{trying, trying_to_read, two_kinds_of_readers};
 use common::verdict;
 use kilocore_locks::{
     BravoCentral, BravoPhaseFair, BravoWriterFirst, CentralRw, NoSharing, PerCore, PhaseFair,
-    RawRwLock, RwLockId, Rwsem, Ticket, WriterFirst,
+    RawRwLock, ReaderFirst, RwLockId, RwLockVisitor, Rwsem, Ticket, WriterFirst,
 };
 use kilocore_platform::{Loom, Native, Shuttle};
 
@@ -138,6 +138,7 @@ macro_rules! checks {
 
 checks!(central, CentralRw, None::<usize>, Thoroughly);
 checks!(rwsem, Rwsem, Some(3), Plainly);
+checks!(reader_first, ReaderFirst, Some(3), Plainly);
 checks!(writer_first, WriterFirst, Some(3), Plainly);
 checks!(phase_fair, PhaseFair, Some(3), Plainly);
 checks!(bravo_central, BravoCentral, Some(3), Plainly);
@@ -160,6 +161,7 @@ macro_rules! holders_destroy {
 }
 
 holders_destroy! {
+    the_last_holder_destroys_a_lock_that_admits_readers_first => ReaderFirst;
     the_last_holder_destroys_a_lock_that_admits_writers_first => WriterFirst;
     the_last_holder_destroys_a_phase_fair_lock => PhaseFair;
     the_last_holder_destroys_a_biased_lock_that_admits_writers_first => BravoWriterFirst;
@@ -171,8 +173,45 @@ holders_destroy! {
 #[test]
 fn locks_say_whether_their_holder_may_destroy_them() {
     let says: Vec<_> = RwLockId::for_programs::<Native>().collect();
-    use RwLockId::{BravoPhaseFair, BravoWriterFirst, PerCore, PhaseFair, WriterFirst};
-    assert_eq!(says, [WriterFirst, PhaseFair, BravoWriterFirst, BravoPhaseFair, PerCore]);
+    use RwLockId::{
+        BravoPhaseFair, BravoWriterFirst, PerCore, PhaseFair, ReaderFirst, WriterFirst,
+    };
+    let all = [ReaderFirst, WriterFirst, PhaseFair, BravoWriterFirst, BravoPhaseFair, PerCore];
+    assert_eq!(says, all);
+}
+
+/// A reader that waits for another one does not wait for ever, whatever a writer does.
+#[test]
+fn readers_await_readers_under_locks_that_admit_them_first() {
+    model(Some(2), awaits_a_reader::<Plainly, ReaderFirst<Plainly>>);
+    model(Some(2), awaits_a_reader::<Plainly, CentralRw<Plainly>>);
+    common::explore(awaits_a_reader::<Randomly, ReaderFirst<Randomly>>, 3_000, 3);
+    common::explore(awaits_a_reader::<Randomly, CentralRw<Randomly>>, 3_000, 3);
+}
+
+/// Checks one lock that does not say so, in which the check finds a way to wait for ever.
+struct Hangs;
+
+impl RwLockVisitor<Randomly> for Hangs {
+    type Output = Option<String>;
+
+    fn visit<L: RawRwLock<Randomly>>(self) -> Option<String> {
+        (!L::READERS_PASS_WRITERS).then(|| {
+            verdict(|| common::explore(awaits_a_reader::<Randomly, L>, 3_000, 3))
+                .expect_err("readers pass writers, and the lock does not say so")
+        })
+    }
+}
+
+#[test]
+fn locks_say_whether_readers_pass_writers() {
+    let hang = |&lock: &RwLockId| lock.visit::<Randomly, _>(Hangs);
+    let messages: Vec<String> = RwLockId::ALL.iter().filter_map(hang).collect();
+    assert_eq!(messages.len(), RwLockId::ALL.len() - 2, "all but central-rw and reader-first");
+    for message in messages {
+        let how = ["deadlock", "exceeded max_steps"];
+        assert!(how.iter().any(|how| message.contains(how)), "{message}");
+    }
 }
 
 /// The check above finds the lock that does touch its memory.
@@ -243,6 +282,7 @@ fn without_release_every_lock_races() {
     for threads in [TWO_WRITERS, WRITER_AND_READER] {
         assert_races::<NoRelease, CentralRw<_>>(threads);
         assert_races::<NoRelease, Rwsem<_>>(threads);
+        assert_races::<NoRelease, ReaderFirst<_>>(threads);
         assert_races::<NoRelease, WriterFirst<_>>(threads);
         assert_races::<NoRelease, PhaseFair<_>>(threads);
         assert_races::<NoRelease, BravoWriterFirst<_>>(threads);
@@ -255,6 +295,7 @@ fn without_acquire_every_lock_races() {
     for threads in [TWO_WRITERS, WRITER_AND_READER] {
         assert_races::<NoAcquire, CentralRw<_>>(threads);
         assert_races::<NoAcquire, Rwsem<_>>(threads);
+        assert_races::<NoAcquire, ReaderFirst<_>>(threads);
         assert_races::<NoAcquire, WriterFirst<_>>(threads);
         assert_races::<NoAcquire, PhaseFair<_>>(threads);
         assert_races::<NoAcquire, BravoWriterFirst<_>>(threads);

@@ -5,9 +5,10 @@
 use crate::common;
 
 use common::altered::planted::{Error, Source, plant};
-use common::altered::{Alteration, Altered, NoAcquire, NoRelease, Sound, Thorough};
+use common::altered::{Alteration, Altered, NoAcquire, NoRelease, Sequential, Sound, Thorough};
+use common::read_write::{Read, Write, program};
 use common::{model, programs, verdict};
-use kilocore_locks::{LockId, LockVisitor, RawLock};
+use kilocore_locks::{BravoWriterFirst, LockId, LockVisitor, RawLock};
 use kilocore_platform::{Loom, Ordering};
 
 /// Two threads that increment once each, under loom.
@@ -87,6 +88,24 @@ fn one_ordering_that_a_lock_depends_on_is_enough() {
             .expect_err(&format!("loom finds nothing wrong with {lock} without {call}"));
         assert!(message.contains("Causality violation"), "{lock}: {message}");
     }
+}
+
+/// A reader shows itself, then looks at the bias. The look comes too early if it is not sequentially
+/// consistent, as it is in what ships.
+#[test]
+fn a_biased_lock_depends_on_what_is_sequentially_consistent() {
+    type Machine = Altered<Loom, Sequential>;
+    let check = || {
+        model(Some(3), || {
+            program::<Machine, BravoWriterFirst<Machine>>(&[&[Read, Read], &[Write]]);
+        });
+    };
+    check();
+    let weaker = Error::Weakened(Ordering::Acquire);
+    let look = "load(Ordering::SeqCst)\n        } else";
+    let message = plant(source!("bravo.rs"), look, weaker, || verdict(check))
+        .expect_err("loom finds nothing wrong with a weaker look");
+    assert!(message.contains("Causality violation"), "{message}");
 }
 
 #[test]

@@ -9,7 +9,7 @@ use kilocore_lru::{
     Class, Fate, FolioOrder, FrameId, Index, Layout, List, Locking, MultiGeneration, Options,
     PageHash, PageLists, Policy, S3Fifo, S3FifoOptions, Striped,
 };
-use kilocore_platform::{CpuId, NodeId, Shuttle};
+use kilocore_platform::{Atomic, AtomicInt, CpuId, NodeId, Ordering, Platform, Shuttle, Wait};
 
 type Machine = Altered<Shuttle, Sound>;
 type Lists = Striped<Machine, Ttas<Machine>>;
@@ -207,4 +207,56 @@ fn no_page_goes_long_before_an_older_one_of_another_core() {
     };
     // One thread, and so one schedule.
     explore(in_order, 1, 1);
+}
+
+/// The same bound with a thread on each core, which add at once: one page each, and then they wait for
+/// one another. In which order the pages of one step come is not said.
+#[test]
+fn no_page_goes_long_before_an_older_one_of_another_core_that_adds_at_once() {
+    const CORES: u32 = 3;
+    const BATCH: u32 = 4;
+    const STEPS: u32 = 20;
+    /// After so many steps, that many pages go.
+    const ROUND: (u32, u32) = (5, 8);
+    let at_once = || {
+        let layout = Layout { group_bits: 0, ..Layout::finer(8) };
+        let options = Options { layout, batch: BATCH, sorted: true };
+        let lists = Lists::with_policy(64, CORES, options, Policy::BALANCED).expect("in range");
+        let shared = Arc::new((lists, <Machine as Platform>::U32::new(0)));
+        let meet = |arrived: &<Machine as Platform>::U32, meeting: u32| {
+            arrived.fetch_add(1, Ordering::AcqRel);
+            Machine::wait_until(arrived, Wait::Spin, |arrived| arrived >= CORES * meeting);
+        };
+        let threads: Vec<_> = (0..CORES)
+            .map(|core| {
+                let shared = Arc::clone(&shared);
+                Machine::spawn(move || {
+                    let (lists, arrived) = &*shared;
+                    Shuttle::place(CpuId(core), NodeId(0));
+                    // A page's frame is the number of its addition.
+                    let mut gone = vec![false; (CORES * STEPS) as usize];
+                    for step in 1..=STEPS {
+                        let number = (step - 1) * CORES + core;
+                        lists.add(FrameId(number), Class::File).expect("it is no member");
+                        meet(arrived, 2 * step - 1);
+                        if core == 0 && step.is_multiple_of(ROUND.0) {
+                            let mut count = 0;
+                            lists.reclaim(Class::File, ROUND.1, &mut |FrameId(number)| {
+                                let oldest = gone.iter().position(|&gone| !gone).unwrap();
+                                let before = number - oldest as u32;
+                                assert!(before < (BATCH + 1) * CORES, "{number} before {oldest}");
+                                gone[number as usize] = true;
+                                count += 1;
+                                Fate::Reclaim
+                            });
+                            assert!(count > 0, "no page went in step {step}");
+                        }
+                        meet(arrived, 2 * step);
+                    }
+                })
+            })
+            .collect();
+        threads.into_iter().for_each(Machine::join);
+    };
+    explore(at_once, SCHEDULES / 10, DEPTH);
 }

@@ -203,13 +203,12 @@ impl<P: Platform, T> ReplicatedOn<P, T> {
     /// writers have done to these sides is visible then.
     #[inline]
     fn look(&self) -> Sides {
-        let shown = if P::CHECKED {
-            // loom takes a sequentially consistent load for an acquire load. So it gets an exchange, after
-            // which a writer's exchange shows the writer what the caller did before.
-            self.head.shown.fetch_add(0, Ordering::AcqRel)
-        } else {
-            // Argued: see the head of `seat.rs`. No check runs this.
+        let shown = if P::SEQUENTIAL_LOADS {
+            // Sequentially consistent; see the head of `seat.rs`.
             self.head.shown.load(Ordering::SeqCst)
+        } else {
+            // After this, a writer's exchange shows the writer what the caller did before.
+            self.head.shown.fetch_add(0, Ordering::AcqRel)
         };
         Sides(shown)
     }

@@ -3,7 +3,7 @@
 //! left out in a twin (`twin.rs`).
 
 use kilocore_checking::planted::{Error, Source, plant};
-use kilocore_checking::{Altered, Sound, Thorough, explore, model, verdict};
+use kilocore_checking::{Altered, Sequential, Sound, Thorough, explore, model, verdict};
 use kilocore_numa::ReplicatedOn;
 use kilocore_platform::{Loom, Ordering, Shuttle};
 
@@ -113,6 +113,22 @@ fn a_reader_acquires_what_a_writer_has_written() {
         Weakened(Ordering::Release),
         BESIDE,
     );
+}
+
+/// The same as it ships: the look may come too early if it is not sequentially consistent.
+#[test]
+fn a_readers_look_is_sequentially_consistent() {
+    type Machine = Altered<Loom, Sequential>;
+    let check = || {
+        model(Some(3), || {
+            program::<Machine, ReplicatedOn<Machine, Pair<Machine>>>(NODES, Loom::place, BESIDE);
+        });
+    };
+    check();
+    let weaker = Weakened(Ordering::Acquire);
+    let found = plant(REPLICATED, "load(Ordering::SeqCst)", weaker, || verdict(check));
+    let message = found.expect_err("nothing wrong is found with a weaker look");
+    assert!([CAUSALITY, OLD, DEADLOCK].iter().any(|how| message.contains(how)), "{message}");
 }
 
 #[test]

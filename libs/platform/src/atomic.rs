@@ -56,12 +56,16 @@ pub trait SharedCell<T>: Send + Sync {
 }
 
 /// Implements [`Atomic`] and [`AtomicInt`] by delegation for types that have the methods of
-/// the standard atomics as inherent ones.
+/// the standard atomics as inherent ones. What a platform has to do before each load is a function of the
+/// ordering.
 #[cfg(any(feature = "native", feature = "loom", feature = "shuttle"))]
 macro_rules! delegate_atomics {
     ($($int:ty => $value:ty),* ; $ptr:ident) => {
+        delegate_atomics!($($int => $value),*; $ptr; $crate::atomic::nothing);
+    };
+    ($($int:ty => $value:ty),* ; $ptr:ident; $before_load:path) => {
         $(
-            delegate_atomics!(@atomic [] $int, $value);
+            delegate_atomics!(@atomic [] $int, $value, $before_load);
             impl $crate::AtomicInt for $int {
                 #[inline(always)]
                 fn fetch_add(&self, value: $value, order: Ordering) -> $value {
@@ -81,9 +85,9 @@ macro_rules! delegate_atomics {
                 }
             }
         )*
-        delegate_atomics!(@atomic [T: 'static] $ptr<T>, *mut T);
+        delegate_atomics!(@atomic [T: 'static] $ptr<T>, *mut T, $before_load);
     };
-    (@atomic [$($generics:tt)*] $word:ty, $value:ty) => {
+    (@atomic [$($generics:tt)*] $word:ty, $value:ty, $before_load:path) => {
         impl<$($generics)*> $crate::Atomic for $word {
             type Value = $value;
             #[inline(always)]
@@ -92,6 +96,7 @@ macro_rules! delegate_atomics {
             }
             #[inline(always)]
             fn load(&self, order: Ordering) -> $value {
+                $before_load(order);
                 <$word>::load(self, order)
             }
             #[inline(always)]
@@ -127,3 +132,8 @@ macro_rules! delegate_atomics {
 }
 #[cfg(any(feature = "native", feature = "loom", feature = "shuttle"))]
 pub(crate) use delegate_atomics;
+
+/// What most platforms do before a load.
+#[cfg(any(feature = "native", feature = "shuttle"))]
+#[inline(always)]
+pub(crate) fn nothing(_: Ordering) {}

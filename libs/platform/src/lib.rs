@@ -116,6 +116,10 @@ pub unsafe trait Platform: Sized + Send + Sync + 'static {
     /// are then taken within the few steps that a checker can explore.
     const CHECKED: bool = false;
 
+    /// Whether a load may be sequentially consistent. If not, which is so under loom, an algorithm that
+    /// needs such a load exchanges the word for what it is, which loom knows to be as good.
+    const SEQUENTIAL_LOADS: bool = !Self::CHECKED;
+
     /// Returns the core on which the caller runs now. Unless the thread is pinned, it may move to
     /// another core at any time. An algorithm may use the result for locality, but its correctness
     /// must not depend on it.

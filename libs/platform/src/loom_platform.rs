@@ -1,9 +1,15 @@
 //! The model checker loom: all executions of a small program under the C++11 memory model.
 //!
 //! loom explores every interleaving and, for each load, every value that it may return. A missing
-//! release or acquire therefore shows as a race on a [`SharedCell`]. loom treats a sequentially
-//! consistent load as an acquire load, and such a store as a release store. An algorithm that needs
-//! more must use read-modify-writes; otherwise loom reports failures that cannot happen.
+//! release or acquire therefore shows as a race on a [`SharedCell`].
+//!
+//! loom treats a sequentially consistent operation as one that acquires and releases, and knows only
+//! fences to be more. So a sequentially consistent load is here a fence and an acquire load. If two
+//! threads each change a word and then look at that of the other by such a load, one of them sees the
+//! other's change, as it must be. loom finds what goes wrong if the load is weaker, but not if the change
+//! is. But a fence also orders what is not near it, and hides that an acquire or a release is missing
+//! there. So algorithms use such loads only [where they say so](Platform::SEQUENTIAL_LOADS), and exchanges
+//! otherwise. A sequentially consistent store is a release store.
 //!
 //! Use it inside `loom::model`.
 
@@ -18,7 +24,16 @@ use crate::{ReaderSlots, WaitArray};
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Loom;
 
-delegate_atomics!(AtomicU32 => u32, AtomicU64 => u64, AtomicUsize => usize; AtomicPtr);
+delegate_atomics!(
+    AtomicU32 => u32, AtomicU64 => u64, AtomicUsize => usize; AtomicPtr; fence_before_load
+);
+
+/// Makes a sequentially consistent load out of an acquire load.
+fn fence_before_load(order: Ordering) {
+    if order == Ordering::SeqCst {
+        loom::sync::atomic::fence(order);
+    }
+}
 
 /// loom's `UnsafeCell`, which reports accesses that are not ordered.
 #[derive(Debug)]

@@ -8,6 +8,8 @@ use std::process::Command;
 
 use common::c::{LIMIT, compile, compile_cpp, verdict};
 use common::{run, rwlocks, under_both, under_rwlock};
+use kilocore_locks::RwLockId;
+use kilocore_platform::Native;
 
 /// Runs the C program `name` under all locks.
 fn check(name: &str) {
@@ -45,6 +47,21 @@ fn children_can_use_what_they_inherit() {
 #[test]
 fn the_last_user_may_free_the_memory() {
     check("rwlock_destroy");
+}
+
+/// glibc's default lets readers pass a writer that waits, and so do the locks that say it.
+#[test]
+fn readers_may_wait_for_readers_beside_a_waiting_writer() {
+    let program = compile("readers-first", "rwlock_readers_first", &[]);
+    let such = rwlocks().filter(|lock| {
+        let named = lock.map(|name| name.parse::<RwLockId>().expect("a lock"));
+        named.is_none_or(RwLockId::readers_pass_writers::<Native>)
+    });
+    let such: Vec<_> = such.collect();
+    assert_eq!(such, [None, Some("reader-first")]);
+    for lock in such {
+        verdict(under_rwlock(Command::new(&program), lock), lock).unwrap();
+    }
 }
 
 #[test]

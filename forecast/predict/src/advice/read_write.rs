@@ -4,8 +4,8 @@ use kilocore_locks::RwLockId;
 
 use super::outlook::cores;
 use crate::ForecastLock;
-use crate::choice::WORTH_TAKING;
-use crate::second_choice::{SecondChoice, share};
+use crate::choice::{WORTH_TAKING, end};
+use crate::second_choice::{SecondChoice, readers_pass_writers, share};
 use crate::words::{counted, either, percent, rounded};
 
 /// That nobody knows how far such gains are from measured ones. Errors of gains by other mutexes say
@@ -36,10 +36,31 @@ pub(super) fn praise_rw(choice: &SecondChoice<'_>, mutex: Option<&str>) -> Vec<S
         let equals = either(&choice.equals);
         text.push(format!("As good, within what differs from one profile to the next: {equals}."));
     }
+    if let Some(faster) = choice.faster {
+        text.push(format!(
+            "Under {} it would be {} times as much. {}",
+            faster.lock,
+            rounded(end(faster) / end(choice.under)),
+            holds_readers_back(faster.lock),
+        ));
+    } else if let Some(lock) =
+        [best.lock].iter().chain(&choice.equals).find(|lock| !readers_pass_writers(lock))
+    {
+        text.push(holds_readers_back(lock));
+    }
     if let Some(known) = RwLockId::ALL.iter().find(|known| known.name() == best.lock) {
         text.push(format!("Where {known} does worst: {}.", known.info().worst_at));
     }
     text
+}
+
+/// Warns of a lock under which a writer that waits keeps readers out.
+fn holds_readers_back(lock: &str) -> String {
+    format!(
+        "Under {lock}, a writer that waits keeps new readers out, which glibc's default does not. A \
+         program whose readers wait for one another as they read hangs there (under reader-first, it \
+         does not), unless it asked for writers first itself (pthread_rwlockattr_setkind_np)."
+    )
 }
 
 /// Says that no read-write lock is the way on, and why.

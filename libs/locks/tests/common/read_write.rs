@@ -155,6 +155,36 @@ pub fn lets_readers_in<P: Threads, L: RawRwLock<P>>() {
     P::join(another);
 }
 
+/// A reader stays until another one has come, while a writer waits or comes.
+pub fn awaits_a_reader<P: Threads, L: RawRwLock<P>>() {
+    exhume_all();
+    let shared = Arc::new((Pair::<P, L>::new(), P::U32::new(0)));
+    let (pair, came) = &*shared;
+    pair.read(); // gives a lock a bias to readers if it has any
+    let reader = pair.lock.acquire_shared();
+    let writer = {
+        let pair = Arc::clone(pair);
+        P::spawn(move || pair.write())
+    };
+    let another = {
+        let shared = Arc::clone(&shared);
+        P::spawn(move || {
+            let (pair, came) = &*shared;
+            let reader = pair.lock.acquire_shared();
+            pair.look();
+            came.store(1, Ordering::Release);
+            // SAFETY: acquired above.
+            unsafe { pair.lock.release_shared(reader) };
+        })
+    };
+    P::wait_until(came, Wait::Spin, |came| came == 1);
+    pair.look();
+    // SAFETY: acquired above.
+    unsafe { pair.lock.release_shared(reader) };
+    [writer, another].into_iter().for_each(P::join);
+    assert_eq!(pair.read(), 1, "a write was lost");
+}
+
 /// One thread tries to write while another is at work; afterwards the lock is free.
 pub fn trying<P: Threads, L: RawRwLock<P>>(other: Deed) {
     let pair = Pair::<P, L>::new();
