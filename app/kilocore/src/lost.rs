@@ -81,7 +81,7 @@ fn message(one: &Unrecorded, shortage: Option<Shortage>) -> String {
         (WhyUnrecorded::OtherRights, _) => {
             " runs with other rights than its starter's (set-user-id or capabilities), so that the \
              system preloads nothing; measure as the user that it runs as, with a copy without \
-             that mark"
+             that mark, or run kilocore as root"
         }
         (WhyUnrecorded::OtherArchitecture, _) => {
             " is of another architecture than kilocore, such as a 32-bit program; measure a build \

@@ -40,7 +40,7 @@ pub use migration::MigratingLines;
 pub use objects::{Kind, Object};
 pub use outside::{Awake, Futexes, Outside, Unrecorded, WhyUnrecorded};
 pub use pthread::is_pthread;
-pub use recording::{ClockRate, RECORDING_EXTENSION, Recording, RecordingError};
+pub use recording::{ClockRate, Lack, RECORDING_EXTENSION, Recording, RecordingError};
 pub use snapshot::Snapshot;
 pub use symbols::Symbols;
 pub use thread_findings::Finding;

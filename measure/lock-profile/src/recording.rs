@@ -5,14 +5,16 @@
 //! is the business of [`reader`](crate::reader).
 
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read};
 use std::mem::offset_of;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use kilocore_lock_recording::{
     BarrierBlock, BlockHeader, CallerBlock, ConditionBlock, ContentionBlock, FileHeader,
-    HistogramBlock, LockBlock, MAGIC, ModuleBlock, PATH_BYTES, ShardBlock, SiteBlock, ThreadBlock,
-    UNIT, UnitId, VERSION, kind,
+    HistogramBlock, LockBlock, MAGIC, MAX_FILE_BYTES, ModuleBlock, PATH_BYTES, ShardBlock,
+    SiteBlock, ThreadBlock, UNIT, UnitId, VERSION, kind, lack,
 };
 
 use crate::symbols::Module;
@@ -74,6 +76,17 @@ pub struct Recording {
     pub(crate) blocks: BTreeMap<UnitId, u32>,
 }
 
+/// What a process lacked to record more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lack {
+    /// The file system was full, or files may not become large enough.
+    Room,
+    /// The folder was no longer there, or may not be written to.
+    Permission,
+    /// The process may have no more memory.
+    Memory,
+}
+
 /// Cycles of the time-stamp counter in a nanosecond.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ClockRate {
@@ -84,11 +97,15 @@ pub struct ClockRate {
 impl Recording {
     /// Reads a file. `None` if the process ended before it had begun to record.
     ///
+    /// Only as much is read as is in use, and never more than the recorder can have written: most of
+    /// a recording's length is a hole, and a damaged file may claim anything. Links are not
+    /// followed.
+    ///
     /// # Errors
     /// If the file cannot be read or is no recording.
     pub fn open(file: &Path) -> Result<Option<Self>, RecordingError> {
-        let bytes = fs::read(file)
-            .map_err(|source| RecordingError::Io { file: file.to_owned(), source })?;
+        let bytes =
+            in_use(file).map_err(|source| RecordingError::Io { file: file.to_owned(), source })?;
         Self::parse(file, bytes)
     }
 
@@ -132,7 +149,8 @@ impl Recording {
                 let what = "a block that is too small for its kind";
                 return Err(RecordingError::Damaged { file: name(), at: at as u64, what });
             }
-            if at + units as usize * UNIT > recording.bytes.len() {
+            let end = (units as usize).checked_mul(UNIT).and_then(|bytes| bytes.checked_add(at));
+            if end.is_none_or(|end| end > recording.bytes.len()) {
                 return Err(RecordingError::Truncated { file: name(), at: at as u64 });
             }
             if kind != kind::NONE {
@@ -152,6 +170,17 @@ impl Recording {
             span(offset_of!(FileHeader, first_cycles), offset_of!(FileHeader, last_cycles))?;
         let ns = span(offset_of!(FileHeader, first_ns), offset_of!(FileHeader, last_ns))?;
         (cycles > 0 && ns > 0).then(|| (ClockRate { ghz: cycles as f64 / ns as f64 }, ns))
+    }
+
+    /// Why the recording could not grow, if it could not.
+    #[must_use]
+    pub fn lack(&self) -> Option<Lack> {
+        match self.header(offset_of!(FileHeader, lack)) {
+            lack::ROOM => Some(Lack::Room),
+            lack::PERMISSION => Some(Lack::Permission),
+            lack::MEMORY => Some(Lack::Memory),
+            _ => None,
+        }
     }
 
     pub(crate) fn u32(&self, at: usize) -> Option<u32> {
@@ -200,6 +229,42 @@ impl Recording {
             })
             .collect()
     }
+}
+
+/// As much of a file is read although the file system says that less of it exists. Some file systems
+/// compress, or count late.
+const LITTLE: u64 = 1 << 24;
+
+/// Returns the bytes of a file from its beginning to where its header says that nothing more is in
+/// use.
+fn in_use(path: &Path) -> io::Result<Vec<u8>> {
+    // Opening a pipe must not wait for somebody who writes to it.
+    let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
+    let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+    let status = file.metadata()?;
+    if !status.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file"));
+    }
+    let mut bytes = Vec::new();
+    read_to(&file, &mut bytes, size_of::<FileHeader>() as u64)?;
+    let at = offset_of!(FileHeader, used);
+    let used = bytes
+        .get(at..at + 8)
+        .map_or(0, |word| u64::from_ne_bytes(word.try_into().expect("a word has eight bytes")));
+    // A file without a magic number tells what it is by its first bytes, whatever follows.
+    let is_recording = bytes.starts_with(&MAGIC.to_ne_bytes());
+    if is_recording {
+        let exists = (status.blocks() * 512).max(LITTLE).min(MAX_FILE_BYTES as u64);
+        read_to(&file, &mut bytes, used.min(exists))?;
+    }
+    Ok(bytes)
+}
+
+/// Reads on until `bytes` has this length, or the file ends.
+fn read_to(file: &File, bytes: &mut Vec<u8>, length: u64) -> io::Result<()> {
+    let missing = length.saturating_sub(bytes.len() as u64);
+    file.take(missing).read_to_end(bytes)?;
+    Ok(())
 }
 
 /// The least length of a block of `kind` in units; `None` for an unknown kind.

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::sync::atomic::Ordering;
 
 use kilocore_lock_profile::{
-    ClockRate, Handoffs, Histogram, Host, Lock, MigratingLines, Process, Profile, ProfileError,
-    Recording, RecordingError, Run, Symbols, Threads, read_directory,
+    ClockRate, Handoffs, Histogram, Host, Lack, Lock, MigratingLines, Process, Profile,
+    ProfileError, Recording, RecordingError, Run, Symbols, Threads, read_directory,
 };
 use kilocore_lock_recording::{
     BarrierBlock, CallerBlock, ContentionBlock, FileHeader, HistogramBlock, LockBlock, MAGIC,
@@ -181,6 +181,83 @@ fn a_directory_is_read_without_its_other_files() {
     assert_eq!(processes.expect("all is well").len(), 1);
     let missing = read_directory(Path::new("/nonexistent/place"), None);
     assert!(missing.unwrap_err().to_string().contains("/nonexistent/place"));
+}
+
+/// A folder of this test's own, and a file in it.
+fn file_in(name: &str) -> (tempfile::TempDir, std::path::PathBuf) {
+    let folder = tempfile::tempdir().expect("there is room");
+    let file = folder.path().join(name);
+    (folder, file)
+}
+
+#[test]
+fn of_a_long_file_with_a_hole_only_what_is_in_use_is_read() {
+    let (_folder, path) = file_in(FILE);
+    let file = fs::File::create(&path).expect("there is room");
+    fs::write(&path, recording()).expect("there is room");
+    file.set_len(256 << 20).expect("a hole takes no room");
+    let recording = Recording::open(&path).expect("it is whole").expect("it had begun");
+    let process = recording.process(ClockRate { ghz: 2.0 }, &mut Symbols::default());
+    assert_eq!(process.locks[0].acquisitions, 5);
+    assert_eq!(recording.lack(), None);
+}
+
+#[test]
+fn a_file_that_claims_more_than_can_be_is_cut_short_and_takes_little_memory() {
+    let (_folder, path) = file_in(FILE);
+    let file = fs::File::create(&path).expect("there is room");
+    fs::write(&path, [header(usize::MAX), recording()].concat()).expect("there is room");
+    // More than any machine has memory.
+    file.set_len(1 << 43).expect("a hole takes no room");
+    let before = peak_kib();
+    let error = Recording::open(&path).expect_err("it is damaged").to_string();
+    assert!(error.contains(FILE) && error.contains("byte"), "{error}");
+    fs::write(&path, vec![1; 4096]).expect("there is room");
+    file.set_len(1 << 43).expect("a hole takes no room");
+    assert!(matches!(Recording::open(&path), Err(RecordingError::Foreign { .. })));
+    // The tests beside this one take some, too.
+    assert!(peak_kib() - before < 200 << 10, "{} KiB more", peak_kib() - before);
+}
+
+/// The most memory that this process has had so far.
+fn peak_kib() -> i64 {
+    let mut usage: libc::rusage = {
+        // SAFETY: zeros are a valid value.
+        unsafe { std::mem::zeroed() }
+    };
+    // SAFETY: `usage` is a local variable.
+    assert_eq!(unsafe { libc::getrusage(libc::RUSAGE_SELF, &raw mut usage) }, 0);
+    usage.ru_maxrss
+}
+
+#[test]
+fn a_pipe_and_a_link_are_no_recordings() {
+    let (folder, pipe) = file_in("1.kcrec");
+    let path = std::ffi::CString::new(pipe.to_str().expect("a plain path")).expect("no zeros");
+    // SAFETY: the path is a C string.
+    assert_eq!(unsafe { libc::mkfifo(path.as_ptr(), 0o600) }, 0);
+    let error = Recording::open(&pipe).expect_err("nobody writes to it").to_string();
+    assert!(error.contains("no regular file"), "{error}");
+    let link = folder.path().join("2.kcrec");
+    let real = folder.path().join("real");
+    fs::write(&real, recording()).expect("there is room");
+    std::os::unix::fs::symlink(&real, &link).expect("there is room");
+    assert!(matches!(Recording::open(&link), Err(RecordingError::Io { .. })));
+    assert!(Recording::open(&real).is_ok());
+    assert_eq!(read_directory(folder.path(), None).expect("neither is looked at").len(), 0);
+}
+
+#[test]
+fn a_recording_tells_why_it_could_not_grow() {
+    for (number, expected) in
+        [(1, Some(Lack::Room)), (2, Some(Lack::Permission)), (3, Some(Lack::Memory)), (9, None)]
+    {
+        let mut bytes = recording();
+        let at = std::mem::offset_of!(FileHeader, lack);
+        bytes[at..at + 8].copy_from_slice(&u64::to_ne_bytes(number));
+        let recording = Recording::parse(Path::new(FILE), bytes).expect("it is whole");
+        assert_eq!(recording.expect("it had begun").lack(), expected);
+    }
 }
 
 /// A lock with holds in one bucket.

@@ -1,11 +1,10 @@
-//! The folder in which processes record.
+//! What processes leave in the folder in which they record.
 
-use std::fs::{self, Permissions};
-use std::os::unix::fs::PermissionsExt;
+use std::fs;
 use std::path::{Path, PathBuf};
 
-use kilocore_lock_profile::{RECORDING_EXTENSION, Recording};
-use tempfile::TempDir;
+use kilocore_lock_profile::{Lack, RECORDING_EXTENSION, Recording};
+use kilocore_recording_folder::Folder;
 
 use crate::error::MeasureError;
 use crate::shortage::Shortage;
@@ -16,28 +15,14 @@ const NOTE: &str = "lost";
 /// The folder. It is deleted when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Recordings {
-    folder: TempDir,
+    folder: Folder,
 }
 
 impl Recordings {
-    /// Makes a folder, in memory if possible. A mapped file on a disk would be written back again
-    /// and again while the program runs.
+    /// Makes a folder, in memory if possible.
     pub(crate) fn new() -> Result<Self, MeasureError> {
-        let mut builder = tempfile::Builder::new();
-        builder.prefix("kilocore-");
-        let in_memory = match std::env::var_os("TMPDIR") {
-            None => builder.tempdir_in("/dev/shm").ok(),
-            Some(_) => None,
-        };
         let failed = |source| MeasureError::Directory { directory: std::env::temp_dir(), source };
-        let folder = in_memory.map_or_else(|| builder.tempdir(), Ok).map_err(failed)?;
-        // SAFETY: takes no argument.
-        if unsafe { libc::geteuid() } == 0 {
-            // A service that gives up its rights before its first lock must be able to record, too.
-            // So others may add files, but they may neither list nor touch those of others.
-            fs::set_permissions(folder.path(), Permissions::from_mode(0o1733)).map_err(failed)?;
-        }
-        Ok(Self { folder })
+        Ok(Self { folder: Folder::new().map_err(failed)? })
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -75,7 +60,6 @@ pub(crate) fn each(folder: &Path, mut with: impl FnMut(Recording)) {
 fn files(folder: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
     let paths = entries.flatten().map(|entry| entry.path());
-    // Other users may have put links here.
     paths.filter(|path| path.symlink_metadata().is_ok_and(|file| file.is_file())).collect()
 }
 
@@ -105,11 +89,21 @@ fn shortage(path: &Path) -> Option<(u32, Shortage)> {
             _ => None,
         };
     }
-    // A recorder that could leave no note leaves the recording that it had begun. That is a file
-    // without room, or one with room and nothing in it because it could not be mapped.
-    let empty = ends_with(path, RECORDING_EXTENSION) && matches!(Recording::open(path), Ok(None));
-    let length = fs::metadata(path).ok()?.len();
-    empty.then_some((pid, if length == 0 { Shortage::Room } else { Shortage::Memory }))
+    if !ends_with(path, RECORDING_EXTENSION) {
+        return None;
+    }
+    match Recording::open(path) {
+        Ok(Some(recording)) => match recording.lack()? {
+            Lack::Room => Some((pid, Shortage::Room)),
+            Lack::Permission => Some((pid, Shortage::Permission)),
+            Lack::Memory => Some((pid, Shortage::Memory)),
+        },
+        // A recorder that could leave no note leaves the recording that it had begun. That is a
+        // file without room, or one with room and nothing in it because it could not be mapped.
+        Ok(None) if fs::metadata(path).ok()?.len() == 0 => Some((pid, Shortage::Room)),
+        Ok(None) => Some((pid, Shortage::Memory)),
+        Err(_) => None,
+    }
 }
 
 #[cfg(test)]

@@ -9,13 +9,17 @@ use crate::{BUCKETS, sparse};
 pub const MAGIC: u64 = u64::from_le_bytes(*b"kcrecord");
 
 /// The version of this layout. It changes whenever the layout changes.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 
 /// Blocks start at multiples of this number of bytes, which is the size of a cache line.
 pub const UNIT: usize = 64;
 
 /// The largest size of a recording. It makes a [`UnitId`] fit in 22 bits.
 pub const MAX_FILE_BYTES: usize = UNIT << 22;
+
+/// No block is larger than this number of bytes. The recorder begins a block only where one of this
+/// size would have room, so that one comparison tells whether a block is inside.
+pub const LARGEST_BLOCK: usize = 2048;
 
 /// The room for the path of an executable or library, including a final zero byte.
 pub const PATH_BYTES: usize = 1024;
@@ -101,6 +105,18 @@ pub mod attribute {
     pub const PREFER_WRITER: u32 = 1 << 6;
 }
 
+/// What a process lacks to record more, as numbers.
+pub mod lack {
+    /// Nothing.
+    pub const NOTHING: u64 = 0;
+    /// The file system is full, or the limit of a file's size or of the number of files is reached.
+    pub const ROOM: u64 = 1;
+    /// The file or its folder may not be written, or does not exist.
+    pub const PERMISSION: u64 = 2;
+    /// There is no memory, or no more address space.
+    pub const MEMORY: u64 = 3;
+}
+
 /// Modes of holding a lock, as indices.
 pub mod mode {
     /// Held by one thread alone.
@@ -141,8 +157,10 @@ pub struct FileHeader {
     pub threads_peak: AtomicU64,
     /// The number of locks for which there was no room.
     pub locks_not_recorded: AtomicU64,
+    /// One of [`lack`], if the recording could not grow.
+    pub lack: AtomicU64,
     /// Unused.
-    pub reserved: [AtomicU64; 3],
+    pub reserved: [AtomicU64; 2],
     /// The path of the executable, up to a zero byte.
     pub executable: [u8; PATH_BYTES],
 }
@@ -417,6 +435,7 @@ macro_rules! blocks {
             const KIND: u32 = kind::$kind;
         }
         const _: () = assert!(size_of::<$type>().is_multiple_of(UNIT));
+        const _: () = assert!(size_of::<$type>() <= LARGEST_BLOCK);
     )*};
 }
 

@@ -8,6 +8,7 @@
 //! size is a multiple of [`UNIT`] bytes. A block is allocated by advancing [`FileHeader::used`].
 //! Blocks are never freed or moved. Fresh space contains zeros. So if a writer died before it wrote
 //! the header of its block, a reader finds units of kind [`kind::NONE`], which it skips one by one.
+//! The file may be much longer than what is in use; the rest is a hole.
 //!
 //! # Who writes what
 //! * Counters of exclusive acquisitions are in shards, one for each lock and core. Only the holder
@@ -34,7 +35,8 @@ pub mod sparse;
 pub use buckets::{BUCKETS, bucket_lower_bound, bucket_of};
 pub use layout::{
     BarrierBlock, Block, BlockHeader, CallerBlock, ConditionBlock, ContentionBlock, FileHeader,
-    Histogram, HistogramBlock, LockBlock, MAGIC, MAX_FILE_BYTES, MAX_FRAMES, MET, ModuleBlock,
-    NESTED, NO_NUMBER, Nested, PATH_BYTES, SHARDS, SHARED_SLOT, ShardBlock, SiteBlock,
-    SparseHistogram, THREADS, ThreadBlock, UNIT, UnitId, VERSION, attribute, family, kind, mode,
+    Histogram, HistogramBlock, LARGEST_BLOCK, LockBlock, MAGIC, MAX_FILE_BYTES, MAX_FRAMES, MET,
+    ModuleBlock, NESTED, NO_NUMBER, Nested, PATH_BYTES, SHARDS, SHARED_SLOT, ShardBlock, SiteBlock,
+    SparseHistogram, THREADS, ThreadBlock, UNIT, UnitId, VERSION, attribute, family, kind, lack,
+    mode,
 };

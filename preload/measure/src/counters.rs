@@ -16,7 +16,7 @@ pub(crate) fn add(counter: &AtomicU64, amount: u64, atomic: bool) {
     if atomic {
         counter.fetch_add(amount, Ordering::Relaxed);
     } else {
-        counter.store(counter.load(Ordering::Relaxed) + amount, Ordering::Relaxed);
+        counter.store(counter.load(Ordering::Relaxed).wrapping_add(amount), Ordering::Relaxed);
     }
 }
 

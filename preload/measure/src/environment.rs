@@ -57,27 +57,37 @@ pub(crate) fn configure() -> bool {
     length > 0
 }
 
-/// Text in a buffer. What does not fit is cut off.
-struct Text {
-    bytes: [u8; PATH_BYTES],
-    length: usize,
+/// The room for a name in the folder, including a final zero byte.
+pub(crate) const NAME_BYTES: usize = 96;
+
+/// The number of random bytes in the name of a recording. Nobody can guess so many.
+const RANDOM_BYTES: usize = 16;
+
+/// Text in a buffer of `N` bytes, the last of which is zero. What does not fit is cut off.
+pub(crate) struct Text<const N: usize> {
+    pub(crate) bytes: [u8; N],
+    pub(crate) length: usize,
 }
 
-impl Text {
+impl<const N: usize> Text<N> {
+    pub(crate) const fn new() -> Self {
+        Self { bytes: [0; N], length: 0 }
+    }
+
     fn push(&mut self, byte: u8) {
-        if self.length < PATH_BYTES - 1 {
+        if self.length < N - 1 {
             self.bytes[self.length] = byte;
             self.length += 1;
         }
     }
 
-    fn push_all(&mut self, bytes: &[u8]) {
+    pub(crate) fn push_all(&mut self, bytes: &[u8]) {
         for byte in bytes {
             self.push(*byte);
         }
     }
 
-    fn push_number(&mut self, number: u64) {
+    pub(crate) fn push_number(&mut self, number: u64) {
         let mut divisor = 1;
         while number / divisor >= 10 {
             divisor *= 10;
@@ -87,37 +97,56 @@ impl Text {
             divisor /= 10;
         }
     }
+
+    fn push_hexadecimal(&mut self, byte: u8) {
+        for digit in [byte >> 4, byte & 15] {
+            self.push(b"0123456789abcdef"[usize::from(digit)]);
+        }
+    }
 }
 
-/// Returns the beginning of the path of any file of this process: the directory and the process id.
-fn path_of_process() -> Text {
-    let mut text = Text { bytes: [0; PATH_BYTES], length: 0 };
-    for byte in DIRECTORY.iter().map(|byte| byte.load(Ordering::Relaxed)) {
-        if byte == 0 {
-            break;
-        }
-        text.push(byte);
+/// Returns the path of the folder, with a final zero byte.
+pub(crate) fn folder() -> [u8; PATH_BYTES] {
+    let mut path = [0; PATH_BYTES];
+    for (to, from) in path[..PATH_BYTES - 1].iter_mut().zip(&DIRECTORY) {
+        *to = from.load(Ordering::Relaxed);
     }
-    text.push(b'/');
+    path
+}
+
+/// Returns the beginning of the name of any file of this process: the process id.
+fn name_of_process() -> Text<NAME_BYTES> {
+    let mut text = Text::new();
     // SAFETY: the function has no arguments.
     text.push_number(unsafe { libc::getpid() } as u64);
     text
 }
 
-/// Returns the path of this process image's recording, with a final zero byte. No other image has
-/// the same process id at the same time.
-pub(crate) fn recording_path() -> [u8; PATH_BYTES] {
-    let mut text = path_of_process();
-    text.push(b'-');
+/// Returns the name of this process image's recording, with a final zero byte: the process, the
+/// moment and a random number. No other image has the same process id at the same time.
+pub(crate) fn recording_name() -> [u8; NAME_BYTES] {
+    let mut random = [0u8; RANDOM_BYTES];
+    // Where the kernel has no random numbers yet, these bytes stay zero. The file is still made
+    // anew, with a name that nothing else has.
+    // SAFETY: the buffer is ours and has that length.
+    unsafe {
+        libc::syscall(libc::SYS_getrandom, random.as_mut_ptr(), RANDOM_BYTES, libc::GRND_NONBLOCK)
+    };
+    let mut text = name_of_process();
+    text.push_all(b"-");
     text.push_number(clock::system_ns(libc::CLOCK_MONOTONIC));
+    text.push_all(b"-");
+    for byte in random {
+        text.push_hexadecimal(byte);
+    }
     text.push_all(b".kcrec");
     text.bytes
 }
 
-/// Returns the path of the file that says that something could not be recorded, with a final zero
+/// Returns the name of the file that says that something could not be recorded, with a final zero
 /// byte.
-pub(crate) fn mark_path() -> [u8; PATH_BYTES] {
-    let mut text = path_of_process();
+pub(crate) fn mark_name() -> [u8; NAME_BYTES] {
+    let mut text = name_of_process();
     text.push_all(b".lost");
     text.bytes
 }

@@ -1,14 +1,26 @@
 //! The recording: a file mapped into memory, and the allocation of blocks in it.
+//!
+//! # How it grows
+//! A program may close all descriptors that it does not know, and a service may give up the rights
+//! by which the file was made. So letting the file grow needs neither. The file has its full length
+//! from the beginning, and most of it is a hole. The kernel fills in the next part when it is asked
+//! to populate that part of the mapping, and says so if there is no room; merely writing there would
+//! kill the process. Until then the part may not even be read, so nothing populates it unasked, such
+//! as `mlockall`. Kernels before 5.14 cannot populate a mapping; there, the file is opened again, and
+//! a service that has given up its rights does without more room.
 
 use core::ffi::CStr;
 use core::ptr;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use kilocore_lock_recording::{
-    Block, BlockHeader, FileHeader, MAGIC, MAX_FILE_BYTES, PATH_BYTES, UNIT, UnitId, VERSION,
+    Block, BlockHeader, FileHeader, LARGEST_BLOCK, MAGIC, MAX_FILE_BYTES, PATH_BYTES, UNIT, UnitId,
+    VERSION,
 };
 use kilocore_preload_common::errno;
 
+use crate::environment::NAME_BYTES;
+use crate::folder::{FileId, Folder, status_of};
 use crate::lack::Lack;
 use crate::{clock, confined};
 
@@ -20,8 +32,7 @@ const GROWTH: u64 = 1 << 20;
 /// The file grows when fewer bytes than this are left, so that other threads need not wait for it.
 const AHEAD: u64 = GROWTH / 4;
 
-/// The number of bytes with which the file begins. It is small because most processes have few
-/// locks.
+/// The number of bytes that exist at first. It is small because most processes have few locks.
 const FIRST: u64 = 1 << 18;
 
 /// If the address space of a process is limited, its recording gets this fraction of it (1/16).
@@ -32,14 +43,19 @@ const ADDRESS_SHARE: u64 = 16;
 pub(crate) struct File {
     /// The start of the mapping.
     pub(crate) base: *mut u8,
-    /// The size of the file in bytes.
+    /// The number of bytes that may be used.
     pub(crate) backed: u64,
     /// The size of the mapping in bytes. The file cannot grow beyond it.
     pub(crate) capacity: u64,
+    /// The length of the file in bytes.
+    pub(crate) length: u64,
+    /// The file itself.
+    pub(crate) id: FileId,
 }
 
-/// Opens `path` without the C library's wrapper, which is a cancellation point.
-fn open(path: &CStr, flags: libc::c_int) -> libc::c_int {
+/// Opens `path`, which begins in the folder `from`, without the C library's wrapper, which is a
+/// cancellation point.
+pub(crate) fn open(from: libc::c_int, path: &CStr, flags: libc::c_int) -> libc::c_int {
     if confined::is_confined() {
         return -1;
     }
@@ -47,7 +63,7 @@ fn open(path: &CStr, flags: libc::c_int) -> libc::c_int {
     unsafe {
         libc::syscall(
             libc::SYS_openat,
-            libc::AT_FDCWD,
+            from,
             path.as_ptr(),
             flags | libc::O_CLOEXEC | libc::O_NOFOLLOW,
             0o600,
@@ -63,7 +79,7 @@ pub(crate) fn close(descriptor: libc::c_int) {
 
 /// Opens `path` for reading, and returns the descriptor or a negative number.
 pub(crate) fn open_to_read(path: &CStr) -> libc::c_int {
-    open(path, libc::O_RDONLY)
+    open(libc::AT_FDCWD, path, libc::O_RDONLY)
 }
 
 /// Returns a limit of the process. If there is no limit, it is `u64::MAX`; if the limit cannot be
@@ -75,9 +91,9 @@ fn limit(resource: libc::__rlimit_resource_t) -> u64 {
     if known { limit.rlim_cur } else { 0 }
 }
 
-/// Writes a word to a file of its own, if there is room.
-pub(crate) fn write_mark(path: &CStr, word: &[u8]) {
-    let descriptor = open(path, libc::O_WRONLY | libc::O_CREAT | libc::O_TRUNC);
+/// Writes a word to a new file of its own, if there is room, and closes it. A negative descriptor is
+/// no file.
+pub(crate) fn write_word(descriptor: libc::c_int, word: &[u8]) {
     if descriptor < 0 {
         return;
     }
@@ -87,6 +103,13 @@ pub(crate) fn write_mark(path: &CStr, word: &[u8]) {
         unsafe { libc::syscall(libc::SYS_write, descriptor, word.as_ptr(), word.len()) };
     }
     close(descriptor);
+}
+
+/// Changes the length of an open file.
+fn set_length(descriptor: libc::c_int, length: u64) -> Result<(), Lack> {
+    // SAFETY: all arguments are integers.
+    let failed = unsafe { libc::syscall(libc::SYS_ftruncate, descriptor, length) } != 0;
+    if failed { Err(Lack::from_errno()) } else { Ok(()) }
 }
 
 /// Reserves the bytes of an open file up to `end`.
@@ -103,9 +126,8 @@ fn reserve(descriptor: libc::c_int, end: u64) -> Result<(), Lack> {
         match errno::current() {
             libc::EINTR => {}
             libc::EOPNOTSUPP => {
-                // SAFETY: all arguments are integers.
-                let failed = unsafe { libc::syscall(libc::SYS_ftruncate, descriptor, end) } != 0;
-                return if failed { Err(Lack::from_errno()) } else { Ok(()) };
+                let enough = status_of(descriptor)?.st_size as u64 >= end;
+                return if enough { Ok(()) } else { set_length(descriptor, end) };
             }
             _ => return Err(Lack::from_errno()),
         }
@@ -122,49 +144,50 @@ fn share_of(available: u64) -> u64 {
 
 impl File {
     /// Creates the file and maps it.
-    pub(crate) fn create(path: &CStr) -> Result<Self, Lack> {
-        let descriptor = open(path, libc::O_RDWR | libc::O_CREAT | libc::O_EXCL);
-        if descriptor < 0 {
-            return Err(Lack::from_errno());
-        }
-        // SAFETY: the arguments are integers.
-        unsafe {
-            if libc::geteuid() == 0 {
-                // A service that gives up its privileges later must still be able to let the file
-                // grow.
-                libc::syscall(libc::SYS_fchmod, descriptor, 0o622);
-            }
-        }
+    /// Also returns the file's name in the folder, which is empty if the broker has made it.
+    pub(crate) fn create(folder: &Folder) -> Result<(Self, [u8; NAME_BYTES]), Lack> {
+        let (descriptor, name) = folder.recording()?;
         let file = Self::map(descriptor);
-        close(descriptor);
-        if file.is_err() {
-            // SAFETY: the arguments are a C string and integers.
-            unsafe { libc::syscall(libc::SYS_unlinkat, libc::AT_FDCWD, path.as_ptr(), 0) };
+        if matches!(file, Err(Lack::Room)) {
+            // By its length, a file tells what its process lacked.
+            let _ = set_length(descriptor, 0);
         }
-        file
+        close(descriptor);
+        Ok((file?, name))
     }
 
     /// Maps an empty file and writes its header.
     fn map(descriptor: libc::c_int) -> Result<Self, Lack> {
         reserve(descriptor, FIRST)?;
+        let id = FileId::of(&status_of(descriptor)?);
         let mut capacity = share_of(limit(libc::RLIMIT_AS));
         loop {
-            // SAFETY: this makes a new mapping at an address that the kernel chooses. Pages beyond
-            // the end of the file are not touched before the file has grown.
+            // SAFETY: this makes a new mapping at an address that the kernel chooses. It cannot be
+            // accessed yet.
             let base = unsafe {
                 libc::mmap(
                     ptr::null_mut(),
                     capacity as usize,
-                    libc::PROT_READ | libc::PROT_WRITE,
+                    libc::PROT_NONE,
                     libc::MAP_SHARED | libc::MAP_NORESERVE,
                     descriptor,
                     0,
                 )
             };
             if base != libc::MAP_FAILED {
-                let file = Self { base: base.cast(), backed: FIRST, capacity };
-                file.write_header();
-                return Ok(file);
+                let length = capacity.min(limit(libc::RLIMIT_FSIZE)).max(FIRST);
+                let file = Self { base: base.cast(), backed: FIRST, capacity, length, id };
+                return match set_length(descriptor, length).and_then(|()| file.open_up(0, FIRST)) {
+                    Ok(()) => {
+                        file.write_header();
+                        Ok(file)
+                    }
+                    Err(lack) => {
+                        // SAFETY: nobody else knows the mapping.
+                        unsafe { libc::munmap(base, capacity as usize) };
+                        Err(lack)
+                    }
+                };
             }
             if capacity <= GROWTH {
                 return Err(Lack::from_errno());
@@ -173,17 +196,32 @@ impl File {
         }
     }
 
+    /// Allows access to the bytes from `from` to `to` of the mapping, which exist in the file.
+    fn open_up(&self, from: u64, to: u64) -> Result<(), Lack> {
+        // SAFETY: these bytes belong to the mapping, and nothing refers to them yet.
+        let failed = unsafe {
+            libc::mprotect(
+                self.base.add(from as usize).cast(),
+                (to - from) as usize,
+                libc::PROT_READ | libc::PROT_WRITE,
+            )
+        } != 0;
+        if failed { Err(Lack::Memory) } else { Ok(()) }
+    }
+
     /// Unmaps a part of the mapping, because the process is about to have only `available` bytes of
-    /// address space. The mapping has `capacity` bytes, and the file has `backed` bytes. Returns
-    /// the new size of the mapping. No other thread may let the file grow meanwhile.
-    pub(crate) fn shrink(base: *mut u8, backed: u64, capacity: u64, available: u64) -> u64 {
-        let kept = share_of(available).max(backed.next_multiple_of(GROWTH));
-        if kept >= capacity {
-            return capacity;
+    /// address space. Returns the new size of the mapping. No other thread may let the file grow
+    /// meanwhile.
+    pub(crate) fn shrink(&self, available: u64) -> u64 {
+        let kept = share_of(available).max(self.backed.next_multiple_of(GROWTH));
+        if kept >= self.capacity {
+            return self.capacity;
         }
-        // SAFETY: this is the end of the mapping. Nothing refers to it, because it lies beyond the
-        // end of the file.
-        unsafe { libc::munmap(base.add(kept as usize).cast(), (capacity - kept) as usize) };
+        // SAFETY: this is the end of the mapping. Nothing refers to it, because it lies beyond what
+        // may be used.
+        unsafe {
+            libc::munmap(self.base.add(kept as usize).cast(), (self.capacity - kept) as usize)
+        };
         kept
     }
 
@@ -213,58 +251,72 @@ impl File {
         header.magic.store(MAGIC, Ordering::Release);
     }
 
-    /// Lets the file grow, to at most `capacity` bytes, and returns its new size. The file is
-    /// opened again each time, because the program may close all descriptors that it does not know.
-    pub(crate) fn grow(
-        base: *mut u8,
-        path: &CStr,
-        backed: u64,
-        capacity: u64,
-    ) -> Result<u64, Lack> {
-        let end = (backed / GROWTH + 1) * GROWTH;
-        if end > capacity {
-            return Err(if capacity < MAX_FILE_BYTES as u64 { Lack::Memory } else { Lack::Room });
+    /// Lets more of the file be used, and returns how many bytes may be used then. `name` is the
+    /// file's name in the folder, and is empty if this process has not made it.
+    pub(crate) fn grow(&self, name: &[u8; NAME_BYTES]) -> Result<u64, Lack> {
+        let end = (self.backed / GROWTH + 1) * GROWTH;
+        if end > self.capacity {
+            let limited = self.capacity < MAX_FILE_BYTES as u64;
+            return Err(if limited { Lack::Memory } else { Lack::Room });
         }
-        let descriptor = open(path, libc::O_WRONLY);
-        if descriptor < 0 {
-            return Err(Lack::from_errno());
+        if end > self.length {
+            return Err(Lack::Room);
         }
-        let reserved = reserve(descriptor, end);
-        close(descriptor);
-        reserved?;
-        // Populating all pages at once is cheaper than a fault for each. Kernels before 5.14 cannot
-        // do it, and the call then fails. SAFETY: these pages of the mapping exist in the file now.
-        unsafe {
+        self.open_up(self.backed, end)?;
+        // Populating also costs less than a fault for each page. SAFETY: these bytes belong to the
+        // mapping and to the file.
+        let failed = unsafe {
             libc::madvise(
-                base.add(backed as usize).cast(),
-                (end - backed) as usize,
+                self.base.add(self.backed as usize).cast(),
+                (end - self.backed) as usize,
                 libc::MADV_POPULATE_WRITE,
-            );
+            )
+        } != 0;
+        if failed {
+            match errno::current() {
+                libc::EINVAL => self.reserve_anew(name, end)?,
+                libc::ENOMEM => return Err(Lack::Memory),
+                _ => return Err(Lack::Room),
+            }
         }
         Ok(end)
+    }
+
+    /// Reserves the bytes of the file up to `end`, on a kernel that cannot populate a mapping.
+    fn reserve_anew(&self, name: &[u8; NAME_BYTES], end: u64) -> Result<(), Lack> {
+        let descriptor = Folder::open()?.open_again(name);
+        if descriptor < 0 {
+            return Err(Lack::Permission);
+        }
+        let is_it = status_of(descriptor).is_ok_and(|status| FileId::of(&status) == self.id);
+        let reserved = if is_it { reserve(descriptor, end) } else { Err(Lack::Permission) };
+        close(descriptor);
+        reserved
     }
 }
 
 /// Takes `size_of::<B>()` bytes at the end of the recording, fills in the block, and publishes it.
+///
+/// `used` is how many bytes were taken so far. Readers are told in the header, but what the header
+/// says is not believed here.
 ///
 /// If the file is too small, or will soon be, `grow` is called with the present size of the file
 /// and returns the new size. Only one thread at a time lets the file grow. If `grow` returns
 /// `None`, this function gives up.
 pub(crate) fn allocate<B: Block>(
     base: *mut u8,
+    used: &AtomicU64,
     backed: &AtomicU64,
     grow: impl Fn(u64) -> Option<u64>,
     fill: impl FnOnce(*mut B),
 ) -> Option<UnitId> {
     let size = size_of::<B>() as u64;
-    // SAFETY: the mapping is live and begins with the header.
-    let used = unsafe { &(*base.cast::<FileHeader>()).used };
     // Alignment may leave a gap. It reads as units that were never written.
     let mut before = used.load(Ordering::Relaxed);
     let start = loop {
         let start = before.next_multiple_of(align_of::<B>() as u64);
         let room = backed.load(Ordering::Acquire);
-        if start + size > room {
+        if start + LARGEST_BLOCK as u64 > room {
             grow(room)?;
             before = used.load(Ordering::Relaxed);
             continue;
@@ -275,7 +327,10 @@ pub(crate) fn allocate<B: Block>(
             Err(now) => before = now,
         }
     };
-    // SAFETY: `start..start + size` exists in the file, belongs to this thread alone, and has the
+    // SAFETY: the mapping is live and begins with the header.
+    let told = unsafe { &(*base.cast::<FileHeader>()).used };
+    told.fetch_max(start + size, Ordering::Relaxed);
+    // SAFETY: `start..start + size` exists in the file, since no block is larger than that; it belongs to this thread alone, and has the
     // alignment of its type.
     let block = unsafe { base.add(start as usize).cast::<B>() };
     fill(block);

@@ -1,5 +1,6 @@
 //! The reasons why something could not be recorded.
 
+use kilocore_lock_recording::lack;
 use kilocore_preload_common::errno;
 
 /// What was missing to record something.
@@ -29,6 +30,15 @@ impl Lack {
             Self::Room => b"no-room\n",
             Self::Permission => b"no-permission\n",
             Self::Memory => b"no-memory\n",
+        }
+    }
+
+    /// Returns the number that is written into a recording that cannot grow.
+    pub(crate) const fn number(self) -> u64 {
+        match self {
+            Self::Room => lack::ROOM,
+            Self::Permission => lack::PERMISSION,
+            Self::Memory => lack::MEMORY,
         }
     }
 }

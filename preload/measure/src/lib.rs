@@ -29,9 +29,13 @@
 //! # Rules
 //! The rules of [`kilocore_preload_common`] hold. In addition, whatever goes wrong (no directory, a
 //! full disk, a table that overflows), the program goes on, and is recorded in part or not at all.
+//! A recording belongs to the process alone ([`folder`], [`broker`]), and still nothing that is read
+//! from it decides where the program reads or writes: a number of a block is used only if the block
+//! lies inside the recording ([`recorder`]), and what is handed out next is not kept there.
 
 mod acquire;
 mod away;
+mod broker;
 mod calibration;
 mod callers;
 mod clock;
@@ -41,6 +45,7 @@ mod counters;
 mod debt;
 mod environment;
 mod file;
+mod folder;
 mod held;
 mod hooks;
 mod lack;

@@ -151,7 +151,8 @@ impl Recorder {
     /// Takes the record of the object at `address` out of its list. The tables must be locked.
     fn unlist<L: Listed>(self, address: usize) -> Option<&'static L> {
         let mut link = self.head_of::<L>(address);
-        while let Some(record) = self.block::<L>(link.load(Ordering::Relaxed)) {
+        for _ in 0..self.most_blocks() {
+            let record = self.block::<L>(link.load(Ordering::Relaxed))?;
             if record.address() == address {
                 link.store(record.next().load(Ordering::Relaxed), Ordering::Release);
                 record.set_address(0);

@@ -1,10 +1,11 @@
-//! Tells the reader of the recordings that one is missing, or ends too early, and why. This is a
-//! file `PID.lost` beside the recordings, which contains one word. The file is empty if there was
-//! no room even for the word.
+//! Tells the reader of the recordings that one is missing, and why. This is a file `PID.lost` beside
+//! the recordings, which contains one word. The file is empty if there was no room even for the
+//! word. A process that may not write in the folder makes none; the broker makes one where it could
+//! give that process no recording. A recording that ends too early says so itself.
 
-use core::ffi::CStr;
 use core::sync::atomic::{AtomicU32, Ordering};
 
+use crate::folder::Folder;
 use crate::lack::Lack;
 use crate::{environment, file};
 
@@ -18,7 +19,10 @@ pub(crate) fn tell(lack: Lack) {
     if TOLD_BY.swap(process, Ordering::Relaxed) == process {
         return;
     }
-    if let Ok(path) = CStr::from_bytes_until_nul(&environment::mark_path()) {
-        file::write_mark(path, lack.word());
+    if let Ok(folder) = Folder::open()
+        && folder.is_own()
+    {
+        let name = environment::mark_name();
+        file::write_word(folder.create(&name, libc::O_WRONLY), lack.word());
     }
 }

@@ -6,7 +6,7 @@ use core::ptr;
 use core::sync::atomic::{AtomicU32, Ordering};
 
 use kilocore_lock_recording::{
-    Block, BlockHeader, FileHeader, SHARED_SLOT, ThreadBlock, UNIT, UnitId,
+    Block, BlockHeader, FileHeader, LARGEST_BLOCK, SHARED_SLOT, ThreadBlock, UNIT, UnitId,
 };
 use kilocore_preload_common::{ThreadKey, cancellation, errno};
 
@@ -141,7 +141,7 @@ impl Recorder {
     #[inline(always)]
     pub(crate) fn block<B: Block>(self, unit: UnitId) -> Option<&'static B> {
         let at = unit as usize * UNIT;
-        if unit == 0 || (at + size_of::<B>()) as u64 > self.state().backed.load(Ordering::Relaxed) {
+        if unit == 0 || !at.is_multiple_of(align_of::<B>()) || !self.reaches(unit) {
             return None;
         }
         // SAFETY: the header lies inside the mapping and inside the file, and is aligned to a unit.
@@ -153,12 +153,40 @@ impl Recorder {
         Some(unsafe { &*self.base().add(at).cast::<B>() })
     }
 
-    /// Returns the block at `unit` without checks. The recorder has itself written this number into
-    /// a block of this recording.
+    /// Returns the block at `unit`, which the recorder has itself written into a block of this
+    /// recording. The kind of the block is not looked at. Whatever `unit` is, the result lies in the
+    /// recording, where there is nothing but numbers.
     #[inline(always)]
-    pub(crate) fn own_block<B: Block>(self, unit: UnitId) -> &'static B {
-        // SAFETY: blocks are allocated inside the file and never freed.
-        unsafe { &*self.base().add(unit as usize * UNIT).cast::<B>() }
+    pub(crate) fn own_block<B: Block>(self, unit: UnitId) -> Option<&'static B> {
+        if !self.reaches(unit) {
+            return None;
+        }
+        let at = (unit as usize * UNIT) & !(align_of::<B>() - 1);
+        // SAFETY: these bytes lie inside the mapping and inside the file, and have the alignment of
+        // the type. Any bytes are a valid value of atomics.
+        Some(unsafe { &*self.base().add(at).cast::<B>() })
+    }
+
+    /// Whether a block that begins at `unit` ends inside the recording.
+    #[inline(always)]
+    fn reaches(self, unit: UnitId) -> bool {
+        unit < self.thread.reach.get() || self.reaches_by_now(unit)
+    }
+
+    /// The same for a recording that may have grown since the thread last looked.
+    #[cold]
+    #[inline(never)]
+    fn reaches_by_now(self, unit: UnitId) -> bool {
+        let backed = self.state().backed.load(Ordering::Acquire) as usize;
+        let last = backed.saturating_sub(LARGEST_BLOCK) / UNIT;
+        self.thread.reach.set(last as UnitId + 1);
+        unit <= last as UnitId
+    }
+
+    /// The largest number of blocks that the recording can have. A list has no more, so a walk along
+    /// a list ends after so many steps.
+    pub(crate) fn most_blocks(self) -> usize {
+        self.state().backed.load(Ordering::Relaxed) as usize / UNIT
     }
 
     /// Returns the address that a block at `unit` has or would have.
@@ -176,14 +204,15 @@ impl Recorder {
     /// Makes a block. Returns `None` if the recording is full.
     pub(crate) fn allocate<B: Block>(self, fill: impl FnOnce(*mut B)) -> Option<UnitId> {
         let grow = |seen: u64| self.state().grow(seen);
-        file::allocate(self.base(), &self.state().backed, grow, fill)
+        let state = self.state();
+        file::allocate(self.base(), &state.used, &state.backed, grow, fill)
     }
 
     /// Lets the recording grow, if it can, until about `bytes` bytes of it are unused.
     pub(crate) fn reserve(self, bytes: u64) {
         loop {
             let backed = self.state().backed.load(Ordering::Acquire);
-            if backed.saturating_sub(self.header().used.load(Ordering::Relaxed)) >= bytes
+            if backed.saturating_sub(self.state().used.load(Ordering::Relaxed)) >= bytes
                 || self.state().grow(backed).is_none()
             {
                 return;

@@ -131,7 +131,7 @@ impl Recorder {
         let address = object.address();
         let listed = || {
             let first = head(self, address).load(Ordering::Acquire);
-            in_list(self, first, address, O::FAMILY, usize::MAX)
+            in_list(self, first, address, O::FAMILY, self.most_blocks())
         };
         // SAFETY: the place is null or lies in a lock object that the program has just used.
         let Some(place) = (unsafe { object.place().as_ref() }) else { return listed() };
@@ -258,7 +258,8 @@ impl Recorder {
     /// Takes the record of `address` out of use. The tables must be locked.
     fn retire(self, address: usize, family: u32) {
         let mut link = head(self, address);
-        while let Some(lock) = self.block::<LockBlock>(link.load(Ordering::Relaxed)) {
+        for _ in 0..self.most_blocks() {
+            let Some(lock) = self.block::<LockBlock>(link.load(Ordering::Relaxed)) else { return };
             let same = lock.address.load(Ordering::Relaxed) == address as u64;
             if !same || lock.family.load(Ordering::Relaxed) != family {
                 link = &lock.next;

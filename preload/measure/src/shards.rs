@@ -29,7 +29,7 @@ impl Recorder {
         };
         let unit = lock.shards[mode.index()][index].load(Ordering::Acquire);
         if unit != 0 {
-            return (Some(self.own_block(unit)), atomic);
+            return (self.own_block(unit), atomic);
         }
         (self.new_shard(lock, mode, index), atomic)
     }
@@ -128,7 +128,7 @@ impl Recorder {
     fn holds(self, shard: &ShardBlock) -> Option<&'static HistogramBlock> {
         match shard.holds.more.load(Ordering::Acquire) {
             0 => self.new_holds(shard),
-            unit => Some(self.own_block(unit)),
+            unit => self.own_block(unit),
         }
     }
 

@@ -109,7 +109,8 @@ impl Recorder {
         let hash = hash(frames.all(), u64::from(caller.family));
         let head = &self.state().sites[(hash >> 20) as usize % SITE_BUCKETS];
         let mut unit = head.load(Ordering::Acquire);
-        while let Some(site) = self.block::<SiteBlock>(unit) {
+        for _ in 0..self.most_blocks() {
+            let Some(site) = self.block::<SiteBlock>(unit) else { break };
             if site.hash.load(Ordering::Relaxed) == hash {
                 let same = known & ((1 << UNIT_BITS) - 1) == unit;
                 let times = if same { (known >> UNIT_BITS) + 1 } else { 0 };

@@ -7,15 +7,17 @@
 //! survive, but they contain the address of the parent's mapping, which shows that they are out of
 //! date. A `vfork` child shares its parent's memory, and it is recorded as a part of its parent.
 
-use core::ffi::CStr;
 use core::ptr;
 use core::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, AtomicU64, Ordering};
 
-use kilocore_lock_recording::{NO_NUMBER, PATH_BYTES, SHARDS, THREADS};
+use kilocore_lock_recording::{FileHeader, NO_NUMBER, SHARDS, THREADS};
 
+use crate::environment::NAME_BYTES;
+use crate::file::File;
+use crate::folder::{FileId, Folder};
 use crate::lack::Lack;
 use crate::patience::Patience;
-use crate::{confined, environment, file, lost};
+use crate::{confined, environment, folder, lost};
 
 /// The number of buckets of the table of locks.
 pub(crate) const OBJECT_BUCKETS: usize = 1 << 14;
@@ -47,10 +49,16 @@ pub(crate) struct State {
     /// The mapped recording. It is null while there is none.
     pub(crate) base: AtomicPtr<u8>,
     stage: AtomicU32,
-    /// The size of the recording's file in bytes.
+    /// The number of bytes of the recording that may be used.
     pub(crate) backed: AtomicU64,
+    /// The number of bytes that were taken for blocks so far.
+    pub(crate) used: AtomicU64,
     /// The size of the mapping in bytes.
     capacity: AtomicU64,
+    /// The length of the file in bytes.
+    length: AtomicU64,
+    /// The device and the inode of the file, and those of its folder.
+    identities: [[AtomicU64; 2]; 2],
     /// 1 after the file could not grow. This is not tried again.
     stuck: AtomicU32,
     /// 1 while a thread lets the file grow.
@@ -90,7 +98,8 @@ pub(crate) struct State {
     pub(crate) sites: [AtomicU32; SITE_BUCKETS],
     /// The last site that was seen with given innermost frames, by a hash of these frames.
     pub(crate) near_sites: [AtomicU32; SITE_BUCKETS],
-    path: [AtomicU8; PATH_BYTES],
+    /// The file's name in the folder. It is empty if another process has made the file.
+    name: [AtomicU8; NAME_BYTES],
 }
 
 static STATE: AtomicPtr<State> = AtomicPtr::new(ptr::null_mut());
@@ -162,9 +171,7 @@ impl State {
             self.stage.store(stage::OFF, Ordering::Release);
             return None;
         }
-        let path = environment::recording_path();
-        let path_or_none = CStr::from_bytes_until_nul(&path).map_err(|_| Lack::Permission);
-        let created = match path_or_none.and_then(file::File::create) {
+        let (created, folder, name) = match Self::create() {
             Ok(created) => created,
             Err(lack) => {
                 lost::tell(lack);
@@ -172,14 +179,43 @@ impl State {
                 return None;
             }
         };
-        for (to, from) in self.path.iter().zip(path) {
+        for (to, from) in self.name.iter().zip(name) {
             to.store(from, Ordering::Relaxed);
         }
+        for (to, from) in self.identities.iter().zip([created.id, folder]) {
+            to[0].store(from.device, Ordering::Relaxed);
+            to[1].store(from.inode, Ordering::Relaxed);
+        }
         self.backed.store(created.backed, Ordering::Relaxed);
+        self.used.store(size_of::<FileHeader>() as u64, Ordering::Relaxed);
         self.capacity.store(created.capacity, Ordering::Relaxed);
+        self.length.store(created.length, Ordering::Relaxed);
         self.base.store(created.base, Ordering::Release);
         self.stage.store(stage::RECORDING, Ordering::Release);
         Some(created.base)
+    }
+
+    /// Makes the file. Also returns which folder it is in, and its name there.
+    fn create() -> Result<(File, FileId, [u8; NAME_BYTES]), Lack> {
+        let folder = Folder::open()?;
+        let (file, name) = File::create(&folder)?;
+        Ok((file, folder.id, name))
+    }
+
+    /// Returns the file as it is now. No other thread may let it grow meanwhile.
+    fn file(&self) -> File {
+        File {
+            base: self.base.load(Ordering::Acquire),
+            backed: self.backed.load(Ordering::Acquire),
+            capacity: self.capacity.load(Ordering::Relaxed),
+            length: self.length.load(Ordering::Relaxed),
+            id: self.identity(0),
+        }
+    }
+
+    fn identity(&self, index: usize) -> FileId {
+        let [device, inode] = &self.identities[index];
+        FileId { device: device.load(Ordering::Relaxed), inode: inode.load(Ordering::Relaxed) }
     }
 
     /// Lets the recording grow beyond `seen` bytes, the size that the caller has seen. Returns the
@@ -201,24 +237,29 @@ impl State {
                 return None;
             }
         }
-        let mut path = [0; PATH_BYTES];
-        for (to, from) in path.iter_mut().zip(&self.path) {
-            *to = from.load(Ordering::Relaxed);
-        }
-        let backed = self.backed.load(Ordering::Acquire);
-        let base = self.base.load(Ordering::Acquire);
-        let capacity = self.capacity.load(Ordering::Relaxed);
-        let grown = match CStr::from_bytes_until_nul(&path) {
-            _ if backed > seen => Ok(backed),
-            Ok(path) => file::File::grow(base, path, backed, capacity),
-            Err(_) => Err(Lack::Permission),
+        let file = self.file();
+        let grown = if file.backed > seen {
+            Ok(file.backed)
+        } else if folder::is_still(self.identity(1)) {
+            let mut name = [0; NAME_BYTES];
+            for (to, from) in name.iter_mut().zip(&self.name) {
+                *to = from.load(Ordering::Relaxed);
+            }
+            file.grow(&name)
+        } else {
+            Err(Lack::Permission)
         };
         match grown {
             Ok(grown) => self.backed.store(grown, Ordering::Release),
-            Err(_) => self.stuck.store(1, Ordering::Relaxed),
+            Err(lack) => {
+                self.stuck.store(1, Ordering::Relaxed);
+                // SAFETY: a recording begins with its header and is never unmapped.
+                let header = unsafe { &*file.base.cast::<FileHeader>() };
+                header.lack.store(lack.number(), Ordering::Relaxed);
+            }
         }
         self.growing.store(0, Ordering::Release);
-        grown.map_err(lost::tell).ok()
+        grown.ok()
     }
 
     /// Reduces the recording's mapping to what is appropriate for a process that is about to have
@@ -231,11 +272,7 @@ impl State {
             // Another thread lets the file grow, and is about to need the address space.
             return;
         }
-        let backed = self.backed.load(Ordering::Acquire);
-        let capacity = self.capacity.load(Ordering::Relaxed);
-        let base = self.base.load(Ordering::Acquire);
-        self.capacity
-            .store(file::File::shrink(base, backed, capacity, available), Ordering::Relaxed);
+        self.capacity.store(self.file().shrink(available), Ordering::Relaxed);
         self.growing.store(0, Ordering::Release);
     }
 

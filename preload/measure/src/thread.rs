@@ -58,6 +58,9 @@ pub(crate) struct Thread {
     pub(crate) base: Cell<*mut u8>,
     /// The mapping of the recording that the thread joined last.
     pub(crate) joined: Cell<*mut u8>,
+    /// Blocks that begin below this unit end inside the recording, as far as the thread knows. It is
+    /// at least 1 once the thread has looked.
+    pub(crate) reach: Cell<u32>,
     /// The state of the thread's process.
     pub(crate) state: Cell<*const State>,
     /// The number of locks that the thread holds.
@@ -167,6 +170,7 @@ impl Thread {
     /// stays counted there.
     pub(crate) fn reset(&self, base: *mut u8, state: &'static State) {
         self.state.set(state);
+        self.reach.set(0);
         if self.joined.replace(base) != base {
             self.locking.set(false);
             self.ended.set(false);

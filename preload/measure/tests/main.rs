@@ -2,5 +2,6 @@
 
 mod common;
 mod lost;
+mod other_users;
 mod programs;
 mod unchanged;

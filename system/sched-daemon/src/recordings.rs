@@ -14,12 +14,12 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use kilocore_lock_profile::{Family, LockCounts, RECORDING_EXTENSION, Recording};
+use kilocore_lock_profile::{Family, LockCounts, Recording};
 use kilocore_proc_files::cycles;
+use kilocore_recording_folder::{Folder, process_of};
 use kilocore_sched_policy::Nanos;
 
 use crate::ledger::Named;
-use crate::recording_folder;
 use crate::tree::Tree;
 
 /// What the library's file is called, without its ending.
@@ -66,7 +66,7 @@ struct Process {
 /// Reads the recordings of a folder.
 #[derive(Debug)]
 pub(crate) struct Recordings {
-    folder: PathBuf,
+    folder: Folder,
     processes: BTreeMap<Named, Process>,
     cycles: u64,
     acquired: u64,
@@ -77,7 +77,7 @@ pub(crate) struct Recordings {
 impl Recordings {
     /// Makes the folder.
     pub(crate) fn begin(folder: PathBuf) -> io::Result<Self> {
-        recording_folder::make(&folder)?;
+        let folder = Folder::make(folder)?;
         Ok(Self { folder, processes: BTreeMap::new(), cycles: cycles(), acquired: 0, without: 0 })
     }
 
@@ -114,7 +114,7 @@ impl Recordings {
                     if known.name != name {
                         *known = Process { name, ..Process::default() };
                     }
-                    let counts = read(&self.folder.join(&known.name)).unwrap_or_default();
+                    let counts = read(&self.folder.path().join(&known.name)).unwrap_or_default();
                     let recent = |counts: &LockCounts| known.recent(counts, length, passed);
                     let recent: Vec<Recent> = counts.iter().map(recent).collect();
                     self.acquired += recent.iter().map(|lock| lock.acquired).sum::<u64>();
@@ -130,13 +130,13 @@ impl Recordings {
     /// The name of the newest recording of each process. Files of others are removed.
     fn files(&self, alive: &BTreeSet<Named>) -> BTreeMap<u32, String> {
         let mut newest: BTreeMap<u32, (u64, String)> = BTreeMap::new();
-        let names = fs::read_dir(&self.folder).into_iter().flatten().flatten();
+        let names = fs::read_dir(self.folder.path()).into_iter().flatten().flatten();
         for name in names.filter_map(|entry| entry.file_name().into_string().ok()) {
-            let Some((pid, moment)) = parse(&name) else { continue };
+            let Some((pid, moment)) = process_of(&name) else { continue };
             let process = Named { id: pid, started: 0 };
             let ours = alive.range(process..).next().is_some_and(|of| of.id == pid);
             if !ours && !Path::new(&format!("/proc/{pid}")).exists() {
-                let _ = fs::remove_file(self.folder.join(&name));
+                let _ = fs::remove_file(self.folder.path().join(&name));
             } else if let Some((than, older)) = newest.get_mut(&pid) {
                 // The process has executed another program.
                 let over = if moment > *than {
@@ -145,7 +145,7 @@ impl Recordings {
                 } else {
                     name
                 };
-                let _ = fs::remove_file(self.folder.join(over));
+                let _ = fs::remove_file(self.folder.path().join(over));
             } else {
                 newest.insert(pid, (moment, name));
             }
@@ -185,28 +185,16 @@ impl Process {
     }
 }
 
-/// The process and the moment in a recording's name.
-fn parse(name: &str) -> Option<(u32, u64)> {
-    let stem = name.strip_suffix(RECORDING_EXTENSION)?.strip_suffix('.')?;
-    let (pid, moment) = stem.split_once('-')?;
-    Some((pid.parse().ok()?, moment.parse().ok()?))
-}
-
 /// Reads the counts of a recording; `None` if nothing can be read now.
 fn read(path: &Path) -> Option<Vec<LockCounts>> {
-    // Other users may have put other things here.
-    if !path.symlink_metadata().ok()?.is_file() {
-        return None;
-    }
     let recording = (0..TRIES).find_map(|_| Recording::open(path).ok())?;
     Some(recording?.lock_counts())
 }
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
     use super::*;
+    use crate::recording_folder::recordings_folder;
 
     #[test]
     fn what_a_lock_counted_before_the_window_is_not_of_the_window() {
@@ -231,31 +219,27 @@ mod tests {
 
     #[test]
     fn of_several_recordings_of_a_process_the_newest_stays_and_those_of_the_dead_go() {
-        let parent = tempfile::tempdir().expect("a folder");
-        let folder = parent.path().join("recordings");
+        let folder = recordings_folder().expect("a plain path");
         let recordings = Recordings::begin(folder.clone()).expect("room");
+        let name = |process: &str| format!("{process}-{}.kcrec", "0".repeat(32));
         // No process has such a number.
-        for name in ["1-20.kcrec", "1-100.kcrec", "1-3.kcrec", "4194305-9.kcrec", "1.lost"] {
-            fs::write(folder.join(name), "").expect("room");
+        for process in ["1-20", "1-100", "1-3", "4194305-9"] {
+            fs::write(folder.join(name(process)), "").expect("room");
+        }
+        // What is not named like a recording is none, however it may be meant.
+        for other in ["1.lost", "1-101.kcrec"] {
+            fs::write(folder.join(other), "").expect("room");
         }
         let newest = recordings.files(&BTreeSet::from([Named { id: 1, started: 5 }]));
-        assert_eq!(newest, BTreeMap::from([(1, "1-100.kcrec".to_owned())]));
+        assert_eq!(newest, BTreeMap::from([(1, name("1-100"))]));
         let mut left: Vec<_> = fs::read_dir(&folder)
             .expect("a folder")
             .map(|entry| entry.unwrap().file_name())
+            .filter(|name| name != "broker")
             .collect();
         left.sort();
-        assert_eq!(left, ["1-100.kcrec", "1.lost"]);
-        recording_folder::remove(&folder);
+        assert_eq!(left, [name("1-100").as_str(), "1-101.kcrec", "1.lost"]);
+        drop(recordings);
         assert!(!folder.exists());
-    }
-
-    proptest! {
-        #[test]
-        fn names_are_read_and_nothing_else_is(pid: u32, moment: u64, text in "\\PC{0,30}") {
-            prop_assert_eq!(parse(&format!("{pid}-{moment}.kcrec")), Some((pid, moment)));
-            let _ = parse(&text);
-            let _ = parse(&format!("{text}.kcrec"));
-        }
     }
 }

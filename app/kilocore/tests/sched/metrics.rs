@@ -143,9 +143,14 @@ fn a_program_that_cannot_load_the_library_is_told_and_steered_by_what_else_is_se
 
 /// Whether a process has a recording.
 pub(crate) fn records(recordings: &Path) -> bool {
-    let folders = fs::read_dir(recordings).expect("a folder").flatten();
-    let mut files = folders.filter_map(|folder| fs::read_dir(folder.path()).ok()).flatten();
-    files.next().is_some()
+    let within = |folder: &Path| {
+        let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+        entries.map(|entry| entry.path()).collect::<Vec<_>>()
+    };
+    // Each folder lies in another one, which hides its name.
+    let folders = within(recordings).into_iter().flat_map(|outer| within(&outer));
+    let mut files = folders.flat_map(|folder| within(&folder));
+    files.any(|file| file.extension().is_some_and(|extension| extension == "kcrec"))
 }
 
 #[test]

@@ -44,10 +44,16 @@ fn compile(name: &str) -> PathBuf {
 }
 
 pub(crate) fn profile_of(command: &[&str], confined_run: bool) -> Profile {
+    profile_by(&library(), command, confined_run)
+}
+
+/// The same with a copy of the library.
+pub(crate) fn profile_by(library: &Path, command: &[&str], confined_run: bool) -> Profile {
     let command: Vec<OsString> = command.iter().map(OsString::from).collect();
+    let library = library.to_owned();
     let profile = measure(
         &command,
-        &Options { library: library(), confined_run, output_to_stderr: false, watch: false },
+        &Options { library, confined_run, output_to_stderr: false, watch: false },
     )
     .expect("the program can be measured");
     // A profile must be the same after it was written and read again.
