@@ -15,10 +15,11 @@ use crate::error::DaemonError;
 use crate::guardian::Guardian;
 use crate::host::Host;
 use crate::journal::Journal;
-use crate::ledger::Fact;
+use crate::ledger::{Fact, Ledger, Named};
 use crate::machine::this_machine;
 use crate::meter::{Meter, Metrics};
 use crate::monitored_group;
+use crate::orphans::living;
 use crate::pace::Pace;
 use crate::resctrl::CacheUse;
 use crate::restore::restore;
@@ -43,6 +44,8 @@ pub struct Options {
     pub control: Control,
     /// Whether orders are only counted.
     pub dry_run: bool,
+    /// Whether process 1 may be steered, and with it all that it has started.
+    pub whole_system: bool,
     /// Where the measuring library in the programs records to: a folder that is made now and goes at the
     /// end.
     pub recordings: Option<PathBuf>,
@@ -113,7 +116,11 @@ impl Daemon {
         mut host: Box<dyn Host + Send>,
         guardian: Command,
     ) -> Result<Self, DaemonError> {
-        let tree = Tree::of(pids, &mut *host).map_err(DaemonError::NoProcess)?;
+        if pids.contains(&1) && !options.whole_system {
+            return Err(DaemonError::WholeSystem);
+        }
+        let mut tree = Tree::of(pids, &mut *host)?;
+        tree.leave_out([std::process::id()]);
         if let Some(pid) = pids.iter().find(|pid| !may_steer(**pid))
             && !options.dry_run
         {
@@ -127,9 +134,17 @@ impl Daemon {
             None
         } else {
             let mut journal = Journal::create(&mut *host).map_err(DaemonError::Journal)?;
+            if !options.dry_run
+                && let Err(why) = claim(&mut tree, &mut journal, &mut *host)
+            {
+                journal.remove();
+                return Err(why);
+            }
             let guardian = Guardian::start(guardian, &mut journal, &mut *host);
             let guardian = guardian.inspect_err(|_| journal.remove());
-            Some((journal, guardian.map_err(DaemonError::Guardian)?))
+            let guardian = guardian.map_err(DaemonError::Guardian)?;
+            tree.leave_out([guardian.pid()]);
+            Some((journal, guardian))
         };
         let summary = Summary {
             control: options.control,
@@ -331,6 +346,29 @@ impl Drop for Daemon {
     fn drop(&mut self) {
         self.put_back();
     }
+}
+
+/// Writes down whom this daemon steers, unless somebody else steers one of them, or what has started them.
+fn claim(tree: &mut Tree, journal: &mut Journal, host: &mut dyn Host) -> Result<(), DaemonError> {
+    tree.scan_processes(host, None).map_err(DaemonError::Journal)?;
+    // Of two that begin at a time, one is the first.
+    let _alone = journal.folder().alone().map_err(DaemonError::Journal)?;
+    let others = living(journal.name(), host);
+    for process in tree.processes() {
+        let mut known = vec![process];
+        let mut above = host.stat(process.id).map(|stat| stat.parent);
+        while let Some(id) = above.filter(|id| *id != 0) {
+            let Some(stat) = host.stat(id) else { break };
+            known.push(Named { id, started: stat.started });
+            above = Some(stat.parent);
+        }
+        let steers = |ledger: &&Ledger| known.iter().any(|of| ledger.steered.contains(of));
+        if let Some(other) = others.iter().find(steers) {
+            return Err(DaemonError::Steered { pid: process.id, by: other.daemon.id });
+        }
+    }
+    let facts = tree.processes().map(Fact::Steered).collect();
+    journal.write(facts).map_err(DaemonError::Journal)
 }
 
 /// A group in words.

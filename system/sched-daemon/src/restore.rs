@@ -5,11 +5,13 @@
 //! of them is created by one that is free already.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use crate::homecoming::come_home;
 use crate::host::Host;
 use crate::ledger::{Ledger, Masks, Named};
 use crate::monitored_group;
+use crate::ours;
 use crate::outcome::Outcome;
 use crate::recording_folder;
 
@@ -18,16 +20,34 @@ const PASSES: u32 = 1000;
 
 /// Puts back what a ledger says.
 pub fn restore(ledger: &Ledger, host: &mut dyn Host) -> Outcome {
-    let monitors: Vec<String> =
-        ledger.monitors.iter().filter_map(|group| monitored_group::remove(group).err()).collect();
-    ledger.recordings.iter().for_each(|folder| recording_folder::remove(folder));
+    restore_on(Path::new(monitored_group::MOUNTED), ledger, host)
+}
+
+/// The same where resctrl is mounted there.
+fn restore_on(resctrl: &Path, ledger: &Ledger, host: &mut dyn Host) -> Outcome {
+    let daemon = ledger.daemon.id;
+    let mut left = Vec::new();
+    for group in &ledger.monitors {
+        if ours::is_monitor(group, resctrl, daemon) {
+            left.extend(monitored_group::remove(group).err());
+        } else {
+            left.push(ours::left_alone(group));
+        }
+    }
+    for folder in &ledger.recordings {
+        if ours::is_recordings(folder, daemon) {
+            recording_folder::remove(folder);
+        } else {
+            left.push(ours::left_alone(folder));
+        }
+    }
     // Where orders were carried out by cgroups, masks are what threads have asked for themselves.
     let mut outcome = if ledger.groups.is_empty() && ledger.enabled.is_empty() {
         Outcome { threads: masks(ledger, host), left: Vec::new() }
     } else {
         come_home(ledger, host)
     };
-    outcome.left.extend(monitors);
+    outcome.left.extend(left);
     outcome
 }
 
@@ -114,16 +134,18 @@ mod tests {
     #[test]
     fn a_group_that_stays_is_told_and_one_that_is_gone_is_not() {
         let folder = tempfile::tempdir().expect("a folder");
-        let group = folder.path().join("group");
+        let group = folder.path().join("mon_groups/kilocore-sched-9");
         // To the kernel, what is in a group is no obstacle; here, it plays one.
         fs::create_dir_all(group.join("mon_data")).expect("room");
-        let ledger = Ledger { monitors: [group.clone()].into(), ..Ledger::default() };
-        let outcome = restore(&ledger, &mut crate::Linux);
+        let daemon = Named { id: 9, started: 9 };
+        let ledger = Ledger { daemon, monitors: [group.clone()].into(), ..Ledger::default() };
+        let put_back = || restore_on(folder.path(), &ledger, &mut crate::Linux);
+        let outcome = put_back();
         assert_eq!(outcome.left.len(), 1, "{outcome:?}");
-        assert!(outcome.left[0].contains("group: it cannot be removed"), "{outcome:?}");
+        assert!(outcome.left[0].contains("kilocore-sched-9: it cannot be removed"), "{outcome:?}");
         fs::remove_dir(group.join("mon_data")).expect("it is ours");
         for _ in 0..2 {
-            assert_eq!(restore(&ledger, &mut crate::Linux).left, Vec::<String>::new());
+            assert_eq!(put_back().left, Vec::<String>::new());
             assert!(!group.exists());
         }
     }

@@ -6,6 +6,7 @@ use std::io;
 use kilocore_sched_policy::{CpuSet, ProgramId, TaskId};
 
 use crate::cpusets::Cpusets;
+use crate::error::DaemonError;
 use crate::host::Host;
 use crate::journal::Journal;
 use crate::ledger::{Fact, Masks, Named};
@@ -49,6 +50,7 @@ pub enum Order {
 #[derive(Debug, Default)]
 pub struct Tree {
     processes: BTreeMap<u32, (Named, ProgramId)>,
+    left_out: BTreeSet<u32>,
     threads: BTreeMap<u32, Thread>,
     tasks: BTreeMap<TaskId, u32>,
     next_task: u32,
@@ -63,14 +65,28 @@ impl Tree {
     /// The processes with these ids, and all that they start.
     ///
     /// # Errors
-    /// The first id that no process has.
-    pub fn of(pids: &[u32], host: &mut dyn Host) -> Result<Self, u32> {
+    /// The first id that no process has, or that is one of the kernel's.
+    pub fn of(pids: &[u32], host: &mut dyn Host) -> Result<Self, DaemonError> {
         let mut tree = Self::default();
         for &pid in pids {
-            let stat = host.stat(pid).filter(|stat| !stat.has_ended()).ok_or(pid)?;
+            let stat = host.stat(pid).filter(|stat| !stat.has_ended());
+            let stat = stat.ok_or(DaemonError::NoProcess(pid))?;
+            if stat.is_kernels {
+                return Err(DaemonError::Kernels(pid));
+            }
             tree.enter(Named { id: pid, started: stat.started });
         }
         Ok(tree)
+    }
+
+    /// These processes, and what they start, are none of them: they steer.
+    pub(crate) fn leave_out(&mut self, pids: impl IntoIterator<Item = u32>) {
+        self.left_out.extend(pids);
+    }
+
+    /// The processes.
+    pub(crate) fn processes(&self) -> impl Iterator<Item = Named> {
+        self.processes.values().map(|(process, _)| *process)
     }
 
     /// From now on, orders are carried out by these cgroups.
@@ -134,7 +150,7 @@ impl Tree {
     }
 
     /// Processes once known are kept until they end, also if they lose their parents.
-    fn scan_processes(
+    pub(crate) fn scan_processes(
         &mut self,
         host: &mut dyn Host,
         mut journal: Option<&mut Journal>,
@@ -150,7 +166,7 @@ impl Tree {
             let known = self.processes.get(&pid).is_some_and(|(of, _)| of.started == stat.started);
             if known && !stat.has_ended() {
                 alive.insert(pid);
-            } else if !stat.has_ended() {
+            } else if !stat.has_ended() && !stat.is_kernels && !self.left_out.contains(&pid) {
                 others.push((Named { id: pid, started: stat.started }, stat.parent));
             }
         }
@@ -166,6 +182,9 @@ impl Tree {
             });
             for (child, parent) in entered {
                 self.inherit(parent, child, journal.as_deref_mut())?;
+                if let Some(journal) = journal.as_deref_mut() {
+                    journal.write(vec![Fact::Steered(child)])?;
+                }
                 self.enter(child);
                 alive.insert(child.id);
             }
@@ -332,6 +351,7 @@ mod tests {
     use kilocore_sched_policy::{CpuId, Nanos};
 
     use super::*;
+    use crate::places::Folder;
     use crate::restore::restore;
 
     /// A program, process 1, whose threads have these masks.
@@ -342,7 +362,14 @@ mod tests {
     }
 
     fn stat(id: u32) -> Stat {
-        Stat { state: b'S', parent: 0, ticks: 0, started: u64::from(id), cpu: CpuId(0) }
+        Stat {
+            state: b'S',
+            parent: 0,
+            is_kernels: false,
+            ticks: 0,
+            started: u64::from(id),
+            cpu: CpuId(0),
+        }
     }
 
     impl Host for Played {
@@ -380,7 +407,8 @@ mod tests {
         let mut tree = Tree::of(&[1], &mut host).expect("it is there");
         let folder = tempfile::tempdir().expect("a folder");
         let daemon = Named { id: 9, started: 9 };
-        let mut journal = Journal::create_in(folder.path(), daemon).expect("room");
+        let place = Folder::open(folder.path()).expect("it is ours");
+        let mut journal = Journal::begin(place, daemon).expect("room");
         tree.scan(&mut host, Some(&mut journal)).expect("room");
         (host, tree, journal, folder)
     }

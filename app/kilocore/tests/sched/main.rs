@@ -3,7 +3,10 @@
 mod cpuset;
 mod failures;
 mod metrics;
+mod namespaces;
+mod other_users;
 mod programs;
+mod targets;
 
 use std::fs;
 use std::process::Command;
