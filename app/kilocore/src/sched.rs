@@ -99,8 +99,11 @@ pub(crate) fn guardian(arguments: &GuardianArguments) -> ExitCode {
     }
 }
 
-/// Says what could not be put back, and whether there is something.
-fn tell_left(Outcome { left, .. }: &Outcome) -> bool {
+/// Says what could not be put back, and whether there is something; and what is not known.
+fn tell_left(Outcome { left, unknown, strangers, .. }: &Outcome) -> bool {
+    for what in unknown.iter().chain(strangers) {
+        eprintln!("kilocore: sched: not known: {what}");
+    }
     for what in left {
         eprintln!(
             "kilocore: sched: could not be put back: {what}; `kilocore sched --restore` tries again"
@@ -203,6 +206,8 @@ fn start(arguments: &Arguments, meter: Meter) -> Result<ExitCode, Failure> {
         command: &arguments.command,
         environment: environment.unwrap_or_default(),
         before_exec: Some(Box::new(before_exec)),
+        // A daemon that the program starts twice over stays findable.
+        adopt_orphans: true,
         ..Start::default()
     });
     over.store(true, Ordering::SeqCst);
@@ -260,6 +265,7 @@ impl Steering {
                 control: arguments.control,
                 dry_run: arguments.dry_run,
                 whole_system: arguments.whole_system,
+                adopts: !arguments.command.is_empty(),
                 recordings: None,
             },
             duration: arguments.duration,

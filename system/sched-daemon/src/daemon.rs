@@ -9,6 +9,7 @@ use kilocore_sched_policy::{
     GroupState, GroupStatus, LockLabel, Machine, Nanos, Policy, PolicyName, Window,
 };
 
+use crate::births::Recorded;
 use crate::control::Control;
 use crate::cpusets::Cpusets;
 use crate::error::DaemonError;
@@ -46,6 +47,9 @@ pub struct Options {
     pub dry_run: bool,
     /// Whether process 1 may be steered, and with it all that it has started.
     pub whole_system: bool,
+    /// Whether processes that lose their parents become children of this process, which then has no others but
+    /// the program.
+    pub adopts: bool,
     /// Where the measuring library in the programs records to: a folder that is made now and goes at the
     /// end.
     pub recordings: Option<PathBuf>,
@@ -76,6 +80,8 @@ pub struct Summary {
     pub groups: Vec<GroupStatus>,
     /// What could not be put back, in words. The journal is kept for it.
     pub left: Vec<String>,
+    /// What may be confined still, in words: whose choice that is, or who has started it, is not known.
+    pub unknown: Vec<String>,
     /// How orders were carried out.
     pub control: Control,
     /// By which cgroups, in words, if by any.
@@ -100,6 +106,8 @@ pub struct Daemon {
     orders: Option<(Journal, Guardian)>,
     groups: BTreeMap<Vec<LockLabel>, GroupStatus>,
     watcher: Watcher,
+    /// Why it is not known who creates whom.
+    unfollowed: Option<String>,
     summary: Summary,
 }
 
@@ -146,6 +154,13 @@ impl Daemon {
             tree.leave_out([guardian.pid()]);
             Some((journal, guardian))
         };
+        if options.adopts {
+            tree.adopt_by(std::process::id());
+        }
+        let unfollowed = match (&orders, options.control) {
+            (Some(_), Control::Affinity) if !options.dry_run => follow(&mut tree, &mut *host)?,
+            _ => None,
+        };
         let summary = Summary {
             control: options.control,
             cgroups: cpusets.as_ref().map(Cpusets::describe),
@@ -162,12 +177,13 @@ impl Daemon {
             orders,
             groups: BTreeMap::new(),
             watcher: Watcher::default(),
+            unfollowed,
             summary,
         };
         daemon.begin(pids, cpusets)?;
         daemon.record()?;
         daemon.summary.sources = daemon.meter.sources();
-        daemon.summary.unseen = daemon.meter.unseen();
+        daemon.summary.unseen = daemon.unseen();
         Ok(daemon)
     }
 
@@ -196,6 +212,10 @@ impl Daemon {
         let Some(folder) = self.options.recordings.clone() else { return Ok(()) };
         journal.write(vec![Fact::Recordings(folder.clone())]).map_err(DaemonError::Journal)?;
         self.meter.record(folder.clone()).map_err(|error| DaemonError::Recordings(folder, error))
+    }
+
+    fn unseen(&self) -> Vec<String> {
+        self.meter.unseen().into_iter().chain(self.unfollowed.clone()).collect()
     }
 
     /// How orders are carried out.
@@ -276,7 +296,7 @@ impl Daemon {
 
     fn window(&mut self, length: Nanos, tell: &mut dyn FnMut(String)) -> Result<(), DaemonError> {
         let tasks = self.meter.window(&self.tree, &mut *self.host, &self.machine, length);
-        self.summary.unseen = self.meter.unseen();
+        self.summary.unseen = self.unseen();
         self.summary.caches = self.meter.caches(&self.tree);
         self.summary.acquired = self.meter.acquired();
         let window = Window { length, tasks: &tasks };
@@ -331,13 +351,22 @@ impl Daemon {
     }
 
     fn put_back(&mut self) {
-        let Some((journal, mut guardian)) = self.orders.take() else { return };
+        let Some((mut journal, mut guardian)) = self.orders.take() else { return };
+        let mut released = 0;
+        if !self.options.dry_run && self.options.control == Control::Affinity {
+            // Who creates whom is known here only. Without a journal to write to, the rest is done all the same.
+            released = self.tree.release(&mut *self.host, &mut journal).unwrap_or(0);
+        }
         let outcome = restore(journal.ledger(), &mut *self.host);
         if outcome.left.is_empty() {
             journal.remove();
         }
-        self.summary.restored = outcome.threads;
+        self.summary.restored = released + outcome.threads;
         self.summary.left = outcome.left;
+        self.summary.unknown = outcome.unknown;
+        if !self.tree.follows_all() {
+            self.summary.unknown.extend(outcome.strangers);
+        }
         guardian.dismiss();
     }
 }
@@ -346,6 +375,26 @@ impl Drop for Daemon {
     fn drop(&mut self) {
         self.put_back();
     }
+}
+
+/// Follows who creates whom, or says why that cannot be.
+fn follow(tree: &mut Tree, host: &mut dyn Host) -> Result<Option<String>, DaemonError> {
+    let mut failed = Ok(());
+    let begun = Recorded::begin(&mut || {
+        failed = tree.scan_processes(host, None);
+        tree.processes().flat_map(|process| host.threads(process.id)).collect()
+    });
+    failed.map_err(DaemonError::Journal)?;
+    Ok(match begun {
+        Ok(recorded) => {
+            tree.follow(Box::new(recorded));
+            None
+        }
+        Err(error) => Some(format!(
+            "who creates whom (perf events: {error}), so that a process that loses its parent before it is listed may stay \
+             confined"
+        )),
+    })
 }
 
 /// Writes down whom this daemon steers, unless somebody else steers one of them, or what has started them.

@@ -36,6 +36,8 @@ pub(crate) enum Fact {
     Guardian(Named),
     /// This process is steered.
     Steered(Named),
+    /// Threads of this program choose masks themselves, so that a mask does not tell whose choice it is.
+    Chooses(Named),
     /// Threads of this program may inherit this mask.
     Program(Named, Masks),
     /// A thread is about to get this mask.
@@ -61,6 +63,7 @@ pub struct Ledger {
     /// The processes that are steered, or were.
     pub(crate) steered: BTreeSet<Named>,
     pub(crate) programs: BTreeMap<Named, Vec<Masks>>,
+    pub(crate) chooses: BTreeSet<Named>,
     pub(crate) orders: BTreeMap<Named, Masks>,
     /// The masks ordered before those: a thread has its old one until the new one is set.
     pub(crate) earlier: BTreeMap<Named, CpuSet>,
@@ -81,6 +84,7 @@ impl Ledger {
         match fact {
             Fact::Guardian(guardian) => self.guardian = Some(guardian),
             Fact::Steered(process) => drop(self.steered.insert(process)),
+            Fact::Chooses(program) => drop(self.chooses.insert(program)),
             Fact::Program(program, masks) => {
                 let known = self.programs.entry(program).or_default();
                 known.retain(|other| other.set != masks.set);
@@ -104,8 +108,14 @@ impl Ledger {
         }
     }
 
-    /// The allowance of a thread of this program with this mask, if it must have inherited the mask.
+    /// The allowance of a thread of this program with this mask, if it must have inherited the mask: of a
+    /// program whose threads choose none themselves.
     pub(crate) fn inherited(&self, program: Named, mask: &CpuSet) -> Option<&CpuSet> {
+        if self.chooses.contains(&program) { None } else { self.ordered(program, mask) }
+    }
+
+    /// The allowance in whose place a mask was ordered for threads of this program.
+    pub(crate) fn ordered(&self, program: Named, mask: &CpuSet) -> Option<&CpuSet> {
         let known = self.programs.get(&program)?;
         known.iter().find(|masks| masks.set == *mask).map(|masks| &masks.allowed)
     }
@@ -114,6 +124,7 @@ impl Ledger {
     pub(crate) fn facts(&self) -> Vec<Fact> {
         let mut facts: Vec<Fact> = self.guardian.map(Fact::Guardian).into_iter().collect();
         facts.extend(self.steered.iter().map(|process| Fact::Steered(*process)));
+        facts.extend(self.chooses.iter().map(|program| Fact::Chooses(*program)));
         for (program, known) in &self.programs {
             facts.extend(known.iter().map(|masks| Fact::Program(*program, masks.clone())));
         }
@@ -140,6 +151,7 @@ impl Fact {
         match self {
             Self::Guardian(of) => format!("guardian {}\n", name(of)),
             Self::Steered(of) => format!("steered {}\n", name(of)),
+            Self::Chooses(of) => format!("chooses {}\n", name(of)),
             Self::Program(of, both) => format!("program {} {}\n", name(of), masks(both)),
             Self::Order(of, both) => format!("order {} {}\n", name(of), masks(both)),
             Self::Keep(of) => format!("keep {}\n", name(of)),
@@ -175,6 +187,7 @@ impl Fact {
         Some(match *words.first()? {
             "guardian" => Self::Guardian(of),
             "steered" => Self::Steered(of),
+            "chooses" => Self::Chooses(of),
             "program" => Self::Program(of, masks()?),
             "order" => Self::Order(of, masks()?),
             "keep" => Self::Keep(of),
@@ -223,6 +236,7 @@ mod tests {
         for fact in [
             Fact::Guardian(of),
             Fact::Steered(of),
+            Fact::Chooses(of),
             Fact::Program(of, masks.clone()),
             Fact::Order(of, masks),
             Fact::Keep(of),

@@ -521,13 +521,13 @@ fn what_cannot_be_put_back_is_told_and_the_rest_is() {
         }
         let ours = steered.kernel.threads[&2].cgroup.clone();
         steered.kernel.foreign.insert(2);
-        let Outcome { threads, left } = steered.end();
+        let Outcome { threads, left, .. } = steered.end();
         assert_eq!((threads, left.len()), (2, 1));
         assert!(left[0].contains("thread 2") && left[0].contains(&*ours.to_string_lossy()));
         steered.kernel.foreign.clear();
         // A thread that is dying keeps the cgroup for a while.
         steered.kernel.cgroups.get_mut(&ours).expect("it is there").dying = 3;
-        assert_eq!(steered.end(), Outcome { threads: 1, left: Vec::new() });
+        assert_eq!(steered.end(), Outcome { threads: 1, ..Outcome::default() });
         assert_eq!(steered.kernel, before);
     }
 }

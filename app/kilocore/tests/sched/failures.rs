@@ -63,6 +63,7 @@ fn affinities_are_back_after_a_panic() {
         control: Control::Affinity,
         dry_run: false,
         whole_system: false,
+        adopts: false,
         recordings: None,
     };
     let meter = Meter::begin(Metrics::Proc, options.policy).expect("proc is there");

@@ -1,6 +1,7 @@
 //! `kilocore sched` puts every affinity back, whatever ends it.
 
 mod cpuset;
+mod descendants;
 mod failures;
 mod metrics;
 mod namespaces;
