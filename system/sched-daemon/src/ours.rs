@@ -18,24 +18,28 @@ pub(crate) fn left_alone(path: &Path) -> String {
     )
 }
 
-/// Whether a folder of recordings can be one of this daemon, where it lies.
+/// Whether a folder of recordings can be one of this daemon, where it lies: it is named after the daemon, or lies in
+/// one that nobody can guess.
 pub(crate) fn is_recordings(path: &Path, daemon: u32) -> bool {
+    let digits = |rest: &str| {
+        !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-')
+    };
+    let is = |path: &Path, prefix: &str| {
+        name(path).and_then(|name| name.strip_prefix(prefix)).is_some_and(digits)
+    };
+    let outer = match path.parent() {
+        Some(outer) if is(outer, "kilocore-recordings-") && is(path, "") => outer,
+        _ if is(path, &format!("kilocore-sched-{daemon}-")) => path,
+        _ => return false,
+    };
     let known = ["/dev/shm", "/tmp", "/var/tmp"].map(PathBuf::from);
-    let known = known.into_iter().chain(std::env::temp_dir().canonicalize().ok());
-    let parents: Vec<PathBuf> = known.collect();
-    let is_form = |rest: &str| !rest.is_empty() && rest.bytes().all(is_of_form);
-    let prefix = format!("kilocore-sched-{daemon}-");
+    let mut known = known.into_iter().chain(std::env::temp_dir().canonicalize().ok());
     // SAFETY: takes no argument.
     let user = unsafe { libc::geteuid() };
-    path.parent().is_some_and(|parent| parents.iter().any(|known| known == parent))
-        && name(path).and_then(|name| name.strip_prefix(&prefix)).is_some_and(is_form)
-        && std::fs::symlink_metadata(path)
+    known.any(|known| outer.parent() == Some(&*known))
+        && std::fs::symlink_metadata(outer)
             // It may be gone, or never have been made.
             .map_or(true, |found| found.is_dir() && found.uid() == user)
-}
-
-fn is_of_form(byte: u8) -> bool {
-    byte.is_ascii_hexdigit() || byte == b'-'
 }
 
 /// Whether a group of resctrl, mounted there, can be one of this daemon.
@@ -74,6 +78,7 @@ mod tests {
     fn recordings_have_the_daemons_number_and_lie_where_they_are_made() {
         let is = |path: &str| is_recordings(Path::new(path), 17);
         assert!(is("/dev/shm/kilocore-sched-17-99") && is("/tmp/kilocore-sched-17-0a-f"));
+        assert!(is("/dev/shm/kilocore-recordings-0af/99"));
         for path in [
             "/",
             "/etc",
@@ -82,6 +87,9 @@ mod tests {
             "/tmp/kilocore-sched-18-99",
             "/tmp/kilocore-sched-17-9x",
             "/etc/kilocore-sched-17-99",
+            "/etc/kilocore-recordings-0af/99",
+            "/tmp/kilocore-recordings-0af/x",
+            "/tmp/kilocore-recordings-/99",
             "/tmp/../etc/kilocore-sched-17-99",
             "/tmp/kilocore-sched-17-99/..",
         ] {
