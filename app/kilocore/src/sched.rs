@@ -19,8 +19,8 @@ use clap::Args;
 use kilocore_lock_recorder::measuring;
 use kilocore_process::{Held, NotStarted, Start, shell_status};
 use kilocore_sched_daemon::{
-    Control, Daemon, DaemonError, Linux, Meter, Metrics, Options, Outcome, Summary, check_control,
-    guard, recordings_folder, restore_orphans,
+    Control, Daemon, DaemonError, Linux, Meter, Metrics, Options, Orphan, Outcome, Summary,
+    check_control, guard, recordings_folder, restore_orphans,
 };
 use kilocore_sched_policy::PolicyName;
 
@@ -60,6 +60,9 @@ pub(crate) struct Arguments {
     /// Steer these processes, which run already, and what they start; until they end or a signal comes
     #[arg(long, value_name = "PID", value_delimiter = ',', conflicts_with = "command")]
     pid: Vec<u32>,
+    /// Let --pid 1 mean what it says: all processes of this system, or of this container
+    #[arg(long, requires = "pid")]
+    whole_system: bool,
     /// Only put back what an earlier run left that was killed together with its guardian
     #[arg(long, conflicts_with_all = ["pid", "command"])]
     restore: bool,
@@ -96,8 +99,11 @@ pub(crate) fn guardian(arguments: &GuardianArguments) -> ExitCode {
     }
 }
 
-/// Says what could not be put back, and whether there is something.
-fn tell_left(Outcome { left, .. }: &Outcome) -> bool {
+/// Says what could not be put back, and whether there is something; and what is not known.
+fn tell_left(Outcome { left, unknown, strangers, .. }: &Outcome) -> bool {
+    for what in unknown.iter().chain(strangers) {
+        eprintln!("kilocore: sched: not known: {what}");
+    }
     for what in left {
         eprintln!(
             "kilocore: sched: could not be put back: {what}; `kilocore sched --restore` tries again"
@@ -107,15 +113,7 @@ fn tell_left(Outcome { left, .. }: &Outcome) -> bool {
 }
 
 pub(crate) fn sched(arguments: Arguments) -> Result<ExitCode, Failure> {
-    let mut left = false;
-    for orphan in restore_orphans(&mut Linux) {
-        eprintln!(
-            "kilocore: sched, process {}, was killed together with its guardian; {} threads got their \
-             affinity back",
-            orphan.daemon, orphan.outcome.threads
-        );
-        left |= tell_left(&orphan.outcome);
-    }
+    let left = put_back_orphans(arguments.restore);
     if arguments.restore {
         return Ok(if left { ExitCode::FAILURE } else { ExitCode::SUCCESS });
     }
@@ -133,12 +131,44 @@ pub(crate) fn sched(arguments: Arguments) -> Result<ExitCode, Failure> {
     }
     // What would fail later fails before anything is written and the program exists.
     let meter = Meter::begin(arguments.metrics, arguments.policy)?;
+    if arguments.pid.contains(&1) && !arguments.whole_system {
+        return Err(DaemonError::WholeSystem.into());
+    }
     check_control(arguments.control, &arguments.pid, &mut Linux)?;
     if arguments.command.is_empty() {
         watch_running(&arguments, meter)
     } else {
         start(&arguments, meter)
     }
+}
+
+/// Puts back what was left of daemons that were killed. Returns whether something could not be put back,
+/// of which those that cannot be put back from here are told only if that was `asked` for.
+fn put_back_orphans(asked: bool) -> bool {
+    let mut left = false;
+    for orphan in restore_orphans(&mut Linux) {
+        match orphan {
+            Orphan::Restored { daemon, outcome } => {
+                eprintln!(
+                    "kilocore: sched, process {daemon}, was killed together with its guardian; {} threads got \
+                     their affinity back",
+                    outcome.threads
+                );
+                left |= tell_left(&outcome);
+            }
+            Orphan::Elsewhere { daemon, path } if asked => {
+                eprintln!(
+                    "kilocore: sched: {} was left by process {daemon} of another PID namespace, where processes have \
+                     other numbers: run `kilocore sched --restore` in that container or, if it is gone, remove the \
+                     file",
+                    path.display()
+                );
+                left = true;
+            }
+            Orphan::Elsewhere { .. } => {}
+        }
+    }
+    left
 }
 
 /// Steers processes that run already.
@@ -176,6 +206,8 @@ fn start(arguments: &Arguments, meter: Meter) -> Result<ExitCode, Failure> {
         command: &arguments.command,
         environment: environment.unwrap_or_default(),
         before_exec: Some(Box::new(before_exec)),
+        // A daemon that the program starts twice over stays findable.
+        adopt_orphans: true,
         ..Start::default()
     });
     over.store(true, Ordering::SeqCst);
@@ -232,6 +264,8 @@ impl Steering {
                 window: arguments.window,
                 control: arguments.control,
                 dry_run: arguments.dry_run,
+                whole_system: arguments.whole_system,
+                adopts: !arguments.command.is_empty(),
                 recordings: None,
             },
             duration: arguments.duration,

@@ -196,7 +196,7 @@ impl Cpusets {
                 }
             }
         }
-        let daemon = std::process::id();
+        let daemon = journal.ledger().daemon.id;
         let path = loop {
             let path = home.join(format!("kilocore-sched-{daemon}-{}", self.next));
             self.next += 1;

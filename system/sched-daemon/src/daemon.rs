@@ -9,16 +9,18 @@ use kilocore_sched_policy::{
     GroupState, GroupStatus, LockLabel, Machine, Nanos, Policy, PolicyName, Window,
 };
 
+use crate::births::Recorded;
 use crate::control::Control;
 use crate::cpusets::Cpusets;
 use crate::error::DaemonError;
 use crate::guardian::Guardian;
 use crate::host::Host;
 use crate::journal::Journal;
-use crate::ledger::Fact;
+use crate::ledger::{Fact, Ledger, Named};
 use crate::machine::this_machine;
 use crate::meter::{Meter, Metrics};
 use crate::monitored_group;
+use crate::orphans::living;
 use crate::pace::Pace;
 use crate::resctrl::CacheUse;
 use crate::restore::restore;
@@ -43,6 +45,11 @@ pub struct Options {
     pub control: Control,
     /// Whether orders are only counted.
     pub dry_run: bool,
+    /// Whether process 1 may be steered, and with it all that it has started.
+    pub whole_system: bool,
+    /// Whether processes that lose their parents become children of this process, which then has no others but
+    /// the program.
+    pub adopts: bool,
     /// Where the measuring library in the programs records to: a folder that is made now and goes at the
     /// end.
     pub recordings: Option<PathBuf>,
@@ -73,6 +80,8 @@ pub struct Summary {
     pub groups: Vec<GroupStatus>,
     /// What could not be put back, in words. The journal is kept for it.
     pub left: Vec<String>,
+    /// What may be confined still, in words: whose choice that is, or who has started it, is not known.
+    pub unknown: Vec<String>,
     /// How orders were carried out.
     pub control: Control,
     /// By which cgroups, in words, if by any.
@@ -97,6 +106,8 @@ pub struct Daemon {
     orders: Option<(Journal, Guardian)>,
     groups: BTreeMap<Vec<LockLabel>, GroupStatus>,
     watcher: Watcher,
+    /// Why it is not known who creates whom.
+    unfollowed: Option<String>,
     summary: Summary,
 }
 
@@ -113,7 +124,11 @@ impl Daemon {
         mut host: Box<dyn Host + Send>,
         guardian: Command,
     ) -> Result<Self, DaemonError> {
-        let tree = Tree::of(pids, &mut *host).map_err(DaemonError::NoProcess)?;
+        if pids.contains(&1) && !options.whole_system {
+            return Err(DaemonError::WholeSystem);
+        }
+        let mut tree = Tree::of(pids, &mut *host)?;
+        tree.leave_out([std::process::id()]);
         if let Some(pid) = pids.iter().find(|pid| !may_steer(**pid))
             && !options.dry_run
         {
@@ -127,9 +142,24 @@ impl Daemon {
             None
         } else {
             let mut journal = Journal::create(&mut *host).map_err(DaemonError::Journal)?;
+            if !options.dry_run
+                && let Err(why) = claim(&mut tree, &mut journal, &mut *host)
+            {
+                journal.remove();
+                return Err(why);
+            }
             let guardian = Guardian::start(guardian, &mut journal, &mut *host);
             let guardian = guardian.inspect_err(|_| journal.remove());
-            Some((journal, guardian.map_err(DaemonError::Guardian)?))
+            let guardian = guardian.map_err(DaemonError::Guardian)?;
+            tree.leave_out([guardian.pid()]);
+            Some((journal, guardian))
+        };
+        if options.adopts {
+            tree.adopt_by(std::process::id());
+        }
+        let unfollowed = match (&orders, options.control) {
+            (Some(_), Control::Affinity) if !options.dry_run => follow(&mut tree, &mut *host)?,
+            _ => None,
         };
         let summary = Summary {
             control: options.control,
@@ -147,12 +177,13 @@ impl Daemon {
             orders,
             groups: BTreeMap::new(),
             watcher: Watcher::default(),
+            unfollowed,
             summary,
         };
         daemon.begin(pids, cpusets)?;
         daemon.record()?;
         daemon.summary.sources = daemon.meter.sources();
-        daemon.summary.unseen = daemon.meter.unseen();
+        daemon.summary.unseen = daemon.unseen();
         Ok(daemon)
     }
 
@@ -181,6 +212,10 @@ impl Daemon {
         let Some(folder) = self.options.recordings.clone() else { return Ok(()) };
         journal.write(vec![Fact::Recordings(folder.clone())]).map_err(DaemonError::Journal)?;
         self.meter.record(folder.clone()).map_err(|error| DaemonError::Recordings(folder, error))
+    }
+
+    fn unseen(&self) -> Vec<String> {
+        self.meter.unseen().into_iter().chain(self.unfollowed.clone()).collect()
     }
 
     /// How orders are carried out.
@@ -261,7 +296,7 @@ impl Daemon {
 
     fn window(&mut self, length: Nanos, tell: &mut dyn FnMut(String)) -> Result<(), DaemonError> {
         let tasks = self.meter.window(&self.tree, &mut *self.host, &self.machine, length);
-        self.summary.unseen = self.meter.unseen();
+        self.summary.unseen = self.unseen();
         self.summary.caches = self.meter.caches(&self.tree);
         self.summary.acquired = self.meter.acquired();
         let window = Window { length, tasks: &tasks };
@@ -316,13 +351,22 @@ impl Daemon {
     }
 
     fn put_back(&mut self) {
-        let Some((journal, mut guardian)) = self.orders.take() else { return };
+        let Some((mut journal, mut guardian)) = self.orders.take() else { return };
+        let mut released = 0;
+        if !self.options.dry_run && self.options.control == Control::Affinity {
+            // Who creates whom is known here only. Without a journal to write to, the rest is done all the same.
+            released = self.tree.release(&mut *self.host, &mut journal).unwrap_or(0);
+        }
         let outcome = restore(journal.ledger(), &mut *self.host);
         if outcome.left.is_empty() {
             journal.remove();
         }
-        self.summary.restored = outcome.threads;
+        self.summary.restored = released + outcome.threads;
         self.summary.left = outcome.left;
+        self.summary.unknown = outcome.unknown;
+        if !self.tree.follows_all() {
+            self.summary.unknown.extend(outcome.strangers);
+        }
         guardian.dismiss();
     }
 }
@@ -331,6 +375,49 @@ impl Drop for Daemon {
     fn drop(&mut self) {
         self.put_back();
     }
+}
+
+/// Follows who creates whom, or says why that cannot be.
+fn follow(tree: &mut Tree, host: &mut dyn Host) -> Result<Option<String>, DaemonError> {
+    let mut failed = Ok(());
+    let begun = Recorded::begin(&mut || {
+        failed = tree.scan_processes(host, None);
+        tree.processes().flat_map(|process| host.threads(process.id)).collect()
+    });
+    failed.map_err(DaemonError::Journal)?;
+    Ok(match begun {
+        Ok(recorded) => {
+            tree.follow(Box::new(recorded));
+            None
+        }
+        Err(error) => Some(format!(
+            "who creates whom (perf events: {error}), so that a process that loses its parent before it is listed may stay \
+             confined"
+        )),
+    })
+}
+
+/// Writes down whom this daemon steers, unless somebody else steers one of them, or what has started them.
+fn claim(tree: &mut Tree, journal: &mut Journal, host: &mut dyn Host) -> Result<(), DaemonError> {
+    tree.scan_processes(host, None).map_err(DaemonError::Journal)?;
+    // Of two that begin at a time, one is the first.
+    let _alone = journal.folder().alone().map_err(DaemonError::Journal)?;
+    let others = living(journal.name(), host);
+    for process in tree.processes() {
+        let mut known = vec![process];
+        let mut above = host.stat(process.id).map(|stat| stat.parent);
+        while let Some(id) = above.filter(|id| *id != 0) {
+            let Some(stat) = host.stat(id) else { break };
+            known.push(Named { id, started: stat.started });
+            above = Some(stat.parent);
+        }
+        let steers = |ledger: &&Ledger| known.iter().any(|of| ledger.steered.contains(of));
+        if let Some(other) = others.iter().find(steers) {
+            return Err(DaemonError::Steered { pid: process.id, by: other.daemon.id });
+        }
+    }
+    let facts = tree.processes().map(Fact::Steered).collect();
+    journal.write(facts).map_err(DaemonError::Journal)
 }
 
 /// A group in words.

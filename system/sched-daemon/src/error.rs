@@ -13,6 +13,29 @@ pub enum DaemonError {
     /// A process is not there.
     #[error("there is no process {0}: see `ps -e` for those there are")]
     NoProcess(u32),
+    /// It is one of the kernel's.
+    #[error(
+        "process {0} is a thread of the kernel and no program's: name the process of a program, see `ps -e` for those \
+         there are"
+    )]
+    Kernels(u32),
+    /// All processes would be steered.
+    #[error(
+        "process 1 has started all others, so that everything on this system, or in this container, would be steered: \
+         name the process that you mean or, if you mean all of them, add --whole-system"
+    )]
+    WholeSystem,
+    /// Somebody steers it already.
+    #[error(
+        "process {pid} is steered already, by the kilocore that is process {by}, and each would undo what the other \
+         orders: end that one first, as with `kill {by}`, or wait for its end"
+    )]
+    Steered {
+        /// The process.
+        pid: u32,
+        /// Who steers it.
+        by: u32,
+    },
     /// A process is somebody else's.
     #[error(
         "process {0} belongs to another user, whose threads you may not confine: run kilocore as that \

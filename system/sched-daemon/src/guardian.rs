@@ -13,8 +13,10 @@ use std::process::{Child, Command, Stdio};
 
 use crate::host::Host;
 use crate::journal::{Journal, read};
+use crate::journal_name::Namespace;
 use crate::ledger::{Fact, Named};
 use crate::outcome::Outcome;
+use crate::places::{Folder, wait_for_lock};
 use crate::restore::restore;
 
 const DONE: &[u8] = b"done";
@@ -77,7 +79,8 @@ impl Guardian {
 /// what became of that.
 ///
 /// # Errors
-/// Those of standard input, which is the pipe from the daemon.
+/// Those of standard input, which is the pipe from the daemon; and if the path is that of no journal of this
+/// user's.
 pub fn guard(journal: &Path, host: &mut dyn Host) -> io::Result<Option<Outcome>> {
     let pipe: OwnedFd = io::stdin().as_fd().try_clone_to_owned()?;
     let mut word = Vec::new();
@@ -85,9 +88,18 @@ pub fn guard(journal: &Path, host: &mut dyn Host) -> io::Result<Option<Outcome>>
     if word == DONE {
         return Ok(None);
     }
-    let restored = read(journal).map(|(_, _, ledger)| restore(&ledger, host));
-    if restored.as_ref().is_none_or(|outcome| outcome.left.is_empty()) {
-        let _ = std::fs::remove_file(journal);
+    let (folder, name) = Folder::of(journal)?;
+    let Ok(file) = folder.open_journal(name) else { return Ok(None) };
+    // The daemon's lock has ended with it. If somebody else puts things back already, nothing is left after that.
+    wait_for_lock(&file)?;
+    if !folder.still_has(name, &file) {
+        return Ok(None);
     }
-    Ok(restored)
+    let read = read(name, &file).filter(|(header, _)| header.namespace == Namespace::own());
+    let Some((_, ledger)) = read else { return Ok(None) };
+    let outcome = restore(&ledger, host);
+    if outcome.left.is_empty() {
+        folder.remove(name);
+    }
+    Ok(Some(outcome))
 }

@@ -54,13 +54,18 @@ impl Mount {
     /// The mount with cpusets; where there are several, the one that is looked at first is the first of
     /// version 1.
     pub(crate) fn find(host: &mut dyn Host) -> Option<Self> {
-        let text = host.read_file(Path::new("/proc/self/mountinfo")).ok()?;
-        let mut mounts: Vec<Self> = text.lines().filter_map(parse).collect();
+        let mut mounts = Self::all(host);
         mounts.sort_by_key(|mount| mount.version);
         mounts.into_iter().find(|mount| match mount.version {
             Version::One => true,
             Version::Two => has_word(host, &mount.point.join("cgroup.controllers"), "cpuset"),
         })
+    }
+
+    /// All that may have cpusets.
+    pub(crate) fn all(host: &mut dyn Host) -> Vec<Self> {
+        let text = host.read_file(Path::new("/proc/self/mountinfo")).unwrap_or_default();
+        text.lines().filter_map(parse).collect()
     }
 
     /// The folder of the cgroup in which a thread is, if it is seen in this mount.

@@ -15,6 +15,7 @@ use crate::group;
 use crate::hierarchy::Version;
 use crate::host::Host;
 use crate::ledger::{Ledger, Named};
+use crate::ours;
 use crate::outcome::Outcome;
 
 /// How long a thread may take to be moved or to die. A host may take the cores away for seconds.
@@ -31,6 +32,10 @@ pub(crate) fn come_home(ledger: &Ledger, host: &mut dyn Host) -> Outcome {
     let forgets = group::forgets_masks(host);
     let mut outcome = Outcome::default();
     for (path, version) in &ledger.groups {
+        if !ours::is_group(path, *version, ledger.daemon.id, host) {
+            outcome.left.push(ours::left_alone(path));
+            continue;
+        }
         let mut moved = BTreeSet::new();
         let emptied = empty(ledger, *version, path, host, &mut moved, forgets);
         outcome.threads += moved.len() as u64;
@@ -43,6 +48,10 @@ pub(crate) fn come_home(ledger: &Ledger, host: &mut dyn Host) -> Outcome {
     }
     // Those below come after those above.
     for path in ledger.enabled.iter().rev() {
+        if !ours::is_cgroup(path, None, host) {
+            outcome.left.push(ours::left_alone(path));
+            continue;
+        }
         match group::take_controller(host, path) {
             Ok(()) => {}
             // It is gone, or somebody has come to use it.

@@ -2,30 +2,31 @@
 //!
 //! A fact is written before the order that it is about. It need not reach the disk, since affinities end
 //! with the system, too. If the file has grown long, it is written anew beside itself and renamed, so that
-//! at every instant there is a whole one.
+//! at every instant there is a whole one. Its daemon holds a lock on it, which ends with the daemon, however
+//! that ends, and which who sees the file sees, too: also where the daemon has no number.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::fs::File;
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use kilocore_process::boot_id;
 
 use crate::host::Host;
+use crate::journal_name::{JournalName, Namespace};
 use crate::ledger::{Fact, Ledger, Named};
-use crate::outcome::Outcome;
-use crate::places;
-use crate::restore::restore;
-
-/// The ending of journals' names.
-const ENDING: &str = "journal";
+use crate::places::Folder;
 
 /// How long a journal grows before it is written anew, in bytes beyond twice what it needs.
 const LONG: u64 = 1 << 20;
 
+/// No journal is longer: a hundred bytes for each of as many threads as Linux has numbers for.
+const MOST: u64 = 1 << 29;
+
 /// A journal that is being written.
 #[derive(Debug)]
 pub struct Journal {
+    folder: Folder,
+    name: JournalName,
     path: PathBuf,
     file: File,
     header: String,
@@ -34,13 +35,37 @@ pub struct Journal {
     needed: u64,
 }
 
-/// What was put back of an orphaned journal.
+/// Whose a journal is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Restored {
-    /// The process whose journal it was.
-    pub daemon: u32,
-    /// What became of it.
-    pub outcome: Outcome,
+pub(crate) struct Header {
+    pub(crate) daemon: Named,
+    /// The boot of the system; `unknown` if that does not tell.
+    pub(crate) boot: String,
+    /// Where the numbers in it are those of processes.
+    pub(crate) namespace: Namespace,
+}
+
+impl Header {
+    fn line(&self) -> String {
+        let Self { daemon, boot, namespace } = self;
+        let Namespace { device, inode } = namespace;
+        format!("kilocore-sched-2 {} {} {boot} {device} {inode}\n", daemon.id, daemon.started)
+    }
+
+    fn parse(line: &str) -> Option<Self> {
+        let words: Vec<&str> = line.split(' ').collect();
+        let ["kilocore-sched-2", id, started, boot, device, inode] = words[..] else { return None };
+        Some(Self {
+            daemon: Named { id: id.parse().ok()?, started: started.parse().ok()? },
+            boot: boot.to_owned(),
+            namespace: Namespace { device: device.parse().ok()?, inode: inode.parse().ok()? },
+        })
+    }
+
+    /// Whether the system has been started anew since.
+    pub(crate) fn is_of_another_boot(&self) -> bool {
+        self.boot != "unknown" && boot_id().is_some_and(|now| now != self.boot)
+    }
 }
 
 impl Journal {
@@ -51,17 +76,19 @@ impl Journal {
     pub fn create(host: &mut dyn Host) -> io::Result<Self> {
         let pid = std::process::id();
         let started = host.stat(pid).map_or(0, |stat| stat.started);
-        Self::create_in(&places::folder()?, Named { id: pid, started })
+        Self::begin(Folder::make()?, Named { id: pid, started })
     }
 
-    pub(crate) fn create_in(folder: &Path, daemon: Named) -> io::Result<Self> {
-        let path = folder.join(format!("{}-{}.{ENDING}", daemon.id, daemon.started));
+    pub(crate) fn begin(folder: Folder, daemon: Named) -> io::Result<Self> {
+        let namespace = Namespace::own();
         let boot = boot_id().unwrap_or_else(|| "unknown".to_owned());
-        let header = format!("kilocore-sched-1 {} {} {boot}\n", daemon.id, daemon.started);
-        let mut file = open(&path)?;
-        file.write_all(header.as_bytes())?;
+        let header = Header { daemon, boot, namespace }.line();
+        let name = JournalName { daemon, namespace: namespace.inode };
+        let file = put(&folder, name, &header)?;
+        let path = folder.path().join(name.file());
+        let ledger = Ledger::of(daemon);
         let bytes = header.len() as u64;
-        Ok(Self { path, file, header, ledger: Ledger::default(), bytes, needed: bytes })
+        Ok(Self { folder, name, path, file, header, ledger, bytes, needed: bytes })
     }
 
     /// Where it is.
@@ -74,6 +101,14 @@ impl Journal {
     #[must_use]
     pub fn ledger(&self) -> &Ledger {
         &self.ledger
+    }
+
+    pub(crate) fn folder(&self) -> &Folder {
+        &self.folder
+    }
+
+    pub(crate) fn name(&self) -> JournalName {
+        self.name
     }
 
     pub(crate) fn write(&mut self, facts: Vec<Fact>) -> io::Result<()> {
@@ -89,11 +124,8 @@ impl Journal {
     fn anew(&mut self) -> io::Result<()> {
         let facts: String = self.ledger.facts().iter().map(Fact::line).collect();
         let text = format!("{}{facts}", self.header);
-        let beside = self.path.with_extension("new");
-        let mut file = open(&beside)?;
-        file.write_all(text.as_bytes())?;
-        fs::rename(&beside, &self.path)?;
-        self.file = file;
+        // The new file is locked before it is in its place, and the old one until then.
+        self.file = put(&self.folder, self.name, &text)?;
         self.bytes = text.len() as u64;
         self.needed = self.bytes;
         Ok(())
@@ -101,56 +133,35 @@ impl Journal {
 
     /// Ends it: nothing is left to be put back.
     pub(crate) fn remove(&self) {
-        let _ = fs::remove_file(&self.path);
+        self.folder.remove(self.name);
     }
 }
 
-fn open(path: &Path) -> io::Result<File> {
-    let _ = fs::remove_file(path);
-    OpenOptions::new().append(true).create_new(true).mode(0o600).open(path)
+fn put(folder: &Folder, name: JournalName, text: &str) -> io::Result<File> {
+    let mut file = folder.begin(name)?;
+    file.write_all(text.as_bytes())?;
+    folder.put_in_place(name)?;
+    Ok(file)
 }
 
-/// What a journal says: whose it is, of which boot, and the facts. A line that was cut off by the
-/// daemon's end says nothing: its order was not given.
-pub(crate) fn read(path: &Path) -> Option<(Named, String, Ledger)> {
-    let text = fs::read_to_string(path).ok()?;
+/// What a journal says: whose it is, and the facts. `None` if it is none, or another's than its name says.
+pub(crate) fn read(name: JournalName, file: &File) -> Option<(Header, Ledger)> {
+    let mut bytes = Vec::new();
+    file.take(MOST).read_to_end(&mut bytes).ok()?;
+    let (header, ledger) = parse(std::str::from_utf8(&bytes).ok()?)?;
+    let is_it = header.daemon == name.daemon && header.namespace.inode == name.namespace;
+    is_it.then_some((header, ledger))
+}
+
+/// A line that was cut off by the daemon's end says nothing: its order was not given.
+pub(crate) fn parse(text: &str) -> Option<(Header, Ledger)> {
     let mut lines = text.split_inclusive('\n').filter_map(|line| line.strip_suffix('\n'));
-    let header: Vec<&str> = lines.next()?.split(' ').collect();
-    let ["kilocore-sched-1", id, started, boot] = header[..] else { return None };
-    let daemon = Named { id: id.parse().ok()?, started: started.parse().ok()? };
-    let mut ledger = Ledger::default();
+    let header = Header::parse(lines.next()?)?;
+    let mut ledger = Ledger::of(header.daemon);
     for fact in lines.filter_map(Fact::parse) {
         ledger.apply(fact);
     }
-    Some((daemon, boot.to_owned(), ledger))
-}
-
-/// Puts back what daemons have left that were killed together with their guardians, and removes their
-/// journals, unless something could not be put back.
-pub fn restore_orphans(host: &mut dyn Host) -> Vec<Restored> {
-    let folders = places::folders().into_iter().filter(|folder| places::is_ours(folder));
-    let files = folders.filter_map(|folder| fs::read_dir(folder).ok()).flatten().flatten();
-    let mut journals: Vec<PathBuf> = files.map(|file| file.path()).collect();
-    journals.retain(|path| path.extension().is_some_and(|ending| ending == ENDING));
-    journals.sort();
-    journals.dedup();
-    journals.iter().filter_map(|path| restore_orphan(path, host)).collect()
-}
-
-fn restore_orphan(path: &Path, host: &mut dyn Host) -> Option<Restored> {
-    let (daemon, boot, ledger) = read(path)?;
-    let mut alive = |of: Named| {
-        host.stat(of.id).is_some_and(|stat| stat.started == of.started && !stat.has_ended())
-    };
-    let here = boot_id().is_none_or(|id| id == boot || boot == "unknown");
-    if here && (alive(daemon) || ledger.guardian.is_some_and(&mut alive)) {
-        return None;
-    }
-    let outcome = if here { restore(&ledger, host) } else { Outcome::default() };
-    if outcome.left.is_empty() {
-        fs::remove_file(path).ok()?;
-    }
-    Some(Restored { daemon: daemon.id, outcome })
+    Some((header, ledger))
 }
 
 #[cfg(test)]
@@ -159,23 +170,51 @@ mod tests {
     use crate::ledger::Masks;
     use kilocore_sched_policy::CpuSet;
 
+    fn written(journal: &Journal) -> Ledger {
+        let file = journal.folder.open_journal(journal.name).expect("it is there");
+        read(journal.name, &file).expect("it is one").1
+    }
+
     #[test]
     fn a_journal_is_read_as_it_was_written_and_also_cut_off_or_written_anew() {
         let folder = tempfile::tempdir().expect("a folder");
         let daemon = Named { id: 1, started: 2 };
-        let mut journal = Journal::create_in(folder.path(), daemon).expect("a file");
+        let folder = Folder::open(folder.path()).expect("it is ours");
+        let mut journal = Journal::begin(folder, daemon).expect("a file");
         let masks = |cores| Masks { allowed: CpuSet::first(8), set: CpuSet::first(cores) };
         for cores in 1..5 {
             let of = Named { id: cores % 3, started: 4 };
             let facts = vec![Fact::Program(of, masks(cores)), Fact::Order(of, masks(cores))];
             journal.write(facts).expect("room");
         }
-        let written =
-            (daemon, boot_id().unwrap_or_else(|| "unknown".into()), journal.ledger.clone());
-        assert_eq!(read(journal.path()), Some(written.clone()));
+        let ledger = journal.ledger.clone();
+        assert_eq!(written(&journal), ledger);
         journal.anew().expect("room");
-        assert_eq!(read(journal.path()), Some(written.clone()));
+        assert_eq!(written(&journal), ledger);
         journal.file.write_all(b"order 9 9 0-7 0").expect("room");
-        assert_eq!(read(journal.path()), Some(written), "its line does not end");
+        assert_eq!(written(&journal), ledger, "its line does not end");
+    }
+
+    #[test]
+    fn a_journal_that_says_it_is_anothers_is_none() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let folder = Folder::open(folder.path()).expect("it is ours");
+        let journal = Journal::begin(folder, Named { id: 1, started: 2 }).expect("a file");
+        let file = journal.folder.open_journal(journal.name).expect("it is there");
+        let other = JournalName { daemon: Named { id: 2, started: 2 }, ..journal.name };
+        assert_eq!(read(other, &file), None);
+    }
+
+    #[test]
+    fn only_another_boot_is_one() {
+        let of = |boot: &str| {
+            let daemon = Named { id: 1, started: 2 };
+            let header = Header { daemon, boot: boot.to_owned(), namespace: Namespace::own() };
+            assert_eq!(Header::parse(header.line().trim_end()), Some(header.clone()));
+            header.is_of_another_boot()
+        };
+        assert!(!of("unknown"));
+        assert_eq!(of("another"), boot_id().is_some());
+        assert!(!of(&boot_id().unwrap_or("unknown".to_owned())));
     }
 }

@@ -14,7 +14,7 @@ use crate::cpu_list;
 use crate::hierarchy::Version;
 
 /// A thread or process for good: its number and its start time in ticks since the system's.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Named {
     /// Its number.
     pub id: u32,
@@ -34,6 +34,10 @@ pub(crate) struct Masks {
 pub(crate) enum Fact {
     /// The process that restores if the daemon dies.
     Guardian(Named),
+    /// This process is steered.
+    Steered(Named),
+    /// Threads of this program choose masks themselves, so that a mask does not tell whose choice it is.
+    Chooses(Named),
     /// Threads of this program may inherit this mask.
     Program(Named, Masks),
     /// A thread is about to get this mask.
@@ -53,8 +57,13 @@ pub(crate) enum Fact {
 /// All facts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Ledger {
+    /// Whose it is.
+    pub(crate) daemon: Named,
     pub(crate) guardian: Option<Named>,
+    /// The processes that are steered, or were.
+    pub(crate) steered: BTreeSet<Named>,
     pub(crate) programs: BTreeMap<Named, Vec<Masks>>,
+    pub(crate) chooses: BTreeSet<Named>,
     pub(crate) orders: BTreeMap<Named, Masks>,
     /// The masks ordered before those: a thread has its old one until the new one is set.
     pub(crate) earlier: BTreeMap<Named, CpuSet>,
@@ -66,9 +75,16 @@ pub struct Ledger {
 }
 
 impl Ledger {
+    /// The empty one of this daemon.
+    pub(crate) fn of(daemon: Named) -> Self {
+        Self { daemon, ..Self::default() }
+    }
+
     pub(crate) fn apply(&mut self, fact: Fact) {
         match fact {
             Fact::Guardian(guardian) => self.guardian = Some(guardian),
+            Fact::Steered(process) => drop(self.steered.insert(process)),
+            Fact::Chooses(program) => drop(self.chooses.insert(program)),
             Fact::Program(program, masks) => {
                 let known = self.programs.entry(program).or_default();
                 known.retain(|other| other.set != masks.set);
@@ -92,8 +108,14 @@ impl Ledger {
         }
     }
 
-    /// The allowance of a thread of this program with this mask, if it must have inherited the mask.
+    /// The allowance of a thread of this program with this mask, if it must have inherited the mask: of a
+    /// program whose threads choose none themselves.
     pub(crate) fn inherited(&self, program: Named, mask: &CpuSet) -> Option<&CpuSet> {
+        if self.chooses.contains(&program) { None } else { self.ordered(program, mask) }
+    }
+
+    /// The allowance in whose place a mask was ordered for threads of this program.
+    pub(crate) fn ordered(&self, program: Named, mask: &CpuSet) -> Option<&CpuSet> {
         let known = self.programs.get(&program)?;
         known.iter().find(|masks| masks.set == *mask).map(|masks| &masks.allowed)
     }
@@ -101,6 +123,8 @@ impl Ledger {
     /// All facts anew, without those that were replaced.
     pub(crate) fn facts(&self) -> Vec<Fact> {
         let mut facts: Vec<Fact> = self.guardian.map(Fact::Guardian).into_iter().collect();
+        facts.extend(self.steered.iter().map(|process| Fact::Steered(*process)));
+        facts.extend(self.chooses.iter().map(|program| Fact::Chooses(*program)));
         for (program, known) in &self.programs {
             facts.extend(known.iter().map(|masks| Fact::Program(*program, masks.clone())));
         }
@@ -126,6 +150,8 @@ impl Fact {
         let name = |name: &Named| format!("{} {}", name.id, name.started);
         match self {
             Self::Guardian(of) => format!("guardian {}\n", name(of)),
+            Self::Steered(of) => format!("steered {}\n", name(of)),
+            Self::Chooses(of) => format!("chooses {}\n", name(of)),
             Self::Program(of, both) => format!("program {} {}\n", name(of), masks(both)),
             Self::Order(of, both) => format!("order {} {}\n", name(of), masks(both)),
             Self::Keep(of) => format!("keep {}\n", name(of)),
@@ -160,6 +186,8 @@ impl Fact {
         };
         Some(match *words.first()? {
             "guardian" => Self::Guardian(of),
+            "steered" => Self::Steered(of),
+            "chooses" => Self::Chooses(of),
             "program" => Self::Program(of, masks()?),
             "order" => Self::Order(of, masks()?),
             "keep" => Self::Keep(of),
@@ -207,6 +235,8 @@ mod tests {
         let masks = Masks { allowed: CpuSet::first(9), set: CpuSet::first(1) };
         for fact in [
             Fact::Guardian(of),
+            Fact::Steered(of),
+            Fact::Chooses(of),
             Fact::Program(of, masks.clone()),
             Fact::Order(of, masks),
             Fact::Keep(of),

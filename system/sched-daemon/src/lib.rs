@@ -14,13 +14,15 @@
 //!   If both die, the next daemon finds the journal ([`restore_orphans`]).
 //!
 //! # What cannot be told
-//! A thread inherits the affinity of its creator. So a new thread whose mask is one that was ordered for
-//! its program is taken to have inherited it, and its allowance is that of the program. If a program
-//! itself chooses exactly that mask for a new thread, this is not seen. Where cgroups carry orders out,
-//! membership tells.
+//! A thread inherits the affinity of its creator. Who that is, the kernel's records tell, where this user may have
+//! them; else, a new thread whose mask is one that was ordered for its program is taken to have inherited it, unless
+//! threads of the program choose masks themselves: then it is left as it is, and told. If a confined thread
+//! chooses exactly the mask that it was given, this is not seen. Where cgroups carry orders out, membership
+//! tells.
 #![warn(missing_docs)]
 
 mod affinity;
+mod births;
 mod caches;
 mod control;
 mod counted;
@@ -39,11 +41,15 @@ mod hierarchy;
 mod homecoming;
 mod host;
 mod journal;
+mod journal_name;
 mod ledger;
+mod lineage;
 mod looks;
 mod machine;
 mod meter;
 mod monitored_group;
+mod orphans;
+mod ours;
 mod outcome;
 mod pace;
 mod places;
@@ -67,10 +73,11 @@ pub use daemon::{Daemon, Options, Summary, check_control};
 pub use error::{DaemonError, NoCpusets};
 pub use guardian::{Guardian, guard};
 pub use host::{Host, Linux};
-pub use journal::{Journal, Restored, restore_orphans};
+pub use journal::Journal;
 pub use ledger::{Ledger, Named};
 pub use machine::this_machine;
 pub use meter::{Meter, Metrics};
+pub use orphans::{Orphan, restore_orphans};
 pub use outcome::Outcome;
 pub use recording_folder::recordings_folder;
 pub use resctrl::CacheUse;

@@ -7,4 +7,8 @@ pub struct Outcome {
     pub threads: u64,
     /// What could not be put back, in words. The journal is kept for it.
     pub left: Vec<String>,
+    /// Threads of the programs that may be confined still, in words: it is not known whose choice their masks are.
+    pub unknown: Vec<String>,
+    /// Processes that may be the programs' and confined still, in words: it is not known who has started them.
+    pub strangers: Vec<String>,
 }

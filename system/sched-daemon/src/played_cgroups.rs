@@ -13,9 +13,10 @@ use crate::cpusets::Cpusets;
 use crate::error::NoCpusets;
 use crate::hierarchy::Version;
 use crate::host::Host;
-use crate::journal::{Journal, read};
+use crate::journal::{Journal, parse};
 use crate::ledger::Named;
 use crate::outcome::Outcome;
+use crate::places::Folder;
 use crate::restore::restore;
 use crate::stat::Stat;
 use crate::tree::{Order, Tree};
@@ -249,7 +250,8 @@ impl Host for Kernel {
     }
     fn thread_stat(&mut self, _pid: u32, tid: u32) -> Option<Stat> {
         let started = u64::from(tid);
-        let stat = Stat { state: b'S', parent: 0, ticks: 0, started, cpu: CpuId(0) };
+        let stat =
+            Stat { state: b'S', parent: 0, is_kernels: false, ticks: 0, started, cpu: CpuId(0) };
         self.threads.contains_key(&tid).then_some(stat)
     }
     fn times(&mut self, _pid: u32, _tid: u32) -> Option<(Nanos, Nanos)> {
@@ -357,7 +359,8 @@ impl Steered {
     fn begin_by(control: Control, mut kernel: Kernel) -> Result<Self, NoCpusets> {
         let folder = tempfile::tempdir().expect("a folder");
         let daemon = Named { id: 9, started: 9 };
-        let mut journal = Journal::create_in(folder.path(), daemon).expect("room");
+        let place = Folder::open(folder.path()).expect("it is ours");
+        let mut journal = Journal::begin(place, daemon).expect("room");
         kernel.journal = Some(journal.path().to_owned());
         let mut tree = Tree::of(&[1], &mut kernel).expect("it is there");
         if control == Control::Cpuset {
@@ -386,7 +389,8 @@ impl Steered {
 
     /// What the daemon's end makes of it.
     fn end(&mut self) -> Outcome {
-        let (_, _, ledger) = read(self.journal.path()).expect("it is whole");
+        let written = std::fs::read_to_string(self.journal.path()).expect("it is there");
+        let (_, ledger) = parse(&written).expect("it is whole");
         (self.kernel.journal, self.kernel.past) = (None, Vec::new());
         restore(&ledger, &mut self.kernel)
     }
@@ -419,11 +423,9 @@ fn whenever_the_daemon_is_killed_its_journal_brings_everything_back() {
         let past = std::mem::take(&mut steered.kernel.past);
         let least = if control == Control::Affinity { 5 } else { 12 };
         assert!(past.len() >= least, "each change is tried");
-        let folder = tempfile::tempdir().expect("a folder");
         for (number, (written, mut kernel)) in past.into_iter().enumerate() {
-            let file = folder.path().join("journal");
-            std::fs::write(&file, written).expect("room");
-            let (_, _, ledger) = read(&file).expect("it is whole");
+            let written = String::from_utf8(written).expect("text");
+            let (_, ledger) = parse(&written).expect("it is whole");
             let outcome = restore(&ledger, &mut kernel);
             assert_eq!(outcome.left, Vec::<String>::new());
             assert_eq!(kernel, before, "after change {number} by {control}");
@@ -519,13 +521,13 @@ fn what_cannot_be_put_back_is_told_and_the_rest_is() {
         }
         let ours = steered.kernel.threads[&2].cgroup.clone();
         steered.kernel.foreign.insert(2);
-        let Outcome { threads, left } = steered.end();
+        let Outcome { threads, left, .. } = steered.end();
         assert_eq!((threads, left.len()), (2, 1));
         assert!(left[0].contains("thread 2") && left[0].contains(&*ours.to_string_lossy()));
         steered.kernel.foreign.clear();
         // A thread that is dying keeps the cgroup for a while.
         steered.kernel.cgroups.get_mut(&ours).expect("it is there").dying = 3;
-        assert_eq!(steered.end(), Outcome { threads: 1, left: Vec::new() });
+        assert_eq!(steered.end(), Outcome { threads: 1, ..Outcome::default() });
         assert_eq!(steered.kernel, before);
     }
 }

@@ -18,7 +18,7 @@ const LENGTH: Nanos = Nanos(100_000_000);
 struct Threads(BTreeMap<u32, (u64, u32, u64)>);
 
 fn stat(started: u64, cpu: u32) -> Stat {
-    Stat { state: b'S', parent: 0, ticks: 0, started, cpu: CpuId(cpu) }
+    Stat { state: b'S', parent: 0, is_kernels: false, ticks: 0, started, cpu: CpuId(cpu) }
 }
 
 impl Host for Threads {

@@ -19,6 +19,11 @@
 //! If more than one core spins on average, the locks are busy all the time, and would be on one core less.
 //! So if acquisitions are not known, all cores are not among the numbers that are tried: time without waiting
 //! does not show how much longer sections take beside a core that spins.
+//!
+//! A lock has a holder, who does not wait and gets a task's share of the cores, on however few they are. If much
+//! less than that share is spent on anything but spinning, in two windows in a row, nobody holds what all wait
+//! for: they spin until all have come, as at a barrier, and each that spins keeps one from coming. Then all cores
+//! are given back at once.
 
 use alloc::vec::Vec;
 
@@ -99,6 +104,9 @@ impl LockAwareOptions {
 /// With a larger share of waiting, what is done without confinement is not compared with.
 const TRUSTED: Share = Share::percent(75);
 
+/// A holder gets a task's share of the cores. With less than one part in so many of that, there is none.
+const UNHELD: u64 = 3;
+
 #[derive(Debug, Clone)]
 enum State {
     Free { pause: u32 },
@@ -135,6 +143,8 @@ pub(crate) struct Confinement {
     /// How long the next probe waits, and the next search after one in vain.
     probe: u32,
     retry: u32,
+    /// In how many windows in a row nobody held what all waited for.
+    unheld: u32,
     /// How long confinement lasts at least before it is given up for lack of waiting.
     hold: u32,
     held: u32,
@@ -361,6 +371,26 @@ impl Confinement {
         Some(self.keep_holding())
     }
 
+    /// Whether the tasks are seen to wait for all of them rather than for who holds a lock.
+    fn is_of_all(&mut self, seen: &Observation) -> bool {
+        let cores = match &self.state {
+            State::Searching { trial, .. } if trial.settle == 0 => Some(trial.cores),
+            State::Holding { settle: 0, .. } => Some(self.best()),
+            State::Probing { candidate, settle: 0, .. } => Some(*candidate),
+            _ => None,
+        };
+        // Acquisitions say themselves how much is done, and who sleeps takes no core from a holder.
+        let is_unheld = cores.is_some_and(|cores| {
+            let (cores, tasks) = (u64::from(cores), u64::from(seen.tasks.max(1)));
+            let share = cores * 1_000_000 / tasks;
+            seen.by == Progress::UsefulCores
+                && seen.spinning > cores * 1_000_000 / 2
+                && seen.useful < share / UNHELD
+        });
+        self.unheld = if is_unheld { self.unheld + 1 } else { 0 };
+        self.unheld >= 2
+    }
+
     fn longer(&self, windows: u32) -> u32 {
         windows.saturating_mul(2).clamp(1, self.options.patience.max(1))
     }
@@ -381,6 +411,7 @@ impl Controller for Confinement {
             waiting: None,
             probe: options.probe,
             retry: options.probe,
+            unheld: 0,
             hold: options.probe,
             held: 0,
             here: Evidence::default(),
@@ -395,6 +426,12 @@ impl Controller for Confinement {
     }
 
     fn observe(&mut self, seen: &Observation) -> Option<u32> {
+        if self.is_of_all(seen) {
+            self.best = None;
+            let pause = self.retry;
+            self.retry = self.longer(self.retry);
+            return self.release(pause);
+        }
         let cores = match &self.state {
             State::Free { pause } => self.free(*pause, seen),
             State::Searching { .. } => self.search(seen),

@@ -16,6 +16,10 @@ pub(crate) struct Observation {
     pub(crate) waiting: Share,
     /// On how many cores they spun for locks on average, in millionths of a core.
     pub(crate) spinning: u64,
+    /// How many tasks there are.
+    pub(crate) tasks: u32,
+    /// On how many cores they ran and did not spin on average, in millionths of a core.
+    pub(crate) useful: u64,
     /// Whether they could have used more cores.
     pub(crate) starved: bool,
 }

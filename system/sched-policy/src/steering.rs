@@ -229,12 +229,14 @@ fn observation<'a>(
 ) -> Observation {
     let mut waited = 0;
     let mut spinning: u64 = 0;
+    let mut useful: u64 = 0;
     let mut active = 0;
     let mut ready = 0;
     for task in members.clone() {
         let (spun, slept) = (task.spun().0, task.slept().0);
         waited += spun + slept;
         spinning = spinning.saturating_add(spun);
+        useful = useful.saturating_add(task.ran.0.saturating_sub(spun));
         active += task.ran.0.max(spun) + slept;
         ready += task.ready.0;
     }
@@ -245,6 +247,8 @@ fn observation<'a>(
         by,
         waiting: Share::of(Nanos(waited), Nanos(active)),
         spinning: spinning.saturating_mul(1_000_000) / length.0.max(1),
+        tasks,
+        useful: useful.saturating_mul(1_000_000) / length.0.max(1),
         // At any time, at least half a task wanted one of the cores that they may not use.
         starved: cores.is_some() && ready > length.0 / 2,
     }

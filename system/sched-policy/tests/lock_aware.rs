@@ -405,6 +405,42 @@ fn confined_windows(spinning: f64) -> usize {
     confined
 }
 
+/// In how many of 400 windows four tasks are confined that spin until all have come, so that on one core hardly
+/// anything is done; and for how many windows at a time at most. On two cores, they spin for this share of
+/// their time. Nobody counts acquisitions.
+fn confined_at_a_barrier(spinning: f64) -> (usize, usize) {
+    let mut policy = LockAware::default();
+    let fight = Fight { tasks: 4, ..fight(1_000.0, 1_000.0, 0.0) };
+    let mut world = Contended::new(2, vec![fight], 0.0, 1);
+    let (mut confined, mut longest, mut now) = (0, 0, 0);
+    for _ in 0..400 {
+        let cores = world.cores(0);
+        // One that spins does so for its whole slice, before the next one comes to do a little.
+        let share = if cores == 2 { spinning } else { 0.98 };
+        let mut tasks = world.window();
+        for task in &mut tasks {
+            task.ran = Nanos(250_000 * u64::from(cores));
+            task.locks[0].acquired = None;
+            task.locks[0].spun = Nanos((share * 250_000.0) as u64 * u64::from(cores));
+        }
+        world.obey(&mut policy, &tasks);
+        now = if world.cores(0) == 1 { now + 1 } else { 0 };
+        confined += usize::from(now > 0);
+        longest = longest.max(now);
+    }
+    (confined, longest)
+}
+
+#[test]
+fn who_spins_until_all_have_come_is_not_kept_on_fewer_cores() {
+    for spinning in [0.3, 0.67, 0.9, 0.97] {
+        let (confined, longest) = confined_at_a_barrier(spinning);
+        // One window to settle, and two that show it.
+        assert!(longest <= 3, "{spinning}: {longest} windows at a time");
+        assert!(confined <= 20, "{spinning}: {confined} of 400 windows");
+    }
+}
+
 #[test]
 fn where_more_than_one_core_spins_and_nobody_counts_all_cores_are_not_tried_again() {
     let confined = confined_windows(1.1);

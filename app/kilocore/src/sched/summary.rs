@@ -53,6 +53,9 @@ fn print(done: &Summary, dry_run: bool) {
     if done.refused > 0 {
         eprintln!("kilocore: sched: {} threads left alone, as the system refused", done.refused);
     }
+    for what in &done.unknown {
+        eprintln!("kilocore: sched: not known: {what}");
+    }
     for what in &done.left {
         eprintln!(
             "kilocore: sched: could not be put back: {what}; `kilocore sched --restore` tries again"
@@ -106,6 +109,7 @@ fn document(done: &Summary, dry_run: bool) -> Value {
             json!({ "occupied_bytes": caches.occupied, "transferred_bytes": caches.transferred })
         }),
         "left": done.left,
+        "unknown": done.unknown,
         "groups": done.groups.iter().map(group).collect::<Vec<_>>(),
         "watched": done.sources,
         "not_seen": done.unseen,

@@ -62,6 +62,8 @@ fn affinities_are_back_after_a_panic() {
         window: Duration::from_millis(20),
         control: Control::Affinity,
         dry_run: false,
+        whole_system: false,
+        adopts: false,
         recordings: None,
     };
     let meter = Meter::begin(Metrics::Proc, options.policy).expect("proc is there");

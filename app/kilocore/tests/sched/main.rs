@@ -1,9 +1,13 @@
 //! `kilocore sched` puts every affinity back, whatever ends it.
 
 mod cpuset;
+mod descendants;
 mod failures;
 mod metrics;
+mod namespaces;
+mod other_users;
 mod programs;
+mod targets;
 
 use std::fs;
 use std::process::Command;

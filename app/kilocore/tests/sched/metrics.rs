@@ -185,7 +185,17 @@ fn recordings_go_once_asked_for_after_daemon_and_guardian_were_killed() {
     kill_both(program.pid(), guardian);
     program.child.wait().expect("it ends");
     assert!(!is_empty(&recordings), "nobody is there to remove it");
-    let output = sched(folder.path()).arg("--restore").output().expect("it runs");
+    let restore = |folder: &Path, options: &[(&str, &Path)]| {
+        let mut command = sched(folder);
+        command.arg("--restore").env_remove("TMPDIR").envs(options.iter().copied());
+        command.output().expect("it runs")
+    };
+    // Nothing goes from where such folders do not lie.
+    let output = restore(folder.path(), &[]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.code() == Some(1) && said.contains("set TMPDIR"), "{said}");
+    assert!(!is_empty(&recordings));
+    let output = restore(folder.path(), &[("TMPDIR", &recordings)]);
     assert!(output.status.success(), "{output:?}");
     assert!(is_empty(&recordings));
 }

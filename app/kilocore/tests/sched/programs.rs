@@ -1,7 +1,11 @@
 //! Programs to steer, and daemons that steer them.
 
+use std::ffi::{CStr, CString};
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Output, Stdio};
 use std::sync::OnceLock;
@@ -181,14 +185,62 @@ pub(crate) fn all_cores() -> Option<String> {
 /// A daemon with a runtime folder of its own.
 pub(crate) struct Daemon {
     pub(crate) child: Child,
-    folder: tempfile::TempDir,
+    pub(crate) folder: tempfile::TempDir,
 }
 
+/// `kilocore sched` with its journals in a folder of the test.
 pub(crate) fn sched(folder: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_kilocore"));
-    command.arg("sched").env("XDG_RUNTIME_DIR", folder);
+    command.arg("sched");
     kilocore_shipped::heed_signals(&mut command);
+    keeps_journals(&mut command, folder);
     command
+}
+
+/// Lets a command keep its journals in a folder of the test, so that those of tests beside it stay apart.
+pub(crate) fn keeps_journals(command: &mut Command, folder: &Path) {
+    command.env("XDG_RUNTIME_DIR", folder);
+    if is_root() {
+        // Root's journals lie in one place, whatever the environment says.
+        let private = private(folder);
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(&private).expect("room");
+        let _ = fs::DirBuilder::new().mode(0o755).create("/run/kilocore");
+        bind(command, &private, "/run/kilocore");
+    }
+}
+
+/// Where journals lie of a command that keeps them in this folder.
+pub(crate) fn private(folder: &Path) -> PathBuf {
+    // SAFETY: takes no argument.
+    folder.join(format!("kilocore-sched-{}", unsafe { libc::geteuid() }))
+}
+
+pub(crate) fn is_root() -> bool {
+    // SAFETY: takes no argument.
+    unsafe { libc::geteuid() == 0 }
+}
+
+/// Lets a command, and what it starts, see one folder in the place of another. Root may do so.
+pub(crate) fn bind(command: &mut Command, folder: &Path, place: &str) {
+    let text = |path: &[u8]| CString::new(path).expect("no zero in it");
+    let (folder, place) = (text(folder.as_os_str().as_bytes()), text(place.as_bytes()));
+    let mount = |from: &CStr, to: &CStr, flags| {
+        // SAFETY: the texts end with a zero and live as long as the call, which takes no more.
+        let done = unsafe {
+            libc::mount(from.as_ptr(), to.as_ptr(), std::ptr::null(), flags, std::ptr::null())
+        };
+        if done == 0 { Ok(()) } else { Err(std::io::Error::last_os_error()) }
+    };
+    // SAFETY: between fork and exec, makes system calls only.
+    unsafe {
+        command.pre_exec(move || {
+            if libc::unshare(libc::CLONE_NEWNS) != 0 {
+                return Err(std::io::Error::last_os_error());
+            }
+            mount(c"none", c"/", libc::MS_REC | libc::MS_PRIVATE)?;
+            mount(&folder, &place, libc::MS_BIND)
+        });
+    }
 }
 
 impl Daemon {
