@@ -107,6 +107,9 @@ const TRUSTED: Share = Share::percent(75);
 /// A holder gets a task's share of the cores. With less than one part in so many of that, there is none.
 const UNHELD: u64 = 3;
 
+/// What ran for less than this, in millionths of a core, says nothing.
+const LEAST: u64 = 100_000;
+
 #[derive(Debug, Clone)]
 enum State {
     Free { pause: u32 },
@@ -373,20 +376,19 @@ impl Confinement {
 
     /// Whether the tasks are seen to wait for all of them rather than for who holds a lock.
     fn is_of_all(&mut self, seen: &Observation) -> bool {
-        let cores = match &self.state {
-            State::Searching { trial, .. } if trial.settle == 0 => Some(trial.cores),
-            State::Holding { settle: 0, .. } => Some(self.best()),
-            State::Probing { candidate, settle: 0, .. } => Some(*candidate),
-            _ => None,
+        let has_settled = match &self.state {
+            State::Searching { trial, .. } => trial.settle == 0,
+            State::Holding { settle, .. } | State::Probing { settle, .. } => *settle == 0,
+            State::Free { .. } => false,
         };
         // Acquisitions say themselves how much is done, and who sleeps takes no core from a holder.
-        let is_unheld = cores.is_some_and(|cores| {
-            let (cores, tasks) = (u64::from(cores), u64::from(seen.tasks.max(1)));
-            let share = cores * 1_000_000 / tasks;
-            seen.by == Progress::UsefulCores
-                && seen.spinning > cores * 1_000_000 / 2
-                && seen.useful < share / UNHELD
-        });
+        // Others may take any part of the cores: only the shares of what is left are compared.
+        let ran = seen.useful.saturating_add(seen.spinning);
+        let share = ran / u64::from(seen.tasks.max(1));
+        let is_unheld = has_settled
+            && seen.by == Progress::UsefulCores
+            && ran > LEAST
+            && seen.useful < share / UNHELD;
         self.unheld = if is_unheld { self.unheld + 1 } else { 0 };
         self.unheld >= 2
     }
