@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use crate::folder::open;
+use crate::held::open;
 use crate::names;
 
 /// The socket's name.

@@ -1,12 +1,12 @@
 //! Making and removing a folder.
 
-use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
+use std::fs::{self, DirBuilder, File, Permissions};
 use std::io;
-use std::os::fd::AsRawFd;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use crate::broker::Broker;
+use crate::held::{lock, open};
 use crate::{left, names};
 
 /// Where files lie in memory.
@@ -121,25 +121,6 @@ fn make_held(outer: &Path) -> io::Result<Option<File>> {
         Ok(status) if id(&status) == own => Ok(Some(held)),
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(None),
-    }
-}
-
-/// Opens a folder itself, not what a link leads to.
-pub(crate) fn open(folder: &Path) -> io::Result<File> {
-    let flags = libc::O_DIRECTORY | libc::O_NOFOLLOW;
-    OpenOptions::new().read(true).custom_flags(flags).open(folder)
-}
-
-pub(crate) fn lock(file: &File, how: libc::c_int) -> io::Result<()> {
-    loop {
-        // SAFETY: the descriptor is open, and the other argument is an integer.
-        if unsafe { libc::flock(file.as_raw_fd(), how) } == 0 {
-            return Ok(());
-        }
-        let error = io::Error::last_os_error();
-        if error.kind() != io::ErrorKind::Interrupted {
-            return Err(error);
-        }
     }
 }
 

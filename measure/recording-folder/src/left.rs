@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use crate::folder::{lock, open};
+use crate::held::{lock, open};
 use crate::names;
 
 /// Removes the folders in `parent` that this user has made and that nobody holds.

@@ -15,6 +15,7 @@
 
 mod broker;
 mod folder;
+mod held;
 mod left;
 mod names;
 

@@ -11,9 +11,9 @@
 use core::mem::{self, offset_of};
 use core::ptr;
 
-use crate::folder::status_of;
+use crate::descriptors::{close, status_of};
+use crate::environment;
 use crate::lack::Lack;
-use crate::{environment, file};
 
 /// For how many seconds this process waits for the connection, and for the answer.
 const PATIENCE: libc::time_t = 1;
@@ -33,7 +33,7 @@ struct Socket(libc::c_int);
 
 impl Drop for Socket {
     fn drop(&mut self) {
-        file::close(self.0);
+        close(self.0);
     }
 }
 
@@ -60,7 +60,7 @@ pub(crate) fn ask(folder: libc::c_int, owner: libc::uid_t) -> Result<libc::c_int
     match status {
         Ok(status) if is_file(&status) && status.st_uid == owner => Ok(descriptor),
         _ => {
-            file::close(descriptor);
+            close(descriptor);
             Err(Lack::Permission)
         }
     }

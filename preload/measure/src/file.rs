@@ -19,10 +19,11 @@ use kilocore_lock_recording::{
 };
 use kilocore_preload_common::errno;
 
+use crate::clock;
+use crate::descriptors::{FileId, close, open, status_of};
 use crate::environment::NAME_BYTES;
-use crate::folder::{FileId, Folder, status_of};
+use crate::folder::Folder;
 use crate::lack::Lack;
-use crate::{clock, confined};
 
 /// The number of bytes by which the file grows at a time. The space is reserved before it is
 /// written, because writing to a mapped page for which the file system has no room kills the
@@ -51,30 +52,6 @@ pub(crate) struct File {
     pub(crate) length: u64,
     /// The file itself.
     pub(crate) id: FileId,
-}
-
-/// Opens `path`, which begins in the folder `from`, without the C library's wrapper, which is a
-/// cancellation point.
-pub(crate) fn open(from: libc::c_int, path: &CStr, flags: libc::c_int) -> libc::c_int {
-    if confined::is_confined() {
-        return -1;
-    }
-    // SAFETY: the arguments are a C string and integers, which the kernel checks.
-    unsafe {
-        libc::syscall(
-            libc::SYS_openat,
-            from,
-            path.as_ptr(),
-            flags | libc::O_CLOEXEC | libc::O_NOFOLLOW,
-            0o600,
-        ) as libc::c_int
-    }
-}
-
-/// Closes a descriptor that this library has opened.
-pub(crate) fn close(descriptor: libc::c_int) {
-    // SAFETY: the descriptor was opened by this library and is not used afterwards.
-    unsafe { libc::syscall(libc::SYS_close, descriptor) };
 }
 
 /// Opens `path` for reading, and returns the descriptor or a negative number.

@@ -8,43 +8,13 @@ use core::ffi::CStr;
 
 use kilocore_lock_recording::PATH_BYTES;
 
+use crate::descriptors::{FileId, close, open, status_at, status_of};
 use crate::environment::{self, NAME_BYTES};
 use crate::lack::Lack;
-use crate::{broker, confined, file};
+use crate::{broker, confined};
 
 /// The rights of a group and of others to write.
 const OTHERS_WRITE: libc::mode_t = 0o022;
-
-/// Tells one file from all others, as long as it exists.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct FileId {
-    pub(crate) device: u64,
-    pub(crate) inode: u64,
-}
-
-impl FileId {
-    pub(crate) fn of(status: &libc::stat) -> Self {
-        Self { device: status.st_dev, inode: status.st_ino }
-    }
-}
-
-/// Returns what the system says of an open file, also of one that is open as a path only.
-pub(crate) fn status_of(descriptor: libc::c_int) -> Result<libc::stat, Lack> {
-    status_at(descriptor, c"", libc::AT_EMPTY_PATH)
-}
-
-/// Returns what the system says of a path that begins in the folder `from`. Old C libraries do not
-/// have a function of that name, so the system call is made directly. Its structure is that of the C
-/// library on 64-bit machines.
-fn status_at(from: libc::c_int, path: &CStr, flags: libc::c_int) -> Result<libc::stat, Lack> {
-    // SAFETY: zeros are a valid value.
-    let mut status: libc::stat = unsafe { core::mem::zeroed() };
-    // SAFETY: the path is a C string, and `status` is a local variable.
-    let failed =
-        unsafe { libc::syscall(libc::SYS_newfstatat, from, path.as_ptr(), &raw mut status, flags) }
-            != 0;
-    if failed { Err(Lack::from_errno()) } else { Ok(status) }
-}
 
 /// The open folder.
 #[derive(Debug)]
@@ -56,7 +26,7 @@ pub(crate) struct Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        file::close(self.descriptor);
+        close(self.descriptor);
     }
 }
 
@@ -65,7 +35,7 @@ impl Folder {
     pub(crate) fn open() -> Result<Self, Lack> {
         let path: [u8; PATH_BYTES] = environment::folder();
         let path = CStr::from_bytes_until_nul(&path).map_err(|_| Lack::Permission)?;
-        let descriptor = file::open(libc::AT_FDCWD, path, libc::O_PATH | libc::O_DIRECTORY);
+        let descriptor = open(libc::AT_FDCWD, path, libc::O_PATH | libc::O_DIRECTORY);
         if descriptor < 0 {
             return Err(Lack::from_errno());
         }
@@ -98,7 +68,7 @@ impl Folder {
     /// number.
     pub(crate) fn open_again(&self, name: &[u8; NAME_BYTES]) -> libc::c_int {
         match CStr::from_bytes_until_nul(name) {
-            Ok(name) if !name.is_empty() => file::open(self.descriptor, name, libc::O_WRONLY),
+            Ok(name) if !name.is_empty() => open(self.descriptor, name, libc::O_WRONLY),
             _ => -1,
         }
     }
@@ -106,9 +76,8 @@ impl Folder {
     /// Creates a file with this name, which nothing may have, and returns its descriptor, or a
     /// negative number.
     pub(crate) fn create(&self, name: &[u8; NAME_BYTES], flags: libc::c_int) -> libc::c_int {
-        CStr::from_bytes_until_nul(name).map_or(-1, |name| {
-            file::open(self.descriptor, name, flags | libc::O_CREAT | libc::O_EXCL)
-        })
+        CStr::from_bytes_until_nul(name)
+            .map_or(-1, |name| open(self.descriptor, name, flags | libc::O_CREAT | libc::O_EXCL))
     }
 
     /// Whether the folder belongs to this process's user.

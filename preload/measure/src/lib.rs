@@ -43,6 +43,7 @@ mod confined;
 mod confinement;
 mod counters;
 mod debt;
+mod descriptors;
 mod environment;
 mod file;
 mod folder;

@@ -9,6 +9,7 @@ use core::sync::atomic::Ordering;
 
 use kilocore_lock_recording::{ModuleBlock, PATH_BYTES};
 
+use crate::descriptors::close;
 use crate::file;
 use crate::recorder::Recorder;
 
@@ -73,7 +74,7 @@ pub(crate) fn note_all(recorder: Recorder) {
             append(recorder, &mapping);
         }
     }
-    file::close(descriptor);
+    close(descriptor);
 }
 
 /// Adds a module to the recording.

@@ -12,9 +12,10 @@ use core::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, AtomicU64, Ordering};
 
 use kilocore_lock_recording::{FileHeader, NO_NUMBER, SHARDS, THREADS};
 
+use crate::descriptors::FileId;
 use crate::environment::NAME_BYTES;
 use crate::file::File;
-use crate::folder::{FileId, Folder};
+use crate::folder::Folder;
 use crate::lack::Lack;
 use crate::patience::Patience;
 use crate::{confined, environment, folder, lost};
