@@ -73,18 +73,20 @@ impl Arguments {
         let size = |name: &str, bytes: u64| {
             (OsString::from(format!("KILOCORE_PAGES_{name}")), OsString::from(bytes.to_string()))
         };
-        vec![
-            ("LD_PRELOAD".into(), kilocore_process::preloading(library)),
+        let mut environment = kilocore_process::preload_environment(library);
+        environment.extend([
             size("MIN", self.min),
             size("MAX", self.max),
             size("TOTAL", self.total),
-        ]
+        ]);
+        environment
     }
 }
 
 pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
     arguments.check()?;
     let mut command = launch::command(&arguments.command)?;
+    launch::check_memory_is_served(&arguments.command)?;
     let library = launch::library("libkilocore_pages.so")?;
     let environment = arguments.environment(&library);
     if arguments.statistics {
