@@ -128,6 +128,12 @@ verdicts: all
 	@tools/install-packages $$(tools/verdicts --packages)
 	tools/verdicts --page docs/verdicts.md
 
+## same-output: sixty real programs alone and under run, measure and pages run: the same output, errors
+## and exit status; takes a quarter of an hour
+same-output: all
+	@tools/install-packages $$(tools/same-output --packages)
+	tools/same-output
+
 ## servers: what the doctor says of real servers under load, and what it costs them, into
 ## docs/servers.md; half an hour on a machine that does nothing else
 servers: all

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use kilocore_lock_recorder::MeasureError;
-use kilocore_process::find_program;
+use kilocore_process::{Obstacle, find_program, obstacle_of_command};
 
 use crate::failure::Failure;
 
@@ -65,6 +65,52 @@ pub(crate) fn command(words: &[OsString]) -> Result<Command, Failure> {
     let mut command = Command::new(&words[0]);
     command.args(&words[1..]);
     Ok(command)
+}
+
+/// What keeps libraries from being put under a program, as the end of a sentence about it.
+pub(crate) fn obstacle(obstacle: Obstacle) -> &'static str {
+    match obstacle {
+        Obstacle::Static => "is linked statically, so that nothing can be put under it",
+        Obstacle::OtherRights => {
+            "runs with other rights than its starter's, so that the system puts nothing under it"
+        }
+        Obstacle::OtherArchitecture => {
+            "is of another architecture than kilocore, so that nothing can be put under it"
+        }
+        Obstacle::OtherLibrary => {
+            "is linked with another C library than glibc, so that nothing can be put under it"
+        }
+        Obstacle::ThreadSanitizer => {
+            "was compiled with ThreadSanitizer, which must see its locks as they are"
+        }
+    }
+}
+
+/// Refuses a program whose locks would not be replaced by a library.
+pub(crate) fn check_locks_are_replaced(words: &[OsString]) -> Result<(), Failure> {
+    obstacle_of_command(words).map_or(Ok(()), |found| Err(refusal(words, found, "locks")))
+}
+
+/// Refuses a program whose memory would not come from a library. ThreadSanitizer does not mind where
+/// memory comes from.
+pub(crate) fn check_memory_is_served(words: &[OsString]) -> Result<(), Failure> {
+    match obstacle_of_command(words) {
+        None | Some(Obstacle::ThreadSanitizer) => Ok(()),
+        Some(found) => Err(refusal(words, found, "pages")),
+    }
+}
+
+fn refusal(words: &[OsString], found: Obstacle, what: &str) -> Failure {
+    let mend = match found {
+        Obstacle::Static => "link it dynamically",
+        Obstacle::OtherRights => "run a copy without that mark, as the user that it runs as",
+        Obstacle::OtherArchitecture => "run a build for this machine",
+        Obstacle::OtherLibrary => "link it with glibc",
+        Obstacle::ThreadSanitizer => "compile it without",
+    };
+    let name = words[0].display();
+    let why = obstacle(found);
+    Failure::new(format!("'{name}' {why}: its {what} would stay as they are; {mend}"))
 }
 
 /// Says that a program cannot be started.

@@ -87,6 +87,14 @@ fn message(one: &Unrecorded, shortage: Option<Shortage>) -> String {
             " is of another architecture than kilocore, such as a 32-bit program; measure a build \
              for this one"
         }
+        (WhyUnrecorded::OtherLibrary, _) => {
+            " is linked with another C library than glibc, whose dynamic linker does not load the \
+             recorder; link it with glibc, or watch it from outside (--how watch)"
+        }
+        (WhyUnrecorded::ThreadSanitizer, _) => {
+            " was compiled with ThreadSanitizer, whose warnings the recorder would disturb; compile \
+             it without, or watch it from outside (--how watch)"
+        }
         (WhyUnrecorded::OtherRoot, _) => {
             " sees another root of the file system (chroot, a container), where neither the \
              recorder nor its folder is; run kilocore inside"

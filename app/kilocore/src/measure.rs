@@ -120,6 +120,7 @@ pub(crate) struct How<'a> {
 pub(crate) fn run(subject: &Subject, how: &How<'_>) -> Result<(Measured, Held), Failure> {
     let choice = subject.choice()?;
     let mut tracer = None;
+    subject.tell_what_is_done_instead();
     if let Choice::Preload(command) | Choice::Watch(command) | Choice::Both(command) = choice {
         launch::check(command)?;
         tracer = how.trace.then(|| Tracer::new(command)).transpose()?;

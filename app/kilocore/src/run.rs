@@ -42,7 +42,8 @@ fn rwlock_help() -> String {
 pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
     let mut command = launch::command(&arguments.command)?;
     let library = launch::library("libkilocore_run.so")?;
-    command.env("LD_PRELOAD", kilocore_process::preloading(&library));
+    launch::check_locks_are_replaced(&arguments.command)?;
+    command.envs(kilocore_process::preload_environment(&library));
     // What is not named here is not replaced either, whatever the environment says.
     command.env("KILOCORE_LOCK", arguments.lock.map_or("", LockId::name));
     command.env("KILOCORE_RWLOCK", arguments.rwlock.map_or("", RwLockId::name));

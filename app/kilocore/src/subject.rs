@@ -3,9 +3,10 @@
 use std::ffi::OsString;
 
 use clap::{Args, ValueEnum};
-use kilocore_lock_recorder::{Kin, can_watch, preload_sees};
+use kilocore_lock_recorder::{Kin, Unseen, can_watch, unseen_by_preload};
 
 use crate::failure::Failure;
+use crate::launch;
 
 /// A recorder of locks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -22,7 +23,8 @@ pub(crate) enum Recorder {
 #[derive(Debug, Args)]
 pub(crate) struct Subject {
     /// How to see its locks; without this, watch where a library under the program would not see
-    /// them (Go, Java, static programs), and preload elsewhere
+    /// them (Go, Java, static programs, those of musl or with ThreadSanitizer), and preload
+    /// elsewhere
     #[arg(long, value_name = "RECORDER")]
     how: Option<Recorder>,
     /// Watch a process that runs already, until it ends, --duration is over or Ctrl-C
@@ -88,8 +90,30 @@ impl Subject {
             Some(Recorder::Watch) => Choice::Watch(command),
             Some(Recorder::Both) => Choice::Both(command),
             // Who may not watch is told by the other recorder what it does not see.
-            None if preload_sees(&command[0]) || !can_watch() => Choice::Preload(command),
-            None => Choice::Watch(command),
+            None => match self.instead() {
+                Some(_) => Choice::Watch(command),
+                None => Choice::Preload(command),
+            },
         })
+    }
+
+    /// Why the program is watched from outside although nobody has asked for that.
+    fn instead(&self) -> Option<Unseen> {
+        let asked = self.how.is_some() || self.pid.is_some();
+        let unseen = (!asked).then(|| unseen_by_preload(&self.command)).flatten()?;
+        can_watch().then_some(unseen)
+    }
+
+    /// Says that the program is watched from outside because nothing can be put under it. Of
+    /// languages with locks of their own nothing is said, as theirs are what is to be seen.
+    pub(crate) fn tell_what_is_done_instead(&self) {
+        if let Some(Unseen::Obstacle(obstacle)) = self.instead() {
+            let program = self.command[0].display().to_string();
+            let text = format!(
+                "'{program}' {}; it is watched from outside instead",
+                launch::obstacle(obstacle)
+            );
+            eprintln!("kilocore: {}", kilocore_report::printable_document(&text));
+        }
     }
 }

@@ -6,6 +6,7 @@ mod common;
 mod fit;
 mod house;
 mod install;
+mod left_alone;
 mod locate;
 mod measure_trace;
 mod numa_advise;

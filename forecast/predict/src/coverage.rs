@@ -343,6 +343,8 @@ impl Unseen {
             WhyUnrecorded::Static => "linked statically",
             WhyUnrecorded::OtherRights => "run with other rights than its starter's",
             WhyUnrecorded::OtherArchitecture => "of another architecture than the recorder",
+            WhyUnrecorded::OtherLibrary => "of another C library than glibc",
+            WhyUnrecorded::ThreadSanitizer => "compiled with ThreadSanitizer",
             WhyUnrecorded::OtherRoot => "in a file system where the recorder is not",
             WhyUnrecorded::NoRoom => "without room to write the recording: disk, memory or limit",
             WhyUnrecorded::StillRunning => "still running when the program had ended",

@@ -106,6 +106,10 @@ pub enum WhyUnrecorded {
     OtherRights,
     /// It is of another architecture than the recorder, such as a 32-bit program.
     OtherArchitecture,
+    /// It is linked with another C library than glibc, such as musl.
+    OtherLibrary,
+    /// It was compiled with ThreadSanitizer, and the recorder leaves it alone.
+    ThreadSanitizer,
     /// It sees another file system, in which the recorder or its folder does not exist.
     OtherRoot,
     /// The recorder was loaded and could not write, for lack of room, memory or permission.

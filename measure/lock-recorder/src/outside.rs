@@ -23,7 +23,6 @@ use kilocore_lock_profile::{Awake, CpuLimit, Kind, Object, Outside, Process, Unr
 use family::{Family, Seen};
 use futexes::Words;
 use image::Recorder;
-pub(crate) use image::could_not_preload;
 use kilocore_proc_files::{self as process, FileId, Look, look, thread_time};
 use pace::Pace;
 
@@ -225,7 +224,7 @@ pub(crate) struct Report {
 /// For a program that was not seen running: what its file says about why it was not recorded.
 pub(crate) fn by_its_file(program: &OsString, pid: u32) -> Option<Unrecorded> {
     let file = kilocore_process::find_program(program).ok()?;
-    let why = could_not_preload(&file)?;
+    let why = image::why(kilocore_process::obstacle(&file)?);
     Some(Unrecorded { pid, executable: file.to_string_lossy().into_owned(), why })
 }
 

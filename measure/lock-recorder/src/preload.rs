@@ -10,8 +10,7 @@ pub(crate) const FOLDER: &str = "KILOCORE_MEASURE_DIR";
 /// directory.
 #[must_use]
 pub fn measuring(library: &Path, recordings: &Path) -> Vec<(OsString, OsString)> {
-    vec![
-        ("LD_PRELOAD".into(), kilocore_process::preloading(library)),
-        (FOLDER.into(), recordings.into()),
-    ]
+    let mut environment = kilocore_process::preload_environment(library);
+    environment.push((FOLDER.into(), recordings.into()));
+    environment
 }

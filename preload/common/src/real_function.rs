@@ -31,7 +31,8 @@ const ABSENT: *mut c_void = ptr::without_provenance_mut(1);
 /// pointer to the actual one, and in version `GLIBC_2.3.2`. Using the wrong version corrupts the
 /// variable. A lookup by name alone should find the newest version, but in some versions of glibc
 /// it did not. So a version can be given. If that version does not exist, as on architectures that
-/// glibc supported only later, the default version is used.
+/// glibc supported only later, the default version is used. So it is if a library before glibc has a
+/// function of this name, which then is the next one.
 #[derive(Debug)]
 pub struct RealFunction {
     name: &'static CStr,
@@ -99,6 +100,14 @@ impl RealFunction {
         if address.addr() > ABSENT.addr() { address } else { self.not_found_yet() }
     }
 
+    /// Returns the function's address, or `lacking` if no later library has the function.
+    #[inline]
+    pub fn address_or(&self, lacking: *mut c_void) -> *mut c_void {
+        // Relaxed: as in `address`.
+        let address = self.address.load(Ordering::Relaxed);
+        if address.addr() > ABSENT.addr() { address } else { self.not_found_yet_or(lacking) }
+    }
+
     /// Returns the function's address if it has been looked up before and was found, or null. Unlike
     /// [`address`](Self::address) this never calls the dynamic linker.
     #[inline]
@@ -120,6 +129,13 @@ impl RealFunction {
         let address = self.address();
         LOOKING.fetch_sub(1, Ordering::Relaxed);
         Some(address)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn not_found_yet_or(&self, lacking: *mut c_void) -> *mut c_void {
+        let address = self.not_found_yet();
+        if address.is_null() { lacking } else { address }
     }
 
     #[cold]
@@ -148,11 +164,27 @@ impl RealFunction {
         // SAFETY: the arguments are RTLD_NEXT and C strings. Both calls only read the linker's
         // tables.
         unsafe {
+            let by_name = libc::dlsym(libc::RTLD_NEXT, self.name.as_ptr());
             let exact = self.version.map_or(ptr::null_mut(), |version| {
                 libc::dlvsym(libc::RTLD_NEXT, self.name.as_ptr(), version.as_ptr())
             });
-            if exact.is_null() { libc::dlsym(libc::RTLD_NEXT, self.name.as_ptr()) } else { exact }
+            // A library before the C library may have a function of this name without a version,
+            // such as the runtime of a sanitizer.
+            let is_wrapped = !by_name.is_null() && file_of(by_name) != file_of(exact);
+            if exact.is_null() || is_wrapped { by_name } else { exact }
         }
+    }
+}
+
+/// Returns where the file begins that contains an address.
+fn file_of(address: *mut c_void) -> *mut c_void {
+    let mut info = core::mem::MaybeUninit::<libc::Dl_info>::uninit();
+    // SAFETY: the variable is ours, and it is written if the file is found.
+    unsafe {
+        if libc::dladdr(address, info.as_mut_ptr()) == 0 {
+            return ptr::null_mut();
+        }
+        info.assume_init().dli_fbase
     }
 }
 
@@ -208,12 +240,16 @@ macro_rules! real_functions {
             /// The caller keeps the contract of the C library's function.
             #[inline]
             $vis unsafe fn $name($($arg: $type),*) -> libc::c_int {
-                let address = $crate::real_functions!(@real $name $($version)?).address();
-                if address.is_null() {
-                    return libc::ENOSYS;
-                }
                 type Function = unsafe extern "C-unwind" fn($($type),*) -> libc::c_int;
-                // SAFETY: the C library has a function of this name with this signature.
+                /// Stands for the function where there is none.
+                unsafe extern "C-unwind" fn lacking($(_: $type),*) -> libc::c_int {
+                    libc::ENOSYS
+                }
+                let lacking: Function = lacking;
+                let address = $crate::real_functions!(@real $name $($version)?)
+                    .address_or(lacking as *mut core::ffi::c_void);
+                // SAFETY: the C library has a function of this name with this signature, and so has
+                // what stands for it.
                 let function = unsafe { core::mem::transmute::<*mut _, Function>(address) };
                 // SAFETY: by the caller's promise.
                 unsafe { function($($arg),*) }

@@ -80,6 +80,6 @@ fn replaced_read_write_locks_ask_the_linker_nothing_later() {
 fn replaced_locks_of_both_kinds_ask_the_linker_nothing_later() {
     check(
         "libkilocore_run.so",
-        &[("KILOCORE_LOCK", "malthusian"), ("KILOCORE_RWLOCK", "bravo-mcs")],
+        &[("KILOCORE_LOCK", "malthusian"), ("KILOCORE_RWLOCK", "bravo-phase-fair")],
     );
 }

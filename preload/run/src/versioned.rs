@@ -100,43 +100,50 @@ fn is_replaced(name: &[u8]) -> bool {
         || is(b"pthread_rwlock_") && rwlock_choice::replaces()
 }
 
+/// What the linker knows of a file, as `link.h` describes it.
+#[repr(C)]
+struct LinkMap {
+    address: usize,
+    name: *const c_char,
+    dynamic: *const c_void,
+    next: *const LinkMap,
+    previous: *const LinkMap,
+}
+
+/// Asks [`dladdr1`] for a [`LinkMap`].
+const RTLD_DL_LINKMAP: c_int = 2;
+
+unsafe extern "C" {
+    fn dladdr1(
+        address: *const c_void,
+        info: *mut libc::Dl_info,
+        extra: *mut *const LinkMap,
+        flags: c_int,
+    ) -> c_int;
+}
+
 /// Returns whether the code at an address belongs to a file that comes before this library in the
 /// linker's search order.
 fn comes_before_this_library(code: *const c_void) -> bool {
-    /// Whose file is looked for, and the first of them that was found.
-    struct Search {
-        addresses: [usize; 2],
-        first: Option<usize>,
+    let file_of = |address: *const c_void| {
+        let (mut info, mut file) = (core::mem::MaybeUninit::uninit(), ptr::null());
+        // SAFETY: the variables are ours.
+        let found =
+            unsafe { dladdr1(address, info.as_mut_ptr(), &raw mut file, RTLD_DL_LINKMAP) } != 0;
+        if found { file } else { ptr::null() }
+    };
+    let caller = file_of(code);
+    let mut file = file_of(ptr::from_ref(&OWN).cast());
+    // The linker's list has the order of the search. What comes before this library was there when
+    // the program started, and stays.
+    while !file.is_null() {
+        // SAFETY: this is an element of the linker's list.
+        file = unsafe { (*file).previous };
+        if file == caller && !file.is_null() {
+            return true;
+        }
     }
-
-    unsafe extern "C" fn look(
-        file: *mut libc::dl_phdr_info,
-        _size: usize,
-        search: *mut c_void,
-    ) -> c_int {
-        // SAFETY: the linker passes a file's description, and our own argument.
-        let (file, search) = unsafe { (&*file, &mut *search.cast::<Search>()) };
-        // SAFETY: these are the program headers of the file.
-        let segments =
-            unsafe { core::slice::from_raw_parts(file.dlpi_phdr, usize::from(file.dlpi_phnum)) };
-        let contains = |address: usize| {
-            segments.iter().any(|segment| {
-                let begin = (file.dlpi_addr + segment.p_vaddr) as usize;
-                segment.p_type == libc::PT_LOAD
-                    && (begin..begin + segment.p_memsz as usize).contains(&address)
-            })
-        };
-        search.first = search.addresses.iter().position(|address| contains(*address));
-        c_int::from(search.first.is_some())
-    }
-
-    let own = ptr::from_ref(&OWN).addr();
-    // If both are in one file, that is this library, which does not come before itself.
-    let mut search = Search { addresses: [own, code.addr()], first: None };
-    // SAFETY: `look` has the type for this, and the argument lives until the call returns. The files
-    // are reported in the order in which they were loaded, which is that of the search.
-    unsafe { libc::dl_iterate_phdr(Some(look), (&raw mut search).cast()) };
-    search.first == Some(1)
+    false
 }
 
 /// Lies in this library.

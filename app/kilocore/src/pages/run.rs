@@ -74,12 +74,13 @@ impl Arguments {
         let size = |name: &str, bytes: u64| {
             (OsString::from(format!("KILOCORE_PAGES_{name}")), OsString::from(bytes.to_string()))
         };
-        vec![
-            ("LD_PRELOAD".into(), kilocore_process::preloading(library)),
+        let mut environment = kilocore_process::preload_environment(library);
+        environment.extend([
             size("MIN", self.min),
             size("MAX", self.max),
             size("TOTAL", self.total),
-        ]
+        ]);
+        environment
     }
 }
 
@@ -102,6 +103,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
     let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
     check_page_size(u64::try_from(page).unwrap_or(PAGE))?;
     let mut command = launch::command(&arguments.command)?;
+    launch::check_memory_is_served(&arguments.command)?;
     let library = launch::library("libkilocore_pages.so")?;
     let environment = arguments.environment(&library);
     if arguments.statistics {

@@ -1,12 +1,10 @@
 //! What a process executes, and whether the recorder is in it.
 
 use std::io;
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use kilocore_lock_profile::WhyUnrecorded;
-use object::read::elf::{FileHeader as _, ProgramHeader as _};
-use object::{Endianness, elf};
+use kilocore_process::{Obstacle, obstacle_of_image};
 
 use kilocore_proc_files::{self as process, FileId};
 
@@ -59,11 +57,14 @@ impl Recorder {
             Err(_) => return Verdict::Nothing,
         }
         let Ok(maps) = std::fs::read(format!("/proc/{pid}/maps")) else { return Verdict::Nothing };
-        if contains(&maps, self.library.as_bytes()) {
+        // The recorder may be in a program that it leaves alone.
+        let obstacle = obstacle_of_image(Path::new(&format!("/proc/{pid}/exe")));
+        let left_alone = obstacle == Some(Obstacle::ThreadSanitizer);
+        if contains(&maps, self.library.as_bytes()) && !left_alone {
             return Verdict::Loaded;
         }
-        if let Some(why) = cannot_preload(Path::new(&format!("/proc/{pid}/exe"))) {
-            return Verdict::Without(why);
+        if let Some(obstacle) = obstacle {
+            return Verdict::Without(why(obstacle));
         }
         if is_secure(pid) {
             return Verdict::Without(WhyUnrecorded::OtherRights);
@@ -114,81 +115,20 @@ fn is_secure(pid: u32) -> bool {
         .any(|entry| u64::from_ne_bytes(entry[0]) == AT_SECURE && u64::from_ne_bytes(entry[1]) != 0)
 }
 
-/// Returns why nothing can be preloaded into the program in a file, or `None` if nothing is known
-/// to prevent it.
-pub(crate) fn cannot_preload(file: &Path) -> Option<WhyUnrecorded> {
-    /// The headers of a program lie at its beginning.
-    const BEGINNING: usize = 1 << 14;
-    let mut room = vec![0; BEGINNING];
-    let bytes = kilocore_proc_files::read(file.to_str()?, &mut room).ok()?;
-    if !bytes.starts_with(&elf::ELFMAG) {
-        return None;
+/// The name of an obstacle in a profile.
+pub(crate) fn why(obstacle: Obstacle) -> WhyUnrecorded {
+    match obstacle {
+        Obstacle::Static => WhyUnrecorded::Static,
+        Obstacle::OtherRights => WhyUnrecorded::OtherRights,
+        Obstacle::OtherArchitecture => WhyUnrecorded::OtherArchitecture,
+        Obstacle::OtherLibrary => WhyUnrecorded::OtherLibrary,
+        Obstacle::ThreadSanitizer => WhyUnrecorded::ThreadSanitizer,
     }
-    let own_class =
-        if cfg!(target_pointer_width = "64") { elf::ELFCLASS64 } else { elf::ELFCLASS32 };
-    if elf::FileClass(*bytes.get(4)?) != own_class {
-        return Some(WhyUnrecorded::OtherArchitecture);
-    }
-    let header = elf::FileHeader64::<Endianness>::parse(bytes).ok()?;
-    let endian = header.endian().ok()?;
-    if own_machine().is_some_and(|own| own != header.e_machine(endian)) {
-        return Some(WhyUnrecorded::OtherArchitecture);
-    }
-    let segments = header.program_headers(endian, bytes).ok()?;
-    let interpreted = segments.iter().any(|segment| segment.p_type(endian) == elf::PT_INTERP);
-    (!interpreted).then_some(WhyUnrecorded::Static)
-}
-
-/// The same for a program that has ended. `file` is the file that was to be executed.
-pub(crate) fn could_not_preload(file: &Path) -> Option<WhyUnrecorded> {
-    const SET_ID: u32 = libc::S_ISUID | libc::S_ISGID;
-    let changes_user = std::fs::metadata(file).is_ok_and(|metadata| {
-        // SAFETY: take no argument.
-        let own = unsafe { (libc::geteuid(), libc::getegid()) };
-        metadata.mode() & SET_ID != 0 && own != (metadata.uid(), metadata.gid())
-    });
-    cannot_preload(file).or(changes_user.then_some(WhyUnrecorded::OtherRights))
-}
-
-/// The machine of this process's own program.
-fn own_machine() -> Option<elf::Machine> {
-    let mut room = [0; 64];
-    let bytes = kilocore_proc_files::read("/proc/self/exe", &mut room).ok()?;
-    let header = elf::FileHeader64::<Endianness>::parse(bytes).ok()?;
-    Some(header.e_machine(header.endian().ok()?))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// The headers of a program of this kind, with these changes to its bytes.
-    fn program(change: impl FnOnce(&mut Vec<u8>)) -> Option<WhyUnrecorded> {
-        let mut bytes = std::fs::read("/bin/sh").expect("there is a shell");
-        change(&mut bytes);
-        let file = tempfile::NamedTempFile::new().expect("there is room");
-        std::fs::write(file.path(), bytes).expect("there is room");
-        cannot_preload(file.path())
-    }
-
-    #[test]
-    fn programs_are_told_by_their_headers() {
-        assert_eq!(program(|_| ()), None);
-        assert_eq!(program(|bytes| bytes[4] = 1), Some(WhyUnrecorded::OtherArchitecture));
-        assert_eq!(program(|bytes| bytes[18] ^= 0x7f), Some(WhyUnrecorded::OtherArchitecture));
-        let without_interpreter = |bytes: &mut Vec<u8>| {
-            let first = u64::from_ne_bytes(bytes[32..40].try_into().unwrap()) as usize;
-            let count = u16::from_ne_bytes(bytes[56..58].try_into().unwrap()) as usize;
-            for header in (0..count).map(|index| first + 56 * index) {
-                if bytes[header..header + 4] == 3u32.to_ne_bytes() {
-                    bytes[header..header + 4].copy_from_slice(&0u32.to_ne_bytes());
-                }
-            }
-        };
-        assert_eq!(program(without_interpreter), Some(WhyUnrecorded::Static));
-        assert_eq!(program(|bytes| bytes.truncate(30)), None, "cut short, nobody knows");
-        assert_eq!(program(|bytes| *bytes = b"#!/bin/sh\n".to_vec()), None);
-    }
 
     #[test]
     fn a_process_that_has_executed_nothing_yet_is_none() {
