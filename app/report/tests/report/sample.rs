@@ -166,6 +166,7 @@ fn forecast(machine: &Description, curves: Vec<Curve>) -> Forecast {
         evidence: Some(Evidence {
             threads: 3,
             cores: 2,
+            limit: None,
             busy_cores: 1.8,
             waiting_threads: 0.1,
             acquisitions: 4_941_865,

@@ -132,7 +132,7 @@ mod tests {
     fn formats_that_people_try_are_known() {
         for (head, what) in [
             (&b"FLR\0\0\x02\0\0"[..], "JFR"),
-            (b"\xff\xfea\0;\0b\0 \0001\0", "UTF-16"),
+            (b"\xff\xfea\0;\0b\0 \x001\0", "UTF-16"),
             (b"# To display the perf.data header info, please use --header\n#\n", "perf report"),
             (b"# Samples: 1K\n# Overhead  Command  Symbol\n", "perf report"),
             (b"\tMon Nov 1 Time and Allocation Profiling Report  (Final)\n", "GHC"),
