@@ -79,7 +79,7 @@ fn said(output: &Output) -> (Option<i32>, String, String) {
 /// What puts libraries under programs without a word of its own.
 const QUIET: [&[&str]; 4] = [
     &["run", "--quiet", "--lock", "mcs"],
-    &["run", "--rwlock", "phase-fair"],
+    &["run", "--rwlock", "reader-first"],
     &["run", "--quiet", "--lock", "clh", "--rwlock", "bravo-phase-fair"],
     &["pages", "run"],
 ];

@@ -15,8 +15,7 @@ use kilocore_platform::{Atomic, Padded, Platform};
 
 use crate::folio::{Folio, FolioOrder};
 use crate::frame::FrameId;
-use crate::options::OptionsError;
-use crate::tables::table;
+use crate::tables::{NoMemory, table};
 
 /// The largest batch. Linux had 15 until 2024, and has 31 since.
 pub const LARGEST_BATCH: u32 = 31;
@@ -73,7 +72,7 @@ struct Batch<P: Platform> {
 }
 
 impl<P: Platform> Batch<P> {
-    fn new(full: u32) -> Result<Self, OptionsError> {
+    fn new(full: u32) -> Result<Self, NoMemory> {
         let frames = table(full as usize, || Ok(P::U32::new(0)))?;
         Ok(Self { len: P::U32::new(0), frames })
     }
@@ -123,7 +122,7 @@ pub(crate) struct Batches<P: Platform> {
 
 impl<P: Platform> Batches<P> {
     /// Returns empty batches that are full with so many frames.
-    pub(crate) fn new(cores: u32, full: u32) -> Result<Self, OptionsError> {
+    pub(crate) fn new(cores: u32, full: u32) -> Result<Self, NoMemory> {
         let batch = || Batch::new(full);
         let core = || {
             let batches = [batch()?, batch()?, batch()?, batch()?];

@@ -22,8 +22,7 @@ use kilocore_platform::{Atomic, AtomicInt, Ordering, Padded, Platform};
 
 use crate::folio::Folio;
 use crate::frame::{FrameId, PageHash};
-use crate::options::OptionsError;
-use crate::tables::table;
+use crate::tables::{NoMemory, table};
 
 /// A page's hash with its bits mixed, or none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,7 +92,7 @@ pub(crate) struct Ghosts<P: Platform> {
 
 impl<P: Platform> Ghosts<P> {
     /// Returns a table that keeps as many ghosts as there are frames.
-    pub(crate) fn new(frames: u32) -> Result<Self, OptionsError> {
+    pub(crate) fn new(frames: u32) -> Result<Self, NoMemory> {
         let buckets = (2 * frames as usize).div_ceil(ways::<P>()).max(1);
         let empty = |count: usize| table(count, || Ok(P::U32::new(0)));
         Ok(Self {

@@ -9,10 +9,9 @@ use kilocore_platform::{Atomic, Ordering, Platform, SharedCell};
 
 use crate::folio::Folio;
 use crate::frame::FrameId;
-use crate::options::OptionsError;
 use crate::stamp::Stamp;
 use crate::state::State;
-use crate::tables::table;
+use crate::tables::{NoMemory, table};
 
 /// The end of a list, in place of a frame's number. No frame has it.
 const NONE: u32 = u32::MAX;
@@ -36,7 +35,7 @@ pub(crate) struct Frame<P: Platform> {
 pub(crate) struct Frames<P: Platform>(Box<[Frame<P>]>);
 
 impl<P: Platform> Frames<P> {
-    pub(crate) fn new(count: u32) -> Result<Self, OptionsError> {
+    pub(crate) fn new(count: u32) -> Result<Self, NoMemory> {
         let frame = || Frame {
             state: P::U32::new(State::OUT.0),
             links: P::Cell::new(Links { newer: NONE, older: NONE, stamp: Stamp::FIRST }),

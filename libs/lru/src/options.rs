@@ -5,6 +5,7 @@ use core::fmt;
 
 use crate::batch::LARGEST_BATCH;
 use crate::stripes::{LARGEST_FACTOR, Layout};
+use crate::tables::NoMemory;
 
 /// How lists are made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -104,6 +105,12 @@ pub enum OptionsError {
     Percent(u32),
     /// There is not so much memory.
     NoMemory,
+}
+
+impl From<NoMemory> for OptionsError {
+    fn from(NoMemory: NoMemory) -> Self {
+        Self::NoMemory
+    }
 }
 
 impl fmt::Display for OptionsError {

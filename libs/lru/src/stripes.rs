@@ -22,9 +22,8 @@ use kilocore_platform::{Atomic, Ordering, Padded, Platform};
 
 use crate::frame::{FrameId, List};
 use crate::list::{Chain, Frames};
-use crate::options::OptionsError;
 use crate::stamp::Stamp;
-use crate::tables::table;
+use crate::tables::{NoMemory, table};
 
 /// The most stripes.
 pub const LARGEST_FACTOR: u32 = 1 << 16;
@@ -153,7 +152,7 @@ pub(crate) struct Stripes<P: Platform, L> {
 }
 
 impl<P: Platform, L: RawLock<P, Thread = ()>> Stripes<P, L> {
-    pub(crate) fn new(layout: Layout, with_tails: bool) -> Result<Self, OptionsError> {
+    pub(crate) fn new(layout: Layout, with_tails: bool) -> Result<Self, NoMemory> {
         let lists = List::ALL.len() as u32;
         let locks = match layout.locking {
             Locking::PerList => layout.factor * lists,

@@ -10,41 +10,18 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use addr2line::demangle_auto;
-use kilocore_foreign_files::{FileIdentity, ForeignFileError};
+use kilocore_foreign_files::FileIdentity;
 use object::{Object, ObjectSection, ObjectSymbol, SymbolKind};
 
+use crate::binary_error::BinaryError;
 use crate::debug_info::DebugInfo;
 use crate::extents::Extents;
+use crate::frame::Frame;
 use crate::go_table;
 use crate::outline::Outline;
 use crate::segments::Segments;
 use crate::table::{AliasRank, Builder, Table};
 use crate::{BuildId, UnwindSections};
-
-/// Why a file provides no names.
-#[derive(Debug, thiserror::Error)]
-pub enum BinaryError {
-    /// It is not read.
-    #[error(transparent)]
-    File(#[from] ForeignFileError),
-    /// It is not an executable file.
-    #[error("{path} is not an executable file or a library: {what}")]
-    Parse {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with it.
-        what: String,
-    },
-}
-
-/// A function at an address.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Frame {
-    /// Its demangled name, which is empty if nothing is known.
-    pub function: String,
-    /// Its source file and line, if the debugging information has them.
-    pub line: Option<String>,
-}
 
 /// The symbols and the debugging information of an executable file.
 pub struct Binary {

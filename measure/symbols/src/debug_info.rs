@@ -20,7 +20,7 @@ use kilocore_foreign_files::{
 };
 use object::{CompressedData, CompressionFormat, Object, ObjectSection};
 
-use crate::binary::Frame;
+use crate::frame::Frame;
 use crate::outline::headers;
 
 type Bytes = EndianRcSlice<RunTimeEndian>;

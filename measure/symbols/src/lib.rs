@@ -8,12 +8,14 @@
 //! with an error.
 
 mod binary;
+mod binary_error;
 mod build_id;
 mod data;
 mod debug_files;
 mod debug_info;
 mod definitions;
 mod extents;
+mod frame;
 mod go_table;
 mod kernel;
 mod kernel_locks;
@@ -25,11 +27,13 @@ mod unwind;
 mod unwind_tables;
 mod vdso;
 
-pub use binary::{Binary, BinaryError, Frame};
+pub use binary::Binary;
+pub use binary_error::BinaryError;
 pub use build_id::BuildId;
 pub use data::{Variables, is_go};
 pub use debug_files::DebugFiles;
 pub use definitions::Definitions;
+pub use frame::Frame;
 pub use kernel::{KernelSymbol, KernelSymbols, KernelSymbolsError};
 pub use kernel_locks::is_kernel_lock;
 pub use outline::Outline;

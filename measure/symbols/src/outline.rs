@@ -10,7 +10,7 @@ use object::read::FileKind;
 use object::read::elf::{FileHeader, ProgramHeader, SectionHeader};
 use object::{Endianness, elf::FileHeader32, elf::FileHeader64};
 
-use crate::binary::BinaryError;
+use crate::binary_error::BinaryError;
 
 /// The bytes of a file, of which only the parts of its outline were read. The others are zeros.
 #[derive(Debug)]
