@@ -25,7 +25,7 @@ enum Mark {
 
 use Mark::{Line, Start, Within};
 
-const FOREIGN: [(Mark, Foreign); 19] = [
+const FOREIGN: [(Mark, Foreign); 20] = [
     (
         Start(b"FLR\0"),
         Foreign {
@@ -72,6 +72,13 @@ const FOREIGN: [(Mark, Foreign); 19] = [
         Foreign {
             what: "a heap profile of gperftools, which has no time in it",
             mend: "record processor time (CPUPROFILE), or use `perf record -g`",
+        },
+    ),
+    (
+        Line(b"#\t0x"),
+        Foreign {
+            what: "a profile of Go as text",
+            mend: "fetch it without `debug=1`: then it is pprof",
         },
     ),
     (Line(b"Flat profile:"), Foreign { what: "a report of gprof", mend: PERF_RECORD }),
@@ -132,12 +139,13 @@ mod tests {
     fn formats_that_people_try_are_known() {
         for (head, what) in [
             (&b"FLR\0\0\x02\0\0"[..], "JFR"),
-            (b"\xff\xfea\0;\0b\0 \0001\0", "UTF-16"),
+            (b"\xff\xfea\0;\0b\0 \x001\0", "UTF-16"),
             (b"# To display the perf.data header info, please use --header\n#\n", "perf report"),
             (b"# Samples: 1K\n# Overhead  Command  Symbol\n", "perf report"),
             (b"\tMon Nov 1 Time and Allocation Profiling Report  (Final)\n", "GHC"),
             (b"Analysis of sampling app (pid 1) every 1 millisecond\n", "sample"),
             (b"heap profile:   1:  2 [ 3:  4] @ heapprofile\n", "heap"),
+            (b"--- contention:\ncycles/second=1\n7 1 @ 0x4a2b\n#\t0x4a2a\tmain.f+0x1\tm.go:7\n", "Go"),
             (b"# callgrind format\nversion: 1\n", "callgrind"),
             (b"version: 1\ncreator: callgrind-3.19\n", "callgrind"),
             (b"<?xml version=\"1.0\"?>", "XML"),
