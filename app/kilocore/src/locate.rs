@@ -18,8 +18,8 @@ use crate::output;
 #[command(
     args_conflicts_with_subcommands = true,
     subcommand_negates_reqs = true,
-    after_help = "A profile is what 'perf record' writes, what 'perf script' prints, folded stacks \
-                  or pprof; the two may be of different kinds. A folder is several runs of the \
+    after_help = "A profile is what 'perf record' writes, what 'perf script' prints, folded stacks, \
+                  pprof, or a profile of gperftools; the two may be of different kinds. A folder is several runs of the \
                   same program on the same cores: they show how much runs differ. What a profile \
                   cannot say, its cores, its work, how long it ran, comes from the options or from \
                   a file beside it, PROFILE.kilocore.json."

@@ -8,7 +8,7 @@
 use askama::Template;
 use kilocore_locate::{Comparison, Node, NodeIndex, Side};
 
-use crate::locate_words::{per_unit, signed};
+use crate::locate_words::{per_unit, signed, threads_are};
 use crate::number;
 use crate::text::{printable, shortened};
 
@@ -119,7 +119,8 @@ fn drawn(comparison: &Comparison, index: NodeIndex, x: f64, depth: usize, width:
         signed(comparison, loss.per_unit(works)),
         per_unit(comparison, uncertainty.margin),
         if uncertainty.above_noise {
-            format!(", {} of the loss on processors", number::percent(share))
+            let threads_are = threads_are(&comparison.measure);
+            format!(", {} of the loss {threads_are}", number::percent(share))
         } else {
             ", within noise".to_owned()
         },

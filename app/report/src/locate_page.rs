@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::drawn::Drawn;
 use crate::encode::{in_csv, in_json};
 use crate::flame::Flame;
-use crate::locate_words::{about_noise, per_unit, sentences, signed};
+use crate::locate_words::{about_noise, per_unit, sentences, signed, threads_are};
 use crate::page_parts::{CHART_STYLE, PAGE_STYLE, SCRIPT};
 use crate::text::{printable, printable_document};
 use crate::{Generated, Mark, Provenance, Report, ReportError, number};
@@ -171,7 +171,8 @@ fn tiles(comparison: &Comparison) -> Vec<Tile> {
         label: "Loss per unit of work",
         figure: signed(comparison, comparison.total_loss().per_unit(works)),
         note: format!(
-            "on processors {}",
+            "{} {}",
+            threads_are(&comparison.measure),
             signed(comparison, comparison.busy_loss().per_unit(works))
         ),
     });
@@ -214,7 +215,7 @@ fn functions(comparison: &Comparison) -> Rows {
     Rows {
         title: "Functions by their own time",
         about: "The function scalability value: what a function itself takes more for a unit of \
-                work. The values of all of them add up to the loss on processors.",
+                work. The values of all of them add up to the loss that samples show.",
         inclusive: true,
         rows: rows.take(MOST_ROWS).collect(),
         hidden: comparison.functions.len().saturating_sub(MOST_ROWS),

@@ -10,7 +10,7 @@ const WORTH_MENTION: f64 = 0.05;
 /// A figure in the comparison's measure per unit of work.
 pub(crate) fn per_unit(comparison: &Comparison, value: f64) -> String {
     match &comparison.measure {
-        Measure::Nanoseconds => number::nanoseconds(value),
+        Measure::Nanoseconds | Measure::Waiting => number::nanoseconds(value),
         other => number::engineering(value, other.name()),
     }
 }
@@ -19,6 +19,15 @@ pub(crate) fn per_unit(comparison: &Comparison, value: f64) -> String {
 pub(crate) fn signed(comparison: &Comparison, value: f64) -> String {
     let sign = if value > 0.0 { "+" } else { "" };
     format!("{sign}{}", per_unit(comparison, value))
+}
+
+/// What threads were doing in the time that was measured.
+pub(crate) fn threads_are(measure: &Measure) -> &'static str {
+    match measure {
+        Measure::Asleep => "asleep",
+        Measure::Waiting => "waiting",
+        Measure::Nanoseconds | Measure::Samples | Measure::Events(_) => "on processors",
+    }
 }
 
 /// A loss of the comparison.
@@ -103,16 +112,15 @@ fn total(comparison: &Comparison) -> String {
     let value = total.per_unit(comparison.works);
     // What is known of it: all of its time, or only what was on processors.
     let known = match (&comparison.measure, comparison.idle) {
-        (Measure::Asleep, _) => " asleep",
-        (_, Some(_)) => "",
-        (_, None) => " on processors",
+        (_, Some(_)) => String::new(),
+        (measure, None) => format!(" {}", threads_are(measure)),
     };
     if total.numerator <= 0 {
         let so = match (comparison.idle, comparison.unexplained()) {
             (Some(_), _) => ": it scales as far as was looked",
             (None, Some(share)) if share <= UNEXPLAINED => ": it scales as far as was looked",
             (None, Some(_)) => "; what it loses is not there",
-            (None, None) if comparison.measure == Measure::Asleep => "",
+            (None, None) if comparison.measure.is_off_processors() => "",
             (None, None) => {
                 "; whether its threads slept more, the profiles do not say (give the cores, the work \
                  and the time of both)"
@@ -146,10 +154,7 @@ fn culprit(comparison: &Comparison) -> String {
     let times = row.charged.times();
     let share = times.loss(comparison.works).share_of(comparison.busy_loss());
     let name = comparison.tree.function(function).to_string();
-    let whose = match comparison.measure {
-        Measure::Asleep => "asleep",
-        _ => "on processors",
-    };
+    let whose = threads_are(&comparison.measure);
     let mut text = format!(
         "Of the time {whose}, most is lost in {name}, with what libraries and the kernel do \
          for it: {} ± {}",

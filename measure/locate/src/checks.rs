@@ -1,6 +1,8 @@
 //! Looks for reasons why a comparison is less reliable than it seems.
 
-use kilocore_sampled_profile::{Context, Facts, Rate, Remark, SampledProfile, Unit, plain_event};
+use kilocore_sampled_profile::{
+    Context, Facts, Format, Rate, Remark, SampledProfile, Unit, plain_event,
+};
 
 use crate::ownership::is_unnamed;
 use crate::totals::SideTotals;
@@ -115,6 +117,12 @@ fn kernel_share(runs: &[Run]) -> f64 {
     kernel as f64 / all.max(1) as f64
 }
 
+/// Returns whether a run's samples could be in the kernel at all. gperftools counts what the kernel
+/// does for the code that called it, and waits are those of the program.
+fn may_have_kernel(run: &Run) -> bool {
+    run.profile.format != Format::GperftoolsCpu && run.profile.unit != Unit::Waiting
+}
+
 fn samples(runs: &[Run]) -> u64 {
     runs.iter().map(|run| run.profile.total().samples).sum()
 }
@@ -127,7 +135,8 @@ fn without_kernel(base: &[Run], scaled: &[Run]) -> Option<Warning> {
         kernel_share(runs) == 0.0 && expected > SURELY_SOME
     };
     if kernel_share(base) == 0.0 && kernel_share(scaled) == 0.0 {
-        return Some(Warning::NoKernel);
+        let all = base.iter().chain(scaled);
+        return all.into_iter().any(may_have_kernel).then_some(Warning::NoKernel);
     }
     let without = |runs| Some(Warning::KernelOnOneSide { without: name_of(runs) });
     if lacks(base, scaled) {

@@ -77,7 +77,7 @@ pub struct Comparison {
     pub scaled: SideTotals,
     /// The work of both sides.
     pub works: Works,
-    /// The time on processors.
+    /// The time on processors, or what else the measure counts.
     pub busy: Times,
     /// The time during which the program did not use its cores, if it is known.
     pub idle: Option<Times>,
@@ -104,7 +104,8 @@ impl Comparison {
         self.busy_loss() + self.idle.map_or(Loss::default(), |idle| idle.loss(self.works))
     }
 
-    /// Returns how much longer it takes on processors, which is the sum of all exclusive losses.
+    /// Returns how much longer it takes in what was measured: on processors, unless threads off
+    /// them were. It is the sum of all exclusive losses.
     #[must_use]
     pub fn busy_loss(&self) -> Loss {
         self.busy.loss(self.works)
@@ -131,7 +132,7 @@ impl Comparison {
     /// slowly than the events tell.
     #[must_use]
     pub fn unexplained(&self) -> Option<f64> {
-        if self.idle.is_some() || self.measure == Measure::Asleep {
+        if self.idle.is_some() || self.measure.is_off_processors() {
             return None;
         }
         let busy = self.busy.scaled_per_unit(self.works) / self.busy.base_per_unit(self.works);
@@ -180,6 +181,8 @@ pub fn compare(
     let idle = idle(&measure, &base_totals, &scaled_totals);
     if measure == Measure::Asleep {
         warnings.push(Warning::AsleepOnly);
+    } else if measure == Measure::Waiting {
+        warnings.push(Warning::WaitingOnly);
     } else if idle.is_none() {
         warnings.push(Warning::OnProcessorOnly);
     }

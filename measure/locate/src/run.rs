@@ -31,6 +31,8 @@ pub enum Measure {
     Nanoseconds,
     /// Of threads that sleep: how long, or how often they began to.
     Asleep,
+    /// Nanoseconds that threads waited, mostly for locks.
+    Waiting,
     /// Samples. It is not known how much time each stands for.
     Samples,
     /// Events of this kind.
@@ -44,9 +46,17 @@ impl Measure {
         match self {
             Self::Nanoseconds => "ns",
             Self::Asleep => "counts",
+            Self::Waiting => "ns of waiting",
             Self::Samples => "samples",
             Self::Events(name) => name,
         }
+    }
+
+    /// Returns whether the figures are of threads that were not on processors. They tell nothing of
+    /// what the program did there, nor of how it used its cores.
+    #[must_use]
+    pub fn is_off_processors(&self) -> bool {
+        matches!(self, Self::Asleep | Self::Waiting)
     }
 }
 
@@ -71,6 +81,7 @@ impl Run {
         match (&self.profile.unit, self.hertz()) {
             (Unit::Nanoseconds, _) => (Measure::Nanoseconds, Conversion::Weight),
             (Unit::Asleep, _) => (Measure::Asleep, Conversion::Weight),
+            (Unit::Waiting, _) => (Measure::Waiting, Conversion::Weight),
             (Unit::Samples, Some(hertz)) => by_samples(hertz),
             (Unit::Samples, None) => (Measure::Samples, Conversion::Weight),
             // Folded stacks have sums of periods. The rate of samples says what they are.

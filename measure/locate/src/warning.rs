@@ -53,6 +53,8 @@ pub enum Warning {
     OnProcessorOnly,
     /// Nothing is known of the time that threads were running.
     AsleepOnly,
+    /// Nothing is known of the time that threads did not wait for locks.
+    WaitingOnly,
     /// One profile has samples of the kernel and the other has none.
     KernelOnOneSide {
         /// The one without.
@@ -141,6 +143,9 @@ impl fmt::Display for Warning {
             Self::AsleepOnly => f.write_str(
                 "only time asleep is compared: what threads do on processors is not seen, and a thread \
                  that has nothing to do sleeps as well",
+            ),
+            Self::WaitingOnly => f.write_str(
+                "only time that threads waited is compared: what they do on processors is not seen",
             ),
             Self::KernelOnOneSide { without } => write!(
                 f,

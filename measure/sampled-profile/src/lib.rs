@@ -8,6 +8,7 @@ mod context;
 mod event_name;
 mod function;
 mod idle;
+mod in_file;
 pub mod perf_data;
 mod profile;
 mod read;

@@ -12,6 +12,8 @@ pub enum Unit {
     Nanoseconds,
     /// Of threads that sleep: how long, or how often they began to. The profile does not say which.
     Asleep,
+    /// Nanoseconds that threads waited, mostly for locks.
+    Waiting,
     /// Samples. What each stands for is unknown.
     Samples,
     /// Events of this kind: `cycles`, for instance.
@@ -23,6 +25,7 @@ impl fmt::Display for Unit {
         match self {
             Self::Nanoseconds => f.write_str("ns"),
             Self::Asleep => f.write_str("counts"),
+            Self::Waiting => f.write_str("ns of waiting"),
             Self::Samples => f.write_str("samples"),
             Self::Events(name) => f.write_str(name),
         }
@@ -40,6 +43,10 @@ pub enum Format {
     Folded,
     /// A protocol buffer, with gzip around it or without.
     Pprof,
+    /// What the CPU profiler of gperftools writes.
+    GperftoolsCpu,
+    /// How long threads waited for locks, as gperftools and servers that follow it print it.
+    Contention,
 }
 
 impl fmt::Display for Format {
@@ -49,6 +56,8 @@ impl fmt::Display for Format {
             Self::PerfScript => "perf script",
             Self::Folded => "folded stacks",
             Self::Pprof => "pprof",
+            Self::GperftoolsCpu => "a CPU profile of gperftools",
+            Self::Contention => "a contention profile",
         })
     }
 }

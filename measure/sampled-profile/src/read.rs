@@ -9,6 +9,7 @@ mod detect;
 mod error;
 mod folded;
 mod foreign;
+mod gperftools;
 mod lines;
 mod names;
 mod options;
@@ -72,6 +73,8 @@ fn any_format(
         Detected::Text(Format::Folded) => folded::read(source, task),
         Detected::Text(_) => script::read(source, task),
         Detected::Pprof => pprof::read(source, task),
+        Detected::GperftoolsCpu(words) => gperftools::cpu::read(source, words, task),
+        Detected::Contention => gperftools::contention::read(source, task),
     }
 }
 

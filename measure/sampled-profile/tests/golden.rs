@@ -4,7 +4,7 @@
 //! with frames that debug information finds and without call chains; `system.script` is a
 //! recording of all processors. `system.folded` and `inlined.folded` were made of these by
 //! inferno-collapse-perf, `difference.folded` of both by inferno-diff-folded, and `sorted.pb.gz`
-//! was written by the crate pprof in a Rust program.
+//! was written by the crate pprof in a Rust program. `make-worker` tells how `worker.prof` was made.
 
 use crate::common;
 

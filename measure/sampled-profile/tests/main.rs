@@ -3,6 +3,7 @@
 mod bad_input;
 mod common;
 mod golden;
+mod gperftools;
 mod hostile;
 mod perf_record;
 mod processors;

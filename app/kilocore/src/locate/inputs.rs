@@ -82,7 +82,7 @@ fn run(path: &Path, known: &Known, reading: &Reading) -> Result<Run, Failure> {
     // What was sampled of a whole program lasts about as long as it did; only those formats know.
     let by_samples = match profile.format {
         Format::PerfData | Format::PerfScript => profile.facts.span_ns,
-        Format::Folded | Format::Pprof => None,
+        Format::Folded | Format::Pprof | Format::GperftoolsCpu | Format::Contention => None,
     };
     let elapsed_ns = known
         .seconds

@@ -1,6 +1,6 @@
 //! Time that samples do not show, known from the speedup.
 
-use kilocore_locate::{Measure, Options, Run, compare};
+use kilocore_locate::{Measure, Options, Run, Warning, compare};
 use kilocore_sampled_profile::{Format, Unit};
 
 use crate::profiles::{profile, run};
@@ -49,4 +49,26 @@ fn what_scales_has_nothing_unexplained() {
     let scaled = of_cycles("scaled", 8, 1.0, None);
     let found = compare(&[base], &[scaled], &Options::default()).unwrap();
     assert_eq!(found.unexplained(), Some(0.0));
+}
+
+#[test]
+fn time_that_threads_waited_is_no_time_on_processors() {
+    let waited = |name, cores, ns| {
+        let mut profile = profile(&[("main;handle;lock", 2_000, ns)]);
+        profile.format = Format::Contention;
+        profile.unit = Unit::Waiting;
+        Run { cores: Some(cores), elapsed_ns: Some(3_000_000_000), ..run(name, profile, 1_000) }
+    };
+    let (base, scaled) = (waited("base", 1, 1_000_000), waited("scaled", 8, 60_000_000_000));
+    let found = compare(std::slice::from_ref(&base), &[scaled], &Options::default()).unwrap();
+    assert_eq!(found.measure, Measure::Waiting);
+    // Many threads wait at once: of how the cores were used, that tells nothing.
+    assert_eq!((found.idle, found.unexplained()), (None, None));
+    assert_eq!(found.total_loss().per_unit(found.works), 59_999_000.0);
+    assert_eq!(found.warnings, [Warning::WaitingOnly]);
+
+    let mut of_processors = base.clone();
+    of_processors.profile.unit = Unit::Nanoseconds;
+    let refused = compare(&[base], &[of_processors], &Options::default()).unwrap_err();
+    assert!(refused.to_string().contains("counts ns of waiting"), "{refused}");
 }

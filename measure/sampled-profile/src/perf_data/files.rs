@@ -13,6 +13,7 @@ use super::features::Features;
 use super::kernel::is_this_host;
 use super::options::Options;
 use super::place::{Index, Object};
+use crate::in_file::with_debug_file;
 
 /// A file that was opened.
 #[derive(Debug)]
@@ -78,7 +79,7 @@ impl Search<'_> {
         for candidate in self.candidates(path, recorded) {
             let wrong = match Binary::open(&candidate) {
                 Ok(binary) if recorded.is_none() || binary.build_id() == recorded => {
-                    let binary = self.with_debug_file(binary);
+                    let binary = with_debug_file(binary, &self.options.debug_files);
                     return Ok(Opened { binary, source: Source::File(candidate) });
                 }
                 Ok(_) => "it was built anew since; record again, or give the old one".to_owned(),
@@ -101,18 +102,6 @@ impl Search<'_> {
         });
         let copy = recorded.and_then(|id| self.options.debug_files.image(id));
         given.chain([path.to_owned()]).chain(copy).collect()
-    }
-
-    /// Adds the symbols of a separate debug file, if this file has no symbol table.
-    fn with_debug_file(&self, mut binary: Binary) -> Binary {
-        let id = binary.build_id().filter(|_| !binary.has_symbol_table());
-        let files = id.map(|id| self.options.debug_files.debug(id)).unwrap_or_default();
-        for file in files {
-            if binary.take_debug_file(&file).unwrap_or(false) {
-                break;
-            }
-        }
-        binary
     }
 
     /// The vDSO, the code that the kernel maps into processes: this host's own, or perf's copy.

@@ -1,19 +1,14 @@
 //! Turns places into functions.
-//!
-//! A place gets the name of the symbol table's function, not the names of functions that the
-//! compiler inlined there. Inlined names need debugging information. If only one of two recordings
-//! of a program has it, the same code would get two names. A user who knows that both have it can
-//! ask for inlined functions.
 
 use std::collections::{BTreeMap, HashMap};
 
-use kilocore_symbols::{Binary, PerfMap};
+use kilocore_symbols::PerfMap;
 
 use super::error::PerfDataError;
 use super::files::Files;
 use super::kernel::{KernelMap, KernelNames, is_this_host};
 use super::place::{Index, Interned, Object, Place};
-use crate::{Function, Remark};
+use crate::{Function, Remark, in_file};
 
 /// Whether code of an object was named, and if not, why.
 #[derive(Debug, Default)]
@@ -75,8 +70,8 @@ impl<'a> Namer<'a> {
             Object::Anonymous { process, .. } => self.of_generated(*process, at),
             Object::File { .. } | Object::Vdso => match self.files.open(index, object) {
                 Ok(file) => {
-                    in_place = self::in_place(&file.binary, at, object.name());
-                    (of_binary(&file.binary, at, inlined), stripped(&file.binary))
+                    in_place = in_file::in_place(&file.binary, at, object.name());
+                    (in_file::names(&file.binary, at, inlined), in_file::stripped(&file.binary))
                 }
                 Err(why) => (Vec::new(), Some(why.clone())),
             },
@@ -117,30 +112,4 @@ impl<'a> Namer<'a> {
         unnamed
             .filter_map(|(object, outcome)| Some(Remark::NoSymbols { object, why: outcome.why? }))
     }
-}
-
-/// The names of the functions at an offset in a file.
-fn of_binary(binary: &Binary, offset: u64, inlined: bool) -> Vec<String> {
-    let address = binary.address(offset).unwrap_or(offset);
-    if inlined {
-        let frames = binary.frames(address).into_iter().map(|frame| frame.function);
-        let names: Vec<String> = frames.filter(|name| !name.is_empty()).collect();
-        if !names.is_empty() {
-            return names;
-        }
-    }
-    binary.function(address).into_iter().collect()
-}
-
-/// Names a function of a stripped file by the address at which it begins.
-fn in_place(binary: &Binary, offset: u64, path: &str) -> Option<String> {
-    let start = binary.function_start(binary.address(offset)?)?;
-    let name = path.rsplit('/').next().unwrap_or(path);
-    Some(format!("{name}+{start:#x}"))
-}
-
-/// Why a file has names for only little of its code, if that is so.
-fn stripped(binary: &Binary) -> Option<String> {
-    let why = "it is stripped; install its debugging symbols, or do not strip it";
-    (!binary.has_symbol_table()).then(|| why.to_owned())
 }

@@ -9,6 +9,7 @@ use std::hash::Hash;
 
 use kilocore_symbols::BuildId;
 
+use crate::in_file::is_memory;
 use crate::{Origin, Tally};
 
 /// An index into an [`Interned`] table.
@@ -72,13 +73,9 @@ impl Object {
     /// The object that the path in a mapping's record stands for.
     pub(super) fn new(path: &str, process: i32, build_id: Option<BuildId>) -> Self {
         let path = path.strip_suffix(" (deleted)").unwrap_or(path);
-        let is_memory = path.is_empty()
-            || ["//anon", "[", "/memfd:", "/dev/zero", "/SYSV", "/anon_hugepage", "anon_inode:"]
-                .iter()
-                .any(|start| path.starts_with(start));
         match path {
             "[vdso]" => Self::Vdso,
-            _ if is_memory => Self::Anonymous { process, name: path.to_owned() },
+            _ if is_memory(path) => Self::Anonymous { process, name: path.to_owned() },
             _ => Self::File { path: path.to_owned(), build_id },
         }
     }

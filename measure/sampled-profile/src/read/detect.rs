@@ -1,8 +1,9 @@
 //! Detects a file's format by its beginning.
 //!
-//! Protocol buffers have no mark. But the first fields must be those of a profile, and such a file
-//! always has bytes that no text has. Two text formats remain. A single line that only `perf
-//! script` prints shows its format; lines that end in numbers show folded stacks:
+//! Recordings of perf and profiles of gperftools begin with marks of their own. Protocol buffers
+//! have no mark. But the first fields must be those of a profile, and such a file always has bytes
+//! that no text has. Two text formats remain. A single line that only `perf script` prints shows
+//! its format; lines that end in numbers show folded stacks:
 //!
 //! ```text
 //! sysbench 10047 [000] 35559.348102:     250000 cycles:     (perf script)
@@ -14,6 +15,7 @@ use std::io::BufRead;
 
 use super::error::ReadError;
 use super::foreign::{Foreign, foreign};
+use super::gperftools::{Words, contention};
 use super::skipped::shown;
 use super::source::{PEEK, Source};
 use super::task::Task;
@@ -34,6 +36,10 @@ pub(crate) enum Detected {
     PerfData,
     /// A protocol buffer.
     Pprof,
+    /// A CPU profile of gperftools, with words of this kind.
+    GperftoolsCpu(Words),
+    /// A contention profile.
+    Contention,
     /// A text.
     Text(Format),
 }
@@ -55,6 +61,12 @@ pub(crate) fn detect(source: &mut Source<'_>, task: &Task<'_>) -> Result<Detecte
     }
     if let Some(Foreign { what, mend }) = foreign(head) {
         return Err(ReadError::Foreign { file: file(), what, mend });
+    }
+    if let Some(words) = Words::of(head) {
+        return Ok(Detected::GperftoolsCpu(words));
+    }
+    if head.starts_with(contention::MARK) {
+        return Ok(Detected::Contention);
     }
     let is_whole = head.len() < PEEK;
     if !is_text(head) && pprof::is_likely(head, is_whole) {

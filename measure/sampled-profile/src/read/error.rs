@@ -44,7 +44,8 @@ pub enum ReadError {
     /// The file has none of the known formats.
     #[error(
         "{}: {what}, so this is no profile that can be read; give what `perf record` writes \
-         or `perf script` prints, folded stacks (`a;b;c 12`) or a pprof profile",
+         or `perf script` prints, folded stacks (`a;b;c 12`), a pprof profile, or a CPU or contention \
+         profile of gperftools",
         name(file)
     )]
     Unknown {

@@ -25,7 +25,7 @@ enum Mark {
 
 use Mark::{Line, Start, Within};
 
-const FOREIGN: [(Mark, Foreign); 19] = [
+const FOREIGN: [(Mark, Foreign); 20] = [
     (
         Start(b"FLR\0"),
         Foreign {
@@ -72,6 +72,13 @@ const FOREIGN: [(Mark, Foreign); 19] = [
         Foreign {
             what: "a heap profile of gperftools, which has no time in it",
             mend: "record processor time (CPUPROFILE), or use `perf record -g`",
+        },
+    ),
+    (
+        Line(b"#\t0x"),
+        Foreign {
+            what: "a profile of Go as text",
+            mend: "fetch it without `debug=1`: then it is pprof",
         },
     ),
     (Line(b"Flat profile:"), Foreign { what: "a report of gprof", mend: PERF_RECORD }),
@@ -138,6 +145,7 @@ mod tests {
             (b"\tMon Nov 1 Time and Allocation Profiling Report  (Final)\n", "GHC"),
             (b"Analysis of sampling app (pid 1) every 1 millisecond\n", "sample"),
             (b"heap profile:   1:  2 [ 3:  4] @ heapprofile\n", "heap"),
+            (b"--- contention:\ncycles/second=1\n7 1 @ 0x4a2b\n#\t0x4a2a\tmain.f+0x1\tm.go:7\n", "Go"),
             (b"# callgrind format\nversion: 1\n", "callgrind"),
             (b"version: 1\ncreator: callgrind-3.19\n", "callgrind"),
             (b"<?xml version=\"1.0\"?>", "XML"),

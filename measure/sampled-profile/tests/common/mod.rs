@@ -22,6 +22,29 @@ pub(crate) fn golden_bytes(name: &str) -> Vec<u8> {
     std::fs::read(golden(name)).expect("the file is a part of the source")
 }
 
+/// A golden profile of gperftools whose program is the one beside it, and whose libraries are not there: those of
+/// this host are of another build.
+pub(crate) fn at_home(name: &str) -> Vec<u8> {
+    let bytes = golden_bytes(name);
+    let worker = golden("worker");
+    let worker = worker.to_str().expect("a plain path");
+    let [mut whole, mut rest] = [Vec::new(), bytes];
+    for (from, to) in [
+        ("/tmp/kilocore-recordings/worker", worker),
+        ("/srv/server", worker),
+        ("/usr/lib/", "/nowhere/lib/"),
+    ] {
+        while let Some(at) = rest.windows(from.len()).position(|part| part == from.as_bytes()) {
+            whole.extend_from_slice(&rest[..at]);
+            whole.extend_from_slice(to.as_bytes());
+            rest.drain(..at + from.len());
+        }
+        whole.append(&mut rest);
+        std::mem::swap(&mut whole, &mut rest);
+    }
+    rest
+}
+
 /// Reads bytes as a file of this content.
 pub(crate) fn read_with(bytes: &[u8], options: &Options) -> Result<SampledProfile, ReadError> {
     let mut file = tempfile::NamedTempFile::new().expect("a place for files");

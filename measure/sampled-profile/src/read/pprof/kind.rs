@@ -35,9 +35,16 @@ impl Kind {
         self.unit == "count" && matches!(&*self.name, "samples" | "sample")
     }
 
+    /// Whether it is how long threads waited: for locks and the like, as profiles of mutexes and of
+    /// blocking have it.
+    fn is_delay(&self) -> bool {
+        self.name == "delay"
+    }
+
     /// The unit of the weights, and the factor that converts a number to it.
     pub(crate) fn weighs(&self) -> (Unit, u64) {
         match self.nanoseconds() {
+            Some(factor) if self.is_delay() => (Unit::Waiting, factor),
             Some(factor) => (Unit::Nanoseconds, factor),
             None if self.is_count() => (Unit::Samples, 1),
             None => (Unit::Events(self.name.clone()), 1),
@@ -61,8 +68,8 @@ impl Kind {
 /// samples, else the type that the file prefers, else the last one, as the pprof tool does. Returns
 /// `None` if the type that was asked for does not exist.
 pub(crate) fn choose(kinds: &[Kind], asked: Option<&str>, preferred: &str) -> Option<Choice> {
-    let count = kinds.iter().position(Kind::is_count);
     let named = |name: &str| kinds.iter().position(|kind| kind.name == name);
+    let count = kinds.iter().position(Kind::is_count);
     let weight = match asked {
         Some(asked) => named(asked)?,
         None => kinds
@@ -72,6 +79,8 @@ pub(crate) fn choose(kinds: &[Kind], asked: Option<&str>, preferred: &str) -> Op
             .or_else(|| named(preferred))
             .or(kinds.len().checked_sub(1))?,
     };
+    // A delay has the number of waits beside it.
+    let count = count.or_else(|| named("contentions").filter(|_| kinds[weight].is_delay()));
     Some(Choice { weight, count })
 }
 
@@ -104,15 +113,17 @@ mod tests {
         assert_eq!(of(heap, None, "alloc_space"), Some((1, None)));
         assert_eq!(of(heap, None, ""), Some((2, None)));
         assert_eq!(of(heap, Some("cpu"), ""), None);
+        assert_eq!(of(&["contentions/count", "delay/nanoseconds"], None, ""), Some((1, Some(0))));
         assert_eq!(of(&[], None, ""), None);
     }
 
     #[test]
     fn times_are_nanoseconds() {
-        let kinds = kinds(&["cpu/microseconds", "samples/count", "delay/bytes"]);
+        let kinds = kinds(&["cpu/microseconds", "samples/count", "delay/bytes", "delay/ms"]);
         assert_eq!(kinds[0].weighs(), (Unit::Nanoseconds, 1_000));
         assert_eq!(kinds[1].weighs(), (Unit::Samples, 1));
         assert_eq!(kinds[2].weighs(), (Unit::Events("delay".to_owned()), 1));
+        assert_eq!(kinds[3].weighs(), (Unit::Waiting, 1_000_000));
         assert_eq!(kinds[0].rate(10_000, &kinds[0]), Some(Rate::Period(10_000_000)));
         assert_eq!(kinds[0].rate(10_000, &kinds[1]), Some(Rate::Hertz(100.0)));
         assert_eq!(kinds[2].rate(10_000, &kinds[0]), None);
