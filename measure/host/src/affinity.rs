@@ -33,11 +33,22 @@ impl CpuSet {
     /// # Errors
     /// The system's error. A sandbox may forbid the call.
     pub fn of_this_thread() -> io::Result<Self> {
+        Self::of_thread(0)
+    }
+
+    /// Returns the hardware threads that a thread may run on; 0 is the calling one.
+    ///
+    /// # Errors
+    /// The system's error: `ESRCH` if there is no such thread.
+    pub fn of_thread(thread: u32) -> io::Result<Self> {
+        let thread =
+            libc::pid_t::try_from(thread).map_err(|_| io::Error::from_raw_os_error(libc::ESRCH))?;
         let mut set = Self::EMPTY;
         // SAFETY: the kernel writes at most as many bytes as it is told, which the set has; any
         // bits are a set.
         let failed =
-            unsafe { libc::sched_getaffinity(0, size_of::<Self>(), (&raw mut set).cast()) } != 0;
+            unsafe { libc::sched_getaffinity(thread, size_of::<Self>(), (&raw mut set).cast()) }
+                != 0;
         if failed { Err(io::Error::last_os_error()) } else { Ok(set) }
     }
 
@@ -102,6 +113,9 @@ mod tests {
         let only = CpuSet::of([last]).unwrap();
         only.confine_this_thread().unwrap();
         assert_eq!(CpuSet::of_this_thread().unwrap(), only);
+        let main = CpuSet::of_thread(std::process::id()).unwrap();
+        assert_eq!(main, before, "that is another thread than the one of a test");
+        assert_eq!(CpuSet::of_thread(u32::MAX).unwrap_err().raw_os_error(), Some(libc::ESRCH));
         before.confine_this_thread().unwrap();
         assert_eq!(CpuSet::of_this_thread().unwrap(), before);
     }

@@ -32,6 +32,8 @@ struct Kept {
     end: Moment,
     events: Vec<Event>,
     quiet: Vec<(Tid, Option<Reason>)>,
+    /// Whether one of them that ran would have been found by a timer.
+    timed: bool,
     /// Whether the events tell who woke whom, and of the kernel's locks.
     traced: bool,
 }
@@ -45,8 +47,15 @@ pub(crate) struct Times {
 }
 
 impl Times {
-    /// Keeps a window.
-    pub(crate) fn keep(&mut self, window: &Window, off: &[Off], quiet: &[(Tid, Option<Reason>)]) {
+    /// Keeps a window. If it was `timed`, a thread without an event had no core, whatever the system
+    /// says of it.
+    pub(crate) fn keep(
+        &mut self,
+        window: &Window,
+        off: &[Off],
+        quiet: &[(Tid, Option<Reason>)],
+        timed: bool,
+    ) {
         if self.events > MOST_EVENTS {
             return;
         }
@@ -79,12 +88,14 @@ impl Times {
         self.events += events.len();
         let quiet = quiet.to_vec();
         let (begin, end, traced) = (window.begin, window.end, window.traced);
-        self.windows.push(Kept { begin, end, events, quiet, traced });
+        self.windows.push(Kept { begin, end, events, quiet, timed, traced });
     }
 
-    /// The account of all windows. `words` says what each word is, and `functions` what threads do.
+    /// The account of all windows, of a program that may use so many cores. `words` says what each
+    /// word is, and `functions` what threads do.
     pub(crate) fn account(
         self,
+        cores: u32,
         family: &Family,
         ledger: &Ledger,
         words: &BTreeMap<Word, Named>,
@@ -97,6 +108,7 @@ impl Times {
         let mut holders = holders(watched, words);
         let mut writers = writers(watched, words);
         let mut account = Account::new();
+        account.on_cores(cores);
         if self.windows.iter().all(|kept| kept.traced) {
             account.kernel_locks(self.kernel_waits.told());
         }
@@ -113,6 +125,7 @@ impl Times {
                 // What it waits for began before the window, so no event tells of it.
                 let reason = reason.map(|reason| why(Why::Waits(reason), false));
                 let reason = reason.map(|reason| lock_of(reason, aliases));
+                let reason = reason.or(kept.timed.then_some(time::Reason::Preempted));
                 account.quiet(ThreadId(tid.0), reason);
             }
             account.end_window(time::Nanoseconds(kept.end.0));

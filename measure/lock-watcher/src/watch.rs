@@ -125,13 +125,19 @@ pub fn watch(
 ) -> Result<Run, WatchError> {
     check(pid)?;
     let mut session = Session::new(Family::of(pid, options.kin), options.seed)?;
+    // Whoever ran before may use other cores than this process may.
+    let threads = session.family.threads.keys().map(|tid| tid.0).filter(|_| options.attached);
+    let cores = match kilocore_process::cores_of(threads).len() {
+        0 => kilocore_process::allowed_cores().len(),
+        cores => cores,
+    };
     let began = Moment::now();
     session.run(wait);
     let wall_ns = (Moment::now() - began).0 as f64;
-    Ok(run(session, wall_ns, options))
+    Ok(run(session, wall_ns, cores as u32, options))
 }
 
-fn run(session: Session, wall_ns: f64, options: &Options<'_>) -> Run {
+fn run(session: Session, wall_ns: f64, cores: u32, options: &Options<'_>) -> Run {
     let Session { source, family, mut ledger, mut names, times, .. } = session;
     let scale = if ledger.surveyed_ns > 0.0 { wall_ns / ledger.surveyed_ns } else { 0.0 };
     ledger.cpu_ns = family.seen.keys().map(|pid| (*pid, family.processor_ns(*pid))).collect();
@@ -150,7 +156,7 @@ fn run(session: Session, wall_ns: f64, options: &Options<'_>) -> Run {
     let made = processes(&ledger, &mut names, members, scale, options.library);
     let left_out = left_out(&family, &ledger);
     let functions = functions(&ledger.stacks, &family, &mut names);
-    let times = times.account(&family, &ledger, &made.words, &functions);
+    let times = times.account(cores, &family, &ledger, &made.words, &functions);
     let costs: Vec<f64> = ledger.hit_costs.iter().map(|cost| cost.middle()).collect();
     let watching = Watching {
         attached: options.attached,
@@ -167,7 +173,7 @@ fn run(session: Session, wall_ns: f64, options: &Options<'_>) -> Run {
         hints: hints(&made.processes, &names),
     };
     Run {
-        cores: kilocore_process::allowed_cores().len() as u32,
+        cores,
         wall_ns,
         exit_status: 0,
         processes: made.processes,

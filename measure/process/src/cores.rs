@@ -1,5 +1,6 @@
 //! The cores that processes may run on.
 
+use std::collections::BTreeSet;
 use std::io;
 
 use kilocore_host::{CpuId, CpuSet};
@@ -8,6 +9,15 @@ use kilocore_host::{CpuId, CpuSet};
 #[must_use]
 pub fn allowed_cores() -> Vec<CpuId> {
     CpuSet::of_this_thread().map_or_else(|_| vec![CpuId(0)], |set| set.iter().collect())
+}
+
+/// Returns the cores that any of these threads may run on, in ascending order. Those that have ended
+/// count for nothing.
+#[must_use]
+pub fn cores_of(threads: impl IntoIterator<Item = u32>) -> Vec<CpuId> {
+    let sets = threads.into_iter().filter_map(|thread| CpuSet::of_thread(thread).ok());
+    let cores: BTreeSet<CpuId> = sets.flat_map(|set| set.iter().collect::<Vec<_>>()).collect();
+    cores.into_iter().collect()
 }
 
 /// Returns the allowed cores that are not in `taken`: those that a program confined to `taken`
@@ -39,6 +49,13 @@ mod tests {
         assert!(spare_cores(None).is_empty(), "an unconfined program takes all");
         assert!(spare_cores(Some(&all)).is_empty());
         assert_eq!(spare_cores(Some(&all[..1])), all[1..]);
+    }
+
+    #[test]
+    fn threads_have_together_what_each_may_use() {
+        assert_eq!(cores_of([0]), allowed_cores());
+        assert_eq!(cores_of([u32::MAX, 0, 0]), allowed_cores());
+        assert!(cores_of([u32::MAX]).is_empty());
     }
 
     #[test]

@@ -23,7 +23,7 @@ mod start;
 mod started;
 mod status;
 
-pub use cores::{allowed_cores, confine, spare_cores};
+pub use cores::{allowed_cores, confine, cores_of, spare_cores};
 pub use find::find_program;
 pub use gate::{BeforeExec, NotStarted};
 pub use host::{boot_id, hostname, kernel_release, machine, utc_date};

@@ -53,10 +53,16 @@ pub struct Account {
 }
 
 impl Account {
-    /// An account of nothing.
+    /// An account of nothing, on as many cores as there may be.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Says how many cores the threads may use. More than these are never busy: of threads without
+    /// an event that are said to run, those for which no core is left are ready.
+    pub fn on_cores(&mut self, cores: u32) {
+        self.book.cores = Some(cores);
     }
 
     /// Begins a window. A window that is still open ends at its last event.
@@ -83,8 +89,9 @@ impl Account {
     }
 
     /// Says what a thread did of which the window has no event: `None` if it ran throughout, or else
-    /// the reason for which it was off its core throughout. Call this before
-    /// [`end_window`](Self::end_window).
+    /// the reason for which it was off its core throughout. A system may say that a thread runs which
+    /// is ready and has no core. So the number of cores bounds what these threads did together
+    /// ([`on_cores`](Self::on_cores)). Call this before [`end_window`](Self::end_window).
     ///
     /// If the thread does have events in the window and the first of them is that it becomes ready or
     /// gets a core, a reason says why it was off its core at the beginning of the window. Other
@@ -100,8 +107,8 @@ impl Account {
     pub fn end_window(&mut self, at: Nanoseconds) {
         let Some(open) = self.open.take() else { return };
         let (begin, end) = (open.begin, at.0.max(open.begin));
-        let mut day = Day { begin, end, window: Window::default(), touched: Vec::new() };
-        day.touched = std::mem::take(&mut self.carried);
+        let touched = std::mem::take(&mut self.carried);
+        let mut day = Day { begin, end, touched, ..Day::default() };
         (day.window.from, day.window.until) = (begin, end);
         let mut events = open.events;
         events.sort_by_key(|event| event.at);
@@ -245,6 +252,10 @@ impl Account {
         let watched = &mut self.book.threads[thread.get()];
         if watched.state == State::Unseen {
             watched.seen = true;
+            if reason.is_none() && self.book.cores.is_some() {
+                day.runners.push(thread);
+                return;
+            }
             day.touched.push(thread);
             watched.state = match reason {
                 None => State::Running { since: day.begin, spins: false },
@@ -265,6 +276,9 @@ impl Account {
         let ns = part.until.saturating_sub(part.from);
         if let Some(doing) = doing(part.what).filter(|_| ns > 0) {
             day.window.begins.push(Begin { at: part.from, thread, doing });
+        }
+        if matches!(part.what, Stretch::Running | Stretch::Spinning) {
+            day.on_cores_ns = day.on_cores_ns.saturating_add(ns);
         }
         let Watched { sums, before, .. } = &mut self.book.threads[thread.get()];
         let sum = match part.what {
@@ -301,6 +315,25 @@ impl Account {
         *sum = sum.saturating_add(ns);
     }
 
+    /// Adds what those did that were said to run, and may have been ready: they share what the others
+    /// leave of the cores.
+    fn share_cores(&mut self, day: &mut Day) {
+        let runners = std::mem::take(&mut day.runners);
+        let length = day.end - day.begin;
+        let all = length.saturating_mul(self.book.cores.map_or(u64::MAX, u64::from));
+        let left = all.saturating_sub(day.on_cores_ns);
+        let Some(each) = left.checked_div(runners.len() as u64) else { return };
+        let (begin, end) = (day.begin, day.end);
+        let until = begin + each.min(length);
+        for thread in runners {
+            // Which part of the window it was is not known. The sums are right for any.
+            let parts = [(Stretch::Running, begin, until), (Stretch::Ready, until, end)];
+            for (what, from, until) in parts.into_iter().filter(|(_, from, until)| from < until) {
+                self.charge(day, thread, Part { what, from, until });
+            }
+        }
+    }
+
     /// Cuts what goes on at the window's end, and keeps the window.
     fn close(&mut self, mut day: Day) {
         let mut touched = std::mem::take(&mut day.touched);
@@ -318,6 +351,7 @@ impl Account {
                 self.charge(&mut day, thread, part);
             }
         }
+        self.share_cores(&mut day);
         self.carried = touched;
         self.last_end = Some(day.end);
         self.book.observed = self.book.observed.saturating_add(day.window.ns());
@@ -338,10 +372,15 @@ fn doing(what: Stretch) -> Option<Doing> {
 }
 
 /// A window whose events are being gone through.
+#[derive(Default)]
 struct Day {
     begin: u64,
     end: u64,
     window: Window,
     /// The threads that have a state, perhaps more than once.
     touched: Vec<ThreadIndex>,
+    /// The threads without an event that were said to run.
+    runners: Vec<ThreadIndex>,
+    /// How long threads had a core, all together.
+    on_cores_ns: u64,
 }

@@ -55,6 +55,8 @@ pub(crate) struct Book {
     pub(crate) waited: HashMap<(ThreadIndex, WordIndex), Waited>,
     pub(crate) windows: Windows,
     pub(crate) observed: u64,
+    /// How many cores the threads may use, if that is known.
+    pub(crate) cores: Option<u32>,
     pub(crate) window_count: u64,
     /// How often it was seen that a waiting thread became ready, and how often not.
     pub(crate) wakings: u64,

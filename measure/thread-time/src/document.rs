@@ -46,7 +46,7 @@ pub(crate) fn of(
         ..ThreadTimes::default()
     };
     times.coverage = coverage(&times.total(), &graph, book);
-    times.findings = findings::findings(&times, &single);
+    times.findings = findings::findings(&times, &single, book.cores);
     times
 }
 

@@ -72,8 +72,13 @@ pub(crate) struct OneThread {
 }
 
 /// All findings, the most important first. There are none if the threads were not watched for long
-/// enough.
-pub(crate) fn findings(times: &ThreadTimes, threads: &[OneThread]) -> Vec<Finding> {
+/// enough. The cores are those that the threads may use, if that is known: no more of them are said
+/// to be busy, as each core's events begin a moment apart, and so the sums are a little too large.
+pub(crate) fn findings(
+    times: &ThreadTimes,
+    threads: &[OneThread],
+    cores: Option<u32>,
+) -> Vec<Finding> {
     if !times.is_enough() || times.total().present_ns() == 0 {
         return Vec::new();
     }
@@ -90,6 +95,18 @@ pub(crate) fn findings(times: &ThreadTimes, threads: &[OneThread]) -> Vec<Findin
     all.extend(kernel_locks(times));
     all.extend(not_enough_cores(times));
     all.extend(no_contention(times));
+    let most = cores.map_or(f64::INFINITY, f64::from);
+    for finding in &mut all {
+        match finding {
+            Finding::GlobalLock { cores, .. } | Finding::NotEnoughCores { cores, .. } => {
+                *cores = cores.min(most);
+            }
+            Finding::OneBusyThread { busy, others_cores, .. } => {
+                *others_cores = others_cores.min((most - *busy).max(0.0));
+            }
+            _ => {}
+        }
+    }
     all
 }
 

@@ -298,3 +298,36 @@ fn two_milliseconds_are_too_little_to_say_anything() {
     assert_eq!(sentences(&of(2)), Vec::<String>::new());
     assert_eq!(sentences(&of(100)).len(), 2);
 }
+
+#[test]
+fn no_more_cores_are_busy_than_there_are() {
+    // The system says of all three that they run, and no event tells more. The fourth is seen to run
+    // for half of the time.
+    let program = Program::new(&[(1, "main"), (2, "w-1"), (3, "w-2"), (4, "w-3")]).on_cores(2);
+    let times = program.long_window((0, 100), &[(50, 4, What::Out(Reason::Sleep))], &[1, 2, 3]);
+    let times = times.times();
+    let total = times.total();
+    assert_eq!((total.computing_ns(), total.ready_ns), (200_000_000, 150_000_000));
+    assert_eq!(
+        sentences(&times)[0],
+        "Not enough cores: of the time in which threads run or could run, they have no core for 43 %. \
+         They keep 2.00 cores busy."
+    );
+    // Whose events cannot all be true, because each core's begin at another moment.
+    let program = Program::new(&[(1, "py"), (2, "w-1"), (3, "w-2")]).on_cores(1);
+    let program = program.kind(10, WordKind::GlobalInterpreterLock).kind(20, WordKind::Join);
+    let mut events = vec![(0, 1, waits(20)), (0, 3, waits(10))];
+    for turn in 0..10 {
+        for (at, me, next) in [(20 * turn + 10, 2, 3), (20 * turn + 20, 3, 2)] {
+            events.extend([(at - 1, next, woken_by(me)), (at - 1, next, What::In)]);
+            events.push((at, me, waits(10)));
+        }
+    }
+    let times = program.long_window((0, 200), &events, &[]).times();
+    assert!(times.total().computing_ns() > times.observed_ns);
+    let cores = times.findings.iter().find_map(|finding| match finding {
+        Finding::GlobalLock { cores, .. } => Some(*cores),
+        _ => None,
+    });
+    assert_eq!(cores, Some(1.0), "{:?}", times.findings);
+}

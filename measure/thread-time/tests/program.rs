@@ -53,6 +53,12 @@ impl Program {
         self
     }
 
+    /// Says how many cores there are.
+    pub(crate) fn on_cores(mut self, cores: u32) -> Self {
+        self.account.on_cores(cores);
+        self
+    }
+
     /// A window with these events, and these threads that ran throughout.
     pub(crate) fn window(
         mut self,

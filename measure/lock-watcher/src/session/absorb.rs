@@ -4,6 +4,7 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
+use kilocore_lock_profile::Rights;
 use kilocore_proc_files::{Doing, doing};
 use kilocore_word_names::Names;
 use rand_core::Rng;
@@ -154,7 +155,9 @@ impl Session {
             }
         }
         let runners = quiet.looked_at.iter().filter(|(_, reason)| reason.is_none()).count();
-        self.times.keep(window, off, &quiet.looked_at);
+        // Ticks of threads that are not followed are not seen.
+        let timed = self.is_timed(window) && self.source.rights() == Rights::WholeCores;
+        self.times.keep(window, off, &quiet.looked_at, timed);
         self.absorb_running(window, off, seen, runners);
     }
 
@@ -190,8 +193,7 @@ impl Session {
     fn add_quiet(&self, away: &mut Absences, window: &Window, seen: &BTreeSet<Tid>, quiet: &Quiet) {
         let run = quiet.looked_at.iter().filter(|(_, reason)| reason.is_none());
         let run: BTreeSet<Tid> = run.map(|(tid, _)| *tid).collect();
-        let certain = self.ledger.ticked && !window.reasons_unseen;
-        let ticks = certain && window.length() >= SOME_TICKS * 1e9 / TICKS as f64;
+        let ticks = self.is_timed(window);
         for tid in self.family.threads.keys().filter(|tid| !seen.contains(tid)) {
             let asleep = !run.contains(tid);
             if asleep || ticks {
@@ -199,6 +201,12 @@ impl Session {
                 away.entry(*tid).or_default().push(whole);
             }
         }
+    }
+
+    /// Whether a timer would have found a thread that ran throughout the window.
+    fn is_timed(&self, window: &Window) -> bool {
+        let certain = self.ledger.ticked && !window.reasons_unseen;
+        certain && window.length() >= SOME_TICKS * 1e9 / TICKS as f64
     }
 
     /// Adds up how long threads ran or were ready, and how long exactly one did.
