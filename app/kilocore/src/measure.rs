@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
-use kilocore_lock_profile::Profile;
+use kilocore_lock_profile::{Profile, Run};
 use kilocore_lock_recorder::{Conduct, Measured, Options};
 use kilocore_process::Held;
 
@@ -85,8 +85,8 @@ fn write(profile: &Profile, path: &Path) -> Result<(), Failure> {
 
 /// Prints where the threads' time went, if that was seen.
 pub(crate) fn print_times(profile: &Profile) {
-    if let Some(times) = profile.runs.first().and_then(|run| run.times.as_ref()) {
-        let table = kilocore_report::terminal::times_table(times, output::width());
+    if let Some(times) = profile.runs.first().and_then(Run::checked_times) {
+        let table = kilocore_report::terminal::times_table(&times, output::width());
         output::print(&format!("\n{table}"));
     }
     print_hints(profile);

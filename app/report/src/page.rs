@@ -110,8 +110,8 @@ pub(crate) fn forecast(report: &ForecastReport<'_>) -> Result<String, ReportErro
         command: recommendation.command.as_deref(),
     });
     page.program = Some(program);
-    let times = report.profile.and_then(|profile| profile.runs.first()?.times.as_ref());
-    page.waits = times.map(|times| Waits::new(times, report.measured()));
+    let times = report.profile.and_then(|profile| profile.runs.first()?.checked_times());
+    page.waits = times.map(|times| Waits::new(&times, report.measured()));
     page.machine = report.machine.map(figures::groups).unwrap_or_default();
     page.assumptions = &forecast.assumptions;
     page.finish()

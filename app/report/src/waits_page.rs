@@ -1,7 +1,7 @@
 //! The page of where the threads' time went, and of who waited for whom.
 
 use askama::Template;
-use kilocore_lock_profile::Profile;
+use kilocore_lock_profile::{Profile, Run};
 use kilocore_predict::{ForecastPoint, Recommendation};
 
 use crate::drawn::Drawn;
@@ -32,10 +32,10 @@ pub fn waits_page(
     profile: &Profile,
     advice: Option<&Recommendation>,
 ) -> Result<String, ReportError> {
-    let times = profile.runs.first().and_then(|run| run.times.as_ref());
+    let times = profile.runs.first().and_then(Run::checked_times);
     let times = times.ok_or(ReportError::NoTimes)?;
     let title = printable(&profile.command.join(" "));
-    let waits = Waits::new(times, Mark::of_host(&profile.host));
+    let waits = Waits::new(&times, Mark::of_host(&profile.host));
     let page = Page { title: &title, advice, waits, curves: [] };
     Ok(printable_document(&page.render()?))
 }

@@ -58,7 +58,7 @@ pub(crate) fn coverage(times: &ThreadTimes) -> Vec<String> {
         1 => "one window".to_owned(),
         windows => format!("{} windows", number::count(windows)),
     };
-    let known = 1.0 - coverage.unknown_share;
+    let known = 1.0 - coverage.unknown_share - coverage.unclassified_share;
     let mut said = vec![format!(
         "The threads were watched for {} in {windows}.",
         number::nanoseconds(times.observed_ns as f64)
@@ -71,7 +71,7 @@ pub(crate) fn coverage(times: &ThreadTimes) -> Vec<String> {
     }
     if coverage.unclassified_share > 0.0 {
         said.push(format!(
-            "{} of it is in futexes of which nobody knows what they are.",
+            "{} of their time is in futexes of which nobody knows what they are.",
             number::percent(coverage.unclassified_share)
         ));
     }

@@ -2,6 +2,8 @@
 
 mod answer;
 mod cautions;
+#[cfg(test)]
+mod contradictions;
 mod culprit;
 mod only_waits;
 mod outlook;
@@ -97,6 +99,12 @@ pub(crate) fn advise(
     let vague = matters.then(|| vague_hold(choice.today, &profiled.locks, run)).flatten();
     let is_vague = vague.is_some();
     gaps.splice(0..0, vague);
+    let contended = run.and_then(watched::contended);
+    let waits_elsewhere = contended.is_some() || run.and_then(watched::gap).is_some();
+    if !matters {
+        // That they do not matter is not said of locks that threads wait for here already.
+        gaps.extend(contended);
+    }
     let mut answer = if profiled.conduct.takes_turns {
         cores_unused(&choice, waiting, &profiled.conduct, machine)
     } else if matters && !is_vague && !view.coverage.is_of_a_lesser_part() {
@@ -118,7 +126,7 @@ pub(crate) fn advise(
         answer.text.extend(gaps.iter().map(|gap| not_seen(gap)));
     }
     if answer.verdict != Verdict::CoresUnused {
-        answer.text.extend(cautions(&profiled.conduct));
+        answer.text.extend(cautions(&profiled.conduct, waits_elsewhere));
     }
     let sure = answer.gain_error.map(|error| about_gains(choice.best.lock, &error));
     let rw_sure = answer.rwlock.map(|_| about_rw_gains());
@@ -144,12 +152,15 @@ fn cores_unused(
     conduct: &Conduct,
     machine: &str,
 ) -> Recommendation {
+    let threads = counted(conduct.peak_threads, "thread");
+    let who = match conduct.beside_others {
+        true => format!("the {threads} of the process whose locks were seen"),
+        false => format!("its {threads}"),
+    };
     let why = format!(
-        "its {} kept {:.1} of {} cores busy and waited on conditions meanwhile, for one another or \
+        "{who} kept {:.1} of {} cores busy and waited on conditions meanwhile, for one another or \
          for work",
-        counted(conduct.peak_threads, "thread"),
-        conduct.busy_cores,
-        conduct.cores
+        conduct.busy_cores, conduct.cores
     );
     let mut text: Vec<String> = conduct
         .condition_place
@@ -234,9 +245,20 @@ fn limited(
             format!("under {mutex}{}, perhaps {all} times as much there", rw.best.lock)
         }
     };
-    let why = format!("{}; {mends}", shape(today, machine));
+    // One that scales may still fall short of what it would do.
+    let forecast = match today.shape {
+        Shape::Scales => format!(
+            "forecast to grow up to {} cores of {machine}, with {} less there than in proportion to the \
+             cores",
+            outlook::cores(today),
+            percent(lost(today))
+        ),
+        _ => shape(today, machine),
+    };
+    let why = format!("{forecast}; {mends}");
     let mut answer = answer(Verdict::LimitedByLocks, &why, Vec::new());
     answer.text.extend(culprit(today, &profiled.locks));
+    answer.text.extend(run.and_then(watched::not_yet));
     if helps {
         answer.text.extend(praise(choice, &error));
         answer.lock = Some(best.lock);

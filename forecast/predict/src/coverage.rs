@@ -74,6 +74,14 @@ pub struct Sleep {
     pub unread: f64,
     /// The other calls and their shares, the largest first: for input, for time, for children.
     pub elsewhere: Vec<(String, f64)>,
+    /// The share of all the threads' time in which they waited for others to end. That is no part of
+    /// the sleep.
+    #[serde(skip)]
+    for_the_end: f64,
+    /// The share of all the threads' time in which they slept by other accounts than the looks: the
+    /// recorder's, and that of the windows.
+    #[serde(skip)]
+    recorded: f64,
     /// Whether locks of any kind were looked for, and not pthread locks alone.
     #[serde(skip)]
     watched: bool,
@@ -140,7 +148,9 @@ impl Coverage {
                 rounded(strain)
             ));
         }
-        if evidence.threads != 1 && evidence.few() && evidence.busy_cores >= BUSY * evidence.able()
+        if evidence.threads != 1
+            && evidence.few()
+            && evidence.wanted_cores >= BUSY * evidence.able()
         {
             let busy = format!(
                 "threads kept {:.1} of {} cores busy and hardly took a",
@@ -215,6 +225,16 @@ impl Sleep {
             (words.unknown as f64 / looks).min(in_locks - explained - waiting_for_the_end);
         let unexplained = in_locks - explained - waiting_for_the_end - unknown;
         unread += unknown;
+        let running = outside.running as f64 / looks;
+        let all = (threads + running).max(f64::MIN_POSITIVE);
+        let for_the_end = waiting_for_the_end / all;
+        let times = run.times.as_ref().filter(|times| times.is_enough());
+        let recorded = times.map_or(0.0, |times| {
+            let total = times.total();
+            let asleep = total.waiting_ns().saturating_add(total.sleep_ns);
+            asleep as f64 / total.present_ns().max(1) as f64 - for_the_end
+        });
+        let recorded = recorded.max(seen / all);
         let threads = threads - waiting_for_the_end;
         let share = threads / (threads + outside.running as f64 / looks).max(f64::MIN_POSITIVE);
         let whole = threads.max(f64::MIN_POSITIVE);
@@ -223,7 +243,8 @@ impl Sleep {
         elsewhere.sort_by(|a, b| b.1.total_cmp(&a.1));
         let [explained, unexplained, unread] = [explained, unexplained, unread].map(|t| t / whole);
         let watched = run.watching.is_some();
-        Some(Self { threads, share, explained, unexplained, unread, elsewhere, watched })
+        let of = Self { threads, share, explained, unexplained, unread, ..Self::default() };
+        Some(Self { elsewhere, for_the_end, recorded, watched, ..of })
     }
 
     /// A sentence on the unexplained sleep, if there is too much of it to say that locks do not
@@ -249,8 +270,17 @@ impl Sleep {
     }
 
     fn sentence(&self) -> String {
+        if self.share < NEGLIGIBLE && self.recorded >= NEGLIGIBLE {
+            return format!(
+                "How much threads slept is not known: looks found them hardly asleep, and another \
+                 account has them asleep {} of their time.",
+                percent(self.recorded.min(1.0))
+            );
+        }
         if self.share < NEGLIGIBLE {
-            return "Threads hardly slept.".to_owned();
+            let but =
+                if self.for_the_end < NEGLIGIBLE { "" } else { ", but to wait for others to end" };
+            return format!("Threads hardly slept{but}.");
         }
         let mut parts =
             vec![format!("{} in the locks and conditions seen", percent(self.explained))];

@@ -24,13 +24,19 @@ const ONE_AT_A_TIME: f64 = 1.1;
 /// From this share of the periods of a limit on, it decides what a program does.
 const HELD_UP: f64 = 0.05;
 
-/// What a control group allowed, in words that can follow `its`.
-fn allowance(limit: CpuLimit) -> String {
+/// A limit was not there all the time if this many times as many cores were busy. The rest is what a
+/// period may be exceeded by.
+const EXCEEDED: f64 = 1.2;
+
+/// What a control group allowed a program that kept so many cores busy, in words that can follow
+/// `its`.
+fn allowance(limit: CpuLimit, busy_cores: f64) -> String {
     let held_up = match limit.throttled {
         0 => String::new(),
         times => format!(", and held it up in {times} of {} periods", limit.periods),
     };
-    format!("control group allowed it the time of {:.2} cores{held_up}", limit.cores)
+    let once = if busy_cores > EXCEEDED * limit.cores { ", though not all the time" } else { "" };
+    format!("control group allowed it the time of {:.2} cores{once}{held_up}", limit.cores)
 }
 
 /// How much a run shows of how the program uses cores and locks.
@@ -43,8 +49,11 @@ pub struct Evidence {
     /// The limit on their use by a control group, if it binds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<CpuLimit>,
-    /// How many of these cores the program kept busy, on average.
+    /// How many of these cores the program kept busy, on average. Where its processor time is not
+    /// known, a thread that lacks a core counts as well.
     pub busy_cores: f64,
+    /// How many of these cores its threads had or lacked, on average.
+    pub wanted_cores: f64,
     /// How many threads waited for locks on average.
     pub waiting_threads: f64,
     /// Acquisitions of all locks.
@@ -77,8 +86,15 @@ impl Evidence {
         let awake = outside.map(|outside| outside.running as f64 / outside.rounds as f64);
         // A thread that is held up by a limit looks as if it ran.
         let limit = run.limit.filter(|limit| limit.binds(run.cores));
-        let most = limit.map_or(f64::from(run.cores), |limit| limit.cores);
-        let busy_cores = awake.unwrap_or(0.0).min(most).max(recorded).min(f64::from(run.cores));
+        let cores = f64::from(run.cores);
+        let most = limit.map_or(cores, |limit| limit.cores).min(cores);
+        let wanted_cores = awake.unwrap_or(0.0).min(most).max(recorded).min(cores);
+        // Looks do not tell a thread that lacks a core from one that runs.
+        let windows = run.times.as_ref().filter(|times| times.is_enough());
+        let windows =
+            windows.map(|times| times.total().computing_ns() as f64 / times.observed_ns as f64);
+        let busy_cores = run.busy_cores().or(windows.map(|cores| cores.max(recorded)));
+        let busy_cores = busy_cores.map_or(wanted_cores, |cores| cores.min(wanted_cores));
         let peak = run.processes.iter().map(|process| process.threads.peak).max().unwrap_or(0);
         let all_seen = outside.is_none_or(|outside| outside.unrecorded.is_empty());
         let mut evidence = Self {
@@ -86,6 +102,7 @@ impl Evidence {
             cores: run.cores,
             limit,
             busy_cores,
+            wanted_cores,
             one_at_a_time: all_seen
                 && peak <= 1
                 && awake.unwrap_or(0.0).max(recorded) <= ONE_AT_A_TIME,
@@ -123,7 +140,7 @@ impl Evidence {
         if self.threads == 0 {
             // If nobody saw anything, it is not known either that the program did nothing.
             None
-        } else if self.busy_cores + self.waiting_threads < IDLE * self.able() {
+        } else if self.wanted_cores + self.waiting_threads < IDLE * self.able() {
             Some(Lack::Work)
         } else if self.one_at_a_time {
             Some(Lack::Threads)
@@ -146,7 +163,9 @@ impl Evidence {
             },
             self.busy_cores,
             counted(self.cores.into(), "core"),
-        ) + &self.limit.map_or_else(String::new, |limit| format!(" Its {}.", allowance(limit)))
+        ) + &self.limit.map_or_else(String::new, |limit| {
+            format!(" Its {}.", allowance(limit, self.busy_cores))
+        })
     }
 
     /// Returns what held the program up from outside, if that was so often that nothing can be said of
@@ -158,7 +177,7 @@ impl Evidence {
             format!(
                 "its {}, so that it shows nothing of what it does with more: measure it without that \
                  limit",
-                allowance(limit)
+                allowance(limit, self.busy_cores)
             )
         })
     }
@@ -170,7 +189,7 @@ impl Lack {
         match self {
             Lack::Work => format!(
                 "what was seen of the program kept its cores busy for {} of the time",
-                percent(evidence.busy_cores / evidence.able())
+                percent((evidence.busy_cores / evidence.able()).min(1.0))
             ),
             Lack::Threads => "its threads ran one at a time, if there was more than one".to_owned(),
             Lack::Acquisitions => match evidence.acquisitions {

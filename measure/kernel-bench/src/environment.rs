@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use kilocore_proc_files::Quota;
 use serde::{Deserialize, Serialize};
 
 use crate::cpus::Cpus;
@@ -13,6 +14,12 @@ pub struct Environment {
     pub processor: String,
     /// How many processors the measuring program could use.
     pub cpus: u32,
+    /// What control groups allow of these processors' time, such as a container's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<Limit>,
+    /// The processors that are turned off, as in `2-3`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub offline: Option<String>,
     /// How many NUMA nodes they are on.
     pub nodes: u32,
     /// The kernel's name, release and version.
@@ -41,6 +48,17 @@ pub struct Environment {
     pub command_line: Option<String>,
 }
 
+/// A limit on the use of processors, and how often it held the tasks up while they were measured.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Limit {
+    /// How many processors' time it allows.
+    pub cores: f64,
+    /// The periods of the limit in which tasks wanted to run.
+    pub periods: u64,
+    /// The periods in which they were held up.
+    pub throttled: u64,
+}
+
 impl Environment {
     /// Returns the properties that this host has now.
     #[must_use]
@@ -49,6 +67,9 @@ impl Environment {
         Self {
             processor: processor(),
             cpus: cpus.count(),
+            limit: Quota::of(std::process::id())
+                .map(|quota| Limit { cores: quota.cores, ..Limit::default() }),
+            offline: line(&format!("{cpu}/offline")).filter(|list| !list.is_empty()),
             nodes: cpus.nodes(),
             kernel: kernel(),
             governor: line(&format!("{cpu}/cpu0/cpufreq/scaling_governor")),
@@ -83,6 +104,14 @@ impl Environment {
         vec![
             ("processor", self.processor.clone()),
             ("processors in use", format!("{} on {} nodes", self.cpus, self.nodes)),
+            (
+                "limit of the control group",
+                self.limit.map_or_else(
+                    || "none seen".to_owned(),
+                    |limit| format!("the time of {:.2} processors", limit.cores),
+                ),
+            ),
+            ("processors turned off", self.offline.clone().unwrap_or_else(|| "none".to_owned())),
             ("kernel", self.kernel.clone()),
             ("hypervisor", self.hypervisor.clone().unwrap_or_else(|| "none seen".to_owned())),
             ("frequency governor", word(&self.governor)),

@@ -55,7 +55,7 @@ pub use benchmark::{Benchmark, Info, Seat, Shared, Task};
 pub use compare::{Comparison, Comparisons, Verdict, compare};
 pub use cpus::{Cpus, Pin, UnknownPin};
 pub use document::Document;
-pub use environment::Environment;
+pub use environment::{Environment, Limit};
 pub use helper::helper;
 pub use kind::{Kind, UnknownKind};
 pub use place::{Place, Scratch};

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use kilocore_proc_files::{Quota, Throttling};
 use thiserror::Error;
 
 use crate::cpus::Cpus;
@@ -79,11 +80,19 @@ pub fn run(
         return Err(PlanError::Cores { asked: most, allowed: cpus.count() });
     }
     let begun = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());
-    let environment = Environment::now(&cpus);
+    let mut environment = Environment::now(&cpus);
+    // The tasks are in the control group of this process.
+    let quota = Quota::of(std::process::id());
+    let held_up = || quota.as_ref().and_then(Quota::throttling).unwrap_or_default();
+    let before = held_up();
     let keeper = Keeper::start(helpers).map_err(PlanError::Keeper)?;
     let mut runner = Runner { plan, helpers, cpus, keeper, done: 0, begun: Instant::now() };
     let benchmarks = (0..plan.benchmarks.len()).map(|index| runner.benchmark(index, &mut progress));
     let benchmarks = benchmarks.collect();
+    if let Some(limit) = &mut environment.limit {
+        let Throttling { periods, throttled } = held_up().since(before);
+        (limit.periods, limit.throttled) = (periods, throttled);
+    }
     Ok(Document {
         schema: SCHEMA.to_owned(),
         version: VERSION,

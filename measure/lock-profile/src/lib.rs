@@ -4,6 +4,7 @@
 //! readers that are not written in Rust. It is made from the recordings that
 //! `libkilocore_measure.so` leaves behind, one for each process image ([`read_directory`]).
 
+mod checked;
 mod counts;
 mod directory;
 mod document;

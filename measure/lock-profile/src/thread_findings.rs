@@ -82,6 +82,20 @@ pub enum Finding {
         /// How many cores the threads keep busy.
         cores: f64,
     },
+    /// The windows show other numbers of busy cores than the whole run had.
+    WindowsDiffer {
+        /// How many cores the threads kept busy in the windows.
+        windows: f64,
+        /// And over the whole run.
+        run: f64,
+    },
+    /// The windows show no waits for locks, but the recorder counted some.
+    WaitsDiffer {
+        /// The share of all threads' time spent waiting for locks in the windows.
+        windows: f64,
+        /// And over the whole run.
+        run: f64,
+    },
     /// Threads do not wait for locks, and enough is known to say so.
     NoContention {
         /// The share of all threads' time spent waiting for locks, the kernel's own among them.
@@ -176,6 +190,19 @@ impl fmt::Display for Finding {
                 "Not enough cores: of the time in which threads run or could run, they have no core \
                  for {}. They keep {cores:.2} cores busy.",
                 Percent(*without_core)
+            ),
+            Self::WindowsDiffer { windows, run } => write!(
+                f,
+                "The windows do not show what the whole run was like: threads kept {windows:.1} cores \
+                 busy in them, and {run:.1} over the whole run. So it is not said here how many are \
+                 busy."
+            ),
+            Self::WaitsDiffer { windows, run } => write!(
+                f,
+                "The windows do not show what the whole run was like: threads waited for locks {} of \
+                 their time in them, and {} over the whole run.",
+                Percent(*windows),
+                Percent(*run)
             ),
             Self::NoContention { wait, known } => write!(
                 f,

@@ -74,6 +74,25 @@ impl Quota {
     }
 }
 
+impl Quota {
+    /// Returns what it makes of figures on so many cores, if it changes them: that it allows less, or
+    /// that it held the processes up while these were measured.
+    #[must_use]
+    pub fn warning(&self, cores: u32, held_up: Throttling) -> Option<String> {
+        let allows_less = self.cores < f64::from(cores);
+        let held_up = match held_up.throttled {
+            0 if !allows_less => return None,
+            0 => String::new(),
+            times => format!(", and held it up in {times} of {} periods", held_up.periods),
+        };
+        Some(format!(
+            "the control group allows the time of {:.2} cores, where {cores} were to be used{held_up}: \
+             figures on more cores than that are those of the limit; measure without it",
+            self.cores
+        ))
+    }
+}
+
 impl Throttling {
     /// What came after `before`.
     #[must_use]
@@ -176,6 +195,17 @@ mod tests {
         let quota = Quota::below(root.path(), 7).expect("there is one");
         assert_eq!(quota.cores, 0.5);
         assert_eq!(quota.throttling(), Some(Throttling { periods: 89, throttled: 85 }));
+    }
+
+    #[test]
+    fn a_limit_is_warned_of_if_it_allows_less_or_held_up() {
+        let quota = Quota { cores: 1.5, group: PathBuf::new() };
+        let said = |cores, throttled| quota.warning(cores, Throttling { periods: 20, throttled });
+        assert_eq!(said(1, 0), None);
+        let less = said(2, 0).expect("it allows less");
+        assert!(less.contains("the time of 1.50 cores, where 2 were to be used: fig"), "{less}");
+        let held_up = said(1, 7).expect("it held up");
+        assert!(held_up.contains("and held it up in 7 of 20 periods"), "{held_up}");
     }
 
     #[test]

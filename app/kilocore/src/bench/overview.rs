@@ -1,7 +1,7 @@
 //! Results in rows: all benchmarks, the laws, and one benchmark in full.
 
 use kilocore_kernel_bench::document::{Outcome, Point, Summary};
-use kilocore_kernel_bench::{Document, Noise};
+use kilocore_kernel_bench::{Document, Limit, Noise};
 use kilocore_report::{Mark, Provenance, Table, number};
 
 /// Of what the figures are.
@@ -115,7 +115,25 @@ fn warnings(document: &Document) -> Vec<String> {
             number::plain(load)
         )
     };
-    load.map(busy).into_iter().collect()
+    let most = document.settings.cores.iter().copied().max().unwrap_or(0);
+    let limit = document.environment.limit.and_then(|limit| limited(limit, most));
+    load.map(busy).into_iter().chain(limit).collect()
+}
+
+/// What a control group made of figures on up to so many cores.
+fn limited(limit: Limit, most: u32) -> Option<String> {
+    let Limit { cores, periods, throttled } = limit;
+    if throttled == 0 && cores >= f64::from(most) {
+        return None;
+    }
+    let held_up = match throttled {
+        0 => String::new(),
+        times => format!(", and held the tasks up in {times} of {periods} periods"),
+    };
+    Some(format!(
+        "the control group allows the time of {cores:.2} cores, where {most} were to be used{held_up}: \
+         figures on more cores than that are those of the limit; measure without it"
+    ))
 }
 
 /// Why it did not run, or not on some numbers of cores.

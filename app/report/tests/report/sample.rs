@@ -171,7 +171,7 @@ fn forecast(machine: &Description, curves: Vec<Curve>) -> Forecast {
             waiting_threads: 0.1,
             acquisitions: 4_941_865,
             contended: 600_000,
-            one_at_a_time: false,
+            ..Evidence::default()
         }),
         coverage: Coverage::default(),
         recommendation: Recommendation {

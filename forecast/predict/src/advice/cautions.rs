@@ -9,7 +9,8 @@ const IDLE: f64 = 0.3;
 const MOSTLY_CONDITIONS: f64 = 0.25;
 
 /// What the profiled run was like, as far as that takes something from the forecast.
-pub(super) fn cautions(conduct: &Conduct) -> Vec<String> {
+/// Threads may have been seen to wait for locks that no forecast has.
+pub(super) fn cautions(conduct: &Conduct, contended: bool) -> Vec<String> {
     let mut text = Vec::new();
     if conduct.unused_cores > IDLE * able(conduct) {
         let instead = match &conduct.condition_place {
@@ -32,9 +33,14 @@ pub(super) fn cautions(conduct: &Conduct) -> Vec<String> {
              less than drawn here"
                 .to_owned()
         };
+        let who = match conduct.beside_others {
+            true => "the process whose locks were seen kept",
+            false => "its threads kept",
+        };
+        let locks = if contended { "the locks of this forecast" } else { "locks" };
         text.push(format!(
-            "Mind that its threads kept only {:.1} of {} cores busy while profiled, and not because \
-             of locks: {instead}. {consequence}.",
+            "Mind that {who} only {:.1} of {} cores busy while profiled, and not because of {locks}: \
+             {instead}. {consequence}.",
             conduct.busy_cores, conduct.cores
         ));
     }

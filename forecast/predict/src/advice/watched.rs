@@ -36,6 +36,40 @@ pub(super) fn gap(run: &Run) -> Option<String> {
     ))
 }
 
+/// What locks threads wait for by the account of their time, as a gap in an answer that says that
+/// locks do not matter.
+pub(super) fn contended(run: &Run) -> Option<String> {
+    let times = run.checked_times()?;
+    times.findings.iter().find_map(|finding| match finding {
+        Finding::ContendedLock { name, wait, .. } => {
+            Some(format!("threads waited {} of their time for {name}", percent(*wait)))
+        }
+        Finding::GlobalLock { name, wait, .. } => Some(format!(
+            "threads that take turns at {name} waited {} of their time for it",
+            percent(*wait)
+        )),
+        Finding::KernelLocks { wait, .. } if gap(run).is_none() => Some(format!(
+            "threads waited {} of their time for the kernel's own locks",
+            percent(*wait)
+        )),
+        _ => None,
+    })
+}
+
+/// What reconciles that locks are forecast to limit a program with that they do not here.
+pub(super) fn not_yet(run: &Run) -> Option<String> {
+    let times = run.checked_times()?;
+    let wait = times.findings.iter().find_map(|finding| match finding {
+        Finding::NoContention { wait, .. } => Some(*wait),
+        _ => None,
+    })?;
+    Some(format!(
+        "Here, on {}, threads wait for locks {} of their time. On more cores they would wait longer.",
+        counted(run.cores.into(), "core"),
+        percent(wait)
+    ))
+}
+
 fn in_kernel(times: &ThreadTimes) -> Option<Recommendation> {
     let share = share(times).filter(|share| *share >= MATTER)?;
     let (lock, part) = worst(times)?;
@@ -130,7 +164,8 @@ pub(super) fn more_threads(cores: u32) -> String {
 }
 
 fn no_contention(times: &ThreadTimes, run: &Run) -> Option<Recommendation> {
-    let (wait, known) = times.findings.iter().find_map(|finding| match finding {
+    let checked = run.checked_times()?;
+    let (wait, known) = checked.findings.iter().find_map(|finding| match finding {
         Finding::NoContention { wait, known } => Some((*wait, *known)),
         _ => None,
     })?;

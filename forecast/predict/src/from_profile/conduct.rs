@@ -1,9 +1,10 @@
 //! How the program ran while it was profiled, as far as that limits what a forecast may claim.
 
-use kilocore_lock_profile::{Process, Profile, Run};
+use kilocore_lock_profile::{Finding, Process, Profile, Run};
 
 use super::group::Group;
 use super::phases::Phases;
+use crate::evidence::Evidence;
 
 /// What threads did besides taking locks.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -16,6 +17,8 @@ pub struct Conduct {
     pub cores: u32,
     /// How many of them were busy on average.
     pub busy_cores: f64,
+    /// Whether other processes of the program kept cores busy as well.
+    pub beside_others: bool,
     /// How many cores were not busy, on average, although there were threads for them and these
     /// threads did not wait for locks.
     pub unused_cores: f64,
@@ -85,6 +88,8 @@ const OTHERS: f64 = 0.1;
 const UNUSED: f64 = 0.3;
 /// Threads take turns only if they spent at least this share of their time waiting on conditions.
 const ON_CONDITIONS: f64 = 0.25;
+/// So many cores are a part of the program's busy ones that is worth a word.
+const OF_OTHERS: f64 = 0.1;
 /// Fewer looks from outside than this say nothing.
 const FEW_LOOKS: u64 = 20;
 /// Standard deviations beyond what looks from outside say of a serial part.
@@ -98,7 +103,8 @@ impl Conduct {
     pub(super) fn new(run: &Run, process: &Process, groups: &[Group<'_>]) -> Self {
         let threads = &process.threads;
         let wall = run.wall_ns.max(1.0);
-        let busy_cores = threads.cpu_ns / wall;
+        let busy_cores = (threads.cpu_ns / wall).min(f64::from(run.cores));
+        let of_all = Evidence::of(run).busy_cores;
         let waits = waits_ns(groups);
         let (phases, on_conditions) = Phases::of(process);
         let longest =
@@ -109,6 +115,7 @@ impl Conduct {
             peak_threads: threads.peak,
             cores: run.cores,
             busy_cores,
+            beside_others: of_all - busy_cores > OF_OTHERS,
             unused_cores: (able(run, process) - busy_cores - waits / wall).max(0.0),
             condition_share: on_conditions / all.max(1.0),
             threads_on_conditions: on_conditions / wall,
@@ -134,7 +141,11 @@ fn take_turns(run: &Run, process: &Process, waits_ns: f64) -> bool {
     let all = threads.cpu_ns + threads.think_asleep_ns + on_conditions + waits_ns;
     let awake = run.outside.as_ref().filter(|outside| outside.rounds > 0);
     let awake = awake.map(|outside| outside.running as f64 / outside.rounds as f64);
+    let times = run.times.as_ref();
+    let short = |one: &Finding| matches!(one, Finding::NotEnoughCores { .. });
     unused > UNUSED * able
+        // Who lacks a core leaves none unused.
+        && !times.is_some_and(|times| times.findings.iter().any(short))
         && on_conditions > ON_CONDITIONS * all
         && awake.is_none_or(|awake| awake < WANTED * able)
 }
