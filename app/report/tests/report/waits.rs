@@ -190,7 +190,9 @@ fn the_page_begins_with_a_verdict_that_has_no_curves() {
 fn a_profile_without_times_has_no_page() {
     assert!(matches!(waits_page(&Sample::new().profile, None), Err(ReportError::NoTimes)));
     let nothing = ThreadTimes::default();
-    assert!(terminal::times_table(&nothing, 80).contains("no pattern that has a name"));
+    assert!(terminal::times_table(&nothing, 80).contains("too short a time to say what they do"));
+    let watched = ThreadTimes { observed_ns: 1_000_000_000, ..ThreadTimes::default() };
+    assert!(terminal::times_table(&watched, 80).contains("no pattern that has a name"));
     let page = page(nothing);
     assert_eq!(texts(&page, "svg.waits").len(), 0);
 }
