@@ -6,7 +6,9 @@
 
 use std::collections::BTreeMap;
 
-use kilocore_lock_profile::{Lock, Outside, Process, Profile, Run, Unrecorded, WhyUnrecorded};
+use kilocore_lock_profile::{
+    Finding, Lock, Outside, Process, Profile, Run, Unrecorded, WhyUnrecorded,
+};
 use serde::Serialize;
 
 use crate::evidence::Evidence;
@@ -50,6 +52,9 @@ pub struct Coverage {
     /// watched.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub known: Option<f64>,
+    /// That threads spin for one another, in words.
+    #[serde(skip)]
+    spinning: Option<String>,
     /// Processor time for each acquisition on all cores, as a multiple of that on one core; `None`
     /// without a second run.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -110,6 +115,7 @@ impl Coverage {
                 .filter(|outside| outside.rounds >= FEW_LOOKS)
                 .and_then(|_| recorded_share(run, evidence)),
             known: known(run),
+            spinning: spinning(run),
             strain: strain(profile, run),
         }
     }
@@ -156,12 +162,13 @@ impl Coverage {
                 "threads kept {:.1} of {} cores busy and hardly took a",
                 evidence.busy_cores, evidence.cores
             );
-            gaps.push(match &self.known {
-                Some(known) => format!(
+            gaps.push(match (&self.spinning, &self.known) {
+                (Some(spinning), _) => format!("{busy} lock that was seen, but {spinning}"),
+                (None, Some(known)) => format!(
                     "{busy} lock that was seen, and it is known where {} of their time went",
                     percent(*known)
                 ),
-                None => format!(
+                (None, None) => format!(
                     "{busy} pthread lock: from outside computing looks like spinning at a lock of the \
                      program's own"
                 ),
@@ -190,6 +197,20 @@ fn known(run: &Run) -> Option<f64> {
     let coverage = times.coverage;
     let unknown = coverage.unknown_share + coverage.unclassified_share;
     coverage.ticks_seen.then_some((1.0 - unknown).max(0.0))
+}
+
+/// That threads spin for one another, where they do.
+fn spinning(run: &Run) -> Option<String> {
+    let findings = &run.times.as_ref().filter(|_| run.watching.is_some())?.findings;
+    let (spin, longest) = findings.iter().find_map(|finding| match finding {
+        Finding::Spinning { spin, longest } => Some((*spin, longest)),
+        _ => None,
+    })?;
+    let place = longest.as_ref().map_or_else(String::new, |place| format!(", most in {place}"));
+    Some(format!(
+        "for {} of their time on a core they spin until another thread writes to memory{place}",
+        percent(spin)
+    ))
 }
 
 impl Sleep {

@@ -21,6 +21,7 @@ mod pthread;
 mod reader;
 mod recording;
 mod snapshot;
+mod spin_places;
 mod symbols;
 mod thread_findings;
 mod thread_time;
@@ -43,6 +44,7 @@ pub use outside::{Awake, Futexes, Outside, Unrecorded, WhyUnrecorded};
 pub use pthread::is_pthread;
 pub use recording::{ClockRate, Lack, RECORDING_EXTENSION, Recording, RecordingError};
 pub use snapshot::Snapshot;
+pub use spin_places::SpinPlace;
 pub use symbols::Symbols;
 pub use thread_findings::Finding;
 pub use thread_time::{

@@ -67,6 +67,15 @@ pub enum Finding {
         /// The share of all threads' time spent waiting for it.
         wait: f64,
     },
+    /// Threads spin for one another.
+    Spinning {
+        /// The share of all threads' time on a core in which they do nothing but wait for another
+        /// thread to write to memory.
+        spin: f64,
+        /// The function in which they do so most, if it was seen.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        longest: Option<String>,
+    },
     /// Many wait for the kernel's own locks.
     KernelLocks {
         /// The share of all threads' time spent waiting for them.
@@ -176,6 +185,16 @@ impl fmt::Display for Finding {
                 if *threads == 1 { "waits" } else { "wait" },
                 Percent(*wait)
             ),
+            Self::Spinning { spin, longest } => {
+                write!(
+                    f,
+                    "Spinning: for {} of their time on a core, threads are in loops that only read \
+                     memory until another thread writes to it",
+                    Percent(*spin)
+                )?;
+                longest.iter().try_for_each(|place| write!(f, ", most in {place}"))?;
+                f.write_str(".")
+            }
             Self::KernelLocks { wait, longest } => {
                 write!(
                     f,

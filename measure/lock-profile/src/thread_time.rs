@@ -12,6 +12,7 @@ use std::ops::AddAssign;
 use serde::{Deserialize, Serialize};
 
 use crate::kernel_locks::KernelLockWaits;
+use crate::spin_places::SpinPlace;
 use crate::thread_findings::Finding;
 
 /// Where the time of a run's threads went. All durations are wall-clock nanoseconds of the windows.
@@ -30,6 +31,9 @@ pub struct ThreadTimes {
     /// that could not be seen.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub kernel_locks: Vec<KernelLockWaits>,
+    /// Where threads were found spinning for other threads, the place with the most samples first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub spins: Vec<SpinPlace>,
     /// Who waits for whom. The edge with the longest waits in all comes first.
     pub edges: Vec<WaitEdge>,
     /// The roles that others wait for, the one with the longest waits first.
@@ -92,8 +96,11 @@ impl fmt::Display for RoleTimes {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Activities {
-    /// On a core, in the program and its libraries.
+    /// On a core, in the program and its libraries, other than spinning.
     pub user_ns: u64,
+    /// On a core, in a loop of the program that does nothing but wait for another thread to write to
+    /// memory.
+    pub spinning_ns: u64,
     /// On a core, in the kernel.
     pub kernel_ns: u64,
     /// On a core, where no timer sample tells user and kernel apart.
@@ -130,10 +137,17 @@ pub struct Activities {
 }
 
 impl Activities {
-    /// Time on a core.
+    /// Time on a core, whether a thread computes there or spins.
     #[must_use]
     pub fn computing_ns(&self) -> u64 {
-        self.user_ns.saturating_add(self.kernel_ns).saturating_add(self.undivided_ns)
+        let Self { user_ns, spinning_ns, kernel_ns, undivided_ns, .. } = *self;
+        [spinning_ns, kernel_ns, undivided_ns].into_iter().fold(user_ns, u64::saturating_add)
+    }
+
+    /// Time on a core in which a thread does not spin for another one.
+    #[must_use]
+    pub fn working_ns(&self) -> u64 {
+        self.computing_ns().saturating_sub(self.spinning_ns)
     }
 
     /// Time asleep in futexes: for locks, work, barriers, the end of threads, and unclassified.
@@ -158,9 +172,10 @@ impl Activities {
     /// Every activity that is a part of the threads' time, with its name for people, in the order in
     /// which tables show them.
     #[must_use]
-    pub fn named(&self) -> [(&'static str, u64); 16] {
+    pub fn named(&self) -> [(&'static str, u64); 17] {
         [
             ("user", self.user_ns),
+            ("spinning", self.spinning_ns),
             ("kernel", self.kernel_ns),
             ("computing", self.undivided_ns),
             ("no core", self.ready_ns),
@@ -184,6 +199,7 @@ impl AddAssign for Activities {
     fn add_assign(&mut self, other: Self) {
         let sum = |a: &mut u64, b: u64| *a = a.saturating_add(b);
         sum(&mut self.user_ns, other.user_ns);
+        sum(&mut self.spinning_ns, other.spinning_ns);
         sum(&mut self.kernel_ns, other.kernel_ns);
         sum(&mut self.undivided_ns, other.undivided_ns);
         sum(&mut self.ready_ns, other.ready_ns);

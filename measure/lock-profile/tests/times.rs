@@ -48,7 +48,7 @@ fn all_activities_but_absence_are_named_and_are_the_threads_time() {
     }
     let named: u64 = times.named().iter().map(|(_, ns)| ns).sum();
     assert_eq!(named, times.present_ns());
-    assert_eq!(named + times.absent_ns, (1 << 17) - 1);
+    assert_eq!(named + times.absent_ns, (1 << 18) - 1);
 }
 
 #[test]

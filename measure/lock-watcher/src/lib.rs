@@ -52,6 +52,7 @@ mod slow_paths;
 mod source;
 mod span;
 mod spins;
+mod spun;
 mod stored;
 mod threads;
 mod times;

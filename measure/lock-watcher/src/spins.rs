@@ -1,175 +1,63 @@
-//! Words that threads on the processor wait for: short loops that read one word again and again.
+//! Words that threads on the processor wait for, and loops in which they do.
 //!
-//! Where a timer finds a thread in user space, the code there is read on from that place. If it
-//! comes back to where it was within a few instructions, having read a word and written none, the
-//! thread spins on that word. A loop that moves on to the next word, as a search through a text does,
-//! is none: it changes the register by which it reads. The watchpoint then tells whether others write
-//! to the word.
+//! Where a timer finds a thread in user space, its code tells whether it waits there for another one. The
+//! watchpoint then tells whether others write to the word that it reads.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Range;
+use std::collections::BTreeMap;
 
-use iced_x86::{
-    Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpAccess,
-    OpKind, Register,
-};
+use iced_x86::OpKind;
+use kilocore_spin_loops::{SpinLoop, spin_loop};
 
 use crate::ids::{Pid, Word};
 use crate::memory::read;
 use crate::registers::Registers;
 
-/// How many instructions a loop has at most.
-const LOOP: usize = 24;
-/// How much code is read from a place on.
-const CODE: usize = 128;
 /// How far from the stack pointer a thread's own variables lie, below it and above, in bytes.
 const BELOW: u64 = 256;
 const ABOVE: u64 = 1 << 16;
 
-/// Code around places, as it was read.
+/// The loops at places, as far as anybody was found there.
 #[derive(Debug, Default)]
 pub(crate) struct Loops {
-    code: BTreeMap<(Pid, u64), Code>,
+    at: BTreeMap<(Pid, u64), Option<SpinLoop>>,
 }
 
-/// Code, and the address at which it begins.
-#[derive(Debug)]
-struct Code {
-    begin: u64,
-    bytes: Vec<u8>,
-}
-
-impl Code {
-    /// What is around a place; only from there on, if there is nothing before.
-    fn around(pid: Pid, place: u64) -> Self {
-        let begin = place.saturating_sub(CODE as u64);
-        let bytes = read(pid, begin, 2 * CODE);
-        if bytes.len() > CODE {
-            return Self { begin, bytes };
-        }
-        Self { begin: place, bytes: read(pid, place, CODE) }
-    }
-
-    /// The instruction at an address, if there is one.
-    fn instruction(&self, at: u64) -> Option<Instruction> {
-        let offset = usize::try_from(at.checked_sub(self.begin)?).ok()?;
-        let bytes = self.bytes.get(offset..)?;
-        let instruction = Decoder::with_ip(64, bytes, at, DecoderOptions::NONE).decode();
-        (!instruction.is_invalid()).then_some(instruction)
-    }
+/// What a thread was found spinning for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Spin {
+    /// The word that it reads again and again, if it is a single one and may be another thread's.
+    pub(crate) word: Option<Word>,
+    /// Whether it can only be waiting. A turn in which a lock is tried looks the same when it is got.
+    pub(crate) waits: bool,
 }
 
 impl Loops {
-    /// The word that a thread with these registers spins on, if it does.
-    pub(crate) fn word(&mut self, pid: Pid, registers: &Registers) -> Option<Word> {
-        let from = registers.ip();
-        let code = self.code.entry((pid, from)).or_insert_with(|| Code::around(pid, from));
+    /// What a thread with these registers spins for, if it does.
+    pub(crate) fn spin(&mut self, pid: Pid, registers: &Registers) -> Option<Spin> {
+        let place = registers.ip();
+        let code = |address, length| read(pid, address, length);
+        let found =
+            self.at.entry((pid, place)).or_insert_with(|| spin_loop(place, code)).as_ref()?;
+        let address = address(found, registers);
         // A loop over a variable of its own is work, such as counting.
-        let sp = registers.sp();
+        let (sp, word) = (registers.sp(), address.map(|address| Word { pid, address }));
         let own = sp.saturating_sub(BELOW)..sp.saturating_add(ABOVE);
-        let address = spun_on(code, registers).filter(|address| !own.contains(address))?;
-        Some(Word { pid, address })
+        let word = word.filter(|word| !own.contains(&word.address));
+        Some(Spin { word, waits: !found.tries })
     }
 
     /// Forgets a process, which has executed another program.
     pub(crate) fn forget(&mut self, pid: Pid) {
-        self.code.retain(|(of, _), _| *of != pid);
+        self.at.retain(|(of, _), _| *of != pid);
     }
 }
 
-/// What a loop does to registers and memory.
-struct Deeds {
-    information: InstructionInfoFactory,
-    reads: Vec<u64>,
-    /// The registers by which it reads, and those that it changes.
-    read_by: BTreeSet<Register>,
-    changed: BTreeSet<Register>,
-}
-
-impl Deeds {
-    fn new() -> Self {
-        Self {
-            information: InstructionInfoFactory::new(),
-            reads: Vec::new(),
-            read_by: BTreeSet::new(),
-            changed: BTreeSet::new(),
-        }
-    }
-
-    /// The one address that is read again and again, if that is so.
-    fn one_address(&self) -> Option<u64> {
-        let first = *self.reads.first()?;
-        let same = self.reads.iter().all(|address| *address == first);
-        (same && self.read_by.is_disjoint(&self.changed)).then_some(first)
-    }
-
-    /// The address that an instruction reads, if it does. Returns `None` at all if it writes to memory
-    /// for more than to take a lock: then this is work.
-    fn touched(&mut self, instruction: &Instruction, registers: &Registers) -> Option<Option<u64>> {
-        let operand = (0..instruction.op_count())
-            .find(|operand| instruction.op_kind(*operand) == OpKind::Memory);
-        let Some(operand) = operand else { return Some(None) };
-        if matches!(instruction.mnemonic(), Mnemonic::Lea | Mnemonic::Nop) {
-            return Some(None);
-        }
-        let access = self.information.info(instruction).op_access(operand);
-        let takes = instruction.has_lock_prefix() || instruction.mnemonic() == Mnemonic::Xchg;
-        if !matches!(access, OpAccess::Read | OpAccess::CondRead) && !takes {
-            return None;
-        }
-        let address =
-            instruction.virtual_address(operand, 0, |register, _, _| registers.get(register));
-        Some(address)
-    }
-
-    /// Takes what an instruction does to registers.
-    fn change(&mut self, instruction: &Instruction) {
-        let used = self.information.info(instruction).used_registers();
-        let written = used.iter().filter(|used| {
-            use OpAccess::{CondWrite, ReadCondWrite, ReadWrite, Write};
-            matches!(used.access(), Write | CondWrite | ReadWrite | ReadCondWrite)
-        });
-        self.changed.extend(written.map(|used| used.register().full_register()));
-    }
-}
-
-/// The address that a loop around the registers' instruction pointer reads. `code` is what is
-/// there. What the loop reads between that place and its end decides.
-fn spun_on(code: &Code, registers: &Registers) -> Option<u64> {
-    let from = registers.ip();
-    let mut deeds = Deeds::new();
-    let (mut at, mut is_back) = (from, false);
-    for step in 0..LOOP {
-        if step > 0 && at == from {
-            return deeds.one_address();
-        }
-        let Some(instruction) = code.instruction(at) else { break };
-        if !is_back && let Some(address) = deeds.touched(&instruction, registers)? {
-            deeds.reads.push(address);
-            let by = [instruction.memory_base(), instruction.memory_index()];
-            deeds.read_by.extend(by.map(Register::full_register));
-        }
-        deeds.change(&instruction);
-        at = match instruction.flow_control() {
-            FlowControl::Next => instruction.next_ip(),
-            FlowControl::UnconditionalBranch => instruction.near_branch_target(),
-            FlowControl::ConditionalBranch => {
-                let target = instruction.near_branch_target();
-                // A loop is left forwards and closed backwards.
-                let closes = loop_range(from).contains(&target) && target <= instruction.ip();
-                if closes { target } else { instruction.next_ip() }
-            }
-            _ => break,
-        };
-        is_back |= at < from;
-    }
-    // The loop has been closed, though the way back to the place was not found: a branch forwards may
-    // lead there, or what is before it is out of reach.
-    is_back.then(|| deeds.one_address()).flatten()
-}
-
-fn loop_range(from: u64) -> Range<u64> {
-    from.saturating_sub(CODE as u64)..from.saturating_add(CODE as u64)
+/// The address that a loop reads again and again, if it is a single one.
+fn address(found: &SpinLoop, registers: &Registers) -> Option<u64> {
+    let instruction = found.reads?;
+    let operand = (0..instruction.op_count())
+        .find(|operand| instruction.op_kind(*operand) == OpKind::Memory)?;
+    instruction.virtual_address(operand, 0, |register, _, _| registers.get(register))
 }
 
 #[cfg(test)]
@@ -178,9 +66,16 @@ mod tests {
 
     const WORD: u64 = 0x7000;
 
-    /// Code that begins at an address.
-    fn code(begin: u64, bytes: &[u8]) -> Code {
-        Code { begin, bytes: bytes.to_vec() }
+    /// Code that begins at an address. Nothing else is there.
+    fn code(begin: u64, bytes: &[u8]) -> impl Fn(u64, usize) -> Vec<u8> {
+        move |address, length| {
+            let Some(from) = address.checked_sub(begin) else { return Vec::new() };
+            bytes.iter().skip(from as usize).take(length).copied().collect()
+        }
+    }
+
+    fn spun_on(code: &dyn Fn(u64, usize) -> Vec<u8>, registers: &Registers) -> Option<u64> {
+        address(&spin_loop(registers.ip(), code)?, registers)
     }
 
     fn registers(ip: u64) -> Registers {
@@ -195,9 +90,10 @@ mod tests {
         // pause; cmpl $0,(%rdi); jne back; ret
         let bytes = [0xf3, 0x90, 0x83, 0x3f, 0x00, 0x75, 0xf9, 0xc3];
         assert_eq!(spun_on(&code(0x1000, &bytes), &registers(0x1000)), Some(WORD));
-        // Found in its middle, with what is before it and without.
+        // Found in its middle, with what is before its page and without.
         assert_eq!(spun_on(&code(0x1000, &bytes), &registers(0x1002)), Some(WORD));
-        assert_eq!(spun_on(&code(0x1002, &bytes[2..]), &registers(0x1002)), Some(WORD));
+        let before = [vec![0x90; 256], bytes.to_vec()].concat();
+        assert_eq!(spun_on(&code(0xf00, &before), &registers(0x1002)), Some(WORD));
     }
 
     #[test]
@@ -221,7 +117,8 @@ mod tests {
             0xc3,
         ];
         assert_eq!(spun_on(&code(0x1000, &bytes), &registers(0x1005)), Some(WORD));
-        assert_eq!(spun_on(&code(0x1005, &bytes[5..]), &registers(0x1005)), Some(WORD));
+        // The try is on a page that cannot be read.
+        assert_eq!(spun_on(&code(0x2000, &bytes[5..]), &registers(0x2000)), Some(WORD));
     }
 
     #[test]

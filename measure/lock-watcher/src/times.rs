@@ -8,16 +8,19 @@ use std::collections::BTreeMap;
 
 use kilocore_thread_time as time;
 use kilocore_thread_time::{Account, Event, ThreadId, ThreadTimes, What, WordKind};
+use kilocore_word_names::Names;
 use syscalls::Sysno;
 
 use crate::calls::Reason;
 use crate::contention::KernelWaits;
 use crate::document::Named;
 use crate::family::Family;
-use crate::ids::{Moment, Tid, Word};
+use crate::ids::{Moment, Pid, Tid, Word};
 use crate::ledger::Ledger;
 use crate::model::{Model, Taken, taken_and_given_back};
 use crate::off_core::{Off, Why};
+use crate::spins::Spin;
+use crate::spun::Spun;
 use crate::wakers::{wakings, writers};
 use crate::watched::Watched;
 use crate::window::{What as Switched, Window};
@@ -44,14 +47,15 @@ pub(crate) struct Times {
     windows: Vec<Kept>,
     events: usize,
     kernel_waits: KernelWaits,
+    spun: Spun,
 }
 
 impl Times {
-    /// Keeps a window. If it was `timed`, a thread without an event had no core, whatever the system
-    /// says of it.
+    /// Keeps a window, with what the threads spun for that its ticks found. If it was `timed`, a thread
+    /// without an event had no core, whatever the system says of it.
     pub(crate) fn keep(
         &mut self,
-        window: &Window,
+        (window, spins): (&Window, &[Option<Spin>]),
         off: &[Off],
         quiet: &[(Tid, Option<Reason>)],
         timed: bool,
@@ -71,9 +75,14 @@ impl Times {
         let switches = window.switches.iter().filter(switched_in);
         events.extend(switches.map(|switch| event(switch.at, switch.tid, What::In)));
         // Hits of watchpoints are time in the kernel that the program would not spend there.
-        let ticks = window.ticks.iter().filter(|_| window.watched.is_empty());
-        events
-            .extend(ticks.map(|tick| event(tick.at, tick.tid, What::Tick { kernel: tick.kernel })));
+        let ticks = window.ticks.iter().zip(spins).filter(|_| window.watched.is_empty());
+        for (tick, spin) in ticks {
+            let spins = spin.is_some_and(|spin| spin.waits);
+            events.push(event(tick.at, tick.tid, What::Tick { kernel: tick.kernel, spins }));
+            if let Some(registers) = tick.registers.filter(|_| spins) {
+                self.spun.add(tick.pid, tick.tid, registers.ip());
+            }
+        }
         events.extend(window.wakings.iter().map(|waking| {
             let by = waking.by.map(|by| ThreadId(by.0));
             event(waking.at, waking.tid, What::Waking { by })
@@ -92,7 +101,7 @@ impl Times {
     }
 
     /// The account of all windows, of a program that may use so many cores. `words` says what each
-    /// word is, and `functions` what threads do.
+    /// word is, `functions` what threads do, and `names` where they spun.
     pub(crate) fn account(
         self,
         cores: u32,
@@ -100,6 +109,7 @@ impl Times {
         ledger: &Ledger,
         words: &BTreeMap<Word, Named>,
         functions: &BTreeMap<Tid, String>,
+        names: &mut BTreeMap<Pid, Names>,
     ) -> Option<ThreadTimes> {
         if self.windows.is_empty() {
             return None;
@@ -112,6 +122,7 @@ impl Times {
         if self.windows.iter().all(|kept| kept.traced) {
             account.kernel_locks(self.kernel_waits.told());
         }
+        account.spins(self.spun.told(names));
         for kept in self.windows {
             account.begin_window(time::Nanoseconds(kept.begin.0));
             let taken = holders.remove(&kept.begin).unwrap_or_default();
@@ -142,7 +153,7 @@ impl Times {
             })
             .collect();
         let known = |word: time::Word| {
-            let pid = crate::ids::Pid(word.space);
+            let pid = Pid(word.space);
             words.get(&Word { pid, address: word.address })
         };
         let kind = |word| known(word).map_or(WordKind::Unknown, |named| named.kind);
@@ -186,7 +197,7 @@ fn of_lock(event: Event, aliases: &BTreeMap<Word, Word>) -> Event {
 
 fn lock_of(reason: time::Reason, aliases: &BTreeMap<Word, Word>) -> time::Reason {
     let time::Reason::Futex(word) = reason else { return reason };
-    let slept_on = Word { pid: crate::ids::Pid(word.space), address: word.address };
+    let slept_on = Word { pid: Pid(word.space), address: word.address };
     let of = aliases.get(&slept_on).map_or(word.address, |of| of.address);
     time::Reason::Futex(time::Word { address: of, ..word })
 }

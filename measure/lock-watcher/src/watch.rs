@@ -156,7 +156,7 @@ fn run(session: Session, wall_ns: f64, cores: u32, options: &Options<'_>) -> Run
     let made = processes(&ledger, &mut names, members, scale, options.library);
     let left_out = left_out(&family, &ledger);
     let functions = functions(&ledger.stacks, &family, &mut names);
-    let times = times.account(cores, &family, &ledger, &made.words, &functions);
+    let times = times.account(cores, &family, &ledger, &made.words, &functions, &mut names);
     let costs: Vec<f64> = ledger.hit_costs.iter().map(|cost| cost.middle()).collect();
     let watching = Watching {
         attached: options.attached,

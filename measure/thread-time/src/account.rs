@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use kilocore_lock_profile::{KernelLockWaits, ThreadTimes};
+use kilocore_lock_profile::{KernelLockWaits, SpinPlace, ThreadTimes};
 
 use crate::book::{Book, Sums, Watched};
 use crate::document;
@@ -127,6 +127,12 @@ impl Account {
         self.book.kernel_locks = Some(waits);
     }
 
+    /// Says where threads were found spinning for others. The samples tell how long they did; this
+    /// tells where.
+    pub fn spins(&mut self, places: Vec<SpinPlace>) {
+        self.book.spins = places;
+    }
+
     /// Returns the words that threads have waited for in the windows that have ended, the one with
     /// the longest waits first.
     pub fn words(&self) -> impl Iterator<Item = (Word, WordWaits)> {
@@ -213,8 +219,9 @@ impl Account {
         match event.what {
             // Time that a thread spins for the kernel's locks is counted apart.
             What::Tick { .. } if matches!(state, State::Running { spins: true, .. }) => {}
-            What::Tick { kernel: true } => sums.kernel_ticks += 1,
-            What::Tick { kernel: false } => sums.user_ticks += 1,
+            What::Tick { kernel: true, .. } => sums.kernel_ticks += 1,
+            What::Tick { spins: true, .. } => sums.spin_ticks += 1,
+            What::Tick { .. } => sums.user_ticks += 1,
             What::Acquired(word) | What::Released(word) => {
                 let word = self.word(word);
                 let acquired = matches!(event.what, What::Acquired(_));

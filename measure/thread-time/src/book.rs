@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use kilocore_lock_profile::KernelLockWaits;
+use kilocore_lock_profile::{KernelLockWaits, SpinPlace};
 
 use crate::kept::{ThreadIndex, Windows, WordIndex};
 use crate::state::State;
@@ -22,9 +22,24 @@ pub(crate) struct Sums {
     pub(crate) unknown: u64,
     /// At futex words, all of them.
     pub(crate) futexes: u64,
-    /// Timer samples in user and kernel.
+    /// Timer samples in user, but for loops that wait for another thread, in these, and in the kernel.
     pub(crate) user_ticks: u64,
+    pub(crate) spin_ticks: u64,
     pub(crate) kernel_ticks: u64,
+}
+
+impl Sums {
+    /// The part of the time on a core in which the thread spun, by its samples.
+    pub(crate) fn spinning(&self) -> u64 {
+        let ticks = [self.user_ticks, self.spin_ticks, self.kernel_ticks];
+        part(self.running, self.spin_ticks, ticks.into_iter().sum())
+    }
+}
+
+/// The part of a time on which so many of all samples fell.
+pub(crate) fn part(ns: u64, samples: u64, all: u64) -> u64 {
+    let part = (u128::from(ns) * u128::from(samples)).checked_div(u128::from(all));
+    part.unwrap_or(0) as u64
 }
 
 /// What is known of a thread while windows go by.
@@ -63,4 +78,6 @@ pub(crate) struct Book {
     pub(crate) wakings_unseen: u64,
     /// Where threads waited for the kernel's own locks, if that was seen.
     pub(crate) kernel_locks: Option<Vec<KernelLockWaits>>,
+    /// Where threads were found spinning for others.
+    pub(crate) spins: Vec<SpinPlace>,
 }

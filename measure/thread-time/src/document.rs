@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use kilocore_lock_profile::{
-    Activities, Bottleneck, KernelLockWaits, RoleTimes, RoleWait, ThreadTimes, TimesCoverage,
-    WaitEdge, WaitedFor, WaitedWord, WordKind,
+    Activities, Bottleneck, KernelLockWaits, RoleTimes, RoleWait, SpinPlace, ThreadTimes,
+    TimesCoverage, WaitEdge, WaitedFor, WaitedWord, WordKind,
 };
 
-use crate::book::{Book, Sums, Waited};
+use crate::book::{Book, Sums, Waited, part};
 use crate::findings::{self, OneThread};
 use crate::graph::{Graph, Weight, graph};
 use crate::kept::{Doing, WordIndex};
@@ -41,6 +41,7 @@ pub(crate) fn of(
         roles: role_times(book, &roles, &single),
         words,
         kernel_locks: kernel_locks(book),
+        spins: spins(book),
         edges: edges(&graph, &place_of),
         ranking: ranking(&graph),
         ..ThreadTimes::default()
@@ -56,6 +57,14 @@ fn kernel_locks(book: &Book) -> Vec<KernelLockWaits> {
     waits.sort_by(|a, b| b.ns.cmp(&a.ns).then_with(|| a.cmp(b)));
     waits.truncate(MOST_WORDS);
     waits
+}
+
+/// Where threads spun, the place with the most samples first.
+fn spins(book: &Book) -> Vec<SpinPlace> {
+    let mut places = book.spins.clone();
+    places.sort_by(|a, b| b.samples.cmp(&a.samples).then_with(|| a.function.cmp(&b.function)));
+    places.truncate(MOST_WORDS);
+    places
 }
 
 /// The words in the order of the document, and the place in it of each word of the book.
@@ -140,10 +149,12 @@ fn each_thread(book: &Book, roles: &Roles, kinds: &[WordKind], place_of: &[u32])
     single
 }
 
-/// Everything but waits at futex words. Time on a core is not divided yet.
+/// Everything but waits at futex words. Of time on a core, only spinning is told apart yet.
 fn simple(sums: &Sums) -> Activities {
+    let spinning_ns = sums.spinning();
     Activities {
-        undivided_ns: sums.running,
+        undivided_ns: sums.running.saturating_sub(spinning_ns),
+        spinning_ns,
         ready_ns: sums.ready,
         ends_ns: sums.ends,
         sleep_ns: sums.sleep,
@@ -191,16 +202,17 @@ fn role_times(book: &Book, roles: &Roles, single: &[OneThread]) -> Vec<RoleTimes
             sum.ns = sum.ns.saturating_add(waited.ns);
         }
     }
-    let mut ticks = vec![(0_u64, 0_u64); all.len()];
+    let mut ticks = vec![(0_u64, 0_u64, 0_u64); all.len()];
     for watched in &book.threads {
         if let Some(role) = roles.of(watched.id) {
             let ticks = &mut ticks[role as usize];
             ticks.0 += watched.sums.user_ticks;
-            ticks.1 += watched.sums.kernel_ticks;
+            ticks.1 += watched.sums.spin_ticks;
+            ticks.2 += watched.sums.kernel_ticks;
         }
     }
-    for ((role, waits), (user, kernel)) in all.iter_mut().zip(waits).zip(ticks) {
-        divide(&mut role.times, user, kernel);
+    for ((role, waits), ticks) in all.iter_mut().zip(waits).zip(ticks) {
+        divide(&mut role.times, ticks);
         role.waits = waits
             .into_iter()
             .map(|(word, Waited { count, ns })| RoleWait { word, ns, count })
@@ -211,14 +223,16 @@ fn role_times(book: &Book, roles: &Roles, single: &[OneThread]) -> Vec<RoleTimes
 }
 
 /// Divides the time on a core as the samples of the whole role do: a single thread has few.
-fn divide(times: &mut Activities, user_ticks: u64, kernel_ticks: u64) {
-    let ticks = u128::from(user_ticks) + u128::from(kernel_ticks);
-    let user = (u128::from(times.undivided_ns) * u128::from(user_ticks)).checked_div(ticks);
-    if let Some(user) = user {
-        times.user_ns = user as u64;
-        times.kernel_ns = times.undivided_ns.saturating_sub(times.user_ns);
-        times.undivided_ns = 0;
+fn divide(times: &mut Activities, (user, spinning, kernel): (u64, u64, u64)) {
+    let running = times.undivided_ns.saturating_add(times.spinning_ns);
+    if user + spinning + kernel == 0 {
+        return;
     }
+    times.spinning_ns = part(running, spinning, user + spinning + kernel);
+    let others = running.saturating_sub(times.spinning_ns);
+    times.user_ns = part(others, user, user + kernel);
+    times.kernel_ns = others.saturating_sub(times.user_ns);
+    times.undivided_ns = 0;
 }
 
 /// The edges by places in the document.
@@ -271,7 +285,7 @@ fn coverage(total: &Activities, graph: &Graph, book: &Book) -> TimesCoverage {
         |edge: &(&(u32, WaitedFor, WordIndex), &Weight)| edge.0.1 == WaitedFor::Unknown;
     let direct =
         |sum: u64, edge: (&(u32, WaitedFor, WordIndex), &Weight)| sum.saturating_add(edge.1.direct);
-    let ticks = |sums: &Sums| sums.user_ticks + sums.kernel_ticks > 0;
+    let ticks = |sums: &Sums| sums.user_ticks + sums.spin_ticks + sums.kernel_ticks > 0;
     TimesCoverage {
         unknown_share: share(total.unknown_ns, present),
         unclassified_share: share(total.unclassified_ns, present),

@@ -43,10 +43,12 @@ pub enum What {
         by: Option<ThreadId>,
     },
     /// A timer sample of fixed period fell on it while it ran. Samples divide the time on a core
-    /// into user and kernel.
+    /// into user, spinning and kernel.
     Tick {
         /// Whether it was in the kernel.
         kernel: bool,
+        /// Whether it was in a loop of the program that only waits for another thread.
+        spins: bool,
     },
     /// It begins to wait for one of the kernel's own locks, spinning at first. If it leaves its core
     /// before it has the lock, it does so for the lock, whatever the reason that is given.

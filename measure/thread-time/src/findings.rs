@@ -48,6 +48,8 @@ pub mod thresholds {
     /// One lock is contended if it takes this share of all threads' time, and so are the kernel's own
     /// together.
     pub const CONTENDED: f64 = 0.05;
+    /// Threads spin for one another if that takes this share of their time on a core.
+    pub const SPINNING: f64 = 0.05;
     /// There is no contention if locks take less than this share of all threads' time.
     pub const NO_CONTENTION: f64 = 0.01;
     /// That is said only if this share of all threads' time is known.
@@ -61,7 +63,7 @@ pub mod thresholds {
 
 use thresholds as t;
 
-/// What a thread did. Its time on a core is all in `undivided_ns`.
+/// What a thread did. Its time on a core is all in `undivided_ns` and `spinning_ns`.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct OneThread {
     pub(crate) id: ThreadId,
@@ -92,6 +94,7 @@ pub(crate) fn findings(
     all.extend(stage);
     all.extend(busy);
     all.extend(contended);
+    all.extend(spinning(times));
     all.extend(kernel_locks(times));
     all.extend(not_enough_cores(times));
     all.extend(no_contention(times));
@@ -128,8 +131,8 @@ fn one_busy_thread(
     threads: &[OneThread],
     waits: &StageWaits,
 ) -> Option<Finding> {
-    let busiest = threads.iter().max_by_key(|one| (one.times.computing_ns(), one.role == 0))?;
-    let busy = share(busiest.times.computing_ns(), times.observed_ns);
+    let busiest = threads.iter().max_by_key(|one| (one.times.working_ns(), one.role == 0))?;
+    let busy = share(busiest.times.working_ns(), times.observed_ns);
     let others = || threads.iter().filter(|one| one.id != busiest.id && one.times.present_ns() > 0);
     let sum: Activities = others().map(|one| one.times).sum();
     let others_cores = share(sum.computing_ns(), times.observed_ns);
@@ -258,7 +261,7 @@ fn slowest_stage(
     let present = |role: &RoleTimes| role.times.present_ns();
     let slow = |role: &&RoleTimes| {
         share(role.times.waiting_ns(), present(role)) < t::HARDLY_WAITS
-            && share(role.times.computing_ns(), present(role)) >= t::STAGE_BUSY
+            && share(role.times.working_ns(), present(role)) >= t::STAGE_BUSY
     };
     let candidates = stages.iter().filter_map(|&stage| times.roles.get(stage as usize));
     let mut found = candidates.filter(slow).filter_map(|stage| {
@@ -274,7 +277,7 @@ fn slowest_stage(
     Some(Finding::SlowestStage {
         role: stage.id,
         name: name_of(times, stage),
-        busy: share(stage.times.computing_ns(), present(stage)),
+        busy: share(stage.times.working_ns(), present(stage)),
         waiting_role: role.id,
         waiting_name: name_of(times, role),
         waiting,
@@ -316,6 +319,13 @@ fn contended_lock(times: &ThreadTimes, global: &[Finding]) -> Option<Finding> {
     })
 }
 
+fn spinning(times: &ThreadTimes) -> Option<Finding> {
+    let total = times.total();
+    let spin = share(total.spinning_ns, total.computing_ns());
+    let longest = times.spins.first().map(ToString::to_string);
+    (spin >= t::SPINNING).then_some(Finding::Spinning { spin, longest })
+}
+
 fn kernel_locks(times: &ThreadTimes) -> Option<Finding> {
     let total = times.total();
     let wait = share(total.kernel_locks_ns, total.present_ns());
@@ -340,5 +350,8 @@ fn no_contention(times: &ThreadTimes) -> Option<Finding> {
     let locks = total.locks_ns.saturating_add(total.kernel_locks_ns);
     let wait = share(locks, total.present_ns());
     let known = 1.0 - times.coverage.unknown_share - times.coverage.unclassified_share;
-    (wait < t::NO_CONTENTION && known > t::KNOWN).then_some(Finding::NoContention { wait, known })
+    // Whoever spins waits, too, though nobody sees whether it is for a lock.
+    let spun = locks.saturating_add(total.spinning_ns);
+    let is_none = share(spun, total.present_ns()) < t::NO_CONTENTION && spinning(times).is_none();
+    (is_none && known > t::KNOWN).then_some(Finding::NoContention { wait, known })
 }

@@ -61,9 +61,21 @@ fn between_waking_and_running_a_thread_has_no_core() {
 
 #[test]
 fn samples_divide_the_time_on_a_core() {
-    let tick = |kernel| What::Tick { kernel };
+    let tick = |kernel| What::Tick { kernel, spins: false };
     let done = alone(&[(10, tick(false)), (20, tick(true)), (30, tick(false)), (60, waits(10))]);
     assert_eq!((done.user_ns, done.kernel_ns, done.undivided_ns), (40, 20, 0));
+}
+
+#[test]
+fn samples_tell_spinning_from_other_time_on_a_core() {
+    let tick = |kernel, spins| What::Tick { kernel, spins };
+    let ticks = [(10, tick(false, true)), (20, tick(true, false)), (30, tick(false, false))];
+    let done = alone(&[&ticks[..], &[(40, tick(false, true)), (80, waits(10))]].concat());
+    assert_eq!((done.spinning_ns, done.user_ns, done.kernel_ns), (40, 20, 20));
+    assert_eq!((done.undivided_ns, done.computing_ns(), done.working_ns()), (0, 80, 40));
+    // Nothing else, and an odd time.
+    let done = alone(&[(10, tick(false, true)), (77, waits(10))]);
+    assert_eq!((done.spinning_ns, done.computing_ns()), (77, 77));
 }
 
 #[test]
@@ -83,7 +95,7 @@ fn spinning_for_the_kernels_locks_is_waiting_and_not_computing() {
     let done = alone(&[(20, ContentionBegins), (30, preempted), (60, In), (70, ContentionEnds)]);
     assert_eq!((done.kernel_locks_ns, done.ready_ns, done.undivided_ns), (20, 30, 50));
     // Samples tell of the rest.
-    let tick = |kernel| What::Tick { kernel };
+    let tick = |kernel| What::Tick { kernel, spins: false };
     let done =
         alone(&[(10, tick(false)), (20, ContentionBegins), (30, tick(true)), (50, ContentionEnds)]);
     assert_eq!((done.kernel_locks_ns, done.user_ns, done.kernel_ns), (30, 70, 0));

@@ -1,6 +1,6 @@
 //! What is recognised, and what is not.
 
-use kilocore_lock_profile::{Finding, ThreadTimes};
+use kilocore_lock_profile::{Finding, SpinPlace, ThreadTimes};
 use kilocore_thread_time::{Reason, What, WordKind};
 
 use crate::program::{Program, edge, waits, woken_by, word};
@@ -268,6 +268,40 @@ fn threads_without_a_core_are_counted() {
         "Not enough cores: of the time in which threads run or could run, they have no core for \
          50 %. They keep 1.00 cores busy."
     );
+}
+
+#[test]
+fn threads_that_spin_for_one_another_contend() {
+    let tick = |spins| What::Tick { kernel: false, spins };
+    let program = |spins: u64| {
+        let mut program = Program::new(&[(1, "main"), (2, "w")]);
+        let place = |function: &str, samples| SpinPlace {
+            function: function.to_owned(),
+            samples,
+            ..SpinPlace::default()
+        };
+        program.account.spins(vec![place("seldom", 1), place("spin_barrier", spins)]);
+        let ticks: Vec<_> =
+            (0..100).flat_map(|at| [1, 2].map(|thread| (at, thread, tick(at < spins)))).collect();
+        program.long_window((0, 100), &ticks, &[]).times()
+    };
+    let spun = "Spinning: for 90 % of their time on a core, threads are in loops that only read memory \
+                until another thread writes to it, most in spin_barrier.";
+    assert_eq!(sentences(&program(90)), [spun]);
+    let says = |times: &ThreadTimes| {
+        let no = times.findings.iter().any(|one| matches!(one, Finding::NoContention { .. }));
+        (no, times.findings.iter().any(|one| matches!(one, Finding::Spinning { .. })))
+    };
+    assert_eq!(says(&program(0)), (true, false));
+    // Too little for a finding, and too much to say that nobody waits.
+    assert_eq!(says(&program(3)), (false, false));
+}
+
+#[test]
+fn a_thread_that_spins_is_not_busy() {
+    let tick = What::Tick { kernel: false, spins: true };
+    let times = Program::new(&[(1, "poller")]).long_window((0, 100), &[(50, 1, tick)], &[]).times();
+    assert!(!times.findings.iter().any(|one| matches!(one, Finding::OneBusyThread { .. })));
 }
 
 #[test]

@@ -38,7 +38,7 @@ fn event(moment: impl Strategy<Value = u64>) -> impl Strategy<Value = Event> {
         3 => reason().prop_map(What::Out),
         3 => Just(What::In),
         2 => proptest::option::of(0..10_u32).prop_map(|by| What::Waking { by: by.map(ThreadId) }),
-        1 => any::<bool>().prop_map(|kernel| What::Tick { kernel }),
+        1 => any::<(bool, bool)>().prop_map(|(kernel, spins)| What::Tick { kernel, spins }),
         1 => word().prop_map(What::Acquired),
         1 => word().prop_map(What::Released),
         1 => Just(What::ContentionBegins),

@@ -60,7 +60,6 @@ mod recordings;
 mod resctrl;
 mod restore;
 mod snapshot;
-mod spin_loop;
 mod spins;
 mod stat;
 mod sums;

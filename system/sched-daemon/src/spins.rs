@@ -10,13 +10,13 @@ use std::os::unix::fs::FileExt;
 
 use kilocore_perf_events::{Event, Ring, online_cores, process, records, word};
 use kilocore_sched_policy::Nanos;
+use kilocore_spin_loops::spin_loop;
 use perf_event_open_sys::bindings::{
     PERF_COUNT_SW_CPU_CLOCK, PERF_RECORD_SAMPLE, PERF_SAMPLE_IP, PERF_SAMPLE_TID,
     PERF_TYPE_SOFTWARE, perf_event_attr,
 };
 
 use crate::ledger::Named;
-use crate::spin_loop::{REACH, spins};
 use crate::tree::Tree;
 
 /// How far samples are apart: as far as votes of windows of a tenth of a second allow, because each one
@@ -107,15 +107,14 @@ impl Spins {
             self.known.clear();
         }
         *self.known.entry((process, at)).or_insert_with(|| {
-            let begin = at.saturating_sub(REACH as u64);
-            let mut code = [0; 2 * REACH];
             let Ok(memory) = File::open(format!("/proc/{}/mem", process.id)) else { return false };
-            // Code may begin or end with a page.
-            if memory.read_exact_at(&mut code, begin).is_ok() {
-                return spins(&code, begin, at);
-            }
-            let length = memory.read_at(&mut code, at).unwrap_or(0);
-            spins(&code[..length], at, at)
+            let read = |address, length| {
+                let mut code = vec![0; length];
+                let read = memory.read_at(&mut code, address).unwrap_or(0);
+                code.truncate(read);
+                code
+            };
+            spin_loop(at, read).is_some_and(|found| found.waits())
         })
     }
 }

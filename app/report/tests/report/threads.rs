@@ -37,7 +37,7 @@ fn events(begin: u64) -> Vec<(u64, u32, What)> {
             events.push((at + 70_000, me, What::Waking { by }));
             events.push((at + 75_000, me, What::In));
         }
-        events.push((at + 90_000, me, What::Tick { kernel: turn % 5 == 0 }));
+        events.push((at + 90_000, me, What::Tick { kernel: turn % 5 == 0, spins: false }));
         events.push((at + TURN, me, What::Released(word(0x1000))));
         events.push((at + TURN, next, What::Waking { by: Some(ThreadId(me)) }));
         events.push((at + TURN, next, What::In));

@@ -41,7 +41,7 @@ fn account(threads: &[Doing], cores: u32, kernel_seen: bool) -> ThreadTimes {
     };
     for (thread, doing) in (42..).zip(threads) {
         let mut at = doing[0];
-        take(0, thread, What::Tick { kernel: false });
+        take(0, thread, What::Tick { kernel: false, spins: false });
         for (&share, reason) in doing[1..].iter().zip(reasons) {
             if share > 0 && at < 100 {
                 take(at, thread, What::Out(reason));

@@ -1,4 +1,6 @@
-use kilocore_lock_profile::{Profile, Run, Unrecorded, WhyUnrecorded};
+use kilocore_lock_profile::{
+    Finding, Profile, Run, ThreadTimes, TimesCoverage, Unrecorded, Watching, WhyUnrecorded,
+};
 
 use super::{Coverage, recorded_share};
 use crate::evidence::Evidence;
@@ -120,6 +122,24 @@ fn a_process_that_did_little_of_the_work_is_a_lesser_part() {
 fn busy_cores_without_locks_may_compute_or_spin() {
     let gaps = gaps(vec![watched(run(vec![mutex(1, "store", 10)], 10_000), 190, &[])]);
     assert!(gaps[0].contains("computing looks like spinning"), "{gaps:?}");
+}
+
+#[test]
+fn busy_cores_that_were_seen_spinning_are_said_to_spin() {
+    let mut run = watched(run(vec![mutex(1, "store", 10)], 10_000), 190, &[]);
+    let longest = Some("spin_barrier in server".to_owned());
+    let findings = vec![Finding::Spinning { spin: 0.97, longest }];
+    let coverage = TimesCoverage { ticks_seen: true, ..TimesCoverage::default() };
+    let times = ThreadTimes { observed_ns: 1_000_000_000, coverage, ..ThreadTimes::default() };
+    run.watching = Some(Watching::default());
+    run.times = Some(ThreadTimes { findings, ..times.clone() });
+    let spins = gaps(vec![run.clone()]);
+    let expected = "hardly took a lock that was seen, but for 97 % of their time on a core they spin \
+                    until another thread writes to memory, most in spin_barrier in server";
+    assert!(spins[0].ends_with(expected), "{spins:?}");
+    run.times = Some(times);
+    let known = gaps(vec![run]);
+    assert!(known[0].ends_with("it is known where 100 % of their time went"), "{known:?}");
 }
 
 #[test]

@@ -22,8 +22,9 @@ use crate::ledger::Scene;
 use crate::off_core::{Off, Why, off_core};
 use crate::registers::Registers;
 use crate::slow_paths::{Call, SlowPath};
+use crate::spins::Spin;
 use crate::watched::{Absences, Away, Watch};
-use crate::window::{Hit, Window};
+use crate::window::{Hit, Tick, Window};
 
 /// How many quiet threads are looked at after a window.
 const LOOKS: usize = 64;
@@ -44,6 +45,7 @@ impl Session {
     /// Adds up what a window recorded.
     pub(super) fn absorb(&mut self, window: &Window, plan: &Plan) {
         let off = off_core(window, &mut self.calls, &mut self.code);
+        let spins = self.spins(window);
         self.ledger.windows += 1;
         self.ledger.window_ns += window.length();
         self.ledger.ticked |= !window.ticks.is_empty();
@@ -55,12 +57,12 @@ impl Session {
             self.lively.extend(&seen);
             self.add_quiet(&mut away, window, &seen, &quiet);
             if !window.reasons_unseen {
-                self.absorb_waits(window, &off, &seen, &quiet);
+                self.absorb_waits((window, &spins), &off, &seen, &quiet);
             }
             self.absorb_computing(window, &away);
         }
         let away = Rc::new(away);
-        self.absorb_ticks(window);
+        self.absorb_ticks(window, &spins);
         let cost = self.ledger.hit_cost().map_or(DEFAULT_HIT_NS, HitCost::middle);
         self.ledger.cost_ns += (window.hits.len() as u64 + window.entries) as f64 * cost;
         if let Some((pid, paths)) = &plan.probed {
@@ -123,7 +125,13 @@ impl Session {
         }
     }
 
-    fn absorb_waits(&mut self, window: &Window, off: &[Off], seen: &BTreeSet<Tid>, quiet: &Quiet) {
+    fn absorb_waits(
+        &mut self,
+        (window, spins): (&Window, &[Option<Spin>]),
+        off: &[Off],
+        seen: &BTreeSet<Tid>,
+        quiet: &Quiet,
+    ) {
         self.ledger.surveyed_ns += window.length();
         self.ledger.thread_ns += window.length() * self.family.threads.len() as f64;
         for stretch in off {
@@ -157,7 +165,7 @@ impl Session {
         let runners = quiet.looked_at.iter().filter(|(_, reason)| reason.is_none()).count();
         // Ticks of threads that are not followed are not seen.
         let timed = self.is_timed(window) && self.source.rights() == Rights::WholeCores;
-        self.times.keep(window, off, &quiet.looked_at, timed);
+        self.times.keep((window, spins), off, &quiet.looked_at, timed);
         self.absorb_running(window, off, seen, runners);
     }
 
@@ -236,11 +244,19 @@ impl Session {
         }
     }
 
-    fn absorb_ticks(&mut self, window: &Window) {
-        for tick in &window.ticks {
+    /// What each thread spins for that a tick found.
+    fn spins(&mut self, window: &Window) -> Vec<Option<Spin>> {
+        let spin = |tick: &Tick| {
+            let registers = tick.registers.filter(|_| !tick.kernel)?;
+            self.loops.spin(tick.pid, &registers)
+        };
+        window.ticks.iter().map(spin).collect()
+    }
+
+    fn absorb_ticks(&mut self, window: &Window, spins: &[Option<Spin>]) {
+        for (tick, spin) in window.ticks.iter().zip(spins) {
             self.ledger.keep_stack(tick.tid, tick.registers, &tick.stack);
-            let Some(registers) = tick.registers.filter(|_| !tick.kernel) else { continue };
-            if let Some(word) = self.loops.word(tick.pid, &registers) {
+            if let Some(word) = spin.and_then(|spin| spin.word) {
                 let ns = 1e9 / TICKS as f64;
                 let waits = self.ledger.waited(word, tick.tid, ns);
                 waits.spun_ns += ns;

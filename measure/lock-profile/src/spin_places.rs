@@ -1,0 +1,25 @@
+//! Where threads spun for other threads.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// A place in the program at which a timer found threads in a loop that only waits for another thread.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct SpinPlace {
+    /// The process id.
+    pub process: u32,
+    /// The function for people, with its file or line.
+    pub function: String,
+    /// How often the timer found a thread there.
+    pub samples: u64,
+    /// How many different threads.
+    pub threads: u64,
+}
+
+/// The function.
+impl fmt::Display for SpinPlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.function)
+    }
+}

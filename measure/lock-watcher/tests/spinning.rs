@@ -1,0 +1,84 @@
+//! A real program whose threads spin by reading alone. It says itself how long they did.
+
+use std::fs;
+use std::process::{Command, Stdio};
+
+use kilocore_lock_watcher::{Kin, Options, Pid, possible, watch};
+
+/// Threads that meet at a barrier which only reads a word until it changes. All but one come early. It
+/// says what share of its processor time was spent there, in per cent.
+const PROGRAM: &str = r#"
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <time.h>
+enum { THREADS = 3, ROUNDS = 400 };
+static atomic_int arrived, phase;
+static _Atomic long spun, all;
+static long cpu(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return t.tv_sec * 1000000000L + t.tv_nsec;
+}
+__attribute__((noinline)) void planted_barrier(void) {
+    int before = atomic_load(&phase);
+    if (atomic_fetch_add(&arrived, 1) == THREADS - 1) {
+        atomic_store(&arrived, 0);
+        atomic_fetch_add(&phase, 1);
+    } else {
+        while (atomic_load_explicit(&phase, memory_order_acquire) == before);
+    }
+}
+static void *work(void *late) {
+    long here = 0, begin = cpu();
+    for (int i = 0; i < ROUNDS; i++) {
+        long from = cpu();
+        while (late && cpu() - from < 2000000);
+        from = cpu();
+        planted_barrier();
+        here += cpu() - from;
+    }
+    spun += here;
+    all += cpu() - begin;
+    return NULL;
+}
+int main(void) {
+    pthread_t them[THREADS];
+    for (long i = 0; i < THREADS; i++) pthread_create(them + i, NULL, work, (void *)(long)(i == 0));
+    for (int i = 0; i < THREADS; i++) pthread_join(them[i], NULL);
+    printf("%ld\n", spun * 100 / all);
+    return 0;
+}
+"#;
+
+#[test]
+fn threads_that_spin_by_reading_alone_are_told_from_those_that_compute() {
+    // Not every user may watch whole cores, nor every kernel shows them.
+    if possible().is_err() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("there is room");
+    let (source, program) = (folder.path().join("planted.c"), folder.path().join("planted"));
+    fs::write(&source, PROGRAM).expect("there is room");
+    let mut compiler = Command::new("gcc");
+    compiler.args(["-O2", "-pthread", "-o"]).args([&program, &source]);
+    assert!(compiler.status().expect("there is a compiler").success());
+    let child = Command::new(&program).stdout(Stdio::piped()).spawn().expect("it was just built");
+    let options = Options { kin: Kin::Alone, attached: true, library: None, seed: 1 };
+    let mut wait = |time| {
+        std::thread::sleep(time);
+        false
+    };
+    let run = watch(Pid(child.id()), &options, &mut wait).expect("it may be watched");
+    let said = child.wait_with_output().expect("it ends").stdout;
+    let truth: f64 = String::from_utf8_lossy(&said).trim().parse().expect("the program says it");
+    assert!(truth > 20.0, "all but one come early, so that much is spun: {truth} %");
+
+    let times = run.times.expect("it was watched");
+    let findings: Vec<String> = times.findings.iter().map(ToString::to_string).collect();
+    let spins = findings.iter().find(|said| said.starts_with("Spinning: "));
+    let place = "most in planted_barrier in planted.";
+    assert!(spins.is_some_and(|said| said.ends_with(place)), "{findings:?}, spun {truth} %");
+    assert!(!findings.iter().any(|said| said.starts_with("No contention")), "{findings:?}");
+    assert!(times.total().working_ns() > 0, "the one that comes late computes: {times:?}");
+}
