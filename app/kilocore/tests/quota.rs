@@ -85,3 +85,29 @@ fn a_limit_is_seen_and_said_and_no_verdict_comes_of_it() {
     let answer: Value = serde_json::from_slice(&predict.stdout).expect("a document");
     assert_eq!(answer["recommendation"]["verdict"], "unknown", "{answer}");
 }
+
+/// What a command says that begins in the group, its words one blank apart.
+fn said_in(group: &Group, words: &[&str]) -> String {
+    let output = group.command(words).output().expect("it runs");
+    assert!(output.status.success(), "{output:?}");
+    let said = [output.stdout, output.stderr].concat();
+    String::from_utf8_lossy(&said).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn figures_that_are_those_of_a_limit_say_so() {
+    let Some(group) = Group::new() else { return };
+    let folder = tempfile::tempdir().expect("a folder");
+    let kilocore = kilocore_shipped::folder().join("kilocore");
+    let kilocore = kilocore.to_str().expect("text");
+    let warning = "the control group allows the time of 0.10 cores, where ";
+    let bench = [kilocore, "bench", "getppid", "--cores=1", "--seconds=0.5", "--repeats=1"];
+    let said = said_in(&group, &bench);
+    assert!(said.contains(warning) && said.contains("held the tasks up in"), "{said}");
+    let out = folder.path().join("profiles");
+    let out = out.to_str().expect("text");
+    let record = [kilocore, "locate", "record", "--runs=1", "--call-graph=none", "--folder", out];
+    let record = [&record[..], &["--", "python3", "-c", BUSY]].concat();
+    let said = said_in(&group, &record);
+    assert!(said.contains(warning) && said.contains("held it up in"), "{said}");
+}

@@ -11,7 +11,7 @@ use kilocore_lock_profile::{
 };
 use serde::Serialize;
 
-use crate::evidence::Evidence;
+use crate::evidence::{Evidence, FEW};
 use crate::own_locks::subject;
 use crate::words::{percent, rounded};
 
@@ -351,6 +351,9 @@ fn strain(profile: &Profile, run: &Run) -> Option<f64> {
     let (here, there) = (subject(run)?, subject(confined)?);
     let uses =
         |process: &Process| -> f64 { process.locks.iter().map(Lock::uses).sum::<u64>() as f64 };
+    if uses(here).min(uses(there)) < FEW as f64 {
+        return None;
+    }
     let each = |process: &Process| process.threads.cpu_ns / uses(process);
     let strain = each(here) / each(there);
     (here.executable == there.executable && strain.is_finite()).then_some(strain)

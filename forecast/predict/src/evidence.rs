@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::words::{counted, percent};
 
 /// Fewer acquisitions than this say little, unless threads waited often and long.
-const FEW: u64 = 1_000;
+pub(crate) const FEW: u64 = 1_000;
 /// Threads waited often if at least this many acquisitions had to wait.
 const MANY_WAITS: u64 = 100;
 /// Threads waited long if on average at least this many threads were waiting.

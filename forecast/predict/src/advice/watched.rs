@@ -98,7 +98,7 @@ fn share(times: &ThreadTimes) -> Option<f64> {
     let Activities { ready_ns, locks_ns, kernel_locks_ns, .. } = times.total();
     let working = times.total().computing_ns();
     let all = [ready_ns, locks_ns, kernel_locks_ns].into_iter().fold(working, u64::saturating_add);
-    let seen = times.coverage.kernel_locks_seen && all > 0;
+    let seen = times.is_enough() && times.coverage.kernel_locks_seen && all > 0;
     seen.then(|| kernel_locks_ns as f64 / all as f64)
 }
 
@@ -218,8 +218,14 @@ mod tests {
         let coverage =
             TimesCoverage { kernel_locks_seen: seen, ticks_seen: true, ..TimesCoverage::default() };
         let roles = vec![RoleTimes { times, ..RoleTimes::default() }];
-        let times =
-            ThreadTimes { roles, kernel_locks, coverage, findings, ..ThreadTimes::default() };
+        let times = ThreadTimes {
+            observed_ns: 100_000_000,
+            roles,
+            kernel_locks,
+            coverage,
+            findings,
+            ..ThreadTimes::default()
+        };
         Run { cores: 2, watching: Some(Watching::default()), times: Some(times), ..Run::default() }
     }
 
@@ -248,6 +254,14 @@ mod tests {
             "{gap}"
         );
         assert_eq!(super::gap(&run(40, true, Vec::new())), None);
+    }
+
+    #[test]
+    fn nothing_is_said_of_two_milliseconds() {
+        let mut short = run(100, true, Vec::new());
+        assert!(gap(&short).is_some());
+        short.times.as_mut().expect("times").observed_ns = 2_000_000;
+        assert_eq!((answer_by_times(&short), gap(&short)), (None, None));
     }
 
     #[test]

@@ -153,6 +153,18 @@ fn more_processor_time_than_on_one_core_is_a_strain() {
 }
 
 #[test]
+fn a_few_acquisitions_tell_of_no_strain() {
+    let few = |acquisitions| run(vec![mutex(1, "store", acquisitions)], 10_000);
+    let strain = |here: u64, there: u64| {
+        let mut here = watched(few(here), 190, &[]);
+        here.processes[0].threads.cpu_ns *= 3.0;
+        coverage(&profile_of(vec![here, Run { cores: 1, ..few(there) }])).0.strain
+    };
+    assert!(strain(10_000, 10_000).is_some());
+    assert_eq!((strain(10, 10_000), strain(10_000, 10)), (None, None));
+}
+
+#[test]
 fn a_single_thread_is_under_no_strain() {
     let confined = || Run { cores: 1, ..run(vec![mutex(1, "store", 10_000)], 10_000) };
     let mut alone = seen(&[]);
