@@ -19,7 +19,7 @@ use kilocore_platform::{Atomic, Ordering, Platform};
 /// What stands for a lock in the table from when it permits readers to use the table until a writer
 /// forbids it. No two locks have the same key, and no lock has the same key again (until the numbers,
 /// of three quarters of a word, begin again). The lowest bit is set, and the others of the
-/// [lowest quarter](FREE_BITS) are clear.
+/// lowest quarter (`FREE_BITS`) are clear.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReaderKey(usize);
 
