@@ -1,8 +1,10 @@
 //! A program whose control group limits its use of the cores, as a container's does.
 
-use std::fs;
+use std::fs::{self, OpenOptions};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde_json::Value;
 
@@ -14,7 +16,10 @@ struct Group {
 impl Group {
     /// Returns nothing, and says why, if this test may not make one.
     fn new() -> Option<Self> {
-        let name = format!("kilocore-test-{}", std::process::id());
+        // Tests run at the same time.
+        static MADE: AtomicU32 = AtomicU32::new(0);
+        let number = MADE.fetch_add(1, Ordering::Relaxed);
+        let name = format!("kilocore-test-{}-{number}", std::process::id());
         let first = Path::new("/sys/fs/cgroup/cpu").join(&name);
         let second = Path::new("/sys/fs/cgroup").join(&name);
         for (folder, files) in [
@@ -22,10 +27,12 @@ impl Group {
             (second, &[("cpu.max", "10000 100000")]),
         ] {
             let group = Self { folder };
-            let is_made = fs::create_dir(&group.folder).is_ok()
-                && files
-                    .iter()
-                    .all(|(file, limit)| fs::write(group.folder.join(file), limit).is_ok());
+            // The kernel makes a group's files. Where it does not, this is a folder like any other.
+            let set = |(file, limit): &(&str, &str)| {
+                let file = OpenOptions::new().write(true).open(group.folder.join(file));
+                file.and_then(|mut file| file.write_all(limit.as_bytes())).is_ok()
+            };
+            let is_made = fs::create_dir(&group.folder).is_ok() && files.iter().all(set);
             if is_made {
                 return Some(group);
             }
