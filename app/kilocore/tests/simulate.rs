@@ -87,6 +87,21 @@ fn the_same_command_prints_the_same_bytes_for_read_write_locks() {
     }
 }
 
+/// What a point says must not depend on whether another was simulated in the same process before.
+#[test]
+fn a_point_of_read_write_locks_is_the_same_alone_and_in_company() {
+    let points = |lock: &str, cores: &str| {
+        let words = ["--reads", "90", "--acquisitions", "2000", "--locks", "4", "--lines", "3"];
+        let words = [&words[..], &["--rwlock", lock, "--cores", cores]].concat();
+        let document: Value = serde_json::from_slice(&simulate(&words)).unwrap();
+        document["points"].as_array().expect("points").clone()
+    };
+    for lock in ["per-core", "bravo-writer-first", "phase-fair"] {
+        let alone = [points(lock, "36"), points(lock, "48")].concat();
+        assert_eq!(points(lock, "36,48"), alone, "{lock}");
+    }
+}
+
 #[test]
 fn the_same_command_prints_the_same_bytes() {
     // All locks, several of each, so that nodes go from thread to thread and are freed.

@@ -26,11 +26,14 @@ pub struct ReaderKey(usize);
 impl ReaderKey {
     /// Returns a key that no lock has had yet.
     pub(crate) fn fresh() -> Self {
-        /// How many keys there have been. It is no atomic of the platform: that all numbers differ needs
-        /// no ordering, so checkers have nothing to explore.
-        static KEYS: AtomicUsize = AtomicUsize::new(0);
+        /// The number of the next key. It is no atomic of the platform: that all numbers differ needs
+        /// no ordering, so checkers have nothing to explore. It begins at 1, because a count in the
+        /// table that has the key 0 looks like an untouched one: readers of the lock with that key
+        /// would find their guess right where those of any other lock do not, and which of the locks
+        /// of a program has it is up to chance.
+        static NEXT: AtomicUsize = AtomicUsize::new(1);
 
-        let number = KEYS.fetch_add(1, Ordering::Relaxed);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
         Self(number << FREE_BITS | 1)
     }
 
