@@ -88,10 +88,7 @@ fn run() -> Result<bool, Failure> {
     let root = root()?;
     let (mut trials, mut relaxed) = (Vec::new(), 0);
     for subject in &SUBJECTS {
-        let mut found = Vec::new();
-        for file in files(&root, subject.sources)? {
-            found.extend(sites(&root, &file)?);
-        }
+        let mut found = of_subject(&root, subject)?;
         found.retain(|site| only.as_deref().is_none_or(|only| site.file.contains(only)));
         relaxed += found.iter().filter(|site| site.weaker().is_empty()).count();
         if found.iter().all(|site| site.weaker().is_empty()) {
@@ -109,6 +106,15 @@ fn run() -> Result<bool, Failure> {
         None => print!("{text}"),
     }
     Ok(trials.iter().all(report::is_answered))
+}
+
+/// Returns all orderings of the sources of `subject`.
+fn of_subject(root: &Path, subject: &Subject) -> Result<Vec<Site>, Failure> {
+    let mut found = Vec::new();
+    for file in files(root, subject.sources)? {
+        found.extend(sites(root, &file)?);
+    }
+    Ok(found)
 }
 
 struct Arguments {
@@ -209,4 +215,20 @@ fn try_one(site: &Site, to: Order, checks: &[Check]) -> Result<Outcome, Failure>
         }
     }
     Ok(Outcome::Missed { checks: tried, undecided })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{SUBJECTS, of_subject, root};
+
+    /// Weakening takes hours, so it is not seen soon otherwise that it cannot begin.
+    #[test]
+    fn every_ordering_of_the_shipped_sources_can_be_weakened() {
+        let root = root().expect("tests run in the workspace");
+        for subject in &SUBJECTS {
+            let found = of_subject(&root, subject);
+            let found = found.unwrap_or_else(|failure| panic!("{}: {failure}", subject.package));
+            assert!(found.iter().any(|site| !site.weaker().is_empty()), "{}", subject.package);
+        }
+    }
 }

@@ -166,6 +166,7 @@ fn attributes(item: &syn::Item) -> &[syn::Attribute] {
         syn::Item::Mod(module) => &module.attrs,
         syn::Item::Fn(function) => &function.attrs,
         syn::Item::Impl(block) => &block.attrs,
+        syn::Item::Macro(call) => &call.attrs,
         _ => &[],
     }
 }
@@ -312,8 +313,11 @@ mod tests {
 
     #[test]
     fn orderings_of_tests_and_in_comments_do_not_count() {
-        let source =
-            "// Ordering::Acquire\n#[cfg(test)]\nmod t { fn f() { a.load(Ordering::Acquire); } }";
+        let source = "// Ordering::Acquire
+#[cfg(test)]
+mod t { fn f() { a.load(Ordering::Acquire); } }
+#[cfg(test)]
+tests!(|a| a.load(Ordering::Acquire));";
         assert_eq!(found(source).unwrap(), [""; 0]);
     }
 
