@@ -51,7 +51,7 @@ pub fn joules(value: f64) -> String {
     engineering(value, "J")
 }
 
-/// A share of 1 as a percentage: `43 %`, `4.3 %`, `< 0.1 %`.
+/// A share of 1 as a percentage: `43 %`, `4.3 %`, `< 0.1 %`, `99.9 %`.
 #[must_use]
 pub fn percent(share: f64) -> String {
     let percent = share * 100.0;
@@ -61,7 +61,7 @@ pub fn percent(share: f64) -> String {
         "0 %".to_owned()
     } else if percent.abs() < 0.1 {
         "< 0.1 %".to_owned()
-    } else if percent.abs() < 9.95 {
+    } else if percent.abs() < 9.95 || (99.5..99.95).contains(&percent.abs()) {
         format!("{percent:.1} %")
     } else {
         format!("{percent:.0} %")

@@ -169,8 +169,8 @@ impl Coverage {
                     percent(*known)
                 ),
                 (None, None) => format!(
-                    "{busy} pthread lock: from outside computing looks like spinning at a lock of the \
-                     program's own"
+                    "{busy} pthread lock: seen from outside, computing and spinning at a lock of the \
+                     program's own look the same"
                 ),
             });
         }

@@ -1,11 +1,12 @@
 //! Writes figures the way they stand in sentences.
 
-/// A share as a percentage. A small percentage has one digit after the decimal point.
+/// A share as a percentage. A small percentage has one digit after the decimal point, and so has one that
+/// is not quite the whole: beside 0.1 % of something, the rest is not 100 %.
 pub(crate) fn percent(share: f64) -> String {
     let percent = share * 100.0;
     match percent {
         p if p < 0.1 => "less than 0.1 %".to_owned(),
-        p if p < 9.95 => format!("{p:.1} %"),
+        p if p < 9.95 || (99.5..99.95).contains(&p) => format!("{p:.1} %"),
         p => format!("{p:.0} %"),
     }
 }
@@ -49,6 +50,9 @@ mod tests {
         assert_eq!(percent(0.0004), "less than 0.1 %");
         assert_eq!(percent(0.0131), "1.3 %");
         assert_eq!(percent(0.26), "26 %");
+        assert_eq!(percent(0.9949), "99 %");
+        assert_eq!(percent(0.999), "99.9 %");
+        assert_eq!(percent(0.9999), "100 %");
         assert_eq!(duration(86.4), "86 ns");
         assert_eq!(duration(1_495_136.0), "1.5 ms");
         assert_eq!(duration(250_000.0), "250 µs");
