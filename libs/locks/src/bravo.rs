@@ -138,7 +138,7 @@ impl<P: Platform, L: RawRwLock<P>, S: Presence> Bravo<P, L, S> {
     /// Returns whether a reader that has entered by the bias with this key is in `slot`.
     #[inline]
     fn is_read_in(slot: &P::Usize, key: ReaderKey) -> bool {
-        // Argued: sequentially consistent; see the head of the file.
+        // Sequentially consistent; see the head of the file.
         S::shows(slot.load(Ordering::SeqCst), key)
     }
 

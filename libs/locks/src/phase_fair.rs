@@ -154,7 +154,9 @@ impl<P: Platform> PhaseFair<P> {
                 Err(now) => arrivals = now,
             }
         }
-        if self.departures.fetch_add(toll, Ordering::Relaxed) & DRAINING != 0 {
+        // Release: whoever sees that we have left sees that we had arrived. Otherwise one who looks how
+        // many there are could take a few for too many.
+        if self.departures.fetch_add(toll, Ordering::Release) & DRAINING != 0 {
             Gate::<P>::open(P::address_key(self), WRITERS_GATE);
         }
         true
@@ -274,8 +276,8 @@ unsafe impl<P: Platform> RawRwLock<P> for PhaseFair<P> {
     const HOLDER_MAY_DESTROY: bool = true;
 
     fn new() -> Self {
-        // For a checker, the first reader pays.
-        let begin = if P::CHECKED { toll::<P>() } else { 0 };
+        // For a checker, the second reader pays. What the first one pays would hide what it has to see.
+        let begin = if P::CHECKED { toll::<P>() - READER } else { 0 };
         Self {
             arrivals: P::U32::new(begin),
             departures: P::U32::new(begin),

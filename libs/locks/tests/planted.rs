@@ -195,7 +195,7 @@ fn phase_fair() {
     check("fetch_or(NEXT, Ordering::Relaxed)", Lost);
     check("fetch_or(DRAINING, Ordering::Relaxed)", Lost);
     // A reader that looks how many there are does not leave as often as it has arrived.
-    check("fetch_add(toll, Ordering::Relaxed)", Lost);
+    check("fetch_add(toll, Ordering::Release)", Lost);
 }
 
 /// Readers that share a count, and writers.

@@ -6,7 +6,7 @@ use crate::common;
 
 use std::sync::Arc;
 
-use common::altered::{Alteration, Altered, NoAcquire, NoRelease, Sound, Thorough};
+use common::altered::{Alteration, Altered, NoAcquire, NoRelease, Sequential, Sound, Thorough};
 use common::read_write::{Deed, Pair, Read, Write, WriteAndRead};
 use common::read_write::{awaits_a_reader, destroyed_by_last, lets_readers_in, program};
 use common::read_write::{trying, trying_to_read, two_kinds_of_readers};
@@ -145,6 +145,16 @@ checks!(bravo_central, BravoCentral, Some(3), Plainly);
 checks!(bravo_writer_first, BravoWriterFirst, Some(3), Plainly);
 checks!(bravo_phase_fair, BravoPhaseFair, Some(3), Plainly);
 checks!(per_core, PerCore, Some(3), Plainly);
+
+/// A reader shows itself, then looks at the bias: by a sequentially consistent load, as it ships. (An
+/// exchange stands in its place in the other programs.)
+#[test]
+fn loom_explores_looks_that_are_sequentially_consistent() {
+    type Machine = Altered<Loom, Sequential>;
+    model(Some(3), || {
+        program::<Machine, BravoWriterFirst<Machine>>(&[&[Read, Read], &[Write]]);
+    });
+}
 
 /// A lock that does not touch its memory once it has admitted who comes next.
 macro_rules! holders_destroy {

@@ -1,7 +1,7 @@
 //! All executions of few threads, with few preemptions. A copy that is read while it is changed is a race
 //! that loom finds.
 
-use kilocore_checking::{Altered, Thorough, model};
+use kilocore_checking::{Altered, Sequential, Thorough, model};
 use kilocore_numa::ReplicatedOn;
 use kilocore_platform::Loom;
 
@@ -17,6 +17,20 @@ fn check(preemptions: usize, nodes: &'static [u32], threads: &'static [&'static 
 #[test]
 fn a_reader_beside_a_writer() {
     check(3, &[0, 1], &[&[Update], &[Read, Read]]);
+}
+
+/// As it ships: a reader looks by a sequentially consistent load. (An exchange stands in its place in the
+/// other programs.)
+#[test]
+fn looks_that_are_sequentially_consistent() {
+    type Machine = Altered<Loom, Sequential>;
+    model(Some(3), || {
+        program::<Machine, ReplicatedOn<Machine, Pair<Machine>>>(
+            &[0, 1],
+            Loom::place,
+            &[&[Update], &[Read, Read]],
+        );
+    });
 }
 
 /// With more it takes minutes.
