@@ -11,6 +11,7 @@ use kilocore_proc_files as proc_files;
 use kilocore_sched_policy::{CpuSet, Nanos};
 
 use crate::affinity;
+use crate::ledger::Named;
 use crate::stat::Stat;
 
 /// The system that runs the programs.
@@ -26,7 +27,7 @@ pub trait Host: Debug {
     /// The threads of a process; none if it is gone.
     fn threads(&mut self, pid: u32) -> Vec<u32>;
 
-    /// A process; `None` if it is gone.
+    /// A process; `None` if it is gone. Linux finds any thread by its own number, too.
     fn stat(&mut self, pid: u32) -> Option<Stat>;
 
     /// A thread of a process; `None` if it is gone. The file of the same name that stands for the whole
@@ -42,6 +43,15 @@ pub trait Host: Debug {
     /// # Errors
     /// `ESRCH` if it is gone.
     fn affinity(&mut self, tid: u32) -> io::Result<CpuSet>;
+
+    /// Whether a thread has ended for certain. If the system does not tell, it has not.
+    fn has_ended(&mut self, of: Named) -> bool {
+        match self.affinity(of.id) {
+            Err(error) if error.raw_os_error() == Some(libc::ESRCH) => true,
+            // The number may be another's by now.
+            _ => self.stat(of.id).is_some_and(|stat| stat.started != of.started),
+        }
+    }
 
     /// Says where a thread may run.
     ///

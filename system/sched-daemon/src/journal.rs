@@ -2,7 +2,7 @@
 //!
 //! A fact is written before the order that it is about. It need not reach the disk, since affinities end
 //! with the system, too. If the file has grown long, it is written anew beside itself and renamed, so that
-//! at every instant there is a whole one. Its daemon holds a lock on it, which ends with the daemon, however
+//! at every instant there is a whole one; those that have ended are then forgotten. Its daemon holds a lock on it, which ends with the daemon, however
 //! that ends, and which who sees the file sees, too: also where the daemon has no number.
 
 use std::fs::File;
@@ -118,7 +118,19 @@ impl Journal {
         for fact in facts {
             self.ledger.apply(fact);
         }
-        if self.bytes > 2 * self.needed + LONG { self.anew() } else { Ok(()) }
+        Ok(())
+    }
+
+    /// If it has grown long, writes it anew, without what is about threads and processes that have ended.
+    ///
+    /// # Errors
+    /// If it cannot be written; it is then as it was.
+    pub(crate) fn shorten(&mut self, host: &mut dyn Host) -> io::Result<()> {
+        if self.bytes <= 2 * self.needed + LONG {
+            return Ok(());
+        }
+        self.ledger.forget(|of| host.has_ended(of));
+        self.anew()
     }
 
     fn anew(&mut self) -> io::Result<()> {

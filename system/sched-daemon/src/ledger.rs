@@ -108,6 +108,36 @@ impl Ledger {
         }
     }
 
+    /// Forgets those that have ended. What was ordered for others of their kind is kept, once: who has lost its
+    /// parent may have that mask.
+    pub(crate) fn forget(&mut self, mut has_ended: impl FnMut(Named) -> bool) {
+        self.orders.retain(|of, _| !has_ended(*of));
+        self.keeps.retain(|of| !has_ended(*of));
+        self.steered.retain(|of| !has_ended(*of));
+        self.earlier.retain(|of, _| self.orders.contains_key(of));
+        let (ended, mut kept): (BTreeMap<_, _>, BTreeMap<_, _>) =
+            std::mem::take(&mut self.programs).into_iter().partition(|(of, _)| has_ended(*of));
+        let mut known: Vec<Masks> = Vec::new();
+        for masks in kept.values().flatten() {
+            if !known.contains(masks) {
+                known.push(masks.clone());
+            }
+        }
+        for (of, mut more) in ended {
+            more.retain(|masks| !known.contains(masks));
+            if !more.is_empty() {
+                known.extend(more.iter().cloned());
+                kept.insert(of, more);
+            }
+        }
+        self.programs = kept;
+        let last = self.chooses.last().copied();
+        self.chooses.retain(|of| !has_ended(*of));
+        if self.chooses.is_empty() {
+            self.chooses.extend(last);
+        }
+    }
+
     /// The allowance of a thread of this program with this mask, if it must have inherited the mask: of a
     /// program whose threads choose none themselves.
     pub(crate) fn inherited(&self, program: Named, mask: &CpuSet) -> Option<&CpuSet> {
@@ -268,6 +298,34 @@ mod tests {
         fn any_line_is_read_without_a_panic(line in any::<String>(), path in "[%0-9a-f/ ]{0,12}") {
             let _ = (Fact::parse(&line), Fact::parse(&format!("enabled {path}")));
         }
+    }
+
+    #[test]
+    fn those_that_have_ended_are_forgotten_but_not_what_their_children_may_have() {
+        let of = |id| Named { id, started: 99 };
+        let masks = |cores| Masks { allowed: CpuSet::first(4), set: CpuSet::first(cores) };
+        let mut ledger = Ledger::default();
+        for id in 1..6 {
+            ledger.apply(Fact::Steered(of(id)));
+            ledger.apply(Fact::Order(of(id), masks(1)));
+            ledger.apply(Fact::Order(of(id), masks(2)));
+            ledger.apply(Fact::Keep(of(10 + id)));
+        }
+        ledger.apply(Fact::Chooses(of(4)));
+        for (id, cores) in [(1, 1), (2, 1), (3, 2), (4, 2), (5, 1)] {
+            ledger.apply(Fact::Program(of(id), masks(cores)));
+        }
+        ledger.forget(|of| ![1, 12].contains(&of.id));
+        let expected = [
+            Fact::Steered(of(1)),
+            Fact::Chooses(of(4)),
+            Fact::Program(of(1), masks(1)),
+            Fact::Program(of(3), masks(2)),
+            Fact::Order(of(1), masks(1)),
+            Fact::Order(of(1), masks(2)),
+            Fact::Keep(of(12)),
+        ];
+        assert_eq!(ledger.facts(), expected);
     }
 
     #[test]

@@ -205,7 +205,7 @@ impl Tree {
         self.threads.retain(|tid, _| seen.contains(tid));
         let threads = &self.threads;
         self.tasks.retain(|task, tid| threads.get(tid).is_some_and(|thread| thread.task == *task));
-        Ok(())
+        journal.map_or(Ok(()), |journal| journal.shorten(host))
     }
 
     /// Processes once known are kept until they end, also if they lose their parents.
@@ -670,5 +670,25 @@ mod tests {
         tree.order(TaskId(0), Some(&one), &mut host, &mut journal).expect("room");
         assert_eq!(restore(journal.ledger(), &mut host).threads, 1);
         assert_eq!(host.masks[&2], one);
+    }
+
+    #[test]
+    fn a_journal_does_not_grow_with_threads_that_have_ended() {
+        let (mut host, mut tree, mut journal, _folder) = begin(2);
+        let one = CpuSet::first(1);
+        tree.order(TaskId(0), Some(&one), &mut host, &mut journal).expect("room");
+        let bytes = |journal: &Journal| std::fs::metadata(journal.path()).expect("a file").len();
+        let mut longest = 0;
+        for first in (10..60_000).step_by(100) {
+            let born = first..first + 100;
+            host.masks.extend(born.clone().map(|tid| (tid, one.clone())));
+            tree.scan(&mut host, Some(&mut journal)).expect("room");
+            host.masks.retain(|tid, _| !born.contains(tid));
+            longest = longest.max(bytes(&journal));
+        }
+        tree.scan(&mut host, Some(&mut journal)).expect("room");
+        assert!(longest > 1 << 20, "so few threads tell nothing");
+        assert!(longest < 3 << 19, "{longest} bytes");
+        assert_eq!(restore(journal.ledger(), &mut host).threads, 1, "who lives is not forgotten");
     }
 }
