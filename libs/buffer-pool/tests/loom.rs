@@ -322,7 +322,7 @@ const GIVE_AND_TAKE: [fn(&Pool); 4] = [
 ];
 
 #[test]
-#[ignore = "takes long, under `make soak`; with one preemption it always runs"]
+#[ignore = "takes a minute, under `make soak`; with one preemption it always runs"]
 fn one_gives_frames_back_that_the_other_takes() {
     both_within(PREEMPTIONS, 2, GIVE_AND_TAKE);
 }
