@@ -45,7 +45,7 @@ const SUBJECTS: [Subject; 6] = [
     Subject {
         package: "kilocore-buffer-pool",
         sources: "libs/buffer-pool/src",
-        modules: &["loom"],
+        modules: &["loom", "durable"],
     },
     Subject { package: "kilocore-pages", sources: "libs/pages/src", modules: &["loom"] },
     Subject { package: "kilocore-numa", sources: "libs/numa/src", modules: &["loom"] },

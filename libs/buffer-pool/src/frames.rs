@@ -10,8 +10,8 @@ use crate::word::Word;
 /// So many times a thread looks at a frame's word before it sleeps.
 const LOOKS: u32 = 100;
 
-/// The end of a chain or stack, in place of a frame's number.
-pub(crate) const NO_FRAME: u32 = (1 << 31) - 1;
+/// The end of a chain or stack, in place of a frame's number. A bucket of the page table has two bits beside it.
+pub(crate) const NO_FRAME: u32 = (1 << 30) - 1;
 
 /// What the pool keeps of a frame.
 pub(crate) struct Header<P: Platform> {

@@ -78,7 +78,6 @@ mod statistics;
 mod store;
 mod table;
 mod tables;
-mod turns;
 mod word;
 mod write_back;
 

@@ -26,7 +26,7 @@ pub struct Options {
     pub capacity: u32,
     /// How large the capacity may ever become, at least `capacity`. Each costs at most 61 bytes from the
     /// beginning; the memory of the page itself is taken when it is first used, in whatever pieces the system
-    /// gives.
+    /// gives. There are numbers for 1,073,741,822 frames.
     pub most: u32,
     /// The number of cores of the machine, at least 1.
     pub cores: u32,

@@ -6,19 +6,25 @@
 //! * **A reader just follows the chain.** If frames come or go meanwhile, the reader may be led into another
 //!   chain and miss a page that is there. It never reads freed memory. Whoever finds a page pins its frame
 //!   and then looks again at what the frame holds; whoever finds none asks once more under the lock.
-//! * Chains change under their lock, which is held for a few steps and never while anything waits. Who finds it
-//!   taken queues up (`turns.rs`).
+//! * Chains change under their lock, which is held for a few steps and never while anything waits.
+//! * **Who waits for a chain comes before those who come later.** A lock of one bit knows nobody who waits, and a
+//!   thread that takes it again and again could pass another one by for as long as it goes on. So those who wait
+//!   queue up, for all chains in one queue, as hardly ever anybody does. Who is at its head reserves the chain.
+//!   Nobody else locks a chain that is reserved, so each thread passes the head once at most.
 
+use kilocore_locks::{RawLock, Ticket};
 use kilocore_lru::FrameId;
-use kilocore_platform::{Atomic, Ordering, Platform, Wait};
+use kilocore_platform::{Atomic, AtomicInt, Ordering, Padded, Platform, Wait};
 
 use crate::frames::{Frames, NO_FRAME};
 use crate::page::PageId;
 use crate::tables::table;
-use crate::turns::Turns;
 
 /// The bucket is locked.
 const LOCKED: u32 = 1 << 31;
+
+/// The head of the queue locks the bucket next.
+const RESERVED: u32 = 1 << 30;
 
 /// A reader follows a chain for so many frames and then asks under the lock, as it may go round in circles
 /// while frames move. The mean length of a chain is below one.
@@ -31,8 +37,8 @@ pub(crate) struct Table<P: Platform> {
     buckets: Box<[P::U32]>,
     /// So far a product is shifted to be a bucket's number.
     shift: u32,
-    /// For those who wait for a locked chain.
-    turns: Turns<P>,
+    /// Those who wait for a chain. Apart from what is read all the time.
+    queue: Padded<Ticket<P>>,
 }
 
 impl<P: Platform> Table<P> {
@@ -43,22 +49,18 @@ impl<P: Platform> Table<P> {
         Some(Self {
             buckets: table(buckets as usize, |_| P::U32::new(NO_FRAME))?,
             shift: u64::BITS - buckets.trailing_zeros(),
-            turns: Turns::new(),
+            queue: Padded(Ticket::new()),
         })
     }
 
-    fn index(&self, page: PageId) -> u32 {
-        (page.0.wrapping_mul(SPREAD) >> self.shift) as u32
-    }
-
     fn bucket(&self, page: PageId) -> &P::U32 {
-        &self.buckets[self.index(page) as usize]
+        &self.buckets[(page.0.wrapping_mul(SPREAD) >> self.shift) as usize]
     }
 
     /// Returns the frame that had the page a moment ago. It may miss one.
     #[inline]
     pub(crate) fn find(&self, frames: &Frames<P>, page: PageId) -> Option<FrameId> {
-        let mut at = self.bucket(page).load(Ordering::Relaxed) & !LOCKED;
+        let mut at = self.bucket(page).load(Ordering::Relaxed) & !(LOCKED | RESERVED);
         let mut left = if P::CHECKED { 2 } else { LONGEST };
         while at != NO_FRAME && left > 0 {
             let header = frames.at(FrameId(at));
@@ -73,36 +75,31 @@ impl<P: Platform> Table<P> {
 
     /// Locks the chain in which the page is, or would be.
     pub(crate) fn lock<'a>(&'a self, frames: &'a Frames<P>, page: PageId) -> Chain<'a, P> {
-        let index = self.index(page);
-        let bucket = &self.buckets[index as usize];
+        let bucket = self.bucket(page);
         let mut first = bucket.load(Ordering::Relaxed);
-        while first & LOCKED == 0 && !self.turns.is_reserved(index) {
-            match Self::try_lock(bucket, first) {
-                Ok(()) => return Chain { bucket, frames, first },
+        while first & (LOCKED | RESERVED) == 0 {
+            let locked = first | LOCKED;
+            match bucket.compare_exchange_weak(first, locked, Ordering::Acquire, Ordering::Relaxed)
+            {
+                Ok(_) => return Chain::new(bucket, frames, first),
                 Err(now) => first = now,
             }
         }
-        Chain { bucket, frames, first: self.lock_in_turn(index) }
+        Chain::new(bucket, frames, self.lock_in_turn(bucket))
     }
 
     /// Locks a chain that others use as well. Returns its first frame.
     #[cold]
-    fn lock_in_turn(&self, index: u32) -> u32 {
-        let bucket = &self.buckets[index as usize];
-        let _turn = self.turns.reserve(index);
-        loop {
-            let first = P::wait_until(bucket, Wait::Spin, |first| first & LOCKED == 0);
-            if Self::try_lock(bucket, first).is_ok() {
-                return first;
-            }
-        }
-    }
-
-    /// Locks a chain whose first frame is this, and which is not locked. Otherwise returns what is there.
-    fn try_lock(bucket: &P::U32, first: u32) -> Result<(), u32> {
-        bucket
-            .compare_exchange_weak(first, first | LOCKED, Ordering::Acquire, Ordering::Relaxed)
-            .map(|_| ())
+    fn lock_in_turn(&self, bucket: &P::U32) -> u32 {
+        self.queue.acquire(&mut ());
+        bucket.fetch_or(RESERVED, Ordering::Relaxed);
+        let reserved = P::wait_until(bucket, Wait::Spin, |first| first & LOCKED == 0);
+        let first = reserved & !RESERVED;
+        // Nobody else changes a bucket that is reserved and not locked.
+        bucket.store(first | LOCKED, Ordering::Relaxed);
+        // SAFETY: this thread has acquired it above.
+        unsafe { self.queue.release(&mut ()) };
+        first
     }
 }
 
@@ -110,10 +107,16 @@ impl<P: Platform> Table<P> {
 pub(crate) struct Chain<'a, P: Platform> {
     bucket: &'a P::U32,
     frames: &'a Frames<P>,
+    /// The first frame, in the bucket and from now on.
+    before: u32,
     first: u32,
 }
 
-impl<P: Platform> Chain<'_, P> {
+impl<'a, P: Platform> Chain<'a, P> {
+    fn new(bucket: &'a P::U32, frames: &'a Frames<P>, first: u32) -> Self {
+        Self { bucket, frames, before: first, first }
+    }
+
     /// Returns the frame that has the page.
     pub(crate) fn find(&self, page: PageId) -> Option<FrameId> {
         let mut at = self.first;
@@ -157,7 +160,9 @@ impl<P: Platform> Chain<'_, P> {
 
 impl<P: Platform> Drop for Chain<'_, P> {
     fn drop(&mut self) {
-        self.bucket.store(self.first, Ordering::Release);
+        // Meanwhile it may have been reserved, which stays.
+        let change = self.first.wrapping_sub(self.before | LOCKED);
+        self.bucket.fetch_add(change, Ordering::Release);
     }
 }
 
@@ -183,7 +188,7 @@ mod tests {
                     let _chain = table.lock(&frames, PAGE);
                     has_had_it.store(true, Ordering::Relaxed);
                 });
-                while !table.turns.is_reserved(table.index(PAGE)) {
+                while table.bucket(PAGE).load(Ordering::Relaxed) & RESERVED == 0 {
                     std::thread::yield_now();
                 }
                 drop(chain);

@@ -16,8 +16,10 @@ fn options_out_of_range_are_refused() {
     assert!(matches!(refused(Options { cores: 0, ..good }), Some(OptionsError::NoCores)));
     let less = Options { most: 3, ..good };
     assert!(matches!(refused(less), Some(OptionsError::CapacityBeyondMost)));
-    let numbers = Options { capacity: u32::MAX, most: u32::MAX, ..good };
-    assert!(matches!(refused(numbers), Some(OptionsError::Frames(u32::MAX))));
+    for most in [(1 << 30) - 1, u32::MAX] {
+        let refused = refused(Options { most, ..good });
+        assert!(matches!(refused, Some(OptionsError::Frames(frames)) if frames == most));
+    }
     let memory = Options { page_bytes: usize::MAX / 2, ..good };
     assert!(matches!(refused(memory), Some(OptionsError::NoMemory)));
 }

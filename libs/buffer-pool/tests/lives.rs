@@ -15,6 +15,7 @@ use kilocore_buffer_pool::{BufferPool, FaultyDisk, Options, PageId, PoolError};
 use proptest::prelude::*;
 
 use crate::chooser::chooser;
+use crate::disk_events::{Case, DiskEvent, End, case, disk_event, end, pass_on};
 use crate::planted::{HidesFailures, SkipsSecondSyncs, Under};
 use crate::search;
 
@@ -22,22 +23,15 @@ const SECTOR: usize = 512;
 const PAGE: usize = 2 * SECTOR;
 const PAGES: u64 = 8;
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Copy)]
 enum Step {
     Write(u64),
     Read(u64),
     WriteBackSome(u32),
     Sync,
-    FailOnceAfter(u8),
-    StopAfter(u8),
-    FailSyncs(bool),
-    FailWrites(bool),
-    FailReads(bool),
-    LoseWrites,
-    DropCache,
+    Disk(DiskEvent),
     /// The program ends, and the next begins.
-    Kill,
-    PowerFailure,
+    End(End),
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -46,28 +40,9 @@ fn step() -> impl Strategy<Value = Step> {
         6 => (0..PAGES).prop_map(Step::Read),
         1 => (0..4u32).prop_map(Step::WriteBackSome),
         4 => Just(Step::Sync),
-        2 => (0..12u8).prop_map(Step::FailOnceAfter),
-        2 => (0..12u8).prop_map(Step::StopAfter),
-        1 => any::<bool>().prop_map(Step::FailSyncs),
-        1 => any::<bool>().prop_map(Step::FailWrites),
-        1 => any::<bool>().prop_map(Step::FailReads),
-        1 => Just(Step::LoseWrites),
-        2 => Just(Step::DropCache),
-        2 => Just(Step::Kill),
-        1 => Just(Step::PowerFailure),
+        10 => disk_event().prop_map(Step::Disk),
+        3 => end().prop_map(Step::End),
     ]
-}
-
-#[derive(Debug, Clone)]
-struct Case {
-    seed: u64,
-    frames: u32,
-    steps: Vec<Step>,
-}
-
-fn case() -> impl Strategy<Value = Case> {
-    let steps = prop::collection::vec(step(), 0..80);
-    (any::<u64>(), 1..6u32, steps).prop_map(|(seed, frames, steps)| Case { seed, frames, steps })
 }
 
 /// The numbers of the writes that filled the two sectors of a page.
@@ -120,7 +95,7 @@ fn life<S: Under>(disk: &Arc<FaultyDisk>, frames: u32) -> Life<S> {
 }
 
 impl<S: Under> World<S> {
-    fn new(case: &Case) -> Self {
+    fn new(case: &Case<Step>) -> Self {
         let disk = Arc::new(FaultyDisk::with_seed(case.seed));
         let life = life(&disk, case.frames);
         let possible = (0..PAGES).map(|page| (page, [vec![0], vec![0]])).collect();
@@ -129,17 +104,14 @@ impl<S: Under> World<S> {
         Self { frames, choose, disk, life, writes: 0, possible, has_failed: false }
     }
 
-    fn end(&mut self, by_power: bool) {
-        let mut old = std::mem::take(&mut self.disk);
+    fn end(&mut self, end: End) {
+        let disk = std::mem::take(&mut self.disk);
         // The program lets go of it.
         self.life = life(&self.disk, 0);
-        let old = std::mem::take(Arc::get_mut(&mut old).expect("the program has ended"));
-        self.disk = Arc::new(match by_power {
-            true => old.after_power_failure(&mut *self.choose),
-            false => old.after_kill(),
-        });
+        self.disk = disk;
+        pass_on(&mut self.disk, end, &mut *self.choose);
         self.life = life(&self.disk, self.frames);
-        self.has_failed &= !by_power;
+        self.has_failed &= end == End::Kill;
     }
 
     fn excuse<T>(&self, result: Result<T, PoolError>) -> Result<Option<T>, String> {
@@ -206,70 +178,58 @@ impl<S: Under> World<S> {
         Ok(())
     }
 
-    fn step(&mut self, step: &Step) -> Result<(), String> {
-        self.has_failed |= matches!(
-            step,
-            Step::FailOnceAfter(_)
-                | Step::StopAfter(_)
-                | Step::FailSyncs(true)
-                | Step::FailWrites(true)
-                | Step::FailReads(true)
-                | Step::LoseWrites
-        );
-        match *step {
+    fn step(&mut self, step: Step) -> Result<(), String> {
+        match step {
             Step::Write(page) => self.write(page)?,
             Step::Read(page) => self.read(page)?,
             Step::WriteBackSome(most) => {
                 self.excuse(self.life.pool.write_back_some(most))?;
             }
             Step::Sync => self.sync()?,
-            Step::FailOnceAfter(operations) => self.disk.fail_once_after(operations.into()),
-            Step::StopAfter(operations) => self.disk.fail_power_after(operations.into()),
-            Step::FailSyncs(fail) => self.disk.fail_syncs(fail),
-            Step::FailWrites(fail) => self.disk.fail_writes(fail),
-            Step::FailReads(fail) => self.disk.fail_reads(fail),
-            Step::LoseWrites => self.disk.lose_writes(),
-            Step::DropCache => {
-                self.disk.drop_cache();
-                self.life.is_forgotten = true;
-                self.life.is_misled |= self.disk.losses() > self.life.losses;
+            Step::Disk(event) => {
+                self.has_failed |= event.is_failure();
+                event.happen_to(&self.disk);
+                if matches!(event, DiskEvent::DropCache) {
+                    self.life.is_forgotten = true;
+                    self.life.is_misled |= self.disk.losses() > self.life.losses;
+                }
             }
-            Step::Kill => self.end(false),
-            Step::PowerFailure => self.end(true),
+            Step::End(end) => self.end(end),
         }
         Ok(())
     }
 }
 
-fn live<S: Under>(case: &Case) -> Result<(), String> {
+fn live<S: Under>(case: &Case<Step>) -> Result<(), String> {
     let mut world = World::<S>::new(case);
     let all_read = (0..PAGES).map(Step::Read);
     // At last all works, and is durable.
-    let last = [Step::PowerFailure].into_iter().chain(all_read.clone());
-    let last = last.chain([Step::Write(0), Step::Sync, Step::PowerFailure]).chain(all_read);
-    for (number, step) in case.steps.iter().cloned().chain(last).enumerate() {
-        world.step(&step).map_err(|why| format!("step {number}, {step:?}: {why}"))?;
+    let power_fails = Step::End(End::PowerFailure);
+    let last = [power_fails].into_iter().chain(all_read.clone());
+    let last = last.chain([Step::Write(0), Step::Sync, power_fails]).chain(all_read);
+    for (number, step) in case.steps.iter().copied().chain(last).enumerate() {
+        world.step(step).map_err(|why| format!("step {number}, {step:?}: {why}"))?;
     }
     Ok(())
 }
 
 #[test]
 fn in_whatever_order_all_fails_what_was_synced_is_durable() {
-    search::find_nothing(6_000, &case(), live::<Arc<FaultyDisk>>);
+    search::find_nothing(6_000, &case(1..6, step()), live::<Arc<FaultyDisk>>);
 }
 
 #[test]
 #[ignore = "takes minutes; `make soak` runs it"]
 fn in_whatever_order_all_fails_what_was_synced_is_durable_searched_for_long() {
-    search::find_nothing(300_000, &case(), live::<Arc<FaultyDisk>>);
+    search::find_nothing(300_000, &case(1..6, step()), live::<Arc<FaultyDisk>>);
 }
 
 #[test]
 fn the_search_finds_syncs_that_are_left_out() {
-    search::find_something(6_000, &case(), live::<SkipsSecondSyncs>);
+    search::find_something(6_000, &case(1..6, step()), live::<SkipsSecondSyncs>);
 }
 
 #[test]
 fn the_search_finds_a_failed_sync_that_is_not_reported() {
-    search::find_something(6_000, &case(), live::<HidesFailures>);
+    search::find_something(6_000, &case(1..6, step()), live::<HidesFailures>);
 }

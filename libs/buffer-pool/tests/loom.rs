@@ -160,7 +160,7 @@ fn what_was_changed_before_a_sync_is_durable_after_it() {
 #[test]
 fn what_was_changed_while_it_was_written_is_durable_after_a_sync() {
     let write = |pool: &Pool| {
-        pool.write_back(PageId(1)).expect("the store works");
+        pool.write_back_some(1).expect("the store works");
     };
     let change = |pool: &Pool| {
         add(pool, 1);
@@ -181,7 +181,7 @@ fn what_another_thread_writes_is_durable_after_a_sync() {
     };
     let change = |pool: &Pool| {
         add(pool, 1);
-        pool.write_back(PageId(1)).expect("the store works");
+        pool.write_back_some(1).expect("the store works");
     };
     both(1, |pool| assert_eq!(get(pool, 1), 0), sync, change, nothing);
 }
@@ -322,7 +322,7 @@ const GIVE_AND_TAKE: [fn(&Pool); 4] = [
 ];
 
 #[test]
-#[ignore = "takes long, under `make soak`; with one preemption it always runs"]
+#[ignore = "takes a minute, under `make soak`; with one preemption it always runs"]
 fn one_gives_frames_back_that_the_other_takes() {
     both_within(PREEMPTIONS, 2, GIVE_AND_TAKE);
 }

@@ -14,5 +14,6 @@ mod slow_store;
 mod threads;
 
 // What the searches share.
+mod disk_events;
 mod planted;
 mod search;

@@ -20,17 +20,16 @@ use crate::reader_limit::too_many_readers;
 use crate::word::enter_unless;
 use crate::{LockInfo, RawRwLock, Waiting};
 
-/// The bit that is set while a writer is inside.
-const WRITER: u32 = 1 << 31;
 /// The bit that is set while a thread may be parked on the gate.
 const PARKED: u32 = 1;
-/// What a reader adds.
+/// What a reader adds. Those that wait until the writer inside leaves have added it as well.
 const READER: u32 = 2;
-/// The bits that count the readers inside and those that wait until the writer inside leaves.
-const READERS: u32 = WRITER - READER;
-/// The bit that is set while as many readers are counted as there may be. It is the highest of their
-/// count, next to `WRITER`, so that one comparison tests both.
-const CROWDED: u32 = WRITER >> 1;
+/// A word from here on counts as many readers as there may be, or has a writer. It is the sign, so that a
+/// reader that enters needs one test for both.
+const CROWDED: u32 = 1 << 31;
+/// What a writer adds when it enters. A word from here on has one: the readers that wait for it are too
+/// few to matter, as each is a thread.
+const WRITER: u32 = CROWDED | CROWDED >> 1;
 
 /// A read-write lock without data.
 #[derive(Debug)]
@@ -52,13 +51,16 @@ pub(crate) const INFO: LockInfo = LockInfo {
 };
 
 impl<P: Platform> CentralRw<P> {
-    /// Goes on after the caller has counted itself as a reader in the word, which was `before`.
+    /// Goes on after the caller has counted itself as a reader, and found a writer or as many readers as
+    /// there may be. If some have left meanwhile, it is inside.
     #[cold]
-    fn acquire_shared_slowly(&self, before: u32) {
-        if before & CROWDED != 0 {
-            too_many_readers::<P>();
-        }
-        self.park_while(|state| state & WRITER != 0);
+    fn acquire_shared_slowly(&self) {
+        self.park_while(|state| {
+            if (CROWDED..WRITER).contains(&state) {
+                too_many_readers::<P>();
+            }
+            state >= WRITER
+        });
     }
 
     #[cold]
@@ -111,20 +113,23 @@ unsafe impl<P: Platform> RawRwLock<P> for CentralRw<P> {
     #[inline]
     fn acquire_shared(&self) {
         let before = self.state.fetch_add(READER, Ordering::Acquire);
-        if before >= CROWDED {
-            self.acquire_shared_slowly(before);
+        // A test of what the addition leaves, so that the processor needs no more than its flags.
+        if before.wrapping_add(READER) >= CROWDED {
+            self.acquire_shared_slowly();
         }
     }
 
     #[inline]
     fn try_acquire_shared(&self) -> Option<()> {
-        enter_unless(&self.state, |state| state >= CROWDED, |state| state + READER).then_some(())
+        let shut = |state| state >= CROWDED - READER;
+        enter_unless(&self.state, shut, |state| state + READER).then_some(())
     }
 
     #[inline]
     unsafe fn release_shared(&self, (): ()) {
         let before = self.state.fetch_sub(READER, Ordering::Release);
-        if before & READERS == READER && before & PARKED != 0 {
+        // There is no writer beside a reader.
+        if before == READER | PARKED {
             self.wake_all();
         }
     }
@@ -132,20 +137,19 @@ unsafe impl<P: Platform> RawRwLock<P> for CentralRw<P> {
     #[inline]
     fn acquire(&self) {
         while !self.try_acquire() {
-            self.park_while(|state| state & (WRITER | READERS) != 0);
+            self.park_while(|state| state >= READER);
         }
     }
 
     #[inline]
     fn try_acquire(&self) -> bool {
         // A thread that only changes the mark of the sleepers is no reason to fail.
-        let shut = |state| state & (WRITER | READERS) != 0;
-        enter_unless(&self.state, shut, |state| state | WRITER)
+        enter_unless(&self.state, |state| state >= READER, |state| state + WRITER)
     }
 
     #[inline]
     unsafe fn release(&self) {
-        let before = self.state.fetch_and(!WRITER, Ordering::Release);
+        let before = self.state.fetch_sub(WRITER, Ordering::Release);
         if before & PARKED != 0 {
             self.wake_all();
         }
@@ -166,9 +170,9 @@ unsafe impl<P: Platform> RawRwLock<P> for CentralRw<P> {
     }
 
     fn has_writer(&self) -> bool {
-        self.state.load(Ordering::Relaxed) & WRITER != 0
+        self.state.load(Ordering::Relaxed) >= WRITER
     }
 }
 
 #[cfg(test)]
-limit_tests!(CentralRw, |lock| lock.state.store(CROWDED, Ordering::Relaxed));
+limit_tests!(CentralRw, |lock| lock.state.store(CROWDED - READER, Ordering::Relaxed));

@@ -6,7 +6,7 @@
 
 use core::ffi::{c_int, c_long, c_ulong, c_void};
 
-use crate::make::owned;
+use crate::make::{owned, touched};
 use crate::{failure, make, next, placing};
 
 /// What a call does to pages of the pool.
@@ -20,11 +20,12 @@ enum Effect {
 
 /// Notes what a call is about to do to a range. Returns whether the program holds all of it that is of the
 /// pool.
+#[inline]
 fn may(address: *mut c_void, bytes: usize, effect: Effect) -> bool {
-    let Some((memory, inside)) = owned(address, bytes) else { return true };
+    let Some((memory, run)) = touched(address, bytes) else { return true };
     match effect {
-        Effect::Alters => memory.alter(inside.run()),
-        Effect::Leaves => memory.is_held(inside.run()),
+        Effect::Alters => memory.alter(run),
+        Effect::Leaves => memory.is_held(run),
     }
 }
 
@@ -101,6 +102,7 @@ unsafe extern "C" fn madvise(address: *mut c_void, bytes: usize, advice: c_int) 
 ///
 /// # Safety
 /// The contract is that of `madvise`.
+#[cold]
 unsafe fn advise_what_is_there(address: *mut c_void, bytes: usize, advice: c_int) {
     let (Some((memory, inside)), Some(next)) = (owned(address, bytes), next::madvise()) else {
         return;

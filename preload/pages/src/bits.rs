@@ -10,6 +10,14 @@ pub(crate) struct Run {
 }
 
 impl Run {
+    /// Returns the word that has all bits of this run, if one has, and which of its bits these are.
+    #[inline]
+    fn only_word(self) -> Option<(usize, u64)> {
+        let (word, offset) = ((self.first / u64::BITS) as usize, self.first % u64::BITS);
+        let one = self.pages > 0 && self.pages <= u64::BITS - offset;
+        one.then(|| (word, u64::MAX >> (u64::BITS - self.pages) << offset))
+    }
+
     /// Returns the words that have bits of this run, and which of their bits these are.
     fn words(self) -> impl Iterator<Item = (usize, u64)> {
         let (mut at, end) = (self.first, self.first + self.pages);
@@ -39,6 +47,7 @@ impl Bits {
         Self(crate::tables::zeros(pages.div_ceil(u64::BITS) as usize))
     }
 
+    #[inline]
     pub(crate) fn set(&self, run: Run) {
         for (word, mask) in run.words() {
             self.0[word].fetch_or(mask, Ordering::Relaxed);
@@ -46,8 +55,12 @@ impl Bits {
     }
 
     /// Returns whether all bits of a run are set.
+    #[inline]
     pub(crate) fn all(&self, run: Run) -> bool {
-        run.words().all(|(word, mask)| self.0[word].load(Ordering::Relaxed) & mask == mask)
+        let is_set =
+            |(word, mask): (usize, u64)| self.0[word].load(Ordering::Relaxed) & mask == mask;
+        // Most runs are short, and this is asked at each call that alters a mapping.
+        run.only_word().map_or_else(|| run.words().all(is_set), is_set)
     }
 
     /// Returns whether any bit of a run is set.

@@ -9,6 +9,7 @@ use core::sync::atomic::{AtomicPtr, AtomicU8, Ordering};
 use kilocore_pages::{Backing, PAGE_BYTES, PagePool, PoolError, PoolOptions, TieredOptions};
 use kilocore_preload_common::errno;
 
+use crate::bits::Run;
 use crate::memory::{Inside, Memory};
 use crate::settings::{LARGEST, Settings, complain};
 use crate::system;
@@ -35,6 +36,16 @@ pub(crate) fn existing() -> Option<&'static Memory> {
 }
 
 /// Returns the pool with those of its pages that a range touches, if any.
+#[inline]
+pub(crate) fn touched(
+    address: *mut core::ffi::c_void,
+    bytes: usize,
+) -> Option<(&'static Memory, Run)> {
+    let memory = existing().filter(|memory| !memory.is_retired())?;
+    Some((memory, memory.touched_by(address.addr(), bytes)?))
+}
+
+/// The same, and says whether that is all of the range.
 #[inline]
 pub(crate) fn owned(
     address: *mut core::ffi::c_void,

@@ -145,16 +145,22 @@ impl Memory {
 
     /// Returns the pages of the pool that a range of addresses touches.
     #[inline]
-    pub(crate) fn inside(&self, address: usize, bytes: usize) -> Option<Inside> {
+    pub(crate) fn touched_by(&self, address: usize, bytes: usize) -> Option<Run> {
         let end = address.checked_add(bytes)?;
-        let (first, last) = (address.max(self.base), end.min(self.base + self.bytes));
-        if first >= last {
+        let first = address.saturating_sub(self.base);
+        let behind = end.saturating_sub(self.base).min(self.bytes);
+        if first >= behind {
             return None;
         }
-        let page = ((first - self.base) / PAGE_BYTES) as u32;
-        let behind = (last - self.base).div_ceil(PAGE_BYTES) as u32;
-        let run = Run { first: page, pages: behind - page };
-        let whole = first == address && last == end;
+        let page = (first / PAGE_BYTES) as u32;
+        Some(Run { first: page, pages: behind.div_ceil(PAGE_BYTES) as u32 - page })
+    }
+
+    /// The same, and says whether that is all of the range.
+    #[inline]
+    pub(crate) fn inside(&self, address: usize, bytes: usize) -> Option<Inside> {
+        let run = self.touched_by(address, bytes)?;
+        let whole = self.base <= address && address + bytes <= self.base + self.bytes;
         Some(if whole { Inside::All(run) } else { Inside::Part(run) })
     }
 
@@ -249,7 +255,7 @@ impl Memory {
 
     /// Makes those pages of a run zero that somebody has used.
     fn make_zero(&self, share: &Share, run: Run, used: &[u64; 8], used_pages: u32) {
-        if used_pages == 0 || self.touched.is_due(share, run.pages) && self.discard(run) {
+        if used_pages == 0 || self.touched.is_due(share, run.pages) && self.discard(share, run) {
             if run.pages >= touched::LEAST {
                 self.fresh.set(Run { first: run.first, pages: 1 });
             }
@@ -273,12 +279,12 @@ impl Memory {
 
     /// Gives the memory of a run that this library has back to the system. Returns whether it is zero
     /// afterwards; otherwise it is what it was.
-    fn discard(&self, run: Run) -> bool {
+    fn discard(&self, share: &Share, run: Run) -> bool {
         let Some(first) = self.pointer_to(run.first) else { return false };
         // SAFETY: the pages are with this library.
         let zero = errno::preserved(|| unsafe { self.pool.give_back(first, run.pages) });
         if zero {
-            self.shares.own().add(Count::Discarded, run.pages);
+            share.add(Count::Discarded, run.pages);
         }
         zero
     }
@@ -316,15 +322,16 @@ impl Memory {
     /// Puts a new mapping in the place of pages, and returns them to the pool.
     fn replace(&self, run: Run) {
         self.fresh.take(run, |_| {});
+        let share = self.shares.own();
         // SAFETY: the program has given the pages up.
         if unsafe { system::replace(self.address_of(run.first), run.pages as usize * PAGE_BYTES) } {
-            self.shares.own().add(Count::Replaced, run.pages);
+            share.add(Count::Replaced, run.pages);
             self.give(run, Contents::Zero);
         } else {
             // The process has as many mappings as it may have. The pages keep what was done to them, so
             // nobody gets them again.
-            self.shares.own().add(Count::Lost, run.pages);
-            self.discard(run);
+            share.add(Count::Lost, run.pages);
+            self.discard(share, run);
         }
     }
 
@@ -348,7 +355,7 @@ impl Memory {
         }
         let too_many = self.too_idle.load(Ordering::Relaxed); // Relaxed: a hint.
         let sparse = fresh && !self.touched.is_dense(run.pages);
-        if (too_many || sparse) && self.discard(run) {
+        if (too_many || sparse) && self.discard(share, run) {
             self.give(run, Contents::Zero);
         } else {
             self.give(run, Contents::Unknown);

@@ -17,25 +17,18 @@ use super::program::node::PAGE;
 use super::program::tree::{Tree, TreeError};
 use super::{Map, read_all};
 use crate::chooser::chooser;
+use crate::disk_events::{Case, DiskEvent, End, case, disk_event, end, pass_on};
 use crate::planted::{HidesFailures, SkipsFirstSync, SkipsSameWrites, SkipsSecondSyncs, Under};
 use crate::search;
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Copy)]
 enum Step {
     Put(u8, u16),
     Remove(u8),
     Commit,
-    /// The disk fails, or does not.
-    FailOnceAfter(u8),
-    StopAfter(u8),
-    FailSyncs(bool),
-    FailWrites(bool),
-    FailReads(bool),
-    LoseWrites,
-    DropCache,
+    Disk(DiskEvent),
     /// The program ends. The next begins at the next change.
-    Kill,
-    PowerFailure,
+    End(End),
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -43,28 +36,9 @@ fn step() -> impl Strategy<Value = Step> {
         12 => (0..16u8, 0..768u16).prop_map(|(key, bytes)| Step::Put(key, bytes)),
         3 => (0..16u8).prop_map(Step::Remove),
         4 => Just(Step::Commit),
-        2 => (0..12u8).prop_map(Step::FailOnceAfter),
-        2 => (0..12u8).prop_map(Step::StopAfter),
-        1 => any::<bool>().prop_map(Step::FailSyncs),
-        1 => any::<bool>().prop_map(Step::FailWrites),
-        1 => any::<bool>().prop_map(Step::FailReads),
-        1 => Just(Step::LoseWrites),
-        2 => Just(Step::DropCache),
-        2 => Just(Step::Kill),
-        1 => Just(Step::PowerFailure),
+        10 => disk_event().prop_map(Step::Disk),
+        3 => end().prop_map(Step::End),
     ]
-}
-
-#[derive(Debug, Clone)]
-struct Case {
-    seed: u64,
-    frames: u32,
-    steps: Vec<Step>,
-}
-
-fn case() -> impl Strategy<Value = Case> {
-    let steps = prop::collection::vec(step(), 0..80);
-    (any::<u64>(), 1..8u32, steps).prop_map(|(seed, frames, steps)| Case { seed, frames, steps })
 }
 
 /// How often something was seen that a search has to meet.
@@ -142,21 +116,13 @@ impl<S: Under> World<'_, S> {
     }
 
     /// Ends the program.
-    fn end(&mut self, by_power: bool) {
-        let mut disk = std::mem::take(&mut self.disk);
+    fn end(&mut self, end: End) {
         self.life = None;
-        let disk = match Arc::get_mut(&mut disk) {
-            Some(disk) => std::mem::take(disk),
-            None => unreachable!("the program had the only other handle"),
-        };
-        if by_power && disk.losses() > 0 {
+        let by_power = end == End::PowerFailure;
+        if by_power && self.disk.losses() > 0 {
             count(&self.met.lost_then_power);
         }
-        let disk = match by_power {
-            true => disk.after_power_failure(&mut *self.choose),
-            false => disk.after_kill(),
-        };
-        self.disk = Arc::new(disk);
+        pass_on(&mut self.disk, end, &mut *self.choose);
         self.is_settled = by_power;
         self.has_failed &= !by_power;
         self.reads_fail = false;
@@ -231,44 +197,32 @@ impl<S: Under> World<'_, S> {
         }
     }
 
-    fn step(&mut self, step: &Step) -> Result<(), String> {
-        self.has_failed |= matches!(
-            step,
-            Step::FailOnceAfter(_)
-                | Step::StopAfter(_)
-                | Step::FailSyncs(true)
-                | Step::FailWrites(true)
-                | Step::FailReads(true)
-                | Step::LoseWrites
-        );
-        match *step {
+    fn step(&mut self, step: Step) -> Result<(), String> {
+        match step {
             Step::Put(key, bytes) => self.change(key, Some(vec![bytes as u8; bytes.into()]))?,
             Step::Remove(key) => self.change(key, None)?,
             Step::Commit => self.commit()?,
-            Step::FailOnceAfter(operations) => self.disk.fail_once_after(operations.into()),
-            Step::StopAfter(operations) => {
-                self.disk.fail_power_after(operations.into());
-                // It may be stopped while it opens the tree.
-                self.reads_fail = true;
-            }
-            Step::FailSyncs(fail) => self.disk.fail_syncs(fail),
-            Step::FailWrites(fail) => self.disk.fail_writes(fail),
-            Step::FailReads(fail) => {
-                self.disk.fail_reads(fail);
-                self.reads_fail |= fail;
-            }
-            Step::LoseWrites => self.disk.lose_writes(),
-            Step::DropCache => {
-                self.disk.drop_cache();
+            Step::Disk(event) => self.disk_event(event),
+            Step::End(end) => self.end(end),
+        }
+        self.look()
+    }
+
+    fn disk_event(&mut self, event: DiskEvent) {
+        self.has_failed |= event.is_failure();
+        event.happen_to(&self.disk);
+        match event {
+            // It may be stopped while it opens the tree.
+            DiskEvent::StopAfter(_) => self.reads_fail = true,
+            DiskEvent::FailReads(fail) => self.reads_fail |= fail,
+            DiskEvent::DropCache => {
                 let losses = self.disk.losses();
                 if let Some(life) = &mut self.life {
                     life.is_misled |= losses > life.losses;
                 }
             }
-            Step::Kill => self.end(false),
-            Step::PowerFailure => self.end(true),
+            _ => {}
         }
-        self.look()
     }
 }
 
@@ -277,7 +231,7 @@ fn brief(map: &Map) -> String {
     format!("{{{}}} ", map.iter().map(entry).collect::<Vec<_>>().join(" "))
 }
 
-fn live<S: Under>(case: &Case, met: &Met) -> Result<(), String> {
+fn live<S: Under>(case: &Case<Step>, met: &Met) -> Result<(), String> {
     let mut world = World::<S> {
         frames: case.frames,
         met,
@@ -291,18 +245,19 @@ fn live<S: Under>(case: &Case, met: &Met) -> Result<(), String> {
     };
     let steps = case.steps.iter().enumerate();
     // At last all works, and is durable.
-    let last = [Step::PowerFailure, Step::Put(0, 1), Step::Commit, Step::Kill, Step::Put(1, 2)];
+    let [killed, power_fails] = [End::Kill, End::PowerFailure].map(Step::End);
+    let last = [power_fails, Step::Put(0, 1), Step::Commit, killed, Step::Put(1, 2)];
     let last = last.iter().map(|step| (case.steps.len(), step));
-    for (number, step) in steps.chain(last) {
+    for (number, &step) in steps.chain(last) {
         world.step(step).map_err(|why| format!("step {number}, {step:?}: {why}"))?;
     }
-    world.end(true);
+    world.end(End::PowerFailure);
     world.open().map_err(|why| format!("at the end: {why}"))
 }
 
 fn search<S: Under>(cases: u32) -> Met {
     let met = Met::default();
-    search::find_nothing(cases, &case(), |case| live::<S>(case, &met));
+    search::find_nothing(cases, &case(1..8, step()), |case| live::<S>(case, &met));
     met
 }
 
@@ -314,7 +269,7 @@ fn in_whatever_order_all_fails_the_tree_is_one_that_was_committed() {
 }
 
 fn finds<S: Under>() {
-    search::find_something(6_000, &case(), |case| live::<S>(case, &Met::default()));
+    search::find_something(6_000, &case(1..8, step()), |case| live::<S>(case, &Met::default()));
 }
 
 /// What if the tree did not sync what it found?

@@ -1,6 +1,7 @@
 //! A pool of real pages.
 
 use core::mem::MaybeUninit;
+use core::ops::Range;
 use core::ptr::NonNull;
 
 use kilocore_platform::Native;
@@ -191,12 +192,10 @@ impl<A: PagePolicy> PagePool<A> {
     /// # Panics
     /// If not all are pages of this pool.
     pub fn allocate_these(&self, first: NonNull<u8>, pages: u32) -> bool {
-        let first = self.number_of(first);
-        let end = first.checked_add(pages).filter(|end| *end <= self.pages());
-        let end = end.expect("all pages are of this pool");
-        let taken = self.policy.allocate_these(FrameId(first), pages);
+        let run = self.numbers_of(first, pages);
+        let taken = self.policy.allocate_these(FrameId(run.start), pages);
         if let (true, Some(guard)) = (taken, &self.guard) {
-            (first..end).for_each(|page| guard.allocated(page));
+            run.for_each(|page| guard.allocated(page));
         }
         taken
     }
@@ -224,19 +223,24 @@ impl<A: PagePolicy> PagePool<A> {
         if pages == 0 {
             return;
         }
-        let first = self.number_of(first);
-        let end = first.checked_add(pages).filter(|end| *end <= self.pages());
-        let end = end.expect("all pages are of this pool");
+        let run = self.numbers_of(first, pages);
+        let first = FrameId(run.start);
         if let Some(guard) = &self.guard {
-            (first..end).for_each(|page| guard.released(page));
+            run.for_each(|page| guard.released(page));
         }
         // SAFETY: the caller's promise.
-        unsafe { self.policy.release_run(FrameId(first), pages, contents) };
+        unsafe { self.policy.release_run(first, pages, contents) };
     }
 
     fn number_of(&self, page: NonNull<u8>) -> u32 {
         let number = self.region.number(page).filter(|number| *number < self.pages());
         number.unwrap_or_else(|| panic!("{page:p} is not the address of a page of this pool"))
+    }
+
+    fn numbers_of(&self, first: NonNull<u8>, pages: u32) -> Range<u32> {
+        let first = self.number_of(first);
+        assert!(pages <= self.pages() - first, "all pages are of this pool");
+        first..first + pages
     }
 
     /// Gives the memory of pages back to the system that the caller holds and goes on holding. Returns whether
@@ -249,10 +253,7 @@ impl<A: PagePolicy> PagePool<A> {
     /// # Safety
     /// The pages are the caller's, from this pool, and nobody uses their bytes meanwhile.
     pub unsafe fn give_back(&self, first: NonNull<u8>, pages: u32) -> bool {
-        let first = self.number_of(first);
-        let end = first.checked_add(pages).filter(|end| *end <= self.pages());
-        assert!(end.is_some(), "all pages are of this pool");
-        self.region.give_back(first, pages)
+        self.region.give_back(self.numbers_of(first, pages).start, pages)
     }
 
     /// Gives the memory of pages back to the system that have lain idle in the cold tier since the last
