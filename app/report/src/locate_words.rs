@@ -78,6 +78,20 @@ fn speedup(comparison: &Comparison) -> Option<String> {
     let speedup = comparison.speedup()?;
     let (base, scaled) = (comparison.base.cores?, comparison.scaled.cores?);
     let linear = speedup / comparison.core_ratio()?;
+    if scaled <= base {
+        let both = if scaled == base {
+            "both had as many cores"
+        } else {
+            "the scaled side had fewer cores"
+        };
+        return Some(format!(
+            "On {} the program does {} times the work that it does on {} in the same time. That says \
+             nothing of how it scales, as {both}: name a profile on few cores, then one on many.",
+            cores(scaled),
+            number::figure(speedup),
+            cores(base)
+        ));
+    }
     Some(format!(
         "On {} the program does {} times the work that it does on {} in the same time: {} of a \
          linear speedup.",
@@ -116,7 +130,9 @@ fn total(comparison: &Comparison) -> String {
         (measure, None) => format!(" {}", threads_are(measure)),
     };
     if total.numerator <= 0 {
+        let more_cores = comparison.core_ratio().is_none_or(|ratio| ratio > 1.0);
         let so = match (comparison.idle, comparison.unexplained()) {
+            _ if !more_cores => "",
             (Some(_), _) => ": it scales as far as was looked",
             (None, Some(share)) if share <= UNEXPLAINED => ": it scales as far as was looked",
             (None, Some(_)) => "; what it loses is not there",

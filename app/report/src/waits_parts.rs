@@ -122,7 +122,8 @@ fn parts(done: &Activities) -> Vec<(&'static str, f64)> {
     let known = known.into_iter().fold(0, u64::saturating_add);
     let asleep = done.present_ns().saturating_sub(known);
     let parts = [
-        ("computing", done.computing_ns()),
+        ("computing", done.working_ns()),
+        ("spinning", done.spinning_ns),
         ("no-core", done.ready_ns),
         ("locks", done.locks_ns),
         ("others", others),

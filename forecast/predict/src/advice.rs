@@ -57,7 +57,11 @@ pub(crate) fn advise_without_forecast(profile: &Profile) -> Option<Recommendatio
         let run = profile.runs.first()?;
         crate::own_locks::subject(run).is_none().then(|| {
             let seen = watched::answer_by_times(run);
-            let mut answer = seen.unwrap_or_else(|| unknown(view.gaps()));
+            let mut gaps = view.gaps();
+            if gaps.is_empty() {
+                gaps.extend(watched::contended(run).or_else(|| only_waits::gap(run)));
+            }
+            let mut answer = seen.unwrap_or_else(|| unknown(gaps));
             answer.confidence = view.seen();
             answer
         })
@@ -158,9 +162,9 @@ fn cores_unused(
         false => format!("its {threads}"),
     };
     let why = format!(
-        "{who} kept {:.1} of {} cores busy and waited on conditions meanwhile, for one another or \
-         for work",
-        conduct.busy_cores, conduct.cores
+        "{who} kept {:.1} of {} busy and waited on conditions meanwhile, for one another or for work",
+        conduct.busy_cores,
+        counted(conduct.cores.into(), "core")
     );
     let mut text: Vec<String> = conduct
         .condition_place

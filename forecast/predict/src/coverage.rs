@@ -13,13 +13,13 @@ use serde::Serialize;
 
 use crate::evidence::{Evidence, FEW};
 use crate::own_locks::subject;
-use crate::words::{percent, rounded};
+use crate::words::{counted, percent, rounded};
 
 /// System calls in which threads wait for locks, whoever made the locks.
 const LOCK_CALLS: [&str; 6] =
     ["futex", "futex_wait", "futex_waitv", "semop", "semtimedop", "flock"];
 /// Fewer looks from outside than this say nothing.
-const FEW_LOOKS: u64 = 20;
+pub(crate) const FEW_LOOKS: u64 = 20;
 /// Locks are only said not to matter if at most this share of the threads' sleep is unexplained.
 pub(crate) const MOST_UNEXPLAINED: f64 = 0.1;
 /// Unexplained sleep does not count if it is less than this share of all the threads' time.
@@ -159,8 +159,9 @@ impl Coverage {
             && evidence.wanted_cores >= BUSY * evidence.able()
         {
             let busy = format!(
-                "threads kept {:.1} of {} cores busy and hardly took a",
-                evidence.busy_cores, evidence.cores
+                "threads kept {:.1} of {} busy and hardly took a",
+                evidence.busy_cores,
+                counted(evidence.cores.into(), "core")
             );
             gaps.push(match (&self.spinning, &self.known) {
                 (Some(spinning), _) => format!("{busy} lock that was seen, but {spinning}"),
@@ -335,7 +336,7 @@ fn recorded_share(run: &Run, evidence: &Evidence) -> Option<f64> {
     let all = match outside.running_unrecorded {
         // Looks are compared only with looks, because threads that are ready may be waiting for a
         // core that other programs have.
-        Some(unrecorded) if unrecorded < outside.running => {
+        Some(unrecorded) if unrecorded < outside.running && recorded > 0.0 => {
             recorded * outside.running as f64 / (outside.running - unrecorded) as f64
         }
         _ => evidence.busy_cores * run.wall_ns,

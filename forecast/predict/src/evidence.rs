@@ -7,6 +7,7 @@
 use kilocore_lock_profile::{CpuLimit, Run};
 use serde::Serialize;
 
+use crate::coverage::FEW_LOOKS;
 use crate::words::{counted, percent};
 
 /// Fewer acquisitions than this say little, unless threads waited often and long.
@@ -82,17 +83,23 @@ impl Evidence {
         let recorded: f64 = run.processes.iter().map(|process| process.threads.cpu_ns).sum();
         let recorded = recorded / wall;
         let outside = run.outside.as_ref().filter(|outside| outside.rounds > 0);
-        // The threads of all processes that run or want to run.
-        let awake = outside.map(|outside| outside.running as f64 / outside.rounds as f64);
-        // A thread that is held up by a limit looks as if it ran.
-        let limit = run.limit.filter(|limit| limit.binds(run.cores));
-        let cores = f64::from(run.cores);
-        let most = limit.map_or(cores, |limit| limit.cores).min(cores);
-        let wanted_cores = awake.unwrap_or(0.0).min(most).max(recorded).min(cores);
         // Looks do not tell a thread that lacks a core from one that runs.
         let windows = run.times.as_ref().filter(|times| times.is_enough());
         let windows =
             windows.map(|times| times.total().computing_ns() as f64 / times.observed_ns as f64);
+        // A thread that is held up by a limit looks as if it ran.
+        let limit = run.limit.filter(|limit| limit.binds(run.cores));
+        let cores = f64::from(run.cores);
+        let most = limit.map_or(cores, |limit| limit.cores).min(cores);
+        // The threads of all processes that run or want to run.
+        let running = outside.map(|outside| outside.running as f64 / outside.rounds as f64);
+        let awake = outside.zip(running).map(|(outside, running)| {
+            let awake = running.min(most);
+            // A few looks may have missed them, and a limit may be exceeded for a while.
+            let vague = outside.rounds < FEW_LOOKS || running > most;
+            windows.filter(|_| vague).map_or(awake, |windows| windows.max(awake))
+        });
+        let wanted_cores = awake.or(windows).unwrap_or(0.0).max(recorded).min(cores);
         let busy_cores = run.busy_cores().or(windows.map(|cores| cores.max(recorded)));
         let busy_cores = busy_cores.map_or(wanted_cores, |cores| cores.min(wanted_cores));
         let peak = run.processes.iter().map(|process| process.threads.peak).max().unwrap_or(0);
@@ -105,7 +112,8 @@ impl Evidence {
             wanted_cores,
             one_at_a_time: all_seen
                 && peak <= 1
-                && awake.unwrap_or(0.0).max(recorded) <= ONE_AT_A_TIME,
+                && running.unwrap_or(0.0).max(windows.unwrap_or(0.0)).max(recorded)
+                    <= ONE_AT_A_TIME,
             ..Self::default()
         };
         let mut waits = 0.0;

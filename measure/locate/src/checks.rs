@@ -200,6 +200,10 @@ fn alone(runs: &[Run], found: &mut Vec<Warning>) {
     if share > MANY_LOST {
         found.push(Warning::Lost { name: name(), share });
     }
+    let whole = |run: &&Run| run.profile.facts.command.as_deref().is_some_and(is_of_all_programs);
+    if let Some(run) = runs.iter().find(whole) {
+        found.push(Warning::WholeSystem { name: run.name.clone() });
+    }
     // Several runs of the same program would cause the same warnings.
     let mut said: Vec<String> = Vec::new();
     for run in runs {
@@ -211,6 +215,26 @@ fn alone(runs: &[Run], found: &mut Vec<Warning>) {
             }
         }
     }
+}
+
+/// Returns whether a command of perf recorded whatever ran. What comes behind its options is the command
+/// of a program.
+fn is_of_all_programs(command: &str) -> bool {
+    let mut words = command.split_ascii_whitespace().skip_while(|word| *word != "record").skip(1);
+    let options = words.by_ref().take_while(|word| *word != "--");
+    let mut is_value = false;
+    for word in options {
+        match word {
+            "-a" | "--all-cpus" => return true,
+            // Options with a value behind them.
+            "-F" | "-e" | "-o" | "-c" | "-p" | "-t" | "-C" | "-G" | "-m" | "-k" | "-u" | "-D"
+            | "-j" | "--call-graph" => is_value = true,
+            word if word.starts_with('-') || is_value => is_value = false,
+            // The recorded command has options of its own.
+            _ => return false,
+        }
+    }
+    false
 }
 
 /// Returns whether a reader's remark is worth a warning. That a file has no names is not, if next
@@ -234,4 +258,24 @@ pub(crate) fn above_cores(run: &Run, busy_ns: u64) -> Option<Warning> {
         used,
         cores,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_of_all_programs;
+
+    #[test]
+    fn recordings_of_the_whole_system_are_told_by_perfs_options() {
+        for command in [
+            "/usr/bin/perf record -a -g sleep 2",
+            "perf record -F 999 --call-graph dwarf --all-cpus -- x",
+        ] {
+            assert!(is_of_all_programs(command), "{command}");
+        }
+        for command in
+            ["perf record -g ls -a", "perf record -e cycles -- ls -a", "perf stat -a x", ""]
+        {
+            assert!(!is_of_all_programs(command), "{command}");
+        }
+    }
 }

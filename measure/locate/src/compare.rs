@@ -6,7 +6,7 @@ use kilocore_sampled_profile::Tally;
 
 use crate::lock_functions::{LockRole, lock_role};
 use crate::noise::{Noise, RunNoise, RunTimes, Uncertainty};
-use crate::run::{Conversion, common_measure};
+use crate::run::{Conversion, common_measure, nominal_clock};
 use crate::totals::SideTotals;
 use crate::tree::{Builder, FunctionIndex, Identification, Node, NodeIndex, Side, Tree};
 use crate::{
@@ -164,7 +164,8 @@ pub fn compare(
         return Err(CompareError::NoSamples { name: empty.name.clone() });
     }
     check_works(&all)?;
-    let (measure, conversions) = common_measure(&all)?;
+    let clock = nominal_clock(&all);
+    let (measure, conversions) = common_measure(&all, clock)?;
     let (base_conversions, scaled_conversions) = conversions.split_at(base.len());
     let mut warnings = checks::warnings(base, scaled, all[0].work.is_none());
 
@@ -179,6 +180,7 @@ pub fn compare(
     let works = Works { base: base_totals.work, scaled: scaled_totals.work };
 
     let idle = idle(&measure, &base_totals, &scaled_totals);
+    warnings.extend(clock.map(|ghz| Warning::NominalClock { ghz }));
     if measure == Measure::Asleep {
         warnings.push(Warning::AsleepOnly);
     } else if measure == Measure::Waiting {

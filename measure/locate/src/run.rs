@@ -20,7 +20,8 @@ pub struct Run {
     pub elapsed_ns: Option<u64>,
     /// How many samples were taken in a second of processor time, if the profile counts samples.
     pub frequency: Option<f64>,
-    /// The clock of the cores in GHz, by which cycles become time.
+    /// The clock of the cores in GHz, by which cycles become time, if somebody says what it was. The
+    /// nominal one that a profile states is taken otherwise, unless something contradicts it.
     pub clock_ghz: Option<f64>,
 }
 
@@ -70,8 +71,9 @@ impl Run {
         self.frequency.or(of_profile).filter(|hertz| hertz.is_finite() && *hertz > 0.0)
     }
 
-    /// Returns in which units the run can be expressed, and how.
-    fn measure(&self) -> (Measure, Conversion) {
+    /// Returns in which units the run can be expressed, and how. Without a stated clock, cycles become
+    /// time by the nominal one.
+    fn measure(&self, nominal_ghz: Option<f64>) -> (Measure, Conversion) {
         const SECOND: f64 = 1e9;
         let by_samples = |hertz: f64| {
             let each = (SECOND / hertz).round().max(1.0) as u64;
@@ -86,16 +88,46 @@ impl Run {
             (Unit::Samples, None) => (Measure::Samples, Conversion::Weight),
             // Folded stacks have sums of periods. The rate of samples says what they are.
             (Unit::Events(_), Some(hertz)) if is_folded => by_samples(hertz),
-            (Unit::Events(name), _) => match self.clock_ghz.filter(|_| name == CYCLES) {
-                Some(ghz) => (Measure::Nanoseconds, Conversion::Cycles(ghz)),
-                None => (Measure::Events(name.clone()), Conversion::Weight),
-            },
+            (Unit::Events(name), _) => {
+                match self.clock_ghz.or(nominal_ghz).filter(|_| name == CYCLES) {
+                    Some(ghz) => (Measure::Nanoseconds, Conversion::Cycles(ghz)),
+                    None => (Measure::Events(name.clone()), Conversion::Weight),
+                }
+            }
         }
     }
 }
 
 /// The event that a clock makes time.
 const CYCLES: &str = "cycles";
+
+/// Nominal clocks count as one if they differ by no more than this.
+const SAME_CLOCK: f64 = 0.01;
+/// By a clock that is too slow, a run has more time on processors than there was. The excess over 1
+/// allows for errors of the sampler's clock.
+const ABOVE_CORES: f64 = 1.05;
+
+/// Returns the nominal clock by which the cycles of these runs become time, in GHz. There is none if a
+/// profile does not state it, if two state different ones, or if by it a run was on more processors
+/// than it had: cores may run faster than their nominal clock.
+pub(crate) fn nominal_clock(runs: &[&Run]) -> Option<f64> {
+    let unknown = |run: &&&Run| {
+        run.clock_ghz.is_none()
+            && matches!(run.measure(None).0, Measure::Events(name) if name == CYCLES)
+    };
+    let clocks = runs.iter().filter(unknown).map(|run| run.profile.facts.clock_ghz);
+    let clocks: Vec<f64> = clocks.collect::<Option<_>>()?;
+    let ghz = *clocks.first()?;
+    let differs = |other: &f64| (other / ghz).max(ghz / other) > 1.0 + SAME_CLOCK;
+    let is_exceeded = |run: &&Run| {
+        let (Some(cores), Some(elapsed)) = (run.cores, run.elapsed_ns) else { return false };
+        let busy_ns = run.profile.total().weight as f64 / ghz;
+        busy_ns > f64::from(cores) * elapsed as f64 * ABOVE_CORES
+    };
+    let is_contradicted =
+        clocks.iter().any(differs) || runs.iter().filter(unknown).any(|run| is_exceeded(run));
+    (!is_contradicted).then_some(ghz)
+}
 
 /// How the tallies of a run are converted to the unit of the comparison.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -123,9 +155,14 @@ impl Conversion {
     }
 }
 
-/// Returns the unit of all runs, and how each of them is converted to it.
-pub(crate) fn common_measure(runs: &[&Run]) -> Result<(Measure, Vec<Conversion>), CompareError> {
-    let measures: Vec<(Measure, Conversion)> = runs.iter().map(|run| run.measure()).collect();
+/// Returns the unit of all runs, and how each of them is converted to it. Cycles become time by
+/// `nominal_ghz` where nobody says what the clock was.
+pub(crate) fn common_measure(
+    runs: &[&Run],
+    nominal_ghz: Option<f64>,
+) -> Result<(Measure, Vec<Conversion>), CompareError> {
+    let measures: Vec<(Measure, Conversion)> =
+        runs.iter().map(|run| run.measure(nominal_ghz)).collect();
     let first = measures[0].0.clone();
     if let Some(other) = measures.iter().position(|(measure, _)| *measure != first) {
         return Err(CompareError::Units {

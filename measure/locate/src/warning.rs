@@ -49,6 +49,16 @@ pub enum Warning {
         /// From 0 to 1.
         share: f64,
     },
+    /// A profile has samples of all programs that ran, and not of one.
+    WholeSystem {
+        /// The profile.
+        name: String,
+    },
+    /// Cycles became time by the clock that the processor's name states.
+    NominalClock {
+        /// That clock.
+        ghz: f64,
+    },
     /// Nothing is known of the time that threads were waiting.
     OnProcessorOnly,
     /// Nothing is known of the time that threads were running.
@@ -139,6 +149,17 @@ impl fmt::Display for Warning {
             Self::OnProcessorOnly => f.write_str(
                 "only time on processors is compared: waiting while asleep, for locks, disks or \
                  the network, is not seen",
+            ),
+            Self::WholeSystem { name } => write!(
+                f,
+                "{name} was recorded of the whole system (perf record -a): what other programs did counts \
+                 as the program's; record it alone with `perf record -g -- COMMAND`"
+            ),
+            Self::NominalClock { ghz } => write!(
+                f,
+                "time on processors is cycles of the nominal clock from the file, {ghz:.2} GHz: of \
+                 cores that ran faster, it is too long, and what they did not use too short; --clock \
+                 says how fast they were"
             ),
             Self::AsleepOnly => f.write_str(
                 "only time asleep is compared: what threads do on processors is not seen, and a thread \

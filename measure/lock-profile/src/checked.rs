@@ -6,8 +6,10 @@
 
 use crate::{Finding, Lock, Run, ThreadTimes};
 
-/// From this share of the threads' time on, recorded waits are contention, whatever windows show.
-const CONTENDED: f64 = 0.05;
+/// From this share of the threads' time on, recorded waits are too much for none, whatever windows show.
+const CONTENDED: f64 = 0.02;
+/// Fewer looks from outside than this say nothing.
+const FEW_LOOKS: u64 = 20;
 /// Windows and run differ if one has so many times as many cores busy as the other,
 const TIMES: f64 = 1.5;
 /// and by at least so many cores. The cost of the windows and the program's start are less.
@@ -25,7 +27,13 @@ impl Run {
         known.then(|| (recorded / part).min(f64::from(self.cores)))
     }
 
-    /// The same of the processes that were recorded.
+    /// How many threads ran or were ready to run, on average, if enough looks tell.
+    fn awake_cores(&self) -> Option<f64> {
+        let outside = self.outside.as_ref().filter(|outside| outside.rounds >= FEW_LOOKS)?;
+        Some(outside.running as f64 / outside.rounds as f64)
+    }
+
+    /// How many cores the recorded processes kept busy.
     fn recorded_cores(&self) -> f64 {
         let used = self.processes.iter().map(|process| process.threads.cpu_ns).sum::<f64>();
         used / self.wall_ns.max(1.0)
@@ -49,7 +57,12 @@ impl Run {
         let run = known.unwrap_or_else(|| self.recorded_cores()).min(cores);
         let differ = |more: f64, less: f64| more > TIMES * less && more - less > CORES;
         let mut said = Vec::new();
-        if differ(run, windows) || (known.is_some() && differ(windows, run)) {
+        // What was found running by looks may have lacked a core. It was not less.
+        let most = known.or(self.awake_cores().map(|awake| awake.max(run)));
+        let other = most
+            .filter(|&most| differ(windows, most))
+            .or(Some(run).filter(|&run| differ(run, windows)));
+        if let Some(run) = other {
             times.findings.retain(|finding| !finding.is_of_busy_cores());
             said.push(Finding::WindowsDiffer { windows, run });
         }

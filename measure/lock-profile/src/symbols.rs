@@ -49,11 +49,12 @@ impl Symbols {
         };
         let path = module.path.strip_suffix(" (deleted)").unwrap_or(&module.path);
         let offset = (address - module.start).wrapping_add(module.offset);
-        let key = (path.to_owned(), offset);
+        let key = (module.path.clone(), offset);
         if let Some(frames) = self.known.get(&key) {
             return frames.clone();
         }
-        let binary = self.binary(path);
+        // What is at the path of a file that is gone is another one.
+        let binary = self.binary(&module.path);
         let address = binary.and_then(|binary| binary.address(offset)).unwrap_or(offset);
         let frames = name(binary, path, address);
         self.known.insert(key, frames.clone());

@@ -144,7 +144,7 @@ impl fmt::Display for Finding {
         match self {
             Self::OneBusyThread { name, busy, others: 0, .. } => write!(
                 f,
-                "One busy thread: {name} computes {} of the time, and there is no other thread.",
+                "One busy thread: {name} computes {} of the time, and no other thread was seen then.",
                 Percent(*busy)
             ),
             Self::OneBusyThread { name, busy, others, others_cores, others_wait, .. } => write!(

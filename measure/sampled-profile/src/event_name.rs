@@ -41,6 +41,12 @@ fn of_cores(name: &[u8]) -> Option<&[u8]> {
     (CORES.contains(&unit) && is_name && is_plain).then_some(event)
 }
 
+/// Whether only cores of one kind count an event of this name.
+pub(crate) fn is_of_one_kind(name: &[u8]) -> bool {
+    let unit = name.split(|&byte| byte == b'/').next().unwrap_or(name);
+    unit.len() < name.len() && CORES[1..].contains(&unit)
+}
+
 /// How well an event stands for time on processors, if nobody says which one to take. Instructions
 /// come more often than cycles in fast code, and page faults say nothing of time.
 pub(crate) fn like_time(name: &[u8]) -> u8 {
@@ -55,6 +61,13 @@ pub(crate) fn like_time(name: &[u8]) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn kinds_of_cores_are_told_from_all_cores() {
+        let of_one_kind = |name: &str| is_of_one_kind(name.as_bytes());
+        assert!(of_one_kind("cpu_core/cycles/P") && of_one_kind("cpu_atom/cycles:P/"));
+        assert!(!["cycles:P", "cpu/cycles/", "cpu_core", ""].into_iter().any(of_one_kind));
+    }
 
     #[test]
     fn modifiers_and_kinds_of_cores_are_not_names() {

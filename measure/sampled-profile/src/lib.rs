@@ -4,6 +4,7 @@
 //! ([`Functions`]), with what is known about how it came to be ([`Facts`]). Its size is bounded by
 //! the distinct stacks in it, not by the samples, so that files of any length can be read.
 
+mod clock;
 mod context;
 mod event_name;
 mod function;

@@ -166,6 +166,7 @@ fn profile(
         lost,
         throttled,
         kernel: features.release.clone(),
+        clock_ghz: features.clock_ghz,
         command: features.command.clone(),
         has_kernel: event.has_kernel,
     };

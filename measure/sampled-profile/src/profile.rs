@@ -92,6 +92,9 @@ pub struct Facts {
     pub throttled: u64,
     /// The release of the kernel that it was recorded under.
     pub kernel: Option<String>,
+    /// The nominal clock of the processor in GHz, as its name states it. Absent if it does not, or if
+    /// the processor has cores of several kinds.
+    pub clock_ghz: Option<f64>,
     /// The command that was recorded.
     pub command: Option<String>,
     /// Whether the profile has samples of the kernel. Without them it tells nothing about the time

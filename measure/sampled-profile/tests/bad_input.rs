@@ -30,7 +30,7 @@ fn files_that_are_no_profiles_are_refused_with_a_mend() {
         (b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x03\0", "begins with"),
         (&[0; 100_000], "`perf script` prints"),
         (b"Dear reader,\nthis is a letter.\n", "\"Dear reader,"),
-        (b"{\n  \"locks\": [],\n  \"count\": 12\n}\n", "it begins with"),
+        (b"{\n  \"locks\": [],\n  \"count\": 12\n}\n", "this is a JSON document"),
         (b"\x28\xb5\x2f\xfd123", "`zstd -d`"),
         (b"\xfd7zXZ\0\0", "`xz -d`"),
         (b"BZh91AY", "`bzip2 -d`"),
@@ -82,6 +82,19 @@ fn formats_of_other_tools_are_named_with_what_converts_them() {
     for (bytes, what) in cases {
         let message = error(bytes).to_string();
         assert!(message.contains(what), "{what}: {message}");
+    }
+}
+
+#[test]
+fn a_list_with_numbers_at_the_ends_of_its_lines_is_no_profile() {
+    let log: String =
+        (0..60).map(|i| format!("12:00:{i:02} INFO request {i} status {i}\n")).collect();
+    for text in [&log, "hello world 12\nfoo 3\n"] {
+        let message = error(text.as_bytes()).to_string();
+        assert!(
+            message.contains("`;` between them") && message.contains("main;work 12"),
+            "{message}"
+        );
     }
 }
 

@@ -35,8 +35,8 @@ fn one_busy_thread_while_others_wait_for_work() {
 #[test]
 fn a_busy_thread_may_be_alone() {
     let times = Program::new(&[(1, "tool")]).long_window((0, 100), &[], &[1]).times();
-    let alone = "One busy thread: tool (main thread) computes 100 % of the time, and there is no other \
-                 thread.";
+    let alone = "One busy thread: tool (main thread) computes 100 % of the time, and no other thread \
+                 was seen then.";
     assert_eq!(sentences(&times)[0], alone);
 }
 

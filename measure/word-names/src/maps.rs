@@ -8,6 +8,9 @@
 use std::fs;
 use std::io;
 
+/// What the kernel puts behind the path of a file that was removed, or that another was put in place of.
+const GONE: &str = " (deleted)";
+
 /// A stretch of memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Mapping {
@@ -17,16 +20,24 @@ pub(crate) struct Mapping {
     pub(crate) shared: bool,
     /// Where in the file it begins.
     pub(crate) offset: u64,
+    /// The numbers of the file's device: major, then minor.
+    pub(crate) device: (u64, u64),
     pub(crate) inode: u64,
     /// The file, or a word in brackets, or nothing.
     pub(crate) path: String,
 }
 
 impl Mapping {
-    /// The path, if it is that of a file.
+    /// The path, if it is that of a file. If the file [is gone](Self::is_gone), it was there once.
     pub(crate) fn file(&self) -> Option<&str> {
-        let path = self.path.strip_suffix(" (deleted)").unwrap_or(&self.path);
+        let path = self.path.strip_suffix(GONE).unwrap_or(&self.path);
         path.starts_with('/').then_some(path)
+    }
+
+    /// Whether the file has no name any more, so that another file may be at its path; or ends in these
+    /// words.
+    pub(crate) fn is_gone(&self) -> bool {
+        self.path.ends_with(GONE)
     }
 }
 
@@ -47,13 +58,14 @@ fn line(text: &str) -> Option<Mapping> {
     let (start, end) = words.next()?.split_once('-')?;
     let rights = words.next()?.as_bytes();
     let offset = hex(words.next()?)?;
-    words.next()?;
+    let (major, minor) = words.next()?.split_once(':')?;
+    let device = (hex(major)?, hex(minor)?);
     let inode = words.next()?.parse().ok()?;
     let path = words.next().unwrap_or("").trim_start().to_owned();
     let (start, end) = (hex(start)?, hex(end)?);
     let right = |index: usize, right| rights.get(index) == Some(&right);
     let (executable, shared) = (right(2, b'x'), right(3, b's'));
-    (start < end).then_some(Mapping { start, end, executable, shared, offset, inode, path })
+    (start < end).then_some(Mapping { start, end, executable, shared, offset, device, inode, path })
 }
 
 /// The mapping that an address lies in.
@@ -78,8 +90,10 @@ mod tests {
         let shared = at(&mappings, 0x2fff).unwrap();
         assert_eq!((shared.offset, shared.inode, shared.shared), (0x2000, 131, true));
         assert_eq!(shared.file(), Some("/dev/shm/a lock"));
+        assert_eq!((shared.is_gone(), shared.device), (true, (8, 1)));
         assert!(at(&mappings, 0x3000).is_none() && at(&mappings, 0).is_none());
-        assert!(at(&mappings, 0x5000).unwrap().executable);
+        let other = at(&mappings, 0x5000).unwrap();
+        assert!(other.executable && !other.is_gone());
         assert!(!of(std::process::id()).unwrap().is_empty());
     }
 

@@ -26,7 +26,8 @@ pub struct Names {
     same_root: bool,
     mappings: Vec<Mapping>,
     files: Files,
-    modules: BTreeMap<String, Rc<Module>>,
+    /// By the path and the number of the file: a file and the one that took its place have one path.
+    modules: BTreeMap<(String, u64), Rc<Module>>,
     generated: Option<PerfMap>,
     unwinding: Option<Unwinding>,
     frames: BTreeMap<u64, Vec<Frame>>,
@@ -93,19 +94,21 @@ impl Names {
         if mapping.shared {
             return WordPlace::File { path, inode: mapping.inode, offset };
         }
-        self.variable(&mapping, &path, address).unwrap_or(WordPlace::Mapping { path, offset })
+        self.variable(&mapping, address).unwrap_or(WordPlace::Mapping { path, offset })
     }
 
     /// The variable at an address of memory that belongs to a file.
-    fn variable(&mut self, mapping: &Mapping, path: &str, address: u64) -> Option<WordPlace> {
+    fn variable(&mut self, mapping: &Mapping, address: u64) -> Option<WordPlace> {
         // Mappings of data begin at a page's start, where the file may still have something else.
         // Its first mapping begins where the file does.
-        let first = |first: &&Mapping| first.file() == Some(path) && first.offset == 0;
+        let first = |first: &&Mapping| {
+            first.file() == mapping.file() && first.inode == mapping.inode && first.offset == 0
+        };
         let mapping = self.mappings.iter().find(first).unwrap_or(mapping).clone();
-        let module = self.module(path);
+        let module = self.module(&mapping);
         let zero = zero(&mapping, module.binary.as_ref()?)?;
         let (symbol, offset) = module.variables.at(address.wrapping_sub(zero))?;
-        let (module, symbol) = (path.to_owned(), symbol.to_owned());
+        let (module, symbol) = (mapping.file()?.to_owned(), symbol.to_owned());
         Some(WordPlace::Symbol { module, symbol, offset })
     }
 
@@ -117,16 +120,18 @@ impl Names {
             .rfind(|before| before.end <= mapping.start)
             .filter(|before| before.end == mapping.start && before.file().is_some())
             .cloned()?;
-        let path = before.file()?.to_owned();
-        self.variable(&before, &path, address)
+        self.variable(&before, address)
     }
 
-    fn module(&mut self, path: &str) -> Rc<Module> {
-        if let Some(known) = self.modules.get(path) {
+    /// The file that is mapped there. There is nothing in it if it cannot be read.
+    fn module(&mut self, mapping: &Mapping) -> Rc<Module> {
+        let key = (mapping.file().unwrap_or_default().to_owned(), mapping.inode);
+        if let Some(known) = self.modules.get(&key) {
             return Rc::clone(known);
         }
-        let module = self.files.module(&self.file(path));
-        self.modules.insert(path.to_owned(), Rc::clone(&module));
+        let place = self.place(mapping);
+        let module = place.map_or_else(Rc::default, |place| self.files.module(&place));
+        self.modules.insert(key, Rc::clone(&module));
         module
     }
 
@@ -135,7 +140,9 @@ impl Names {
     #[must_use]
     pub fn hints(&self, files: &BTreeSet<String>) -> Vec<Hint> {
         let nameless = |file: &String| {
-            let binary = self.modules.get(file)?.binary.as_ref()?;
+            let first = (file.clone(), 0)..=(file.clone(), u64::MAX);
+            let binary =
+                self.modules.range(first).find_map(|(_, module)| module.binary.as_ref())?;
             (!binary.has_symbol_table()).then(|| binary.build_id().map(ToString::to_string))
         };
         let nameless: Vec<_> =
@@ -172,12 +179,13 @@ impl Names {
         wanted: &dyn Fn(&str) -> Option<usize>,
     ) -> Vec<(usize, Range<u64>)> {
         let own = fs::read_link(format!("/proc/{}/exe", self.pid)).unwrap_or_default();
-        let has_locks = |path: &str| {
-            Path::new(path) == own || LIBRARIES.iter().any(|library| path.contains(library))
-        };
+        let own = own.to_string_lossy();
+        let own = own.strip_suffix(" (deleted)").unwrap_or(&own);
+        let has_locks =
+            |path: &str| path == own || LIBRARIES.iter().any(|library| path.contains(library));
         let mut all = Vec::new();
         for mapping in self.first_mappings(&has_locks) {
-            let module = self.module(mapping.file().unwrap_or_default());
+            let module = self.module(&mapping);
             let Some(binary) = &module.binary else { continue };
             let Some(zero) = zero(&mapping, binary) else { continue };
             let moved =
@@ -199,7 +207,7 @@ impl Names {
     ) -> BTreeMap<String, Range<u64>> {
         let is = |path: &str| Path::new(path).file_name().is_some_and(|name| name == library);
         let of = |mapping: Mapping| {
-            let file = self.file(mapping.file()?);
+            let file = self.place(&mapping)?;
             let memory = mapping.start..mapping.end;
             Some(Definitions::open(&file, wanted).in_memory(memory, mapping.offset))
         };
@@ -212,7 +220,28 @@ impl Names {
         self.mappings.iter().filter(begins).cloned().collect()
     }
 
-    /// Where a file that is mapped can be read. The process may see another file system. If it does
+    /// Where the file that is mapped can be read, and no other. A file that is gone has no path, and
+    /// another one may be at the path that it had: it is read through the mapping itself, which needs the
+    /// rights of root, or as the program's own file.
+    fn place(&self, mapping: &Mapping) -> Option<PathBuf> {
+        let path = mapping.file()?;
+        if !mapping.is_gone() {
+            return Some(self.file(path));
+        }
+        let is_it = |place: &PathBuf| {
+            fs::metadata(place).is_ok_and(|found| {
+                (device(found.dev()), found.ino()) == (mapping.device, mapping.inode)
+            })
+        };
+        let Mapping { start, end, .. } = mapping;
+        let through = format!("/proc/{}/map_files/{start:x}-{end:x}", self.pid).into();
+        let own = format!("/proc/{}/exe", self.pid).into();
+        // It may be called so, or have got its name again.
+        let named = [self.file(&mapping.path), self.file(path)];
+        [through, own].into_iter().chain(named).find(is_it)
+    }
+
+    /// Where a file that is mapped can be read by its path. The process may see another file system. If it does
     /// not, its own view of it is not needed, through which nothing can be read when it has ended.
     fn file(&self, path: &str) -> PathBuf {
         if self.same_root {
@@ -242,7 +271,7 @@ impl Names {
             let function = generated.map(str::to_owned).unwrap_or_default();
             return vec![Frame { function, ..unnamed(String::new(), address) }];
         };
-        let module = self.module(&path);
+        let module = self.module(&mapping);
         let in_file = address - mapping.start + mapping.offset;
         let Some(binary) = &module.binary else { return vec![unnamed(path, in_file)] };
         let offset = binary.address(in_file).unwrap_or(in_file);
@@ -270,7 +299,8 @@ impl Names {
         let mut unwinding = self.unwinding.take().unwrap_or_else(|| {
             let mappings = self.mappings.clone();
             Unwinding::of(&mappings, |mapping| {
-                let module = self.module(mapping.file()?);
+                mapping.file()?;
+                let module = self.module(mapping);
                 Some((Rc::clone(module.tables.as_ref()?), zero(mapping, module.binary.as_ref()?)?))
             })
         });
@@ -289,6 +319,13 @@ impl Names {
         }
         frames
     }
+}
+
+/// The numbers of a device, major and minor, as the kernel packs them into one.
+fn device(packed: u64) -> (u64, u64) {
+    let major = (packed >> 8 & 0xfff) | (packed >> 32 & 0xffff_f000);
+    let minor = (packed & 0xff) | (packed >> 12 & 0xffff_ff00);
+    (major, minor)
 }
 
 /// What tells one root of a file system from another.

@@ -1,5 +1,6 @@
 //! Reports, seen from outside.
 
+mod answers;
 mod files;
 mod fit;
 mod page;

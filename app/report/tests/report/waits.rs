@@ -109,6 +109,27 @@ fn the_page_shows_findings_graph_ranking_and_tables() {
 }
 
 #[test]
+fn a_bar_tells_spinning_from_computing() {
+    let mut times = threads::times("worker");
+    let widths = |times: &ThreadTimes, part: &str| -> Vec<f64> {
+        let selector = Selector::parse(&format!(".share .{part}")).expect("a selector");
+        let width = |style: &str| style.strip_prefix("width:")?.strip_suffix('%')?.parse().ok();
+        let page = page(times.clone());
+        page.select(&selector).filter_map(|one| one.attr("style").and_then(width)).collect()
+    };
+    let computing = widths(&times, "computing");
+    assert!(!computing.is_empty() && widths(&times, "spinning").is_empty(), "{computing:?}");
+    for role in &mut times.roles {
+        let done = &mut role.times;
+        (done.spinning_ns, done.user_ns) = (done.user_ns, 0);
+    }
+    let (left, spun) = (widths(&times, "computing"), widths(&times, "spinning"));
+    let sum = |widths: &[f64]| widths.iter().sum::<f64>();
+    assert!(sum(&spun) > 0.0 && sum(&left) < sum(&computing), "{left:?} {spun:?}");
+    assert!((sum(&left) + sum(&spun) - sum(&computing)).abs() < 0.1, "{left:?} {spun:?}");
+}
+
+#[test]
 fn the_kernels_locks_are_listed_where_they_were_seen() {
     let unseen = threads::times("worker");
     let said = |times: &ThreadTimes| {

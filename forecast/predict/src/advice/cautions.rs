@@ -1,7 +1,7 @@
 //! What the profiled run was like, as far as that takes something from the forecast.
 
 use crate::from_profile::Conduct;
-use crate::words::percent;
+use crate::words::{counted, percent};
 
 /// Idle cores are worth a word from this share of the usable ones on, if locks are not the reason.
 const IDLE: f64 = 0.3;
@@ -39,9 +39,10 @@ pub(super) fn cautions(conduct: &Conduct, contended: bool) -> Vec<String> {
         };
         let locks = if contended { "the locks of this forecast" } else { "locks" };
         text.push(format!(
-            "Mind that {who} only {:.1} of {} cores busy while profiled, and not because of {locks}: \
-             {instead}. {consequence}.",
-            conduct.busy_cores, conduct.cores
+            "Mind that {who} only {:.1} of {} busy while profiled, which waits for {locks} do not \
+             explain: {instead}. {consequence}.",
+            conduct.busy_cores,
+            counted(conduct.cores.into(), "core")
         ));
     }
     text

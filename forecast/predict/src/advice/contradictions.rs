@@ -254,8 +254,8 @@ impl Said {
                 "cores are unused, and there are not enough",
             ),
             (
-                self.says("not because of locks:") && contended,
-                "not because of locks, and contended",
+                self.says("which waits for locks do not explain:") && contended,
+                "waits for locks explain nothing, and they are contended",
             ),
             (limited && self.says("forecast to scale"), "limited, and it scales"),
             (

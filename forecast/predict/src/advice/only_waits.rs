@@ -10,7 +10,7 @@ use kilocore_lock_profile::{Lock, Process, Run};
 use super::remedy::remedy;
 use crate::uncounted::is_uncounted;
 use crate::words::percent;
-use crate::{Recommendation, Verdict, place_of, taker_of};
+use crate::{Evidence, Recommendation, Verdict, place_of, taker_of};
 
 /// The share of all waits for locks from which on waits that nobody can count forbid a forecast.
 const MOST_OF_THE_WAITS: f64 = 0.5;
@@ -27,8 +27,7 @@ pub(super) fn answer(run: &Run) -> Option<Recommendation> {
     let ran: f64 = run.processes.iter().map(|process| process.threads.cpu_ns).sum();
     // Sleep of other kinds is left out: a runtime has many threads that only wait for work.
     let share = dark / (dark + ran).max(1.0);
-    let any_lit = locks().any(|lock| !is_uncounted(lock));
-    if any_lit && (dark <= MOST_OF_THE_WAITS * all || share < MATTER) {
+    if share < MATTER || dark <= MOST_OF_THE_WAITS * all {
         return None;
     }
     let worst = |process: &Process| -> Option<(f64, usize)> {
@@ -43,11 +42,28 @@ pub(super) fn answer(run: &Run) -> Option<Recommendation> {
     Some(about(&process.locks[index], process, run, share))
 }
 
+/// What is not known of such locks, where threads hardly wait for them.
+pub(super) fn gap(run: &Run) -> Option<String> {
+    let mut locks = run.processes.iter().flat_map(|process| &process.locks);
+    locks.any(is_uncounted).then(|| {
+        "its threads hardly wait for locks, and how often they take those that were seen cannot be \
+         counted from outside"
+            .to_owned()
+    })
+}
+
 fn about(lock: &Lock, process: &Process, run: &Run, share: f64) -> Recommendation {
     let what = lock.what.as_deref().unwrap_or("a lock of an unknown kind");
     let place =
         lock.callers.first().map_or_else(|| place_of(&lock.site), |caller| taker_of(&caller.site));
-    let busy = process.threads.cpu_ns / run.wall_ns.max(1.0);
+    let others =
+        run.processes.iter().filter(|one| one.pid != process.pid).map(|one| one.threads.cpu_ns);
+    // What is known of the processor time of a process that was watched may be less than all of it.
+    let windows = run.times.as_ref().filter(|times| times.is_enough());
+    let windows =
+        windows.map_or(0.0, |times| times.total().computing_ns() as f64 / times.observed_ns as f64);
+    let all = Evidence::of(run).busy_cores.max(windows);
+    let busy = all - others.sum::<f64>() / run.wall_ns.max(1.0);
     if what.contains("global interpreter lock") && busy <= ONE_CORE {
         let why = format!(
             "its threads compute one at a time, because {what} lets no other; {} of their time they \

@@ -79,7 +79,10 @@ fn is_static(process: &Process, run: &Run) -> bool {
 
 /// The lock of a process that threads waited for longest, if `run` cannot replace it.
 pub(super) fn foreign<'a>(process: &'a Process, run: &Run) -> Option<&'a Lock> {
-    let longest = process.locks.iter().max_by(|a, b| a.waited_ns().total_cmp(&b.waited_ns()))?;
+    let by_waits = |a: &&Lock, b: &&Lock| {
+        a.waited_ns().total_cmp(&b.waited_ns()).then(a.held_ns().total_cmp(&b.held_ns()))
+    };
+    let longest = process.locks.iter().max_by(by_waits)?;
     (!is_replaced(longest, process, run)).then_some(longest)
 }
 
@@ -98,9 +101,11 @@ pub(super) fn remedy(lock: &Lock, best: Option<&str>) -> String {
              it: link it dynamically, or take a lock of kilocore-locks by its C header.{may}"
         );
     }
-    format!(
-        "What threads wait for longest is {what}, which `kilocore run` does not replace: {mend}.{may}"
-    )
+    let which = match lock.waited_ns() {
+        0.0 => "The lock that is used most",
+        _ => "What threads wait for longest",
+    };
+    format!("{which} is {what}, which `kilocore run` does not replace: {mend}.{may}")
 }
 
 #[cfg(test)]

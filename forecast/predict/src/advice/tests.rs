@@ -1,6 +1,7 @@
 use kilocore_curve::Judged;
 use kilocore_lock_profile::{
-    Activities, CpuLimit, Profile, RoleTimes, ThreadTimes, Unrecorded, Watching, WhyUnrecorded,
+    Activities, CpuLimit, Precision, Profile, RoleTimes, ThreadTimes, Unrecorded, Watching,
+    WhyUnrecorded,
 };
 
 use super::{advise, advise_without_forecast};
@@ -298,13 +299,15 @@ fn a_lock_whose_hold_is_hardly_known_limits_nothing_yet() {
     let curves = [curve("futex", &FALLING, 0.01, 0.9), curve("mcs", &FALLING, 0.01, 0.9)];
     let (mut profiled, mut profile) = (profiled(), profile());
     let role = RoleTimes::default();
-    let mut waited = |user_ns, locks_ns| {
+    let mut waited = |observed_ns, user_ns, locks_ns| {
         let times = Activities { user_ns, locks_ns, ..Activities::default() };
         let roles = vec![RoleTimes { times, ..role.clone() }];
-        profile.runs[0].times = Some(ThreadTimes { roles, ..ThreadTimes::default() });
+        profile.runs[0].times = Some(ThreadTimes { observed_ns, roles, ..ThreadTimes::default() });
         profile.clone()
     };
-    let (idle, busy) = (waited(999, 1), waited(900, 100));
+    const SECOND: u64 = 1_000_000_000;
+    let (idle, busy) = (waited(SECOND, 999, 1), waited(SECOND, 900, 100));
+    let shortly = waited(2_000_000, 900, 100);
     profiled.locks[0].hold_range_ns = Some([100.0, 1_700.0]);
     let (advice, text) = advice_on(&curves, &profiled, &idle);
     assert_eq!(advice.verdict, Verdict::Unknown);
@@ -312,8 +315,49 @@ fn a_lock_whose_hold_is_hardly_known_limits_nothing_yet() {
     // Threads do wait for locks already.
     let verdict = |profiled: &Profiled, profile| advice_on(&curves, profiled, profile).0.verdict;
     assert_eq!(verdict(&profiled, &busy), Verdict::LimitedByLocks);
+    // Two milliseconds do not show that.
+    assert_eq!(verdict(&profiled, &shortly), Verdict::Unknown);
     profiled.locks[0].hold_range_ns = Some([1_500.0, 1_700.0]);
     assert_eq!(verdict(&profiled, &idle), Verdict::LimitedByLocks);
+}
+
+#[test]
+fn two_milliseconds_of_watching_are_too_short_for_any_verdict() {
+    let curves = [curve("futex", &FALLING, 0.01, 0.9), curve("mcs", &FLAT, 0.01, 0.5)];
+    let watched = |observed_ns, beside_library| {
+        let mut profile = profile();
+        profile.runs[0].watching = Some(Watching { beside_library, ..Watching::default() });
+        profile.runs[0].times = Some(ThreadTimes { observed_ns, ..ThreadTimes::default() });
+        advice_on(&curves, &profiled(), &profile)
+    };
+    let (advice, text) = watched(2_000_000, false);
+    assert_eq!(advice.verdict, Verdict::Unknown);
+    assert!(text.contains("watched for 2.0 ms of"), "{text}");
+    assert_eq!(watched(2_000_000_000, false).0.verdict, Verdict::LimitedByLocks);
+    // The library counted the whole run.
+    assert_eq!(watched(2_000_000, true).0.verdict, Verdict::LimitedByLocks);
+}
+
+#[test]
+fn a_lock_that_nobody_could_count_limits_nothing_if_hardly_anybody_waits_for_it() {
+    let waited = |share: f64| {
+        let mut profile = profile();
+        let run = &mut profile.runs[0];
+        run.watching = Some(Watching::default());
+        run.times = Some(ThreadTimes { observed_ns: 1_000_000_000, ..ThreadTimes::default() });
+        run.processes[0].threads.cpu_ns = run.wall_ns;
+        let lock = &mut run.processes[0].locks[0];
+        lock.what = Some("Python's global interpreter lock".to_owned());
+        lock.precision = Some(Precision::default());
+        lock.wait.sum_ns = share * run.wall_ns;
+        advise_without_forecast(&profile).expect("nothing can be simulated")
+    };
+    let much = waited(1.0);
+    assert_eq!(much.verdict, Verdict::LimitedByLocks);
+    assert!(much.headline.contains("50 % of their time they wait for it"), "{much:?}");
+    let little = waited(0.001);
+    assert_eq!(little.verdict, Verdict::Unknown);
+    assert!(!little.headline.contains("one at a time"), "{little:?}");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! A lock of which too little is known for a verdict that rests on it.
 
-use kilocore_lock_profile::Run;
+use kilocore_lock_profile::{Run, ThreadTimes};
 
 use super::outlook::LITTLE;
 use crate::from_profile::UNKNOWN_PLACE;
@@ -21,8 +21,9 @@ pub(super) fn vague_hold(
     let shares = &today.end().point.lock_share_by_lock;
     let (lock, _) = locks.iter().zip(shares).max_by(|(_, a), (_, b)| a.total_cmp(b))?;
     let [low, high] = lock.hold_range_ns.filter(|[low, high]| *high > KNOWN_WITHIN * *low)?;
-    let times = run?.times.as_ref()?.total();
-    let waited = times.locks_ns as f64 / times.present_ns().max(1) as f64;
+    let times = run?.times.as_ref().filter(|times| times.is_enough()).map(ThreadTimes::total);
+    // Windows that were too short show no waits, whatever happened in them.
+    let waited = times.map_or(0.0, |all| all.locks_ns as f64 / all.present_ns().max(1) as f64);
     (waited < LITTLE).then(|| {
         let at = match lock.place.as_str() {
             UNKNOWN_PLACE => "whose place is unknown",

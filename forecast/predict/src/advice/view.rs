@@ -63,12 +63,17 @@ impl View {
                 Vec::new(),
             ));
         };
-        if let Some(mut answer) = profile.runs.first().and_then(super::only_waits::answer) {
+        if let Some(short) = profile.runs.first().and_then(super::watched::too_short) {
+            let mut answer = unknown(vec![short]);
             answer.confidence = self.seen();
             return Some(answer);
         }
         if let Some(held_up) = evidence.held_up() {
             let mut answer = unknown(vec![held_up]);
+            answer.confidence = self.seen();
+            return Some(answer);
+        }
+        if let Some(mut answer) = profile.runs.first().and_then(super::only_waits::answer) {
             answer.confidence = self.seen();
             return Some(answer);
         }
@@ -109,13 +114,15 @@ fn watched(watching: &Watching, wall_ns: f64) -> String {
     } else {
         "Watched"
     };
+    let cost = percent(watching.cost_share);
+    let cost = if cost.starts_with("less") { cost } else { format!("about {cost}") };
     let mut text = format!(
-        "{watched} from outside in {} of {} together, out of {}; that cost about {} of the cores' \
+        "{watched} from outside in {} of {} together, out of {}; that cost {} of the cores' \
          time. Locks that no thread waited for in a window are not seen.",
         counted(watching.windows, "window"),
         duration(watching.windows_ns),
         duration(wall_ns),
-        percent(watching.cost_share)
+        cost
     );
     text.push_str(match watching.rights {
         Rights::WholeCores => "",

@@ -36,7 +36,7 @@ pub(super) fn gap(run: &Run) -> Option<String> {
     ))
 }
 
-/// What locks threads wait for by the account of their time, as a gap in an answer that says that
+/// What threads wait for, asleep or spinning, by the account of their time, as a gap in an answer that says that
 /// locks do not matter.
 pub(super) fn contended(run: &Run) -> Option<String> {
     let times = run.checked_times()?;
@@ -52,6 +52,15 @@ pub(super) fn contended(run: &Run) -> Option<String> {
             "threads waited {} of their time for the kernel's own locks",
             percent(*wait)
         )),
+        Finding::Spinning { spin, longest } => {
+            let place =
+                longest.as_ref().map_or_else(String::new, |place| format!(", most in {place}"));
+            Some(format!(
+                "for {} of their time on a core threads spin until another thread writes to \
+                 memory{place}, for something that no forecast has",
+                percent(*spin)
+            ))
+        }
         _ => None,
     })
 }
@@ -144,6 +153,19 @@ fn remedy(lock: &KernelLockWaits) -> Option<String> {
 /// well limit it on more cores, so that no forecast acquits it.
 pub(super) fn counts_only_waited_for(run: &Run) -> bool {
     run.watching.as_ref().is_some_and(|watching| !watching.beside_library)
+}
+
+/// What keeps everything from being said of a program of which only the windows tell, if these were too
+/// short.
+pub(super) fn too_short(run: &Run) -> Option<String> {
+    let times =
+        run.times.as_ref().filter(|times| counts_only_waited_for(run) && !times.is_enough())?;
+    Some(format!(
+        "its threads were watched for {} of {}, too short a time to say what they wait for: measure a \
+         longer run",
+        duration(times.observed_ns as f64),
+        duration(run.wall_ns)
+    ))
 }
 
 /// The same as a gap, where the locks that were counted do not limit the program.

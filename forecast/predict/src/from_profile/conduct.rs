@@ -141,13 +141,16 @@ fn take_turns(run: &Run, process: &Process, waits_ns: f64) -> bool {
     let all = threads.cpu_ns + threads.think_asleep_ns + on_conditions + waits_ns;
     let awake = run.outside.as_ref().filter(|outside| outside.rounds > 0);
     let awake = awake.map(|outside| outside.running as f64 / outside.rounds as f64);
-    let times = run.times.as_ref();
-    let short = |one: &Finding| matches!(one, Finding::NotEnoughCores { .. });
     unused > UNUSED * able
-        // Who lacks a core leaves none unused.
-        && !times.is_some_and(|times| times.findings.iter().any(short))
+        && !lacks_cores(run)
         && on_conditions > ON_CONDITIONS * all
         && awake.is_none_or(|awake| awake < WANTED * able)
+}
+
+/// Whether threads were seen that could run and had no core. Who lacks a core leaves none unused.
+fn lacks_cores(run: &Run) -> bool {
+    let short = |one: &Finding| matches!(one, Finding::NotEnoughCores { .. });
+    run.times.as_ref().is_some_and(|times| times.findings.iter().any(short))
 }
 
 fn waits_ns(groups: &[Group<'_>]) -> f64 {
@@ -177,7 +180,7 @@ pub(super) fn serial_ns(
     let able = able(run, process);
     let others: f64 = run.processes.iter().map(|other| other.threads.cpu_ns).sum();
     let busy = process.threads.cpu_ns;
-    if able < 2.0 || others - busy > OTHERS * busy {
+    if able < 2.0 || others - busy > OTHERS * busy || lacks_cores(run) {
         return [0.0; 2];
     }
     let Some(idle) = idle_ns(profile, run, process, able) else { return [0.0; 2] };

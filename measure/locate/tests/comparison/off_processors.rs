@@ -43,6 +43,47 @@ fn a_clock_makes_cycles_time() {
     assert_eq!(found.total_loss().per_unit(found.works), 21e6);
 }
 
+/// A run as above whose profile names a processor of this clock.
+fn on_processor(name: &str, cores: u32, nominal_ghz: Option<f64>) -> Run {
+    let mut run = of_cycles(name, cores, 3.0, None);
+    run.profile.facts.clock_ghz = nominal_ghz;
+    run
+}
+
+#[test]
+fn the_nominal_clock_from_the_files_makes_cycles_time_and_is_told() {
+    let [base, scaled] =
+        [(1, "base"), (8, "scaled")].map(|(cores, name)| on_processor(name, cores, Some(3.0)));
+    let found =
+        compare(std::slice::from_ref(&base), std::slice::from_ref(&scaled), &Options::default())
+            .unwrap();
+    assert_eq!(found.measure, Measure::Nanoseconds);
+    assert_eq!(found.total_loss().per_unit(found.works), 21e6);
+    let told = found.warnings.iter().find(|one| matches!(one, Warning::NominalClock { .. }));
+    assert!(
+        told.is_some_and(|one| one.to_string().contains("nominal clock from the file, 3.00 GHz"))
+    );
+    // Who states a clock knows better.
+    let stated = [base, scaled].map(|run| Run { clock_ghz: Some(6.0), ..run });
+    let found = compare(&stated[..1], &stated[1..], &Options::default()).unwrap();
+    assert_eq!(found.busy.base, 1_500_000_000);
+    assert!(!found.warnings.iter().any(|one| matches!(one, Warning::NominalClock { .. })));
+}
+
+#[test]
+fn a_nominal_clock_that_something_contradicts_is_not_taken() {
+    // By a slower clock the one core was busy for longer than the program ran; two processors have two
+    // clocks; one file states none.
+    for clocks in [[Some(2.5), Some(2.5)], [Some(3.0), Some(3.2)], [Some(3.0), None]] {
+        let base = on_processor("base", 1, clocks[0]);
+        let scaled = on_processor("scaled", 8, clocks[1]);
+        let found = compare(&[base], &[scaled], &Options::default()).unwrap();
+        assert_eq!(found.measure, Measure::Events("cycles".to_owned()), "{clocks:?}");
+        assert_eq!(found.unexplained(), Some(0.875));
+        assert!(!found.warnings.iter().any(|one| matches!(one, Warning::NominalClock { .. })));
+    }
+}
+
 #[test]
 fn what_scales_has_nothing_unexplained() {
     let base = of_cycles("base", 1, 8.0, None);

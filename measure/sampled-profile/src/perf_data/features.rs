@@ -5,6 +5,8 @@ use linux_perf_data::Feature;
 
 use super::bytes::{Bytes, text};
 use super::layout::{Layout, RecordHeader};
+use crate::clock::stated_ghz;
+use crate::event_name::is_of_one_kind;
 
 /// The build of a file that was seen in a recording.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,6 +24,9 @@ pub(super) struct Features {
     pub(super) release: Option<String>,
     pub(super) architecture: Option<String>,
     pub(super) command: Option<String>,
+    /// The nominal clock of all cores in GHz, if the processor's name states it and there is one kind
+    /// of cores.
+    pub(super) clock_ghz: Option<f64>,
     /// Times of the first and the last sample, in nanoseconds.
     pub(super) sample_times: Option<(u64, u64)>,
     /// Names of events, each with the ids of its records.
@@ -39,6 +44,10 @@ impl Features {
             Some(Bytes::new(bytes, layout.big_endian))
         };
         let string = |feature| section(feature)?.text().filter(|text| !text.is_empty());
+        let events = section(Feature::EVENT_DESC).map(events).unwrap_or_default();
+        let is_hybrid = layout.features.contains_key(&Feature::HYBRID_TOPOLOGY.0)
+            || events.iter().any(|(name, _)| is_of_one_kind(name.as_bytes()));
+        let processor = string(Feature::CPUDESC).filter(|_| !is_hybrid);
         let times = |mut bytes: Bytes<'_>| Some((bytes.u64()?, bytes.u64()?));
         let compression = |mut bytes: Bytes<'_>| {
             let _version = bytes.u32()?;
@@ -55,7 +64,8 @@ impl Features {
             architecture: string(Feature::ARCH),
             command: section(Feature::CMDLINE).and_then(command),
             sample_times: section(Feature::SAMPLE_TIME).and_then(times),
-            events: section(Feature::EVENT_DESC).map(events).unwrap_or_default(),
+            clock_ghz: processor.and_then(|name| stated_ghz(&name)),
+            events,
             files: files.into_iter().chain(of_pipe).collect(),
             compression: section(Feature::COMPRESSED).and_then(compression),
         }

@@ -12,7 +12,7 @@ use kilocore_symbols::{Binary, BuildId, Outline, UnwindSections, own_vdso};
 use super::features::Features;
 use super::kernel::is_this_host;
 use super::options::Options;
-use super::place::{Index, Object};
+use super::place::{GONE, Index, Object};
 use crate::in_file::with_debug_file;
 
 /// A file that was opened.
@@ -57,9 +57,10 @@ impl<'a> Files<'a> {
         let Self { features, options, opened } = self;
         let search = Search { features, options };
         opened.entry(index).or_insert_with(|| match object {
-            Object::File { path, build_id } => {
-                let recorded = build_id.as_ref().or_else(|| features.build_id(path));
-                search.file(path, recorded)
+            Object::File { path, build_id, is_gone } => {
+                let gone = if *is_gone { GONE } else { "" };
+                let seen = || features.build_id(&format!("{path}{gone}"));
+                search.file(path, build_id.as_ref().or_else(seen), *is_gone)
             }
             Object::Vdso => search.vdso(),
             Object::Anonymous { .. } => Err("it is memory without a file".to_owned()),
@@ -74,9 +75,20 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    fn file(&self, path: &str, recorded: Option<&BuildId>) -> Result<Opened, String> {
+    fn file(
+        &self,
+        path: &str,
+        recorded: Option<&BuildId>,
+        is_gone: bool,
+    ) -> Result<Opened, String> {
         let mut why = None;
-        for candidate in self.candidates(path, recorded) {
+        let mut candidates = self.candidates(path, recorded);
+        if is_gone && recorded.is_none() {
+            // Nothing tells whether what is at the path now is what ran.
+            candidates.retain(|candidate| candidate != Path::new(path));
+            why = Some("it was deleted or built anew while the program ran".to_owned());
+        }
+        for candidate in candidates {
             let wrong = match Binary::open(&candidate) {
                 Ok(binary) if recorded.is_none() || binary.build_id() == recorded => {
                     let binary = with_debug_file(binary, &self.options.debug_files);

@@ -88,15 +88,17 @@ impl RecordHeader {
 }
 
 /// The features that are of use.
-const FEATURES: [Feature; 8] = [
+const FEATURES: [Feature; 10] = [
     Feature::BUILD_ID,
     Feature::HOSTNAME,
     Feature::OSRELEASE,
     Feature::ARCH,
+    Feature::CPUDESC,
     Feature::CMDLINE,
     Feature::EVENT_DESC,
     Feature::SAMPLE_TIME,
     Feature::COMPRESSED,
+    Feature::HYBRID_TOPOLOGY,
 ];
 
 /// The bit, in a header's flags, that says that the samples are in other files.

@@ -48,6 +48,9 @@ impl<T: Clone + Eq + Hash> Interned<T> {
     }
 }
 
+/// What the kernel puts behind the path of a file that is gone.
+pub(super) const GONE: &str = " (deleted)";
+
 /// What memory of a process was mapped from.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) enum Object {
@@ -57,6 +60,8 @@ pub(super) enum Object {
         path: String,
         /// The build that was mapped, if the record of the mapping says so.
         build_id: Option<BuildId>,
+        /// Whether it was gone when it was mapped, so that another may be at its path.
+        is_gone: bool,
     },
     /// The vDSO, code that the kernel maps into each process.
     Vdso,
@@ -72,11 +77,13 @@ pub(super) enum Object {
 impl Object {
     /// The object that the path in a mapping's record stands for.
     pub(super) fn new(path: &str, process: i32, build_id: Option<BuildId>) -> Self {
-        let path = path.strip_suffix(" (deleted)").unwrap_or(path);
+        let whole = path;
+        let path = path.strip_suffix(GONE).unwrap_or(path);
+        let is_gone = path.len() < whole.len();
         match path {
             "[vdso]" => Self::Vdso,
             _ if is_memory(path) => Self::Anonymous { process, name: path.to_owned() },
-            _ => Self::File { path: path.to_owned(), build_id },
+            _ => Self::File { path: path.to_owned(), build_id, is_gone },
         }
     }
 

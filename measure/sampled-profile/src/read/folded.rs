@@ -136,6 +136,8 @@ struct Reader<'a> {
     read: u64,
     with_two_numbers: u64,
     first: u64,
+    /// Whether any line has more than one function.
+    has_stacks: bool,
 }
 
 impl<'a> Reader<'a> {
@@ -151,6 +153,7 @@ impl<'a> Reader<'a> {
             read: 0,
             with_two_numbers: 0,
             first: 0,
+            has_stacks: false,
         }
     }
 
@@ -191,6 +194,7 @@ impl<'a> Reader<'a> {
         if entry.count == 0 {
             return Ok(());
         }
+        self.has_stacks |= memchr::memchr(b';', entry.stack).is_some();
         self.stack.clear();
         for frame in entry.stack.split(|&byte| byte == b';').rev() {
             let (name, object, origin) = function(frame);
@@ -216,6 +220,12 @@ impl<'a> Reader<'a> {
             let (entry, what) = self.skipped.first().cloned().unwrap_or(none);
             let (file, format) = (self.task.file.to_owned(), Format::Folded);
             return Err(ReadError::Nothing { file, format, entry, what, mend: MEND });
+        }
+        if !self.has_stacks {
+            // Any list has lines with a number at the end.
+            let what = "no line up to here has functions with `;` between them".to_owned();
+            let (file, format) = (self.task.file.to_owned(), Format::Folded);
+            return Err(ReadError::Nothing { file, format, entry: lines, what, mend: MEND });
         }
         self.skipped.check(self.read, Format::Folded, MEND, self.task)?;
         let has_unit = self.task.options.nanoseconds_per_count.is_some();

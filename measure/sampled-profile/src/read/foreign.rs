@@ -25,7 +25,7 @@ enum Mark {
 
 use Mark::{Line, Start, Within};
 
-const FOREIGN: [(Mark, Foreign); 20] = [
+const FOREIGN: [(Mark, Foreign); 30] = [
     (
         Start(b"FLR\0"),
         Foreign {
@@ -81,9 +81,48 @@ const FOREIGN: [(Mark, Foreign); 20] = [
             mend: "fetch it without `debug=1`: then it is pprof",
         },
     ),
+    (Start(b"Total: "), PPROF_REPORT),
+    (Line(b"Showing nodes accounting for "), PPROF_REPORT),
+    (
+        Start(b"--- symbol"),
+        Foreign {
+            what: "a profile with symbols, as `pprof --raw` prints it",
+            mend: "give the profile itself that it was made of",
+        },
+    ),
+    (
+        Start(b"events: "),
+        Foreign {
+            what: "a profile in callgrind's format",
+            mend: "give the profile itself that it was made of, or record with `perf record -g`",
+        },
+    ),
+    (Within(b"speedscope.app/file-format-schema"), SPEEDSCOPE),
+    // Names of functions and of libraries begin with such brackets, too.
+    (Start(b"{\""), JSON),
+    (Start(b"{\n"), JSON),
+    (Start(b"[{"), JSON),
+    (Start(b"[\n"), JSON),
+    (
+        Within(b"Full thread dump "),
+        Foreign {
+            what: "what threads of a Java virtual machine did at one moment",
+            mend: "record some time, with async-profiler: `asprof -d 30 -o collapsed -f OUT.folded PID`",
+        },
+    ),
     (Line(b"Flat profile:"), Foreign { what: "a report of gprof", mend: PERF_RECORD }),
 ];
 
+const PPROF_REPORT: Foreign = Foreign {
+    what: "a report that pprof prints",
+    mend: "give the profile itself that it was made of",
+};
+const SPEEDSCOPE: Foreign = Foreign {
+    what: "a profile of speedscope",
+    mend: "let what recorded it write folded stacks or pprof",
+};
+const JSON: Foreign =
+    Foreign { what: "a JSON document", mend: "let what recorded it write folded stacks or pprof" };
 const PERF_RECORD: &str = "it has no call stacks; record with `perf record -g`";
 const EXPORT: &str = "export it as folded stacks or as pprof";
 const UTF_16: Foreign =
@@ -149,6 +188,13 @@ mod tests {
             (b"# callgrind format\nversion: 1\n", "callgrind"),
             (b"version: 1\ncreator: callgrind-3.19\n", "callgrind"),
             (b"<?xml version=\"1.0\"?>", "XML"),
+            (b"Total: 203 samples\n     139  68.5%  68.5%      139  68.5% copy\n", "pprof"),
+            (b"File: app\nType: cpu\nShowing nodes accounting for 9.8s, 100%\n", "pprof"),
+            (b"--- symbol\nbinary=./app\n0x7fb0 start\n", "pprof --raw"),
+            (b"events: Hits\n\nfl=(1) a.c\n", "callgrind"),
+            (b"{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\"", "speedscope"),
+            (b"[\n{\"ph\":\"X\",\"name\":\"f\",\"dur\":2}\n]\n", "JSON"),
+            (b"2026-01-01\nFull thread dump OpenJDK (17):\n\n\"main\" #1\n", "Java"),
             (
                 b"\n              libc.so.1`read+0x12\n              app`main+0x1\n               12\n",
                 "dtrace",
@@ -160,6 +206,8 @@ mod tests {
         }
         for head in [
             &b"main;work 12\n"[..],
+            b"[libc.so.6];main 12\n",
+            b"{closure#0};work 12\n",
             b"app 7 1.000001: 1000 cycles: \n\t 4010f0 main+0x1 (/bin/app)\n\n",
             b"# ========\n# cmdline : perf record\n",
             b"",

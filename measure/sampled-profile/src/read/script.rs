@@ -38,7 +38,7 @@ use super::names::{Names, has_kernel};
 use super::origin::origin;
 use super::skipped::{Skipped, shown};
 use super::task::Task;
-use crate::event_name::like_time;
+use crate::event_name::{is_of_one_kind, like_time};
 use crate::{Format, FunctionId, Remark, SampledProfile, Tally, Unit};
 
 const MEND: &str = "give what `perf script` prints, without `-F` or with `-F +…` only";
@@ -119,6 +119,8 @@ struct Reader<'a> {
     comments: Comments,
     lost: u64,
     contexts: usize,
+    /// Whether samples are of events that cores of one kind count.
+    is_hybrid: bool,
     /// Lines that were read: of samples and of their stacks.
     read: u64,
     skipped: Skipped,
@@ -142,6 +144,7 @@ impl<'a> Reader<'a> {
             comments: Comments::default(),
             lost: 0,
             contexts: 0,
+            is_hybrid: false,
             read: 0,
             skipped: Skipped::default(),
             state: State::Between,
@@ -250,6 +253,7 @@ impl<'a> Reader<'a> {
         if self.events.get(self.last_event).is_some_and(|event| event.name == name) {
             return Some(self.last_event);
         }
+        self.is_hybrid |= is_of_one_kind(name);
         let limit = self.task.options.limits.events;
         let wanted = self.task.options.event.as_deref();
         if wanted.is_some_and(|wanted| !event::is_called(name, wanted)) {
@@ -412,6 +416,9 @@ impl<'a> Reader<'a> {
         profile.facts.threads = event.threads();
         profile.facts.lost = self.lost;
         self.comments.tell(&event.name, &mut profile.facts);
+        if self.is_hybrid {
+            profile.facts.clock_ghz = None;
+        }
         profile.facts.processors = event.processors;
         (profile.functions, profile.contexts) = if self.events.is_empty() {
             (self.names.into_functions(), event.contexts)

@@ -234,6 +234,22 @@ fn sizes_are_not_believed() {
 }
 
 #[test]
+fn the_name_of_the_processor_states_its_clock_unless_it_is_a_hybrid_one() {
+    const PROCESSOR: u32 = 8;
+    const KINDS_OF_CORES: u32 = 30;
+    for big_endian in [false, true] {
+        let mut file = chains(big_endian);
+        assert_eq!(read(&file.file()).facts.clock_ghz, None);
+        let name = b"Intel(R) Xeon(R) CPU @ 2.60GHz\0";
+        let name = file.bytes().u32(name.len() as u32).raw(name).bytes;
+        file.features = vec![(PROCESSOR, name)];
+        assert_eq!(read(&file.file()).facts.clock_ghz, Some(2.6));
+        file.features.push((KINDS_OF_CORES, file.bytes().u32(2).bytes));
+        assert_eq!(read(&file.file()).facts.clock_ghz, None);
+    }
+}
+
+#[test]
 fn what_is_compressed_beyond_measure_is_not_expanded() {
     let zeros = vec![0; 200 << 20];
     let mut compressed = vec![0; 60_000];

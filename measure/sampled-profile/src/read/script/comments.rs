@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! # os release : 6.1.0-18-amd64
+//! # cpudesc : Intel(R) Xeon(R) CPU @ 2.30GHz
 //! # cmdline : /usr/bin/perf record -F 999 -g sysbench cpu run
 //! # duration : 2077.100 ms
 //! # event : name = cycles, , id = { 11, 12 }, { sample_period, sample_freq } = 999, freq = 1
@@ -9,7 +10,8 @@
 
 use memchr::memmem;
 
-use crate::event_name::plain;
+use crate::clock::stated_ghz;
+use crate::event_name::{is_of_one_kind, plain};
 use crate::{Facts, Rate};
 
 /// Most events that are remembered from the header.
@@ -26,6 +28,7 @@ const NONE: [&str; 2] = ["", "(null)"];
 pub(crate) struct Comments {
     kernel: Option<String>,
     command: Option<String>,
+    clock_ghz: Option<f64>,
     duration_ns: Option<u64>,
     events: Vec<(Vec<u8>, Rate)>,
 }
@@ -39,6 +42,7 @@ impl Comments {
             || Some(String::from_utf8_lossy(value).into_owned()).filter(|v| !NONE.contains(&&**v));
         match key.strip_prefix(b"#").map(<[u8]>::trim_ascii) {
             Some(b"os release") => self.kernel = text(),
+            Some(b"cpudesc") => self.clock_ghz = text().and_then(|name| stated_ghz(&name)),
             Some(b"cmdline") => self.command = text(),
             Some(b"sample duration") => self.duration_ns = text().and_then(|t| duration(&t)),
             Some(b"event") if self.events.len() < EVENTS => self.events.extend(event(value)),
@@ -50,6 +54,8 @@ impl Comments {
     pub(crate) fn tell(self, event: &[u8], facts: &mut Facts) {
         facts.kernel = self.kernel;
         facts.command = self.command;
+        let is_hybrid = self.events.iter().any(|(name, _)| is_of_one_kind(name));
+        facts.clock_ghz = self.clock_ghz.filter(|_| !is_hybrid);
         facts.duration_ns = self.duration_ns;
         let same = |name: &[u8]| name == event || plain(name) == plain(event);
         let of_event = match &self.events[..] {
@@ -95,6 +101,7 @@ mod tests {
             "# ========",
             "# captured on    : Sun Nov 22 00:02:25 2026",
             "# os release : 6.18.44",
+            "# cpudesc : Intel(R) Xeon(R) CPU @ 2.30GHz",
             "# cmdline : /usr/bin/perf record -g -o a.data stress-ng --mmap 1 ",
             "# event : name = cpu-clock:ppp, , id = { 2596, 2597 }, type = 1, size = 128, \
              { sample_period, sample_freq } = 4000, sample_type = IP|TID, inherit = 1, freq = 1, x",
@@ -106,10 +113,23 @@ mod tests {
         }
         let mut facts = Facts::default();
         comments.tell(b"page-faults:u", &mut facts);
+        assert_eq!(facts.clock_ghz, Some(2.3));
         assert_eq!(facts.kernel.as_deref(), Some("6.18.44"));
         let command = "/usr/bin/perf record -g -o a.data stress-ng --mmap 1";
         assert_eq!(facts.command.as_deref(), Some(command));
         assert_eq!(facts.duration_ns, Some(2_077_100_000));
         assert_eq!(facts.rate, Some(Rate::Period(7)));
+    }
+
+    #[test]
+    fn cores_of_several_kinds_have_no_common_clock() {
+        let mut comments = Comments::default();
+        comments.line(b"# cpudesc : 10th Gen Intel(R) Core(TM) L16G7 CPU @ 1.40GHz");
+        comments.line(
+            b"# event : name = cpu_atom/cycles/P, , id = { 1 }, { sample_period, sample_freq } = 7, x",
+        );
+        let mut facts = Facts::default();
+        comments.tell(b"cycles", &mut facts);
+        assert_eq!(facts.clock_ghz, None);
     }
 }

@@ -2,46 +2,12 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::{Read, Write};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 
 use kilocore_word_names::{Files, Names, Remedy};
 
-const SOURCE: &str = r#"
-#include <stdio.h>
-int main(void) {
-    puts("ready");
-    fflush(stdout);
-    return getchar() == 0;
-}
-"#;
-
-/// A program that waits until it is told to end.
-struct Waiting(Child);
-
-impl Waiting {
-    fn start(program: &Path) -> Self {
-        let mut command = Command::new(program);
-        let command = command.stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut child = command.spawn().expect("it was built");
-        // What it says, it says when all of it is in memory.
-        let mut ready = [0; 6];
-        let output = child.stdout.as_mut().expect("it is a pipe");
-        output.read_exact(&mut ready).expect("it says so");
-        Self(child)
-    }
-}
-
-impl Drop for Waiting {
-    fn drop(&mut self) {
-        let mut input = self.0.stdin.take();
-        // It may have ended by itself.
-        let _ = input.as_mut().map(|input| input.write_all(b"\n"));
-        drop(input);
-        let _ = self.0.wait();
-    }
-}
+use crate::{SOURCE, Waiting};
 
 /// Compiles a program, with options of the linker.
 fn compile(folder: &Path, name: &str, options: &[&str]) -> std::path::PathBuf {
