@@ -1,13 +1,8 @@
 //! The registers of user space in a sample.
 
 use iced_x86::Register;
-
-/// Those that samples carry, as the kernel numbers them: the general ones, the instruction pointer
-/// and the flags.
-pub(crate) const SAMPLED: u64 = 0xff_03ff;
-
-/// How many these are.
-pub(crate) const COUNT: usize = SAMPLED.count_ones() as usize;
+use kilocore_spin_loops::place;
+pub(crate) use kilocore_spin_loops::{COUNT, SAMPLED};
 
 /// The instruction of a system call.
 pub(crate) const SYSCALL: [u8; 2] = [0x0f, 0x05];
@@ -15,7 +10,6 @@ pub(crate) const SYSCALL: [u8; 2] = [0x0f, 0x05];
 /// Where they are among those of a sample: in the order of their numbers.
 const AX: usize = 0;
 const BX: usize = 1;
-const CX: usize = 2;
 const DX: usize = 3;
 const SI: usize = 4;
 const DI: usize = 5;
@@ -97,28 +91,11 @@ impl Registers {
     /// The value of a register, or of the part of one that the name stands for. None of those that
     /// are not sampled.
     pub(crate) fn get(&self, register: Register) -> Option<u64> {
-        let whole = match register.full_register() {
-            Register::RAX => AX,
-            Register::RBX => BX,
-            Register::RCX => CX,
-            Register::RDX => DX,
-            Register::RSI => SI,
-            Register::RDI => DI,
-            Register::RBP => BP,
-            Register::RSP => SP,
-            Register::RIP => IP,
-            Register::R8 => R8,
-            Register::R9 => R8 + 1,
-            Register::R10 => R8 + 2,
-            Register::R11 => R8 + 3,
-            Register::R12 => R8 + 4,
-            Register::R13 => R8 + 5,
-            Register::R14 => R8 + 6,
-            Register::R15 => R8 + 7,
-            // The bases of the segments that 64-bit code uses for nothing else.
-            Register::ES | Register::CS | Register::SS | Register::DS => return Some(0),
-            _ => return None,
-        };
+        // The bases of the segments that 64-bit code uses for nothing else.
+        if matches!(register, Register::ES | Register::CS | Register::SS | Register::DS) {
+            return Some(0);
+        }
+        let whole = place(register)?;
         let value = self.0[whole];
         Some(match register {
             Register::AH | Register::BH | Register::CH | Register::DH => value >> 8 & 0xff,

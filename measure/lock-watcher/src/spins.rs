@@ -5,8 +5,8 @@
 
 use std::collections::BTreeMap;
 
-use iced_x86::OpKind;
-use kilocore_spin_loops::{SpinLoop, spin_loop};
+use iced_x86::Register;
+use kilocore_spin_loops::{Answers, spin_loop};
 
 use crate::ids::{Pid, Word};
 use crate::memory::read;
@@ -19,7 +19,7 @@ const ABOVE: u64 = 1 << 16;
 /// The loops at places, as far as anybody was found there.
 #[derive(Debug, Default)]
 pub(crate) struct Loops {
-    at: BTreeMap<(Pid, u64), Option<SpinLoop>>,
+    at: BTreeMap<(Pid, u64), Answers>,
 }
 
 /// What a thread was found spinning for.
@@ -36,9 +36,12 @@ impl Loops {
     pub(crate) fn spin(&mut self, pid: Pid, registers: &Registers) -> Option<Spin> {
         let place = registers.ip();
         let code = |address, length| read(pid, address, length);
-        let found =
-            self.at.entry((pid, place)).or_insert_with(|| spin_loop(place, code)).as_ref()?;
-        let address = address(found, registers);
+        let register = |register: Register| registers.get(register);
+        let stack = |at| word(&code, registers.sp().wrapping_add_signed(at));
+        let ask = || spin_loop(place, register, code);
+        let answer = self.at.entry((pid, place)).or_default().now(stack, ask);
+        let found = answer.found.as_ref()?;
+        let address = found.reads.and_then(|reads| reads.resolve(register, |at| word(&code, at)));
         // A loop over a variable of its own is work, such as counting.
         let (sp, word) = (registers.sp(), address.map(|address| Word { pid, address }));
         let own = sp.saturating_sub(BELOW)..sp.saturating_add(ABOVE);
@@ -52,12 +55,8 @@ impl Loops {
     }
 }
 
-/// The address that a loop reads again and again, if it is a single one.
-fn address(found: &SpinLoop, registers: &Registers) -> Option<u64> {
-    let instruction = found.reads?;
-    let operand = (0..instruction.op_count())
-        .find(|operand| instruction.op_kind(*operand) == OpKind::Memory)?;
-    instruction.virtual_address(operand, 0, |register, _, _| registers.get(register))
+fn word(read: &dyn Fn(u64, usize) -> Vec<u8>, at: u64) -> Option<u64> {
+    read(at, 8).first_chunk().map(|bytes| u64::from_le_bytes(*bytes))
 }
 
 #[cfg(test)]
@@ -75,7 +74,9 @@ mod tests {
     }
 
     fn spun_on(code: &dyn Fn(u64, usize) -> Vec<u8>, registers: &Registers) -> Option<u64> {
-        address(&spin_loop(registers.ip(), code)?, registers)
+        let register = |register| registers.get(register);
+        let found = spin_loop(registers.ip(), register, code).found?;
+        found.reads?.resolve(register, |at| word(code, at))
     }
 
     fn registers(ip: u64) -> Registers {

@@ -20,6 +20,7 @@ static long cpu(void) {
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
     return t.tv_sec * 1000000000L + t.tv_nsec;
 }
+__attribute__((noinline)) static int before_is(int before) { return phase == before; }
 __attribute__((noinline)) void planted_barrier(void) {
     int before = atomic_load(&phase);
     if (atomic_fetch_add(&arrived, 1) == THREADS - 1) {
@@ -51,19 +52,32 @@ int main(void) {
 }
 "#;
 
+/// The same with a function that looks, and with the turns counted.
+const CALLED: &str =
+    "long turns = 0; while (before_is(before)) turns++; __asm__ volatile(\"\" ::\"r\"(turns));";
+
 #[test]
 fn threads_that_spin_by_reading_alone_are_told_from_those_that_compute() {
+    told(PROGRAM, "-O2");
+    told(PROGRAM, "-O0");
+    let plain = "while (atomic_load_explicit(&phase, memory_order_acquire) == before);";
+    assert!(PROGRAM.contains(plain));
+    told(&PROGRAM.replace(plain, CALLED), "-O0");
+}
+
+/// Watches the program, compiled so.
+fn told(program: &str, level: &str) {
     // Not every user may watch whole cores, nor every kernel shows them.
     if possible().is_err() {
         return;
     }
     let folder = tempfile::tempdir().expect("there is room");
-    let (source, program) = (folder.path().join("planted.c"), folder.path().join("planted"));
-    fs::write(&source, PROGRAM).expect("there is room");
+    let (source, built) = (folder.path().join("planted.c"), folder.path().join("planted"));
+    fs::write(&source, program).expect("there is room");
     let mut compiler = Command::new("gcc");
-    compiler.args(["-O2", "-pthread", "-o"]).args([&program, &source]);
+    compiler.args([level, "-pthread", "-o"]).args([&built, &source]);
     assert!(compiler.status().expect("there is a compiler").success());
-    let child = Command::new(&program).stdout(Stdio::piped()).spawn().expect("it was just built");
+    let child = Command::new(&built).stdout(Stdio::piped()).spawn().expect("it was just built");
     let options = Options { kin: Kin::Alone, attached: true, library: None, seed: 1 };
     let mut wait = |time| {
         std::thread::sleep(time);
@@ -77,8 +91,9 @@ fn threads_that_spin_by_reading_alone_are_told_from_those_that_compute() {
     let times = run.times.expect("it was watched");
     let findings: Vec<String> = times.findings.iter().map(ToString::to_string).collect();
     let spins = findings.iter().find(|said| said.starts_with("Spinning: "));
-    let place = "most in planted_barrier in planted.";
-    assert!(spins.is_some_and(|said| said.ends_with(place)), "{findings:?}, spun {truth} %");
+    let places = ["most in planted_barrier in planted.", "most in before_is in planted."];
+    let is_named = |said: &String| places.iter().any(|place| said.ends_with(place));
+    assert!(spins.is_some_and(is_named), "{findings:?}, spun {truth} %");
     assert!(!findings.iter().any(|said| said.starts_with("No contention")), "{findings:?}");
     assert!(times.total().working_ns() > 0, "the one that comes late computes: {times:?}");
 }

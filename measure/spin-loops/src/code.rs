@@ -1,60 +1,54 @@
-//! Following code from an address until it comes back there.
+//! Code of a process, read as it is needed.
 
-use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction};
+use std::cell::RefCell;
 
-use crate::turn::SpinLoop;
-
-/// How many instructions are followed from an address.
-const FOLLOWED: usize = 32;
-/// How many branches are followed both ways on a path.
-const FORKS: usize = 4;
+use iced_x86::{Decoder, DecoderOptions, Instruction};
 
 /// How much code is looked at on either side of an address, in bytes.
-pub const REACH: u64 = 128;
+const REACH: u64 = 128;
 
-/// The spin loop that the instruction at `at` belongs to, if it does. `read` reads so many bytes at an
-/// address, or as many of them as there are.
-pub fn spin_loop(at: u64, read: impl Fn(u64, usize) -> Vec<u8>) -> Option<SpinLoop> {
-    let code = Code::around(at, read);
-    // Both ways of the first few branches, as the way back may be either.
-    let mut open = vec![(at, Vec::new(), 0)];
-    let mut budget = 8 * FOLLOWED;
-    let mut found: Option<SpinLoop> = None;
-    while let Some((mut next, mut path, mut forks)) = open.pop() {
-        while path.len() < FOLLOWED && budget > 0 {
-            budget -= 1;
-            if next == at && !path.is_empty() {
-                match SpinLoop::of_turn(&path) {
-                    // Where waiters only read, that is what they do for most of the time.
-                    Some(only_reads) if !only_reads.tries => return Some(only_reads),
-                    tries => found = found.or(tries),
-                }
-                break;
-            }
-            let Some(instruction) = code.instruction(next) else { break };
-            path.push(instruction);
-            match instruction.flow_control() {
-                FlowControl::Next => next = instruction.next_ip(),
-                FlowControl::UnconditionalBranch => next = instruction.near_branch_target(),
-                FlowControl::ConditionalBranch if forks < FORKS => {
-                    forks += 1;
-                    open.push((instruction.near_branch_target(), path.clone(), forks));
-                    next = instruction.next_ip();
-                }
-                _ => break,
-            }
-        }
-    }
-    found
+/// How many pieces of code are read at most. A loop calls few functions.
+const PIECES: usize = 8;
+
+/// Code, read by a function that reads so many bytes at an address, or as many of them as there are.
+pub(crate) struct Code<R> {
+    read: R,
+    pieces: RefCell<Vec<Piece>>,
 }
 
-/// Code, and the address at which it begins.
-struct Code {
+/// A piece of it, and the address at which it begins.
+struct Piece {
     begin: u64,
     bytes: Vec<u8>,
 }
 
-impl Code {
+impl<R: Fn(u64, usize) -> Vec<u8>> Code<R> {
+    pub(crate) fn new(read: R) -> Self {
+        Self { read, pieces: RefCell::default() }
+    }
+
+    /// The instruction at an address, if it can be read.
+    pub(crate) fn instruction(&self, at: u64) -> Option<Instruction> {
+        let mut pieces = self.pieces.borrow_mut();
+        if let Some(instruction) = pieces.iter().find_map(|piece| piece.instruction(at)) {
+            return Some(instruction);
+        }
+        if pieces.len() >= PIECES {
+            return None;
+        }
+        let piece = Piece::around(at, &self.read);
+        let instruction = piece.instruction(at);
+        pieces.push(piece);
+        instruction
+    }
+
+    /// The word of memory at an address.
+    pub(crate) fn word(&self, at: u64) -> Option<u64> {
+        (self.read)(at, size_of::<u64>()).first_chunk().map(|bytes| u64::from_le_bytes(*bytes))
+    }
+}
+
+impl Piece {
     /// What is around an address.
     fn around(at: u64, read: impl Fn(u64, usize) -> Vec<u8>) -> Self {
         let begin = at.saturating_sub(REACH);

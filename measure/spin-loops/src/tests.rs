@@ -6,11 +6,12 @@ const BEGIN: u64 = 0x40_1000;
 
 /// The loop at an offset of this code. Nothing but the code can be read.
 fn at(code: &[u8], offset: u64) -> Option<SpinLoop> {
-    spin_loop(BEGIN + offset, |address, length| {
+    let read = |address: u64, length| {
         let Some(from) = address.checked_sub(BEGIN) else { return Vec::new() };
         let from = (from as usize).min(code.len());
         code[from..code.len().min(from + length)].to_vec()
-    })
+    };
+    spin_loop(BEGIN + offset, |_| None, read).found
 }
 
 /// Whether threads that are found at each of these offsets wait.

@@ -10,10 +10,11 @@ use std::os::unix::fs::FileExt;
 
 use kilocore_perf_events::{Event, Ring, online_cores, process, records, word};
 use kilocore_sched_policy::Nanos;
-use kilocore_spin_loops::spin_loop;
+use kilocore_spin_loops::{Answers, COUNT, SAMPLED, STACK_POINTER, place, spin_loop};
 use perf_event_open_sys::bindings::{
-    PERF_COUNT_SW_CPU_CLOCK, PERF_RECORD_SAMPLE, PERF_SAMPLE_IP, PERF_SAMPLE_TID,
-    PERF_TYPE_SOFTWARE, perf_event_attr,
+    PERF_COUNT_SW_CPU_CLOCK, PERF_RECORD_SAMPLE, PERF_SAMPLE_IP, PERF_SAMPLE_REGS_ABI_64,
+    PERF_SAMPLE_REGS_USER, PERF_SAMPLE_STACK_USER, PERF_SAMPLE_TID, PERF_TYPE_SOFTWARE,
+    perf_event_attr,
 };
 
 use crate::ledger::Named;
@@ -26,7 +27,13 @@ const PERIOD: Nanos = Nanos(2_000_000);
 /// How far apart they are while watching is loose.
 const LOOSE_PERIOD: Nanos = Nanos(8_000_000);
 
-/// Pages of a core's buffer: 128 KiB, more than a thousand samples.
+/// Bytes of the stack in a sample: enough for where the functions return to that a spin loop calls.
+const STACK: u32 = 256;
+
+/// How far above the stack pointer anything is taken for the stack, in bytes.
+const REACH: u64 = 1 << 20;
+
+/// Pages of a core's buffer: 128 KiB, some three hundred samples.
 const PAGES: usize = 32;
 
 /// How many addresses are remembered at most.
@@ -45,8 +52,8 @@ pub(crate) struct Spins {
     rings: Vec<Ring>,
     /// How far samples are apart now.
     period: Nanos,
-    /// Whether an address of a process belongs to a spin loop.
-    known: BTreeMap<(Named, u64), bool>,
+    /// Whether an address of a process belongs to a spin loop, and on what of the stack that depends.
+    known: BTreeMap<(Named, u64), Answers>,
 }
 
 impl Spins {
@@ -58,7 +65,14 @@ impl Spins {
                 type_: PERF_TYPE_SOFTWARE,
                 size: size_of::<perf_event_attr>() as u32,
                 config: u64::from(PERF_COUNT_SW_CPU_CLOCK),
-                sample_type: u64::from(PERF_SAMPLE_IP) | u64::from(PERF_SAMPLE_TID),
+                sample_type: u64::from(
+                    PERF_SAMPLE_IP
+                        | PERF_SAMPLE_TID
+                        | PERF_SAMPLE_REGS_USER
+                        | PERF_SAMPLE_STACK_USER,
+                ),
+                sample_regs_user: SAMPLED,
+                sample_stack_user: STACK,
                 ..perf_event_attr::default()
             };
             attribute.__bindgen_anon_1.sample_period = PERIOD.0;
@@ -94,7 +108,8 @@ impl Spins {
                 continue;
             };
             let Some(&process) = processes.get(&(tid as u32)) else { continue };
-            let is_spin = self.is_spin(process, at);
+            let is_spin =
+                Snapshot::of(record.body).is_some_and(|it| self.is_spin(process, at, &it));
             let sampled = sampled.entry(tid as u32).or_default();
             sampled.user.0 += self.period.0;
             sampled.spun.0 += if is_spin { self.period.0 } else { 0 };
@@ -102,20 +117,73 @@ impl Spins {
         sampled
     }
 
-    fn is_spin(&mut self, process: Named, at: u64) -> bool {
+    fn is_spin(&mut self, process: Named, at: u64, snapshot: &Snapshot<'_>) -> bool {
         if self.known.len() >= REMEMBERED {
             self.known.clear();
         }
-        *self.known.entry((process, at)).or_insert_with(|| {
-            let Ok(memory) = File::open(format!("/proc/{}/mem", process.id)) else { return false };
+        let ask = || {
+            let memory = File::open(format!("/proc/{}/mem", process.id));
             let read = |address, length| {
+                // What is on the stack by now may be something else.
+                if snapshot.is_on_stack(address) {
+                    return snapshot.stack(address, length).unwrap_or_default().to_vec();
+                }
                 let mut code = vec![0; length];
-                let read = memory.read_at(&mut code, address).unwrap_or(0);
+                let read = memory
+                    .as_ref()
+                    .map_or(0, |memory| memory.read_at(&mut code, address).unwrap_or(0));
                 code.truncate(read);
                 code
             };
-            spin_loop(at, read).is_some_and(|found| found.waits())
-        })
+            spin_loop(at, |of| snapshot.registers.get(place(of)?).copied(), read)
+        };
+        let answer = self.known.entry((process, at)).or_default().now(|at| snapshot.word(at), ask);
+        answer.found.as_ref().is_some_and(|found| found.waits())
+    }
+}
+
+/// The registers of a thread and the nearest of its stack, when it was sampled.
+struct Snapshot<'a> {
+    registers: [u64; COUNT],
+    stack: &'a [u8],
+}
+
+impl<'a> Snapshot<'a> {
+    /// Takes them from a sample. There is none of code of 32 bits, which has other registers.
+    fn of(sample: &'a [u8]) -> Option<Self> {
+        if word(sample, 16)? != u64::from(PERF_SAMPLE_REGS_ABI_64) {
+            return None;
+        }
+        let mut registers = [0; COUNT];
+        for (index, register) in registers.iter_mut().enumerate() {
+            *register = word(sample, 24 + 8 * index)?;
+        }
+        // A copy of the stack is its size, so many bytes, and how many of them there were.
+        let at = 24 + 8 * COUNT;
+        let size = usize::try_from(word(sample, at)?).ok()?;
+        let copied = if size == 0 { 0 } else { word(sample, at + 8 + size)? as usize };
+        let stack = sample.get(at + 8..)?.get(..copied.min(size))?;
+        Some(Self { registers, stack })
+    }
+
+    fn pointer(&self) -> u64 {
+        place(STACK_POINTER).map_or(0, |at| self.registers[at])
+    }
+
+    /// So many bytes at an address of the stack, if they were copied.
+    fn stack(&self, address: u64, length: usize) -> Option<&'a [u8]> {
+        let from = usize::try_from(address.checked_sub(self.pointer())?).ok()?;
+        self.stack.get(from..)?.get(..length)
+    }
+
+    fn is_on_stack(&self, address: u64) -> bool {
+        address.wrapping_sub(self.pointer()) < REACH
+    }
+
+    /// The word so far above the stack pointer, if it was copied.
+    fn word(&self, at: i64) -> Option<u64> {
+        let bytes = self.stack(self.pointer().wrapping_add_signed(at), size_of::<u64>())?;
+        word(bytes, 0)
     }
 }
 
