@@ -8,6 +8,7 @@ use clap::Args;
 use kilocore_lock_profile::{Profile, Run};
 use kilocore_lock_recorder::{Conduct, Measured, Options};
 use kilocore_process::Held;
+use kilocore_sched_daemon::Linux;
 
 use crate::failure::Failure;
 use crate::lost::Lost;
@@ -135,7 +136,14 @@ pub(crate) fn run(subject: &Subject, how: &How<'_>) -> Result<(Measured, Held), 
         }
         Choice::Attach(pid, kin) => {
             let over = || held.came();
-            kilocore_lock_recorder::measure_running(pid, kin, &conduct(how), &over)?
+            let steered_by = || kilocore_sched_daemon::steered_by(pid, &mut Linux);
+            let before = steered_by();
+            let mut measured =
+                kilocore_lock_recorder::measure_running(pid, kin, &conduct(how), &over)?;
+            if let Some(run) = measured.profile.runs.first_mut() {
+                run.steered_by = before.or_else(steered_by);
+            }
+            measured
         }
     };
     choice.give_way();

@@ -144,6 +144,35 @@ fn a_program_of_another_c_library() {
     assert_refused(QUIET[0], &script, "another C library than glibc");
 }
 
+/// A program that has ended before anybody looks.
+const SHORT: &str = "int main(void) { return 0; }";
+
+#[test]
+fn a_program_that_ends_at_once_is_known_to_whoever_executes_it() {
+    let folder = folder();
+    let ways = [("musl-gcc", "other-library", &[][..]), ("cc", "static", &["-static"][..])];
+    for (compiler, why, options) in ways {
+        let program = compiled(&folder, compiler, SHORT, options);
+        let program = program.to_str().expect("a plain path");
+        // By `execve` of a shell, which forks or does not, and by `posix_spawn` of Python.
+        let spawn =
+            format!("import os; os.waitpid(os.posix_spawn('{program}', ['x'], os.environ), 0)");
+        for starter in [
+            &["sh", "-c", &format!("{program}; exit 0")][..],
+            &["sh", "-c", &format!("exec {program}")],
+            &["python3", "-c", &spawn],
+        ] {
+            let measured = measure(kilocore(), starter);
+            assert_eq!(measured.reasons(), [why], "{starter:?}: {measured:?}");
+            assert!(measured.said.contains(program), "{measured:?}");
+        }
+        let (_, output, said) = under(&["measure"], &["sh", "-c", &format!("{program}; exit 0")]);
+        let told = format!("{output}{said}");
+        assert!(!told.contains("No lock of the program was seen."), "{told}");
+        assert!(told.contains("nothing can be said about the program's locks"), "{told}");
+    }
+}
+
 #[test]
 fn a_static_program_is_not_run_with_locks_that_it_does_not_get() {
     let folder = folder();

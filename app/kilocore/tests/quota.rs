@@ -117,4 +117,8 @@ fn figures_that_are_those_of_a_limit_say_so() {
     let record = [&record[..], &["--", "python3", "-c", BUSY]].concat();
     let said = said_in(&group, &record);
     assert!(said.contains(warning) && said.contains("held it up in"), "{said}");
+    let steered =
+        [kilocore, "sched", "--dry-run", "--metrics", "proc", "--", "python3", "-c", BUSY];
+    let said = said_in(&group, &steered);
+    assert!(said.contains(warning) && said.contains("held it up in"), "{said}");
 }

@@ -48,6 +48,7 @@ fn profile(locks: Vec<Lock>, think_ns: f64) -> Profile {
         clock_ghz: 1.0,
         core_to_core_ns: None,
         kernel: String::new(),
+        offline: None,
     };
     Profile {
         format: "kilocore-profile".to_owned(),

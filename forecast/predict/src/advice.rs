@@ -89,7 +89,7 @@ pub(crate) fn advise(
     }
     let choice = Choice::among(curves, &profiled.conduct);
     let helps = choice.helps && reaches(choice.today, &profiled.locks);
-    let second = SecondChoice::among(best_mutex(curves, profiled), rw_curves);
+    let second = SecondChoice::among(best_mutex(curves, profiled), rw_curves, &profiled.locks);
     let waiting = choice.today.end().point.wait_share;
     let matters = if helps || second.as_ref().is_some_and(|second| second.helps) {
         waiting >= NO_MATTER

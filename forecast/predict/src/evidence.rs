@@ -50,6 +50,9 @@ pub struct Evidence {
     /// The limit on their use by a control group, if it binds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<CpuLimit>,
+    /// The process of `kilocore sched` that steered it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub steered_by: Option<u32>,
     /// How many of these cores the program kept busy, on average. Where its processor time is not
     /// known, a thread that lacks a core counts as well.
     pub busy_cores: f64,
@@ -108,6 +111,7 @@ impl Evidence {
             threads: outside.map_or(0, |outside| outside.threads_peak).max(peak),
             cores: run.cores,
             limit,
+            steered_by: run.steered_by,
             busy_cores,
             wanted_cores,
             one_at_a_time: all_seen
@@ -173,6 +177,11 @@ impl Evidence {
             counted(self.cores.into(), "core"),
         ) + &self.limit.map_or_else(String::new, |limit| {
             format!(" Its {}.", allowance(limit, self.busy_cores))
+        }) + &self.steered_by.map_or_else(String::new, |by| {
+            format!(
+                " kilocore sched (process {by}) steered it meanwhile: these are the figures of a program that is \
+                 confined to some of the cores from time to time. Measure again without that."
+            )
         })
     }
 
@@ -268,6 +277,15 @@ mod tests {
         assert_eq!(Evidence::of(&idle).lack(), Some(Lack::Work));
         idle.processes.clear();
         assert_eq!(Evidence::of(&idle).lack(), None, "nobody saw what it did");
+    }
+
+    #[test]
+    fn it_is_said_that_a_program_was_steered_meanwhile() {
+        let mut steered = busy(10_000);
+        assert!(!Evidence::of(&steered).sentence().contains("steered"));
+        steered.steered_by = Some(77);
+        let said = Evidence::of(&steered).sentence();
+        assert!(said.contains("kilocore sched (process 77) steered it meanwhile"), "{said}");
     }
 
     #[test]

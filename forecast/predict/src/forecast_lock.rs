@@ -21,6 +21,9 @@ pub struct ForecastLock {
     pub left_alone: Option<&'static str>,
     /// `mutex`, `read-write` or `spin`.
     pub family: &'static str,
+    /// Whether the program asked for writers first, of all these read-write locks.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub writers_first: bool,
     /// How many locks there are.
     pub instances: u32,
     /// The number of equally used locks that would collide as often.

@@ -6,7 +6,8 @@
 //! lock hardly ever limit a program in the same place.
 //!
 //! Under glibc's default, a writer that waits keeps no reader out, and a program may rely on that without
-//! knowing it. A profile does not show it. So a lock that keeps this promise comes first if it helps.
+//! knowing it. A profile does not show it. So a lock that keeps this promise comes first if it helps, unless
+//! the program asked for writers first itself.
 
 use kilocore_curve::Contenders;
 use kilocore_locks::RwLockId;
@@ -28,6 +29,12 @@ pub(crate) fn share(curve: &Curve, locks: &[ForecastLock]) -> f64 {
         .filter(|(lock, _)| lock.is_replaced_by_rwlock())
         .map(|(_, share)| share)
         .sum()
+}
+
+/// Whether the program asked for writers first, of all read-write locks that can be replaced.
+fn asked_for_writers_first(locks: &[ForecastLock]) -> bool {
+    let mut replaced = locks.iter().filter(|lock| lock.is_replaced_by_rwlock()).peekable();
+    replaced.peek().is_some() && replaced.all(|lock| lock.writers_first)
 }
 
 /// Whether a writer that waits keeps no reader out under the read-write lock of that name.
@@ -61,6 +68,8 @@ pub(crate) struct SecondChoice<'a> {
     pub(crate) under: &'a Curve,
     /// The curve of the read-write lock to take beside it.
     pub(crate) best: &'a Curve,
+    /// Whether the program asked for writers first, of all its read-write locks that can be replaced.
+    pub(crate) writers_first: bool,
     /// One that does better, if the one to take is preferred because readers pass writers under it.
     pub(crate) faster: Option<&'a Curve>,
     /// Whether it is worth a change.
@@ -73,23 +82,29 @@ pub(crate) struct SecondChoice<'a> {
 
 impl<'a> SecondChoice<'a> {
     /// Chooses among curves; `None` if there are none. A lock under which readers pass writers is taken
-    /// if it is worth a change. Otherwise, of those that end nearly alike, the first that is worth a
+    /// if it is worth a change, unless the program asked for writers first. Otherwise, of those that end nearly alike, the first that is worth a
     /// change counts, so that the answer is the same from run to run.
-    pub(crate) fn among(under: &'a Curve, curves: &'a [Curve]) -> Option<Self> {
+    pub(crate) fn among(
+        under: &'a Curve,
+        curves: &'a [Curve],
+        locks: &[ForecastLock],
+    ) -> Option<Self> {
         let mut contenders = Contenders::among(curves, end, WORTH_TAKING)?;
         let highest = contenders.highest();
         let worth = |curve: &Curve| end(curve) >= WORTH_TAKING * end(under);
         let helps = worth(highest);
         contenders.retain(worth);
         let first = contenders.iter().next().unwrap_or(highest);
-        let passing =
-            curves.iter().filter(|curve| worth(curve) && readers_pass_writers(curve.lock));
+        let writers_first = asked_for_writers_first(locks);
+        let passing = curves
+            .iter()
+            .filter(|curve| !writers_first && worth(curve) && readers_pass_writers(curve.lock));
         let best = passing.max_by(|a, b| end(a).total_cmp(&end(b))).unwrap_or(first);
         let is_equal = contenders.iter().any(|curve| curve.lock == best.lock);
         let faster = (helps && !is_equal).then_some(first);
         let others = contenders.iter().filter(|curve| is_equal && curve.lock != best.lock);
         let equals = others.map(|curve| curve.lock).collect();
-        Some(Self { under, best, faster, helps, equals, tried: curves.len() })
+        Some(Self { under, best, writers_first, faster, helps, equals, tried: curves.len() })
     }
 
     /// The throughput under the best one, as a multiple of that with read-write locks as they are.
@@ -118,17 +133,17 @@ mod tests {
             ["writer-first", "phase-fair", "bravo"].into_iter().zip(ends).map(|(l, e)| curve(l, e))
         };
         let curves: Vec<Curve> = of([1.05, 3.0, 3.2]).collect();
-        let choice = SecondChoice::among(&under, &curves).unwrap();
+        let choice = SecondChoice::among(&under, &curves, &[]).unwrap();
         assert_eq!((choice.best.lock, choice.helps, choice.tried), ("phase-fair", true, 3));
         assert_eq!(choice.equals, ["bravo"]);
         // The first would be as good as the last, and is no gain.
         let curves: Vec<Curve> = of([1.1, 1.0, 1.2]).collect();
-        assert_eq!(SecondChoice::among(&under, &curves).unwrap().best.lock, "bravo");
+        assert_eq!(SecondChoice::among(&under, &curves, &[]).unwrap().best.lock, "bravo");
         let curves: Vec<Curve> = of([1.0, 1.1, 0.9]).collect();
-        let none = SecondChoice::among(&under, &curves).unwrap();
+        let none = SecondChoice::among(&under, &curves, &[]).unwrap();
         assert_eq!((none.best.lock, none.helps), ("phase-fair", false));
         assert!(none.equals.is_empty());
-        assert!(SecondChoice::among(&under, &[]).is_none());
+        assert!(SecondChoice::among(&under, &[], &[]).is_none());
     }
 
     #[test]
@@ -138,7 +153,7 @@ mod tests {
             let names = ["phase-fair", "reader-first", "per-core"];
             let curves: Vec<Curve> =
                 names.into_iter().zip(ends).map(|(l, e)| curve(l, e)).collect();
-            let choice = SecondChoice::among(&under, &curves).unwrap();
+            let choice = SecondChoice::among(&under, &curves, &[]).unwrap();
             (choice.best.lock, choice.faster.map(|curve| curve.lock), choice.equals)
         };
         assert_eq!(chosen([3.0, 2.9, 1.0]), ("reader-first", None, vec!["phase-fair"]));

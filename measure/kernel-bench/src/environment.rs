@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use kilocore_proc_files::Quota;
+use kilocore_proc_files::{Quota, offline_cores};
 use serde::{Deserialize, Serialize};
 
 use crate::cpus::Cpus;
@@ -69,7 +69,7 @@ impl Environment {
             cpus: cpus.count(),
             limit: Quota::of(std::process::id())
                 .map(|quota| Limit { cores: quota.cores, ..Limit::default() }),
-            offline: line(&format!("{cpu}/offline")).filter(|list| !list.is_empty()),
+            offline: offline_cores(),
             nodes: cpus.nodes(),
             kernel: kernel(),
             governor: line(&format!("{cpu}/cpu0/cpufreq/scaling_governor")),

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use kilocore_proc_files::{Quota, Throttling};
+use kilocore_proc_files::{HeldUp, Throttling};
 use thiserror::Error;
 
 use crate::cpus::Cpus;
@@ -82,15 +82,13 @@ pub fn run(
     let begun = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());
     let mut environment = Environment::now(&cpus);
     // The tasks are in the control group of this process.
-    let quota = Quota::of(std::process::id());
-    let held_up = || quota.as_ref().and_then(Quota::throttling).unwrap_or_default();
-    let before = held_up();
+    let held_up = HeldUp::of(std::process::id());
     let keeper = Keeper::start(helpers).map_err(PlanError::Keeper)?;
     let mut runner = Runner { plan, helpers, cpus, keeper, done: 0, begun: Instant::now() };
     let benchmarks = (0..plan.benchmarks.len()).map(|index| runner.benchmark(index, &mut progress));
     let benchmarks = benchmarks.collect();
     if let Some(limit) = &mut environment.limit {
-        let Throttling { periods, throttled } = held_up().since(before);
+        let Throttling { periods, throttled } = held_up.so_far();
         (limit.periods, limit.throttled) = (periods, throttled);
     }
     Ok(Document {

@@ -39,6 +39,9 @@ pub struct Host {
     pub core_to_core_ns: Option<f64>,
     /// Kernel release.
     pub kernel: String,
+    /// The cores that were turned off, such as `4-7`. Absent if none were.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub offline: Option<String>,
 }
 
 /// One execution of the program.
@@ -52,6 +55,9 @@ pub struct Run {
     /// there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<CpuLimit>,
+    /// The process of `kilocore sched` that steered it meanwhile. Absent if none was seen to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steered_by: Option<u32>,
     /// How it ended, as a shell reports it: its exit status, or 128 plus the signal.
     pub exit_status: i32,
     /// Each process image that took a lock. A fork adds one, and so does an exec.

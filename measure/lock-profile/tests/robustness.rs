@@ -309,6 +309,7 @@ fn profile() -> Profile {
             clock_ghz: 2.0,
             core_to_core_ns: Some(100.0),
             kernel: "6.1".to_owned(),
+            offline: None,
         },
         runs: vec![
             run(2, lock(500.0, handoffs)),

@@ -3,6 +3,7 @@
 use std::fs;
 
 use kilocore_lock_profile::{ClockRate, Host};
+use kilocore_proc_files::offline_cores;
 use kilocore_process::{allowed_cores, kernel_release};
 
 /// Returns the host as a profile describes it. `clock` is the rate of its time-stamp counter.
@@ -16,6 +17,7 @@ pub fn host(clock: ClockRate) -> Host {
         clock_ghz: clock.ghz,
         core_to_core_ns: None,
         kernel: kernel_release(),
+        offline: offline_cores(),
     }
 }
 

@@ -12,7 +12,7 @@ use kilocore_lock_profile::{
     FORMAT, FORMAT_VERSION, Process, Profile, Run, Snapshot, Unrecorded, WhyUnrecorded,
 };
 use kilocore_lock_watcher::{WatchError, possible};
-use kilocore_process::{CpuId, Output, Start, Started, allowed_cores, shell_status};
+use kilocore_process::{CpuId, Obstacle, Output, Start, Started, allowed_cores, shell_status};
 
 use crate::clock::Mark;
 use crate::conduct::{Conduct, Measured};
@@ -185,6 +185,7 @@ impl Measurement<'_> {
         report.outside.voluntary_switches = end.voluntary_switches;
         let by_its_file = (!report.known).then(|| outside::by_its_file(program, pid)).flatten();
         report.outside.unrecorded.extend(by_its_file);
+        outside::by_notes(&mut report, &recordings.executed());
         let shortages = recordings.shortages();
         report.outside.unrecorded.extend(shortages.iter().map(|(pid, _)| Unrecorded {
             pid: *pid,
@@ -222,12 +223,21 @@ impl Measurement<'_> {
         };
         Start {
             command: self.command,
-            environment: preload::measuring(&self.library, recordings.path()),
+            environment: self.environment(recordings),
             cores: confined_to.map(slice::from_ref),
             empty_input: confined_to.is_some(),
             output,
             adopt_orphans: self.conduct.adopt_orphans,
             ..Start::default()
+        }
+    }
+
+    /// What puts the recorder under the program. The linker of another architecture would only say that
+    /// it cannot load it.
+    fn environment(&self, recordings: &Recordings) -> Vec<(OsString, OsString)> {
+        match kilocore_process::obstacle_of_command(self.command) {
+            Some(Obstacle::OtherArchitecture) => Vec::new(),
+            _ => preload::measuring(&self.library, recordings.path()),
         }
     }
 

@@ -15,7 +15,7 @@ mod pace;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use kilocore_lock_profile::{Awake, CpuLimit, Kind, Object, Outside, Process, Unrecorded};
@@ -226,6 +226,22 @@ pub(crate) fn by_its_file(program: &OsString, pid: u32) -> Option<Unrecorded> {
     let file = kilocore_process::find_program(program).ok()?;
     let why = image::why(kilocore_process::obstacle(&file)?);
     Some(Unrecorded { pid, executable: file.to_string_lossy().into_owned(), why })
+}
+
+/// Adds programs that processes with the recorder have executed and that could not be recorded. They may
+/// have ended before anybody looked.
+pub(crate) fn by_notes(report: &mut Report, executed: &[(u32, PathBuf)]) {
+    for (pid, program) in executed {
+        let Some((file, obstacle)) = kilocore_process::obstacle_of_program(program) else {
+            continue;
+        };
+        let file = file.canonicalize().unwrap_or(file);
+        let (executable, why) = (file.to_string_lossy().into_owned(), image::why(obstacle));
+        let unrecorded = &mut report.outside.unrecorded;
+        if !unrecorded.iter().any(|one| one.executable == executable && one.why == why) {
+            unrecorded.push(Unrecorded { pid: *pid, executable, why });
+        }
+    }
 }
 
 /// Returns the processor time that `what` takes.

@@ -1,6 +1,8 @@
 //! What processes leave in the folder in which they record.
 
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use kilocore_lock_profile::{Lack, RECORDING_EXTENSION, Recording};
@@ -11,6 +13,9 @@ use crate::shortage::Shortage;
 
 /// The ending of the name of the note that a recorder leaves if it cannot record.
 const NOTE: &str = "lost";
+
+/// The ending of the name of the note on a program that is executed and may have no recorder.
+const EXECUTED: &str = "executed";
 
 /// The folder. It is deleted when this is dropped.
 #[derive(Debug)]
@@ -36,6 +41,14 @@ impl Recordings {
         shortages.sort_unstable();
         shortages.dedup_by_key(|(pid, _)| *pid);
         shortages
+    }
+
+    /// Returns which processes executed which programs that may have no recorder.
+    pub(crate) fn executed(&self) -> Vec<(u32, PathBuf)> {
+        let notes = files(self.path()).into_iter().filter(|path| ends_with(path, EXECUTED));
+        let mut executed: Vec<_> = notes.filter_map(|note| executed_by(&note)).collect();
+        executed.sort_unstable();
+        executed
     }
 
     /// Whether a process left a recording with something in it.
@@ -71,6 +84,13 @@ fn ends_with(path: &Path, ending: &str) -> bool {
 fn process_of(path: &Path) -> Option<u32> {
     let name = path.file_stem()?.to_str()?;
     name.split('-').next()?.parse().ok()
+}
+
+/// Returns what a note says about what a process executed.
+fn executed_by(note: &Path) -> Option<(u32, PathBuf)> {
+    let mut room = [0; libc::PATH_MAX as usize];
+    let path = kilocore_proc_files::read(note.to_str()?, &mut room).ok()?;
+    Some((process_of(note)?, PathBuf::from(OsStr::from_bytes(path))))
 }
 
 /// Returns what a note says about why a process could not record.

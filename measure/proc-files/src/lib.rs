@@ -6,12 +6,14 @@
 //! the programs that are looked at next to nothing.
 
 mod clock;
+mod limits;
 mod look;
 mod process;
 mod quota;
 mod small_file;
 
 pub use clock::{cycles, monotonic, processor_time, thread_time};
+pub use limits::{HeldUp, about_offline, offline_cores, offline_warning};
 pub use look::{Call, Doing, Look, Word, doing, futex_word, look};
 pub use process::{
     FileId, Image, Status, all, executable, has_ended, has_environment, image, name, newest,

@@ -30,7 +30,9 @@ pub use host::{boot_id, hostname, kernel_release, machine, utc_date};
 pub use inherited::{keep_ignored_signals, survive_full_files};
 pub use kilocore_host::CpuId;
 pub use observe::{Observer, Stream};
-pub use obstacle::{Obstacle, obstacle, obstacle_of_command, obstacle_of_image};
+pub use obstacle::{
+    Obstacle, obstacle, obstacle_of_command, obstacle_of_image, obstacle_of_program,
+};
 pub use preload::{preload_environment, preloading};
 pub use signals::Held;
 pub use start::{End, OnStart, Output, Start, run};

@@ -1,10 +1,11 @@
 //! Why nothing can be put under a program by `LD_PRELOAD`, as far as its file tells.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
 use std::io::{BufRead, BufReader, Read};
+use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use object::read::elf::{Dyn, FileHeader as _, ProgramHeader as _};
@@ -44,7 +45,14 @@ const THREAD_SANITIZER: &[u8] = b"__tsan_init";
 #[must_use]
 pub fn obstacle_of_command(command: &[OsString]) -> Option<Obstacle> {
     let program = find_program(command.first()?).ok()?;
-    obstacle(&interpreter(&program).unwrap_or(program))
+    obstacle_of_program(&program).map(|(_, obstacle)| obstacle)
+}
+
+/// The same of a program in a file, with the file that is judged: the interpreter's, if it is a script.
+#[must_use]
+pub fn obstacle_of_program(program: &Path) -> Option<(PathBuf, Obstacle)> {
+    let judged = interpreter(program).unwrap_or_else(|| program.to_owned());
+    obstacle(&judged).map(|obstacle| (judged, obstacle))
 }
 
 /// Returns why nothing can be put under the program in a file that is going to be executed, or
@@ -64,7 +72,7 @@ pub fn obstacle(file: &Path) -> Option<Obstacle> {
 /// example, as `/proc/PID/exe`.
 #[must_use]
 pub fn obstacle_of_image(file: &Path) -> Option<Obstacle> {
-    let mut opened = File::open(file).ok()?;
+    let mut opened = open_regular(file)?;
     let mut beginning = [0; 5];
     opened.read_exact(&mut beginning).ok()?;
     if !beginning.starts_with(&elf::ELFMAG) {
@@ -157,6 +165,13 @@ impl<'a, R: ReadRef<'a>> Image<'a, R> {
     }
 }
 
+/// Opens a file, if it is a regular one. The program that is measured may have put something else there.
+fn open_regular(file: &Path) -> Option<File> {
+    let held = OpenOptions::new().read(true).custom_flags(libc::O_PATH).open(file).ok()?;
+    let is_regular = held.metadata().ok()?.is_file();
+    is_regular.then(|| File::open(format!("/proc/self/fd/{}", held.as_raw_fd())).ok()).flatten()
+}
+
 /// The machine of this process's own program.
 fn own_machine() -> Option<elf::Machine> {
     let file = ReadCache::new(File::open("/proc/self/exe").ok()?);
@@ -184,7 +199,7 @@ fn named_in_first_line(script: &Path) -> Option<PathBuf> {
     /// The kernel reads no more of the line.
     const LONG: u64 = 256;
     let mut line = Vec::new();
-    BufReader::new(File::open(script).ok()?.take(LONG)).read_until(b'\n', &mut line).ok()?;
+    BufReader::new(open_regular(script)?.take(LONG)).read_until(b'\n', &mut line).ok()?;
     let line = line.strip_prefix(b"#!")?;
     let mut words =
         line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).map(OsStr::from_bytes);
@@ -210,6 +225,16 @@ mod tests {
         let file = tempfile::NamedTempFile::new().expect("there is room");
         fs::write(file.path(), bytes).expect("there is room");
         obstacle_of_image(file.path())
+    }
+
+    #[test]
+    fn a_pipe_in_a_programs_place_makes_nobody_wait() {
+        let folder = tempfile::tempdir().expect("there is room");
+        let pipe = folder.path().join("pipe");
+        let name = std::ffi::CString::new(pipe.as_os_str().as_bytes()).expect("a plain path");
+        // SAFETY: the name is a string.
+        assert_eq!(unsafe { libc::mkfifo(name.as_ptr(), 0o700) }, 0);
+        assert_eq!(obstacle_of_program(&pipe), None);
     }
 
     /// Where the program headers of a kind begin.

@@ -9,7 +9,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 
-use kilocore_proc_files::Quota;
+use kilocore_proc_files::{HeldUp, offline_warning};
 use kilocore_process::{CpuId, End, NotStarted, Start, allowed_cores, run, spare_cores};
 use tempfile::TempDir;
 
@@ -113,9 +113,7 @@ pub(crate) fn record_with(
     let cores = options.cores.as_deref();
     let spare = spare_cores(cores);
     // The program begins in the control group of this process.
-    let quota = Quota::of(std::process::id());
-    let held_up = || quota.as_ref().and_then(Quota::throttling).unwrap_or_default();
-    let before = held_up();
+    let held_up = HeldUp::of(std::process::id());
     let mut attached = None;
     let attach = |pid| {
         let result = attach(tools, pid, command, options, &place, &spare);
@@ -147,8 +145,8 @@ pub(crate) fn record_with(
     };
     place.keep(&options.output)?;
     let used = cores.map_or(allowed.len(), <[CpuId]>::len) as u32;
-    let limit = quota.as_ref().and_then(|quota| quota.warning(used, held_up().since(before)));
-    warnings.extend(limit);
+    warnings.extend(held_up.warning(used));
+    warnings.extend(offline_warning());
     warnings.extend(shortage(&end, &gathered));
     let Gathered { samples, lost, frequency, kernel, scope, warnings: more } = gathered;
     warnings.extend(more);

@@ -23,6 +23,14 @@ pub(crate) fn open(from: libc::c_int, path: &CStr, flags: libc::c_int) -> libc::
     }
 }
 
+/// Opens a program's file for reading, as the system does that executes it: a link is followed. A FIFO makes
+/// nobody wait.
+pub(crate) fn open_program(path: &CStr) -> libc::c_int {
+    let flags = libc::O_RDONLY | libc::O_NONBLOCK | libc::O_NOCTTY | libc::O_CLOEXEC;
+    // SAFETY: the arguments are a C string and integers, which the kernel checks.
+    unsafe { libc::syscall(libc::SYS_openat, libc::AT_FDCWD, path.as_ptr(), flags) as libc::c_int }
+}
+
 /// Closes a descriptor that this library has opened.
 pub(crate) fn close(descriptor: libc::c_int) {
     // SAFETY: the descriptor was opened by this library and is not used afterwards.

@@ -150,3 +150,14 @@ pub(crate) fn mark_name() -> [u8; NAME_BYTES] {
     text.push_all(b".lost");
     text.bytes
 }
+
+/// Returns the name of the file that says what a process executes, with a final zero byte. It may execute
+/// several programs one after the other.
+pub(crate) fn executed_name(process: u32) -> [u8; NAME_BYTES] {
+    let mut text = Text::new();
+    text.push_number(process.into());
+    text.push_all(b"-");
+    text.push_number(clock::system_ns(libc::CLOCK_MONOTONIC));
+    text.push_all(b".executed");
+    text.bytes
+}

@@ -6,6 +6,7 @@ mod confinement;
 mod exit;
 mod limits;
 mod mutex;
+mod programs;
 mod read_write;
 mod spin;
 mod threads;

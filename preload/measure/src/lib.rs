@@ -45,6 +45,7 @@ mod counters;
 mod debt;
 mod descriptors;
 mod environment;
+mod executed;
 mod file;
 mod folder;
 mod held;

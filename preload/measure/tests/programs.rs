@@ -217,6 +217,18 @@ fn special_mutexes_keep_their_meaning() {
 }
 
 #[test]
+fn only_locks_under_which_a_waiting_writer_keeps_readers_out_prefer_writers() {
+    let profile = scenario("preferences");
+    let mut of: Vec<(u64, bool)> = only_process(&profile)
+        .locks
+        .iter()
+        .map(|lock| (lock.acquisitions, lock.attributes == ["prefer-writer"]))
+        .collect();
+    of.sort_unstable();
+    assert_eq!(of, [(10, false), (20, false), (30, true)]);
+}
+
+#[test]
 fn sleeping_is_neither_thinking_nor_holding() {
     let profile = scenario("waits");
     let lock = only_lock(&profile);

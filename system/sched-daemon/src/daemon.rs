@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+use kilocore_proc_files::{HeldUp, offline_warning};
+use kilocore_process::allowed_cores;
 use kilocore_sched_policy::{
     GroupState, GroupStatus, LockLabel, Machine, Nanos, Policy, PolicyName, Window,
 };
@@ -16,11 +18,11 @@ use crate::error::DaemonError;
 use crate::guardian::Guardian;
 use crate::host::Host;
 use crate::journal::Journal;
-use crate::ledger::{Fact, Ledger, Named};
+use crate::ledger::Fact;
 use crate::machine::this_machine;
 use crate::meter::{Meter, Metrics};
 use crate::monitored_group;
-use crate::orphans::living;
+use crate::orphans::{living, steerer};
 use crate::pace::Pace;
 use crate::resctrl::CacheUse;
 use crate::restore::restore;
@@ -86,6 +88,8 @@ pub struct Summary {
     pub control: Control,
     /// By which cgroups, in words, if by any.
     pub cgroups: Option<String>,
+    /// What else limited the programs meanwhile, in words: their control groups, cores that are turned off.
+    pub limits: Vec<String>,
     /// What was watched.
     pub sources: Vec<String>,
     /// What could not be seen.
@@ -108,6 +112,8 @@ pub struct Daemon {
     watcher: Watcher,
     /// Why it is not known who creates whom.
     unfollowed: Option<String>,
+    /// How often control groups have held the programs up.
+    held_up: Vec<HeldUp>,
     summary: Summary,
 }
 
@@ -178,6 +184,7 @@ impl Daemon {
             groups: BTreeMap::new(),
             watcher: Watcher::default(),
             unfollowed,
+            held_up: pids.iter().map(|pid| HeldUp::of(*pid)).collect(),
             summary,
         };
         daemon.begin(pids, cpusets)?;
@@ -346,6 +353,10 @@ impl Daemon {
     pub fn finish(mut self) -> Summary {
         self.put_back();
         let mut summary = std::mem::take(&mut self.summary);
+        let cores = allowed_cores().len() as u32;
+        summary.limits = self.held_up.iter().filter_map(|group| group.warning(cores)).collect();
+        summary.limits.extend(offline_warning());
+        summary.limits.dedup();
         summary.groups = std::mem::take(&mut self.groups).into_values().collect();
         summary
     }
@@ -402,18 +413,10 @@ fn claim(tree: &mut Tree, journal: &mut Journal, host: &mut dyn Host) -> Result<
     tree.scan_processes(host, None).map_err(DaemonError::Journal)?;
     // Of two that begin at a time, one is the first.
     let _alone = journal.folder().alone().map_err(DaemonError::Journal)?;
-    let others = living(journal.name(), host);
+    let others = living(Some(journal.name()), host);
     for process in tree.processes() {
-        let mut known = vec![process];
-        let mut above = host.stat(process.id).map(|stat| stat.parent);
-        while let Some(id) = above.filter(|id| *id != 0) {
-            let Some(stat) = host.stat(id) else { break };
-            known.push(Named { id, started: stat.started });
-            above = Some(stat.parent);
-        }
-        let steers = |ledger: &&Ledger| known.iter().any(|of| ledger.steered.contains(of));
-        if let Some(other) = others.iter().find(steers) {
-            return Err(DaemonError::Steered { pid: process.id, by: other.daemon.id });
+        if let Some(by) = steerer(process, &others, host) {
+            return Err(DaemonError::Steered { pid: process.id, by });
         }
     }
     let facts = tree.processes().map(Fact::Steered).collect();

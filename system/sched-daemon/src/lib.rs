@@ -76,7 +76,7 @@ pub use journal::Journal;
 pub use ledger::{Ledger, Named};
 pub use machine::this_machine;
 pub use meter::{Meter, Metrics};
-pub use orphans::{Orphan, restore_orphans};
+pub use orphans::{Orphan, restore_orphans, steered_by};
 pub use outcome::Outcome;
 pub use recording_folder::recordings_folder;
 pub use resctrl::CacheUse;

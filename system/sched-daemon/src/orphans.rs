@@ -75,13 +75,34 @@ fn restore_orphan(
     Some(Orphan::Restored { daemon, outcome })
 }
 
+/// The daemon that steers a process, or what has started it, if one does. Its journal has to be one that this
+/// process may read.
+pub fn steered_by(pid: u32, host: &mut dyn Host) -> Option<u32> {
+    let started = host.stat(pid)?.started;
+    let others = living(None, host);
+    steerer(Named { id: pid, started }, &others, host)
+}
+
+/// Which of these daemons steers a process, or what has started it.
+pub(crate) fn steerer(process: Named, of: &[Ledger], host: &mut dyn Host) -> Option<u32> {
+    let mut known = vec![process];
+    let mut above = host.stat(process.id).map(|stat| stat.parent);
+    while let Some(id) = above.filter(|id| *id != 0) {
+        let Some(stat) = host.stat(id) else { break };
+        known.push(Named { id, started: stat.started });
+        above = Some(stat.parent);
+    }
+    let steers = |ledger: &&Ledger| known.iter().any(|of| ledger.steered.contains(of));
+    of.iter().find(steers).map(|ledger| ledger.daemon.id)
+}
+
 /// What daemons that live say of themselves, but for the one whose journal this is.
-pub(crate) fn living(own: JournalName, host: &mut dyn Host) -> Vec<Ledger> {
+pub(crate) fn living(own: Option<JournalName>, host: &mut dyn Host) -> Vec<Ledger> {
     let here = Namespace::own();
     let mut found = Vec::new();
     for folder in places::folders().iter().filter_map(|folder| Folder::open(folder).ok()) {
         let names = folder.journals().unwrap_or_default();
-        for name in names.into_iter().filter(|name| *name != own) {
+        for name in names.into_iter().filter(|name| Some(*name) != own) {
             let Ok(file) = folder.open_journal(name) else { continue };
             let is_locked = !places::lock(&file);
             let Some((header, ledger)) = journal::read(name, &file) else { continue };
@@ -134,6 +155,20 @@ mod tests {
         let restored = Orphan::Restored { daemon: GONE.id, outcome: Outcome::default() };
         assert_eq!(restore_orphan(&folder, name, Namespace::own(), &mut Linux), Some(restored));
         assert!(!path.exists());
+    }
+
+    #[test]
+    fn who_steers_a_process_is_known_of_its_descendants_too() {
+        let pid = std::process::id();
+        let own = Named { id: pid, started: Linux.stat(pid).expect("this process").started };
+        let mut ledger = Ledger::of(GONE);
+        assert_eq!(steerer(own, &[ledger.clone()], &mut Linux), None);
+        let parent = Linux.stat(pid).expect("this process").parent;
+        let started = Linux.stat(parent).expect("its parent").started;
+        for steered in [own, Named { id: parent, started }] {
+            ledger.steered = [steered].into();
+            assert_eq!(steerer(own, &[ledger.clone()], &mut Linux), Some(GONE.id));
+        }
     }
 
     #[test]

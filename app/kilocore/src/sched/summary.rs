@@ -53,6 +53,9 @@ fn print(done: &Summary, dry_run: bool) {
     if done.refused > 0 {
         eprintln!("kilocore: sched: {} threads left alone, as the system refused", done.refused);
     }
+    for what in &done.limits {
+        eprintln!("kilocore: sched: {what}");
+    }
     for what in &done.unknown {
         eprintln!("kilocore: sched: not known: {what}");
     }
@@ -108,6 +111,7 @@ fn document(done: &Summary, dry_run: bool) -> Value {
         "caches": done.caches.map(|caches| {
             json!({ "occupied_bytes": caches.occupied, "transferred_bytes": caches.transferred })
         }),
+        "limits": done.limits,
         "left": done.left,
         "unknown": done.unknown,
         "groups": done.groups.iter().map(group).collect::<Vec<_>>(),

@@ -1,9 +1,11 @@
 //! Whom `kilocore sched` does not steer.
 
 use std::fs;
+use std::process::Command;
 
 use crate::programs::{
-    Daemon, Program, all_cores, children, confined, journals, restored, sched, wait_until,
+    Daemon, Program, all_cores, children, confined, journals, keeps_journals, restored, sched,
+    wait_until,
 };
 
 #[test]
@@ -24,6 +26,7 @@ fn what_another_daemon_steers_is_refused_and_so_is_what_it_has_started_and_what_
         assert!(confined(program.pid(), &all), "the first one goes on");
     }
     assert_eq!(journals(daemon.folder.path()), 1);
+    says_who_steers(program.pid(), &daemon);
     daemon.signal(libc::SIGTERM);
     let (output, folder) = daemon.end();
     assert!(output.status.success(), "{output:?}");
@@ -33,6 +36,28 @@ fn what_another_daemon_steers_is_refused_and_so_is_what_it_has_started_and_what_
     let mut again = sched(folder.path());
     again.args(["--metrics", "proc", "--for", "100ms", "--pid"]).arg(program.pid().to_string());
     assert!(again.status().expect("it runs").success(), "nobody steers it any more");
+}
+
+/// Who measures a program that is steered is told so, and so is who reads the profile.
+fn says_who_steers(pid: u32, daemon: &Daemon) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let profile = folder.path().join("profile.json");
+    let mut measure = Command::new(env!("CARGO_BIN_EXE_kilocore"));
+    keeps_journals(&mut measure, daemon.folder.path());
+    measure.args(["measure", "--duration", "0.5", "--pid"]).arg(pid.to_string());
+    let output = measure.arg("--output").arg(&profile).output().expect("it runs");
+    let said = String::from_utf8_lossy(&output.stderr);
+    if said.contains("cannot be watched") || said.contains("perf_event") {
+        eprintln!("not tested, as nothing can be watched here: {said}");
+        return;
+    }
+    let shown = String::from_utf8_lossy(&output.stdout);
+    let shown: Vec<&str> = shown.split_whitespace().collect();
+    let by = format!("kilocore sched (process {}) steered it meanwhile", daemon.child.id());
+    assert!(shown.join(" ").contains(&by), "{said}{shown:?}");
+    let profile = fs::read_to_string(&profile).expect("it was written");
+    let profile: serde_json::Value = serde_json::from_str(&profile).expect("it is JSON");
+    assert_eq!(profile["runs"][0]["steered_by"], daemon.child.id());
 }
 
 /// What is said of a process that is refused.

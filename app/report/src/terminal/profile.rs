@@ -1,8 +1,8 @@
 //! A profile for the terminal: what was measured, without a forecast.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use kilocore_lock_profile::{Caller, Family, Frame, Histogram, Lock, Process, Profile};
+use kilocore_lock_profile::{Caller, Family, Frame, Histogram, Lock, Process, Profile, Run};
 
 use super::columns::{Align, table, text_of};
 use super::{NARROWEST, Style, bullet, wrapped};
@@ -40,13 +40,31 @@ pub fn profile_table(profile: &Profile, style: impl Into<Style>) -> String {
         parts.push(wrapped(&in_short(others), width));
     }
     if processes.is_empty() {
-        parts.push("No lock of the program was seen.".to_owned());
+        parts.push(wrapped(&no_lock(run), width));
     }
     parts.extend(super::traced::traced_part(profile, width));
     let seen = kilocore_predict::what_was_seen(profile);
     let lines: Vec<String> = seen.iter().map(|text| bullet(text, width)).collect();
     parts.push(format!("What was seen\n{}", lines.join("\n")));
     style.shown(parts.join("\n\n") + "\n")
+}
+
+/// What is said where no process was recorded: more than that there are no locks only if there was none
+/// that could not be.
+fn no_lock(run: &Run) -> String {
+    let unrecorded = run.outside.iter().flat_map(|outside| &outside.unrecorded);
+    let programs: BTreeSet<&str> = unrecorded.map(|one| &*one.executable).collect();
+    if programs.is_empty() {
+        return "No lock of the program was seen.".to_owned();
+    }
+    let more = programs.len().saturating_sub(MOST_PROCESSES);
+    let named: Vec<_> = programs.iter().take(MOST_PROCESSES).map(|path| printable(path)).collect();
+    let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!(
+        "Of what could be recorded, no lock was seen. Nothing is known of the locks of {}{rest}, which \
+         could not be recorded.",
+        named.join(", ")
+    )
 }
 
 /// Acquisitions of all locks of a process.

@@ -36,7 +36,13 @@ pub(super) fn praise_rw(choice: &SecondChoice<'_>, mutex: Option<&str>) -> Vec<S
         let equals = either(&choice.equals);
         text.push(format!("As good, within what differs from one profile to the next: {equals}."));
     }
-    if let Some(faster) = choice.faster {
+    if choice.writers_first {
+        text.push(
+            "The program asked for writers first itself (pthread_rwlockattr_setkind_np), so a lock that \
+             keeps readers out while a writer waits takes nothing from it."
+                .to_owned(),
+        );
+    } else if let Some(faster) = choice.faster {
         text.push(format!(
             "Under {} it would be {} times as much. {}",
             faster.lock,

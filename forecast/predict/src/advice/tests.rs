@@ -417,6 +417,26 @@ fn a_read_write_lock_is_recommended_without_an_error_of_mutexes() {
 }
 
 #[test]
+fn a_program_that_asked_for_writers_first_gets_the_fastest_lock() {
+    let curves = [curve("futex", &FALLING, 0.01, 0.9), curve("mcs", &FALLING, 0.01, 0.9)];
+    let rw = [curve("reader-first", &FLAT, 0.01, 0.1), curve("phase-fair", &RISING, 0.01, 0.1)];
+    let mut profiled = reading();
+    let (advice, text) = advice_of_both(&curves, &rw, &profiled);
+    assert_eq!(advice.rwlock, Some("reader-first"));
+    assert!(text.contains("Under phase-fair, a writer that waits keeps new readers out"), "{text}");
+    profiled.locks[0].writers_first = true;
+    let (advice, text) = advice_of_both(&curves, &rw, &profiled);
+    assert_eq!(advice.rwlock, Some("phase-fair"));
+    assert!(text.contains("asked for writers first itself"), "{text}");
+    assert!(!text.contains("keeps new readers out"), "{text}");
+    // One of two that did not ask is enough.
+    profiled.locks.push(reading().locks.remove(0));
+    let locks = &profiled.locks;
+    let choice = crate::second_choice::SecondChoice::among(&curves[0], &rw, locks).expect("two");
+    assert!(!choice.writers_first && choice.best.lock == "reader-first");
+}
+
+#[test]
 fn both_kinds_of_lock_are_recommended_where_both_help() {
     let mut profiled = reading();
     profiled.locks.push(crate::from_profile(&synthetic::profile()).unwrap().locks.remove(0));

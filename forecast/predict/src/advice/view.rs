@@ -15,6 +15,8 @@ pub(crate) struct View {
     pub(crate) coverage: Coverage,
     /// How it was watched, in a sentence, if it was.
     watched: Option<String>,
+    /// The cores that were turned off.
+    offline: Option<String>,
     /// What the kernel's locks keep from being said.
     in_kernel: Option<String>,
 }
@@ -27,6 +29,7 @@ impl View {
                 evidence: None,
                 coverage: Coverage::default(),
                 watched: None,
+                offline: None,
                 in_kernel: None,
             };
         };
@@ -34,7 +37,8 @@ impl View {
         let coverage = Coverage::of(profile, run, &evidence);
         let watched = run.watching.as_ref().map(|watching| watched(watching, run.wall_ns));
         let in_kernel = super::watched::gap(run);
-        Self { evidence: Some(evidence), coverage, watched, in_kernel }
+        let offline = profile.host.offline.clone();
+        Self { evidence: Some(evidence), coverage, watched, offline, in_kernel }
     }
 
     /// The share of the threads' time that they waited on conditions. Barriers are left out.
@@ -101,6 +105,9 @@ impl View {
             .iter()
             .cloned()
             .chain(evidence)
+            .chain(self.offline.as_ref().map(|cores| {
+                format!("Cores {cores} of the machine were turned off, so that nothing ran there.")
+            }))
             .chain([self.coverage.sentence()])
             .collect();
         sentences.join(" ")

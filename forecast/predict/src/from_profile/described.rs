@@ -1,6 +1,6 @@
 //! What a forecast says of the locks that it is about.
 
-use kilocore_lock_profile::Family;
+use kilocore_lock_profile::{Family, Lock};
 
 use super::busy::Busy;
 use super::group::Group;
@@ -30,6 +30,7 @@ pub(super) fn described(
             Family::ReadWrite => "read-write",
             Family::Spin => "spin",
         },
+        writers_first: group.locks.iter().all(|lock| asked_for_writers_first(lock)),
         instances: group.locks.len() as u32,
         effective_instances: group.effective_instances(),
         acquisitions: group.exclusive,
@@ -46,4 +47,10 @@ pub(super) fn described(
         held_share: (busy.hold(index, false).time() + busy.hold(index, true).time()) / all,
     };
     groups.iter().zip(migrations).enumerate().map(describe).collect()
+}
+
+/// Whether the program made it by `pthread_rwlockattr_setkind_np` one that a waiting writer keeps new readers
+/// out of.
+fn asked_for_writers_first(lock: &Lock) -> bool {
+    lock.family == Family::ReadWrite && lock.attributes.iter().any(|own| own == "prefer-writer")
 }

@@ -95,6 +95,7 @@ pub(crate) fn profile_of(runs: Vec<Run>) -> Profile {
             clock_ghz: 2.0,
             core_to_core_ns: Some(100.0),
             kernel: "6.1".into(),
+            offline: None,
         },
         runs,
         trace: None,

@@ -370,6 +370,22 @@ static void kinds(void) {
     CHECK(pthread_mutex_destroy(&robust) == 0);
 }
 
+/* A read-write lock of each preference, the more often taken the later. glibc lets readers pass under the
+   first two. */
+static void preferences(void) {
+    static pthread_rwlock_t locks[3];
+    pthread_rwlockattr_t attr;
+    pthread_rwlockattr_init(&attr);
+    for (int kind = 0; kind < 3; kind++) {
+        CHECK(pthread_rwlockattr_setkind_np(&attr, kind) == 0);
+        CHECK(pthread_rwlock_init(&locks[kind], &attr) == 0);
+        for (int i = 0; i < 10 * (kind + 1); i++) {
+            CHECK(pthread_rwlock_wrlock(&locks[kind]) == 0);
+            CHECK(pthread_rwlock_unlock(&locks[kind]) == 0);
+        }
+    }
+}
+
 /* A contended section and a long sleep: waits and thinking asleep. */
 static void *hold_long(void *unused) {
     (void)unused;
@@ -433,6 +449,7 @@ int main(int argc, char **argv) {
         {"readers", readers},   {"many_readers", many_readers}, {"conditions", conditions},
         {"cancelled", cancelled}, {"threads", threads},       {"short_lived", short_lived},
         {"never_destroyed", never_destroyed}, {"spins", spins}, {"kinds", kinds},
+        {"preferences", preferences},
         {"waits", waits},       {"sites", sites},             {"own", own_locks},
     };
     if (strcmp(scenario, "ends") == 0) {

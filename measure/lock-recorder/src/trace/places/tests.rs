@@ -37,6 +37,7 @@ fn profile(locks: Vec<Lock>) -> Profile {
             clock_ghz: 2.0,
             core_to_core_ns: None,
             kernel: String::new(),
+            offline: None,
         },
         runs: vec![Run { processes: vec![process], ..Run::default() }],
         trace: None,
