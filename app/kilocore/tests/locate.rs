@@ -1,6 +1,7 @@
 //! `kilocore locate` finds planted bottlenecks, and nothing where there is none.
 
 mod formats;
+mod gperftools;
 mod live;
 mod planted;
 mod recorded;

@@ -71,7 +71,9 @@ fn print(done: &Summary, dry_run: bool) {
         );
     }
     eprintln!("kilocore: sched: watched: {}", done.sources.join("; "));
-    eprintln!("kilocore: sched: not seen: {}", done.unseen.join("; "));
+    if !done.unseen.is_empty() {
+        eprintln!("kilocore: sched: not seen: {}", done.unseen.join("; "));
+    }
 }
 
 /// By what it is known how much is done, as the end of a sentence.

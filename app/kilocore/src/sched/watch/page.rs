@@ -12,6 +12,9 @@ use ratatui::widgets::{Paragraph, Wrap};
 use crate::sched::summary::{judged, words};
 use crate::screen::shown;
 
+/// After fewer windows than this nobody knows what a thread waits for.
+const FEW_WINDOWS: u64 = 10;
+
 /// Of so many windows each group's waiting is remembered.
 const REMEMBERED: usize = 40;
 
@@ -79,9 +82,12 @@ impl Page {
                 snapshot.threads, snapshot.windows, snapshot.orders, snapshot.control
             )),
             text(&format!("watched: {}", snapshot.sources.join("; "))),
-            text(&format!("not seen: {}", snapshot.unseen.join("; "))).style(Color::DarkGray),
-            Line::default(),
         ];
+        if !snapshot.unseen.is_empty() {
+            let unseen = text(&format!("not seen: {}", snapshot.unseen.join("; ")));
+            lines.push(unseen.style(Color::DarkGray));
+        }
+        lines.push(Line::default());
         if let Some(caches) = snapshot.caches {
             lines.insert(1, text(&words(caches)));
         }
@@ -92,12 +98,9 @@ impl Page {
             lines.extend(self.group(group));
         }
         lines.push(Line::default());
-        lines.extend(
-            snapshot
-                .others
-                .iter()
-                .map(|(other, count)| text(&format!("{}: {count}", treated(*other)))),
-        );
+        lines.extend(snapshot.others.iter().map(|(other, count)| {
+            text(&format!("{}: {count}", treated(*other, snapshot.windows)))
+        }));
         lines
     }
 
@@ -162,11 +165,15 @@ fn reason(group: &GroupView) -> String {
     }
 }
 
-fn treated(other: Other) -> &'static str {
+/// How threads are treated after so many windows, and why.
+fn treated(other: Other, windows: u64) -> &'static str {
     match other {
         Other::Ordered => "threads with an order of their own",
         Other::Refused => "threads left alone, as the system refused an order for them",
         Other::OneCore => "threads left alone, as their owner allows them one core only",
+        Other::NotAsked if windows < FEW_WINDOWS => {
+            "threads left alone so far, as too little was seen of them"
+        }
         Other::NotAsked => "threads left alone, as they wait little or moving them gains nothing",
     }
 }
@@ -298,6 +305,18 @@ mod tests {
             assert!(text.contains(part), "{part}: {text}");
         }
         assert!(!text.contains("tasks on cores"), "{text}");
+    }
+
+    #[test]
+    fn after_a_few_windows_nobody_is_said_to_wait_little() {
+        let mut page = page(Vec::new());
+        let said = |page: &Page| drawn(page, 100, 16).join("\n");
+        assert!(said(&page).contains("as they wait little or moving them gains nothing: 3"));
+        let snapshot = page.snapshot.clone().expect("it was taken");
+        page.take(Snapshot { windows: 2, unseen: Vec::new(), ..snapshot });
+        let said = said(&page);
+        assert!(said.contains("left alone so far, as too little was seen of them: 3"), "{said}");
+        assert!(!said.contains("wait little") && !said.contains("not seen:"), "{said}");
     }
 
     #[test]
