@@ -125,7 +125,7 @@ pub(crate) fn nominal_clock(runs: &[&Run]) -> Option<f64> {
         busy_ns > f64::from(cores) * elapsed as f64 * ABOVE_CORES
     };
     let is_contradicted =
-        clocks.iter().any(differs) || runs.iter().filter(unknown).any(|run| is_exceeded(run));
+        clocks.iter().any(differs) || runs.iter().filter(unknown).any(is_exceeded);
     (!is_contradicted).then_some(ghz)
 }
 

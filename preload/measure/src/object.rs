@@ -197,7 +197,8 @@ impl Object for ReadWrite {
         let prefers = unsafe { self.0.byte_add(48).cast::<u32>().read() };
         let shared = if self.is_process_shared() { attribute::PROCESS_SHARED } else { 0 };
         // Of the two kinds that are called so, glibc lets readers pass under the other one.
-        let first = prefers == libc::PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP as u32;
+        const PREFER_WRITER_NONRECURSIVE_NP: u32 = 2;
+        let first = prefers == PREFER_WRITER_NONRECURSIVE_NP;
         shared | if first { attribute::PREFER_WRITER } else { 0 }
     }
 }

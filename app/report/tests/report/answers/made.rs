@@ -420,6 +420,7 @@ prop_compose! {
                 clock_ghz: 2.0,
                 core_to_core_ns: Some(100.0),
                 kernel: "6.1".into(),
+                offline: None,
             },
             runs: [run].into_iter().chain(alone).collect(),
             trace: None,

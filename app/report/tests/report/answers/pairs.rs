@@ -154,8 +154,7 @@ pub(crate) fn contradictions(answer: &Answer, text: &str) -> Vec<&'static str> {
             "waits for locks explain nothing, and they are contended",
         ),
         (
-            no_lock && taken.iter().any(|&times| times > 0.0)
-                || no_lock && !forecast.locks.is_empty(),
+            no_lock && (taken.iter().any(|&times| times > 0.0) || !forecast.locks.is_empty()),
             "no lock was seen, and locks are listed",
         ),
         (
