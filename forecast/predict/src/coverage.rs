@@ -18,8 +18,6 @@ use crate::words::{counted, percent, rounded};
 /// System calls in which threads wait for locks, whoever made the locks.
 const LOCK_CALLS: [&str; 6] =
     ["futex", "futex_wait", "futex_waitv", "semop", "semtimedop", "flock"];
-/// Fewer looks from outside than this say nothing.
-pub(crate) const FEW_LOOKS: u64 = 20;
 /// Locks are only said not to matter if at most this share of the threads' sleep is unexplained.
 pub(crate) const MOST_UNEXPLAINED: f64 = 0.1;
 /// Unexplained sleep does not count if it is less than this share of all the threads' time.
@@ -112,7 +110,7 @@ impl Coverage {
             unseen: outside.map_or_else(Vec::new, |outside| unseen(&outside.unrecorded)),
             locks_not_recorded: run.processes.iter().map(|p| p.locks_not_recorded).sum(),
             recorded_share: outside
-                .filter(|outside| outside.rounds >= FEW_LOOKS)
+                .filter(|outside| outside.is_enough())
                 .and_then(|_| recorded_share(run, evidence)),
             known: known(run),
             spinning: spinning(run),
@@ -216,7 +214,7 @@ fn spinning(run: &Run) -> Option<String> {
 
 impl Sleep {
     fn of(run: &Run, outside: &Outside) -> Option<Self> {
-        if outside.rounds < FEW_LOOKS {
+        if !outside.is_enough() {
             return None;
         }
         let looks = outside.rounds as f64;

@@ -7,7 +7,6 @@
 use kilocore_lock_profile::{CpuLimit, Run};
 use serde::Serialize;
 
-use crate::coverage::FEW_LOOKS;
 use crate::words::{counted, percent};
 
 /// Fewer acquisitions than this say little, unless threads waited often and long.
@@ -99,7 +98,7 @@ impl Evidence {
         let awake = outside.zip(running).map(|(outside, running)| {
             let awake = running.min(most);
             // A few looks may have missed them, and a limit may be exceeded for a while.
-            let vague = outside.rounds < FEW_LOOKS || running > most;
+            let vague = !outside.is_enough() || running > most;
             windows.filter(|_| vague).map_or(awake, |windows| windows.max(awake))
         });
         let wanted_cores = awake.or(windows).unwrap_or(0.0).max(recorded).min(cores);

@@ -8,8 +8,6 @@ use crate::{Finding, Lock, Run, ThreadTimes};
 
 /// From this share of the threads' time on, recorded waits are too much for none, whatever windows show.
 const CONTENDED: f64 = 0.02;
-/// Fewer looks from outside than this say nothing.
-const FEW_LOOKS: u64 = 20;
 /// Windows and run differ if one has so many times as many cores busy as the other,
 const TIMES: f64 = 1.5;
 /// and by at least so many cores. The cost of the windows and the program's start are less.
@@ -29,7 +27,7 @@ impl Run {
 
     /// How many threads ran or were ready to run, on average, if enough looks tell.
     fn awake_cores(&self) -> Option<f64> {
-        let outside = self.outside.as_ref().filter(|outside| outside.rounds >= FEW_LOOKS)?;
+        let outside = self.outside.as_ref().filter(|outside| outside.is_enough())?;
         Some(outside.running as f64 / outside.rounds as f64)
     }
 

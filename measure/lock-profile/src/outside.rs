@@ -8,6 +8,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+/// Fewer rounds of looks from outside than this say nothing.
+const FEW_LOOKS: u64 = 20;
+
 /// What was seen of a run from outside. In regular rounds, an observer looks at all its threads.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Outside {
@@ -49,6 +52,22 @@ pub struct Awake {
     pub rounds: u64,
     /// The rounds in which it was one thread.
     pub one: u64,
+}
+
+impl Outside {
+    /// Whether there were rounds enough to say anything.
+    #[must_use]
+    pub fn is_enough(&self) -> bool {
+        self.rounds >= FEW_LOOKS
+    }
+}
+
+impl Awake {
+    /// Whether there were rounds enough to say anything.
+    #[must_use]
+    pub fn is_enough(&self) -> bool {
+        self.rounds >= FEW_LOOKS
+    }
 }
 
 /// How often threads were seen that slept in a futex, by the object whose word it was.

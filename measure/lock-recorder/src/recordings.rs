@@ -86,11 +86,13 @@ fn process_of(path: &Path) -> Option<u32> {
     name.split('-').next()?.parse().ok()
 }
 
-/// Returns what a note says about what a process executed.
+/// Returns which process executed which program, as a note says.
 fn executed_by(note: &Path) -> Option<(u32, PathBuf)> {
-    let mut room = [0; libc::PATH_MAX as usize];
-    let path = kilocore_proc_files::read(note.to_str()?, &mut room).ok()?;
-    Some((process_of(note)?, PathBuf::from(OsStr::from_bytes(path))))
+    let mut room = [0; libc::PATH_MAX as usize + 12];
+    let text = kilocore_proc_files::read(note.to_str()?, &mut room).ok()?;
+    let blank = text.iter().position(|byte| *byte == b' ')?;
+    let process = std::str::from_utf8(&text[..blank]).ok()?.parse().ok()?;
+    Some((process, PathBuf::from(OsStr::from_bytes(&text[blank + 1..]))))
 }
 
 /// Returns what a note says about why a process could not record.

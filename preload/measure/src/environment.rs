@@ -6,6 +6,7 @@ use kilocore_lock_recording::PATH_BYTES;
 use kilocore_preload_common::{RealFunction, environment, errno, is_thread_sanitized};
 
 use crate::clock;
+use crate::descriptors::FileId;
 
 /// 0 before [`START`] or a first use has looked at the environment. Afterwards it is 1 if no
 /// directory is given, and 2 if there is one.
@@ -151,13 +152,13 @@ pub(crate) fn mark_name() -> [u8; NAME_BYTES] {
     text.bytes
 }
 
-/// Returns the name of the file that says what a process executes, with a final zero byte. It may execute
-/// several programs one after the other.
-pub(crate) fn executed_name(process: u32) -> [u8; NAME_BYTES] {
+/// Returns the name of the file that says that the program in this file was executed, with a final zero byte.
+/// A program has one, however often and by whomever it is executed.
+pub(crate) fn executed_name(program: FileId) -> [u8; NAME_BYTES] {
     let mut text = Text::new();
-    text.push_number(process.into());
+    text.push_number(program.device);
     text.push_all(b"-");
-    text.push_number(clock::system_ns(libc::CLOCK_MONOTONIC));
+    text.push_number(program.inode);
     text.push_all(b".executed");
     text.bytes
 }

@@ -2,20 +2,24 @@
 //! dynamically linked for this architecture by glibc's linker, and those with other rights.
 //!
 //! Looking from outside finds such a program only if it lives for some hundredths of a second. So
-//! whoever executes it leaves a file `PID-….executed` beside the recordings, which contains its path. Whether
-//! it really cannot be recorded is judged by who reads that.
+//! whoever executes it first leaves a file `DEVICE-INODE.executed` beside the recordings, which contains its own
+//! number and the program's path. Whether the program really cannot be recorded is judged by who reads that.
 
 use core::ffi::CStr;
 
 use kilocore_lock_recording::PATH_BYTES;
 
-use crate::descriptors::{close, open_program, status_of};
-use crate::environment::Text;
+use crate::confined;
+use crate::descriptors::{FileId, close, open_program, status_of};
+use crate::environment::{self, Text};
+use crate::file::write_word;
 use crate::folder::Folder;
-use crate::{confined, environment, file};
 
 /// How much of a program's file is looked at. Linkers put what is needed there.
-const LOOKED_AT: usize = 4096;
+const LOOKED_AT: usize = 2048;
+
+/// How many scripts may be each other's interpreters, as in the kernel.
+const SCRIPTS: usize = 5;
 
 /// What the name of glibc's dynamic linker contains.
 const GLIBCS_LINKER: &[u8] = b"/ld-linux";
@@ -24,6 +28,7 @@ const GLIBCS_OTHER_LINKER: &[u8] = b"/ld64.so";
 
 /// What is known of a program's file: 64-bit ELF, as `elf.h` has it.
 mod elf {
+    pub(super) const ANY: &[u8] = b"\x7fELF";
     pub(super) const MAGIC: &[u8] = b"\x7fELF\x02";
     pub(super) const MACHINE: usize = 18;
     pub(super) const HEADERS: usize = 32;
@@ -54,12 +59,26 @@ pub(crate) fn note(program: &CStr, process: u32) {
     if unsafe { libc::access(program.as_ptr(), libc::X_OK) } != 0 {
         return;
     }
-    let descriptor = open_program(program);
-    if descriptor < 0 {
-        return;
-    }
-    if !is_seen(descriptor) {
-        leave(descriptor, process);
+    let mut bytes = [0; LOOKED_AT];
+    let mut descriptor = open_program(program);
+    for _ in 0..SCRIPTS {
+        if descriptor < 0 {
+            return;
+        }
+        let Ok(status) = status_of(descriptor) else { break };
+        let length = beginning(descriptor, &status, &mut bytes);
+        let is_seen = is_seen(&bytes[..length], status.st_mode);
+        match interpreter(&mut bytes, length) {
+            Some(interpreter) => {
+                close(descriptor);
+                descriptor = open_program(interpreter);
+            }
+            None if is_seen => break,
+            None => {
+                leave(descriptor, FileId::of(&status), process);
+                break;
+            }
+        }
     }
     close(descriptor);
 }
@@ -95,18 +114,33 @@ pub(crate) fn note_searched(program: &CStr, process: u32) {
     }
 }
 
-/// Whether a program in an open file surely has the recorder in it.
-fn is_seen(descriptor: libc::c_int) -> bool {
-    let Ok(status) = status_of(descriptor) else { return true };
+/// Reads the beginning of an open file. Returns its length, which is 0 if it is not a regular file.
+fn beginning(descriptor: libc::c_int, status: &libc::stat, bytes: &mut [u8; LOOKED_AT]) -> usize {
     if status.st_mode & libc::S_IFMT != libc::S_IFREG {
-        return true;
+        return 0;
     }
-    let mut bytes = [0; LOOKED_AT];
     // SAFETY: the buffer is ours and has that length.
     let read =
         unsafe { libc::syscall(libc::SYS_pread64, descriptor, bytes.as_mut_ptr(), bytes.len(), 0) };
-    let bytes = &bytes[..usize::try_from(read).unwrap_or(0)];
-    status.st_mode & (libc::S_ISUID | libc::S_ISGID) == 0 && has_glibcs_linker(bytes) == Some(true)
+    usize::try_from(read).unwrap_or(0)
+}
+
+/// The path of the interpreter of a script that begins so.
+fn interpreter(bytes: &mut [u8; LOOKED_AT], length: usize) -> Option<&CStr> {
+    let line = bytes[..length].strip_prefix(b"#!")?;
+    let blanks = line.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+    let begin = b"#!".len() + blanks;
+    let is_end = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\n' | 0);
+    let end = begin + bytes[begin..length].iter().position(is_end)?;
+    bytes[end] = 0;
+    CStr::from_bytes_with_nul(&bytes[begin..=end]).ok().filter(|path| !path.is_empty())
+}
+
+/// Whether a program that begins so and has this mode surely has the recorder in it. What is no program ends
+/// by itself.
+fn is_seen(bytes: &[u8], mode: libc::mode_t) -> bool {
+    !bytes.starts_with(elf::ANY)
+        || mode & (libc::S_ISUID | libc::S_ISGID) == 0 && has_glibcs_linker(bytes) == Some(true)
 }
 
 /// Whether the beginning of a file is that of a program which glibc's linker links.
@@ -139,24 +173,29 @@ fn word(bytes: &[u8], at: usize) -> Option<u64> {
     bytes.get(at..)?.first_chunk().map(|word| u64::from_ne_bytes(*word))
 }
 
-/// Writes the path of an open file into a new file beside the recordings.
-fn leave(descriptor: libc::c_int, process: u32) {
+/// Says in a new file beside the recordings that this process executes the program in an open file, unless
+/// that was said before.
+fn leave(descriptor: libc::c_int, program: FileId, process: u32) {
     let Ok(folder) = Folder::open() else { return };
     if !folder.is_own() {
+        return;
+    }
+    let file = folder.create(&environment::executed_name(program), libc::O_WRONLY);
+    if file < 0 {
         return;
     }
     let mut link = Text::<32>::new();
     link.push_all(b"/proc/self/fd/");
     link.push_number(descriptor as u64);
-    let mut path = [0u8; PATH_BYTES];
+    let mut text = Text::<{ PATH_BYTES + 12 }>::new();
+    text.push_number(process.into());
+    text.push_all(b" ");
+    let path = &mut text.bytes[text.length..];
     // SAFETY: the link's name is a string, and the buffer is ours and has that length.
     let length =
         unsafe { libc::readlink(link.bytes.as_ptr().cast(), path.as_mut_ptr().cast(), path.len()) };
-    let Some(path) = usize::try_from(length).ok().and_then(|length| path.get(..length)) else {
-        return;
-    };
-    let name = environment::executed_name(process);
-    file::write_word(folder.create(&name, libc::O_WRONLY), path);
+    let end = text.length + usize::try_from(length).unwrap_or(0);
+    write_word(file, &text.bytes[..end]);
 }
 
 #[cfg(test)]
@@ -180,6 +219,23 @@ mod tests {
             Some(false)
         );
         assert_eq!(judged(&|bytes| bytes.truncate(60)), None);
-        assert_eq!(has_glibcs_linker(b"#!/bin/sh\n"), Some(false));
+        assert!(is_seen(&bytes[..LOOKED_AT], 0o755));
+        assert!(!is_seen(&bytes[..LOOKED_AT], 0o4755), "it has other rights");
+        assert!(is_seen(b"echo no program", 0o755));
+    }
+
+    #[test]
+    fn a_script_is_judged_by_its_interpreter() {
+        let of = |text: &[u8]| {
+            let mut bytes = [0; LOOKED_AT];
+            bytes[..text.len()].copy_from_slice(text);
+            interpreter(&mut bytes, text.len()).map(|path| path.to_bytes().to_vec())
+        };
+        for line in [&b"#!/bin/sh\n"[..], b"#! /bin/sh -e\n", b"#!\t/bin/sh\t-x", b"#!/bin/sh\0"] {
+            assert_eq!(of(line).as_deref(), Some(&b"/bin/sh"[..]));
+        }
+        for line in [&b"#!"[..], b"#! \n", b"#!/cut/off", b"/bin/sh\n", b""] {
+            assert_eq!(of(line), None);
+        }
     }
 }

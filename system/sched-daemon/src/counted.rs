@@ -12,7 +12,7 @@ use kilocore_sched_policy::{CacheId, Counters, CpuId, Machine, Nanos, TaskWindow
 
 use crate::counters::{CounterSource, Reading};
 use crate::descriptors;
-use crate::ledger::Named;
+use crate::named::Named;
 use crate::tree::Tree;
 
 /// The threads that are counted.

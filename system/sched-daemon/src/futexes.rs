@@ -20,8 +20,8 @@ use perf_event_open_sys::bindings::{
 };
 
 use crate::descriptors;
-use crate::ledger::Named;
 use crate::looks::{Sleep, sleep_of};
+use crate::named::Named;
 use crate::tree::Tree;
 
 /// Pages of a thread's buffer: 32 KiB, more than 300 records.

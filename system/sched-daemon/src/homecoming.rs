@@ -14,7 +14,8 @@ use kilocore_sched_policy::CpuSet;
 use crate::group;
 use crate::hierarchy::Version;
 use crate::host::Host;
-use crate::ledger::{Ledger, Named};
+use crate::ledger::Ledger;
+use crate::named::Named;
 use crate::ours;
 use crate::outcome::Outcome;
 

@@ -11,7 +11,7 @@ use kilocore_proc_files as proc_files;
 use kilocore_sched_policy::{CpuSet, Nanos};
 
 use crate::affinity;
-use crate::ledger::Named;
+use crate::named::Named;
 use crate::stat::Stat;
 
 /// The system that runs the programs.

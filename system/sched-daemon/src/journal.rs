@@ -13,7 +13,8 @@ use kilocore_process::boot_id;
 
 use crate::host::Host;
 use crate::journal_name::{JournalName, Namespace};
-use crate::ledger::{Fact, Ledger, Named};
+use crate::ledger::{Fact, Ledger};
+use crate::named::Named;
 use crate::places::Folder;
 
 /// How long a journal grows before it is written anew, in bytes beyond twice what it needs.

@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::MetadataExt;
 
-use crate::ledger::Named;
+use crate::named::Named;
 
 /// The ending of journals' names.
 pub(crate) const ENDING: &str = ".journal";

@@ -12,15 +12,7 @@ use kilocore_sched_policy::CpuSet;
 
 use crate::cpu_list;
 use crate::hierarchy::Version;
-
-/// A thread or process for good: its number and its start time in ticks since the system's.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub struct Named {
-    /// Its number.
-    pub id: u32,
-    /// When it was started.
-    pub started: u64,
-}
+use crate::named::Named;
 
 /// A mask that was ordered, and the allowance that it took the place of.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -231,7 +231,7 @@ mod tests {
 
     use super::*;
     use crate::journal_name::ENDING;
-    use crate::ledger::Named;
+    use crate::named::Named;
 
     const NAME: JournalName = JournalName { daemon: Named { id: 7, started: 8 }, namespace: 9 };
 

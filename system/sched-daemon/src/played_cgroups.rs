@@ -14,7 +14,7 @@ use crate::error::NoCpusets;
 use crate::hierarchy::Version;
 use crate::host::Host;
 use crate::journal::{Journal, parse};
-use crate::ledger::Named;
+use crate::named::Named;
 use crate::outcome::Outcome;
 use crate::places::Folder;
 use crate::restore::restore;

@@ -19,7 +19,7 @@ use kilocore_proc_files::cycles;
 use kilocore_recording_folder::{Folder, process_of};
 use kilocore_sched_policy::Nanos;
 
-use crate::ledger::Named;
+use crate::named::Named;
 use crate::tree::Tree;
 
 /// What the library's file is called, without its ending.

@@ -11,8 +11,8 @@ use std::fs;
 use std::io;
 use std::path::PathBuf;
 
-use crate::ledger::Named;
 use crate::monitored_group::domains;
+use crate::named::Named;
 use crate::tree::Tree;
 
 /// What the steered programs have of caches and memory.

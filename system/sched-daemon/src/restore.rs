@@ -9,8 +9,9 @@ use std::path::Path;
 
 use crate::homecoming::come_home;
 use crate::host::Host;
-use crate::ledger::{Ledger, Masks, Named};
+use crate::ledger::{Ledger, Masks};
 use crate::monitored_group;
+use crate::named::Named;
 use crate::ours;
 use crate::outcome::Outcome;
 use crate::recording_folder;

@@ -17,7 +17,7 @@ use perf_event_open_sys::bindings::{
     perf_event_attr,
 };
 
-use crate::ledger::Named;
+use crate::named::Named;
 use crate::tree::Tree;
 
 /// How far samples are apart: as far as votes of windows of a tenth of a second allow, because each one

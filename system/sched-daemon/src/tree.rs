@@ -10,8 +10,9 @@ use crate::cpusets::Cpusets;
 use crate::error::DaemonError;
 use crate::host::Host;
 use crate::journal::Journal;
-use crate::ledger::{Fact, Masks, Named};
+use crate::ledger::{Fact, Masks};
 use crate::lineage::{Lineage, Origin};
+use crate::named::Named;
 use crate::stat::Stat;
 
 /// A thread of a steered program.

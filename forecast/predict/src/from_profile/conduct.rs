@@ -90,8 +90,6 @@ const UNUSED: f64 = 0.3;
 const ON_CONDITIONS: f64 = 0.25;
 /// So many cores are a part of the program's busy ones that is worth a word.
 const OF_OTHERS: f64 = 0.1;
-/// Fewer looks from outside than this say nothing.
-const FEW_LOOKS: u64 = 20;
 /// Standard deviations beyond what looks from outside say of a serial part.
 const LIKELY: f64 = 1.0;
 const SURELY: f64 = 2.0;
@@ -200,7 +198,7 @@ pub(super) fn serial_ns(
 /// The upper end of Wilson's interval (Journal of the American Statistical Association 22, 1927).
 fn alone_at_most(run: &Run, deviations: f64) -> f64 {
     let Some(awake) = run.outside.as_ref().map(|outside| outside.awake) else { return 1.0 };
-    if awake.rounds < FEW_LOOKS {
+    if !awake.is_enough() {
         return 1.0;
     }
     let (looks, squared) = (awake.rounds as f64, deviations * deviations);
