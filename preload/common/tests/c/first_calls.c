@@ -37,6 +37,9 @@ static pthread_spinlock_t spin = 1;
 static union { unsigned words[8]; pthread_barrier_t object; } barrier = {{0, 0, 1}};
 static const struct timespec past = {1, 0};
 static const struct rlimit no_core;
+/* Words and an environment for "/", which is no program: whoever executes it goes on. */
+static char *const words[] = {"none", NULL};
+static pid_t child;
 static volatile int over;
 /* The function that is called: it was looked up before, as the static linker would have done. */
 static void *function;
@@ -200,6 +203,12 @@ static void make_key(void)
     _(prctl, INT(PR_GET_DUMPABLE, 0L, 0L, 0L, 0L))                                      \
     _(syscall, AS(long, (long)SYS_getpid, 0L, 0L, 0L, 0L, 0L, 0L))                      \
     _(chroot, INT("/no/such/directory"))                                                \
+    _(execv, INT("/", words))                                                           \
+    _(execve, INT("/", words, words))                                                   \
+    _(execvp, INT("/", words))                                                          \
+    _(execvpe, INT("/", words, words))                                                  \
+    _(posix_spawn, INT(&child, "/", NULL, NULL, words, words))                          \
+    _(posix_spawnp, INT(&child, "/", NULL, NULL, words, words))                         \
     _(_exit, INT(0))                                                                    \
     _(_Exit, INT(0))
 
