@@ -5,7 +5,7 @@
 //! no part of a forecast. If they are what threads wait for most, there is no forecast at all, but
 //! it can be said what threads wait for, and where.
 
-use kilocore_lock_profile::{Lock, Process, Run};
+use kilocore_lock_profile::{Finding, Lock, Process, Run};
 
 use super::remedy::remedy;
 use crate::uncounted::is_uncounted;
@@ -24,10 +24,12 @@ pub(super) fn answer(run: &Run) -> Option<Recommendation> {
     let locks = || run.processes.iter().flat_map(|process| &process.locks);
     let all: f64 = locks().map(Lock::waited_ns).sum();
     let dark: f64 = locks().filter(|lock| is_uncounted(lock)).map(Lock::waited_ns).sum();
-    let ran: f64 = run.processes.iter().map(|process| process.threads.cpu_ns).sum();
+    let counted: f64 = run.processes.iter().map(|process| process.threads.cpu_ns).sum();
+    // Of a process that was watched, less may be known than what its threads used.
+    let ran = counted.max(Evidence::of(run).busy_cores * run.wall_ns);
     // Sleep of other kinds is left out: a runtime has many threads that only wait for work.
     let share = dark / (dark + ran).max(1.0);
-    if share < MATTER || dark <= MOST_OF_THE_WAITS * all {
+    if share < MATTER || dark <= MOST_OF_THE_WAITS * all || is_quiet(run) {
         return None;
     }
     let worst = |process: &Process| -> Option<(f64, usize)> {
@@ -40,6 +42,12 @@ pub(super) fn answer(run: &Run) -> Option<Recommendation> {
         .filter_map(|process| Some((process, worst(process)?)))
         .max_by(|a, b| a.1.0.total_cmp(&b.1.0))?;
     Some(about(&process.locks[index], process, run, share))
+}
+
+/// Whether threads hardly wait for locks, by the account of all their time.
+fn is_quiet(run: &Run) -> bool {
+    let quiet = |finding: &Finding| matches!(finding, Finding::NoContention { .. });
+    run.checked_times().is_some_and(|times| times.findings.iter().any(quiet))
 }
 
 /// What is not known of such locks, where threads hardly wait for them.
