@@ -166,7 +166,9 @@ fn a_program_that_ends_at_once_is_known_to_whoever_executes_it() {
             assert_eq!(measured.reasons(), [why], "{starter:?}: {measured:?}");
             assert!(measured.said.contains(program), "{measured:?}");
         }
-        let (_, output, said) = under(&["measure"], &["sh", "-c", &format!("{program}; exit 0")]);
+        let profile = folder.path().join("profile.json");
+        let measuring = ["measure", "--output", profile.to_str().expect("a plain path")];
+        let (_, output, said) = under(&measuring, &["sh", "-c", &format!("{program}; exit 0")]);
         let told = format!("{output}{said}");
         assert!(!told.contains("No lock of the program was seen."), "{told}");
         assert!(told.contains("nothing can be said about the program's locks"), "{told}");
