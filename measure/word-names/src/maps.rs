@@ -9,7 +9,7 @@ use std::fs;
 use std::io;
 
 /// What the kernel puts behind the path of a file that was removed, or that another was put in place of.
-const GONE: &str = " (deleted)";
+pub(crate) const GONE: &str = " (deleted)";
 
 /// A stretch of memory.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -14,7 +14,7 @@ use kilocore_symbols::{Definitions, PerfMap};
 
 use crate::files::{Files, Module};
 use crate::hint::{Hint, hint};
-use crate::maps::{self, Mapping};
+use crate::maps::{self, GONE, Mapping};
 use crate::packages::Packages;
 use crate::place::WordPlace;
 use crate::unwinding::{Unwinding, zero};
@@ -180,7 +180,7 @@ impl Names {
     ) -> Vec<(usize, Range<u64>)> {
         let own = fs::read_link(format!("/proc/{}/exe", self.pid)).unwrap_or_default();
         let own = own.to_string_lossy();
-        let own = own.strip_suffix(" (deleted)").unwrap_or(&own);
+        let own = own.strip_suffix(GONE).unwrap_or(&own);
         let has_locks =
             |path: &str| path == own || LIBRARIES.iter().any(|library| path.contains(library));
         let mut all = Vec::new();

@@ -53,20 +53,8 @@ const FOREIGN: [(Mark, Foreign); 30] = [
             mend: "convert it with ghc-prof-flamegraph, or record with `perf record -g`",
         },
     ),
-    (
-        Line(b"Analysis of sampling "),
-        Foreign {
-            what: "a report of macOS's `sample`",
-            mend: "fold it with stackcollapse-sample.awk of the FlameGraph tools",
-        },
-    ),
-    (
-        Line(b"Sampling process "),
-        Foreign {
-            what: "a report of macOS's `sample`",
-            mend: "fold it with stackcollapse-sample.awk of the FlameGraph tools",
-        },
-    ),
+    (Line(b"Analysis of sampling "), MACOS_SAMPLE),
+    (Line(b"Sampling process "), MACOS_SAMPLE),
     (
         Line(b"heap profile:"),
         Foreign {
@@ -113,6 +101,10 @@ const FOREIGN: [(Mark, Foreign); 30] = [
     (Line(b"Flat profile:"), Foreign { what: "a report of gprof", mend: PERF_RECORD }),
 ];
 
+const MACOS_SAMPLE: Foreign = Foreign {
+    what: "a report of macOS's `sample`",
+    mend: "fold it with stackcollapse-sample.awk of the FlameGraph tools",
+};
 const PPROF_REPORT: Foreign = Foreign {
     what: "a report that pprof prints",
     mend: "give the profile itself that it was made of",
