@@ -48,7 +48,7 @@ lint: packages-build
 	$(CARGO) fmt --manifest-path evidence/fuzz/Cargo.toml --check
 	$(CARGO) fmt --manifest-path evidence/page-caches/Cargo.toml --check
 	# Declared by macros, into which cargo fmt does not see.
-	rustfmt --edition 2024 --check libs/locks/src/*.rs measure/kernel-bench/src/benchmarks.rs measure/kernel-bench/src/benchmarks/*.rs
+	rustfmt --edition 2024 --check libs/locks/src/*.rs functions/bench/src/benchmarks.rs functions/bench/src/benchmarks/*.rs
 	$(CARGO) clippy --release --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings -A rustdoc::private-intra-doc-links" \
 	    $(CARGO) doc --release --workspace --no-deps --quiet
@@ -110,12 +110,12 @@ page-caches: packages-build
 fidelity: packages-build
 	$(CARGO) build --release -p kilocore-fidelity
 	target/release/kilocore-fidelity --docs docs \
-	    --gain-errors forecast/predict/data/gain-errors.csv
+	    --gain-errors locks/forecast/data/gain-errors.csv
 
 ## fidelity-c: only the forecasts from profiles, into their section of docs/fidelity.md; takes minutes
 fidelity-c: packages-build
 	$(CARGO) run --release -p kilocore-fidelity --example setting_c -- \
-	    docs/fidelity.md forecast/predict/data/gain-errors.csv
+	    docs/fidelity.md locks/forecast/data/gain-errors.csv
 
 ## fidelity-profiles: measure the programs of data/profiles anew, on this machine
 fidelity-profiles: all

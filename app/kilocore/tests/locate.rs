@@ -8,5 +8,5 @@ mod recorded;
 mod refusals;
 mod sleepers;
 
-#[path = "../../../measure/sampled-profile/tests/common/pprof.rs"]
+#[path = "../../../functions/sampled-profile/tests/common/pprof.rs"]
 mod pprof;

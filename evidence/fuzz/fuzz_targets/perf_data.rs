@@ -15,7 +15,7 @@ fuzz_target!(|bytes: &[u8]| {
         kallsyms: Some("/dev/null".into()),
         files: vec![
             PathBuf::from(env!("CARGO_MANIFEST_DIR"))
-                .join("../../measure/sampled-profile/tests/data"),
+                .join("../../functions/sampled-profile/tests/data"),
         ],
         debug_files: DebugFiles::none(),
         inlined: bytes.len().is_multiple_of(2),

@@ -1,7 +1,7 @@
 //! How the library `preload/allocations` tells of blocks of memory: by `madvise` with advice that there is
 //! not.
 //!
-//! The program runs in QEMU, whose plugin (`system/numa-qemu`) sees each system call with its arguments. The
+//! The program runs in QEMU, whose plugin (`numa/qemu`) sees each system call with its arguments. The
 //! kernel refuses such advice, whatever the address is, and does nothing. So the call does no harm either
 //! where no plugin looks on.
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 const GOLDEN: &str =
-    concat!(env!("CARGO_MANIFEST_DIR"), "/../../measure/sampled-profile/tests/golden");
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../../functions/sampled-profile/tests/golden");
 
 /// A copy of a profile that says that its program lies with the tests.
 fn at_home(folder: &Path, profile: &str, [was, is]: [&str; 2]) -> PathBuf {

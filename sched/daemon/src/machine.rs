@@ -56,7 +56,7 @@ mod tests {
 
     /// The last-level caches of the first cores of a recorded machine.
     fn caches(recorded: &str, cores: u32, change: impl Fn(&str) -> bool) -> Vec<u32> {
-        let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../measure/host/tests/data");
+        let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../host/hardware/tests/data");
         let text = fs::read_to_string(data.join(recorded)).expect("it is recorded");
         let folder = tempfile::tempdir().expect("a folder");
         let lines = text.lines().filter_map(|line| line.split_once(" = "));
