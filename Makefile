@@ -152,7 +152,7 @@ page-traces: all
 ## hit-ratios: hit ratios of page lists beside exact LRU on made traces of ten million uses, into the
 ## tables of docs/lru-hit-ratios.md; takes a quarter of an hour
 hit-ratios: packages-build
-	$(CARGO) build --release -p kilocore-hit-ratios
+	$(CARGO) build --release -p kilocore-comparisons --bin kilocore-hit-ratios
 	target/release/kilocore-hit-ratios --page docs/lru-hit-ratios.md
 
 ## ldu: the published figures of deferred updates, simulated anew, into docs/ldu and the tables of
@@ -294,14 +294,14 @@ pages: packages-build
 ## into the tables of docs/pages.md; takes minutes on a machine that does nothing else
 page-pools: packages-build
 	@tools/install-packages $(POOL_PACKAGES)
-	$(CARGO) build --release -p kilocore-page-pools
+	$(CARGO) build --release -p kilocore-comparisons --bin kilocore-page-pools
 	GLIBC_TUNABLES=glibc.rtld.optional_static_tls=16384 \
 	    target/release/kilocore-page-pools --page docs/pages.md
 
 ## replicated: data with a copy on each node beside locks and other libraries: simulated, and measured on
 ## this machine, into the tables of docs/replicated.md; takes minutes on a machine that does nothing else
 replicated: packages-build
-	$(CARGO) build --release -p kilocore-replicated-data
+	$(CARGO) build --release -p kilocore-comparisons --bin kilocore-replicated-data
 	target/release/kilocore-replicated-data --page docs/replicated.md
 
 packages-build packages-demo packages-test packages-fuzz: packages-%:
@@ -340,9 +340,9 @@ sched-simulated: packages-build
 	    target/release/kilocore simulate sched --machine $$machine --cores $$curve --lock spin \
 	        --output docs/sched/$$machine-curve.csv --output target/sched/$$machine-curve.json; \
 	done
-	$(CARGO) run --release -p kilocore-sched-experiments --example vary-lock-aware \
+	$(CARGO) run --release -p kilocore-published --example vary-lock-aware \
 	    > target/sched/lock-aware.json
-	$(CARGO) run --release -p kilocore-sched-experiments --example vary-sections \
+	$(CARGO) run --release -p kilocore-published --example vary-sections \
 	    > target/sched/sections.json
 	target/release/kilocore simulate sched --experiment cache \
 	    --output docs/sched/caches.csv --output target/sched/caches.json

@@ -6,11 +6,11 @@ use std::str::FromStr;
 
 use clap::Args;
 use indicatif::ProgressBar;
-use kilocore_fit::{Atlas, LeftOut, Measurements, Named, Outlook, ReadError};
 use kilocore_lock_profile::Profile;
 use kilocore_locks::LockId;
 use kilocore_machine::Description;
-use kilocore_names::UnknownName;
+use kilocore_machine::names::UnknownName;
+use kilocore_predict::fit::{Atlas, LeftOut, Measurements, Named, Outlook, ReadError};
 use kilocore_predict::from_profile;
 use kilocore_report::FitReport;
 
@@ -71,7 +71,7 @@ pub(crate) fn fit(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let atlas = arguments.atlas(&machine, profile.as_ref())?;
 
     let progress = output::progress(0, "weighing workloads");
-    let fit = kilocore_fit::fit(&atlas, &measurements, &show(&progress));
+    let fit = kilocore_predict::fit::fit(&atlas, &measurements, &show(&progress));
     progress.finish_and_clear();
     let fit = fit.map_err(Failure::from).map_err(about)?;
 

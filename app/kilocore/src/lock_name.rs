@@ -1,7 +1,7 @@
 //! Locks by the names that are typed.
 
 use kilocore_locks::{LockId, LockInfo, RwLockId};
-use kilocore_names::UnknownName;
+use kilocore_machine::names::UnknownName;
 use kilocore_sim::Sim;
 
 /// What is known of each mutex.

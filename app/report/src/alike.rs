@@ -1,7 +1,7 @@
 //! Curves that do alike, taken together: of twenty-six rows that differ by two per cent nobody
 //! learns anything.
 
-use kilocore_curve::CurvePoint;
+use kilocore_figures::CurvePoint;
 
 use crate::drawn::{Drawn, Role, best_first};
 
@@ -87,7 +87,7 @@ pub(crate) fn telling<P: CurvePoint>(curves: &[Drawn<'_, P>]) -> Vec<usize> {
 
 #[cfg(test)]
 mod tests {
-    use kilocore_curve::Judged;
+    use kilocore_figures::Judged;
     use kilocore_predict::{Curve, ForecastPoint, Point};
 
     use super::{MOST_SHOWN, groups, shown};

@@ -1,6 +1,6 @@
 //! The curves of a report.
 
-use kilocore_curve::{CurvePoint, LockCurve};
+use kilocore_figures::{CurvePoint, LockCurve};
 use kilocore_locks::RwLockId;
 
 use crate::alike;

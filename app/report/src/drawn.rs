@@ -1,8 +1,8 @@
 //! A curve as it is drawn: how it is told from the others, and in which role it stands.
 
-use kilocore_curve::{CurvePoint, LockCurve};
-use kilocore_fit::OutlookPoint;
+use kilocore_figures::{CurvePoint, LockCurve};
 use kilocore_predict::ForecastPoint;
+use kilocore_predict::fit::OutlookPoint;
 
 use crate::number;
 

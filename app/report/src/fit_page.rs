@@ -1,7 +1,7 @@
 //! The page of a fit.
 
 use askama::Template;
-use kilocore_fit::{Outlook, OutlookPoint};
+use kilocore_predict::fit::{Outlook, OutlookPoint};
 
 use crate::chart::{Chart, LARGE};
 use crate::curve_set::{CurveSet, Given};

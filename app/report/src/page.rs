@@ -1,7 +1,7 @@
 //! The HTML page.
 
 use askama::Template;
-use kilocore_curve::Shape;
+use kilocore_figures::Shape;
 use kilocore_predict::ForecastPoint;
 
 use crate::chart::{Chart, LARGE, SMALL};

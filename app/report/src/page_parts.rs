@@ -1,6 +1,6 @@
 //! What pages share: their style and script, and the cells of their tables of curves.
 
-use kilocore_curve::{Curve, CurvePoint, Shape};
+use kilocore_figures::{Curve, CurvePoint, Shape};
 use kilocore_locks::{LockId, RwLockId};
 
 use crate::scale::{Growth, Scale};

@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use kilocore_fit::OutlookPoint;
 use kilocore_predict::ForecastPoint;
+use kilocore_predict::fit::OutlookPoint;
 
 use crate::drawn::Drawn;
 use crate::number;

@@ -1,8 +1,8 @@
 //! What a report is made from.
 
-use kilocore_fit::{Outlook, OutlookCurve};
 use kilocore_lock_profile::Profile;
 use kilocore_machine::Description;
+use kilocore_predict::fit::{Outlook, OutlookCurve};
 use kilocore_predict::{Curve, Forecast};
 use serde::Serialize;
 

@@ -1,6 +1,6 @@
 //! Every point of every curve, a row each, as CSV.
 
-use kilocore_fit::Outlook;
+use kilocore_predict::fit::Outlook;
 use kilocore_predict::{Curve, ForecastPoint};
 use serde::Serialize;
 

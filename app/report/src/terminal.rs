@@ -13,7 +13,7 @@ mod style;
 mod times;
 mod traced;
 
-use kilocore_curve::{Curve, CurvePoint};
+use kilocore_figures::{Curve, CurvePoint};
 use kilocore_locks::LockInfo;
 use kilocore_machine::Description;
 

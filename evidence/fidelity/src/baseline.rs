@@ -4,7 +4,7 @@
 //! Both know only locks that were measured. A lock that was not is taken for the nearest one that
 //! was: the given lock of its kind.
 
-use kilocore_curve::usl;
+use kilocore_figures::usl;
 
 use crate::data::Series;
 use crate::split::Split;

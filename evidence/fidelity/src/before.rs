@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use kilocore_curve::median;
+use kilocore_figures::median;
 use serde::Deserialize;
 
 use crate::run::Answer;

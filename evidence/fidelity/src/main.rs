@@ -14,7 +14,7 @@ use kilocore_fidelity::page::{self, Contents};
 use kilocore_fidelity::run::{Answer, answer};
 use kilocore_fidelity::split::Setting;
 use kilocore_fidelity::{dump, profiles, terminal};
-use kilocore_fit::Atlas;
+use kilocore_predict::fit::Atlas;
 
 /// Forecasts published measurements from a part of them, and compares with the rest.
 #[derive(Debug, Parser)]

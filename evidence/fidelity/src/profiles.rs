@@ -10,7 +10,7 @@
 //! one node, and what a user would conclude.
 //!
 //! * *Verdict*: whether the program as it is scales, flattens or collapses; one rule
-//!   ([`Shape::of`](kilocore_curve::Shape::of)) judges the measured curve and the forecast one.
+//!   ([`Shape::of`](kilocore_figures::Shape::of)) judges the measured curve and the forecast one.
 //!   Where the answer to a user says that too little was seen to tell, there is none.
 //! * *Locks that do well*: those within a tenth of the best on all nodes.
 //! * *Regret*: what is lost there by taking the lock that the forecast calls best.

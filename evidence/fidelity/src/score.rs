@@ -1,6 +1,6 @@
 //! How far what was said is from what was measured.
 
-use kilocore_curve::lasting_collapse;
+use kilocore_figures::lasting_collapse;
 use serde::Serialize;
 
 use crate::run::{Answer, Compared, Curve};

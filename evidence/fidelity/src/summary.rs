@@ -1,6 +1,6 @@
 //! Scores of one program and of groups of programs.
 
-use kilocore_curve::median;
+use kilocore_figures::median;
 use serde::Serialize;
 
 use crate::run::{Answer, Compared, Curve};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use kilocore_curve::median;
+use kilocore_figures::median;
 use kilocore_locks::LockId;
 use kilocore_report::number;
 

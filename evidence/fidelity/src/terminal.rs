@@ -1,7 +1,7 @@
 //! Terse tables for the terminal: a line for each program, and what they come to.
 
 use comfy_table::{CellAlignment, Table, presets};
-use kilocore_curve::median;
+use kilocore_figures::median;
 use kilocore_report::number;
 
 use crate::before::Before;

@@ -8,7 +8,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use kilocore_curve::median;
+use kilocore_figures::median;
 use kilocore_lock_profile::Profile;
 use kilocore_machine::Description;
 use kilocore_predict::{

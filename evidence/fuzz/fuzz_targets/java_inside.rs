@@ -2,7 +2,7 @@
 //! bits and pieces, so it may be anything.
 #![no_main]
 
-use kilocore_java_threads::{Inside, Memory, VARIABLES};
+use kilocore_lock_watcher::java_threads::{Inside, Memory, VARIABLES};
 use libfuzzer_sys::fuzz_target;
 
 /// Pages that are written by the input: each begins at another place of it.

@@ -1,7 +1,7 @@
 //! What a Java virtual machine says of its threads.
 #![no_main]
 
-use kilocore_java_threads::Dump;
+use kilocore_lock_watcher::java_threads::Dump;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {

@@ -14,7 +14,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use caches::{PageCache, foyer, moka, pool, quick};
-use kilocore_rounds::{Scattered, in_turn, table, timed};
+use kilocore_comparisons::rounds::{Scattered, in_turn, table, timed};
 use writes::{FILE_PAGES, Files, WRITERS};
 
 const ROUNDS: usize = 15;

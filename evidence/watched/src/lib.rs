@@ -9,6 +9,7 @@
 mod beside;
 mod expected;
 mod page;
+pub mod planted;
 mod score;
 mod table;
 mod trial;

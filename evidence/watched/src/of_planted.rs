@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use kilocore_planted::Program;
+use kilocore_watched::planted::Program;
 use kilocore_watched::{Expected, How, Score, Trial, Work, table};
 
 use crate::{Common, progress};

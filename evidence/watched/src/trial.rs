@@ -4,8 +4,8 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
+use crate::planted::{BuildError, Built, Program, Ready, RunError, Truth, UnreadableTruth};
 use kilocore_lock_profile::{Profile, ProfileError};
-use kilocore_planted::{BuildError, Built, Program, Ready, RunError, Truth, UnreadableTruth};
 
 /// How the watcher gets to the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]

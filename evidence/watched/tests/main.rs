@@ -2,3 +2,4 @@
 
 mod beside;
 mod planted;
+mod planted_programs;

@@ -7,7 +7,7 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use kilocore_planted::Program;
+use kilocore_watched::planted::Program;
 use kilocore_watched::{Expected, How, Score, Trial, TrialError, Work};
 
 /// How long a program is watched, at first and at last.

@@ -3,7 +3,7 @@
 //! To add a benchmark, write its file, with [`getppid`] as a pattern, and add a line to the
 //! registry below. The line has the name of the file and the types in it that are a [`Benchmark`].
 
-use kilocore_names::UnknownName;
+use kilocore_machine::names::UnknownName;
 
 use crate::Benchmark;
 

@@ -8,7 +8,7 @@
 //! The host changes by some percent between two runs, and no number of samples within a run can
 //! show that.
 
-use kilocore_curve::median;
+use kilocore_figures::median;
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::Serialize;

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use kilocore_proc_files::{Quota, offline_cores};
+use kilocore_linux::{Quota, offline_cores};
 use serde::{Deserialize, Serialize};
 
 use crate::cpus::Cpus;

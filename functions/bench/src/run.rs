@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use kilocore_proc_files::{HeldUp, Throttling};
+use kilocore_linux::{HeldUp, Throttling};
 use thiserror::Error;
 
 use crate::cpus::Cpus;

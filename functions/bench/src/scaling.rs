@@ -5,7 +5,7 @@
 //! law can also fall. Each is given with its distance from the curve, so a reader sees which one
 //! describes it.
 
-use kilocore_curve::{Curve, CurvePoint, Judged, Shape, gustafson, misfit, usl};
+use kilocore_figures::{Curve, CurvePoint, Judged, Shape, gustafson, misfit, usl};
 use serde::{Deserialize, Serialize};
 
 use crate::summary::Summary;

@@ -1,6 +1,6 @@
 //! Samples, and the summary of those on one number of cores.
 
-use kilocore_curve::median;
+use kilocore_figures::median;
 use serde::{Deserialize, Serialize};
 
 use crate::statistics::{self, Interval, Noise};

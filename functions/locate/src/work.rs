@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use kilocore_decimal::{Decimal, DecimalError};
+use kilocore_figures::decimal::{Decimal, DecimalError};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use thiserror::Error;
 

@@ -9,7 +9,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 
-use kilocore_proc_files::{HeldUp, offline_warning};
+use kilocore_linux::{HeldUp, offline_warning};
 use kilocore_process::{CpuId, End, NotStarted, Start, allowed_cores, run, spare_cores};
 use tempfile::TempDir;
 

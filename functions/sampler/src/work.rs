@@ -19,7 +19,7 @@ use std::sync::{Mutex, PoisonError};
 use kilocore_process::{Observer, Stream, shell_status};
 use regex::bytes::{Regex, RegexBuilder};
 
-pub use kilocore_decimal::{Decimal, DecimalError};
+pub use kilocore_figures::decimal::{Decimal, DecimalError};
 use lines::{LONGEST_LINE, Lines};
 
 /// How many of the last lines an error shows, and how much of each.

@@ -5,7 +5,7 @@
 //! compared with theirs. The one-way latency is half of a round trip. It is about the time from a
 //! request for a modified line until the data has arrived.
 
-use kilocore_curve::lower_median;
+use kilocore_figures::lower_median;
 
 use crate::MeasureError;
 use crate::pinned::{Pinned, allowed};

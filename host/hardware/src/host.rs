@@ -1,6 +1,6 @@
 //! All measurements together.
 
-use kilocore_curve::lower_median;
+use kilocore_figures::lower_median;
 
 use crate::core_to_core::{samples, spread};
 use crate::identity::{cpuinfo_field, host_name, relative, today};

@@ -1,6 +1,6 @@
 //! Latencies of caches and memory by a pointer chase, and bandwidth by copying.
 
-use kilocore_curve::lower_median;
+use kilocore_figures::lower_median;
 
 use crate::MeasureError;
 use crate::pinned::Pinned;

@@ -1,6 +1,6 @@
 //! The clock, and the costs of an atomic read-modify-write and of a spin-loop hint.
 
-use kilocore_curve::lower_median;
+use kilocore_figures::lower_median;
 use std::hint::black_box;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};

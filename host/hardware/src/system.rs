@@ -3,7 +3,7 @@
 //! Each loop is bounded in time, and every sleep has a timeout. If a measurement is lost on a busy
 //! host, a sample is shorter, and nothing hangs.
 
-use kilocore_curve::lower_median;
+use kilocore_figures::lower_median;
 
 use crate::MeasureError;
 use crate::pinned::Pinned;

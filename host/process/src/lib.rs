@@ -18,6 +18,7 @@ mod observe;
 mod obstacle;
 mod orphans;
 mod preload;
+pub mod recording_folder;
 mod signals;
 mod start;
 mod started;

@@ -10,7 +10,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use addr2line::demangle_auto;
-use kilocore_foreign_files::FileIdentity;
+use kilocore_linux::foreign_files::FileIdentity;
 use object::{Object, ObjectSection, ObjectSymbol, SymbolKind};
 
 use crate::binary_error::BinaryError;

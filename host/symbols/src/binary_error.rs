@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use kilocore_foreign_files::ForeignFileError;
+use kilocore_linux::foreign_files::ForeignFileError;
 
 /// Why a file provides no names.
 #[derive(Debug, thiserror::Error)]

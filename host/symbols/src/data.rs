@@ -4,7 +4,7 @@ use std::path::Path;
 use std::rc::Rc;
 
 use addr2line::demangle_auto;
-use kilocore_foreign_files::{ForeignFile, Room, Taken};
+use kilocore_linux::foreign_files::{ForeignFile, Room, Taken};
 use object::{Object, ObjectSymbol, SymbolKind};
 
 use crate::outline::{Outline, headers};

@@ -15,7 +15,7 @@ use gimli::{
     AbbreviationsCacheStrategy, Dwarf, DwarfPackage, EndianRcSlice, Reader, RunTimeEndian,
     SectionId,
 };
-use kilocore_foreign_files::{
+use kilocore_linux::foreign_files::{
     FileIdentity, ForeignFile, ForeignFileError, Room, Taken, own_user, seen_from,
 };
 use object::{CompressedData, CompressionFormat, Object, ObjectSection};
@@ -156,7 +156,7 @@ fn as_path(bytes: &[u8]) -> &Path {
 /// The sections of a file, each read when it is asked for.
 struct Sections {
     file: ForeignFile,
-    headers: kilocore_foreign_files::Image,
+    headers: kilocore_linux::foreign_files::Image,
     /// For what was read of them.
     taken: Taken,
 }

@@ -22,6 +22,7 @@ mod kernel_locks;
 mod outline;
 mod perf_map;
 mod segments;
+pub mod spin_loops;
 mod table;
 mod unwind;
 mod unwind_tables;

@@ -4,7 +4,7 @@
 use std::ops::{Deref, Range};
 use std::path::Path;
 
-use kilocore_foreign_files::{FileIdentity, ForeignFile, ForeignFileError, Image};
+use kilocore_linux::foreign_files::{FileIdentity, ForeignFile, ForeignFileError, Image};
 use object::elf;
 use object::read::FileKind;
 use object::read::elf::{FileHeader, ProgramHeader, SectionHeader};

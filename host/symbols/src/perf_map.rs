@@ -11,7 +11,7 @@
 use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
-use kilocore_foreign_files::{ForeignFile, own_user, users_of_process};
+use kilocore_linux::foreign_files::{ForeignFile, own_user, users_of_process};
 
 use crate::table::{Builder, Table};
 

@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 use std::ops::Range;
 use std::rc::Rc;
 
-use kilocore_foreign_files::{Room, Taken};
+use kilocore_linux::foreign_files::{Room, Taken};
 
 /// A stretch of code with a name.
 #[derive(Debug, Clone, Copy)]

@@ -4,7 +4,7 @@ use std::ops::{Deref, Range};
 use std::rc::Rc;
 
 use framehop::{ExplicitModuleSectionInfo, Module};
-use kilocore_foreign_files::{Room, Taken};
+use kilocore_linux::foreign_files::{Room, Taken};
 
 use crate::{Section, UnwindSections};
 

@@ -16,7 +16,7 @@ mod vague;
 mod view;
 mod watched;
 
-use kilocore_curve::Shape;
+use kilocore_figures::Shape;
 use kilocore_lock_profile::Profile;
 
 use answer::{answer, not_seen, unknown};

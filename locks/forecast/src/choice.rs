@@ -7,7 +7,7 @@
 
 use std::cmp::Ordering;
 
-use kilocore_curve::Contenders;
+use kilocore_figures::Contenders;
 
 use crate::from_profile::Conduct;
 use crate::waiting::parks;
@@ -94,7 +94,7 @@ pub(crate) fn end(curve: &Curve) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use kilocore_curve::Judged;
+    use kilocore_figures::Judged;
 
     use super::Choice;
     use crate::from_profile::Conduct;

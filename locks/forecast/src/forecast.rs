@@ -1,6 +1,6 @@
 //! A forecast: curves of throughput against cores, one for each lock, and what they mean.
 
-use kilocore_curve::{CurvePoint, Judged, LockCurve};
+use kilocore_figures::{CurvePoint, Judged, LockCurve};
 use kilocore_machine::Description;
 use serde::Serialize;
 
@@ -141,7 +141,7 @@ pub struct Forecast {
 
 #[cfg(test)]
 mod tests {
-    use kilocore_curve::{Judged, Shape};
+    use kilocore_figures::{Judged, Shape};
 
     use super::{Curve, ForecastPoint, curve_on};
     use crate::Point;

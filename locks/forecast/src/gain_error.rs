@@ -5,7 +5,7 @@
 //! forecast for two large ones, on which others measured the same programs under many locks. The
 //! errors lie in `data/gain-errors.csv`, which `kilocore-fidelity` writes together with that page.
 
-use kilocore_curve::median;
+use kilocore_figures::median;
 use serde::Serialize;
 
 /// The errors by lock. The lock `all` stands for all locks together.

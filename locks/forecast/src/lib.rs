@@ -16,6 +16,7 @@ pub mod closed_form;
 mod coverage;
 mod duration;
 mod evidence;
+pub mod fit;
 mod forecast;
 mod forecast_lock;
 mod from_profile;

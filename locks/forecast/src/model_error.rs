@@ -3,12 +3,12 @@
 //! A program is simpler in the model than it is, and so is the machine. The logarithm of a measured
 //! throughput is modelled as that of the forecast plus a normal error ([`deviation`]). The error
 //! grows with the distance from one core, where there is little to err on, and soon reaches its full
-//! size. `kilocore-fit` assumes an error of the same size before it has seen measurements.
+//! size. [`crate::fit`] assumes an error of the same size before it has seen measurements.
 //! `docs/fidelity.md`, setting C, says how often the band holds.
 
 use crate::ForecastPoint;
 
-/// The standard deviation on many cores. It is about the root mean square of what `kilocore-fit`
+/// The standard deviation on many cores. It is about the root mean square of what [`crate::fit`]
 /// deems possible before it has seen measurements, if threads wait half of their time.
 const ON_MANY_CORES: f64 = 0.5;
 /// Standard deviations from the middle of a normal distribution to the ends of a band that holds

@@ -9,7 +9,7 @@
 //! knowing it. A profile does not show it. So a lock that keeps this promise comes first if it helps, unless
 //! the program asked for writers first itself.
 
-use kilocore_curve::Contenders;
+use kilocore_figures::Contenders;
 use kilocore_locks::RwLockId;
 use kilocore_sim::Sim;
 
@@ -115,7 +115,7 @@ impl<'a> SecondChoice<'a> {
 
 #[cfg(test)]
 mod tests {
-    use kilocore_curve::Judged;
+    use kilocore_figures::Judged;
 
     use super::*;
     use crate::{ForecastPoint, Point};

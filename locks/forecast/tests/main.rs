@@ -4,6 +4,7 @@ mod barrier;
 mod closed_forms;
 mod crowd;
 mod effort;
+mod fit;
 mod kernel;
 mod memory;
 mod phases;

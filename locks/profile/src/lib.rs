@@ -23,6 +23,7 @@ mod recording;
 mod snapshot;
 mod spin_places;
 mod symbols;
+pub mod thread_account;
 mod thread_findings;
 mod thread_time;
 mod traced;

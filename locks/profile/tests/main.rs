@@ -2,4 +2,5 @@
 
 mod kept;
 mod robustness;
+mod thread_account;
 mod times;

@@ -1,7 +1,7 @@
 //! The rate of the time-stamp counter, observed over a run.
 
+use kilocore_linux::cycles;
 use kilocore_lock_profile::ClockRate;
-use kilocore_proc_files::cycles;
 
 /// A moment on both clocks.
 #[derive(Debug, Clone, Copy)]
@@ -12,7 +12,7 @@ pub(crate) struct Mark {
 
 /// `CLOCK_MONOTONIC` in nanoseconds.
 fn monotonic_ns() -> u64 {
-    kilocore_proc_files::monotonic().as_nanos() as u64
+    kilocore_linux::monotonic().as_nanos() as u64
 }
 
 impl Mark {

@@ -2,8 +2,8 @@
 
 use std::fs;
 
+use kilocore_linux::offline_cores;
 use kilocore_lock_profile::{ClockRate, Host};
-use kilocore_proc_files::offline_cores;
 use kilocore_process::{allowed_cores, kernel_release};
 
 /// Returns the host as a profile describes it. `clock` is the rate of its time-stamp counter.

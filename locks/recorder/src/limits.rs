@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use kilocore_linux::{Quota, Throttling};
 use kilocore_lock_profile::CpuLimit;
-use kilocore_proc_files::{Quota, Throttling};
 
 /// What was seen of a group.
 #[derive(Debug, Clone, Copy)]

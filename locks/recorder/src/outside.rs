@@ -23,7 +23,7 @@ use kilocore_lock_profile::{Awake, CpuLimit, Kind, Object, Outside, Process, Unr
 use family::{Family, Seen};
 use futexes::Words;
 use image::Recorder;
-use kilocore_proc_files::{self as process, FileId, Look, look, thread_time};
+use kilocore_linux::{self as process, FileId, Look, look, thread_time};
 use pace::Pace;
 
 use crate::limits::Limits;

@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use kilocore_lock_profile::{Lack, RECORDING_EXTENSION, Recording};
-use kilocore_recording_folder::Folder;
+use kilocore_process::recording_folder::Folder;
 
 use crate::error::MeasureError;
 use crate::shortage::Shortage;
@@ -89,7 +89,7 @@ fn process_of(path: &Path) -> Option<u32> {
 /// Returns which process executed which program, as a note says.
 fn executed_by(note: &Path) -> Option<(u32, PathBuf)> {
     let mut room = [0; libc::PATH_MAX as usize + 12];
-    let text = kilocore_proc_files::read(note.to_str()?, &mut room).ok()?;
+    let text = kilocore_linux::read(note.to_str()?, &mut room).ok()?;
     let blank = text.iter().position(|byte| *byte == b' ')?;
     let process = std::str::from_utf8(&text[..blank]).ok()?.parse().ok()?;
     Some((process, PathBuf::from(OsStr::from_bytes(&text[blank + 1..]))))
@@ -102,7 +102,7 @@ fn shortage(path: &Path) -> Option<(u32, Shortage)> {
     let pid = process_of(path)?;
     if ends_with(path, NOTE) {
         let mut room = [0; WORD];
-        let word = kilocore_proc_files::read(path.to_str()?, &mut room).ok()?;
+        let word = kilocore_linux::read(path.to_str()?, &mut room).ok()?;
         return match std::str::from_utf8(word).ok()?.trim() {
             // There may have been room for the note's name only.
             "no-room" | "" => Some((pid, Shortage::Room)),

@@ -121,7 +121,7 @@ fn moment(recordings: &Path, looker: &Looker<'_>) -> Result<Moment, RecordingErr
     let mut snapshot = Snapshot::read(recordings)?;
     let mark = Mark::now();
     for pid in looker.members() {
-        if let Some(time) = kilocore_proc_files::processor_time(pid) {
+        if let Some(time) = kilocore_linux::processor_time(pid) {
             snapshot.note_processor_time(pid, time);
         }
     }

@@ -138,7 +138,7 @@ fn command_of(pid: u32) -> Vec<String> {
     let words: Vec<String> =
         text.split('\0').filter(|word| !word.is_empty()).map(str::to_owned).collect();
     if words.is_empty() {
-        return vec![kilocore_proc_files::name(pid, pid).unwrap_or_else(|| pid.to_string())];
+        return vec![kilocore_linux::name(pid, pid).unwrap_or_else(|| pid.to_string())];
     }
     words
 }

@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use iced_x86::Register;
-use kilocore_proc_files::{self as proc_files, Doing, doing, futex_word};
+use kilocore_linux::{self as proc_files, Doing, doing, futex_word};
 use syscalls::Sysno;
 
 use crate::constants::constant_in;

@@ -14,11 +14,11 @@ mod places;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use crate::word_names::{Names, WaitKind, WordPlace};
 use kilocore_lock_profile::{
     Barrier, Condition, Family as LockFamily, Futexes, Handoffs, Histogram, Interval, Lock,
     MostlyBy, Precision, Process, ReadSide, Threads, is_pthread,
 };
-use kilocore_word_names::{Names, WaitKind, WordPlace};
 
 use histograms::spread;
 use known::{Is, Known, known};

@@ -6,7 +6,7 @@ use std::io::Read;
 use std::path::Path;
 use std::time::Duration;
 
-use kilocore_proc_files::{self as proc_files, Image};
+use kilocore_linux::{self as proc_files, Image};
 
 use crate::ids::{Moment, Pid, Tid};
 

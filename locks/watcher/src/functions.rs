@@ -8,8 +8,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::word_names::{Names, own_frame};
 use kilocore_lock_profile::Frame;
-use kilocore_word_names::{Names, own_frame};
 
 use crate::document::frames;
 use crate::family::Family;

@@ -17,7 +17,7 @@ pub(crate) struct Moment(pub(crate) u64);
 impl Moment {
     /// This moment.
     pub(crate) fn now() -> Self {
-        Self(kilocore_proc_files::monotonic().as_nanos() as u64)
+        Self(kilocore_linux::monotonic().as_nanos() as u64)
     }
 }
 

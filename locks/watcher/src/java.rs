@@ -9,7 +9,7 @@ use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::thread;
 use std::time::Duration;
 
-use kilocore_java_threads::{
+use crate::java_threads::{
     Dump, JavaFrame, JavaThread, Synchronizers, WaitKind, is_hotspot, threads,
 };
 use kilocore_lock_profile::Frame;

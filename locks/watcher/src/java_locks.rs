@@ -12,8 +12,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use kilocore_java_threads::{Inside, JavaLock, Memory, VARIABLES, thread_ids};
-use kilocore_word_names::Names;
+use crate::java_threads::{Inside, JavaLock, Memory, VARIABLES, thread_ids};
+use crate::word_names::Names;
 
 use crate::ids::{Pid, Tid, Word};
 use crate::memory::read;

@@ -36,6 +36,7 @@ mod ids;
 mod instruction;
 mod java;
 mod java_locks;
+pub mod java_threads;
 mod kernel_lock_names;
 mod ledger;
 mod looks;
@@ -63,6 +64,7 @@ mod watch;
 mod watched;
 mod watchpoints;
 mod window;
+pub mod word_names;
 
 pub use error::WatchError;
 pub use family::Kin;

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use kilocore_proc_files::{Call, Doing, doing};
+use kilocore_linux::{Call, Doing, doing};
 use rand_core::Rng;
 use syscalls::Sysno;
 

@@ -1,8 +1,8 @@
 //! The registers of user space in a sample.
 
 use iced_x86::Register;
-use kilocore_spin_loops::place;
-pub(crate) use kilocore_spin_loops::{COUNT, SAMPLED};
+use kilocore_symbols::spin_loops::place;
+pub(crate) use kilocore_symbols::spin_loops::{COUNT, SAMPLED};
 
 /// The instruction of a system call.
 pub(crate) const SYSCALL: [u8; 2] = [0x0f, 0x05];
@@ -64,7 +64,7 @@ impl Registers {
     }
 
     /// Those of a thread in a system call, as far as the system tells.
-    pub(crate) fn of_call(call: &kilocore_proc_files::Call) -> Self {
+    pub(crate) fn of_call(call: &kilocore_linux::Call) -> Self {
         let mut registers = Self::default();
         let [a, b, c, ..] = call.arguments;
         (registers.0[DI], registers.0[SI], registers.0[DX]) = (a, b, c);

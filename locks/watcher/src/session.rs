@@ -11,8 +11,8 @@ mod rest;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use kilocore_proc_files::{processor_time, thread_time};
-use kilocore_word_names::{Files, Names};
+use crate::word_names::{Files, Names};
+use kilocore_linux::{processor_time, thread_time};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 

@@ -8,7 +8,7 @@
 
 use std::ops::Range;
 
-use kilocore_word_names::Names;
+use crate::word_names::Names;
 
 use crate::registers::Registers;
 

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use iced_x86::Register;
-use kilocore_spin_loops::{Answers, spin_loop};
+use kilocore_symbols::spin_loops::{Answers, spin_loop};
 
 use crate::ids::{Pid, Word};
 use crate::memory::read;

@@ -6,9 +6,11 @@
 
 use std::collections::BTreeMap;
 
-use kilocore_thread_time as time;
-use kilocore_thread_time::{Account, Event, ThreadId, ThreadTimes, What, WordKind};
-use kilocore_word_names::Names;
+use crate::word_names::Names;
+use kilocore_lock_profile::thread_account as time;
+use kilocore_lock_profile::thread_account::{
+    Account, Event, ThreadId, ThreadTimes, What, WordKind,
+};
 use syscalls::Sysno;
 
 use crate::calls::Reason;

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::word_names::Names;
 use kilocore_lock_profile::{Frame, Process};
-use kilocore_word_names::Names;
 
 use crate::ids::Pid;
 

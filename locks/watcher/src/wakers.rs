@@ -7,7 +7,9 @@
 
 use std::collections::BTreeMap;
 
-use kilocore_thread_time::{self as time, Event, Reason, ThreadId, What, WordKind};
+use kilocore_lock_profile::thread_account::{
+    self as time, Event, Reason, ThreadId, What, WordKind,
+};
 
 use crate::document::Named;
 use crate::ids::{Moment, Pid, Tid, Word};

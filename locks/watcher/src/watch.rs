@@ -5,9 +5,9 @@ use std::io::ErrorKind;
 use std::path::Path;
 use std::time::Duration;
 
+use crate::word_names::Names;
+use kilocore_linux as proc_files;
 use kilocore_lock_profile::{Process, Run, Threads, Watching};
-use kilocore_proc_files as proc_files;
-use kilocore_word_names::Names;
 
 use crate::cores::usable_cores;
 use crate::document::{Member, outside, processes};

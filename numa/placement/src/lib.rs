@@ -24,6 +24,7 @@
 //! * **Nodes may have several processors**, each with counters of its own; a copy is the node's.
 
 mod account;
+pub mod advice;
 mod costs;
 mod driven;
 mod machine;

@@ -2,8 +2,8 @@
 //!
 //! A [`Trace`] is what the kernel's page allocator was asked for on behalf of one program: a list of
 //! [`Event`]s in the order of time. Somebody else's program can so be replayed on another page
-//! allocator, natively or simulated, without being there. The crate `page-recorder` makes traces of
-//! real programs; this crate only knows what they are.
+//! allocator, natively or simulated, without being there. [`recorder`] makes traces of
+//! real programs; [`replay`] does them again on this host.
 //!
 //! # What a trace promises
 //!
@@ -58,6 +58,8 @@ mod header;
 mod held;
 mod packet;
 mod reader;
+pub mod recorder;
+pub mod replay;
 mod script;
 mod summary;
 mod text;

@@ -3,4 +3,6 @@
 
 mod damage;
 mod made;
+mod recorder;
+mod replay;
 mod round_trips;

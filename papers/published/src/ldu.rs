@@ -1,7 +1,7 @@
 //! Deferred updates of the reverse mapping: figures 2.8 to 2.11 and table 2.1 of the LDU paper.
 //!
 //! Processes are created and end on all cores of a machine, while other work goes on. They update
-//! the reverse mapping of the files and anonymous areas that they share ([`kilocore_rmap`]). The
+//! the reverse mapping of the files and anonymous areas that they share ([`kilocore_rivals::rmap`]). The
 //! experiment compares the ways to share the reverse mapping between cores, each of which is a
 //! [`SchemeId`]. All the rest is a [`Setting`], which is the same for every scheme.
 

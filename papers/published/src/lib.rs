@@ -7,7 +7,9 @@
 pub mod ldu;
 pub mod lru;
 pub mod numa;
+pub mod numa_programs;
 pub mod pages;
 mod parameter;
+pub mod sched;
 
 pub use parameter::Parameter;

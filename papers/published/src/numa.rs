@@ -8,7 +8,7 @@
 //! figures are lost. What the text says of them is in [`claims`].
 //!
 //! # What is simulated
-//! The programs are those of `kilocore-numa-programs`. They run on simulated processors, whose memory is
+//! The programs are those of [`crate::numa_programs`]. They run on simulated processors, whose memory is
 //! that of `kilocore-placement` under one of its policies. So what a reference costs decides when the
 //! next one happens, as in the paper. References can also be made up from shares and locality.
 //!

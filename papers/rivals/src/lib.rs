@@ -29,6 +29,7 @@ mod locked;
 mod op_log;
 mod plain;
 mod request;
+pub mod rmap;
 
 #[cfg(feature = "conformance")]
 pub mod conformance;

@@ -6,6 +6,7 @@ mod alone;
 mod broken;
 mod loom;
 mod misuse;
+mod rmap;
 mod shuttle;
 mod simulated;
 mod together;

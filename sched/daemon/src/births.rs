@@ -9,8 +9,8 @@ use std::collections::BTreeSet;
 use std::fmt::Debug;
 use std::io;
 
+use kilocore_linux::monotonic;
 use kilocore_perf_events::{Event, Ring, online_cores, process, records, word};
-use kilocore_proc_files::monotonic;
 use perf_event_open_sys::bindings::{
     PERF_COUNT_SW_DUMMY, PERF_RECORD_EXIT, PERF_RECORD_FORK, PERF_RECORD_LOST, PERF_TYPE_SOFTWARE,
     perf_event_attr,

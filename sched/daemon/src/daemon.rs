@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use kilocore_proc_files::{HeldUp, offline_warning};
+use kilocore_linux::{HeldUp, offline_warning};
 use kilocore_process::allowed_cores;
 use kilocore_sched_policy::{
     GroupState, GroupStatus, LockLabel, Machine, Nanos, Policy, PolicyName, Window,

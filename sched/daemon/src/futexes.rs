@@ -9,10 +9,10 @@ use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::io;
 
+use kilocore_linux::monotonic;
 use kilocore_perf_events::{
     Event, Field, Ring, Tracefs, Tracepoint, TracepointError, records, word,
 };
-use kilocore_proc_files::monotonic;
 use kilocore_sched_policy::Nanos;
 use perf_event_open_sys::bindings::{
     PERF_RECORD_LOST, PERF_RECORD_LOST_SAMPLES, PERF_RECORD_SAMPLE, PERF_SAMPLE_RAW,

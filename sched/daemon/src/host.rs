@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use kilocore_proc_files as proc_files;
+use kilocore_linux as proc_files;
 use kilocore_sched_policy::{CpuSet, Nanos};
 
 use crate::affinity;

@@ -7,7 +7,7 @@
 //! which are 2 only by chance. Locks with other words, as those of Go, are not seen, unless a recording knows
 //! their addresses.
 
-use kilocore_proc_files::{Doing, doing};
+use kilocore_linux::{Doing, doing};
 
 /// The value of a mutex that has waiters.
 const WAITED_FOR: u64 = 2;

@@ -10,11 +10,11 @@ use std::path::{Path, PathBuf};
 /// # Errors
 /// If there is no place whose name the library and a journal understand.
 pub fn recordings_folder() -> io::Result<PathBuf> {
-    kilocore_recording_folder::choose()
+    kilocore_process::recording_folder::choose()
 }
 
 /// Removes a folder and all that is in it. A path that is not of the form of one that was chosen, and a
 /// folder of another user, stay as they are, whatever a journal says.
 pub(crate) fn remove(folder: &Path) {
-    kilocore_recording_folder::remove(folder);
+    kilocore_process::recording_folder::remove(folder);
 }

@@ -14,9 +14,9 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use kilocore_linux::cycles;
 use kilocore_lock_profile::{Family, LockCounts, Recording};
-use kilocore_proc_files::cycles;
-use kilocore_recording_folder::{Folder, process_of};
+use kilocore_process::recording_folder::{Folder, process_of};
 use kilocore_sched_policy::Nanos;
 
 use crate::named::Named;

@@ -10,7 +10,7 @@ use std::os::unix::fs::FileExt;
 
 use kilocore_perf_events::{Event, Ring, online_cores, process, records, word};
 use kilocore_sched_policy::Nanos;
-use kilocore_spin_loops::{Answers, COUNT, SAMPLED, STACK_POINTER, place, spin_loop};
+use kilocore_symbols::spin_loops::{Answers, COUNT, SAMPLED, STACK_POINTER, place, spin_loop};
 use perf_event_open_sys::bindings::{
     PERF_COUNT_SW_CPU_CLOCK, PERF_RECORD_SAMPLE, PERF_SAMPLE_IP, PERF_SAMPLE_REGS_ABI_64,
     PERF_SAMPLE_REGS_USER, PERF_SAMPLE_STACK_USER, PERF_SAMPLE_TID, PERF_TYPE_SOFTWARE,

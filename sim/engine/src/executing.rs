@@ -1,6 +1,6 @@
 //! How a task pays for phases that it executes, on the clock of its core.
 
-use kilocore_occupancy::{Executed, Phase};
+use crate::occupancy::{Executed, Phase};
 use kilocore_platform::Cycles;
 
 use crate::costs::LONGEST_STEP;

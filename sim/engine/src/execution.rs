@@ -1,7 +1,7 @@
 //! Phases in the place of code: how long instructions take that a task only describes.
 //!
 //! A program whose loops take minutes is not simulated reference by reference. Its task asks for
-//! stretches of a [`Phase`], and [`kilocore_occupancy`] says how long each takes beside what the other
+//! stretches of a [`Phase`], and [`crate::occupancy`] says how long each takes beside what the other
 //! cores run at that moment, and what it leaves in the caches. Queues, slices, switches and migrations
 //! are the operating system's, as for all other tasks.
 //!
@@ -11,7 +11,7 @@
 
 use std::collections::BTreeMap;
 
-use kilocore_occupancy::{Executed, Hardware, Model, Phase};
+use crate::occupancy::{Executed, Hardware, Model, Phase};
 
 use crate::counters::{Beside, TaskCounters};
 use crate::ids::{CoreId, Id, TaskId};

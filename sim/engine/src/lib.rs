@@ -79,6 +79,7 @@ mod heap;
 mod ids;
 mod kernel_lock;
 mod main_loop;
+pub mod occupancy;
 mod os;
 mod outcome;
 mod parallel;

@@ -8,7 +8,7 @@ pub(crate) mod slots;
 pub(crate) mod watch;
 pub(crate) mod words;
 
-use kilocore_occupancy::{Executed, Phase};
+use crate::occupancy::{Executed, Phase};
 use kilocore_platform::{
     Atomic, CpuId, Cycles, Nanos, NodeId, Parked, Platform, ReaderSlots, Wait, WaitArray,
 };

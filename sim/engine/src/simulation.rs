@@ -1,7 +1,7 @@
 //! Setting a simulation up and running it.
 
+use crate::occupancy::Hardware;
 use kilocore_machine::{Description, HardwareThread};
-use kilocore_occupancy::Hardware;
 use kilocore_platform::{Cycles, NodeId};
 use thiserror::Error;
 

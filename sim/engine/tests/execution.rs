@@ -3,8 +3,8 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use kilocore_occupancy::{Bytes, Hardware, MissCurve, Phase, settled};
 use kilocore_platform::{CpuId, Cycles, Platform};
+use kilocore_sim::occupancy::{Bytes, Hardware, MissCurve, Phase, settled};
 use kilocore_sim::{CoreSet, MachineView, Move, Options, Scheduler, Sim, Simulation, TaskCounters};
 
 const CORES: u32 = 2;

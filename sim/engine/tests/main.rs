@@ -5,6 +5,7 @@ mod execution;
 mod features;
 mod long;
 mod machine;
+mod occupancy;
 mod scheduling;
 mod stream;
 mod uncached;

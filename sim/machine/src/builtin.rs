@@ -1,6 +1,6 @@
 //! The machines that come with Kilocore.
 
-use kilocore_names::UnknownName;
+use crate::names::UnknownName;
 
 use crate::{Description, MachineError};
 

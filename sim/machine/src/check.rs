@@ -1,8 +1,8 @@
 //! Checks whether a TOML table describes a machine: first each field by itself, then the fields
 //! against each other.
 
+use crate::names::nearest;
 use crate::schema::{FIELDS, Field, Kind, MOST_HOPS, MOST_THREADS, RISING, SECTIONS};
-use kilocore_names::nearest;
 use toml::{Table, Value};
 
 /// What is wrong with one field.

@@ -1,6 +1,6 @@
 //! What can be wrong with a machine file.
 
-use kilocore_names::UnknownName;
+use crate::names::UnknownName;
 use thiserror::Error;
 
 /// Why a machine could not be read, or why a description is not valid.

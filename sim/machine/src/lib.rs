@@ -31,6 +31,7 @@ mod builtin;
 mod check;
 mod description;
 mod error;
+pub mod names;
 mod parse;
 mod schema;
 mod topology;

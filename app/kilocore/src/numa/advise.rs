@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
-use kilocore_numa_advice::{Advice, Adviser};
+use kilocore_placement::advice::{Advice, Adviser};
 use kilocore_process::{Output, shell_status};
 use kilocore_reference_recorder::{Options, RecordError, Stream, record};
 use kilocore_references::{About, Ending, Reader};

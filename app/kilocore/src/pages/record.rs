@@ -6,8 +6,8 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Args;
-use kilocore_page_recorder::{Options, RecordError, Recording};
 use kilocore_page_trace::Ending;
+use kilocore_page_trace::recorder::{Options, RecordError, Recording};
 use kilocore_process::{Held, shell_status};
 use kilocore_report::number;
 
@@ -45,7 +45,7 @@ pub(crate) fn record(arguments: &Arguments) -> Result<ExitCode, Failure> {
         duration: arguments.duration,
         events: arguments.limit_events,
     };
-    let recorded = kilocore_page_recorder::record(&arguments.command, &options);
+    let recorded = kilocore_page_trace::recorder::record(&arguments.command, &options);
     let recording = recorded.map_err(|error| match error {
         RecordError::Start { program, source } => launch::cannot_start(&program, &source),
         other => other.into(),

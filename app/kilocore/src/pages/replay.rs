@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
-use kilocore_page_replay::{Distribution, Measured, Program, Replay};
 use kilocore_page_trace::Trace;
+use kilocore_page_trace::replay::{Distribution, Measured, Program, Replay};
 use kilocore_published::pages::Policy;
 use kilocore_report::{Table, number};
 use serde::Serialize;
@@ -127,7 +127,7 @@ fn measure(replay: &Replay, policies: &[Policy], rounds: u32) -> Result<Vec<Poin
     let baseline = policies.iter().position(|policy| *policy == Policy::Linux4_18);
     let over_baseline = |means_of: &[f64]| {
         let ratios = means_of.iter().zip(&means[baseline?]).map(|(own, base)| own / base);
-        kilocore_curve::median(ratios)
+        kilocore_figures::median(ratios)
     };
     let point = |(at, policy): (usize, &Policy)| {
         let Distribution { mean, percentile_10, median, percentile_90, percentile_99 } =

@@ -9,9 +9,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
-use kilocore_numa_programs::{Program, Size};
 use kilocore_placement::{Rule, Synthetic};
 use kilocore_published::numa::{Load, jobs, sweep};
+use kilocore_published::numa_programs::{Program, Size};
 use kilocore_report::{Host, LinesReport, Report, ReportError, in_csv, in_json};
 
 use crate::failure::Failure;

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
-use kilocore_sched_experiments::locks::{KernelLock, Load, RunLength, load_named};
+use kilocore_published::sched::locks::{KernelLock, Load, RunLength, load_named};
 
 use crate::core_list::CoreList;
 use crate::failure::Failure;

@@ -1,7 +1,7 @@
 //! A fit for the terminal: the advice, what the workload looks like, the forecast, and the
 //! universal scalability law beside it.
 
-use kilocore_fit::{LockLaw, Outlook, OutlookCurve};
+use kilocore_predict::fit::{LockLaw, Outlook, OutlookCurve};
 
 use super::columns::{Align, Column, fit, table_of};
 use super::{NARROWEST, Style, sparkline, wrapped};

@@ -5,7 +5,7 @@
 
 use std::sync::OnceLock;
 
-use kilocore_curve::Judged;
+use kilocore_figures::Judged;
 use kilocore_lock_profile::{Condition, Frame, Histogram, Host, Process, Profile, Run, Threads};
 use kilocore_locks::LockId;
 use kilocore_machine::Description;

@@ -1,7 +1,7 @@
 //! The times of threads that do not exist: workers behind a lock, who wait for a flusher now and then.
 
 use kilocore_lock_profile::ThreadTimes;
-use kilocore_thread_time::{
+use kilocore_lock_profile::thread_account::{
     Account, Event, Nanoseconds, Reason, Thread, ThreadId, What, Word, WordKind,
 };
 

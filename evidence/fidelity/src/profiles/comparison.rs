@@ -1,6 +1,6 @@
 //! A forecast beside a measurement.
 
-use kilocore_curve::{Judged, Shape, median};
+use kilocore_figures::{Judged, Shape, median};
 use kilocore_locks::LockId;
 use kilocore_predict::{Curve, Forecast, Gain, TODAY, WORTH_TAKING};
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use kilocore_curve::{Shape, median};
+use kilocore_figures::{Shape, median};
 use kilocore_locks::LockId;
 use kilocore_predict::{Gain, GainError};
 
@@ -280,7 +280,7 @@ fn percent(share: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use kilocore_curve::Shape;
+    use kilocore_figures::Shape;
     use kilocore_locks::LockId;
 
     use super::{constant_verdicts, gain_error, gain_errors, markdown};

@@ -4,12 +4,12 @@
 //! run what they like, as they do where one of them missed a part of it. The answer is everything that
 //! `doctor` prints of it in words: the headline, what it says besides, and what the threads' times show.
 
-use kilocore_curve::Judged;
+use kilocore_figures::Judged;
+use kilocore_lock_profile::thread_account::{
+    Account, Event, Nanoseconds, Reason, Thread, ThreadId, What, Word, WordKind,
+};
 use kilocore_lock_profile::{
     Condition, CpuLimit, Finding, Outside, Profile, Run, ThreadTimes, Watching,
-};
-use kilocore_thread_time::{
-    Account, Event, Nanoseconds, Reason, Thread, ThreadId, What, Word, WordKind,
 };
 use proptest::prelude::*;
 

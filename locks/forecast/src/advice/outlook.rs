@@ -1,6 +1,6 @@
 //! What the program as it is will do.
 
-use kilocore_curve::Shape;
+use kilocore_figures::Shape;
 
 use crate::words::{counted, percent};
 use crate::{Curve, ForecastLock};

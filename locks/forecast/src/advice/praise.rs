@@ -1,6 +1,6 @@
 //! What another lock promises, and what it does not.
 
-use kilocore_curve::Shape;
+use kilocore_figures::Shape;
 
 use super::outlook::cores;
 use crate::choice::{Choice, WORTH_TAKING};

@@ -1,4 +1,4 @@
-use kilocore_curve::Judged;
+use kilocore_figures::Judged;
 use kilocore_lock_profile::{
     Activities, CpuLimit, Precision, Profile, RoleTimes, ThreadTimes, Unrecorded, Watching,
     WhyUnrecorded,

@@ -7,7 +7,7 @@ use std::time::Duration;
 use kilocore_lock_profile::{Unrecorded, WhyUnrecorded};
 
 use super::image::{Recorder, Verdict};
-use kilocore_proc_files::{self as process, FileId};
+use kilocore_linux::{self as process, FileId};
 
 /// How many times an image is looked at before it counts as one that has no recorder for an unknown
 /// reason. The library is loaded a moment after the program.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use kilocore_lock_profile::{Futexes, Kind, Object};
 
-use kilocore_proc_files::Word;
+use kilocore_linux::Word;
 
 /// How many words are told apart. Nothing is known of any beyond them.
 const ROOM: usize = 1 << 14;

@@ -6,7 +6,7 @@ use std::path::Path;
 use kilocore_lock_profile::WhyUnrecorded;
 use kilocore_process::{Obstacle, obstacle_of_image};
 
-use kilocore_proc_files::{self as process, FileId};
+use kilocore_linux::{self as process, FileId};
 
 /// What a look at a process image shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -106,7 +106,7 @@ fn contains(text: &[u8], part: &[u8]) -> bool {
 /// `/proc/PID/auxv` is pairs of machine words: the kind of an entry, and its value.
 fn is_secure(pid: u32) -> bool {
     let mut room = [0; 1024];
-    let Ok(vector) = kilocore_proc_files::read(&format!("/proc/{pid}/auxv"), &mut room) else {
+    let Ok(vector) = kilocore_linux::read(&format!("/proc/{pid}/auxv"), &mut room) else {
         return false;
     };
     let (words, _) = vector.as_chunks::<8>();

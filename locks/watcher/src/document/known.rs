@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use kilocore_java_threads::WaitKind as JavaWaits;
+use crate::java_threads::WaitKind as JavaWaits;
+use crate::word_names::{Names, WaitKind, Waiter, WordPlace, waiter};
+use kilocore_lock_profile::thread_account::WordKind;
 use kilocore_lock_profile::{Caller, Frame, Histogram};
-use kilocore_thread_time::WordKind;
-use kilocore_word_names::{Names, WaitKind, Waiter, WordPlace, waiter};
 
 use super::histograms::spread;
 use super::places::{own_part, release_places, stacks};

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use crate::word_names::WaitKind;
 use kilocore_lock_profile::{Frame, Lock};
-use kilocore_word_names::WaitKind;
 
 use super::histograms::spread;
 use super::known::Known;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use crate::word_names::{Names, own_frame, waiter};
 use kilocore_lock_profile::{Caller, Frame};
-use kilocore_word_names::{Names, own_frame, waiter};
 
 use crate::ledger::{Scene, Waits};
 

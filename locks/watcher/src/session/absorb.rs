@@ -4,9 +4,9 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
+use crate::word_names::Names;
+use kilocore_linux::{Doing, doing};
 use kilocore_lock_profile::Rights;
-use kilocore_proc_files::{Doing, doing};
-use kilocore_word_names::Names;
 use rand_core::Rng;
 use syscalls::Sysno;
 

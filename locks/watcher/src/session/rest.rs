@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use kilocore_proc_files::thread_time;
+use kilocore_linux::thread_time;
 use rand_core::Rng;
 
 use super::{Session, about_one};

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use kilocore_ldu::{Adaptive, Deferred, Global, PerCore, Scheme};
 use kilocore_locks::{Mcs, NoSharing, ReadersAlone, Rwsem};
-use kilocore_names::{UnknownName, find};
+use kilocore_machine::names::{UnknownName, find};
 use kilocore_rivals::{FlatCombining, Harris, Locked, OpLog, Ordered, Stock, Unordered};
 use kilocore_sim::Sim;
 

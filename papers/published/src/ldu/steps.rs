@@ -3,7 +3,7 @@
 use kilocore_ldu::Scheme;
 use kilocore_locks::RawLock;
 use kilocore_platform::{Cycles, Platform};
-use kilocore_rmap::{Context, Page, Process};
+use kilocore_rivals::rmap::{Context, Page, Process};
 use kilocore_sim::{Random, Sim};
 
 use crate::ldu::progress::Spent;
@@ -121,7 +121,7 @@ impl<'a, F: Scheme<Sim>, A: Scheme<Sim>> Steps<'a, F, A> {
 
 /// The number of places in the reverse mapping at which a process is linked.
 pub(crate) fn links<F: Scheme<Sim>, A: Scheme<Sim>>(process: &Process<Sim, F, A>) -> usize {
-    let of = |area: &kilocore_rmap::Area<Sim, F, A>| {
+    let of = |area: &kilocore_rivals::rmap::Area<Sim, F, A>| {
         area.anon_vmas().len() + usize::from(area.file().is_some())
     };
     process.areas().iter().map(of).sum()

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use kilocore_ldu::Scheme;
 use kilocore_locks::RawRwLock;
 use kilocore_platform::{Atomic, AtomicInt, Ordering, Padded, Platform, Wait};
-use kilocore_rmap::{Page, Process, ProcessId, Region};
+use kilocore_rivals::rmap::{Page, Process, ProcessId, Region};
 use kilocore_sim::{Random, Sim, SimU32};
 
 use crate::ldu::progress::Spent;

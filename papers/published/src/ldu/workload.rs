@@ -15,7 +15,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use kilocore_names::{UnknownName, find};
+use kilocore_machine::names::{UnknownName, find};
 use serde::Serialize;
 
 use crate::parameter::Parameter;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use kilocore_ldu::Scheme;
 use kilocore_locks::{RawLock, RawRwLock, Ticket};
 use kilocore_platform::{Atomic, Padded};
-use kilocore_rmap::{Family, File, Layout, Memory, Page, Process, Region};
+use kilocore_rivals::rmap::{Family, File, Layout, Memory, Page, Process, Region};
 use kilocore_sim::{Sim, SimU32};
 
 use crate::ldu::progress::Progress;

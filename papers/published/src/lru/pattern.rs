@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use kilocore_names::{UnknownName, find};
+use kilocore_machine::names::{UnknownName, find};
 use serde::Serialize;
 
 /// A pattern of accesses, which all processes have in common.

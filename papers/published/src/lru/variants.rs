@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use kilocore_lru::{Index, Layout, Options};
-use kilocore_names::{UnknownName, find};
+use kilocore_machine::names::{UnknownName, find};
 
 /// How the LRU lists of a node's memory are divided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

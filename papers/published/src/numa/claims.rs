@@ -2,7 +2,7 @@
 //!
 //! The paper's figures are lost, and its text and tables remain. So there are no levels of NAMC.
 
-use kilocore_numa_programs::Program;
+use crate::numa_programs::Program;
 use serde::Serialize;
 
 /// References, by who uses the page and what is done there, in percent.

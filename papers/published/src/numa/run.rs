@@ -3,8 +3,8 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use crate::numa_programs::{OutOfRange, Program, Run, Size, WrongResult};
 use kilocore_machine::Description;
-use kilocore_numa_programs::{OutOfRange, Program, Run, Size, WrongResult};
 use kilocore_placement::{
     Driven, Memory, OptionsError, Outcome, Rule, Synthetic, SyntheticError, Told,
 };

@@ -6,7 +6,7 @@ use std::fmt;
 use std::rc::Rc;
 use std::str::FromStr;
 
-use kilocore_names::{UnknownName, find};
+use kilocore_machine::names::{UnknownName, find};
 use kilocore_pages::FrameId;
 use kilocore_platform::Platform;
 use kilocore_sim::{Random, Sim};

@@ -1,6 +1,6 @@
 //! Where and when the running task is, and what time it takes.
 
-use kilocore_occupancy::{Executed, Phase};
+use crate::occupancy::{Executed, Phase};
 use kilocore_platform::{CpuId, Cycles, NodeId};
 
 use super::charge::give_way_to_earlier;

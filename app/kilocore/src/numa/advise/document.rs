@@ -1,6 +1,6 @@
 //! The advice for programs: one JSON document, or a row of CSV for each mapping.
 
-use kilocore_numa_advice::{
+use kilocore_placement::advice::{
     Advice, Frame, Kind, MappingAdvice, Placement, PlacementCosts, Thresholds,
 };
 use kilocore_published::Parameter;

@@ -2,8 +2,8 @@
 
 use clap::Args;
 use kilocore_machine::Description;
-use kilocore_numa_advice::Thresholds;
 use kilocore_placement::PageSize;
+use kilocore_placement::advice::Thresholds;
 use kilocore_platform::Cycles;
 use kilocore_published::numa::Setting;
 

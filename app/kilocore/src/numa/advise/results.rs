@@ -1,7 +1,7 @@
 //! What was advised, and of what.
 
 use kilocore_machine::Description;
-use kilocore_numa_advice::{Advice, Thresholds};
+use kilocore_placement::advice::{Advice, Thresholds};
 use kilocore_published::numa::Setting;
 use kilocore_references::About;
 

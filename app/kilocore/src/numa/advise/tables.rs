@@ -1,7 +1,7 @@
 //! The advice for people: what could not be seen, what to do, and what it rests on.
 
-use kilocore_numa_advice::{Advice, Bytes, Kind, MappingAdvice, Placement, Remedy, Verdict};
 use kilocore_placement::Node;
+use kilocore_placement::advice::{Advice, Bytes, Kind, MappingAdvice, Placement, Remedy, Verdict};
 use kilocore_report::{Mark, Table, number};
 
 use super::results::Results;

@@ -6,10 +6,10 @@ mod tables;
 
 use std::process::ExitCode;
 
-use kilocore_occupancy::{Hardware, nas};
 use kilocore_platform::Nanos;
+use kilocore_published::sched::cache::{self, Contender, Mix, Setting, judge, mixes};
 use kilocore_report::{Assumption, Host, LinesReport, Report, ReportError, in_csv, in_json};
-use kilocore_sched_experiments::cache::{self, Contender, Mix, Setting, judge, mixes};
+use kilocore_sim::occupancy::{Hardware, nas};
 
 use super::Arguments;
 use super::who::for_caches;

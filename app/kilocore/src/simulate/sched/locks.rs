@@ -6,8 +6,8 @@ mod tables;
 
 use std::process::ExitCode;
 
+use kilocore_published::sched::locks::{Choice, KernelLock, LOADS, Plan, RunLength};
 use kilocore_report::{Assumption, Host, LinesReport, Report, ReportError, in_csv, in_json};
-use kilocore_sched_experiments::locks::{Choice, KernelLock, LOADS, Plan, RunLength};
 
 use super::Arguments;
 use super::who::for_locks;

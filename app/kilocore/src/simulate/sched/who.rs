@@ -2,8 +2,8 @@
 
 use std::str::FromStr;
 
-use kilocore_sched_experiments::cache::Contender;
-use kilocore_sched_experiments::locks::{Choice, UnknownChoice};
+use kilocore_published::sched::cache::Contender;
+use kilocore_published::sched::locks::{Choice, UnknownChoice};
 use thiserror::Error;
 
 use crate::failure::Failure;

@@ -3,13 +3,13 @@
 //! The windows, the looks from outside and the recorder's counts tell of the same threads, as they do of
 //! a real program, or each of them what it likes, as if it had missed a part of the run.
 
+use kilocore_lock_profile::thread_account::{
+    Account, Event, Nanoseconds, Reason, Thread, ThreadId, What, Word, WordKind,
+};
 use kilocore_lock_profile::{
     Awake, Caller, Condition, CpuLimit, Family, Frame, Handoffs, Histogram, Host, Interval,
     KernelLockKind, KernelLockWaits, Lock, Outside, Precision, Process, Profile, ReadSide, Run,
     SpinPlace, ThreadTimes, Threads, Watching,
-};
-use kilocore_thread_time::{
-    Account, Event, Nanoseconds, Reason, Thread, ThreadId, What, Word, WordKind,
 };
 use proptest::prelude::*;
 

@@ -1,6 +1,6 @@
 //! The results for programs: one JSON document, or a row of CSV for each task of each point.
 
-use kilocore_sched_experiments::cache::{Contender, Judgements, Point};
+use kilocore_published::sched::cache::{Contender, Judgements, Point};
 use serde::Serialize;
 
 use super::results::{Results, counted};
@@ -49,7 +49,7 @@ struct Published {
 impl<'a> Document<'a> {
     pub(super) fn new(results: &Results<'a>) -> Self {
         let setting = results.setting;
-        let text = |mix: &kilocore_sched_experiments::cache::Mix| MixText {
+        let text = |mix: &kilocore_published::sched::cache::Mix| MixText {
             mix: mix.name,
             about: mix.about,
             programs: counted(mix),

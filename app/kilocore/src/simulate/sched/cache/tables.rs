@@ -1,7 +1,7 @@
 //! The results for people.
 
+use kilocore_published::sched::cache::{Judgements, Mix, Point};
 use kilocore_report::{Table, number};
-use kilocore_sched_experiments::cache::{Judgements, Mix, Point};
 
 use super::results::{Results, counted};
 
@@ -68,7 +68,7 @@ fn means(results: &Results<'_>) -> Table {
 
 /// Which counts tell how hard a program presses.
 fn metrics(judged: &Judgements) -> Table {
-    let row = |metric: &kilocore_sched_experiments::cache::Judgement| {
+    let row = |metric: &kilocore_published::sched::cache::Judgement| {
         let cells = vec![
             format!("{:.2}", metric.with_intensity),
             format!("{:.2}", metric.with_sensitivity),

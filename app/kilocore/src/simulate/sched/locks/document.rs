@@ -1,7 +1,7 @@
 //! The results for programs: one JSON document, or a row of CSV for each point.
 
-use kilocore_sched_experiments::Parameter;
-use kilocore_sched_experiments::locks::{KernelLock, Point};
+use kilocore_published::sched::Parameter;
+use kilocore_published::sched::locks::{KernelLock, Point};
 use serde::Serialize;
 
 use super::results::Results;

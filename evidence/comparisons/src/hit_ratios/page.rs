@@ -1,0 +1,123 @@
+//! The tables of `docs/lru-hit-ratios.md`. The words around them are written by hand.
+
+use std::fmt::Write;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use kilocore_lru::Policy;
+
+use crate::hit_ratios::contender::Contender;
+use crate::hit_ratios::trace::{Kind, Trace};
+
+/// The seed of all traces.
+pub const SEED: u64 = 0x5eed;
+
+/// The line above the tables.
+const BEGIN: &str = "<!-- Written by `make hit-ratios`; do not edit down to `end`. -->";
+/// The line below the tables.
+const END: &str = "<!-- end -->";
+
+/// The numbers of stripes.
+pub const FACTORS: [u32; 6] = [1, 4, 16, 64, 128, 256];
+
+/// The capacities in pages.
+pub const CAPACITIES: [u32; 3] = [1_000, 10_000, 100_000];
+
+/// The policies that a row of factors is shown for.
+const POLICIES: [(&str, Policy); 4] = [
+    ("stripes in turn", Policy::PLAIN),
+    ("oldest tail", Policy::BALANCED),
+    ("oldest tail, returns", Policy::RESISTANT),
+    ("lazy", Policy::LAZY),
+];
+
+/// Those without factors.
+const SINGLE: [(&str, Contender); 3] = [
+    ("exact LRU", Contender::Exact),
+    ("S3-FIFO", Contender::S3Fifo),
+    ("generations", Contender::MultiGeneration),
+];
+
+/// Returns the tables for traces of so many uses.
+///
+/// # Panics
+/// If a thread cannot be started.
+#[must_use]
+pub fn tables(uses: u32, threads: usize) -> String {
+    let mut contenders: Vec<Contender> = SINGLE.iter().map(|(_, contender)| *contender).collect();
+    for (_, policy) in POLICIES {
+        contenders.extend(FACTORS.map(|factor| Contender::Striped(factor, policy)));
+    }
+    let runs: Vec<(Kind, u32, Contender)> = Kind::ALL
+        .into_iter()
+        .flat_map(|kind| CAPACITIES.map(|capacity| (kind, capacity)))
+        .flat_map(|(kind, capacity)| contenders.iter().map(move |c| (kind, capacity, *c)))
+        .collect();
+    let ratios = all(&runs, uses, threads);
+    let ratio = |run: (Kind, u32, Contender)| {
+        ratios[runs.iter().position(|known| *known == run).expect("it was run")]
+    };
+    let mut text = String::new();
+    for kind in Kind::ALL {
+        for capacity in CAPACITIES {
+            table(&mut text, kind, capacity, |contender| ratio((kind, capacity, contender)));
+        }
+    }
+    text
+}
+
+/// The ratios of all runs, a few at a time.
+fn all(runs: &[(Kind, u32, Contender)], uses: u32, threads: usize) -> Vec<f64> {
+    let ratios = Mutex::new(vec![0.0; runs.len()]);
+    let next = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                while let Some((kind, capacity, contender)) =
+                    runs.get(next.fetch_add(1, Ordering::Relaxed)).copied()
+                {
+                    let place = runs
+                        .iter()
+                        .position(|run| *run == (kind, capacity, contender))
+                        .expect("it is there");
+                    let trace = Trace::new(kind, capacity, uses, SEED);
+                    let ratio = contender.hit_ratio(capacity, trace);
+                    ratios.lock().expect("no thread panics with it")[place] = ratio;
+                }
+            });
+        }
+    });
+    ratios.into_inner().expect("no thread panics with it")
+}
+
+fn table(text: &mut String, kind: Kind, capacity: u32, ratio: impl Fn(Contender) -> f64) {
+    let mut line = |line: String| {
+        text.push_str(&line);
+        text.push('\n');
+    };
+    line(format!("### {}, {capacity} pages\n", kind.name()));
+    let single = SINGLE.map(|(name, contender)| format!("{name} {:.2}", ratio(contender)));
+    line(format!("{} %.\n", single.join(" %, ")));
+    let names = POLICIES.map(|(name, _)| name);
+    line(format!("| factor | {} |", names.join(" | ")));
+    line("| ---: | ---: | ---: | ---: | ---: |".to_owned());
+    let exact = ratio(Contender::Exact);
+    for factor in FACTORS {
+        let mut row = format!("| {factor} |");
+        for (_, policy) in POLICIES {
+            let ratio = ratio(Contender::Striped(factor, policy));
+            write!(row, " {ratio:.2} ({:+.2}) |", ratio - exact).expect("a string grows");
+        }
+        line(row);
+    }
+    line(String::new());
+}
+
+/// Returns a page with its tables replaced.
+///
+/// # Errors
+/// If the page does not have the two lines between which they stand.
+pub fn with_tables(page: &str, tables: &str) -> Result<String, String> {
+    crate::rounds::with_tables(page, [BEGIN, END], tables)
+}

@@ -1,0 +1,24 @@
+//! What the system's files say of processes and threads at this moment: which there are, in what
+//! state they are, in which system call a thread sleeps, and how much of the cores' time a control
+//! group allows them.
+//!
+//! Most of these are reads of a few hundred bytes below `/proc`, made so that many of them in a row cost
+//! the programs that are looked at next to nothing.
+
+mod clock;
+pub mod foreign_files;
+mod limits;
+mod look;
+mod process;
+mod quota;
+mod small_file;
+
+pub use clock::{cycles, monotonic, processor_time, thread_time};
+pub use limits::{HeldUp, about_offline, offline_cores, offline_warning};
+pub use look::{Call, Doing, Look, Word, doing, futex_word, look};
+pub use process::{
+    FileId, Image, Status, all, executable, has_ended, has_environment, image, name, newest,
+    process_of, status, threads,
+};
+pub use quota::{Quota, Throttling};
+pub use small_file::read;

@@ -1,0 +1,153 @@
+//! What lock phases and backgrounds do on a machine.
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::{PointError, Workload};
+use kilocore_locks::LockId;
+use kilocore_machine::Description;
+use kilocore_sim::in_parallel;
+
+use crate::fit::background::Background;
+use crate::fit::catalogue::{self, LockPhase};
+
+/// The index of a lock phase in its atlas.
+pub(crate) type PhaseIndex = usize;
+
+/// A point of a lock phase: the phase, the lock and the cores.
+type Key = (PhaseIndex, LockId, u32);
+
+/// The simulated result of a lock phase under a lock on some cores.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Simulated {
+    /// Outermost sections per second of simulated time.
+    pub(crate) throughput_per_s: f64,
+    /// Share of the threads' time that passes between asking for a lock and having it.
+    pub(crate) wait_share: f64,
+}
+
+/// Simulated points of many lock phases on one machine. Each point is simulated once, when it is
+/// first asked for.
+///
+/// Fits of several programs on the same machine can share an atlas, because its answers do not
+/// depend on what was asked before.
+#[derive(Debug)]
+pub struct Atlas<'m> {
+    machine: &'m Description,
+    seed: u64,
+    phases: Vec<LockPhase>,
+    points: Mutex<BTreeMap<Key, Simulated>>,
+    /// Throughputs of backgrounds by cores.
+    backgrounds: Mutex<BTreeMap<(Background, u32), f64>>,
+}
+
+impl<'m> Atlas<'m> {
+    /// An atlas that tries all lock phases that a program may have.
+    #[must_use]
+    pub fn new(machine: &'m Description, seed: u64) -> Self {
+        Self::with(machine, seed, catalogue::search())
+    }
+
+    /// An atlas for a program whose locks are known from a profile. Their number, their shares and
+    /// the ratio of hold to think stay as profiled. The measurements say how long everything takes.
+    ///
+    /// Durations of `workload` are cycles of the machine.
+    #[must_use]
+    pub fn for_workload(machine: &'m Description, seed: u64, workload: &Workload) -> Self {
+        Self::with(machine, seed, catalogue::profiled(workload))
+    }
+
+    fn with(machine: &'m Description, seed: u64, phases: Vec<LockPhase>) -> Self {
+        Self { machine, seed, phases, points: Mutex::default(), backgrounds: Mutex::default() }
+    }
+
+    /// The machine.
+    #[must_use]
+    pub fn machine(&self) -> &'m Description {
+        self.machine
+    }
+
+    /// The lock phases that the atlas tries.
+    pub(crate) fn phases(&self) -> &[LockPhase] {
+        &self.phases
+    }
+
+    /// Returns the points of `phases` for each of `wanted`, phase by phase. Missing points are
+    /// simulated first.
+    ///
+    /// `progress` is told how many simulations are done, and of how many.
+    pub(crate) fn points(
+        &self,
+        phases: &[PhaseIndex],
+        wanted: &[(LockId, u32)],
+        progress: &(dyn Fn(u64, u64) + Sync),
+    ) -> Result<Vec<Vec<Simulated>>, PointError> {
+        self.simulate_missing(phases, wanted, progress)?;
+        let points = self.locked();
+        let row = |&phase: &PhaseIndex| {
+            wanted.iter().map(|&(lock, cores)| points[&(phase, lock, cores)]).collect()
+        };
+        Ok(phases.iter().map(row).collect())
+    }
+
+    /// The time that `background` takes on each number of cores, relative to one core.
+    pub(crate) fn background(
+        &self,
+        background: Background,
+        cores: &[u32],
+    ) -> Result<Vec<f64>, PointError> {
+        let mut known = self.backgrounds.lock().expect("nothing panics while it holds the times");
+        let mut throughput = |cores: u32| match known.get(&(background, cores)) {
+            Some(&throughput) => Ok::<_, PointError>(throughput),
+            None => {
+                let new = background.throughput_per_s(self.machine, cores, self.seed)?;
+                known.insert((background, cores), new);
+                Ok(new)
+            }
+        };
+        let alone = throughput(1)?;
+        cores.iter().map(|&cores| Ok(alone / throughput(cores)?)).collect()
+    }
+
+    fn simulate_missing(
+        &self,
+        phases: &[PhaseIndex],
+        wanted: &[(LockId, u32)],
+        progress: &(dyn Fn(u64, u64) + Sync),
+    ) -> Result<(), PointError> {
+        let missing: Vec<Key> = {
+            let points = self.locked();
+            let all = phases
+                .iter()
+                .flat_map(|&phase| wanted.iter().map(move |&(lock, cores)| (phase, lock, cores)));
+            let mut missing: Vec<Key> = all.filter(|key| !points.contains_key(key)).collect();
+            // The longest jobs stand last, because jobs are taken from the end.
+            missing.sort_unstable_by_key(|&(phase, lock, cores)| (cores, phase, lock));
+            missing.dedup();
+            missing
+        };
+        let count = missing.len() as u64;
+        let done = AtomicU64::new(0);
+        let advance = || progress(done.fetch_add(1, Ordering::Relaxed) + 1, count);
+        let point = |index: usize| {
+            let (phase, lock, cores) = missing[index];
+            self.phases[phase].simulate(lock, self.machine, cores, self.seed)
+        };
+        let results = in_parallel(missing.len(), &point, &advance);
+        let results: Vec<_> = results.into_iter().collect::<Result<_, _>>()?;
+        let mut points = self.locked();
+        for (key, point) in missing.iter().zip(results) {
+            let simulated = Simulated {
+                throughput_per_s: point.throughput_per_s,
+                wait_share: point.wait_share,
+            };
+            points.insert(*key, simulated);
+        }
+        Ok(())
+    }
+
+    fn locked(&self) -> std::sync::MutexGuard<'_, BTreeMap<Key, Simulated>> {
+        self.points.lock().expect("nothing panics while it holds the points")
+    }
+}

@@ -1,0 +1,30 @@
+//! Throughput against cores.
+//!
+//! A [`Curve`] goes through points of cores and throughput, whether those were measured or
+//! simulated. It has a peak, perhaps a number of cores from which it falls, and a [`Shape`]: it
+//! scales, flattens or collapses.
+//!
+//! Laws of scalability describe a curve with few figures: [`gustafson`] and [`usl`]. [`misfit`]
+//! says how far a law is from the points. [`Contenders`] choose among the curves of several locks.
+//! [`median`] is what repeated measurements of one point come to.
+
+mod collapse;
+mod contenders;
+mod curve;
+pub mod decimal;
+pub mod gustafson;
+mod lock_curve;
+mod median;
+mod misfit;
+mod point;
+mod shape;
+pub mod usl;
+
+pub use collapse::lasting_collapse;
+pub use contenders::Contenders;
+pub use curve::Curve;
+pub use lock_curve::LockCurve;
+pub use median::{lower_median, median};
+pub use misfit::misfit;
+pub use point::CurvePoint;
+pub use shape::{Judged, Shape};
