@@ -21,8 +21,8 @@ use crate::occupancy::hardware::Hardware;
 /// How many service times a burst queues at this utilization, which is less than 1.
 ///
 /// ```
-/// assert_eq!(crate::occupancy::queueing(0.0), 0.0);
-/// assert_eq!(crate::occupancy::queueing(0.5), 0.5);
+/// assert_eq!(kilocore_sim::occupancy::queueing(0.0), 0.0);
+/// assert_eq!(kilocore_sim::occupancy::queueing(0.5), 0.5);
 /// ```
 #[must_use]
 pub fn queueing(utilization: f64) -> f64 {
