@@ -9,7 +9,7 @@
 //! 4. [`score`] compares: relative errors, the point of collapse, what the choice of a lock costs,
 //!    and whether the band holds the measurement. [`summary`] takes scores together.
 //! 5. [`profiles`] forecasts the same programs from profiles measured here, and compares.
-//! 6. [`page`] writes `docs/fidelity.md` and its plots; [`terminal`] prints the same figures
+//! 6. [`page`] writes `docs/evidence/fidelity.md` and its plots; [`terminal`] prints the same figures
 //!    tersely; [`dump`] gives out every point.
 //!
 //! Nothing here depends on time or on the host: the same forecaster gives the same bytes.

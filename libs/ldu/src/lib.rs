@@ -65,7 +65,7 @@
 //!   [`Adaptive`] logs updates only where logging is faster;
 //! * where nobody contends: with one thread, an update that no opposite update cancels takes 1.2 to
 //!   1.9 times as long as under a mutex, and up to 2.6 times as long with per-core queues (measured,
-//!   `docs/ldu.md`);
+//!   `docs/evidence/ldu.md`);
 //! * for stacks, queues, and other structures in which the order of insertions of different objects
 //!   matters;
 //! * where callers must know whether a key was there already: an insertion does not look at the

@@ -83,7 +83,7 @@
 //!
 //! # What it costs
 //! 128 bytes for each core that the machine may have, and a page at least for each copy if there are several nodes.
-//! A read takes about half as long as under a read-write lock, and an update twice as long; `docs/replicated.md` has
+//! A read takes about half as long as under a read-write lock, and an update twice as long; `docs/evidence/replicated.md` has
 //! times.
 #![no_std]
 #![warn(missing_docs)]

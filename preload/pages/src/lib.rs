@@ -23,7 +23,7 @@
 //! * [`next`] and [`allocator`] find the functions that are displaced; [`system`] goes past them.
 //! * [`heap`] is this library's own memory.
 //!
-//! `docs/pages-run.md` says what the library does for a user, what it does not change, and its limits.
+//! `docs/guide/pages-run.md` says what the library does for a user, what it does not change, and its limits.
 //!
 //! # Rules
 //! The rules of [`kilocore_preload_common`] hold. Nobody waits for anybody: not for a thread that lost its

@@ -1,4 +1,4 @@
-// A subject for docs/numa.md: relaxation on a grid, with a table that all threads read and a histogram.
+// A subject for docs/evidence/numa.md: relaxation on a grid, with a table that all threads read and a histogram.
 //
 // usage: relax SIDE STEPS, with OMP_NUM_THREADS threads
 #include <cstdio>
