@@ -117,6 +117,33 @@
 //! An update waits only if the log has four times as many nodes as [`Limits::nodes`] allows. A read
 //! waits for the lock, and for updates that are between the two steps of a push. So do not update a
 //! root inside [`Ldu::read`] of the same root: the update may wait for that read.
+//!
+//! # Where it departs from the paper
+//! * *Each object has one node and one word*, instead of two nodes, two marks and a word of bits.
+//!   An update of a queued object is one compare-and-swap, where the paper needs two or three
+//!   read-modify-writes. Applying ends with a compare-and-swap that fails if anything has changed,
+//!   so there is no second look that could be forgotten. A node that is let go of may be freed at
+//!   once, without epochs (`node.rs`).
+//! * *Pushes exchange the head* instead of comparing and swapping it. The reason is a simulation of
+//!   120 cores at the queues of an earlier model of AIM7. There, comparing and swapping left 1,900
+//!   jobs a second of 19,800, because nearly every attempt fails and each failure is a transfer
+//!   (`global.rs`).
+//! * *Synchronizations are numbered*, and updates note the number. Without the number a reader can
+//!   see an update and miss an earlier one that had returned before the later one was called
+//!   (`log.rs`). In `tests/pitfalls.rs` the paper's algorithm does exactly this.
+//! * *A slot conflict moves nodes* to the own list of their root. The paper applies them under that
+//!   root's lock, but then the root has to be alive, and its lock must not be one that the caller
+//!   holds (`per_core.rs`). Slots have locks, because user space cannot forbid preemption. Slots
+//!   are dealt to roots in turn, because then they do not collide.
+//! * *Readers share.* If many readers find a log, one of them applies it for all. The paper leaves
+//!   this, and the next point, to the future.
+//! * *Adaptive* logs only where logging is faster, and finds that out by trying. Each root tries
+//!   the other way now and then, for some hundred operations; the more the worse way wastes, the
+//!   less often the root tries it. A root judges by how long its own operations take. It knows
+//!   nothing of the other roots, and another root may be what limits the program. A verdict against
+//!   a log therefore has to fall twice (`adaptive.rs`).
+//! * *Locks come from `kilocore-locks`.* A root has a read-write lock, and writing a second one
+//!   would be worse. All other libraries use `kilocore-platform` alone, or each other.
 #![no_std]
 #![warn(missing_docs)]
 
