@@ -13,6 +13,13 @@
 //!    tersely; [`dump`] gives out every point.
 //!
 //! Nothing here depends on time or on the host: the same forecaster gives the same bytes.
+//!
+//! # When forecasts change
+//! `make fidelity` compares forecasts with published measurements and writes `docs/evidence/fidelity.md` and its
+//! plots. Commit them with the change that moved them. While you work on the change,
+//! `target/release/kilocore-fidelity --machine I48 --program vips --setting A` shows a part in the
+//! terminal. `--json FILE` keeps every point of a run, and `--before FILE` shows the errors of a run
+//! that was kept beside the new ones. Explanations go into `docs/evidence/fidelity-notes.toml`.
 
 pub mod bars;
 pub mod baseline;

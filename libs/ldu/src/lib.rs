@@ -144,6 +144,15 @@
 //!   a log therefore has to fall twice (`adaptive.rs`).
 //! * *Locks come from `kilocore-locks`.* A root has a read-write lock, and writing a second one
 //!   would be worse. All other libraries use `kilocore-platform` alone, or each other.
+//!
+//! # How to change the log
+//! If you change the log itself (`node.rs`, `log.rs`, `global.rs`, `per_core.rs`), you find the argument
+//! for each ordering beside the ordering. Four checkers stand behind these arguments: `tests/loom.rs`,
+//! `tests/shuttle.rs`, `tests/weakened.rs` (the shipped source with half of its orderings) and
+//! `tests/pitfalls.rs` (the paper's algorithm with one planted error each). `make weaken` also takes
+//! the log's orderings one at a time. Model checks run on `Altered<Loom, Thorough>`. Plain loom
+//! overlooks one kind of conflict: one thread's compare-and-swap conflicts with another thread's load,
+//! and the first thread itself loads the word in between.
 #![no_std]
 #![warn(missing_docs)]
 

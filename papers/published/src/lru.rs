@@ -24,6 +24,13 @@
 //! * *Hits of the cache under the lock are slowed down by siblings* (`Sim::slow_down`), as
 //!   computing is. The simulator does that for computing only, as most of what it simulates
 //!   computes much more than it hits.
+//!
+//! # When the model of the kernel changes
+//! `make lru` simulates the figures anew and writes the tables of `docs/evidence/lru.md`. The one free
+//! parameter is
+//! calibrated on the stock kernel's shape (`setting.rs`), with
+//! `cargo run --release -p kilocore-published --example calibrate-lru -- knl-7210 seq-write stock 1
+//! 32,64,256 under_lock=130`.
 
 mod claims;
 mod folios;
